@@ -1,0 +1,173 @@
+import {
+  closeSync,
+  existsSync,
+  fsyncSync,
+  linkSync,
+  mkdirSync,
+  openSync,
+  readSync,
+  rmSync,
+  statSync,
+} from 'node:fs'
+import { dirname } from 'node:path'
+import { DatabaseSync } from 'node:sqlite'
+import { pathToFileURL } from 'node:url'
+
+/** What a file holds; written into its header as the application id. */
+export type FileKind = 'events' | 'read-models' | 'messages'
+
+export interface DatabaseFile {
+  kind: FileKind
+  /** Of the schema, from 1. A file of a newer one is refused. */
+  version: number
+  /** A commit survives a power loss (one fsync each); otherwise only the death of the process. */
+  durable: boolean
+  /** SQL that makes a new file and brings one of an older version up to date: `CREATE TABLE IF NOT EXISTS …`. */
+  schema: string
+}
+
+/** The file is there but must not be used; it was left as it was. */
+export class DataFolderRefused extends Error {
+  readonly path: string
+  constructor(path: string, reason: string) {
+    super(`${path} ${reason}`)
+    this.name = 'DataFolderRefused'
+    this.path = path
+  }
+}
+
+/** "Gn" and two letters of the kind, big endian, as in `PRAGMA application_id`. */
+const APPLICATION_IDS: Readonly<Record<FileKind, number>> = {
+  events: 0x476e4576,
+  'read-models': 0x476e526d,
+  messages: 0x476e4d73,
+}
+
+/** How long a statement waits for another process's transaction. */
+const BUSY_TIMEOUT_MS = 10_000
+
+/**
+ * Opens a file of ours, or makes it; several processes of one host may do so at the same time.
+ * WAL mode: readers see a state of the past and never wait.
+ * @throws DataFolderRefused when the file is damaged, somebody else's or of a newer version
+ */
+export function openDatabase(path: string, file: DatabaseFile): DatabaseSync {
+  mkdirSync(dirname(path), { recursive: true })
+  if (!existsSync(path)) create(path, file)
+  inspectDatabase(path, { applicationId: APPLICATION_IDS[file.kind], userVersion: file.version })
+  const db = new DatabaseSync(path, { timeout: BUSY_TIMEOUT_MS })
+  db.exec(`PRAGMA synchronous = ${file.durable ? 'FULL' : 'NORMAL'}`)
+  bringUpToDate(db, file)
+  return db
+}
+
+/**
+ * Refuses a file that must not be written to, and never changes it: not a database, truncated, damaged,
+ * somebody else's, or of a newer version than `userVersion`.
+ * @throws DataFolderRefused
+ */
+export function inspectDatabase(
+  path: string,
+  expected: { applicationId: number; userVersion: number },
+): void {
+  const alone = !existsSync(`${path}-wal`)
+  try {
+    // Without a log beside it the file is all there is; opened as immutable it gets no side files either.
+    inspect(path, expected, alone)
+  } catch (error) {
+    // Another process has begun to write while an unlocked look was taken.
+    if (alone && existsSync(`${path}-wal`)) inspect(path, expected, false)
+    else throw error
+  }
+}
+
+function inspect(path: string, expected: { applicationId: number; userVersion: number }, immutable: boolean) {
+  if (statSync(path).size === 0) throw new DataFolderRefused(path, 'is empty: what it held is lost')
+  let db: DatabaseSync | undefined
+  try {
+    const location = immutable ? new URL(`${pathToFileURL(path)}?immutable=1`) : path
+    db = new DatabaseSync(location, { readOnly: true, timeout: BUSY_TIMEOUT_MS })
+    if (pragma(db, 'application_id') !== expected.applicationId)
+      throw new DataFolderRefused(path, 'belongs to something else')
+    const version = pragma(db, 'user_version')
+    if (version > expected.userVersion)
+      throw new DataFolderRefused(
+        path,
+        `was made by a newer Gantry (format ${version}, this one knows ${expected.userVersion})`,
+      )
+    const found = db.prepare('PRAGMA quick_check(1)').get()?.quick_check
+    if (found !== 'ok') throw new DataFolderRefused(path, `is damaged: ${found}`)
+  } catch (error) {
+    throw error instanceof DataFolderRefused ? error : new DataFolderRefused(path, reason(path, error))
+  } finally {
+    db?.close()
+  }
+}
+
+const pragma = (db: DatabaseSync, name: string) => Number(db.prepare(`PRAGMA ${name}`).get()?.[name])
+
+// https://sqlite.org/rescode.html; the low byte is the primary code.
+const SQLITE_CORRUPT = 11
+const SQLITE_NOTADB = 26
+
+function reason(path: string, error: unknown): string {
+  const code = error instanceof Error && 'errcode' in error ? Number(error.errcode) & 0xff : 0
+  if (code === SQLITE_NOTADB) return 'is not a SQLite database'
+  if (code !== SQLITE_CORRUPT) return `cannot be read: ${error instanceof Error ? error.message : error}`
+  const { size } = statSync(path)
+  const claimed = claimedSize(path)
+  return size < claimed ? `is truncated: ${size} of ${claimed} bytes are left` : 'is damaged'
+}
+
+/** Bytes that the file should have by its header (https://sqlite.org/fileformat.html §1.3). */
+function claimedSize(path: string): number {
+  const header = Buffer.alloc(100)
+  const fd = openSync(path, 'r')
+  try {
+    readSync(fd, header, 0, header.length, 0)
+  } finally {
+    closeSync(fd)
+  }
+  const pageSize = header.readUInt16BE(16)
+  return (pageSize === 1 ? 65_536 : pageSize) * header.readUInt32BE(28)
+}
+
+/** Makes the file under another name first: whoever finds it under its own finds it complete. */
+function create(path: string, file: DatabaseFile) {
+  const log = statSync(`${path}-wal`, { throwIfNoEntry: false })
+  if (log && log.size > 0) throw new DataFolderRefused(path, `is missing, but its log ${path}-wal is there`)
+  const draft = `${path}.${process.pid}.new`
+  rmSync(draft, { force: true })
+  const db = new DatabaseSync(draft)
+  try {
+    db.exec(`PRAGMA application_id = ${APPLICATION_IDS[file.kind]}`)
+    bringUpToDate(db, file)
+    db.exec('PRAGMA journal_mode = WAL')
+  } finally {
+    db.close()
+  }
+  try {
+    linkSync(draft, path)
+    syncFolder(dirname(path))
+  } catch (error) {
+    if (!(error instanceof Error && 'code' in error && error.code === 'EEXIST')) throw error
+  } finally {
+    rmSync(draft)
+  }
+}
+
+function bringUpToDate(db: DatabaseSync, file: DatabaseFile) {
+  if (pragma(db, 'user_version') === file.version) return
+  db.exec(`BEGIN IMMEDIATE; ${file.schema}; PRAGMA user_version = ${file.version}; COMMIT`)
+}
+
+/** Makes a new name in the folder durable; Windows has no such call and does it by itself. */
+function syncFolder(folder: string) {
+  if (process.platform === 'win32') return
+  const fd = openSync(folder, 'r')
+  try {
+    fsyncSync(fd)
+  } finally {
+    closeSync(fd)
+  }
+}

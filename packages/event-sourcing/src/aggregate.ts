@@ -1,0 +1,202 @@
+import { setTimeout } from 'node:timers/promises'
+import { LRUCache } from 'lru-cache'
+import { v5 as uuidv5 } from 'uuid'
+import { type Decider, type DomainCommand, Refusal } from './decider.ts'
+import type { DomainEvent, NewEvent, Position, RecordedEvent } from './event.ts'
+import { type EventStore, EventStoreUnavailable, NO_STREAM, WrongExpectedRevision } from './event-store.ts'
+
+/** A state and the revision of the last event folded into it; -1 when the stream does not exist. */
+export interface Snapshot<State> {
+  state: State
+  revision: number
+}
+
+export interface Executed<State, Event> extends Snapshot<State> {
+  /** What the command appended; empty when nothing changed. */
+  events: Event[]
+  /** Position of the last event appended; undefined when nothing changed. */
+  position?: Position
+}
+
+export interface AggregateOptions<State, Command extends DomainCommand, Event extends DomainEvent> {
+  eventStore: EventStore
+  /** Streams are named `{category}-{id}`; a category has no dash. */
+  category: string
+  decider: Decider<State, Command, Event>
+  /** Writes what readers see of the state, before the command is answered: the fast path of read-your-writes. */
+  project?(id: string, snapshot: Snapshot<State>, events: Event[]): Promise<void>
+  /** Runs before each try, on the state that will be decided on; reserves what the events will need. */
+  before?(id: string, snapshot: Snapshot<State>, command: Command): Promise<void>
+  /** Folded states kept, by count. */
+  cacheSize?: number
+}
+
+export interface Aggregate<State, Command extends DomainCommand, Event extends DomainEvent> {
+  readonly category: string
+  /** The state as the log has it now. */
+  load(id: string): Promise<Snapshot<State>>
+  /** Revision up to which this process has projected the stream; -1 when it has not. */
+  projectedRevision(id: string): number
+  /** Folds one recorded event in log order, reading the stream where earlier ones were not seen. */
+  follow(event: RecordedEvent): Promise<Snapshot<State>>
+  /**
+   * Decides on the current state, appends what was decided, projects it, and returns the state after it.
+   * Conflicts with other writers are decided again on the newer state.
+   * @throws Refusal when the decider refuses on a state that was fresh
+   * @throws EventStoreUnavailable when the store stayed away; the command may have happened
+   */
+  execute(id: string, command: Command): Promise<Executed<State, Event>>
+}
+
+const TRIES_ON_CONFLICT = 20
+const TRIES_WHEN_UNAVAILABLE = 3
+const EVENT_NAMESPACE = '6f1b7a0e-6f0c-4b0f-9a55-0c8f3c2b7f11'
+
+export const streamName = (category: string, id: string) => `${category}-${id}`
+export const streamId = (stream: string) => stream.slice(stream.indexOf('-') + 1)
+export const streamCategory = (stream: string) => stream.slice(0, stream.indexOf('-'))
+
+/** The id of the n-th event that a command appends to a stream: for every try the same. */
+const eventId = (stream: string, command: DomainCommand, index: number) =>
+  uuidv5(`${stream}/${command.metadata.commandId}/${index}`, EVENT_NAMESPACE)
+
+export function aggregate<State, Command extends DomainCommand, Event extends DomainEvent>(
+  options: AggregateOptions<State, Command, Event>,
+): Aggregate<State, Command, Event> {
+  const { eventStore, category, decider } = options
+  const cache = new LRUCache<string, Snapshot<State>>({ max: options.cacheSize ?? 10_000 })
+  const projected = new LRUCache<string, number>({ max: options.cacheSize ?? 10_000 })
+  const empty: Snapshot<State> = { state: decider.initial, revision: NO_STREAM }
+
+  const keep = (id: string, snapshot: Snapshot<State>) => {
+    const cached = cache.get(id)
+    if (!cached || cached.revision < snapshot.revision) cache.set(id, snapshot)
+    return snapshot
+  }
+
+  const fold = (snapshot: Snapshot<State>, events: RecordedEvent[]): Snapshot<State> =>
+    events.reduce<Snapshot<State>>(
+      ({ state }, event) => ({
+        state: decider.evolve(
+          state,
+          { type: event.type, data: event.data } as unknown as Event,
+          event.revision,
+        ),
+        revision: event.revision,
+      }),
+      snapshot,
+    )
+
+  const load = async (id: string): Promise<Snapshot<State>> => {
+    const known = cache.get(id) ?? empty
+    return keep(id, fold(known, await eventStore.readStream(streamName(category, id), known.revision + 1)))
+  }
+
+  const follow = async (event: RecordedEvent): Promise<Snapshot<State>> => {
+    const id = streamId(event.stream)
+    const known = cache.get(id) ?? empty
+    if (known.revision >= event.revision) return known
+    if (known.revision === event.revision - 1) return keep(id, fold(known, [event]))
+    return load(id)
+  }
+
+  /** What an earlier try of this command appended, when it got through without being acknowledged. */
+  const earlierTry = async (id: string, command: Command): Promise<Executed<State, Event> | undefined> => {
+    const stream = streamName(category, id)
+    const recorded = await eventStore.readStream(stream)
+    const first = recorded.findIndex(event => event.id === eventId(stream, command, 0))
+    if (first === -1) return undefined
+    const mine = recorded.slice(first).filter((event, index) => event.id === eventId(stream, command, index))
+    const snapshot = await load(id)
+    const events = mine.map(({ type, data }) => ({ type, data }) as unknown as Event)
+    return { ...snapshot, events, position: mine.at(-1)?.position }
+  }
+
+  const decideOn = async (
+    id: string,
+    command: Command,
+  ): Promise<{ snapshot: Snapshot<State>; events: Event[] }> => {
+    const cached = cache.get(id)
+    if (cached) {
+      // A refusal, or nothing to do, is believed on fresh state only: another replica may have written.
+      try {
+        await options.before?.(id, cached, command)
+        const events = decider.decide(cached.state, command)
+        if (events.length > 0) return { snapshot: cached, events }
+      } catch (error) {
+        if (!(error instanceof Refusal)) throw error
+      }
+    }
+    const snapshot = await load(id)
+    await options.before?.(id, snapshot, command)
+    return { snapshot, events: decider.decide(snapshot.state, command) }
+  }
+
+  const project = async (id: string, snapshot: Snapshot<State>, events: Event[]) => {
+    if (!options.project) return
+    await options.project(id, snapshot, events)
+    projected.set(id, Math.max(snapshot.revision, projected.get(id) ?? NO_STREAM))
+  }
+
+  const execute = async (id: string, command: Command): Promise<Executed<State, Event>> => {
+    let mayHaveHappened = command.metadata.repeated === true
+    for (let attempt = 1; ; attempt++) {
+      if (mayHaveHappened) {
+        const executed = await earlierTry(id, command)
+        if (executed) {
+          await project(id, executed, executed.events)
+          return executed
+        }
+      }
+      const { snapshot, events } = await decideOn(id, command)
+      if (events.length === 0) return { ...snapshot, events }
+      const { recorded, state } = prepare(id, snapshot, events, command)
+      try {
+        const { revision, position } = await eventStore.append(
+          streamName(category, id),
+          recorded,
+          snapshot.revision,
+        )
+        keep(id, { state, revision })
+        await project(id, { state, revision }, events)
+        return { state, revision, events, position }
+      } catch (error) {
+        if (error instanceof EventStoreUnavailable && attempt < TRIES_WHEN_UNAVAILABLE) {
+          mayHaveHappened = true
+          await setTimeout(100 * attempt)
+        } else if (error instanceof WrongExpectedRevision && attempt < TRIES_ON_CONFLICT) {
+          cache.delete(id)
+        } else throw error
+      }
+    }
+  }
+
+  const prepare = (id: string, snapshot: Snapshot<State>, events: Event[], command: Command) => {
+    const { now, actor, requestId, traceparent, causationId } = command.metadata
+    const stream = streamName(category, id)
+    let state = snapshot.state
+    const recorded = events.map((event, index): NewEvent => {
+      const before = state
+      state = decider.evolve(state, event, snapshot.revision + 1 + index)
+      const change = decider.describe?.(before, event, state)
+      return {
+        id: eventId(stream, command, index),
+        type: event.type,
+        data: event.data,
+        metadata: {
+          actor,
+          requestId,
+          at: now,
+          ...(traceparent && { traceparent }),
+          ...(causationId && { causationId }),
+          ...(change && { change }),
+        },
+      }
+    })
+    return { recorded, state }
+  }
+
+  const projectedRevision = (id: string) => projected.get(id) ?? NO_STREAM
+
+  return { category, load, follow, projectedRevision, execute }
+}

@@ -1,0 +1,81 @@
+import type { NewEvent, Position, RecordedEvent } from './event.ts'
+
+/** Revision that the last event of the stream must have: -1 for a stream that does not exist yet. */
+export type ExpectedRevision = number
+export const NO_STREAM: ExpectedRevision = -1
+
+export interface Appended {
+  /** Revision of the last event appended. */
+  revision: number
+  /** Position of the last event appended. */
+  position: Position
+}
+
+export type SubscriptionItem =
+  | { kind: 'event'; event: RecordedEvent }
+  /** Nothing of interest lies before this position: save it, so that a restart does not look there again. */
+  | { kind: 'checkpoint'; position: Position }
+  /** Everything that was in the log when this was found out has been delivered. Repeats after each pause. */
+  | { kind: 'caughtUp'; position: Position }
+
+export interface ReadAllOptions {
+  /** Exclusive; START reads from the beginning. */
+  after: Position
+  /** Only streams whose name begins with one of these; all streams when left out. */
+  streamPrefixes?: string[]
+}
+
+/**
+ * The log. Appends are durable when they return. Adapters: packages/embedded (SQLite), packages/event-store-esdb.
+ * Every call may throw EventStoreUnavailable.
+ */
+export interface EventStore {
+  /**
+   * Appends all events or none. At least one event, at most 1,000, at most 1 MiB together.
+   * Repeating an append with the same event ids and the same expected revision gives the first answer again.
+   * @throws WrongExpectedRevision when the stream is elsewhere
+   * @throws AppendTooLarge
+   */
+  append(stream: string, events: NewEvent[], expected: ExpectedRevision): Promise<Appended>
+  /** Events of a stream in order, from a revision on (inclusive); empty when there are none. */
+  readStream(stream: string, from?: number): Promise<RecordedEvent[]>
+  /** What the log holds now, in order of position, then ends. */
+  readAll(options: ReadAllOptions): AsyncIterable<RecordedEvent>
+  /** What the log holds and what comes, until the signal is aborted (then it ends without an error). */
+  subscribe(options: ReadAllOptions & { signal: AbortSignal }): AsyncIterable<SubscriptionItem>
+  /** Position of the last event in the log; START when it is empty. */
+  head(): Promise<Position>
+  close(): Promise<void>
+}
+
+export class WrongExpectedRevision extends Error {
+  readonly stream: string
+  readonly expected: ExpectedRevision
+  /** -1 when the stream does not exist. */
+  readonly actual: number
+  constructor(stream: string, expected: ExpectedRevision, actual: number) {
+    super(`stream ${stream} is at revision ${actual}, not ${expected}`)
+    this.name = 'WrongExpectedRevision'
+    this.stream = stream
+    this.expected = expected
+    this.actual = actual
+  }
+}
+
+/** The store is away or not ready; the outcome of an append under way is unknown. Try again with the same ids. */
+export class EventStoreUnavailable extends Error {
+  constructor(cause: unknown) {
+    super(`event store unavailable: ${cause instanceof Error ? cause.message : String(cause)}`, { cause })
+    this.name = 'EventStoreUnavailable'
+  }
+}
+
+export class AppendTooLarge extends Error {
+  constructor(stream: string) {
+    super(`append to ${stream} is over 1 MiB or 1,000 events`)
+    this.name = 'AppendTooLarge'
+  }
+}
+
+export const MAX_APPEND_BYTES = 1_048_576
+export const MAX_APPEND_EVENTS = 1_000

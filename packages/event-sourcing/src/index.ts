@@ -1,0 +1,50 @@
+export {
+  type Aggregate,
+  type AggregateOptions,
+  aggregate,
+  type Executed,
+  type Snapshot,
+  streamCategory,
+  streamId,
+  streamName,
+} from './aggregate.ts'
+export { type CommandMetadata, type Decider, type DomainCommand, Refusal } from './decider.ts'
+export {
+  type Actor,
+  type Change,
+  type DomainEvent,
+  type EventMetadata,
+  type Json,
+  type JsonObject,
+  type NewEvent,
+  type Position,
+  type RecordedEvent,
+  START,
+} from './event.ts'
+export {
+  type Appended,
+  AppendTooLarge,
+  type EventStore,
+  EventStoreUnavailable,
+  type ExpectedRevision,
+  MAX_APPEND_BYTES,
+  MAX_APPEND_EVENTS,
+  NO_STREAM,
+  type ReadAllOptions,
+  type SubscriptionItem,
+  WrongExpectedRevision,
+} from './event-store.ts'
+export { type LeaseOptions, type Log, supervise, underLease, type Worker } from './follower.ts'
+export {
+  type Project,
+  type Projection,
+  type Projector,
+  type ProjectorOptions,
+  projectionOf,
+  projectionOfEach,
+  requestRebuild,
+  startProjector,
+} from './projector.ts'
+export { type ReactorOptions, startReactor } from './reactor.ts'
+export { type RelayOptions, startRelay } from './relay.ts'
+export { type Reservation, type ReservationOptions, reservation } from './reservation.ts'

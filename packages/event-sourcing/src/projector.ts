@@ -1,0 +1,219 @@
+import { setTimeout } from 'node:timers/promises'
+import type { CollectionDefinition, Lease, ReadModels, Write } from '@gantry/read-models'
+import { type Aggregate, type Snapshot, streamCategory, streamId } from './aggregate.ts'
+import type { DomainCommand } from './decider.ts'
+import { type DomainEvent, type Position, type RecordedEvent, START } from './event.ts'
+import type { EventStore } from './event-store.ts'
+import { type Log, supervise, underLease, type Worker } from './follower.ts'
+
+/**
+ * What readers see of an aggregate: pure, from the folded state and the events that led to it last. A document must
+ * depend on the state alone, so that applying twice, or a later state first, ends the same.
+ */
+export type Project<State, Event> = (id: string, snapshot: Snapshot<State>, events: Event[]) => Write[]
+
+/** One aggregate and what it projects to. */
+export interface Projection {
+  category: string
+  /** The writes of a run of events of one stream; `all` includes what this process has projected already. */
+  writes(events: RecordedEvent[], all: boolean): Promise<Write[]>
+}
+
+export function projectionOf<State, Command extends DomainCommand, Event extends DomainEvent>(
+  source: Aggregate<State, Command, Event>,
+  project: Project<State, Event>,
+): Projection {
+  return {
+    category: source.category,
+    async writes(events, all) {
+      const [first, last] = [events[0], events.at(-1)]
+      if (!first || !last) return []
+      const id = streamId(first.stream)
+      if (!all && source.projectedRevision(id) >= last.revision) return []
+      let snapshot: Snapshot<State> = await source.follow(first)
+      for (const event of events.slice(1)) snapshot = await source.follow(event)
+      return project(id, snapshot, events as unknown as Event[])
+    },
+  }
+}
+
+/** A projection of single events, e.g. the audit log: each event gives documents of its own. */
+export function projectionOfEach(category: string, project: (event: RecordedEvent) => Write[]): Projection {
+  return { category, writes: async events => events.flatMap(project) }
+}
+
+export interface ProjectorOptions {
+  /** Names the checkpoint and the lease, e.g. catalog.projector. */
+  name: string
+  eventStore: EventStore
+  readModels: ReadModels
+  projections: readonly Projection[]
+  /** What the projections write to; a rebuild removes what the log does not know from these. */
+  // biome-ignore lint/suspicious/noExplicitAny: collections of different documents
+  collections: readonly CollectionDefinition<any>[]
+  holder: string
+  log: Log
+}
+
+export interface Projector extends Worker {
+  /** Whether the read models have everything that was in the log at some moment since the start. */
+  readonly caughtUp: boolean
+  /** Waits until the read models have everything up to a position. @returns false when it took longer */
+  reached(position: Position, timeoutMs: number): Promise<boolean>
+}
+
+const BATCH = 1_000
+const LOOK_MS = 1_000
+const pause = (ms: number, signal?: AbortSignal) => setTimeout(ms, undefined, { signal }).catch(() => {})
+
+/**
+ * Asks the projector, in whatever process it runs, to make its read models anew from the log while they are read.
+ * @returns a function that tells whether that has happened
+ */
+export async function requestRebuild(
+  name: string,
+  { checkpoints }: ReadModels,
+  id: string,
+): Promise<() => Promise<boolean>> {
+  await checkpoints.save(`${name}.rebuild.requested`, id)
+  return async () => ((await checkpoints.get(`${name}.rebuild.done`)) ?? '').startsWith(`${id} `)
+}
+
+/**
+ * Follows the log and repairs what a crash left out of the read models; by lease, so that one replica does.
+ * Writes are guarded by revision, the checkpoint by the lease: a paused holder that wakes up does no harm.
+ * The read models are made anew when they were dropped, when a collection changed its shape, or when asked.
+ */
+export function startProjector(options: ProjectorOptions): Projector {
+  const { name, readModels, log, holder } = options
+  const { checkpoints, leases } = readModels
+  const shape = options.collections.map(collection => `${collection.name}@${collection.version}`).join(' ')
+  const wanted = async () => `${(await checkpoints.get(`${name}.rebuild.requested`)) ?? 'none'} ${shape}`
+  const built = () => checkpoints.get(`${name}.rebuild.done`)
+  let caughtUp = false
+
+  const worker = supervise(name, log, signal =>
+    underLease({ leases, name, holder, signal }, async (lease, held) => {
+      const goal = await wanted()
+      if ((await built()) !== goal || !(await checkpoints.get(name))) {
+        log.info({ projector: name }, 'makes the read models from the log')
+        await rebuild(options, lease, held)
+        if (held.aborted) return
+        await checkpoints.save(`${name}.rebuild.done`, goal, lease)
+      }
+      caughtUp = true
+      const stale = new AbortController()
+      const looking = setInterval(async () => {
+        const answers = await Promise.all([wanted(), checkpoints.get(name)]).catch(() => undefined)
+        if (answers && (answers[0] !== goal || answers[1] === undefined)) stale.abort()
+      }, LOOK_MS)
+      try {
+        await follow(options, { lease, signal: AbortSignal.any([held, stale.signal]) })
+      } finally {
+        clearInterval(looking)
+      }
+    }),
+  )
+
+  // Where another replica holds the lease, what it has noted tells when the read models are complete.
+  const readiness = supervise(`${name}.readiness`, log, async signal => {
+    while (!caughtUp && !signal.aborted) {
+      caughtUp = (await built()) === (await wanted())
+      if (!caughtUp) await pause(100, signal)
+    }
+    if (!signal.aborted) await once(signal)
+  })
+
+  return {
+    get caughtUp() {
+      return caughtUp
+    },
+    async reached(position, timeoutMs) {
+      const deadline = Date.now() + timeoutMs
+      while (((await checkpoints.get(name)) ?? START) < position) {
+        if (Date.now() >= deadline) return false
+        await pause(5)
+      }
+      return true
+    },
+    async stop() {
+      await Promise.all([worker.stop(), readiness.stop()])
+    },
+  }
+}
+
+const once = (signal: AbortSignal) =>
+  new Promise<void>(resolve => signal.addEventListener('abort', () => resolve(), { once: true }))
+
+/** Projects the whole log over what is there, then removes what the log does not know. Readers go on meanwhile. */
+async function rebuild(options: ProjectorOptions, lease: Lease, signal: AbortSignal): Promise<void> {
+  const { readModels, collections } = options
+  const leftOver = new Map<string, Set<string>>()
+  for (const definition of collections) leftOver.set(definition.name, await idsOf(readModels, definition))
+  const forget = (write: Write) => leftOver.get(write.collection.name)?.delete(write.id)
+  await follow(options, { lease, signal, from: START, force: true, untilCaughtUp: true, onWrite: forget })
+  if (signal.aborted) return
+  for (const definition of collections) {
+    const collection = readModels.collection(definition)
+    for (const id of leftOver.get(definition.name) ?? []) {
+      const stored = await collection.get(id)
+      if (stored) await collection.remove(id, stored.revision)
+    }
+  }
+}
+
+// biome-ignore lint/suspicious/noExplicitAny: a collection of any document
+async function idsOf(readModels: ReadModels, definition: CollectionDefinition<any>): Promise<Set<string>> {
+  const ids = new Set<string>()
+  const collection = readModels.collection(definition)
+  for (let skip = 0; ; skip += BATCH) {
+    const page = await collection.list({ skip, limit: BATCH })
+    for (const { doc } of page) ids.add(doc.id)
+    if (page.length < BATCH) return ids
+  }
+}
+
+interface FollowOptions {
+  lease: Lease
+  signal: AbortSignal
+  from?: Position
+  /** Write documents of the same revision again. */
+  force?: boolean
+  untilCaughtUp?: boolean
+  onWrite?(write: Write): void
+}
+
+async function follow(options: ProjectorOptions, run: FollowOptions): Promise<void> {
+  const { name, eventStore, readModels, projections } = options
+  const byCategory = new Map(projections.map(projection => [projection.category, projection]))
+  const streamPrefixes = [...byCategory.keys()].map(category => `${category}-`)
+  const after = run.from ?? (await readModels.checkpoints.get(name)) ?? START
+  let saved = after
+  let batch: RecordedEvent[] = []
+
+  const flush = async (position: Position) => {
+    if (position === saved && batch.length === 0) return
+    const writes: Write[] = []
+    for (const events of Map.groupBy(batch, event => event.stream).values()) {
+      const projection = byCategory.get(streamCategory(events[0]?.stream ?? ''))
+      if (projection) writes.push(...(await projection.writes(events, run.force === true)))
+    }
+    for (const write of writes) {
+      if (run.force) write.force = true
+      run.onWrite?.(write)
+    }
+    await readModels.write(writes, { name, position, lease: run.lease })
+    batch = []
+    saved = position
+  }
+
+  for await (const item of eventStore.subscribe({ after, streamPrefixes, signal: run.signal })) {
+    if (item.kind === 'event') {
+      batch.push(item.event)
+      if (batch.length >= BATCH) await flush(item.event.position)
+    } else {
+      await flush(item.position > saved ? item.position : saved)
+      if (item.kind === 'caughtUp' && run.untilCaughtUp) return
+    }
+  }
+}

@@ -1,0 +1,125 @@
+import { createHash } from 'node:crypto'
+import { setTimeout } from 'node:timers/promises'
+import { v5 as uuidv5 } from 'uuid'
+import { type CommandMetadata, Refusal } from './decider.ts'
+import type { NewEvent } from './event.ts'
+import { type EventStore, NO_STREAM, WrongExpectedRevision } from './event-store.ts'
+
+/** Who claims a name, and the revision of the holder's stream at which it is about to take it. */
+interface Claim {
+  holder: string
+  holderRevision: number
+  claimedAt: string
+  revision: number
+}
+
+export interface ReservationOptions {
+  eventStore: EventStore
+  /** What the names are unique among, e.g. `api`; reservation streams are named `{scope}name-{hash}`. */
+  scope: string
+  /** Category of the streams that hold names. */
+  holderCategory: string
+  /** The name a holder has by the log, undefined when it has none (absent, deleted), and its stream's revision. */
+  holding(holder: string): Promise<{ name: string | undefined; revision: number }>
+  /** Code of the refusal when the name is taken. */
+  takenCode: string
+  /** A claim that its holder has not confirmed after this long may be taken over, in milliseconds. */
+  graceMs?: number
+  now(): Date
+}
+
+export interface Reservation {
+  /**
+   * Claims the name for a holder whose next append expects `holderRevision`: that append is what takes the name.
+   * No release is needed: a claim is void as soon as its holder's stream went on without the name.
+   * @throws Refusal with `takenCode` when another holds the name
+   */
+  claim(name: string, holder: string, holderRevision: number, metadata: CommandMetadata): Promise<void>
+}
+
+const NAMESPACE = '0f5e9a51-6f43-4a7e-8f7f-5a9c4d0b8e22'
+
+/**
+ * Unique names without locks or transactions over streams. A claim lives in a stream of its own, on the hash of the
+ * name, so that two claims meet in one append. Whether it still counts is read from the holder's stream. An abandoned
+ * claim is fenced before it is taken over: an event in the holder's stream makes the append that it announced fail,
+ * so that a writer that was merely slow cannot take the name as well.
+ */
+export function reservation(options: ReservationOptions): Reservation {
+  const { eventStore, scope, holderCategory, holding, takenCode, now } = options
+  const graceMs = options.graceMs ?? 2_000
+
+  const stream = (name: string) => `${scope}name-${createHash('sha256').update(name).digest('hex')}`
+
+  const read = async (name: string): Promise<Claim | undefined> => {
+    const last = (await eventStore.readStream(stream(name))).at(-1)
+    if (!last) return undefined
+    const { holder, holderRevision, claimedAt } = last.data as unknown as Claim
+    return { holder, holderRevision, claimedAt, revision: last.revision }
+  }
+
+  /** Makes the append that the claim announced impossible. @returns false when the holder moved meanwhile */
+  const fence = async (claim: Claim, metadata: CommandMetadata): Promise<boolean> => {
+    const event = newEvent(
+      uuidv5(`fence/${claim.holder}/${claim.holderRevision}`, NAMESPACE),
+      'NameClaimFenced',
+      {},
+      metadata,
+    )
+    try {
+      await eventStore.append(`${holderCategory}-${claim.holder}`, [event], claim.holderRevision)
+      return true
+    } catch (error) {
+      if (error instanceof WrongExpectedRevision) return false
+      throw error
+    }
+  }
+
+  const claim: Reservation['claim'] = async (name, holder, holderRevision, metadata) => {
+    for (;;) {
+      const current = await read(name)
+      if (current && (current.holder !== holder || current.holderRevision !== holderRevision)) {
+        if (current.holder !== holder) {
+          const held = await holding(current.holder)
+          if (held.name === name) throw new Refusal(takenCode, { name })
+          if (held.revision === current.holderRevision) {
+            // Announced and not yet taken: its writer is under way, or died.
+            const age = now().getTime() - Date.parse(current.claimedAt)
+            if (age < graceMs) {
+              await setTimeout(Math.min(50, graceMs - age))
+              continue
+            }
+            if (!(await fence(current, metadata))) continue
+          }
+        }
+      } else if (current) return
+      const expected = current?.revision ?? NO_STREAM
+      const event = newEvent(
+        uuidv5(`claim/${name}/${holder}/${holderRevision}/${expected}`, NAMESPACE),
+        'NameClaimed',
+        { name, holder, holderRevision, claimedAt: now().toISOString() },
+        metadata,
+      )
+      try {
+        await eventStore.append(stream(name), [event], expected)
+        return
+      } catch (error) {
+        if (!(error instanceof WrongExpectedRevision)) throw error
+      }
+    }
+  }
+
+  return { claim }
+}
+
+const newEvent = (
+  id: string,
+  type: string,
+  data: object,
+  { actor, requestId, now }: CommandMetadata,
+): NewEvent => ({
+  id,
+  type,
+  data,
+  metadata: { actor, requestId, at: now },
+})

@@ -1,0 +1,104 @@
+export type Json = null | boolean | number | string | Json[] | { [key: string]: Json }
+
+/** A fact for other services. Subjects are dotted, e.g. events.catalog.API_CREATED; see contracts. */
+export interface Message {
+  /** Publishing the same id again within two minutes at least changes nothing. */
+  id: string
+  subject: string
+  data: Json
+  /** W3C trace context and the like. */
+  headers?: Record<string, string>
+}
+
+export interface StoredMessage extends Message {
+  /** Place in the stream of all messages, from 1, ever increasing. */
+  sequence: number
+  /** When the bus stored it, ISO 8601 UTC. */
+  storedAt: string
+}
+
+/** A message to be handled; the next one comes after `ack`. */
+export interface Delivered {
+  message: StoredMessage
+  /** The message is handled for good. One that is never acknowledged comes again, also after a restart. */
+  ack(): Promise<void>
+}
+
+export interface Subjects {
+  /** `*` stands for one part, `>` for all the rest. */
+  subjects: readonly string[]
+  signal: AbortSignal
+}
+
+/**
+ * What services tell each other. Adapters: packages/embedded (SQLite and memory), packages/messaging-nats (JetStream).
+ * Calls may throw BusUnavailable.
+ */
+export interface Bus {
+  /** Stores the messages in order; durable as far as the bus is when it returns. The log can publish them again. */
+  publish(messages: readonly Message[]): Promise<void>
+  /**
+   * Durable consumption in order, at least once. Consumers of the same name share one place in the stream, and only
+   * one of them receives at a time; a new name begins at the beginning. Ends when the signal is aborted.
+   */
+  consume(options: Subjects & { consumer: string }): AsyncIterable<Delivered>
+  /** The stream from a place on (exclusive), then what comes; without `live` it ends at the end. */
+  read(options: Subjects & { after: number; live: boolean }): AsyncIterable<StoredMessage>
+  /** Sequence of the last message; 0 when there is none. */
+  head(): Promise<number>
+  /** Tells every listener on every replica, now or never: for hints such as cache invalidations. */
+  broadcast(subject: string, data: Json): Promise<void>
+  /** Handles broadcasts until the returned function is called. */
+  listen(subject: string, handler: (data: Json) => void): () => void
+  /** Asks whichever replica answers. @throws RequestTimeout, NoResponder, RequestFailed */
+  request(subject: string, data: Json, options: { timeoutMs: number }): Promise<Json>
+  /** Answers requests, shared with the other replicas, until the returned function is called. */
+  respond(subject: string, handler: (data: Json) => Promise<Json>): () => void
+  /** Resolves when the bus answers. @throws BusUnavailable */
+  ping(): Promise<void>
+  close(): Promise<void>
+}
+
+export class BusUnavailable extends Error {
+  constructor(cause: unknown) {
+    super(`bus unavailable: ${cause instanceof Error ? cause.message : String(cause)}`, { cause })
+    this.name = 'BusUnavailable'
+  }
+}
+
+export class RequestTimeout extends Error {
+  constructor(subject: string) {
+    super(`no answer in time on ${subject}`)
+    this.name = 'RequestTimeout'
+  }
+}
+
+export class NoResponder extends Error {
+  constructor(subject: string) {
+    super(`nobody answers on ${subject}`)
+    this.name = 'NoResponder'
+  }
+}
+
+/** The responder threw; carries its code when that was a refusal. */
+export class RequestFailed extends Error {
+  readonly code: string
+  readonly details: Record<string, unknown>
+  constructor(code: string, message: string, details: Record<string, unknown> = {}) {
+    super(message)
+    this.name = 'RequestFailed'
+    this.code = code
+    this.details = details
+  }
+}
+
+/** Whether a subject falls under a pattern with `*` and `>`. */
+export function subjectMatches(pattern: string, subject: string): boolean {
+  const wanted = pattern.split('.')
+  const parts = subject.split('.')
+  for (let i = 0; i < wanted.length; i++) {
+    if (wanted[i] === '>') return parts.length > i
+    if (parts[i] === undefined || (wanted[i] !== '*' && wanted[i] !== parts[i])) return false
+  }
+  return parts.length === wanted.length
+}

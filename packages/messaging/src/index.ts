@@ -1,0 +1,13 @@
+export {
+  type Bus,
+  BusUnavailable,
+  type Delivered,
+  type Json,
+  type Message,
+  NoResponder,
+  RequestFailed,
+  RequestTimeout,
+  type StoredMessage,
+  type Subjects,
+  subjectMatches,
+} from './bus.ts'

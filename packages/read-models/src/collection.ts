@@ -1,0 +1,115 @@
+/** A read model: documents that projections write and queries read. */
+export interface Document {
+  /** Unique in its collection. */
+  id: string
+}
+
+/** How a field may be filtered and sorted on. `strings` is an array of strings, filtered by what it contains. */
+export type FieldKind = 'string' | 'number' | 'boolean' | 'strings'
+
+/** Declares a collection once; adapters make its indexes from it and refuse queries on other fields. */
+export interface CollectionDefinition<D extends Document> {
+  /** `{service}.{plural}`, e.g. catalog.apis. */
+  name: string
+  /** Bump it when documents change shape: the collection is then rebuilt from the log at start. */
+  version: number
+  /** Fields of the document (top level, or a dotted path) that filters and sorts name. All are indexed. */
+  fields: Readonly<Record<string, FieldKind>>
+  /** Fields that `text` searches. */
+  text?: ReadonlyArray<keyof D & string>
+}
+
+/** Infers D while keeping the definition a plain value. */
+export const defineCollection = <D extends Document>(definition: CollectionDefinition<D>) => definition
+
+export type Scalar = string | number | boolean | null
+
+/**
+ * What one field must satisfy. A plain value means equality; on a `strings` field, that the array contains it.
+ * Ranges compare numbers as numbers and strings by code unit (so ISO 8601 timestamps by time); a null or missing
+ * value satisfies no range, and `eq: null` is satisfied by null and by a missing field.
+ */
+export type Condition =
+  | Scalar
+  | { in: readonly Scalar[] }
+  | { not: Scalar }
+  /** The array contains every one. */
+  | { all: readonly string[] }
+  | { gt?: string | number; gte?: string | number; lt?: string | number; lte?: string | number }
+
+/** All named conditions hold (AND). */
+export interface Filter {
+  where?: Readonly<Record<string, Condition>>
+  /** Every term is a case-insensitive substring of at least one of the collection's text fields. */
+  text?: readonly string[]
+}
+
+export interface Sort {
+  field: string
+  direction: 'asc' | 'desc'
+}
+
+export interface Query extends Filter {
+  /** Ties are broken by id, ascending. Strings sort by code unit, null before every value. */
+  sort?: readonly Sort[]
+  /** Documents to leave out at the beginning. */
+  skip?: number
+  /** At most this many documents, 1..1,000. */
+  limit: number
+}
+
+/** A document and the revision of the stream state it was made from. */
+export interface Stored<D> {
+  doc: D
+  revision: number
+}
+
+export interface Found<D> {
+  items: Stored<D>[]
+  /** Documents that satisfy the filter, over all pages. */
+  total: number
+}
+
+export interface Collection<D extends Document> {
+  get(id: string): Promise<Stored<D> | undefined>
+  /** Many by id, in no order; those that do not exist are left out. */
+  getMany(ids: readonly string[]): Promise<Stored<D>[]>
+  /** One page and the total, from one state of the collection. @throws UnknownField */
+  find(query: Query): Promise<Found<D>>
+  /** Like find without the total, which it does not compute. @throws UnknownField */
+  list(query: Query): Promise<Stored<D>[]>
+  count(filter: Filter): Promise<number>
+  /**
+   * Stores the document unless one of the same or a newer revision is there (removed ones count).
+   * @returns whether it was stored
+   */
+  put(doc: D, revision: number): Promise<boolean>
+  /** Removes the document unless one of a newer revision is there; remembers the revision. */
+  remove(id: string, revision: number): Promise<boolean>
+}
+
+/** One change of a batch: a document to store, or null to remove it. */
+export interface Write {
+  // biome-ignore lint/suspicious/noExplicitAny: a batch mixes collections of different documents
+  collection: CollectionDefinition<any>
+  id: string
+  doc: Document | null
+  revision: number
+  /** Stores a document of the same revision again: what a rebuild does. */
+  force?: boolean
+}
+
+export class UnknownField extends Error {
+  constructor(collection: string, field: string) {
+    super(`${collection} has no field ${field} to filter or sort by`)
+    this.name = 'UnknownField'
+  }
+}
+
+/** The read model store is away; try again later. */
+export class ReadModelsUnavailable extends Error {
+  constructor(cause: unknown) {
+    super(`read models unavailable: ${cause instanceof Error ? cause.message : String(cause)}`, { cause })
+    this.name = 'ReadModelsUnavailable'
+  }
+}

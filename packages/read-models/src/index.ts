@@ -1,0 +1,25 @@
+export {
+  type Collection,
+  type CollectionDefinition,
+  type Condition,
+  type Document,
+  defineCollection,
+  type FieldKind,
+  type Filter,
+  type Found,
+  type Query,
+  ReadModelsUnavailable,
+  type Scalar,
+  type Sort,
+  type Stored,
+  UnknownField,
+  type Write,
+} from './collection.ts'
+export {
+  type BlobStore,
+  type Checkpoints,
+  type Lease,
+  LeaseLost,
+  type Leases,
+  type ReadModels,
+} from './read-models.ts'

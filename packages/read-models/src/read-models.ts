@@ -1,0 +1,59 @@
+import type { Collection, CollectionDefinition, Document, Write } from './collection.ts'
+
+/** The right to be the only one who does something, until it expires or is taken over. */
+export interface Lease {
+  name: string
+  holder: string
+  /** Grows with every new holder: what is written under an older one is refused. */
+  token: number
+}
+
+export class LeaseLost extends Error {
+  constructor(name: string) {
+    super(`lease ${name} is held by another`)
+    this.name = 'LeaseLost'
+  }
+}
+
+/** How far a follower of the log has come. */
+export interface Checkpoints {
+  get(name: string): Promise<string | undefined>
+  /** @throws LeaseLost when a newer lease of that name's holder has been given out */
+  save(name: string, position: string, lease?: Lease): Promise<void>
+  clear(name: string): Promise<void>
+}
+
+export interface Leases {
+  /** @returns undefined while another holder's lease runs; the holder's own lease is renewed and keeps its token */
+  acquire(name: string, holder: string, ttlMs: number): Promise<Lease | undefined>
+  /** Gives it up, so that the next holder need not wait; does nothing when it is lost already. */
+  release(lease: Lease): Promise<void>
+}
+
+/** The store of read models of one service. Adapters: packages/embedded (SQLite), packages/read-models-mongo. */
+export interface ReadModels {
+  collection<D extends Document>(definition: CollectionDefinition<D>): Collection<D>
+  /** Applies the writes, each guarded by its revision, then the checkpoint: never the checkpoint without them. */
+  write(
+    writes: readonly Write[],
+    checkpoint?: { name: string; position: string; lease?: Lease },
+  ): Promise<void>
+  readonly checkpoints: Checkpoints
+  readonly leases: Leases
+  /** Forgets the collection's documents, so that a rebuild starts from nothing. */
+  drop(definition: CollectionDefinition<Document>): Promise<void>
+  /** Resolves when the store answers. @throws ReadModelsUnavailable */
+  ping(): Promise<void>
+  close(): Promise<void>
+}
+
+/** Bytes by name. Adapters: a folder (packages/embedded), GridFS (packages/read-models-mongo). */
+export interface BlobStore {
+  /** Durable when it returns. Storing the same key again changes nothing. */
+  put(key: string, bytes: Uint8Array): Promise<void>
+  get(key: string): Promise<Uint8Array | undefined>
+  delete(key: string): Promise<void>
+  /** Keys in no order. */
+  keys(): AsyncIterable<string>
+  close(): Promise<void>
+}
