@@ -70,22 +70,24 @@ export function inspectDatabase(
   path: string,
   expected: { applicationId: number; userVersion: number },
 ): void {
-  const alone = !existsSync(`${path}-wal`)
+  const alone = logSize(path) === 0
   try {
     // Without a log beside it the file is all there is; opened as immutable it gets no side files either.
     inspect(path, expected, alone)
   } catch (error) {
     // Another process has begun to write while an unlocked look was taken.
-    if (alone && existsSync(`${path}-wal`)) inspect(path, expected, false)
+    if (alone && logSize(path) > 0) inspect(path, expected, false)
     else throw error
   }
 }
 
-function inspect(path: string, expected: { applicationId: number; userVersion: number }, immutable: boolean) {
+const logSize = (path: string) => statSync(`${path}-wal`, { throwIfNoEntry: false })?.size ?? 0
+
+function inspect(path: string, expected: { applicationId: number; userVersion: number }, alone: boolean) {
   if (statSync(path).size === 0) throw new DataFolderRefused(path, 'is empty: what it held is lost')
   let db: DatabaseSync | undefined
   try {
-    const location = immutable ? new URL(`${pathToFileURL(path)}?immutable=1`) : path
+    const location = alone ? new URL(`${pathToFileURL(path)}?immutable=1`) : path
     db = new DatabaseSync(location, { readOnly: true, timeout: BUSY_TIMEOUT_MS })
     if (pragma(db, 'application_id') !== expected.applicationId)
       throw new DataFolderRefused(path, 'belongs to something else')
@@ -95,6 +97,7 @@ function inspect(path: string, expected: { applicationId: number; userVersion: n
         path,
         `was made by a newer Gantry (format ${version}, this one knows ${expected.userVersion})`,
       )
+    if (alone && statSync(path).size < claimedSize(path)) throw new DataFolderRefused(path, truncation(path))
     const found = db.prepare('PRAGMA quick_check(1)').get()?.quick_check
     if (found !== 'ok') throw new DataFolderRefused(path, `is damaged: ${found}`)
   } catch (error) {
@@ -114,10 +117,11 @@ function reason(path: string, error: unknown): string {
   const code = error instanceof Error && 'errcode' in error ? Number(error.errcode) & 0xff : 0
   if (code === SQLITE_NOTADB) return 'is not a SQLite database'
   if (code !== SQLITE_CORRUPT) return `cannot be read: ${error instanceof Error ? error.message : error}`
-  const { size } = statSync(path)
-  const claimed = claimedSize(path)
-  return size < claimed ? `is truncated: ${size} of ${claimed} bytes are left` : 'is damaged'
+  return statSync(path).size < claimedSize(path) ? truncation(path) : 'is damaged'
 }
+
+const truncation = (path: string) =>
+  `is truncated: ${statSync(path).size} of ${claimedSize(path)} bytes are left`
 
 /** Bytes that the file should have by its header (https://sqlite.org/fileformat.html §1.3). */
 function claimedSize(path: string): number {
@@ -134,8 +138,7 @@ function claimedSize(path: string): number {
 
 /** Makes the file under another name first: whoever finds it under its own finds it complete. */
 function create(path: string, file: DatabaseFile) {
-  const log = statSync(`${path}-wal`, { throwIfNoEntry: false })
-  if (log && log.size > 0) throw new DataFolderRefused(path, `is missing, but its log ${path}-wal is there`)
+  if (logSize(path) > 0) throw new DataFolderRefused(path, `is missing, but its log ${path}-wal is there`)
   const draft = `${path}.${process.pid}.new`
   rmSync(draft, { force: true })
   const db = new DatabaseSync(draft)
