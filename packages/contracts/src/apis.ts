@@ -1,0 +1,241 @@
+import { z } from 'zod'
+import { operation } from './operation.ts'
+import { flag, label, listOf, optional, pageOf, paging, Timestamp, text, Uuid } from './primitives.ts'
+
+export const ApiStatus = z.enum(['ACTIVE', 'INACTIVE'])
+export const DeploymentStatus = z.enum([
+  'CREATED',
+  'DEPLOYMENT_IN_PROGRESS',
+  'DEPLOYED',
+  'DEPLOYMENT_FAILED',
+  'UNDEPLOYED',
+])
+export type DeploymentStatus = z.infer<typeof DeploymentStatus>
+
+export const ApiInput = z
+  .object({
+    name: label(255).meta({ description: 'Unique technical name' }),
+    displayName: label(255),
+    description: optional(text(1000)),
+    url: optional(text(2048)).meta({ description: 'Base URL path' }),
+    status: ApiStatus,
+    tags: z
+      .array(label(100))
+      .max(50)
+      .transform(tags => [...new Set(tags)]),
+    owner: optional(Uuid).meta({
+      description: 'Owner user id; the caller when absent on create, unchanged on update',
+    }),
+    platformType: optional(text(100)),
+    gitUrl: optional(text(2048)),
+    gitCredential: optional(Uuid),
+  })
+  .meta({ id: 'ApiInput' })
+export type ApiInput = z.infer<typeof ApiInput>
+
+export const Job = z
+  .object({
+    id: z.uuid(),
+    type: z.enum(['DEPLOY', 'UNDEPLOY']),
+    api: z.uuid(),
+    environment: z.uuid(),
+    status: z.enum(['RUNNING', 'SUCCEEDED', 'FAILED']),
+    startedAt: Timestamp,
+  })
+  .meta({ id: 'DeploymentJob' })
+export type Job = z.infer<typeof Job>
+
+/** An API as events and the audit log carry it. */
+export const ApiSnapshot = z
+  .object({
+    id: z.uuid(),
+    name: z.string(),
+    displayName: z.string(),
+    description: z.string().nullable(),
+    url: z.string().nullable(),
+    status: ApiStatus,
+    tags: z.array(z.string()),
+    owner: z.string().nullable().meta({ description: 'Id of the owner' }),
+    platformType: z.string().nullable(),
+    gitUrl: z.string().nullable(),
+    gitCredential: z.string().nullable(),
+    createdAt: Timestamp,
+    updatedAt: Timestamp,
+    hasImage: z.boolean(),
+    deploymentStatus: DeploymentStatus,
+  })
+  .meta({ id: 'ApiSnapshot' })
+export type ApiSnapshot = z.infer<typeof ApiSnapshot>
+
+export const ApiRecord = ApiSnapshot.extend({
+  ownerDisplayName: z.string().nullable(),
+  deployedOn: z.array(z.object({ environment: z.uuid(), deployedAt: Timestamp })).optional(),
+  runningJobs: z.array(Job.omit({ api: true })).optional(),
+}).meta({ id: 'Api' })
+export type ApiRecord = z.infer<typeof ApiRecord>
+
+export const ApiPath = z.object({ api_id: Uuid })
+
+const example = {
+  name: 'payments',
+  displayName: 'Payments',
+  description: 'Card and account payments',
+  url: '/payments',
+  status: 'ACTIVE',
+  tags: ['finance', 'public'],
+  platformType: 'ENVOY',
+}
+const record = {
+  id: '5b1f1c9e-6d0f-4c58-9a43-9d6b8c2a7e10',
+  ...example,
+  owner: 'b7e6a1de-0c6b-4a0b-8f51-2b8d9a3c4e55',
+  ownerDisplayName: 'Administrator',
+  gitUrl: null,
+  gitCredential: null,
+  createdAt: '2026-11-21T09:30:00.000Z',
+  updatedAt: '2026-11-21T09:30:00.000Z',
+  hasImage: false,
+  deploymentStatus: 'CREATED',
+}
+const include = {
+  includeDeployedOn: flag('Include deployment environment details'),
+  includeRunningJobs: flag('Include running job details'),
+}
+
+export const listApis = operation({
+  id: 'listApis',
+  method: 'GET',
+  path: '/apis',
+  service: 'catalog',
+  tag: 'APIs',
+  summary: 'List APIs',
+  description: 'Filters combine with AND.',
+  scope: 'API_READ',
+  query: z.object({
+    ...paging(
+      ['name', 'displayName', 'status', 'platformType', 'createdAt', 'updatedAt', 'deploymentStatus'],
+      'name,asc',
+    ),
+    text: text(1000)
+      .optional()
+      .meta({ description: 'Every term is a case-insensitive substring of name or description' }),
+    name: z.string().optional().meta({ description: 'Exact name' }),
+    owner: Uuid.optional(),
+    platformType: z.string().optional(),
+    status: ApiStatus.optional(),
+    environment: Uuid.optional().meta({ description: 'Deployed in this environment' }),
+    tags: listOf(50, 'Has all of these tags; repeated or comma-separated'),
+    deployed: flag('true keeps the deployed ones; false filters nothing'),
+    product: Uuid.optional().meta({ description: 'Member of this product' }),
+    ...include,
+  }),
+  answers: { 200: { description: 'A page of APIs', schema: pageOf(ApiRecord, 'ApiPage') } },
+})
+
+export const createApi = operation({
+  id: 'createApi',
+  method: 'POST',
+  path: '/apis',
+  service: 'catalog',
+  tag: 'APIs',
+  summary: 'Create an API',
+  scope: 'API_WRITE',
+  body: ApiInput,
+  bodyExample: example,
+  answers: {
+    201: {
+      description: 'The new API',
+      schema: ApiRecord,
+      headers: { Location: 'Path of the API' },
+      example: record,
+    },
+  },
+  problems: ['api-name-taken'],
+  idempotent: true,
+  conditional: true,
+})
+
+export const getApi = operation({
+  id: 'getApi',
+  method: 'GET',
+  path: '/apis/{api_id}',
+  service: 'catalog',
+  tag: 'APIs',
+  summary: 'Get an API',
+  scope: 'API_READ',
+  params: ApiPath,
+  query: z.object(include),
+  answers: { 200: { description: 'The API', schema: ApiRecord, example: record } },
+  problems: ['api-not-found'],
+  conditional: true,
+})
+
+export const updateApi = operation({
+  id: 'updateApi',
+  method: 'PUT',
+  path: '/apis/{api_id}',
+  service: 'catalog',
+  tag: 'APIs',
+  summary: 'Replace an API',
+  description:
+    'All required fields must be present. Optional fields left out become null, except owner, which stays.',
+  scope: 'API_WRITE',
+  params: ApiPath,
+  body: ApiInput,
+  bodyExample: example,
+  answers: { 200: { description: 'The API', schema: ApiRecord, example: record } },
+  problems: ['api-not-found', 'api-name-taken', 'precondition-failed'],
+  conditional: true,
+})
+
+export const deleteApi = operation({
+  id: 'deleteApi',
+  method: 'DELETE',
+  path: '/apis/{api_id}',
+  service: 'catalog',
+  tag: 'APIs',
+  summary: 'Delete an API with its versions and its image',
+  scope: 'API_WRITE',
+  params: ApiPath,
+  query: z.object({ undeploy: flag('Undeploy from all environments before deletion') }),
+  answers: { 204: { description: 'Deleted' } },
+  problems: ['api-not-found', 'precondition-failed'],
+  conditional: true,
+})
+
+const DeploymentPath = z.object({ environment_id: Uuid, api_id: Uuid })
+const job = {
+  id: '0b7a4b0e-2f57-4f0a-9b5b-6c1f5b1f9d11',
+  type: 'DEPLOY',
+  api: record.id,
+  environment: '9c1c3a52-7d0e-4a53-8a3e-0d9b9f0f7c21',
+  status: 'RUNNING',
+  startedAt: '2026-11-21T09:31:00.000Z',
+}
+
+export const deployApi = operation({
+  id: 'deployApi',
+  method: 'PUT',
+  path: '/environments/{environment_id}/apis/{api_id}',
+  service: 'catalog',
+  tag: 'Deployments',
+  summary: 'Deploy an API to an environment',
+  description: 'Starts a job, which a deployment agent carries out and reports on.',
+  scope: 'API_WRITE',
+  params: DeploymentPath,
+  answers: { 202: { description: 'The job', schema: Job, example: job } },
+  problems: ['api-not-found', 'deployment-running'],
+})
+
+export const undeployApi = operation({
+  id: 'undeployApi',
+  method: 'DELETE',
+  path: '/environments/{environment_id}/apis/{api_id}',
+  service: 'catalog',
+  tag: 'Deployments',
+  summary: 'Undeploy an API from an environment',
+  scope: 'API_WRITE',
+  params: DeploymentPath,
+  answers: { 202: { description: 'The job', schema: Job, example: { ...job, type: 'UNDEPLOY' } } },
+  problems: ['api-not-found', 'api-not-deployed', 'deployment-running'],
+})

@@ -1,0 +1,102 @@
+import { z } from 'zod'
+import { operation } from './operation.ts'
+import { Timestamp, text } from './primitives.ts'
+import { PLATFORM_EVENTS, PublicEvent } from './public-events.ts'
+
+const PLATFORM_TYPES = Object.keys(PLATFORM_EVENTS) as [
+  keyof typeof PLATFORM_EVENTS,
+  ...(keyof typeof PLATFORM_EVENTS)[],
+]
+
+/** CloudEvents 1.0, "Required attributes", of the types that the platform produces; extensions are ignored. */
+export const CloudEvent = z
+  .object({
+    specversion: z.literal('1.0'),
+    id: text(255, 1),
+    source: text(2048, 1),
+    type: z.enum(PLATFORM_TYPES),
+    time: z.iso
+      .datetime({ offset: true })
+      .nullish()
+      .meta({ override: { pattern: undefined } }),
+    subject: text(2048).nullish(),
+    datacontenttype: z.string().nullish(),
+    data: z.record(z.string(), z.unknown()),
+  })
+  .superRefine((event, context) => {
+    const parsed = PLATFORM_EVENTS[event.type]?.data.safeParse(event.data)
+    for (const issue of parsed?.error?.issues ?? []) {
+      context.addIssue({ code: 'custom', path: ['data', ...issue.path], message: issue.message })
+    }
+  })
+  .meta({ id: 'CloudEvent' })
+export type CloudEvent = z.infer<typeof CloudEvent>
+
+export const publishEvent = operation({
+  id: 'publishEvent',
+  method: 'POST',
+  path: '/events',
+  service: 'notifier',
+  tag: 'Events',
+  summary: 'Take in an event of the platform',
+  description:
+    'A CloudEvents 1.0 event in structured JSON. It is stored and delivered to webhooks once per source and id, however often it is sent.',
+  scope: 'CONFIGURATION_WRITE',
+  body: CloudEvent,
+  bodyMediaType: 'application/cloudevents+json',
+  bodyExample: {
+    specversion: '1.0',
+    id: 'a-41',
+    source: '/subscriptions',
+    type: 'SUBSCRIPTION_CREATED',
+    data: { application: 'shop', plan: 'gold' },
+  },
+  answers: {
+    202: {
+      description: 'Taken in',
+      schema: z
+        .object({
+          id: z.uuid().meta({ description: 'Id of the public event' }),
+          source: z.string(),
+          type: z.string(),
+          receivedAt: Timestamp,
+          duplicate: z.boolean().meta({ description: 'It was taken in before' }),
+        })
+        .meta({ id: 'EventReceipt' }),
+    },
+  },
+})
+
+export const StreamedEvent = PublicEvent.extend({
+  position: z.string().meta({ description: 'Resume after it with ?after=' }),
+}).meta({ id: 'StreamedEvent' })
+
+export const streamEvents = operation({
+  id: 'streamEvents',
+  method: 'GET',
+  path: '/events',
+  service: 'gateway',
+  tag: 'Events',
+  summary: 'Read the public events from a position on',
+  description:
+    'Newline-delimited JSON, or server-sent events when asked for with Accept: text/event-stream (Last-Event-ID resumes). Stays open for what comes unless follow=false.',
+  scope: 'AUDIT_LOG_READ',
+  query: z.object({
+    after: z
+      .string()
+      .regex(/^[0-9]{1,15}$/, { error: 'must be a position' })
+      .optional()
+      .meta({ description: 'Exclusive; from the beginning when absent' }),
+    follow: z
+      .enum(['true', 'false'])
+      .transform(value => value === 'true')
+      .default(true)
+      .meta({
+        description: 'Wait for what comes',
+        override: { type: 'boolean', enum: undefined, default: true },
+      }),
+  }),
+  answers: {
+    200: { description: 'A StreamedEvent a line', mediaTypes: ['application/x-ndjson', 'text/event-stream'] },
+  },
+})

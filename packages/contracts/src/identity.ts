@@ -1,0 +1,370 @@
+import { z } from 'zod'
+import { operation } from './operation.ts'
+import { label, optional, pageOf, paging, Timestamp, text, Uuid } from './primitives.ts'
+import { Role, Scope } from './scopes.ts'
+
+const part = { service: 'identity' } as const
+
+export const UserStatus = z.enum(['ACTIVE', 'INACTIVE'])
+
+export const AuthenticatedUser = z
+  .object({
+    id: z.uuid(),
+    username: z.string(),
+    displayName: z.string(),
+    email: z.string().nullable(),
+    role: Role,
+    status: UserStatus,
+  })
+  .meta({ id: 'AuthenticatedUser' })
+
+export const UserRecord = AuthenticatedUser.extend({
+  sso: z.boolean().meta({ description: 'Logs in through single sign-on' }),
+  lockedUntil: Timestamp.nullable().meta({ description: 'Locked after too many wrong passwords' }),
+  createdAt: Timestamp,
+  updatedAt: Timestamp,
+}).meta({ id: 'User' })
+export type UserRecord = z.infer<typeof UserRecord>
+
+const email = text(320).refine(value => /^[^\s@]+@[^\s@]+$/.test(value), {
+  error: 'must be an email address',
+})
+const password = text(1024, 12).meta({ description: 'Written only; at least 12 characters' })
+const user = {
+  username: label(255).meta({ description: 'Unique' }),
+  displayName: optional(label(255)).meta({ description: 'The username when absent' }),
+  email: optional(email),
+  role: Role.nullish().transform(value => value ?? 'USER'),
+  status: UserStatus.nullish().transform(value => value ?? 'ACTIVE'),
+  sso: z
+    .boolean()
+    .nullish()
+    .transform(value => value ?? false),
+}
+export const UserInput = z
+  .object({ ...user, password: optional(password).meta({ description: 'Required unless sso' }) })
+  .refine(input => input.sso || input.password !== null, {
+    path: ['password'],
+    error: 'is required unless sso',
+  })
+  .meta({ id: 'UserInput' })
+export type UserInput = z.infer<typeof UserInput>
+export const UserUpdate = z
+  .object({ ...user, password: optional(password).meta({ description: 'Unchanged when absent' }) })
+  .meta({ id: 'UserUpdate' })
+export type UserUpdate = z.infer<typeof UserUpdate>
+
+const me = {
+  id: 'b7e6a1de-0c6b-4a0b-8f51-2b8d9a3c4e55',
+  username: 'admin',
+  displayName: 'Administrator',
+  email: null,
+  role: 'GLOBAL_ADMIN',
+  status: 'ACTIVE',
+}
+const userExample = {
+  ...me,
+  sso: false,
+  lockedUntil: null,
+  createdAt: '2026-11-21T09:30:00.000Z',
+  updatedAt: '2026-11-21T09:30:00.000Z',
+}
+
+export const login = operation({
+  ...part,
+  id: 'login',
+  method: 'POST',
+  path: '/login',
+  tag: 'Login',
+  summary: 'Log in with user name and password',
+  description:
+    'The bearer token is in the Authorization response header and lives one hour. Five wrong passwords in a row lock a user for 15 minutes.',
+  scope: 'public',
+  body: z
+    .object({ username: z.string().max(1000), password: z.string().max(2000) })
+    .meta({ id: 'Credentials' }),
+  bodyExample: { username: 'admin', password: 'correct horse battery staple' },
+  answers: {
+    200: {
+      description: 'The user',
+      schema: AuthenticatedUser,
+      headers: { Authorization: 'Bearer and the token' },
+      example: me,
+    },
+  },
+  problems: ['wrong-credentials', 'sso-login-only', 'user-inactive'],
+})
+
+export const logout = operation({
+  ...part,
+  id: 'logout',
+  method: 'POST',
+  path: '/logout',
+  tag: 'Login',
+  summary: 'Revoke all login tokens of the caller',
+  scope: 'authenticated',
+  answers: { 204: { description: 'Logged out' } },
+})
+
+const TokenPath = z.object({ id: Uuid })
+const token = {
+  id: z.uuid(),
+  name: z.string(),
+  scopes: z.array(Scope),
+  createdAt: Timestamp,
+  validUntil: Timestamp,
+}
+export const AccessTokenRecord = z
+  .object({ ...token, lastUsedAt: Timestamp.nullable() })
+  .meta({ id: 'AccessToken' })
+export type AccessTokenRecord = z.infer<typeof AccessTokenRecord>
+export const NewAccessToken = AccessTokenRecord.extend({
+  token: z.string().meta({ description: 'The secret; shown this once' }),
+}).meta({ id: 'NewAccessToken' })
+
+export const AccessTokenInput = z
+  .object({
+    name: label(255),
+    validityDays: z
+      .int()
+      .min(1)
+      .max(365)
+      .nullish()
+      .transform(value => value ?? 90)
+      .meta({ description: '90 when absent' }),
+    scopes: z
+      .array(Scope)
+      .min(1)
+      .max(100)
+      .transform(scopes => [...new Set(scopes)]),
+  })
+  .meta({ id: 'AccessTokenInput' })
+
+const tokenExample = {
+  id: 'f1d3c0de-8b52-4e9f-8a44-3a2f4f6c1d22',
+  name: 'deploy pipeline',
+  scopes: ['API_READ', 'API_WRITE'],
+  createdAt: '2026-11-21T09:30:00.000Z',
+  validUntil: '2027-02-19T09:30:00.000Z',
+  lastUsedAt: null,
+}
+
+export const createAccessToken = operation({
+  ...part,
+  id: 'createAccessToken',
+  method: 'POST',
+  path: '/accessTokens',
+  tag: 'Access tokens',
+  summary: 'Create a personal access token',
+  scope: 'ACCESS_TOKEN_MANAGE',
+  body: AccessTokenInput,
+  bodyExample: { name: 'deploy pipeline', validityDays: 90, scopes: ['API_READ', 'API_WRITE'] },
+  answers: {
+    201: {
+      description: 'The token with its secret',
+      schema: NewAccessToken,
+      headers: { Location: 'Path of the token' },
+      example: { ...tokenExample, token: 'pat_…' },
+    },
+  },
+  problems: ['scopes-exceeded'],
+  idempotent: true,
+})
+
+export const listAccessTokens = operation({
+  ...part,
+  id: 'listAccessTokens',
+  method: 'GET',
+  path: '/accessTokens',
+  tag: 'Access tokens',
+  summary: "List the caller's access tokens",
+  scope: 'ACCESS_TOKEN_MANAGE',
+  query: z.object(paging(['name', 'createdAt', 'validUntil'], 'createdAt,asc')),
+  answers: {
+    200: { description: 'A page of access tokens', schema: pageOf(AccessTokenRecord, 'AccessTokenPage') },
+  },
+})
+
+export const getAccessToken = operation({
+  ...part,
+  id: 'getAccessToken',
+  method: 'GET',
+  path: '/accessTokens/{id}',
+  tag: 'Access tokens',
+  summary: "Get one of the caller's access tokens",
+  scope: 'ACCESS_TOKEN_MANAGE',
+  params: TokenPath,
+  answers: { 200: { description: 'The access token', schema: AccessTokenRecord, example: tokenExample } },
+  problems: ['access-token-not-found'],
+})
+
+export const deleteAccessToken = operation({
+  ...part,
+  id: 'deleteAccessToken',
+  method: 'DELETE',
+  path: '/accessTokens/{id}',
+  tag: 'Access tokens',
+  summary: "Revoke one of the caller's access tokens",
+  scope: 'ACCESS_TOKEN_MANAGE',
+  params: TokenPath,
+  answers: { 204: { description: 'Revoked' } },
+  problems: ['access-token-not-found'],
+})
+
+const UserPath = z.object({ user_id: Uuid })
+const users = { ...part, tag: 'Users' } as const
+
+export const listUsers = operation({
+  ...users,
+  id: 'listUsers',
+  method: 'GET',
+  path: '/users',
+  summary: 'List users',
+  scope: 'USER_READ',
+  query: z.object({
+    ...paging(['username', 'displayName', 'email', 'role', 'status', 'createdAt'], 'username,asc'),
+    text: text(1000)
+      .optional()
+      .meta({ description: 'Every term is a case-insensitive substring of username, displayName or email' }),
+    username: z.string().optional(),
+    role: Role.optional(),
+    status: UserStatus.optional(),
+  }),
+  answers: { 200: { description: 'A page of users', schema: pageOf(UserRecord, 'UserPage') } },
+})
+
+export const createUser = operation({
+  ...users,
+  id: 'createUser',
+  method: 'POST',
+  path: '/users',
+  summary: 'Create a user',
+  description: 'Nobody creates a user of a role above his own.',
+  scope: 'USER_WRITE',
+  body: UserInput,
+  bodyExample: {
+    username: 'grace',
+    displayName: 'Grace Hopper',
+    email: 'grace@example.com',
+    role: 'ADMIN',
+    password: 'a long enough one',
+  },
+  answers: {
+    201: {
+      description: 'The new user',
+      schema: UserRecord,
+      headers: { Location: 'Path of the user' },
+      example: userExample,
+    },
+  },
+  problems: ['username-taken', 'role-missing'],
+  idempotent: true,
+  conditional: true,
+})
+
+export const getUser = operation({
+  ...users,
+  id: 'getUser',
+  method: 'GET',
+  path: '/users/{user_id}',
+  summary: 'Get a user',
+  scope: 'USER_READ',
+  params: UserPath,
+  answers: { 200: { description: 'The user', schema: UserRecord, example: userExample } },
+  problems: ['user-not-found'],
+  conditional: true,
+})
+
+export const updateUser = operation({
+  ...users,
+  id: 'updateUser',
+  method: 'PUT',
+  path: '/users/{user_id}',
+  summary: 'Replace a user',
+  description: 'The password stays when absent. Role and status left out become USER and ACTIVE.',
+  scope: 'USER_WRITE',
+  params: UserPath,
+  body: UserUpdate,
+  bodyExample: {
+    username: 'grace',
+    displayName: 'Grace Hopper',
+    email: 'grace@example.com',
+    role: 'ADMIN',
+    status: 'ACTIVE',
+  },
+  answers: { 200: { description: 'The user', schema: UserRecord, example: userExample } },
+  problems: ['user-not-found', 'username-taken', 'role-missing', 'last-administrator', 'precondition-failed'],
+  conditional: true,
+})
+
+export const deleteUser = operation({
+  ...users,
+  id: 'deleteUser',
+  method: 'DELETE',
+  path: '/users/{user_id}',
+  summary: 'Delete a user and revoke what the user holds',
+  scope: 'USER_WRITE',
+  params: UserPath,
+  answers: { 204: { description: 'Deleted' } },
+  problems: ['user-not-found', 'role-missing', 'last-administrator', 'precondition-failed'],
+  conditional: true,
+})
+
+export const unlockUser = operation({
+  ...users,
+  id: 'unlockUser',
+  method: 'POST',
+  path: '/users/{user_id}/unlock',
+  summary: 'Unlock a user',
+  scope: 'USER_WRITE',
+  params: UserPath,
+  answers: { 200: { description: 'The user', schema: UserRecord, example: userExample } },
+  problems: ['user-not-found', 'role-missing'],
+})
+
+export const AuditRecord = z
+  .object({
+    id: z.uuid(),
+    timestamp: Timestamp,
+    user: z
+      .object({ id: z.string().nullable(), username: z.string() })
+      .meta({ description: 'Who did it; id null when the service did it by itself' }),
+    action: z.string().meta({ example: 'API_UPDATED' }),
+    resourceType: z.string().meta({ example: 'API' }),
+    resourceId: z.string(),
+    details: z.object({
+      before: z.record(z.string(), z.unknown()).nullable(),
+      after: z.record(z.string(), z.unknown()).nullable(),
+    }),
+    requestId: z.string(),
+  })
+  .meta({ id: 'AuditRecord' })
+export type AuditRecord = z.infer<typeof AuditRecord>
+
+export const listAuditLog = operation({
+  ...part,
+  id: 'listAuditLog',
+  method: 'GET',
+  path: '/auditLog',
+  tag: 'Audit',
+  summary: 'List what was changed, by whom, and how',
+  scope: 'AUDIT_LOG_READ',
+  query: z.object({
+    ...paging(['timestamp', 'action', 'resourceType'], 'timestamp,desc'),
+    text: text(1000)
+      .optional()
+      .meta({ description: 'Every term is a case-insensitive substring of user, action or resource' }),
+    from: z.iso
+      .datetime({ offset: true })
+      .optional()
+      .meta({ description: 'Not before', override: { pattern: undefined } }),
+    to: z.iso
+      .datetime({ offset: true })
+      .optional()
+      .meta({ description: 'Before', override: { pattern: undefined } }),
+    user: z.string().optional().meta({ description: 'User id or username' }),
+    action: z.string().optional(),
+    resource: z.string().optional().meta({ description: 'Resource id or resource type' }),
+  }),
+  answers: { 200: { description: 'A page of audit records', schema: pageOf(AuditRecord, 'AuditPage') } },
+})

@@ -1,0 +1,71 @@
+import { z } from 'zod'
+import { ApiPath } from './apis.ts'
+import { operation } from './operation.ts'
+
+export const IMAGE_TYPES = ['image/png', 'image/jpeg', 'image/gif', 'image/webp', 'image/svg+xml'] as const
+
+export const ImageRecord = z
+  .object({
+    contentType: z.enum(IMAGE_TYPES),
+    size: z.int().meta({ description: 'Bytes' }),
+    width: z.int().meta({ description: 'Pixels' }),
+    height: z.int().meta({ description: 'Pixels' }),
+    sha256: z.string().meta({ description: 'Hexadecimal' }),
+  })
+  .meta({ id: 'Image' })
+export type ImageRecord = z.infer<typeof ImageRecord>
+
+const part = { service: 'media', tag: 'Images', path: '/apis/{api_id}/image', params: ApiPath } as const
+
+export const uploadImage = operation({
+  ...part,
+  id: 'uploadImage',
+  method: 'PUT',
+  summary: 'Upload the image of an API',
+  description: 'PNG, JPEG, GIF, WebP or SVG, told by content; at most 5 MiB and 40 megapixels.',
+  scope: 'API_WRITE',
+  body: z.object({ file: z.any().meta({ override: { type: 'string', format: 'binary' } }) }),
+  bodyMediaType: 'multipart/form-data',
+  answers: {
+    200: {
+      description: 'What was stored',
+      schema: ImageRecord,
+      example: { contentType: 'image/png', size: 68, width: 1, height: 1, sha256: 'a1'.repeat(32) },
+    },
+  },
+  problems: [
+    'api-not-found',
+    'image-missing',
+    'image-not-alone',
+    'image-unreadable',
+    'image-too-large',
+    'image-type-unsupported',
+  ],
+})
+
+export const downloadImage = operation({
+  ...part,
+  id: 'downloadImage',
+  method: 'GET',
+  summary: 'Download the image of an API',
+  scope: 'API_READ',
+  answers: {
+    200: {
+      description: 'The image',
+      mediaTypes: IMAGE_TYPES,
+      headers: { 'Cache-Control': 'private, no-cache' },
+    },
+  },
+  problems: ['api-not-found', 'image-not-found'],
+  conditional: true,
+})
+
+export const deleteImage = operation({
+  ...part,
+  id: 'deleteImage',
+  method: 'DELETE',
+  summary: 'Delete the image of an API',
+  scope: 'API_WRITE',
+  answers: { 204: { description: 'Deleted' } },
+  problems: ['api-not-found', 'image-not-found'],
+})

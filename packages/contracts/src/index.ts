@@ -1,0 +1,94 @@
+export {
+  ApiInput,
+  ApiRecord,
+  ApiSnapshot,
+  createApi,
+  DeploymentStatus,
+  deleteApi,
+  deployApi,
+  getApi,
+  Job,
+  listApis,
+  undeployApi,
+  updateApi,
+} from './apis.ts'
+export { CloudEvent, publishEvent, StreamedEvent, streamEvents } from './events.ts'
+export {
+  AccessTokenInput,
+  AccessTokenRecord,
+  AuditRecord,
+  AuthenticatedUser,
+  createAccessToken,
+  createUser,
+  deleteAccessToken,
+  deleteUser,
+  getAccessToken,
+  getUser,
+  listAccessTokens,
+  listAuditLog,
+  listUsers,
+  login,
+  logout,
+  NewAccessToken,
+  UserInput,
+  UserRecord,
+  UserUpdate,
+  unlockUser,
+  updateUser,
+} from './identity.ts'
+export { deleteImage, downloadImage, IMAGE_TYPES, ImageRecord, uploadImage } from './images.ts'
+export {
+  type Answer,
+  type Method,
+  type Operation,
+  operation,
+  type Parsed,
+  type ServiceName,
+} from './operation.ts'
+export { OPERATIONS } from './operations.ts'
+export type { SortBy } from './primitives.ts'
+export { Principal } from './principal.ts'
+export { isProblemCode, PROBLEMS, Problem, type ProblemCode } from './problems.ts'
+export {
+  DeploymentReport,
+  EVENT_TYPES,
+  type EventType,
+  isEventType,
+  PLATFORM_EVENTS,
+  PublicEvent,
+  subjects,
+} from './public-events.ts'
+export { ADMINISTRATOR_ROLES, ROLE_SCOPES, ROLES, Role, SCOPES, Scope } from './scopes.ts'
+export {
+  createVersion,
+  deleteVersion,
+  getVersion,
+  listVersions,
+  updateVersion,
+  VersionInput,
+  VersionRecord,
+} from './versions.ts'
+export {
+  Attempt,
+  cancelDelivery,
+  createWebhook,
+  DELIVERY_STATUSES,
+  DeliveryRecord,
+  DeliveryStatus,
+  deleteWebhook,
+  EventTypeRecord,
+  getDelivery,
+  getWebhook,
+  listDeliveries,
+  listEventTypes,
+  listWebhookDeliveries,
+  listWebhooks,
+  NewWebhook,
+  retryDelivery,
+  rotateWebhookSecret,
+  testWebhook,
+  updateWebhook,
+  WebhookInput,
+  WebhookRecord,
+  WebhookUpdate,
+} from './webhooks.ts'

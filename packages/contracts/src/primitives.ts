@@ -1,0 +1,134 @@
+import { z } from 'zod'
+
+const characters = (value: string) => [...value].length
+const storable = (value: string) => value.isWellFormed() && !value.includes('\0')
+
+/** Text of `min` to `max` characters, counted as Unicode code points; no NUL, no lone surrogates. */
+export const text = (max: number, min = 0) =>
+  z
+    .string()
+    .refine(value => characters(value) <= max, { error: `must be at most ${max} characters` })
+    .refine(value => characters(value) >= min, {
+      error: min === 1 ? 'must not be empty' : `must be at least ${min} characters`,
+    })
+    .refine(storable, { error: 'must be well-formed text without NUL' })
+    .meta({ override: { maxLength: max, ...(min > 0 && { minLength: min }) } })
+
+/** Text whose surrounding white space does not count; no control characters. */
+export const label = (max: number) =>
+  z
+    .string()
+    .transform(value => value.trim())
+    .refine(value => value.length > 0, { error: 'must not be empty' })
+    .refine(value => characters(value) <= max, { error: `must be at most ${max} characters` })
+    .refine(value => value.isWellFormed() && !/\p{Cc}/u.test(value), {
+      error: 'must have no control characters',
+    })
+    .meta({ override: { type: 'string', minLength: 1, maxLength: max } })
+
+/** A UUID of any version, in lower case. */
+export const Uuid = z
+  .string()
+  .regex(/^[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}$/, { error: 'must be a UUID' })
+  .transform(value => value.toLowerCase())
+  .meta({ override: { type: 'string', format: 'uuid', pattern: undefined } })
+
+export const Timestamp = z.iso.datetime({ precision: 3 }).meta({
+  description: 'ISO 8601 UTC with milliseconds',
+  example: '2026-11-21T09:30:00.000Z',
+  override: { pattern: undefined },
+})
+
+/** A query parameter `true` or `false`. */
+export const flag = (description: string) =>
+  z
+    .enum(['true', 'false'])
+    .transform(value => value === 'true')
+    .optional()
+    .meta({ description, override: { type: 'boolean', enum: undefined } })
+
+const integer = (min: number, max: number, otherwise: number, description: string) =>
+  z
+    .string()
+    .regex(/^[0-9]{1,9}$/, { error: `must be a whole number from ${min} to ${max}` })
+    .transform(Number)
+    .refine(value => value >= min && value <= max, { error: `must be from ${min} to ${max}` })
+    .default(otherwise)
+    .meta({
+      description,
+      override: { type: 'integer', minimum: min, maximum: max, default: otherwise, pattern: undefined },
+    })
+
+const many = (value: unknown) => (Array.isArray(value) ? value : value === undefined ? undefined : [value])
+
+/** A repeated or comma-separated query parameter. */
+export const listOf = (max: number, description: string) =>
+  z
+    .preprocess(
+      value =>
+        many(value)?.flatMap(item =>
+          typeof item === 'string' ? item.split(',').filter(part => part !== '') : [item],
+        ),
+      z.array(text(100)).max(max).optional(),
+    )
+    .meta({
+      description,
+      param: { style: 'form', explode: true },
+      override: { type: 'array', items: { type: 'string' } },
+    })
+
+export interface SortBy {
+  field: string
+  direction: 'asc' | 'desc'
+}
+
+const sortOf = (properties: readonly string[], otherwise: string) =>
+  z
+    .preprocess(
+      value => many(value ?? otherwise),
+      z.array(
+        z.string().transform((value, context): SortBy => {
+          const [field = '', direction = 'asc', ...rest] = value.split(',')
+          if (!properties.includes(field) || !['asc', 'desc'].includes(direction) || rest.length > 0) {
+            context.addIssue({
+              code: 'custom',
+              message: `must be property,(asc|desc) with a property of ${properties.join(', ')}`,
+            })
+            return z.NEVER
+          }
+          return { field, direction: direction as SortBy['direction'] }
+        }),
+      ),
+    )
+    .meta({
+      description: `property,(asc|desc), repeatable; properties: ${properties.join(', ')}`,
+      param: { style: 'form', explode: true },
+      override: {
+        type: 'array',
+        items: { type: 'string', pattern: `^(${properties.join('|')})(,(asc|desc))?$` },
+        default: [otherwise],
+      },
+    })
+
+/** page, size and sort of every list. */
+export const paging = (properties: readonly string[], otherwise: string) => ({
+  page: integer(1, 999_999_999, 1, 'Page number, from 1'),
+  size: integer(1, 100, 10, 'Items on a page'),
+  sort: sortOf(properties, otherwise),
+})
+
+export const pageOf = <Item extends z.ZodType>(item: Item, id: string) =>
+  z
+    .object({
+      content: z.array(item),
+      size: z.int().meta({ description: 'Page size' }),
+      number: z.int().meta({ description: 'Page number, from 1' }),
+      totalPages: z.int(),
+      totalElements: z.int(),
+      last: z.boolean().meta({ description: 'True on the last page' }),
+    })
+    .meta({ id })
+
+/** An optional field of a request: absent and null mean the same. */
+export const optional = <Schema extends z.ZodType>(schema: Schema) =>
+  schema.nullish().transform(value => value ?? null)

@@ -1,0 +1,77 @@
+import { z } from 'zod'
+
+interface ProblemKind {
+  status: number
+  title: string
+}
+
+/**
+ * Every reason for which a request fails, by its stable code: the one table that maps codes to HTTP.
+ * Titles are for people and may change; codes may not.
+ */
+export const PROBLEMS = {
+  'malformed-request': { status: 400, title: 'The request cannot be read' },
+  'invalid-request': { status: 400, title: 'The request has invalid values' },
+  'unknown-event-types': { status: 400, title: 'Some event types are unknown' },
+  'image-missing': { status: 400, title: 'The form has no file part' },
+  'image-not-alone': { status: 400, title: 'The form has more than the one file part' },
+  'image-unreadable': { status: 400, title: 'The image cannot be read' },
+  unauthenticated: { status: 401, title: 'Valid credentials are required' },
+  'wrong-credentials': { status: 401, title: 'The user name or the password is wrong' },
+  'scope-missing': { status: 403, title: 'The credentials do not allow this' },
+  'role-missing': { status: 403, title: 'The role of the user does not allow this' },
+  'scopes-exceeded': { status: 403, title: 'A token cannot have more scopes than its maker' },
+  'sso-login-only': { status: 403, title: 'This user logs in through single sign-on' },
+  'user-inactive': { status: 403, title: 'The user is inactive' },
+  'not-found': { status: 404, title: 'There is nothing here' },
+  'api-not-found': { status: 404, title: 'There is no such API' },
+  'version-not-found': { status: 404, title: 'The API has no such version' },
+  'image-not-found': { status: 404, title: 'The API has no image' },
+  'user-not-found': { status: 404, title: 'There is no such user' },
+  'access-token-not-found': { status: 404, title: 'There is no such access token' },
+  'webhook-not-found': { status: 404, title: 'There is no such webhook' },
+  'delivery-not-found': { status: 404, title: 'There is no such delivery' },
+  'method-not-allowed': { status: 405, title: 'The resource does not have this method' },
+  'api-name-taken': { status: 409, title: 'Another API has this name' },
+  'version-name-taken': { status: 409, title: 'Another version of the API has this name' },
+  'username-taken': { status: 409, title: 'Another user has this name' },
+  'last-administrator': { status: 409, title: 'The last global administrator must stay' },
+  'api-not-deployed': { status: 409, title: 'The API is not deployed there' },
+  'deployment-running': { status: 409, title: 'A deployment job of this API and environment is running' },
+  'delivery-not-pending': { status: 409, title: 'The delivery is not pending' },
+  'delivery-not-failed': { status: 409, title: 'The delivery has not failed' },
+  'request-in-progress': { status: 409, title: 'A request with this Idempotency-Key is being answered' },
+  'write-conflict': { status: 409, title: 'Too many changes to the same resource at once' },
+  'precondition-failed': { status: 412, title: 'The resource has changed' },
+  'body-too-large': { status: 413, title: 'The body is too large' },
+  'image-too-large': { status: 413, title: 'The image is too large' },
+  'uri-too-long': { status: 414, title: 'The URL is too long' },
+  'unsupported-media-type': { status: 415, title: 'The body has a type that is not taken here' },
+  'image-type-unsupported': { status: 415, title: 'The file is not PNG, JPEG, GIF, WebP or SVG' },
+  'idempotency-key-reused': { status: 422, title: 'The Idempotency-Key was used for another request' },
+  'too-many-requests': { status: 429, title: 'Too many requests' },
+  'headers-too-large': { status: 431, title: 'The headers are too large' },
+  'internal-error': { status: 500, title: 'The service failed' },
+  unavailable: { status: 503, title: 'A part of the service is away' },
+  'not-ready': { status: 503, title: 'The service is not ready yet' },
+} as const satisfies Record<string, ProblemKind>
+
+export type ProblemCode = keyof typeof PROBLEMS
+
+export const isProblemCode = (code: string): code is ProblemCode => Object.hasOwn(PROBLEMS, code)
+
+/** RFC 9457 §3, with the members of its own that every answer has. */
+export const Problem = z
+  .looseObject({
+    type: z.string(),
+    title: z.string(),
+    status: z.int(),
+    detail: z.string(),
+    instance: z.string(),
+    code: z.string().meta({ description: 'Stable, kebab-case' }),
+    requestId: z.string(),
+    timestamp: z.string(),
+    errors: z.array(z.object({ field: z.string(), message: z.string() })).optional(),
+  })
+  .meta({ id: 'Problem', description: 'RFC 9457 problem details' })
+export type Problem = z.infer<typeof Problem>

@@ -1,0 +1,88 @@
+import { z } from 'zod'
+
+/** What a token may be allowed to do (specification, "Authentication", table of scopes). */
+export const SCOPES = [
+  'API_READ',
+  'API_WRITE',
+  'ENVIRONMENT_READ',
+  'ENVIRONMENT_WRITE',
+  'USER_READ',
+  'USER_WRITE',
+  'ACCESS_TOKEN_MANAGE',
+  'APPLICATION_READ',
+  'APPLICATION_WRITE',
+  'PLAN_READ',
+  'PLAN_WRITE',
+  'SUBSCRIPTIONS_READ',
+  'SUBSCRIPTIONS_WRITE',
+  'CONFIGURATION_READ',
+  'CONFIGURATION_WRITE',
+  'METRICS_READ',
+  'ORGANIZATION_READ',
+  'ORGANIZATION_WRITE',
+  'GIT_CREDENTIALS_READ',
+  'GIT_CREDENTIALS_WRITE',
+  'DISCOVERY',
+  'USER_INVITATION',
+  'APPROVAL_REQUEST_READ',
+  'APPROVAL_REQUEST_WRITE',
+  'AUDIT_LOG_READ',
+  'RULE_SETS_READ',
+  'RULE_SETS_WRITE',
+  'DEV_PORTAL_READ',
+  'DEV_PORTAL_WRITE',
+  'WEBHOOKS_READ',
+  'WEBHOOKS_WRITE',
+  'TERMS_OF_USE_READ',
+  'TERMS_OF_USE_WRITE',
+  'API_GATEWAY_READ',
+  'API_GATEWAY_WRITE',
+  'JOBS_READ',
+  'PLAN_ASSIGN_APIS',
+  'READ_GOVERNANCE_DATA',
+  'ACCESS_TENANT_DATA',
+  'SELF_SERVICE',
+  'CROSS_ORGANIZATION_ACCESS',
+  'SAML_LOGIN',
+] as const
+export const Scope = z.enum(SCOPES).meta({ id: 'Scope' })
+export type Scope = z.infer<typeof Scope>
+
+export const ROLES = ['GLOBAL_ADMIN', 'ADMIN', 'USER', 'BILLING_CONTACT', 'NO_ACCESS'] as const
+export const Role = z.enum(ROLES).meta({ id: 'Role' })
+export type Role = z.infer<typeof Role>
+
+const ACROSS_ORGANIZATIONS: readonly Scope[] = [
+  'CROSS_ORGANIZATION_ACCESS',
+  'ACCESS_TENANT_DATA',
+  'ORGANIZATION_WRITE',
+]
+const ADMINISTRATION: readonly Scope[] = [
+  ...ACROSS_ORGANIZATIONS,
+  'USER_READ',
+  'USER_WRITE',
+  'USER_INVITATION',
+  'CONFIGURATION_READ',
+  'CONFIGURATION_WRITE',
+  'AUDIT_LOG_READ',
+  'SAML_LOGIN',
+]
+
+/** What each role may do at most; a token narrows it. */
+export const ROLE_SCOPES: Readonly<Record<Role, readonly Scope[]>> = {
+  GLOBAL_ADMIN: SCOPES,
+  ADMIN: SCOPES.filter(scope => !ACROSS_ORGANIZATIONS.includes(scope)),
+  USER: SCOPES.filter(scope => !ADMINISTRATION.includes(scope)),
+  BILLING_CONTACT: [
+    'API_READ',
+    'PLAN_READ',
+    'SUBSCRIPTIONS_READ',
+    'ORGANIZATION_READ',
+    'METRICS_READ',
+    'ACCESS_TOKEN_MANAGE',
+  ],
+  NO_ACCESS: [],
+}
+
+/** Roles from the most to the least powerful: nobody grants, or touches a user of, a role above his own. */
+export const ADMINISTRATOR_ROLES: readonly Role[] = ['GLOBAL_ADMIN', 'ADMIN']

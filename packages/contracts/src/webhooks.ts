@@ -1,0 +1,322 @@
+import { z } from 'zod'
+import { operation } from './operation.ts'
+import { label, optional, pageOf, paging, Timestamp, text, Uuid } from './primitives.ts'
+
+const url = text(2048, 1)
+  .refine(
+    value => {
+      const parsed = URL.canParse(value) ? new URL(value) : undefined
+      return (
+        parsed !== undefined &&
+        ['http:', 'https:'].includes(parsed.protocol) &&
+        !parsed.username &&
+        !parsed.password
+      )
+    },
+    { error: 'must be an http or https URL without credentials' },
+  )
+  .meta({ description: 'http or https, without credentials' })
+
+/** Names of event types; which exist is checked by the notifier, so that the refusal can name them. */
+const eventTypes = z
+  .array(z.string().max(100))
+  .min(1)
+  .max(100)
+  .transform(types => [...new Set(types)])
+
+export const WebhookInput = z
+  .object({
+    name: optional(label(255)).meta({ description: 'A slug of displayName when absent' }),
+    displayName: label(255),
+    url,
+    active: z.boolean(),
+    eventTypes,
+  })
+  .meta({ id: 'WebhookInput' })
+export type WebhookInput = z.infer<typeof WebhookInput>
+
+export const WebhookUpdate = z
+  .object({
+    name: optional(label(255)).meta({ description: 'Unchanged when absent' }),
+    displayName: label(255),
+    url,
+    active: z.boolean().nullish().meta({ description: 'Unchanged when absent' }),
+    events: eventTypes.nullish(),
+    eventTypes: eventTypes.nullish().meta({ description: 'Another name for events' }),
+  })
+  .refine(input => input.events ?? input.eventTypes, { path: ['events'], error: 'is required' })
+  .meta({ id: 'WebhookUpdate' })
+export type WebhookUpdate = z.infer<typeof WebhookUpdate>
+
+export const WebhookRecord = z
+  .object({
+    id: z.uuid(),
+    name: z.string(),
+    displayName: z.string(),
+    url: z.string(),
+    active: z.boolean(),
+    eventTypes: z.array(z.string()),
+    createdAt: Timestamp,
+    updatedAt: Timestamp,
+    disabledReason: z.string().nullable().meta({ description: 'Why the service made it inactive' }),
+  })
+  .meta({ id: 'Webhook' })
+export type WebhookRecord = z.infer<typeof WebhookRecord>
+
+const secret = z
+  .string()
+  .meta({ description: 'Standard Webhooks signing secret; shown this once', example: 'whsec_…' })
+export const NewWebhook = WebhookRecord.extend({ secret }).meta({ id: 'NewWebhook' })
+
+export const DELIVERY_STATUSES = ['CREATED', 'SUCCESS', 'RETRYING', 'GIVE_UP', 'CANCELLED'] as const
+export const DeliveryStatus = z.enum(DELIVERY_STATUSES).meta({ id: 'DeliveryStatus' })
+export type DeliveryStatus = z.infer<typeof DeliveryStatus>
+
+export const Attempt = z
+  .object({
+    number: z.int(),
+    trigger: z.enum(['AUTOMATIC', 'MANUAL', 'TEST']),
+    url: z.string(),
+    startedAt: Timestamp,
+    durationMs: z.number().nullable(),
+    responseStatus: z.int().nullable(),
+    responseBody: z.string().nullable().meta({ description: 'Cut' }),
+    error: z.string().nullable(),
+  })
+  .meta({ id: 'Attempt' })
+export type Attempt = z.infer<typeof Attempt>
+
+export const DeliveryRecord = z
+  .object({
+    id: z.uuid(),
+    webhook: z.uuid(),
+    url: z.string(),
+    eventId: z.uuid(),
+    eventType: z.string(),
+    status: DeliveryStatus,
+    payload: z
+      .record(z.string(), z.unknown())
+      .meta({ description: 'What is sent: id, type, timestamp, data' }),
+    attempts: z.int().meta({ description: 'Attempts so far' }),
+    createdAt: Timestamp,
+    lastAttemptAt: Timestamp.nullable(),
+    nextAttemptAt: Timestamp.nullable(),
+    responseStatus: z.int().nullable(),
+    failureMessage: z.string().nullable(),
+    attemptLog: z.array(Attempt),
+  })
+  .meta({ id: 'Delivery' })
+export type DeliveryRecord = z.infer<typeof DeliveryRecord>
+
+const part = { service: 'notifier', tag: 'Webhooks' } as const
+const deliveries = { service: 'notifier', tag: 'Deliveries' } as const
+const WebhookPath = z.object({ webhook_id: Uuid })
+const RequestPath = z.object({ request_id: Uuid })
+const sortable = ['createdAt', 'status', 'eventType', 'lastAttemptAt', 'nextAttemptAt'] as const
+const DeliveryPage = pageOf(DeliveryRecord, 'DeliveryPage')
+
+const example = {
+  displayName: 'Deployments',
+  url: 'https://example.com/hook',
+  active: true,
+  eventTypes: ['API_DEPLOYED'],
+}
+const record = {
+  id: '7a1d2c3b-0e4f-4a5b-8c6d-9e0f1a2b3c4d',
+  name: 'deployments',
+  ...example,
+  createdAt: '2026-11-21T09:30:00.000Z',
+  updatedAt: '2026-11-21T09:30:00.000Z',
+  disabledReason: null,
+}
+
+export const listWebhooks = operation({
+  ...part,
+  id: 'listWebhooks',
+  method: 'GET',
+  path: '/webhooks',
+  summary: 'List webhooks',
+  scope: 'WEBHOOKS_READ',
+  query: z.object(paging(['name', 'displayName', 'active', 'createdAt', 'updatedAt'], 'name,asc')),
+  answers: { 200: { description: 'A page of webhooks', schema: pageOf(WebhookRecord, 'WebhookPage') } },
+})
+
+export const createWebhook = operation({
+  ...part,
+  id: 'createWebhook',
+  method: 'POST',
+  path: '/webhooks',
+  summary: 'Create a webhook',
+  scope: 'WEBHOOKS_WRITE',
+  body: WebhookInput,
+  bodyExample: example,
+  answers: {
+    201: {
+      description: 'The new webhook with its signing secret',
+      schema: NewWebhook,
+      headers: { Location: 'Path of the webhook' },
+      example: { ...record, secret: 'whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw' },
+    },
+  },
+  problems: ['unknown-event-types'],
+  idempotent: true,
+  conditional: true,
+})
+
+export const getWebhook = operation({
+  ...part,
+  id: 'getWebhook',
+  method: 'GET',
+  path: '/webhooks/{webhook_id}',
+  summary: 'Get a webhook',
+  scope: 'WEBHOOKS_READ',
+  params: WebhookPath,
+  answers: { 200: { description: 'The webhook', schema: WebhookRecord, example: record } },
+  problems: ['webhook-not-found'],
+  conditional: true,
+})
+
+export const updateWebhook = operation({
+  ...part,
+  id: 'updateWebhook',
+  method: 'PUT',
+  path: '/webhooks/{webhook_id}',
+  summary: 'Replace a webhook',
+  description: 'An edited url is used by the next attempt. active true takes the disabledReason away.',
+  scope: 'WEBHOOKS_WRITE',
+  params: WebhookPath,
+  body: WebhookUpdate,
+  bodyExample: {
+    name: 'deployments',
+    displayName: 'Deployments',
+    url: 'https://example.com/hook',
+    events: ['API_DEPLOYED'],
+  },
+  answers: { 200: { description: 'The webhook', schema: WebhookRecord, example: record } },
+  problems: ['webhook-not-found', 'unknown-event-types', 'precondition-failed'],
+  conditional: true,
+})
+
+export const deleteWebhook = operation({
+  ...part,
+  id: 'deleteWebhook',
+  method: 'DELETE',
+  path: '/webhooks/{webhook_id}',
+  summary: 'Delete a webhook and cancel its pending deliveries',
+  scope: 'WEBHOOKS_WRITE',
+  params: WebhookPath,
+  answers: { 204: { description: 'Deleted' } },
+  problems: ['webhook-not-found', 'precondition-failed'],
+  conditional: true,
+})
+
+export const rotateWebhookSecret = operation({
+  ...part,
+  id: 'rotateWebhookSecret',
+  method: 'POST',
+  path: '/webhooks/{webhook_id}/rotateSecret',
+  summary: 'Make a new signing secret',
+  description: 'For 24 hours deliveries carry signatures of both the old and the new secret.',
+  scope: 'WEBHOOKS_WRITE',
+  params: WebhookPath,
+  answers: {
+    200: {
+      description: 'The webhook with its new secret',
+      schema: NewWebhook,
+      example: { ...record, secret: 'whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw' },
+    },
+  },
+  problems: ['webhook-not-found'],
+})
+
+export const EventTypeRecord = z
+  .object({
+    name: z.string(),
+    description: z.string(),
+    schema: z.record(z.string(), z.unknown()).meta({ description: 'JSON Schema of the payload' }),
+    example: z.record(z.string(), z.unknown()).meta({ description: 'A payload' }),
+  })
+  .meta({ id: 'EventType' })
+
+export const listEventTypes = operation({
+  ...part,
+  id: 'listEventTypes',
+  method: 'GET',
+  path: '/webhooks/eventTypes',
+  summary: 'List the event types that webhooks can ask for',
+  scope: 'WEBHOOKS_READ',
+  answers: { 200: { description: 'All event types', schema: z.array(EventTypeRecord) } },
+})
+
+export const testWebhook = operation({
+  ...deliveries,
+  id: 'testWebhook',
+  method: 'POST',
+  path: '/webhooks/{webhook_id}/test',
+  summary: 'Send a test delivery',
+  description: 'One attempt, also when the webhook is inactive.',
+  scope: 'WEBHOOKS_WRITE',
+  params: WebhookPath,
+  answers: { 202: { description: 'The delivery', schema: DeliveryRecord } },
+  problems: ['webhook-not-found'],
+})
+
+export const listWebhookDeliveries = operation({
+  ...deliveries,
+  id: 'listWebhookDeliveries',
+  method: 'GET',
+  path: '/webhooks/{webhook_id}/requests',
+  summary: 'List the deliveries of a webhook',
+  scope: 'WEBHOOKS_READ',
+  params: WebhookPath,
+  query: z.object({ ...paging(sortable, 'createdAt,desc'), status: DeliveryStatus.optional() }),
+  answers: { 200: { description: 'A page of deliveries', schema: DeliveryPage } },
+  problems: ['webhook-not-found'],
+})
+
+export const getDelivery = operation({
+  ...deliveries,
+  id: 'getDelivery',
+  method: 'GET',
+  path: '/webhooks/{webhook_id}/requests/{request_id}',
+  summary: 'Get a delivery',
+  scope: 'WEBHOOKS_READ',
+  params: z.object({ webhook_id: Uuid, request_id: Uuid }),
+  answers: { 200: { description: 'The delivery', schema: DeliveryRecord } },
+  problems: ['webhook-not-found', 'delivery-not-found'],
+})
+
+export const listDeliveries = operation({
+  ...deliveries,
+  id: 'listDeliveries',
+  method: 'GET',
+  path: '/webhooks/requests',
+  summary: 'List the deliveries of all webhooks, deleted ones included',
+  scope: 'WEBHOOKS_READ',
+  query: z.object({ ...paging(sortable, 'createdAt,desc'), status: DeliveryStatus.optional() }),
+  answers: { 200: { description: 'A page of deliveries', schema: DeliveryPage } },
+})
+
+export const retryDelivery = operation({
+  ...deliveries,
+  id: 'retryDelivery',
+  method: 'POST',
+  path: '/webhooks/requests/{request_id}/retry',
+  summary: 'Retry a failed delivery now',
+  scope: 'WEBHOOKS_WRITE',
+  params: RequestPath,
+  answers: { 200: { description: 'The delivery', schema: DeliveryRecord } },
+  problems: ['delivery-not-found', 'delivery-not-failed'],
+})
+
+export const cancelDelivery = operation({
+  ...deliveries,
+  id: 'cancelDelivery',
+  method: 'POST',
+  path: '/webhooks/requests/{request_id}/cancel',
+  summary: 'Cancel a pending delivery',
+  scope: 'WEBHOOKS_WRITE',
+  params: RequestPath,
+  answers: { 200: { description: 'The delivery', schema: DeliveryRecord } },
+  problems: ['delivery-not-found', 'delivery-not-pending'],
+})

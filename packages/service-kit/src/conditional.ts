@@ -1,0 +1,27 @@
+import { createHash } from 'node:crypto'
+
+/**
+ * Strong entity tag of a record (RFC 9110 §8.8.3): the revision it is at, and a word for what other services add to
+ * its representation, so that the tag changes with every byte of it.
+ */
+export const etag = (revision: number, variant?: string | null): string =>
+  variant
+    ? `"${revision}-${createHash('sha256').update(variant).digest('base64url').slice(0, 8)}"`
+    : `"${revision}"`
+
+const tagsOf = (header: string) => header.match(/(?:W\/)?"[^"]*"/g) ?? []
+
+/** Revisions that If-Match names; undefined when it is absent or `*`. Weak and foreign tags match nothing (RFC 9110 §13.1.1). */
+export function revisionsOf(ifMatch: string | undefined): number[] | undefined {
+  if (ifMatch === undefined || ifMatch.trim() === '*') return undefined
+  return tagsOf(ifMatch).flatMap(tag => {
+    const revision = /^"(\d{1,15})(?:-[\w-]*)?"$/.exec(tag)?.[1]
+    return revision === undefined ? [] : [Number(revision)]
+  })
+}
+
+/** Whether If-None-Match names the tag, by weak comparison (RFC 9110 §13.1.2). */
+export function matchesNone(ifNoneMatch: string | undefined, tag: string): boolean {
+  if (ifNoneMatch === undefined) return false
+  return ifNoneMatch.trim() === '*' || tagsOf(ifNoneMatch).some(known => known.replace(/^W\//, '') === tag)
+}

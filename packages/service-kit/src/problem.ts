@@ -1,0 +1,79 @@
+import { isProblemCode, PROBLEMS, type Problem, type ProblemCode } from '@gantry/contracts'
+import { EventStoreUnavailable, Refusal, WrongExpectedRevision } from '@gantry/event-sourcing'
+import { BusUnavailable, NoResponder, RequestFailed, RequestTimeout } from '@gantry/messaging'
+import { ReadModelsUnavailable } from '@gantry/read-models'
+import type { FastifyReply, FastifyRequest } from 'fastify'
+
+const RETRY_AFTER_SECONDS = 2
+
+/** Reasons that fastify, its plugins and Node give, in our words. */
+const FRAMEWORK: Readonly<Record<string, ProblemCode>> = {
+  FST_ERR_CTP_BODY_TOO_LARGE: 'body-too-large',
+  FST_ERR_CTP_INVALID_MEDIA_TYPE: 'unsupported-media-type',
+  FST_ERR_CTP_INVALID_CONTENT_LENGTH: 'malformed-request',
+  FST_ERR_CTP_EMPTY_JSON_BODY: 'malformed-request',
+  FST_ERR_CTP_INVALID_JSON_BODY: 'malformed-request',
+  FST_ERR_BAD_URL: 'malformed-request',
+  FST_ERR_MAX_PARAM_LENGTH: 'uri-too-long',
+}
+
+const unavailable = [
+  EventStoreUnavailable,
+  ReadModelsUnavailable,
+  BusUnavailable,
+  NoResponder,
+  RequestTimeout,
+]
+
+/** The refusal that an error amounts to; undefined when it is a fault of ours. */
+export function refusalOf(error: unknown): Refusal | undefined {
+  if (error instanceof Refusal) return error
+  if (error instanceof RequestFailed) return new Refusal(error.code, error.details)
+  if (unavailable.some(kind => error instanceof kind)) return new Refusal('unavailable')
+  if (error instanceof WrongExpectedRevision) return new Refusal('write-conflict')
+  const { code, statusCode, message } = (error ?? {}) as {
+    code?: unknown
+    statusCode?: unknown
+    message?: unknown
+  }
+  if (typeof code === 'string' && FRAMEWORK[code]) return new Refusal(FRAMEWORK[code], { detail: message })
+  if (typeof statusCode === 'number' && statusCode >= 400 && statusCode < 500) {
+    return new Refusal('malformed-request', { detail: message })
+  }
+  return undefined
+}
+
+/** Answers with problem details (RFC 9457): a refusal by its code, anything else as a fault without its inside. */
+export function answerProblem(
+  error: unknown,
+  request: FastifyRequest,
+  reply: FastifyReply,
+  now: Date,
+): FastifyReply {
+  const refusal = refusalOf(error)
+  const code = refusal && isProblemCode(refusal.code) ? refusal.code : 'internal-error'
+  if (code === 'internal-error') request.log.error({ err: error }, 'failed')
+  const { status, title } = PROBLEMS[code]
+  const { detail, headers, ...members } = (refusal?.details ?? {}) as {
+    detail?: string
+    headers?: Record<string, string>
+  }
+  const problem: Problem = {
+    ...(code === 'internal-error' ? {} : members),
+    type: `urn:gantry:problem:${code}`,
+    title,
+    status,
+    detail: code === 'internal-error' || !detail ? title : detail,
+    instance: request.url.split('?')[0] ?? request.url,
+    code,
+    requestId: request.id,
+    timestamp: now.toISOString(),
+  }
+  if (status === 401) reply.header('www-authenticate', 'Bearer realm="gantry"')
+  if (status === 503) reply.header('retry-after', RETRY_AFTER_SECONDS)
+  if (headers) reply.headers(headers)
+  return reply
+    .code(status)
+    .header('content-type', 'application/problem+json; charset=utf-8')
+    .send(JSON.stringify(problem))
+}

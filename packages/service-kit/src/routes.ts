@@ -1,0 +1,216 @@
+import { randomBytes } from 'node:crypto'
+import type { Operation, Parsed, Principal } from '@gantry/contracts'
+import { type CommandMetadata, Refusal } from '@gantry/event-sourcing'
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import type { z } from 'zod'
+import { etag, matchesNone, revisionsOf } from './conditional.ts'
+import { type Idempotency, idempotency, type Seed } from './idempotency.ts'
+import type { Admit, Dependencies } from './service.ts'
+
+/** A checked request, as its route sees it. */
+export interface Call<Params, Query, Body> {
+  params: Params
+  query: Query
+  body: Body
+  /** Who is calling; `ANONYMOUS` on a public operation. */
+  principal: Principal
+  /** For the command that the request becomes. */
+  metadata: CommandMetadata
+  /** A new UUID; the same in every try under an Idempotency-Key, as are secretBytes. */
+  newId(): string
+  secretBytes(length: number): Buffer
+  /** Revisions that If-Match allows; undefined when any will do. */
+  ifMatch: number[] | undefined
+  request: FastifyRequest
+  reply: FastifyReply
+}
+
+export interface Reply {
+  status: number
+  body?: unknown
+  headers?: Record<string, string>
+  /** Revision of the record in the body: becomes the ETag. */
+  revision?: number
+  /** What other services contribute to the body, as a word; part of the ETag. */
+  variant?: string | null
+}
+
+export type AddRoute = <
+  Params extends z.ZodObject | undefined,
+  Query extends z.ZodObject | undefined,
+  Body extends z.ZodType | undefined,
+>(
+  operation: Operation<Params, Query, Body>,
+  handle: (call: Call<Parsed<Params>, Parsed<Query>, Parsed<Body>>) => Promise<Reply>,
+) => void
+
+export const ANONYMOUS: Principal = {
+  userId: '00000000-0000-0000-0000-000000000000',
+  username: 'anonymous',
+  role: 'NO_ACCESS',
+  scopes: [],
+  kind: 'login',
+  tokenId: null,
+  expiresAt: 0,
+}
+
+const KEY = /^[\x21-\x7e]{1,255}$/
+
+/**
+ * Adds operations to an app: admits, checks the input by the contract, answers by it. What a route itself does is
+ * command and reply.
+ */
+export function router(
+  app: FastifyInstance,
+  admit: Admit,
+  dependencies: Dependencies,
+  service: string,
+): AddRoute {
+  const { now, newId } = dependencies
+  const once = idempotency({ ...dependencies, service })
+  const principals = new WeakMap<FastifyRequest, Principal>()
+
+  return (operation, handle) => {
+    app.route({
+      method: operation.method,
+      url: operation.path.replace(/\{(\w+)\}/g, ':$1'),
+      async onRequest(request, reply) {
+        principals.set(request, await admit(request, reply, operation))
+      },
+      async handler(request, reply) {
+        const principal = principals.get(request) ?? ANONYMOUS
+        const input = {
+          params: check(operation.params, request.params, 'not-found'),
+          query: check(operation.query, request.query),
+          body:
+            operation.bodyMediaType === 'multipart/form-data'
+              ? undefined
+              : check(operation.body, request.body),
+        }
+        const answer = async (seed: Seed) => {
+          const call = {
+            ...input,
+            principal,
+            metadata: metadataOf(request, principal, now(), seed),
+            newId: seed.newId,
+            secretBytes: seed.secretBytes,
+            ifMatch: operation.conditional ? revisionsOf(request.headers['if-match']) : undefined,
+            request,
+            reply,
+          }
+          return handle(call as unknown as Parameters<typeof handle>[0])
+        }
+        const key = request.headers['idempotency-key']
+        if (operation.idempotent && key !== undefined) {
+          return answerOnce(once, answer, { request, reply, principal, key: String(key) })
+        }
+        return send(request, reply, await answer({ commandId: newId(), newId, secretBytes: randomBytes }))
+      },
+    })
+  }
+}
+
+async function answerOnce(
+  once: Idempotency,
+  answer: (seed: Seed) => Promise<Reply>,
+  {
+    request,
+    reply,
+    principal,
+    key,
+  }: { request: FastifyRequest; reply: FastifyReply; principal: Principal; key: string },
+) {
+  if (!KEY.test(key))
+    throw invalid([{ field: 'Idempotency-Key', message: 'must be 1 to 255 visible ASCII characters' }])
+  const outcome = await once.run(
+    {
+      scope: `${principal.userId} ${request.method} ${request.url.split('?')[0]}`,
+      key,
+      request: JSON.stringify(request.body ?? null),
+    },
+    async seed => {
+      const { status, body, headers = {}, revision, variant } = await answer(seed)
+      const tag: Record<string, string> = revision === undefined ? {} : { etag: etag(revision, variant) }
+      return { status, body, headers: { ...headers, ...tag } }
+    },
+  )
+  if (outcome.replayed) reply.header('idempotency-replayed', 'true')
+  return reply.code(outcome.status).headers(outcome.headers).send(outcome.body)
+}
+
+function send(
+  request: FastifyRequest,
+  reply: FastifyReply,
+  { status, body, headers, revision, variant }: Reply,
+) {
+  if (headers) reply.headers(headers)
+  if (revision !== undefined) {
+    const tag = etag(revision, variant)
+    reply.header('etag', tag)
+    if (
+      (request.method === 'GET' || request.method === 'HEAD') &&
+      matchesNone(request.headers['if-none-match'], tag)
+    ) {
+      return reply.code(304).send()
+    }
+  }
+  return reply.code(status).send(body)
+}
+
+/** Takes the traceparent only when it is one (W3C Trace Context §3.2). */
+const TRACEPARENT = /^00-[0-9a-f]{32}-[0-9a-f]{16}-[0-9a-f]{2}$/
+
+function metadataOf(request: FastifyRequest, principal: Principal, now: Date, seed: Seed): CommandMetadata {
+  const traceparent = request.headers.traceparent
+  return {
+    commandId: seed.commandId,
+    now: now.toISOString(),
+    actor: {
+      id: principal === ANONYMOUS ? null : principal.userId,
+      name: principal.username,
+      ...(principal.tokenId && { tokenId: principal.tokenId }),
+    },
+    requestId: request.id,
+    ...(typeof traceparent === 'string' && TRACEPARENT.test(traceparent) && { traceparent }),
+    ...(request.headers['idempotency-key'] !== undefined && { repeated: true }),
+  }
+}
+
+const invalid = (errors: { field: string; message: string }[]) =>
+  new Refusal('invalid-request', {
+    detail: errors.map(({ field, message }) => (field ? `${field} ${message}` : message)).join('; '),
+    errors,
+  })
+
+function check<Schema extends z.ZodType | undefined>(
+  schema: Schema,
+  value: unknown,
+  code?: 'not-found',
+): Parsed<Schema> {
+  if (!schema) return undefined as Parsed<Schema>
+  const parsed = schema.safeParse(value ?? {})
+  if (parsed.success) return parsed.data as Parsed<Schema>
+  if (code) throw new Refusal(code)
+  throw invalid(parsed.error.issues.map(issue => ({ field: issue.path.join('.'), message: issue.message })))
+}
+
+/** The page envelope of a list. */
+export const page = <Item>(
+  content: Item[],
+  total: number,
+  { page: number, size }: { page: number; size: number },
+) => ({
+  content,
+  size,
+  number,
+  totalPages: Math.ceil(total / size),
+  totalElements: total,
+  last: number * size >= total,
+})
+
+/** Refuses a caller without the scope of the operation (invariant: every service checks it itself). */
+export function requireScope(principal: Principal, operation: Operation): void {
+  const { scope } = operation
+  if (scope === 'public' || scope === 'authenticated' || principal.scopes.includes(scope)) return
+  throw new Refusal('scope-missing', { detail: `needs the scope ${scope}`, scope })
+}

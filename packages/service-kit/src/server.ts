@@ -1,0 +1,97 @@
+import { randomUUID } from 'node:crypto'
+import { OPERATIONS } from '@gantry/contracts'
+import { Refusal } from '@gantry/event-sourcing'
+import Fastify, { type FastifyBaseLogger, type FastifyInstance } from 'fastify'
+import { Histogram, type Registry } from 'prom-client'
+import { answerProblem } from './problem.ts'
+
+export interface ServerOptions {
+  basePath: string
+  log: FastifyBaseLogger
+  metrics: Registry
+  now(): Date
+  /** What is waited for before requests can be answered; undefined when ready. */
+  waitingFor(): string | undefined
+  /** Largest body in bytes, unless a route says otherwise. */
+  bodyLimit?: number
+}
+
+const REQUEST_ID = /^[\w.:@/+=-]{1,128}$/
+
+/** An HTTP server with what every service has: request ids, problems, health, metrics, an access log. */
+export function httpServer(options: ServerOptions): FastifyInstance {
+  const { basePath, log, metrics, now, waitingFor } = options
+  const app = Fastify({
+    loggerInstance: log,
+    disableRequestLogging: true,
+    bodyLimit: options.bodyLimit ?? 1_048_576,
+    genReqId: request => {
+      const given = request.headers['x-request-id']
+      return typeof given === 'string' && REQUEST_ID.test(given) ? given : randomUUID()
+    },
+    requestIdHeader: false,
+    requestTimeout: 60_000,
+    routerOptions: { ignoreTrailingSlash: true, maxParamLength: 1_000 },
+    forceCloseConnections: 'idle',
+    return503OnClosing: false,
+    frameworkErrors: (error, request, reply) => {
+      answerProblem(error, request, reply, now())
+    },
+  })
+  const duration = new Histogram({
+    name: 'gantry_http_request_duration_seconds',
+    help: 'Time from the request to the end of the answer',
+    labelNames: ['method', 'route', 'status'],
+    buckets: [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 10],
+    registers: [metrics],
+  })
+
+  app.addHook('onRequest', async (request, reply) => {
+    reply.header('x-request-id', request.id)
+  })
+  app.addHook('onResponse', async (request, reply) => {
+    const route = request.routeOptions.url ?? 'none'
+    duration.observe({ method: request.method, route, status: reply.statusCode }, reply.elapsedTime / 1000)
+    request.log.info(
+      {
+        method: request.method,
+        path: request.url.split('?')[0],
+        status: reply.statusCode,
+        ms: Math.round(reply.elapsedTime * 100) / 100,
+        address: request.ip,
+      },
+      'answered',
+    )
+  })
+  app.setErrorHandler((error, request, reply) => answerProblem(error, request, reply, now()))
+  app.setNotFoundHandler((request, reply) =>
+    answerProblem(nothingHere(request.method, request.url, basePath), request, reply, now()),
+  )
+
+  app.get(`${basePath}/health/live`, async () => ({ status: 'live' }))
+  app.get(`${basePath}/health/ready`, async (_request, reply) => {
+    const waiting = waitingFor()
+    if (waiting === undefined) return { status: 'ready' }
+    return reply.code(503).header('retry-after', 1).send({ status: 'starting', waitingFor: waiting })
+  })
+  app.get(`${basePath}/metrics`, async (_request, reply) =>
+    reply.header('content-type', metrics.contentType).send(await metrics.metrics()),
+  )
+  return app
+}
+
+/** 405 with the methods that the path has, when it has any; else 404. */
+function nothingHere(method: string, url: string, basePath: string): Refusal {
+  const path = (url.split('?')[0] ?? '').slice(basePath.length).replace(/\/$/, '')
+  const matching = OPERATIONS.filter(operation =>
+    new RegExp(`^${operation.path.replace(/\{\w+\}/g, '[^/]+')}$`).test(path),
+  )
+  const allowed = [
+    ...new Set(matching.flatMap(({ method: known }) => (known === 'GET' ? ['GET', 'HEAD'] : [known]))),
+  ]
+  if (allowed.length === 0) return new Refusal('not-found')
+  return new Refusal('method-not-allowed', {
+    detail: `${method} is not one of ${allowed.join(', ')}`,
+    headers: { allow: allowed.join(', ') },
+  })
+}
