@@ -1,1 +1,1 @@
-export {}
+export { eventStoreContract, type OpenedEventStore } from './event-store-contract.ts'

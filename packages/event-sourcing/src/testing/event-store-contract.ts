@@ -1,0 +1,623 @@
+import { randomUUID } from 'node:crypto'
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { type NewEvent, type Position, type RecordedEvent, START } from '../event.ts'
+import {
+  AppendTooLarge,
+  type EventStore,
+  MAX_APPEND_BYTES,
+  NO_STREAM,
+  type ReadAllOptions,
+  type SubscriptionItem,
+  WrongExpectedRevision,
+} from '../event-store.ts'
+
+/** A store on a log that may hold other events, now and before. */
+export interface OpenedEventStore {
+  eventStore: EventStore
+  /** Another connection to the same log. */
+  reopen?: () => Promise<EventStore>
+  close(): Promise<void>
+}
+
+/** Every guarantee of the EventStore port. Streams are named apart in each run: a real, shared server will do. */
+export function eventStoreContract(name: string, open: () => Promise<OpenedEventStore>): void {
+  describe(`${name} as an event store`, { timeout: 60_000 }, () => {
+    let opened: OpenedEventStore
+    let eventStore: EventStore
+    /** Two categories that no other test uses. */
+    let orders: string
+    let refunds: string
+
+    beforeEach(async () => {
+      opened = await open()
+      eventStore = opened.eventStore
+      const test = randomUUID().replaceAll('-', '').slice(0, 12)
+      orders = `orders${test}`
+      refunds = `refunds${test}`
+    })
+    afterEach(() => opened.close())
+
+    const collect = async (options: { after: Position; streamPrefixes?: string[] }) => {
+      const events: RecordedEvent[] = []
+      for await (const event of eventStore.readAll(options)) events.push(event)
+      return events
+    }
+
+    describe('append', () => {
+      it('stores an event as it was given, with its place and the time', async () => {
+        const before = Date.now()
+        const event: NewEvent = {
+          id: randomUUID(),
+          type: 'OrderPlaced',
+          data: {
+            customer: 'Zoë 🙂',
+            lines: [{ sku: 'a-1', count: 2 }, {}],
+            total: 12.5,
+            paid: false,
+            note: null,
+            gift: undefined,
+          },
+          metadata: {
+            actor: { id: 'u1', name: 'alice', tokenId: 't1' },
+            requestId: 'r1',
+            at: '2026-11-21T10:00:00.000Z',
+            traceparent: '00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01',
+            causationId: 'c1',
+            change: {
+              action: 'ORDER_PLACED',
+              resourceType: 'ORDER',
+              resourceId: '1',
+              before: null,
+              after: { total: 12.5 },
+            },
+          },
+        }
+
+        const appended = await eventStore.append(`${orders}-1`, [event], NO_STREAM)
+        const [recorded, ...others] = await eventStore.readStream(`${orders}-1`)
+
+        expect(appended).toEqual({ revision: 0, position: expect.any(String) })
+        expect(others).toEqual([])
+        expect(recorded).toStrictEqual({
+          id: event.id,
+          type: 'OrderPlaced',
+          stream: `${orders}-1`,
+          revision: 0,
+          position: appended.position,
+          data: {
+            customer: 'Zoë 🙂',
+            lines: [{ sku: 'a-1', count: 2 }, {}],
+            total: 12.5,
+            paid: false,
+            note: null,
+          },
+          metadata: event.metadata,
+          recordedAt: expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3,}Z$/),
+        })
+        // The clock of the store may be another machine's.
+        expect(Math.abs(Date.parse(recorded?.recordedAt ?? '') - before)).toBeLessThan(60_000)
+      })
+
+      it('stores several events in their order and answers with the place of the last', async () => {
+        const events = [placed(1), placed(2), placed(3)]
+        const first = await eventStore.append(`${orders}-1`, events, NO_STREAM)
+        const second = await eventStore.append(`${orders}-1`, [placed(4), placed(5)], 2)
+        const recorded = await eventStore.readStream(`${orders}-1`)
+
+        expect(recorded.map(event => event.revision)).toEqual([0, 1, 2, 3, 4])
+        expect(recorded.map(event => event.data)).toEqual([1, 2, 3, 4, 5].map(number => ({ number })))
+        expect(recorded.slice(0, 3).map(event => event.id)).toEqual(events.map(event => event.id))
+        expect(first).toEqual({ revision: 2, position: recorded[2]?.position })
+        expect(second).toEqual({ revision: 4, position: recorded[4]?.position })
+        expectAscending(recorded)
+      })
+
+      it.each([
+        ['a stream that exists, expected not to', 2, NO_STREAM, 1],
+        ['a stream that went on', 2, 0, 1],
+        ['a stream that is not as far', 2, 2, 1],
+        ['a stream that does not exist', 0, 0, -1],
+      ])('refuses %s and stores nothing', async (_, existing, expected, actual) => {
+        const stream = `${orders}-1`
+        if (existing > 0) {
+          await eventStore.append(
+            stream,
+            Array.from({ length: existing }, (_, number) => placed(number)),
+            NO_STREAM,
+          )
+        }
+
+        const error = await eventStore
+          .append(stream, [placed(8), placed(9)], expected)
+          .catch(thrown => thrown)
+
+        expect(error).toBeInstanceOf(WrongExpectedRevision)
+        expect(error).toMatchObject({ name: 'WrongExpectedRevision', stream, expected, actual })
+        expect(await eventStore.readStream(stream)).toHaveLength(existing)
+      })
+
+      it('lets one of ten writers create a stream', async () => {
+        const stream = `${orders}-1`
+        const tries = await Promise.allSettled(
+          Array.from({ length: 10 }, (_, number) => eventStore.append(stream, [placed(number)], NO_STREAM)),
+        )
+        const refusals = tries.filter(tried => tried.status === 'rejected').map(tried => tried.reason)
+
+        expect(refusals).toHaveLength(9)
+        for (const refusal of refusals) {
+          expect(refusal).toBeInstanceOf(WrongExpectedRevision)
+          expect(refusal).toMatchObject({ stream, expected: NO_STREAM, actual: 0 })
+        }
+        expect(await eventStore.readStream(stream)).toHaveLength(1)
+      })
+
+      it('lets one bad append among twenty concurrent ones fail alone', async () => {
+        await eventStore.append(`${orders}-13`, [placed(0)], NO_STREAM)
+        const tries = await Promise.allSettled(
+          Array.from({ length: 20 }, (_, number) =>
+            eventStore.append(`${orders}-${number}`, [placed(number)], NO_STREAM),
+          ),
+        )
+
+        expect(tries.flatMap((tried, number) => (tried.status === 'rejected' ? [number] : []))).toEqual([13])
+        const streams = await Promise.all(
+          tries.map((_, number) => eventStore.readStream(`${orders}-${number}`)),
+        )
+        expect(streams.map(events => events.length)).toEqual(tries.map(() => 1))
+      })
+
+      it('answers a repeated append as it did the first, also when the stream went on', async () => {
+        const stream = `${orders}-1`
+        const events = [placed(1), placed(2)]
+        const first = await eventStore.append(stream, events, NO_STREAM)
+        expect(await eventStore.append(stream, events, NO_STREAM)).toEqual(first)
+
+        const third = placed(3)
+        const next = await eventStore.append(stream, [third], 1)
+        await eventStore.append(stream, [placed(4)], 2)
+        expect(await eventStore.append(stream, events, NO_STREAM)).toEqual(first)
+        expect(await eventStore.append(stream, [third], 1)).toEqual(next)
+        expect(await eventStore.readStream(stream)).toHaveLength(4)
+      })
+
+      it('answers alike when an append and its repetition are under way at once', async () => {
+        const events = [placed(1)]
+        const [first, second] = await Promise.all([
+          eventStore.append(`${orders}-1`, events, NO_STREAM),
+          eventStore.append(`${orders}-1`, events, NO_STREAM),
+        ])
+        expect(second).toEqual(first)
+        expect(await eventStore.readStream(`${orders}-1`)).toHaveLength(1)
+      })
+
+      it('refuses a repetition that has grown', async () => {
+        const stream = `${orders}-1`
+        const events = [placed(1), placed(2)]
+        await eventStore.append(stream, events, NO_STREAM)
+
+        const error = await eventStore
+          .append(stream, [...events, placed(3)], NO_STREAM)
+          .catch(thrown => thrown)
+
+        expect(error).toBeInstanceOf(WrongExpectedRevision)
+        expect(error).toMatchObject({ stream, expected: NO_STREAM, actual: 1 })
+        expect(await eventStore.readStream(stream)).toHaveLength(2)
+      })
+
+      it('stores an event id again at a later revision and in another stream', async () => {
+        const event = placed(1)
+        await eventStore.append(`${orders}-1`, [event], NO_STREAM)
+        expect(await eventStore.append(`${orders}-1`, [event], 0)).toMatchObject({ revision: 1 })
+        expect(await eventStore.append(`${orders}-2`, [event], NO_STREAM)).toMatchObject({ revision: 0 })
+
+        const ids = (await eventStore.readStream(`${orders}-1`)).map(recorded => recorded.id)
+        expect(ids).toEqual([event.id, event.id])
+        expect(await eventStore.readStream(`${orders}-2`)).toHaveLength(1)
+      })
+
+      it('takes 1,000 events and refuses 1,001', async () => {
+        const events = Array.from({ length: 1_001 }, (_, number) => placed(number))
+        await expect(eventStore.append(`${orders}-1`, events, NO_STREAM)).rejects.toBeInstanceOf(
+          AppendTooLarge,
+        )
+        expect(await eventStore.readStream(`${orders}-1`)).toEqual([])
+
+        const appended = await eventStore.append(`${orders}-1`, events.slice(0, 1_000), NO_STREAM)
+        expect(appended.revision).toBe(999)
+        expect(await eventStore.readStream(`${orders}-1`)).toHaveLength(1_000)
+      })
+
+      it('takes almost a mebibyte and refuses more, however many events it is in', async () => {
+        const large = (bytes: number): NewEvent => ({ ...placed(1), data: { text: 'é'.repeat(bytes / 2) } })
+        const half = MAX_APPEND_BYTES / 2
+
+        for (const events of [[large(MAX_APPEND_BYTES)], [large(half), large(half)]]) {
+          await expect(eventStore.append(`${orders}-1`, events, NO_STREAM)).rejects.toBeInstanceOf(
+            AppendTooLarge,
+          )
+        }
+        expect(await eventStore.readStream(`${orders}-1`)).toEqual([])
+
+        const event = large(MAX_APPEND_BYTES - 10_000)
+        await eventStore.append(`${orders}-1`, [event], NO_STREAM)
+        expect((await eventStore.readStream(`${orders}-1`))[0]?.data).toEqual(event.data)
+      })
+
+      it('refuses to append nothing', async () => {
+        await expect(eventStore.append(`${orders}-1`, [], NO_STREAM)).rejects.toThrow()
+        expect(await eventStore.append(`${orders}-1`, [placed(1)], NO_STREAM)).toMatchObject({ revision: 0 })
+      })
+    })
+
+    describe('readStream', () => {
+      it('gives the events from a revision on', async () => {
+        const stream = `${orders}-1`
+        await eventStore.append(stream, [placed(0), placed(1), placed(2)], NO_STREAM)
+        const from = async (revision: number) =>
+          (await eventStore.readStream(stream, revision)).map(event => event.revision)
+
+        expect(await from(0)).toEqual([0, 1, 2])
+        expect(await from(1)).toEqual([1, 2])
+        expect(await from(2)).toEqual([2])
+        expect(await from(3)).toEqual([])
+        expect(await from(100)).toEqual([])
+      })
+
+      it('gives nothing of a stream that does not exist, nor of one whose name only begins alike', async () => {
+        await eventStore.append(`${orders}-12`, [placed(1)], NO_STREAM)
+        expect(await eventStore.readStream(`${orders}-1`)).toEqual([])
+      })
+
+      it.each(['a/b', 'with space', '100%', 'été', 'sha256:0a', "o'hara", 'b-c-d'])(
+        'takes the stream id %s',
+        async id => {
+          const stream = `${orders}-${id}`
+          await eventStore.append(stream, [placed(1)], NO_STREAM)
+          expect((await eventStore.readStream(stream)).map(event => event.stream)).toEqual([stream])
+          expect(await collect({ after: START, streamPrefixes: [`${orders}-`] })).toHaveLength(1)
+        },
+      )
+    })
+
+    describe('readAll', () => {
+      it('gives the events of all streams in the order they were written, whole', async () => {
+        const after = await eventStore.head()
+        await eventStore.append(`${orders}-1`, [placed(1)], NO_STREAM)
+        await eventStore.append(`${refunds}-1`, [placed(2), placed(3)], NO_STREAM)
+        await eventStore.append(`${orders}-1`, [placed(4)], 0)
+        const read = (await collect({ after })).filter(isOurs)
+        const ofStreams = [
+          ...(await eventStore.readStream(`${orders}-1`)),
+          ...(await eventStore.readStream(`${refunds}-1`)),
+        ]
+
+        expect(read.map(event => event.data.number)).toEqual([1, 2, 3, 4])
+        expect(read).toStrictEqual(ofStreams.sort((a, b) => (a.position < b.position ? -1 : 1)))
+        expectAscending(read)
+      })
+
+      it('begins after a position, exclusively', async () => {
+        const { position } = await eventStore.append(`${orders}-1`, [placed(1), placed(2)], NO_STREAM)
+        await eventStore.append(`${orders}-1`, [placed(3)], 1)
+        const prefixes = { streamPrefixes: [`${orders}-`] }
+
+        expect(numbers(await collect({ after: START, ...prefixes }))).toEqual([1, 2, 3])
+        expect(numbers(await collect({ after: position, ...prefixes }))).toEqual([3])
+        expect(await collect({ after: await eventStore.head(), ...prefixes })).toEqual([])
+      })
+
+      it('gives only streams that begin with one of the prefixes, each event once', async () => {
+        await eventStore.append(`${orders}-1`, [placed(1)], NO_STREAM)
+        await eventStore.append(`${refunds}-1`, [placed(2)], NO_STREAM)
+        await eventStore.append(`${orders}x-1`, [placed(3)], NO_STREAM)
+        await eventStore.append(`${orders}-22`, [placed(4)], NO_STREAM)
+        await eventStore.append(orders, [placed(5)], NO_STREAM)
+        const under = async (...streamPrefixes: string[]) =>
+          numbers(await collect({ after: START, streamPrefixes }))
+
+        expect(await under(`${orders}-`)).toEqual([1, 4])
+        expect(await under(`${orders}-`, `${refunds}-`)).toEqual([1, 2, 4])
+        expect(await under(`${orders}-2`, `${refunds}-`)).toEqual([2, 4])
+        expect(await under(`${orders}-2`, `${orders}-`, `${orders}-`)).toEqual([1, 4])
+        expect(await under(orders)).toEqual([1, 3, 4, 5])
+        expect(await under(`${refunds}-9`)).toEqual([])
+      })
+
+      it('gives thousands of events, and ends with those that were there', async () => {
+        for (let batch = 0; batch < 5; batch++) {
+          const events = Array.from({ length: 700 }, (_, index) => placed(batch * 700 + index))
+          await eventStore.append(`${orders}-${batch}`, events, NO_STREAM)
+        }
+        const seen: RecordedEvent[] = []
+        for await (const event of eventStore.readAll({ after: START, streamPrefixes: [`${orders}-`] })) {
+          seen.push(event)
+          if (seen.length % 500 === 0) {
+            await eventStore.append(`${orders}-late${seen.length}`, [placed(-1)], NO_STREAM)
+          }
+        }
+
+        expect(numbers(seen)).toEqual(Array.from({ length: 3_500 }, (_, number) => number))
+        expectAscending(seen)
+      })
+
+      it('may be left early', async () => {
+        await eventStore.append(`${orders}-1`, [placed(1), placed(2)], NO_STREAM)
+        for await (const event of eventStore.readAll({ after: START, streamPrefixes: [`${orders}-`] })) {
+          expect(event.data).toEqual({ number: 1 })
+          break
+        }
+        expect(await eventStore.append(`${orders}-1`, [placed(3)], 1)).toMatchObject({ revision: 2 })
+      })
+    })
+
+    describe('head', () => {
+      it('is where the last event is, and every position comes after the start', async () => {
+        const before = await eventStore.head()
+        const { position } = await eventStore.append(`${orders}-1`, [placed(1)], NO_STREAM)
+        const head = await eventStore.head()
+
+        expect(position > before).toBe(true)
+        expect(position > START).toBe(true)
+        expect(head >= position).toBe(true)
+      })
+    })
+
+    describe('subscribe', () => {
+      const subscriptions: Subscription[] = []
+      const subscribe = (after: Position, filter: Filter = { streamPrefixes: [`${orders}-`] }) => {
+        const subscription = new Subscription(eventStore, { after, ...filter })
+        subscriptions.push(subscription)
+        return subscription
+      }
+      afterEach(async () => {
+        await Promise.all(subscriptions.splice(0).map(subscription => subscription.stop()))
+      })
+
+      it('gives what is there, says that it is caught up, then gives what comes', async () => {
+        const before = await eventStore.append(`${orders}-1`, [placed(1), placed(2)], NO_STREAM)
+        const subscription = subscribe(START)
+        const caughtUp = await subscription.caughtUp(before.position)
+        expect(subscription.items.slice(0, caughtUp).filter(item => item.kind === 'event')).toHaveLength(2)
+
+        const after = await eventStore.append(`${orders}-2`, [placed(3)], NO_STREAM)
+        await subscription.caughtUp(after.position)
+
+        expect(subscription.numbers()).toEqual([1, 2, 3])
+        expect(subscription.events()).toStrictEqual([
+          ...(await eventStore.readStream(`${orders}-1`)),
+          ...(await eventStore.readStream(`${orders}-2`)),
+        ])
+      })
+
+      it('says that it is caught up where nothing is of interest, so that a restart need not look there', async () => {
+        const { position } = await eventStore.append(`${refunds}-1`, [placed(1)], NO_STREAM)
+        const subscription = subscribe(START)
+        await subscription.caughtUp(position)
+        expect(subscription.events()).toEqual([])
+      })
+
+      it('never goes back: an event comes after every place that was told before it', async () => {
+        const start = await eventStore.head()
+        const subscription = subscribe(start, {})
+        for (let number = 0; number < 20; number++) {
+          await eventStore.append(
+            `${number % 2 ? orders : refunds}-1`,
+            [placed(number)],
+            Math.floor(number / 2) - 1,
+          )
+        }
+        await subscription.caughtUp(await lastPosition())
+
+        expect(subscription.events().filter(isOurs)).toHaveLength(20)
+        let place = start
+        for (const item of subscription.items) {
+          if (item.kind === 'event') expect(item.event.position > place).toBe(true)
+          const next = item.kind === 'event' ? item.event.position : item.position
+          expect(next >= place).toBe(true)
+          place = next
+        }
+      })
+
+      it('misses nothing of many writers, in the order of the log', async () => {
+        const subscription = subscribe(START)
+        await Promise.all(
+          Array.from({ length: 8 }, async (_, writer) => {
+            for (let number = 0; number < 25; number++) {
+              await eventStore.append(`${orders}-${writer}`, [placed(number)], number - 1)
+            }
+          }),
+        )
+        await subscription.caughtUp(await lastPosition())
+
+        expect(subscription.events()).toStrictEqual(
+          await collect({ after: START, streamPrefixes: [`${orders}-`] }),
+        )
+        expect(subscription.events()).toHaveLength(200)
+      })
+
+      it('goes on from any place that it told, with nothing lost and nothing twice', async () => {
+        for (let number = 0; number < 12; number++) {
+          await eventStore.append(`${orders}-${number}`, [placed(number)], NO_STREAM)
+          await eventStore.append(`${refunds}-${number}`, [placed(-1), placed(-1)], NO_STREAM)
+        }
+        const whole = subscribe(START)
+        await whole.caughtUp(await lastPosition())
+        for (let number = 12; number < 15; number++) {
+          const { position } = await eventStore.append(`${orders}-${number}`, [placed(number)], NO_STREAM)
+          await whole.caughtUp(position)
+        }
+        const end = await lastPosition()
+        expect(whole.numbers()).toEqual([0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14])
+
+        let before = 0
+        for (const item of [...whole.items]) {
+          if (item.kind === 'event') before++
+          const resumed = subscribe(item.kind === 'event' ? item.event.position : item.position)
+          await resumed.caughtUp(end)
+          expect(resumed.numbers()).toEqual(whole.numbers().slice(before))
+          await resumed.stop()
+        }
+      })
+
+      it('serves several subscriptions alike', async () => {
+        const all = [subscribe(START), subscribe(START), subscribe(START)]
+        const { position } = await eventStore.append(`${orders}-1`, [placed(1), placed(2)], NO_STREAM)
+        for (const subscription of all) {
+          await subscription.caughtUp(position)
+          expect(subscription.numbers()).toEqual([1, 2])
+        }
+      })
+
+      it('takes many events that were there, while more come', async () => {
+        await eventStore.append(
+          `${orders}-1`,
+          Array.from({ length: 1_000 }, (_, n) => placed(n)),
+          NO_STREAM,
+        )
+        const subscription = subscribe(START)
+        for (let number = 1_000; number < 1_050; number++) {
+          await eventStore.append(`${orders}-1`, [placed(number)], number - 1)
+        }
+        await subscription.caughtUp(await lastPosition())
+        expect(subscription.numbers()).toEqual(Array.from({ length: 1_050 }, (_, number) => number))
+      })
+
+      it('ends without an error when it is aborted: before it began, while it gives, while it waits', async () => {
+        await eventStore.append(`${orders}-1`, [placed(1), placed(2)], NO_STREAM)
+        const options = { after: START, streamPrefixes: [`${orders}-`] }
+
+        for await (const item of eventStore.subscribe({ ...options, signal: AbortSignal.abort() })) {
+          expect.unreachable(`got ${item.kind}`)
+        }
+
+        const controller = new AbortController()
+        const given: string[] = []
+        for await (const item of eventStore.subscribe({ ...options, signal: controller.signal })) {
+          given.push(item.kind)
+          controller.abort()
+        }
+        expect(given).toEqual(['event'])
+
+        const waiting = subscribe(START)
+        await waiting.caughtUp(await lastPosition())
+        await waiting.stop()
+      })
+
+      it('may be left early', async () => {
+        await eventStore.append(`${orders}-1`, [placed(1), placed(2)], NO_STREAM)
+        const signal = new AbortController().signal
+        for await (const item of eventStore.subscribe({
+          after: START,
+          streamPrefixes: [`${orders}-`],
+          signal,
+        })) {
+          expect(item.kind).toBe('event')
+          break
+        }
+        expect(await eventStore.append(`${orders}-1`, [placed(3)], 1)).toMatchObject({ revision: 2 })
+      })
+
+      const lastPosition = async () =>
+        (await collect({ after: START, streamPrefixes: [`${orders}-`, `${refunds}-`] })).at(-1)?.position ??
+        START
+    })
+
+    describe('another connection', () => {
+      it('sees everything that was appended, and goes on from there', async context => {
+        const { reopen } = opened
+        if (!reopen) return context.skip('the store has one connection')
+        const appended = await eventStore.append(`${orders}-1`, [placed(1), placed(2)], NO_STREAM)
+        const recorded = await eventStore.readStream(`${orders}-1`)
+
+        const other = await reopen()
+
+        expect(await other.readStream(`${orders}-1`)).toStrictEqual(recorded)
+        expect((await other.head()) >= appended.position).toBe(true)
+        expect(await other.append(`${orders}-1`, [placed(3)], 1)).toMatchObject({ revision: 2 })
+        await expect(eventStore.append(`${orders}-1`, [placed(4)], 1)).rejects.toMatchObject({ actual: 2 })
+        expect(numbers(await eventStore.readStream(`${orders}-1`))).toEqual([1, 2, 3])
+        await other.close()
+      })
+
+      it('is followed by the subscriptions of this one', async context => {
+        const { reopen } = opened
+        if (!reopen) return context.skip('the store has one connection')
+        const other = await reopen()
+        const subscription = new Subscription(eventStore, { after: START, streamPrefixes: [`${orders}-`] })
+        await other.append(`${orders}-1`, [placed(1)], NO_STREAM)
+        await eventStore.append(`${orders}-1`, [placed(2)], 0)
+        const { position } = await other.append(`${orders}-1`, [placed(3)], 1)
+        await subscription.caughtUp(position)
+
+        expect(subscription.numbers()).toEqual([1, 2, 3])
+        await subscription.stop()
+        await other.close()
+      })
+    })
+
+    const isOurs = (event: RecordedEvent) =>
+      event.stream.startsWith(`${orders}-`) || event.stream.startsWith(`${refunds}-`)
+  })
+}
+
+type Filter = Pick<ReadAllOptions, 'streamPrefixes'>
+
+const placed = (number: number): NewEvent => ({
+  id: randomUUID(),
+  type: 'OrderPlaced',
+  data: { number },
+  metadata: { actor: { id: null, name: 'contract' }, requestId: 'r1', at: '2026-11-21T10:00:00.000Z' },
+})
+
+const numbers = (events: RecordedEvent[]) => events.map(event => event.data.number)
+
+const expectAscending = (events: RecordedEvent[]) => {
+  const positions = events.map(event => event.position)
+  expect(positions).toEqual([...new Set(positions)].sort())
+}
+
+/** A running subscription and all it has given. */
+class Subscription {
+  readonly items: SubscriptionItem[] = []
+  private readonly controller = new AbortController()
+  private readonly running: Promise<void>
+  private wake = () => {}
+
+  constructor(eventStore: EventStore, options: ReadAllOptions) {
+    const { signal } = this.controller
+    this.running = (async () => {
+      for await (const item of eventStore.subscribe({ ...options, signal })) {
+        this.items.push(item)
+        this.wake()
+      }
+    })()
+  }
+
+  /** Waits until it has said that it has given everything up to a position. @returns where in the items */
+  async caughtUp(position: Position): Promise<number> {
+    for (;;) {
+      const index = this.items.findIndex(item => item.kind === 'caughtUp' && item.position >= position)
+      if (index >= 0) return index
+      await Promise.race([
+        new Promise<void>(resolve => {
+          this.wake = resolve
+        }),
+        this.running.then(() => Promise.reject(new Error('the subscription has ended'))),
+      ])
+    }
+  }
+
+  events(): RecordedEvent[] {
+    return this.items.flatMap(item => (item.kind === 'event' ? [item.event] : []))
+  }
+
+  numbers() {
+    return numbers(this.events())
+  }
+
+  /** Aborts it and waits for its end; throws when it ended with an error. */
+  async stop(): Promise<void> {
+    this.controller.abort()
+    await this.running
+  }
+}
