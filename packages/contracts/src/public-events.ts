@@ -61,6 +61,8 @@ export const PublicEvent = z
     source: z.string(),
     /** Id of the resource that it is about. */
     subject: z.string(),
+    /** Place of the event in the stream it was recorded in: of two with the same source stream the later has the higher. */
+    revision: z.int(),
     time: z.string(),
     data: z.record(z.string(), z.unknown()),
     actor: z.object({ id: z.string().nullable(), name: z.string() }),
@@ -82,6 +84,8 @@ export const subjects = {
   deploymentRequested: 'events.catalog.DEPLOYMENT_REQUESTED',
   /** Agents publish DeploymentReport here. */
   deploymentReported: 'deployments.reported',
+  /** Request: { api }; reply: { exists }. */
+  apiExists: 'catalog.api-exists',
   /** Request: a credential; reply: a principal or a problem code. */
   authenticate: 'identity.authenticate',
   /** Broadcast: principals of this user, or of this token, are to be looked up anew. */

@@ -2,7 +2,7 @@ import { setTimeout } from 'node:timers/promises'
 import { LRUCache } from 'lru-cache'
 import { v5 as uuidv5 } from 'uuid'
 import { type Decider, type DomainCommand, Refusal } from './decider.ts'
-import type { DomainEvent, NewEvent, Position, RecordedEvent } from './event.ts'
+import type { DomainEvent, Fact, JsonObject, Position, RecordedEvent } from './event.ts'
 import { type EventStore, EventStoreUnavailable, NO_STREAM, WrongExpectedRevision } from './event-store.ts'
 
 /** A state and the revision of the last event folded into it; -1 when the stream does not exist. */
@@ -14,6 +14,8 @@ export interface Snapshot<State> {
 export interface Executed<State, Event> extends Snapshot<State> {
   /** What the command appended; empty when nothing changed. */
   events: Event[]
+  /** The same with ids, revisions and metadata. */
+  facts: Fact[]
   /** Position of the last event appended; undefined when nothing changed. */
   position?: Position
 }
@@ -25,8 +27,8 @@ export interface AggregateOptions<State, Command extends DomainCommand, Event ex
   decider: Decider<State, Command, Event>
   /** Writes what readers see of the state, before the command is answered: the fast path of read-your-writes. */
   project?(id: string, snapshot: Snapshot<State>, events: Event[]): Promise<void>
-  /** Runs before each try, on the state that will be decided on; reserves what the events will need. */
-  before?(id: string, snapshot: Snapshot<State>, command: Command): Promise<void>
+  /** Secures what the events need, e.g. a name, before they are appended at `snapshot.revision`; may refuse. */
+  reserve?(id: string, snapshot: Snapshot<State>, events: Event[], command: Command): Promise<void>
   /** Folded states kept, by count. */
   cacheSize?: number
 }
@@ -109,7 +111,7 @@ export function aggregate<State, Command extends DomainCommand, Event extends Do
     const mine = recorded.slice(first).filter((event, index) => event.id === eventId(stream, command, index))
     const snapshot = await load(id)
     const events = mine.map(({ type, data }) => ({ type, data }) as unknown as Event)
-    return { ...snapshot, events, position: mine.at(-1)?.position }
+    return { ...snapshot, events, facts: mine, position: mine.at(-1)?.position }
   }
 
   const decideOn = async (
@@ -120,16 +122,19 @@ export function aggregate<State, Command extends DomainCommand, Event extends Do
     if (cached) {
       // A refusal, or nothing to do, is believed on fresh state only: another replica may have written.
       try {
-        await options.before?.(id, cached, command)
         const events = decider.decide(cached.state, command)
-        if (events.length > 0) return { snapshot: cached, events }
+        if (events.length > 0) {
+          await options.reserve?.(id, cached, events, command)
+          return { snapshot: cached, events }
+        }
       } catch (error) {
         if (!(error instanceof Refusal)) throw error
       }
     }
     const snapshot = await load(id)
-    await options.before?.(id, snapshot, command)
-    return { snapshot, events: decider.decide(snapshot.state, command) }
+    const events = decider.decide(snapshot.state, command)
+    if (events.length > 0) await options.reserve?.(id, snapshot, events, command)
+    return { snapshot, events }
   }
 
   const project = async (id: string, snapshot: Snapshot<State>, events: Event[]) => {
@@ -149,8 +154,8 @@ export function aggregate<State, Command extends DomainCommand, Event extends Do
         }
       }
       const { snapshot, events } = await decideOn(id, command)
-      if (events.length === 0) return { ...snapshot, events }
-      const { recorded, state } = prepare(id, snapshot, events, command)
+      if (events.length === 0) return { ...snapshot, events, facts: [] }
+      const { facts, state } = prepare(id, snapshot, events, command)
       try {
         const { revision, position } = await eventStore.append(
           streamName(category, id),
@@ -159,7 +164,7 @@ export function aggregate<State, Command extends DomainCommand, Event extends Do
         )
         keep(id, { state, revision })
         await project(id, { state, revision }, events)
-        return { state, revision, events, position }
+        return { state, revision, events, facts, position }
       } catch (error) {
         if (error instanceof EventStoreUnavailable && attempt < TRIES_WHEN_UNAVAILABLE) {
           mayHaveHappened = true
@@ -175,14 +180,16 @@ export function aggregate<State, Command extends DomainCommand, Event extends Do
     const { now, actor, requestId, traceparent, causationId } = command.metadata
     const stream = streamName(category, id)
     let state = snapshot.state
-    const recorded = events.map((event, index): NewEvent => {
+    const facts = events.map((event, index): Fact => {
       const before = state
       state = decider.evolve(state, event, snapshot.revision + 1 + index)
       const change = decider.describe?.(before, event, state)
       return {
         id: eventId(stream, command, index),
         type: event.type,
-        data: event.data,
+        stream,
+        revision: snapshot.revision + 1 + index,
+        data: event.data as JsonObject,
         metadata: {
           actor,
           requestId,
@@ -193,7 +200,7 @@ export function aggregate<State, Command extends DomainCommand, Event extends Do
         },
       }
     })
-    return { recorded, state }
+    return { facts, state }
   }
 
   const projectedRevision = (id: string) => projected.get(id) ?? NO_STREAM

@@ -62,16 +62,20 @@ export interface NewEvent {
 export type Position = string
 export const START: Position = ''
 
-/** A fact in the log. */
-export interface RecordedEvent {
+/** A fact in its stream. */
+export interface Fact {
   id: string
   type: string
   stream: string
   /** Place in the stream, from 0. */
   revision: number
-  position: Position
   data: JsonObject
   metadata: EventMetadata
+}
+
+/** A fact in the log. */
+export interface RecordedEvent extends Fact {
+  position: Position
   /** When the store wrote it, ISO 8601 UTC; the store's clock. */
   recordedAt: string
 }

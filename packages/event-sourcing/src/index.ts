@@ -14,6 +14,7 @@ export {
   type Change,
   type DomainEvent,
   type EventMetadata,
+  type Fact,
   type Json,
   type JsonObject,
   type NewEvent,

@@ -1,6 +1,6 @@
 import type { Bus, Message } from '@gantry/messaging'
 import type { ReadModels } from '@gantry/read-models'
-import { type Position, type RecordedEvent, START } from './event.ts'
+import { type Fact, type Position, START } from './event.ts'
 import type { EventStore } from './event-store.ts'
 import { type Log, supervise, underLease, type Worker } from './follower.ts'
 
@@ -12,7 +12,7 @@ export interface RelayOptions {
   bus: Bus
   streamPrefixes: string[]
   /** What a fact looks like to other services; none for a fact that stays inside. */
-  publicEvents(event: RecordedEvent): Message[]
+  publicEvents(event: Fact): Message[]
   holder: string
   log: Log
 }

@@ -8,7 +8,7 @@ const BOUND_MS = 2_000
 /** A fact as other services see it, on its subject. */
 export function publicMessage(
   service: string,
-  event: RecordedEvent,
+  event: Fact,
   type: string,
   subject: string,
   data: object,
@@ -19,6 +19,7 @@ export function publicMessage(
     type,
     source: service,
     subject,
+    revision: event.revision,
     time: at,
     data: data as Record<string, unknown>,
     actor: { id: actor.id, name: actor.name },
