@@ -159,7 +159,7 @@ export function aggregate<State, Command extends DomainCommand, Event extends Do
       try {
         const { revision, position } = await eventStore.append(
           streamName(category, id),
-          recorded,
+          facts,
           snapshot.revision,
         )
         keep(id, { state, revision })

@@ -1,5 +1,5 @@
 import { type PublicEvent, subjects } from '@gantry/contracts'
-import type { Change, RecordedEvent } from '@gantry/event-sourcing'
+import type { Change, Fact } from '@gantry/event-sourcing'
 import type { Bus, Json, Message } from '@gantry/messaging'
 
 /** How long an answer waits for another service to take in what it needs, in milliseconds. */

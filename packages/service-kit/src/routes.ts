@@ -29,6 +29,8 @@ export interface Reply {
   status: number
   body?: unknown
   headers?: Record<string, string>
+  /** Path of what was created, from the root of the interface: becomes the Location. */
+  location?: string
   /** Revision of the record in the body: becomes the ETag. */
   revision?: number
   /** What other services contribute to the body, as a word; part of the ETag. */
@@ -98,7 +100,9 @@ export function router(
             request,
             reply,
           }
-          return handle(call as unknown as Parameters<typeof handle>[0])
+          const { location, ...rest } = await handle(call as unknown as Parameters<typeof handle>[0])
+          if (location === undefined) return rest
+          return { ...rest, headers: { ...rest.headers, location: `${app.prefix}${location}` } }
         }
         const key = request.headers['idempotency-key']
         if (operation.idempotent && key !== undefined) {

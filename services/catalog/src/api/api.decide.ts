@@ -1,0 +1,247 @@
+import { isDeepStrictEqual } from 'node:util'
+import type {
+  ApiInput,
+  ApiSnapshot,
+  DeploymentReport,
+  Job,
+  VersionInput,
+  VersionRecord,
+} from '@gantry/contracts'
+import {
+  type Change,
+  type CommandMetadata,
+  type Decider,
+  type JsonObject,
+  Refusal,
+} from '@gantry/event-sourcing'
+import { type ApiEvent, type ApiState, evolveApi, initialApi, type LiveApi, type Version } from './api.ts'
+
+interface Conditional {
+  metadata: CommandMetadata
+  /** Revisions that the caller has seen; any will do when absent. */
+  ifMatch?: number[] | undefined
+}
+
+export type ApiCommand =
+  | { type: 'CreateApi'; metadata: CommandMetadata; id: string; input: ApiInput }
+  | ({ type: 'UpdateApi'; input: ApiInput } & Conditional)
+  | ({ type: 'DeleteApi'; undeploy: boolean; newJob(): string } & Conditional)
+  | { type: 'CreateVersion'; metadata: CommandMetadata; api: string; id: string; input: VersionInput }
+  | ({ type: 'UpdateVersion'; version: string; input: VersionInput } & Conditional)
+  | ({ type: 'DeleteVersion'; version: string } & Conditional)
+  | {
+      type: 'StartDeployment'
+      metadata: CommandMetadata
+      job: string
+      kind: Job['type']
+      environment: string
+    }
+  | { type: 'ReportDeployment'; metadata: CommandMetadata; report: DeploymentReport }
+  | { type: 'AttachImage' | 'DetachImage'; metadata: CommandMetadata; imageRevision: number }
+  | { type: 'JoinProduct' | 'LeaveProduct'; metadata: CommandMetadata; product: string; at: string }
+
+export const apiDecider: Decider<ApiState, ApiCommand, ApiEvent> = {
+  initial: initialApi,
+  evolve: evolveApi,
+  describe,
+  decide(state, command) {
+    const { now } = command.metadata
+    if (command.type === 'CreateApi') {
+      if (state.status !== 'Absent') throw new Refusal('write-conflict')
+      const { owner, ...fields } = command.input
+      return [
+        {
+          type: 'ApiCreated',
+          data: { id: command.id, ...fields, owner: owner ?? command.metadata.actor.id, createdAt: now },
+        },
+      ]
+    }
+    if (state.status !== 'Live') return decideOnGone(command)
+
+    switch (command.type) {
+      case 'UpdateApi': {
+        matches(command, state.recordRevision)
+        const fields = { ...command.input, owner: command.input.owner ?? state.record.owner }
+        if (isDeepStrictEqual({ ...state.record, ...fields }, state.record)) return []
+        return [{ type: 'ApiUpdated', data: { ...fields, updatedAt: now } }]
+      }
+      case 'DeleteApi': {
+        matches(command, state.recordRevision)
+        const undeployed = command.undeploy
+          ? [...state.deployedOn.keys()].map(
+              (environment): ApiEvent => ({
+                type: 'ApiUndeployed',
+                data: { job: command.newJob(), environment, undeployedAt: now },
+              }),
+            )
+          : []
+        return [...undeployed, { type: 'ApiDeleted', data: { deletedAt: now } }]
+      }
+      case 'CreateVersion': {
+        const { input, id, api } = command
+        nameIsFree(state, input.name)
+        return [
+          {
+            type: 'VersionCreated',
+            data: { id, api, ...versionFields(input), createdAt: now, updatedAt: now },
+          },
+        ]
+      }
+      case 'UpdateVersion': {
+        const { record, revision } = versionOf(state, command.version)
+        matches(command, revision)
+        if (command.input.name !== record.name) nameIsFree(state, command.input.name)
+        const next: VersionRecord = { ...record, ...versionFields(command.input) }
+        if (isDeepStrictEqual(next, record)) return []
+        return [{ type: 'VersionUpdated', data: { ...next, updatedAt: now } }]
+      }
+      case 'DeleteVersion': {
+        const { record, revision } = versionOf(state, command.version)
+        matches(command, revision)
+        return [{ type: 'VersionDeleted', data: { id: record.id, deletedAt: now } }]
+      }
+      case 'StartDeployment': {
+        const { job, kind, environment } = command
+        if (state.runningJobs.some(running => running.environment === environment))
+          throw new Refusal('deployment-running')
+        if (kind === 'UNDEPLOY' && !state.deployedOn.has(environment)) throw new Refusal('api-not-deployed')
+        return [{ type: 'DeploymentStarted', data: { id: job, type: kind, environment, startedAt: now } }]
+      }
+      case 'ReportDeployment':
+        return decideReport(state, command.report, now)
+      case 'AttachImage':
+        if (command.imageRevision <= state.imageRevision) return []
+        return [{ type: 'ImageAttached', data: { imageRevision: command.imageRevision, attachedAt: now } }]
+      case 'DetachImage':
+        if (command.imageRevision <= state.imageRevision) return []
+        return [{ type: 'ImageDetached', data: { imageRevision: command.imageRevision, detachedAt: now } }]
+      case 'JoinProduct':
+      case 'LeaveProduct': {
+        const { product, at } = command
+        const known = state.products.get(product)
+        const member = command.type === 'JoinProduct'
+        if ((known?.member ?? false) === member || (known && known.at > at)) return []
+        return [{ type: member ? 'ProductJoined' : 'ProductLeft', data: { product, at } }]
+      }
+      default: {
+        const missing: never = command
+        return missing
+      }
+    }
+  },
+}
+
+/** What reaches an API that does not exist: a caller is told, a late fact of another service changes nothing. */
+function decideOnGone(command: ApiCommand): ApiEvent[] {
+  switch (command.type) {
+    case 'ReportDeployment':
+    case 'AttachImage':
+    case 'DetachImage':
+    case 'JoinProduct':
+    case 'LeaveProduct':
+      return []
+    default:
+      throw new Refusal('api-not-found')
+  }
+}
+
+/** A report counts once, for a job that is running. */
+function decideReport(state: LiveApi, { job, outcome, message }: DeploymentReport, now: string): ApiEvent[] {
+  const running = state.runningJobs.find(({ id }) => id === job)
+  if (!running) return []
+  const { type, environment } = running
+  if (outcome === 'FAILED') {
+    return [
+      { type: 'DeploymentFailed', data: { job, type, environment, message: message ?? null, failedAt: now } },
+    ]
+  }
+  return type === 'DEPLOY'
+    ? [{ type: 'ApiDeployed', data: { job, environment, deployedAt: now } }]
+    : [{ type: 'ApiUndeployed', data: { job, environment, undeployedAt: now } }]
+}
+
+const versionFields = ({ name, displayName, description, status }: VersionInput) => ({
+  name,
+  displayName: displayName ?? name,
+  description,
+  status,
+})
+
+/** A version by its id or its name; the id wins. */
+function versionOf(state: LiveApi, idOrName: string): Version {
+  const version =
+    state.versions.get(idOrName.toLowerCase()) ??
+    [...state.versions.values()].find(({ record }) => record.name === idOrName)
+  if (!version) throw new Refusal('version-not-found')
+  return version
+}
+
+function nameIsFree(state: LiveApi, name: string): void {
+  for (const { record } of state.versions.values()) {
+    if (record.name === name)
+      throw new Refusal('version-name-taken', { detail: `another version is named ${name}`, name })
+  }
+}
+
+function matches({ ifMatch }: Conditional, revision: number): void {
+  if (ifMatch && !ifMatch.includes(revision)) throw new Refusal('precondition-failed')
+}
+
+const recordOf = (state: ApiState): ApiSnapshot | undefined =>
+  state.status === 'Live' ? state.record : state.status === 'Deleted' ? state.last : undefined
+
+function describe(before: ApiState, event: ApiEvent, after: ApiState): Change | null {
+  const was = recordOf(before)
+  const is = recordOf(after)
+  const api = (action: string): Change => ({
+    action,
+    resourceType: 'API',
+    resourceId: (is ?? was)?.id ?? '',
+    before: (was ?? null) as JsonObject | null,
+    after: (after.status === 'Live' ? is : null) as JsonObject | null,
+  })
+  const version = (action: string, id: string): Change => {
+    const of = (state: ApiState) =>
+      state.status === 'Live' ? (state.versions.get(id)?.record ?? null) : null
+    return {
+      action,
+      resourceType: 'API_VERSION',
+      resourceId: id,
+      before: of(before) as JsonObject | null,
+      after: of(after) as JsonObject | null,
+    }
+  }
+  switch (event.type) {
+    case 'ApiCreated':
+      return api('API_CREATED')
+    case 'ApiUpdated':
+      return api('API_UPDATED')
+    case 'ApiDeleted':
+      return api('API_DELETED')
+    case 'DeploymentStarted':
+      return api(event.data.type === 'DEPLOY' ? 'API_DEPLOYMENT_STARTED' : 'API_UNDEPLOYMENT_STARTED')
+    case 'ApiDeployed':
+      return api('API_DEPLOYED')
+    case 'ApiUndeployed':
+      return api('API_UNDEPLOYED')
+    case 'DeploymentFailed':
+      return api('API_DEPLOYMENT_FAILED')
+    case 'VersionCreated':
+      return version('API_VERSION_CREATED', event.data.id)
+    case 'VersionUpdated':
+      return version('API_VERSION_UPDATED', event.data.id)
+    case 'VersionDeleted':
+      return version('API_VERSION_DELETED', event.data.id)
+    // Told by the services that they come from.
+    case 'ImageAttached':
+    case 'ImageDetached':
+    case 'ProductJoined':
+    case 'ProductLeft':
+    case 'NameClaimFenced':
+      return null
+    default: {
+      const missing: never = event
+      return missing
+    }
+  }
+}

@@ -1,0 +1,83 @@
+import type { ApiSnapshot, Job, VersionRecord } from '@gantry/contracts'
+import type { Project } from '@gantry/event-sourcing'
+import { defineCollection, type Write } from '@gantry/read-models'
+import type { ApiEvent, ApiState } from './api.ts'
+
+/** An API as lists and filters need it. */
+export interface ApiDocument extends ApiSnapshot {
+  recordRevision: number
+  deployed: boolean
+  deployedOn: { environment: string; deployedAt: string }[]
+  /** The environments of deployedOn, to filter by. */
+  environments: string[]
+  runningJobs: Omit<Job, 'api'>[]
+  products: string[]
+}
+
+export const apis = defineCollection<ApiDocument>({
+  name: 'catalog.apis',
+  version: 1,
+  fields: {
+    name: 'string',
+    displayName: 'string',
+    status: 'string',
+    platformType: 'string',
+    owner: 'string',
+    tags: 'strings',
+    createdAt: 'string',
+    updatedAt: 'string',
+    deploymentStatus: 'string',
+    deployed: 'boolean',
+    environments: 'strings',
+    products: 'strings',
+  },
+  text: ['name', 'description'],
+})
+
+export interface VersionDocument extends VersionRecord {
+  versionRevision: number
+}
+
+export const versions = defineCollection<VersionDocument>({
+  name: 'catalog.versions',
+  version: 1,
+  fields: {
+    api: 'string',
+    name: 'string',
+    displayName: 'string',
+    status: 'string',
+    createdAt: 'string',
+  },
+})
+
+/** The API's document whenever its stream moved; documents of the versions that moved, all of them when the API ends. */
+export const projectApi: Project<ApiState, ApiEvent> = (id, { state, revision }, events) => {
+  if (state.status === 'Absent') return []
+  if (state.status === 'Deleted') {
+    const ended = [...state.versions.keys()].map(
+      (version): Write => ({ collection: versions, id: version, doc: null, revision }),
+    )
+    return [{ collection: apis, id, doc: null, revision }, ...ended]
+  }
+  const moved = new Set<string>()
+  for (const { type, data } of events) {
+    if (type === 'VersionCreated' || type === 'VersionUpdated' || type === 'VersionDeleted')
+      moved.add(data.id)
+  }
+  const ofVersions = [...moved].map((version): Write => {
+    const known = state.versions.get(version)
+    const doc = known ? { ...known.record, versionRevision: known.revision } : null
+    return { collection: versions, id: version, doc, revision }
+  })
+  const deployedOn = [...state.deployedOn].map(([environment, deployedAt]) => ({ environment, deployedAt }))
+  const doc: ApiDocument = {
+    ...state.record,
+    recordRevision: state.recordRevision,
+    deployed: deployedOn.length > 0,
+    deployedOn,
+    environments: deployedOn.map(({ environment }) => environment),
+    runningJobs: [...state.runningJobs],
+    products: [...state.products].filter(([, { member }]) => member).map(([product]) => product),
+  }
+  return [{ collection: apis, id, doc, revision }, ...ofVersions]
+}

@@ -1,0 +1,135 @@
+import {
+  type ApiRecord,
+  createApi,
+  deleteApi,
+  deployApi,
+  getApi,
+  type Job,
+  listApis,
+  undeployApi,
+  updateApi,
+} from '@gantry/contracts'
+import { type Aggregate, type Executed, Refusal } from '@gantry/event-sourcing'
+import type { Collection, Condition } from '@gantry/read-models'
+import { type AddRoute, page } from '@gantry/service-kit'
+import type { Owners } from '../owner/owner.projection.ts'
+import type { ApiCommand } from './api.decide.ts'
+import type { ApiDocument } from './api.projection.ts'
+import type { ApiEvent, ApiState } from './api.ts'
+
+export interface ApiRoutes {
+  api: Aggregate<ApiState, ApiCommand, ApiEvent>
+  apis: Collection<ApiDocument>
+  owners: Owners
+  /** Tells other services of a deletion at once. */
+  announceDeletion(executed: Executed<ApiState, ApiEvent>): Promise<void>
+}
+
+interface Included {
+  includeDeployedOn?: boolean | undefined
+  includeRunningJobs?: boolean | undefined
+}
+
+export function apiRoutes(route: AddRoute, { api, apis, owners, announceDeletion }: ApiRoutes): void {
+  route(listApis, async ({ query }) => {
+    const { text, name, owner, platformType, status, environment, tags, deployed, product } = query
+    const where = present({
+      name,
+      owner,
+      platformType,
+      status,
+      environments: environment,
+      products: product,
+      tags: tags && tags.length > 0 ? { all: tags } : undefined,
+      deployed: deployed === true ? true : undefined,
+    })
+    const { items, total } = await apis.find({
+      where,
+      text: terms(text),
+      sort: query.sort,
+      skip: (query.page - 1) * query.size,
+      limit: query.size,
+    })
+    const names = await owners.displayNames(items.map(({ doc }) => doc.owner))
+    const content = items.map(({ doc }) => record(doc, names.get(doc.owner ?? ''), query))
+    return { status: 200, body: page(content, total, query) }
+  })
+
+  route(getApi, async ({ params, query }) => answer(params.api_id, 200, query))
+
+  route(createApi, async ({ body, metadata, newId }) => {
+    const id = newId()
+    await api.execute(id, { type: 'CreateApi', metadata, id, input: body })
+    return { ...(await answer(id, 201)), location: `/apis/${id}` }
+  })
+
+  route(updateApi, async ({ params, body, metadata, ifMatch }) => {
+    await api.execute(params.api_id, { type: 'UpdateApi', metadata, ifMatch, input: body })
+    return answer(params.api_id, 200)
+  })
+
+  route(deleteApi, async ({ params, query, metadata, ifMatch, newId }) => {
+    const undeploy = query.undeploy === true
+    const executed = await api.execute(params.api_id, {
+      type: 'DeleteApi',
+      metadata,
+      ifMatch,
+      undeploy,
+      newJob: newId,
+    })
+    await announceDeletion(executed)
+    return { status: 204 }
+  })
+
+  route(deployApi, async ({ params, metadata, newId }) => start('DEPLOY', params, metadata, newId()))
+  route(undeployApi, async ({ params, metadata, newId }) => start('UNDEPLOY', params, metadata, newId()))
+
+  const start = async (
+    kind: Job['type'],
+    { api_id, environment_id }: { api_id: string; environment_id: string },
+    metadata: ApiCommand['metadata'],
+    job: string,
+  ) => {
+    await api.execute(api_id, { type: 'StartDeployment', metadata, job, kind, environment: environment_id })
+    const body: Job = {
+      id: job,
+      type: kind,
+      api: api_id,
+      environment: environment_id,
+      status: 'RUNNING',
+      startedAt: metadata.now,
+    }
+    return { status: 202, body }
+  }
+
+  const answer = async (id: string, status: number, included: Included = {}) => {
+    const stored = await apis.get(id)
+    if (!stored) throw new Refusal('api-not-found')
+    const { doc } = stored
+    const ownerDisplayName = doc.owner ? (await owners.displayNames([doc.owner])).get(doc.owner) : undefined
+    return {
+      status,
+      body: record(doc, ownerDisplayName, included),
+      revision: doc.recordRevision,
+      variant: ownerDisplayName,
+    }
+  }
+}
+
+function record(doc: ApiDocument, ownerDisplayName: string | undefined, included: Included): ApiRecord {
+  const { recordRevision, deployed, deployedOn, environments, runningJobs, products, ...fields } = doc
+  return {
+    ...fields,
+    ownerDisplayName: ownerDisplayName ?? null,
+    ...(included.includeDeployedOn && { deployedOn }),
+    ...(included.includeRunningJobs && { runningJobs }),
+  }
+}
+
+/** Search terms: what stands between white space. */
+const terms = (text: string | undefined) => text?.split(/\s+/).filter(term => term !== '') ?? []
+
+const present = (where: Record<string, Condition | undefined>): Record<string, Condition> =>
+  Object.fromEntries(
+    Object.entries(where).filter((entry): entry is [string, Condition] => entry[1] !== undefined),
+  )

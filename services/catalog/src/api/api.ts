@@ -1,0 +1,143 @@
+import type { ApiInput, ApiSnapshot, Job, VersionRecord } from '@gantry/contracts'
+
+type Fields = Omit<ApiInput, 'owner'> & { owner: string | null }
+
+export type ApiEvent =
+  | { type: 'ApiCreated'; data: Fields & { id: string; createdAt: string } }
+  | { type: 'ApiUpdated'; data: Fields & { updatedAt: string } }
+  | { type: 'ApiDeleted'; data: { deletedAt: string } }
+  | { type: 'VersionCreated'; data: VersionRecord }
+  | { type: 'VersionUpdated'; data: VersionRecord }
+  | { type: 'VersionDeleted'; data: { id: string; deletedAt: string } }
+  | { type: 'DeploymentStarted'; data: Omit<Job, 'status' | 'api'> }
+  | { type: 'ApiDeployed'; data: { job: string; environment: string; deployedAt: string } }
+  | { type: 'ApiUndeployed'; data: { job: string; environment: string; undeployedAt: string } }
+  | {
+      type: 'DeploymentFailed'
+      data: { job: string; type: Job['type']; environment: string; message: string | null; failedAt: string }
+    }
+  | { type: 'ImageAttached'; data: { imageRevision: number; attachedAt: string } }
+  | { type: 'ImageDetached'; data: { imageRevision: number; detachedAt: string } }
+  | { type: 'ProductJoined'; data: { product: string; at: string } }
+  | { type: 'ProductLeft'; data: { product: string; at: string } }
+  /** Somebody took over a name that this API had announced to take; see reservation. */
+  | { type: 'NameClaimFenced'; data: object }
+
+export interface Version {
+  record: VersionRecord
+  /** Of the event that changed it last: its ETag. */
+  revision: number
+}
+
+export interface LiveApi {
+  status: 'Live'
+  record: ApiSnapshot
+  /** Of the event that changed the record last: its ETag. */
+  recordRevision: number
+  versions: ReadonlyMap<string, Version>
+  /** Where it is deployed, and since when. */
+  deployedOn: ReadonlyMap<string, string>
+  runningJobs: readonly Omit<Job, 'api'>[]
+  /** Products by id: whether it is a member, and when that was said last. */
+  products: ReadonlyMap<string, { member: boolean; at: string }>
+  /** Revision of the image stream that hasImage is from. */
+  imageRevision: number
+}
+
+export type ApiState =
+  | { status: 'Absent' }
+  | LiveApi
+  /** What it was, for those who are told of its end. */
+  | { status: 'Deleted'; last: ApiSnapshot; versions: ReadonlyMap<string, Version> }
+
+export const initialApi: ApiState = { status: 'Absent' }
+
+export function evolveApi(state: ApiState, event: ApiEvent, revision: number): ApiState {
+  if (event.type === 'ApiCreated') {
+    const { createdAt, ...fields } = event.data
+    return {
+      status: 'Live',
+      record: { ...fields, createdAt, updatedAt: createdAt, hasImage: false, deploymentStatus: 'CREATED' },
+      recordRevision: revision,
+      versions: new Map(),
+      deployedOn: new Map(),
+      runningJobs: [],
+      products: new Map(),
+      imageRevision: -1,
+    }
+  }
+  if (state.status !== 'Live') return state
+  const { versions, deployedOn, runningJobs, products } = state
+  const changed = (record: Partial<ApiSnapshot>, rest: Partial<LiveApi> = {}): LiveApi => ({
+    ...state,
+    ...rest,
+    record: { ...state.record, ...record },
+    recordRevision: revision,
+  })
+  const without = (job: string) => runningJobs.filter(({ id }) => id !== job)
+
+  switch (event.type) {
+    case 'ApiUpdated':
+      return changed(event.data)
+    case 'ApiDeleted':
+      return { status: 'Deleted', last: state.record, versions }
+    case 'VersionCreated':
+    case 'VersionUpdated':
+      return { ...state, versions: new Map(versions).set(event.data.id, { record: event.data, revision }) }
+    case 'VersionDeleted': {
+      const rest = new Map(versions)
+      rest.delete(event.data.id)
+      return { ...state, versions: rest }
+    }
+    case 'DeploymentStarted': {
+      const { startedAt } = event.data
+      const jobs = [...runningJobs, { ...event.data, status: 'RUNNING' as const }]
+      return changed(
+        { deploymentStatus: 'DEPLOYMENT_IN_PROGRESS', updatedAt: startedAt },
+        { runningJobs: jobs },
+      )
+    }
+    case 'ApiDeployed': {
+      const { job, environment, deployedAt } = event.data
+      const jobs = without(job)
+      const deploymentStatus = jobs.length > 0 ? 'DEPLOYMENT_IN_PROGRESS' : 'DEPLOYED'
+      const places = new Map(deployedOn).set(environment, deployedAt)
+      return changed({ deploymentStatus, updatedAt: deployedAt }, { runningJobs: jobs, deployedOn: places })
+    }
+    case 'ApiUndeployed': {
+      const { job, environment, undeployedAt } = event.data
+      const jobs = without(job)
+      const places = new Map(deployedOn)
+      places.delete(environment)
+      const settled = places.size > 0 ? 'DEPLOYED' : 'UNDEPLOYED'
+      const deploymentStatus = jobs.length > 0 ? 'DEPLOYMENT_IN_PROGRESS' : settled
+      return changed({ deploymentStatus, updatedAt: undeployedAt }, { runningJobs: jobs, deployedOn: places })
+    }
+    case 'DeploymentFailed': {
+      const { job, failedAt } = event.data
+      const jobs = without(job)
+      const deploymentStatus = jobs.length > 0 ? 'DEPLOYMENT_IN_PROGRESS' : 'DEPLOYMENT_FAILED'
+      return changed({ deploymentStatus, updatedAt: failedAt }, { runningJobs: jobs })
+    }
+    case 'ImageAttached': {
+      const { imageRevision, attachedAt } = event.data
+      return changed({ hasImage: true, updatedAt: attachedAt }, { imageRevision })
+    }
+    case 'ImageDetached': {
+      const { imageRevision, detachedAt } = event.data
+      return changed({ hasImage: false, updatedAt: detachedAt }, { imageRevision })
+    }
+    case 'ProductJoined':
+    case 'ProductLeft': {
+      const { product, at } = event.data
+      const member = event.type === 'ProductJoined'
+      return { ...state, products: new Map(products).set(product, { member, at }) }
+    }
+    case 'NameClaimFenced':
+      return state
+    default: {
+      const missing: never = event
+      return missing
+    }
+  }
+}

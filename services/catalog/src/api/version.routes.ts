@@ -1,0 +1,87 @@
+import {
+  createVersion,
+  deleteVersion,
+  getVersion,
+  listVersions,
+  updateVersion,
+  type VersionRecord,
+} from '@gantry/contracts'
+import { type Aggregate, Refusal } from '@gantry/event-sourcing'
+import type { Collection, Stored } from '@gantry/read-models'
+import { type AddRoute, page } from '@gantry/service-kit'
+import type { ApiCommand } from './api.decide.ts'
+import type { ApiDocument, VersionDocument } from './api.projection.ts'
+import type { ApiEvent, ApiState } from './api.ts'
+
+export interface VersionRoutes {
+  api: Aggregate<ApiState, ApiCommand, ApiEvent>
+  apis: Collection<ApiDocument>
+  versions: Collection<VersionDocument>
+}
+
+export function versionRoutes(route: AddRoute, { api, apis, versions }: VersionRoutes): void {
+  route(listVersions, async ({ params, query }) => {
+    await apiExists(params.api_id)
+    const { items, total } = await versions.find({
+      where: { api: params.api_id },
+      sort: query.sort,
+      skip: (query.page - 1) * query.size,
+      limit: query.size,
+    })
+    const content = items.map(({ doc }) => record(doc))
+    return { status: 200, body: page(content, total, query) }
+  })
+
+  route(getVersion, async ({ params }) => {
+    await apiExists(params.api_id)
+    return answer(await find(params.api_id, params.version_id), 200)
+  })
+
+  route(createVersion, async ({ params, body, metadata, newId }) => {
+    const { api_id } = params
+    const id = newId()
+    await api.execute(api_id, { type: 'CreateVersion', metadata, api: api_id, id, input: body })
+    return { ...answer(await find(api_id, id), 201), location: `/apis/${api_id}/versions/${id}` }
+  })
+
+  route(updateVersion, async ({ params, body, metadata, ifMatch }) => {
+    const { api_id, version_id } = params
+    const known = await versionId(api_id, version_id)
+    await api.execute(api_id, { type: 'UpdateVersion', metadata, ifMatch, version: known, input: body })
+    return answer(await find(api_id, known), 200)
+  })
+
+  route(deleteVersion, async ({ params, metadata, ifMatch }) => {
+    const { api_id, version_id } = params
+    await api.execute(api_id, { type: 'DeleteVersion', metadata, ifMatch, version: version_id })
+    return { status: 204 }
+  })
+
+  const apiExists = async (id: string) => {
+    if (!(await apis.get(id))) throw new Refusal('api-not-found')
+  }
+
+  const find = async (apiId: string, idOrName: string): Promise<VersionDocument> => {
+    const byId = await versions.get(idOrName.toLowerCase())
+    if (byId?.doc.api === apiId) return byId.doc
+    const [byName]: Stored<VersionDocument>[] = await versions.list({
+      where: { api: apiId, name: idOrName },
+      limit: 1,
+    })
+    if (!byName) throw new Refusal('version-not-found')
+    return byName.doc
+  }
+
+  /** The id of a version named by id or name; a name is looked up first, since the update may change it. */
+  const versionId = async (apiId: string, idOrName: string) => {
+    await apiExists(apiId)
+    return (await find(apiId, idOrName)).id
+  }
+
+  const record = ({ versionRevision, ...fields }: VersionDocument): VersionRecord => fields
+  const answer = (doc: VersionDocument, status: number) => ({
+    status,
+    body: record(doc),
+    revision: doc.versionRevision,
+  })
+}

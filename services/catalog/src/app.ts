@@ -1,0 +1,117 @@
+import { subjects } from '@gantry/contracts'
+import {
+  aggregate,
+  type Executed,
+  type Projector,
+  projectionOf,
+  reservation,
+  startProjector,
+  startReactor,
+  startRelay,
+  type Worker,
+} from '@gantry/event-sourcing'
+import type { Json, Message } from '@gantry/messaging'
+import { type Dependencies, router, type Service, tell } from '@gantry/service-kit'
+import { type ApiCommand, apiDecider } from './api/api.decide.ts'
+import { apis, projectApi, versions } from './api/api.projection.ts'
+import { apiRoutes } from './api/api.routes.ts'
+import type { ApiEvent, ApiState } from './api/api.ts'
+import { versionRoutes } from './api/version.routes.ts'
+import { owners, ownersIn, projectOwner } from './owner/owner.projection.ts'
+import { type OwnerCommand, type OwnerEvent, type OwnerState, ownerDecider } from './owner/owner.ts'
+import { publicEvents } from './public-events.ts'
+import { reactionsOf, reactsTo } from './reactions.ts'
+
+/** APIs, their versions and their deployments. */
+export function catalogService(dependencies: Dependencies): Service {
+  const { eventStore, readModels, bus, now, log, holder } = dependencies
+
+  const api = aggregate<ApiState, ApiCommand, ApiEvent>({
+    eventStore,
+    category: 'api',
+    decider: apiDecider,
+    project: async (id, snapshot, events) => readModels.write(projectApi(id, snapshot, events)),
+    async reserve(id, { state, revision }, events, { metadata }) {
+      const held = state.status === 'Live' ? state.record.name : undefined
+      for (const { type, data } of events) {
+        if ((type === 'ApiCreated' || type === 'ApiUpdated') && data.name !== held) {
+          await names.claim(data.name, id, revision, metadata)
+        }
+      }
+    },
+  })
+  const names = reservation({
+    eventStore,
+    scope: 'api',
+    holderCategory: api.category,
+    takenCode: 'api-name-taken',
+    now,
+    async holding(holder) {
+      const { state, revision } = await api.load(holder)
+      return { name: state.status === 'Live' ? state.record.name : undefined, revision }
+    },
+  })
+  const owner = aggregate<OwnerState, OwnerCommand, OwnerEvent>({
+    eventStore,
+    category: 'owner',
+    decider: ownerDecider,
+    project: async (id, snapshot, events) => readModels.write(projectOwner(id, snapshot, events)),
+  })
+  const react = reactionsOf({ api, owner, now })
+  const announceDeletion = async ({ facts }: Executed<ApiState, ApiEvent>) => {
+    for (const message of facts.filter(({ type }) => type === 'ApiDeleted').flatMap(publicEvents))
+      await tell(bus, 'media', message)
+  }
+
+  let projector: Projector | undefined
+  const workers: Worker[] = []
+  const unsubscribe: (() => void)[] = []
+
+  return {
+    name: 'catalog',
+    projectors: ['catalog.projector'],
+    routes(app, admit) {
+      const route = router(app, admit, dependencies, 'catalog')
+      apiRoutes(route, {
+        api,
+        apis: readModels.collection(apis),
+        owners: ownersIn(readModels.collection(owners)),
+        announceDeletion,
+      })
+      versionRoutes(route, {
+        api,
+        apis: readModels.collection(apis),
+        versions: readModels.collection(versions),
+      })
+    },
+    async start() {
+      const common = { eventStore, readModels, holder, log }
+      projector = startProjector({
+        ...common,
+        name: 'catalog.projector',
+        projections: [projectionOf(api, projectApi), projectionOf(owner, projectOwner)],
+        collections: [apis, versions, owners],
+      })
+      workers.push(
+        projector,
+        startRelay({ ...common, bus, name: 'catalog.relay', streamPrefixes: ['api-'], publicEvents }),
+        startReactor({ bus, log, consumer: 'catalog', subjects: reactsTo, react }),
+      )
+      unsubscribe.push(
+        bus.respond(subjects.react('catalog'), async message => {
+          await react(message as unknown as Message)
+          return null
+        }),
+        bus.respond(subjects.apiExists, async (question): Promise<Json> => {
+          const { api: id } = question as { api: string }
+          return { exists: (await api.load(id)).state.status === 'Live' }
+        }),
+      )
+    },
+    waitingFor: () => (projector?.caughtUp ? undefined : 'the read models of catalog'),
+    async stop() {
+      for (const stop of unsubscribe) stop()
+      await Promise.all(workers.map(worker => worker.stop()))
+    },
+  }
+}

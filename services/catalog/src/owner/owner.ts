@@ -1,0 +1,43 @@
+import type { CommandMetadata, Decider } from '@gantry/event-sourcing'
+
+/** What catalog knows of users: the name to show as owner. */
+export type OwnerEvent =
+  | { type: 'OwnerNamed'; data: { displayName: string; userRevision: number } }
+  | { type: 'OwnerGone'; data: { userRevision: number } }
+
+export type OwnerState =
+  | { status: 'Absent'; userRevision: -1 }
+  | { status: 'Live'; displayName: string; userRevision: number }
+  | { status: 'Deleted'; userRevision: number }
+
+export type OwnerCommand = {
+  type: 'NoteOwner'
+  metadata: CommandMetadata
+  /** null when the user is gone. */
+  displayName: string | null
+  /** Revision of the user's stream that this is from. */
+  userRevision: number
+}
+
+export const ownerDecider: Decider<OwnerState, OwnerCommand, OwnerEvent> = {
+  initial: { status: 'Absent', userRevision: -1 },
+  decide(state, { displayName, userRevision }) {
+    if (userRevision <= state.userRevision) return []
+    if (displayName === null)
+      return state.status === 'Live' ? [{ type: 'OwnerGone', data: { userRevision } }] : []
+    if (state.status === 'Live' && state.displayName === displayName) return []
+    return [{ type: 'OwnerNamed', data: { displayName, userRevision } }]
+  },
+  evolve(_state, event) {
+    switch (event.type) {
+      case 'OwnerNamed':
+        return { status: 'Live', ...event.data }
+      case 'OwnerGone':
+        return { status: 'Deleted', ...event.data }
+      default: {
+        const missing: never = event
+        return missing
+      }
+    }
+  },
+}

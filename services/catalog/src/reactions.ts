@@ -1,0 +1,88 @@
+import { DeploymentReport, PublicEvent, subjects } from '@gantry/contracts'
+import { type Aggregate, type CommandMetadata, Refusal } from '@gantry/event-sourcing'
+import type { Message } from '@gantry/messaging'
+import { z } from 'zod'
+import type { ApiCommand } from './api/api.decide.ts'
+import type { ApiEvent, ApiState } from './api/api.ts'
+import type { OwnerCommand, OwnerEvent, OwnerState } from './owner/owner.ts'
+
+/** What catalog listens to. */
+export const reactsTo = [
+  subjects.events('media', '*'),
+  subjects.events('identity', '*'),
+  subjects.events('platform', '*'),
+  subjects.deploymentReported,
+]
+
+export interface Reacting {
+  api: Aggregate<ApiState, ApiCommand, ApiEvent>
+  owner: Aggregate<OwnerState, OwnerCommand, OwnerEvent>
+  now(): Date
+}
+
+/** @throws Refusal when the message is not what it should be: it would not be on the next try either */
+function read<Schema extends z.ZodType>(schema: Schema, { data }: Message): z.infer<Schema> {
+  const parsed = schema.safeParse(data)
+  if (!parsed.success) throw new Refusal('invalid-request', { detail: z.prettifyError(parsed.error) })
+  return parsed.data
+}
+
+/** Foreign facts become own commands; each leaves no trace when it was taken in before. */
+export function reactionsOf({ api, owner, now }: Reacting): (message: Message) => Promise<void> {
+  const at = () => now().toISOString()
+
+  return async message => {
+    if (message.subject === subjects.deploymentReported) {
+      const report = read(DeploymentReport, message)
+      const metadata: CommandMetadata = {
+        commandId: message.id,
+        now: at(),
+        actor: { id: null, name: 'deployment agent' },
+        requestId: message.id,
+        causationId: message.id,
+      }
+      await api.execute(report.api, { type: 'ReportDeployment', metadata, report })
+      return
+    }
+    const event = read(PublicEvent, message)
+    const metadata: CommandMetadata = {
+      commandId: event.id,
+      now: at(),
+      actor: event.actor,
+      requestId: event.requestId,
+      causationId: event.id,
+    }
+    switch (event.type) {
+      case 'API_IMAGE_UPDATED':
+        await api.execute(event.subject, { type: 'AttachImage', metadata, imageRevision: event.revision })
+        return
+      case 'API_IMAGE_DELETED':
+        await api.execute(event.subject, { type: 'DetachImage', metadata, imageRevision: event.revision })
+        return
+      case 'USER_CREATED':
+      case 'USER_UPDATED':
+      case 'USER_DELETED': {
+        const displayName = event.type === 'USER_DELETED' ? null : String(event.data.displayName)
+        await owner.execute(event.subject, {
+          type: 'NoteOwner',
+          metadata,
+          displayName,
+          userRevision: event.revision,
+        })
+        return
+      }
+      case 'PRODUCT_API_ADDED':
+      case 'PRODUCT_API_REMOVED': {
+        const { product, api: member } = event.data as { product: string; api: string }
+        const type = event.type === 'PRODUCT_API_ADDED' ? 'JoinProduct' : 'LeaveProduct'
+        await api.execute(member.toLowerCase(), {
+          type,
+          metadata,
+          product: product.toLowerCase(),
+          at: event.time,
+        })
+        return
+      }
+    }
+  }
+}
