@@ -1,0 +1,192 @@
+import type { ApiInput, VersionInput } from '@gantry/contracts'
+import { storyMetadata as metadata, story } from '@gantry/event-sourcing/testing'
+import { describe, expect, test } from 'vitest'
+import { apiDecider } from './api.decide.ts'
+import type { ApiEvent } from './api.ts'
+
+const ID = '5b1f1c9e-6d0f-4c58-9a43-9d6b8c2a7e10'
+const NOW = metadata.now
+const input: ApiInput = {
+  name: 'payments',
+  displayName: 'Payments',
+  description: null,
+  url: null,
+  status: 'ACTIVE',
+  tags: ['finance'],
+  owner: null,
+  platformType: null,
+  gitUrl: null,
+  gitCredential: null,
+}
+const owner = metadata.actor.id
+const created: ApiEvent = { type: 'ApiCreated', data: { id: ID, ...input, owner, createdAt: NOW } }
+const deleted: ApiEvent = { type: 'ApiDeleted', data: { deletedAt: NOW } }
+const versionInput: VersionInput = { name: '1.0', displayName: null, description: null, status: 'ACTIVE' }
+const version: ApiEvent = {
+  type: 'VersionCreated',
+  data: { id: 'v1', api: ID, ...versionInput, displayName: '1.0', createdAt: NOW, updatedAt: NOW },
+}
+const started = (job: string, type: 'DEPLOY' | 'UNDEPLOY', environment: string): ApiEvent => ({
+  type: 'DeploymentStarted',
+  data: { id: job, type, environment, startedAt: NOW },
+})
+const deployed = (job: string, environment: string): ApiEvent => ({
+  type: 'ApiDeployed',
+  data: { job, environment, deployedAt: NOW },
+})
+const undeployed = (job: string, environment: string): ApiEvent => ({
+  type: 'ApiUndeployed',
+  data: { job, environment, undeployedAt: NOW },
+})
+const { given } = story(apiDecider)
+
+describe('an API', () => {
+  test('belongs to its maker when no owner is named', () => {
+    given().when({ type: 'CreateApi', metadata, id: ID, input }).then(created)
+  })
+  test('keeps its owner when an update names none', () => {
+    given(created)
+      .when({ type: 'UpdateApi', metadata, input: { ...input, displayName: 'Pay' } })
+      .then({ type: 'ApiUpdated', data: { ...input, owner, displayName: 'Pay', updatedAt: NOW } })
+  })
+  test('is not changed by an update that says what it is', () => {
+    given(created).when({ type: 'UpdateApi', metadata, input }).then()
+  })
+  test('refuses an update or deletion made from an older revision', () => {
+    given(created, version)
+      .when({ type: 'UpdateApi', metadata, input: { ...input, name: 'b' }, ifMatch: [7] })
+      .thenRefused('precondition-failed')
+    given(created)
+      .when({ type: 'DeleteApi', metadata, undeploy: false, newJob: () => 'j', ifMatch: [] })
+      .thenRefused('precondition-failed')
+  })
+  test('keeps its revision when only a version changed', () => {
+    given(created, version)
+      .when({ type: 'DeleteApi', metadata, undeploy: false, newJob: () => 'j', ifMatch: [0] })
+      .then(deleted)
+  })
+  test('leaves every environment and ends in one append', () => {
+    let jobs = 0
+    given(
+      created,
+      started('a', 'DEPLOY', 'e1'),
+      deployed('a', 'e1'),
+      started('b', 'DEPLOY', 'e2'),
+      deployed('b', 'e2'),
+    )
+      .when({ type: 'DeleteApi', metadata, undeploy: true, newJob: () => `j${jobs++}` })
+      .then(undeployed('j0', 'e1'), undeployed('j1', 'e2'), deleted)
+  })
+  test('is gone once deleted', () => {
+    given(created, deleted).when({ type: 'UpdateApi', metadata, input }).thenRefused('api-not-found')
+    given(created, deleted)
+      .when({ type: 'CreateVersion', metadata, api: ID, id: 'v2', input: versionInput })
+      .thenRefused('api-not-found')
+    given()
+      .when({ type: 'DeleteApi', metadata, undeploy: false, newJob: () => 'j' })
+      .thenRefused('api-not-found')
+  })
+  test('a late fact about a deleted one changes nothing', () => {
+    given(created, deleted).when({ type: 'AttachImage', metadata, imageRevision: 0 }).then()
+    given(created, deleted).when({ type: 'JoinProduct', metadata, product: 'p', at: NOW }).then()
+  })
+  test('is as it was after a fence', () => {
+    const { state } = given(created)
+    expect(apiDecider.evolve(state, { type: 'NameClaimFenced', data: {} }, 1)).toBe(state)
+  })
+})
+
+describe('a version', () => {
+  test('is named once in its API', () => {
+    given(created, version)
+      .when({ type: 'CreateVersion', metadata, api: ID, id: 'v2', input: versionInput })
+      .thenRefused('version-name-taken')
+  })
+  test('gives its name up when it is deleted', () => {
+    given(created, version, { type: 'VersionDeleted', data: { id: 'v1', deletedAt: NOW } })
+      .when({ type: 'CreateVersion', metadata, api: ID, id: 'v1', input: versionInput })
+      .then(version)
+  })
+  test('is found by its name', () => {
+    given(created, version)
+      .when({ type: 'DeleteVersion', metadata, version: '1.0' })
+      .then({ type: 'VersionDeleted', data: { id: 'v1', deletedAt: NOW } })
+  })
+  test('has a revision of its own', () => {
+    given(created, version)
+      .when({ type: 'DeleteVersion', metadata, version: 'v1', ifMatch: [0] })
+      .thenRefused('precondition-failed')
+  })
+})
+
+describe('a deployment', () => {
+  const status = (...events: ApiEvent[]) => {
+    const { state } = given(created, ...events)
+    return state.status === 'Live' ? state.record.deploymentStatus : state.status
+  }
+  test('goes from created over in progress to deployed', () => {
+    expect(status()).toBe('CREATED')
+    expect(status(started('a', 'DEPLOY', 'e'))).toBe('DEPLOYMENT_IN_PROGRESS')
+    expect(status(started('a', 'DEPLOY', 'e'), deployed('a', 'e'))).toBe('DEPLOYED')
+  })
+  test('stays deployed while one environment is left', () => {
+    const both = [
+      started('a', 'DEPLOY', 'e'),
+      deployed('a', 'e'),
+      started('b', 'DEPLOY', 'f'),
+      deployed('b', 'f'),
+    ]
+    expect(status(...both, started('c', 'UNDEPLOY', 'e'), undeployed('c', 'e'))).toBe('DEPLOYED')
+    expect(status(...both.slice(0, 2), started('c', 'UNDEPLOY', 'e'), undeployed('c', 'e'))).toBe(
+      'UNDEPLOYED',
+    )
+  })
+  test('fails when the agent says so', () => {
+    given(created, started('a', 'DEPLOY', 'e'))
+      .when({
+        type: 'ReportDeployment',
+        metadata,
+        report: { job: 'a', api: ID, environment: 'e', outcome: 'FAILED', message: 'no room' },
+      })
+      .then({
+        type: 'DeploymentFailed',
+        data: { job: 'a', type: 'DEPLOY', environment: 'e', message: 'no room', failedAt: NOW },
+      })
+  })
+  test('runs once at a time in an environment', () => {
+    given(created, started('a', 'DEPLOY', 'e'))
+      .when({ type: 'StartDeployment', metadata, job: 'b', kind: 'DEPLOY', environment: 'e' })
+      .thenRefused('deployment-running')
+  })
+  test('cannot be undone where there is none', () => {
+    given(created)
+      .when({ type: 'StartDeployment', metadata, job: 'b', kind: 'UNDEPLOY', environment: 'e' })
+      .thenRefused('api-not-deployed')
+  })
+  test('a report counts once', () => {
+    given(created, started('a', 'DEPLOY', 'e'), deployed('a', 'e'))
+      .when({
+        type: 'ReportDeployment',
+        metadata,
+        report: { job: 'a', api: ID, environment: 'e', outcome: 'FAILED' },
+      })
+      .then()
+  })
+})
+
+describe('what other services say', () => {
+  test('an image fact that came late does not undo a later one', () => {
+    given(created, { type: 'ImageDetached', data: { imageRevision: 4, detachedAt: NOW } })
+      .when({ type: 'AttachImage', metadata, imageRevision: 3 })
+      .then()
+  })
+  test('a product fact that came late does not undo a later one', () => {
+    given(
+      created,
+      { type: 'ProductJoined', data: { product: 'p', at: NOW } },
+      { type: 'ProductLeft', data: { product: 'p', at: '2026-11-21T10:00:05.000Z' } },
+    )
+      .when({ type: 'JoinProduct', metadata, product: 'p', at: NOW })
+      .then()
+  })
+})
