@@ -3,6 +3,7 @@ import type { EventStore, Log } from '@gantry/event-sourcing'
 import type { Bus } from '@gantry/messaging'
 import type { ReadModels } from '@gantry/read-models'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import type { Registry } from 'prom-client'
 
 /** What every service is given: the stores, and the sources of time, identity and secrets. */
 export interface Dependencies {
@@ -17,6 +18,8 @@ export interface Dependencies {
   holder: string
   /** 32 bytes from which the service derives what it encrypts secrets with. */
   encryptionKey: Uint8Array
+  /** What the process tells /metrics. */
+  metrics: Registry
 }
 
 /**

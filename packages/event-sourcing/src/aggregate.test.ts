@@ -1,0 +1,106 @@
+import { randomUUID } from 'node:crypto'
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { sqliteEventStore } from '@gantry/embedded'
+import { afterEach, beforeEach, expect, test } from 'vitest'
+import { type Aggregate, aggregate } from './aggregate.ts'
+import { type EventStore, EventStoreUnavailable } from './event-store.ts'
+import {
+  type CounterCommand,
+  type CounterEvent,
+  type CounterState,
+  counterDecider,
+} from './testing/counter.ts'
+import { storyMetadata } from './testing/decider-story.ts'
+
+let folder: string
+let eventStore: EventStore
+const counter = (
+  store = eventStore,
+  project?: () => Promise<void>,
+): Aggregate<CounterState, CounterCommand, CounterEvent> =>
+  aggregate({ eventStore: store, category: 'counter', decider: counterDecider, ...(project && { project }) })
+const count = (by: number, commandId = randomUUID() as string): CounterCommand => ({
+  type: 'Count',
+  by,
+  metadata: { ...storyMetadata, commandId },
+})
+
+beforeEach(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'gantry-aggregate-'))
+  eventStore = sqliteEventStore({ path: join(folder, 'events.db') })
+})
+afterEach(async () => {
+  await eventStore.close()
+  await rm(folder, { recursive: true })
+})
+
+test('two replicas that write at once both get through, one after the other', async () => {
+  const [one, other] = [counter(), counter()]
+  await one.execute('a', count(1))
+  await other.load('a')
+  const both = await Promise.all([one.execute('a', count(10)), other.execute('a', count(100))])
+  expect(both.map(({ revision }) => revision).toSorted()).toEqual([1, 2])
+  expect((await one.load('a')).state.count).toBe(111)
+})
+
+test('fifty at once on one stream are all counted', async () => {
+  const one = counter()
+  await Promise.all(Array.from({ length: 15 }, () => one.execute('a', count(1))))
+  expect((await counter().load('a')).state.count).toBe(15)
+})
+
+test('does not refuse by what it remembers when another replica has written since', async () => {
+  const [one, other] = [counter(), counter()]
+  await one.execute('a', count(1))
+  await other.load('a')
+  await one.execute('a', { type: 'Close', metadata: storyMetadata })
+  await expect(other.execute('a', count(0))).rejects.toMatchObject({ code: 'closed' })
+})
+
+test('a command tried again by another process happens once', async () => {
+  const first = await counter().execute('a', count(5, 'the-command'))
+  const again = count(5, 'the-command')
+  again.metadata.repeated = true
+  const second = await counter().execute('a', again)
+  expect(second.facts.map(({ id }) => id)).toEqual(first.facts.map(({ id }) => id))
+  expect(await eventStore.readStream('counter-a')).toHaveLength(1)
+})
+
+test('an append whose acknowledgement was lost is not made twice', async () => {
+  let lost = 0
+  const flaky: EventStore = {
+    ...eventStore,
+    async append(stream, events, expected) {
+      const appended = await eventStore.append(stream, events, expected)
+      if (lost++ === 0) throw new EventStoreUnavailable('connection lost after the append')
+      return appended
+    },
+  }
+  const executed = await counter(flaky).execute('a', count(5))
+  expect(executed).toMatchObject({
+    revision: 0,
+    state: { count: 5 },
+    events: [{ type: 'Counted', data: { by: 5 } }],
+  })
+  expect(await eventStore.readStream('counter-a')).toHaveLength(1)
+})
+
+test('what was appended is projected before the command is answered', async () => {
+  let projected = 0
+  const one = counter(eventStore, async () => {
+    projected++
+  })
+  await one.execute('a', count(1))
+  expect(projected).toBe(1)
+  expect(one.projectedRevision('a')).toBe(0)
+})
+
+test('follows events in log order and reads the stream where it has not seen the earlier ones', async () => {
+  const writer = counter()
+  for (const by of [1, 2, 3]) await writer.execute('a', count(by))
+  const [, , third] = await eventStore.readStream('counter-a')
+  if (!third) throw new Error('three events were written')
+  expect(await counter().follow(third)).toEqual({ state: { status: 'Live', count: 6 }, revision: 2 })
+})

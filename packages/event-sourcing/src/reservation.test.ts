@@ -1,0 +1,114 @@
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { sqliteEventStore } from '@gantry/embedded'
+import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { type EventStore, WrongExpectedRevision } from './event-store.ts'
+import { reservation } from './reservation.ts'
+import { storyMetadata } from './testing/decider-story.ts'
+
+let folder: string
+let eventStore: EventStore
+let clock: number
+
+beforeEach(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'gantry-reservation-'))
+  eventStore = sqliteEventStore({ path: join(folder, 'events.db') })
+  clock = Date.parse('2026-11-21T10:00:00.000Z')
+})
+afterEach(async () => {
+  await eventStore.close()
+  await rm(folder, { recursive: true })
+})
+
+/** Holders are streams `thing-{id}` whose last Named event tells their name; Gone ends them. */
+const names = (graceMs = 60_000) =>
+  reservation({
+    eventStore,
+    scope: 'thing',
+    holderCategory: 'thing',
+    takenCode: 'thing-taken',
+    graceMs,
+    now: () => new Date(clock),
+    async holding(holder) {
+      const events = await eventStore.readStream(`thing-${holder}`)
+      const last = events.findLast(({ type }) => type === 'Named' || type === 'Gone')
+      return {
+        name: last?.type === 'Named' ? String(last.data.name) : undefined,
+        revision: events.length - 1,
+      }
+    },
+  })
+let ids = 0
+const take = (holder: string, name: string, expected: number, type = 'Named') =>
+  eventStore.append(
+    `thing-${holder}`,
+    [
+      {
+        id: `00000000-0000-4000-8000-${String(ids++).padStart(12, '0')}`,
+        type,
+        data: { name },
+        metadata: { ...storyMetadata, at: storyMetadata.now },
+      },
+    ],
+    expected,
+  )
+
+describe('a name', () => {
+  test('is refused while another holds it', async () => {
+    await names().claim('x', 'a', -1, storyMetadata)
+    await take('a', 'x', -1)
+    await expect(names().claim('x', 'b', -1, storyMetadata)).rejects.toMatchObject({
+      code: 'thing-taken',
+      details: { name: 'x' },
+    })
+  })
+  test('is free again when its holder took another or ended', async () => {
+    await names().claim('x', 'a', -1, storyMetadata)
+    await take('a', 'x', -1)
+    await take('a', 'y', 0)
+    await names().claim('x', 'b', -1, storyMetadata)
+    await take('b', 'x', -1)
+    await take('b', '', 0, 'Gone')
+    await names().claim('x', 'c', -1, storyMetadata)
+  })
+  test('claimed again for the same append costs nothing', async () => {
+    await names().claim('x', 'a', -1, storyMetadata)
+    await names().claim('x', 'a', -1, storyMetadata)
+    const { value } = await eventStore.readAll({ after: '' })[Symbol.asyncIterator]().next()
+    expect(value).toMatchObject({ type: 'NameClaimed', revision: 0 })
+  })
+  test('goes to one of two that claim it at once', async () => {
+    const claims = ['a', 'b'].map(async holder => {
+      await names(0).claim('x', holder, -1, storyMetadata)
+      await take(holder, 'x', -1)
+      return holder
+    })
+    const settled = await Promise.allSettled(claims)
+    expect(settled.filter(({ status }) => status === 'fulfilled')).toHaveLength(1)
+  })
+})
+
+describe('a claim whose writer died', () => {
+  test('is taken over after the grace, and the writer cannot take the name if it was merely slow', async () => {
+    await names(2_000).claim('x', 'slow', -1, storyMetadata)
+    clock += 2_000
+    await names(2_000).claim('x', 'b', -1, storyMetadata)
+    await expect(take('slow', 'x', -1)).rejects.toBeInstanceOf(WrongExpectedRevision)
+    await take('b', 'x', -1)
+  })
+  test('of a renaming one, too', async () => {
+    await names(2_000).claim('old', 'slow', -1, storyMetadata)
+    await take('slow', 'old', -1)
+    await names(2_000).claim('x', 'slow', 0, storyMetadata)
+    clock += 2_000
+    await names(2_000).claim('x', 'b', -1, storyMetadata)
+    await expect(take('slow', 'x', 0)).rejects.toBeInstanceOf(WrongExpectedRevision)
+  })
+  test('is waited for before that', async () => {
+    await names(300).claim('x', 'a', -1, storyMetadata)
+    const rival = names(300).claim('x', 'b', -1, storyMetadata)
+    await take('a', 'x', -1)
+    await expect(rival).rejects.toMatchObject({ code: 'thing-taken' })
+  })
+})

@@ -1,0 +1,29 @@
+import type { Decider, DomainCommand } from '../decider.ts'
+import { Refusal } from '../decider.ts'
+
+/** The smallest aggregate there is, for tests of what carries aggregates. */
+export type CounterEvent = { type: 'Counted'; data: { by: number } } | { type: 'Closed'; data: object }
+export type CounterState = { status: 'Live' | 'Deleted'; count: number }
+export type CounterCommand = DomainCommand & ({ type: 'Count'; by: number } | { type: 'Close' })
+
+export const counterDecider: Decider<CounterState, CounterCommand, CounterEvent> = {
+  initial: { status: 'Live', count: 0 },
+  decide(state, command) {
+    if (state.status === 'Deleted') throw new Refusal('closed')
+    if (command.type === 'Close') return [{ type: 'Closed', data: {} }]
+    return command.by === 0 ? [] : [{ type: 'Counted', data: { by: command.by } }]
+  },
+  evolve(state, event) {
+    switch (event.type) {
+      case 'Counted':
+        return { ...state, count: state.count + event.data.by }
+      case 'Closed':
+        return { ...state, status: 'Deleted' }
+      default: {
+        const missing: never = event
+        return missing
+      }
+    }
+  },
+  describe: () => null,
+}

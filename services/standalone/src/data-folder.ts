@@ -1,0 +1,94 @@
+import { createHash, randomBytes } from 'node:crypto'
+import { accessSync, constants, existsSync, mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs'
+import { join, resolve } from 'node:path'
+import { DataFolderRefused } from '@gantry/embedded'
+import { z } from 'zod'
+
+/** Where the one process keeps what it has. */
+export interface DataFolder {
+  path: string
+  events: string
+  readModels: string
+  messages: string
+  images: string
+  encryptionKey: Uint8Array
+}
+
+const FORMAT = 1
+const Manifest = z.object({ format: z.number(), keyFingerprint: z.string() })
+
+const fingerprint = (key: Uint8Array) => createHash('sha256').update('gantry key fingerprint').update(key).digest('hex').slice(0, 16)
+
+/**
+ * Makes the data folder, or checks the one that is there: its format, its key, and that its log is not missing.
+ * Nothing in it is changed when it is refused.
+ * @throws DataFolderRefused in words for the person who starts the service
+ */
+export function openDataFolder(folder: string, configuredKey: Uint8Array | undefined): DataFolder {
+  const path = resolve(folder)
+  makeWritable(path)
+  const files = {
+    path,
+    events: join(path, 'events.db'),
+    readModels: join(path, 'read-models.db'),
+    messages: join(path, 'messages.db'),
+    images: join(path, 'images'),
+  }
+  const manifestFile = join(path, 'gantry.json')
+  const manifest = existsSync(manifestFile) ? readManifest(manifestFile) : undefined
+  if (manifest && !existsSync(files.events)) {
+    throw new DataFolderRefused(files.events, 'is missing: the log is the truth, restore it or start with an empty folder')
+  }
+  const encryptionKey = configuredKey ?? keyOf(join(path, 'encryption.key'), manifest !== undefined)
+  if (manifest && manifest.keyFingerprint !== fingerprint(encryptionKey)) {
+    throw new DataFolderRefused(path, 'was written with another ENCRYPTION_KEY: its secrets cannot be read with this one')
+  }
+  return { ...files, encryptionKey }
+}
+
+/** Notes that the folder is complete; from now on a missing log is a loss. */
+export function sealDataFolder({ path, encryptionKey }: DataFolder): void {
+  const file = join(path, 'gantry.json')
+  if (existsSync(file)) return
+  const manifest: z.infer<typeof Manifest> = { format: FORMAT, keyFingerprint: fingerprint(encryptionKey) }
+  writeFileSync(`${file}.new`, `${JSON.stringify(manifest, null, 2)}\n`, { flush: true })
+  renameSync(`${file}.new`, file)
+}
+
+function makeWritable(path: string): void {
+  try {
+    mkdirSync(path, { recursive: true })
+    accessSync(path, constants.W_OK | constants.X_OK)
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException
+    const reason = code === 'EEXIST' || code === 'ENOTDIR' ? 'is not a folder' : 'is not writable'
+    throw new DataFolderRefused(path, `${reason}: set DATA_DIR to a folder that this user may write to`)
+  }
+}
+
+function readManifest(file: string): z.infer<typeof Manifest> {
+  let content: unknown
+  try {
+    content = JSON.parse(readFileSync(file, 'utf8'))
+  } catch {
+    throw new DataFolderRefused(file, 'is damaged: it is not JSON')
+  }
+  const parsed = Manifest.safeParse(content)
+  if (!parsed.success) throw new DataFolderRefused(file, 'is damaged: it lacks its format')
+  if (parsed.data.format > FORMAT) {
+    throw new DataFolderRefused(file, `was made by a newer Gantry (format ${parsed.data.format}, this one knows ${FORMAT})`)
+  }
+  return parsed.data
+}
+
+function keyOf(file: string, mustExist: boolean): Uint8Array {
+  if (existsSync(file)) {
+    const key = Buffer.from(readFileSync(file, 'utf8').trim(), 'base64')
+    if (key.length !== 32) throw new DataFolderRefused(file, 'is damaged: it does not hold 32 bytes in base64')
+    return key
+  }
+  if (mustExist) throw new DataFolderRefused(file, 'is missing: restore it, or set ENCRYPTION_KEY to what it held')
+  const key = randomBytes(32)
+  writeFileSync(file, `${key.toString('base64')}\n`, { mode: 0o600, flag: 'wx', flush: true })
+  return key
+}

@@ -1,0 +1,21 @@
+import { type DeploymentReport, Job, subjects } from '@gantry/contracts'
+import { type Log, startReactor, type Worker } from '@gantry/event-sourcing'
+import type { Bus } from '@gantry/messaging'
+import { v5 as uuidv5 } from 'uuid'
+
+const NAMESPACE = '9a0f5c1e-1b1d-4c63-8a8e-64c9d2a8f7b3'
+
+/** Stands in for a deployment agent where there are no gateways to deploy to: every job succeeds at once. */
+export const startDeploymentAgent = (bus: Bus, log: Log): Worker =>
+  startReactor({
+    consumer: 'deployment-agent',
+    subjects: [subjects.deploymentRequested],
+    bus,
+    log,
+    async react(message) {
+      const { data } = message.data as { data: unknown }
+      const job = Job.parse(data)
+      const report: DeploymentReport = { job: job.id, api: job.api, environment: job.environment, outcome: 'SUCCEEDED' }
+      await bus.publish([{ id: uuidv5(job.id, NAMESPACE), subject: subjects.deploymentReported, data: report }])
+    },
+  })

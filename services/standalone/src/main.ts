@@ -1,0 +1,66 @@
+import { DataFolderRefused } from '@gantry/embedded'
+import { readSettings, SettingsRefused } from '@gantry/service-kit'
+import { type Settings, settingsSchema } from './settings.ts'
+import { type Standalone, startStandalone } from './standalone.ts'
+import { welcome } from './welcome.ts'
+
+const say = (line: string) => process.stdout.write(`${line}\n`)
+const fail = (line: string): never => {
+  process.stderr.write(`gantry: ${line}\n`)
+  process.exit(1)
+}
+
+function settingsOrExit(): Settings {
+  try {
+    return readSettings(settingsSchema, process.env)
+  } catch (error) {
+    if (error instanceof SettingsRefused) return fail(`wrong settings\n  ${error.message.replaceAll('\n', '\n  ')}`)
+    throw error
+  }
+}
+
+/** What is wrong, in words for the person at the terminal; undefined when it is a fault of ours. */
+function reasonOf(error: unknown, { PORT, HOST }: Settings): string | undefined {
+  if (error instanceof DataFolderRefused) return error.message
+  switch ((error as NodeJS.ErrnoException).code) {
+    case 'EADDRINUSE':
+      return `port ${PORT} is taken: stop what uses it, or choose another with PORT=8081 npm start`
+    case 'EACCES':
+      return `port ${PORT} may not be used by this user: choose one above 1023 with PORT`
+    case 'ENOTFOUND':
+    case 'EADDRNOTAVAIL':
+      return `HOST ${HOST} is not an address of this machine`
+    case 'ENOSPC':
+      return 'the disk is full'
+    default:
+      return undefined
+  }
+}
+
+const settings = settingsOrExit()
+const startedAt = performance.now()
+let running: Standalone | undefined
+let stopping = false
+
+/** Finishes what was begun; a second signal does not wait. */
+async function stop(signal: NodeJS.Signals): Promise<void> {
+  if (stopping) process.exit(1)
+  stopping = true
+  if (process.stdout.isTTY) say(`\n${signal}: finishes what it has begun`)
+  await running?.stop()
+  process.exit(0)
+}
+process.on('SIGTERM', stop)
+process.on('SIGINT', stop)
+
+try {
+  running = await startStandalone(settings, {
+    progress: say,
+    firstAdministrator: credentials => say(welcome.administrator(credentials)),
+  })
+  say(welcome.ready(running, performance.now() - startedAt))
+} catch (error) {
+  const reason = reasonOf(error, settings)
+  if (reason === undefined) throw error
+  fail(reason)
+}

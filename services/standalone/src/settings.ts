@@ -1,0 +1,36 @@
+import { gatewaySettings } from '@gantry/gateway'
+import { identitySettings } from '@gantry/identity'
+import { mediaSettings } from '@gantry/media'
+import { notifierSettings } from '@gantry/notifier'
+import { basePath, whole } from '@gantry/service-kit'
+import { z } from 'zod'
+
+const embedded = (what: string) =>
+  z
+    .string()
+    .regex(/^sqlite:.+/, { error: `must be sqlite:PATH here: npm start keeps ${what} in a file` })
+    .transform(url => url.slice('sqlite:'.length))
+    .optional()
+
+/** What the one process reads from the environment. */
+export const settingsSchema = z.object({
+  PORT: whole(0, 65_535).default(8080),
+  HOST: z.string().default('localhost'),
+  DATA_DIR: z.string().default('./data'),
+  BASE_PATH: basePath.default(''),
+  LOG_LEVEL: z.enum(['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent']).default('warn'),
+  GANTRY_ADMIN_USERNAME: z.string().min(1).max(255).default('admin'),
+  GANTRY_ADMIN_PASSWORD: z.string().min(12, { error: 'must have at least 12 characters' }).optional(),
+  ENCRYPTION_KEY: z
+    .string()
+    .transform(text => Buffer.from(text, /^[0-9a-f]{64}$/i.test(text) ? 'hex' : 'base64'))
+    .refine(key => key.length === 32, { error: 'must be 32 bytes, in base64 or hexadecimal' })
+    .optional(),
+  EVENT_STORE_URL: embedded('the log'),
+  READ_MODEL_URL: embedded('the read models'),
+  ...gatewaySettings.shape,
+  ...identitySettings.shape,
+  ...mediaSettings.shape,
+  ...notifierSettings.shape,
+})
+export type Settings = z.infer<typeof settingsSchema>
