@@ -70,3 +70,16 @@ export function watchChanges(db: DatabaseSync, pollMs: number): Changes {
 
   return { count: () => changes, announce, after, close }
 }
+
+/** Looks now and after each change, until the signal is aborted. A look that fails is tried again at the next one. */
+export async function follow(changes: Changes, signal: AbortSignal, look: () => void): Promise<void> {
+  while (!signal.aborted) {
+    const seen = changes.count()
+    try {
+      look()
+    } catch (error) {
+      process.emitWarning(error instanceof Error ? error : String(error))
+    }
+    await changes.after(seen, signal)
+  }
+}

@@ -33,7 +33,7 @@ export function groupCommit(db: DatabaseSync, committed: () => void): GroupCommi
       tell = group.map(job => job.run())
       commit.run()
     } catch (error) {
-      if (db.isTransaction) db.exec('ROLLBACK')
+      if (db.isOpen && db.isTransaction) db.exec('ROLLBACK')
       for (const job of group) job.reject(error)
       return
     }

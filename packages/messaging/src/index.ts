@@ -11,3 +11,4 @@ export {
   type Subjects,
   subjectMatches,
 } from './bus.ts'
+export { failureOf } from './failure.ts'

@@ -1,1 +1,1 @@
-export {}
+export { busContract, type OpenedBus } from './bus-contract.ts'

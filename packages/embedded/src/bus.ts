@@ -1,0 +1,97 @@
+import { randomUUID } from 'node:crypto'
+import { type Bus, BusUnavailable, NoResponder, RequestFailed, RequestTimeout } from '@gantry/messaging'
+import { BROADCASTS_SCHEMA, broadcasts } from './bus/broadcasts.ts'
+import { CONSUMERS_SCHEMA, consumption } from './bus/consumption.ts'
+import { MESSAGES_SCHEMA, messageStream } from './bus/messages.ts'
+import { REQUESTS_SCHEMA, requests } from './bus/requests.ts'
+import { watchChanges } from './changes.ts'
+import { groupCommit } from './group-commit.ts'
+import { openDatabase } from './sqlite-file.ts'
+
+export interface BusOptions {
+  /** The file; made when it does not exist. */
+  path: string
+  /** The clock that `storedAt` is taken from. */
+  now?: () => Date
+  /** How often it looks for what other processes did. */
+  pollMs?: number
+  /** How long a consumer that died keeps its name from others. */
+  leaseMs?: number
+  /** When a message comes again to a consumer that went on without acknowledging it. */
+  redeliverAfterMs?: number
+}
+
+const FILE = {
+  kind: 'messages',
+  version: 1,
+  schema: [MESSAGES_SCHEMA, CONSUMERS_SCHEMA, BROADCASTS_SCHEMA, REQUESTS_SCHEMA].join(';'),
+} as const
+
+/**
+ * The bus in a SQLite file. Several buses, also of several processes of one host, may use the same file.
+ * On one bus, broadcasts and requests go straight to their handlers; between buses they go through the file.
+ * Messages are durable; places of consumers survive the death of the process, but a power loss may set them back.
+ * @throws DataFolderRefused when the file is damaged, somebody else's or of a newer version
+ */
+export function sqliteBus(options: BusOptions): Bus {
+  const { path, now = () => new Date(), pollMs = 10, leaseMs = 5_000, redeliverAfterMs = 30_000 } = options
+  const db = openDatabase(path, { ...FILE, durable: true })
+  const passing = openDatabase(path, { ...FILE, durable: false })
+  const changes = watchChanges(db, pollMs)
+  const commits = groupCommit(db, changes.announce)
+  const closing = new AbortController()
+  const shared = {
+    db: passing,
+    commits: groupCommit(passing, () => {}),
+    changes,
+    closing: closing.signal,
+    instance: randomUUID(),
+  }
+
+  const messages = messageStream({ db, commits, changes, closing: closing.signal, now })
+  const consumers = consumption(shared, { pageAfter: messages.pageAfter, leaseMs, redeliverAfterMs })
+  const { broadcast, listen } = broadcasts(shared)
+  const { request, respond, withdraw } = requests(shared)
+
+  const close = async () => {
+    if (closing.signal.aborted) return
+    commits.flush()
+    shared.commits.flush()
+    consumers.release()
+    withdraw()
+    closing.abort()
+    changes.close()
+    passing.close()
+    db.close()
+  }
+
+  return {
+    publish: list => answering(() => messages.publish(list)),
+    consume: options => iterating(consumers.consume(options)),
+    read: options => iterating(messages.read(options)),
+    head: () => answering(async () => messages.head()),
+    broadcast: (subject, data) => answering(() => broadcast(subject, data)),
+    listen,
+    request: (subject, data, options) => answering(() => request(subject, data, options)),
+    respond,
+    ping: () => answering(async () => void messages.head()),
+    close,
+  }
+}
+
+/** Every failure that is not an answer means that the bus is away. */
+const failure = (error: unknown) =>
+  [BusUnavailable, NoResponder, RequestTimeout, RequestFailed].some(known => error instanceof known)
+    ? error
+    : new BusUnavailable(error)
+
+const answering = <T>(call: () => Promise<T>): Promise<T> =>
+  call().catch(error => Promise.reject(failure(error)))
+
+async function* iterating<T>(items: AsyncGenerator<T>): AsyncGenerator<T> {
+  try {
+    yield* items
+  } catch (error) {
+    throw failure(error)
+  }
+}

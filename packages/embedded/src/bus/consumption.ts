@@ -1,0 +1,147 @@
+import { randomUUID } from 'node:crypto'
+import { setTimeout } from 'node:timers/promises'
+import { type Bus, BusUnavailable, type Delivered } from '@gantry/messaging'
+import { fallsUnder, type MessageRow, toMessage } from './messages.ts'
+import type { SharedFile } from './shared-file.ts'
+
+export const CONSUMERS_SCHEMA = `
+  CREATE TABLE IF NOT EXISTS consumers (
+    name TEXT PRIMARY KEY,
+    sequence INTEGER NOT NULL,
+    holder TEXT NOT NULL,
+    expires_at INTEGER NOT NULL
+  ) STRICT`
+
+interface Consumption {
+  consume(options: Parameters<Bus['consume']>[0]): AsyncGenerator<Delivered>
+  /** Gives back the names that consumers here hold. */
+  release(): void
+}
+
+interface ConsumptionOptions {
+  pageAfter(sequence: number): MessageRow[]
+  leaseMs: number
+  redeliverAfterMs: number
+}
+
+/** A consumer that passes this many messages of others has its place saved, so that a restart goes on from there. */
+const SAVE_EVERY = 1_000
+
+/**
+ * Consumers and their places in the stream. A name belongs to one holder at a time, who renews it while it consumes;
+ * a holder that was paused for so long that another took over has its acknowledgements refused.
+ */
+export function consumption(
+  { db, commits, changes, closing }: SharedFile,
+  { pageAfter, leaseMs, redeliverAfterMs }: ConsumptionOptions,
+): Consumption {
+  const leaseOf = db.prepare('SELECT expires_at FROM consumers WHERE name = ?')
+  const take = db.prepare(
+    `INSERT INTO consumers (name, sequence, holder, expires_at) VALUES (?, 0, ?, ?)
+     ON CONFLICT (name) DO UPDATE SET holder = excluded.holder, expires_at = excluded.expires_at
+     WHERE expires_at <= ?
+     RETURNING sequence`,
+  )
+  const renew = db.prepare('UPDATE consumers SET expires_at = ? WHERE name = ? AND holder = ?')
+  const advance = db.prepare('UPDATE consumers SET sequence = max(sequence, ?) WHERE name = ? AND holder = ?')
+  const held = new Map<string, string>()
+
+  /** The place of the consumer, when nobody else holds its name. */
+  const acquire = async (consumer: string, holder: string): Promise<number | undefined> => {
+    if (Number(leaseOf.get(consumer)?.expires_at ?? 0) > Date.now()) return undefined
+    const taken = await commits.run(() => take.get(consumer, holder, Date.now() + leaseMs, Date.now()))
+    return taken && Number(taken.sequence)
+  }
+
+  /** @returns whether the name is still the holder's, as far as one can tell */
+  const extend = (consumer: string, holder: string, ms: number) => {
+    try {
+      return renew.run(Date.now() + ms, consumer, holder).changes > 0
+    } catch {
+      return false
+    }
+  }
+
+  const giveBack = (holder: string, consumer: string) => {
+    if (!held.delete(holder)) return
+    extend(consumer, holder, 0)
+    changes.announce()
+  }
+
+  const save = (consumer: string, holder: string, sequence: number) =>
+    commits.run(() => {
+      if (advance.run(sequence, consumer, holder).changes === 0)
+        throw new BusUnavailable(`consumer ${consumer} has gone to another holder`)
+    })
+
+  async function* consume(options: Parameters<Bus['consume']>[0]): AsyncGenerator<Delivered> {
+    const { consumer } = options
+    const ending = AbortSignal.any([options.signal, closing])
+    const holder = randomUUID()
+    while (!ending.aborted) {
+      const seen = changes.count()
+      const place = await acquire(consumer, holder)
+      if (place === undefined) {
+        await changes.after(seen, ending, leaseMs / 10)
+        continue
+      }
+      held.set(holder, consumer)
+      const lost = new AbortController()
+      const renewal = setInterval(() => {
+        if (!extend(consumer, holder, leaseMs)) lost.abort()
+      }, leaseMs / 3)
+      try {
+        yield* deliver(options, holder, place, AbortSignal.any([ending, lost.signal]))
+      } finally {
+        clearInterval(renewal)
+        giveBack(holder, consumer)
+      }
+    }
+  }
+
+  async function* deliver(
+    { consumer, subjects }: Parameters<Bus['consume']>[0],
+    holder: string,
+    from: number,
+    ending: AbortSignal,
+  ): AsyncGenerator<Delivered> {
+    let place = from
+    let saved = from
+    while (!ending.aborted) {
+      const seen = changes.count()
+      const page = pageAfter(place)
+      for (const row of page) {
+        if (ending.aborted) return
+        if (fallsUnder(subjects, row.subject)) {
+          yield* untilAcknowledged(row, () => save(consumer, holder, row.sequence), ending)
+          saved = row.sequence
+        }
+        place = row.sequence
+      }
+      if (place - saved >= SAVE_EVERY) {
+        await save(consumer, holder, place)
+        saved = place
+      }
+      if (page.length === 0) await changes.after(seen, ending)
+    }
+  }
+
+  async function* untilAcknowledged(row: MessageRow, handled: () => Promise<void>, ending: AbortSignal) {
+    const acknowledged = new AbortController()
+    const ack = async () => {
+      await handled()
+      acknowledged.abort()
+    }
+    const going = AbortSignal.any([ending, acknowledged.signal])
+    while (!going.aborted) {
+      yield { message: toMessage(row), ack }
+      if (!going.aborted) await setTimeout(redeliverAfterMs, undefined, { signal: going }).catch(() => {})
+    }
+  }
+
+  const release = () => {
+    for (const [holder, consumer] of held) giveBack(holder, consumer)
+  }
+
+  return { consume, release }
+}

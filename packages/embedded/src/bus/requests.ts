@@ -1,0 +1,179 @@
+import { randomUUID } from 'node:crypto'
+import { setTimeout } from 'node:timers/promises'
+import {
+  type Bus,
+  BusUnavailable,
+  failureOf,
+  type Json,
+  NoResponder,
+  RequestFailed,
+  RequestTimeout,
+  subjectMatches,
+} from '@gantry/messaging'
+import { follow } from '../changes.ts'
+import type { SharedFile } from './shared-file.ts'
+
+export const REQUESTS_SCHEMA = `
+  CREATE TABLE IF NOT EXISTS responders (
+    responder TEXT NOT NULL,
+    subject TEXT NOT NULL,
+    expires_at INTEGER NOT NULL,
+    PRIMARY KEY (responder, subject)
+  ) STRICT;
+  CREATE TABLE IF NOT EXISTS requests (
+    id TEXT PRIMARY KEY,
+    responder TEXT NOT NULL,
+    subject TEXT NOT NULL,
+    data TEXT NOT NULL,
+    expires_at INTEGER NOT NULL,
+    answer TEXT
+  ) STRICT`
+
+/** How long others count on a responder that died; while it lives it says so three times as often. */
+const RESPONDER_MS = 6_000
+
+type Handler = Parameters<Bus['respond']>[1]
+type Answer = { ok: Json } | { failed: { code: string; message: string; details: Record<string, unknown> } }
+
+interface Requests extends Pick<Bus, 'request' | 'respond'> {
+  /** No longer answers anybody. */
+  withdraw(): void
+}
+
+/** Requests: answered at once by a responder on this bus where there is one, else through the file by another's. */
+export function requests({ db, changes, closing, instance }: SharedFile): Requests {
+  const announceResponder = db.prepare(
+    `INSERT INTO responders (responder, subject, expires_at) VALUES (?, ?, ?)
+     ON CONFLICT DO UPDATE SET expires_at = excluded.expires_at`,
+  )
+  const forgetResponder = db.prepare('DELETE FROM responders WHERE responder = ? AND subject = ?')
+  const forgetAll = db.prepare('DELETE FROM responders WHERE responder = ?')
+  const forgetDead = db.prepare('DELETE FROM responders WHERE expires_at < ?')
+  const liveResponders = db.prepare('SELECT responder, subject FROM responders WHERE expires_at > ?')
+  const ask = db.prepare(
+    'INSERT INTO requests (id, responder, subject, data, expires_at) VALUES (?, ?, ?, ?, ?)',
+  )
+  const asked = db.prepare(
+    'SELECT id, subject, data FROM requests WHERE responder = ? AND answer IS NULL AND expires_at > ?',
+  )
+  const reply = db.prepare('UPDATE requests SET answer = ? WHERE id = ?')
+  const answerTo = db.prepare('SELECT answer FROM requests WHERE id = ?')
+  const forget = db.prepare('DELETE FROM requests WHERE id = ?')
+  const forgetExpired = db.prepare('DELETE FROM requests WHERE expires_at < ?')
+
+  const responders = new Set<{ subject: string; handler: Handler }>()
+  let turn = 0
+  let serving: AbortController | undefined
+
+  const able = (subject: string) =>
+    [...responders].filter(responder => subjectMatches(responder.subject, subject))
+
+  const answer = async (subject: string, data: string): Promise<Answer> => {
+    try {
+      const responder = inTurn(able(subject))
+      if (!responder) throw new NoResponder(subject)
+      return { ok: await responder.handler(JSON.parse(data)) }
+    } catch (error) {
+      const { code, message, details } = failureOf(error)
+      return { failed: { code, message, details } }
+    }
+  }
+
+  const inTurn = <T>(list: T[]): T | undefined => list[turn++ % list.length]
+
+  const askHere = async (subject: string, data: string, timeoutMs: number): Promise<string> => {
+    const late = new AbortController()
+    try {
+      const answered = answer(subject, data)
+      const deadline = setTimeout(timeoutMs, undefined, { signal: late.signal })
+      const first = await Promise.race([answered, deadline])
+      if (!first) throw new RequestTimeout(subject)
+      return JSON.stringify(first)
+    } finally {
+      late.abort()
+    }
+  }
+
+  const askElsewhere = async (subject: string, data: string, timeoutMs: number): Promise<string> => {
+    const deadline = Date.now() + timeoutMs
+    const live = liveResponders.all(Date.now()).filter(row => subjectMatches(String(row.subject), subject))
+    const responder = inTurn(live)?.responder
+    if (!responder) throw new NoResponder(subject)
+    const id = randomUUID()
+    ask.run(id, responder, subject, data, deadline)
+    try {
+      for (;;) {
+        const seen = changes.count()
+        const text = answerTo.get(id)?.answer
+        if (typeof text === 'string') return text
+        if (Date.now() >= deadline) throw new RequestTimeout(subject)
+        await changes.after(seen, closing, deadline - Date.now())
+        if (closing.aborted) throw new BusUnavailable('it is closed')
+      }
+    } finally {
+      if (!closing.aborted) forget.run(id)
+    }
+  }
+
+  const request: Bus['request'] = async (subject, data, { timeoutMs }) => {
+    const ask = able(subject).length > 0 ? askHere : askElsewhere
+    const answer: Answer = JSON.parse(await ask(subject, JSON.stringify(data), timeoutMs))
+    if ('ok' in answer) return answer.ok
+    const { code, message, details } = answer.failed
+    throw new RequestFailed(code, message, details)
+  }
+
+  /** Answers what others ask this bus, until nobody here answers any more. */
+  const serve = (signal: AbortSignal) => {
+    const underWay = new Set<string>()
+    const handle = async (id: string, subject: string, data: string) => {
+      underWay.add(id)
+      const answered = JSON.stringify(await answer(subject, data))
+      try {
+        if (!closing.aborted) reply.run(answered, id)
+      } finally {
+        underWay.delete(id)
+      }
+    }
+    const look = () => {
+      for (const { id, subject, data } of asked.all(instance, Date.now())) {
+        if (!underWay.has(String(id)))
+          handle(String(id), String(subject), String(data)).catch(error => process.emitWarning(error))
+      }
+    }
+    const heartbeat = setInterval(announce, RESPONDER_MS / 3)
+    signal.addEventListener('abort', () => clearInterval(heartbeat))
+    follow(changes, signal, look)
+  }
+
+  const announce = () => {
+    for (const { subject } of responders) announceResponder.run(instance, subject, Date.now() + RESPONDER_MS)
+    forgetDead.run(Date.now())
+    forgetExpired.run(Date.now())
+  }
+
+  const respond: Bus['respond'] = (subject, handler) => {
+    const responder = { subject, handler }
+    responders.add(responder)
+    announce()
+    if (!serving) {
+      serving = new AbortController()
+      serve(AbortSignal.any([serving.signal, closing]))
+    }
+    return () => {
+      responders.delete(responder)
+      if (closing.aborted) return
+      if (![...responders].some(other => other.subject === subject)) forgetResponder.run(instance, subject)
+      if (responders.size > 0) return
+      serving?.abort()
+      serving = undefined
+    }
+  }
+
+  const withdraw = () => {
+    responders.clear()
+    forgetAll.run(instance)
+  }
+
+  return { request, respond, withdraw }
+}

@@ -1,0 +1,15 @@
+import type { DatabaseSync } from 'node:sqlite'
+import type { Changes } from '../changes.ts'
+import type { GroupCommit } from '../group-commit.ts'
+
+/** What the parts of a bus have in common. */
+export interface SharedFile {
+  /** Commits here survive the death of the process, not that of the machine: none waits for the disk. */
+  db: DatabaseSync
+  commits: GroupCommit
+  changes: Changes
+  /** Aborted when the bus closes. */
+  closing: AbortSignal
+  /** Tells this bus from others on the same file. */
+  instance: string
+}

@@ -1,0 +1,537 @@
+import { randomUUID } from 'node:crypto'
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
+import {
+  type Bus,
+  type Delivered,
+  type Json,
+  type Message,
+  NoResponder,
+  RequestFailed,
+  RequestTimeout,
+  type StoredMessage,
+} from '../bus.ts'
+
+/** Connections to one bus that may carry other messages, now and before. */
+export interface OpenedBus {
+  /** Another connection, as a replica or a restarted process would have. Closing one twice does no harm. */
+  connect(): Promise<Bus>
+  /** Cleans up after the connections were closed. */
+  close(): Promise<void>
+}
+
+/**
+ * Every guarantee of the Bus port. Subjects and consumers are named apart in each run: a real, shared server will do.
+ * What is published falls under `events.>`; broadcasts and requests are on `hints.>` and `requests.>`.
+ */
+export function busContract(name: string, open: () => Promise<OpenedBus>): void {
+  describe(`${name} as a bus`, { timeout: 60_000 }, () => {
+    let opened: OpenedBus
+    let bus: Bus
+    let connections: Bus[]
+    let stop: AbortController
+    /** A part of subjects and names that no other test uses. */
+    let test: string
+
+    const connect = async () => {
+      const connection = await opened.connect()
+      connections.push(connection)
+      return connection
+    }
+
+    beforeEach(async () => {
+      opened = await open()
+      connections = []
+      stop = new AbortController()
+      test = `test${randomUUID().replaceAll('-', '').slice(0, 12)}`
+      bus = await connect()
+    })
+    afterEach(async () => {
+      stop.abort()
+      await Promise.all(connections.map(connection => connection.close()))
+      await opened.close()
+    })
+
+    const message = (number: number, subject = 'orders.PLACED'): Message => ({
+      id: randomUUID(),
+      subject: `events.${test}.${subject}`,
+      data: { number },
+    })
+    const numbered = (count: number) => Array.from({ length: count }, (_, index) => message(index + 1))
+    const everything = () => [`events.${test}.>`]
+
+    const read = async (from: Bus, subjects: string[], after = 0) => {
+      const messages: StoredMessage[] = []
+      const options = { subjects, after, live: false, signal: stop.signal }
+      for await (const stored of from.read(options)) messages.push(stored)
+      return messages
+    }
+
+    /** Consumes until it has handled so many messages, acknowledging each. */
+    const consume = async (from: Bus, consumer: string, count: number, subjects = everything()) => {
+      const handled: StoredMessage[] = []
+      for await (const { message, ack } of from.consume({ consumer, subjects, signal: stop.signal })) {
+        handled.push(message)
+        await ack()
+        if (handled.length === count) break
+      }
+      return handled
+    }
+
+    /** Takes one message and goes away without acknowledging it. */
+    const drop = async (from: Bus, consumer: string) => {
+      for await (const { message } of from.consume({
+        consumer,
+        subjects: everything(),
+        signal: stop.signal,
+      })) {
+        return message
+      }
+      throw new Error('the consumer ended')
+    }
+
+    describe('publish and read', () => {
+      it('stores a message as it was given, with its place and the time', async () => {
+        const before = Date.now()
+        const given: Message = {
+          id: randomUUID(),
+          subject: `events.${test}.orders.PLACED`,
+          data: { customer: 'Zoë 🙂', lines: [{ sku: 'a-1' }, {}], total: 12.5, paid: false, note: null },
+          headers: { traceparent: '00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01' },
+        }
+        await bus.publish([given])
+        const [stored, ...others] = await read(bus, everything())
+
+        expect(others).toEqual([])
+        expect(stored).toStrictEqual({
+          ...given,
+          sequence: expect.any(Number),
+          storedAt: expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3,}Z$/),
+        })
+        expect(stored?.sequence).toBe(await bus.head())
+        // The clock of the bus may be another machine's.
+        expect(Math.abs(Date.parse(stored?.storedAt ?? '') - before)).toBeLessThan(60_000)
+      })
+
+      it.each<[string, Json]>([
+        ['a string', 'text'],
+        ['a number', 0],
+        ['null', null],
+        ['an array', [1, [2]]],
+      ])('takes %s for data, and no headers', async (_, data) => {
+        const given = { ...message(1), data }
+        await bus.publish([given])
+        const [stored] = await read(bus, everything())
+        expect(stored).toStrictEqual({ ...given, sequence: stored?.sequence, storedAt: stored?.storedAt })
+      })
+
+      it('keeps the order, within a call and between calls', async () => {
+        const messages = numbered(30)
+        await bus.publish(messages.slice(0, 10))
+        await bus.publish([])
+        await bus.publish(messages.slice(10))
+        const stored = await read(bus, everything())
+
+        expect(stored.map(({ id }) => id)).toEqual(messages.map(({ id }) => id))
+        const sequences = stored.map(({ sequence }) => sequence)
+        expect(sequences[0]).toBeGreaterThan(0)
+        expect(sequences).toEqual([...new Set(sequences)].sort((a, b) => a - b))
+      })
+
+      it('changes nothing when an id is published again, in whatever call and over whatever connection', async () => {
+        const [first, second] = [message(1), message(2)]
+        await bus.publish([first, { ...first, data: 'within the call' }])
+        await bus.publish([{ ...first, data: 'in another call' }, second])
+        await (await connect()).publish([{ ...first, data: 'over another connection' }])
+
+        expect(numbers(await read(bus, everything()))).toEqual([1, 2])
+      })
+
+      it('knows where its end is', async () => {
+        const before = await bus.head()
+        await bus.publish(numbered(3))
+        const stored = await read(bus, everything(), before)
+        expect(await bus.head()).toBe(stored.at(-1)?.sequence)
+        expect(stored).toHaveLength(3)
+      })
+
+      it('reads on after a place, exclusively', async () => {
+        await bus.publish(numbered(5))
+        const stored = await read(bus, everything())
+        expect(numbers(await read(bus, everything(), stored[1]?.sequence))).toEqual([3, 4, 5])
+        expect(await read(bus, everything(), await bus.head())).toEqual([])
+      })
+
+      it('reads what falls under the subjects, each message once', async () => {
+        await bus.publish([
+          message(1, 'orders.PLACED'),
+          message(2, 'orders.PAID'),
+          message(3, 'refunds.PAID'),
+          message(4, 'orders.lines.ADDED'),
+          message(5, 'orders'),
+        ])
+        const under = async (...subjects: string[]) =>
+          numbers(
+            await read(
+              bus,
+              subjects.map(subject => `events.${test}.${subject}`),
+            ),
+          )
+
+        expect(await under('>')).toEqual([1, 2, 3, 4, 5])
+        expect(await under('orders.PAID')).toEqual([2])
+        expect(await under('orders.*')).toEqual([1, 2])
+        expect(await under('orders.>')).toEqual([1, 2, 4])
+        expect(await under('*.PAID')).toEqual([2, 3])
+        expect(await under('orders.*.ADDED')).toEqual([4])
+        expect(await under('orders.PLACED', 'refunds.>')).toEqual([1, 3])
+        expect(await under('orders.>', 'orders.PAID', '*.PAID')).toEqual([1, 2, 3, 4])
+        expect(await under('invoices.>')).toEqual([])
+      })
+
+      it('reads thousands of messages', async () => {
+        const messages = numbered(2_600)
+        for (let from = 0; from < messages.length; from += 500)
+          await bus.publish(messages.slice(from, from + 500))
+        expect(numbers(await read(bus, everything()))).toEqual(messages.map((_, index) => index + 1))
+      })
+
+      it('goes on with what comes when it reads live, over any connection', async () => {
+        const other = await connect()
+        await bus.publish([message(1), message(2)])
+        const reading = following(
+          bus.read({ subjects: everything(), after: 0, live: true, signal: stop.signal }),
+        )
+        await vi.waitFor(() => expect(numbers(reading.items)).toEqual([1, 2]))
+        await bus.publish([message(3)])
+        await other.publish([message(4, 'refunds.PAID')])
+        await bus.publish([message(5)])
+        await vi.waitFor(() => expect(numbers(reading.items)).toEqual([1, 2, 3, 4, 5]), 5_000)
+
+        stop.abort()
+        await reading.ended
+      })
+
+      it('ends without an error when it is aborted: before it began and while it gives', async () => {
+        await bus.publish(numbered(3))
+        const options = { subjects: everything(), after: 0 }
+        for (const live of [true, false]) {
+          const given: number[] = []
+          const controller = new AbortController()
+          for await (const stored of bus.read({ ...options, live, signal: controller.signal })) {
+            given.push(stored.sequence)
+            controller.abort()
+          }
+          expect(given).toHaveLength(1)
+          for await (const stored of bus.read({ ...options, live, signal: controller.signal })) {
+            expect.unreachable(`got ${stored.id}`)
+          }
+        }
+      })
+    })
+
+    describe('consume', () => {
+      it('begins at the beginning, gives all in order, whole, then what comes', async () => {
+        const messages = numbered(5)
+        await bus.publish(messages.slice(0, 3))
+        const consuming = consume(bus, test, 5)
+        await bus.publish(messages.slice(3))
+        const handled = await consuming
+
+        expect(numbers(handled)).toEqual([1, 2, 3, 4, 5])
+        expect(handled).toStrictEqual(await read(bus, everything()))
+      })
+
+      it('goes on where it was, also after a restart', async () => {
+        await bus.publish(numbered(4))
+        expect(numbers(await consume(bus, test, 1))).toEqual([1])
+        expect(numbers(await consume(bus, test, 2))).toEqual([2, 3])
+        await bus.close()
+        const restarted = await connect()
+        await restarted.publish([message(5)])
+        expect(numbers(await consume(restarted, test, 2))).toEqual([4, 5])
+      })
+
+      it('gives a message again that was not acknowledged, also after a restart', async () => {
+        await bus.publish(numbered(2))
+        expect((await drop(bus, test)).data).toEqual({ number: 1 })
+        expect((await drop(bus, test)).data).toEqual({ number: 1 })
+        await bus.close()
+        const restarted = await connect()
+        expect(numbers(await consume(restarted, test, 2))).toEqual([1, 2])
+      })
+
+      it('gives the next message only when one is acknowledged', async () => {
+        await bus.publish(numbered(2))
+        const given: Delivered[] = []
+        const consuming = (async () => {
+          const options = { consumer: test, subjects: everything(), signal: stop.signal }
+          for await (const delivered of bus.consume(options)) given.push(delivered)
+        })()
+        await vi.waitFor(() => expect(given).toHaveLength(1), 5_000)
+        await bus.ping()
+        expect(given).toHaveLength(1)
+        await given[0]?.ack()
+        await vi.waitFor(() => expect(given).toHaveLength(2), 5_000)
+        expect(numbers(given.map(({ message }) => message))).toEqual([1, 2])
+
+        stop.abort()
+        await consuming
+      })
+
+      it('keeps a place for each name', async () => {
+        await bus.publish(numbered(3))
+        expect(numbers(await consume(bus, `${test}a`, 2))).toEqual([1, 2])
+        expect(numbers(await consume(bus, `${test}b`, 3))).toEqual([1, 2, 3])
+        expect(numbers(await consume(bus, `${test}a`, 1))).toEqual([3])
+      })
+
+      it('gives only what falls under the subjects, each message once', async () => {
+        await bus.publish([
+          message(1, 'orders.PLACED'),
+          message(2, 'refunds.PAID'),
+          message(3, 'orders.lines.ADDED'),
+          message(4, 'invoices.SENT'),
+          message(5, 'orders.PAID'),
+        ])
+        const subjects = ['orders.>', '*.PAID'].map(subject => `events.${test}.${subject}`)
+        expect(numbers(await consume(bus, test, 4, subjects))).toEqual([1, 2, 3, 5])
+      })
+
+      it('lets one of several holders of a name receive at a time, and together they receive all once', async () => {
+        const replicas = [bus, await connect(), await connect()]
+        const handled: StoredMessage[] = []
+        let handling = 0
+        let most = 0
+        const consuming = replicas.map(async replica => {
+          const options = { consumer: test, subjects: everything(), signal: stop.signal }
+          for await (const { message, ack } of replica.consume(options)) {
+            most = Math.max(most, ++handling)
+            await replica.ping()
+            handled.push(message)
+            handling--
+            await ack()
+          }
+        })
+        await bus.publish(numbered(20))
+        await vi.waitFor(() => expect(handled).toHaveLength(20), 20_000)
+        stop.abort()
+        await Promise.all(consuming)
+
+        expect(most).toBe(1)
+        expect(numbers(handled)).toEqual(Array.from({ length: 20 }, (_, index) => index + 1))
+      })
+
+      it('passes to the next holder of the name when one goes', async () => {
+        const other = await connect()
+        await bus.publish(numbered(3))
+        expect(numbers(await consume(bus, test, 1))).toEqual([1])
+        await drop(bus, test)
+        const consuming = consume(other, test, 2)
+        expect(numbers(await consuming)).toEqual([2, 3])
+      })
+
+      it('ends without an error when it is aborted: before it began, while it gives, while it waits', async () => {
+        const options = { consumer: test, subjects: everything() }
+        for await (const { message } of bus.consume({ ...options, signal: AbortSignal.abort() })) {
+          expect.unreachable(`got ${message.id}`)
+        }
+
+        const whileWaiting = new AbortController()
+        const waiting = following(bus.consume({ ...options, signal: whileWaiting.signal }))
+        await bus.ping()
+        whileWaiting.abort()
+        await waiting.ended
+
+        await bus.publish(numbered(2))
+        const whileGiving = new AbortController()
+        const given: unknown[] = []
+        for await (const { message, ack } of bus.consume({ ...options, signal: whileGiving.signal })) {
+          given.push(message.data)
+          await ack()
+          whileGiving.abort()
+        }
+        expect(given).toEqual([{ number: 1 }])
+        expect(numbers(await consume(bus, test, 1))).toEqual([2])
+      })
+    })
+
+    describe('broadcast and listen', () => {
+      const listen = (from: Bus, subject: string) => {
+        const heard: Json[] = []
+        const unlisten = from.listen(subject, data => heard.push(data))
+        return { heard, unlisten }
+      }
+
+      it('tells every listener on every connection, the own one too, in order', async () => {
+        const other = await connect()
+        const listeners = [bus, bus, other].map(from => listen(from, `hints.${test}.dropped`))
+        const elsewhere = listen(other, `hints.${test}.kept`)
+        await Promise.all([bus.ping(), other.ping()])
+
+        await bus.broadcast(`hints.${test}.dropped`, { key: 'a' })
+        await bus.broadcast(`hints.${test}.dropped`, null)
+
+        for (const { heard } of listeners) {
+          await vi.waitFor(() => expect(heard).toEqual([{ key: 'a' }, null]), 5_000)
+        }
+        expect(elsewhere.heard).toEqual([])
+      })
+
+      it('tells nothing to those who came later or no longer listen', async () => {
+        const subject = `hints.${test}.dropped`
+        const other = await connect()
+        const gone = listen(other, subject)
+        const there = listen(other, subject)
+        await other.ping()
+        await bus.broadcast(subject, 1)
+        await vi.waitFor(() => expect([gone.heard, there.heard]).toEqual([[1], [1]]), 5_000)
+
+        gone.unlisten()
+        const late = listen(other, subject)
+        const lateHere = listen(bus, subject)
+        await Promise.all([bus.ping(), other.ping()])
+        await bus.broadcast(subject, 2)
+        await vi.waitFor(() => expect(there.heard).toEqual([1, 2]), 5_000)
+        await vi.waitFor(() => expect(late.heard).toEqual([2]), 5_000)
+
+        expect(gone.heard).toEqual([1])
+        await vi.waitFor(() => expect(lateHere.heard).toEqual([2]), 5_000)
+      })
+
+      it('gives each listener data of its own', async () => {
+        const subject = `hints.${test}.dropped`
+        const sent = { keys: ['a'] }
+        const heard: Json[] = []
+        bus.listen(subject, data => {
+          ;(data as typeof sent).keys.push('b')
+          heard.push(data)
+        })
+        const other = listen(bus, subject)
+        await bus.ping()
+        await bus.broadcast(subject, sent)
+        await vi.waitFor(() => expect(other.heard).toEqual([{ keys: ['a'] }]), 5_000)
+        expect(heard).toEqual([{ keys: ['a', 'b'] }])
+        expect(sent).toEqual({ keys: ['a'] })
+      })
+    })
+
+    describe('request and respond', () => {
+      const subject = () => `requests.${test}.double`
+      const double = async (data: Json) => ({ doubled: Number((data as { of: number }).of) * 2 })
+
+      it('brings the answer, over one connection and over two', async () => {
+        bus.respond(subject(), double)
+        await bus.ping()
+        const other = await connect()
+        for (const from of [bus, other]) {
+          const answers = await Promise.all(
+            [1, 2, 3].map(of => from.request(subject(), { of }, { timeoutMs: 5_000 })),
+          )
+          expect(answers).toEqual([{ doubled: 2 }, { doubled: 4 }, { doubled: 6 }])
+        }
+      })
+
+      it('asks one of the responders', async () => {
+        const other = await connect()
+        let asked = 0
+        for (const from of [bus, bus, other]) {
+          from.respond(subject(), async data => {
+            asked++
+            return double(data)
+          })
+        }
+        await Promise.all([bus.ping(), other.ping()])
+        const third = await connect()
+        for (const from of [bus, other, third]) {
+          expect(await from.request(subject(), { of: 4 }, { timeoutMs: 5_000 })).toEqual({ doubled: 8 })
+        }
+        expect(asked).toBe(3)
+      })
+
+      it('says at once when nobody answers, or no longer', async () => {
+        const ask = () => bus.request(subject(), { of: 1 }, { timeoutMs: 30_000 })
+        await expect(ask()).rejects.toBeInstanceOf(NoResponder)
+
+        const other = await connect()
+        const stopResponding = [bus.respond(subject(), double), other.respond(subject(), double)]
+        await Promise.all([bus.ping(), other.ping()])
+        expect(await ask()).toEqual({ doubled: 2 })
+        for (const stop of stopResponding) stop()
+        await Promise.all([bus.ping(), other.ping()])
+        await expect(ask()).rejects.toBeInstanceOf(NoResponder)
+      })
+
+      it('does not count on a connection that was closed', async () => {
+        const other = await connect()
+        other.respond(subject(), double)
+        await other.close()
+        await expect(bus.request(subject(), { of: 1 }, { timeoutMs: 30_000 })).rejects.toBeInstanceOf(
+          NoResponder,
+        )
+      })
+
+      it('gives up in time', async () => {
+        bus.respond(subject(), () => new Promise(() => {}))
+        await bus.ping()
+        for (const from of [bus, await connect()]) {
+          await expect(from.request(subject(), null, { timeoutMs: 50 })).rejects.toBeInstanceOf(
+            RequestTimeout,
+          )
+        }
+      })
+
+      it('carries a refusal to the requester, and goes on', async () => {
+        class Refusal extends Error {
+          readonly code = 'name-taken'
+          readonly details = { name: 'a', by: { id: 1 } }
+        }
+        bus.respond(subject(), async data => {
+          if (data === null) throw new Refusal('the name is taken')
+          return double(data)
+        })
+        await bus.ping()
+        for (const from of [bus, await connect()]) {
+          const error = await from.request(subject(), null, { timeoutMs: 5_000 }).catch(thrown => thrown)
+          expect(error).toBeInstanceOf(RequestFailed)
+          expect(error).toMatchObject({
+            name: 'RequestFailed',
+            code: 'name-taken',
+            message: 'the name is taken',
+            details: { name: 'a', by: { id: 1 } },
+          })
+          expect(await from.request(subject(), { of: 1 }, { timeoutMs: 5_000 })).toEqual({ doubled: 2 })
+        }
+      })
+
+      it('says of any other failure that it is internal', async () => {
+        bus.respond(subject(), async () => {
+          throw new TypeError('x is not a function')
+        })
+        await bus.ping()
+        for (const from of [bus, await connect()]) {
+          const error = await from.request(subject(), null, { timeoutMs: 5_000 }).catch(thrown => thrown)
+          expect(error).toBeInstanceOf(RequestFailed)
+          expect(error).toMatchObject({ code: 'internal-error', message: 'x is not a function', details: {} })
+        }
+      })
+    })
+
+    it('answers a ping', async () => {
+      expect(await bus.ping()).toBeUndefined()
+    })
+  })
+}
+
+const numbers = (messages: StoredMessage[]) =>
+  messages.map(({ data }) =>
+    data !== null && typeof data === 'object' && 'number' in data ? data.number : data,
+  )
+
+/** Runs an iteration and keeps what it gives; `ended` rejects when it ends with an error. */
+function following<T>(items: AsyncIterable<T>): { items: T[]; ended: Promise<void> } {
+  const given: T[] = []
+  const ended = (async () => {
+    for await (const item of items) given.push(item)
+  })()
+  return { items: given, ended }
+}
