@@ -1,0 +1,237 @@
+import { randomUUID } from 'node:crypto'
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { sqliteBus, sqliteEventStore, sqliteReadModels } from '@gantry/embedded'
+import type { Bus } from '@gantry/messaging'
+import { defineCollection, type ReadModels } from '@gantry/read-models'
+import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
+import { aggregate } from './aggregate.ts'
+import type { Fact } from './event.ts'
+import type { EventStore } from './event-store.ts'
+import type { Log, Worker } from './follower.ts'
+import { type Project, projectionOf, requestRebuild, startProjector } from './projector.ts'
+import { startRelay } from './relay.ts'
+import {
+  type CounterCommand,
+  type CounterEvent,
+  type CounterState,
+  counterDecider,
+} from './testing/counter.ts'
+import { storyMetadata } from './testing/decider-story.ts'
+
+interface CounterDocument {
+  id: string
+  count: number
+}
+const counters = defineCollection<CounterDocument>({
+  name: 'test.counters',
+  version: 1,
+  fields: { count: 'number' },
+})
+const project: Project<CounterState, CounterEvent> = (id, { state, revision }) => [
+  {
+    collection: counters,
+    id,
+    doc: state.status === 'Live' ? ({ id, count: state.count } as CounterDocument) : null,
+    revision,
+  },
+]
+const log: Log = { info() {}, warn() {}, error() {} }
+
+let folder: string
+let eventStore: EventStore
+let readModels: ReadModels
+let bus: Bus
+let workers: Worker[]
+
+beforeEach(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'gantry-projector-'))
+  eventStore = sqliteEventStore({ path: join(folder, 'events.db') })
+  readModels = sqliteReadModels({ path: join(folder, 'read-models.db') })
+  bus = sqliteBus({ path: join(folder, 'messages.db') })
+  workers = []
+})
+afterEach(async () => {
+  await Promise.all(workers.map(worker => worker.stop()))
+  await Promise.all([eventStore.close(), readModels.close(), bus.close()])
+  await rm(folder, { recursive: true })
+})
+
+const counter = (fast = false) =>
+  aggregate<CounterState, CounterCommand, CounterEvent>({
+    eventStore,
+    category: 'counter',
+    decider: counterDecider,
+    ...(fast && { project: async (id, snapshot, events) => readModels.write(project(id, snapshot, events)) }),
+  })
+const count = (by: number): CounterCommand => ({
+  type: 'Count',
+  by,
+  metadata: { ...storyMetadata, commandId: randomUUID() },
+})
+const close = (): CounterCommand => ({
+  type: 'Close',
+  metadata: { ...storyMetadata, commandId: randomUUID() },
+})
+const projector = (holder = 'one') => {
+  const started = startProjector({
+    name: 'test.projector',
+    eventStore,
+    readModels,
+    projections: [projectionOf(counter(), project)],
+    collections: [counters],
+    holder,
+    log,
+  })
+  workers.push(started)
+  return started
+}
+const documents = async () => {
+  const { items } = await readModels
+    .collection(counters)
+    .find({ sort: [{ field: 'count', direction: 'asc' }], limit: 100 })
+  return items.map(({ doc, revision }) => ({ ...doc, revision }))
+}
+
+describe('the projector', () => {
+  test('writes what a crash left out', async () => {
+    await counter(false).execute('a', count(3))
+    const started = projector()
+    expect(await started.reached(await eventStore.head(), 5_000)).toBe(true)
+    expect(await documents()).toEqual([{ id: 'a', count: 3, revision: 0 }])
+  })
+
+  test('is ready once it has what was in the log at the start', async () => {
+    await counter().execute('a', count(3))
+    const started = projector()
+    expect(started.caughtUp).toBe(false)
+    await vi.waitFor(() => expect(started.caughtUp).toBe(true))
+    expect(await documents()).toHaveLength(1)
+  })
+
+  test('gives the same read models when they are made again from nothing', async () => {
+    const live = counter(true)
+    for (const [id, by] of [
+      ['a', 1],
+      ['b', 2],
+      ['c', 3],
+      ['a', 10],
+    ] as const)
+      await live.execute(id, count(by))
+    await live.execute('c', close())
+    const before = await documents()
+    await readModels.drop(counters)
+    expect(await documents()).toEqual([])
+    const started = projector()
+    await vi.waitFor(() => expect(started.caughtUp).toBe(true))
+    expect(await documents()).toEqual(before)
+  })
+
+  test('makes them again when asked, mends what was damaged and removes what the log does not know', async () => {
+    await counter(true).execute('a', count(1))
+    const started = projector()
+    await vi.waitFor(() => expect(started.caughtUp).toBe(true))
+    const collection = readModels.collection(counters)
+    await collection.put({ id: 'stranger', count: 7 }, 0)
+    await readModels.write([
+      {
+        collection: counters,
+        id: 'a',
+        doc: { id: 'a', count: 99 } as CounterDocument,
+        revision: 0,
+        force: true,
+      },
+    ])
+    const done = await requestRebuild('test.projector', readModels, 'request-1')
+    await vi.waitFor(async () => expect(await done()).toBe(true), { timeout: 10_000 })
+    expect(await documents()).toEqual([{ id: 'a', count: 1, revision: 0 }])
+  })
+
+  test('notices that its read models were dropped while it runs', async () => {
+    await counter(true).execute('a', count(1))
+    const started = projector()
+    await vi.waitFor(() => expect(started.caughtUp).toBe(true))
+    await readModels.drop(counters)
+    await readModels.checkpoints.clear('test.projector')
+    await vi.waitFor(async () => expect(await documents()).toEqual([{ id: 'a', count: 1, revision: 0 }]), {
+      timeout: 10_000,
+    })
+  })
+
+  test('of another replica waits while one holds the lease, and takes over', async () => {
+    const one = projector('one')
+    await vi.waitFor(() => expect(one.caughtUp).toBe(true))
+    const two = projector('two')
+    await vi.waitFor(() => expect(two.caughtUp).toBe(true))
+    await one.stop()
+    await counter(false).execute('a', count(5))
+    expect(await two.reached(await eventStore.head(), 10_000)).toBe(true)
+    expect(await documents()).toEqual([{ id: 'a', count: 5, revision: 0 }])
+  })
+})
+
+describe('the relay', () => {
+  const relay = (over: Bus = bus) => {
+    const started = startRelay({
+      name: 'test.relay',
+      eventStore,
+      readModels,
+      bus: over,
+      streamPrefixes: ['counter-'],
+      publicEvents: ({ id, type, data }: Fact) =>
+        type === 'Counted' ? [{ id, subject: 'events.test.COUNTED', data }] : [],
+      holder: 'one',
+      log,
+    })
+    workers.push(started)
+    return started
+  }
+  const published = async () => {
+    const seen: unknown[] = []
+    const { signal } = new AbortController()
+    for await (const { data } of bus.read({ after: 0, live: false, subjects: ['events.>'], signal }))
+      seen.push(data)
+    return seen
+  }
+
+  test('brings facts to the bus once and in order, whoever wrote them', async () => {
+    for (const by of [1, 2, 3]) await counter().execute('a', count(by))
+    await counter().execute('a', close())
+    relay()
+    await vi.waitFor(async () => expect(await published()).toEqual([{ by: 1 }, { by: 2 }, { by: 3 }]), {
+      timeout: 5_000,
+    })
+  })
+
+  test('goes on from its checkpoint, and what it publishes twice arrives once', async () => {
+    await counter().execute('a', count(1))
+    const first = relay()
+    await vi.waitFor(async () => expect(await published()).toEqual([{ by: 1 }]), { timeout: 5_000 })
+    await first.stop()
+    await readModels.checkpoints.clear('test.relay')
+    await counter().execute('a', count(2))
+    relay()
+    await vi.waitFor(async () => expect(await published()).toEqual([{ by: 1 }, { by: 2 }]), {
+      timeout: 5_000,
+    })
+  })
+
+  test('loses nothing while the bus is away', async () => {
+    let away = true
+    const flaky: Bus = {
+      ...bus,
+      async publish(messages) {
+        if (away) throw new Error('the bus is away')
+        await bus.publish(messages)
+      },
+    }
+    relay(flaky)
+    for (const by of [1, 2]) await counter().execute('a', count(by))
+    expect(await published()).toEqual([])
+    away = false
+    await vi.waitFor(async () => expect(await published()).toEqual([{ by: 1 }, { by: 2 }]), {
+      timeout: 10_000,
+    })
+  })
+})
