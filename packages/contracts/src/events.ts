@@ -97,6 +97,10 @@ export const streamEvents = operation({
       }),
   }),
   answers: {
-    200: { description: 'A StreamedEvent a line', mediaTypes: ['application/x-ndjson', 'text/event-stream'] },
+    200: {
+      description: 'A StreamedEvent a line, or as the data of a server-sent event',
+      schema: StreamedEvent,
+      mediaTypes: ['application/x-ndjson', 'text/event-stream'],
+    },
   },
 })

@@ -37,6 +37,7 @@ export {
   updateUser,
 } from './identity.ts'
 export { deleteImage, downloadImage, IMAGE_TYPES, ImageRecord, uploadImage } from './images.ts'
+export { openApiDocument } from './openapi.ts'
 export {
   type Answer,
   type Method,

@@ -7,9 +7,9 @@ export type ServiceName = 'catalog' | 'identity' | 'media' | 'notifier' | 'gatew
 
 export interface Answer {
   description: string
-  /** Body as JSON; without schema and media type the answer has no body. */
+  /** Body as JSON, each item of it when it is a stream; without schema and media type the answer has no body. */
   schema?: z.ZodType
-  /** Media types of a body that is not JSON. */
+  /** Media types of a body that is not one JSON document. */
   mediaTypes?: readonly string[]
   /** Headers beyond those that every answer may have: name to description. */
   headers?: Readonly<Record<string, string>>

@@ -85,7 +85,7 @@ export interface SortBy {
 const sortOf = (properties: readonly string[], otherwise: string) =>
   z
     .preprocess(
-      value => many(value ?? otherwise),
+      many,
       z.array(
         z.string().transform((value, context): SortBy => {
           const [field = '', direction = 'asc', ...rest] = value.split(',')
@@ -100,6 +100,7 @@ const sortOf = (properties: readonly string[], otherwise: string) =>
         }),
       ),
     )
+    .prefault(otherwise)
     .meta({
       description: `property,(asc|desc), repeatable; properties: ${properties.join(', ')}`,
       param: { style: 'form', explode: true },

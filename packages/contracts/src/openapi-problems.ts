@@ -1,0 +1,49 @@
+import type { Operation } from './operation.ts'
+import { PROBLEMS, type Problem, type ProblemCode } from './problems.ts'
+
+/** Every reason for which an operation may fail: its own, and those that follow from what it takes. */
+export function problemsOf(operation: Operation): ProblemCode[] {
+  const { method, scope, params, query, body, idempotent, problems = [] } = operation
+  const checked = query !== undefined || body !== undefined || idempotent
+  const found: (ProblemCode | false | undefined)[] = [
+    'malformed-request',
+    checked && 'invalid-request',
+    scope !== 'public' && 'unauthenticated',
+    scope !== 'public' && scope !== 'authenticated' && 'scope-missing',
+    params && 'not-found',
+    params && 'uri-too-long',
+    idempotent && 'request-in-progress',
+    idempotent && 'idempotency-key-reused',
+    method !== 'GET' && 'write-conflict',
+    method !== 'GET' && 'body-too-large',
+    method !== 'GET' && 'unsupported-media-type',
+    'too-many-requests',
+    'internal-error',
+    'unavailable',
+    'not-ready',
+    ...problems,
+  ]
+  return [...new Set(found.filter(code => code !== false && code !== undefined))]
+}
+
+/** What is told beyond the title, where that says more than the title. */
+const DETAILS: Partial<Record<ProblemCode, Partial<Problem>>> = {
+  'invalid-request': {
+    detail: 'displayName must not be empty',
+    errors: [{ field: 'displayName', message: 'must not be empty' }],
+  },
+  'scope-missing': { detail: 'needs the scope API_WRITE', scope: 'API_WRITE' },
+}
+
+/** What an answer with this problem looks like. */
+export const problemExample = (code: ProblemCode): Problem => ({
+  type: `urn:gantry:problem:${code}`,
+  title: PROBLEMS[code].title,
+  status: PROBLEMS[code].status,
+  detail: PROBLEMS[code].title,
+  instance: '/apis',
+  code,
+  requestId: '6a1b0f0e-54a7-4a0f-9c86-3d0f3f2b7c11',
+  timestamp: '2026-11-21T09:30:00.000Z',
+  ...DETAILS[code],
+})

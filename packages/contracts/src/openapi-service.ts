@@ -1,0 +1,83 @@
+import { z } from 'zod'
+import type { ZodOpenApiPathsObject } from 'zod-openapi'
+
+const json = (schema: z.ZodType, example?: unknown) => ({
+  'application/json': { schema, ...(example !== undefined && { example }) },
+})
+const open = { tags: ['Service'], security: [], 'x-required-scope': 'public' }
+
+const Starting = z
+  .object({
+    status: z.literal('starting'),
+    waitingFor: z.string().meta({ description: 'What has to happen first' }),
+  })
+  .meta({ id: 'Starting' })
+const KeySet = z
+  .looseObject({
+    keys: z.array(z.looseObject({ kty: z.string(), kid: z.string(), alg: z.string().optional() })),
+  })
+  .meta({ id: 'KeySet', description: 'JSON Web Key Set (RFC 7517 §5)' })
+
+/** What the service says of itself; not part of the management interface, so open to anyone. */
+export const SERVICE_PATHS: ZodOpenApiPathsObject = {
+  '/health/live': {
+    get: {
+      ...open,
+      operationId: 'live',
+      summary: 'Tell that the process runs',
+      responses: {
+        200: {
+          description: 'It does',
+          content: json(z.object({ status: z.literal('live') }), { status: 'live' }),
+        },
+      },
+    },
+  },
+  '/health/ready': {
+    get: {
+      ...open,
+      operationId: 'ready',
+      summary: 'Tell whether requests can be answered',
+      responses: {
+        200: {
+          description: 'They can',
+          content: json(z.object({ status: z.literal('ready') }), { status: 'ready' }),
+        },
+        503: {
+          description: 'Not yet',
+          headers: { 'Retry-After': { $ref: '#/components/headers/Retry-After' } },
+          content: json(Starting, { status: 'starting', waitingFor: 'the event store' }),
+        },
+      },
+    },
+  },
+  '/metrics': {
+    get: {
+      ...open,
+      operationId: 'metrics',
+      summary: 'Metrics in the text format of Prometheus',
+      responses: { 200: { description: 'Metrics', content: { 'text/plain': { schema: z.string() } } } },
+    },
+  },
+  '/openapi.json': {
+    get: {
+      ...open,
+      operationId: 'openapi',
+      summary: 'This document',
+      responses: {
+        200: {
+          description: 'An OpenAPI 3.1 document',
+          content: json(z.looseObject({ openapi: z.string() })),
+        },
+      },
+    },
+  },
+  '/.well-known/jwks.json': {
+    get: {
+      ...open,
+      operationId: 'jwks',
+      summary: 'Keys that verify login tokens',
+      responses: { 200: { description: 'The public keys', content: json(KeySet) } },
+    },
+  },
+}

@@ -1,0 +1,260 @@
+import { Ajv2020 } from 'ajv/dist/2020.js'
+import formats from 'ajv-formats'
+import { describe, expect, test } from 'vitest'
+import { OPERATIONS, openApiDocument, PROBLEMS } from './index.ts'
+
+interface MediaType {
+  schema?: object
+  example?: unknown
+  examples?: Record<string, { $ref: string }>
+}
+interface Response {
+  description: string
+  headers?: Record<string, object>
+  content?: Record<string, MediaType>
+}
+interface Parameter {
+  name: string
+  in: string
+  required?: boolean
+  description?: string
+  schema: object
+}
+interface Described {
+  operationId: string
+  summary: string
+  description?: string
+  tags: string[]
+  security: Record<string, string[]>[]
+  'x-required-scope': string
+  parameters?: (Parameter | { $ref: string })[]
+  requestBody?: { content: Record<string, MediaType> }
+  responses: Record<string, Response>
+}
+interface Document {
+  openapi: string
+  servers: { url: string }[]
+  tags: { name: string; description: string }[]
+  paths: Record<string, Record<string, Described>>
+  components: {
+    schemas: Record<string, object>
+    examples: Record<string, { value: unknown }>
+    parameters: Record<string, Parameter>
+    securitySchemes: Record<string, object>
+  }
+}
+
+const documentOf = (basePath: string) => openApiDocument({ basePath, version: '1.2.3' }) as Document
+const document = documentOf('')
+const operations = Object.entries(document.paths).flatMap(([path, item]) =>
+  Object.entries(item).map(([method, operation]) => ({ path, method, operation })),
+)
+const operation = (id: string) => {
+  const found = operations.find(({ operation: { operationId } }) => operationId === id)
+  if (!found) throw new Error(`no operation ${id}`)
+  return found.operation
+}
+const parameters = ({ parameters: listed = [] }: Described) =>
+  listed.map(parameter => {
+    if (!('$ref' in parameter)) return parameter
+    const name = parameter.$ref.replace('#/components/parameters/', '')
+    const found = document.components.parameters[name]
+    if (!found) throw new Error(`no parameter ${name}`)
+    return found
+  })
+const names = (described: Described, place: string) =>
+  parameters(described)
+    .filter(parameter => parameter.in === place)
+    .map(({ name }) => name)
+
+const ajv = new Ajv2020({ allowUnionTypes: true })
+formats.default(ajv)
+ajv.addVocabulary(['example', 'components'])
+
+const compiled = (schema: object) => ajv.compile({ ...schema, components: document.components })
+
+/** What is wrong with a value by a schema of the document. */
+function faults(schema: object, value: unknown): string[] {
+  const validate = compiled(schema)
+  validate(value)
+  return (validate.errors ?? []).map(error => `${error.instancePath} ${error.message}`)
+}
+
+const allNodes = function* (node: unknown): Generator<Record<string, unknown>> {
+  if (typeof node !== 'object' || node === null) return
+  yield node as Record<string, unknown>
+  for (const child of Object.values(node)) yield* allNodes(child)
+}
+
+describe('The document', () => {
+  test('describes every operation once, with summary, scope and tag', () => {
+    const ids = operations.map(({ operation: { operationId } }) => operationId)
+    expect(new Set(ids).size).toBe(ids.length)
+    expect(ids).toEqual(expect.arrayContaining(OPERATIONS.map(({ id }) => id)))
+    const tags = document.tags.map(({ name }) => name)
+    for (const { operation: described } of operations) {
+      expect(described.summary).not.toBe('')
+      expect(described['x-required-scope']).toMatch(/^([A-Z_]+|authenticated|public)$/)
+      expect(tags).toEqual(expect.arrayContaining(described.tags))
+    }
+    for (const { description } of document.tags) expect(description).not.toBe('')
+  })
+
+  test('has an example for every body, by its schema', () => {
+    for (const { operation: described } of operations) {
+      for (const [type, { schema, example }] of Object.entries(described.requestBody?.content ?? {})) {
+        if (type === 'multipart/form-data') continue
+        expect(example, described.operationId).toBeDefined()
+        expect(faults(schema ?? {}, example), described.operationId).toEqual([])
+      }
+    }
+  })
+
+  test('has examples of answers that are by their schema', () => {
+    const examples = operations.flatMap(({ operation: { operationId, responses } }) =>
+      Object.values(responses).flatMap(({ content = {} }) =>
+        Object.values(content).flatMap(({ schema = {}, example }) =>
+          example === undefined ? [] : [{ operationId, schema, example }],
+        ),
+      ),
+    )
+    expect(examples.length).toBeGreaterThan(20)
+    for (const { operationId, schema, example } of examples)
+      expect(faults(schema, example), operationId).toEqual([])
+  })
+
+  test('has schemas that are JSON Schema 2020-12', () => {
+    const schemas = [
+      ...Object.values(document.components.schemas),
+      ...[...allNodes(document.paths)].flatMap(({ schema }) => (schema ? [schema as object] : [])),
+    ]
+    expect(schemas.length).toBeGreaterThan(200)
+    for (const schema of schemas) expect(() => compiled(schema), JSON.stringify(schema)).not.toThrow()
+  })
+
+  test('refers to nothing that is not in it', () => {
+    const references = [...allNodes(document)].flatMap(({ $ref }) => (typeof $ref === 'string' ? [$ref] : []))
+    const missing = references.filter(reference => {
+      const parts = reference.slice(2).split('/')
+      return (
+        parts.reduce<unknown>((node, part) => (node as Record<string, unknown>)?.[part], document) ===
+        undefined
+      )
+    })
+    expect(missing).toEqual([])
+  })
+
+  test('declares the parameters of every path and requires no others', () => {
+    for (const { path, operation: described } of operations) {
+      const placeholders = [...path.matchAll(/\{(\w+)\}/g)].map(([, name]) => name)
+      expect(names(described, 'path'), path).toEqual(placeholders)
+      const required = parameters(described).filter(parameter => parameter.required)
+      expect(
+        required.map(({ name }) => name),
+        path,
+      ).toEqual(placeholders)
+    }
+  })
+
+  test('says where it is served', () => {
+    expect(document.openapi).toBe('3.1.0')
+    expect(document.servers).toEqual([{ url: '/' }])
+    expect(documentOf('/manage').servers).toEqual([{ url: '/manage' }])
+  })
+})
+
+describe('An operation', () => {
+  test('names the scope that it needs', () => {
+    expect(operation('createApi').security).toEqual([{ bearer: ['API_WRITE'] }])
+    expect(operation('createApi')['x-required-scope']).toBe('API_WRITE')
+    expect(operation('createApi').description).toContain('API_WRITE')
+    expect(operation('logout').security).toEqual([{ bearer: [] }])
+    expect(operation('login').security).toEqual([])
+    expect(operation('live').security).toEqual([])
+    expect(document.components.securitySchemes.bearer).toMatchObject({ type: 'http', scheme: 'bearer' })
+  })
+
+  test('takes the headers of conditional and repeated requests', () => {
+    expect(names(operation('getApi'), 'header')).toEqual(['If-None-Match'])
+    expect(names(operation('updateApi'), 'header')).toEqual(['If-Match'])
+    expect(names(operation('deleteApi'), 'header')).toEqual(['If-Match'])
+    expect(names(operation('createApi'), 'header')).toEqual(['Idempotency-Key'])
+    expect(names(operation('streamEvents'), 'header')).toEqual(['Last-Event-ID'])
+    expect(names(operation('listApis'), 'header')).toEqual([])
+  })
+
+  test('lists the headers of its answers', () => {
+    const created = operation('createApi').responses[201]?.headers ?? {}
+    expect(Object.keys(created)).toEqual(
+      expect.arrayContaining(['X-Request-Id', 'ETag', 'Location', 'Idempotency-Replayed', 'RateLimit-Limit']),
+    )
+    expect(Object.keys(operation('deleteApi').responses[204]?.headers ?? {})).not.toContain('ETag')
+    expect(Object.keys(operation('login').responses[200]?.headers ?? {})).toContain('Authorization')
+    expect(Object.keys(operation('getApi').responses[401]?.headers ?? {})).toContain('WWW-Authenticate')
+    expect(Object.keys(operation('getApi').responses[503]?.headers ?? {})).toContain('Retry-After')
+  })
+
+  test('lists every status that it may answer, with an example of each problem', () => {
+    expect(Object.keys(operation('createApi').responses)).toEqual([
+      '201',
+      '400',
+      '401',
+      '403',
+      '409',
+      '413',
+      '415',
+      '422',
+      '429',
+      '500',
+      '503',
+    ])
+    expect(Object.keys(operation('getApi').responses)).toEqual([
+      '200',
+      '304',
+      '400',
+      '401',
+      '403',
+      '404',
+      '414',
+      '429',
+      '500',
+      '503',
+    ])
+    expect(Object.keys(operation('login').responses)).not.toContain('304')
+    const conflicts = operation('createApi').responses[409]?.content?.['application/problem+json']?.examples
+    expect(conflicts).toEqual({
+      'request-in-progress': { $ref: '#/components/examples/request-in-progress' },
+      'write-conflict': { $ref: '#/components/examples/write-conflict' },
+      'api-name-taken': { $ref: '#/components/examples/api-name-taken' },
+    })
+  })
+
+  test('shows the items of a stream and the types of a download', () => {
+    const stream = operation('streamEvents').responses[200]?.content ?? {}
+    expect(Object.keys(stream)).toEqual(['application/x-ndjson', 'text/event-stream'])
+    expect(stream['application/x-ndjson']?.schema).toEqual({ $ref: '#/components/schemas/StreamedEvent' })
+    expect(operation('downloadImage').responses[200]?.content).toMatchObject({ 'image/png': {} })
+  })
+})
+
+test('Every problem has an example that is a Problem', () => {
+  const { schemas, examples } = document.components
+  expect(Object.keys(examples)).toEqual(Object.keys(PROBLEMS))
+  for (const { value } of Object.values(examples)) expect(faults(schemas.Problem ?? {}, value)).toEqual([])
+})
+
+test('Answers with what the document does not know are told, requests with it are not', () => {
+  const { ApiInput = {}, DeploymentJob = {} } = document.components.schemas
+  const job = {
+    id: '0b7a4b0e-2f57-4f0a-9b5b-6c1f5b1f9d11',
+    type: 'DEPLOY',
+    api: '5b1f1c9e-6d0f-4c58-9a43-9d6b8c2a7e10',
+    environment: '11111111-1111-1111-1111-111111111111',
+    status: 'RUNNING',
+    startedAt: '2026-11-21T09:31:00.000Z',
+  }
+  expect(faults(DeploymentJob, job)).toEqual([])
+  expect(faults(DeploymentJob, { ...job, surprise: true })).not.toEqual([])
+  const api = { name: 'a', displayName: 'A', status: 'ACTIVE', tags: [] }
+  expect(faults(ApiInput, { ...api, surprise: true })).toEqual([])
+})
