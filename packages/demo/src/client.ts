@@ -1,0 +1,69 @@
+import { setTimeout } from 'node:timers/promises'
+
+/** The service answered, and not with what was hoped for. */
+export class Answered extends Error {
+  readonly status: number
+  readonly code: string | undefined
+  constructor(status: number, problem: { code?: string; detail?: string }) {
+    super(`${status} ${problem.code ?? ''} ${problem.detail ?? ''}`.trim())
+    this.status = status
+    this.code = problem.code
+  }
+}
+
+export interface Answer<Body> {
+  status: number
+  body: Body
+}
+
+export interface Client {
+  /** @throws Answered for anything but 2xx, and for 404 unless `absent` is allowed */
+  call<Body>(
+    method: string,
+    path: string,
+    body?: unknown,
+    options?: { absent?: boolean },
+  ): Promise<Answer<Body>>
+}
+
+const TRIES = 8
+
+/** Speaks to a service; waits and tries again when it is asked to (429, 503 with Retry-After). */
+export function client(baseUrl: string, authorization: string): Client {
+  return {
+    async call(method, path, body, options = {}) {
+      for (let attempt = 1; ; attempt++) {
+        const form = body instanceof FormData
+        const response = await fetch(`${baseUrl}${path}`, {
+          method,
+          headers: {
+            authorization,
+            ...(body !== undefined && !form && { 'content-type': 'application/json' }),
+          },
+          ...(body !== undefined && { body: form ? body : JSON.stringify(body) }),
+        })
+        const text = await response.text()
+        const parsed = text === '' ? undefined : JSON.parse(text)
+        if (response.ok || (response.status === 404 && options.absent))
+          return { status: response.status, body: parsed }
+        if ((response.status === 429 || response.status === 503) && attempt < TRIES) {
+          await setTimeout(1000 * Number(response.headers.get('retry-after') ?? 1))
+          continue
+        }
+        throw new Answered(response.status, parsed ?? {})
+      }
+    },
+  }
+}
+
+/** @returns the value of the Authorization header @throws Answered */
+export async function logIn(baseUrl: string, username: string, password: string): Promise<string> {
+  const response = await fetch(`${baseUrl}/login`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify({ username, password }),
+  })
+  const authorization = response.headers.get('authorization')
+  if (!response.ok || !authorization) throw new Answered(response.status, (await response.json()) as object)
+  return authorization
+}

@@ -1,0 +1,97 @@
+import type { Client } from './client.ts'
+import { draw } from './drawing.ts'
+import type { PublicApi } from './public-apis.ts'
+
+interface Existing {
+  id: string
+  name: string
+  displayName: string
+  description: string | null
+  url: string | null
+  status: string
+  tags: string[]
+  hasImage: boolean
+}
+
+export interface Filled {
+  created: number
+  updated: number
+  unchanged: number
+}
+
+const AT_ONCE = 16
+
+/**
+ * Brings the APIs, each with a version and an image, into a running service. What is there already and the same is
+ * left alone, so that doing it again changes nothing and a run cut short is finished by the next.
+ */
+export async function fill(
+  client: Client,
+  apis: readonly PublicApi[],
+  progress: (done: number) => void,
+): Promise<Filled> {
+  const existing = await existingApis(client)
+  const filled: Filled = { created: 0, updated: 0, unchanged: 0 }
+  const waiting = apis.values()
+  let done = 0
+
+  const work = async () => {
+    for (const api of waiting) {
+      filled[await bring(client, api, existing.get(api.name))]++
+      progress(++done)
+    }
+  }
+  await Promise.all(Array.from({ length: AT_ONCE }, work))
+  return filled
+}
+
+async function existingApis(client: Client): Promise<Map<string, Existing>> {
+  const found = new Map<string, Existing>()
+  for (let page = 1, last = false; !last; page++) {
+    const { body } = await client.call<{ content: Existing[]; last: boolean }>(
+      'GET',
+      `/apis?page=${page}&size=100`,
+    )
+    for (const api of body.content) found.set(api.name, api)
+    last = body.last
+  }
+  return found
+}
+
+async function bring(
+  client: Client,
+  { version, ...input }: PublicApi,
+  existing: Existing | undefined,
+): Promise<keyof Filled> {
+  let outcome: keyof Filled = 'unchanged'
+  let api = existing
+  if (!api) {
+    api = (await client.call<Existing>('POST', '/apis', input)).body
+    outcome = 'created'
+  } else if (!sameAs(api, input)) {
+    await client.call('PUT', `/apis/${api.id}`, input)
+    outcome = 'updated'
+  }
+  const versions = `/apis/${api.id}/versions`
+  const known =
+    existing &&
+    (await client.call('GET', `${versions}/${encodeURIComponent(version)}`, undefined, { absent: true }))
+  if (known?.status !== 200) {
+    await client.call('POST', versions, { name: version, status: 'ACTIVE' })
+    if (existing) outcome = 'updated'
+  }
+  if (!api.hasImage) {
+    const form = new FormData()
+    form.set('file', new Blob([draw(api.name)], { type: 'image/svg+xml' }), 'image.svg')
+    await client.call('PUT', `/apis/${api.id}/image`, form)
+    if (existing) outcome = 'updated'
+  }
+  return outcome
+}
+
+const sameAs = (api: Existing, input: Omit<PublicApi, 'version'>) =>
+  api.displayName === input.displayName &&
+  api.description === input.description &&
+  api.url === input.url &&
+  api.status === input.status &&
+  JSON.stringify(api.tags) === JSON.stringify(input.tags)
