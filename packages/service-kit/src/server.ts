@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { OPERATIONS } from '@gantry/contracts'
 import { Refusal } from '@gantry/event-sourcing'
-import Fastify, { type FastifyBaseLogger, type FastifyInstance } from 'fastify'
+import Fastify, { type FastifyBaseLogger, type FastifyInstance, LogController } from 'fastify'
 import { Histogram, type Registry } from 'prom-client'
 import { answerProblem } from './problem.ts'
 
@@ -23,7 +23,7 @@ export function httpServer(options: ServerOptions): FastifyInstance {
   const { basePath, log, metrics, now, waitingFor } = options
   const app = Fastify({
     loggerInstance: log,
-    disableRequestLogging: true,
+    logController: new LogController({ disableRequestLogging: true }),
     bodyLimit: options.bodyLimit ?? 1_048_576,
     genReqId: request => {
       const given = request.headers['x-request-id']

@@ -1,0 +1,1 @@
+export { administrator, type Host, type HostOptions, hostService } from './service-host.ts'

@@ -1,0 +1,115 @@
+import { randomUUID } from 'node:crypto'
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { type Principal, SCOPES } from '@gantry/contracts'
+import { sqliteBus, sqliteEventStore, sqliteReadModels } from '@gantry/embedded'
+import type { FastifyInstance } from 'fastify'
+import { pino } from 'pino'
+import { Registry } from 'prom-client'
+import { requireScope } from '../routes.ts'
+import { httpServer } from '../server.ts'
+import type { Dependencies, Service } from '../service.ts'
+
+/** A caller who may do everything. */
+export const administrator: Principal = {
+  userId: '22222222-2222-4222-8222-222222222222',
+  username: 'grace',
+  role: 'GLOBAL_ADMIN',
+  scopes: [...SCOPES],
+  kind: 'login',
+  tokenId: null,
+  expiresAt: Number.MAX_SAFE_INTEGER,
+}
+
+export interface Host<S extends Service> {
+  app: FastifyInstance
+  service: S
+  dependencies: Dependencies
+  /** Folder of the stores. */
+  folder: string
+  /** Who calls from now on. */
+  actAs(principal: Principal): void
+  /** Stops the service and opens it again on the same stores, as after a restart. */
+  restart(): Promise<void>
+  close(): Promise<void>
+}
+
+export interface HostOptions {
+  now?: () => Date
+  /** Starts the workers; left out, a test sees what the routes do alone. */
+  start?: boolean
+}
+
+/** Runs one service on the embedded stores in a folder of its own, with a caller of the test's choice. */
+export async function hostService<S extends Service>(
+  make: (dependencies: Dependencies, folder: string) => S,
+  { now = () => new Date(), start = true }: HostOptions = {},
+): Promise<Host<S>> {
+  const folder = await mkdtemp(join(tmpdir(), 'gantry-service-'))
+  let caller = administrator
+  const open = async () => {
+    const metrics = new Registry()
+    const dependencies: Dependencies = {
+      eventStore: sqliteEventStore({ path: join(folder, 'events.db') }),
+      readModels: sqliteReadModels({ path: join(folder, 'read-models.db') }),
+      bus: sqliteBus({ path: join(folder, 'messages.db') }),
+      now,
+      newId: randomUUID,
+      log: pino({ level: 'silent' }),
+      holder: randomUUID(),
+      encryptionKey: Buffer.alloc(32, 7),
+      metrics,
+    }
+    const service = make(dependencies, folder)
+    const app = httpServer({
+      basePath: '',
+      log: pino({ level: 'silent' }),
+      metrics,
+      now,
+      waitingFor: () => service.waitingFor(),
+    })
+    await app.register(async scope =>
+      service.routes(scope, async (_request, _reply, operation) => {
+        requireScope(caller, operation)
+        return caller
+      }),
+    )
+    await app.ready()
+    if (start) await service.start()
+    return { app, service, dependencies }
+  }
+  const shut = async ({
+    app,
+    service,
+    dependencies: { eventStore, readModels, bus },
+  }: Awaited<ReturnType<typeof open>>) => {
+    await app.close()
+    await service.stop()
+    await Promise.all([eventStore.close(), readModels.close(), bus.close()])
+  }
+  let running = await open()
+  return {
+    get app() {
+      return running.app
+    },
+    get service() {
+      return running.service
+    },
+    get dependencies() {
+      return running.dependencies
+    },
+    folder,
+    actAs(principal) {
+      caller = principal
+    },
+    async restart() {
+      await shut(running)
+      running = await open()
+    },
+    async close() {
+      await shut(running)
+      await rm(folder, { recursive: true })
+    },
+  }
+}
