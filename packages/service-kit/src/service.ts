@@ -33,8 +33,11 @@ export interface Service {
   name: string
   /** Adds its operations; each is admitted by `admit`. */
   routes(app: FastifyInstance, admit: Admit): void | Promise<void>
-  /** Starts its workers: projector, relay, reactor, responders. Resolves at once. */
-  start(): Promise<void>
+  /**
+   * Starts its workers: projector, relay, reactor, responders; only the projectors when the read models are all that is
+   * wanted. Resolves at once.
+   */
+  start(only?: 'projectors'): Promise<void>
   /** What it waits for before it can answer; undefined when it is ready. */
   waitingFor(): string | undefined
   /** Names of its projectors, for the rebuild command. */

@@ -84,7 +84,7 @@ export function catalogService(dependencies: Dependencies): Service {
         versions: readModels.collection(versions),
       })
     },
-    async start() {
+    async start(only) {
       const common = { eventStore, readModels, holder, log }
       projector = startProjector({
         ...common,
@@ -92,8 +92,9 @@ export function catalogService(dependencies: Dependencies): Service {
         projections: [projectionOf(api, projectApi), projectionOf(owner, projectOwner)],
         collections: [apis, versions, owners],
       })
+      workers.push(projector)
+      if (only === 'projectors') return
       workers.push(
-        projector,
         startRelay({ ...common, bus, name: 'catalog.relay', streamPrefixes: ['api-'], publicEvents }),
         startReactor({ bus, log, consumer: 'catalog', subjects: reactsTo, react }),
       )

@@ -1,5 +1,13 @@
 import { createHash, randomBytes } from 'node:crypto'
-import { accessSync, constants, existsSync, mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs'
+import {
+  accessSync,
+  constants,
+  existsSync,
+  mkdirSync,
+  readFileSync,
+  renameSync,
+  writeFileSync,
+} from 'node:fs'
 import { join, resolve } from 'node:path'
 import { DataFolderRefused } from '@gantry/embedded'
 import { z } from 'zod'
@@ -17,7 +25,8 @@ export interface DataFolder {
 const FORMAT = 1
 const Manifest = z.object({ format: z.number(), keyFingerprint: z.string() })
 
-const fingerprint = (key: Uint8Array) => createHash('sha256').update('gantry key fingerprint').update(key).digest('hex').slice(0, 16)
+const fingerprint = (key: Uint8Array) =>
+  createHash('sha256').update('gantry key fingerprint').update(key).digest('hex').slice(0, 16)
 
 /**
  * Makes the data folder, or checks the one that is there: its format, its key, and that its log is not missing.
@@ -37,11 +46,17 @@ export function openDataFolder(folder: string, configuredKey: Uint8Array | undef
   const manifestFile = join(path, 'gantry.json')
   const manifest = existsSync(manifestFile) ? readManifest(manifestFile) : undefined
   if (manifest && !existsSync(files.events)) {
-    throw new DataFolderRefused(files.events, 'is missing: the log is the truth, restore it or start with an empty folder')
+    throw new DataFolderRefused(
+      files.events,
+      'is missing: the log is the truth, restore it or start with an empty folder',
+    )
   }
   const encryptionKey = configuredKey ?? keyOf(join(path, 'encryption.key'), manifest !== undefined)
   if (manifest && manifest.keyFingerprint !== fingerprint(encryptionKey)) {
-    throw new DataFolderRefused(path, 'was written with another ENCRYPTION_KEY: its secrets cannot be read with this one')
+    throw new DataFolderRefused(
+      path,
+      'was written with another ENCRYPTION_KEY: its secrets cannot be read with this one',
+    )
   }
   return { ...files, encryptionKey }
 }
@@ -76,7 +91,10 @@ function readManifest(file: string): z.infer<typeof Manifest> {
   const parsed = Manifest.safeParse(content)
   if (!parsed.success) throw new DataFolderRefused(file, 'is damaged: it lacks its format')
   if (parsed.data.format > FORMAT) {
-    throw new DataFolderRefused(file, `was made by a newer Gantry (format ${parsed.data.format}, this one knows ${FORMAT})`)
+    throw new DataFolderRefused(
+      file,
+      `was made by a newer Gantry (format ${parsed.data.format}, this one knows ${FORMAT})`,
+    )
   }
   return parsed.data
 }
@@ -84,10 +102,12 @@ function readManifest(file: string): z.infer<typeof Manifest> {
 function keyOf(file: string, mustExist: boolean): Uint8Array {
   if (existsSync(file)) {
     const key = Buffer.from(readFileSync(file, 'utf8').trim(), 'base64')
-    if (key.length !== 32) throw new DataFolderRefused(file, 'is damaged: it does not hold 32 bytes in base64')
+    if (key.length !== 32)
+      throw new DataFolderRefused(file, 'is damaged: it does not hold 32 bytes in base64')
     return key
   }
-  if (mustExist) throw new DataFolderRefused(file, 'is missing: restore it, or set ENCRYPTION_KEY to what it held')
+  if (mustExist)
+    throw new DataFolderRefused(file, 'is missing: restore it, or set ENCRYPTION_KEY to what it held')
   const key = randomBytes(32)
   writeFileSync(file, `${key.toString('base64')}\n`, { mode: 0o600, flag: 'wx', flush: true })
   return key

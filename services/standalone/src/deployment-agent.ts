@@ -15,7 +15,14 @@ export const startDeploymentAgent = (bus: Bus, log: Log): Worker =>
     async react(message) {
       const { data } = message.data as { data: unknown }
       const job = Job.parse(data)
-      const report: DeploymentReport = { job: job.id, api: job.api, environment: job.environment, outcome: 'SUCCEEDED' }
-      await bus.publish([{ id: uuidv5(job.id, NAMESPACE), subject: subjects.deploymentReported, data: report }])
+      const report: DeploymentReport = {
+        job: job.id,
+        api: job.api,
+        environment: job.environment,
+        outcome: 'SUCCEEDED',
+      }
+      await bus.publish([
+        { id: uuidv5(job.id, NAMESPACE), subject: subjects.deploymentReported, data: report },
+      ])
     },
   })

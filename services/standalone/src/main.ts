@@ -14,7 +14,8 @@ function settingsOrExit(): Settings {
   try {
     return readSettings(settingsSchema, process.env)
   } catch (error) {
-    if (error instanceof SettingsRefused) return fail(`wrong settings\n  ${error.message.replaceAll('\n', '\n  ')}`)
+    if (error instanceof SettingsRefused)
+      return fail(`wrong settings\n  ${error.message.replaceAll('\n', '\n  ')}`)
     throw error
   }
 }

@@ -1,0 +1,52 @@
+import { randomUUID } from 'node:crypto'
+import { hostname } from 'node:os'
+import { catalogService } from '@gantry/catalog'
+import { folderBlobStore, sqliteBus, sqliteEventStore, sqliteReadModels } from '@gantry/embedded'
+import { identityService } from '@gantry/identity'
+import { mediaService } from '@gantry/media'
+import { notifierService } from '@gantry/notifier'
+import type { Dependencies } from '@gantry/service-kit'
+import type { Logger } from 'pino'
+import { collectDefaultMetrics, Registry } from 'prom-client'
+import type { DataFolder } from './data-folder.ts'
+import type { Settings } from './settings.ts'
+
+/** The four services over the embedded stores of a data folder; nothing is started yet. */
+export function compose(settings: Settings, folder: DataFolder, log: Logger) {
+  const eventStore = sqliteEventStore({ path: settings.EVENT_STORE_URL ?? folder.events })
+  const readModels = sqliteReadModels({ path: settings.READ_MODEL_URL ?? folder.readModels })
+  const bus = sqliteBus({ path: folder.messages })
+  const blobs = folderBlobStore({ path: folder.images })
+  const metrics = new Registry()
+  collectDefaultMetrics({ register: metrics })
+
+  const dependencies: Dependencies = {
+    eventStore,
+    readModels,
+    bus,
+    now: () => new Date(),
+    newId: randomUUID,
+    log,
+    holder: `${hostname()}-${process.pid}-${randomUUID()}`,
+    encryptionKey: folder.encryptionKey,
+    metrics,
+  }
+  const identity = identityService(dependencies, settings)
+  const services = [
+    catalogService(dependencies),
+    identity,
+    mediaService({ ...dependencies, blobs }, settings),
+    notifierService(dependencies, settings),
+  ]
+  return {
+    dependencies,
+    identity,
+    services,
+    /** What the services wait for before they can answer; undefined when they are ready. */
+    waitingFor: () => services.map(service => service.waitingFor()).find(what => what !== undefined),
+    async close() {
+      await Promise.all(services.map(service => service.stop()))
+      await Promise.all([eventStore.close(), readModels.close(), bus.close(), blobs.close()])
+    },
+  }
+}
