@@ -1,8 +1,12 @@
+import { randomUUID } from 'node:crypto'
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { type Bus, BusUnavailable, type Json, NoResponder } from '@gantry/messaging'
 import { busContract } from '@gantry/messaging/testing'
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import { sqliteBus } from './bus.ts'
+import { type Child, child } from './fixtures/child.ts'
 
 busContract('SQLite', async () => {
   const folder = await mkdtemp(join(tmpdir(), 'gantry-messages-'))
@@ -10,4 +14,141 @@ busContract('SQLite', async () => {
     connect: async () => sqliteBus({ path: join(folder, 'messages.db') }),
     close: () => rm(folder, { recursive: true }),
   }
+})
+
+describe('the bus in a SQLite file', () => {
+  let folder: string
+  let path: string
+  let bus: Bus
+  const { signal } = new AbortController()
+
+  beforeEach(async () => {
+    folder = await mkdtemp(join(tmpdir(), 'gantry-messages-'))
+    path = join(folder, 'messages.db')
+    bus = sqliteBus({
+      path,
+      leaseMs: 300,
+      redeliverAfterMs: 20,
+      now: () => new Date('2026-11-21T10:00:00.123Z'),
+    })
+  })
+  afterEach(async () => {
+    await bus.close()
+    await rm(folder, { recursive: true })
+  })
+
+  const publish = (...data: Json[]) =>
+    bus.publish(data.map(data => ({ id: randomUUID(), subject: 'events.orders', data })))
+
+  const consume = async (consumer: string, count: number) => {
+    const handled: Json[] = []
+    for await (const { message, ack } of bus.consume({ consumer, subjects: ['events.>'], signal })) {
+      handled.push(message.data)
+      await ack()
+      if (handled.length === count) break
+    }
+    return handled
+  }
+
+  it('counts messages from one and takes its time from the clock it was given', async () => {
+    expect(await bus.head()).toBe(0)
+    await publish('a', 'b')
+    expect(await bus.head()).toBe(2)
+    for await (const stored of bus.read({ subjects: ['>'], after: 1, live: false, signal })) {
+      expect(stored).toMatchObject({ sequence: 2, data: 'b', storedAt: '2026-11-21T10:00:00.123Z' })
+    }
+  })
+
+  it('gives a message again to a consumer that went on without acknowledging it', async () => {
+    await publish('a', 'b')
+    const given: Json[] = []
+    for await (const { message, ack } of bus.consume({ consumer: 'shop', subjects: ['>'], signal })) {
+      given.push(message.data)
+      if (given.length > 2) await ack()
+      if (given.length === 4) break
+    }
+    expect(given).toEqual(['a', 'a', 'a', 'b'])
+  })
+
+  it('need not look again at messages for others that a consumer has passed', async () => {
+    await publish(...Array.from({ length: 1_500 }, (_, index) => index + 1))
+    await bus.publish([{ id: randomUUID(), subject: 'events.refunds', data: 'ours' }])
+    for await (const { message } of bus.consume({ consumer: 'shop', subjects: ['events.refunds'], signal })) {
+      expect(message.data).toBe('ours')
+      break
+    }
+    expect(await consume('shop', 1)).toEqual([1_001])
+  })
+
+  it('finishes what is under way when it is closed, then refuses', async () => {
+    const consuming = consume('shop', 2)
+    const read: Json[] = []
+    const reading = (async () => {
+      const options = { subjects: ['>'], after: 0, live: true, signal }
+      for await (const { data } of bus.read(options)) read.push(data)
+    })()
+    await bus.ping()
+    const published = publish('a')
+    await bus.close()
+    await published
+    await reading
+    expect(await consuming).toEqual([])
+    expect(read).toEqual([])
+
+    await expect(bus.ping()).rejects.toBeInstanceOf(BusUnavailable)
+    await expect(bus.head()).rejects.toBeInstanceOf(BusUnavailable)
+    await expect(publish('b')).rejects.toBeInstanceOf(BusUnavailable)
+    await expect(bus.broadcast('hints.dropped', 1)).rejects.toBeInstanceOf(BusUnavailable)
+    await expect(bus.request('requests.pid', 1, { timeoutMs: 1 })).rejects.toBeInstanceOf(BusUnavailable)
+    bus = sqliteBus({ path })
+    expect(await consume('shop', 1)).toEqual(['a'])
+  })
+
+  describe('with another process', { timeout: 30_000 }, () => {
+    let other: Child
+    beforeEach(async () => {
+      await publish('a', 'b')
+      other = child('hold-consumer.ts', path, 'shop')
+      await vi.waitFor(() => expect(other.lines()).toEqual(['got a']), 10_000)
+    })
+    afterEach(async () => {
+      other.process.kill('SIGKILL')
+      await other.ended
+    })
+
+    it('hears and is heard, asks and is answered', async () => {
+      const heard: Json[] = []
+      bus.listen('hints.done', data => heard.push(data))
+      await bus.broadcast('hints.dropped', 'x')
+      await vi.waitFor(() => expect(other.lines()).toEqual(['got a', 'heard x']))
+      expect(await bus.request('requests.pid', null, { timeoutMs: 5_000 })).toBe(other.process.pid)
+
+      other.process.stdin?.write('go on\n')
+      await other.ended
+      expect(other.lines().at(-1)).toBe('acknowledged')
+      await vi.waitFor(() => expect(heard).toEqual([other.process.pid]))
+      await expect(bus.request('requests.pid', null, { timeoutMs: 5_000 })).rejects.toBeInstanceOf(
+        NoResponder,
+      )
+      expect(await consume('shop', 1)).toEqual(['b'])
+    })
+
+    it('takes over from a consumer that was killed', async () => {
+      other.process.kill('SIGKILL')
+      await other.ended
+      expect(await consume('shop', 2)).toEqual(['a', 'b'])
+    })
+
+    it('is not harmed by a consumer that was paused and wakes up when another has taken over', async () => {
+      other.process.kill('SIGSTOP')
+      expect(await consume('shop', 2)).toEqual(['a', 'b'])
+      await publish('c')
+      other.process.kill('SIGCONT')
+      other.process.stdin?.write('go on\n')
+      await other.ended
+
+      expect(other.lines().at(-1)).toBe('BusUnavailable')
+      expect(await consume('shop', 1)).toEqual(['c'])
+    })
+  })
 })

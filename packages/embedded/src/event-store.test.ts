@@ -1,8 +1,19 @@
+import { randomUUID } from 'node:crypto'
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import {
+  type EventStore,
+  EventStoreUnavailable,
+  type NewEvent,
+  NO_STREAM,
+  type RecordedEvent,
+  START,
+} from '@gantry/event-sourcing'
 import { eventStoreContract } from '@gantry/event-sourcing/testing'
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import { sqliteEventStore } from './event-store.ts'
+import { child } from './fixtures/child.ts'
 
 eventStoreContract('SQLite', async () => {
   const folder = await mkdtemp(join(tmpdir(), 'gantry-events-'))
@@ -17,3 +28,155 @@ eventStoreContract('SQLite', async () => {
     },
   }
 })
+
+describe('the event store in a SQLite file', () => {
+  let folder: string
+  let path: string
+  beforeEach(async () => {
+    folder = await mkdtemp(join(tmpdir(), 'gantry-events-'))
+    path = join(folder, 'data', 'events.db')
+  })
+  afterEach(() => rm(folder, { recursive: true }))
+
+  it('begins empty, counts positions from one without gaps, and takes its time from the clock it was given', async () => {
+    const eventStore = sqliteEventStore({ path, now: () => new Date('2026-11-21T10:00:00.123Z') })
+    expect(await eventStore.head()).toBe(START)
+
+    await eventStore.append('api-1', [counted(0), counted(1)], NO_STREAM)
+    await eventStore.append('api-1', [counted(2)], NO_STREAM).catch(() => {})
+    await eventStore.append('user-1', [counted(3)], NO_STREAM)
+
+    const events = await everything(eventStore)
+    expect(events.map(event => event.position)).toEqual([
+      '0000000000000001',
+      '0000000000000002',
+      '0000000000000003',
+    ])
+    expect(events.map(event => event.recordedAt)).toEqual(events.map(() => '2026-11-21T10:00:00.123Z'))
+    expect(await eventStore.head()).toBe('0000000000000003')
+    await eventStore.close()
+  })
+
+  it('wakes subscriptions of its own process at once, without looking at the file', async () => {
+    const eventStore = sqliteEventStore({ path, pollMs: 3_600_000 })
+    const controller = new AbortController()
+    const seen: unknown[] = []
+    const following = (async () => {
+      for await (const item of eventStore.subscribe({ after: START, signal: controller.signal })) {
+        if (item.kind === 'event') seen.push(item.event.data.number)
+      }
+    })()
+    for (let number = 0; number < 3; number++) {
+      await eventStore.append('api-1', [counted(number)], number - 1)
+      await vi.waitFor(() => expect(seen).toHaveLength(number + 1), { interval: 1 })
+    }
+    controller.abort()
+    await following
+    await eventStore.close()
+  })
+
+  it('tells a subscription now and then that events for others have passed', async () => {
+    const eventStore = sqliteEventStore({ path })
+    const controller = new AbortController()
+    const places: string[] = []
+    const options = { after: START, streamPrefixes: ['api-'], signal: controller.signal }
+    const following = (async () => {
+      for await (const item of eventStore.subscribe(options))
+        places.push(item.kind === 'event' ? '' : item.position)
+    })()
+    for (let number = 0; number < 100; number++) {
+      await eventStore.append('user-1', [counted(number)], number - 1)
+    }
+    const head = await eventStore.head()
+    await vi.waitFor(() => expect(places.at(-1)).toBe(head))
+    expect(places.length).toBeLessThan(20)
+    controller.abort()
+    await following
+    await eventStore.close()
+  })
+
+  it('finishes what is under way when it is closed, then refuses', async () => {
+    const eventStore = sqliteEventStore({ path })
+    const subscription = eventStore
+      .subscribe({ after: START, signal: new AbortController().signal })
+      [Symbol.asyncIterator]()
+    expect(await subscription.next()).toMatchObject({ value: { kind: 'caughtUp', position: START } })
+    const waiting = subscription.next()
+    const appends = [0, 1, 2].map(number => eventStore.append(`api-${number}`, [counted(number)], NO_STREAM))
+    await eventStore.close()
+    await eventStore.close()
+
+    expect((await Promise.all(appends)).map(({ revision }) => revision)).toEqual([0, 0, 0])
+    expect(await waiting).toEqual({ value: undefined, done: true })
+    for (const call of [
+      eventStore.append('api-1', [counted(1)], 0),
+      eventStore.readStream('api-1'),
+      eventStore.head(),
+      everything(eventStore),
+    ]) {
+      await expect(call).rejects.toBeInstanceOf(EventStoreUnavailable)
+    }
+    const reopened = sqliteEventStore({ path })
+    expect(await everything(reopened)).toHaveLength(3)
+    await reopened.close()
+  })
+
+  it('keeps every acknowledged append when its process is killed, and is whole', {
+    timeout: 30_000,
+  }, async () => {
+    for (let round = 0; round < 3; round++) {
+      const writer = child('append-forever.ts', path, `round${round}`)
+      await vi.waitFor(() => expect(writer.lines().length).toBeGreaterThan(500), 20_000)
+      writer.process.kill('SIGKILL')
+      await writer.ended
+
+      const eventStore = sqliteEventStore({ path })
+      const events = await everything(eventStore)
+      const stored = new Set(events.map(event => `${event.stream} ${event.revision}`))
+      expect(writer.lines().filter(line => !stored.has(line))).toEqual([])
+      expect(events.map(event => Number(event.position))).toEqual(events.map((_, index) => index + 1))
+      await eventStore.close()
+    }
+  })
+
+  it('is shared by several processes, whose events come in one order', { timeout: 30_000 }, async () => {
+    const eventStore = sqliteEventStore({ path })
+    const controller = new AbortController()
+    const followed: RecordedEvent[] = []
+    const following = (async () => {
+      for await (const item of eventStore.subscribe({ after: START, signal: controller.signal })) {
+        if (item.kind === 'event') followed.push(item.event)
+      }
+    })()
+    const writers = ['left', 'right'].map(category => child('append-forever.ts', path, category, '50'))
+    for (let number = 0; number < 50; number++) {
+      await eventStore.append('here-1', [counted(number)], number - 1)
+    }
+    await Promise.all(writers.map(writer => writer.ended))
+    await vi.waitFor(() => expect(followed).toHaveLength(2 * 8 * 50 + 50), 5_000)
+    controller.abort()
+    await following
+
+    expect(followed.map(event => Number(event.position))).toEqual(followed.map((_, index) => index + 1))
+    for (const [stream, events] of Map.groupBy(followed, event => event.stream)) {
+      expect(
+        events.map(event => event.revision),
+        stream,
+      ).toEqual(events.map((_, index) => index))
+    }
+    await eventStore.close()
+  })
+})
+
+const counted = (number: number): NewEvent => ({
+  id: randomUUID(),
+  type: 'Counted',
+  data: { number },
+  metadata: { actor: { id: null, name: 'test' }, requestId: 'r1', at: '2026-11-21T10:00:00.000Z' },
+})
+
+const everything = async (eventStore: EventStore) => {
+  const events: RecordedEvent[] = []
+  for await (const event of eventStore.readAll({ after: START })) events.push(event)
+  return events
+}

@@ -1,0 +1,51 @@
+import { DatabaseSync } from 'node:sqlite'
+import { beforeEach, expect, it } from 'vitest'
+import { type GroupCommit, groupCommit } from './group-commit.ts'
+
+let db: DatabaseSync
+let commits: GroupCommit
+/** How many rows there were at each commit. */
+let sizes: unknown[]
+
+beforeEach(() => {
+  db = new DatabaseSync(':memory:')
+  db.exec('CREATE TABLE numbers (number INTEGER PRIMARY KEY) STRICT')
+  sizes = []
+  commits = groupCommit(db, () => sizes.push(size()))
+})
+
+const size = () => db.prepare('SELECT count(*) AS size FROM numbers').get()?.size
+const insert = (number: number) =>
+  commits.run(() => db.prepare('INSERT INTO numbers VALUES (?)').run(number).changes)
+
+it('commits all jobs of a turn together, and each gets its answer', async () => {
+  expect(await Promise.all([insert(1), insert(2), insert(3)])).toEqual([1, 1, 1])
+  await insert(4)
+  expect(sizes).toEqual([3, 4])
+})
+
+it('lets a job that refuses fail alone', async () => {
+  const refused = commits.run(() => {
+    throw new RangeError('refused')
+  })
+  const [before, failed, after] = await Promise.allSettled([insert(1), refused, insert(2)])
+  expect(before.status).toBe('fulfilled')
+  expect(failed).toMatchObject({ status: 'rejected', reason: { message: 'refused' } })
+  expect(after.status).toBe('fulfilled')
+  expect(size()).toBe(2)
+})
+
+it('fails the whole group when the database does, and goes on with the next', async () => {
+  const group = await Promise.allSettled([insert(1), insert(1), insert(2)])
+  expect(group.map(({ status }) => status)).toEqual(['rejected', 'rejected', 'rejected'])
+  expect(size()).toBe(0)
+  await insert(2)
+  expect(sizes).toEqual([1])
+})
+
+it('commits at once when it is told to', async () => {
+  const inserted = insert(1)
+  commits.flush()
+  expect(size()).toBe(1)
+  expect(await inserted).toBe(1)
+})

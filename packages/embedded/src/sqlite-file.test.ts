@@ -1,0 +1,148 @@
+import { createHash } from 'node:crypto'
+import { cp, mkdtemp, readdir, readFile, rm, truncate, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { DatabaseSync } from 'node:sqlite'
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { type DatabaseFile, DataFolderRefused, openDatabase } from './sqlite-file.ts'
+
+const FILE: DatabaseFile = {
+  kind: 'events',
+  version: 2,
+  durable: true,
+  schema:
+    'CREATE TABLE IF NOT EXISTS notes (text TEXT NOT NULL); CREATE INDEX IF NOT EXISTS by_text ON notes (text)',
+}
+
+let folder: string
+let path: string
+beforeEach(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'gantry-file-'))
+  path = join(folder, 'data', 'events.db')
+})
+afterEach(() => rm(folder, { recursive: true }))
+
+const fill = (file = FILE) => {
+  const db = openDatabase(path, file)
+  const insert = db.prepare('INSERT INTO notes VALUES (?)')
+  for (let number = 0; number < 500; number++) insert.run(`note ${number} ${'.'.repeat(100)}`)
+  db.close()
+}
+
+/** The files of the folder and what they hold, in short; shared memory (-shm) is no data. */
+const contents = async () => {
+  const names = (await readdir(join(folder, 'data'))).filter(name => !name.endsWith('-shm'))
+  const files = names.map(async name => {
+    const bytes = await readFile(join(folder, 'data', name))
+    return `${name} ${bytes.length} ${createHash('sha256').update(bytes).digest('hex')}`
+  })
+  return (await Promise.all(files)).sort()
+}
+
+describe('a file of ours', () => {
+  it('is made with its folder, and keeps what is written to it', async () => {
+    fill()
+    expect(await readdir(join(folder, 'data'))).toEqual(['events.db'])
+    const db = openDatabase(path, FILE)
+    expect(db.prepare('SELECT count(*) AS count FROM notes').get()).toEqual({ count: 500 })
+    expect(db.prepare('PRAGMA journal_mode').get()).toEqual({ journal_mode: 'wal' })
+    expect(db.prepare('PRAGMA synchronous').get()).toEqual({ synchronous: 2 })
+    db.close()
+  })
+
+  it('may be open more than once, and is brought up to date from an older version', () => {
+    fill({ ...FILE, version: 1 })
+    const older = openDatabase(path, { ...FILE, version: 1 })
+    const schema = `${FILE.schema}; CREATE TABLE IF NOT EXISTS tags (tag TEXT)`
+    const newer = openDatabase(path, { ...FILE, schema, durable: false })
+    newer.exec("INSERT INTO tags VALUES ('a')")
+    expect(older.prepare('SELECT tag FROM tags').get()).toEqual({ tag: 'a' })
+    expect(newer.prepare('PRAGMA user_version').get()).toEqual({ user_version: 2 })
+    expect(newer.prepare('PRAGMA synchronous').get()).toEqual({ synchronous: 1 })
+    older.close()
+    newer.close()
+    expect(() => openDatabase(path, { ...FILE, version: 1 })).toThrow('newer')
+  })
+})
+
+describe('a file that must not be used is refused in one line and left as it was', () => {
+  const expectRefusal = async (reason: string | RegExp) => {
+    const before = await contents()
+    let error: unknown
+    try {
+      openDatabase(path, FILE).close()
+    } catch (thrown) {
+      error = thrown
+    }
+    expect(error).toBeInstanceOf(DataFolderRefused)
+    expect(error).toMatchObject({ name: 'DataFolderRefused', path, message: expect.stringMatching(reason) })
+    expect((error as Error).message).toMatch(/^.*events\.db .*$/)
+    expect(await contents()).toEqual(before)
+  }
+
+  it('not a database', async () => {
+    fill()
+    await writeFile(path, 'these are notes, not a database '.repeat(1_000))
+    await expectRefusal(/events\.db is not a SQLite database$/)
+  })
+
+  it('empty', async () => {
+    fill()
+    await truncate(path, 0)
+    await expectRefusal(/events\.db is empty: what it held is lost$/)
+  })
+
+  it.each([10, 5_000, 40_000, 40_960])('cut off after %i bytes', async size => {
+    fill()
+    await truncate(path, size)
+    await expectRefusal(
+      size < 512 ? /is not a SQLite database$/ : new RegExp(`is truncated: ${size} of \\d+ bytes are left$`),
+    )
+  })
+
+  it('overwritten in the middle', async () => {
+    fill()
+    const bytes = await readFile(path)
+    bytes.fill(0x5a, 20_000, 40_000)
+    await writeFile(path, bytes)
+    await expectRefusal(/events\.db is damaged/)
+  })
+
+  it('somebody else’s', async () => {
+    fill()
+    const db = new DatabaseSync(path)
+    db.exec('PRAGMA application_id = 252006673')
+    db.close()
+    await expectRefusal(/events\.db belongs to something else$/)
+  })
+
+  it('ours, of another kind', async () => {
+    fill({ ...FILE, kind: 'read-models' })
+    await expectRefusal(/events\.db belongs to something else$/)
+  })
+
+  it('made by a newer version', async () => {
+    fill({ ...FILE, version: 3 })
+    await expectRefusal(/events\.db was made by a newer Gantry \(format 3, this one knows 2\)$/)
+  })
+
+  it('of a newer version, left behind by a process that died', async () => {
+    const db = openDatabase(path, { ...FILE, version: 1 })
+    db.exec('PRAGMA user_version = 3')
+    await cp(join(folder, 'data'), join(folder, 'died'), { recursive: true })
+    db.close()
+    await rm(join(folder, 'data'), { recursive: true })
+    await cp(join(folder, 'died'), join(folder, 'data'), { recursive: true })
+    await expectRefusal(/made by a newer Gantry/)
+  })
+
+  it('gone, with its log still there', async () => {
+    const db = openDatabase(path, FILE)
+    db.exec("INSERT INTO notes VALUES ('a')")
+    const log = await readFile(`${path}-wal`)
+    db.close()
+    await rm(path)
+    await writeFile(`${path}-wal`, log)
+    await expectRefusal(/events\.db is missing, but its log .*events\.db-wal is there$/)
+  })
+})
