@@ -1,0 +1,49 @@
+import type { Problem } from './problem.ts'
+
+/** An answer that has passed the contract; `as` and `refused` say which one a story expects. */
+export interface Answer {
+  status: number
+  headers: Headers
+  bytes: Buffer
+  text: string
+  /** Of a JSON answer. */
+  json: unknown
+  /** The body of an answer of this status; any other status fails the story with what was answered. */
+  as: <Body>(status: number) => Body
+  is: (...statuses: number[]) => Answer
+  /** The problem of a refusal, with this code when given. */
+  refused: (status: number, code?: string) => Problem
+  etag: string
+}
+
+export const answerOf = (request: string, status: number, headers: Headers, bytes: Buffer): Answer => {
+  const text = bytes.toString('utf8')
+  const json: unknown =
+    /[/+]json/.test(headers.get('content-type') ?? '') && text !== '' ? JSON.parse(text) : undefined
+  const is = (...statuses: number[]) => {
+    if (!statuses.includes(status)) {
+      throw new Error(
+        `${request} answered ${status} instead of ${statuses.join(' or ')}: ${text.slice(0, 2000)}`,
+      )
+    }
+    return answer
+  }
+  const answer: Answer = {
+    status,
+    headers,
+    bytes,
+    text,
+    json,
+    etag: headers.get('etag') ?? '',
+    is,
+    as: <Body>(expected: number) => is(expected).json as Body,
+    refused: (expected, code) => {
+      const problem = is(expected).json as Problem
+      if (code !== undefined && problem.code !== code) {
+        throw new Error(`${request} was refused as ${problem.code} instead of ${code}: ${text}`)
+      }
+      return problem
+    },
+  }
+  return answer
+}

@@ -1,0 +1,138 @@
+import { once } from 'node:events'
+import { createServer, type OutgoingHttpHeaders } from 'node:http'
+import { expect, onTestFinished, test } from 'vitest'
+import { clientOf } from './client.ts'
+import { contractOf, type OpenApi } from './contract.ts'
+
+const json = (schema: object) => ({ content: { 'application/json': { schema } } })
+const Thing = {
+  type: 'object',
+  properties: { name: { type: 'string' }, createdAt: { type: 'string' } },
+  required: ['name'],
+  additionalProperties: false,
+}
+const document = {
+  openapi: '3.1.0',
+  info: { title: 'Things', version: '1' },
+  components: { schemas: { Thing } },
+  paths: {
+    '/things/{id}': {
+      get: {
+        responses: {
+          200: json({ $ref: '#/components/schemas/Thing' }),
+          404: { content: { 'application/problem+json': { schema: {} } } },
+        },
+      },
+      delete: { responses: { 204: {} } },
+    },
+    '/things/newest': { get: { responses: { 200: json({ type: 'string' }) } } },
+  },
+} as unknown as OpenApi
+
+/** Asks a service that answers everything like this. */
+const asking = async (
+  status: number,
+  headers: OutgoingHttpHeaders,
+  body: string,
+  method = 'GET',
+  path = '/things/1',
+) => {
+  const server = createServer((_, response) =>
+    response.writeHead(status, { 'x-request-id': 'r1', ...headers }).end(body),
+  )
+  server.listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  onTestFinished(() => void server.close())
+  const address = server.address()
+  const port = typeof address === 'object' ? address?.port : 0
+  const exercised: string[] = []
+  const service = {
+    baseUrl: `http://127.0.0.1:${port}`,
+    contract: contractOf(document),
+    exercised: ({ key }: { key: string }) => exercised.push(key),
+  }
+  const answer = await clientOf(service).request(method, path)
+  return { answer, exercised }
+}
+const JSON_TYPE = { 'content-type': 'application/json' }
+const problem = {
+  type: 'about:blank',
+  title: 'No',
+  status: 404,
+  detail: 'No thing',
+  instance: '/things/1',
+  code: 'not-found',
+  requestId: 'r1',
+  timestamp: '2026-11-21T09:30:00.000Z',
+}
+const refusing = (changes: object, headers: OutgoingHttpHeaders = {}) =>
+  asking(
+    404,
+    { 'content-type': 'application/problem+json', ...headers },
+    JSON.stringify({ ...problem, ...changes }),
+  )
+
+test('lets an answer through that the document lists, and notes the operation', async () => {
+  const { answer, exercised } = await asking(200, JSON_TYPE, '{"name":"a"}')
+  expect(answer.as(200)).toEqual({ name: 'a' })
+  expect(exercised).toEqual(['GET /things/{id}'])
+})
+
+test('finds the operation of a literal path before that of a placeholder', async () => {
+  const { exercised } = await asking(200, JSON_TYPE, '"a"', 'GET', '/things/newest')
+  expect(exercised).toEqual(['GET /things/newest'])
+})
+
+test('lets a full problem through, and does not note the operation', async () => {
+  const { answer, exercised } = await refusing({})
+  expect(answer.refused(404, 'not-found').detail).toBe('No thing')
+  expect(exercised).toEqual([])
+})
+
+test('fails on a status that is not listed', async () => {
+  await expect(asking(201, JSON_TYPE, '{"name":"a"}')).rejects.toThrow(
+    'answered 201, which the document does not list',
+  )
+})
+
+test('fails on a content type that is not listed', async () => {
+  await expect(asking(200, { 'content-type': 'text/plain' }, 'a')).rejects.toThrow(
+    'has content type text/plain',
+  )
+})
+
+test('fails on a body that does not match', async () => {
+  await expect(asking(200, JSON_TYPE, '{"name":1}')).rejects.toThrow('does not match its schema')
+  await expect(asking(200, JSON_TYPE, '{"name":"a","more":1}')).rejects.toThrow('does not match its schema')
+})
+
+test('fails on a body where none is listed', async () => {
+  await expect(asking(204, { 'x-request-id': '' }, '', 'DELETE')).rejects.toThrow('without X-Request-Id')
+  await expect(asking(200, JSON_TYPE, '{}', 'DELETE')).rejects.toThrow('answered 200')
+})
+
+test('fails on an operation that is not in the document', async () => {
+  await expect(asking(200, JSON_TYPE, '{}', 'PUT')).rejects.toThrow('PUT /things/1 is not in the document')
+})
+
+test('fails on a time that is not ISO 8601 UTC with milliseconds', async () => {
+  await expect(asking(200, JSON_TYPE, '{"name":"a","createdAt":"2026-11-21T09:30:00Z"}')).rejects.toThrow(
+    'createdAt',
+  )
+})
+
+test.for<[string, object]>([
+  ['without detail', { detail: undefined }],
+  ['with the status of another', { status: 400 }],
+  ['with a code that is not kebab-case', { code: 'NotFound' }],
+  ['of another request', { requestId: 'r2' }],
+  ['with a time of its own kind', { timestamp: '21.11.2026' }],
+  ['with errors of another shape', { errors: ['name'] }],
+  ['with a stack trace', { detail: 'Error: no\n    at get (/srv/things.ts:10:5)' }],
+])('fails on a problem %s', async ([, changes]) => {
+  await expect(refusing(changes)).rejects.toThrow('GET /things/1 answered 404, but')
+})
+
+test('fails on a refusal that is no problem', async () => {
+  await expect(refusing({}, { 'content-type': 'application/json' })).rejects.toThrow('application/json')
+})

@@ -1,0 +1,173 @@
+import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js'
+import formats from 'ajv-formats'
+
+export interface OpenApi {
+  openapi: string
+  info: { title: string; version: string }
+  servers?: { url: string }[]
+  paths: Record<string, Record<string, OpenApiOperation>>
+}
+export interface OpenApiOperation {
+  summary?: string
+  security?: Record<string, string[]>[]
+  requestBody?: { content: Record<string, MediaType> }
+  responses: Record<string, { content?: Record<string, MediaType> }>
+}
+interface MediaType {
+  schema?: { type?: string } | boolean
+  /** OpenAPI 3.2: what each item of a stream looks like. */
+  itemSchema?: object
+  example?: unknown
+  examples?: Record<string, { value?: unknown }>
+}
+
+export interface Operation {
+  /** Method and path template, e.g. `GET /apis/{api_id}`. */
+  key: string
+  method: string
+  template: string
+  definition: OpenApiOperation
+}
+
+const METHODS = ['get', 'post', 'put', 'patch', 'delete', 'head', 'options']
+const escapeRegExp = (text: string) => text.replaceAll(/[.*+?^${}()|[\]\\]/g, '\\$&')
+const patternOf = (template: string) =>
+  new RegExp(
+    `^${template
+      .split('/')
+      .map(segment => (/^\{.*\}$/.test(segment) ? '[^/]+' : escapeRegExp(segment)))
+      .join('/')}/?$`,
+  )
+const placeholders = (template: string) => template.split('{').length
+
+const mediaTypeOf = (contentType: string | null) => contentType?.split(';')[0]?.trim().toLowerCase() ?? ''
+const isJson = (mediaType: string) => mediaType === 'application/json' || mediaType.endsWith('+json')
+
+/**
+ * What a service says of itself in its OpenAPI document, held against what it answers.
+ * `check` throws an Error that names the difference; it knows nothing else of the service.
+ */
+export const contractOf = (document: OpenApi) => {
+  const ajv = new Ajv2020({ strict: false, allErrors: true, validateSchema: false, logger: false })
+  formats.default(ajv)
+  ajv.addSchema(document, 'openapi')
+  const validators = new Map<string, ValidateFunction>()
+
+  const operations: Operation[] = Object.entries(document.paths).flatMap(([template, item]) =>
+    Object.entries(item)
+      .filter(([method]) => METHODS.includes(method))
+      .map(([method, definition]) => ({
+        key: `${method.toUpperCase()} ${template}`,
+        method: method.toUpperCase(),
+        template,
+        definition,
+      })),
+  )
+  // A literal path such as /webhooks/requests goes before one with a placeholder in its place.
+  const patterns = operations
+    .map(operation => ({ operation, pattern: patternOf(operation.template) }))
+    .sort((a, b) => placeholders(a.operation.template) - placeholders(b.operation.template))
+
+  const operationOf = (method: string, path: string) =>
+    patterns.find(({ operation, pattern }) => operation.method === method && pattern.test(path))?.operation
+
+  /** HEAD is answered like GET unless the document lists it. */
+  const find = (method: string, path: string) =>
+    operationOf(method, path) ?? (method === 'HEAD' ? operationOf('GET', path) : undefined)
+
+  const validatorOf = (...pointer: string[]) => {
+    const reference = `openapi#/${pointer
+      .map(part => encodeURIComponent(part.replaceAll('~', '~0').replaceAll('/', '~1')))
+      .join('/')}`
+    const known = validators.get(reference) ?? ajv.compile({ $ref: reference })
+    validators.set(reference, known)
+    return known
+  }
+
+  const conform = (what: string, value: unknown, ...pointer: string[]) => {
+    const validate = validatorOf(...pointer)
+    if (!validate(value)) {
+      throw new Error(
+        `${what} does not match its schema: ${ajv.errorsText(validate.errors)}\n${JSON.stringify(value)}`,
+      )
+    }
+  }
+
+  const responseOf = (operation: Operation, status: number) =>
+    [String(status), `${Math.trunc(status / 100)}XX`, 'default'].find(
+      key => key in operation.definition.responses,
+    )
+
+  const documented = (operation: Operation, status: number, contentType: string | null) => {
+    const key = responseOf(operation, status)
+    if (key === undefined) {
+      throw new Error(`${operation.key} answered ${status}, which the document does not list`)
+    }
+    const content = operation.definition.responses[key]?.content ?? {}
+    const mediaType = mediaTypeOf(contentType)
+    const listed = [mediaType, `${mediaType.split('/')[0]}/*`, '*/*'].find(type => type in content)
+    return { key, content, mediaType, listed }
+  }
+
+  /** Status, content type and body of one answer. */
+  const check = (
+    operation: Operation,
+    answer: { status: number; headers: Headers; bytes: Uint8Array; head: boolean },
+  ) => {
+    const { status, bytes, head } = answer
+    const contentType = answer.headers.get('content-type')
+    const { key, content, mediaType, listed } = documented(operation, status, contentType)
+    const what = `The ${status} of ${operation.key}`
+    if (Object.keys(content).length === 0) {
+      if (bytes.length > 0) throw new Error(`${what} has a body, which the document does not list`)
+      return
+    }
+    if (status === 304) return
+    if (listed === undefined) {
+      throw new Error(`${what} has content type ${contentType}; the document lists ${Object.keys(content)}`)
+    }
+    if (head || content[listed]?.schema === undefined) return
+    if (isJson(mediaType)) {
+      const body: unknown = JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(bytes))
+      conform(
+        what,
+        body,
+        'paths',
+        operation.template,
+        operation.method.toLowerCase(),
+        'responses',
+        key,
+        'content',
+        listed,
+        'schema',
+      )
+    }
+  }
+
+  /** Status and content type of an answer that never ends; gives the check of one of its items. */
+  const checkStream = (operation: Operation, status: number, contentType: string | null) => {
+    const { key, content, listed } = documented(operation, status, contentType)
+    if (listed === undefined) {
+      throw new Error(`${operation.key} streams ${contentType}; the document lists ${Object.keys(content)}`)
+    }
+    const pointer = [
+      'paths',
+      operation.template,
+      operation.method.toLowerCase(),
+      'responses',
+      key,
+      'content',
+      listed,
+    ]
+    const { schema, itemSchema } = content[listed] ?? {}
+    return (item: unknown) => {
+      if (itemSchema !== undefined) conform(`An item of ${operation.key}`, item, ...pointer, 'itemSchema')
+      else if (typeof schema === 'object' && schema.type !== 'string') {
+        conform(`An item of ${operation.key}`, item, ...pointer, 'schema')
+      }
+    }
+  }
+
+  return { document, operations, find, check, checkStream, conform }
+}
+export type Contract = ReturnType<typeof contractOf>

@@ -1,0 +1,138 @@
+import { randomBytes, randomUUID } from 'node:crypto'
+import { afterAll, inject, vi } from 'vitest'
+import { type Client, clientOf, type Query, type Service } from './client.ts'
+import { contractOf } from './contract.ts'
+import { recordIn } from './exercised.ts'
+import type { AccessToken, Api, Job, Page, User, Version } from './records.ts'
+
+/** The service under test as the stories of one file meet it: who calls, names that nobody else uses, and what most stories need first. */
+export const service: Service = {
+  baseUrl: inject('baseUrl'),
+  contract: contractOf(inject('document')),
+  exercised: recordIn(inject('exercised')),
+}
+export const admin = clientOf(service, inject('adminAuthorization'))
+export const anonymous = clientOf(service)
+
+const file = `${inject('run')}${randomBytes(2).toString('hex')}`
+let names = 0
+/** A name that no other story, file or run uses; it is one term without spaces. */
+export const unique = (word: string) => {
+  names += 1
+  return `${file}-${word}-${names}`
+}
+export const uuid = () => randomUUID()
+
+/** For what the documents let take its time; everything else is asked once. */
+export const eventually = <T>(assertion: () => Promise<T> | T, timeout = 10_000): Promise<T> =>
+  vi.waitFor(assertion, { timeout, interval: 40 })
+
+/** Immediate by the documents, which allow a second until every replica knows. */
+export const withinASecond = <T>(assertion: () => Promise<T> | T) => eventually(assertion, 1500)
+
+const leftovers: string[] = []
+/** Has the resource deleted when the stories of the file have ended. */
+export const cleanUp = (path: string) => leftovers.push(path)
+afterAll(async () => {
+  await Promise.all(leftovers.map(path => admin.delete(path)))
+})
+
+export const apiFields = (fields: Partial<Api> = {}) => ({
+  name: unique('api'),
+  displayName: 'An API',
+  status: 'ACTIVE',
+  tags: [],
+  ...fields,
+})
+
+export const createApi = async (fields: Partial<Api> = {}, client: Client = admin): Promise<Api> => {
+  const api = (await client.post('/apis', apiFields(fields))).as<Api>(201)
+  cleanUp(`/apis/${api.id}`)
+  return api
+}
+
+export const readApi = async (id: string, query = {}) => (await admin.get(`/apis/${id}`, query)).as<Api>(200)
+
+export const listApis = async (query: Query) => (await admin.get('/apis', query)).as<Page<Api>>(200)
+
+/** The item of a list, on whichever page of a service in use it is; undefined when on none. */
+export const findListed = async <Item extends { id: string }>(
+  path: string,
+  id: string,
+  query: Query = {},
+) => {
+  for (let page = 1; ; page += 1) {
+    const { content, last } = (await admin.get(path, { ...query, page, size: 100 })).as<Page<Item>>(200)
+    const item = content.find(candidate => candidate.id === id)
+    if (item || last) return item
+  }
+}
+
+export const createVersion = async (api: Api, fields: Partial<Version> = {}) =>
+  (await admin.post(`/apis/${api.id}/versions`, { name: '1.0', ...fields })).as<Version>(201)
+
+/** Deploys and waits until the agent has reported success. */
+export const deploy = async (api: Api, environment: string = uuid()) => {
+  const job = (await admin.put(`/environments/${environment}/apis/${api.id}`)).as<Job>(202)
+  await eventually(async () => {
+    const { deployedOn = [] } = await readApi(api.id, { includeDeployedOn: true })
+    if (!deployedOn.some(on => on.environment === environment))
+      throw new Error(`Not deployed on ${environment}`)
+  })
+  return { job, environment }
+}
+
+export const PASSWORD = 'correct horse battery staple'
+
+export const createUser = async (fields: Partial<User> & { password?: string } = {}): Promise<User> => {
+  const username = unique('user')
+  const user = (
+    await admin.post('/users', {
+      username,
+      displayName: 'A User',
+      email: `${username}@example.com`,
+      role: 'ADMIN',
+      status: 'ACTIVE',
+      sso: false,
+      password: PASSWORD,
+      ...fields,
+    })
+  ).as<User>(201)
+  cleanUp(`/users/${user.id}`)
+  return user
+}
+
+export const logIn = (username: string, password = PASSWORD) =>
+  anonymous.post('/login', { username, password })
+
+/** A client with the login token of the user. */
+export const loggedIn = async ({ username }: User) =>
+  clientOf(service, (await logIn(username)).is(200).headers.get('authorization') ?? '')
+
+export const withToken = (token: string) => clientOf(service, `Bearer ${token}`)
+
+export const createToken = async (
+  client: Client,
+  scopes: string[],
+  fields = {},
+): Promise<AccessToken & { token: string }> =>
+  (await client.post('/accessTokens', { name: unique('token'), scopes, ...fields })).as(201)
+
+/** A client whose access token has these scopes and no other. */
+export const scopedTo = async (...scopes: string[]) => {
+  const { id, token } = await createToken(admin, scopes)
+  cleanUp(`/accessTokens/${id}`)
+  return withToken(token)
+}
+
+/** What a platform event carries of a story, so that its deliveries are told from those of others. */
+export const platformEvent = (type: string, data: Record<string, unknown>) => ({
+  specversion: '1.0',
+  id: uuid(),
+  source: '/conformance',
+  type,
+  data,
+})
+
+export const publish = (event: object, contentType = 'application/cloudevents+json') =>
+  admin.post('/events', undefined, { body: JSON.stringify(event), headers: { 'content-type': contentType } })

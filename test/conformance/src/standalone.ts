@@ -1,0 +1,71 @@
+import { type ChildProcess, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { createServer } from 'node:net'
+import { setTimeout as delay } from 'node:timers/promises'
+import { fileURLToPath } from 'node:url'
+
+const ROOT = fileURLToPath(new URL('../../../', import.meta.url))
+const START_MS = 20_000
+const STOP_MS = 10_000
+
+const freePort = async () => {
+  const server = createServer().listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  const address = server.address()
+  server.close()
+  await once(server, 'close')
+  if (address === null || typeof address === 'string') throw new Error('No free port')
+  return address.port
+}
+
+const exitOf = async (service: ChildProcess) => {
+  if (service.exitCode === null && service.signalCode === null) await once(service, 'exit')
+  return service.exitCode
+}
+
+export interface Standalone {
+  baseUrl: string
+  /** What it has printed so far. */
+  printed: () => string
+  /** SIGTERM; gives the exit code, null when it had to be killed. */
+  stop: () => Promise<number | null>
+}
+
+/** Starts the service of this repository with these settings and nothing else of the environment, and waits until it is ready. */
+export const startStandalone = async (settings: Record<string, string>): Promise<Standalone> => {
+  const port = await freePort()
+  const service = spawn(process.execPath, ['services/standalone/src/main.ts'], {
+    cwd: ROOT,
+    env: { PATH: process.env.PATH ?? '', PORT: String(port), ...settings },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  })
+  let printed = ''
+  for (const output of [service.stdout, service.stderr]) {
+    output.setEncoding('utf8').on('data', (text: string) => {
+      printed += text
+    })
+  }
+  const baseUrl = `http://127.0.0.1:${port}${settings.BASE_PATH ?? ''}`
+
+  const stop = async () => {
+    service.kill('SIGTERM')
+    const killing = setTimeout(() => service.kill('SIGKILL'), STOP_MS)
+    const code = await exitOf(service)
+    clearTimeout(killing)
+    return code
+  }
+
+  const deadline = Date.now() + START_MS
+  for (;;) {
+    const ready = await fetch(`${baseUrl}/health/ready`).catch(() => undefined)
+    await ready?.arrayBuffer()
+    if (ready?.ok) return { baseUrl, printed: () => printed, stop }
+    if (service.exitCode !== null || Date.now() > deadline) {
+      await stop()
+      throw new Error(
+        `The service did not become ready (exit code ${service.exitCode}):\n${printed.slice(-4000)}`,
+      )
+    }
+    await delay(50)
+  }
+}

@@ -1,0 +1,182 @@
+import { describe, expect, test } from 'vitest'
+import {
+  admin,
+  apiFields,
+  cleanUp,
+  createToken,
+  createUser,
+  eventually,
+  loggedIn,
+  unique,
+  uuid,
+  withinASecond,
+  withToken,
+} from '../src/gantry.ts'
+import type { AccessToken, Api, Page } from '../src/records.ts'
+
+/** Specification, "Authentication", table of scopes. */
+const SCOPES =
+  'API_READ API_WRITE ENVIRONMENT_READ ENVIRONMENT_WRITE USER_READ USER_WRITE ACCESS_TOKEN_MANAGE APPLICATION_READ APPLICATION_WRITE PLAN_READ PLAN_WRITE SUBSCRIPTIONS_READ SUBSCRIPTIONS_WRITE CONFIGURATION_READ CONFIGURATION_WRITE METRICS_READ ORGANIZATION_READ ORGANIZATION_WRITE GIT_CREDENTIALS_READ GIT_CREDENTIALS_WRITE DISCOVERY USER_INVITATION APPROVAL_REQUEST_READ APPROVAL_REQUEST_WRITE AUDIT_LOG_READ RULE_SETS_READ RULE_SETS_WRITE DEV_PORTAL_READ DEV_PORTAL_WRITE WEBHOOKS_READ WEBHOOKS_WRITE TERMS_OF_USE_READ TERMS_OF_USE_WRITE API_GATEWAY_READ API_GATEWAY_WRITE JOBS_READ PLAN_ASSIGN_APIS READ_GOVERNANCE_DATA ACCESS_TENANT_DATA SELF_SERVICE CROSS_ORGANIZATION_ACCESS SAML_LOGIN'.split(
+    ' ',
+  )
+const DAY = 24 * 60 * 60 * 1000
+
+const somebody = async () => loggedIn(await createUser({ role: 'ADMIN' }))
+
+describe('creating an access token', () => {
+  test('answers its record and, this once, the secret', async () => {
+    const client = await somebody()
+    const name = unique('token')
+    const answer = await client.post('/accessTokens', {
+      name,
+      validityDays: 30,
+      scopes: ['API_READ', 'WEBHOOKS_READ'],
+    })
+    const { token, ...record } = answer.as<AccessToken>(201)
+    expect(record).toMatchObject({ name, scopes: ['API_READ', 'WEBHOOKS_READ'], lastUsedAt: null })
+    expect(Date.parse(record.validUntil) - Date.parse(record.createdAt)).toBe(30 * DAY)
+    expect(token).toMatch(/^pat_[A-Za-z0-9_-]{43,}$/)
+
+    const read = await client.get(`/accessTokens/${record.id}`)
+    expect(read.as<AccessToken>(200)).toEqual(record)
+    const list = await client.get('/accessTokens')
+    expect(list.as<Page<AccessToken>>(200)).toMatchObject({
+      content: [record],
+      totalElements: 1,
+      totalPages: 1,
+      last: true,
+    })
+    for (const later of [read, list]) expect(later.text).not.toContain('pat_')
+  })
+
+  test('gives 90 days unless told otherwise', async () => {
+    const { validUntil, createdAt } = await createToken(await somebody(), ['API_READ'])
+    expect(Date.parse(validUntil) - Date.parse(createdAt)).toBe(90 * DAY)
+  })
+
+  test.for([1, 365])('takes %i days', async validityDays => {
+    const { validUntil, createdAt } = await createToken(await somebody(), ['API_READ'], { validityDays })
+    expect(Date.parse(validUntil) - Date.parse(createdAt)).toBe(validityDays * DAY)
+  })
+
+  test('takes every scope of the specification from who has them all', async () => {
+    const { id, scopes } = await createToken(admin, SCOPES)
+    cleanUp(`/accessTokens/${id}`)
+    expect(scopes.toSorted()).toEqual(SCOPES.toSorted())
+  })
+
+  test.for<[string, string, object]>([
+    ['without a name', 'name', { name: undefined }],
+    ['with an empty name', 'name', { name: '  ' }],
+    ['with a name of 256 characters', 'name', { name: 'n'.repeat(256) }],
+    ['without scopes', 'scopes', { scopes: undefined }],
+    ['with no scope', 'scopes', { scopes: [] }],
+    ['with an unknown scope', 'scopes', { scopes: ['API_READ', 'EVERYTHING'] }],
+    ['with scopes that are no list', 'scopes', { scopes: 'API_READ' }],
+    ['of 0 days', 'validityDays', { validityDays: 0 }],
+    ['of -1 days', 'validityDays', { validityDays: -1 }],
+    ['of 366 days', 'validityDays', { validityDays: 366 }],
+    ['of half a day', 'validityDays', { validityDays: 0.5 }],
+    ['of days in text', 'validityDays', { validityDays: '30' }],
+  ])('refuses one %s, naming the field', async ([, field, changes]) => {
+    const body = { name: unique('token'), validityDays: 1, scopes: ['API_READ'], ...changes }
+    const problem = (await admin.post('/accessTokens', body)).refused(400)
+    expect(problem.errors?.map(error => error.field).join()).toContain(field)
+  })
+})
+
+describe('an access token', () => {
+  test('opens what its scopes name and nothing else', async () => {
+    const client = await somebody()
+    const reader = withToken((await createToken(client, ['API_READ'])).token)
+    ;(await reader.get('/apis', { size: 1 })).is(200)
+    const refusal = (await reader.post('/apis', apiFields())).refused(403)
+    expect(JSON.stringify(refusal)).toContain('API_WRITE')
+    ;(await reader.get('/accessTokens')).refused(403)
+
+    const writer = withToken((await createToken(client, ['API_WRITE'])).token)
+    const { id } = (await writer.post('/apis', apiFields())).as<Api>(201)
+    cleanUp(`/apis/${id}`)
+    ;(await writer.get(`/apis/${id}`)).refused(403)
+  })
+
+  test('cannot make one that may more than itself', async () => {
+    const maker = withToken(
+      (await createToken(admin, ['ACCESS_TOKEN_MANAGE', 'API_READ'], { validityDays: 1 })).token,
+    )
+    const wider = { name: unique('token'), scopes: ['API_READ', 'API_WRITE'] }
+    ;(await maker.post('/accessTokens', wider)).refused(403)
+    const same = (await maker.post('/accessTokens', { ...wider, scopes: ['API_READ'] })).as<AccessToken>(201)
+    cleanUp(`/accessTokens/${same.id}`)
+    expect(same.scopes).toEqual(['API_READ'])
+  })
+
+  test('cannot be made with more than the role allows', async () => {
+    const client = await loggedIn(await createUser({ role: 'USER' }))
+    const body = { name: unique('token'), scopes: ['USER_WRITE'] }
+    ;(await client.post('/accessTokens', body)).refused(403)
+  })
+
+  test('loses at once what the role of its user loses', async () => {
+    const user = await createUser({ role: 'ADMIN' })
+    const { token } = await createToken(await loggedIn(user), ['API_READ'])
+    ;(await admin.put(`/users/${user.id}`, { ...user, role: 'NO_ACCESS' })).is(200)
+    await withinASecond(async () => (await withToken(token).get('/apis', { size: 1 })).is(401, 403))
+  })
+
+  test('says when it was last used', async () => {
+    const client = await somebody()
+    const { id, token, createdAt } = await createToken(client, ['API_READ'])
+    ;(await withToken(token).get('/apis', { size: 1 })).is(200)
+    await eventually(async () => {
+      const { lastUsedAt } = (await client.get(`/accessTokens/${id}`)).as<AccessToken>(200)
+      expect(Date.parse(lastUsedAt ?? '')).toBeGreaterThanOrEqual(Date.parse(createdAt))
+    })
+  })
+
+  test('opens nothing with one letter changed', async () => {
+    const client = await somebody()
+    const { token } = await createToken(client, ['API_READ'])
+    const last = token.endsWith('A') ? 'B' : 'A'
+    ;(await withToken(token.slice(0, -1) + last).get('/apis', { size: 1 })).refused(401)
+    ;(await withToken(token.slice(4)).get('/apis', { size: 1 })).refused(401)
+  })
+})
+
+describe('deleting an access token', () => {
+  test('revokes it within a second, and then it is gone', async () => {
+    const client = await somebody()
+    const { id, token } = await createToken(client, ['API_READ'])
+    ;(await withToken(token).get('/apis', { size: 1 })).is(200)
+    expect((await client.delete(`/accessTokens/${id}`)).is(204).bytes).toHaveLength(0)
+    await withinASecond(async () => (await withToken(token).get('/apis', { size: 1 })).refused(401))
+    ;(await client.get(`/accessTokens/${id}`)).refused(404)
+    ;(await client.delete(`/accessTokens/${id}`)).refused(404)
+    expect((await client.get('/accessTokens')).as<Page<AccessToken>>(200).totalElements).toBe(0)
+  })
+})
+
+test('the tokens of others are not there, not even for the administrator', async () => {
+  const [owner, other] = [await somebody(), await somebody()]
+  const { id, token } = await createToken(owner, ['API_READ'])
+  for (const stranger of [other, admin]) {
+    ;(await stranger.get(`/accessTokens/${id}`)).refused(404)
+    ;(await stranger.delete(`/accessTokens/${id}`)).refused(404)
+  }
+  expect((await other.get('/accessTokens')).as<Page<AccessToken>>(200).content).toEqual([])
+  ;(await withToken(token).get('/apis', { size: 1 })).is(200)
+  ;(await admin.get(`/accessTokens/${uuid()}`)).refused(404)
+})
+
+test('tokens are listed in pages', async () => {
+  const client = await somebody()
+  for (const _ of [1, 2, 3]) await createToken(client, ['API_READ'])
+  const pages = await Promise.all(
+    [1, 2, 3].map(async page =>
+      (await client.get('/accessTokens', { page, size: 2 })).as<Page<AccessToken>>(200),
+    ),
+  )
+  expect(pages.map(page => page.content.length)).toEqual([2, 1, 0])
+  expect(pages[1]).toMatchObject({ size: 2, number: 2, totalPages: 2, totalElements: 3, last: true })
+  ;(await client.get('/accessTokens', { size: 101 })).refused(400)
+})

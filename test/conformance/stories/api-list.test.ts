@@ -1,0 +1,338 @@
+import { beforeAll, describe, expect, test } from 'vitest'
+import type { Query } from '../src/client.ts'
+import {
+  admin,
+  createApi,
+  deploy,
+  listApis,
+  platformEvent,
+  publish,
+  readApi,
+  unique,
+  uuid,
+} from '../src/gantry.ts'
+import type { Api } from '../src/records.ts'
+
+const ids = (apis: Api[]) => apis.map(api => api.id).toSorted()
+const found = async (query: Query) => (await listApis({ size: 100, ...query })).content
+
+describe('the filters of the list', () => {
+  // Five APIs of a bank that differ in everything that can be asked for; `text` keeps all others out.
+  const bank = unique('bank')
+  const [owner, staging, production, product] = [uuid(), uuid(), uuid(), uuid()]
+  let cards: Api, loans: Api, savings: Api, foreign: Api, archive: Api
+  const byName = (api: Api) =>
+    ['cards', 'loans', 'savings', 'foreign', 'archive'].find(name => api.name.endsWith(name))
+  const names = async (query: Query) =>
+    (await found({ ...query, text: `${bank} ${query.text ?? ''}` })).map(byName).toSorted()
+
+  beforeAll(async () => {
+    const create = (name: string, fields: Partial<Api>) => createApi({ name: `${bank}-${name}`, ...fields })
+    ;[cards, loans, savings, foreign, archive] = await Promise.all([
+      create('cards', {
+        description: 'Debit and CREDIT cards',
+        tags: ['retail', 'money'],
+        platformType: 'ENVOY',
+        owner,
+      }),
+      create('loans', {
+        description: 'Credit over 100% of 5_years',
+        tags: ['retail'],
+        platformType: 'KONG',
+        owner,
+      }),
+      create('savings', { description: null, tags: ['money', 'retail', 'slow'], platformType: 'ENVOY' }),
+      create('foreign', { description: 'Überweisung ins Ausland', tags: [], status: 'INACTIVE', owner }),
+      create('archive', {
+        description: 'What was',
+        tags: ['moneyed'],
+        status: 'INACTIVE',
+        platformType: 'KONG',
+      }),
+    ])
+    await Promise.all([deploy(cards, staging), deploy(loans, production), deploy(foreign, production)])
+    await deploy(cards, production)
+    for (const api of [cards, savings, foreign]) {
+      ;(await publish(platformEvent('PRODUCT_API_ADDED', { product, api: api.id }))).is(202)
+    }
+  })
+
+  test.for<[string, Query, string[]]>([
+    ['no filter', {}, ['archive', 'cards', 'foreign', 'loans', 'savings']],
+    ['status', { status: 'ACTIVE' }, ['cards', 'loans', 'savings']],
+    ['the other status', { status: 'INACTIVE' }, ['archive', 'foreign']],
+    ['owner', { owner }, ['cards', 'foreign', 'loans']],
+    ['platformType', { platformType: 'ENVOY' }, ['cards', 'savings']],
+    ['platformType in other letters', { platformType: 'envoy' }, []],
+    ['one tag, as a whole', { tags: 'money' }, ['cards', 'savings']],
+    ['tags, all of them', { tags: 'retail,money' }, ['cards', 'savings']],
+    ['tags, repeated', { tags: ['retail', 'money', 'slow'] }, ['savings']],
+    ['a tag that only another has', { tags: 'slow,moneyed' }, []],
+    ['environment', { environment: staging }, ['cards']],
+    ['another environment', { environment: production }, ['cards', 'foreign', 'loans']],
+    ['an environment without APIs', { environment: uuid() }, []],
+    ['deployed=true', { deployed: true }, ['cards', 'foreign', 'loans']],
+    [
+      'deployed=false, which filters nothing',
+      { deployed: false },
+      ['archive', 'cards', 'foreign', 'loans', 'savings'],
+    ],
+    ['product', { product }, ['cards', 'foreign', 'savings']],
+    ['a product without APIs', { product: uuid() }, []],
+    ['text of a name', { text: 'savings' }, ['savings']],
+    ['text of a description', { text: 'debit' }, ['cards']],
+    ['text in any letters', { text: 'cReDiT' }, ['cards', 'loans']],
+    ['text in letters beyond ASCII', { text: 'überWEISUNG' }, ['foreign']],
+    ['text within words', { text: 'edi' }, ['cards', 'loans']],
+    ['text of two letters', { text: 'üb' }, ['foreign']],
+    ['text of one character', { text: '%' }, ['loans']],
+    ['text whose terms are in name and description', { text: 'CARDS debit' }, ['cards']],
+    ['text with several spaces between its terms', { text: '  credit \t over ' }, ['loans']],
+    ['text in which one term is nowhere', { text: 'credit nowhere' }, []],
+    ['text with a percent sign', { text: '100%' }, ['loans']],
+    ['text with a percent sign in its midst', { text: 'cr%it' }, []],
+    ['text with an underscore', { text: '5_y' }, ['loans']],
+    ['text with an underscore for a letter', { text: 'cr_dit' }, []],
+    ['text like a regular expression', { text: 'c.*t' }, []],
+    ['text with quotes', { text: `"credit" ' --` }, []],
+    ['text with a backslash', { text: '\\' }, []],
+    ['text with an asterisk', { text: 'credit*' }, []],
+    [
+      'an unknown parameter, which filters nothing',
+      { colour: 'green' },
+      ['archive', 'cards', 'foreign', 'loans', 'savings'],
+    ],
+  ])('keep by %s', async ([, query, expected]) => {
+    expect(await names(query)).toEqual(expected)
+  })
+
+  test('keep by name, exactly', async () => {
+    const { name, id } = cards
+    expect(ids(await found({ name }))).toEqual([id])
+    expect(await found({ name: name.toUpperCase() })).toEqual([])
+    expect(await found({ name: name.slice(0, -1) })).toEqual([])
+  })
+
+  test('keep by every two of them what both keep', async () => {
+    const filters: Query[] = [
+      { name: cards.name },
+      { status: 'ACTIVE' },
+      { owner },
+      { platformType: 'ENVOY' },
+      { tags: 'money' },
+      { environment: production },
+      { deployed: true },
+      { product },
+      { includeDeployedOn: true, includeRunningJobs: true },
+    ]
+    const kept = (query: Query) => found({ text: bank, ...query }).then(ids)
+    const single = await Promise.all(filters.map(kept))
+    for (const [i, one] of filters.entries()) {
+      const both = await Promise.all(filters.slice(i + 1).map(two => kept({ ...one, ...two })))
+      const expected = filters
+        .slice(i + 1)
+        .map((_, j) => single[i]?.filter(id => single[i + 1 + j]?.includes(id)))
+      expect(both).toEqual(expected)
+    }
+  })
+
+  test('keep by all of them at once', async () => {
+    const all = {
+      name: cards.name,
+      status: 'ACTIVE',
+      owner,
+      platformType: 'ENVOY',
+      tags: 'money',
+      environment: staging,
+      deployed: true,
+      product,
+    }
+    const page = await listApis({ text: `${bank} debit`, ...all })
+    expect(page).toMatchObject({ totalElements: 1, totalPages: 1, last: true })
+    expect(page.content.map(byName)).toEqual(['cards'])
+  })
+
+  test('count what they keep over all pages', async () => {
+    const page = await listApis({ text: bank, tags: 'retail', size: 2 })
+    expect(page).toMatchObject({ size: 2, number: 1, totalElements: 3, totalPages: 2, last: false })
+    expect(page.content).toHaveLength(2)
+  })
+
+  test('follow a change at once', async () => {
+    const api = await createApi({ name: unique('changing'), tags: ['old'], description: 'before' })
+    const { name, displayName } = api
+    ;(
+      await admin.put(`/apis/${api.id}`, {
+        name,
+        displayName,
+        status: 'INACTIVE',
+        tags: ['new'],
+        description: 'after',
+      })
+    ).is(200)
+    expect(await found({ name, tags: 'old' })).toEqual([])
+    expect(await found({ name, text: 'before' })).toEqual([])
+    expect(await found({ name, status: 'ACTIVE' })).toEqual([])
+    expect(ids(await found({ name, tags: 'new', text: 'after', status: 'INACTIVE' }))).toEqual([api.id])
+  })
+
+  test('know that an API left a product', async () => {
+    const other = uuid()
+    const data = { product: other, api: savings.id }
+    ;(await publish(platformEvent('PRODUCT_API_ADDED', data))).is(202)
+    expect(ids(await found({ product: other }))).toEqual([savings.id])
+    ;(await publish(platformEvent('PRODUCT_API_REMOVED', data))).is(202)
+    expect(await found({ product: other })).toEqual([])
+  })
+
+  test.for<[string, Query]>([
+    ['an owner that is no UUID', { owner: 'grace' }],
+    ['an environment that is no UUID', { environment: 'staging' }],
+    ['a product that is no UUID', { product: '7' }],
+    ['an unknown status', { status: 'SLEEPING' }],
+    ['deployed=perhaps', { deployed: 'perhaps' }],
+    ['includeDeployedOn=1.5', { includeDeployedOn: '1.5' }],
+    ['includeRunningJobs=maybe', { includeRunningJobs: 'maybe' }],
+  ])('refuse %s', async ([, query]) => {
+    ;(await admin.get('/apis', query)).refused(400)
+  })
+
+  test('leave deployments out of the records unless asked for', async () => {
+    const [bare] = await found({ name: cards.name })
+    expect(bare).not.toHaveProperty('deployedOn')
+    expect(bare).not.toHaveProperty('runningJobs')
+    const [full] = await found({ name: cards.name, includeDeployedOn: true, includeRunningJobs: true })
+    expect(full?.deployedOn?.map(on => on.environment).toSorted()).toEqual([staging, production].toSorted())
+    expect(full?.runningJobs).toEqual([])
+    expect((await found({ name: archive.name, includeDeployedOn: true }))[0]?.deployedOn).toEqual([])
+  })
+})
+
+describe('the pages of the list', () => {
+  const shelf = unique('shelf')
+  beforeAll(async () => {
+    await Promise.all(
+      Array.from({ length: 12 }, (_, n) =>
+        createApi({
+          name: `${shelf}-${String.fromCharCode(97 + n)}`,
+          displayName: n < 8 ? 'Same' : `Other ${n % 2}`,
+        }),
+      ),
+    )
+  })
+  const letters = (apis: Api[]) => apis.map(api => api.name.at(-1)).join('')
+
+  test('start at 1, hold ten, and are sorted by name unless told otherwise', async () => {
+    const page = await listApis({ text: shelf })
+    expect(page).toMatchObject({ size: 10, number: 1, totalPages: 2, totalElements: 12, last: false })
+    expect(letters(page.content)).toBe('abcdefghij')
+  })
+
+  test.for([
+    [1, 5, 'abcde', false],
+    [2, 5, 'fghij', false],
+    [3, 5, 'kl', true],
+    [2, 6, 'ghijkl', true],
+    [12, 1, 'l', true],
+    [1, 100, 'abcdefghijkl', true],
+  ] as const)('page %i of size %i is %s', async ([number, size, content, last]) => {
+    const page = await listApis({ text: shelf, page: number, size })
+    expect(page).toMatchObject({ size, number, totalElements: 12, totalPages: Math.ceil(12 / size), last })
+    expect(letters(page.content)).toBe(content)
+  })
+
+  test.for([4, 1000])('page %i past the end is empty and the last', async number => {
+    const page = await listApis({ text: shelf, page: number, size: 5 })
+    expect(page).toEqual({ content: [], size: 5, number, totalPages: 3, totalElements: 12, last: true })
+  })
+
+  test('an empty list has no pages', async () => {
+    const page = await listApis({ text: `${shelf} nothing` })
+    expect(page).toEqual({ content: [], size: 10, number: 1, totalPages: 0, totalElements: 0, last: true })
+  })
+
+  test.for<[string, Query]>([
+    ['page 0', { page: 0 }],
+    ['page -1', { page: -1 }],
+    ['page 1.5', { page: '1.5' }],
+    ['page one', { page: 'one' }],
+    ['an empty page', { page: '' }],
+    ['a page beyond counting', { page: '9'.repeat(400) }],
+    ['size 0', { size: 0 }],
+    ['size 101', { size: 101 }],
+    ['size -5', { size: -5 }],
+    ['size ten', { size: 'ten' }],
+    ['two sizes', { size: [5, 6] }],
+    ['sorting by an unknown property', { sort: 'colour,asc' }],
+    ['sorting by a property that is not listed', { sort: '__proto__,asc' }],
+    ['sorting in an unknown direction', { sort: 'name,upwards' }],
+  ])('%s is refused', async ([, query]) => {
+    ;(await admin.get('/apis', query)).refused(400)
+  })
+
+  test('are sorted downwards', async () => {
+    expect(letters((await listApis({ text: shelf, sort: 'name,desc', size: 4 })).content)).toBe('lkji')
+  })
+
+  test('are sorted by one property and then another', async () => {
+    const sort = ['displayName,asc', 'name,desc']
+    expect(letters((await listApis({ text: shelf, sort, size: 100 })).content)).toBe('kilj' + 'hgfedcba')
+  })
+
+  test('neither repeat nor skip where the order is a tie', async () => {
+    for (const sort of ['displayName,asc', 'displayName,desc', 'status,asc']) {
+      const pages = await Promise.all(
+        [1, 2, 3, 4].map(page => listApis({ text: shelf, sort, page, size: 3 })),
+      )
+      expect(new Set(pages.flatMap(page => ids(page.content))).size).toBe(12)
+    }
+  })
+
+  test('are sorted by the time of creation', async () => {
+    const times = (await listApis({ text: shelf, sort: 'createdAt,desc', size: 100 })).content.map(
+      api => api.createdAt,
+    )
+    expect(times).toEqual(times.toSorted().toReversed())
+  })
+})
+
+describe('what was written is read', () => {
+  test('in lists and counts, at once, by everyone', async () => {
+    const group = unique('group')
+    for (const count of [1, 2, 3, 4, 5, 6, 7, 8]) {
+      const { id } = await createApi({ name: `${group}-${count}` })
+      const page = await listApis({ text: group, size: 100 })
+      expect(page.totalElements).toBe(count)
+      expect(ids(page.content)).toContain(id)
+    }
+  })
+
+  test('also when many write at once', async () => {
+    await Promise.all(
+      Array.from({ length: 16 }, async () => {
+        const group = unique('group')
+        const { id } = await createApi({ name: group })
+        expect((await listApis({ text: group })).totalElements).toBe(1)
+        ;(await admin.delete(`/apis/${id}`)).is(204)
+        expect((await listApis({ text: group })).totalElements).toBe(0)
+      }),
+    )
+  })
+
+  test('by every writer of the same list, once all have their answer', async () => {
+    const group = unique('group')
+    const created = await Promise.all(
+      Array.from({ length: 16 }, (_, n) => createApi({ name: `${group}-${n}` })),
+    )
+    const page = await listApis({ text: group, size: 100 })
+    expect(page.totalElements).toBe(16)
+    expect(ids(page.content)).toEqual(ids(created))
+  })
+})
+
+test('an item of the list is the record that GET answers', async () => {
+  const api = await createApi({ description: 'One', tags: ['a'] })
+  const [item] = await found({ name: api.name })
+  expect(item).toMatchObject({ id: api.id, name: api.name, description: 'One', tags: ['a'], hasImage: false })
+  expect(await readApi(api.id)).toMatchObject({ ...item })
+})

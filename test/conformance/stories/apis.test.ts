@@ -1,0 +1,311 @@
+import { describe, expect, test } from 'vitest'
+import {
+  admin,
+  apiFields,
+  cleanUp,
+  createApi,
+  createUser,
+  listApis,
+  loggedIn,
+  readApi,
+  unique,
+  uuid,
+} from '../src/gantry.ts'
+import type { Api } from '../src/records.ts'
+
+const optionalFields = {
+  description: 'Card and account payments',
+  url: '/payments',
+  platformType: 'ENVOY',
+  gitUrl: 'https://git.example/payments.git',
+  gitCredential: '0b7a4b0e-2f57-4f0a-9b5b-6c1f5b1f9d11',
+  owner: '9c1c3a52-7d0e-4a53-8a3e-0d9b9f0f7c21',
+}
+const fieldsOf = ({ name, displayName, status, tags }: Api) => ({ name, displayName, status, tags })
+
+describe('creating an API', () => {
+  test('answers the record with everything that was sent, and where it is', async () => {
+    const fields = apiFields({ ...optionalFields, tags: ['finance', 'public'] })
+    const answer = await admin.post('/apis', fields)
+    const api = answer.as<Api>(201)
+    cleanUp(`/apis/${api.id}`)
+
+    expect(api).toMatchObject(fields)
+    expect(api).toMatchObject({ deploymentStatus: 'CREATED', hasImage: false })
+    expect(api.id).toMatch(/^[0-9a-f-]{36}$/)
+    expect(Math.abs(Date.parse(api.createdAt) - Date.now())).toBeLessThan(15 * 60_000)
+    expect(answer.headers.get('location')).toMatch(new RegExp(`/apis/${api.id}$`))
+    expect(await readApi(api.id)).toEqual(api)
+  })
+
+  test.for(['ACTIVE', 'INACTIVE'])('takes the status %s as sent', async status => {
+    const api = await createApi({ status })
+    expect(api).toMatchObject({ status, deploymentStatus: 'CREATED' })
+  })
+
+  test('answers null for every optional field without a value', async () => {
+    const api = await createApi()
+    expect(api).toMatchObject({
+      description: null,
+      url: null,
+      platformType: null,
+      gitUrl: null,
+      gitCredential: null,
+    })
+  })
+
+  test('takes null for an optional field like its absence', async () => {
+    const api = await createApi({
+      description: null,
+      url: null,
+      platformType: null,
+      gitUrl: null,
+      gitCredential: null,
+    })
+    expect(api.description).toBeNull()
+  })
+
+  test('makes the caller the owner unless one is named, and shows the display name where it is known', async () => {
+    const user = await createUser({ displayName: 'Grace Hopper' })
+    const own = await createApi({}, await loggedIn(user))
+    expect(await readApi(own.id)).toMatchObject({ owner: user.id, ownerDisplayName: 'Grace Hopper' })
+
+    const foreign = await createApi({ owner: uuid() })
+    const page = await listApis({ name: foreign.name })
+    expect(page.content[0]).toMatchObject({ owner: foreign.owner, ownerDisplayName: null })
+  })
+
+  test('trims the name and drops tags that are given twice', async () => {
+    const name = unique('trimmed')
+    const api = await createApi({ name: `  ${name}\t`, tags: ['a', 'b', 'a'] })
+    expect(api.name).toBe(name)
+    expect(api.tags.toSorted()).toEqual(['a', 'b'])
+  })
+
+  test('ignores fields that it does not know', async () => {
+    const answer = await admin.post('/apis', { ...apiFields(), colour: 'green', id: uuid(), hasImage: true })
+    const api = answer.as<Api & { colour?: string }>(201)
+    cleanUp(`/apis/${api.id}`)
+    expect(api.colour).toBeUndefined()
+    expect(api.hasImage).toBe(false)
+  })
+
+  const long = (length: number) => unique('long').padEnd(length, 'x')
+  test.for<[string, () => object]>([
+    ['a name of 255 characters', () => ({ name: long(255) })],
+    ['a displayName of 255 characters', () => ({ displayName: 'd'.repeat(255) })],
+    ['a description of 1000 characters', () => ({ description: 'd'.repeat(1000) })],
+    ['a platformType of 100 characters', () => ({ platformType: 'p'.repeat(100) })],
+    ['a url of 2048 characters', () => ({ url: `/${'u'.repeat(2047)}` })],
+    ['a gitUrl of 2048 characters', () => ({ gitUrl: `https://git.example/${'u'.repeat(2028)}` })],
+    [
+      '50 tags of 100 characters',
+      () => ({ tags: Array.from({ length: 50 }, (_, n) => `${n}`.padStart(100, 't')) }),
+    ],
+    [
+      'text beyond ASCII',
+      () => ({ name: `${unique('größe')}-名前-😀`, description: 'Zeile 1\nZeile 2 – „Zitat“' }),
+    ],
+  ])('takes %s', async ([, fields]) => {
+    const sent = fields()
+    const api = await createApi(sent)
+    expect(await readApi(api.id)).toMatchObject(sent)
+  })
+
+  test.for<[string, string, object]>([
+    ['without a name', 'name', { name: undefined }],
+    ['without a displayName', 'displayName', { displayName: undefined }],
+    ['without a status', 'status', { status: undefined }],
+    ['without tags', 'tags', { tags: undefined }],
+    ['with an empty name', 'name', { name: '' }],
+    ['with a name of spaces', 'name', { name: '   ' }],
+    ['with a name of 256 characters', 'name', { name: 'n'.repeat(256) }],
+    ['with a control character in the name', 'name', { name: 'one\u0007two' }],
+    ['with a line break in the name', 'name', { name: 'one\ntwo' }],
+    ['with NUL in the name', 'name', { name: 'one\u0000two' }],
+    ['with a number for a name', 'name', { name: 7 }],
+    ['with null for a name', 'name', { name: null }],
+    ['with an empty displayName', 'displayName', { displayName: '' }],
+    ['with a displayName of 256 characters', 'displayName', { displayName: 'd'.repeat(256) }],
+    ['with an unknown status', 'status', { status: 'SLEEPING' }],
+    ['with a status in small letters', 'status', { status: 'active' }],
+    ['with a description of 1001 characters', 'description', { description: 'd'.repeat(1001) }],
+    ['with a url of 2049 characters', 'url', { url: 'u'.repeat(2049) }],
+    ['with a gitUrl of 2049 characters', 'gitUrl', { gitUrl: 'u'.repeat(2049) }],
+    ['with a platformType of 101 characters', 'platformType', { platformType: 'p'.repeat(101) }],
+    ['with an owner that is no UUID', 'owner', { owner: 'grace' }],
+    ['with a gitCredential that is no UUID', 'gitCredential', { gitCredential: '42' }],
+    ['with tags that are no list', 'tags', { tags: 'finance' }],
+    ['with 51 tags', 'tags', { tags: Array.from({ length: 51 }, (_, n) => `tag ${n}`) }],
+    ['with a tag of 101 characters', 'tags', { tags: ['t'.repeat(101)] }],
+    ['with an empty tag', 'tags', { tags: [''] }],
+    ['with a tag that is no text', 'tags', { tags: [1] }],
+  ])('refuses a body %s, naming the field', async ([, field, fields]) => {
+    const problem = (await admin.post('/apis', { ...apiFields(), ...fields })).refused(400)
+    expect(problem.errors?.map(error => error.field).join()).toContain(field)
+  })
+
+  test('names every field that is wrong at once', async () => {
+    const problem = (await admin.post('/apis', { status: 'SLEEPING' })).refused(400)
+    const fields = problem.errors?.map(error => error.field)
+    expect(fields).toEqual(expect.arrayContaining(['name', 'displayName', 'status', 'tags']))
+  })
+})
+
+describe('an API name', () => {
+  test('is unique among existing APIs', async () => {
+    const api = await createApi()
+    ;(await admin.post('/apis', apiFields({ name: api.name }))).refused(409, 'api-name-taken')
+    ;(await admin.post('/apis', apiFields({ name: ` ${api.name} ` }))).refused(409, 'api-name-taken')
+  })
+
+  test('differs from the same name in other letters', async () => {
+    const api = await createApi({ name: unique('case') })
+    expect((await createApi({ name: api.name.toUpperCase() })).id).not.toBe(api.id)
+  })
+
+  test('is free again after its API was deleted', async () => {
+    const { id, name } = await createApi()
+    ;(await admin.delete(`/apis/${id}`)).is(204)
+    expect((await createApi({ name })).id).not.toBe(id)
+  })
+
+  test('is free again after its API was renamed, and the new one is taken', async () => {
+    const api = await createApi()
+    const renamed = unique('renamed')
+    ;(await admin.put(`/apis/${api.id}`, { ...fieldsOf(api), name: renamed })).is(200)
+    ;(await admin.post('/apis', apiFields({ name: renamed }))).refused(409, 'api-name-taken')
+    await createApi({ name: api.name })
+  })
+
+  test('cannot be taken over by renaming, and the API keeps its own', async () => {
+    const [api, other] = [await createApi(), await createApi()]
+    const stolen = await admin.put(`/apis/${api.id}`, { ...fieldsOf(api), name: other.name })
+    stolen.refused(409, 'api-name-taken')
+    expect(await readApi(api.id)).toEqual(api)
+    ;(await admin.post('/apis', apiFields({ name: api.name }))).refused(409, 'api-name-taken')
+  })
+
+  test('goes to one of two who ask for it at the same time', async () => {
+    const name = unique('race')
+    const answers = await Promise.all([1, 2].map(() => admin.post('/apis', apiFields({ name }))))
+    expect(answers.map(answer => answer.status).toSorted()).toEqual([201, 409])
+    const { content, totalElements } = await listApis({ name })
+    expect(totalElements).toBe(1)
+    cleanUp(`/apis/${content[0]?.id}`)
+  })
+
+  test('goes to one of eight, five times over', async () => {
+    for (const round of [1, 2, 3, 4, 5]) {
+      const name = unique(`race${round}`)
+      const answers = await Promise.all(
+        Array.from({ length: 8 }, () => admin.post('/apis', apiFields({ name }))),
+      )
+      expect(answers.map(answer => answer.status).toSorted()).toEqual([
+        201, 409, 409, 409, 409, 409, 409, 409,
+      ])
+      cleanUp(`/apis/${answers.find(answer => answer.status === 201)?.as<Api>(201).id}`)
+    }
+  })
+
+  test('goes to one of two who rename to it at the same time, and the other keeps its own', async () => {
+    const [one, two] = [await createApi(), await createApi()]
+    const name = unique('race')
+    const answers = await Promise.all(
+      [one, two].map(api => admin.put(`/apis/${api.id}`, { ...fieldsOf(api), name })),
+    )
+    expect(answers.map(answer => answer.status).toSorted()).toEqual([200, 409])
+    const names = [(await readApi(one.id)).name, (await readApi(two.id)).name]
+    expect(names.filter(found => found === name)).toHaveLength(1)
+    expect([one.name, two.name]).toContain(names.find(found => found !== name))
+  })
+})
+
+describe('updating an API', () => {
+  test.for([
+    ['ACTIVE', 'INACTIVE'],
+    ['INACTIVE', 'ACTIVE'],
+    ['ACTIVE', 'ACTIVE'],
+    ['INACTIVE', 'INACTIVE'],
+  ])('moves it from %s to %s', async ([from = '', to = '']) => {
+    const api = await createApi({ status: from })
+    const updated = (await admin.put(`/apis/${api.id}`, { ...fieldsOf(api), status: to })).as<Api>(200)
+    expect(updated).toMatchObject({ id: api.id, status: to, createdAt: api.createdAt })
+    expect(await readApi(api.id)).toEqual(updated)
+  })
+
+  test('replaces: what is left out becomes null, and only the owner stays', async () => {
+    const api = await createApi({ ...optionalFields, tags: ['finance'] })
+    const bare = { name: api.name, displayName: 'Renamed', status: 'ACTIVE', tags: [] }
+    const updated = (await admin.put(`/apis/${api.id}`, bare)).as<Api>(200)
+    expect(updated).toMatchObject({
+      ...bare,
+      description: null,
+      url: null,
+      platformType: null,
+      gitUrl: null,
+      gitCredential: null,
+      owner: api.owner,
+    })
+    expect(await readApi(api.id)).toEqual(updated)
+  })
+
+  test('takes a record as it was read', async () => {
+    const api = await createApi({ ...optionalFields, tags: ['finance'] })
+    const updated = (await admin.put(`/apis/${api.id}`, api)).as<Api>(200)
+    expect(updated).toEqual({ ...api, updatedAt: updated.updatedAt })
+  })
+
+  test('gives it another owner', async () => {
+    const api = await createApi()
+    const owner = uuid()
+    ;(await admin.put(`/apis/${api.id}`, { ...fieldsOf(api), owner })).is(200)
+    expect((await readApi(api.id)).owner).toBe(owner)
+  })
+
+  test.for(['name', 'displayName', 'status', 'tags'])(
+    'refuses a body without %s and changes nothing',
+    async field => {
+      const api = await createApi()
+      const problem = (
+        await admin.put(`/apis/${api.id}`, { ...fieldsOf(api), displayName: 'New', [field]: undefined })
+      ).refused(400)
+      expect(problem.errors?.map(error => error.field)).toContain(field)
+      expect(await readApi(api.id)).toEqual(api)
+    },
+  )
+
+  test('answers 404 for an API that does not exist', async () => {
+    ;(await admin.put(`/apis/${uuid()}`, apiFields())).refused(404)
+  })
+})
+
+describe('deleting an API', () => {
+  test('answers 204 with nothing, and then it is gone', async () => {
+    const { id, name } = await createApi()
+    const answer = (await admin.delete(`/apis/${id}`)).is(204)
+    expect(answer.bytes).toHaveLength(0)
+    ;(await admin.get(`/apis/${id}`)).refused(404)
+    ;(await admin.put(`/apis/${id}`, apiFields())).refused(404)
+    ;(await admin.delete(`/apis/${id}`)).refused(404)
+    expect(await listApis({ name })).toMatchObject({ content: [], totalElements: 0 })
+  })
+
+  test('takes undeploy=true also when it is deployed nowhere', async () => {
+    const { id } = await createApi()
+    ;(await admin.delete(`/apis/${id}`, { query: { undeploy: true } })).is(204)
+    ;(await admin.get(`/apis/${id}`)).refused(404)
+  })
+
+  test('refuses another value of undeploy', async () => {
+    const { id } = await createApi()
+    ;(await admin.delete(`/apis/${id}`, { query: { undeploy: 'perhaps' } })).refused(400)
+    await readApi(id)
+  })
+
+  test('answers 404 for an API that never was, and no server error for an id that cannot be one', async () => {
+    ;(await admin.delete(`/apis/${uuid()}`)).refused(404)
+    ;(await admin.get('/apis/not-a-uuid')).is(400, 404)
+    ;(await admin.get("/apis/%00';--")).is(400, 404)
+  })
+})

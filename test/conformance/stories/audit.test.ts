@@ -1,0 +1,156 @@
+import { beforeAll, describe, expect, inject, test } from 'vitest'
+import {
+  admin,
+  apiFields,
+  cleanUp,
+  createToken,
+  createUser,
+  eventually,
+  loggedIn,
+  logIn,
+  PASSWORD,
+  unique,
+  uuid,
+} from '../src/gantry.ts'
+import type { Api, AuditRecord, Page, Webhook } from '../src/records.ts'
+
+const list = async (query = {}) => (await admin.get('/auditLog', query)).as<Page<AuditRecord>>(200)
+/** What was done in one request, told by the X-Request-Id that was sent with it. */
+const doneIn = (requestId: string, query: object) =>
+  eventually(async () => {
+    const { content } = await list({ size: 100, ...query })
+    const record = content.find(candidate => candidate.requestId === requestId)
+    if (!record) throw new Error(`No record of request ${requestId} with ${JSON.stringify(query)}`)
+    return record
+  })
+
+describe('a change', () => {
+  const [creation, update, deletion] = [uuid(), uuid(), uuid()]
+  let api: Api
+  beforeAll(async () => {
+    const by = (id: string) => ({ headers: { 'x-request-id': id } })
+    const fields = apiFields({ description: 'as it was' })
+    api = (await admin.post('/apis', fields, by(creation))).as<Api>(201)
+    ;(await admin.put(`/apis/${api.id}`, { ...fields, description: 'as it is' }, by(update))).is(200)
+    ;(await admin.delete(`/apis/${api.id}`, by(deletion))).is(204)
+  })
+  const record = (requestId: string) => doneIn(requestId, { resource: api.id })
+
+  test('is recorded with who, what and when', async () => {
+    const entry = await record(update)
+    expect(entry).toMatchObject({ resourceId: api.id, requestId: update })
+    expect(entry.resourceType).toMatch(/api/i)
+    expect(entry.action).toMatch(/\w/)
+    expect(JSON.stringify(entry.user)).toContain(inject('admin').username)
+    expect(Date.parse(entry.timestamp)).toBeGreaterThanOrEqual(Date.parse(api.createdAt))
+  })
+
+  test('is recorded with what was before and what came after', async () => {
+    const [created, updated, deleted] = [await record(creation), await record(update), await record(deletion)]
+    expect(created.details.before).toBeNull()
+    expect(created.details.after).toMatchObject({ description: 'as it was' })
+    expect(updated.details.before).toMatchObject({ description: 'as it was' })
+    expect(updated.details.after).toMatchObject({ description: 'as it is' })
+    expect(deleted.details.before).toMatchObject({ description: 'as it is' })
+    expect(deleted.details.after).toBeNull()
+    expect(new Set([created, updated, deleted].map(({ action }) => action)).size).toBe(3)
+  })
+
+  test('is found by text, user, action, resource and time', async () => {
+    const { action, timestamp, id } = await record(update)
+    const at = Date.parse(timestamp)
+    const time = (ms: number) => new Date(at + ms).toISOString()
+    const found = async (query: object) =>
+      (await list({ resource: api.id, size: 100, ...query })).content.map(entry => entry.id)
+
+    expect(await found({})).toHaveLength(3)
+    expect(await found({ action })).toEqual([id])
+    expect(await found({ action: 'NOTHING_LIKE_THIS' })).toEqual([])
+    expect(await found({ user: inject('admin').username })).toHaveLength(3)
+    expect(await found({ user: uuid() })).toEqual([])
+    expect(await found({ from: time(-60_000), to: time(60_000) })).toContain(id)
+    expect(await found({ from: time(60_000) })).not.toContain(id)
+    expect(await found({ to: time(-60_000) })).not.toContain(id)
+    expect(await found({ text: api.id })).toContain(id)
+    expect(await found({ text: 'nowhere to be found' })).toEqual([])
+    expect((await list({ resource: uuid() })).totalElements).toBe(0)
+    expect(
+      (await list({ action, from: time(-1000), size: 100 })).content.every(entry => entry.action === action),
+    ).toBe(true)
+  })
+
+  test('is recorded once', async () => {
+    await record(deletion)
+    const { content, totalElements } = await list({ resource: api.id, size: 100 })
+    expect(totalElements).toBe(3)
+    expect(content.map(entry => entry.requestId).toSorted()).toEqual([creation, update, deletion].toSorted())
+  })
+})
+
+test('it is told who did it, not who could have', async () => {
+  const user = await createUser()
+  const client = await loggedIn(user)
+  const requestId = uuid()
+  const api = (await client.post('/apis', apiFields(), { headers: { 'x-request-id': requestId } })).as<Api>(
+    201,
+  )
+  cleanUp(`/apis/${api.id}`)
+  const entry = await doneIn(requestId, { resource: api.id })
+  expect(JSON.stringify(entry.user)).toContain(user.id)
+  expect((await list({ user: user.id, resource: api.id })).totalElements).toBe(1)
+})
+
+test('what was refused is not recorded as done', async () => {
+  const requestId = uuid()
+  const marker = unique('refused')
+  ;(
+    await admin.post(
+      '/apis',
+      { ...apiFields({ name: marker }), status: 'SLEEPING' },
+      { headers: { 'x-request-id': requestId } },
+    )
+  ).refused(400)
+  const api = (await admin.post('/apis', apiFields())).as<Api>(201)
+  cleanUp(`/apis/${api.id}`)
+  await eventually(async () => expect((await list({ resource: api.id })).totalElements).toBe(1))
+  const { content } = await list({
+    size: 100,
+    from: new Date(Date.parse(api.createdAt) - 10_000).toISOString(),
+  })
+  expect(content.filter(entry => entry.requestId === requestId)).toEqual([])
+})
+
+test('every service records: users, tokens and webhooks, but never a secret', async () => {
+  const user = await createUser()
+  ;(await logIn(user.username)).is(200)
+  const { id: tokenId, token } = await createToken(admin, ['API_READ'])
+  cleanUp(`/accessTokens/${tokenId}`)
+  const hook = {
+    displayName: unique('hook'),
+    url: 'https://example.com/',
+    active: false,
+    eventTypes: ['TEST'],
+  }
+  const { id: webhookId, secret = '' } = (await admin.post('/webhooks', hook)).as<Webhook>(201)
+  cleanUp(`/webhooks/${webhookId}`)
+
+  for (const resource of [user.id, tokenId, webhookId]) {
+    const shown = await eventually(async () => {
+      const answer = await admin.get('/auditLog', { resource, size: 100 })
+      expect(answer.as<Page<AuditRecord>>(200).totalElements).toBeGreaterThan(0)
+      return answer.text
+    })
+    for (const hidden of [token, secret, PASSWORD, 'argon2']) expect(shown).not.toContain(hidden)
+  }
+})
+
+test('the log is paged, newest first or as sorted', async () => {
+  const page = await list({ size: 2 })
+  expect(page).toMatchObject({ size: 2, number: 1 })
+  const oldest = await list({ size: 5, sort: 'timestamp,asc' })
+  const times = oldest.content.map(entry => entry.timestamp)
+  expect(times).toEqual(times.toSorted())
+  for (const query of [{ size: 101 }, { page: 0 }, { from: 'yesterday' }, { to: '7' }]) {
+    ;(await admin.get('/auditLog', query)).refused(400)
+  }
+})

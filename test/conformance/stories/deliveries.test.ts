@@ -1,0 +1,172 @@
+import { describe, expect, test } from 'vitest'
+import {
+  cancel,
+  delivery,
+  failing,
+  givenUp,
+  happen,
+  retrying,
+  testWebhook,
+  working,
+} from '../src/deliveries.ts'
+import { admin, eventually, findListed, unique } from '../src/gantry.ts'
+import { heldReply, verify } from '../src/receiver.ts'
+import type { Delivery, Page, Webhook } from '../src/records.ts'
+import { changeWebhook, delivered, listDeliveries, readDelivery, subscribe } from '../src/webhooks.ts'
+
+describe.concurrent('an inactive webhook', () => {
+  test('gets no deliveries of what happens in the meantime', async () => {
+    const about = unique('event')
+    const { webhook, inbox } = await subscribe(['CONFIGURATION_CHANGED'], { about })
+    const witness = await subscribe(['CONFIGURATION_CHANGED'], { about })
+    await changeWebhook(webhook, { active: false })
+    await happen('CONFIGURATION_CHANGED', `${about}-while-inactive`)
+    await witness.inbox.arrival(1)
+    await changeWebhook(webhook, { active: true })
+    await happen('CONFIGURATION_CHANGED', `${about}-while-active`)
+    await inbox.arrival(1)
+    expect(inbox.received.map(({ payload }) => payload.data.about)).toEqual([`${about}-while-active`])
+    const { content } = await listDeliveries(webhook)
+    expect(
+      content.filter(({ payload }) => JSON.stringify(payload).includes(`${about}-while-inactive`)),
+    ).toEqual([])
+  })
+
+  test('is not called: what is pending waits until it is active again', async () => {
+    const { webhook, inbox, id } = await retrying('CONFIGURATION_CHANGED')
+    inbox.respond = working
+    const waiting = await readDelivery(webhook, id)
+    expect(waiting).toMatchObject({ status: 'RETRYING', attempts: 1 })
+    // A test goes out in spite of it and is back only after the retries would have been due.
+    const probe = await testWebhook(webhook)
+    await delivered(webhook, probe.id, 'SUCCESS')
+    await eventually(() => expect(Date.now()).toBeGreaterThan(Date.parse(waiting.lastAttemptAt ?? '') + 1000))
+    expect(await readDelivery(webhook, id)).toMatchObject({ status: 'RETRYING', attempts: 1 })
+
+    await changeWebhook(webhook, { active: true })
+    expect(await delivered(webhook, id, 'SUCCESS')).toMatchObject({ attempts: 2 })
+    expect(inbox.received).toHaveLength(2)
+  })
+})
+
+describe.concurrent('testing a webhook', () => {
+  test('answers the delivery, which is made at once', async () => {
+    const { webhook, secret, inbox } = await subscribe(['API_DEPLOYMENT_FAILED'])
+    const made = await testWebhook(webhook)
+    expect(made).toMatchObject({ webhook: webhook.id, eventType: 'TEST' })
+    const arrived = await inbox.arrival(1)
+    expect(() => verify(secret, arrived)).not.toThrow()
+    expect(arrived.payload.type).toBe('TEST')
+    const record = await delivered(webhook, made.id, 'SUCCESS')
+    expect(record.attemptLog.map(({ trigger }) => trigger)).toEqual(['TEST'])
+  })
+
+  test('answers a delivery that is CREATED while the attempt is under way', async () => {
+    const { respond, letGo } = heldReply()
+    const { webhook } = await subscribe(['API_DEPLOYMENT_FAILED'], { respond })
+    const made = await testWebhook(webhook)
+    expect(made.status).toBe('CREATED')
+    expect((await readDelivery(webhook, made.id)).id).toBe(made.id)
+    letGo({ status: 200 })
+    await delivered(webhook, made.id, 'SUCCESS')
+  })
+
+  test('makes one attempt, also when it fails', async () => {
+    const { webhook, inbox } = await subscribe(['API_DEPLOYMENT_FAILED'], { respond: failing })
+    const made = await testWebhook(webhook)
+    expect(await delivered(webhook, made.id, 'GIVE_UP')).toMatchObject({ attempts: 1, responseStatus: 500 })
+    expect(inbox.received).toHaveLength(1)
+  })
+
+  test('works also when the webhook is inactive', async () => {
+    const { webhook, inbox } = await subscribe(['API_DEPLOYMENT_FAILED'])
+    await changeWebhook(webhook, { active: false })
+    const made = await testWebhook(webhook)
+    await inbox.arrival(1)
+    await delivered(webhook, made.id, 'SUCCESS')
+  })
+})
+
+describe.concurrent('a rotated secret', () => {
+  test('is new, shown once, and for a day the old one verifies as well', async () => {
+    const { webhook, secret, inbox } = await subscribe(['API_DEPLOYMENT_FAILED'])
+    const rotated = (await admin.post(`/webhooks/${webhook.id}/rotateSecret`)).as<
+      Webhook & { secret: string }
+    >(200)
+    expect(rotated.secret).toMatch(/^whsec_/)
+    expect(rotated.secret).not.toBe(secret)
+    expect((await admin.get(`/webhooks/${webhook.id}`)).as<Webhook>(200)).not.toHaveProperty('secret')
+
+    await testWebhook(webhook)
+    const arrived = await inbox.arrival(1)
+    expect(String(arrived.headers['webhook-signature']).split(' ')).toHaveLength(2)
+    expect(() => verify(secret, arrived)).not.toThrow()
+    expect(() => verify(rotated.secret, arrived)).not.toThrow()
+  })
+})
+
+describe.concurrent('the history', () => {
+  test('of a webhook is listed in pages and by status', async () => {
+    const { webhook, inbox } = await subscribe(['API_DEPLOYMENT_FAILED'])
+    const succeeded: string[] = []
+    for (const _ of [1, 2, 3]) succeeded.push((await testWebhook(webhook)).id)
+    for (const id of succeeded) await delivered(webhook, id, 'SUCCESS')
+    inbox.respond = failing
+    const failed = await testWebhook(webhook)
+    await delivered(webhook, failed.id, 'GIVE_UP')
+
+    expect((await listDeliveries(webhook)).totalElements).toBe(4)
+    const pages = await Promise.all([1, 2, 3].map(page => listDeliveries(webhook, { page, size: 2 })))
+    expect(pages.flatMap(page => page.content.map(({ id }) => id)).toSorted()).toEqual(
+      [...succeeded, failed.id].toSorted(),
+    )
+    expect(pages.map(page => page.last)).toEqual([false, true, true])
+    ;(await admin.get(`/webhooks/${webhook.id}/requests`, { size: 0 })).refused(400)
+    expect(await readDelivery(webhook, failed.id)).toMatchObject({ id: failed.id, webhook: webhook.id })
+
+    const { webhook: other } = await subscribe(['API_DEPLOYMENT_FAILED'])
+    ;(await admin.get(`/webhooks/${other.id}/requests/${failed.id}`)).refused(404)
+  })
+
+  test('of all webhooks is listed, by status too', async () => {
+    const done = await delivery('SUBSCRIPTION_CREATED', working)
+    await delivered(done.webhook, done.id, 'SUCCESS')
+    const hopeless = await givenUp('SUBSCRIPTION_CREATED')
+    const waiting = await retrying('SUBSCRIPTION_CREATED')
+    const cancelled = await retrying('SUBSCRIPTION_CREATED')
+    ;(await cancel(cancelled.id)).is(200)
+    const { respond, letGo } = heldReply()
+    const fresh = await delivery('SUBSCRIPTION_CREATED', respond)
+
+    const expected = {
+      SUCCESS: done,
+      GIVE_UP: hopeless,
+      RETRYING: waiting,
+      CANCELLED: cancelled,
+      CREATED: fresh,
+    }
+    for (const [status, { id }] of Object.entries(expected)) {
+      const page = (await admin.get('/webhooks/requests', { status, size: 100 })).as<Page<Delivery>>(200)
+      expect(page.content.every(record => record.status === status)).toBe(true)
+      expect(await findListed<Delivery>('/webhooks/requests', id, { status })).toMatchObject({ id, status })
+      expect(await findListed<Delivery>('/webhooks/requests', id)).toMatchObject({ id, status })
+    }
+    expect(await findListed<Delivery>('/webhooks/requests', done.id, { status: 'GIVE_UP' })).toBeUndefined()
+    letGo({ status: 200 })
+    ;(await admin.get('/webhooks/requests', { status: 'LOST' })).refused(400)
+    ;(await admin.get('/webhooks/requests', { size: 101 })).refused(400)
+  })
+
+  test('outlives the webhook, whose pending deliveries are CANCELLED', async () => {
+    const pending = await retrying('SUBSCRIPTION_DELETED')
+    ;(await admin.delete(`/webhooks/${pending.webhook.id}`)).is(204)
+    ;(await admin.get(`/webhooks/${pending.webhook.id}/requests`)).refused(404)
+    const record = await eventually(async () => {
+      const found = await findListed<Delivery>('/webhooks/requests', pending.id)
+      expect(found?.status).toBe('CANCELLED')
+      return found
+    })
+    expect(record).toMatchObject({ webhook: pending.webhook.id, attempts: 1 })
+    expect(pending.inbox.received).toHaveLength(1)
+  })
+})

@@ -1,0 +1,147 @@
+import { describe, expect, test } from 'vitest'
+import { admin, apiFields, createApi, deploy, eventually, listApis, readApi, uuid } from '../src/gantry.ts'
+import type { Api, Job } from '../src/records.ts'
+
+const path = (environment: string, { id }: Api) => `/environments/${environment}/apis/${id}`
+const environmentsOf = async ({ id }: Api) =>
+  (await readApi(id, { includeDeployedOn: true })).deployedOn?.map(on => on.environment).toSorted()
+const statusOf = async ({ id }: Api) => (await readApi(id)).deploymentStatus
+
+const undeploy = async (api: Api, environment: string) => {
+  const job = (await admin.delete(path(environment, api))).as<Job>(202)
+  await eventually(async () => expect(await environmentsOf(api)).not.toContain(environment))
+  return job
+}
+
+describe('deploying', () => {
+  test('answers the job and ends in DEPLOYED', async () => {
+    const api = await createApi()
+    expect(api.deploymentStatus).toBe('CREATED')
+    const environment = uuid()
+    const job = (await admin.put(path(environment, api))).as<Job>(202)
+    expect(job).toMatchObject({ type: 'DEPLOY', api: api.id, environment })
+
+    expect(['DEPLOYMENT_IN_PROGRESS', 'DEPLOYED']).toContain(await statusOf(api))
+    await eventually(async () => expect(await statusOf(api)).toBe('DEPLOYED'))
+    const { deployedOn, runningJobs } = await readApi(api.id, {
+      includeDeployedOn: true,
+      includeRunningJobs: true,
+    })
+    expect(deployedOn?.map(on => on.environment)).toEqual([environment])
+    expect(Date.parse(deployedOn?.[0]?.deployedAt ?? '')).toBeGreaterThanOrEqual(Date.parse(api.createdAt))
+    expect(runningJobs).toEqual([])
+  })
+
+  test('shows the job while it runs', async () => {
+    const api = await createApi()
+    const job = (await admin.put(path(uuid(), api))).as<Job>(202)
+    const read = await readApi(api.id, { includeRunningJobs: true })
+    const { api: _, ...running } = job
+    // The agent may have been quicker than the reader; a job that is shown is the one that was answered.
+    if (read.deploymentStatus === 'DEPLOYMENT_IN_PROGRESS') expect(read.runningJobs).toEqual([running])
+    else expect(read.runningJobs).toEqual([])
+  })
+
+  test('to several environments keeps them apart', async () => {
+    const api = await createApi()
+    const [staging, production] = [uuid(), uuid()]
+    await deploy(api, staging)
+    await deploy(api, production)
+    expect(await environmentsOf(api)).toEqual([staging, production].toSorted())
+    await undeploy(api, staging)
+    expect(await environmentsOf(api)).toEqual([production])
+    expect((await listApis({ name: api.name, deployed: true })).totalElements).toBe(1)
+  })
+
+  test('again leaves it deployed once', async () => {
+    const api = await createApi()
+    const { environment } = await deploy(api)
+    ;(await admin.put(path(environment, api))).is(202, 409)
+    await eventually(async () => expect(await statusOf(api)).toBe('DEPLOYED'))
+    expect(await environmentsOf(api)).toEqual([environment])
+  })
+
+  test('leaves out of the record what was not asked for', async () => {
+    const api = await createApi()
+    await deploy(api)
+    const record = await readApi(api.id, { includeDeployedOn: false })
+    expect(record).not.toHaveProperty('deployedOn')
+    expect(record).not.toHaveProperty('runningJobs')
+    ;(await admin.get(`/apis/${api.id}`, { includeRunningJobs: 'perhaps' })).refused(400)
+  })
+
+  test('needs an API that exists and an environment that is an id', async () => {
+    const api = await createApi()
+    ;(await admin.put(`/environments/${uuid()}/apis/${uuid()}`)).refused(404)
+    ;(await admin.put(path('staging', api))).is(400, 404)
+    ;(await admin.delete(`/environments/${uuid()}/apis/${uuid()}`)).refused(404)
+    expect(await statusOf(api)).toBe('CREATED')
+  })
+})
+
+describe('undeploying', () => {
+  test('answers the job and ends in UNDEPLOYED', async () => {
+    const api = await createApi()
+    const { environment } = await deploy(api)
+    const job = await undeploy(api, environment)
+    expect(job).toMatchObject({ type: 'UNDEPLOY', api: api.id, environment })
+    expect(await statusOf(api)).toBe('UNDEPLOYED')
+    expect(await environmentsOf(api)).toEqual([])
+    expect((await listApis({ name: api.name, deployed: true })).totalElements).toBe(0)
+    expect((await listApis({ name: api.name, environment })).totalElements).toBe(0)
+  })
+
+  test('may be followed by deploying again', async () => {
+    const api = await createApi()
+    const { environment } = await deploy(api)
+    await undeploy(api, environment)
+    await deploy(api, environment)
+    expect(await statusOf(api)).toBe('DEPLOYED')
+  })
+
+  test('where it is not deployed changes nothing', async () => {
+    const api = await createApi()
+    const { environment } = await deploy(api)
+    ;(await admin.delete(path(uuid(), api))).is(202, 404, 409)
+    await eventually(async () => expect(await environmentsOf(api)).toEqual([environment]))
+  })
+})
+
+describe('the list of deployed APIs', () => {
+  test('follows deployment and undeployment', async () => {
+    const api = await createApi()
+    const listed = async (query: object) => (await listApis({ name: api.name, ...query })).totalElements
+    expect(await listed({ deployed: true })).toBe(0)
+    const { environment } = await deploy(api)
+    expect(await listed({ deployed: true })).toBe(1)
+    expect(await listed({ environment })).toBe(1)
+    expect(await listed({ environment: uuid() })).toBe(0)
+  })
+})
+
+describe('deleting a deployed API', () => {
+  test('with undeploy=true undeploys it everywhere and deletes it', async () => {
+    const api = await createApi()
+    const environments = [(await deploy(api)).environment, (await deploy(api)).environment]
+    ;(await admin.delete(`/apis/${api.id}`, { query: { undeploy: true } })).is(204)
+    ;(await admin.get(`/apis/${api.id}`)).refused(404)
+    for (const environment of environments) expect((await listApis({ environment })).totalElements).toBe(0)
+  })
+
+  test('without undeploy deletes it all the same', async () => {
+    const api = await createApi()
+    const { environment } = await deploy(api)
+    ;(await admin.delete(`/apis/${api.id}`)).is(204)
+    ;(await admin.get(`/apis/${api.id}`)).refused(404)
+    expect((await listApis({ environment })).totalElements).toBe(0)
+    ;(await admin.put(path(environment, api))).refused(404)
+  })
+})
+
+test('changing an API leaves its deployments', async () => {
+  const api = await createApi()
+  const { environment } = await deploy(api)
+  ;(await admin.put(`/apis/${api.id}`, apiFields({ name: api.name, status: 'INACTIVE' }))).is(200)
+  expect(await statusOf(api)).toBe('DEPLOYED')
+  expect(await environmentsOf(api)).toEqual([environment])
+})

@@ -1,0 +1,126 @@
+import { describe, expect, test } from 'vitest'
+import type { Body } from '../src/client.ts'
+import { admin, apiFields, cleanUp, createApi, listApis, unique } from '../src/gantry.ts'
+import type { Api } from '../src/records.ts'
+
+const raw = (body: Body, contentType = 'application/json') => ({
+  body,
+  headers: { 'content-type': contentType },
+})
+const postApi = (body: Body, contentType?: string) => admin.post('/apis', undefined, raw(body, contentType))
+
+describe('a body that cannot be read', () => {
+  test.for([
+    '{"name": ',
+    '',
+    'name=payments',
+    '{"name": "a",}',
+    "{'name': 'a'}",
+    '\u0000',
+    '{"a":'.repeat(5000),
+  ])('is refused: %j', async body => {
+    ;(await postApi(body)).refused(400)
+  })
+
+  test.for(['[]', 'null', '7', '"text"', 'true'])('is refused when it is no object: %s', async body => {
+    ;(await postApi(body)).refused(400)
+  })
+
+  test('makes nothing of its prototype', async () => {
+    const { name } = apiFields()
+    const hostile = `{"__proto__": {"hasImage": true}, "constructor": {"prototype": {"polluted": 1}}, "name": "${name}", "displayName": "A", "status": "ACTIVE", "tags": []}`
+    const answer = (await postApi(hostile)).is(201, 400)
+    if (answer.status === 201) cleanUp(`/apis/${answer.as<Api>(201).id}`)
+    expect((await createApi()).hasImage).toBe(false)
+  })
+
+  test.for([
+    'text/plain',
+    'application/xml',
+    'application/x-www-form-urlencoded',
+    'multipart/form-data; boundary=x',
+  ])('is refused as %s', async contentType => {
+    const { name } = apiFields()
+    ;(await postApi(JSON.stringify(apiFields({ name })), contentType)).refused(415)
+    expect((await listApis({ name })).totalElements).toBe(0)
+  })
+
+  test('is refused when it is too large', async () => {
+    const name = unique('large')
+    ;(await admin.post('/apis', apiFields({ name, description: 'd'.repeat(10_000_000) }))).refused(413)
+    expect((await listApis({ name })).totalElements).toBe(0)
+  })
+})
+
+describe('a path or a method that is not there', () => {
+  test.for(['/nothing', '/apis/x/y/z', '/webhooks/a/b/c/d', '/admin', '/.env', '/apis/../../etc/passwd'])(
+    '%s is refused',
+    async path => {
+      ;(await admin.get(path, {}, { undocumented: true })).is(400, 404)
+    },
+  )
+
+  test('is a 404 problem', async () => {
+    const problem = (await admin.get('/nothing', {}, { undocumented: true })).refused(404)
+    expect(problem.instance).toContain('/nothing')
+  })
+
+  test.for([
+    ['PATCH', '/apis', ['GET', 'POST']],
+    ['DELETE', '/apis', ['GET', 'POST']],
+    ['PUT', '/login', ['POST']],
+    ['POST', '/auditLog', ['GET']],
+  ] as const)('%s %s is refused, saying which methods there are', async ([method, path, allowed]) => {
+    const answer = await admin.request(method, path, method === 'DELETE' ? undefined : {}, {
+      undocumented: true,
+    })
+    answer.refused(405)
+    const methods = (answer.headers.get('allow') ?? '').split(',').map(name => name.trim())
+    expect(methods).toEqual(expect.arrayContaining([...allowed]))
+    expect(methods).not.toContain(method)
+  })
+
+  test.for(['/apis/%zz', '/apis/%', '/apis/%ff%fe', '/apis/%00'])('%s is refused, not failed', async path => {
+    ;(await admin.get(path, {}, { undocumented: true })).is(400, 404)
+  })
+
+  test('a query that cannot be decoded is refused or read as it is', async () => {
+    ;(await admin.get('/apis?text=%zz&size=1')).is(200, 400)
+    ;(await admin.get('/apis?size=1&&=&=x')).is(200, 400)
+    ;(await admin.get('/apis?text[$ne]=1&size=1')).is(200, 400)
+  })
+})
+
+describe('X-Request-Id', () => {
+  test('is returned as sent', async () => {
+    const id = unique('request')
+    const answer = await admin.get('/apis', { size: 1 }, { headers: { 'x-request-id': id } })
+    expect(answer.is(200).headers.get('x-request-id')).toBe(id)
+  })
+
+  test('is in the problem of a refusal', async () => {
+    const id = unique('request')
+    const answer = await admin.get('/apis', { size: 0 }, { headers: { 'x-request-id': id } })
+    expect(answer.refused(400).requestId).toBe(id)
+  })
+
+  test('is made up when absent, another each time', async () => {
+    const [one, two] = [await admin.get('/apis', { size: 1 }), await admin.get('/apis', { size: 1 })]
+    expect(one.headers.get('x-request-id')).not.toBe(two.headers.get('x-request-id'))
+  })
+
+  test.for(['x'.repeat(5000), '{"a":1}', '<script>alert(1)</script>', "'; drop table events; --"])(
+    'may be anything without harm: %s',
+    async id => {
+      ;(await admin.get('/apis', { size: 1 }, { headers: { 'x-request-id': id } })).is(200, 400, 431)
+    },
+  )
+})
+
+test('a problem says which request, when and why', async () => {
+  const { id } = await createApi()
+  const problem = (await admin.put(`/apis/${id}`, { name: 'x' })).refused(400)
+  expect(problem.instance).toContain(id)
+  expect(Math.abs(Date.parse(problem.timestamp) - Date.now())).toBeLessThan(15 * 60_000)
+  expect(problem.errors?.map(error => error.field).toSorted()).toEqual(['displayName', 'status', 'tags'])
+})

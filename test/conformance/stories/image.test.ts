@@ -1,0 +1,205 @@
+import { createHash } from 'node:crypto'
+import { describe, expect, test } from 'vitest'
+import type { Body } from '../src/client.ts'
+import { admin, createApi, listApis, readApi, uuid } from '../src/gantry.ts'
+import { form, gif, jpeg, png, svg, webp } from '../src/images.ts'
+import type { Image } from '../src/records.ts'
+
+const MEBIBYTE = 1024 * 1024
+const upload = (id: string, body: Body) => admin.put(`/apis/${id}/image`, undefined, { body })
+const download = (id: string, headers: Record<string, string> = {}) =>
+  admin.get(`/apis/${id}/image`, {}, { headers })
+const sha256 = (bytes: Uint8Array) => createHash('sha256').update(bytes).digest('hex')
+
+describe.for<[string, Buffer, number, number]>([
+  ['image/png', png(3, 2), 3, 2],
+  ['image/jpeg', jpeg, 1, 1],
+  ['image/gif', gif, 1, 1],
+  ['image/webp', webp, 1, 1],
+  ['image/svg+xml', svg(30, 20, '<circle r="5"/>'), 30, 20],
+])('an image of type %s', ([contentType, bytes, width, height]) => {
+  test('is told by its content, stored, and given back as it was', async () => {
+    const { id } = await createApi()
+    const stored = (await upload(id, form(bytes, { filename: 'x.txt', type: 'text/plain' }))).as<Image>(200)
+    expect(stored).toEqual({ contentType, size: bytes.length, width, height, sha256: sha256(bytes) })
+
+    const answer = (await download(id)).is(200)
+    expect(answer.bytes.equals(bytes)).toBe(true)
+    expect(answer.headers.get('content-type')?.split(';')[0]).toBe(contentType)
+    expect(answer.headers.get('content-length')).toBe(String(bytes.length))
+  })
+})
+
+test('hasImage follows at once, in the record and in the list', async () => {
+  const { id, name } = await createApi()
+  const seen = async () => [(await readApi(id)).hasImage, (await listApis({ name })).content[0]?.hasImage]
+  expect(await seen()).toEqual([false, false])
+  ;(await upload(id, form(png(1, 1)))).is(200)
+  expect(await seen()).toEqual([true, true])
+  ;(await admin.delete(`/apis/${id}/image`)).is(204)
+  expect(await seen()).toEqual([false, false])
+})
+
+test('hasImage follows at once for many at the same time', async () => {
+  await Promise.all(
+    Array.from({ length: 12 }, async () => {
+      const { id } = await createApi()
+      ;(await upload(id, form(png(1, 1)))).is(200)
+      expect((await readApi(id)).hasImage).toBe(true)
+    }),
+  )
+})
+
+test('another image takes the place of the first', async () => {
+  const { id } = await createApi()
+  ;(await upload(id, form(png(1, 1)))).is(200)
+  const first = await download(id)
+  ;(await upload(id, form(gif))).is(200)
+  const second = (await download(id)).is(200)
+  expect(second.bytes.equals(gif)).toBe(true)
+  expect(second.etag).not.toBe(first.etag)
+  expect((await readApi(id)).hasImage).toBe(true)
+})
+
+test('who has the image is spared its bytes', async () => {
+  const { id } = await createApi()
+  ;(await upload(id, form(png(4, 4)))).is(200)
+  const { etag, headers } = (await download(id)).is(200)
+  expect(etag).toMatch(/^"[^"]+"$/)
+  expect(headers.get('cache-control')).toBeTruthy()
+  expect((await download(id, { 'if-none-match': etag })).is(304).bytes).toHaveLength(0)
+  ;(await download(id, { 'if-none-match': '"another"' })).is(200)
+})
+
+test('HEAD answers what GET would, without the bytes', async () => {
+  const { id } = await createApi()
+  ;(await admin.head(`/apis/${id}/image`)).is(404)
+  const bytes = png(4, 4)
+  ;(await upload(id, form(bytes))).is(200)
+  const [head, get] = [(await admin.head(`/apis/${id}/image`)).is(200), await download(id)]
+  expect(head.bytes).toHaveLength(0)
+  for (const header of ['content-type', 'content-length', 'etag']) {
+    expect(head.headers.get(header)).toBe(get.headers.get(header))
+  }
+})
+
+test('an SVG comes back as sent, but inert', async () => {
+  const { id } = await createApi()
+  const hostile = svg(10, 10, '<script>alert(1)</script><a href="javascript:alert(2)" onload="alert(3)"/>')
+  const uploaded = (await upload(id, form(hostile))).is(200, 400, 415)
+  if (uploaded.status !== 200) return
+  const { headers } = (await download(id)).is(200)
+  expect(headers.get('x-content-type-options')).toBe('nosniff')
+  const policy = headers.get('content-security-policy') ?? ''
+  expect(policy).toMatch(/sandbox|default-src 'none'|script-src 'none'/)
+  expect(policy).not.toMatch(/unsafe-inline.*script|script-src[^;]*unsafe-inline|allow-scripts/)
+})
+
+describe('the limits', () => {
+  test('5 MiB are taken', async () => {
+    const { id } = await createApi()
+    const bytes = png(10, 10, 5 * MEBIBYTE)
+    expect((await upload(id, form(bytes))).as<Image>(200).size).toBe(5 * MEBIBYTE)
+    expect((await download(id)).bytes.equals(bytes)).toBe(true)
+  })
+
+  test.for([5 * MEBIBYTE + 1, 8 * MEBIBYTE])('%i bytes are too many', async size => {
+    const { id } = await createApi()
+    ;(await upload(id, form(png(10, 10, size)))).refused(413)
+    expect((await readApi(id)).hasImage).toBe(false)
+  })
+
+  test('40 megapixels are taken and a line more is too much', async () => {
+    const { id } = await createApi()
+    ;(await upload(id, form(png(8000, 5001)))).refused(413)
+    expect((await upload(id, form(png(8000, 5000)))).as<Image>(200)).toMatchObject({
+      width: 8000,
+      height: 5000,
+    })
+  })
+
+  test.for<[string, () => Buffer]>([
+    ['text', () => Buffer.from('not an image at all')],
+    ['HTML', () => Buffer.from('<!doctype html><html><body><svg/></body></html>')],
+    ['XML that is no SVG', () => Buffer.from('<?xml version="1.0"?><note>svg</note>')],
+    ['BMP', () => Buffer.concat([Buffer.from('BM'), Buffer.alloc(60)])],
+    ['PDF', () => Buffer.from('%PDF-1.7\n%âãÏÓ\n')],
+  ])('%s is no image, whatever its name says', async ([, bytes]) => {
+    const { id } = await createApi()
+    ;(await upload(id, form(bytes(), { filename: 'image.png', type: 'image/png' }))).refused(415)
+    expect((await readApi(id)).hasImage).toBe(false)
+    ;(await download(id)).refused(404)
+  })
+
+  test.for<[string, () => Buffer]>([
+    ['nothing', () => Buffer.alloc(0)],
+    ['the start of a PNG', () => png(3, 2).subarray(0, 12)],
+    ['the start of a JPEG', () => jpeg.subarray(0, 6)],
+  ])('%s is refused', async ([, bytes]) => {
+    const { id } = await createApi()
+    ;(await upload(id, form(bytes()))).is(400, 415)
+    expect((await readApi(id)).hasImage).toBe(false)
+  })
+
+  test('a form without the part is refused', async () => {
+    const { id } = await createApi()
+    ;(await upload(id, form(png(1, 1), { part: 'picture' }))).refused(400)
+    ;(await upload(id, new FormData())).refused(400)
+    const field = new FormData()
+    field.append('file', 'text, not a file')
+    ;(await upload(id, field)).refused(400)
+  })
+
+  test('a form with a second part is refused, and nothing is stored', async () => {
+    const { id } = await createApi()
+    const two = form(png(1, 1))
+    two.append('file', new Blob([new Uint8Array(png(2, 2))]), 'second.png')
+    ;(await upload(id, two)).refused(400)
+    const other = form(png(1, 1))
+    other.append('thumbnail', new Blob([new Uint8Array(png(2, 2))]), 'second.png')
+    ;(await upload(id, other)).refused(400)
+    expect((await readApi(id)).hasImage).toBe(false)
+  })
+
+  test('a body that is no form is refused', async () => {
+    const { id } = await createApi()
+    ;(await admin.put(`/apis/${id}/image`, { file: 'x' })).refused(415)
+    const cut = {
+      body: 'nothing like a form',
+      headers: { 'content-type': 'multipart/form-data; boundary=edge' },
+    }
+    ;(await admin.put(`/apis/${id}/image`, undefined, cut)).refused(400)
+    const noBoundary = { body: 'nothing like a form', headers: { 'content-type': 'multipart/form-data' } }
+    ;(await admin.put(`/apis/${id}/image`, undefined, noBoundary)).is(400, 415)
+  })
+})
+
+test('a refused upload leaves the image that was there', async () => {
+  const { id } = await createApi()
+  ;(await upload(id, form(gif))).is(200)
+  ;(await upload(id, form(Buffer.from('not an image')))).refused(415)
+  expect((await download(id)).bytes.equals(gif)).toBe(true)
+})
+
+test('deleting it answers 204, and then there is none', async () => {
+  const { id } = await createApi()
+  ;(await admin.delete(`/apis/${id}/image`)).refused(404)
+  ;(await upload(id, form(png(1, 1)))).is(200)
+  expect((await admin.delete(`/apis/${id}/image`)).is(204).bytes).toHaveLength(0)
+  ;(await download(id)).refused(404)
+  ;(await admin.delete(`/apis/${id}/image`)).refused(404)
+})
+
+test('an API that does not exist has no image', async () => {
+  ;(await download(uuid())).refused(404)
+  ;(await upload(uuid(), form(png(1, 1)))).refused(404)
+  ;(await admin.delete(`/apis/${uuid()}/image`)).refused(404)
+})
+
+test('the image goes with its API', async () => {
+  const { id } = await createApi()
+  ;(await upload(id, form(png(1, 1)))).is(200)
+  ;(await admin.delete(`/apis/${id}`)).is(204)
+  ;(await download(id)).refused(404)
+  ;(await upload(id, form(png(1, 1)))).refused(404)
+})

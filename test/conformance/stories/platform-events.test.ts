@@ -1,0 +1,151 @@
+import { describe, expect, test } from 'vitest'
+import { admin, createApi, listApis, platformEvent, publish, unique, uuid } from '../src/gantry.ts'
+import type { Api, Delivery, Page } from '../src/records.ts'
+import { subscribe } from '../src/webhooks.ts'
+
+const inProduct = async (product: string, { name }: Api) =>
+  (await listApis({ product, name })).totalElements === 1
+
+describe('an event of the platform', () => {
+  test.for([
+    'SUBSCRIPTION_CREATED',
+    'SUBSCRIPTION_DELETED',
+    'APPROVAL_REQUEST_CREATED',
+    'APPROVAL_REQUEST_DECIDED',
+    'CONFIGURATION_CHANGED',
+  ])('of type %s is accepted with any data', async type => {
+    ;(await publish(platformEvent(type, { anything: [1, { deep: null }], text: 'größe' }))).is(202)
+    ;(await publish(platformEvent(type, {}))).is(202)
+  })
+
+  test('may be sent as plain JSON', async () => {
+    ;(await publish(platformEvent('SUBSCRIPTION_CREATED', {}), 'application/json')).is(202)
+  })
+
+  test('may carry the optional attributes and extensions of CloudEvents', async () => {
+    const event = platformEvent('SUBSCRIPTION_CREATED', { plan: 'gold' })
+    const more = {
+      time: '2026-11-21T09:30:00Z',
+      subject: 'shop',
+      datacontenttype: 'application/json',
+      tenant: 'acme',
+    }
+    ;(await publish({ ...event, ...more })).is(202)
+  })
+
+  test.for<[string, object]>([
+    ['of an unknown type', { type: 'SOMETHING_HAPPENED' }],
+    ['of a type that the service itself produces', { type: 'API_CREATED' }],
+    ['of another specversion', { specversion: '0.3' }],
+    ['without a specversion', { specversion: undefined }],
+    ['without an id', { id: undefined }],
+    ['with an empty id', { id: '' }],
+    ['without a source', { source: undefined }],
+    ['without a type', { type: undefined }],
+    ['with data that is no object', { data: 'text' }],
+    ['with a time that is none', { time: 'yesterday' }],
+  ])('%s is refused', async ([, fields]) => {
+    ;(await publish({ ...platformEvent('SUBSCRIPTION_CREATED', {}), ...fields })).refused(400)
+  })
+
+  test('is delivered once, however often it is sent', async () => {
+    const marker = unique('twice')
+    const { webhook, inbox } = await subscribe(['SUBSCRIPTION_CREATED'], { about: marker })
+    const event = platformEvent('SUBSCRIPTION_CREATED', { marker })
+    for (const _ of [1, 2, 3]) (await publish(event)).is(202)
+    await Promise.all([1, 2, 3].map(async () => (await publish(event)).is(202)))
+    ;(await publish({ ...event, data: { marker, another: 'body' } })).is(202)
+    // The next event goes the same way, so that what the repetitions might have led to is there before it.
+    ;(await publish({ ...event, id: uuid(), data: { marker, last: true } })).is(202)
+
+    await inbox.arrival(2)
+    const { content } = (await admin.get(`/webhooks/${webhook.id}/requests`, { size: 100 })).as<
+      Page<Delivery>
+    >(200)
+    const about = content.filter(delivery => delivery.payload.data.marker === marker)
+    expect(
+      about
+        .map(delivery => delivery.payload.data)
+        .toSorted((a, b) => Object.keys(a).length - Object.keys(b).length),
+    ).toEqual([{ marker }, { marker, last: true }])
+  })
+
+  test('of another source is another event, though it has the same id', async () => {
+    const marker = unique('sources')
+    const { inbox } = await subscribe(['SUBSCRIPTION_DELETED'], { about: marker })
+    const event = platformEvent('SUBSCRIPTION_DELETED', { marker })
+    ;(await publish(event)).is(202)
+    ;(await publish({ ...event, source: '/elsewhere' })).is(202)
+    await inbox.arrival(2)
+    expect(new Set(inbox.received.map(received => received.payload.id)).size).toBe(2)
+  })
+})
+
+describe('an API in a product', () => {
+  test('is found by the product from when it was added until it was removed', async () => {
+    const api = await createApi()
+    const product = uuid()
+    const data = { product, api: api.id }
+    expect(await inProduct(product, api)).toBe(false)
+    ;(await publish(platformEvent('PRODUCT_API_ADDED', data))).is(202)
+    expect(await inProduct(product, api)).toBe(true)
+    ;(await publish(platformEvent('PRODUCT_API_REMOVED', data))).is(202)
+    expect(await inProduct(product, api)).toBe(false)
+    ;(await publish(platformEvent('PRODUCT_API_ADDED', data))).is(202)
+    expect(await inProduct(product, api)).toBe(true)
+  })
+
+  test('may be in several, and a product may have several', async () => {
+    const [one, two] = [await createApi(), await createApi()]
+    const [gold, silver] = [uuid(), uuid()]
+    for (const [product, api] of [
+      [gold, one],
+      [silver, one],
+      [gold, two],
+    ] as const) {
+      ;(await publish(platformEvent('PRODUCT_API_ADDED', { product, api: api.id }))).is(202)
+    }
+    expect((await listApis({ product: gold })).totalElements).toBe(2)
+    expect((await listApis({ product: silver })).totalElements).toBe(1)
+    ;(await admin.delete(`/apis/${one.id}`)).is(204)
+    expect((await listApis({ product: gold })).totalElements).toBe(1)
+    expect((await listApis({ product: silver })).totalElements).toBe(0)
+  })
+
+  test('is still in it when an old event is sent again', async () => {
+    const api = await createApi()
+    const data = { product: uuid(), api: api.id }
+    const [added, removed] = [
+      platformEvent('PRODUCT_API_ADDED', data),
+      platformEvent('PRODUCT_API_REMOVED', data),
+    ]
+    for (const event of [added, removed, platformEvent('PRODUCT_API_ADDED', data), removed])
+      (await publish(event)).is(202)
+    expect(await inProduct(data.product, api)).toBe(true)
+  })
+
+  test('an event about an API that is not known is no error of the service', async () => {
+    ;(await publish(platformEvent('PRODUCT_API_ADDED', { product: uuid(), api: uuid() }))).is(
+      202,
+      400,
+      404,
+      409,
+    )
+    ;(await publish(platformEvent('PRODUCT_API_REMOVED', { product: uuid(), api: uuid() }))).is(
+      202,
+      400,
+      404,
+      409,
+    )
+  })
+
+  test.for<[string, Record<string, unknown>]>([
+    ['no product', { api: uuid() }],
+    ['no API', { product: uuid() }],
+    ['a product that is no UUID', { product: 'gold', api: uuid() }],
+    ['an API that is no UUID', { product: uuid(), api: 7 }],
+  ])('an event with %s is refused', async ([, data]) => {
+    ;(await publish(platformEvent('PRODUCT_API_ADDED', data))).refused(400)
+    ;(await publish(platformEvent('PRODUCT_API_REMOVED', data))).refused(400)
+  })
+})

@@ -1,0 +1,133 @@
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { describe, expect, inject, onTestFinished, test } from 'vitest'
+import { clientOf, type Service } from '../src/client.ts'
+import { contractOf } from '../src/contract.ts'
+import { form, png } from '../src/images.ts'
+import type { AccessToken, Api, Page, Webhook } from '../src/records.ts'
+import { RUN_SETTINGS } from '../src/run-settings.ts'
+import { startStandalone } from '../src/standalone.ts'
+
+const ADMIN = { username: 'settings', password: 'a password of the settings' }
+
+const dataFolder = async () => {
+  const folder = await mkdtemp(join(tmpdir(), 'conformance-settings-'))
+  onTestFinished(() => rm(folder, { recursive: true, force: true }))
+  return folder
+}
+
+/** A service with settings of its own; the story ends it, and that it ends with 0 is part of every story. */
+const start = async (folder: string, settings: Record<string, string> = {}) => {
+  const standalone = await startStandalone({
+    ...RUN_SETTINGS,
+    DATA_DIR: folder,
+    GANTRY_ADMIN_USERNAME: ADMIN.username,
+    GANTRY_ADMIN_PASSWORD: ADMIN.password,
+    ...settings,
+  })
+  let running = true
+  const stop = async () => {
+    if (!running) return
+    running = false
+    const code = await standalone.stop()
+    if (code !== 0) throw new Error(`SIGTERM ended it with ${code}:\n${standalone.printed().slice(-4000)}`)
+  }
+  onTestFinished(stop)
+  const service: Service = {
+    baseUrl: standalone.baseUrl,
+    contract: contractOf(inject('document')),
+    exercised: () => {},
+  }
+  const anonymous = clientOf(service)
+  const logIn = async (credentials = ADMIN) =>
+    clientOf(
+      service,
+      (await anonymous.post('/login', credentials)).is(200).headers.get('authorization') ?? '',
+    )
+  return { service, anonymous, logIn, stop }
+}
+
+const apiFields = (name: string) => ({ name, displayName: name, status: 'ACTIVE', tags: ['a'] })
+
+// These start services of their own, which says nothing about one that was given.
+describe.skipIf(!inject('ownService'))('a restart', () => {
+  test('loses nothing: records, images, tokens, keys and what an Idempotency-Key has answered', async () => {
+    const folder = await dataFolder()
+    const before = await start(folder)
+    const admin = await before.logIn()
+    const keyed = { headers: { 'idempotency-key': 'the same before and after' } }
+    const created = await admin.post('/apis', apiFields('kept'), keyed)
+    const { id } = created.as<Api>(201)
+    ;(await admin.put(`/apis/${id}/image`, undefined, { body: form(png(2, 2)) })).is(200)
+    ;(await admin.post(`/apis/${id}/versions`, { name: '1.0' })).is(201)
+    ;(await admin.put(`/environments/9c1c3a52-7d0e-4a53-8a3e-0d9b9f0f7c21/apis/${id}`)).is(202)
+    const { token = '' } = (
+      await admin.post('/accessTokens', { name: 'kept', scopes: ['API_READ'] })
+    ).as<AccessToken>(201)
+    const hook = { displayName: 'kept', url: 'https://example.com/', active: false, eventTypes: ['TEST'] }
+    const webhook = (await admin.post('/webhooks', hook)).as<Webhook>(201)
+    await before.stop()
+
+    const after = await start(folder)
+    const again = clientOf(after.service, `Bearer ${token}`)
+    const record = (await again.get(`/apis/${id}`)).as<Api>(200)
+    expect(record).toMatchObject({ name: 'kept', tags: ['a'], hasImage: true })
+    expect((await again.get(`/apis/${id}/image`)).is(200).bytes.equals(png(2, 2))).toBe(true)
+    expect((await again.get('/apis')).as<Page<Api>>(200).totalElements).toBe(1)
+    ;(await again.get(`/apis/${id}/versions/1.0`)).is(200)
+
+    const adminAgain = await after.logIn()
+    const replayed = (await adminAgain.post('/apis', apiFields('kept'), keyed)).is(201)
+    expect(replayed.json).toEqual(created.json)
+    ;(await adminAgain.post('/apis', apiFields('kept'))).refused(409, 'api-name-taken')
+    ;(await adminAgain.get(`/webhooks/${webhook.id}`)).is(200)
+  })
+})
+
+describe.skipIf(!inject('ownService'))('limits', () => {
+  test('are told in headers and refuse what is beyond, for each caller on its own', async () => {
+    const { logIn } = await start(await dataFolder(), { RATE_LIMIT_PER_MINUTE: '10' })
+    const admin = await logIn()
+    const grace = { username: 'grace', password: 'a password of her own' }
+    ;(await admin.post('/users', { ...grace, displayName: 'Grace', role: 'ADMIN' })).is(201)
+    const other = await logIn(grace)
+    const answers = []
+    for (let n = 0; n < 12; n += 1) answers.push(await admin.get('/apis'))
+
+    expect([...(answers[0]?.headers.keys() ?? [])].join()).toMatch(/ratelimit/)
+    const refusal = answers.at(-1)
+    refusal?.refused(429)
+    const seconds = Number(refusal?.headers.get('retry-after'))
+    expect(seconds).toBeGreaterThan(0)
+    expect(seconds).toBeLessThanOrEqual(60)
+    expect(answers.filter(answer => answer.status === 200).length).toBeGreaterThan(5)
+    ;(await other.get('/apis')).is(200)
+  })
+
+  test('are stricter on logging in', async () => {
+    const { anonymous } = await start(await dataFolder(), { LOGIN_LIMIT_PER_MINUTE: '3' })
+    const answers = []
+    for (let n = 0; n < 5; n += 1)
+      answers.push(await anonymous.post('/login', { ...ADMIN, password: `wrong ${n}` }))
+    expect(answers.map(answer => answer.status)).toEqual([401, 401, 401, 429, 429])
+    expect(Number(answers.at(-1)?.headers.get('retry-after'))).toBeGreaterThan(0)
+  })
+})
+
+describe.skipIf(!inject('ownService'))('a base path', () => {
+  test('comes before every path', async () => {
+    const { service, logIn } = await start(await dataFolder(), { BASE_PATH: '/management' })
+    expect(service.baseUrl).toMatch(/\/management$/)
+    const admin = await logIn()
+    const created = await admin.post('/apis', apiFields('based'))
+    const { id } = created.as<Api>(201)
+    expect(created.headers.get('location')).toMatch(new RegExp(`/management/apis/${id}$`))
+    ;(await admin.get(`/apis/${id}`)).is(200)
+    for (const path of ['/health/live', '/openapi.json', '/.well-known/jwks.json']) {
+      ;(await admin.get(path, {}, { undocumented: true })).is(200)
+    }
+    const outside = clientOf({ ...service, baseUrl: service.baseUrl.replace(/\/management$/, '') })
+    ;(await outside.get('/apis')).refused(404)
+  })
+})

@@ -1,0 +1,172 @@
+import { describe, expect, test } from 'vitest'
+import { admin, cleanUp, createUser, loggedIn, logIn, PASSWORD, unique, uuid } from '../src/gantry.ts'
+import type { Page, User } from '../src/records.ts'
+
+const readUser = async (id: string) => (await admin.get(`/users/${id}`)).as<User>(200)
+const fields = (changes: object = {}) => ({
+  username: unique('user'),
+  displayName: 'Grace Hopper',
+  email: 'grace@example.com',
+  role: 'USER',
+  status: 'ACTIVE',
+  sso: false,
+  password: PASSWORD,
+  ...changes,
+})
+const listed = (id: string) => findListed<User>('/users', id)
+
+describe('creating a user', () => {
+  test('answers the record without the password, and the user can log in', async () => {
+    const { password, ...sent } = fields()
+    const answer = await admin.post('/users', { ...sent, password })
+    const user = answer.as<User>(201)
+    cleanUp(`/users/${user.id}`)
+    expect(user).toMatchObject(sent)
+    const read = await admin.get(`/users/${user.id}`)
+    expect(read.as<User>(200)).toEqual(user)
+    expect(await listed(user.id)).toEqual(user)
+    for (const shown of [answer, read]) expect(shown.text).not.toMatch(/"password|argon2/i)
+    ;(await logIn(user.username)).is(200)
+  })
+
+  test.for(['GLOBAL_ADMIN', 'ADMIN', 'USER', 'BILLING_CONTACT', 'NO_ACCESS'])(
+    'takes the role %s',
+    async role => {
+      expect((await readUser((await createUser({ role })).id)).role).toBe(role)
+    },
+  )
+
+  test.for<[string, string, object]>([
+    ['without a username', 'username', { username: undefined }],
+    ['with an empty username', 'username', { username: ' ' }],
+    ['with an unknown role', 'role', { role: 'KING' }],
+    ['with an unknown status', 'status', { status: 'SLEEPING' }],
+    ['with an email that is none', 'email', { email: 'grace' }],
+    ['with sso as text', 'sso', { sso: 'yes' }],
+    ['without a password', 'password', { password: undefined }],
+    ['with a password of 11 characters', 'password', { password: 'p'.repeat(11) }],
+    ['with a number for a password', 'password', { password: 123456789012 }],
+  ])('refuses one %s, naming the field', async ([, field, changes]) => {
+    const body = fields(changes)
+    const answer = await admin.post('/users', body)
+    const problem = answer.refused(400)
+    expect(problem.errors?.map(error => error.field).join()).toContain(field)
+    if ('password' in changes && typeof changes.password === 'string')
+      expect(answer.text).not.toContain(changes.password)
+  })
+
+  test('takes a password of 12 characters', async () => {
+    const { username } = await createUser({ password: 'p'.repeat(12) })
+    ;(await logIn(username, 'p'.repeat(12))).is(200)
+  })
+})
+
+describe('a username', () => {
+  test('is unique and free again after deletion', async () => {
+    const user = await createUser()
+    ;(await admin.post('/users', fields({ username: user.username }))).refused(409)
+    ;(await admin.delete(`/users/${user.id}`)).is(204)
+    expect((await createUser({ username: user.username })).id).not.toBe(user.id)
+  })
+
+  test('goes to one of two who ask for it at the same time', async () => {
+    const body = fields()
+    const answers = await Promise.all([1, 2].map(() => admin.post('/users', body)))
+    expect(answers.map(answer => answer.status).toSorted()).toEqual([201, 409])
+    cleanUp(`/users/${answers.find(answer => answer.status === 201)?.as<User>(201).id}`)
+  })
+
+  test('can be changed to a free one only', async () => {
+    const [user, other] = [await createUser(), await createUser()]
+    ;(await admin.put(`/users/${user.id}`, { ...user, username: other.username })).refused(409)
+    const username = unique('renamed')
+    ;(await admin.put(`/users/${user.id}`, { ...user, username })).is(200)
+    ;(await logIn(username)).is(200)
+    ;(await logIn(user.username)).refused(401)
+    await createUser({ username: user.username })
+  })
+})
+
+describe('updating a user', () => {
+  test('replaces what it is and leaves the password', async () => {
+    const user = await createUser()
+    const changes = {
+      displayName: 'Renamed',
+      email: 'renamed@example.com',
+      role: 'BILLING_CONTACT',
+      sso: false,
+    }
+    const updated = (
+      await admin.put(`/users/${user.id}`, { username: user.username, status: 'ACTIVE', ...changes })
+    ).as<User>(200)
+    expect(updated).toMatchObject({ id: user.id, ...changes })
+    expect(await readUser(user.id)).toEqual(updated)
+    ;(await logIn(user.username)).is(200)
+  })
+
+  test('changes the password when one is given', async () => {
+    const user = await createUser()
+    ;(await admin.put(`/users/${user.id}`, { ...user, password: 'quite another password' })).is(200)
+    ;(await logIn(user.username)).refused(401)
+    ;(await logIn(user.username, 'quite another password')).is(200)
+  })
+
+  test.for<[string, object]>([
+    ['an unknown role', { role: 'KING' }],
+    ['a short password', { password: 'short' }],
+    ['an unknown status', { status: 'GONE' }],
+  ])('refuses %s and changes nothing', async ([, changes]) => {
+    const user = await createUser()
+    ;(await admin.put(`/users/${user.id}`, { ...user, displayName: 'Changed', ...changes })).refused(400)
+    expect(await readUser(user.id)).toEqual(user)
+    ;(await logIn(user.username)).is(200)
+  })
+})
+
+test('deleting a user answers 204 with nothing, and then it is gone', async () => {
+  const { id, username } = await createUser()
+  expect((await admin.delete(`/users/${id}`)).is(204).bytes).toHaveLength(0)
+  ;(await admin.get(`/users/${id}`)).refused(404)
+  ;(await admin.delete(`/users/${id}`)).refused(404)
+  ;(await logIn(username)).refused(401)
+  expect(await listed(id)).toBeUndefined()
+})
+
+test('a user that does not exist answers 404 to everything', async () => {
+  const path = `/users/${uuid()}`
+  ;(await admin.get(path)).refused(404)
+  ;(await admin.put(path, fields())).refused(404)
+  ;(await admin.delete(path)).refused(404)
+  ;(await admin.post(`${path}/unlock`)).refused(404)
+})
+
+test('users are listed in pages', async () => {
+  await Promise.all([createUser(), createUser(), createUser()])
+  const page = (await admin.get('/users', { size: 2 })).as<Page<User>>(200)
+  expect(page).toMatchObject({ size: 2, number: 1, last: false })
+  expect(page.content).toHaveLength(2)
+  ;(await admin.get('/users', { size: 101 })).refused(400)
+  ;(await admin.get('/users', { page: 0 })).refused(400)
+})
+
+test('a user without the scope cannot make itself more', async () => {
+  const user = await createUser({ role: 'USER' })
+  const client = await loggedIn(user)
+  ;(await client.put(`/users/${user.id}`, { ...user, role: 'GLOBAL_ADMIN' })).refused(403)
+  ;(await client.post('/users', fields({ role: 'GLOBAL_ADMIN' }))).refused(403)
+  ;(await client.get('/users')).refused(403)
+  expect((await readUser(user.id)).role).toBe('USER')
+})
+
+test('a display name that changes shows on the APIs that the user owns', async () => {
+  const user = await createUser({ displayName: 'Before' })
+  const client = await loggedIn(user)
+  const name = unique('owned')
+  const api = (await client.post('/apis', { name, displayName: 'Owned', status: 'ACTIVE', tags: [] })).as<{
+    id: string
+  }>(201)
+  cleanUp(`/apis/${api.id}`)
+  ;(await admin.put(`/users/${user.id}`, { ...user, displayName: 'After' })).is(200)
+  const page = (await admin.get('/apis', { name })).as<Page<{ ownerDisplayName: string }>>(200)
+  expect(page.content[0]?.ownerDisplayName).toBe('After')
+})

@@ -1,0 +1,198 @@
+import { describe, expect, test } from 'vitest'
+import { admin, createApi, createVersion, unique, uuid } from '../src/gantry.ts'
+import type { Api, Page, Version } from '../src/records.ts'
+
+const listVersions = async (api: Api, query = {}) =>
+  (await admin.get(`/apis/${api.id}/versions`, query)).as<Page<Version>>(200)
+const versionPath = (api: Api, idOrName: string) => `/apis/${api.id}/versions/${encodeURIComponent(idOrName)}`
+
+describe('creating a version', () => {
+  test('answers the record, which the next reader finds by id and by name', async () => {
+    const api = await createApi()
+    const fields = { name: '1.2.0', displayName: 'Spring', description: 'Faster', status: 'DEVELOPMENT' }
+    const answer = await admin.post(`/apis/${api.id}/versions`, fields)
+    const version = answer.as<Version>(201)
+    expect(version).toMatchObject({ ...fields, api: api.id })
+    expect((await admin.get(versionPath(api, version.id))).as<Version>(200)).toEqual(version)
+    expect((await admin.get(versionPath(api, '1.2.0'))).as<Version>(200)).toEqual(version)
+    expect(await listVersions(api)).toMatchObject({ totalElements: 1, content: [version] })
+  })
+
+  test('needs a name only', async () => {
+    const version = await createVersion(await createApi(), { name: '2.0' })
+    expect(version).toMatchObject({ displayName: '2.0', description: null, status: 'ACTIVE' })
+  })
+
+  test.for(['DEVELOPMENT', 'ACTIVE', 'DEPRECATED', 'RETIRED', 'INACTIVE'])(
+    'takes the status %s',
+    async status => {
+      const api = await createApi()
+      const version = await createVersion(api, { status })
+      expect(version.status).toBe(status)
+      const updated = (await admin.put(versionPath(api, version.id), { name: '1.0', status })).as<Version>(
+        200,
+      )
+      expect(updated.status).toBe(status)
+    },
+  )
+
+  test.for<[string, string, object]>([
+    ['without a name', 'name', {}],
+    ['with an empty name', 'name', { name: ' ' }],
+    ['with a name of 101 characters', 'name', { name: '1'.repeat(101) }],
+    ['with a number for a name', 'name', { name: 1.2 }],
+    ['with an unknown status', 'status', { name: '1.0', status: 'SLEEPING' }],
+    ['with a displayName that is no text', 'displayName', { name: '1.0', displayName: 5 }],
+  ])('refuses a body %s, naming the field', async ([, field, body]) => {
+    const api = await createApi()
+    const problem = (await admin.post(`/apis/${api.id}/versions`, body)).refused(400)
+    expect(problem.errors?.map(error => error.field)).toContain(field)
+    expect((await listVersions(api)).totalElements).toBe(0)
+  })
+
+  test('takes a name of 100 characters', async () => {
+    const api = await createApi()
+    const name = '1'.repeat(100)
+    const { id } = await createVersion(api, { name })
+    expect((await admin.get(versionPath(api, name))).as<Version>(200).id).toBe(id)
+  })
+
+  test('answers 404 where there is no API', async () => {
+    ;(await admin.post(`/apis/${uuid()}/versions`, { name: '1.0' })).refused(404)
+    ;(await admin.get(`/apis/${uuid()}/versions`)).refused(404)
+  })
+})
+
+describe('a version name', () => {
+  test('is unique in its API, not beyond', async () => {
+    const [api, other] = [await createApi(), await createApi()]
+    await createVersion(api, { name: '1.0' })
+    ;(await admin.post(`/apis/${api.id}/versions`, { name: '1.0' })).refused(409)
+    await createVersion(other, { name: '1.0' })
+    expect((await listVersions(api)).totalElements).toBe(1)
+  })
+
+  test('is free again after deletion and after renaming', async () => {
+    const api = await createApi()
+    const deleted = await createVersion(api, { name: '1.0' })
+    ;(await admin.delete(versionPath(api, deleted.id))).is(204)
+    const renamed = await createVersion(api, { name: '1.0' })
+    ;(await admin.put(versionPath(api, renamed.id), { name: '1.1' })).is(200)
+    ;(await admin.get(versionPath(api, '1.0'))).refused(404)
+    await createVersion(api, { name: '1.0' })
+  })
+
+  test('cannot be taken over by renaming', async () => {
+    const api = await createApi()
+    const one = await createVersion(api, { name: '1.0' })
+    await createVersion(api, { name: '2.0' })
+    ;(await admin.put(versionPath(api, one.id), { name: '2.0' })).refused(409)
+    expect((await admin.get(versionPath(api, one.id))).as<Version>(200)).toEqual(one)
+  })
+
+  test('goes to one of two who ask for it at the same time', async () => {
+    const api = await createApi()
+    const answers = await Promise.all(
+      [1, 2].map(() => admin.post(`/apis/${api.id}/versions`, { name: '1.0' })),
+    )
+    expect(answers.map(answer => answer.status).toSorted()).toEqual([201, 409])
+    expect((await listVersions(api)).totalElements).toBe(1)
+  })
+
+  test.for(['v2 beta', 'größe-名前', '100%', "o'clock", '2026-11-21+1', 'requests'])(
+    'may be %s in a path',
+    async name => {
+      const api = await createApi()
+      const { id } = await createVersion(api, { name })
+      expect((await admin.get(versionPath(api, name))).as<Version>(200).id).toBe(id)
+      ;(await admin.delete(versionPath(api, name))).is(204)
+      ;(await admin.get(versionPath(api, id))).refused(404)
+    },
+  )
+})
+
+describe('updating a version', () => {
+  test('replaces it, by id or by name', async () => {
+    const api = await createApi()
+    const version = await createVersion(api, {
+      name: '1.0',
+      displayName: 'Spring',
+      description: 'Faster',
+      status: 'DEPRECATED',
+    })
+    const updated = (
+      await admin.put(versionPath(api, '1.0'), { name: '1.1', displayName: 'Summer', status: 'RETIRED' })
+    ).as<Version>(200)
+    expect(updated).toMatchObject({
+      id: version.id,
+      name: '1.1',
+      displayName: 'Summer',
+      description: null,
+      status: 'RETIRED',
+      api: api.id,
+    })
+    expect((await admin.get(versionPath(api, version.id))).as<Version>(200)).toEqual(updated)
+    expect((await listVersions(api)).content).toEqual([updated])
+  })
+
+  test('requires the name and changes nothing without it', async () => {
+    const api = await createApi()
+    const version = await createVersion(api)
+    const problem = (await admin.put(versionPath(api, version.id), { displayName: 'Summer' })).refused(400)
+    expect(problem.errors?.map(error => error.field)).toContain('name')
+    expect((await admin.get(versionPath(api, version.id))).as<Version>(200)).toEqual(version)
+  })
+
+  test('answers 404 for a version that does not exist', async () => {
+    const api = await createApi()
+    ;(await admin.put(versionPath(api, uuid()), { name: '1.0' })).refused(404)
+    ;(await admin.put(versionPath(api, '9.9'), { name: '9.9' })).refused(404)
+  })
+})
+
+test('deleting a version answers 204 with nothing, and then it is gone', async () => {
+  const api = await createApi()
+  const version = await createVersion(api)
+  expect((await admin.delete(versionPath(api, version.id))).is(204).bytes).toHaveLength(0)
+  ;(await admin.get(versionPath(api, version.id))).refused(404)
+  ;(await admin.get(versionPath(api, version.name))).refused(404)
+  ;(await admin.delete(versionPath(api, version.id))).refused(404)
+  expect(await listVersions(api)).toMatchObject({ content: [], totalElements: 0 })
+})
+
+test('versions are listed in pages', async () => {
+  const api = await createApi()
+  for (const name of ['1.0', '1.1', '1.2', '1.3', '1.4']) await createVersion(api, { name })
+  const query = { sort: 'name,desc', size: 2 }
+  const pages = await Promise.all([1, 2, 3, 4].map(page => listVersions(api, { ...query, page })))
+  expect(pages.map(page => page.content.map(version => version.name))).toEqual([
+    ['1.4', '1.3'],
+    ['1.2', '1.1'],
+    ['1.0'],
+    [],
+  ])
+  expect(pages.map(page => page.last)).toEqual([false, false, true, true])
+  expect(pages[0]).toMatchObject({ size: 2, number: 1, totalPages: 3, totalElements: 5 })
+  ;(await admin.get(`/apis/${api.id}/versions`, { size: 101 })).refused(400)
+  ;(await admin.get(`/apis/${api.id}/versions`, { page: 0 })).refused(400)
+})
+
+test('an API has no version of another', async () => {
+  const [api, other] = [await createApi(), await createApi()]
+  const version = await createVersion(api, { name: unique('mine') })
+  ;(await admin.get(versionPath(other, version.id))).refused(404)
+  ;(await admin.put(versionPath(other, version.id), { name: 'x' })).refused(404)
+  ;(await admin.delete(versionPath(other, version.name))).refused(404)
+  expect((await admin.get(versionPath(api, version.id))).as<Version>(200)).toEqual(version)
+})
+
+test('versions go with their API, and every path below it', async () => {
+  const api = await createApi()
+  const version = await createVersion(api)
+  ;(await admin.delete(`/apis/${api.id}`)).is(204)
+  ;(await admin.get(`/apis/${api.id}/versions`)).refused(404)
+  ;(await admin.get(versionPath(api, version.id))).refused(404)
+  ;(await admin.post(`/apis/${api.id}/versions`, { name: '2.0' })).refused(404)
+  ;(await admin.put(versionPath(api, version.id), { name: '1.0' })).refused(404)
+  ;(await admin.delete(versionPath(api, version.id))).refused(404)
+})

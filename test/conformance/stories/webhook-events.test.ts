@@ -1,0 +1,117 @@
+import { expect, test } from 'vitest'
+import {
+  admin,
+  apiFields,
+  createApi,
+  createVersion,
+  deploy,
+  eventually,
+  platformEvent,
+  publish,
+  uuid,
+} from '../src/gantry.ts'
+import { form, png } from '../src/images.ts'
+import { type Inbox, verify } from '../src/receiver.ts'
+import { faultsAgainst } from '../src/schema.ts'
+import { subscribe } from '../src/webhooks.ts'
+
+const arrivalOf = (inbox: Inbox, type: string) =>
+  eventually(() => {
+    const arrived = inbox.received.find(({ payload }) => payload.type === type)
+    if (!arrived) throw new Error(`${type} did not arrive`)
+    return arrived
+  })
+
+/** JSON Schemas of the payloads, or of their data, as the catalogue publishes them. */
+const catalogue = async () => {
+  const answer = (await admin.get('/webhooks/eventTypes')).is(200)
+  return (
+    Array.isArray(answer.json) ? answer.json : (answer.json as { content: unknown[] }).content
+  ) as Record<string, unknown>[]
+}
+
+test('every change to an API arrives as an event that matches its schema in the catalogue', async () => {
+  const entries = await catalogue()
+  const api = await createApi()
+  const changes = [
+    'API_CREATED',
+    'API_UPDATED',
+    'API_DELETED',
+    'API_DEPLOYED',
+    'API_UNDEPLOYED',
+    'API_VERSION_CREATED',
+    'API_VERSION_UPDATED',
+    'API_VERSION_DELETED',
+    'API_IMAGE_UPDATED',
+    'API_IMAGE_DELETED',
+    'PRODUCT_API_ADDED',
+    'PRODUCT_API_REMOVED',
+  ]
+  const { inbox, secret } = await subscribe(changes, { about: api.id })
+
+  const path = `/apis/${api.id}`
+  ;(await admin.put(path, apiFields({ name: api.name, displayName: 'Changed' }))).is(200)
+  const version = await createVersion(api)
+  ;(await admin.put(`${path}/versions/${version.id}`, { name: '1.1' })).is(200)
+  ;(await admin.delete(`${path}/versions/${version.id}`)).is(204)
+  ;(await admin.put(`${path}/image`, undefined, { body: form(png(1, 1)) })).is(200)
+  ;(await admin.delete(`${path}/image`)).is(204)
+  const data = { product: uuid(), api: api.id }
+  ;(await publish(platformEvent('PRODUCT_API_ADDED', data))).is(202)
+  ;(await publish(platformEvent('PRODUCT_API_REMOVED', data))).is(202)
+  const { environment } = await deploy(api)
+  ;(await admin.delete(`/environments/${environment}/apis/${api.id}`)).is(202)
+  const undeployed = await arrivalOf(inbox, 'API_UNDEPLOYED')
+  expect(undeployed.body).toContain(environment)
+  ;(await admin.delete(path)).is(204)
+
+  for (const type of changes.filter(type => type !== 'API_CREATED')) {
+    const arrived = await arrivalOf(inbox, type)
+    expect(() => verify(secret, arrived)).not.toThrow()
+    expect(arrived.body).toContain(api.id)
+    const entry = entries.find(candidate => Object.values(candidate).includes(type))
+    expect(faultsAgainst(entry?.schema, arrived.payload), type).toEqual([])
+  }
+  expect((await arrivalOf(inbox, 'API_UPDATED')).body).toContain('Changed')
+  expect((await arrivalOf(inbox, 'API_DEPLOYED')).body).toContain(environment)
+})
+
+test('the examples of the catalogue match its schemas', async () => {
+  for (const { schema, example } of await catalogue()) expect(faultsAgainst(schema, example)).toEqual([])
+})
+
+test('a new API arrives with what it was created with', async () => {
+  const fields = apiFields({ description: 'Brand new' })
+  const { inbox } = await subscribe(['API_CREATED'], { about: fields.name })
+  const api = await createApi(fields)
+  const arrived = await inbox.arrival(1)
+  expect(arrived.payload.type).toBe('API_CREATED')
+  expect(arrived.body).toContain(api.id)
+  expect(arrived.body).toContain('Brand new')
+})
+
+test('deleting with undeploy=true tells of every environment before it tells of the API', async () => {
+  const api = await createApi()
+  const { inbox } = await subscribe(['API_UNDEPLOYED', 'API_DELETED'], { about: api.id })
+  const environments = [(await deploy(api)).environment, (await deploy(api)).environment]
+  ;(await admin.delete(`/apis/${api.id}`, { query: { undeploy: true } })).is(204)
+  await inbox.arrival(3)
+  const undeployed = inbox.received.filter(({ payload }) => payload.type === 'API_UNDEPLOYED')
+  for (const environment of environments)
+    expect(undeployed.filter(({ body }) => body.includes(environment))).toHaveLength(1)
+  expect(inbox.received.filter(({ payload }) => payload.type === 'API_DELETED')).toHaveLength(1)
+})
+
+test('events of one API carry times in the order in which it happened', async () => {
+  const api = await createApi()
+  const { inbox } = await subscribe(['API_UPDATED'], { about: api.id })
+  for (const n of [1, 2, 3, 4, 5]) {
+    ;(await admin.put(`/apis/${api.id}`, apiFields({ name: api.name, displayName: `Change ${n}` }))).is(200)
+  }
+  await inbox.arrival(5)
+  const changeOf = (body: string) => Number(/Change (\d)/.exec(body)?.[1])
+  const inOrder = inbox.received.toSorted((a, b) => changeOf(a.body) - changeOf(b.body))
+  expect(inOrder.map(({ body }) => changeOf(body))).toEqual([1, 2, 3, 4, 5])
+  const times = inOrder.map(({ payload }) => payload.timestamp)
+  expect(times).toEqual(times.toSorted())
+})

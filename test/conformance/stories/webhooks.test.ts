@@ -1,0 +1,200 @@
+import { describe, expect, test } from 'vitest'
+import { admin, cleanUp, findListed, unique, uuid } from '../src/gantry.ts'
+import type { Page, Webhook } from '../src/records.ts'
+import { changeWebhook } from '../src/webhooks.ts'
+
+const EVENT_TYPES = [
+  'API_CREATED',
+  'API_UPDATED',
+  'API_DELETED',
+  'API_DEPLOYED',
+  'API_UNDEPLOYED',
+  'API_DEPLOYMENT_FAILED',
+  'API_VERSION_CREATED',
+  'API_VERSION_UPDATED',
+  'API_VERSION_DELETED',
+  'API_IMAGE_UPDATED',
+  'API_IMAGE_DELETED',
+  'SUBSCRIPTION_CREATED',
+  'SUBSCRIPTION_DELETED',
+  'APPROVAL_REQUEST_CREATED',
+  'APPROVAL_REQUEST_DECIDED',
+  'CONFIGURATION_CHANGED',
+  'PRODUCT_API_ADDED',
+  'PRODUCT_API_REMOVED',
+  'TEST',
+]
+
+const fields = (changes: object = {}) => ({
+  displayName: unique('Hook'),
+  url: 'https://example.com/hook?a=1',
+  active: false,
+  eventTypes: ['API_DEPLOYED'],
+  ...changes,
+})
+const createWebhook = async (changes: object = {}) => {
+  const webhook = (await admin.post('/webhooks', fields(changes))).as<Webhook>(201)
+  cleanUp(`/webhooks/${webhook.id}`)
+  return webhook
+}
+const readWebhook = async (id: string) => (await admin.get(`/webhooks/${id}`)).as<Webhook>(200)
+const listed = (id: string) => findListed<Webhook>('/webhooks', id)
+
+describe('creating a webhook', () => {
+  test('answers the record and, this once, its secret', async () => {
+    const sent = fields({ eventTypes: ['API_DEPLOYED', 'SUBSCRIPTION_CREATED'] })
+    const { secret, ...webhook } = await createWebhook(sent)
+    expect(webhook).toMatchObject({ ...sent, disabledReason: null })
+    expect(secret).toMatch(/^whsec_[A-Za-z0-9+/]{32,}={0,2}$/)
+    expect(await readWebhook(webhook.id)).toEqual(webhook)
+    expect(await listed(webhook.id)).toEqual(webhook)
+  })
+
+  test('gives each a secret of its own', async () => {
+    expect((await createWebhook()).secret).not.toBe((await createWebhook()).secret)
+  })
+
+  test('names it by a slug of displayName', async () => {
+    const { name } = await createWebhook({ displayName: 'Deployments, All of Them!' })
+    expect(name).toMatch(/^deployments-all-of-them/)
+    expect(name).toMatch(/^[a-z0-9-]+$/)
+  })
+
+  test.for([true, false])('takes active=%s as sent', async active => {
+    const webhook = await createWebhook({ active, eventTypes: ['API_DEPLOYMENT_FAILED'] })
+    expect((await readWebhook(webhook.id)).active).toBe(active)
+  })
+
+  test('takes every event type', async () => {
+    const webhook = await createWebhook({ eventTypes: EVENT_TYPES })
+    expect(webhook.eventTypes.toSorted()).toEqual(EVENT_TYPES.toSorted())
+  })
+
+  test.for<[string, string, object]>([
+    ['without a displayName', 'displayName', { displayName: undefined }],
+    ['without a url', 'url', { url: undefined }],
+    ['without active', 'active', { active: undefined }],
+    ['without eventTypes', 'eventTypes', { eventTypes: undefined }],
+    ['with an empty displayName', 'displayName', { displayName: '' }],
+    ['with a relative url', 'url', { url: '/hook' }],
+    ['with a url of another scheme', 'url', { url: 'ftp://example.com/hook' }],
+    ['with a url that runs', 'url', { url: 'javascript:alert(1)' }],
+    ['with a url of a file', 'url', { url: 'file:///etc/passwd' }],
+    ['with a url with credentials', 'url', { url: 'https://user:secret@example.com/' }],
+    ['with a url with a user name', 'url', { url: 'https://user@example.com/' }],
+    ['with active as text', 'active', { active: 'yes' }],
+    ['with eventTypes that are no list', 'eventTypes', { eventTypes: 'API_DEPLOYED' }],
+    ['with an event type that is no text', 'eventTypes', { eventTypes: [1] }],
+  ])('refuses a body %s, naming the field', async ([, field, changes]) => {
+    const problem = (await admin.post('/webhooks', fields(changes))).refused(400)
+    expect(problem.errors?.map(error => error.field).join()).toContain(field)
+  })
+
+  test.for(['API_EXPLODED', 'api_deployed', '*', 'constructor'])(
+    'refuses the event type %s, naming those there are',
+    async type => {
+      const answer = await admin.post('/webhooks', fields({ eventTypes: ['API_DEPLOYED', type] }))
+      answer.refused(400)
+      for (const known of EVENT_TYPES) expect(answer.text).toContain(known)
+      expect(answer.text).toContain(type)
+    },
+  )
+})
+
+describe('updating a webhook', () => {
+  test('takes name, displayName, url and events', async () => {
+    const webhook = await createWebhook()
+    const changes = {
+      name: 'renamed',
+      displayName: 'Renamed',
+      url: 'http://example.com/other',
+      events: ['API_CREATED'],
+    }
+    const updated = (await admin.put(`/webhooks/${webhook.id}`, changes)).as<Webhook>(200)
+    const { events, ...rest } = changes
+    expect(updated).toMatchObject({
+      ...rest,
+      id: webhook.id,
+      eventTypes: events,
+      createdAt: webhook.createdAt,
+    })
+    expect(updated).not.toHaveProperty('secret')
+    expect(await readWebhook(webhook.id)).toEqual(updated)
+    expect(await listed(webhook.id)).toEqual(updated)
+  })
+
+  test('takes eventTypes for events', async () => {
+    const webhook = await createWebhook()
+    const { displayName, url } = webhook
+    const body = { name: 'renamed', displayName, url, eventTypes: ['API_DELETED', 'TEST'] }
+    const updated = (await admin.put(`/webhooks/${webhook.id}`, body)).as<Webhook>(200)
+    expect(updated.eventTypes.toSorted()).toEqual(['API_DELETED', 'TEST'])
+  })
+
+  test('changes active when given and leaves it otherwise', async () => {
+    const webhook = await createWebhook({ active: false })
+    expect((await changeWebhook(webhook, { active: true })).active).toBe(true)
+    expect((await changeWebhook(webhook, {})).active).toBe(true)
+    expect((await changeWebhook(webhook, { active: false })).active).toBe(false)
+    expect((await changeWebhook(webhook, {})).active).toBe(false)
+  })
+
+  test.for<[string, object]>([
+    ['an unknown event type', { events: ['API_EXPLODED'] }],
+    ['a url with credentials', { url: 'https://user:secret@example.com/' }],
+    ['a url of another scheme', { url: 'gopher://example.com/' }],
+    ['an empty displayName', { displayName: '' }],
+    ['active as text', { active: 'no' }],
+  ])('refuses %s and changes nothing', async ([, changes]) => {
+    const { secret: _, ...webhook } = await createWebhook()
+    const { name, displayName, url, eventTypes } = webhook
+    ;(
+      await admin.put(`/webhooks/${webhook.id}`, { name, displayName, url, events: eventTypes, ...changes })
+    ).refused(400)
+    expect(await readWebhook(webhook.id)).toEqual(webhook)
+  })
+})
+
+test('deleting a webhook answers 204 with nothing, and then it is gone', async () => {
+  const { id } = await createWebhook()
+  expect((await admin.delete(`/webhooks/${id}`)).is(204).bytes).toHaveLength(0)
+  ;(await admin.get(`/webhooks/${id}`)).refused(404)
+  ;(await admin.delete(`/webhooks/${id}`)).refused(404)
+  ;(await admin.get(`/webhooks/${id}/requests`)).refused(404)
+  expect(await listed(id)).toBeUndefined()
+})
+
+test('a webhook that does not exist answers 404 to everything', async () => {
+  const path = `/webhooks/${uuid()}`
+  ;(await admin.get(path)).refused(404)
+  ;(
+    await admin.put(path, { name: 'x', displayName: 'X', url: 'https://example.com', events: ['TEST'] })
+  ).refused(404)
+  ;(await admin.post(`${path}/test`)).refused(404)
+  ;(await admin.post(`${path}/rotateSecret`)).refused(404)
+  ;(await admin.get(`${path}/requests`)).refused(404)
+  ;(await admin.get(`${path}/requests/${uuid()}`)).refused(404)
+})
+
+test('webhooks are listed in pages', async () => {
+  await Promise.all([createWebhook(), createWebhook(), createWebhook()])
+  const page = (await admin.get('/webhooks', { size: 2 })).as<Page<Webhook>>(200)
+  expect(page).toMatchObject({ size: 2, number: 1, last: false })
+  expect(page.content).toHaveLength(2)
+  expect(page.totalElements).toBeGreaterThanOrEqual(3)
+  for (const webhook of page.content) expect(webhook).not.toHaveProperty('secret')
+  ;(await admin.get('/webhooks', { size: 101 })).refused(400)
+  ;(await admin.get('/webhooks', { page: 0 })).refused(400)
+})
+
+test('the catalogue lists every event type with a schema and an example', async () => {
+  const answer = (await admin.get('/webhooks/eventTypes')).is(200)
+  const entries = (
+    Array.isArray(answer.json) ? answer.json : (answer.json as { content: unknown[] }).content
+  ) as Record<string, unknown>[]
+  for (const type of EVENT_TYPES) {
+    const entry = entries.find(candidate => Object.values(candidate).includes(type))
+    expect(entry, type).toMatchObject({ schema: expect.any(Object), example: expect.any(Object) })
+  }
+  expect(entries).toHaveLength(EVENT_TYPES.length)
+})
