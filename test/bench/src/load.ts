@@ -1,0 +1,72 @@
+import { Agent, request } from 'node:http'
+import autocannon from 'autocannon'
+
+export interface Load {
+  url: string
+  connections: number
+  seconds: number
+  method?: 'GET' | 'POST'
+  headers?: Record<string, string>
+  /** Made anew for every request. */
+  body?: () => string
+}
+
+/** Keeps so many requests under way for so long. @returns 2xx answers a second @throws Error when others came */
+export async function throughput({
+  url,
+  connections,
+  seconds,
+  method = 'GET',
+  headers = {},
+  body,
+}: Load): Promise<number> {
+  const result = await autocannon({
+    url,
+    connections,
+    duration: seconds,
+    method,
+    headers: { ...headers, ...(body && { 'content-type': 'application/json' }) },
+    ...(body && {
+      setupClient: client => client.setBody(body()),
+      requests: [{ setupRequest: wanted => ({ ...wanted, body: body() }) }],
+    }),
+  })
+  if (result.non2xx > 0 || result.errors > 0) {
+    throw new Error(`${method} ${url}: ${result.non2xx} answers were not 2xx, ${result.errors} failed`)
+  }
+  return result['2xx'] / result.duration
+}
+
+const agent = new Agent({ keepAlive: true, maxSockets: 64 })
+
+/** One request over a kept connection. @returns milliseconds, status and body */
+export function timed(
+  method: string,
+  url: string,
+  headers: Record<string, string>,
+  body?: string,
+): Promise<{ ms: number; status: number; text: string; at: number }> {
+  return new Promise((resolve, reject) => {
+    const startedAt = performance.now()
+    const outgoing = request(
+      url,
+      { method, agent, headers: { ...headers, ...(body && { 'content-type': 'application/json' }) } },
+      answer => {
+        const chunks: Buffer[] = []
+        answer.on('data', chunk => chunks.push(chunk))
+        answer.on('end', () => {
+          const ms = performance.now() - startedAt
+          resolve({
+            ms,
+            status: answer.statusCode ?? 0,
+            text: Buffer.concat(chunks).toString(),
+            at: Date.now(),
+          })
+        })
+        answer.on('error', reject)
+      },
+    )
+    outgoing.on('error', reject)
+    outgoing.end(body)
+  })
+}

@@ -1,0 +1,28 @@
+import { cpus } from 'node:os'
+import { log } from './log.ts'
+import { reads } from './reads.ts'
+import { type Figure, table } from './report.ts'
+import { search } from './search.ts'
+import { webhooks } from './webhooks.ts'
+import { writes } from './writes.ts'
+
+const parts: Record<string, () => Promise<Figure[]>> = { reads, writes, search, log, webhooks }
+const asked = process.argv.slice(2)
+const unknown = asked.filter(name => !(name in parts))
+if (unknown.length > 0) {
+  process.stderr.write(
+    `bench: there is no ${unknown.join(', ')}; there are ${Object.keys(parts).join(', ')}\n`,
+  )
+  process.exit(2)
+}
+
+const figures: Figure[] = []
+for (const [name, measure] of Object.entries(parts)) {
+  if (asked.length === 0 || asked.includes(name)) figures.push(...(await measure()))
+}
+process.stderr.write('\n')
+process.stdout.write(
+  `Node ${process.version}, ${cpus().length} × ${cpus()[0]?.model ?? 'unknown processor'}\n`,
+)
+process.stdout.write('Ratios and times are medians, with the smallest and the largest of the rounds.\n\n')
+process.stdout.write(`${table(figures)}\n`)

@@ -1,0 +1,60 @@
+import { randomUUID } from 'node:crypto'
+import { readPublicApis } from '@gantry/demo'
+import { type EventStore, type NewEvent, NO_STREAM } from '@gantry/event-sourcing'
+
+const publicApis = readPublicApis()
+
+/** Real APIs, over and over with names of their own. */
+export function sampleApi(index: number) {
+  const { version, ...api } =
+    publicApis[index % publicApis.length] ?? (publicApis[0] as (typeof publicApis)[0])
+  return {
+    ...api,
+    name: `${api.name}-${index}`,
+    platformType: null,
+    owner: null,
+    gitUrl: null,
+    gitCredential: null,
+  }
+}
+
+const AT_ONCE = 2_000
+const OWNER = '22222222-2222-4222-8222-222222222222'
+
+/** Writes APIs into a log as the catalog does, with `updates` further events each. @returns ids in order */
+export async function seed(eventStore: EventStore, count: number, updates = 0): Promise<string[]> {
+  const ids: string[] = []
+  for (let from = 0; from < count; from += AT_ONCE) {
+    const batch = Array.from({ length: Math.min(AT_ONCE, count - from) }, (_, offset) => {
+      const id = randomUUID()
+      ids.push(id)
+      return eventStore.append(`api-${id}`, history(id, from + offset, updates), NO_STREAM)
+    })
+    await Promise.all(batch)
+  }
+  return ids
+}
+
+function history(id: string, index: number, updates: number): NewEvent[] {
+  const at = new Date(Date.UTC(2026, 0, 1) + index * 1000).toISOString()
+  const metadata = { actor: { id: OWNER, name: 'seed' }, requestId: 'seed', at }
+  const api = { ...sampleApi(index), owner: OWNER }
+  const record = { ...api, id, createdAt: at, updatedAt: at, hasImage: false, deploymentStatus: 'CREATED' }
+  const change = { resourceType: 'API', resourceId: id }
+  const created: NewEvent = {
+    id: randomUUID(),
+    type: 'ApiCreated',
+    data: { ...api, id, createdAt: at },
+    metadata: { ...metadata, change: { ...change, action: 'API_CREATED', before: null, after: record } },
+  }
+  const updated = Array.from(
+    { length: updates },
+    (_, n): NewEvent => ({
+      id: randomUUID(),
+      type: 'ApiUpdated',
+      data: { ...api, displayName: `${api.displayName} ${n}`, updatedAt: at },
+      metadata: { ...metadata, change: { ...change, action: 'API_UPDATED', before: record, after: record } },
+    }),
+  )
+  return [created, ...updated]
+}
