@@ -1,7 +1,16 @@
 export { etag, matchesNone, revisionsOf } from './conditional.ts'
 export { answerProblem, refusalOf } from './problem.ts'
 export { changed, publicMessage, tell } from './reactions.ts'
-export { type AddRoute, ANONYMOUS, type Call, page, type Reply, requireScope, router } from './routes.ts'
+export {
+  type AddRoute,
+  ANONYMOUS,
+  type Call,
+  check,
+  page,
+  type Reply,
+  requireScope,
+  router,
+} from './routes.ts'
 export { deriveKey, seal, unseal } from './secrets.ts'
 export { httpServer, type ServerOptions } from './server.ts'
 export type { Admit, Dependencies, Service } from './service.ts'

@@ -186,7 +186,8 @@ const invalid = (errors: { field: string; message: string }[]) =>
     errors,
   })
 
-function check<Schema extends z.ZodType | undefined>(
+/** A part of a request as the contract has it. @throws Refusal invalid-request naming every wrong field, or `code` */
+export function check<Schema extends z.ZodType | undefined>(
   schema: Schema,
   value: unknown,
   code?: 'not-found',

@@ -14,6 +14,8 @@ export interface ServerOptions {
   waitingFor(): string | undefined
   /** Largest body in bytes, unless a route says otherwise. */
   bodyLimit?: number
+  /** Addresses and networks of the proxies in front: whose X-Forwarded-For tells where a request comes from. */
+  trustProxy?: false | string[]
 }
 
 const REQUEST_ID = /^[\w.:@/+=-]{1,128}$/
@@ -25,6 +27,7 @@ export function httpServer(options: ServerOptions): FastifyInstance {
     loggerInstance: log,
     logController: new LogController({ disableRequestLogging: true }),
     bodyLimit: options.bodyLimit ?? 1_048_576,
+    trustProxy: options.trustProxy ?? false,
     genReqId: request => {
       const given = request.headers['x-request-id']
       return typeof given === 'string' && REQUEST_ID.test(given) ? given : randomUUID()

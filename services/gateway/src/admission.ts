@@ -1,0 +1,54 @@
+import { login, type Principal } from '@gantry/contracts'
+import { Refusal } from '@gantry/event-sourcing'
+import { type Admit, ANONYMOUS, requireScope } from '@gantry/service-kit'
+import type { FastifyReply, FastifyRequest } from 'fastify'
+import { credentialIn } from './credential.ts'
+import type { Principals } from './principals.ts'
+import type { RateLimits } from './rate-limits.ts'
+
+interface Admission {
+  admit: Admit
+  /** Who made a request that was admitted or is about to be. */
+  callerOf(request: FastifyRequest): Principal
+}
+
+/**
+ * Who may do what: authenticates, counts, then checks the scope. Callers count by who they are, all others by where
+ * they come from; failing to authenticate counts there too.
+ */
+export function admission(principals: Principals, limits: () => RateLimits): Admission {
+  const callers = new WeakMap<FastifyRequest, Principal>()
+
+  const authenticate = async (request: FastifyRequest, reply: FastifyReply): Promise<Principal> => {
+    const { address } = limits()
+    try {
+      const credential = credentialIn(request.headers.authorization)
+      const remembered = principals.remembered(credential)
+      if (remembered) return remembered
+      // Neighbours on the same address are not kept out by what one of them does wrong.
+      if (address && !principals.trusted(credential)) await address(request, reply, { count: false })
+      return await principals.ask(credential)
+    } catch (error) {
+      if (address && error instanceof Refusal && error.code !== 'too-many-requests')
+        await address(request, reply)
+      throw error
+    }
+  }
+
+  return {
+    async admit(request, reply, operation) {
+      if (operation.scope === 'public') {
+        const limit = operation.id === login.id ? limits().login : limits().address
+        if (limit) await limit(request, reply)
+        return ANONYMOUS
+      }
+      const principal = await authenticate(request, reply)
+      callers.set(request, principal)
+      const { principal: limit } = limits()
+      if (limit) await limit(request, reply)
+      requireScope(principal, operation)
+      return principal
+    },
+    callerOf: request => callers.get(request) ?? ANONYMOUS,
+  }
+}

@@ -1,0 +1,103 @@
+import cors from '@fastify/cors'
+import type { FastifyRateLimitStoreCtor } from '@fastify/rate-limit'
+import { streamEvents } from '@gantry/contracts'
+import type { Log } from '@gantry/event-sourcing'
+import type { Bus } from '@gantry/messaging'
+import { type Admit, requireScope } from '@gantry/service-kit'
+import type { FastifyInstance } from 'fastify'
+import { admission } from './admission.ts'
+import { credentialIn } from './credential.ts'
+import { documentation } from './documentation.ts'
+import { eventStream } from './event-stream.ts'
+import { principals } from './principals.ts'
+import { type RateLimits, rateLimits } from './rate-limits.ts'
+import type { GatewaySettings } from './settings.ts'
+
+export interface GatewayDependencies {
+  bus: Bus
+  now(): Date
+  log: Log
+  /** Where replicas count requests together; each for itself without it. */
+  rateLimitStore?: FastifyRateLimitStoreCtor
+}
+
+/** The edge: who is calling, how often, and what belongs to the interface as a whole. */
+export interface Gateway {
+  admit: Admit
+  /** Adds limits, CORS, security headers, the documentation and the event stream; to be called before services add theirs. */
+  edge(app: FastifyInstance): Promise<void>
+  start(): Promise<void>
+  waitingFor(): string | undefined
+  /** Ends the open event streams. */
+  stop(): Promise<void>
+}
+
+/** No answer of the interface is a page: nothing in it is to be run, framed or guessed at. */
+const SECURITY_HEADERS = {
+  'x-content-type-options': 'nosniff',
+  'content-security-policy': "default-src 'none'; frame-ancestors 'none'",
+}
+
+const READABLE_BY_PAGES = [
+  'Authorization',
+  'ETag',
+  'Idempotency-Replayed',
+  'Location',
+  'RateLimit-Limit',
+  'RateLimit-Remaining',
+  'RateLimit-Reset',
+  'Retry-After',
+  'X-Request-Id',
+]
+
+export function gateway(dependencies: GatewayDependencies, settings: GatewaySettings): Gateway {
+  const { bus, now, rateLimitStore } = dependencies
+  const known = principals({ bus, now })
+  let limits: RateLimits = {}
+  const { admit, callerOf } = admission(known, () => limits)
+  let unlisten = () => {}
+  let endStreams = () => {}
+
+  return {
+    admit,
+    async edge(app) {
+      app.addHook('onRequest', (_request, reply, done) => {
+        reply.headers(SECURITY_HEADERS)
+        done()
+      })
+      if (settings.CORS_ORIGINS.length > 0) {
+        await app.register(cors, {
+          origin: settings.CORS_ORIGINS,
+          methods: ['GET', 'HEAD', 'POST', 'PUT', 'DELETE'],
+          exposedHeaders: READABLE_BY_PAGES,
+          maxAge: 600,
+          strictPreflight: false,
+        })
+      }
+      limits = await rateLimits(app, {
+        perMinute: settings.RATE_LIMIT_PER_MINUTE,
+        loginsPerMinute: settings.LOGIN_LIMIT_PER_MINUTE,
+        principalOf: callerOf,
+        ...(rateLimitStore && { store: rateLimitStore }),
+      })
+      await documentation(app)
+      endStreams = eventStream(app, {
+        bus,
+        admit,
+        async recheck({ headers: { authorization } }) {
+          const credential = credentialIn(authorization)
+          requireScope(known.remembered(credential) ?? (await known.ask(credential)), streamEvents)
+        },
+      })
+      app.addHook('preClose', async () => endStreams())
+    },
+    async start() {
+      unlisten = known.listen()
+    },
+    waitingFor: () => undefined,
+    async stop() {
+      unlisten()
+      endStreams()
+    },
+  }
+}

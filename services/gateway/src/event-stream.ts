@@ -1,0 +1,139 @@
+import { Readable } from 'node:stream'
+import {
+  isProblemCode,
+  type Parsed,
+  PROBLEMS,
+  PublicEvent,
+  type StreamedEvent,
+  streamEvents,
+  subjects,
+} from '@gantry/contracts'
+import { Refusal } from '@gantry/event-sourcing'
+import type { Bus } from '@gantry/messaging'
+import { type Admit, check } from '@gantry/service-kit'
+import type { FastifyInstance, FastifyRequest } from 'fastify'
+import type { z } from 'zod'
+
+const HEARTBEAT_MS = 15_000
+const RECHECK_MS = 1_000
+/** How long a reader who does not read may keep the end of the stream waiting. */
+const GRACE_MS = 1_000
+
+interface Format {
+  mediaType: string
+  event(event: z.infer<typeof StreamedEvent>): string
+  /** Says nothing, and keeps the connection alive. */
+  heartbeat: string
+}
+
+const NDJSON: Format = {
+  mediaType: 'application/x-ndjson',
+  event: event => `${JSON.stringify(event)}\n`,
+  heartbeat: '\n',
+}
+/** WHATWG HTML, "Server-sent events". */
+const SSE: Format = {
+  mediaType: 'text/event-stream',
+  event: event => `id: ${event.position}\ndata: ${JSON.stringify(event)}\n\n`,
+  heartbeat: ':\n\n',
+}
+
+export interface EventStreamOptions {
+  bus: Bus
+  admit: Admit
+  /** Resolves while the caller may still read. @throws Refusal when he may not */
+  recheck(request: FastifyRequest): Promise<void>
+  heartbeatMs?: number
+  recheckMs?: number
+}
+
+/** GET /events: the public events in the order of the bus, from a position on. @returns ends all open streams */
+export function eventStream(app: FastifyInstance, options: EventStreamOptions): () => void {
+  const { bus, admit, recheck, heartbeatMs = HEARTBEAT_MS, recheckMs = RECHECK_MS } = options
+  const endings = new Set<() => void>()
+  let closing = false
+
+  app.route({
+    method: 'GET',
+    url: streamEvents.path,
+    async onRequest(request, reply) {
+      await admit(request, reply, streamEvents)
+    },
+    async handler(request, reply) {
+      const format = request.headers.accept?.includes(SSE.mediaType) ? SSE : NDJSON
+      const { after, follow } = placeOf(request, format)
+      reply.headers({
+        'content-type': format.mediaType,
+        'cache-control': 'no-store',
+        // Proxies of the nginx kind would hold events back until a buffer is full.
+        'x-accel-buffering': 'no',
+      })
+      if (request.method === 'HEAD') return reply.send()
+
+      const ended = new AbortController()
+      const lines = linesOf(bus, { after, follow: follow && !closing, format, signal: ended.signal })
+      const body = Readable.from(lines, { objectMode: false })
+      const heartbeat = setInterval(() => {
+        if (body.readableLength === 0 && !ended.signal.aborted) body.push(format.heartbeat)
+      }, heartbeatMs)
+      const rechecking = setInterval(() => {
+        recheck(request).catch(error => {
+          if (isRefused(error)) end()
+        })
+      }, recheckMs)
+      const end = () => {
+        ended.abort()
+        setTimeout(() => reply.raw.destroy(), GRACE_MS).unref()
+      }
+      endings.add(end)
+      reply.raw.once('close', () => {
+        ended.abort()
+        endings.delete(end)
+        clearInterval(heartbeat)
+        clearInterval(rechecking)
+      })
+      return reply.send(body)
+    },
+  })
+
+  return () => {
+    closing = true
+    for (const end of endings) end()
+  }
+}
+
+type Query = Parsed<NonNullable<typeof streamEvents.query>>
+
+/** Where to begin: what a reader of server-sent events has seen goes before what its URL says. */
+function placeOf(request: FastifyRequest, format: Format): { after: number; follow: boolean } {
+  const seen = format === SSE ? request.headers['last-event-id'] : undefined
+  const given = { ...(request.query as object), ...(seen && { after: seen }) }
+  const { after = '0', follow } = check(streamEvents.query, given) as Query
+  return { after: Number(after), follow }
+}
+
+interface Reading {
+  after: number
+  follow: boolean
+  format: Format
+  signal: AbortSignal
+}
+
+/** One at a time, as the reader takes them: who reads slowly makes nothing pile up. */
+async function* linesOf(bus: Bus, { after, follow, format, signal }: Reading): AsyncGenerator<string> {
+  // Lets the headers go out at once, however long the first event takes.
+  if (follow) yield format.heartbeat
+  for await (const { sequence, data } of bus.read({
+    after,
+    subjects: [subjects.allEvents],
+    live: follow,
+    signal,
+  })) {
+    const { data: event } = PublicEvent.safeParse(data)
+    if (event) yield format.event({ ...event, position: String(sequence) })
+  }
+}
+
+/** Identity being away for a moment is no reason to end. */
+const isRefused = (error: unknown) =>
+  error instanceof Refusal && isProblemCode(error.code) && PROBLEMS[error.code].status < 500

@@ -1,0 +1,117 @@
+import { hash } from 'node:crypto'
+import { isProblemCode, PROBLEMS, Principal, subjects } from '@gantry/contracts'
+import { Refusal } from '@gantry/event-sourcing'
+import { type Bus, type Json, RequestFailed } from '@gantry/messaging'
+import { LRUCache } from 'lru-cache'
+
+/** How long a principal is believed without asking again: the bound on revocation when a broadcast is lost. */
+const BELIEVED_MS = 5_000
+const REMEMBERED = 10_000
+const TIMEOUT_MS = 2_000
+
+interface Remembered {
+  principal: Principal
+  /** When identity is to be asked again, in milliseconds since 1970. */
+  until: number
+}
+
+/** Who stands behind credentials: asked of identity, and remembered for seconds. */
+export interface Principals {
+  /** Without asking anybody; undefined when identity is to be asked. */
+  remembered(credential: string): Principal | undefined
+  /** Whether the credential was good when it was last looked at, and nothing changed that is known of. */
+  trusted(credential: string): boolean
+  /** Asks identity, once for all who ask at the same time. @throws Refusal, or what the bus throws */
+  ask(credential: string): Promise<Principal>
+  /** Forgets who has changed from now on, until the returned function is called. */
+  listen(): () => void
+}
+
+export function principals({ bus, now }: { bus: Bus; now(): Date }): Principals {
+  /** By the hash of the credential: who reads the memory of the process finds no secrets here. */
+  const known = new LRUCache<string, Remembered>({ max: REMEMBERED })
+  const asking = new Map<string, Promise<Principal>>()
+  const keyOf = (credential: string) => hash('sha256', credential, 'base64')
+
+  const forget = (change: Json) => {
+    const { userId, tokenId } = changed(change)
+    for (const [key, { principal }] of [...known]) {
+      const other =
+        (userId !== undefined && principal.userId !== userId) ||
+        (tokenId !== undefined && principal.tokenId !== tokenId)
+      if (!other) known.delete(key)
+    }
+    // What was asked before the change may be answered with what was before it, and nobody knows yet of whom: those
+    // who asked get that answer, nobody else does.
+    asking.clear()
+  }
+
+  return {
+    remembered(credential) {
+      const entry = known.get(keyOf(credential))
+      return entry !== undefined && now().getTime() < entry.until ? entry.principal : undefined
+    },
+    trusted(credential) {
+      const entry = known.peek(keyOf(credential))
+      return entry !== undefined && now().getTime() < entry.principal.expiresAt
+    },
+    async ask(credential) {
+      const key = keyOf(credential)
+      const joined = asking.get(key)
+      if (joined) return joined
+      const askedAt = now().getTime()
+      const asked = principalOf(bus, credential)
+      asking.set(key, asked)
+      try {
+        const principal = await asked
+        if (principal.expiresAt <= now().getTime()) throw refused('The token has expired')
+        if (asking.get(key) === asked) {
+          known.set(key, { principal, until: Math.min(askedAt + BELIEVED_MS, principal.expiresAt) })
+        }
+        return principal
+      } catch (error) {
+        if (error instanceof Refusal) known.delete(key)
+        throw error
+      } finally {
+        if (asking.get(key) === asked) asking.delete(key)
+      }
+    },
+    listen: () => bus.listen(subjects.principalChanged, forget),
+  }
+}
+
+/** Whose principals a broadcast is about; everybody's when it says nothing that is understood. */
+function changed(change: Json): { userId?: string; tokenId?: string } {
+  if (typeof change === 'string') return { userId: change }
+  if (typeof change !== 'object' || change === null || Array.isArray(change)) return {}
+  const { userId, tokenId } = change
+  return {
+    ...(typeof userId === 'string' && { userId }),
+    ...(typeof tokenId === 'string' && { tokenId }),
+  }
+}
+
+const refused = (detail: string) =>
+  new Refusal('unauthenticated', {
+    detail,
+    // RFC 6750 §3.1
+    headers: { 'www-authenticate': 'Bearer realm="gantry", error="invalid_token"' },
+  })
+
+async function principalOf(bus: Bus, credential: string): Promise<Principal> {
+  try {
+    return Principal.parse(
+      await bus.request(subjects.authenticate, { credential }, { timeoutMs: TIMEOUT_MS }),
+    )
+  } catch (error) {
+    if (!(error instanceof RequestFailed) || !isProblemCode(error.code)) throw error
+    const { status } = PROBLEMS[error.code]
+    if (status >= 500) throw error
+    if (status === 401) {
+      throw refused(
+        typeof error.details.detail === 'string' ? error.details.detail : 'The token is not valid',
+      )
+    }
+    throw new Refusal(error.code, error.details)
+  }
+}

@@ -1,0 +1,46 @@
+import { isIP } from 'node:net'
+import { whole } from '@gantry/service-kit'
+import { z } from 'zod'
+
+const list = (value: string) =>
+  value
+    .split(',')
+    .map(item => item.trim())
+    .filter(item => item !== '')
+
+const isOrigin = (value: string) => URL.canParse(value) && new URL(value).origin === value
+
+function isNetwork(value: string): boolean {
+  const [address = '', prefix, ...rest] = value.split('/')
+  const version = isIP(address)
+  if (version === 0 || rest.length > 0) return false
+  return prefix === undefined || (/^\d{1,3}$/.test(prefix) && Number(prefix) <= (version === 4 ? 32 : 128))
+}
+
+/** Addresses and networks of proxies; false when there are none. Never everyone: any client could then say where it is. */
+const proxies = z
+  .string()
+  .transform(value => (value.trim() === 'false' ? [] : list(value)))
+  .refine(networks => networks.every(isNetwork), {
+    error: 'must be addresses or networks such as 10.0.0.0/8, separated by commas, or false',
+  })
+  .transform(networks => (networks.length > 0 ? networks : (false as const)))
+
+/** What the gateway reads from the environment. */
+export const gatewaySettings = z.object({
+  /** Requests in a minute of each principal, and of each address without one; 0 for any number. */
+  RATE_LIMIT_PER_MINUTE: whole(0, 10_000_000).default(0),
+  /** Logins in a minute from each address; 0 for any number. */
+  LOGIN_LIMIT_PER_MINUTE: whole(0, 10_000_000).default(20),
+  /** Web origins whose pages may call the service, e.g. https://portal.example.com; `*` for all. */
+  CORS_ORIGINS: z
+    .string()
+    .transform(list)
+    .refine(origins => origins.every(origin => origin === '*' || isOrigin(origin)), {
+      error: 'must be origins such as https://portal.example.com, separated by commas, or *',
+    })
+    .default([]),
+  /** The proxies in front, whose X-Forwarded-For is believed, e.g. 10.0.0.0/8. */
+  TRUST_PROXY: proxies.default(false),
+})
+export type GatewaySettings = z.infer<typeof gatewaySettings>
