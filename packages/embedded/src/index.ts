@@ -1,3 +1,4 @@
+export { folderBlobStore } from './blobs.ts'
 export { sqliteBus } from './bus.ts'
 export { sqliteEventStore } from './event-store.ts'
 export { sqliteReadModels } from './read-models.ts'

@@ -11,7 +11,10 @@ export type FieldKind = 'string' | 'number' | 'boolean' | 'strings'
 export interface CollectionDefinition<D extends Document> {
   /** `{service}.{plural}`, e.g. catalog.apis. */
   name: string
-  /** Bump it when documents change shape: the collection is then rebuilt from the log at start. */
+  /**
+   * Bump it when documents change shape: the collection is then rebuilt from the log at start. Each version has
+   * documents of its own, so replicas of two versions do not disturb each other.
+   */
   version: number
   /** Fields of the document (top level, or a dotted path) that filters and sorts name. All are indexed. */
   fields: Readonly<Record<string, FieldKind>>
@@ -40,7 +43,10 @@ export type Condition =
 /** All named conditions hold (AND). */
 export interface Filter {
   where?: Readonly<Record<string, Condition>>
-  /** Every term is a case-insensitive substring of at least one of the collection's text fields. */
+  /**
+   * Every term is a substring of at least one of the collection's text fields, compared by foldCase. Terms have no
+   * whitespace in them; the empty one is in every text.
+   */
   text?: readonly string[]
 }
 
@@ -58,7 +64,7 @@ export interface Query extends Filter {
   limit: number
 }
 
-/** A document and the revision of the stream state it was made from. */
+/** A document and the revision of the stream state it was made from. Readers may share it, so it is not theirs to change. */
 export interface Stored<D> {
   doc: D
   revision: number

@@ -15,6 +15,7 @@ export {
   UnknownField,
   type Write,
 } from './collection.ts'
+export { foldCase } from './fold-case.ts'
 export {
   type BlobStore,
   type Checkpoints,

@@ -41,7 +41,7 @@ export interface ReadModels {
   readonly checkpoints: Checkpoints
   readonly leases: Leases
   /** Forgets the collection's documents, so that a rebuild starts from nothing. */
-  drop(definition: CollectionDefinition<Document>): Promise<void>
+  drop(definition: Pick<CollectionDefinition<Document>, 'name' | 'version'>): Promise<void>
   /** Resolves when the store answers. @throws ReadModelsUnavailable */
   ping(): Promise<void>
   close(): Promise<void>

@@ -1,1 +1,2 @@
-export {}
+export { blobStoreContract, type OpenedBlobStore } from './blob-store-contract.ts'
+export { type OpenedReadModels, readModelsContract } from './read-models-contract.ts'

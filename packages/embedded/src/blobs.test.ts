@@ -1,0 +1,54 @@
+import { mkdtemp, readdir, rm, utimes, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { blobStoreContract } from '@gantry/read-models/testing'
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { folderBlobStore } from './blobs.ts'
+
+const newFolder = () => mkdtemp(join(tmpdir(), 'gantry-blobs-'))
+
+blobStoreContract('a folder', async () => {
+  const folder = await newFolder()
+  const path = join(folder, 'made', 'when needed')
+  return {
+    blobs: folderBlobStore({ path }),
+    another: async () => folderBlobStore({ path }),
+    close: () => rm(folder, { recursive: true }),
+  }
+})
+
+describe('the folder of a blob store', () => {
+  let path: string
+  beforeEach(async () => {
+    path = await newFolder()
+  })
+  afterEach(() => rm(path, { recursive: true }))
+
+  it.each(['', '.', '..', '../x', 'a/b', 'a\\b', '/etc/passwd', '.incomplete', 'a\0', 'é', 'x'.repeat(201)])(
+    'is not left by the key %j',
+    async key => {
+      const blobs = folderBlobStore({ path })
+      await expect(blobs.put(key, new Uint8Array(1))).rejects.toThrow(RangeError)
+      await expect(blobs.get(key)).rejects.toThrow(RangeError)
+      await expect(blobs.delete(key)).rejects.toThrow(RangeError)
+      expect(await readdir(path)).toEqual([])
+    },
+  )
+
+  it('holds a blob under its key and nothing else that is incomplete', async () => {
+    const blobs = folderBlobStore({ path })
+    await blobs.put('logo.png', Buffer.from('png'))
+    expect((await readdir(path)).sort()).toEqual(['.incomplete', 'logo.png'])
+    expect(await readdir(join(path, '.incomplete'))).toEqual([])
+  })
+
+  it('is rid of what a process that died has left, not of what another is writing', async () => {
+    await folderBlobStore({ path }).put('first', Buffer.from('1'))
+    const left = join(path, '.incomplete', 'left')
+    await writeFile(left, 'half')
+    await utimes(left, new Date('2020-01-01'), new Date('2020-01-01'))
+    await writeFile(join(path, '.incomplete', 'writing'), 'half')
+    await folderBlobStore({ path }).put('second', Buffer.from('2'))
+    expect(await readdir(join(path, '.incomplete'))).toEqual(['writing'])
+  })
+})

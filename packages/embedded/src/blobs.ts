@@ -1,0 +1,98 @@
+import { randomUUID } from 'node:crypto'
+import { access, mkdir, open, readdir, readFile, rename, rm, stat } from 'node:fs/promises'
+import { dirname, join } from 'node:path'
+import type { BlobStore } from '@gantry/read-models'
+
+/** Where blobs are written before they get their names, so that a name never stands for half a blob. */
+const INCOMPLETE = '.incomplete'
+/** A blob that has been incomplete for this long was left by a process that died. */
+const LEFT_BEHIND_MS = 60 * 60 * 1000
+
+const KEY = /^[A-Za-z0-9_-][A-Za-z0-9._-]{0,199}$/
+
+/**
+ * Blobs as files of a folder, which is made when it does not exist. Processes of one host may share it.
+ * Keys are 1 to 200 of the characters A-Z a-z 0-9 . _ - and do not begin with a dot.
+ * @throws RangeError from put, get and delete when the key is none
+ */
+export function folderBlobStore({ path }: { path: string }): BlobStore {
+  const fileOf = (key: string) => {
+    if (!KEY.test(key)) throw new RangeError(`not a blob key: ${JSON.stringify(key)}`)
+    return join(path, key)
+  }
+  let prepared: Promise<void> | undefined
+  const prepareOnce = () => {
+    prepared ??= prepare(path).catch(error => {
+      prepared = undefined
+      throw error
+    })
+    return prepared
+  }
+
+  return {
+    async put(key, bytes) {
+      const file = fileOf(key)
+      await prepareOnce()
+      if (!(await exists(file))) {
+        const draft = join(path, INCOMPLETE, randomUUID())
+        try {
+          await writeDurably(draft, bytes)
+          await rename(draft, file)
+        } catch (error) {
+          await rm(draft, { force: true })
+          throw error
+        }
+      }
+      await makeNamesDurable(path)
+    },
+    get: async key => ifThere(readFile(fileOf(key))),
+    async delete(key) {
+      await rm(fileOf(key), { force: true })
+    },
+    async *keys() {
+      for (const name of (await ifThere(readdir(path))) ?? []) if (KEY.test(name)) yield name
+    },
+    async close() {},
+  }
+}
+
+async function prepare(path: string) {
+  const folder = join(path, INCOMPLETE)
+  await mkdir(folder, { recursive: true })
+  await makeNamesDurable(dirname(path))
+  for (const name of await readdir(folder)) {
+    const draft = join(folder, name)
+    const written = await ifThere(stat(draft))
+    if (written && written.mtimeMs < Date.now() - LEFT_BEHIND_MS) await rm(draft, { force: true })
+  }
+}
+
+async function writeDurably(file: string, bytes: Uint8Array) {
+  const handle = await open(file, 'wx')
+  try {
+    await handle.writeFile(bytes)
+    await handle.sync()
+  } finally {
+    await handle.close()
+  }
+}
+
+/** Windows has no such call for a folder and does it by itself. */
+async function makeNamesDurable(folder: string) {
+  if (process.platform === 'win32') return
+  const handle = await open(folder, 'r')
+  try {
+    await handle.sync()
+  } finally {
+    await handle.close()
+  }
+}
+
+const exists = async (file: string) => (await ifThere(access(file).then(() => true))) ?? false
+
+/** What is read of a file, or undefined when there is none. */
+const ifThere = <T>(reading: Promise<T>): Promise<T | undefined> =>
+  reading.catch(error => {
+    if (error.code === 'ENOENT') return undefined
+    throw error
+  })

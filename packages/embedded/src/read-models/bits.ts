@@ -1,0 +1,81 @@
+/** A set of small integers, one bit each, so that sets are combined 32 members at a time. Grows as needed. */
+export class Bits {
+  #words: Uint32Array
+
+  /** @param capacity members 0..capacity-1 fit without growing */
+  constructor(capacity: number) {
+    this.#words = new Uint32Array((capacity + 31) >>> 5)
+  }
+
+  add(member: number) {
+    const word = member >>> 5
+    if (word >= this.#words.length) this.#grow(word)
+    this.#words[word] = (this.#words[word] as number) | (1 << (member & 31))
+  }
+
+  delete(member: number) {
+    const word = member >>> 5
+    if (word < this.#words.length) this.#words[word] = (this.#words[word] as number) & ~(1 << (member & 31))
+  }
+
+  has(member: number): boolean {
+    return (((this.#words[member >>> 5] ?? 0) >>> (member & 31)) & 1) === 1
+  }
+
+  addAll(other: Bits) {
+    const theirs = other.#words
+    if (theirs.length > this.#words.length) this.#grow(theirs.length - 1)
+    const mine = this.#words
+    for (let i = 0; i < theirs.length; i++) mine[i] = (mine[i] as number) | (theirs[i] as number)
+  }
+
+  keepAll(other: Bits) {
+    const mine = this.#words
+    const theirs = other.#words
+    const shared = Math.min(mine.length, theirs.length)
+    for (let i = 0; i < shared; i++) mine[i] = (mine[i] as number) & (theirs[i] as number)
+    mine.fill(0, shared)
+  }
+
+  deleteAll(other: Bits) {
+    const mine = this.#words
+    const theirs = other.#words
+    const shared = Math.min(mine.length, theirs.length)
+    for (let i = 0; i < shared; i++) mine[i] = (mine[i] as number) & ~(theirs[i] as number)
+  }
+
+  copy(): Bits {
+    const copy = new Bits(0)
+    copy.#words = this.#words.slice()
+    return copy
+  }
+
+  count(): number {
+    let count = 0
+    for (const word of this.#words) count += ones(word)
+    return count
+  }
+
+  /** The members, ascending. */
+  members(): number[] {
+    const members: number[] = []
+    this.#words.forEach((word, index) => {
+      for (let rest = word; rest !== 0; rest &= rest - 1)
+        members.push(index * 32 + 31 - Math.clz32(rest & -rest))
+    })
+    return members
+  }
+
+  #grow(word: number) {
+    const words = new Uint32Array(Math.max(word + 1, this.#words.length * 2))
+    words.set(this.#words)
+    this.#words = words
+  }
+}
+
+/** How many bits of the word are set: sums of neighbouring 1, 2, 4 bits, then all bytes by one multiplication. */
+function ones(word: number): number {
+  const pairs = word - ((word >>> 1) & 0x55555555)
+  const nibbles = (pairs & 0x33333333) + ((pairs >>> 2) & 0x33333333)
+  return Math.imul((nibbles + (nibbles >>> 4)) & 0x0f0f0f0f, 0x01010101) >>> 24
+}

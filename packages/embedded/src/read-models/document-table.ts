@@ -1,0 +1,99 @@
+import type { DatabaseSync } from 'node:sqlite'
+
+/** Made with the file: which collections there are. Each has a table of documents of its own. */
+export const COLLECTIONS_SCHEMA = `
+  CREATE TABLE IF NOT EXISTS collections (
+    number INTEGER PRIMARY KEY AUTOINCREMENT,
+    name TEXT NOT NULL,
+    version INTEGER NOT NULL,
+    UNIQUE (name, version)
+  ) STRICT`
+
+/** A document as it was stored last. */
+export interface Row {
+  /** Place in the order of changes of the collection. A document that is stored again moves to the end. */
+  seq: number
+  /** Null in the row that a drop leaves behind: what came before it is gone. */
+  id: string | null
+  revision: number
+  /** JSON; null when the document was removed. */
+  doc: string | null
+}
+
+export type Guard = 'newer' | 'same or newer'
+
+/** The documents of one collection in the file, with the order in which they were stored. */
+export interface DocumentTable {
+  /** @returns whether the guard let it through */
+  store(id: string, revision: number, doc: string | null, guard: Guard): boolean
+  /** Where the document, or its removal, was stored last. */
+  seqOf(id: string): number | undefined
+  get(id: string): Row | undefined
+  /** What was stored there: never anything else, and nothing once its document is stored again. */
+  at(seq: number): Row | undefined
+  changesAfter(seq: number, limit: number): Row[]
+  /** Forgets the documents, those removed included. */
+  clear(): void
+}
+
+/** The number after the greatest: the row with the greatest one is never deleted before there is a greater one. */
+const nextSeq = (table: string) => `(SELECT coalesce(max(seq), 0) + 1 FROM ${table})`
+
+/** Opens the table of a collection, or makes it. Not within a transaction. */
+export function documentTable(db: DatabaseSync, name: string, version: number): DocumentTable {
+  const table = tableOf(db, name, version)
+  const storing = (comparison: '>' | '>=') =>
+    db.prepare(
+      `INSERT INTO ${table} (seq, id, revision, doc) VALUES (${nextSeq(table)}, ?, ?, ?)
+       ON CONFLICT (id) DO UPDATE SET seq = excluded.seq, revision = excluded.revision, doc = excluded.doc
+       WHERE excluded.revision ${comparison} revision`,
+    )
+  const statements = { newer: storing('>'), 'same or newer': storing('>=') }
+  const rows = `SELECT seq, id, revision, doc FROM ${table}`
+  const seqOf = db.prepare(`SELECT seq FROM ${table} WHERE id = ?`)
+  const get = db.prepare(`${rows} WHERE id = ?`)
+  const at = db.prepare(`${rows} WHERE seq = ?`)
+  const changesAfter = db.prepare(`${rows} WHERE seq > ? ORDER BY seq LIMIT ?`)
+  const mark = db.prepare(
+    `INSERT INTO ${table} (seq, id, revision, doc) VALUES (${nextSeq(table)}, NULL, 0, NULL)`,
+  )
+  const forget = db.prepare(`DELETE FROM ${table} WHERE seq < ?`)
+  return {
+    store: (id, revision, doc, guard) => statements[guard].run(id, revision, doc).changes === 1,
+    seqOf: id => seqOf.get(id)?.seq as number | undefined,
+    get: id => get.get(id) as Row | undefined,
+    at: seq => at.get(seq) as Row | undefined,
+    changesAfter: (seq, limit) => changesAfter.all(seq, limit) as unknown as Row[],
+    clear: () => void forget.run(mark.run().lastInsertRowid),
+  }
+}
+
+function tableOf(db: DatabaseSync, name: string, version: number): string {
+  const find = db.prepare('SELECT number FROM collections WHERE name = ? AND version = ?')
+  const found = find.get(name, version)
+  if (found) return `documents_${found.number}`
+  db.exec('BEGIN IMMEDIATE')
+  try {
+    forgetVersionsBefore(db, name, version - 1)
+    db.prepare('INSERT OR IGNORE INTO collections (name, version) VALUES (?, ?)').run(name, version)
+    const table = `documents_${find.get(name, version)?.number}`
+    db.exec(
+      `CREATE TABLE IF NOT EXISTS ${table}
+       (seq INTEGER PRIMARY KEY, id TEXT UNIQUE, revision INTEGER NOT NULL, doc TEXT) STRICT`,
+    )
+    db.exec('COMMIT')
+    return table
+  } catch (error) {
+    db.exec('ROLLBACK')
+    throw error
+  }
+}
+
+/** The version before a new one stays, for processes that have not been upgraded yet. */
+function forgetVersionsBefore(db: DatabaseSync, name: string, version: number) {
+  const older = db.prepare('SELECT number FROM collections WHERE name = ? AND version < ?').all(name, version)
+  for (const { number } of older) {
+    db.exec(`DROP TABLE documents_${number}`)
+    db.prepare('DELETE FROM collections WHERE number = ?').run(number as number)
+  }
+}

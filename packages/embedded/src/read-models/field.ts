@@ -1,0 +1,45 @@
+import type { Scalar } from '@gantry/read-models'
+import { SlotSet } from './slot-set.ts'
+
+export type Value = Scalar | readonly Scalar[]
+
+/** What one field holds in each slot, and which slots hold a value. */
+export class Field {
+  /** By slot. */
+  readonly values: Value[] = []
+  #slots = new Map<Scalar, SlotSet>()
+  #indexed = 0
+
+  /** The slots that hold the value, alone or in their array; made when first asked for, then kept up to date. */
+  slotsWith(value: Scalar): SlotSet | undefined {
+    for (; this.#indexed < this.values.length; this.#indexed++) {
+      const held = this.values[this.#indexed] as Value
+      if (isArray(held)) for (const item of held) this.#add(item)
+      else this.#add(held)
+    }
+    return this.#slots.get(value)
+  }
+
+  #add(value: Scalar) {
+    const slots = this.#slots.get(value)
+    if (slots) return slots.add(this.#indexed)
+    const first = new SlotSet()
+    first.add(this.#indexed)
+    this.#slots.set(value, first)
+  }
+}
+
+const isArray: (value: Value) => value is readonly Scalar[] = Array.isArray
+
+/** Reads a dotted path; what is missing is null. */
+export function reader(path: string): (document: object) => Value {
+  const steps = path.split('.')
+  return document => {
+    let value: unknown = document
+    for (const step of steps) {
+      if (typeof value !== 'object' || value === null) return null
+      value = (value as Record<string, unknown>)[step]
+    }
+    return (value ?? null) as Value
+  }
+}

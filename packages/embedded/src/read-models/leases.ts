@@ -1,0 +1,39 @@
+import type { DatabaseSync } from 'node:sqlite'
+import { type Lease, LeaseLost } from '@gantry/read-models'
+
+export const LEASES_SCHEMA = `
+  CREATE TABLE IF NOT EXISTS leases (
+    name TEXT PRIMARY KEY,
+    holder TEXT,
+    token INTEGER NOT NULL,
+    expires_at INTEGER NOT NULL
+  ) STRICT, WITHOUT ROWID`
+
+/** Leases in the file, which is also where their times are compared: by one clock where there is one host. */
+export function leaseTable(db: DatabaseSync, now: () => Date) {
+  // A lease that was given up has no holder, so whoever comes next is a new one.
+  const acquire = db.prepare(
+    `INSERT INTO leases (name, holder, token, expires_at) VALUES (:name, :holder, 1, :now + :ttlMs)
+     ON CONFLICT (name) DO UPDATE SET
+       token = token + (holder IS NOT excluded.holder), holder = excluded.holder, expires_at = excluded.expires_at
+     WHERE holder IS NULL OR holder = excluded.holder OR expires_at <= :now
+     RETURNING token`,
+  )
+  const release = db.prepare(
+    'UPDATE leases SET holder = NULL WHERE name = :name AND holder = :holder AND token = :token',
+  )
+  const tokenOf = db.prepare('SELECT token FROM leases WHERE name = ?')
+  return {
+    acquire(name: string, holder: string, ttlMs: number): Lease | undefined {
+      const given = acquire.get({ name, holder, ttlMs, now: now().getTime() })
+      return given && { name, holder, token: given.token as number }
+    },
+    release({ name, holder, token }: Lease) {
+      release.run({ name, holder, token })
+    },
+    /** @throws LeaseLost when it has been given to another since */
+    require({ name, token }: Lease) {
+      if (tokenOf.get(name)?.token !== token) throw new LeaseLost(name)
+    },
+  }
+}

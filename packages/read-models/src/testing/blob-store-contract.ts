@@ -1,0 +1,102 @@
+import { randomUUID } from 'node:crypto'
+import { afterEach, beforeEach, describe, expect, it, type TestContext } from 'vitest'
+import type { BlobStore } from '../read-models.ts'
+
+/** A store that may hold other blobs, now and before. */
+export interface OpenedBlobStore {
+  blobs: BlobStore
+  /** A second connection to the same store, as another process has it. */
+  another?: () => Promise<BlobStore>
+  close(): Promise<void>
+}
+
+/** Every guarantee of the BlobStore port. All keys are new in each test: a real, shared server will do. */
+export function blobStoreContract(name: string, open: () => Promise<OpenedBlobStore>): void {
+  describe(`${name} as a blob store`, { timeout: 60_000 }, () => {
+    let opened: OpenedBlobStore
+    let blobs: BlobStore
+    /** A key that no other test uses. */
+    let key: string
+
+    beforeEach(async () => {
+      opened = await open()
+      blobs = opened.blobs
+      key = randomUUID()
+    })
+    afterEach(() => opened.close())
+
+    const bytesOf = (text: string) => new TextEncoder().encode(text)
+    const textOf = async (of: string, from = blobs) => {
+      const bytes = await from.get(of)
+      return bytes && new TextDecoder().decode(bytes)
+    }
+    const ownKeys = async () => {
+      const keys: string[] = []
+      for await (const found of blobs.keys()) if (found.startsWith(key)) keys.push(found)
+      return keys.sort()
+    }
+
+    it('gives the bytes as they were put', async () => {
+      const everyByte = Uint8Array.from({ length: 256 }, (_, byte) => byte)
+      await blobs.put(key, everyByte)
+      expect([...((await blobs.get(key)) ?? [])]).toEqual([...everyByte])
+    })
+
+    it('holds nothing, and much', async () => {
+      const much = new Uint8Array(5 * 1024 * 1024).fill(7, 1_000_000, 4_000_000)
+      await blobs.put(`${key}.nothing`, new Uint8Array())
+      await blobs.put(`${key}.much`, much)
+      expect(await blobs.get(`${key}.nothing`)).toHaveLength(0)
+      expect(Buffer.compare((await blobs.get(`${key}.much`)) ?? new Uint8Array(), much)).toBe(0)
+    })
+
+    it('stores the part of a buffer that it is given', async () => {
+      await blobs.put(key, bytesOf('before inside after').subarray(7, 13))
+      expect(await textOf(key)).toBe('inside')
+    })
+
+    it('has nothing under a key that was not put', async () => {
+      expect(await blobs.get(key)).toBeUndefined()
+    })
+
+    it('changes nothing when a key is put again', async () => {
+      await blobs.put(key, bytesOf('first'))
+      await blobs.put(key, bytesOf('second'))
+      expect(await textOf(key)).toBe('first')
+      expect(await ownKeys()).toEqual([key])
+    })
+
+    it('takes the same blob from many at once', async () => {
+      await Promise.all(Array.from({ length: 10 }, () => blobs.put(key, bytesOf('same'))))
+      expect(await textOf(key)).toBe('same')
+      expect(await ownKeys()).toEqual([key])
+    })
+
+    it('deletes, once or twice, and can store anew', async () => {
+      await blobs.put(key, bytesOf('first'))
+      await blobs.delete(key)
+      await blobs.delete(key)
+      expect(await blobs.get(key)).toBeUndefined()
+      expect(await ownKeys()).toEqual([])
+      await blobs.put(key, bytesOf('second'))
+      expect(await textOf(key)).toBe('second')
+    })
+
+    it('tells its keys', async () => {
+      expect(await ownKeys()).toEqual([])
+      await blobs.put(`${key}.b-1`, bytesOf('b'))
+      await blobs.put(`${key}_a`, bytesOf('a'))
+      expect(await ownKeys()).toEqual([`${key}.b-1`, `${key}_a`])
+    })
+
+    it('shares its blobs with another connection', async (context: TestContext) => {
+      if (!opened.another) return context.skip('this store has one connection')
+      const other = await opened.another()
+      await blobs.put(key, bytesOf('shared'))
+      expect(await textOf(key, other)).toBe('shared')
+      await other.delete(key)
+      expect(await blobs.get(key)).toBeUndefined()
+      await other.close()
+    })
+  })
+}

@@ -1,0 +1,980 @@
+import { randomUUID } from 'node:crypto'
+import { afterEach, beforeEach, describe, expect, it, type TestContext, vi } from 'vitest'
+import {
+  type Collection,
+  type Condition,
+  type Document,
+  defineCollection,
+  type Filter,
+  type Query,
+  type Sort,
+  type Stored,
+  UnknownField,
+  type Write,
+} from '../collection.ts'
+import { LeaseLost, type ReadModels } from '../read-models.ts'
+
+/** A store that may hold other collections, checkpoints and leases, now and before. */
+export interface OpenedReadModels {
+  readModels: ReadModels
+  /** A second connection to the same store, as another process has it. */
+  another?: () => Promise<ReadModels>
+  close(): Promise<void>
+}
+
+interface Book extends Document {
+  title?: string | null
+  blurb?: string | null
+  genre?: string | null
+  pages?: number | null
+  inPrint?: boolean | null
+  tags?: string[] | null
+  publishedAt?: string | null
+  author?: { name?: string | null; born?: number } | null
+}
+
+const booksOf = (name: string, version = 1) =>
+  defineCollection<Book>({
+    name,
+    version,
+    fields: {
+      title: 'string',
+      genre: 'string',
+      pages: 'number',
+      inPrint: 'boolean',
+      tags: 'strings',
+      publishedAt: 'string',
+      'author.name': 'string',
+    },
+    text: ['title', 'blurb'],
+  })
+
+const A_MINUTE = 60_000
+
+/** Every guarantee of the ReadModels port. All names are new in each test: a real, shared server will do. */
+export function readModelsContract(name: string, open: () => Promise<OpenedReadModels>): void {
+  describe(`${name} as read models`, { timeout: 60_000 }, () => {
+    let opened: OpenedReadModels
+    let readModels: ReadModels
+    /** A name that no other test uses, for collections, checkpoints and leases. */
+    let unused: string
+    let definition: ReturnType<typeof booksOf>
+    let books: Collection<Book>
+    let others: ReadModels[]
+
+    beforeEach(async () => {
+      opened = await open()
+      readModels = opened.readModels
+      unused = `contract.${randomUUID().replaceAll('-', '')}`
+      definition = booksOf(unused)
+      books = readModels.collection(definition)
+      others = []
+    })
+    afterEach(async () => {
+      for (const other of others) await other.close()
+      await opened.close()
+    })
+
+    /** The store by another connection; skips the test where there can be but one. */
+    const another = async (context: TestContext): Promise<ReadModels> => {
+      if (!opened.another) context.skip('this store has one connection')
+      const other = (await opened.another?.()) as ReadModels
+      others.push(other)
+      return other
+    }
+
+    const write = (id: string, revision: number, doc: Omit<Book, 'id'> | null): Write => ({
+      collection: definition,
+      id,
+      doc: doc && { id, ...doc },
+      revision,
+    })
+    const fill = (...documents: Book[]) => readModels.write(documents.map(doc => write(doc.id, 0, doc)))
+
+    /** Ids of what is found, in order; asserts that find, list and count agree. */
+    const idsOf = async (query: Filter & Partial<Query>, collection = books): Promise<string[]> => {
+      const whole: Query = { limit: 1_000, ...query }
+      const { items, total } = await collection.find(whole)
+      expect(await collection.list(whole)).toEqual(items)
+      expect(await collection.count(query)).toBe(total)
+      if (!query.skip && !query.limit) expect(items).toHaveLength(total)
+      return items.map(({ doc }) => doc.id)
+    }
+
+    describe('a document', () => {
+      it('is given as it was put, with its revision', async () => {
+        const doc = {
+          id: 'zoë/1 $x.%"',
+          title: 'Zoë 🙂 "\\',
+          pages: -12.5,
+          inPrint: false,
+          tags: [],
+          genre: null,
+          author: { name: 'N', born: 0 },
+          editions: [{ year: 1999, notes: [null, true, ''] }, {}],
+        }
+        expect(await books.put(doc, 7)).toBe(true)
+        expect(await books.get(doc.id)).toEqual({ doc, revision: 7 })
+        expect(await books.getMany([doc.id])).toEqual([{ doc, revision: 7 }])
+        expect(await books.find({ limit: 1 })).toEqual({ items: [{ doc, revision: 7 }], total: 1 })
+        expect(await books.list({ limit: 1 })).toEqual([{ doc, revision: 7 }])
+      })
+
+      it('is not there before it was put', async () => {
+        expect(await books.get('b1')).toBeUndefined()
+        expect(await books.getMany(['b1'])).toEqual([])
+        expect(await books.find({ limit: 10 })).toEqual({ items: [], total: 0 })
+        expect(await books.list({ limit: 10 })).toEqual([])
+        expect(await books.count({})).toBe(0)
+      })
+
+      it('is one of many that are asked for, each once, without those that do not exist', async () => {
+        await fill({ id: 'b1', pages: 1 }, { id: 'b2', pages: 2 }, { id: 'b3', pages: 3 })
+        const found = await books.getMany(['b3', 'b9', 'b1', 'b3'])
+        expect(found.toSorted((a, b) => (a.doc.id < b.doc.id ? -1 : 1))).toEqual([
+          { doc: { id: 'b1', pages: 1 }, revision: 0 },
+          { doc: { id: 'b3', pages: 3 }, revision: 0 },
+        ])
+        expect(await books.getMany([])).toEqual([])
+      })
+
+      it('leaves out fields that are undefined', async () => {
+        await books.put({ id: 'b1', title: undefined, pages: 1 }, 0)
+        expect(Object.keys((await books.get('b1'))?.doc ?? {}).sort()).toEqual(['id', 'pages'])
+      })
+
+      it('stays as it was stored, whatever is done to the object that was put or found', async () => {
+        const doc: Book = { id: 'b1', tags: ['a'], author: { name: 'N' } }
+        await books.put(doc, 0)
+        doc.tags?.push('put')
+        const change = (found: Stored<Book> | undefined) => {
+          try {
+            found?.doc.tags?.push('found')
+          } catch {
+            // Frozen: that will do as well.
+          }
+        }
+        change(await books.get('b1'))
+        change((await books.list({ limit: 1 }))[0])
+        expect(await books.get('b1')).toEqual({
+          doc: { id: 'b1', tags: ['a'], author: { name: 'N' } },
+          revision: 0,
+        })
+      })
+
+      it('is replaced as a whole by one of a newer revision', async () => {
+        await books.put({ id: 'b1', title: 'Old', genre: 'poems' }, 1)
+        expect(await books.put({ id: 'b1', title: 'New' }, 3)).toBe(true)
+        expect(await books.get('b1')).toEqual({ doc: { id: 'b1', title: 'New' }, revision: 3 })
+        expect(await idsOf({ where: { title: 'Old' } })).toEqual([])
+        expect(await idsOf({ where: { genre: 'poems' } })).toEqual([])
+        expect(await idsOf({ text: ['old'] })).toEqual([])
+        expect(await idsOf({ where: { title: 'New' }, text: ['new'] })).toEqual(['b1'])
+      })
+
+      it('is not replaced by one of the same or an older revision', async () => {
+        await books.put({ id: 'b1', title: 'Kept' }, 3)
+        expect(await books.put({ id: 'b1', title: 'Same' }, 3)).toBe(false)
+        expect(await books.put({ id: 'b1', title: 'Older' }, 2)).toBe(false)
+        expect(await books.get('b1')).toEqual({ doc: { id: 'b1', title: 'Kept' }, revision: 3 })
+        expect(await idsOf({ text: ['kept'] })).toEqual(['b1'])
+      })
+
+      it('is removed by the same or a newer revision', async () => {
+        await fill({ id: 'b1', title: 'One' }, { id: 'b2', title: 'Two' }, { id: 'b3', title: 'Three' })
+        expect(await books.remove('b1', 0)).toBe(true)
+        expect(await books.remove('b2', 5)).toBe(true)
+        expect(await books.get('b1')).toBeUndefined()
+        expect(await books.getMany(['b1', 'b2'])).toEqual([])
+        expect(await idsOf({})).toEqual(['b3'])
+        expect(await idsOf({ where: { title: { in: ['One', 'Two'] } } })).toEqual([])
+        expect(await idsOf({ where: { title: { not: 'Three' } } })).toEqual([])
+        expect(await idsOf({ where: { title: null } })).toEqual([])
+        expect(await idsOf({ text: ['o'] })).toEqual([])
+      })
+
+      it('is not removed by an older revision', async () => {
+        await books.put({ id: 'b1' }, 3)
+        expect(await books.remove('b1', 2)).toBe(false)
+        expect(await books.get('b1')).toEqual({ doc: { id: 'b1' }, revision: 3 })
+        expect(await books.count({})).toBe(1)
+      })
+
+      it('that was removed does not come back by a late put', async () => {
+        await books.put({ id: 'b1' }, 3)
+        await books.remove('b1', 5)
+        expect(await books.put({ id: 'b1' }, 4)).toBe(false)
+        expect(await books.put({ id: 'b1' }, 5)).toBe(false)
+        expect(await books.get('b1')).toBeUndefined()
+        expect(await books.count({})).toBe(0)
+        expect(await books.put({ id: 'b1', title: 'Again' }, 6)).toBe(true)
+        expect(await books.get('b1')).toEqual({ doc: { id: 'b1', title: 'Again' }, revision: 6 })
+        expect(await books.count({})).toBe(1)
+      })
+
+      it('whose removal comes before it was ever put is not stored later', async () => {
+        expect(await books.remove('b1', 5)).toBe(true)
+        expect(await books.put({ id: 'b1' }, 4)).toBe(false)
+        expect(await books.get('b1')).toBeUndefined()
+      })
+
+      it('that was removed keeps its revision when it is removed again, late or twice', async () => {
+        await books.remove('b1', 5)
+        expect(await books.remove('b1', 4)).toBe(false)
+        expect(await books.put({ id: 'b1' }, 5)).toBe(false)
+        expect(await books.remove('b1', 5)).toBe(true)
+        expect(await books.remove('b1', 7)).toBe(true)
+        expect(await books.put({ id: 'b1' }, 6)).toBe(false)
+      })
+
+      it('has the newest of many revisions that are put at once', async () => {
+        const revisions = [4, 9, 0, 7, 2, 8, 1, 6, 3, 5]
+        const stored = await Promise.all(
+          revisions.map(revision => books.put({ id: 'b1', pages: revision }, revision)),
+        )
+        expect(stored[1]).toBe(true)
+        expect(await books.get('b1')).toEqual({ doc: { id: 'b1', pages: 9 }, revision: 9 })
+        expect(await books.count({})).toBe(1)
+      })
+    })
+
+    describe('a filter', () => {
+      const emma: Book = {
+        id: 'emma',
+        title: 'Emma',
+        genre: 'novel',
+        pages: 474,
+        inPrint: true,
+        tags: ['regency', 'love'],
+        publishedAt: '1815-12-23T00:00:00.000Z',
+        author: { name: 'Austen' },
+      }
+      const faust: Book = {
+        id: 'faust',
+        title: 'Faust',
+        genre: 'play',
+        pages: 9,
+        inPrint: false,
+        tags: ['love', 'devil', '1'],
+        publishedAt: '1808-01-01T00:00:00.000Z',
+        author: { name: 'Goethe' },
+      }
+      const odes: Book = {
+        id: 'odes',
+        title: 'odes',
+        genre: null,
+        pages: 0,
+        inPrint: null,
+        tags: [],
+        publishedAt: null,
+        author: { name: null },
+      }
+      const stub: Book = { id: 'stub' }
+      const zorn: Book = {
+        id: 'zorn',
+        title: '9',
+        genre: 'novel',
+        pages: 50,
+        inPrint: true,
+        tags: ['Love'],
+        publishedAt: '1977-05-01T12:00:00.000Z',
+        author: null,
+      }
+      const all = ['emma', 'faust', 'odes', 'stub', 'zorn']
+
+      const cases: [guarantee: string, where: Record<string, Condition>, ids: string[]][] = [
+        ['a string', { genre: 'novel' }, ['emma', 'zorn']],
+        ['a string in its case only', { title: 'emma' }, []],
+        ['a whole string only', { title: 'Emm' }, []],
+        ['a string that nothing holds', { genre: 'essay' }, []],
+        ['a number', { pages: 9 }, ['faust']],
+        ['zero, which is not null', { pages: 0 }, ['odes']],
+        ['a number by its kind', { pages: '9' }, []],
+        ['a string by its kind', { title: 9 }, []],
+        ['true', { inPrint: true }, ['emma', 'zorn']],
+        ['false, which is not null', { inPrint: false }, ['faust']],
+        ['null, which a missing field satisfies', { genre: null }, ['odes', 'stub']],
+        ['null of numbers', { pages: null }, ['stub']],
+        ['null of booleans', { inPrint: null }, ['odes', 'stub']],
+        ['null of arrays, which an empty one is not', { tags: null }, ['stub']],
+        ['what an array contains', { tags: 'love' }, ['emma', 'faust']],
+        ['what an array contains, as a whole', { tags: 'lov' }, []],
+        ['every one of several that an array contains', { tags: { all: ['love', 'devil'] } }, ['faust']],
+        ['several that no array contains together', { tags: { all: ['love', 'Love'] } }, []],
+        ['none that an array must contain', { tags: { all: [] } }, all],
+        ['a dotted path', { 'author.name': 'Goethe' }, ['faust']],
+        ['a dotted path that ends before its end', { 'author.name': null }, ['odes', 'stub', 'zorn']],
+        ['one of several', { genre: { in: ['play', 'novel', 'essay'] } }, ['emma', 'faust', 'zorn']],
+        ['one of several numbers', { pages: { in: [0, 50] } }, ['odes', 'zorn']],
+        ['one of several and null', { genre: { in: ['play', null] } }, ['faust', 'odes', 'stub']],
+        ['one of none', { genre: { in: [] } }, []],
+        ['one of several in an array', { tags: { in: ['devil', 'Love'] } }, ['faust', 'zorn']],
+        ['anything but a string', { genre: { not: 'novel' } }, ['faust', 'odes', 'stub']],
+        ['anything but a number', { pages: { not: 0 } }, ['emma', 'faust', 'stub', 'zorn']],
+        ['anything but a boolean', { inPrint: { not: true } }, ['faust', 'odes', 'stub']],
+        ['anything but null', { genre: { not: null } }, ['emma', 'faust', 'zorn']],
+        ['an array without a value', { tags: { not: 'love' } }, ['odes', 'stub', 'zorn']],
+        ['numbers greater', { pages: { gt: 9 } }, ['emma', 'zorn']],
+        ['numbers greater or equal', { pages: { gte: 9 } }, ['emma', 'faust', 'zorn']],
+        ['numbers less', { pages: { lt: 50 } }, ['faust', 'odes']],
+        ['numbers less or equal', { pages: { lte: 50 } }, ['faust', 'odes', 'zorn']],
+        ['numbers between', { pages: { gt: 0, lte: 50 } }, ['faust', 'zorn']],
+        ['numbers where none can be', { pages: { gt: 50, lt: 50 } }, []],
+        ['numbers from a bound to none', { pages: { gte: 50, lt: undefined } }, ['emma', 'zorn']],
+        ['strings by code unit', { title: { gt: '9', lt: 'a' } }, ['emma', 'faust']],
+        ['strings from one on', { title: { gte: 'Faust' } }, ['faust', 'odes']],
+        ['strings up to one', { title: { lte: 'Emma' } }, ['emma', 'zorn']],
+        [
+          'times',
+          { publishedAt: { gte: '1808-01-01T00:00:00.000Z', lt: '1815-12-23T00:00:00.000Z' } },
+          ['faust'],
+        ],
+        ['no number by a range of strings', { pages: { gte: '0' } }, []],
+        ['no string by a range of numbers', { title: { lte: 1_000 } }, []],
+        ['a range of a dotted path', { 'author.name': { lt: 'B' } }, ['emma']],
+        ['all that is named', { genre: 'novel', inPrint: true, tags: 'love', pages: { gt: 100 } }, ['emma']],
+        ['all that is named, or nothing', { genre: 'novel', inPrint: false }, []],
+        ['everything when nothing is named', {}, all],
+      ]
+
+      it.each(cases)('finds %s', async (_, where, ids) => {
+        await fill(emma, faust, odes, stub, zorn)
+        expect(await idsOf({ where })).toEqual(ids)
+      })
+
+      it('follows what changes', async () => {
+        await fill(emma, faust, odes, stub, zorn)
+        expect(await idsOf({ where: { genre: 'novel' } })).toEqual(['emma', 'zorn'])
+        await books.put({ ...faust, genre: 'novel', pages: 475 }, 1)
+        await books.put({ ...zorn, genre: null }, 1)
+        await books.remove('odes', 1)
+        expect(await idsOf({ where: { genre: 'novel' } })).toEqual(['emma', 'faust'])
+        expect(await idsOf({ where: { genre: 'play' } })).toEqual([])
+        expect(await idsOf({ where: { genre: null } })).toEqual(['stub', 'zorn'])
+        expect(await idsOf({ where: { genre: { not: 'novel' } } })).toEqual(['stub', 'zorn'])
+        expect(await idsOf({ where: { pages: { gt: 474 } } })).toEqual(['faust'])
+        expect(await idsOf({ where: { tags: 'love' } })).toEqual(['emma', 'faust'])
+      })
+
+      it.each(['subtitle', 'id', 'author', 'author.born', 'blurb', 'toString'])(
+        'that names %s, which is not declared, is refused',
+        async field => {
+          await books.put({ id: 'b1', author: { name: 'N', born: 1 } }, 0)
+          await expect(books.find({ where: { [field]: 1 }, limit: 1 })).rejects.toThrow(UnknownField)
+          await expect(books.list({ where: { [field]: 1 }, limit: 1 })).rejects.toThrow(UnknownField)
+          await expect(books.count({ where: { [field]: 1 } })).rejects.toThrow(UnknownField)
+          const sort: Sort[] = [{ field, direction: 'asc' }]
+          await expect(books.find({ sort, limit: 1 })).rejects.toThrow(UnknownField)
+          await expect(books.list({ sort, limit: 1 })).rejects.toThrow(UnknownField)
+        },
+      )
+    })
+
+    describe('a text search', () => {
+      const texts: Book[] = [
+        { id: 'a', title: 'Payment Gateway', blurb: 'Charges cards; see https://pay.example/v2.1/docs.' },
+        { id: 'b', title: 'pay_ments-v2', blurb: null },
+        { id: 'c', title: 'Émile', blurb: 'ÀÉÎ, Straße ΟΔΟΣ and ЖИЗНЬ' },
+        {
+          id: 'd',
+          title: '100% [sure] (maybe)',
+          blurb: 'a*b "quoted" back\\slash \'single\' ^caret$ a|b {2} c++?',
+        },
+        { id: 'e', title: 'Rocket 🚀 to 東京タワー', blurb: '👩‍🚀' },
+        { id: 'f', title: 'x', blurb: 'gate' },
+        { id: 'g', title: null, genre: 'payment' },
+        { id: 'h', title: 'NOT A OR near', blurb: 'tab\tbed and line\nbreak' },
+      ]
+      const cases: [terms: string[], ids: string[]][] = [
+        [['payment'], ['a']],
+        [['PAYMENT'], ['a']],
+        [['pay'], ['a', 'b']],
+        [['ments'], ['b']],
+        [['ment'], ['a', 'b']],
+        [['yment', 'charge'], ['a']],
+        [['cards', 'gateway'], ['a']],
+        [['payment', 'nothing'], []],
+        [
+          ['pay', 'v2'],
+          ['a', 'b'],
+        ],
+        [['paymentgateway'], []],
+        [['gate'], ['a', 'f']],
+        [['x'], ['a', 'f']],
+        [['X'], ['a', 'f']],
+        [['ay'], ['a', 'b', 'd']],
+        [['y'], ['a', 'b', 'd']],
+        [['zz'], []],
+        [['q'], ['d']],
+        [['v2.1'], ['a']],
+        [['example/v2.1/d'], ['a']],
+        [['docs.'], ['a']],
+        [['.'], ['a']],
+        [['://'], ['a']],
+        [['_'], ['b']],
+        [['y_m'], ['b']],
+        [['-'], ['b']],
+        [['-v2'], ['b']],
+        [['é'], ['c']],
+        [['É'], ['c']],
+        [['émILE'], ['c']],
+        [['Àé'], ['c']],
+        [['e'], ['a', 'b', 'c', 'd', 'e', 'f', 'h']],
+        [['emile'], []],
+        [['STRAße'], ['c']],
+        [['жизнь'], ['c']],
+        [['δοσ'], ['c']],
+        [['ΟΔΟΣ'], ['c']],
+        [['%'], ['d']],
+        [['0%'], ['d']],
+        [['%%'], []],
+        [['['], ['d']],
+        [['[sure]'], ['d']],
+        [['('], ['d']],
+        [['(may'], ['d']],
+        [[')'], ['d']],
+        [['*'], ['d']],
+        [['a*b'], ['d']],
+        [['.*'], []],
+        [['"'], ['d']],
+        [['"quoted"'], ['d']],
+        [['\\'], ['d']],
+        [['k\\s'], ['d']],
+        [['\\d'], []],
+        [["'single'"], ['d']],
+        [['^'], ['d']],
+        [['$'], ['d']],
+        [['|'], ['d']],
+        [['{2}'], ['d']],
+        [['c++'], ['d']],
+        [['c+?'], []],
+        [['?'], ['d']],
+        [['🚀'], ['e']],
+        [['👩'], ['e']],
+        [['🙂'], []],
+        [['京'], ['e']],
+        [['東京'], ['e']],
+        [['東京タ'], ['e']],
+        [['not'], ['h']],
+        [['or'], ['h']],
+        [['near'], ['h']],
+        [['b'], ['d', 'h']],
+        [['tab'], ['h']],
+        [['break'], ['h']],
+        [['tabbed'], []],
+        [[], ['a', 'b', 'c', 'd', 'e', 'f', 'g', 'h']],
+      ]
+
+      it.each(cases)('for %j finds every text that contains it', async (terms, ids) => {
+        await fill(...texts)
+        expect(await idsOf({ text: terms })).toEqual(ids)
+      })
+
+      it('looks for a term in one field at a time', async () => {
+        await fill({ id: 'a', title: 'left', blurb: 'right' }, { id: 'b', title: 'leftright', blurb: null })
+        expect(await idsOf({ text: ['leftright'] })).toEqual(['b'])
+        expect(await idsOf({ text: ['tr'] })).toEqual(['b'])
+        expect(await idsOf({ text: ['left', 'right'] })).toEqual(['a', 'b'])
+      })
+
+      it('follows what changes', async () => {
+        await fill(...texts)
+        expect(await idsOf({ text: ['gate'] })).toEqual(['a', 'f'])
+        await books.put({ id: 'f', title: 'y' }, 1)
+        await books.put({ id: 'i', title: 'Floodgates' }, 1)
+        await books.put({ id: 'g', title: 'Gatehouse' }, 1)
+        expect(await idsOf({ text: ['gate'] })).toEqual(['a', 'g', 'i'])
+        await books.remove('a', 1)
+        expect(await idsOf({ text: ['gate'] })).toEqual(['g', 'i'])
+        expect(await idsOf({ text: ['y'] })).toEqual(['b', 'd', 'f'])
+      })
+
+      it('is combined with conditions, an order and a page', async () => {
+        await fill(
+          { id: 'a', title: 'Red cat', genre: 'novel', pages: 3 },
+          { id: 'b', title: 'Blue cat', genre: 'novel', pages: 9 },
+          { id: 'c', title: 'Catalogue', genre: 'novel', pages: 6 },
+          { id: 'd', title: 'Cat', genre: 'play', pages: 1 },
+          { id: 'e', title: 'Dog', genre: 'novel', pages: 2 },
+        )
+        const sort: Sort[] = [{ field: 'pages', direction: 'desc' }]
+        const query = { where: { genre: 'novel' }, text: ['cat'], sort }
+        expect(await idsOf(query)).toEqual(['b', 'c', 'a'])
+        expect(await books.find({ ...query, skip: 1, limit: 1 })).toEqual({
+          items: [{ doc: { id: 'c', title: 'Catalogue', genre: 'novel', pages: 6 }, revision: 0 }],
+          total: 3,
+        })
+      })
+
+      it('finds nothing in a collection without texts', async () => {
+        const silent = readModels.collection(defineCollection<Book>({ ...definition, text: [] }))
+        await silent.put({ id: 'b1', title: 'x' }, 0)
+        expect(await idsOf({ text: ['x'] }, silent)).toEqual([])
+        expect(await idsOf({ text: [] }, silent)).toEqual(['b1'])
+      })
+    })
+
+    describe('an order', () => {
+      const asc = (field: string): Sort => ({ field, direction: 'asc' })
+      const desc = (field: string): Sort => ({ field, direction: 'desc' })
+
+      it('is by id when no other is asked for', async () => {
+        await fill({ id: 'b' }, { id: 'B' }, { id: '10' }, { id: 'a' }, { id: '9' })
+        expect(await idsOf({})).toEqual(['10', '9', 'B', 'a', 'b'])
+        expect(await idsOf({ sort: [] })).toEqual(['10', '9', 'B', 'a', 'b'])
+      })
+
+      it('has strings by code unit', async () => {
+        await fill(
+          { id: '1', title: 'b' },
+          { id: '2', title: 'a' },
+          { id: '3', title: 'B' },
+          { id: '4', title: 'é' },
+          { id: '5', title: 'aa' },
+          { id: '6', title: '' },
+          { id: '7', title: '10' },
+          { id: '8', title: '9' },
+        )
+        const expected = ['6', '7', '8', '3', '2', '5', '1', '4']
+        expect(await idsOf({ sort: [asc('title')] })).toEqual(expected)
+        expect(await idsOf({ sort: [desc('title')] })).toEqual(expected.toReversed())
+      })
+
+      it('has numbers as numbers and false before true', async () => {
+        await fill(
+          { id: '1', pages: 10, inPrint: true },
+          { id: '2', pages: 9, inPrint: false },
+          { id: '3', pages: -1.5, inPrint: true },
+          { id: '4', pages: 0, inPrint: false },
+        )
+        expect(await idsOf({ sort: [asc('pages')] })).toEqual(['3', '4', '2', '1'])
+        expect(await idsOf({ sort: [desc('pages')] })).toEqual(['1', '2', '4', '3'])
+        expect(await idsOf({ sort: [asc('inPrint')] })).toEqual(['2', '4', '1', '3'])
+      })
+
+      it('has null and missing values before every other, and last when descending', async () => {
+        await fill(
+          { id: '1', title: '', pages: -1, author: { name: 'x' } },
+          { id: '2', title: null, pages: null, author: null },
+          { id: '3' },
+        )
+        for (const field of ['title', 'pages', 'author.name']) {
+          expect(await idsOf({ sort: [asc(field)] })).toEqual(['2', '3', '1'])
+          expect(await idsOf({ sort: [desc(field)] })).toEqual(['1', '2', '3'])
+        }
+      })
+
+      it('breaks ties by id, ascending in either direction', async () => {
+        await fill(
+          { id: 'd', genre: 'play' },
+          { id: 'b', genre: 'novel' },
+          { id: 'c', genre: 'play' },
+          { id: 'a', genre: 'novel' },
+        )
+        expect(await idsOf({ sort: [asc('genre')] })).toEqual(['a', 'b', 'c', 'd'])
+        expect(await idsOf({ sort: [desc('genre')] })).toEqual(['c', 'd', 'a', 'b'])
+      })
+
+      it('goes by several fields', async () => {
+        await fill(
+          { id: 'a', genre: 'play', pages: 1, title: 'x' },
+          { id: 'b', genre: 'novel', pages: 2, title: 'x' },
+          { id: 'c', genre: 'play', pages: 3, title: 'x' },
+          { id: 'd', genre: 'novel', pages: 2, title: 'a' },
+        )
+        expect(await idsOf({ sort: [asc('genre'), desc('pages')] })).toEqual(['b', 'd', 'c', 'a'])
+        expect(await idsOf({ sort: [desc('genre'), asc('pages'), asc('title')] })).toEqual([
+          'a',
+          'c',
+          'd',
+          'b',
+        ])
+      })
+
+      it('follows what changes', async () => {
+        await fill({ id: 'a', pages: 1 }, { id: 'b', pages: 2 }, { id: 'c', pages: 3 })
+        expect(await idsOf({ sort: [desc('pages')] })).toEqual(['c', 'b', 'a'])
+        await books.put({ id: 'a', pages: 9 }, 1)
+        await books.put({ id: 'c', pages: null }, 1)
+        await books.put({ id: 'd', pages: 5 }, 1)
+        expect(await idsOf({ sort: [desc('pages')] })).toEqual(['a', 'd', 'b', 'c'])
+        await books.remove('d', 2)
+        expect(await idsOf({ sort: [desc('pages')] })).toEqual(['a', 'b', 'c'])
+      })
+    })
+
+    describe('a page', () => {
+      const numbered = (count: number): Book[] =>
+        Array.from({ length: count }, (_, n) => ({
+          id: String(n).padStart(4, '0'),
+          title: `book ${n}`,
+          genre: n % 3 === 0 ? 'play' : 'novel',
+          pages: n % 7,
+        }))
+
+      it('has at most the limit, from where it begins, and the total of all pages', async () => {
+        const seven = numbered(7)
+        await fill(...seven)
+        const page = (...documents: (Book | undefined)[]) => ({
+          items: documents.map(doc => ({ doc, revision: 0 })),
+          total: 7,
+        })
+        expect(await books.find({ limit: 3 })).toEqual(page(...seven.slice(0, 3)))
+        expect(await books.find({ skip: 3, limit: 3 })).toEqual(page(...seven.slice(3, 6)))
+        expect(await books.find({ skip: 6, limit: 3 })).toEqual(page(seven[6]))
+        expect(await books.list({ skip: 6, limit: 3 })).toEqual(page(seven[6]).items)
+      })
+
+      it('past the end is empty and has the total', async () => {
+        await fill(...numbered(7))
+        expect(await books.find({ skip: 7, limit: 3 })).toEqual({ items: [], total: 7 })
+        expect(await books.find({ skip: 50_000, limit: 3 })).toEqual({ items: [], total: 7 })
+        expect(await books.find({ where: { genre: 'play' }, skip: 3, limit: 3 })).toEqual({
+          items: [],
+          total: 3,
+        })
+        expect(await books.list({ skip: 7, limit: 3 })).toEqual([])
+      })
+
+      it('has every document once over all pages, whatever is filtered and sorted', async () => {
+        const documents = numbered(1_500)
+        await fill(...documents)
+        const filters: Filter['where'][] = [
+          undefined,
+          { genre: 'play' },
+          { genre: 'novel', pages: { gte: 5 } },
+        ]
+        for (const where of filters) {
+          for (const direction of ['asc', 'desc'] as const) {
+            const ids: string[] = []
+            for (let skip = 0; ; skip += 130) {
+              const page = await books.find({
+                where,
+                sort: [{ field: 'pages', direction }],
+                skip,
+                limit: 130,
+              })
+              ids.push(...page.items.map(({ doc }) => doc.id))
+              if (page.items.length < 130) break
+            }
+            const expected = documents
+              .filter(({ genre }) => !where || genre === where.genre)
+              .filter(({ pages }) => !where?.pages || Number(pages) >= 5)
+              .toSorted((a, b) => (Number(a.pages) - Number(b.pages)) * (direction === 'asc' ? 1 : -1))
+            expect(ids).toEqual(expected.map(({ id }) => id))
+            expect(await books.count({ where })).toBe(expected.length)
+          }
+        }
+      })
+
+      it('holds up to 1,000 documents', async () => {
+        const documents = numbered(1_001)
+        await fill(...documents)
+        const { items, total } = await books.find({ limit: 1_000 })
+        expect(items.map(({ doc }) => doc)).toEqual(documents.slice(0, 1_000))
+        expect(total).toBe(1_001)
+      })
+    })
+
+    describe('a batch of writes', () => {
+      it('stores, replaces and removes in several collections, then saves the checkpoint', async () => {
+        const authors = booksOf(`${unused}.authors`)
+        await fill({ id: 'b1', title: 'Old' }, { id: 'b2' })
+        await readModels.write(
+          [
+            write('b1', 1, { title: 'New' }),
+            write('b2', 1, null),
+            { ...write('a1', 4, { title: 'Ada' }), collection: authors },
+          ],
+          { name: unused, position: '0017' },
+        )
+        expect(await books.list({ limit: 10 })).toEqual([{ doc: { id: 'b1', title: 'New' }, revision: 1 }])
+        expect(await readModels.collection(authors).get('a1')).toEqual({
+          doc: { id: 'a1', title: 'Ada' },
+          revision: 4,
+        })
+        expect(await readModels.checkpoints.get(unused)).toBe('0017')
+      })
+
+      it('passes over what is late, one by one', async () => {
+        await books.put({ id: 'b1', title: 'Newer' }, 5)
+        await books.remove('b2', 5)
+        await books.put({ id: 'b3', title: 'Newer' }, 5)
+        await readModels.write(
+          [write('b1', 5, { title: 'Same' }), write('b2', 5, {}), write('b3', 4, null), write('b4', 0, {})],
+          { name: unused, position: '1' },
+        )
+        expect(await books.list({ limit: 10 })).toEqual([
+          { doc: { id: 'b1', title: 'Newer' }, revision: 5 },
+          { doc: { id: 'b3', title: 'Newer' }, revision: 5 },
+          { doc: { id: 'b4' }, revision: 0 },
+        ])
+        expect(await readModels.checkpoints.get(unused)).toBe('1')
+      })
+
+      it('has the newest of several writes of one document', async () => {
+        await readModels.write([
+          write('b1', 0, { pages: 10 }),
+          write('b1', 2, { pages: 12 }),
+          write('b1', 1, { pages: 11 }),
+        ])
+        expect(await books.get('b1')).toEqual({ doc: { id: 'b1', pages: 12 }, revision: 2 })
+        await readModels.write([write('b1', 3, null), write('b1', 4, { pages: 14 })])
+        expect(await books.get('b1')).toEqual({ doc: { id: 'b1', pages: 14 }, revision: 4 })
+        await readModels.write([write('b1', 5, { pages: 15 }), write('b1', 6, null)])
+        expect(await books.get('b1')).toBeUndefined()
+      })
+
+      it('applied twice changes nothing', async () => {
+        const writes = [write('b1', 1, { pages: 1 }), write('b2', 1, null)]
+        await readModels.write(writes)
+        await readModels.write(writes)
+        expect(await books.list({ limit: 10 })).toEqual([{ doc: { id: 'b1', pages: 1 }, revision: 1 }])
+      })
+
+      it('stores a document of the same revision again when forced, never an older one', async () => {
+        await books.put({ id: 'b1', title: 'Old shape' }, 5)
+        await books.put({ id: 'b2', title: 'Newer' }, 6)
+        await readModels.write([
+          { ...write('b1', 5, { genre: 'new shape' }), force: true },
+          { ...write('b2', 5, { genre: 'new shape' }), force: true },
+        ])
+        expect(await books.get('b1')).toEqual({ doc: { id: 'b1', genre: 'new shape' }, revision: 5 })
+        expect(await books.get('b2')).toEqual({ doc: { id: 'b2', title: 'Newer' }, revision: 6 })
+        expect(await idsOf({ where: { title: 'Old shape' } })).toEqual([])
+        expect(await idsOf({ where: { genre: 'new shape' } })).toEqual(['b1'])
+      })
+
+      it('may be large, or empty', async () => {
+        const writes = Array.from({ length: 2_500 }, (_, n) => write(`b${n}`, 0, { pages: n }))
+        await readModels.write(writes, { name: unused, position: '1' })
+        expect(await books.count({})).toBe(2_500)
+        await readModels.write([], { name: unused, position: '2' })
+        await readModels.write([])
+        expect(await readModels.checkpoints.get(unused)).toBe('2')
+        expect(await books.count({})).toBe(2_500)
+      })
+    })
+
+    describe('a checkpoint', () => {
+      it('is what was saved last, until it is cleared', async () => {
+        const { checkpoints } = readModels
+        expect(await checkpoints.get(unused)).toBeUndefined()
+        await checkpoints.save(unused, '0009')
+        await checkpoints.save(unused, '0003')
+        expect(await checkpoints.get(unused)).toBe('0003')
+        await checkpoints.save(`${unused}.other`, '')
+        await checkpoints.clear(unused)
+        await checkpoints.clear(unused)
+        expect(await checkpoints.get(unused)).toBeUndefined()
+        expect(await checkpoints.get(`${unused}.other`)).toBe('')
+      })
+
+      it('is saved under a lease that is held, also when it was renewed', async () => {
+        const lease = await held('a')
+        await readModels.checkpoints.save(unused, '1', lease)
+        await readModels.leases.acquire(unused, 'a', A_MINUTE)
+        await readModels.write([], { name: unused, position: '2', lease })
+        expect(await readModels.checkpoints.get(unused)).toBe('2')
+        await readModels.checkpoints.save(unused, '3', lease)
+        expect(await readModels.checkpoints.get(unused)).toBe('3')
+      })
+
+      it('is refused under a lease that another has taken over, and stays', async () => {
+        const lost = await held('a', 1)
+        const lease = await takenOver('b')
+        await readModels.write([], { name: unused, position: 'of b', lease })
+        await expect(
+          readModels.write([write('b1', 0, {})], { name: unused, position: 'of a', lease: lost }),
+        ).rejects.toThrow(LeaseLost)
+        await expect(readModels.checkpoints.save(unused, 'of a', lost)).rejects.toThrow(LeaseLost)
+        expect(await readModels.checkpoints.get(unused)).toBe('of b')
+      })
+
+      it('is refused under a lease that was given up once another has it', async () => {
+        const lost = await held('a')
+        await readModels.leases.release(lost)
+        await held('b')
+        await expect(readModels.checkpoints.save(unused, '1', lost)).rejects.toThrow(LeaseLost)
+        expect(await readModels.checkpoints.get(unused)).toBeUndefined()
+      })
+    })
+
+    /** The lease of this test for a holder who gets it at once. */
+    const held = async (holder: string, ttlMs = A_MINUTE) => {
+      const lease = await readModels.leases.acquire(unused, holder, ttlMs)
+      if (!lease) throw new Error('the lease is not free')
+      return lease
+    }
+
+    /** The lease of this test for a holder who waits until it has expired. */
+    const takenOver = (holder: string) => vi.waitFor(() => held(holder), { timeout: 10_000, interval: 5 })
+
+    describe('a lease', () => {
+      it('is given to one holder, by name', async () => {
+        expect(await readModels.leases.acquire(unused, 'a', A_MINUTE)).toEqual({
+          name: unused,
+          holder: 'a',
+          token: expect.any(Number),
+        })
+        expect(await readModels.leases.acquire(unused, 'b', A_MINUTE)).toBeUndefined()
+        expect(await readModels.leases.acquire(`${unused}.other`, 'b', A_MINUTE)).toMatchObject({
+          holder: 'b',
+        })
+      })
+
+      it('is given to one of many who ask at once', async () => {
+        const holders = ['a', 'b', 'c', 'd', 'e', 'f', 'g', 'h']
+        const leases = await Promise.all(
+          holders.map(holder => readModels.leases.acquire(unused, holder, A_MINUTE)),
+        )
+        expect(leases.filter(lease => lease)).toHaveLength(1)
+      })
+
+      it('is renewed by its holder with the same token', async () => {
+        const first = await held('a')
+        expect(await held('a')).toEqual(first)
+        expect(await readModels.leases.acquire(unused, 'b', A_MINUTE)).toBeUndefined()
+      })
+
+      it('is given to another, with a greater token, when it has expired', async () => {
+        const first = await held('a', 1)
+        const second = await takenOver('b')
+        expect(second).toEqual({ name: unused, holder: 'b', token: expect.any(Number) })
+        expect(second.token).toBeGreaterThan(first.token)
+        expect(await readModels.leases.acquire(unused, 'a', A_MINUTE)).toBeUndefined()
+      })
+
+      it('is given to another, with a greater token, when it was given up', async () => {
+        const first = await held('a')
+        await readModels.leases.release(first)
+        const second = await held('b')
+        expect(second.token).toBeGreaterThan(first.token)
+      })
+
+      it('stays with its holder when the one before gives it up late', async () => {
+        const lost = await held('a', 1)
+        const lease = await takenOver('b')
+        await readModels.leases.release(lost)
+        expect(await readModels.leases.acquire(unused, 'c', A_MINUTE)).toBeUndefined()
+        expect(await held('b')).toEqual(lease)
+      })
+    })
+
+    describe('a collection', () => {
+      it('that is dropped forgets its documents and the revisions of those removed', async () => {
+        const other = readModels.collection(booksOf(`${unused}.other`))
+        await other.put({ id: 'b1' }, 0)
+        await fill({ id: 'b1', title: 'One' }, { id: 'b2' })
+        await books.remove('b3', 9)
+        expect(await idsOf({ text: ['one'] })).toEqual(['b1'])
+        await readModels.drop(definition)
+        expect(await books.get('b1')).toBeUndefined()
+        expect(await idsOf({})).toEqual([])
+        expect(await idsOf({ text: ['one'] })).toEqual([])
+        expect(await idsOf({ where: { title: 'One' } })).toEqual([])
+        expect(await other.count({})).toBe(1)
+
+        expect(await books.put({ id: 'b3', title: 'Three' }, 1)).toBe(true)
+        expect(await books.put({ id: 'b1', title: 'One' }, 0)).toBe(true)
+        expect(await idsOf({ sort: [{ field: 'title', direction: 'desc' }] })).toEqual(['b3', 'b1'])
+        expect(await idsOf({ text: ['one'] })).toEqual(['b1'])
+      })
+
+      it('of a new version begins empty and leaves the one before as it is', async () => {
+        await books.put({ id: 'b1', title: 'Old shape' }, 5)
+        const reshaped = readModels.collection(booksOf(unused, 2))
+        expect(await idsOf({}, reshaped)).toEqual([])
+        expect(await reshaped.get('b1')).toBeUndefined()
+        expect(await reshaped.put({ id: 'b1', title: 'New shape' }, 5)).toBe(true)
+        expect(await reshaped.list({ limit: 10 })).toEqual([
+          { doc: { id: 'b1', title: 'New shape' }, revision: 5 },
+        ])
+        expect(await books.list({ limit: 10 })).toEqual([
+          { doc: { id: 'b1', title: 'Old shape' }, revision: 5 },
+        ])
+      })
+
+      it('that declares more fields has them of the documents that were there before', async () => {
+        const narrow = readModels.collection(
+          defineCollection<Book>({ ...definition, fields: { title: 'string' }, text: ['title'] }),
+        )
+        await narrow.put({ id: 'b1', title: 'One', blurb: 'first', pages: 2, author: { name: 'Ada' } }, 0)
+        await narrow.put({ id: 'b2', title: 'Two', blurb: 'second', pages: 1 }, 0)
+        expect(await idsOf({ where: { title: 'One' } }, narrow)).toEqual(['b1'])
+        expect(await idsOf({ text: ['first'] }, narrow)).toEqual([])
+        await expect(narrow.count({ where: { pages: 1 } })).rejects.toThrow(UnknownField)
+
+        expect(await idsOf({ where: { pages: { gt: 1 } } })).toEqual(['b1'])
+        expect(await idsOf({ where: { 'author.name': 'Ada' } })).toEqual(['b1'])
+        expect(await idsOf({ sort: [{ field: 'pages', direction: 'asc' }] })).toEqual(['b2', 'b1'])
+        expect(await idsOf({ text: ['first'] })).toEqual(['b1'])
+      })
+    })
+
+    describe('another connection', () => {
+      it('sees what was written as soon as it is acknowledged', async context => {
+        const theirs = (await another(context)).collection(definition)
+        const sort: Sort[] = [{ field: 'pages', direction: 'desc' }]
+        for (let n = 1; n <= 20; n++) {
+          const [writer, reader] = n % 2 === 0 ? [books, theirs] : [theirs, books]
+          const doc: Book = { id: `b${n % 5}`, title: `Title ${n}.`, genre: 'novel', pages: n }
+          expect(await writer.put(doc, n)).toBe(true)
+          expect(await reader.get(doc.id)).toEqual({ doc, revision: n })
+          const found = { items: [{ doc, revision: n }], total: Math.min(n, 5) }
+          expect(await reader.find({ where: { genre: 'novel' }, sort, limit: 1 })).toEqual(found)
+          expect(await idsOf({ text: [`${n}.`], where: { pages: n } }, reader)).toEqual([doc.id])
+        }
+        await books.remove('b0', 21)
+        expect(await theirs.get('b0')).toBeUndefined()
+        expect(await theirs.count({})).toBe(4)
+        await readModels.write([write('b1', 22, null)])
+        expect(await idsOf({}, theirs)).toEqual(['b2', 'b3', 'b4'])
+        await readModels.drop(definition)
+        expect(await theirs.get('b2')).toBeUndefined()
+        expect(await idsOf({}, theirs)).toEqual([])
+        await books.put({ id: 'b9' }, 0)
+        expect(await idsOf({}, theirs)).toEqual(['b9'])
+      })
+
+      it('puts the same documents at the same time: the newest revision of each stays', async context => {
+        const theirs = (await another(context)).collection(definition)
+        const ids = ['b1', 'b2', 'b3', 'b4']
+        const revisions = [3, 8, 0, 6, 9, 1, 7, 4, 2, 5]
+        const puts = revisions.flatMap(revision =>
+          ids.map(id => ({ id, revision, by: revision % 2 === 0 ? books : theirs })),
+        )
+        const stored = await Promise.all(
+          puts.map(({ id, revision, by }) => by.put({ id, pages: revision }, revision)),
+        )
+        expect(puts.filter(({ revision }, n) => revision === 9 && stored[n])).toHaveLength(4)
+        for (const collection of [books, theirs])
+          expect(await collection.list({ limit: 10 })).toEqual(
+            ids.map(id => ({ doc: { id, pages: 9 }, revision: 9 })),
+          )
+      })
+
+      it('keeps to the leases and sees the checkpoints', async context => {
+        const theirs = await another(context)
+        const lost = await held('a', 1)
+        const lease = await vi.waitFor(
+          async () => {
+            const given = await theirs.leases.acquire(unused, 'b', A_MINUTE)
+            if (!given) throw new Error('the lease has not expired')
+            return given
+          },
+          { timeout: 10_000, interval: 5 },
+        )
+        expect(lease.token).toBeGreaterThan(lost.token)
+        expect(await readModels.leases.acquire(unused, 'a', A_MINUTE)).toBeUndefined()
+        await theirs.checkpoints.save(unused, 'of b', lease)
+        await expect(readModels.checkpoints.save(unused, 'of a', lost)).rejects.toThrow(LeaseLost)
+        expect(await readModels.checkpoints.get(unused)).toBe('of b')
+      })
+    })
+
+    it('answers a ping', async () => {
+      await expect(readModels.ping()).resolves.toBeUndefined()
+    })
+  })
+}
