@@ -1,0 +1,270 @@
+import { subjects } from '@gantry/contracts'
+import {
+  aggregate,
+  type CommandMetadata,
+  type Fact,
+  type Projector,
+  projectionOf,
+  reservation,
+  startProjector,
+  startRelay,
+  supervise,
+  type Worker,
+} from '@gantry/event-sourcing'
+import type { Json } from '@gantry/messaging'
+import { type Dependencies, router, type Service, tell } from '@gantry/service-kit'
+import { z } from 'zod'
+import { auditLog, auditProjections } from './audit/audit.projection.ts'
+import { auditRoutes } from './audit/audit.routes.ts'
+import { type Authenticate, authenticator } from './authentication/authenticate.ts'
+import { type PlatformSettings, platformTokens } from './authentication/platform-token.ts'
+import { unauthenticated } from './authentication/unauthenticated.ts'
+import { type EnsureAdministrator, firstAdministrator } from './first-administrator.ts'
+import { loginRoutes } from './login/login.routes.ts'
+import { loginTokens } from './login/login-token.ts'
+import { argon2idPasswords } from './login/password.ts'
+import { publicEvents } from './public-events.ts'
+import { signingKeys } from './signingkey/keys.ts'
+import {
+  type KeyRing,
+  type SigningKeyCommand,
+  type SigningKeyEvent,
+  signingKeyDecider,
+} from './signingkey/signingkey.ts'
+import { projectToken, tokens } from './token/token.projection.ts'
+import { type ChangeToken, tokenRoutes } from './token/token.routes.ts'
+import {
+  type LiveToken,
+  type TokenCommand,
+  type TokenEvent,
+  type TokenState,
+  tokenDecider,
+} from './token/token.ts'
+import {
+  type AdministratorsCommand,
+  type AdministratorsEvent,
+  type AdministratorsState,
+  administrators,
+  administratorsDecider,
+} from './user/administrators.ts'
+import { type UserCommand, userDecider } from './user/user.decide.ts'
+import { projectUser, users } from './user/user.projection.ts'
+import { type ChangeUser, userRoutes } from './user/user.routes.ts'
+import {
+  evolveUser,
+  isGlobalAdministrator,
+  type LiveUser,
+  type UserEvent,
+  type UserState,
+  usernameOf,
+} from './user/user.ts'
+
+export interface IdentityService extends Service {
+  /** Makes the administrator of a first start; does nothing when there ever was one. */
+  ensureAdministrator: EnsureAdministrator
+  /** Signs with a new key from now on; tokens signed with the old one stay valid. */
+  rotateSigningKey(): Promise<{ kid: string }>
+  /** Finds out whose credential it is. @throws Refusal unauthenticated */
+  authenticate: Authenticate
+}
+
+/** How long the audit log may take to catch up before a list is answered, in milliseconds. */
+const AUDIT_BOUND_MS = 1_000
+/** Global administrators that are asked whether they stay when one goes. */
+const CANDIDATES = 100
+
+/** Users, login, access tokens, signing keys, and the audit log of all services. */
+export function identityService(dependencies: Dependencies, settings: PlatformSettings): IdentityService {
+  const { eventStore, readModels, bus, now, newId, log, holder, encryptionKey } = dependencies
+  const usersByName = readModels.collection(users)
+  const tokensByHash = readModels.collection(tokens)
+
+  /** What the service does by itself. */
+  const ownMetadata = (): CommandMetadata => {
+    const commandId = newId()
+    return {
+      commandId,
+      now: now().toISOString(),
+      actor: { id: null, name: 'identity' },
+      requestId: commandId,
+    }
+  }
+
+  const user = aggregate<UserState, UserCommand, UserEvent>({
+    eventStore,
+    category: 'user',
+    decider: userDecider,
+    project: async (id, snapshot, events) => readModels.write(projectUser(id, snapshot, events)),
+    async reserve(id, { state, revision }, events, { metadata }) {
+      const after = events.reduce((current, event) => evolveUser(current, event, revision), state)
+      const username = usernameOf(after)
+      if (isGlobalAdministrator(state) && !isGlobalAdministrator(after))
+        await globalAdministrators.leave(id, revision, metadata)
+      if (username !== undefined && username !== usernameOf(state))
+        await usernames.claim(username, id, revision, metadata)
+    },
+  })
+  const usernames = reservation({
+    eventStore,
+    scope: 'user',
+    holderCategory: user.category,
+    takenCode: 'username-taken',
+    now,
+    async holding(id) {
+      const { state, revision } = await user.load(id)
+      return { name: usernameOf(state), revision }
+    },
+  })
+  const globalAdministrators = administrators({
+    removals: aggregate<AdministratorsState, AdministratorsCommand, AdministratorsEvent>({
+      eventStore,
+      category: 'administrators',
+      decider: administratorsDecider,
+    }),
+    async candidates() {
+      const where = { role: 'GLOBAL_ADMIN', status: 'ACTIVE' }
+      return (await usersByName.list({ where, limit: CANDIDATES })).map(({ doc }) => doc.id)
+    },
+    load: user.load,
+    fence: (id, metadata) =>
+      user.execute(id, { type: 'FenceRemoval', metadata: { ...metadata, commandId: newId() } }),
+    newId,
+  })
+  const token = aggregate<TokenState, TokenCommand, TokenEvent>({
+    eventStore,
+    category: 'token',
+    decider: tokenDecider,
+    project: async (id, snapshot, events) => readModels.write(projectToken(id, snapshot, events)),
+  })
+  const keys = signingKeys({
+    ring: aggregate<KeyRing, SigningKeyCommand, SigningKeyEvent>({
+      eventStore,
+      category: 'signingkey',
+      decider: signingKeyDecider,
+    }),
+    encryptionKey,
+    now,
+    metadata: ownMetadata,
+  })
+
+  /** A hint that may get lost: who keeps principals also keeps them for a bounded time only. */
+  const hint = (subject: string, data: Json) =>
+    bus.broadcast(subject, data).catch(error => log.warn({ err: error, subject }, 'a broadcast was lost'))
+  const endsPrincipals = ({ type }: Fact) =>
+    ['UserUpdated', 'PasswordChanged', 'UserLoggedOut', 'UserDeleted'].includes(type)
+
+  const changeUser: ChangeUser = async (id, command) => {
+    const executed = await user.execute(id, command)
+    if (executed.facts.some(endsPrincipals)) await hint(subjects.principalChanged, { userId: id })
+    for (const message of executed.facts.flatMap(publicEvents)) await tell(bus, 'catalog', message)
+    return executed
+  }
+  const changeToken: ChangeToken = async (id, command) => {
+    const executed = await token.execute(id, command)
+    const { state, facts } = executed
+    if (state.status === 'Deleted' && facts.length > 0)
+      await hint(subjects.principalChanged, { userId: state.userId, tokenId: id })
+    return executed
+  }
+
+  const usesUnderWay = new Map<string, Promise<void>>()
+  const noteUse = ({ record: { id } }: LiveToken, { record }: LiveUser) => {
+    if (usesUnderWay.has(id)) return
+    const metadata = { ...ownMetadata(), actor: { id: record.id, name: record.username, tokenId: id } }
+    const noted = token
+      .execute(id, { type: 'NoteUse', metadata })
+      .catch(error => log.warn({ err: error, token: id }, 'a use of an access token was not noted'))
+      .then(() => void usesUnderWay.delete(id))
+    usesUnderWay.set(id, noted)
+  }
+
+  const passwords = argon2idPasswords()
+  const logins = loginTokens(keys, now)
+  const authenticate = authenticator({
+    user,
+    users: usersByName,
+    token,
+    tokens: tokensByHash,
+    loginTokens: logins,
+    platformTokens: platformTokens(settings, now),
+    noteUse,
+    now,
+  })
+
+  let projector: Projector | undefined
+  let auditor: Projector | undefined
+  let keysReady = false
+  const workers: Worker[] = []
+  const unsubscribe: (() => void)[] = []
+
+  return {
+    name: 'identity',
+    projectors: ['identity.projector', 'identity.audit'],
+    authenticate,
+    ensureAdministrator: firstAdministrator({ user, passwords, encryptionKey, metadata: ownMetadata }),
+    async rotateSigningKey() {
+      const rotated = await keys.rotate(ownMetadata())
+      await hint(subjects.keysChanged, rotated)
+      return rotated
+    },
+    routes(app, admit) {
+      const route = router(app, admit, dependencies, 'identity')
+      loginRoutes(route, { changeUser, user, users: usersByName, passwords, loginTokens: logins })
+      tokenRoutes(route, { changeToken, tokens: tokensByHash })
+      userRoutes(route, { changeUser, users: usersByName, passwords, now })
+      auditRoutes(route, {
+        records: readModels.collection(auditLog),
+        upToDate: async () => void (await auditor?.reached(await eventStore.head(), AUDIT_BOUND_MS)),
+      })
+      // Not kept by anybody on the way: what a new key has signed must be verifiable at once.
+      app.get('/.well-known/jwks.json', async (_request, reply) =>
+        reply.header('cache-control', 'no-cache').send(await keys.jwks()),
+      )
+    },
+    async start() {
+      const common = { eventStore, readModels, holder, log }
+      projector = startProjector({
+        ...common,
+        name: 'identity.projector',
+        projections: [projectionOf(user, projectUser), projectionOf(token, projectToken)],
+        collections: [users, tokens],
+      })
+      auditor = startProjector({
+        ...common,
+        name: 'identity.audit',
+        projections: auditProjections,
+        collections: [auditLog],
+      })
+      const firstKey = supervise('identity.signing-keys', log, async signal => {
+        await keys.ensure()
+        keysReady = true
+        if (!signal.aborted)
+          await new Promise(resolve => signal.addEventListener('abort', resolve, { once: true }))
+      })
+      workers.push(
+        projector,
+        auditor,
+        firstKey,
+        startRelay({ ...common, bus, name: 'identity.relay', streamPrefixes: ['user-'], publicEvents }),
+      )
+      unsubscribe.push(
+        bus.respond(subjects.authenticate, async question => {
+          const asked = Question.safeParse(question)
+          if (!asked.success) throw unauthenticated('there is no credential')
+          return { ...(await authenticate(asked.data.credential)) }
+        }),
+      )
+    },
+    waitingFor() {
+      if (!projector?.caughtUp) return 'the read models of identity'
+      return keysReady ? undefined : 'the signing keys'
+    },
+    async stop() {
+      for (const stop of unsubscribe) stop()
+      await Promise.all(workers.map(worker => worker.stop()))
+      await Promise.all(usesUnderWay.values())
+    },
+  }
+}
+
+const Question = z.object({ credential: z.string() })

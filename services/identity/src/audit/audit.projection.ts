@@ -1,0 +1,75 @@
+import type { AuditRecord } from '@gantry/contracts'
+import { type Projection, projectionOfEach } from '@gantry/event-sourcing'
+import { defineCollection } from '@gantry/read-models'
+
+/** One change, as it stands in the log of whatever service; it never changes. */
+export interface AuditDocument {
+  /** Of the event. */
+  id: string
+  timestamp: string
+  /** Place in the log: orders what happened in the same millisecond. */
+  position: string
+  userId: string | null
+  username: string
+  /** User id and username, to filter by either. */
+  who: string[]
+  action: string
+  resourceType: string
+  resourceId: string
+  /** Resource id and type, to filter by either. */
+  what: string[]
+  /** Before and after as JSON: platform events hold any object, with keys that a store may not take. */
+  details: string
+  requestId: string
+}
+
+export const auditLog = defineCollection<AuditDocument>({
+  name: 'identity.audit',
+  version: 1,
+  fields: {
+    timestamp: 'string',
+    position: 'string',
+    who: 'strings',
+    action: 'string',
+    resourceType: 'string',
+    what: 'strings',
+  },
+  text: ['username', 'action', 'resourceType', 'resourceId'],
+})
+
+/** Categories of all services whose events carry changes. */
+const AUDITED = ['api', 'image', 'user', 'token', 'signingkey', 'webhook', 'platformevent']
+
+export const auditProjections: Projection[] = AUDITED.map(category =>
+  projectionOfEach(category, ({ id, position, metadata }) => {
+    const { change, actor, at, requestId } = metadata
+    if (!change) return []
+    const { action, resourceType, resourceId, before, after } = change
+    const doc: AuditDocument = {
+      id,
+      timestamp: at,
+      position,
+      userId: actor.id,
+      username: actor.name,
+      who: actor.id === null ? [actor.name] : [actor.id, actor.name],
+      action,
+      resourceType,
+      resourceId,
+      what: [resourceId, resourceType],
+      details: JSON.stringify({ before, after }),
+      requestId,
+    }
+    return [{ collection: auditLog, id, doc, revision: 0 }]
+  }),
+)
+
+export const auditRecord = (doc: AuditDocument): AuditRecord => ({
+  id: doc.id,
+  timestamp: doc.timestamp,
+  user: { id: doc.userId, username: doc.username },
+  action: doc.action,
+  resourceType: doc.resourceType,
+  resourceId: doc.resourceId,
+  details: JSON.parse(doc.details) as AuditRecord['details'],
+  requestId: doc.requestId,
+})

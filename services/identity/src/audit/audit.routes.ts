@@ -1,0 +1,49 @@
+import { listAuditLog } from '@gantry/contracts'
+import type { Collection, Condition } from '@gantry/read-models'
+import { type AddRoute, page } from '@gantry/service-kit'
+import { type AuditDocument, auditRecord } from './audit.projection.ts'
+
+export interface AuditRoutes {
+  records: Collection<AuditDocument>
+  /** Waits, bounded, until the records have all that is in the log by now: a caller sees what he has done. */
+  upToDate(): Promise<void>
+}
+
+export function auditRoutes(route: AddRoute, { records, upToDate }: AuditRoutes): void {
+  route(listAuditLog, async ({ query }) => {
+    await upToDate()
+    const { text, from, to, user, action, resource } = query
+    const { items, total } = await records.find({
+      where: present({
+        timestamp:
+          from || to ? { ...(from && { gte: instant(from) }), ...(to && { lt: instant(to) }) } : undefined,
+        who: user,
+        action,
+        what: resource,
+      }),
+      text: text?.split(/\s+/).filter(term => term !== '') ?? [],
+      sort: [...query.sort, { field: 'position', direction: query.sort[0]?.direction ?? 'desc' }],
+      skip: (query.page - 1) * query.size,
+      limit: query.size,
+    })
+    return {
+      status: 200,
+      body: page(
+        items.map(({ doc }) => auditRecord(doc)),
+        total,
+        query,
+      ),
+    }
+  })
+}
+
+/** The last instant that ISO 8601 writes with four digits for the year. */
+const END_OF_TIME = Date.parse('9999-12-31T23:59:59.999Z')
+
+/** A time with any offset in the form that timestamps are stored in, so that they compare as text. */
+const instant = (time: string) => new Date(Math.min(Date.parse(time), END_OF_TIME)).toISOString()
+
+const present = (where: Record<string, Condition | undefined>): Record<string, Condition> =>
+  Object.fromEntries(
+    Object.entries(where).filter((entry): entry is [string, Condition] => entry[1] !== undefined),
+  )

@@ -1,0 +1,109 @@
+import { type Principal, ROLE_SCOPES, type Scope } from '@gantry/contracts'
+import type { Aggregate } from '@gantry/event-sourcing'
+import type { Collection } from '@gantry/read-models'
+import { decodeJwt } from 'jose'
+import { z } from 'zod'
+import { GANTRY, type LoginTokens } from '../login/login-token.ts'
+import { hashOf, isSecret, PREFIX } from '../token/secret.ts'
+import type { TokenDocument } from '../token/token.projection.ts'
+import {
+  type LiveToken,
+  type TokenCommand,
+  type TokenEvent,
+  type TokenState,
+  useIsDue,
+} from '../token/token.ts'
+import type { UserCommand } from '../user/user.decide.ts'
+import type { UserDocument } from '../user/user.projection.ts'
+import type { LiveUser, UserEvent, UserState } from '../user/user.ts'
+import type { PlatformTokens } from './platform-token.ts'
+import { unauthenticated } from './unauthenticated.ts'
+
+/**
+ * Finds out whose credential it is and what it allows. Users and tokens are read from the log, not from read models:
+ * what was revoked before the question was asked is refused.
+ * @throws Refusal unauthenticated
+ */
+export type Authenticate = (credential: string) => Promise<Principal>
+
+export interface Authentication {
+  user: Aggregate<UserState, UserCommand, UserEvent>
+  users: Collection<UserDocument>
+  token: Aggregate<TokenState, TokenCommand, TokenEvent>
+  tokens: Collection<TokenDocument>
+  loginTokens: LoginTokens
+  platformTokens: PlatformTokens | undefined
+  /** Takes note that the token was used, without keeping its user waiting. */
+  noteUse(used: LiveToken, by: LiveUser): void
+  now(): Date
+}
+
+const Uuid = z.uuid()
+
+export function authenticator(authentication: Authentication): Authenticate {
+  const { user, users, token, tokens, loginTokens, platformTokens, noteUse, now } = authentication
+
+  const byAccessToken = async (secret: string): Promise<Principal> => {
+    if (!isSecret(secret)) throw unauthenticated('the access token is malformed')
+    const [found] = await tokens.list({ where: { hash: hashOf(secret) }, limit: 1 })
+    const state = found && (await token.load(found.doc.id)).state
+    if (state?.status !== 'Live') throw unauthenticated('the access token is unknown or revoked')
+    const at = now().toISOString()
+    const { id, scopes, validUntil } = state.record
+    if (validUntil <= at) throw unauthenticated('the access token has expired')
+    const holder = await activeUser(state.userId)
+    if (useIsDue(state.record, at)) noteUse(state, holder)
+    return {
+      ...principalOf(holder, scopes),
+      kind: 'accessToken',
+      tokenId: id,
+      expiresAt: Date.parse(validUntil),
+    }
+  }
+
+  const byLoginToken = async (credential: string): Promise<Principal> => {
+    const { userId, generation, expiresAt } = await loginTokens.verify(credential)
+    const holder = await activeUser(userId)
+    if (holder.generation !== generation) throw unauthenticated('the login token is revoked')
+    return { ...principalOf(holder), kind: 'login', tokenId: null, expiresAt }
+  }
+
+  const byPlatformToken = async (credential: string): Promise<Principal> => {
+    if (!platformTokens) throw unauthenticated('the issuer of the token is not known here')
+    const { user: idOrName, expiresAt } = await platformTokens.verify(credential)
+    const [named] = Uuid.safeParse(idOrName).success
+      ? []
+      : await users.list({ where: { username: idOrName }, limit: 1 })
+    const holder = await activeUser(named?.doc.id ?? idOrName)
+    return { ...principalOf(holder), kind: 'platform', tokenId: null, expiresAt }
+  }
+
+  const activeUser = async (id: string): Promise<LiveUser> => {
+    const { state } = await user.load(id.toLowerCase())
+    if (state.status !== 'Live') throw unauthenticated('the user of the credential does not exist')
+    if (state.record.status === 'INACTIVE') throw unauthenticated('the user of the credential is inactive')
+    return state
+  }
+
+  return async credential => {
+    if (credential.startsWith(PREFIX)) return byAccessToken(credential)
+    return issuerOf(credential) === GANTRY ? byLoginToken(credential) : byPlatformToken(credential)
+  }
+}
+
+/** Who and what: the scopes of the role that the credential leaves. */
+const principalOf = ({ record }: LiveUser, left?: readonly Scope[]) => ({
+  userId: record.id,
+  username: record.username,
+  role: record.role,
+  scopes: ROLE_SCOPES[record.role].filter(scope => left?.includes(scope) ?? true),
+})
+
+/** Says who has to verify a token; nothing of it is believed yet. */
+function issuerOf(credential: string): unknown {
+  try {
+    return decodeJwt(credential).iss
+  } catch {
+    throw unauthenticated('the credential is neither an access token nor a JSON Web Token')
+  }
+}

@@ -1,0 +1,63 @@
+import { jwtVerify, SignJWT } from 'jose'
+import { z } from 'zod'
+import { refusalOfToken, unauthenticated } from '../authentication/unauthenticated.ts'
+import { ALGORITHM, type SigningKeys } from '../signingkey/keys.ts'
+
+/** Issuer and audience of login tokens. */
+export const GANTRY = 'gantry'
+const LIFETIME_SECONDS = 3_600
+
+/** What a login token says; what its holder may do is looked up, so that a change of role counts at once. */
+const Claims = z.object({
+  sub: z.uuid(),
+  /** Generation of the user's sessions: a higher one at the user revokes the token. */
+  gen: z.int(),
+  exp: z.number(),
+})
+
+export interface Session {
+  userId: string
+  generation: number
+}
+
+export interface LoginTokens {
+  issue(session: Session): Promise<string>
+  /** Checks signature and lifetime, not whether the session was revoked. @throws Refusal unauthenticated */
+  verify(token: string): Promise<Session & { expiresAt: number }>
+}
+
+export const loginTokens = (keys: SigningKeys, now: () => Date): LoginTokens => ({
+  async issue({ userId, generation }) {
+    const { kid, privateKey } = await keys.current()
+    const seconds = Math.floor(now().getTime() / 1000)
+    return new SignJWT({ gen: generation })
+      .setProtectedHeader({ alg: ALGORITHM, kid, typ: 'JWT' })
+      .setIssuer(GANTRY)
+      .setAudience(GANTRY)
+      .setSubject(userId)
+      .setIssuedAt(seconds)
+      .setExpirationTime(seconds + LIFETIME_SECONDS)
+      .sign(privateKey)
+  },
+  async verify(token) {
+    const key = async ({ kid }: { kid?: string }) => {
+      const known = kid === undefined ? undefined : await keys.verifying(kid)
+      if (!known) throw unauthenticated('the login token is signed with a key that is not in use')
+      return known
+    }
+    try {
+      const { payload } = await jwtVerify(token, key, {
+        issuer: GANTRY,
+        audience: GANTRY,
+        algorithms: [ALGORITHM],
+        currentDate: now(),
+      })
+      const claims = Claims.safeParse(payload)
+      if (!claims.success) throw unauthenticated('the login token is not valid')
+      const { sub, gen, exp } = claims.data
+      return { userId: sub, generation: gen, expiresAt: exp * 1000 }
+    } catch (error) {
+      throw refusalOfToken(error, 'login token')
+    }
+  },
+})

@@ -1,0 +1,65 @@
+import { setTimeout } from 'node:timers/promises'
+import { AuthenticatedUser, login, logout } from '@gantry/contracts'
+import type { Aggregate } from '@gantry/event-sourcing'
+import type { Collection } from '@gantry/read-models'
+import type { AddRoute } from '@gantry/service-kit'
+import { type UserCommand, wrongCredentials } from '../user/user.decide.ts'
+import type { UserDocument } from '../user/user.projection.ts'
+import type { ChangeUser } from '../user/user.routes.ts'
+import type { UserEvent, UserState } from '../user/user.ts'
+import type { LoginTokens } from './login-token.ts'
+import type { Passwords } from './password.ts'
+
+export interface LoginRoutes {
+  changeUser: ChangeUser
+  user: Aggregate<UserState, UserCommand, UserEvent>
+  users: Collection<UserDocument>
+  passwords: Passwords
+  loginTokens: LoginTokens
+}
+
+/** Stands for every user who does not exist: it never will. */
+const NOBODY = '00000000-0000-0000-0000-000000000000'
+/** A refusal takes this long after the password was checked, which hides whether it was noted in the log. */
+const REFUSED_AFTER_MS = 50
+
+export function loginRoutes(
+  route: AddRoute,
+  { changeUser, user, users, passwords, loginTokens }: LoginRoutes,
+) {
+  // One way for all who knock, so that it takes as long for a name that nobody has, and for a user who is locked.
+  route(login, async ({ body, metadata }) => {
+    const { username, password } = body
+    const [found] = await users.list({ where: { username }, limit: 1 })
+    const id = found?.doc.id ?? NOBODY
+    const { state } = await user.load(id)
+    const checkedAgainst = state.status === 'Live' ? state.passwordHash : null
+    const correct = await passwords.verify(password, checkedAgainst)
+    const actor = correct ? { id, name: username } : metadata.actor
+    const command = {
+      type: 'LogIn' as const,
+      metadata: { ...metadata, actor },
+      username,
+      checkedAgainst,
+      correct,
+    }
+    const [outcome] = await Promise.allSettled([
+      changeUser(id, command),
+      correct ? undefined : setTimeout(REFUSED_AFTER_MS),
+    ])
+    if (outcome.status === 'rejected') throw outcome.reason
+    const { state: loggedIn } = outcome.value
+    if (!correct || loggedIn.status !== 'Live') throw wrongCredentials()
+    const token = await loginTokens.issue({ userId: id, generation: loggedIn.generation })
+    return {
+      status: 200,
+      body: AuthenticatedUser.parse(loggedIn.record),
+      headers: { authorization: `Bearer ${token}`, 'cache-control': 'no-store' },
+    }
+  })
+
+  route(logout, async ({ principal, metadata }) => {
+    await changeUser(principal.userId, { type: 'LogOut', metadata })
+    return { status: 204 }
+  })
+}

@@ -1,0 +1,65 @@
+import { argon2, randomBytes, timingSafeEqual } from 'node:crypto'
+import { availableParallelism } from 'node:os'
+import { promisify } from 'node:util'
+import { bounded } from './bounded.ts'
+
+/** Passwords with argon2id (RFC 9106), as PHC strings `$argon2id$v=19$m=…,t=…,p=…$salt$hash`. */
+export interface Passwords {
+  hash(password: string): Promise<string>
+  /** @param hash what `hash` gave; null is no password at all and takes as long as a wrong one */
+  verify(password: string, hash: string | null): Promise<boolean>
+}
+
+interface Cost {
+  /** KiB */
+  memory: number
+  passes: number
+  parallelism: number
+}
+
+/** OWASP Password Storage Cheat Sheet, "Argon2id", its first choice. */
+const COST: Cost = { memory: 19_456, passes: 2, parallelism: 1 }
+const SALT_BYTES = 16
+const HASH_BYTES = 32
+/** Half of the processors, so that any number of logins leaves the other half to all other requests. */
+const AT_ONCE = Math.max(1, Math.min(4, Math.floor(availableParallelism() / 2)))
+/** Some seconds of work. */
+const WAITING = 200
+
+const derive = promisify(argon2)
+const base64 = (bytes: Uint8Array) => Buffer.from(bytes).toString('base64').replace(/=+$/, '')
+
+const phc = ({ memory, passes, parallelism }: Cost, salt: Uint8Array, hash: Uint8Array) =>
+  `$argon2id$v=19$m=${memory},t=${passes},p=${parallelism}$${base64(salt)}$${base64(hash)}`
+
+function parse(text: string): { cost: Cost; salt: Buffer; hash: Buffer } {
+  const parts = /^\$argon2id\$v=19\$m=(\d+),t=(\d+),p=(\d+)\$([\w+/]+)\$([\w+/]+)$/.exec(text)
+  if (!parts) throw new Error('a password hash is not an argon2id PHC string')
+  const [, memory, passes, parallelism, salt = '', hash = ''] = parts
+  const cost = { memory: Number(memory), passes: Number(passes), parallelism: Number(parallelism) }
+  return { cost, salt: Buffer.from(salt, 'base64'), hash: Buffer.from(hash, 'base64') }
+}
+
+/** @param bounds how many are computed at once, and how many wait; more than that are refused */
+export function argon2idPasswords(bounds = { atOnce: AT_ONCE, waiting: WAITING }): Passwords {
+  const inTurn = bounded(bounds)
+  const nobody = phc(COST, randomBytes(SALT_BYTES), randomBytes(HASH_BYTES))
+
+  /** On the threads of libuv, not on the event loop. The same password typed on another keyboard is the same. */
+  const compute = (password: string, { cost, salt, length }: { cost: Cost; salt: Buffer; length: number }) =>
+    inTurn(() =>
+      derive('argon2id', { ...cost, message: password.normalize('NFKC'), nonce: salt, tagLength: length }),
+    )
+
+  return {
+    async hash(password) {
+      const salt = randomBytes(SALT_BYTES)
+      return phc(COST, salt, await compute(password, { cost: COST, salt, length: HASH_BYTES }))
+    },
+    async verify(password, stored) {
+      const { cost, salt, hash } = parse(stored ?? nobody)
+      const computed = await compute(password, { cost, salt, length: hash.length })
+      return timingSafeEqual(computed, hash) && stored !== null
+    },
+  }
+}

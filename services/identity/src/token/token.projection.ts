@@ -1,0 +1,30 @@
+import type { AccessTokenRecord } from '@gantry/contracts'
+import type { Project } from '@gantry/event-sourcing'
+import { defineCollection } from '@gantry/read-models'
+import type { TokenEvent, TokenState } from './token.ts'
+
+export interface TokenDocument extends AccessTokenRecord {
+  userId: string
+  /** Of the secret, to find the token by. */
+  hash: string
+}
+
+export const tokens = defineCollection<TokenDocument>({
+  name: 'identity.tokens',
+  version: 1,
+  fields: {
+    userId: 'string',
+    hash: 'string',
+    name: 'string',
+    createdAt: 'string',
+    validUntil: 'string',
+  },
+})
+
+export const projectToken: Project<TokenState, TokenEvent> = (id, { state, revision }) => {
+  if (state.status === 'Absent') return []
+  const doc = state.status === 'Live' ? { ...state.record, userId: state.userId, hash: state.hash } : null
+  return [{ collection: tokens, id, doc, revision }]
+}
+
+export const tokenRecord = ({ userId, hash, ...record }: TokenDocument): AccessTokenRecord => record

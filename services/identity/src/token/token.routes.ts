@@ -1,0 +1,61 @@
+import { createAccessToken, deleteAccessToken, getAccessToken, listAccessTokens } from '@gantry/contracts'
+import { type Executed, Refusal } from '@gantry/event-sourcing'
+import type { Collection } from '@gantry/read-models'
+import { type AddRoute, page } from '@gantry/service-kit'
+import { hashOf, secretOf } from './secret.ts'
+import { type TokenDocument, tokenRecord } from './token.projection.ts'
+import type { TokenCommand, TokenEvent, TokenState } from './token.ts'
+
+/** Executes a command on a token, and tells those who must know of it before it is answered. */
+export type ChangeToken = (id: string, command: TokenCommand) => Promise<Executed<TokenState, TokenEvent>>
+
+export interface TokenRoutes {
+  changeToken: ChangeToken
+  tokens: Collection<TokenDocument>
+}
+
+/** The caller's own tokens; those of others do not exist to him. */
+export function tokenRoutes(route: AddRoute, { changeToken, tokens }: TokenRoutes): void {
+  route(createAccessToken, async ({ body, principal, metadata, newId, secretBytes }) => {
+    const id = newId()
+    const secret = secretOf(secretBytes(32))
+    const { userId, scopes: callerScopes } = principal
+    const hash = hashOf(secret)
+    await changeToken(id, { type: 'CreateToken', metadata, id, userId, ...body, callerScopes, hash })
+    const record = await own(id, userId)
+    return { status: 201, body: { ...record, token: secret }, location: `/accessTokens/${id}` }
+  })
+
+  route(listAccessTokens, async ({ query, principal }) => {
+    const { items, total } = await tokens.find({
+      where: { userId: principal.userId },
+      sort: query.sort,
+      skip: (query.page - 1) * query.size,
+      limit: query.size,
+    })
+    return {
+      status: 200,
+      body: page(
+        items.map(({ doc }) => tokenRecord(doc)),
+        total,
+        query,
+      ),
+    }
+  })
+
+  route(getAccessToken, async ({ params, principal }) => ({
+    status: 200,
+    body: await own(params.id, principal.userId),
+  }))
+
+  route(deleteAccessToken, async ({ params, principal, metadata }) => {
+    await changeToken(params.id, { type: 'RevokeToken', metadata, userId: principal.userId })
+    return { status: 204 }
+  })
+
+  const own = async (id: string, userId: string) => {
+    const stored = await tokens.get(id)
+    if (stored?.doc.userId !== userId) throw new Refusal('access-token-not-found')
+    return tokenRecord(stored.doc)
+  }
+}

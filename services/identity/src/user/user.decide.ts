@@ -1,0 +1,230 @@
+import { isDeepStrictEqual } from 'node:util'
+import { ADMINISTRATOR_ROLES, ROLES, type Role, type UserInput, type UserUpdate } from '@gantry/contracts'
+import {
+  type Change,
+  type CommandMetadata,
+  type Decider,
+  type JsonObject,
+  Refusal,
+} from '@gantry/event-sourcing'
+import {
+  evolveUser,
+  initialUser,
+  type LiveUser,
+  lockOf,
+  type UserEvent,
+  type UserFields,
+  type UserState,
+} from './user.ts'
+
+interface Administration {
+  metadata: CommandMetadata
+  /** Role of the caller. */
+  by: Role
+  /** Revisions that the caller has seen; any will do when absent. */
+  ifMatch?: number[] | undefined
+}
+
+/** Commands carry hashes of passwords: hashing takes long and makes randomness, which deciding may not. */
+export type UserCommand =
+  | ({
+      type: 'CreateUser'
+      id: string
+      input: Omit<UserInput, 'password'>
+      passwordHash: string | null
+    } & Administration)
+  | {
+      type: 'CreateFirstAdministrator'
+      metadata: CommandMetadata
+      id: string
+      username: string
+      passwordHash: string
+    }
+  | ({
+      type: 'UpdateUser'
+      input: Omit<UserUpdate, 'password'>
+      passwordHash: string | null
+    } & Administration)
+  | ({ type: 'DeleteUser' } & Administration)
+  | ({ type: 'UnlockUser' } & Administration)
+  | {
+      type: 'LogIn'
+      metadata: CommandMetadata
+      username: string
+      /** The hash that the password was checked against. */
+      checkedAgainst: string | null
+      correct: boolean
+    }
+  | { type: 'LogOut'; metadata: CommandMetadata }
+  | { type: 'FenceRemoval'; metadata: CommandMetadata }
+
+const WRONG_PASSWORDS = 5
+const LOCK_MINUTES = 15
+
+/** The same for whatever was wrong, so that nothing is learnt of who exists and who is locked. */
+export const wrongCredentials = () =>
+  new Refusal('wrong-credentials', {
+    detail: `The user name or the password is wrong. Five wrong passwords in a row lock a user for ${LOCK_MINUTES} minutes.`,
+  })
+
+export const userDecider: Decider<UserState, UserCommand, UserEvent> = {
+  initial: initialUser,
+  evolve: evolveUser,
+  describe,
+  decide(state, command) {
+    const { now } = command.metadata
+    switch (command.type) {
+      case 'CreateUser': {
+        if (state.status !== 'Absent') throw new Refusal('write-conflict')
+        const { id, input, passwordHash, by } = command
+        mayAdminister(by, input.role)
+        return [{ type: 'UserCreated', data: { id, ...fieldsOf(input), passwordHash, createdAt: now } }]
+      }
+      case 'CreateFirstAdministrator': {
+        if (state.status !== 'Absent') return []
+        const { id, username, passwordHash } = command
+        return [
+          {
+            type: 'UserCreated',
+            data: { id, ...FIRST_ADMINISTRATOR, username, passwordHash, createdAt: now },
+          },
+        ]
+      }
+    }
+    if (state.status !== 'Live') return decideOnGone(command)
+
+    switch (command.type) {
+      case 'UpdateUser': {
+        const { input, passwordHash, by } = command
+        const fields = fieldsOf(input)
+        mayAdminister(by, state.record.role)
+        mayAdminister(by, fields.role)
+        matches(command, state)
+        if (!fields.sso && state.passwordHash === null && passwordHash === null) throw passwordMissing()
+        const events: UserEvent[] = []
+        if (!isDeepStrictEqual({ ...state.record, ...fields }, state.record))
+          events.push({ type: 'UserUpdated', data: { ...fields, updatedAt: now } })
+        if (passwordHash !== null)
+          events.push({ type: 'PasswordChanged', data: { passwordHash, changedAt: now } })
+        return events
+      }
+      case 'DeleteUser':
+        mayAdminister(command.by, state.record.role)
+        matches(command, state)
+        return [{ type: 'UserDeleted', data: { deletedAt: now } }]
+      case 'UnlockUser':
+        mayAdminister(command.by, state.record.role)
+        if (state.failedLogins === 0 && !lockOf(state.record, now)) return []
+        return [{ type: 'UserUnlocked', data: { at: now } }]
+      case 'LogIn': {
+        // A name or password that changed while this one was checked is not the one that was checked.
+        if (state.record.username !== command.username || state.passwordHash !== command.checkedAgainst)
+          throw wrongCredentials()
+        if (lockOf(state.record, now)) throw wrongCredentials()
+        const { sso, role, status } = state.record
+        if (sso && state.passwordHash === null) throw new Refusal('sso-login-only')
+        if (!command.correct) return failedLogin(state, now)
+        if (sso && !ADMINISTRATOR_ROLES.includes(role)) throw new Refusal('sso-login-only')
+        if (status === 'INACTIVE') throw new Refusal('user-inactive')
+        return [{ type: 'UserLoggedIn', data: { at: now } }]
+      }
+      case 'LogOut':
+        return [{ type: 'UserLoggedOut', data: { at: now } }]
+      case 'FenceRemoval':
+        return [{ type: 'RemovalFenced', data: {} }]
+      default: {
+        const missing: never = command
+        return missing
+      }
+    }
+  },
+}
+
+/** What reaches a user who does not exist. */
+function decideOnGone(command: UserCommand): UserEvent[] {
+  switch (command.type) {
+    case 'LogIn':
+      throw wrongCredentials()
+    case 'LogOut':
+    case 'FenceRemoval':
+      return []
+    default:
+      throw new Refusal('user-not-found')
+  }
+}
+
+function failedLogin(state: LiveUser, now: string): UserEvent[] {
+  const failed: UserEvent = { type: 'LoginFailed', data: { at: now } }
+  if (state.failedLogins + 1 < WRONG_PASSWORDS) return [failed]
+  const until = new Date(Date.parse(now) + LOCK_MINUTES * 60_000).toISOString()
+  return [failed, { type: 'UserLocked', data: { until } }]
+}
+
+const FIRST_ADMINISTRATOR = {
+  displayName: 'Administrator',
+  email: null,
+  role: 'GLOBAL_ADMIN',
+  status: 'ACTIVE',
+  sso: false,
+} as const satisfies Partial<UserFields>
+
+const fieldsOf = ({
+  username,
+  displayName,
+  email,
+  role,
+  status,
+  sso,
+}: Omit<UserUpdate, 'password'>): UserFields => ({
+  username,
+  displayName: displayName ?? username,
+  email,
+  role,
+  status,
+  sso,
+})
+
+/** Nobody grants, or touches a user of, a role above his own; so nobody raises himself either. */
+function mayAdminister(by: Role, role: Role): void {
+  if (ROLES.indexOf(by) <= ROLES.indexOf(role)) return
+  throw new Refusal('role-missing', { detail: `needs the role ${role}`, role })
+}
+
+function matches({ ifMatch }: Administration, { recordRevision }: LiveUser): void {
+  if (ifMatch && !ifMatch.includes(recordRevision)) throw new Refusal('precondition-failed')
+}
+
+const passwordMissing = () =>
+  new Refusal('invalid-request', {
+    detail: 'password is required unless sso',
+    errors: [{ field: 'password', message: 'is required unless sso' }],
+  })
+
+const ACTIONS: Readonly<Record<UserEvent['type'], string | null>> = {
+  UserCreated: 'USER_CREATED',
+  UserUpdated: 'USER_UPDATED',
+  PasswordChanged: 'USER_PASSWORD_CHANGED',
+  UserDeleted: 'USER_DELETED',
+  UserLoggedIn: 'USER_LOGGED_IN',
+  UserLoggedOut: 'USER_LOGGED_OUT',
+  LoginFailed: 'USER_LOGIN_FAILED',
+  UserLocked: 'USER_LOCKED',
+  UserUnlocked: 'USER_UNLOCKED',
+  NameClaimFenced: null,
+  RemovalFenced: null,
+}
+
+function describe(before: UserState, event: UserEvent, after: UserState): Change | null {
+  const action = ACTIONS[event.type]
+  const was = before.status === 'Live' ? before.record : null
+  const is = after.status === 'Live' ? after.record : null
+  const id = (is ?? was)?.id
+  if (!action || !id) return null
+  return {
+    action,
+    resourceType: 'USER',
+    resourceId: id,
+    before: was as JsonObject | null,
+    after: is as JsonObject | null,
+  }
+}

@@ -1,0 +1,88 @@
+import { createUser, deleteUser, getUser, listUsers, unlockUser, updateUser } from '@gantry/contracts'
+import { type Executed, Refusal } from '@gantry/event-sourcing'
+import type { Collection, Condition } from '@gantry/read-models'
+import { type AddRoute, page, type Reply } from '@gantry/service-kit'
+import type { Passwords } from '../login/password.ts'
+import type { UserCommand } from './user.decide.ts'
+import { type UserDocument, userRecord } from './user.projection.ts'
+import type { UserEvent, UserState } from './user.ts'
+
+/** Executes a command on a user, and tells those who must know of it before it is answered. */
+export type ChangeUser = (id: string, command: UserCommand) => Promise<Executed<UserState, UserEvent>>
+
+export interface UserRoutes {
+  changeUser: ChangeUser
+  users: Collection<UserDocument>
+  passwords: Passwords
+  now(): Date
+}
+
+export function userRoutes(route: AddRoute, { changeUser, users, passwords, now }: UserRoutes): void {
+  route(listUsers, async ({ query, metadata }) => {
+    const { text, username, role, status } = query
+    const { items, total } = await users.find({
+      where: present({ username, role, status }),
+      text: terms(text),
+      sort: query.sort,
+      skip: (query.page - 1) * query.size,
+      limit: query.size,
+    })
+    return {
+      status: 200,
+      body: page(
+        items.map(({ doc }) => userRecord(doc, metadata.now)),
+        total,
+        query,
+      ),
+    }
+  })
+
+  route(getUser, async ({ params }) => answer(params.user_id, 200))
+
+  route(createUser, async ({ body, metadata, principal, newId }) => {
+    const id = newId()
+    const { password, ...input } = body
+    const passwordHash = password === null ? null : await passwords.hash(password)
+    await changeUser(id, { type: 'CreateUser', metadata, by: principal.role, id, input, passwordHash })
+    return { ...(await answer(id, 201)), location: `/users/${id}` }
+  })
+
+  route(updateUser, async ({ params, body, metadata, principal, ifMatch }) => {
+    const { password, ...input } = body
+    const passwordHash = password === null ? null : await passwords.hash(password)
+    await changeUser(params.user_id, {
+      type: 'UpdateUser',
+      metadata,
+      by: principal.role,
+      ifMatch,
+      input,
+      passwordHash,
+    })
+    return answer(params.user_id, 200)
+  })
+
+  route(deleteUser, async ({ params, metadata, principal, ifMatch }) => {
+    await changeUser(params.user_id, { type: 'DeleteUser', metadata, by: principal.role, ifMatch })
+    return { status: 204 }
+  })
+
+  route(unlockUser, async ({ params, metadata, principal }) => {
+    await changeUser(params.user_id, { type: 'UnlockUser', metadata, by: principal.role })
+    return answer(params.user_id, 200)
+  })
+
+  const answer = async (id: string, status: number): Promise<Reply> => {
+    const stored = await users.get(id)
+    if (!stored) throw new Refusal('user-not-found')
+    const body = userRecord(stored.doc, now().toISOString())
+    return { status, body, revision: stored.doc.recordRevision, variant: body.lockedUntil }
+  }
+}
+
+/** Search terms: what stands between white space. */
+const terms = (text: string | undefined) => text?.split(/\s+/).filter(term => term !== '') ?? []
+
+const present = (where: Record<string, Condition | undefined>): Record<string, Condition> =>
+  Object.fromEntries(
+    Object.entries(where).filter((entry): entry is [string, Condition] => entry[1] !== undefined),
+  )

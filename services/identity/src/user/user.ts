@@ -1,0 +1,104 @@
+import type { UserRecord } from '@gantry/contracts'
+
+/** What an administrator says of a user. */
+export type UserFields = Pick<UserRecord, 'username' | 'displayName' | 'email' | 'role' | 'status' | 'sso'>
+
+export type UserEvent =
+  | { type: 'UserCreated'; data: UserFields & { id: string; passwordHash: string | null; createdAt: string } }
+  | { type: 'UserUpdated'; data: UserFields & { updatedAt: string } }
+  | { type: 'PasswordChanged'; data: { passwordHash: string; changedAt: string } }
+  | { type: 'UserDeleted'; data: { deletedAt: string } }
+  | { type: 'UserLoggedIn'; data: { at: string } }
+  | { type: 'UserLoggedOut'; data: { at: string } }
+  | { type: 'LoginFailed'; data: { at: string } }
+  | { type: 'UserLocked'; data: { until: string } }
+  | { type: 'UserUnlocked'; data: { at: string } }
+  /** Somebody took over a name that this user was announced to take; see reservation. */
+  | { type: 'NameClaimFenced'; data: object }
+  /** An announced removal of this administrator was not carried out and cannot be any more; see administrators. */
+  | { type: 'RemovalFenced'; data: object }
+
+export interface LiveUser {
+  status: 'Live'
+  record: UserRecord
+  /** Of the event that changed the record last: its ETag. */
+  recordRevision: number
+  /** In PHC string format; null for a user who has no password. */
+  passwordHash: string | null
+  /** Wrong passwords in a row since the last right one or the last lock. */
+  failedLogins: number
+  /** Login tokens of an earlier generation are revoked. */
+  generation: number
+}
+
+export type UserState =
+  | { status: 'Absent' }
+  | LiveUser
+  /** What it was, for those who are told of its end. */
+  | { status: 'Deleted'; last: UserRecord }
+
+export const initialUser: UserState = { status: 'Absent' }
+
+export function evolveUser(state: UserState, event: UserEvent, revision: number): UserState {
+  if (event.type === 'UserCreated') {
+    const { passwordHash, createdAt, ...fields } = event.data
+    return {
+      status: 'Live',
+      record: { ...fields, lockedUntil: null, createdAt, updatedAt: createdAt },
+      recordRevision: revision,
+      passwordHash,
+      failedLogins: 0,
+      generation: 0,
+    }
+  }
+  if (state.status !== 'Live') return state
+  const { record, generation, failedLogins } = state
+  const changed = (fields: Partial<UserRecord>, rest: Partial<LiveUser> = {}): LiveUser => ({
+    ...state,
+    ...rest,
+    record: { ...record, ...fields },
+    recordRevision: revision,
+  })
+
+  switch (event.type) {
+    case 'UserUpdated': {
+      const deactivated = record.status === 'ACTIVE' && event.data.status === 'INACTIVE'
+      return changed(event.data, { generation: deactivated ? generation + 1 : generation })
+    }
+    case 'PasswordChanged': {
+      const { passwordHash, changedAt } = event.data
+      return changed({ updatedAt: changedAt }, { passwordHash, generation: generation + 1 })
+    }
+    case 'UserDeleted':
+      return { status: 'Deleted', last: record }
+    case 'UserLoggedIn':
+      // A lock that is over by now is not one to readers either: the record is as it was.
+      return { ...state, record: { ...record, lockedUntil: null }, failedLogins: 0 }
+    case 'UserLoggedOut':
+      return { ...state, generation: generation + 1 }
+    case 'LoginFailed':
+      return { ...state, failedLogins: failedLogins + 1 }
+    case 'UserLocked':
+      return changed({ lockedUntil: event.data.until }, { failedLogins: 0 })
+    case 'UserUnlocked':
+      return changed({ lockedUntil: null }, { failedLogins: 0 })
+    case 'NameClaimFenced':
+    case 'RemovalFenced':
+      return state
+    default: {
+      const missing: never = event
+      return missing
+    }
+  }
+}
+
+export const usernameOf = (state: UserState): string | undefined =>
+  state.status === 'Live' ? state.record.username : undefined
+
+/** Whether the user is one of those of whom there must always be one. */
+export const isGlobalAdministrator = (state: UserState): boolean =>
+  state.status === 'Live' && state.record.role === 'GLOBAL_ADMIN' && state.record.status === 'ACTIVE'
+
+/** Until when the user is locked; null when it is not, or no longer. */
+export const lockOf = ({ lockedUntil }: UserRecord, now: string): string | null =>
+  lockedUntil !== null && lockedUntil > now ? lockedUntil : null
