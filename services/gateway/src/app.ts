@@ -1,5 +1,4 @@
 import cors from '@fastify/cors'
-import type { FastifyRateLimitStoreCtor } from '@fastify/rate-limit'
 import { streamEvents } from '@gantry/contracts'
 import type { Log } from '@gantry/event-sourcing'
 import type { Bus } from '@gantry/messaging'
@@ -10,7 +9,7 @@ import { credentialIn } from './credential.ts'
 import { documentation } from './documentation.ts'
 import { eventStream } from './event-stream.ts'
 import { principals } from './principals.ts'
-import { type RateLimits, rateLimits } from './rate-limits.ts'
+import { type RateLimitStore, type RateLimits, rateLimits } from './rate-limits.ts'
 import type { GatewaySettings } from './settings.ts'
 
 export interface GatewayDependencies {
@@ -18,7 +17,7 @@ export interface GatewayDependencies {
   now(): Date
   log: Log
   /** Where replicas count requests together; each for itself without it. */
-  rateLimitStore?: FastifyRateLimitStoreCtor
+  rateLimitStore?: RateLimitStore
 }
 
 /** The edge: who is calling, how often, and what belongs to the interface as a whole. */

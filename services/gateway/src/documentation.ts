@@ -33,13 +33,13 @@ export async function documentation(app: FastifyInstance): Promise<void> {
     await docs.register(swagger, { mode: 'static', specification: { document } as StaticDocumentSpec })
     await docs.register(swaggerUi, {
       routePrefix: '/docs',
+      indexPrefix: app.prefix,
       staticCSP: PAGE_POLICY,
       theme: { title: 'Gantry' },
       uiConfig: {
         layout: 'BaseLayout',
         docExpansion: 'none',
         displayRequestDuration: true,
-        persistAuthorization: true,
         tryItOutEnabled: true,
       },
     })

@@ -68,7 +68,7 @@ export function eventStream(app: FastifyInstance, options: EventStreamOptions): 
         // Proxies of the nginx kind would hold events back until a buffer is full.
         'x-accel-buffering': 'no',
       })
-      if (request.method === 'HEAD') return reply.send()
+      if (request.method === 'HEAD') return reply.send(Readable.from([]))
 
       const ended = new AbortController()
       const lines = linesOf(bus, { after, follow: follow && !closing, format, signal: ended.signal })

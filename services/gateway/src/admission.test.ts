@@ -1,0 +1,158 @@
+import { listApis, login, logout, subjects } from '@gantry/contracts'
+import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
+import { ada, bearer, type EdgeHost, grace, hostEdge } from './testing/edge-host.ts'
+
+let host: EdgeHost
+beforeEach(async () => {
+  vi.useFakeTimers({ toFake: ['Date'], now: new Date('2026-11-21T09:30:00.000Z') })
+  host = await hostEdge()
+})
+afterEach(async () => {
+  await host.close()
+  vi.useRealTimers()
+})
+const later = (seconds: number) => vi.setSystemTime(Date.now() + seconds * 1000)
+
+describe('A request', () => {
+  test('without credentials is told where to get some', async () => {
+    const { status, headers, body } = await host.call(listApis)
+    expect(status).toBe(401)
+    expect(headers['www-authenticate']).toBe('Bearer realm="gantry"')
+    expect(headers['content-type']).toBe('application/problem+json; charset=utf-8')
+    expect(body).toMatchObject({ code: 'unauthenticated', detail: expect.stringContaining('POST /login') })
+  })
+
+  test.each(['Basic Z3JhY2U6cHc=', 'Bearer', 'Bearer one two', 'Bearer "quoted"', 'grace-1', ''])(
+    'with the Authorization %j is refused and nobody is asked',
+    async authorization => {
+      expect(await host.call(listApis, { authorization })).toMatchObject({
+        status: 401,
+        body: { code: 'unauthenticated' },
+      })
+      expect(host.identity.asked).toEqual([])
+    },
+  )
+
+  test.each(['Bearer grace-1', 'bearer grace-1', 'BEARER  grace-1 '])(
+    'is let in with %j',
+    async authorization => {
+      expect(await host.call(listApis, { authorization })).toMatchObject({
+        status: 200,
+        body: { caller: 'grace' },
+      })
+    },
+  )
+
+  test('with a credential that identity refuses is told why', async () => {
+    const { status, headers, body } = await host.call(listApis, bearer('stolen'))
+    expect(status).toBe(401)
+    expect(headers['www-authenticate']).toBe('Bearer realm="gantry", error="invalid_token"')
+    expect(body).toMatchObject({ code: 'unauthenticated', detail: 'There is no such token' })
+  })
+
+  test('without the scope of the operation is refused by its name', async () => {
+    host.identity.principals.set('narrow', { ...grace, scopes: ['WEBHOOKS_READ'] })
+    expect(await host.call(listApis, bearer('narrow'))).toMatchObject({
+      status: 403,
+      body: { code: 'scope-missing', scope: 'API_READ' },
+    })
+    expect(await host.call(logout, bearer('narrow'))).toMatchObject({ status: 200 })
+  })
+
+  test('to a public operation needs no credentials and asks nobody', async () => {
+    expect(await host.call(login, bearer('stolen'))).toMatchObject({
+      status: 200,
+      body: { caller: 'anonymous' },
+    })
+    expect(host.identity.asked).toEqual([])
+  })
+
+  test('while identity is away is answered 503, or as before for who is remembered', async () => {
+    await host.call(listApis, bearer('grace-1'))
+    host.identity.leave()
+    expect(await host.call(listApis, bearer('grace-1'))).toMatchObject({ status: 200 })
+    const { status, headers, body } = await host.call(listApis, bearer('ada-1'))
+    expect({ status, code: body.code }).toEqual({ status: 503, code: 'unavailable' })
+    expect(headers['retry-after']).toBeDefined()
+  })
+})
+
+describe('A principal', () => {
+  test('is asked for once by all who ask at the same time, and then believed for five seconds', async () => {
+    const answers = await Promise.all(
+      Array.from({ length: 20 }, () => host.call(listApis, bearer('grace-1'))),
+    )
+    expect(answers.map(({ status }) => status)).toEqual(Array(20).fill(200))
+    later(4.999)
+    await host.call(listApis, bearer('grace-1'))
+    expect(host.identity.asked).toEqual(['grace-1'])
+    later(0.001)
+    await host.call(listApis, bearer('grace-1'))
+    expect(host.identity.asked).toEqual(['grace-1', 'grace-1'])
+  })
+
+  test('of a revoked credential is gone after five seconds, also when nobody said so', async () => {
+    await host.call(listApis, bearer('grace-1'))
+    host.identity.principals.delete('grace-1')
+    expect(await host.call(listApis, bearer('grace-1'))).toMatchObject({ status: 200 })
+    later(5)
+    expect(await host.call(listApis, bearer('grace-1'))).toMatchObject({ status: 401 })
+  })
+
+  test('ends at the moment that its credential ends', async () => {
+    host.identity.principals.set('short', { ...grace, expiresAt: Date.now() + 2000 })
+    later(1.999)
+    expect(await host.call(listApis, bearer('short'))).toMatchObject({ status: 200 })
+    later(0.001)
+    expect(await host.call(listApis, bearer('short'))).toMatchObject({
+      status: 401,
+      body: { detail: 'The token has expired' },
+    })
+  })
+
+  test('that changed is asked for anew at once, and nobody else', async () => {
+    for (const credential of ['grace-1', 'grace-2', 'ada-1']) await host.call(listApis, bearer(credential))
+    host.identity.principals.delete('grace-1')
+    await host.bus.broadcast(subjects.principalChanged, { userId: grace.userId })
+    expect(await host.call(listApis, bearer('grace-1'))).toMatchObject({ status: 401 })
+    expect(await host.call(listApis, bearer('grace-2'))).toMatchObject({ status: 200 })
+    expect(await host.call(listApis, bearer('ada-1'))).toMatchObject({ status: 200 })
+    expect(host.identity.asked).toEqual(['grace-1', 'grace-2', 'ada-1', 'grace-1', 'grace-2'])
+  })
+
+  test('whose access token was revoked keeps other credentials', async () => {
+    await host.call(listApis, bearer('grace-1'))
+    await host.call(listApis, bearer('grace-2'))
+    await host.bus.broadcast(subjects.principalChanged, {
+      userId: grace.userId,
+      tokenId: '44444444-4444-4444-8444-444444444444',
+    })
+    await host.call(listApis, bearer('grace-1'))
+    await host.call(listApis, bearer('grace-2'))
+    expect(host.identity.asked).toEqual(['grace-1', 'grace-2', 'grace-2'])
+  })
+
+  test('is not remembered when it changed while it was asked for', async () => {
+    const { promise, resolve } = Promise.withResolvers<void>()
+    host.identity.held = promise
+    const early = host.call(listApis, bearer('grace-1'))
+    await vi.waitFor(() => expect(host.identity.asked).toEqual(['grace-1']))
+    host.identity.principals.delete('grace-1')
+    await host.bus.broadcast(subjects.principalChanged, { userId: grace.userId })
+
+    const late = host.call(listApis, bearer('grace-1'))
+    await vi.waitFor(() => expect(host.identity.asked).toEqual(['grace-1', 'grace-1']))
+    resolve()
+    expect(await early).toMatchObject({ status: 200 })
+    expect(await late).toMatchObject({ status: 401 })
+    expect(await host.call(listApis, bearer('grace-1'))).toMatchObject({ status: 401 })
+  })
+
+  test('of one credential is never that of another', async () => {
+    const [first, second] = await Promise.all([
+      host.call(listApis, bearer('grace-1')),
+      host.call(listApis, bearer('ada-1')),
+    ])
+    expect([first?.body.caller, second?.body.caller]).toEqual([grace.username, ada.username])
+  })
+})

@@ -1,0 +1,138 @@
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { listApis, login, logout, type Operation, type Principal, subjects } from '@gantry/contracts'
+import { sqliteBus } from '@gantry/embedded'
+import { Refusal } from '@gantry/event-sourcing'
+import type { Bus, Json } from '@gantry/messaging'
+import { httpServer } from '@gantry/service-kit'
+import type { FastifyInstance, FastifyRequest } from 'fastify'
+import { pino } from 'pino'
+import { Registry } from 'prom-client'
+import { type Gateway, type GatewayDependencies, gateway } from '../app.ts'
+import { gatewaySettings } from '../settings.ts'
+
+export const grace: Principal = {
+  userId: '22222222-2222-4222-8222-222222222222',
+  username: 'grace',
+  role: 'USER',
+  scopes: ['API_READ', 'AUDIT_LOG_READ'],
+  kind: 'login',
+  tokenId: null,
+  expiresAt: Date.parse('2026-11-21T10:30:00.000Z'),
+}
+export const ada: Principal = { ...grace, userId: '33333333-3333-4333-8333-333333333333', username: 'ada' }
+
+/** Stands in for the identity service: answers for credentials that it was told of. */
+export interface Identity {
+  /** What each credential is good for. */
+  principals: Map<string, Principal>
+  /** Credentials in the order in which they were asked about. */
+  asked: string[]
+  /** Answers wait until this resolves; they are what was right when they were asked. */
+  held: Promise<void>
+  leave(): void
+}
+
+export interface EdgeHost {
+  app: FastifyInstance
+  bus: Bus
+  gateway: Gateway
+  identity: Identity
+  /** Calls an operation: GET /apis (API_READ), POST /logout (any caller), POST /login (anyone). */
+  call(operation: Operation, headers?: Record<string, string>, address?: string): Promise<Called>
+  close(): Promise<void>
+}
+
+interface Called {
+  status: number
+  headers: Record<string, unknown>
+  body: { code?: string; detail?: string } & Record<string, unknown>
+}
+
+export interface EdgeOptions {
+  settings?: Record<string, string>
+  basePath?: string
+  rateLimitStore?: GatewayDependencies['rateLimitStore']
+}
+
+/** A gateway in front of three routes that answer who is calling, on an embedded bus of its own. */
+export async function hostEdge({
+  settings = {},
+  basePath = '',
+  rateLimitStore,
+}: EdgeOptions = {}): Promise<EdgeHost> {
+  const folder = await mkdtemp(join(tmpdir(), 'gantry-gateway-'))
+  const bus = sqliteBus({ path: join(folder, 'messages.db') })
+  const log = pino({ level: 'silent' })
+  const now = () => new Date()
+  const read = gatewaySettings.parse(settings)
+  const edge = gateway({ bus, now, log, ...(rateLimitStore && { rateLimitStore }) }, read)
+  const app = httpServer({
+    basePath,
+    log,
+    metrics: new Registry(),
+    now,
+    waitingFor: () => edge.waitingFor(),
+    trustProxy: read.TRUST_PROXY,
+  })
+  const callers = new WeakMap<FastifyRequest, Principal>()
+  await app.register(
+    async scope => {
+      await edge.edge(scope)
+      for (const operation of [listApis, login, logout]) {
+        scope.route({
+          method: operation.method,
+          url: operation.path,
+          async onRequest(request, reply) {
+            callers.set(request, await edge.admit(request, reply, operation))
+          },
+          handler: async request => ({ caller: callers.get(request)?.username }),
+        })
+      }
+    },
+    { prefix: basePath },
+  )
+  await app.ready()
+  const identity = standIn(bus)
+  await edge.start()
+  return {
+    app,
+    bus,
+    gateway: edge,
+    identity,
+    async call({ method, path }, headers = {}, address = '192.0.2.1') {
+      const answer = await app.inject({ method, url: `${basePath}${path}`, headers, remoteAddress: address })
+      return { status: answer.statusCode, headers: answer.headers, body: answer.json() }
+    },
+    async close() {
+      await app.close()
+      await edge.stop()
+      await bus.close()
+      await rm(folder, { recursive: true })
+    },
+  }
+}
+
+export const bearer = (credential: string) => ({ authorization: `Bearer ${credential}` })
+
+function standIn(bus: Bus): Identity {
+  const identity: Identity = {
+    principals: new Map([
+      ['grace-1', grace],
+      ['grace-2', { ...grace, kind: 'accessToken', tokenId: '44444444-4444-4444-8444-444444444444' }],
+      ['ada-1', ada],
+    ]),
+    asked: [],
+    held: Promise.resolve(),
+    leave: bus.respond(subjects.authenticate, async data => {
+      const { credential } = data as { credential: string }
+      const principal = identity.principals.get(credential)
+      identity.asked.push(credential)
+      await identity.held
+      if (!principal) throw new Refusal('unauthenticated', { detail: 'There is no such token' })
+      return principal as unknown as Json
+    }),
+  }
+  return identity
+}
