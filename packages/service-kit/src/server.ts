@@ -1,5 +1,7 @@
 import { randomUUID } from 'node:crypto'
-import { OPERATIONS } from '@gantry/contracts'
+import { STATUS_CODES } from 'node:http'
+import type { Socket } from 'node:net'
+import { OPERATIONS, PROBLEMS, type Problem } from '@gantry/contracts'
 import { Refusal } from '@gantry/event-sourcing'
 import Fastify, { type FastifyBaseLogger, type FastifyInstance, LogController } from 'fastify'
 import { Histogram, type Registry } from 'prom-client'
@@ -33,6 +35,7 @@ export function httpServer(options: ServerOptions): FastifyInstance {
       return typeof given === 'string' && REQUEST_ID.test(given) ? given : randomUUID()
     },
     requestIdHeader: false,
+    clientErrorHandler: refuseUnreadable,
     requestTimeout: 60_000,
     routerOptions: { ignoreTrailingSlash: true, maxParamLength: 1_000 },
     forceCloseConnections: 'idle',
@@ -97,4 +100,25 @@ function nothingHere(method: string, url: string, basePath: string): Refusal {
     detail: `${method} is not one of ${allowed.join(', ')}`,
     headers: { allow: allowed.join(', ') },
   })
+}
+
+/** What Node cannot read as HTTP is answered on the bare socket, as a problem like any other. */
+function refuseUnreadable(this: FastifyInstance, error: Error & { code?: string }, socket: Socket): void {
+  if (!socket.writable || socket.destroyed) return
+  const code = error.code === 'HPE_HEADER_OVERFLOW' ? 'headers-too-large' : 'malformed-request'
+  const { status, title } = PROBLEMS[code]
+  const problem: Problem = {
+    type: `urn:gantry:problem:${code}`,
+    title,
+    status,
+    detail: title,
+    instance: '',
+    code,
+    requestId: randomUUID(),
+    timestamp: new Date().toISOString(),
+  }
+  const body = JSON.stringify(problem)
+  socket.end(
+    `HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\nContent-Type: application/problem+json; charset=utf-8\r\nContent-Length: ${Buffer.byteLength(body)}\r\nConnection: close\r\n\r\n${body}`,
+  )
 }

@@ -19,8 +19,6 @@ export const settingsSchema = z.object({
   DATA_DIR: z.string().default('./data'),
   BASE_PATH: basePath.default(''),
   LOG_LEVEL: z.enum(['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent']).default('warn'),
-  GANTRY_ADMIN_USERNAME: z.string().min(1).max(255).default('admin'),
-  GANTRY_ADMIN_PASSWORD: z.string().min(12, { error: 'must have at least 12 characters' }).optional(),
   ENCRYPTION_KEY: z
     .string()
     .transform(text => Buffer.from(text, /^[0-9a-f]{64}$/i.test(text) ? 'hex' : 'base64'))

@@ -42,7 +42,14 @@ export async function startStandalone(
     if (waiting !== undefined) throw new Refusal('not-ready', { detail: `waits for ${waiting}` })
     return edge.admit(request, reply, operation)
   }
-  const app = httpServer({ basePath: settings.BASE_PATH, log, metrics, now, waitingFor })
+  const app = httpServer({
+    basePath: settings.BASE_PATH,
+    trustProxy: settings.TRUST_PROXY,
+    log,
+    metrics,
+    now,
+    waitingFor,
+  })
   await app.register(
     async scope => {
       await edge.edge(scope)

@@ -1,7 +1,8 @@
 import { join } from 'node:path'
 import { sqliteEventStore } from '@gantry/embedded'
 import { START } from '@gantry/event-sourcing'
-import { inFolder, startService } from './processes.ts'
+import { startServiceProcess } from '@gantry/standalone/testing'
+import { inFolder } from './processes.ts'
 import { type Figure, progress } from './report.ts'
 import { seed } from './sample-apis.ts'
 import { shown, spread } from './statistics.ts'
@@ -29,13 +30,13 @@ export async function log(): Promise<Figure[]> {
     await eventStore.close()
 
     progress('(d) makes the read models from the log')
-    const first = await startService(folder)
+    const first = await startServiceProcess(folder)
     await first.stop()
     const starts: number[] = []
     for (let run = 0; run < RUNS; run++) {
       progress(`(d) starts, ${run + 1} of ${RUNS}`)
-      const service = await startService(folder)
-      starts.push(service.startedInMs / 1000)
+      const service = await startServiceProcess(folder)
+      starts.push(service.readyInMs / 1000)
       await service.stop()
     }
     const [rate, start] = [spread(rates), spread(starts)]
@@ -48,7 +49,7 @@ export async function log(): Promise<Figure[]> {
       },
       {
         name: '(d) events projected a second, all read models from nothing',
-        reached: shown(spread([EVENTS / (first.startedInMs / 1000)])),
+        reached: shown(spread([EVENTS / (first.readyInMs / 1000)])),
         target: 'no target',
         met: undefined,
       },

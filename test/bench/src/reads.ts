@@ -1,5 +1,6 @@
+import { startServiceProcess } from '@gantry/standalone/testing'
 import { throughput, timed } from './load.ts'
-import { inFolder, startProgram, startService } from './processes.ts'
+import { inFolder, startProgram } from './processes.ts'
 import { type Figure, progress } from './report.ts'
 import { sampleApi } from './sample-apis.ts'
 import { shown, spread } from './statistics.ts'
@@ -11,7 +12,7 @@ const CONNECTIONS = 16
 /** (a) Reads against a bare Fastify route that returns the same JSON from memory: ratio of answers a second. */
 export async function reads(): Promise<Figure[]> {
   return inFolder(async folder => {
-    const service = await startService(folder)
+    const service = await startServiceProcess(folder)
     const headers = { authorization: service.authorization }
     const created = await Promise.all(
       Array.from({ length: 100 }, (_, index) =>

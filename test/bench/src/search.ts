@@ -1,7 +1,8 @@
 import { join } from 'node:path'
 import { sqliteEventStore } from '@gantry/embedded'
+import { startServiceProcess } from '@gantry/standalone/testing'
 import { timed } from './load.ts'
-import { inFolder, startService } from './processes.ts'
+import { inFolder } from './processes.ts'
 import { type Figure, progress } from './report.ts'
 import { seed } from './sample-apis.ts'
 import { quantile } from './statistics.ts'
@@ -45,7 +46,7 @@ export async function search(): Promise<Figure[]> {
       const eventStore = sqliteEventStore({ path: join(folder, 'events.db') })
       await seed(eventStore, size)
       await eventStore.close()
-      const service = await startService(folder)
+      const service = await startServiceProcess(folder)
       const headers = { authorization: service.authorization }
       for (const [kind, queries] of [
         ['lists', LISTS],

@@ -1,6 +1,7 @@
 import { setTimeout } from 'node:timers/promises'
+import { startServiceProcess } from '@gantry/standalone/testing'
 import { timed } from './load.ts'
-import { inFolder, startProgram, startService } from './processes.ts'
+import { inFolder, startProgram } from './processes.ts'
 import { type Figure, progress } from './report.ts'
 import { sampleApi } from './sample-apis.ts'
 import { quantile, shown, spread } from './statistics.ts'
@@ -13,7 +14,7 @@ const STEADY_SECONDS = 20
 /** (e) Webhooks: deliveries a second while events come as fast as they can, and the time from the 2xx to the receiver. */
 export async function webhooks(): Promise<Figure[]> {
   return inFolder(async folder => {
-    const service = await startService(folder)
+    const service = await startServiceProcess(folder)
     const receiver = await startProgram('receiver', {})
     const headers = { authorization: service.authorization }
     const hook = {

@@ -1,6 +1,7 @@
 import { join } from 'node:path'
+import { startServiceProcess } from '@gantry/standalone/testing'
 import { throughput } from './load.ts'
-import { inFolder, startProgram, startService } from './processes.ts'
+import { inFolder, startProgram } from './processes.ts'
 import { type Figure, progress } from './report.ts'
 import { sampleApi } from './sample-apis.ts'
 import { shown, spread } from './statistics.ts'
@@ -11,7 +12,7 @@ const SECONDS = 3
 /** (b) Creating APIs against a bare Fastify route that inserts the same row into SQLite durably: ratio of answers a second. */
 export async function writes(): Promise<Figure[]> {
   return inFolder(async folder => {
-    const service = await startService(join(folder, 'data'))
+    const service = await startServiceProcess(join(folder, 'data'))
     const bare = await startProgram('bare', { DATABASE: join(folder, 'bare.db') })
     const headers = { authorization: service.authorization }
     let made = 0

@@ -1,0 +1,7 @@
+export {
+  ADMINISTRATOR,
+  freePort,
+  runServiceProcess,
+  type ServiceProcess,
+  startServiceProcess,
+} from './service-process.ts'

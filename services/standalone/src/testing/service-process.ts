@@ -1,0 +1,111 @@
+import { type ChildProcess, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { createServer } from 'node:net'
+import { setTimeout } from 'node:timers/promises'
+import { fileURLToPath } from 'node:url'
+
+export const ADMINISTRATOR = { username: 'admin', password: 'a password for tests' }
+
+export interface ServiceProcess {
+  url: string
+  /** Value of the Authorization header of the first administrator. */
+  authorization: string
+  /** Milliseconds from the start of the process until it was ready. */
+  readyInMs: number
+  pid: number
+  /** What it has written so far, stdout and stderr. */
+  output(): string
+  /** Asks it to stop. @returns its exit code */
+  stop(): Promise<number | null>
+  /** kill -9 */
+  kill(): Promise<void>
+}
+
+/** Starts the service on a data folder in a process of its own, as npm start does, and logs in. */
+export async function startServiceProcess(
+  dataFolder: string,
+  settings: NodeJS.ProcessEnv = {},
+): Promise<ServiceProcess> {
+  const port = Number(settings.PORT ?? (await freePort()))
+  const startedAt = performance.now()
+  const { child, output } = launch({ DATA_DIR: dataFolder, PORT: String(port), ...settings })
+  const url = `http://127.0.0.1:${port}${settings.BASE_PATH ?? ''}`
+  await answering(child, `${url}/health/ready`, output)
+  const readyInMs = performance.now() - startedAt
+  return {
+    url,
+    authorization: await logIn(url),
+    readyInMs,
+    pid: child.pid ?? 0,
+    output,
+    stop: () => end(child, 'SIGTERM'),
+    kill: async () => void (await end(child, 'SIGKILL')),
+  }
+}
+
+/** Runs the service until it ends by itself. @returns its exit code and what it wrote */
+export async function runServiceProcess(
+  settings: NodeJS.ProcessEnv,
+): Promise<{ code: number | null; output: string }> {
+  const { child, output } = launch(settings)
+  const [code] = await once(child, 'close')
+  return { code, output: output() }
+}
+
+function launch(settings: NodeJS.ProcessEnv) {
+  const child = spawn(process.execPath, [fileURLToPath(new URL('../main.ts', import.meta.url))], {
+    env: {
+      PATH: process.env.PATH,
+      NODE_ENV: 'production',
+      HOST: '127.0.0.1',
+      GANTRY_ADMIN_USERNAME: ADMINISTRATOR.username,
+      GANTRY_ADMIN_PASSWORD: ADMINISTRATOR.password,
+      WEBHOOK_ALLOWED_CIDRS: '127.0.0.0/8',
+      ...settings,
+    },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  })
+  let written = ''
+  for (const stream of [child.stdout, child.stderr]) stream.on('data', chunk => (written += chunk))
+  return { child, output: () => written }
+}
+
+async function answering(child: ChildProcess, url: string, output: () => string): Promise<void> {
+  for (;;) {
+    if (child.exitCode !== null) throw new Error(`the service ended with ${child.exitCode}: ${output()}`)
+    const ready = await fetch(url).then(
+      ({ ok }) => ok,
+      () => false,
+    )
+    if (ready) return
+    await setTimeout(5)
+  }
+}
+
+async function logIn(url: string): Promise<string> {
+  const response = await fetch(`${url}/login`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify(ADMINISTRATOR),
+  })
+  const authorization = response.headers.get('authorization')
+  if (!authorization) throw new Error(`login answered ${response.status}: ${await response.text()}`)
+  return authorization
+}
+
+async function end(child: ChildProcess, signal: NodeJS.Signals): Promise<number | null> {
+  if (child.exitCode !== null) return child.exitCode
+  const closed = once(child, 'close')
+  child.kill(signal)
+  const [code] = await closed
+  return code
+}
+
+export async function freePort(): Promise<number> {
+  const server = createServer().listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  const { port } = server.address() as { port: number }
+  server.close()
+  await once(server, 'close')
+  return port
+}

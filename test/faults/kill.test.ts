@@ -1,0 +1,113 @@
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { setTimeout } from 'node:timers/promises'
+import { type ServiceProcess, startServiceProcess } from '@gantry/standalone/testing'
+import { expect, test } from 'vitest'
+
+const ROUNDS = 4
+const WRITERS = 16
+
+interface Acknowledged {
+  id: string
+  name: string
+}
+
+/** Creates, renames and deletes APIs until the service dies; notes only what was acknowledged. */
+async function writeUntilItDies(
+  service: ServiceProcess,
+  round: number,
+  live: Map<string, Acknowledged>,
+  gone: Set<string>,
+) {
+  const headers = { authorization: service.authorization, 'content-type': 'application/json' }
+  const send = (method: string, path: string, body?: object) =>
+    fetch(`${service.url}${path}`, { method, headers, ...(body && { body: JSON.stringify(body) }) })
+  const write = async (writer: number) => {
+    for (let n = 0; ; n++) {
+      const api = { name: `r${round}-w${writer}-${n}`, displayName: 'x', status: 'ACTIVE', tags: [] }
+      const created = await send('POST', '/apis', api)
+      expect(created.status).toBe(201)
+      const { id } = (await created.json()) as { id: string }
+      live.set(id, { id, name: api.name })
+      if (n % 3 === 1) {
+        // Until it is acknowledged, either name may be the right one.
+        live.delete(id)
+        const renamed = await send('PUT', `/apis/${id}`, { ...api, name: `${api.name}-renamed` })
+        if (renamed.status === 200) live.set(id, { id, name: `${api.name}-renamed` })
+      }
+      if (n % 3 === 2) {
+        live.delete(id)
+        const deleted = await send('DELETE', `/apis/${id}`)
+        if (deleted.status === 204) gone.add(id)
+      }
+    }
+  }
+  const writers = Array.from({ length: WRITERS }, (_, writer) => write(writer).catch(failedBecauseItDied))
+  await setTimeout(700 + round * 150)
+  await service.kill()
+  await Promise.all(writers)
+}
+
+function failedBecauseItDied(error: unknown): void {
+  // fetch says TypeError when the connection breaks; anything else is a finding.
+  if (!(error instanceof TypeError)) throw error
+}
+
+test('kill -9 under load loses no acknowledged write, and the names of the lost ones are free', {
+  timeout: 120_000,
+}, async () => {
+  const folder = await mkdtemp(join(tmpdir(), 'gantry-kill-'))
+  const live = new Map<string, Acknowledged>()
+  const gone = new Set<string>()
+  try {
+    for (let round = 0; round < ROUNDS; round++) {
+      await writeUntilItDies(await startServiceProcess(folder), round, live, gone)
+    }
+    const service = await startServiceProcess(folder)
+    const headers = { authorization: service.authorization, 'content-type': 'application/json' }
+    expect(live.size).toBeGreaterThan(ROUNDS * WRITERS)
+    for (const { id, name } of live.values()) {
+      const answer = await fetch(`${service.url}/apis/${id}`, { headers })
+      expect({ status: answer.status, body: await answer.json() }).toMatchObject({
+        status: 200,
+        body: { id, name },
+      })
+    }
+    for (const id of gone) expect((await fetch(`${service.url}/apis/${id}`, { headers })).status).toBe(404)
+
+    const listed = new Set<string>()
+    for (let page = 1, last = false; !last; page++) {
+      const body = (await (await fetch(`${service.url}/apis?size=100&page=${page}`, { headers })).json()) as {
+        content: Acknowledged[]
+        last: boolean
+      }
+      for (const { id, name } of body.content) {
+        expect(listed.has(name)).toBe(false)
+        listed.add(name)
+        expect(gone.has(id)).toBe(false)
+      }
+      last = body.last
+    }
+    for (const { name } of live.values()) expect(listed.has(name)).toBe(true)
+
+    // A writer that died between claiming a name and taking it blocks nobody for longer than seconds.
+    for (let writer = 0; writer < WRITERS; writer++) {
+      for (let n = 0, free = true; free; n++) {
+        const name = `r${ROUNDS - 1}-w${writer}-${n}`
+        if (listed.has(name) || listed.has(`${name}-renamed`) || n % 3 === 2) continue
+        const api = { name, displayName: 'x', status: 'ACTIVE', tags: [] }
+        const answer = await fetch(`${service.url}/apis`, {
+          method: 'POST',
+          headers,
+          body: JSON.stringify(api),
+        })
+        expect(answer.status).toBe(201)
+        free = false
+      }
+    }
+    expect(await service.stop()).toBe(0)
+  } finally {
+    await rm(folder, { recursive: true })
+  }
+})

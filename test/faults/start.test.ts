@@ -1,0 +1,177 @@
+import { createHash } from 'node:crypto'
+import { once } from 'node:events'
+import { cp, mkdtemp, readdir, readFile, rm, stat, truncate, writeFile } from 'node:fs/promises'
+import { createServer } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { freePort, runServiceProcess, startServiceProcess } from '@gantry/standalone/testing'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+
+let parent: string
+let used: string
+
+beforeAll(async () => {
+  parent = await mkdtemp(join(tmpdir(), 'gantry-start-'))
+  used = join(parent, 'used')
+  const service = await startServiceProcess(used)
+  const headers = { authorization: service.authorization, 'content-type': 'application/json' }
+  for (let n = 0; n < 50; n++) {
+    const body = JSON.stringify({
+      name: `api-${n}`,
+      displayName: 'x',
+      status: 'ACTIVE',
+      tags: [],
+      description: 'y'.repeat(500),
+    })
+    await fetch(`${service.url}/apis`, { method: 'POST', headers, body })
+  }
+  await service.stop()
+})
+afterAll(async () => {
+  await rm(parent, { recursive: true })
+})
+
+let copies = 0
+const copyOfUsed = async () => {
+  const folder = join(parent, `copy-${copies++}`)
+  await cp(used, folder, { recursive: true })
+  return folder
+}
+const fingerprints = async (folder: string) => {
+  const entries = await readdir(folder, { recursive: true, withFileTypes: true })
+  const files = entries.filter(entry => entry.isFile()).map(entry => join(entry.parentPath, entry.name))
+  const prints = files.map(async file => [
+    file,
+    createHash('sha256')
+      .update(await readFile(file))
+      .digest('hex'),
+  ])
+  return Object.fromEntries(await Promise.all(prints))
+}
+
+describe('a data folder that must not be used is refused in a line and left as it was', () => {
+  const overwrite = async (file: string, at: number, bytes: Buffer) => {
+    const content = await readFile(file)
+    bytes.copy(content, at)
+    await writeFile(file, content)
+  }
+  test.each<[string, RegExp, (folder: string) => Promise<void>]>([
+    [
+      'a log that is no database',
+      /events\.db .*not a SQLite database/,
+      folder => writeFile(join(folder, 'events.db'), 'x'.repeat(9000)),
+    ],
+    [
+      'a log cut short',
+      /events\.db .*(truncated|damaged|cut|short)/i,
+      async folder => {
+        const { size } = await stat(join(folder, 'events.db'))
+        await truncate(join(folder, 'events.db'), Math.floor(size / 2 / 4096) * 4096)
+      },
+    ],
+    [
+      'a damaged log',
+      /events\.db .*damaged/,
+      folder => overwrite(join(folder, 'events.db'), 4096, Buffer.alloc(4096, 0xff)),
+    ],
+    [
+      'damaged read models',
+      /read-models\.db .*damaged/,
+      folder => overwrite(join(folder, 'read-models.db'), 4096, Buffer.alloc(4096, 0xff)),
+    ],
+    [
+      'a log of a newer version',
+      /events\.db .*newer/,
+      folder => overwrite(join(folder, 'events.db'), 60, Buffer.from([0, 0, 0, 99])),
+    ],
+    [
+      'a folder of a newer version',
+      /gantry\.json .*newer/,
+      folder => writeFile(join(folder, 'gantry.json'), '{"format":99,"keyFingerprint":"x"}'),
+    ],
+    [
+      'a manifest that is not JSON',
+      /gantry\.json .*damaged/,
+      folder => writeFile(join(folder, 'gantry.json'), '{'),
+    ],
+    ['a missing log', /events\.db .*missing/, folder => rm(join(folder, 'events.db'))],
+    ['a missing key', /encryption\.key .*missing/, folder => rm(join(folder, 'encryption.key'))],
+    [
+      'another key',
+      /another ENCRYPTION_KEY/,
+      folder => writeFile(join(folder, 'encryption.key'), `${Buffer.alloc(32).toString('base64')}\n`),
+    ],
+  ])('%s', async (_name, line, damage) => {
+    const folder = await copyOfUsed()
+    await damage(folder)
+    const before = await fingerprints(folder)
+    const { code, output } = await runServiceProcess({ DATA_DIR: folder, PORT: '0' })
+    expect(output).toMatch(line)
+    expect(output.trim().split('\n')).toHaveLength(1)
+    expect(code).toBe(1)
+    expect(await fingerprints(folder)).toEqual(before)
+  })
+})
+
+describe('says plainly what is wrong', () => {
+  test('a port that is taken', async () => {
+    const server = createServer().listen(0, '127.0.0.1')
+    await once(server, 'listening')
+    const { port } = server.address() as { port: number }
+    const { code, output } = await runServiceProcess({ DATA_DIR: join(parent, 'taken'), PORT: String(port) })
+    server.close()
+    expect(output).toContain(`port ${port} is taken`)
+    expect(output).not.toContain('password')
+    expect(code).toBe(1)
+  })
+  test('a data folder that is a file', async () => {
+    await writeFile(join(parent, 'file'), '')
+    const { code, output } = await runServiceProcess({ DATA_DIR: join(parent, 'file'), PORT: '0' })
+    expect(output).toContain('is not a folder')
+    expect(code).toBe(1)
+  })
+  test('every wrong setting, a line each', async () => {
+    const { code, output } = await runServiceProcess({
+      PORT: 'x',
+      WEBHOOK_RETRY_SCHEDULE: '5 parsecs',
+      DATA_DIR: join(parent, 'settings'),
+    })
+    expect(output).toContain('PORT')
+    expect(output).toContain('WEBHOOK_RETRY_SCHEDULE')
+    expect(code).toBe(1)
+  })
+})
+
+describe('a start', () => {
+  test('shows a generated password once', async () => {
+    const folder = join(parent, 'generated')
+    const run = async () => {
+      const port = await freePort()
+      const service = await startServiceProcess(folder, {
+        PORT: String(port),
+        GANTRY_ADMIN_PASSWORD: '',
+      }).catch((error: Error) => error)
+      return service
+    }
+    // Logging in fails, since the test does not know the password; the line about it is what counts.
+    expect(String(await run())).toContain('login answered 401')
+  })
+  test('is quick on a used folder, keeps what was there, and ends with 0', async () => {
+    const service = await startServiceProcess(await copyOfUsed())
+    const { totalElements } = (await (
+      await fetch(`${service.url}/apis`, { headers: { authorization: service.authorization } })
+    ).json()) as { totalElements: number }
+    expect(totalElements).toBe(50)
+    expect(service.output()).not.toContain('First start')
+    expect(await service.stop()).toBe(0)
+  })
+  test('is possible under a base path', async () => {
+    const service = await startServiceProcess(join(parent, 'base'), { BASE_PATH: '/gantry' })
+    const headers = { authorization: service.authorization, 'content-type': 'application/json' }
+    const body = JSON.stringify({ name: 'a', displayName: 'x', status: 'ACTIVE', tags: [] })
+    const created = await fetch(`${service.url}/apis`, { method: 'POST', headers, body })
+    expect(created.headers.get('location')).toMatch(/^\/gantry\/apis\//)
+    expect((await fetch(new URL('/apis', service.url), { headers })).status).toBe(404)
+    expect(await service.stop()).toBe(0)
+  })
+})
