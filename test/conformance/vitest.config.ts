@@ -1,32 +1,34 @@
-import { defineConfig } from 'vitest/config'
+import { defineConfig, mergeConfig } from 'vitest/config'
+import shared from '../../vitest.config.ts'
 
 // Every story waits for the service most of the time, so files run in parallel beyond the number of cores.
 // Coverage is a project of its own because only the order of groups makes it run after all stories.
-export default defineConfig({
-  test: {
-    globalSetup: './src/setup.ts',
-    maxWorkers: 4,
-    testTimeout: 30_000,
-    hookTimeout: 30_000,
-    projects: [
-      {
-        extends: true,
-        test: {
-          name: 'stories',
-          include: ['stories/*.test.ts', 'src/*.test.ts'],
-          globalSetup: [],
-          sequence: { groupOrder: 1 },
+export default mergeConfig(
+  shared,
+  defineConfig({
+    test: {
+      globalSetup: './src/setup.ts',
+      maxWorkers: 4,
+      projects: [
+        {
+          extends: true,
+          test: {
+            name: 'stories',
+            include: ['stories/*.test.ts', 'src/*.test.ts'],
+            globalSetup: [],
+            sequence: { groupOrder: 1 },
+          },
         },
-      },
-      {
-        extends: true,
-        test: {
-          name: 'coverage',
-          include: ['coverage.test.ts'],
-          globalSetup: [],
-          sequence: { groupOrder: 2 },
+        {
+          extends: true,
+          test: {
+            name: 'coverage',
+            include: ['coverage.test.ts'],
+            globalSetup: [],
+            sequence: { groupOrder: 2 },
+          },
         },
-      },
-    ],
-  },
-})
+      ],
+    },
+  }),
+)

@@ -1,0 +1,113 @@
+// Every npm script of the root comes through here: install what is missing, then run the target on Node 24.
+// This file and its neighbours run on the host's own Node, from 20 on, with nothing installed.
+import { existsSync } from 'node:fs'
+import { delimiter, dirname, join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { exitCode, runChild } from './child.mjs'
+import { install } from './install.mjs'
+import { runtime } from './runtime.mjs'
+import { countTests, describeCount, forgetResults } from './tally.mjs'
+import { terminal } from './terminal.mjs'
+import { Trouble } from './trouble.mjs'
+
+/**
+ * What each script runs, from the root of the repository. A `{name}` in a path is the script's first argument.
+ * @type {Record<string, string>}
+ */
+const programs = {
+  start: 'services/standalone/src/main.ts',
+  rebuild: 'services/standalone/src/rebuild.ts',
+  demo: 'packages/demo/src/main.ts',
+  bench: 'test/bench/src/main.ts',
+  cluster: 'services/standalone/src/cluster.ts',
+  service: 'services/{name}/src/main.ts',
+}
+
+const root = dirname(dirname(fileURLToPath(import.meta.url)))
+const screen = terminal(process.stderr)
+
+/**
+ * Runs one script to its end.
+ * @param {string} script `test` or a key of `programs`
+ * @param {string[]} args what the user added after `--`
+ * @returns {Promise<number>} the exit code
+ */
+async function launch(script, args) {
+  const program = script === 'test' ? undefined : programPath(script, args)
+  if (!program) forgetResults(root)
+  await install(root, screen)
+  const node = runtime(root)
+  return program ? runProgram(node, program.path, program.args) : runTests(node, args)
+}
+
+/**
+ * @param {string} script
+ * @param {string[]} args
+ */
+function programPath(script, args) {
+  const pattern = programs[script]
+  if (!pattern)
+    throw new Trouble(
+      `There is no script "${script}".`,
+      `There are: test, ${Object.keys(programs).join(', ')}.`,
+    )
+  const named = pattern.includes('{name}')
+  const [name, ...others] = args
+  if (named && !name)
+    throw new Trouble(`"${script}" needs a name.`, `For example: npm run ${script} -- catalog`)
+  const path = pattern.replace('{name}', name ?? '')
+  if (!existsSync(join(root, path))) throw new Trouble(`There is nothing to run at ${path}.`)
+  return { path, args: named ? others : args }
+}
+
+/**
+ * @param {string} node
+ * @param {string} path
+ * @param {string[]} args
+ */
+async function runProgram(node, path, args) {
+  return exitCode(await runChild(node, [path, ...args], { cwd: root, env: environment(node) }))
+}
+
+/**
+ * Formatter, linter, types and the tests of every workspace; a failure in one does not keep the others from running.
+ * @param {string} node
+ * @param {string[]} args further arguments of turbo, for example `--filter=@gantry/catalog`
+ */
+async function runTests(node, args) {
+  const turbo = join(root, 'node_modules/turbo/bin/turbo')
+  const flags = ['--continue=always', '--log-order=grouped']
+  const { coloured } = terminal(process.stdout)
+  const ended = await runChild(node, [turbo, 'run', 'check', 'test', ...flags, ...args], {
+    cwd: root,
+    env: {
+      ...environment(node),
+      FORCE_COLOR: coloured ? '1' : undefined,
+      NO_COLOR: coloured ? undefined : '1',
+      TURBO_TELEMETRY_DISABLED: '1',
+      // The npm between turbo and vitest would only repeat what both say.
+      npm_config_loglevel: 'silent',
+    },
+  })
+  const code = exitCode(ended)
+  for (const line of describeCount(countTests(root), { succeeded: code === 0, all: args.length === 0 }))
+    console.log(line)
+  return code
+}
+
+/**
+ * The environment of what is started: `node` means Node 24 there too, whatever the host has.
+ * @param {string} node
+ */
+function environment(node) {
+  const path = [dirname(node), join(root, 'node_modules/.bin'), process.env.PATH].join(delimiter)
+  return { ...process.env, PATH: path }
+}
+
+try {
+  process.exitCode = await launch(process.argv[2] ?? '', process.argv.slice(3))
+} catch (error) {
+  if (!(error instanceof Trouble)) throw error
+  screen.fail(error.message, error.advice)
+  process.exitCode = error.code
+}

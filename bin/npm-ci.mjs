@@ -1,0 +1,119 @@
+import { existsSync } from 'node:fs'
+import { join } from 'node:path'
+import { exitCode, runChild } from './child.mjs'
+import { installTrouble, isUnreachable, Trouble } from './trouble.mjs'
+
+/**
+ * Said here rather than left to the user's npmrc or environment: the tests need what NODE_ENV=production would leave
+ * out, an older Node on the host is no obstacle (only npm runs on it), and no package needs an install script, which
+ * could ask for a compiler.
+ */
+const flags = [
+  '--include=prod',
+  '--include=dev',
+  '--include=optional',
+  '--no-engine-strict',
+  '--ignore-scripts',
+  '--bin-links',
+  '--no-audit',
+  '--no-fund',
+  '--no-update-notifier',
+  '--no-progress',
+  '--loglevel=http',
+]
+
+/** npm's own pauses between tries add up to over a minute; these to nine seconds. */
+const patience = {
+  npm_config_fetch_retries: '3',
+  npm_config_fetch_retry_mintimeout: '1000',
+  npm_config_fetch_retry_maxtimeout: '5000',
+  npm_config_fetch_retry_factor: '3',
+}
+
+/** A registry silent for this long is worth a word. */
+const silentMs = 15_000
+
+/**
+ * Runs `npm ci` with the npm that called us and on its Node, and tells how it goes.
+ * @param {string} root
+ * @param {object} listener
+ * @param {() => void} listener.onFetched one more package has come
+ * @param {(hint: string) => void} listener.onHint why it takes so long
+ * @throws {Trouble} saying what is wrong, exit code 130 and its like when it was interrupted
+ */
+export async function npmCi(root, { onFetched, onHint }) {
+  const env = { ...patience, ...process.env }
+  const tries = Number(env.npm_config_fetch_retries) + 1
+  /** @type {string | undefined} */
+  let code
+  let where = ''
+  /** @type {string[]} */
+  const lines = []
+  const silence = () => onHint('waiting for the registry to answer')
+  let silent = setTimeout(silence, silentMs)
+
+  const [command, args] = npmCommand()
+  const ended = await runChild(command, [...args, 'ci', ...flags], {
+    cwd: root,
+    env,
+    graceMs: 1_000,
+    onLine(line, stop) {
+      clearTimeout(silent)
+      silent = setTimeout(silence, silentMs)
+      if (/^npm http fetch GET 200 \S+\.tgz/.test(line)) {
+        code = undefined
+        return onFetched()
+      }
+
+      const failed = /^npm http fetch GET (\S+) attempt (\d+) failed with (\w+)/.exec(line)
+      if (failed) {
+        const [, url = '', attempt, reason = ''] = failed
+        where = hostOf(url)
+        code = reason
+        onHint(`no answer from the registry (${reason}), trying again`)
+        // npm would go on to try every other package as often before it gave up.
+        if (Number(attempt) >= tries && isUnreachable(reason)) stop()
+        return
+      }
+
+      const error = /^npm (?:error|ERR!) ?(.*)$/.exec(line)?.[1]
+      if (error === undefined) return
+      code = /^code (\S+)$/.exec(error)?.[1] ?? code
+      const url = /request to (\S+) failed/.exec(error)?.[1]
+      if (url) where = hostOf(url)
+      if (worthShowing(error) && lines.length < 20) lines.push(`  ${error}`)
+    },
+  })
+    .catch(error => {
+      throw error.code === 'ENOENT' ? installTrouble('ENONPM', { root }) : error
+    })
+    .finally(() => clearTimeout(silent))
+
+  if (ended.interrupted) {
+    throw new Trouble(
+      'Stopped while installing: the next run starts the install again.',
+      '',
+      exitCode({ ...ended, code: null, signal: ended.interrupted }),
+    )
+  }
+  // npm 10 has ended with code 0 after failing; the hidden lockfile is what it writes at the very end.
+  if (ended.code === 0 && existsSync(join(root, 'node_modules/.package-lock.json'))) return
+  throw installTrouble(code, { root, where, lines })
+}
+
+/** @returns {[string, string[]]} */
+function npmCommand() {
+  const { npm_execpath: script, npm_node_execpath: node } = process.env
+  if (script && node && /npm-cli\.c?js$/.test(script)) return [node, [script]]
+  return process.platform === 'win32' ? ['cmd.exe', ['/c', 'npm']] : ['npm', []]
+}
+
+/** @param {string} error a line of npm's error, without its prefix */
+function worthShowing(error) {
+  return error.trim() !== '' && !/^\s*at /.test(error) && !/^(code|errno|syscall) /.test(error)
+}
+
+/** @param {string} url */
+function hostOf(url) {
+  return URL.canParse(url) ? new URL(url).host : ''
+}

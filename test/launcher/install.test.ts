@@ -1,0 +1,179 @@
+import { existsSync, readFileSync, rmSync } from 'node:fs'
+import { join } from 'node:path'
+import { describe, expect, test, vi } from 'vitest'
+import { project } from './project.ts'
+import { registry } from './registry.ts'
+
+const patience = { timeout: 20_000, interval: 50 }
+
+describe('an install', () => {
+  test('brings what the lockfile names, says so, and starts the service', async () => {
+    const tiny = project(await registry())
+    const run = tiny.launch(['start', '--port', '8081'])
+
+    expect(await run.ended).toBe(0)
+    expect(run.said()).toContain('Installing 1 packages: nothing is installed yet.')
+    expect(run.said()).toMatch(/Installed 1 packages in \d+ s\./)
+    expect(run.said()).toContain('started with --port 8081')
+    expect(existsSync(join(tiny.root, 'node_modules/crate/package.json'))).toBe(true)
+  })
+
+  test('is made once', async () => {
+    const open = await registry()
+    const tiny = project(open)
+    await tiny.launch(['start']).ended
+    const asked = open.asked()
+
+    const again = tiny.launch(['start'])
+
+    expect(await again.ended).toBe(0)
+    expect(again.said()).toBe('started with \n')
+    expect(open.asked()).toBe(asked)
+  })
+
+  test('is made again when the lockfile has changed', async () => {
+    const tiny = project(await registry())
+    await tiny.launch(['start']).ended
+    tiny.write('package-lock.json', `${readFileSync(join(tiny.root, 'package-lock.json'), 'utf8')}\n`)
+
+    const again = tiny.launch(['start'])
+
+    expect(await again.ended).toBe(0)
+    expect(again.said()).toContain('Installing 1 packages: package-lock.json has changed.')
+  })
+
+  test('is made again when node_modules is from another platform', async () => {
+    const tiny = project(await registry())
+    await tiny.launch(['start']).ended
+    const stamp = join(tiny.root, 'node_modules/.gantry-installed')
+    tiny.write('node_modules/.gantry-installed', readFileSync(stamp, 'utf8').replace(/^\S+/, 'sunos-sparc'))
+
+    const again = tiny.launch(['start'])
+
+    expect(await again.ended).toBe(0)
+    expect(again.said()).toContain('node_modules is from another platform, sunos-sparc')
+  })
+
+  test('cut short by Ctrl-C is done again by the next run', async () => {
+    const closed = await registry({ opened: false })
+    const tiny = project(closed)
+    const first = tiny.launch(['start'])
+    await vi.waitFor(() => expect(closed.asked()).toBe(1), patience)
+    first.child.kill('SIGINT')
+
+    expect(await first.ended).toBe(130)
+    expect(first.said()).toContain('Stopped while installing: the next run starts the install again.')
+
+    closed.open()
+    const second = tiny.launch(['start'])
+    expect(await second.ended).toBe(0)
+    expect(second.said()).toContain('started with')
+    expect(existsSync(join(tiny.root, 'node_modules/crate/package.json'))).toBe(true)
+  })
+
+  test('is made by one of two at once; the other waits and finds it done', async () => {
+    const closed = await registry({ opened: false })
+    const tiny = project(closed)
+    const first = tiny.launch(['start', 'first'])
+    await vi.waitFor(() => expect(closed.asked()).toBe(1), patience)
+    const second = tiny.launch(['start', 'second'])
+    await vi.waitFor(() => expect(second.said()).toContain('Another run is installing here'), patience)
+    closed.open()
+
+    expect(await Promise.all([first.ended, second.ended])).toEqual([0, 0])
+    expect(first.said()).toContain('started with first')
+    expect(second.said()).toBe('Another run is installing here: waiting for it.\nstarted with second\n')
+  })
+
+  test('takes over from one that was killed', async () => {
+    const tiny = project(await registry())
+    tiny.write('.cache/install.lock', '4242 left by a killed run')
+    const run = tiny.launch(['start'])
+
+    expect(await run.ended).toBe(0)
+    expect(run.said()).toContain('Another run is installing here')
+    expect(run.said()).toContain('started with')
+  })
+})
+
+describe('what is wrong is said plainly, with a code that is not zero, when', () => {
+  test('the registry is out of reach', async () => {
+    const open = await registry()
+    const tiny = project({ url: 'http://127.0.0.1:1', integrity: open.integrity })
+    const run = tiny.launch(['start'])
+
+    expect(await run.ended).toBe(1)
+    expect(run.said()).toBe(
+      [
+        'Installing 1 packages: nothing is installed yet.',
+        'Cannot install: the npm registry is out of reach (ECONNREFUSED 127.0.0.1:1).',
+        'Check the network and the proxy (npm config get proxy); the registry in use: npm config get registry',
+        '',
+      ].join('\n'),
+    )
+  })
+
+  test('the registry gives another package than the locked one', async () => {
+    const open = await registry()
+    const run = project({ ...open, integrity: `sha512-${'A'.repeat(86)}==` }).launch(['start'])
+
+    expect(await run.ended).toBe(1)
+    expect(run.said()).toContain('Cannot install: npm ci failed (EINTEGRITY).')
+  })
+
+  test('the lockfile lacks a dependency', async () => {
+    const tiny = project(await registry())
+    tiny.write('package.json', {
+      name: 'tiny',
+      version: '1.0.0',
+      dependencies: { crate: '1.0.0', other: '1.0.0' },
+    })
+    const run = tiny.launch(['start'])
+
+    expect(await run.ended).toBe(1)
+    expect(run.said()).toContain('Cannot install: package-lock.json does not match the package.json files.')
+  })
+
+  test('the folder cannot hold an install', async () => {
+    const tiny = project(await registry())
+    tiny.write('.cache', 'a file where a folder should be')
+    const run = tiny.launch(['start'])
+
+    expect(await run.ended).toBe(1)
+    expect(run.said()).toMatch(/^Cannot install: .*\.cache/)
+    expect(run.said()).not.toContain(' at ')
+  })
+
+  test('npm fails and yet ends with 0, as npm 10 has done; its warnings are left out', async () => {
+    const tiny = project(await registry())
+    tiny.write(
+      'npm-cli.js',
+      `console.error('npm warn EBADENGINE Unsupported engine')
+       console.error('npm error Exit handler never called!')`,
+    )
+    const run = tiny.launch(['start'], {
+      npm_execpath: join(tiny.root, 'npm-cli.js'),
+      npm_node_execpath: process.execPath,
+    })
+
+    expect(await run.ended).toBe(1)
+    expect(run.said()).toContain('Cannot install: npm ci failed.\n  Exit handler never called!')
+    expect(run.said()).not.toContain('EBADENGINE')
+  })
+
+  test('the script has nothing to run', async () => {
+    const tiny = project()
+    rmSync(join(tiny.root, 'services'), { recursive: true })
+    const run = tiny.launch(['start'])
+
+    expect(await run.ended).toBe(1)
+    expect(run.said()).toBe('There is nothing to run at services/standalone/src/main.ts.\n')
+  })
+
+  test('there is no such script', async () => {
+    const run = project().launch(['strat'])
+
+    expect(await run.ended).toBe(1)
+    expect(run.said()).toContain('There is no script "strat".')
+  })
+})

@@ -1,0 +1,77 @@
+import { type ChildProcess, spawn } from 'node:child_process'
+import { cpSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { dirname, join } from 'node:path'
+import { onTestFinished } from 'vitest'
+
+const launcher = join(import.meta.dirname, '../../bin')
+
+/** A launched script: what it has said so far, and its end. */
+export interface Run {
+  readonly child: ChildProcess
+  /** Standard output and error as they came. */
+  readonly said: () => string
+  /** The exit code; 128 and more when a signal ended it. */
+  readonly ended: Promise<number>
+}
+
+/** A tiny project in a folder of its own, with the real launcher and nothing installed. */
+export interface Project {
+  readonly root: string
+  readonly write: (path: string, content: string | object) => void
+  readonly launch: (args: readonly string[], env?: Record<string, string>) => Run
+}
+
+/**
+ * Makes a project whose `start` says the arguments it was given.
+ * @param registry where its one dependency, `crate` 1.0.0, is locked to come from; without it a folder of the project
+ */
+export function project(registry?: { url: string; integrity: string }): Project {
+  const root = mkdtempSync(join(tmpdir(), 'gantry-launcher-'))
+  onTestFinished(() => rmSync(root, { recursive: true, force: true }))
+  const write = (path: string, content: string | object) => {
+    mkdirSync(dirname(join(root, path)), { recursive: true })
+    writeFileSync(join(root, path), typeof content === 'string' ? content : JSON.stringify(content, null, 2))
+  }
+
+  const self = { name: 'tiny', version: '1.0.0', dependencies: { crate: registry ? '1.0.0' : 'file:crate' } }
+  const locked = registry
+    ? { 'node_modules/crate': { version: '1.0.0', integrity: registry.integrity } }
+    : { 'node_modules/crate': { resolved: 'crate', link: true }, crate: { version: '1.0.0' } }
+  cpSync(launcher, join(root, 'bin'), { recursive: true })
+  write('package.json', { ...self, type: 'module' })
+  write('package-lock.json', { ...self, lockfileVersion: 3, packages: { '': self, ...locked } })
+  write('crate/package.json', { name: 'crate', version: '1.0.0' })
+  write('npmrc', '')
+  write('services/standalone/src/main.ts', "console.log('started with', process.argv.slice(2).join(' '))\n")
+
+  const launch: Project['launch'] = (args, env = {}) => {
+    const child = spawn(process.execPath, ['bin/gantry.mjs', ...args], {
+      cwd: root,
+      env: {
+        ...process.env,
+        npm_config_userconfig: join(root, 'npmrc'),
+        npm_config_cache: join(root, 'cache'),
+        npm_config_registry: registry?.url ?? 'http://127.0.0.1:1',
+        npm_config_fetch_retries: '1',
+        npm_config_fetch_retry_mintimeout: '10',
+        NO_PROXY: '127.0.0.1',
+        ...env,
+      },
+    })
+    let said = ''
+    child.stdout.on('data', chunk => {
+      said += chunk
+    })
+    child.stderr.on('data', chunk => {
+      said += chunk
+    })
+    const ended = new Promise<number>(resolve => child.once('close', code => resolve(code ?? 128)))
+    onTestFinished(async () => {
+      if (child.exitCode === null) child.kill('SIGTERM')
+      await ended
+    })
+    return { child, said: () => said, ended }
+  }
+  return { root, write, launch }
+}

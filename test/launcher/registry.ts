@@ -1,0 +1,62 @@
+import { createHash } from 'node:crypto'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { gzipSync } from 'node:zlib'
+import { onTestFinished } from 'vitest'
+
+/** An npm registry that has one package, `crate` 1.0.0, and answers when it is open. */
+export interface Registry {
+  readonly url: string
+  readonly integrity: string
+  /** How many requests have come. */
+  readonly asked: () => number
+  /** Answers those who wait and everyone after them. */
+  readonly open: () => void
+}
+
+/** Starts one on a free port of 127.0.0.1, open unless told otherwise. */
+export async function registry({ opened = true } = {}): Promise<Registry> {
+  const tarball = gzipSync(tar('package/package.json', JSON.stringify({ name: 'crate', version: '1.0.0' })))
+  const integrity = `sha512-${createHash('sha512').update(tarball).digest('base64')}`
+  const gate = Promise.withResolvers<void>()
+  let asked = 0
+  let url = ''
+
+  const server = createServer(async (request, response) => {
+    asked++
+    await gate.promise
+    if (request.url?.endsWith('.tgz')) return response.end(tarball)
+    const dist = { tarball: `${url}/crate/-/crate-1.0.0.tgz`, integrity }
+    const versions = { '1.0.0': { name: 'crate', version: '1.0.0', dist } }
+    response.setHeader('content-type', 'application/json')
+    response.end(JSON.stringify({ name: 'crate', 'dist-tags': { latest: '1.0.0' }, versions }))
+  })
+  await new Promise<void>(resolve => server.listen(0, '127.0.0.1', resolve))
+  onTestFinished(() => {
+    server.closeAllConnections()
+    server.close()
+  })
+  url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+  if (opened) gate.resolve()
+  return { url, integrity, asked: () => asked, open: gate.resolve }
+}
+
+/** A tar archive of one file (POSIX.1-1988 "ustar"). */
+function tar(path: string, content: string): Buffer {
+  const header = Buffer.alloc(512)
+  const octal = (value: number, length: number) => value.toString(8).padStart(length - 1, '0')
+  header.write(path, 0)
+  header.write(octal(0o644, 8), 100)
+  header.write(octal(0, 8), 108)
+  header.write(octal(0, 8), 116)
+  header.write(octal(Buffer.byteLength(content), 12), 124)
+  header.write(octal(0, 12), 136)
+  header.write('        ', 148)
+  header.write('0', 156)
+  header.write('ustar\0' + '00', 257)
+  const sum = header.reduce((total, byte) => total + byte, 0)
+  header.write(`${octal(sum, 7)}\0 `, 148)
+  const body = Buffer.alloc(Math.ceil(Buffer.byteLength(content) / 512) * 512)
+  body.write(content)
+  return Buffer.concat([header, body, Buffer.alloc(1024)])
+}

@@ -1,0 +1,55 @@
+import { globSync, readFileSync } from 'node:fs'
+import { dirname, join } from 'node:path'
+import { describe, expect, test } from 'vitest'
+
+const root = join(import.meta.dirname, '../..')
+const json = (path: string) => JSON.parse(readFileSync(join(root, path), 'utf8'))
+const workspaces = globSync('{packages,services,test}/*/package.json', { cwd: root }).map(dirname).sort()
+const tested = workspaces.filter(workspace => json(`${workspace}/package.json`).scripts?.test !== undefined)
+
+describe('every workspace with tests', () => {
+  test.each(tested)('%s runs its tests with the shared settings', workspace => {
+    expect(json(`${workspace}/package.json`).scripts.test).toBe('vitest run')
+    expect(readFileSync(join(root, workspace, 'vitest.config.ts'), 'utf8')).toContain(
+      "'../../vitest.config.ts'",
+    )
+  })
+
+  test('is in the lockfile', () => {
+    expect(workspaces.filter(workspace => !json('package-lock.json').packages[workspace])).toEqual([])
+  })
+
+  test('under test/, which looks at others from outside, is never answered from the cache', () => {
+    const { tasks } = json('turbo.json')
+    const outside = tested
+      .filter(workspace => workspace.startsWith('test/'))
+      .map(workspace => `${json(`${workspace}/package.json`).name}#test`)
+
+    expect(outside.filter(task => tasks[task]?.cache !== false)).toEqual([])
+  })
+})
+
+describe('the lockfile', () => {
+  // npm 11 refuses `npm ci` otherwise; npm leaves them out when it writes the lockfile and cannot fetch them.
+  test('names the packages of every platform', () => {
+    const { packages } = json('package-lock.json') as { packages: Record<string, Locked> }
+    const unnamed = Object.entries(packages).flatMap(([path, locked]) =>
+      Object.keys(locked.optionalDependencies ?? {}).filter(name => !resolves(packages, path, name)),
+    )
+
+    expect(unnamed).toEqual([])
+  })
+})
+
+interface Locked {
+  optionalDependencies?: Record<string, string>
+}
+
+/** Whether `name` is found from the package at `path`, in its own node_modules or in one above. */
+function resolves(packages: Record<string, Locked>, path: string, name: string): boolean {
+  const inside = path === '' ? `node_modules/${name}` : `${path}/node_modules/${name}`
+  if (packages[inside]) return true
+  if (path === '') return false
+  const above = path.lastIndexOf('node_modules/')
+  return resolves(packages, above <= 0 ? '' : path.slice(0, above - 1), name)
+}
