@@ -21,7 +21,7 @@ export type PlatformSettings = Pick<IdentitySettings, Extract<keyof IdentitySett
 const MAX_AGE_SECONDS = 300
 /** How far the platform's clock may be from this one. */
 const TOLERANCE_SECONDS = 5
-const JWKS_TIMEOUT_MS = 3_000
+const JWKS_TIMEOUT_MS = 1_500
 /** Signatures with a public key only: a shared secret would make every verifier an issuer. */
 const ASYMMETRIC = [
   'EdDSA',

@@ -1,0 +1,124 @@
+import { administrator } from '@gantry/service-kit/testing'
+import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
+import { hostIdentity, type IdentityHost, MINUTE, PASSWORD } from '../testing/identity-host.ts'
+
+let identity: IdentityHost
+beforeEach(async () => {
+  identity = await hostIdentity()
+})
+afterEach(() => identity.close())
+
+const admin = () => identity.as(administrator)
+const list = async (query = '') => (await admin().get(`/auditLog?${query}`)).body
+const actions = async (query = '') =>
+  (await list(query)).content.map(({ action }: { action: string }) => action) as string[]
+const create = async (username: string) =>
+  (
+    await admin().post('/users', {
+      body: { username, password: PASSWORD },
+      headers: { 'x-request-id': `make-${username}` },
+    })
+  ).body.id as string
+
+describe('the audit log', () => {
+  test('has what the caller has just done, with who, what, before and after', async () => {
+    const id = await create('ada')
+    const [latest] = (await list('size=1')).content
+    expect(latest).toMatchObject({
+      timestamp: '2026-11-21T10:00:00.000Z',
+      user: { id: administrator.userId, username: 'grace' },
+      action: 'USER_CREATED',
+      resourceType: 'USER',
+      resourceId: id,
+      details: { before: null, after: { username: 'ada', role: 'USER' } },
+      requestId: 'make-ada',
+    })
+    const [event] = await identity.host.dependencies.eventStore.readStream(`user-${id}`)
+    expect(latest.id).toBe(event?.id)
+  })
+
+  test('has logins, locks, tokens and keys, and no secret of them', async () => {
+    const id = await create('ada')
+    for (let time = 0; time < 5; time++) await identity.logIn('ada', 'wrong')
+    await admin().post(`/users/${id}/unlock`)
+    const ada = identity.as(await identity.loginToken('ada'))
+    const { body } = await ada.post('/accessTokens', { body: { name: 't', scopes: ['API_READ'] } })
+    await ada.delete(`/accessTokens/${body.id}`)
+    await ada.post('/logout')
+    await identity.host.service.rotateSigningKey()
+    const all = await list('size=100&sort=timestamp,asc')
+    expect(all.content.map(({ action }: { action: string }) => action)).toEqual([
+      'SIGNING_KEY_CREATED',
+      'USER_CREATED',
+      'USER_CREATED',
+      ...Array.from({ length: 5 }, () => 'USER_LOGIN_FAILED'),
+      'USER_LOCKED',
+      'USER_UNLOCKED',
+      'USER_LOGGED_IN',
+      'ACCESS_TOKEN_CREATED',
+      'ACCESS_TOKEN_REVOKED',
+      'USER_LOGGED_OUT',
+      'SIGNING_KEY_CREATED',
+      'SIGNING_KEY_RETIRED',
+    ])
+    const said = JSON.stringify(all)
+    expect(said).not.toMatch(/argon2|sealed|hash/i)
+    expect(said).not.toContain(body.token)
+  })
+
+  test('has the changes of every service', async () => {
+    const { eventStore, newId } = identity.host.dependencies
+    const change = {
+      action: 'API_CREATED',
+      resourceType: 'API',
+      resourceId: 'a1',
+      before: null,
+      after: { 'a.b': { $key: 1 } },
+    }
+    const metadata = { actor: { id: 'u1', name: 'joan' }, requestId: 'r1', at: '2026-11-21T10:00:00.000Z' }
+    for (const category of ['api', 'image', 'webhook', 'platformevent', 'delivery']) {
+      const event = { id: newId(), type: 'Happened', data: {}, metadata: { ...metadata, change } }
+      const unchanged = { id: newId(), type: 'Unseen', data: {}, metadata }
+      await eventStore.append(`${category}-1`, [event, unchanged], -1)
+    }
+    const { content, totalElements } = await list('user=joan')
+    expect(totalElements).toBe(4)
+    expect(content[0].details.after).toEqual({ 'a.b': { $key: 1 } })
+  })
+
+  test('is filtered by user, action, resource, text and time', async () => {
+    const ada = await create('ada')
+    identity.pass(MINUTE)
+    await create('joan')
+    identity.pass(MINUTE)
+    await identity.logIn('joan')
+    expect(await actions('user=grace')).toEqual(['USER_CREATED', 'USER_CREATED'])
+    expect(await actions(`user=${administrator.userId}`)).toHaveLength(2)
+    expect(await actions('action=USER_LOGGED_IN')).toEqual(['USER_LOGGED_IN'])
+    expect(await actions(`resource=${ada}`)).toEqual(['USER_CREATED'])
+    expect(await actions('resource=SIGNING_KEY')).toEqual(['SIGNING_KEY_CREATED'])
+    expect(await actions('text=JOAN%20logged')).toEqual(['USER_LOGGED_IN'])
+    expect(await actions('from=2026-11-21T10:01:00Z&user=grace')).toEqual(['USER_CREATED'])
+    expect(await actions('from=2026-11-21T12:02:00%2B02:00')).toEqual(['USER_LOGGED_IN'])
+    expect(await actions('to=2026-11-21T10:01:00Z&user=grace')).toEqual(['USER_CREATED'])
+    expect(await actions('from=9999-12-31T23:59:59-01:00')).toEqual([])
+    expect((await list('from=yesterday')).code).toBe('invalid-request')
+  })
+
+  test('pages in the order of the log, the latest first, also within a millisecond', async () => {
+    const made: string[] = []
+    for (const name of ['a', 'b', 'c', 'd']) made.push(await create(name))
+    const ids = async (query: string) =>
+      (await list(`user=grace&${query}`)).content.map(({ resourceId }: { resourceId: string }) => resourceId)
+    expect([...(await ids('size=3')), ...(await ids('size=3&page=2'))]).toEqual(made.toReversed())
+    expect(await ids('sort=timestamp,asc')).toEqual(made)
+  })
+
+  test('is made anew from the log, with the same result', async () => {
+    await create('ada')
+    const before = await list('size=100')
+    await identity.host.dependencies.readModels.drop({ name: 'identity.audit', version: 1 })
+    await identity.host.dependencies.readModels.checkpoints.clear('identity.audit')
+    await vi.waitFor(async () => expect(await list('size=100')).toEqual(before), { timeout: 10_000 })
+  })
+})

@@ -1,0 +1,162 @@
+import { createPublicKey } from 'node:crypto'
+import { once } from 'node:events'
+import { createServer, type Server } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { readSettings, SettingsRefused } from '@gantry/service-kit'
+import { administrator } from '@gantry/service-kit/testing'
+import { type CryptoKey, exportJWK, exportSPKI, generateKeyPair, type JWTPayload, SignJWT } from 'jose'
+import { afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { identitySettings } from '../settings.ts'
+import { hostIdentity, type IdentityHost, MINUTE, PASSWORD, START } from '../testing/identity-host.ts'
+import { platformTokens } from './platform-token.ts'
+
+const issuer = 'https://platform.example'
+const audience = 'gantry-management'
+const now = Date.parse(START) / 1000
+let pair: { publicKey: CryptoKey; privateKey: CryptoKey }
+let pem: string
+beforeAll(async () => {
+  pair = await generateKeyPair('RS256', { extractable: true })
+  pem = await exportSPKI(pair.publicKey)
+})
+
+const sign = (
+  claims: JWTPayload = {},
+  header: { alg?: string; kid?: string } = {},
+  key: CryptoKey | Uint8Array = pair.privateKey,
+) =>
+  new SignJWT({ iss: issuer, aud: audience, sub: 'ada', iat: now, exp: now + 300, ...claims })
+    .setProtectedHeader({ alg: 'RS256', ...header })
+    .sign(key)
+const settings = (environment: Record<string, string>) =>
+  readSettings(identitySettings, {
+    PLATFORM_JWT_ISSUER: issuer,
+    PLATFORM_JWT_AUDIENCE: audience,
+    ...environment,
+  })
+
+describe('a platform token', () => {
+  let identity: IdentityHost
+  let ada: string
+  beforeEach(async () => {
+    identity = await hostIdentity(settings({ PLATFORM_JWT_PUBLIC_KEY: pem }))
+    const body = { username: 'ada', role: 'USER', sso: true, password: PASSWORD }
+    ada = (await identity.as(administrator).post('/users', { body })).body.id
+  })
+  afterEach(() => identity.close())
+  const authenticate = (token: string) => identity.host.service.authenticate(token)
+  const refused = async (token: string, detail: string) =>
+    expect(authenticate(token)).rejects.toMatchObject({ code: 'unauthenticated', details: { detail } })
+
+  test('stands for the user whose name or id it says, with all that the role allows', async () => {
+    const principal = await authenticate(await sign())
+    expect(principal).toMatchObject({
+      userId: ada,
+      role: 'USER',
+      kind: 'platform',
+      tokenId: null,
+      expiresAt: (now + 300) * 1000,
+    })
+    expect(principal.scopes).toContain('WEBHOOKS_WRITE')
+    expect((await authenticate(await sign({ sub: ada.toUpperCase() }))).userId).toBe(ada)
+  })
+
+  test('lives five minutes, whatever it says, and less when it says so', async () => {
+    const long = await sign({ exp: now + 86_400 })
+    const short = await sign({ exp: now + 60 })
+    expect((await authenticate(long)).expiresAt).toBe((now + 300) * 1000)
+    expect((await authenticate(short)).expiresAt).toBe((now + 60) * 1000)
+    identity.pass(2 * MINUTE)
+    await refused(short, 'the platform token has expired')
+    expect((await authenticate(long)).userId).toBe(ada)
+    identity.pass(3 * MINUTE + 1_000)
+    await refused(long, 'the platform token has expired')
+  })
+
+  test('is refused for another audience, issuer, key, algorithm or time', async () => {
+    const other = await generateKeyPair('RS256')
+    const invalid = 'the platform token is not valid'
+    await refused(await sign({ aud: 'others' }), invalid)
+    await refused(await sign({ iss: 'https://evil.example' }), invalid)
+    await refused(await sign({}, {}, other.privateKey), invalid)
+    await refused(await sign({}, { alg: 'HS256' }, new TextEncoder().encode(pem)), invalid)
+    await refused(await sign({ iat: now + 60 }), invalid)
+    const { iat, ...noTime } = { iat: undefined, sub: 'ada' }
+    await refused(await sign({ ...noTime, iat: undefined as never }), invalid)
+  })
+
+  test('is refused when its user is unknown, inactive or not named', async () => {
+    await refused(await sign({ sub: 'nobody' }), 'the user of the credential does not exist')
+    await refused(await sign({ sub: '' }), 'the platform token names no user in the claim sub')
+    await identity
+      .as(administrator)
+      .put(`/users/${ada}`, { body: { username: 'ada', sso: true, status: 'INACTIVE' } })
+    await refused(await sign(), 'the user of the credential is inactive')
+  })
+})
+
+describe('the keys of the platform', () => {
+  let server: Server
+  let url: string
+  beforeEach(async () => {
+    const jwks = { keys: [{ ...(await exportJWK(pair.publicKey)), kid: 'k1', alg: 'RS256' }] }
+    server = createServer((request, response) => {
+      response.statusCode = request.url === '/jwks' ? 200 : 500
+      response.end(JSON.stringify(jwks))
+    }).listen(0, '127.0.0.1')
+    await once(server, 'listening')
+    url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+  })
+  afterEach(() => server.close())
+  const verify = async (environment: Record<string, string>, token: Promise<string>) =>
+    platformTokens(settings(environment), () => new Date(START))?.verify(await token)
+
+  test('are fetched from its JWKS', async () => {
+    const environment = { PLATFORM_JWT_JWKS_URL: `${url}/jwks`, PLATFORM_JWT_USER_CLAIM: 'account' }
+    expect(await verify(environment, sign({ account: 'ada' }, { kid: 'k1' }))).toMatchObject({ user: 'ada' })
+    await expect(verify(environment, sign({}, { kid: 'k2' }))).rejects.toMatchObject({
+      code: 'unauthenticated',
+    })
+  })
+  test('that cannot be had are no fault of the token', async () => {
+    const failing = { PLATFORM_JWT_JWKS_URL: `${url}/failing` }
+    await expect(verify(failing, sign({}, { kid: 'k1' }))).rejects.toMatchObject({ code: 'unavailable' })
+    const nobody = { PLATFORM_JWT_JWKS_URL: 'http://127.0.0.1:1/jwks' }
+    await expect(verify(nobody, sign({}, { kid: 'k1' }))).rejects.toMatchObject({ code: 'unavailable' })
+  })
+  test('may be a PEM on one line, or a JWK', async () => {
+    const jwk = JSON.stringify(await exportJWK(pair.publicKey))
+    for (const key of [pem.replaceAll('\n', '\\n'), jwk])
+      expect(await verify({ PLATFORM_JWT_PUBLIC_KEY: key }, sign())).toMatchObject({ user: 'ada' })
+  })
+})
+
+describe('the settings of the platform', () => {
+  const tokens = (environment: Record<string, string>) =>
+    platformTokens(readSettings(identitySettings, environment), () => new Date(START))
+  const key = () => ({ PLATFORM_JWT_PUBLIC_KEY: pem })
+
+  test('may be left out altogether', () => {
+    expect(tokens({})).toBeUndefined()
+  })
+  test('are refused when they would verify too little', () => {
+    const whole = { ...key(), PLATFORM_JWT_ISSUER: issuer, PLATFORM_JWT_AUDIENCE: audience }
+    const { PLATFORM_JWT_ISSUER, ...withoutIssuer } = whole
+    const { PLATFORM_JWT_AUDIENCE, ...withoutAudience } = whole
+    const { PLATFORM_JWT_PUBLIC_KEY, ...withoutKey } = whole
+    expect(createPublicKey(PLATFORM_JWT_PUBLIC_KEY).asymmetricKeyType).toBe('rsa')
+    for (const [environment, named] of [
+      [withoutIssuer, 'PLATFORM_JWT_ISSUER'],
+      [withoutAudience, 'PLATFORM_JWT_AUDIENCE'],
+      [withoutKey, 'PLATFORM_JWT_JWKS_URL'],
+      [{ ...whole, PLATFORM_JWT_ISSUER: 'gantry' }, 'PLATFORM_JWT_ISSUER'],
+      [{ ...whole, PLATFORM_JWT_JWKS_URL: 'https://platform.example/jwks' }, 'PLATFORM_JWT_JWKS_URL'],
+      [{ ...whole, PLATFORM_JWT_PUBLIC_KEY: 'nonsense' }, 'PLATFORM_JWT_PUBLIC_KEY'],
+      [{ ...whole, PLATFORM_JWT_JWKS_URL: 'ftp://x' }, 'PLATFORM_JWT_JWKS_URL'],
+      [{ GANTRY_ADMIN_PASSWORD: 'short' }, 'GANTRY_ADMIN_PASSWORD'],
+    ] as [Record<string, string>, string][]) {
+      expect(() => tokens(environment)).toThrow(SettingsRefused)
+      expect(() => tokens(environment)).toThrow(named)
+    }
+  })
+})

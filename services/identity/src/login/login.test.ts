@@ -1,0 +1,349 @@
+import { type PublicEvent, subjects } from '@gantry/contracts'
+import { administrator } from '@gantry/service-kit/testing'
+import { createLocalJWKSet, jwtVerify, SignJWT, UnsecuredJWT } from 'jose'
+import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { hostIdentity, type IdentityHost, MINUTE, PASSWORD } from '../testing/identity-host.ts'
+
+let identity: IdentityHost
+beforeEach(async () => {
+  identity = await hostIdentity()
+})
+afterEach(() => identity.close())
+
+const user = { username: 'ada', displayName: 'Ada Lovelace', role: 'USER', password: PASSWORD }
+const admin = () => identity.as(administrator)
+const createUser = async (fields: object = {}): Promise<string> => {
+  const { status, body } = await admin().post('/users', { body: { ...user, ...fields } })
+  expect(status).toBe(201)
+  return body.id
+}
+const update = (id: string, fields: object) =>
+  admin().put(`/users/${id}`, { body: { ...user, password: null, ...fields } })
+const authenticate = (token: string) => identity.host.service.authenticate(token)
+const wrongly = async (username: string, times: number) => {
+  for (let time = 0; time < times; time++) await identity.logIn(username, `wrong password ${time}`)
+}
+const eventsOf = async (id: string) =>
+  (await identity.host.dependencies.eventStore.readStream(`user-${id}`)).map(({ type }) => type)
+
+describe('a login', () => {
+  test('answers the user, and a token for an hour in the Authorization header', async () => {
+    const id = await createUser()
+    const { status, headers, body } = await identity.logIn('ada')
+    expect({ status, body }).toEqual({
+      status: 200,
+      body: { id, username: 'ada', displayName: 'Ada Lovelace', email: null, role: 'USER', status: 'ACTIVE' },
+    })
+    expect(headers['cache-control']).toBe('no-store')
+    const token = String(headers.authorization).replace('Bearer ', '')
+    expect(await authenticate(token)).toMatchObject({
+      userId: id,
+      username: 'ada',
+      role: 'USER',
+      kind: 'login',
+      tokenId: null,
+      expiresAt: identity.now().getTime() + 60 * MINUTE,
+    })
+    identity.pass(60 * MINUTE)
+    await expect(authenticate(token)).rejects.toMatchObject({
+      code: 'unauthenticated',
+      details: { detail: 'the login token has expired' },
+    })
+  })
+
+  test('says the same of a wrong name, a wrong password and a locked user', async () => {
+    await createUser()
+    await createUser({ username: 'locked' })
+    await wrongly('locked', 5)
+    const refusals = [
+      await identity.logIn('nobody'),
+      await identity.logIn('ada', 'wrong'),
+      await identity.logIn('locked', 'wrong'),
+      await identity.logIn('locked'),
+    ]
+    const said = refusals.map(({ status, body: { requestId, ...body }, headers }) => ({
+      status,
+      body,
+      challenge: headers['www-authenticate'],
+    }))
+    expect(new Set(said.map(answer => JSON.stringify(answer))).size).toBe(1)
+    expect(said[0]).toMatchObject({ status: 401, body: { code: 'wrong-credentials' } })
+    expect(said[0]?.body.detail).toContain('Five wrong passwords in a row lock a user for 15 minutes')
+  })
+
+  test('takes as long for a name that nobody has as for a wrong password', async () => {
+    await Promise.all(['a', 'b', 'c'].map(name => createUser({ username: name })))
+    const time = async (username: string) => {
+      const begun = performance.now()
+      await identity.logIn(username, 'wrong')
+      return performance.now() - begun
+    }
+    const times: { known: number[]; unknown: number[] } = { known: [], unknown: [] }
+    // Four of each user, so that none is locked.
+    for (const name of ['a', 'b', 'c', 'a', 'b', 'c', 'a', 'b', 'c', 'a', 'b', 'c']) {
+      times.known.push(await time(name))
+      times.unknown.push(await time(`nobody-${name}`))
+    }
+    const median = (values: number[]) => values.toSorted((a, b) => a - b)[Math.floor(values.length / 2)] ?? 0
+    const ratio = median(times.unknown) / median(times.known)
+    expect(ratio).toBeGreaterThan(0.75)
+    expect(ratio).toBeLessThan(1.33)
+  })
+
+  test('is noted in the log with its actor', async () => {
+    const id = await createUser()
+    await identity.logIn('ada', 'wrong')
+    await identity.logIn('ada')
+    const [, failed, loggedIn] = await identity.host.dependencies.eventStore.readStream(`user-${id}`)
+    expect(failed).toMatchObject({ type: 'LoginFailed', metadata: { actor: { id: null } } })
+    expect(loggedIn).toMatchObject({ type: 'UserLoggedIn', metadata: { actor: { id, name: 'ada' } } })
+  })
+
+  test('of a user who may not is refused once the password was right', async () => {
+    await createUser({ username: 'inactive', status: 'INACTIVE' })
+    await createUser({ username: 'sso', sso: true })
+    await createUser({ username: 'sso-admin', sso: true, role: 'ADMIN' })
+    await createUser({ username: 'sso-only', sso: true, role: 'ADMIN', password: null })
+    expect((await identity.logIn('inactive', 'wrong')).body.code).toBe('wrong-credentials')
+    expect((await identity.logIn('inactive')).body).toMatchObject({ status: 403, code: 'user-inactive' })
+    expect((await identity.logIn('sso', 'wrong')).body.code).toBe('wrong-credentials')
+    expect((await identity.logIn('sso')).body).toMatchObject({ status: 403, code: 'sso-login-only' })
+    expect((await identity.logIn('sso-admin')).status).toBe(200)
+    expect((await identity.logIn('sso-only')).body.code).toBe('sso-login-only')
+  })
+})
+
+describe('five wrong passwords in a row', () => {
+  test('lock the user for fifteen minutes, to the right password as well', async () => {
+    const id = await createUser()
+    await wrongly('ada', 4)
+    expect((await identity.logIn('ada')).status).toBe(200)
+    await wrongly('ada', 5)
+    expect((await identity.logIn('ada')).status).toBe(401)
+    const lockedUntil = new Date(identity.now().getTime() + 15 * MINUTE).toISOString()
+    expect((await admin().get(`/users/${id}`)).body.lockedUntil).toBe(lockedUntil)
+
+    identity.pass(15 * MINUTE - 1)
+    expect((await identity.logIn('ada')).status).toBe(401)
+    identity.pass(1)
+    expect((await admin().get(`/users/${id}`)).body.lockedUntil).toBeNull()
+    expect((await identity.logIn('ada')).status).toBe(200)
+  })
+
+  test('are counted when they come at once, and no more once the user is locked', async () => {
+    const id = await createUser()
+    const tries = Array.from({ length: 12 }, (_, number) => identity.logIn('ada', `wrong ${number}`))
+    const statuses = (await Promise.all(tries)).map(({ status }) => status)
+    expect(new Set(statuses)).toEqual(new Set([401]))
+    const events = await eventsOf(id)
+    expect(events.filter(type => type === 'LoginFailed')).toHaveLength(5)
+    expect(events.at(-1)).toBe('UserLocked')
+  })
+
+  test('are undone by an administrator', async () => {
+    const id = await createUser()
+    await wrongly('ada', 5)
+    const { status, body, headers } = await admin().post(`/users/${id}/unlock`)
+    expect({ status, lockedUntil: body.lockedUntil }).toEqual({ status: 200, lockedUntil: null })
+    expect(headers.etag).toBeDefined()
+    expect((await identity.logIn('ada')).status).toBe(200)
+  })
+
+  test('do not end what the user has begun', async () => {
+    await createUser()
+    const token = await identity.loginToken('ada')
+    await wrongly('ada', 5)
+    expect((await authenticate(token)).username).toBe('ada')
+  })
+})
+
+describe('a login token', () => {
+  test('is revoked at once by logging out, together with all others of the user', async () => {
+    await createUser()
+    const [first, second] = [await identity.loginToken('ada'), await identity.loginToken('ada')]
+    expect((await identity.as(first).post('/logout')).status).toBe(204)
+    for (const token of [first, second])
+      await expect(authenticate(token)).rejects.toMatchObject({
+        details: { detail: 'the login token is revoked' },
+      })
+    expect((await authenticate(await identity.loginToken('ada'))).username).toBe('ada')
+  })
+
+  test.each([
+    ['another password', { password: 'quite another password' }],
+    ['deactivation', { status: 'INACTIVE' }],
+  ])('is revoked at once by %s', async (_, fields) => {
+    const id = await createUser()
+    const token = await identity.loginToken('ada')
+    expect((await update(id, fields)).status).toBe(200)
+    await expect(authenticate(token)).rejects.toMatchObject({ code: 'unauthenticated' })
+    // Not given back by being active again.
+    await update(id, { status: 'ACTIVE' })
+    await expect(authenticate(token)).rejects.toMatchObject({ code: 'unauthenticated' })
+  })
+
+  test('is revoked at once by deletion', async () => {
+    const id = await createUser()
+    const token = await identity.loginToken('ada')
+    await admin().delete(`/users/${id}`)
+    await expect(authenticate(token)).rejects.toMatchObject({ code: 'unauthenticated' })
+    expect((await identity.logIn('ada')).status).toBe(401)
+  })
+
+  test('allows what the role allows now', async () => {
+    const id = await createUser()
+    const token = await identity.loginToken('ada')
+    expect((await authenticate(token)).scopes).not.toContain('USER_READ')
+    await update(id, { role: 'ADMIN' })
+    expect((await authenticate(token)).scopes).toContain('USER_READ')
+    await update(id, { role: 'NO_ACCESS' })
+    expect(await authenticate(token)).toMatchObject({ role: 'NO_ACCESS', scopes: [] })
+  })
+
+  test('whose user changed is told to everybody who may remember it', async () => {
+    const told: unknown[] = []
+    identity.host.dependencies.bus.listen(subjects.principalChanged, change => told.push(change))
+    const id = await createUser()
+    await identity.logIn('ada')
+    expect(told).toEqual([])
+    await update(id, { role: 'ADMIN' })
+    await identity.as(await identity.loginToken('ada')).post('/logout')
+    await admin().delete(`/users/${id}`)
+    expect(told).toEqual([{ userId: id }, { userId: id }, { userId: id }])
+  })
+
+  test('is verified by anybody with the published keys', async () => {
+    const id = await createUser()
+    const token = await identity.loginToken('ada')
+    const { status, headers, body } = await admin().get('/.well-known/jwks.json')
+    expect({ status, cached: headers['cache-control'] }).toEqual({ status: 200, cached: 'no-cache' })
+    expect(body).toEqual({
+      keys: [
+        {
+          kty: 'OKP',
+          crv: 'Ed25519',
+          x: expect.any(String),
+          kid: expect.any(String),
+          alg: 'EdDSA',
+          use: 'sig',
+        },
+      ],
+    })
+    const { payload, protectedHeader } = await jwtVerify(token, createLocalJWKSet(body), {
+      issuer: 'gantry',
+      audience: 'gantry',
+      currentDate: identity.now(),
+    })
+    expect(payload.sub).toBe(id)
+    expect(protectedHeader).toMatchObject({ alg: 'EdDSA', kid: body.keys[0].kid })
+  })
+
+  test('survives a restart', async () => {
+    await createUser()
+    const token = await identity.loginToken('ada')
+    await identity.restart()
+    expect((await authenticate(token)).username).toBe('ada')
+  })
+
+  test.each(['', 'abc', 'a.b.c', 'pat_', `pat_${'0'.repeat(49)}`])('is not %j', async credential => {
+    await expect(authenticate(credential)).rejects.toMatchObject({ code: 'unauthenticated' })
+  })
+
+  test('is refused when it is unsigned, altered, or signed with another key or for others', async () => {
+    const id = await createUser()
+    const token = await identity.loginToken('ada')
+    const [header = '', , signature = ''] = token.split('.')
+    const claims = { sub: id, gen: 0 }
+    const kid = JSON.parse(Buffer.from(header, 'base64url').toString()).kid as string
+    const secret = new TextEncoder().encode('a shared secret of thirty-two bytes')
+    const seconds = Math.floor(identity.now().getTime() / 1000)
+    const altered = Buffer.from(
+      JSON.stringify({ ...claims, iss: 'gantry', aud: 'gantry', exp: seconds + 9_999 }),
+    ).toString('base64url')
+    const forged = [
+      new UnsecuredJWT({ ...claims, exp: seconds + 60 }).setIssuer('gantry').setAudience('gantry').encode(),
+      `${header}.${altered}.${signature}`,
+      await new SignJWT({ ...claims, exp: seconds + 60 })
+        .setProtectedHeader({ alg: 'HS256', kid })
+        .setIssuer('gantry')
+        .setAudience('gantry')
+        .sign(secret),
+    ]
+    for (const credential of forged)
+      await expect(authenticate(credential)).rejects.toMatchObject({ code: 'unauthenticated' })
+  })
+})
+
+describe('signing keys', () => {
+  test('are rotated while the tokens of the old one stay valid for their time', async () => {
+    await createUser()
+    const told: unknown[] = []
+    identity.host.dependencies.bus.listen(subjects.keysChanged, change => told.push(change))
+    const old = await identity.loginToken('ada')
+    const { kid } = await identity.host.service.rotateSigningKey()
+    expect(told).toEqual([{ kid }])
+    const young = await identity.loginToken('ada')
+    expect(JSON.parse(Buffer.from(young.split('.')[0] ?? '', 'base64url').toString()).kid).toBe(kid)
+    for (const token of [old, young]) expect((await authenticate(token)).username).toBe('ada')
+
+    const published = async () =>
+      (await admin().get('/.well-known/jwks.json')).body.keys.map((key: { kid: string }) => key.kid)
+    expect(await published()).toHaveLength(2)
+    identity.pass(120 * MINUTE)
+    expect(await published()).toEqual([kid])
+  })
+
+  test('are sealed in the log', async () => {
+    const [made] = await identity.host.dependencies.eventStore.readStream('signingkey-ring')
+    expect(Object.keys(made?.data ?? {}).sort()).toEqual(['kid', 'madeAt', 'sealedPrivateKey', 'x'])
+    expect(made?.data.sealedPrivateKey).not.toContain('{')
+  })
+})
+
+describe('on the bus', () => {
+  test('a credential is exchanged for its principal, or for the reason against it', async () => {
+    const { bus } = identity.host.dependencies
+    const ask = (question: object) =>
+      bus.request(subjects.authenticate, question as never, { timeoutMs: 1_000 })
+    await createUser()
+    const credential = await identity.loginToken('ada')
+    expect(await ask({ credential })).toEqual(await authenticate(credential))
+    await expect(ask({ credential: 'pat_nonsense' })).rejects.toMatchObject({
+      code: 'unauthenticated',
+      details: { detail: 'the access token is malformed' },
+    })
+    await expect(ask({})).rejects.toMatchObject({ code: 'unauthenticated' })
+  })
+
+  test('catalog is told of users before the answer, and the relay brings the same facts', async () => {
+    const { bus } = identity.host.dependencies
+    const told: string[] = []
+    bus.respond(subjects.react('catalog'), async message => {
+      const { id, data } = message as unknown as { id: string; data: PublicEvent }
+      told.push(`${id} ${data.type} ${data.data.displayName}`)
+      return null
+    })
+    const id = await createUser()
+    await update(id, { displayName: 'Ada' })
+    await identity.logIn('ada')
+    await admin().delete(`/users/${id}`)
+    expect(told.map(line => line.split(' ').slice(1).join(' '))).toEqual([
+      'USER_CREATED Ada Lovelace',
+      'USER_UPDATED Ada',
+      'USER_DELETED Ada',
+    ])
+    const relayed: string[] = []
+    const signal = AbortSignal.timeout(5_000)
+    for await (const { id: message, data } of bus.read({
+      subjects: ['events.identity.*'],
+      after: 0,
+      live: true,
+      signal,
+    })) {
+      const event = data as unknown as PublicEvent
+      if (event.subject === id) relayed.push(`${message} ${event.type} ${event.data.displayName}`)
+      if (event.type === 'USER_DELETED') break
+    }
+    expect(relayed).toEqual(told)
+  })
+})

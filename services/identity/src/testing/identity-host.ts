@@ -1,0 +1,96 @@
+import type { Principal } from '@gantry/contracts'
+import { ANONYMOUS } from '@gantry/service-kit'
+import { type Host, hostService } from '@gantry/service-kit/testing'
+import { expect, vi } from 'vitest'
+import { type IdentityService, identityService } from '../app.ts'
+import type { PlatformSettings } from '../authentication/platform-token.ts'
+
+export const PASSWORD = 'correct horse battery staple'
+export const START = '2026-11-21T10:00:00.000Z'
+
+export interface Answer {
+  status: number
+  headers: Record<string, unknown>
+  // biome-ignore lint/suspicious/noExplicitAny: bodies are as different as the operations
+  body: any
+}
+
+interface Sent {
+  body?: object
+  headers?: Record<string, string>
+}
+
+export interface IdentityHost {
+  readonly host: Host<IdentityService>
+  /** Lets time pass, in milliseconds: it does not by itself. */
+  pass(ms: number): void
+  now(): Date
+  /** Calls as the holder of a credential, or as somebody whose principal is known. */
+  as(caller: string | Principal): {
+    get(url: string, headers?: Record<string, string>): Promise<Answer>
+    post(url: string, sent?: Sent): Promise<Answer>
+    put(url: string, sent?: Sent): Promise<Answer>
+    delete(url: string, headers?: Record<string, string>): Promise<Answer>
+  }
+  logIn(username: string, password?: string): Promise<Answer>
+  /** The login token of a user who may log in. */
+  loginToken(username: string, password?: string): Promise<string>
+  restart(): Promise<void>
+  close(): Promise<void>
+}
+
+export const MINUTE = 60_000
+
+/** Identity on embedded stores, with the administrator `admin` and a clock that stands still. */
+export async function hostIdentity(
+  settings: PlatformSettings = { PLATFORM_JWT_USER_CLAIM: 'sub' },
+): Promise<IdentityHost> {
+  let time = Date.parse(START)
+  const now = () => new Date(time)
+  const host = await hostService(dependencies => identityService(dependencies, settings), { now })
+  const ready = () => vi.waitFor(() => expect(host.service.waitingFor()).toBeUndefined(), { interval: 5 })
+  await ready()
+  await host.service.ensureAdministrator({ username: 'admin', password: PASSWORD })
+
+  const call = async (
+    caller: string | Principal,
+    method: 'GET' | 'POST' | 'PUT' | 'DELETE',
+    url: string,
+    { body, headers = {} }: Sent = {},
+  ): Promise<Answer> => {
+    host.actAs(typeof caller === 'string' ? await host.service.authenticate(caller) : caller)
+    const answer = await host.app.inject({ method, url, headers, ...(body && { payload: body }) })
+    return {
+      status: answer.statusCode,
+      headers: answer.headers,
+      body: answer.body ? answer.json() : undefined,
+    }
+  }
+  const logIn = (username: string, password = PASSWORD) =>
+    call(ANONYMOUS, 'POST', '/login', { body: { username, password } })
+
+  return {
+    host,
+    pass(ms) {
+      time += ms
+    },
+    now,
+    as: caller => ({
+      get: (url, headers) => call(caller, 'GET', url, { ...(headers && { headers }) }),
+      post: (url, sent) => call(caller, 'POST', url, sent),
+      put: (url, sent) => call(caller, 'PUT', url, sent),
+      delete: (url, headers) => call(caller, 'DELETE', url, { ...(headers && { headers }) }),
+    }),
+    logIn,
+    async loginToken(username, password) {
+      const { status, headers } = await logIn(username, password)
+      expect(status).toBe(200)
+      return String(headers.authorization).replace(/^Bearer /, '')
+    },
+    async restart() {
+      await host.restart()
+      await ready()
+    },
+    close: () => host.close(),
+  }
+}

@@ -1,0 +1,75 @@
+import { storyMetadata as metadata, story } from '@gantry/event-sourcing/testing'
+import { describe, expect, test } from 'vitest'
+import { type TokenEvent, tokenDecider } from './token.ts'
+
+const ID = '5b1f1c9e-6d0f-4c58-9a43-9d6b8c2a7e10'
+const ADA = '7c0b3a52-7d0e-4a53-8a3e-0d9b9f0f7c21'
+const NOW = metadata.now
+const create = {
+  type: 'CreateToken' as const,
+  metadata,
+  id: ID,
+  userId: ADA,
+  name: 'pipeline',
+  validityDays: 2,
+  scopes: ['API_READ' as const, 'API_WRITE' as const],
+  callerScopes: ['API_READ' as const, 'API_WRITE' as const, 'USER_READ' as const],
+  hash: 'SECRET',
+}
+const created: TokenEvent = {
+  type: 'TokenCreated',
+  data: {
+    id: ID,
+    name: 'pipeline',
+    scopes: ['API_READ', 'API_WRITE'],
+    createdAt: NOW,
+    validUntil: '2026-11-23T10:00:00.000Z',
+    userId: ADA,
+    hash: 'SECRET',
+  },
+}
+const revoked: TokenEvent = { type: 'TokenRevoked', data: { at: NOW } }
+const usedAt = (at: string): TokenEvent => ({ type: 'TokenUsed', data: { at } })
+const noteUse = (now: string) => ({ type: 'NoteUse' as const, metadata: { ...metadata, now } })
+const { given } = story(tokenDecider)
+
+describe('an access token', () => {
+  test('is valid for so many days', () => {
+    given().when(create).then(created)
+  })
+  test('has no scope that its maker has not', () => {
+    given()
+      .when({ ...create, callerScopes: ['API_READ'] })
+      .thenRefused('scopes-exceeded')
+  })
+  test('is revoked by its holder, once, and by nobody else', () => {
+    given(created).when({ type: 'RevokeToken', metadata, userId: ADA }).then(revoked)
+    given(created)
+      .when({ type: 'RevokeToken', metadata, userId: 'grace' })
+      .thenRefused('access-token-not-found')
+    given(created, revoked)
+      .when({ type: 'RevokeToken', metadata, userId: ADA })
+      .thenRefused('access-token-not-found')
+    given().when({ type: 'RevokeToken', metadata, userId: ADA }).thenRefused('access-token-not-found')
+  })
+  test('has its use noted at first and every ten minutes', () => {
+    given(created).when(noteUse(NOW)).then(usedAt(NOW))
+    given(created, usedAt(NOW)).when(noteUse('2026-11-21T10:09:59.999Z')).then()
+    given(created, usedAt(NOW))
+      .when(noteUse('2026-11-21T10:10:00.000Z'))
+      .then(usedAt('2026-11-21T10:10:00.000Z'))
+    given(created, revoked).when(noteUse(NOW)).then()
+  })
+  test('is told of without its hash', () => {
+    const { state } = given(created)
+    const change = tokenDecider.describe?.(tokenDecider.initial, created, state)
+    expect(change).toMatchObject({
+      action: 'ACCESS_TOKEN_CREATED',
+      resourceType: 'ACCESS_TOKEN',
+      resourceId: ID,
+      before: null,
+      after: { name: 'pipeline', user: ADA },
+    })
+    expect(JSON.stringify(change)).not.toContain('SECRET')
+  })
+})

@@ -1,0 +1,238 @@
+import type { Role } from '@gantry/contracts'
+import { storyMetadata as metadata, story } from '@gantry/event-sourcing/testing'
+import { describe, expect, test } from 'vitest'
+import { userDecider } from './user.decide.ts'
+import type { UserEvent } from './user.ts'
+
+const ID = '5b1f1c9e-6d0f-4c58-9a43-9d6b8c2a7e10'
+const NOW = metadata.now
+const LATER = '2026-11-21T10:15:00.000Z'
+const input = {
+  username: 'ada',
+  displayName: 'Ada Lovelace',
+  email: null,
+  role: 'USER',
+  status: 'ACTIVE',
+  sso: false,
+} as const
+const created = (fields: object = {}): UserEvent => ({
+  type: 'UserCreated',
+  data: { id: ID, ...input, passwordHash: 'h1', createdAt: NOW, ...fields },
+})
+const failed: UserEvent = { type: 'LoginFailed', data: { at: NOW } }
+const locked: UserEvent = { type: 'UserLocked', data: { until: LATER } }
+const loggedIn: UserEvent = { type: 'UserLoggedIn', data: { at: NOW } }
+const deleted: UserEvent = { type: 'UserDeleted', data: { deletedAt: NOW } }
+const logIn = (correct: boolean, fields: object = {}) => ({
+  type: 'LogIn' as const,
+  metadata,
+  username: 'ada',
+  checkedAgainst: 'h1' as string | null,
+  correct,
+  ...fields,
+})
+const { given } = story(userDecider)
+
+describe('an administrator', () => {
+  const create = (by: Role, role: Role) => ({
+    type: 'CreateUser' as const,
+    metadata,
+    by,
+    id: ID,
+    input: { ...input, role },
+    passwordHash: 'h1',
+  })
+  const update = (by: Role, fields: object = {}, passwordHash: string | null = null) => ({
+    type: 'UpdateUser' as const,
+    metadata,
+    by,
+    input: { ...input, ...fields },
+    passwordHash,
+  })
+  const updated = (fields: object = {}): UserEvent => ({
+    type: 'UserUpdated',
+    data: { ...input, ...fields, updatedAt: NOW },
+  })
+
+  test('makes users of his own role and below, not above', () => {
+    given()
+      .when(create('ADMIN', 'ADMIN'))
+      .then(created({ role: 'ADMIN' }))
+    given().when(create('ADMIN', 'GLOBAL_ADMIN')).thenRefused('role-missing')
+  })
+  test('shows the username where no display name is given', () => {
+    given()
+      .when({ ...create('ADMIN', 'USER'), input: { ...input, displayName: null } })
+      .then(created({ displayName: 'ada' }))
+  })
+  test('raises nobody above himself, nor touches one who is above', () => {
+    given(created())
+      .when(update('ADMIN', { role: 'GLOBAL_ADMIN' }))
+      .thenRefused('role-missing')
+    const above = created({ role: 'GLOBAL_ADMIN' })
+    given(above)
+      .when(update('ADMIN', { role: 'USER' }))
+      .thenRefused('role-missing')
+    given(above).when({ type: 'DeleteUser', metadata, by: 'ADMIN' }).thenRefused('role-missing')
+    given(above, locked).when({ type: 'UnlockUser', metadata, by: 'ADMIN' }).thenRefused('role-missing')
+  })
+  test('may go down himself', () => {
+    given(created({ role: 'ADMIN' }))
+      .when(update('ADMIN'))
+      .then(updated())
+  })
+  test('changes nothing by saying what is', () => {
+    given(created()).when(update('ADMIN')).then()
+  })
+  test('changes fields and password in one append', () => {
+    given(created())
+      .when(update('ADMIN', { email: 'ada@example.com' }, 'h2'))
+      .then(updated({ email: 'ada@example.com' }), {
+        type: 'PasswordChanged',
+        data: { passwordHash: 'h2', changedAt: NOW },
+      })
+  })
+  test('cannot leave a user with neither password nor single sign-on', () => {
+    const sso = created({ sso: true, passwordHash: null })
+    given(sso).when(update('ADMIN')).thenRefused('invalid-request')
+    given(sso)
+      .when(update('ADMIN', {}, 'h2'))
+      .then(updated(), { type: 'PasswordChanged', data: { passwordHash: 'h2', changedAt: NOW } })
+  })
+  test('is refused when he has seen an older revision; a login is no new one', () => {
+    given(created(), loggedIn)
+      .when({ type: 'DeleteUser', metadata, by: 'ADMIN', ifMatch: [0] })
+      .then(deleted)
+    given(created(), locked)
+      .when({ type: 'DeleteUser', metadata, by: 'ADMIN', ifMatch: [0] })
+      .thenRefused('precondition-failed')
+  })
+  test('finds nobody who is deleted', () => {
+    given(created(), deleted).when(update('GLOBAL_ADMIN')).thenRefused('user-not-found')
+    given(created(), deleted)
+      .when({ type: 'UnlockUser', metadata, by: 'GLOBAL_ADMIN' })
+      .thenRefused('user-not-found')
+  })
+})
+
+describe('a login', () => {
+  test('with the right password is noted, and forgets the wrong ones', () => {
+    const { state, when } = given(created(), failed, failed, loggedIn)
+    expect(state).toMatchObject({ failedLogins: 0 })
+    when(logIn(true)).then(loggedIn)
+  })
+  test('locks the user at the fifth wrong password in a row', () => {
+    given(created(), failed, failed, failed).when(logIn(false)).then(failed)
+    given(created(), failed, failed, failed, failed).when(logIn(false)).then(failed, locked)
+  })
+  test('is refused the same way to a locked user with the right and the wrong password, and not counted', () => {
+    given(created(), locked).when(logIn(true)).thenRefused('wrong-credentials')
+    given(created(), locked).when(logIn(false)).thenRefused('wrong-credentials')
+  })
+  test('is possible again when the lock is over, with five tries', () => {
+    const over: UserEvent = { type: 'UserLocked', data: { until: NOW } }
+    given(created(), over).when(logIn(true)).then(loggedIn)
+    given(created(), over).when(logIn(false)).then(failed)
+  })
+  test('is possible again when an administrator unlocked the user', () => {
+    given(created(), locked)
+      .when({ type: 'UnlockUser', metadata, by: 'ADMIN' })
+      .then({ type: 'UserUnlocked', data: { at: NOW } })
+    given(created(), locked, { type: 'UserUnlocked', data: { at: NOW } })
+      .when(logIn(true))
+      .then(loggedIn)
+    given(created()).when({ type: 'UnlockUser', metadata, by: 'ADMIN' }).then()
+  })
+  test('does not count when name or password changed while it was checked', () => {
+    const changed: UserEvent = { type: 'PasswordChanged', data: { passwordHash: 'h2', changedAt: NOW } }
+    given(created(), changed).when(logIn(true)).thenRefused('wrong-credentials')
+    given(created())
+      .when(logIn(true, { username: 'grace' }))
+      .thenRefused('wrong-credentials')
+  })
+  test('is refused to nobody, and to one who is no more', () => {
+    given()
+      .when(logIn(false, { checkedAgainst: null }))
+      .thenRefused('wrong-credentials')
+    given(created(), deleted).when(logIn(true)).thenRefused('wrong-credentials')
+  })
+  test('of a single sign-on user is for administrators with a password', () => {
+    given(created({ sso: true }))
+      .when(logIn(true))
+      .thenRefused('sso-login-only')
+    given(created({ sso: true }))
+      .when(logIn(false))
+      .then(failed)
+    given(created({ sso: true, role: 'ADMIN' }))
+      .when(logIn(true))
+      .then(loggedIn)
+    given(created({ sso: true, role: 'ADMIN', passwordHash: null }))
+      .when(logIn(false, { checkedAgainst: null }))
+      .thenRefused('sso-login-only')
+  })
+  test('of an inactive user is refused once the password was right', () => {
+    given(created({ status: 'INACTIVE' }))
+      .when(logIn(true))
+      .thenRefused('user-inactive')
+    given(created({ status: 'INACTIVE' }))
+      .when(logIn(false))
+      .then(failed)
+  })
+})
+
+describe('login tokens', () => {
+  const generation = (...events: UserEvent[]) => {
+    const { state } = given(created(), ...events)
+    return state.status === 'Live' ? state.generation : state.status
+  }
+  test('are revoked by logging out, another password and deactivation', () => {
+    const inactive: UserEvent = {
+      type: 'UserUpdated',
+      data: { ...input, status: 'INACTIVE', updatedAt: NOW },
+    }
+    expect(generation()).toBe(0)
+    expect(generation({ type: 'UserLoggedOut', data: { at: NOW } })).toBe(1)
+    expect(generation({ type: 'PasswordChanged', data: { passwordHash: 'h2', changedAt: NOW } })).toBe(1)
+    expect(generation(inactive)).toBe(1)
+    expect(generation(inactive, inactive)).toBe(1)
+  })
+  test('outlive another login, a wrong password, a lock and a new name', () => {
+    const renamed: UserEvent = { type: 'UserUpdated', data: { ...input, username: 'b', updatedAt: NOW } }
+    expect(generation(loggedIn, failed, locked, renamed)).toBe(0)
+  })
+})
+
+test('no change that is told carries a password or its hash', () => {
+  const events: UserEvent[] = [
+    created({ passwordHash: 'SECRET' }),
+    { type: 'PasswordChanged', data: { passwordHash: 'SECRET', changedAt: NOW } },
+    failed,
+    locked,
+    { type: 'UserUnlocked', data: { at: NOW } },
+    loggedIn,
+    { type: 'UserLoggedOut', data: { at: NOW } },
+    { type: 'UserUpdated', data: { ...input, updatedAt: NOW } },
+    deleted,
+  ]
+  let state = userDecider.initial
+  const changes = events.map((event, revision) => {
+    const before = state
+    state = userDecider.evolve(state, event, revision)
+    return userDecider.describe?.(before, event, state)
+  })
+  expect(changes.map(change => change?.action)).toEqual([
+    'USER_CREATED',
+    'USER_PASSWORD_CHANGED',
+    'USER_LOGIN_FAILED',
+    'USER_LOCKED',
+    'USER_UNLOCKED',
+    'USER_LOGGED_IN',
+    'USER_LOGGED_OUT',
+    'USER_UPDATED',
+    'USER_DELETED',
+  ])
+  expect(changes.every(change => change?.resourceId === ID)).toBe(true)
+  expect(changes[0]?.before).toBeNull()
+  expect(changes.at(-1)?.after).toBeNull()
+  expect(JSON.stringify(changes)).not.toContain('SECRET')
+})

@@ -1,0 +1,258 @@
+import type { Principal } from '@gantry/contracts'
+import { answerProblem } from '@gantry/service-kit'
+import { administrator } from '@gantry/service-kit/testing'
+import Fastify, { type FastifyInstance } from 'fastify'
+import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { identityService } from '../app.ts'
+import { hostIdentity, type IdentityHost, PASSWORD, START } from '../testing/identity-host.ts'
+
+let identity: IdentityHost
+beforeEach(async () => {
+  identity = await hostIdentity()
+})
+afterEach(() => identity.close())
+
+const ada = { username: 'ada', displayName: 'Ada Lovelace', email: 'ada@example.com', password: PASSWORD }
+const admin = () => identity.as(administrator)
+const create = async (fields: object = {}): Promise<string> => {
+  const { status, body } = await admin().post('/users', { body: { ...ada, ...fields } })
+  expect(status).toBe(201)
+  return body.id
+}
+const globalAdministrators = async () =>
+  (await admin().get('/users?role=GLOBAL_ADMIN&status=ACTIVE')).body.totalElements as number
+const firstAdministrator = async () =>
+  (await admin().get('/users?username=admin')).body.content[0].id as string
+
+describe('a user', () => {
+  test('is created, read, replaced and deleted', async () => {
+    const created = await admin().post('/users', { body: ada })
+    expect(created).toMatchObject({
+      status: 201,
+      headers: { location: `/users/${created.body.id}` },
+      body: {
+        username: 'ada',
+        displayName: 'Ada Lovelace',
+        email: 'ada@example.com',
+        role: 'USER',
+        status: 'ACTIVE',
+        sso: false,
+        lockedUntil: null,
+        createdAt: START,
+        updatedAt: START,
+      },
+    })
+    const url = `/users/${created.body.id}`
+    expect((await admin().get(url)).body).toEqual(created.body)
+    identity.pass(1_000)
+    const replaced = await admin().put(url, { body: { username: 'ada', role: 'ADMIN' } })
+    expect(replaced).toMatchObject({
+      status: 200,
+      body: {
+        displayName: 'ada',
+        email: null,
+        role: 'ADMIN',
+        createdAt: START,
+        updatedAt: '2026-11-21T10:00:01.000Z',
+      },
+    })
+    expect((await admin().delete(url)).status).toBe(204)
+    expect((await admin().delete(url)).body.code).toBe('user-not-found')
+    expect((await admin().get(url)).status).toBe(404)
+  })
+
+  test('never shows a password or its hash, nor does the log show a password', async () => {
+    const id = await create()
+    await admin().put(`/users/${id}`, { body: { ...ada, password: 'another long password' } })
+    expect((await identity.logIn('ada', 'another long password')).status).toBe(200)
+    const shown = JSON.stringify([
+      (await admin().get('/users')).body,
+      (await admin().get(`/users/${id}`)).body,
+    ])
+    expect(shown).not.toMatch(/password|argon2/i)
+    const events = await identity.host.dependencies.eventStore.readStream(`user-${id}`)
+    expect(JSON.stringify(events)).not.toMatch(/correct horse|another long/)
+    expect(JSON.stringify(events.map(({ metadata }) => metadata))).not.toContain('argon2')
+  })
+
+  test('is found by text, username, role and status, and sorted', async () => {
+    await create({ username: 'b', displayName: 'Bea', email: null, role: 'ADMIN' })
+    await create({ username: 'c', displayName: 'Cleo', email: 'x@example.com', status: 'INACTIVE' })
+    const names = async (query: string) =>
+      (await admin().get(`/users?${query}`)).body.content.map(
+        ({ username }: { username: string }) => username,
+      )
+    expect(await names('')).toEqual(['admin', 'b', 'c'])
+    expect(await names('sort=username,desc&size=2')).toEqual(['c', 'b'])
+    expect(await names('text=EXAMPLE%20cle')).toEqual(['c'])
+    expect(await names('username=b')).toEqual(['b'])
+    expect(await names('role=ADMIN')).toEqual(['b'])
+    expect(await names('status=INACTIVE')).toEqual(['c'])
+  })
+
+  test('carries a tag that changes with its record and with nothing else', async () => {
+    const id = await create()
+    const url = `/users/${id}`
+    const tag = async () => String((await admin().get(url)).headers.etag)
+    const first = await tag()
+    await identity.logIn('ada')
+    await identity.logIn('ada', 'wrong')
+    expect(await tag()).toBe(first)
+    const body = { ...ada, displayName: 'A', password: null }
+    expect((await admin().put(url, { body, headers: { 'if-match': first } })).status).toBe(200)
+    expect(await tag()).not.toBe(first)
+    expect((await admin().put(url, { body, headers: { 'if-match': first } })).status).toBe(412)
+    expect((await admin().delete(url, { 'if-match': first })).status).toBe(412)
+    expect((await admin().get(url, { 'if-none-match': await tag() })).status).toBe(304)
+  })
+
+  test('is made once under an Idempotency-Key', async () => {
+    const sent = { body: ada, headers: { 'idempotency-key': 'k-1' } }
+    const [first, second] = [await admin().post('/users', sent), await admin().post('/users', sent)]
+    expect(second.body).toEqual(first.body)
+    expect(second.headers['idempotency-replayed']).toBe('true')
+  })
+})
+
+describe('a username', () => {
+  test('goes to one of two that ask at once', async () => {
+    const answers = await Promise.all([
+      admin().post('/users', { body: ada }),
+      admin().post('/users', { body: ada }),
+    ])
+    expect(answers.map(({ status }) => status).toSorted()).toEqual([201, 409])
+    expect(answers.find(({ status }) => status === 409)?.body.code).toBe('username-taken')
+    expect((await admin().get('/users?username=ada')).body.totalElements).toBe(1)
+  })
+  test('is free after deletion and after renaming', async () => {
+    const id = await create()
+    await admin().put(`/users/${id}`, { body: { ...ada, username: 'countess' } })
+    const second = await create()
+    expect((await admin().put(`/users/${id}`, { body: { ...ada } })).body.code).toBe('username-taken')
+    await admin().delete(`/users/${second}`)
+    expect((await admin().put(`/users/${id}`, { body: { ...ada } })).status).toBe(200)
+    expect((await identity.logIn('countess')).status).toBe(401)
+    expect((await identity.logIn('ada')).status).toBe(200)
+  })
+})
+
+describe('a role', () => {
+  const ofAdmin: Principal = { ...administrator, role: 'ADMIN' }
+
+  test('is granted and touched by nobody below it', async () => {
+    const below = identity.as(ofAdmin)
+    const id = await create({ username: 'grace', role: 'GLOBAL_ADMIN' })
+    const raised = { ...ada, role: 'GLOBAL_ADMIN' }
+    const refusals = [
+      await below.post('/users', { body: raised }),
+      await below.put(`/users/${id}`, { body: { ...ada, username: 'grace' } }),
+      await below.delete(`/users/${id}`),
+      await below.post(`/users/${id}/unlock`),
+    ]
+    for (const { body } of refusals) expect(body).toMatchObject({ status: 403, code: 'role-missing' })
+    // What was refused has not taken the name either.
+    expect((await below.post('/users', { body: ada })).status).toBe(201)
+  })
+  test('is not raised by the one who has it', async () => {
+    const id = await create({ role: 'ADMIN' })
+    const self = identity.as(await identity.loginToken('ada'))
+    const { body } = await self.put(`/users/${id}`, { body: { ...ada, role: 'GLOBAL_ADMIN' } })
+    expect(body).toMatchObject({ status: 403, code: 'role-missing' })
+    expect((await admin().get(`/users/${id}`)).body.role).toBe('ADMIN')
+  })
+})
+
+describe('the last global administrator', () => {
+  test.each([
+    ['deleted', (id: string) => admin().delete(`/users/${id}`)],
+    ['demoted', (id: string) => admin().put(`/users/${id}`, { body: { username: 'admin', role: 'ADMIN' } })],
+    [
+      'deactivated',
+      (id: string) =>
+        admin().put(`/users/${id}`, {
+          body: { username: 'admin', role: 'GLOBAL_ADMIN', status: 'INACTIVE' },
+        }),
+    ],
+  ])('cannot be %s, until there is another', async (_, remove) => {
+    const id = await firstAdministrator()
+    await create({ username: 'inactive', role: 'GLOBAL_ADMIN', status: 'INACTIVE' })
+    await create({ username: 'lower', role: 'ADMIN' })
+    expect((await remove(id)).body).toMatchObject({ status: 409, code: 'last-administrator' })
+    expect(await globalAdministrators()).toBe(1)
+    await create({ username: 'second', role: 'GLOBAL_ADMIN' })
+    expect((await remove(id)).status).toBeLessThan(300)
+    expect(await globalAdministrators()).toBe(1)
+  })
+
+  test('may change otherwise', async () => {
+    const id = await firstAdministrator()
+    const { status } = await admin().put(`/users/${id}`, {
+      body: { username: 'root', role: 'GLOBAL_ADMIN', password: 'another long password' },
+    })
+    expect(status).toBe(200)
+    expect((await identity.logIn('root', 'another long password')).status).toBe(200)
+  })
+
+  describe('over two replicas', () => {
+    let other: FastifyInstance
+    beforeEach(async () => {
+      const settings = { PLATFORM_JWT_USER_CLAIM: 'sub' }
+      const replica = identityService({ ...identity.host.dependencies, holder: 'other' }, settings)
+      other = Fastify()
+      other.setErrorHandler((error, request, reply) => answerProblem(error, request, reply, identity.now()))
+      await other.register(async scope => replica.routes(scope, async () => administrator))
+    })
+    afterEach(() => other.close())
+
+    test('stays when the last two are removed at once, each on its replica', async () => {
+      let first = await firstAdministrator()
+      for (let round = 0; round < 5; round++) {
+        const second = await create({ username: `second-${round}`, role: 'GLOBAL_ADMIN' })
+        const answers = await Promise.all([
+          admin().delete(`/users/${first}`),
+          other
+            .inject({ method: 'DELETE', url: `/users/${second}` })
+            .then(({ statusCode, body }) => ({
+              status: statusCode,
+              body: body ? JSON.parse(body) : undefined,
+            })),
+        ])
+        expect(answers.map(({ status }) => status).toSorted()).toEqual([204, 409])
+        expect(answers.find(({ status }) => status === 409)?.body.code).toBe('last-administrator')
+        expect(await globalAdministrators()).toBe(1)
+        if (answers[0].status === 204) first = second
+      }
+    })
+
+    test('may go two seconds after another removal was announced and given up by a crash', async () => {
+      const { eventStore, newId } = identity.host.dependencies
+      const first = await firstAdministrator()
+      const second = await create({ username: 'second', role: 'GLOBAL_ADMIN' })
+      const [made] = await eventStore.readStream(`user-${second}`)
+      if (!made) throw new Error('the second administrator has no event')
+      await eventStore.append(
+        'administrators-all',
+        [
+          {
+            id: newId(),
+            type: 'RemovalAnnounced',
+            data: { userId: second, userRevision: made.revision, announcedAt: START },
+            metadata: made.metadata,
+          },
+        ],
+        -1,
+      )
+      expect((await admin().delete(`/users/${first}`)).body.code).toBe('last-administrator')
+      identity.pass(2_000)
+      expect((await admin().delete(`/users/${first}`)).status).toBe(204)
+      expect(await globalAdministrators()).toBe(1)
+      // The writer that was only slow comes too late: the place that it announced is taken.
+      const late = eventStore.append(
+        `user-${second}`,
+        [{ ...made, id: newId(), type: 'UserDeleted' }],
+        made.revision,
+      )
+      await expect(late).rejects.toMatchObject({ name: 'WrongExpectedRevision' })
+    })
+  })
+})
