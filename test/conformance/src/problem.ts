@@ -38,7 +38,10 @@ export const faultsOf = (body: unknown, status: number, headers: Headers): strin
           errors.every(error => isText(error?.message) && typeof error?.field === 'string')),
       'errors is no list of field and message',
     ],
-    [!/\bat .+:\d+:\d+|node_modules|node:internal/.test(JSON.stringify(body)), 'it shows a stack trace'],
+    [
+      !/\n\s+at |\.[jt]s:\d+|node_modules|node:internal/.test(String(problem.detail)),
+      'it shows a stack trace',
+    ],
     [status !== 401 || headers.has('www-authenticate'), 'WWW-Authenticate is missing'],
     [![429, 503].includes(status) || headers.has('retry-after'), 'Retry-After is missing'],
   ]

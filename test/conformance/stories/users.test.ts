@@ -1,5 +1,15 @@
 import { describe, expect, test } from 'vitest'
-import { admin, cleanUp, createUser, loggedIn, logIn, PASSWORD, unique, uuid } from '../src/gantry.ts'
+import {
+  admin,
+  cleanUp,
+  createUser,
+  findListed,
+  loggedIn,
+  logIn,
+  PASSWORD,
+  unique,
+  uuid,
+} from '../src/gantry.ts'
 import type { Page, User } from '../src/records.ts'
 
 const readUser = async (id: string) => (await admin.get(`/users/${id}`)).as<User>(200)
