@@ -70,6 +70,33 @@ describe('the bus in a SQLite file', () => {
     expect(given).toEqual(['a', 'a', 'a', 'b'])
   })
 
+  it('leaves the name to a consumer that takes longer than its lease', async () => {
+    const other = sqliteBus({ path, leaseMs: 300 })
+    await publish('a', 'b')
+    const controller = new AbortController()
+    const received: Json[] = []
+    let receiving: Promise<void> | undefined
+    for await (const { message, ack } of bus.consume({ consumer: 'shop', subjects: ['>'], signal })) {
+      const startedAt = Date.now()
+      const options = { consumer: 'shop', subjects: ['>'], signal: controller.signal }
+      receiving = (async () => {
+        for await (const delivered of other.consume(options)) {
+          received.push(delivered.message.data)
+          await delivered.ack()
+        }
+      })()
+      await vi.waitFor(() => expect(Date.now() - startedAt).toBeGreaterThan(700))
+      expect(received).toEqual([])
+      expect(message.data).toBe('a')
+      await ack()
+      break
+    }
+    await vi.waitFor(() => expect(received).toEqual(['b']))
+    controller.abort()
+    await receiving
+    await other.close()
+  })
+
   it('need not look again at messages for others that a consumer has passed', async () => {
     await publish(...Array.from({ length: 1_500 }, (_, index) => index + 1))
     await bus.publish([{ id: randomUUID(), subject: 'events.refunds', data: 'ours' }])

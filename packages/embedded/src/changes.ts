@@ -40,9 +40,13 @@ export function watchChanges(db: DatabaseSync, pollMs: number): Changes {
   }
 
   const poll = () => {
-    const version = dataVersion()
-    if (version === seen) return
-    seen = version
+    try {
+      const version = dataVersion()
+      if (version === seen) return
+      seen = version
+    } catch {
+      // Whoever goes on to read meets the same failure, and can tell it.
+    }
     announce()
   }
 

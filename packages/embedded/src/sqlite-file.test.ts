@@ -100,6 +100,13 @@ describe('a file that must not be used is refused in one line and left as it was
     )
   })
 
+  it('short of its last bytes', async () => {
+    fill()
+    const { length } = await readFile(path)
+    await truncate(path, length - 100)
+    await expectRefusal(new RegExp(`is truncated: ${length - 100} of ${length} bytes are left$`))
+  })
+
   it('overwritten in the middle', async () => {
     fill()
     const bytes = await readFile(path)

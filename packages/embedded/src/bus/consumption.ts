@@ -44,13 +44,18 @@ export function consumption(
   )
   const renew = db.prepare('UPDATE consumers SET expires_at = ? WHERE name = ? AND holder = ?')
   const advance = db.prepare('UPDATE consumers SET sequence = max(sequence, ?) WHERE name = ? AND holder = ?')
+  /** Holders here and the names they hold. */
   const held = new Map<string, string>()
 
   /** The place of the consumer, when nobody else holds its name. */
   const acquire = async (consumer: string, holder: string): Promise<number | undefined> => {
     if (Number(leaseOf.get(consumer)?.expires_at ?? 0) > Date.now()) return undefined
-    const taken = await commits.run(() => take.get(consumer, holder, Date.now() + leaseMs, Date.now()))
-    return taken && Number(taken.sequence)
+    return commits.run(() => {
+      const taken = take.get(consumer, holder, Date.now() + leaseMs, Date.now())
+      if (!taken) return undefined
+      held.set(holder, consumer)
+      return Number(taken.sequence)
+    })
   }
 
   /** @returns whether the name is still the holder's, as far as one can tell */
@@ -85,7 +90,6 @@ export function consumption(
         await changes.after(seen, ending, leaseMs / 10)
         continue
       }
-      held.set(holder, consumer)
       const lost = new AbortController()
       const renewal = setInterval(() => {
         if (!extend(consumer, holder, leaseMs)) lost.abort()
@@ -127,15 +131,19 @@ export function consumption(
   }
 
   async function* untilAcknowledged(row: MessageRow, handled: () => Promise<void>, ending: AbortSignal) {
-    const acknowledged = new AbortController()
+    let acknowledged = false
+    let waiting: AbortController | undefined
     const ack = async () => {
       await handled()
-      acknowledged.abort()
+      acknowledged = true
+      waiting?.abort()
     }
-    const going = AbortSignal.any([ending, acknowledged.signal])
-    while (!going.aborted) {
+    while (!acknowledged && !ending.aborted) {
       yield { message: toMessage(row), ack }
-      if (!going.aborted) await setTimeout(redeliverAfterMs, undefined, { signal: going }).catch(() => {})
+      if (acknowledged) return
+      waiting = new AbortController()
+      const signal = AbortSignal.any([ending, waiting.signal])
+      await setTimeout(redeliverAfterMs, undefined, { signal }).catch(() => {})
     }
   }
 

@@ -141,11 +141,18 @@ export function requests({ db, changes, closing, instance }: SharedFile): Reques
           handle(String(id), String(subject), String(data)).catch(error => process.emitWarning(error))
       }
     }
-    const heartbeat = setInterval(announce, RESPONDER_MS / 3)
+    const heartbeat = setInterval(() => {
+      try {
+        announce()
+      } catch (error) {
+        process.emitWarning(error instanceof Error ? error : String(error))
+      }
+    }, RESPONDER_MS / 3)
     signal.addEventListener('abort', () => clearInterval(heartbeat))
     follow(changes, signal, look)
   }
 
+  /** Says who answers here, and clears away what nobody waits for. */
   const announce = () => {
     for (const { subject } of responders) announceResponder.run(instance, subject, Date.now() + RESPONDER_MS)
     forgetDead.run(Date.now())
