@@ -3,11 +3,15 @@ import { isProblemCode, PROBLEMS, Principal, subjects } from '@gantry/contracts'
 import { Refusal } from '@gantry/event-sourcing'
 import { type Bus, type Json, RequestFailed } from '@gantry/messaging'
 import { LRUCache } from 'lru-cache'
+import { z } from 'zod'
 
 /** How long a principal is believed without asking again: the bound on revocation when a broadcast is lost. */
 const BELIEVED_MS = 5_000
 const REMEMBERED = 10_000
 const TIMEOUT_MS = 2_000
+
+/** A user, or one access token of his. */
+const Changed = z.object({ userId: z.string(), tokenId: z.string().optional() })
 
 interface Remembered {
   principal: Principal
@@ -33,13 +37,10 @@ export function principals({ bus, now }: { bus: Bus; now(): Date }): Principals 
   const asking = new Map<string, Promise<Principal>>()
   const keyOf = (credential: string) => hash('sha256', credential, 'base64')
 
-  const forget = (change: Json) => {
-    const { userId, tokenId } = changed(change)
+  const forget = (broadcast: Json) => {
+    const { userId, tokenId } = Changed.parse(broadcast)
     for (const [key, { principal }] of [...known]) {
-      const other =
-        (userId !== undefined && principal.userId !== userId) ||
-        (tokenId !== undefined && principal.tokenId !== tokenId)
-      if (!other) known.delete(key)
+      if (principal.userId === userId && (!tokenId || principal.tokenId === tokenId)) known.delete(key)
     }
     // What was asked before the change may be answered with what was before it, and nobody knows yet of whom: those
     // who asked get that answer, nobody else does.
@@ -77,17 +78,6 @@ export function principals({ bus, now }: { bus: Bus; now(): Date }): Principals 
       }
     },
     listen: () => bus.listen(subjects.principalChanged, forget),
-  }
-}
-
-/** Whose principals a broadcast is about; everybody's when it says nothing that is understood. */
-function changed(change: Json): { userId?: string; tokenId?: string } {
-  if (typeof change === 'string') return { userId: change }
-  if (typeof change !== 'object' || change === null || Array.isArray(change)) return {}
-  const { userId, tokenId } = change
-  return {
-    ...(typeof userId === 'string' && { userId }),
-    ...(typeof tokenId === 'string' && { tokenId }),
   }
 }
 

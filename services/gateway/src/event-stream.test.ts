@@ -1,0 +1,278 @@
+import { once } from 'node:events'
+import { connect } from 'node:net'
+import { type PublicEvent, subjects } from '@gantry/contracts'
+import type { Json, Message } from '@gantry/messaging'
+import Fastify from 'fastify'
+import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
+import { eventStream } from './event-stream.ts'
+import { bearer, type EdgeHost, grace, hostEdge } from './testing/edge-host.ts'
+
+let host: EdgeHost
+let url: string
+beforeEach(async () => {
+  vi.useFakeTimers({ toFake: ['Date'], now: new Date('2026-11-21T09:30:00.000Z') })
+  host = await hostEdge()
+  url = await host.app.listen({ port: 0, host: '127.0.0.1' })
+})
+afterEach(async () => {
+  await host.close()
+  vi.useRealTimers()
+})
+
+const event = (number: number, type = 'API_CREATED', padding = ''): Message => {
+  const id = `5b1f1c9e-6d0f-4c58-9a43-${String(number).padStart(12, '0')}`
+  const data: PublicEvent = {
+    id,
+    type,
+    source: 'catalog',
+    subject: 'api-1',
+    revision: number,
+    time: '2026-11-21T09:30:00.000Z',
+    data: { name: `api ${number}`, padding },
+    actor: { id: grace.userId, name: 'grace' },
+    requestId: 'request-1',
+  }
+  return { id, subject: subjects.events('catalog', type), data: data as unknown as Json }
+}
+const publish = (...numbers: number[]) => host.bus.publish(numbers.map(number => event(number)))
+
+interface Line {
+  position: string
+  data: { name: string }
+}
+const open = async (query = '', headers: Record<string, string> = {}, base = url) => {
+  const leaving = new AbortController()
+  const answer = await fetch(`${base}/events${query}`, {
+    headers: { ...bearer('grace-1'), ...headers },
+    signal: leaving.signal,
+  })
+  let text = ''
+  let ended: 'clean' | 'broken' | undefined
+  const reading = (async () => {
+    const decoder = new TextDecoder()
+    for await (const chunk of answer.body ?? []) text += decoder.decode(chunk, { stream: true })
+  })().then(
+    () => {
+      ended = 'clean'
+    },
+    () => {
+      ended = 'broken'
+    },
+  )
+  const lines = () =>
+    text
+      .split('\n')
+      .filter(line => line !== '')
+      .map(line => JSON.parse(line) as Line)
+  return {
+    answer,
+    text: () => text,
+    positions: () => lines().map(({ position }) => position),
+    names: () => lines().map(({ data: { name } }) => name),
+    ended: () => ended,
+    async leave() {
+      leaving.abort()
+      await reading
+    },
+  }
+}
+
+describe('The event stream', () => {
+  test('tells what was and ends there, when it is not to follow', async () => {
+    await publish(1, 2, 3)
+    const stream = await open('?follow=false')
+    expect(stream.answer.headers.get('content-type')).toBe('application/x-ndjson')
+    await vi.waitFor(() => expect(stream.ended()).toBe('clean'))
+    expect(stream.names()).toEqual(['api 1', 'api 2', 'api 3'])
+    expect(JSON.parse(stream.text().split('\n')[0] ?? '')).toEqual({
+      ...(event(1).data as object),
+      position: '1',
+    })
+  })
+
+  test('answers at once when there is nothing yet, and tells what comes', async () => {
+    const stream = await open()
+    expect(stream.answer.status).toBe(200)
+    await publish(1)
+    await vi.waitFor(() => expect(stream.names()).toEqual(['api 1']))
+    await publish(2)
+    await vi.waitFor(() => expect(stream.names()).toEqual(['api 1', 'api 2']))
+  })
+
+  test('goes on after the position that it is given', async () => {
+    await publish(1, 2, 3)
+    const stream = await open('?after=2&follow=false')
+    await vi.waitFor(() => expect(stream.positions()).toEqual(['3']))
+  })
+
+  test('tells public events only', async () => {
+    await host.bus.publish([
+      { id: 'a', subject: 'events.catalog.BROKEN', data: { secret: 'no event' } },
+      { id: 'b', subject: subjects.deploymentReported, data: { job: 'no event' } },
+      event(1, 'DEPLOYMENT_REQUESTED'),
+    ])
+    const stream = await open('?follow=false')
+    await vi.waitFor(() => expect(stream.ended()).toBe('clean'))
+    expect(stream.names()).toEqual(['api 1'])
+    expect(stream.positions()).toEqual(['3'])
+  })
+
+  test('is for callers with the scope, and for positions that are some', async () => {
+    host.identity.principals.set('narrow', { ...grace, scopes: ['API_READ'] })
+    const refused = await open('', bearer('narrow'))
+    expect([refused.answer.status, refused.answer.headers.get('content-type')]).toEqual([
+      403,
+      'application/problem+json; charset=utf-8',
+    ])
+    expect((await open('?after=soon')).answer.status).toBe(400)
+    expect((await open('?follow=maybe')).answer.status).toBe(400)
+  })
+
+  test('has no body for HEAD, and does not stay open', async () => {
+    const answer = await fetch(`${url}/events`, { method: 'HEAD', headers: bearer('grace-1') })
+    expect([answer.status, await answer.text()]).toEqual([200, ''])
+  })
+})
+
+describe('Server-sent events', () => {
+  const accept = 'text/event-stream'
+
+  test('have the position as their id', async () => {
+    await publish(1)
+    const stream = await open('', { accept })
+    expect(stream.answer.headers.get('content-type')).toBe('text/event-stream')
+    await vi.waitFor(() => expect(stream.text()).toContain('data:'))
+    const [opening, message] = stream.text().split('\n\n')
+    expect(opening).toBe(':')
+    expect(message).toBe(`id: 1\ndata: ${JSON.stringify({ ...(event(1).data as object), position: '1' })}`)
+  })
+
+  test('go on after the last one that was seen, whatever the URL says', async () => {
+    await publish(1, 2, 3)
+    const stream = await open('?after=0&follow=false', { accept, 'last-event-id': '2' })
+    await vi.waitFor(() => expect(stream.ended()).toBe('clean'))
+    expect([...stream.text().matchAll(/^id: (\d+)$/gm)].map(([, id]) => id)).toEqual(['3'])
+    expect((await open('', { accept, 'last-event-id': 'x' })).answer.status).toBe(400)
+  })
+})
+
+describe('An open stream', () => {
+  test('ends cleanly when the service stops', async () => {
+    await publish(1)
+    const stream = await open()
+    await vi.waitFor(() => expect(stream.names()).toEqual(['api 1']))
+    await host.app.close()
+    await vi.waitFor(() => expect(stream.ended()).toBe('clean'))
+  })
+
+  test('does not keep the service from stopping, when its reader does not read', async () => {
+    const wide = Array.from({ length: 200 }, (_, number) => event(number, 'API_CREATED', 'x'.repeat(100_000)))
+    await host.bus.publish(wide)
+    const { hostname, port } = new URL(url)
+    const socket = connect(Number(port), hostname)
+    socket.on('error', () => {})
+    socket.write('GET /events HTTP/1.1\r\nhost: gantry.test\r\nauthorization: Bearer grace-1\r\n\r\n')
+    await once(socket, 'readable')
+    const closed = vi.fn()
+    host.app.close().then(closed)
+    await vi.waitFor(() => expect(closed).toHaveBeenCalled(), 5_000)
+    socket.destroy()
+  })
+
+  test('takes no more than its reader does', async () => {
+    const wide = Array.from({ length: 500 }, (_, number) => event(number, 'API_CREATED', 'x'.repeat(100_000)))
+    await host.bus.publish(wide)
+    let taken = 0
+    const counting = new Proxy(host.bus, {
+      get(bus, name) {
+        if (name !== 'read') return Reflect.get(bus, name)
+        return async function* (options: Parameters<typeof bus.read>[0]) {
+          for await (const message of bus.read(options)) {
+            taken++
+            yield message
+          }
+        }
+      },
+    })
+    const app = Fastify()
+    eventStream(app, { bus: counting, admit: async () => grace, recheck: async () => {} })
+    const base = await app.listen({ port: 0, host: '127.0.0.1' })
+    const answer = await fetch(`${base}/events?follow=false`)
+    const reader = answer.body?.getReader()
+    await reader?.read()
+    let before = -1
+    await vi.waitFor(
+      () => {
+        const still = taken === before
+        before = taken
+        expect(still).toBe(true)
+      },
+      { interval: 200, timeout: 5_000 },
+    )
+    expect(taken).toBeLessThan(300)
+    let bytes = 0
+    for (let next = await reader?.read(); next && !next.done; next = await reader?.read())
+      bytes += next.value.length
+    expect(taken).toBe(500)
+    expect(bytes).toBeGreaterThan(49_000_000)
+    await app.close()
+  })
+
+  test('says nothing now and then, so that nobody between takes it for dead', async () => {
+    const app = Fastify()
+    const end = eventStream(app, {
+      bus: host.bus,
+      admit: async () => grace,
+      recheck: async () => {},
+      heartbeatMs: 20,
+    })
+    const base = await app.listen({ port: 0, host: '127.0.0.1' })
+    const stream = await open('', {}, base)
+    await vi.waitFor(() => expect(stream.text()).toMatch(/^\n{4,}$/))
+    await publish(1)
+    await vi.waitFor(() => expect(stream.names()).toEqual(['api 1']))
+    end()
+    await vi.waitFor(() => expect(stream.ended()).toBe('clean'))
+    await app.close()
+  })
+
+  test('ends within seconds when its caller may no longer read', async () => {
+    const stream = await open()
+    host.identity.principals.delete('grace-1')
+    await host.bus.broadcast(subjects.principalChanged, { userId: grace.userId })
+    await vi.waitFor(() => expect(stream.ended()).toBe('clean'), 3_000)
+    expect((await open()).answer.status).toBe(401)
+  })
+
+  test('ends when its credential does, and outlives an identity service that is away', async () => {
+    const stream = await open()
+    host.identity.leave()
+    vi.setSystemTime(Date.parse('2026-11-21T10:29:59.999Z'))
+    await publish(1)
+    await vi.waitFor(() => expect(stream.names()).toEqual(['api 1']))
+    host.bus.respond(subjects.authenticate, async () => grace as unknown as Json)
+    vi.setSystemTime(Date.parse('2026-11-21T10:30:00.000Z'))
+    await vi.waitFor(() => expect(stream.ended()).toBe('clean'), 3_000)
+  })
+
+  test('leaves nothing running when its reader goes', async () => {
+    const ends: AbortSignal[] = []
+    const watching = new Proxy(host.bus, {
+      get(bus, name) {
+        if (name !== 'read') return Reflect.get(bus, name)
+        return (options: Parameters<typeof bus.read>[0]) => {
+          ends.push(options.signal)
+          return bus.read(options)
+        }
+      },
+    })
+    const app = Fastify()
+    eventStream(app, { bus: watching, admit: async () => grace, recheck: async () => {} })
+    const base = await app.listen({ port: 0, host: '127.0.0.1' })
+    const stream = await open('', {}, base)
+    await vi.waitFor(() => expect(ends.map(({ aborted }) => aborted)).toEqual([false]))
+    await stream.leave()
+    await vi.waitFor(() => expect(ends.map(({ aborted }) => aborted)).toEqual([true]))
+    await app.close()
+  })
+})

@@ -1,0 +1,40 @@
+import { readSettings } from '@gantry/service-kit'
+import { describe, expect, test } from 'vitest'
+import { gatewaySettings } from './settings.ts'
+
+const read = (environment: Record<string, string>) => readSettings(gatewaySettings, environment)
+
+describe('Settings', () => {
+  test('limit logins and nothing else, trust no proxy and no other origin, unless told otherwise', () => {
+    expect(read({})).toEqual({
+      RATE_LIMIT_PER_MINUTE: 0,
+      LOGIN_LIMIT_PER_MINUTE: 20,
+      CORS_ORIGINS: [],
+      TRUST_PROXY: false,
+    })
+  })
+
+  test('are lists separated by commas', () => {
+    const given = {
+      CORS_ORIGINS: 'https://a.example.com, http://localhost:3000',
+      TRUST_PROXY: '10.0.0.0/8, ::1',
+    }
+    expect(read(given)).toMatchObject({
+      CORS_ORIGINS: ['https://a.example.com', 'http://localhost:3000'],
+      TRUST_PROXY: ['10.0.0.0/8', '::1'],
+    })
+    expect(read({ TRUST_PROXY: 'false' }).TRUST_PROXY).toBe(false)
+  })
+
+  test.each([
+    ['RATE_LIMIT_PER_MINUTE', '-1'],
+    ['LOGIN_LIMIT_PER_MINUTE', 'many'],
+    ['CORS_ORIGINS', 'portal.example.com'],
+    ['CORS_ORIGINS', 'https://portal.example.com/path'],
+    ['TRUST_PROXY', 'true'],
+    ['TRUST_PROXY', '1'],
+    ['TRUST_PROXY', '10.0.0.0/33'],
+  ])('%s=%s is refused by its name', (name, value) => {
+    expect(() => read({ [name]: value })).toThrow(new RegExp(`^${name}: must be`))
+  })
+})
