@@ -68,7 +68,7 @@ describe('the event store in a SQLite file', () => {
     })()
     for (let number = 0; number < 3; number++) {
       await eventStore.append('api-1', [counted(number)], number - 1)
-      await vi.waitFor(() => expect(seen).toHaveLength(number + 1), { interval: 1 })
+      await eventually(() => expect(seen).toHaveLength(number + 1))
     }
     controller.abort()
     await following
@@ -88,7 +88,7 @@ describe('the event store in a SQLite file', () => {
       await eventStore.append('user-1', [counted(number)], number - 1)
     }
     const head = await eventStore.head()
-    await vi.waitFor(() => expect(places.at(-1)).toBe(head))
+    await eventually(() => expect(places.at(-1)).toBe(head))
     expect(places.length).toBeLessThan(20)
     controller.abort()
     await following
@@ -126,7 +126,7 @@ describe('the event store in a SQLite file', () => {
   }, async () => {
     for (let round = 0; round < 3; round++) {
       const writer = child('append-forever.ts', path, `round${round}`)
-      await vi.waitFor(() => expect(writer.lines().length).toBeGreaterThan(500), 20_000)
+      await eventually(() => expect(writer.lines().length).toBeGreaterThan(500))
       writer.process.kill('SIGKILL')
       await writer.ended
 
@@ -153,7 +153,7 @@ describe('the event store in a SQLite file', () => {
       await eventStore.append('here-1', [counted(number)], number - 1)
     }
     await Promise.all(writers.map(writer => writer.ended))
-    await vi.waitFor(() => expect(followed).toHaveLength(2 * 8 * 50 + 50), 5_000)
+    await eventually(() => expect(followed).toHaveLength(2 * 8 * 50 + 50))
     controller.abort()
     await following
 
@@ -167,6 +167,9 @@ describe('the event store in a SQLite file', () => {
     await eventStore.close()
   })
 })
+
+/** Waits for something to come true, on a busy machine too. */
+const eventually = (expectation: () => void) => vi.waitFor(expectation, { timeout: 20_000, interval: 5 })
 
 const counted = (number: number): NewEvent => ({
   id: randomUUID(),

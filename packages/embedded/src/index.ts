@@ -1,5 +1,5 @@
 export { folderBlobStore } from './blobs.ts'
-export { sqliteBus } from './bus.ts'
-export { sqliteEventStore } from './event-store.ts'
+export { type BusOptions, sqliteBus } from './bus.ts'
+export { type EventStoreOptions, sqliteEventStore } from './event-store.ts'
 export { sqliteReadModels } from './read-models.ts'
 export { DataFolderRefused } from './sqlite-file.ts'
