@@ -1,0 +1,210 @@
+import { setMaxListeners } from 'node:events'
+import { setTimeout as pause } from 'node:timers/promises'
+import {
+  aggregate,
+  type CommandMetadata,
+  type Projector,
+  projectionOf,
+  startProjector,
+  startReactor,
+  startRelay,
+  type Worker,
+} from '@gantry/event-sourcing'
+import { type Dependencies, router, type Service } from '@gantry/service-kit'
+import manifest from '../package.json' with { type: 'json' }
+import { type DeliveryCommand, deliveryDecider, expired } from './delivery/delivery.decide.ts'
+import { deliveries, projectDelivery } from './delivery/delivery.projection.ts'
+import { deliveryRoutes } from './delivery/delivery.routes.ts'
+import type { DeliveryEvent, DeliveryState } from './delivery/delivery.ts'
+import { attempts } from './dispatch/attempts.ts'
+import { dispatcher } from './dispatch/dispatcher.ts'
+import { room } from './dispatch/room.ts'
+import { notifierMetrics } from './metrics.ts'
+import { intake } from './platform-event/intake.ts'
+import { platformEventRoutes } from './platform-event/platform-event.routes.ts'
+import {
+  type PlatformEventCommand,
+  type PlatformEventEvent,
+  type PlatformEventState,
+  platformEventDecider,
+} from './platform-event/platform-event.ts'
+import { publicEvents } from './public-events.ts'
+import { reactionsOf, reactsTo } from './reactions.ts'
+import { type Resolve, systemResolve } from './sending/connect.ts'
+import { sender } from './sending/post.ts'
+import type { NotifierSettings } from './settings.ts'
+import { signingKeys } from './webhook/signing-keys.ts'
+import { type WebhookCommand, webhookDecider } from './webhook/webhook.decide.ts'
+import { projectWebhook, webhooks } from './webhook/webhook.projection.ts'
+import { webhookRoutes } from './webhook/webhook.routes.ts'
+import type { WebhookEvent, WebhookState } from './webhook/webhook.ts'
+
+/** What lies outside and is real unless a test replaces it. */
+export interface Surroundings {
+  /** From 0 (inclusive) to 1 (exclusive). */
+  random(): number
+  resolve: Resolve
+  /** Certificates to trust beside the public ones, as PEM. */
+  ca?: string
+}
+
+const SURROUNDINGS: Surroundings = { random: Math.random, resolve: systemResolve }
+
+/** After its deadline an attempt has this long to have its outcome recorded before it counts as lost. */
+const RECORDING_MS = 5_000
+/** How long attempts under way may go on when the service stops; then their outcomes have as long to be recorded. */
+const GRACE_MS = 5_000
+/** How often it is looked whether the read models are complete. */
+const LOOK_MS = 20
+/** Folded deliveries that are kept, for the outcome that follows the claim; each holds its body. */
+const KEPT_DELIVERIES = 2_000
+
+/** Webhooks, their deliveries, and the events of the platform. */
+export function notifierService(
+  dependencies: Dependencies,
+  settings: NotifierSettings,
+  surroundings: Partial<Surroundings> = {},
+): Service {
+  const { eventStore, readModels, bus, now, newId, log, holder } = dependencies
+  const { random, resolve, ca } = { ...SURROUNDINGS, ...surroundings }
+  const timeoutMs = settings.WEBHOOK_TIMEOUT
+  const rules = { schedule: settings.WEBHOOK_RETRY_SCHEDULE, retentionMs: settings.WEBHOOK_RETENTION }
+  const projected = projectDelivery(state => expired(state, rules, now().toISOString()))
+
+  const webhook = aggregate<WebhookState, WebhookCommand, WebhookEvent>({
+    eventStore,
+    category: 'webhook',
+    decider: webhookDecider,
+    project: async (id, snapshot, events) => readModels.write(projectWebhook(id, snapshot, events)),
+  })
+  const delivery = aggregate<DeliveryState, DeliveryCommand, DeliveryEvent>({
+    eventStore,
+    category: 'delivery',
+    decider: deliveryDecider(rules),
+    project: async (id, snapshot, events) => readModels.write(projected(id, snapshot, events)),
+    cacheSize: KEPT_DELIVERIES,
+  })
+  const platformEvent = aggregate<PlatformEventState, PlatformEventCommand, PlatformEventEvent>({
+    eventStore,
+    category: 'platformevent',
+    decider: platformEventDecider,
+  })
+  const views = { webhooks: readModels.collection(webhooks), deliveries: readModels.collection(deliveries) }
+
+  const metadata = (causationId?: string): CommandMetadata => {
+    const commandId = newId()
+    return {
+      commandId,
+      now: now().toISOString(),
+      actor: { id: null, name: 'notifier' },
+      requestId: commandId,
+      ...(causationId && { causationId }),
+    }
+  }
+  const space = room()
+  const metrics = notifierMetrics(dependencies.metrics, {
+    underWay: () => space.taken,
+    pending: () => views.deliveries.count({ where: { queue: { gt: '' } } }),
+    async overdueMs() {
+      const time = now()
+      const [oldest] = await views.deliveries.list({
+        where: { nextAttemptAt: { lte: time.toISOString() } },
+        sort: [{ field: 'nextAttemptAt', direction: 'asc' }],
+        limit: 1,
+      })
+      return oldest?.doc.nextAttemptAt ? time.getTime() - Date.parse(oldest.doc.nextAttemptAt) : 0
+    },
+  })
+  const keys = signingKeys(dependencies.encryptionKey)
+  const http = sender({ resolve, allowed: settings.WEBHOOK_ALLOWED_CIDRS, timeoutMs, ...(ca && { ca }) })
+  const interruption = new AbortController()
+  const abandonment = new AbortController()
+  // Every attempt under way listens to these.
+  setMaxListeners(0, interruption.signal, abandonment.signal)
+  const makeAttempt = attempts({
+    delivery,
+    webhook,
+    sender: http,
+    keys,
+    metrics,
+    timeoutMs,
+    userAgent: `Gantry/${manifest.version}`,
+    now,
+    random,
+    metadata,
+    log,
+    interrupted: interruption.signal,
+    abandoned: abandonment.signal,
+  })
+  const dispatch = dispatcher({
+    delivery,
+    webhook,
+    ...views,
+    makeAttempt,
+    room: space,
+    lostAfterMs: timeoutMs + RECORDING_MS,
+    retentionMs: rules.retentionMs,
+    leases: readModels.leases,
+    bus,
+    holder,
+    now,
+    metadata,
+    log,
+  })
+  const receive = intake({ platformEvent, eventStore, bus })
+  const react = reactionsOf({ webhooks: views.webhooks, dispatcher: dispatch, receive, newId, now, log })
+
+  const stopping = new AbortController()
+  let projector: Projector | undefined
+  let reactor: Worker | undefined
+  let followers: Worker[] = []
+
+  return {
+    name: 'notifier',
+    projectors: ['notifier.projector'],
+    routes(app, admit) {
+      const route = router(app, admit, dependencies, 'notifier')
+      webhookRoutes(route, { webhook, webhooks: views.webhooks, keys, dispatcher: dispatch })
+      deliveryRoutes(route, { delivery, webhook, ...views, dispatcher: dispatch })
+      platformEventRoutes(route, receive)
+    },
+    async start() {
+      const common = { eventStore, readModels, holder, log }
+      const projecting = startProjector({
+        ...common,
+        name: 'notifier.projector',
+        projections: [projectionOf(webhook, projectWebhook), projectionOf(delivery, projected)],
+        collections: [webhooks, deliveries],
+      })
+      projector = projecting
+      const streamPrefixes = ['webhook-', 'platformevent-', 'delivery-']
+      followers = [
+        projecting,
+        startRelay({ ...common, bus, name: 'notifier.relay', streamPrefixes, publicEvents }),
+      ]
+      dispatch.start()
+      reactor = startReactor({
+        bus,
+        log,
+        consumer: 'notifier',
+        subjects: reactsTo,
+        async react(message) {
+          // A webhook that the read models do not have yet would miss the event.
+          while (!projecting.caughtUp) await pause(LOOK_MS, undefined, { signal: stopping.signal })
+          await react(message)
+        },
+      })
+    },
+    waitingFor: () => (projector?.caughtUp ? undefined : 'the read models of notifier'),
+    async stop() {
+      stopping.abort()
+      await reactor?.stop()
+      const grace = setTimeout(() => interruption.abort(), GRACE_MS)
+      const end = setTimeout(() => abandonment.abort(), 2 * GRACE_MS)
+      await dispatch.stop()
+      clearTimeout(grace)
+      clearTimeout(end)
+      await Promise.all([http.close(), ...followers.map(worker => worker.stop())])
+    },
+  }
+}

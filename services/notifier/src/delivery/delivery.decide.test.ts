@@ -1,0 +1,443 @@
+import { storyMetadata as metadata, story } from '@gantry/event-sourcing/testing'
+import { describe, expect, test } from 'vitest'
+import { type DeliveryCommand, deliveryDecider, type Outcome } from './delivery.decide.ts'
+import type { DeliveryEvent, DeliveryState } from './delivery.ts'
+
+const SECOND = 1_000
+const NOW = metadata.now
+const at = (seconds: number) => new Date(Date.parse(NOW) + seconds * SECOND).toISOString()
+const ID = '7d1c5b7e-6a1f-4d0e-9a51-0e5c2b7f3a10'
+const URL = 'https://example.com/hook'
+const { given } = story(
+  deliveryDecider({ schedule: [10 * SECOND, 60 * SECOND], retentionMs: 3_600 * SECOND }),
+)
+
+const fields = {
+  id: ID,
+  webhook: 'b6b8e0d4-1c55-4b52-8b65-1f0f7f6f2a01',
+  url: URL,
+  eventId: 'e3a0c1b2-7f4d-4b8e-8a57-2d9c3e1f0b02',
+  eventType: 'API_DEPLOYED',
+  body: '{"id":"e"}',
+}
+const claim = { url: URL, lostAfterMs: 20 * SECOND }
+const create = { type: 'CreateDelivery', metadata, ...fields } as const
+const start: DeliveryCommand = { type: 'StartAttempt', metadata, claim }
+const retry: DeliveryCommand = { type: 'RetryDelivery', metadata, webhookDeleted: false }
+const cancel: DeliveryCommand = { type: 'CancelDelivery', metadata }
+const abandon: DeliveryCommand = { type: 'AbandonDelivery', metadata }
+/** The same command, some seconds from now. */
+const later = (seconds: number, command: DeliveryCommand): DeliveryCommand => ({
+  ...command,
+  metadata: { ...metadata, now: at(seconds) },
+})
+
+const created: DeliveryEvent = { type: 'DeliveryCreated', data: { ...fields, createdAt: NOW } }
+const testCreated: DeliveryEvent = {
+  type: 'DeliveryCreated',
+  data: { ...fields, eventType: 'TEST', createdAt: NOW },
+}
+const started = (
+  number: number,
+  trigger: 'AUTOMATIC' | 'MANUAL' | 'TEST' = 'AUTOMATIC',
+  seconds = 0,
+): DeliveryEvent => ({
+  type: 'AttemptStarted',
+  data: { number, trigger, url: URL, startedAt: at(seconds), lostAt: at(seconds + 20) },
+})
+const answered = (number: number, responseStatus: number | null) => ({
+  number,
+  durationMs: 12.5,
+  responseStatus,
+  responseBody: 'said',
+})
+const succeeded = (number: number, seconds = 0): DeliveryEvent => ({
+  type: 'AttemptSucceeded',
+  data: { ...answered(number, 200), at: at(seconds) },
+})
+const failed = (
+  number: number,
+  nextInSeconds: number | null,
+  { status = 500 as number | null, seconds = 0, error = 'http-status' } = {},
+): DeliveryEvent => ({
+  type: 'AttemptFailed',
+  data: {
+    ...answered(number, status),
+    error,
+    message: 'why',
+    at: at(seconds),
+    nextAttemptAt: nextInSeconds === null ? null : at(nextInSeconds),
+  },
+})
+const lost = (number: number, seconds = 0): DeliveryEvent => ({
+  type: 'AttemptLost',
+  data: { number, at: at(seconds) },
+})
+const gaveUp = (reason: 'exhausted' | 'gone' | 'test', seconds = 0): DeliveryEvent => ({
+  type: 'DeliveryGaveUp',
+  data: { reason, at: at(seconds) },
+})
+const cancelled = (reason: 'requested' | 'webhook-deleted' = 'requested'): DeliveryEvent => ({
+  type: 'DeliveryCancelled',
+  data: { reason, at: NOW },
+})
+const retryRequested: DeliveryEvent = { type: 'RetryRequested', data: { at: NOW } }
+
+/** An outcome; a failure unless the status is 2xx. `random` 0.5 is a pause without jitter. */
+const outcome = (number: number, status: number | null, more: Partial<Outcome> = {}): DeliveryCommand => ({
+  type: 'RecordOutcome',
+  metadata,
+  outcome: {
+    ...answered(number, status),
+    failure: status === 200 ? undefined : { code: 'http-status', message: 'why' },
+    random: 0.5,
+    ...more,
+  },
+})
+
+/** Histories that end in each status. */
+const CREATED = [created]
+const FIRST_UNDER_WAY = [created, started(1)]
+const RETRYING = [...FIRST_UNDER_WAY, failed(1, 10)]
+const SECOND_UNDER_WAY = [...RETRYING, started(2, 'AUTOMATIC', 10)]
+const SUCCESS = [...FIRST_UNDER_WAY, succeeded(1)]
+const GIVE_UP = [...FIRST_UNDER_WAY, failed(1, null), gaveUp('exhausted')]
+const CANCELLED = [created, cancelled()]
+
+const statusOf = (events: DeliveryEvent[]) => given(...events).state.status
+const nextOf = (state: DeliveryState) => ('next' in state ? state.next : undefined)
+
+test('the histories end where the stories below begin', () => {
+  expect([CREATED, FIRST_UNDER_WAY, RETRYING, SECOND_UNDER_WAY].map(statusOf)).toEqual([
+    'CREATED',
+    'CREATED',
+    'RETRYING',
+    'RETRYING',
+  ])
+  expect([SUCCESS, GIVE_UP, CANCELLED].map(statusOf)).toEqual(['SUCCESS', 'GIVE_UP', 'CANCELLED'])
+})
+
+describe('an event that matches', () => {
+  test('makes a delivery', () => {
+    given().when(create).then(created)
+  })
+  test('and claims its first attempt in the same append when there is room', () => {
+    given()
+      .when({ ...create, claim })
+      .then(created, started(1))
+  })
+  test('makes no second delivery when it is seen again', () => {
+    for (const history of [CREATED, SUCCESS, CANCELLED])
+      given(...history)
+        .when({ ...create, claim })
+        .then()
+  })
+})
+
+describe('an attempt', () => {
+  test('is claimed when it is due and not before', () => {
+    given(...CREATED)
+      .when(start)
+      .then(started(1))
+    given(...RETRYING)
+      .when(later(9.999, start))
+      .then()
+    given(...RETRYING)
+      .when(later(10, start))
+      .then(started(2, 'AUTOMATIC', 10))
+  })
+  test('is claimed by one: a second finds nothing to do', () => {
+    given(...FIRST_UNDER_WAY)
+      .when(later(19.999, start))
+      .then()
+  })
+  test('counts as lost after a while, and another takes its place at once', () => {
+    given(...FIRST_UNDER_WAY)
+      .when(later(20, start))
+      .then(lost(1, 20), started(2, 'AUTOMATIC', 20))
+  })
+  test('is not made for what is finished or was never made', () => {
+    for (const history of [[], SUCCESS, GIVE_UP, CANCELLED])
+      given(...history)
+        .when(later(999, start))
+        .then()
+  })
+})
+
+describe('a 2xx', () => {
+  test('makes CREATED and RETRYING a SUCCESS', () => {
+    given(...FIRST_UNDER_WAY)
+      .when(outcome(1, 200))
+      .then(succeeded(1))
+    given(...SECOND_UNDER_WAY)
+      .when(outcome(2, 200))
+      .then(succeeded(2))
+    expect(statusOf([...SECOND_UNDER_WAY, succeeded(2)])).toBe('SUCCESS')
+  })
+  test('counts although its attempt was taken for lost', () => {
+    const history = [...FIRST_UNDER_WAY, lost(1, 20), started(2, 'AUTOMATIC', 20)]
+    given(...history)
+      .when(later(21, outcome(1, 200)))
+      .then(succeeded(1, 21))
+    const { state } = given(...history, succeeded(1, 21))
+    expect(state).toMatchObject({ status: 'SUCCESS', responseStatus: 200, failureMessage: null })
+  })
+  test('is recorded once', () => {
+    given(...SUCCESS)
+      .when(outcome(1, 200))
+      .then()
+  })
+})
+
+describe('a failure', () => {
+  test('is followed by attempts on schedule', () => {
+    given(...FIRST_UNDER_WAY)
+      .when(outcome(1, 500))
+      .then(failed(1, 10))
+    given(...SECOND_UNDER_WAY)
+      .when(later(11, outcome(2, 500)))
+      .then(failed(2, 71, { seconds: 11 }))
+  })
+  test('is followed by up to a fifth sooner or later', () => {
+    given(...FIRST_UNDER_WAY)
+      .when(outcome(1, 500, { random: 0 }))
+      .then(failed(1, 8))
+    given(...FIRST_UNDER_WAY)
+      .when(outcome(1, 500, { random: 1 }))
+      .then(failed(1, 12))
+  })
+  test('is followed no sooner than the receiver asks', () => {
+    given(...FIRST_UNDER_WAY)
+      .when(outcome(1, 503, { retryAfterMs: 30 * SECOND }))
+      .then(failed(1, 30, { status: 503 }))
+    given(...FIRST_UNDER_WAY)
+      .when(outcome(1, 503, { retryAfterMs: 1 * SECOND }))
+      .then(failed(1, 10, { status: 503 }))
+  })
+  test('is GIVE_UP when the schedule is exhausted', () => {
+    const history = [...SECOND_UNDER_WAY, failed(2, 60), started(3, 'AUTOMATIC', 60)]
+    given(...history)
+      .when(outcome(3, null))
+      .then(failed(3, null, { status: null }), gaveUp('exhausted'))
+    expect(statusOf([...history, failed(3, null), gaveUp('exhausted')])).toBe('GIVE_UP')
+  })
+  test('is GIVE_UP at once when it is a 410', () => {
+    given(...FIRST_UNDER_WAY)
+      .when(outcome(1, 410))
+      .then(failed(1, null, { status: 410 }), gaveUp('gone'))
+  })
+  test('that came after its attempt was taken for lost moves nothing', () => {
+    const history = [...FIRST_UNDER_WAY, lost(1, 20), started(2, 'AUTOMATIC', 20)]
+    given(...history)
+      .when(later(21, outcome(1, 500)))
+      .then(failed(1, null, { seconds: 21 }))
+    const { state } = given(...history, failed(1, null, { seconds: 21 }))
+    expect(state).toMatchObject({ status: 'CREATED', next: { sending: 2 }, responseStatus: null })
+  })
+  test('of our own making is tried again at once and costs no attempt of the schedule', () => {
+    const interrupted = { failure: { code: 'interrupted', message: 'why' } }
+    const failure = failed(1, 0, { status: null, error: 'interrupted' })
+    given(...FIRST_UNDER_WAY)
+      .when(outcome(1, null, interrupted))
+      .then(failure)
+    given(...FIRST_UNDER_WAY, failure, started(2))
+      .when(outcome(2, 500))
+      .then(failed(2, 10))
+  })
+})
+
+describe('cancelling', () => {
+  test('makes CREATED and RETRYING a CANCELLED', () => {
+    for (const history of [CREATED, FIRST_UNDER_WAY, RETRYING, SECOND_UNDER_WAY]) {
+      given(...history)
+        .when(cancel)
+        .then(cancelled())
+      expect(statusOf([...history, cancelled()])).toBe('CANCELLED')
+    }
+  })
+  test('is refused for anything else', () => {
+    for (const history of [SUCCESS, GIVE_UP, CANCELLED])
+      given(...history)
+        .when(cancel)
+        .thenRefused('delivery-not-pending')
+    given().when(cancel).thenRefused('delivery-not-found')
+  })
+  test('wins over the attempt under way, whose outcome is on record all the same', () => {
+    const history = [...FIRST_UNDER_WAY, cancelled()]
+    given(...history)
+      .when(outcome(1, 200))
+      .then(succeeded(1))
+    given(...history)
+      .when(outcome(1, 500))
+      .then(failed(1, null))
+    for (const event of [succeeded(1), failed(1, null)]) {
+      const { state } = given(...history, event)
+      expect(state).toMatchObject({ status: 'CANCELLED', finishedAt: NOW, log: [{ durationMs: 12.5 }] })
+    }
+  })
+  test('comes with the deletion of the webhook, for what is pending', () => {
+    for (const history of [CREATED, FIRST_UNDER_WAY, RETRYING])
+      given(...history)
+        .when(abandon)
+        .then(cancelled('webhook-deleted'))
+    for (const history of [[], SUCCESS, GIVE_UP, CANCELLED])
+      given(...history)
+        .when(abandon)
+        .then()
+  })
+})
+
+describe('retrying by hand', () => {
+  test('makes RETRYING, GIVE_UP and CANCELLED a RETRYING that is due now', () => {
+    for (const history of [RETRYING, GIVE_UP, CANCELLED]) {
+      given(...history)
+        .when(retry)
+        .then(retryRequested)
+      const { state } = given(...history, retryRequested)
+      expect(state).toMatchObject({ status: 'RETRYING', finishedAt: null, next: { dueAt: NOW } })
+    }
+    given(...GIVE_UP, retryRequested)
+      .when(start)
+      .then(started(2, 'MANUAL'))
+  })
+  test('begins the schedule anew', () => {
+    const history = [...GIVE_UP, retryRequested, started(2, 'MANUAL')]
+    given(...history)
+      .when(outcome(2, 500))
+      .then(failed(2, 10))
+    given(...history, failed(2, 10), started(3, 'AUTOMATIC', 10))
+      .when(outcome(3, 500))
+      .then(failed(3, 60))
+  })
+  test('is refused for anything else', () => {
+    for (const history of [CREATED, FIRST_UNDER_WAY, SUCCESS])
+      given(...history)
+        .when(retry)
+        .thenRefused('delivery-not-failed')
+    given().when(retry).thenRefused('delivery-not-found')
+    given(...GIVE_UP)
+      .when({ type: 'RetryDelivery', metadata, webhookDeleted: true })
+      .thenRefused('delivery-not-failed')
+  })
+  test('while an attempt is under way makes one more at once, should that one fail', () => {
+    const history = [...SECOND_UNDER_WAY, retryRequested]
+    expect(nextOf(given(...history).state)).toEqual({ sending: 2, lostAt: at(30), again: true })
+    given(...history)
+      .when(start)
+      .then()
+    given(...history)
+      .when(outcome(2, 500))
+      .then(failed(2, 0))
+    given(...history, failed(2, 0))
+      .when(start)
+      .then(started(3, 'MANUAL'))
+    given(...history, failed(2, 0), started(3, 'MANUAL'))
+      .when(outcome(3, 500))
+      .then(failed(3, 10))
+    given(...history)
+      .when(outcome(2, 200))
+      .then(succeeded(2))
+  })
+  test('and cancelling end with the time that the record is kept', () => {
+    given(...GIVE_UP)
+      .when(later(3_600, retry))
+      .then({ type: 'RetryRequested', data: { at: at(3_600) } })
+    given(...GIVE_UP)
+      .when(later(3_600.001, retry))
+      .thenRefused('delivery-not-found')
+    given(...GIVE_UP)
+      .when(later(3_600.001, cancel))
+      .thenRefused('delivery-not-found')
+  })
+})
+
+describe('a test', () => {
+  const UNDER_WAY = [testCreated, started(1, 'TEST')]
+  test('is one attempt', () => {
+    given()
+      .when({ ...create, eventType: 'TEST', claim })
+      .then(...UNDER_WAY)
+    given(...UNDER_WAY)
+      .when(outcome(1, 500))
+      .then(failed(1, null), gaveUp('test'))
+    given(...UNDER_WAY)
+      .when(outcome(1, 200))
+      .then(succeeded(1))
+  })
+  test('that is retried by hand is one attempt again', () => {
+    const again = [...UNDER_WAY, failed(1, null), gaveUp('test'), retryRequested, started(2, 'MANUAL')]
+    given(...again)
+      .when(outcome(2, 500))
+      .then(failed(2, null), gaveUp('test'))
+  })
+  test('whose outcome was lost is sent again', () => {
+    given(...UNDER_WAY)
+      .when(later(20, start))
+      .then(lost(1, 20), started(2, 'TEST', 20))
+  })
+})
+
+describe('what a delivery is recorded as', () => {
+  test('tells of every attempt', () => {
+    const { state } = given(...RETRYING, started(2, 'AUTOMATIC', 10), succeeded(2, 11))
+    expect(state).toMatchObject({
+      status: 'SUCCESS',
+      attempts: 2,
+      lastAttemptAt: at(10),
+      responseStatus: 200,
+      failureMessage: null,
+      finishedAt: at(11),
+      log: [
+        {
+          number: 1,
+          trigger: 'AUTOMATIC',
+          url: URL,
+          startedAt: NOW,
+          responseStatus: 500,
+          error: 'http-status',
+        },
+        {
+          number: 2,
+          trigger: 'AUTOMATIC',
+          startedAt: at(10),
+          durationMs: 12.5,
+          responseStatus: 200,
+          error: null,
+        },
+      ],
+    })
+  })
+  test('says what went wrong last', () => {
+    expect(given(...RETRYING).state).toMatchObject({
+      responseStatus: 500,
+      failureMessage: 'http-status: why',
+    })
+  })
+  test('keeps the latest hundred of many attempts', () => {
+    const history: DeliveryEvent[] = [created]
+    for (let number = 1; number <= 130; number++) history.push(started(number), failed(number, 0))
+    const { state } = given(...history)
+    expect(state).toMatchObject({ attempts: 130 })
+    expect('log' in state && [state.log.length, state.log[0]?.number]).toEqual([100, 31])
+  })
+})
+
+describe('the audit log', () => {
+  const { describe: tell } = deliveryDecider({ schedule: [], retentionMs: 1 })
+  const changeOf = (history: DeliveryEvent[], event: DeliveryEvent) =>
+    tell?.(given(...history).state, event, given(...history, event).state)
+  test('hears of what people did', () => {
+    expect(changeOf(GIVE_UP, retryRequested)).toMatchObject({
+      action: 'DELIVERY_RETRIED',
+      resourceType: 'DELIVERY',
+      resourceId: ID,
+      before: { status: 'GIVE_UP' },
+      after: { status: 'RETRYING' },
+    })
+    expect(changeOf(CREATED, cancelled())).toMatchObject({ action: 'DELIVERY_CANCELLED' })
+  })
+  test('and not of what the service does by itself', () => {
+    for (const event of [started(1), failed(1, 10), succeeded(1), cancelled('webhook-deleted')])
+      expect(changeOf(FIRST_UNDER_WAY, event)).toBeNull()
+  })
+})

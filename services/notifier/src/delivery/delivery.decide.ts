@@ -1,0 +1,195 @@
+import type { Attempt } from '@gantry/contracts'
+import { type Change, type CommandMetadata, type Decider, Refusal } from '@gantry/event-sourcing'
+import {
+  type DeliveryEvent,
+  type DeliveryState,
+  evolveDelivery,
+  INTERRUPTED,
+  initialDelivery,
+  isPending,
+  isTest,
+  isUnderWay,
+  type Pending,
+} from './delivery.ts'
+import { pauseAfter } from './schedule.ts'
+
+/** An attempt that is about to be made. */
+interface Claim {
+  url: string
+  /** How long the outcome may take to be known. */
+  lostAfterMs: number
+}
+
+/** What came of an attempt. */
+export interface Outcome {
+  number: number
+  durationMs: number
+  responseStatus: number | null
+  responseBody: string | null
+  /** Undefined when it succeeded. */
+  failure?: { code: string; message: string } | undefined
+  retryAfterMs?: number | undefined
+  /** From 0 to 1: where in the jitter the next pause lies. */
+  random: number
+}
+
+interface Commanded {
+  metadata: CommandMetadata
+}
+
+export type DeliveryCommand =
+  /** With a claim its first attempt begins in the same append. */
+  | ({
+      type: 'CreateDelivery'
+      id: string
+      webhook: string
+      url: string
+      eventId: string
+      eventType: string
+      body: string
+      claim?: Claim | undefined
+    } & Commanded)
+  | ({ type: 'StartAttempt'; claim: Claim } & Commanded)
+  | ({ type: 'RecordOutcome'; outcome: Outcome } & Commanded)
+  | ({ type: 'RetryDelivery'; webhookDeleted: boolean } & Commanded)
+  | ({ type: 'CancelDelivery' } & Commanded)
+  /** Its webhook is gone. */
+  | ({ type: 'AbandonDelivery' } & Commanded)
+
+export interface DeliveryRules {
+  /** Pauses between attempts, in milliseconds. */
+  schedule: readonly number[]
+  /** How long finished deliveries can be read and retried, in milliseconds. */
+  retentionMs: number
+}
+
+export function deliveryDecider(
+  rules: DeliveryRules,
+): Decider<DeliveryState, DeliveryCommand, DeliveryEvent> {
+  return {
+    initial: initialDelivery,
+    evolve: evolveDelivery,
+    decide: (state, command) => decide(rules, state, command),
+    describe,
+  }
+}
+
+function decide(rules: DeliveryRules, state: DeliveryState, command: DeliveryCommand): DeliveryEvent[] {
+  const { now } = command.metadata
+  if (command.type === 'CreateDelivery') {
+    // The event was seen before.
+    if (state.status !== 'Absent') return []
+    const { id, webhook, url, eventId, eventType, body, claim } = command
+    const created: DeliveryEvent = {
+      type: 'DeliveryCreated',
+      data: { id, webhook, url, eventId, eventType, body, createdAt: now },
+    }
+    const trigger = isTest(command) ? 'TEST' : 'AUTOMATIC'
+    return claim ? [created, started(1, trigger, claim, now)] : [created]
+  }
+  if (state.status === 'Absent') {
+    if (command.type === 'RetryDelivery' || command.type === 'CancelDelivery')
+      throw new Refusal('delivery-not-found')
+    return []
+  }
+
+  switch (command.type) {
+    case 'StartAttempt':
+      return isPending(state) ? claimed(state, command.claim, now) : []
+    case 'RecordOutcome':
+      return recorded(rules, state, command.outcome, now)
+    case 'RetryDelivery': {
+      if (expired(state, rules, now)) throw new Refusal('delivery-not-found')
+      if (state.status === 'CREATED' || state.status === 'SUCCESS')
+        throw new Refusal('delivery-not-failed', { detail: `the delivery is ${state.status}` })
+      if (command.webhookDeleted)
+        throw new Refusal('delivery-not-failed', { detail: 'the webhook of the delivery is deleted' })
+      return [{ type: 'RetryRequested', data: { at: now } }]
+    }
+    case 'CancelDelivery':
+      if (expired(state, rules, now)) throw new Refusal('delivery-not-found')
+      if (!isPending(state))
+        throw new Refusal('delivery-not-pending', { detail: `the delivery is ${state.status}` })
+      return [{ type: 'DeliveryCancelled', data: { reason: 'requested', at: now } }]
+    case 'AbandonDelivery':
+      if (!isPending(state)) return []
+      return [{ type: 'DeliveryCancelled', data: { reason: 'webhook-deleted', at: now } }]
+    default: {
+      const missing: never = command
+      return missing
+    }
+  }
+}
+
+/** The attempt, when one is due; nothing while another is under way. */
+function claimed({ next, trigger, attempts }: Pending, claim: Claim, now: string): DeliveryEvent[] {
+  if ('dueAt' in next) return next.dueAt <= now ? [started(attempts + 1, trigger, claim, now)] : []
+  if (next.lostAt > now) return []
+  const lost: DeliveryEvent = { type: 'AttemptLost', data: { number: next.sending, at: now } }
+  return [lost, started(attempts + 1, trigger, claim, now)]
+}
+
+const started = (
+  number: number,
+  trigger: Attempt['trigger'],
+  { url, lostAfterMs }: Claim,
+  now: string,
+): DeliveryEvent => ({
+  type: 'AttemptStarted',
+  data: { number, trigger, url, startedAt: now, lostAt: after(now, lostAfterMs) },
+})
+
+/** An outcome is recorded once, also when it comes late; a late failure moves nothing. */
+function recorded(
+  { schedule }: DeliveryRules,
+  state: Exclude<DeliveryState, { status: 'Absent' }>,
+  outcome: Outcome,
+  now: string,
+): DeliveryEvent[] {
+  const { number, durationMs, responseStatus, responseBody, failure } = outcome
+  const known = state.log.find(attempt => attempt.number === number)
+  if (known && known.durationMs !== null) return []
+  const answered = { number, durationMs, responseStatus, responseBody }
+  if (!failure) return [{ type: 'AttemptSucceeded', data: { ...answered, at: now } }]
+
+  const failed = (nextAttemptAt: string | null): DeliveryEvent => ({
+    type: 'AttemptFailed',
+    data: { ...answered, error: failure.code, message: failure.message, at: now, nextAttemptAt },
+  })
+  if (!isUnderWay(state, number)) return [failed(null)]
+  const gaveUp = (reason: 'exhausted' | 'gone' | 'test'): DeliveryEvent[] => [
+    failed(null),
+    { type: 'DeliveryGaveUp', data: { reason, at: now } },
+  ]
+  if (failure.code === INTERRUPTED) return [failed(now)]
+  if (responseStatus === 410) return gaveUp('gone')
+  if (state.next.again) return [failed(now)]
+  if (isTest(state)) return gaveUp('test')
+  const pause = pauseAfter(schedule, state.failures, outcome.random, outcome.retryAfterMs)
+  return pause === undefined ? gaveUp('exhausted') : [failed(after(now, pause))]
+}
+
+/** Whether its record has been removed, or is about to be. */
+export function expired(state: DeliveryState, { retentionMs }: DeliveryRules, now: string): boolean {
+  if (state.status === 'Absent' || state.finishedAt === null) return false
+  return after(state.finishedAt, retentionMs) < now
+}
+
+const after = (time: string, ms: number) => new Date(Date.parse(time) + ms).toISOString()
+
+/** What people did to a delivery is for the audit log; what the service does by itself is told by the record. */
+function describe(before: DeliveryState, event: DeliveryEvent, after: DeliveryState): Change | null {
+  if (before.status === 'Absent' || after.status === 'Absent') return null
+  const byHand =
+    event.type === 'RetryRequested' ||
+    (event.type === 'DeliveryCancelled' && event.data.reason === 'requested')
+  if (!byHand) return null
+  const { webhook, eventId, eventType } = after
+  return {
+    action: event.type === 'RetryRequested' ? 'DELIVERY_RETRIED' : 'DELIVERY_CANCELLED',
+    resourceType: 'DELIVERY',
+    resourceId: after.id,
+    before: { webhook, eventId, eventType, status: before.status },
+    after: { webhook, eventId, eventType, status: after.status },
+  }
+}

@@ -1,0 +1,76 @@
+import type { DeliveryRecord } from '@gantry/contracts'
+import type { Project } from '@gantry/event-sourcing'
+import { defineCollection } from '@gantry/read-models'
+import { type DeliveryEvent, type DeliveryState, isPending, isTest, type Pending } from './delivery.ts'
+import { type Lane, queueKey } from './lane.ts'
+
+/** A delivery as its readers and the scheduler need it. */
+export interface DeliveryDocument extends Omit<DeliveryRecord, 'payload'> {
+  body: string
+  /** Place in its lane; null when nothing is left to do. */
+  queue: string | null
+  finishedAt: string | null
+}
+
+export const deliveries = defineCollection<DeliveryDocument>({
+  name: 'notifier.deliveries',
+  version: 1,
+  fields: {
+    webhook: 'string',
+    status: 'string',
+    eventType: 'string',
+    createdAt: 'string',
+    lastAttemptAt: 'string',
+    nextAttemptAt: 'string',
+    queue: 'string',
+    finishedAt: 'string',
+  },
+})
+
+/** When the scheduler has to look at it: for the next attempt, or because the one under way is lost. */
+export const dueAt = ({ next }: Pending) => ('dueAt' in next ? next.dueAt : next.lostAt)
+
+export const laneOf = (state: Pending): Lane => ({
+  webhook: state.webhook,
+  kind: isTest(state) ? 'test' : state.attempts === 0 ? 'first' : 'retry',
+})
+
+/** @param isExpired whether the record of a delivery is no longer kept: a rebuild does not bring it back */
+export const projectDelivery =
+  (isExpired: (state: DeliveryState) => boolean): Project<DeliveryState, DeliveryEvent> =>
+  (id, { state, revision }) => {
+    if (state.status === 'Absent') return []
+    const doc = isExpired(state) ? null : documentOf(state)
+    return [{ collection: deliveries, id, doc, revision }]
+  }
+
+function documentOf(state: Exclude<DeliveryState, { status: 'Absent' }>): DeliveryDocument {
+  const pending = isPending(state) ? state : undefined
+  return {
+    id: state.id,
+    webhook: state.webhook,
+    url: state.url,
+    eventId: state.eventId,
+    eventType: state.eventType,
+    status: state.status,
+    attempts: state.attempts,
+    createdAt: state.createdAt,
+    lastAttemptAt: state.lastAttemptAt,
+    nextAttemptAt: pending && 'dueAt' in pending.next ? pending.next.dueAt : null,
+    responseStatus: state.responseStatus,
+    failureMessage: state.failureMessage,
+    attemptLog: [...state.log],
+    body: state.body,
+    queue: pending ? queueKey(laneOf(pending), dueAt(pending)) : null,
+    finishedAt: state.finishedAt,
+  }
+}
+
+/** The record as the interface shows it. */
+export function deliveryRecord({ body, queue, finishedAt, ...fields }: DeliveryDocument): DeliveryRecord {
+  return { ...fields, payload: JSON.parse(body) }
+}
+
+/** The record of a state that was just reached. */
+export const recordOf = (state: Exclude<DeliveryState, { status: 'Absent' }>) =>
+  deliveryRecord(documentOf(state))

@@ -1,0 +1,100 @@
+import {
+  cancelDelivery,
+  getDelivery,
+  listDeliveries,
+  listWebhookDeliveries,
+  retryDelivery,
+  testWebhook,
+} from '@gantry/contracts'
+import { type Aggregate, Refusal } from '@gantry/event-sourcing'
+import type { Collection, Condition } from '@gantry/read-models'
+import { type AddRoute, page } from '@gantry/service-kit'
+import type { Dispatcher } from '../dispatch/dispatcher.ts'
+import type { WebhookCommand } from '../webhook/webhook.decide.ts'
+import type { WebhookDocument } from '../webhook/webhook.projection.ts'
+import type { WebhookEvent, WebhookState } from '../webhook/webhook.ts'
+import type { DeliveryCommand } from './delivery.decide.ts'
+import { type DeliveryDocument, deliveryRecord, recordOf } from './delivery.projection.ts'
+import type { DeliveryEvent, DeliveryState } from './delivery.ts'
+import { bodyOf } from './occasion.ts'
+
+export interface DeliveryRoutes {
+  delivery: Aggregate<DeliveryState, DeliveryCommand, DeliveryEvent>
+  deliveries: Collection<DeliveryDocument>
+  webhook: Aggregate<WebhookState, WebhookCommand, WebhookEvent>
+  webhooks: Collection<WebhookDocument>
+  dispatcher: Dispatcher
+}
+
+export function deliveryRoutes(route: AddRoute, options: DeliveryRoutes): void {
+  const { delivery, deliveries, webhook, webhooks, dispatcher } = options
+
+  route(testWebhook, async ({ params, metadata, newId }) => {
+    const target = await existing(params.webhook_id)
+    const occasion = {
+      id: newId(),
+      type: 'TEST',
+      timestamp: metadata.now,
+      data: { webhook: target.id, message: 'A test of this webhook' },
+    }
+    const made = { id: newId(), eventId: occasion.id, eventType: occasion.type, body: bodyOf(occasion) }
+    return answer(202, await dispatcher.deliver(target, made, metadata))
+  })
+
+  route(listWebhookDeliveries, async ({ params, query }) => {
+    await existing(params.webhook_id)
+    return list({ webhook: params.webhook_id }, query)
+  })
+
+  route(listDeliveries, async ({ query }) => list({}, query))
+
+  route(getDelivery, async ({ params }) => {
+    await existing(params.webhook_id)
+    const stored = await deliveries.get(params.request_id)
+    if (stored?.doc.webhook !== params.webhook_id) throw new Refusal('delivery-not-found')
+    return { status: 200, body: deliveryRecord(stored.doc) }
+  })
+
+  route(retryDelivery, async ({ params, metadata }) => {
+    const id = params.request_id
+    const { state } = await delivery.load(id)
+    const owner = state.status === 'Absent' ? undefined : await webhook.load(state.webhook)
+    const webhookDeleted = owner?.state.status === 'Deleted'
+    const executed = await delivery.execute(id, { type: 'RetryDelivery', metadata, webhookDeleted })
+    dispatcher.dueNow(executed.state)
+    return answer(200, executed)
+  })
+
+  route(cancelDelivery, async ({ params, metadata }) =>
+    answer(200, await delivery.execute(params.request_id, { type: 'CancelDelivery', metadata })),
+  )
+
+  const existing = async (id: string): Promise<WebhookDocument> => {
+    const stored = await webhooks.get(id)
+    if (!stored) throw new Refusal('webhook-not-found')
+    return stored.doc
+  }
+
+  const list = async (where: Record<string, Condition>, query: Paging) => {
+    const { items, total } = await deliveries.find({
+      where: query.status ? { ...where, status: query.status } : where,
+      sort: query.sort,
+      skip: (query.page - 1) * query.size,
+      limit: query.size,
+    })
+    const content = items.map(({ doc }) => deliveryRecord(doc))
+    return { status: 200, body: page(content, total, query) }
+  }
+
+  const answer = (status: number, { state }: { state: DeliveryState }) => {
+    if (state.status === 'Absent') throw new Refusal('delivery-not-found')
+    return { status, body: recordOf(state) }
+  }
+}
+
+interface Paging {
+  page: number
+  size: number
+  sort: { field: string; direction: 'asc' | 'desc' }[]
+  status?: string | undefined
+}

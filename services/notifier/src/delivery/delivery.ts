@@ -1,0 +1,212 @@
+import type { Attempt, DeliveryStatus } from '@gantry/contracts'
+
+/** What an attempt came to, but for whether it succeeded. */
+interface Answered {
+  number: number
+  durationMs: number
+  responseStatus: number | null
+  /** Cut. */
+  responseBody: string | null
+}
+
+export type DeliveryEvent =
+  | {
+      type: 'DeliveryCreated'
+      data: {
+        id: string
+        webhook: string
+        url: string
+        eventId: string
+        eventType: string
+        /** The bytes of the body as text: they are what is signed and sent in every attempt. */
+        body: string
+        createdAt: string
+      }
+    }
+  /** Claims the attempt: whoever appends this sends, and nobody else does until it is lost. */
+  | {
+      type: 'AttemptStarted'
+      data: {
+        number: number
+        trigger: Attempt['trigger']
+        url: string
+        startedAt: string
+        /** When it counts as lost, should its outcome not be known by then. */
+        lostAt: string
+      }
+    }
+  | { type: 'AttemptSucceeded'; data: Answered & { at: string } }
+  | {
+      type: 'AttemptFailed'
+      data: Answered & {
+        /** Stable, for programs. */
+        error: string
+        message: string
+        at: string
+        /** Null when no attempt follows. */
+        nextAttemptAt: string | null
+      }
+    }
+  /** The outcome of an attempt will not be known: its process died. Another follows at once. */
+  | { type: 'AttemptLost'; data: { number: number; at: string } }
+  | { type: 'DeliveryGaveUp'; data: { reason: 'exhausted' | 'gone' | 'test'; at: string } }
+  | { type: 'DeliveryCancelled'; data: { reason: 'requested' | 'webhook-deleted'; at: string } }
+  | { type: 'RetryRequested'; data: { at: string } }
+
+interface Delivery {
+  id: string
+  webhook: string
+  /** Of the attempt made last. */
+  url: string
+  eventId: string
+  eventType: string
+  body: string
+  createdAt: string
+  /** Attempts so far. */
+  attempts: number
+  /** The latest attempts, in order. */
+  log: readonly Attempt[]
+  lastAttemptAt: string | null
+  responseStatus: number | null
+  failureMessage: string | null
+  /** Failed attempts since the schedule began. */
+  failures: number
+  finishedAt: string | null
+}
+
+/** It waits for an attempt, or one is under way. */
+export interface Pending extends Delivery {
+  status: Extract<DeliveryStatus, 'CREATED' | 'RETRYING'>
+  /** What causes the next attempt, or caused the one that is under way. */
+  trigger: Attempt['trigger']
+  next:
+    | { dueAt: string }
+    /** `again` when somebody asked for an attempt while this one was under way. */
+    | { sending: number; lostAt: string; again: boolean }
+}
+
+export interface Finished extends Delivery {
+  status: Extract<DeliveryStatus, 'SUCCESS' | 'GIVE_UP' | 'CANCELLED'>
+  finishedAt: string
+}
+
+export type DeliveryState = { status: 'Absent' } | Pending | Finished
+
+export const initialDelivery: DeliveryState = { status: 'Absent' }
+
+/** Attempts that the record tells of; the log has all of them. */
+const LOGGED_ATTEMPTS = 100
+
+/** The code of an attempt that the service ended because it was stopping. */
+export const INTERRUPTED = 'interrupted'
+
+export const isPending = (state: DeliveryState): state is Pending =>
+  state.status === 'CREATED' || state.status === 'RETRYING'
+
+export const isTest = ({ eventType }: { eventType: string }) => eventType === 'TEST'
+
+export function evolveDelivery(state: DeliveryState, event: DeliveryEvent): DeliveryState {
+  if (event.type === 'DeliveryCreated') {
+    return {
+      ...event.data,
+      status: 'CREATED',
+      attempts: 0,
+      log: [],
+      lastAttemptAt: null,
+      responseStatus: null,
+      failureMessage: null,
+      failures: 0,
+      finishedAt: null,
+      trigger: isTest(event.data) ? 'TEST' : 'AUTOMATIC',
+      next: { dueAt: event.data.createdAt },
+    }
+  }
+  if (state.status === 'Absent') return state
+
+  switch (event.type) {
+    case 'AttemptStarted': {
+      if (!isPending(state)) return state
+      const { number, trigger, url, startedAt, lostAt } = event.data
+      const attempt: Attempt = {
+        number,
+        trigger,
+        url,
+        startedAt,
+        durationMs: null,
+        responseStatus: null,
+        responseBody: null,
+        error: null,
+      }
+      return {
+        ...state,
+        url,
+        attempts: number,
+        lastAttemptAt: startedAt,
+        log: [...state.log, attempt].slice(-LOGGED_ATTEMPTS),
+        trigger,
+        next: { sending: number, lostAt, again: false },
+      }
+    }
+    case 'AttemptSucceeded': {
+      const { number, durationMs, responseStatus, responseBody, at } = event.data
+      const log = logged(state, number, { durationMs, responseStatus, responseBody, error: null })
+      // Whoever cancelled or gave up meanwhile is believed; what arrived is on record all the same.
+      if (!isPending(state)) return { ...state, log }
+      return finished({ ...state, log, responseStatus, failureMessage: null }, 'SUCCESS', at)
+    }
+    case 'AttemptFailed': {
+      const { number, durationMs, responseStatus, responseBody, error, message, nextAttemptAt } = event.data
+      const log = logged(state, number, { durationMs, responseStatus, responseBody, error })
+      if (!isUnderWay(state, number)) return { ...state, log }
+      const failed = { ...state, log, responseStatus, failureMessage: `${error}: ${message}` }
+      // An attempt that we ended ourselves says nothing of the receiver: it is made again, and not counted.
+      if (error === INTERRUPTED && nextAttemptAt !== null)
+        return { ...failed, status: 'RETRYING', next: { dueAt: nextAttemptAt } }
+      const failures = state.next.again ? 0 : state.failures + 1
+      if (nextAttemptAt === null) return { ...failed, failures }
+      const trigger = state.next.again ? 'MANUAL' : 'AUTOMATIC'
+      return { ...failed, failures, trigger, status: 'RETRYING', next: { dueAt: nextAttemptAt } }
+    }
+    case 'AttemptLost': {
+      const { number, at } = event.data
+      const log = logged(state, number, { error: 'lost' })
+      if (!isUnderWay(state, number)) return { ...state, log }
+      return { ...state, log, failureMessage: 'lost: its outcome is unknown', next: { dueAt: at } }
+    }
+    case 'DeliveryGaveUp':
+      return isPending(state) ? finished(state, 'GIVE_UP', event.data.at) : state
+    case 'DeliveryCancelled':
+      return isPending(state) ? finished(state, 'CANCELLED', event.data.at) : state
+    case 'RetryRequested': {
+      if (isPending(state) && 'sending' in state.next) {
+        return { ...state, next: { ...state.next, again: true } }
+      }
+      return {
+        ...state,
+        status: 'RETRYING',
+        finishedAt: null,
+        failures: 0,
+        trigger: 'MANUAL',
+        next: { dueAt: event.data.at },
+      }
+    }
+    default: {
+      const missing: never = event
+      return missing
+    }
+  }
+}
+
+type Sending = Pending & { next: { sending: number; lostAt: string; again: boolean } }
+
+/** Whether an attempt is the one whose outcome the delivery waits for. */
+export const isUnderWay = (state: DeliveryState, number: number): state is Sending =>
+  isPending(state) && 'sending' in state.next && state.next.sending === number
+
+const logged = ({ log }: Delivery, number: number, outcome: Partial<Attempt>): Attempt[] =>
+  log.map(attempt => (attempt.number === number ? { ...attempt, ...outcome } : attempt))
+
+function finished(state: Pending, status: Finished['status'], finishedAt: string): Finished {
+  const { trigger, next, ...delivery } = state
+  return { ...delivery, status, finishedAt }
+}

@@ -1,0 +1,55 @@
+import type { CloudEvent } from '@gantry/contracts'
+import {
+  type Aggregate,
+  type CommandMetadata,
+  type EventStore,
+  Refusal,
+  streamName,
+} from '@gantry/event-sourcing'
+import type { Bus } from '@gantry/messaging'
+import { tell } from '@gantry/service-kit'
+import { publicEvents } from '../public-events.ts'
+import {
+  type PlatformEventCommand,
+  type PlatformEventEvent,
+  type PlatformEventState,
+  platformEventId,
+} from './platform-event.ts'
+
+export interface IntakeOptions {
+  platformEvent: Aggregate<PlatformEventState, PlatformEventCommand, PlatformEventEvent>
+  eventStore: EventStore
+  bus: Bus
+}
+
+export interface Receipt {
+  /** Of the public event. */
+  id: string
+  /** When it was taken in, ISO 8601 UTC. */
+  receivedAt: string
+  duplicate: boolean
+}
+
+/** @throws Refusal body-too-large */
+export type Intake = (event: CloudEvent, metadata: CommandMetadata) => Promise<Receipt>
+
+/** Several times what CloudEvents wants every intermediary to carry; a delivery still fits into one append. */
+const LARGEST_DATA = 262_144
+/** What the filters of the catalog are made of. */
+const OF_CATALOG = new Set(['PRODUCT_API_ADDED', 'PRODUCT_API_REMOVED'])
+
+/** Takes in events of the platform, each once, and tells the catalog at once of those that its filters need. */
+export function intake({ platformEvent, eventStore, bus }: IntakeOptions): Intake {
+  return async (event, metadata) => {
+    if (Buffer.byteLength(JSON.stringify(event.data)) > LARGEST_DATA)
+      throw new Refusal('body-too-large', { detail: `data may have ${LARGEST_DATA} bytes as JSON` })
+    const id = platformEventId(event)
+    const { facts } = await platformEvent.execute(id, { type: 'ReceivePlatformEvent', metadata, event })
+    if (OF_CATALOG.has(event.type)) {
+      for (const message of facts.flatMap(publicEvents)) await tell(bus, 'catalog', message)
+    }
+    const [fact] = facts.length > 0 ? facts : await eventStore.readStream(streamName('platformevent', id))
+    if (!fact) throw new Error(`the platform event ${id} is neither new nor stored`)
+    return { id: fact.id, receivedAt: fact.metadata.at, duplicate: facts.length === 0 }
+  }
+}

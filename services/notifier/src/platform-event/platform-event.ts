@@ -1,0 +1,52 @@
+import type { CloudEvent } from '@gantry/contracts'
+import type { Change, CommandMetadata, Decider, JsonObject } from '@gantry/event-sourcing'
+import { v5 as uuidv5 } from 'uuid'
+
+/** An event of the platform as its producer sent it. */
+export interface Received {
+  source: string
+  id: string
+  type: string
+  /** What it is about, in the producer's words. */
+  subject: string | null
+  /** When it happened, ISO 8601 UTC; when we received it, where the producer does not say or says a time to come. */
+  time: string
+  data: Record<string, unknown>
+}
+
+export type PlatformEventEvent = { type: 'PlatformEventReceived'; data: Received }
+export type PlatformEventCommand = {
+  type: 'ReceivePlatformEvent'
+  metadata: CommandMetadata
+  event: CloudEvent
+}
+export type PlatformEventState = { status: 'Absent' } | { status: 'Received' }
+
+const NAMESPACE = '0b9a4e54-3f3c-4f5e-8d5b-6a1f2d8c7e90'
+
+/** Where an event is stored: CloudEvents 1.0 has source and id identify it ("id", "Constraints"). */
+export const platformEventId = ({ source, id }: Pick<CloudEvent, 'source' | 'id'>) =>
+  uuidv5(JSON.stringify([source, id]), NAMESPACE)
+
+export const platformEventDecider: Decider<PlatformEventState, PlatformEventCommand, PlatformEventEvent> = {
+  initial: { status: 'Absent' },
+  evolve: () => ({ status: 'Received' }),
+  decide(state, { event, metadata: { now } }) {
+    if (state.status === 'Received') return []
+    const { source, id, type, subject, data } = event
+    const happened = event.time ? new Date(event.time).toISOString() : now
+    const time = happened < now ? happened : now
+    return [
+      { type: 'PlatformEventReceived', data: { source, id, type, subject: subject ?? null, time, data } },
+    ]
+  },
+  describe(_, { data }): Change {
+    return {
+      action: data.type,
+      resourceType: 'PLATFORM_EVENT',
+      resourceId: platformEventId(data),
+      before: null,
+      after: { ...data } as JsonObject,
+    }
+  },
+}

@@ -1,0 +1,34 @@
+import type { PublicEvent } from '@gantry/contracts'
+import { type Fact, streamId } from '@gantry/event-sourcing'
+import type { Json, Message } from '@gantry/messaging'
+import { changed, publicMessage } from '@gantry/service-kit'
+import type { Received } from './platform-event/platform-event.ts'
+
+/** What the notifier tells others; facts not named here stay inside. */
+export function publicEvents(fact: Fact): Message[] {
+  const { change } = fact.metadata
+  if (!change) return []
+  switch (fact.type) {
+    case 'PlatformEventReceived':
+      return [platformMessage(fact)]
+    case 'WebhookCreated':
+    case 'WebhookUpdated':
+    case 'WebhookSecretRotated':
+    case 'WebhookDisabled':
+    case 'WebhookDeleted':
+      return [publicMessage('notifier', fact, change.action, streamId(fact.stream), changed(change))]
+    case 'RetryRequested':
+    case 'DeliveryCancelled':
+      return [publicMessage('notifier', fact, change.action, streamId(fact.stream), changed(change))]
+    default:
+      return []
+  }
+}
+
+/** An event of the platform goes on as its producer's: with the source, the subject and the time that it came with. */
+function platformMessage(fact: Fact): Message {
+  const { source, id, type, subject, time, data } = fact.data as unknown as Received
+  const message = publicMessage('platform', fact, type, subject ?? id, data)
+  const event: PublicEvent = { ...(message.data as unknown as PublicEvent), source, time }
+  return { ...message, data: event as unknown as Json }
+}

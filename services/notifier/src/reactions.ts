@@ -1,0 +1,79 @@
+import { CloudEvent, isEventType, PublicEvent, subjects } from '@gantry/contracts'
+import { type CommandMetadata, type Log, Refusal } from '@gantry/event-sourcing'
+import type { Message } from '@gantry/messaging'
+import type { Collection } from '@gantry/read-models'
+import { z } from 'zod'
+import { bodyOf, deliveryId } from './delivery/occasion.ts'
+import type { Dispatcher } from './dispatch/dispatcher.ts'
+import type { Intake } from './platform-event/intake.ts'
+import type { WebhookDocument } from './webhook/webhook.projection.ts'
+
+/** What the notifier listens to. */
+export const reactsTo = [subjects.allEvents, subjects.platformEvents]
+
+export interface Reacting {
+  webhooks: Collection<WebhookDocument>
+  dispatcher: Dispatcher
+  receive: Intake
+  newId(): string
+  now(): Date
+  log: Log
+}
+
+/** Webhooks that are told of an event at a time. */
+const PAGE = 500
+
+/** Public events become deliveries, events of the platform become public events; each once, however often it comes. */
+export function reactionsOf(options: Reacting): (message: Message) => Promise<void> {
+  const { webhooks, dispatcher, receive, newId, now, log } = options
+
+  const deliver = async (event: PublicEvent, message: Message) => {
+    const { id, type, time, data } = event
+    const metadata = (): CommandMetadata => ({
+      // Never the same twice: two that handle the event at once must not both believe that they made the delivery.
+      commandId: newId(),
+      now: now().toISOString(),
+      actor: { id: null, name: 'notifier' },
+      requestId: event.requestId,
+      causationId: id,
+      ...(message.headers?.traceparent && { traceparent: message.headers.traceparent }),
+    })
+    const body = bodyOf({ id, type, timestamp: time, data })
+    for (let after = ''; ; ) {
+      const where = { active: true, eventTypes: type, id: { gt: after } }
+      const targets = await webhooks.list({ where, limit: PAGE })
+      await Promise.all(
+        targets.map(({ doc }) => {
+          const made = { id: deliveryId(id, doc.id), eventId: id, eventType: type, body }
+          return dispatcher.deliver(doc, made, metadata())
+        }),
+      )
+      if (targets.length < PAGE) return
+      after = targets.at(-1)?.doc.id ?? after
+    }
+  }
+
+  const takeIn = async (message: Message) => {
+    const parsed = CloudEvent.safeParse(message.data)
+    if (!parsed.success) {
+      const reason = z.prettifyError(parsed.error)
+      return log.warn({ message: message.id, reason }, 'an event of the platform is not a valid CloudEvent')
+    }
+    await receive(parsed.data, {
+      commandId: newId(),
+      now: now().toISOString(),
+      actor: { id: null, name: parsed.data.source },
+      requestId: message.id,
+      ...(message.headers?.traceparent && { traceparent: message.headers.traceparent }),
+    })
+  }
+
+  return async message => {
+    if (message.subject === subjects.platformEvents) return takeIn(message)
+    const type = message.subject.slice(message.subject.lastIndexOf('.') + 1)
+    if (!isEventType(type)) return
+    const event = PublicEvent.safeParse(message.data)
+    if (!event.success) throw new Refusal('invalid-request', { detail: z.prettifyError(event.error) })
+    await deliver(event.data, message)
+  }
+}

@@ -1,0 +1,48 @@
+import ipaddr from 'ipaddr.js'
+import { z } from 'zod'
+
+export type Cidr = [ipaddr.IPv4 | ipaddr.IPv6, number]
+
+/** Ranges of addresses separated by commas, e.g. 10.0.0.0/8,fd00::/8. */
+export const cidrs = z
+  .string()
+  .transform(value => value.split(',').map(part => part.trim()))
+  .pipe(
+    z.array(
+      z.string().transform((value, context): Cidr => {
+        try {
+          return ipaddr.parseCIDR(value)
+        } catch {
+          context.addIssue({
+            code: 'custom',
+            message: `must be ranges such as 10.0.0.0/8 or fd00::/8, not "${value}"`,
+          })
+          return z.NEVER
+        }
+      }),
+    ),
+  )
+
+/** All unicast addresses that IANA has given out lie here; the rest of IPv6 is special or unassigned. */
+const GLOBAL_UNICAST: Cidr = ipaddr.parseCIDR('2000::/3')
+
+/** Public by its number, but answered by the host of a virtual machine in Azure. */
+const AZURE_HOST = '168.63.129.16'
+
+/**
+ * Why a webhook may not reach an address; undefined when it may: a public unicast address, or one that was allowed.
+ * Ranges that carry IPv4 addresses inside IPv6 ones (mapped, NAT64, 6to4, Teredo) are refused whatever they carry,
+ * since what is behind them depends on the network.
+ * @param address as the system's resolver or `net.isIP` knows it, without brackets
+ */
+export function refusedAddress(address: string, allowed: readonly Cidr[]): string | undefined {
+  if (!ipaddr.isValid(address)) return `${address} is not an address`
+  const parsed = ipaddr.parse(address)
+  if (allowed.some(cidr => cidr[0].kind() === parsed.kind() && parsed.match(cidr))) return undefined
+  const range = parsed.range()
+  if (range !== 'unicast') return `${address} is not a public address (${range})`
+  if (parsed.kind() === 'ipv6' && !parsed.match(GLOBAL_UNICAST))
+    return `${address} is not a public address (unassigned)`
+  if (parsed.toString() === AZURE_HOST) return `${address} is not a public address (metadata)`
+  return undefined
+}

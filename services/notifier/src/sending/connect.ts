@@ -1,0 +1,104 @@
+import { lookup } from 'node:dns/promises'
+import { isIP, type LookupFunction, type Socket } from 'node:net'
+import { buildConnector } from 'undici'
+import { type Cidr, refusedAddress } from './address.ts'
+import { AttemptFailure } from './failure.ts'
+
+export interface Address {
+  address: string
+  family: number
+}
+
+/** Finds the addresses of a host name. */
+export type Resolve = (hostname: string) => Promise<Address[]>
+
+export const systemResolve: Resolve = hostname => lookup(hostname, { all: true, order: 'verbatim' })
+
+export interface ConnectOptions {
+  resolve: Resolve
+  allowed: readonly Cidr[]
+  timeoutMs: number
+  /** Certificates to trust beside the public ones, as PEM. */
+  ca?: string
+}
+
+/**
+ * Opens connections to addresses that webhooks may reach and to no other. A name is resolved once for a connection,
+ * every address it has is vetted, and the connection is made to these very addresses: between the vetting and the
+ * connecting there is no second lookup that could say something else. Addresses written as such are vetted as well;
+ * `URL` has brought them into one notation (WHATWG URL §3.5).
+ */
+export function vettedConnector({
+  resolve,
+  allowed,
+  timeoutMs,
+  ca,
+}: ConnectOptions): buildConnector.connector {
+  const vet = (addresses: Address[], hostname: string) => {
+    for (const { address } of addresses) {
+      const refused = refusedAddress(address, allowed)
+      if (refused) {
+        const via = address === hostname ? '' : `${hostname}: `
+        throw new AttemptFailure('address-refused', `${via}${refused}`)
+      }
+    }
+    return addresses
+  }
+
+  const addressesOf = async (hostname: string) => {
+    const found = await resolve(hostname).catch(error => {
+      throw new AttemptFailure(
+        'dns-failed',
+        `${hostname} was not found: ${error.code ?? error.message}`,
+        error,
+      )
+    })
+    if (found.length === 0) throw new AttemptFailure('dns-failed', `${hostname} has no address`)
+    return vet(found, hostname)
+  }
+
+  const vettedLookup: LookupFunction = (hostname, { all }, callback) => {
+    addressesOf(hostname).then(
+      addresses => {
+        const [first] = addresses
+        if (all) callback(null, addresses)
+        else callback(null, first?.address ?? '', first?.family)
+      },
+      error => callback(error, ''),
+    )
+  }
+
+  const connect = buildConnector({ allowH2: false, timeout: timeoutMs, lookup: vettedLookup, ca })
+
+  return (options, callback) => {
+    const { hostname } = options
+    try {
+      if (isIP(hostname)) vet([{ address: hostname, family: isIP(hostname) }], hostname)
+    } catch (error) {
+      return callback(error as Error, null)
+    }
+    let reached = false
+    // The connector gives back the socket that it connects, which its type does not say.
+    const socket = connect(options, (error, connected) =>
+      error ? callback(failureOf(error, reached), null) : callback(null, connected as Socket),
+    ) as unknown as Socket
+    socket.once('connect', () => {
+      reached = true
+    })
+  }
+}
+
+function failureOf(error: Error, reached: boolean): AttemptFailure {
+  if (error instanceof AttemptFailure) return error
+  const code = 'code' in error ? String(error.code) : undefined
+  if (code === 'UND_ERR_CONNECT_TIMEOUT') return new AttemptFailure('timeout', 'no connection in time', error)
+  const reason = reasonOf(error) || code || 'unknown'
+  return reached
+    ? new AttemptFailure('tls-failed', `no secure connection: ${reason}`, error)
+    : new AttemptFailure('connect-failed', `no connection: ${reason}`, error)
+}
+
+/** What is wrong, also where several addresses were tried. */
+function reasonOf(error: Error): string {
+  return error instanceof AggregateError ? error.errors.map(each => each.message).join('; ') : error.message
+}

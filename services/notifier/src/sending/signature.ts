@@ -1,0 +1,29 @@
+import { createHmac } from 'node:crypto'
+
+const PREFIX = 'whsec_'
+
+/** A signing secret as its owner sees it (Standard Webhooks, "Signature scheme"). @param bytes 24 to 64 */
+export const formatSecret = (bytes: Uint8Array) => PREFIX + Buffer.from(bytes).toString('base64')
+
+/**
+ * The headers that prove to the receiver who sent the body and when (Standard Webhooks, "Webhook headers").
+ * @param id of the message, the same in every attempt
+ * @param timestamp of the attempt, in seconds since 1970
+ * @param secrets raw keys; one signature each, so that a receiver may know any of them
+ */
+export function signedHeaders(
+  id: string,
+  timestamp: number,
+  body: Uint8Array,
+  secrets: readonly Uint8Array[],
+) {
+  const signatures = secrets.map(secret => {
+    const signature = createHmac('sha256', secret).update(`${id}.${timestamp}.`).update(body).digest('base64')
+    return `v1,${signature}`
+  })
+  return {
+    'webhook-id': id,
+    'webhook-timestamp': String(timestamp),
+    'webhook-signature': signatures.join(' '),
+  }
+}

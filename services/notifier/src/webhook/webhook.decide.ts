@@ -1,0 +1,131 @@
+import { isDeepStrictEqual } from 'node:util'
+import { EVENT_TYPES, isEventType, type WebhookInput, type WebhookUpdate } from '@gantry/contracts'
+import {
+  type Change,
+  type CommandMetadata,
+  type Decider,
+  type JsonObject,
+  Refusal,
+} from '@gantry/event-sourcing'
+import { evolveWebhook, initialWebhook, type WebhookEvent, type WebhookState } from './webhook.ts'
+
+interface Conditional {
+  metadata: CommandMetadata
+  /** Revisions that the caller has seen; any will do when absent. */
+  ifMatch?: number[] | undefined
+}
+
+export type WebhookCommand =
+  | {
+      type: 'CreateWebhook'
+      metadata: CommandMetadata
+      id: string
+      input: WebhookInput
+      sealedSecret: string
+    }
+  | ({ type: 'UpdateWebhook'; input: WebhookUpdate } & Conditional)
+  | ({ type: 'DeleteWebhook' } & Conditional)
+  | { type: 'RotateSecret'; metadata: CommandMetadata; sealedSecret: string }
+  /** Only while it has the url that gave the reason. */
+  | { type: 'DisableWebhook'; metadata: CommandMetadata; url: string; reason: string }
+
+/** How long an old secret verifies after a rotation. */
+const OVERLAP_MS = 24 * 3_600_000
+
+export const webhookDecider: Decider<WebhookState, WebhookCommand, WebhookEvent> = {
+  initial: initialWebhook,
+  evolve: evolveWebhook,
+  describe,
+  decide(state, command) {
+    const { now } = command.metadata
+    if (command.type === 'CreateWebhook') {
+      if (state.status !== 'Absent') throw new Refusal('write-conflict')
+      const { id, input, sealedSecret } = command
+      known(input.eventTypes)
+      const name = input.name ?? slug(input.displayName)
+      return [{ type: 'WebhookCreated', data: { id, ...input, name, secret: sealedSecret, createdAt: now } }]
+    }
+    if (state.status !== 'Live') {
+      if (command.type === 'DisableWebhook') return []
+      throw new Refusal('webhook-not-found')
+    }
+    const { record, recordRevision } = state
+
+    switch (command.type) {
+      case 'UpdateWebhook': {
+        matches(command, recordRevision)
+        const { name, displayName, url, active, events, eventTypes } = command.input
+        const fields = {
+          name: name ?? record.name,
+          displayName,
+          url,
+          active: active ?? record.active,
+          eventTypes: events ?? eventTypes ?? record.eventTypes,
+        }
+        known(fields.eventTypes)
+        if (isDeepStrictEqual({ ...record, ...fields }, record)) return []
+        return [{ type: 'WebhookUpdated', data: { ...fields, updatedAt: now } }]
+      }
+      case 'DeleteWebhook':
+        matches(command, recordRevision)
+        return [{ type: 'WebhookDeleted', data: { deletedAt: now } }]
+      case 'RotateSecret': {
+        const oldSecretUntil = new Date(Date.parse(now) + OVERLAP_MS).toISOString()
+        return [{ type: 'WebhookSecretRotated', data: { secret: command.sealedSecret, oldSecretUntil } }]
+      }
+      case 'DisableWebhook':
+        if (!record.active || record.url !== command.url) return []
+        return [{ type: 'WebhookDisabled', data: { reason: command.reason, disabledAt: now } }]
+      default: {
+        const missing: never = command
+        return missing
+      }
+    }
+  },
+}
+
+function known(eventTypes: readonly string[]): void {
+  const unknown = eventTypes.filter(type => !isEventType(type))
+  if (unknown.length === 0) return
+  const types = Object.keys(EVENT_TYPES)
+  throw new Refusal('unknown-event-types', {
+    detail: `there is no ${unknown.join(', ')}; the event types are ${types.join(', ')}`,
+    unknown,
+    known: types,
+  })
+}
+
+function matches({ ifMatch }: Conditional, revision: number): void {
+  if (ifMatch && !ifMatch.includes(revision)) throw new Refusal('precondition-failed')
+}
+
+/** A technical name made of a display name: what is left of it in lower-case ASCII. */
+const slug = (displayName: string) =>
+  displayName
+    .normalize('NFKD')
+    .replace(/\p{M}/gu, '')
+    .toLowerCase()
+    .replace(/[^a-z0-9]+/g, '-')
+    .replace(/^-+|-+$/g, '') || 'webhook'
+
+function describe(before: WebhookState, event: WebhookEvent, after: WebhookState): Change {
+  const was = recordOf(before)
+  const is = recordOf(after)
+  const action = {
+    WebhookCreated: 'WEBHOOK_CREATED',
+    WebhookUpdated: 'WEBHOOK_UPDATED',
+    WebhookSecretRotated: 'WEBHOOK_SECRET_ROTATED',
+    WebhookDisabled: 'WEBHOOK_DISABLED',
+    WebhookDeleted: 'WEBHOOK_DELETED',
+  }[event.type]
+  return {
+    action,
+    resourceType: 'WEBHOOK',
+    resourceId: (is ?? was)?.id ?? '',
+    before: (was ?? null) as JsonObject | null,
+    after: (after.status === 'Live' ? is : null) as JsonObject | null,
+  }
+}
+
+const recordOf = (state: WebhookState) =>
+  state.status === 'Live' ? state.record : state.status === 'Deleted' ? state.last : undefined

@@ -1,0 +1,90 @@
+import { setTimeout } from 'node:timers/promises'
+import {
+  createWebhook,
+  deleteWebhook,
+  getWebhook,
+  listEventTypes,
+  listWebhooks,
+  rotateWebhookSecret,
+  updateWebhook,
+  type WebhookRecord,
+} from '@gantry/contracts'
+import { type Aggregate, Refusal, type Snapshot } from '@gantry/event-sourcing'
+import type { Collection } from '@gantry/read-models'
+import { type AddRoute, page } from '@gantry/service-kit'
+import type { Dispatcher } from '../dispatch/dispatcher.ts'
+import { eventTypes } from '../event-types.ts'
+import { formatSecret } from '../sending/signature.ts'
+import type { SigningKeys } from './signing-keys.ts'
+import type { WebhookCommand } from './webhook.decide.ts'
+import type { WebhookDocument } from './webhook.projection.ts'
+import type { WebhookEvent, WebhookState } from './webhook.ts'
+
+export interface WebhookRoutes {
+  webhook: Aggregate<WebhookState, WebhookCommand, WebhookEvent>
+  webhooks: Collection<WebhookDocument>
+  keys: SigningKeys
+  dispatcher: Dispatcher
+}
+
+const SECRET_BYTES = 24
+/** How long the answer to a deletion waits for its pending deliveries to be cancelled; the scheduler does the rest. */
+const ABANDON_MS = 2_000
+
+export function webhookRoutes(route: AddRoute, { webhook, webhooks, keys, dispatcher }: WebhookRoutes): void {
+  route(listEventTypes, async () => ({ status: 200, body: eventTypes }))
+
+  route(listWebhooks, async ({ query }) => {
+    const { items, total } = await webhooks.find({
+      sort: query.sort,
+      skip: (query.page - 1) * query.size,
+      limit: query.size,
+    })
+    const content = items.map(({ doc }) => record(doc))
+    return { status: 200, body: page(content, total, query) }
+  })
+
+  route(getWebhook, async ({ params }) => {
+    const stored = await webhooks.get(params.webhook_id)
+    if (!stored) throw new Refusal('webhook-not-found')
+    return { status: 200, body: record(stored.doc), revision: stored.doc.recordRevision }
+  })
+
+  route(createWebhook, async ({ body, metadata, newId, secretBytes }) => {
+    const id = newId()
+    const secret = secretBytes(SECRET_BYTES)
+    const sealedSecret = keys.seal(secret)
+    const command: WebhookCommand = { type: 'CreateWebhook', metadata, id, input: body, sealedSecret }
+    const created = answer(201, await webhook.execute(id, command))
+    const shown = { ...created.body, secret: formatSecret(secret) }
+    return { ...created, body: shown, location: `/webhooks/${id}` }
+  })
+
+  route(updateWebhook, async ({ params, body, metadata, ifMatch }) => {
+    const id = params.webhook_id
+    const executed = await webhook.execute(id, { type: 'UpdateWebhook', metadata, ifMatch, input: body })
+    if (executed.events.length > 0) dispatcher.webhookChanged(id)
+    return answer(200, executed)
+  })
+
+  route(rotateWebhookSecret, async ({ params, metadata, secretBytes }) => {
+    const secret = secretBytes(SECRET_BYTES)
+    const command: WebhookCommand = { type: 'RotateSecret', metadata, sealedSecret: keys.seal(secret) }
+    const { status, body } = answer(200, await webhook.execute(params.webhook_id, command))
+    return { status, body: { ...body, secret: formatSecret(secret) } }
+  })
+
+  route(deleteWebhook, async ({ params, metadata, ifMatch }) => {
+    const id = params.webhook_id
+    await webhook.execute(id, { type: 'DeleteWebhook', metadata, ifMatch })
+    await Promise.race([dispatcher.abandon(id).catch(() => {}), setTimeout(ABANDON_MS)])
+    return { status: 204 }
+  })
+}
+
+const record = ({ recordRevision, secrets, ...fields }: WebhookDocument): WebhookRecord => fields
+
+const answer = (status: number, { state }: Snapshot<WebhookState>) => {
+  if (state.status !== 'Live') throw new Refusal('webhook-not-found')
+  return { status, body: state.record, revision: state.recordRevision }
+}
