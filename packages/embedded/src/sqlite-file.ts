@@ -158,12 +158,13 @@ function create(path: string, file: DatabaseFile) {
   rmSync(draft, { force: true })
   const db = new DatabaseSync(draft)
   try {
-    db.exec(`PRAGMA application_id = ${APPLICATION_IDS[file.kind]}`)
+    db.exec(`PRAGMA synchronous = OFF; PRAGMA application_id = ${APPLICATION_IDS[file.kind]}`)
     bringUpToDate(db, file)
     db.exec('PRAGMA journal_mode = WAL')
   } finally {
     db.close()
   }
+  sync(draft, 'r+')
   try {
     linkSync(draft, path)
   } catch (error) {
@@ -172,7 +173,8 @@ function create(path: string, file: DatabaseFile) {
     else if (!(error instanceof Error && 'code' in error && error.code === 'EEXIST')) throw error
   }
   rmSync(draft, { force: true })
-  syncFolder(dirname(path))
+  // The new name itself; Windows has no such call and does it unasked.
+  if (process.platform !== 'win32') sync(dirname(path), 'r')
 }
 
 function bringUpToDate(db: DatabaseSync, file: DatabaseFile) {
@@ -180,10 +182,8 @@ function bringUpToDate(db: DatabaseSync, file: DatabaseFile) {
   db.exec(`BEGIN IMMEDIATE; ${file.schema}; PRAGMA user_version = ${file.version}; COMMIT`)
 }
 
-/** Makes a new name in the folder durable; Windows has no such call and does it by itself. */
-function syncFolder(folder: string) {
-  if (process.platform === 'win32') return
-  const fd = openSync(folder, 'r')
+function sync(path: string, flags: 'r' | 'r+') {
+  const fd = openSync(path, flags)
   try {
     fsyncSync(fd)
   } finally {
