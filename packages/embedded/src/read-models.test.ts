@@ -1,11 +1,17 @@
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { defineCollection, LeaseLost, ReadModelsUnavailable } from '@gantry/read-models'
 import { readModelsContract } from '@gantry/read-models/testing'
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
+import { child } from './fixtures/child.ts'
+import { type Counter, counters } from './fixtures/counters.ts'
 import { sqliteReadModels } from './read-models.ts'
 
+const newFolder = () => mkdtemp(join(tmpdir(), 'gantry-read-models-'))
+
 readModelsContract('SQLite', async () => {
-  const folder = await mkdtemp(join(tmpdir(), 'gantry-read-models-'))
+  const folder = await newFolder()
   const path = join(folder, 'read-models.db')
   const readModels = sqliteReadModels({ path })
   return {
@@ -16,4 +22,184 @@ readModelsContract('SQLite', async () => {
       await rm(folder, { recursive: true })
     },
   }
+})
+
+describe('read models in a file', () => {
+  let folder: string
+  let path: string
+  beforeEach(async () => {
+    folder = await newFolder()
+    path = join(folder, 'read-models.db')
+  })
+  afterEach(() => rm(folder, { recursive: true }))
+
+  const counter = (number: number, n = number): Counter => ({ id: `c${n}`, number, batch: `batch-${number}` })
+  const write = (doc: Counter, revision: number) => ({ collection: counters, id: doc.id, doc, revision })
+
+  it('are there after a restart, with removals, checkpoints and leases', async () => {
+    const before = sqliteReadModels({ path })
+    await before.write([write(counter(1), 3), write(counter(2), 0)], { name: 'p', position: '7' })
+    await before.collection(counters).remove('c2', 5)
+    const lease = await before.leases.acquire('p', 'a', 60_000)
+    await before.close()
+
+    const after = sqliteReadModels({ path })
+    const collection = after.collection(counters)
+    expect(await collection.find({ text: ['batch'], limit: 10 })).toEqual({
+      items: [{ doc: counter(1), revision: 3 }],
+      total: 1,
+    })
+    expect(await collection.put(counter(2), 5)).toBe(false)
+    expect(await after.checkpoints.get('p')).toBe('7')
+    expect(await after.leases.acquire('p', 'b', 60_000)).toBeUndefined()
+    expect(await after.leases.acquire('p', 'a', 60_000)).toEqual(lease)
+    await after.close()
+  })
+
+  it('store what is put in the turn they are closed in, and are unavailable afterwards', async () => {
+    const readModels = sqliteReadModels({ path })
+    const collection = readModels.collection(counters)
+    await collection.put(counter(1), 0)
+    const last = collection.put(counter(2), 0)
+    await readModels.close()
+    await readModels.close()
+    expect(await last).toBe(true)
+    const calls = [
+      () => collection.get('c1'),
+      () => collection.getMany(['c1']),
+      () => collection.find({ limit: 1 }),
+      () => collection.count({ text: ['x'] }),
+      () => collection.put(counter(3), 0),
+      () => collection.remove('c1', 1),
+      () => readModels.write([write(counter(3), 0)]),
+      () => readModels.drop(counters),
+      () => readModels.checkpoints.get('p'),
+      () => readModels.checkpoints.save('p', '1'),
+      () => readModels.leases.acquire('p', 'a', 1),
+      () => readModels.ping(),
+    ]
+    for (const call of calls) await expect(call()).rejects.toThrow(ReadModelsUnavailable)
+
+    const reopened = sqliteReadModels({ path })
+    expect(await reopened.collection(counters).count({})).toBe(2)
+    await reopened.close()
+  })
+
+  it('answer from all that was acknowledged while they load, search or make their index anew', async () => {
+    const writer = sqliteReadModels({ path })
+    const count = 3_000
+    await writer.write(Array.from({ length: count }, (_, n) => write(counter(n), 0)))
+    const reader = sqliteReadModels({ path })
+    const collection = reader.collection(counters)
+    // Each round replaces every document, so the reader's index is worn out after two of them.
+    for (let round = 1; round <= 4; round++) {
+      const answers = [
+        collection.count({}),
+        collection.count({ text: ['batch-'] }),
+        collection.count({ where: { batch: { not: null } } }),
+      ]
+      const puts = Array.from({ length: count }, (_, n) => write(counter(round * count + n, n), round))
+      await writer.write(puts.slice(0, count / 2))
+      await writer.write(puts.slice(count / 2))
+      expect(await Promise.all(answers)).toEqual([count, count, count])
+      const number = round * count + 17
+      expect(await collection.find({ where: { number }, text: [`h-${number}`], limit: 10 })).toEqual({
+        items: [{ doc: counter(number, 17), revision: round }],
+        total: 1,
+      })
+      expect(await collection.count({ where: { number: { lt: round * count } } })).toBe(0)
+      const [last] = await collection.list({ sort: [{ field: 'number', direction: 'desc' }], limit: 1 })
+      expect(last?.doc).toEqual(counter(number - 17 + count - 1, count - 1))
+    }
+    await reader.close()
+    await writer.close()
+  })
+
+  it('are read in one state, and hold what a killed process had written with its checkpoint', async () => {
+    const readModels = sqliteReadModels({ path })
+    const collection = readModels.collection(counters)
+    const writer = child('project-forever.ts', path)
+    const seen = new Set<number>()
+    await vi.waitFor(
+      async () => {
+        const { items, total } = await collection.find({ limit: 1_000 })
+        expect(total).toBe(items.length)
+        const numbers = new Set(items.map(({ doc }) => doc.number))
+        expect(numbers.size).toBeLessThanOrEqual(1)
+        for (const number of numbers) {
+          seen.add(number)
+          expect(await collection.count({ where: { number: { gte: number } } })).toBe(10)
+        }
+        expect(seen.size).toBeGreaterThan(20)
+      },
+      { timeout: 20_000, interval: 1 },
+    )
+    writer.process.kill('SIGKILL')
+    await writer.ended
+    const acknowledged = Number(writer.lines().at(-1))
+    const position = Number(await readModels.checkpoints.get('counters'))
+    expect(position).toBeGreaterThanOrEqual(acknowledged)
+    expect(await collection.count({ where: { number: position } })).toBe(10)
+    await readModels.close()
+  }, 30_000)
+
+  it('write nothing of a batch whose lease is lost', async () => {
+    let time = 0
+    const readModels = sqliteReadModels({ path, now: () => new Date(time) })
+    const lease = await readModels.leases.acquire('p', 'a', 100)
+    time = 100
+    await readModels.leases.acquire('p', 'b', 100)
+    const batch = readModels.write([write(counter(1), 0)], { name: 'p', position: '1', lease })
+    const alone = readModels.collection(counters).put(counter(2), 0)
+    await expect(batch).rejects.toThrow(LeaseLost)
+    expect(await alone).toBe(true)
+    expect((await readModels.collection(counters).list({ limit: 10 })).map(({ doc }) => doc.id)).toEqual([
+      'c2',
+    ])
+    await readModels.close()
+  })
+
+  it('give a lease by the clock: to its holder until it expires, and again while nobody else has it', async () => {
+    let time = 1_000
+    const { leases, close } = sqliteReadModels({ path, now: () => new Date(time) })
+    const first = await leases.acquire('p', 'a', 100)
+    expect(first).toEqual({ name: 'p', holder: 'a', token: 1 })
+    time = 1_099
+    expect(await leases.acquire('p', 'b', 100)).toBeUndefined()
+    expect(await leases.acquire('p', 'a', 100)).toEqual(first)
+    time = 1_198
+    expect(await leases.acquire('p', 'b', 100)).toBeUndefined()
+    time = 5_000
+    expect(await leases.acquire('p', 'a', 100)).toEqual(first)
+    time = 5_100
+    expect(await leases.acquire('p', 'b', 100)).toEqual({ name: 'p', holder: 'b', token: 2 })
+    await leases.release({ name: 'p', holder: 'b', token: 2 })
+    expect(await leases.acquire('p', 'b', 100)).toEqual({ name: 'p', holder: 'b', token: 3 })
+    await close()
+  })
+
+  it('keep the documents of the version before, and none older', async () => {
+    const version = (number: number) => defineCollection<Counter>({ ...counters, version: number })
+    const readModels = sqliteReadModels({ path })
+    for (const number of [1, 2, 3]) await readModels.collection(version(number)).put(counter(number), 0)
+    await readModels.close()
+    const reopened = sqliteReadModels({ path })
+    expect(await reopened.collection(version(3)).count({})).toBe(1)
+    expect(await reopened.collection(version(2)).count({})).toBe(1)
+    expect(await reopened.collection(version(1)).count({})).toBe(0)
+    await reopened.close()
+  })
+
+  it.each([
+    { limit: 0 },
+    { limit: 1_001 },
+    { limit: 1.5 },
+    { limit: 1, skip: -1 },
+    { limit: 1, text: ['two words'] },
+  ])('refuse the query %j', async query => {
+    const readModels = sqliteReadModels({ path })
+    await expect(readModels.collection(counters).find(query)).rejects.toThrow(RangeError)
+    await expect(readModels.collection(counters).list(query)).rejects.toThrow(RangeError)
+    await readModels.close()
+  })
 })

@@ -45,7 +45,7 @@ export interface Filter {
   where?: Readonly<Record<string, Condition>>
   /**
    * Every term is a substring of at least one of the collection's text fields, compared by foldCase. Terms have no
-   * whitespace in them; the empty one is in every text.
+   * whitespace in them; an empty one restricts nothing.
    */
   text?: readonly string[]
 }

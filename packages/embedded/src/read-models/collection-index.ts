@@ -100,7 +100,7 @@ export class CollectionIndex {
     const selected = this.#alive.copy()
     for (const [name, condition] of Object.entries(where))
       restrict(selected, condition, this.#field(name), () => this.#order([{ field: name, direction: 'asc' }]))
-    for (const term of text) if (this.#text) selected.keepAll(this.#text.slotsWith(term))
+    for (const term of text) selected.keepAll((this.#text as TextIndex).slotsWith(term))
     return selected
   }
 

@@ -1,5 +1,7 @@
 import { Bits } from './bits.ts'
 
+/** What is this small stays a list, since slots to come may be rare. */
+const FEW = 256
 /** From here on a bit for each slot takes less memory than a list of the slots that are in. */
 const DENSE = 1 / 64
 
@@ -13,7 +15,7 @@ export class SlotSet {
     if (this.#bits) return this.#bits.add(slot)
     if (this.#list.at(-1) === slot) return
     this.#list.push(slot)
-    if (this.#list.length > slot * DENSE + 32) {
+    if (this.#list.length > slot * DENSE + FEW) {
       this.#bits = this.#asBits()
       this.#list = []
     }
