@@ -192,6 +192,7 @@ export function sqliteEventStore({
         }
         if (page.length < PAGE) break
         await setImmediate()
+        if (ended()) return
       }
       if (ended()) return
       position = Math.max(position, head)
