@@ -167,6 +167,7 @@ export function identityService(dependencies: Dependencies, settings: PlatformSe
     return executed
   }
 
+  /** One for each token at a time: most of many requests at once would find nothing to note. */
   const usesUnderWay = new Map<string, Promise<void>>()
   const noteUse = ({ record: { id } }: LiveToken, { record }: LiveUser) => {
     if (usesUnderWay.has(id)) return

@@ -71,7 +71,8 @@ describe('a login', () => {
     expect(said[0]?.body.detail).toContain('Five wrong passwords in a row lock a user for 15 minutes')
   })
 
-  test('takes as long for a name that nobody has as for a wrong password', async () => {
+  // Tried again where something else kept the machine busy; a difference that is there is there each time.
+  test('takes as long for a name that nobody has as for a wrong password', { retry: 2 }, async () => {
     await Promise.all(['a', 'b', 'c'].map(name => createUser({ username: name })))
     const time = async (username: string) => {
       const begun = performance.now()

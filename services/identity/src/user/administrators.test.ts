@@ -1,6 +1,12 @@
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { sqliteEventStore } from '@gantry/embedded'
+import { aggregate } from '@gantry/event-sourcing'
 import { storyMetadata as metadata, story } from '@gantry/event-sourcing/testing'
-import { describe, test } from 'vitest'
-import { type AdministratorsEvent, administratorsDecider } from './administrators.ts'
+import { describe, expect, test } from 'vitest'
+import { type AdministratorsEvent, administrators, administratorsDecider } from './administrators.ts'
+import { evolveUser, initialUser } from './user.ts'
 
 const announced = (userId: string, userRevision: number): AdministratorsEvent => ({
   type: 'RemovalAnnounced',
@@ -56,4 +62,43 @@ describe('the removal of a global administrator', () => {
       .when(announce('ada', 4, { id: 'grace', revision: 0 }))
       .then(announced('ada', 4))
   })
+})
+
+test('a removal that is decided again at another revision is announced again, under the same command', async () => {
+  const folder = await mkdtemp(join(tmpdir(), 'gantry-administrators-'))
+  const eventStore = sqliteEventStore({ path: join(folder, 'events.db') })
+  const state = evolveUser(
+    initialUser,
+    {
+      type: 'UserCreated',
+      data: {
+        id: 'grace',
+        username: 'grace',
+        displayName: 'Grace',
+        email: null,
+        role: 'GLOBAL_ADMIN',
+        status: 'ACTIVE',
+        sso: false,
+        passwordHash: null,
+        createdAt: metadata.now,
+      },
+    },
+    0,
+  )
+  const grace = async () => ({ state, revision: 0 })
+  let ids = 0
+  const { leave } = administrators({
+    removals: aggregate({ eventStore, category: 'administrators', decider: administratorsDecider }),
+    candidates: async () => ['ada', 'grace'],
+    load: grace,
+    fence: grace,
+    newId: () => `00000000-0000-4000-8000-00000000000${ids++}`,
+  })
+  const repeated = { ...metadata, repeated: true }
+  await leave('ada', 3, repeated)
+  await leave('ada', 4, repeated)
+  const announced = await eventStore.readStream('administrators-all')
+  expect(announced.map(({ data }) => data.userRevision)).toEqual([3, 4])
+  await eventStore.close()
+  await rm(folder, { recursive: true })
 })

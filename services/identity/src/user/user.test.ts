@@ -210,12 +210,10 @@ describe('the last global administrator', () => {
         const second = await create({ username: `second-${round}`, role: 'GLOBAL_ADMIN' })
         const answers = await Promise.all([
           admin().delete(`/users/${first}`),
-          other
-            .inject({ method: 'DELETE', url: `/users/${second}` })
-            .then(({ statusCode, body }) => ({
-              status: statusCode,
-              body: body ? JSON.parse(body) : undefined,
-            })),
+          other.inject({ method: 'DELETE', url: `/users/${second}` }).then(({ statusCode, body }) => ({
+            status: statusCode,
+            body: body ? JSON.parse(body) : undefined,
+          })),
         ])
         expect(answers.map(({ status }) => status).toSorted()).toEqual([204, 409])
         expect(answers.find(({ status }) => status === 409)?.body.code).toBe('last-administrator')
