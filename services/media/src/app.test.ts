@@ -1,0 +1,428 @@
+import { createHash } from 'node:crypto'
+import { join } from 'node:path'
+import { type PublicEvent, subjects } from '@gantry/contracts'
+import { folderBlobStore } from '@gantry/embedded'
+import { requestRebuild } from '@gantry/event-sourcing'
+import type { Message } from '@gantry/messaging'
+import type { BlobStore } from '@gantry/read-models'
+import type { Service } from '@gantry/service-kit'
+import { type Host, type HostOptions, hostService } from '@gantry/service-kit/testing'
+import { afterEach, describe, expect, test, vi } from 'vitest'
+import { mediaService } from './app.ts'
+import { images } from './image/image.projection.ts'
+import { animatedGif, gif, jpeg, lossyWebp, png, svg } from './testing/samples.ts'
+
+const API = '5b1f1c9e-6d0f-4c58-9a43-9d6b8c2a7e10'
+const OTHER = '6c2a2d0f-7e1a-4d69-8b54-0e7c9d3b8f21'
+const logo = png(3, 2)
+const logoRecord = {
+  contentType: 'image/png',
+  size: logo.length,
+  width: 3,
+  height: 2,
+  sha256: createHash('sha256').update(logo).digest('hex'),
+}
+
+let host: Host<Service>
+let blobs: BlobStore
+let clock = '2026-11-21T10:00:00.000Z'
+
+afterEach(async () => {
+  clock = '2026-11-21T10:00:00.000Z'
+  await host.close()
+})
+
+/** A catalog of APIs, which has heard what it was told at once. */
+const catalog = (...apis: string[]) => {
+  const { bus } = host.dependencies
+  const existing = new Set(apis)
+  const told: Message[] = []
+  const silence = [
+    bus.respond(subjects.apiExists, async question => ({
+      exists: existing.has((question as { api: string }).api),
+    })),
+    bus.respond(subjects.react('catalog'), async message => {
+      told.push(message as unknown as Message)
+      return null
+    }),
+  ]
+  return {
+    told,
+    delete: (api: string) => existing.delete(api),
+    leave() {
+      for (const stop of silence) stop()
+    },
+  }
+}
+
+const open = async (options: HostOptions = {}) => {
+  host = await hostService(
+    (dependencies, folder) => {
+      blobs = folderBlobStore({ path: join(folder, 'images') })
+      return mediaService({ ...dependencies, blobs }, {})
+    },
+    { now: () => new Date(clock), ...options },
+  )
+}
+
+const path = (api: string) => `/apis/${api}/image`
+const upload = async (api: string, file: Buffer) => {
+  const form = new FormData()
+  form.append('file', new Blob([new Uint8Array(file)], { type: 'text/plain' }), 'anything.txt')
+  const request = new Request('http://localhost', { method: 'PUT', body: form })
+  const answer = await host.app.inject({
+    method: 'PUT',
+    url: path(api),
+    headers: Object.fromEntries(request.headers),
+    payload: Buffer.from(await request.arrayBuffer()),
+  })
+  return { status: answer.statusCode, headers: answer.headers, body: answer.json() }
+}
+const call = (method: 'GET' | 'HEAD' | 'DELETE', api: string, headers: Record<string, string> = {}) =>
+  host.app.inject({ method, url: path(api), headers })
+const refused = async (answer: ReturnType<typeof call>) => (await answer).json().code as string
+const log = async (api: string) =>
+  (await host.dependencies.eventStore.readStream(`image-${api}`)).map(({ type }) => type)
+
+const apiDeleted = (api: string): Message => {
+  const event: PublicEvent = {
+    id: '33333333-3333-4333-8333-333333333333',
+    type: 'API_DELETED',
+    source: 'catalog',
+    subject: api,
+    revision: 4,
+    time: '2026-11-21T10:00:00.000Z',
+    data: {},
+    actor: { id: null, name: 'grace' },
+    requestId: 'r-1',
+  }
+  return { id: event.id, subject: subjects.events('catalog', 'API_DELETED'), data: event as never }
+}
+const tellMedia = (message: Message) =>
+  host.dependencies.bus.request(subjects.react('media'), message as never, { timeoutMs: 1_000 })
+
+describe('an image', () => {
+  test.for<[string, Buffer]>([
+    ['image/png', logo],
+    ['image/jpeg', jpeg],
+    ['image/gif', animatedGif],
+    ['image/webp', lossyWebp],
+    ['image/svg+xml', svg('width="3" height="2"', '<script>alert(1)</script>')],
+  ])('of type %s comes back as it was sent, and inert', async ([contentType, file]) => {
+    await open({ start: false })
+    catalog(API)
+    const { status, body } = await upload(API, file)
+    expect({ status, ...body }).toMatchObject({ status: 200, contentType, size: file.length })
+
+    const answer = await call('GET', API)
+    expect(answer.statusCode).toBe(200)
+    expect(answer.rawPayload.equals(file)).toBe(true)
+    const extension = { 'image/jpeg': 'jpg', 'image/svg+xml': 'svg' }[contentType] ?? contentType.slice(6)
+    expect(answer.headers).toMatchObject({
+      'content-type': contentType,
+      'content-length': String(file.length),
+      etag: `"${body.sha256}"`,
+      'cache-control': 'private, no-cache',
+      'x-content-type-options': 'nosniff',
+      'content-security-policy': "default-src 'none'; style-src 'unsafe-inline'; sandbox",
+      'content-disposition': `inline; filename="${API}.${extension}"`,
+    })
+  })
+
+  test('is described by the answer to its upload', async () => {
+    await open({ start: false })
+    catalog(API)
+    expect((await upload(API, logo)).body).toEqual(logoRecord)
+  })
+
+  test('is answered to HEAD without its bytes', async () => {
+    await open({ start: false })
+    catalog(API)
+    await upload(API, logo)
+    const [head, get] = [await call('HEAD', API), await call('GET', API)]
+    expect(head.statusCode).toBe(200)
+    expect(head.rawPayload).toHaveLength(0)
+    for (const header of ['content-type', 'content-length', 'etag', 'content-security-policy']) {
+      expect(head.headers[header]).toBe(get.headers[header])
+    }
+  })
+
+  test('is not sent to who has it', async () => {
+    await open({ start: false })
+    catalog(API)
+    await upload(API, logo)
+    const etag = `"${logoRecord.sha256}"`
+    for (const method of ['GET', 'HEAD'] as const) {
+      const answer = await call(method, API, { 'if-none-match': `"other", W/${etag}` })
+      expect([answer.statusCode, answer.headers.etag, answer.body]).toEqual([304, etag, ''])
+    }
+    await upload(API, gif)
+    expect((await call('GET', API, { 'if-none-match': etag })).statusCode).toBe(200)
+  })
+
+  test('gives way to the next one', async () => {
+    await open({ start: false })
+    catalog(API)
+    await upload(API, logo)
+    await upload(API, gif)
+    expect((await call('GET', API)).rawPayload.equals(gif)).toBe(true)
+  })
+
+  test('is gone once it is deleted', async () => {
+    await open({ start: false })
+    catalog(API)
+    await upload(API, logo)
+    expect((await call('DELETE', API)).statusCode).toBe(204)
+    expect(await refused(call('GET', API))).toBe('image-not-found')
+    expect(await refused(call('DELETE', API))).toBe('image-not-found')
+  })
+
+  test('survives a restart', async () => {
+    await open()
+    catalog(API)
+    await upload(API, logo)
+    await host.restart()
+    expect((await call('GET', API)).rawPayload.equals(logo)).toBe(true)
+  })
+
+  test('is there again when the read models are made anew from the log', async () => {
+    await open()
+    catalog(API, OTHER)
+    await upload(API, logo)
+    await upload(OTHER, logo)
+    await call('DELETE', OTHER)
+    const { readModels } = host.dependencies
+    await readModels.drop(images)
+    expect((await call('GET', API)).statusCode).toBe(404)
+
+    const isDone = await requestRebuild('media.projector', readModels, 'test')
+    await vi.waitFor(async () => expect(await isDone()).toBe(true), 10_000)
+    expect((await call('GET', API)).rawPayload.equals(logo)).toBe(true)
+    expect((await call('GET', OTHER)).statusCode).toBe(404)
+  })
+})
+
+describe('an upload', () => {
+  test('of the same bytes changes nothing and answers the same', async () => {
+    await open({ start: false })
+    catalog(API)
+    const first = await upload(API, logo)
+    const second = await upload(API, logo)
+    expect([second.status, second.body]).toEqual([first.status, first.body])
+    expect(await log(API)).toEqual(['ImageUploaded'])
+  })
+
+  test('needs the API', async () => {
+    await open({ start: false })
+    catalog()
+    expect((await upload(API, logo)).body.code).toBe('api-not-found')
+    expect(await refused(call('GET', API))).toBe('api-not-found')
+    expect(await refused(call('DELETE', API))).toBe('api-not-found')
+    expect(await log(API)).toEqual([])
+  })
+
+  test('of something else is refused, and leaves the image that was there', async () => {
+    await open({ start: false })
+    catalog(API)
+    await upload(API, logo)
+    expect(await upload(API, Buffer.from('text'))).toMatchObject({
+      status: 415,
+      body: { code: 'image-type-unsupported' },
+    })
+    expect(await upload(API, logo.subarray(0, 20))).toMatchObject({
+      status: 400,
+      body: { code: 'image-unreadable' },
+    })
+    expect(await upload(API, png(8000, 5001))).toMatchObject({
+      status: 413,
+      body: { code: 'image-too-large' },
+    })
+    expect((await call('GET', API)).rawPayload.equals(logo)).toBe(true)
+  })
+
+  test('is an event only when its bytes are stored', async () => {
+    await open({ start: false })
+    catalog(API)
+    vi.spyOn(blobs, 'put').mockRejectedValueOnce(new Error('disk full'))
+    expect((await upload(API, logo)).status).toBe(500)
+    expect(await log(API)).toEqual([])
+  })
+
+  test('is told to be tried later while catalog is away, and images are read all the same', async () => {
+    await open({ start: false })
+    const { leave } = catalog(API)
+    await upload(API, logo)
+    leave()
+    const answer = await upload(API, gif)
+    expect([answer.status, answer.headers['retry-after']]).toEqual([503, '2'])
+    expect((await call('GET', API)).statusCode).toBe(200)
+  })
+})
+
+describe('catalog', () => {
+  test('has heard of a change when the change is answered', async () => {
+    await open({ start: false })
+    const { told } = catalog(API)
+    await upload(API, logo)
+    await call('DELETE', API)
+    expect(told.map(({ subject, data }) => [subject, data])).toEqual([
+      [
+        'events.media.API_IMAGE_UPDATED',
+        expect.objectContaining({ subject: API, revision: 0, data: { ...logoRecord, api: API } }),
+      ],
+      [
+        'events.media.API_IMAGE_DELETED',
+        expect.objectContaining({ subject: API, revision: 1, data: { ...logoRecord, api: API } }),
+      ],
+    ])
+  })
+
+  test('hears again of an image that is uploaded again: the first who said so may have died before', async () => {
+    await open({ start: false })
+    const { told } = catalog(API)
+    await upload(API, logo)
+    await upload(API, logo)
+    expect(told).toHaveLength(2)
+    expect(told[1]).toEqual(told[0])
+  })
+
+  test('finds every change on the bus, whether it listened or not', async () => {
+    await open()
+    const { bus } = host.dependencies
+    const stop = bus.respond(subjects.apiExists, async () => ({ exists: true }))
+    expect((await upload(API, logo)).status).toBe(200)
+    expect((await call('DELETE', API)).statusCode).toBe(204)
+    stop()
+    const published: string[] = []
+    const following = {
+      subjects: ['events.media.>'],
+      after: 0,
+      live: true,
+      signal: AbortSignal.timeout(10_000),
+    }
+    for await (const { subject } of bus.read(following)) {
+      if (published.push(subject) === 2) break
+    }
+    expect(published).toEqual(['events.media.API_IMAGE_UPDATED', 'events.media.API_IMAGE_DELETED'])
+  })
+})
+
+describe('the deletion of an API', () => {
+  test('takes its image before it is answered, and is no deletion of an image', async () => {
+    await open()
+    const { told, ...known } = catalog(API)
+    await upload(API, logo)
+    known.delete(API)
+    await tellMedia(apiDeleted(API))
+    expect(await refused(call('GET', API))).toBe('api-not-found')
+    expect(await log(API)).toEqual(['ImageUploaded', 'ImageDiscarded'])
+    expect(told).toHaveLength(1)
+  })
+
+  test('takes its image when only the bus brings it', async () => {
+    await open()
+    const known = catalog(API, OTHER)
+    await upload(API, logo)
+    await upload(OTHER, logo)
+    known.delete(API)
+    await host.dependencies.bus.publish([apiDeleted(API)])
+    await vi.waitFor(async () => expect((await call('GET', API)).statusCode).toBe(404), 10_000)
+    expect((await call('GET', OTHER)).statusCode).toBe(200)
+  })
+
+  test('counts once, however often and by whatever way it comes', async () => {
+    await open()
+    catalog(API, OTHER)
+    await upload(API, logo)
+    await Promise.all([tellMedia(apiDeleted(API)), tellMedia(apiDeleted(API))])
+    await host.dependencies.bus.publish([
+      apiDeleted(API),
+      { ...apiDeleted(API), id: '44444444-4444-4444-8444-444444444444' },
+      { ...apiDeleted(OTHER), id: '55555555-5555-4555-8555-555555555555' },
+    ])
+    await vi.waitFor(async () => expect(await log(OTHER)).toEqual(['ImageDiscarded']), 10_000)
+    expect(await log(API)).toEqual(['ImageUploaded', 'ImageDiscarded'])
+  })
+
+  test('is not outrun by an upload that was let in before it', async () => {
+    await open()
+    host.dependencies.bus.respond(subjects.apiExists, async () => {
+      await tellMedia(apiDeleted(API))
+      return { exists: true }
+    })
+    expect((await upload(API, logo)).body.code).toBe('api-not-found')
+    expect(await log(API)).toEqual(['ImageDiscarded'])
+    expect((await call('GET', API)).statusCode).toBe(404)
+  })
+
+  test('is not held up by a message that makes no sense', async () => {
+    await open()
+    const known = catalog(API)
+    await upload(API, logo)
+    known.delete(API)
+    await host.dependencies.bus.publish([
+      { ...apiDeleted(API), id: '44444444-4444-4444-8444-444444444444', data: { subject: 7 } },
+      apiDeleted(API),
+    ])
+    await vi.waitFor(async () => expect((await call('GET', API)).statusCode).toBe(404), 10_000)
+  })
+
+  test('is the only event that media hears', async () => {
+    await open()
+    catalog(API)
+    await upload(API, logo)
+    await tellMedia({ ...apiDeleted(API), subject: subjects.events('catalog', 'API_UPDATED') })
+    expect((await call('GET', API)).statusCode).toBe(200)
+  })
+})
+
+describe('bytes', () => {
+  const stored = async () => {
+    const keys: string[] = []
+    for await (const key of blobs.keys()) keys.push(key)
+    return keys.toSorted()
+  }
+  const at = async (time: string) => {
+    clock = `2026-11-21T${time}:00.000Z`
+    await host.restart()
+  }
+  const sha256 = (file: Buffer) => createHash('sha256').update(file).digest('hex')
+
+  test('that two APIs share outlive the image of one', async () => {
+    await open()
+    catalog(API, OTHER)
+    await upload(API, logo)
+    await upload(OTHER, logo)
+    await call('DELETE', API)
+    await at('12:00')
+    await at('14:00')
+    expect((await call('GET', OTHER)).rawPayload.equals(logo)).toBe(true)
+  })
+
+  test('that no image names go within two sweeps, an hour apart, and no others', async () => {
+    await open()
+    catalog(API, OTHER)
+    await upload(API, logo)
+    await upload(API, gif)
+    await upload(OTHER, jpeg)
+    await call('DELETE', OTHER)
+    expect(await stored()).toHaveLength(3)
+
+    await at('11:30')
+    const aside = [`aside-${sha256(logo)}`, `aside-${sha256(jpeg)}`].toSorted()
+    await vi.waitFor(async () => expect(await stored()).toEqual([sha256(gif), ...aside].toSorted()), 10_000)
+    await at('11:45')
+    const { leases } = host.dependencies.readModels
+    await vi.waitFor(
+      async () => expect(await leases.acquire('media.sweeper', 'another', 1)).toBeUndefined(),
+      10_000,
+    )
+    await at('12:00')
+    expect(await host.dependencies.readModels.checkpoints.get('media.sweeper')).toBe(
+      '2026-11-21T11:30:00.000Z',
+    )
+    await at('12:30')
+    await vi.waitFor(async () => expect(await stored()).toEqual([sha256(gif)]), 10_000)
+    expect((await call('GET', API)).rawPayload.equals(gif)).toBe(true)
+  })
+})

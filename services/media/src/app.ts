@@ -1,0 +1,99 @@
+import { subjects } from '@gantry/contracts'
+import {
+  aggregate,
+  type Executed,
+  type Projector,
+  projectionOf,
+  startProjector,
+  startReactor,
+  startRelay,
+  streamName,
+  type Worker,
+} from '@gantry/event-sourcing'
+import type { Message } from '@gantry/messaging'
+import type { BlobStore } from '@gantry/read-models'
+import { type Dependencies, router, type Service, tell } from '@gantry/service-kit'
+import { z } from 'zod'
+import { imageBytes } from './image/image.bytes.ts'
+import { type ImageCommand, imageDecider } from './image/image.decide.ts'
+import { takeForms } from './image/image.form.ts'
+import { images, projectImage } from './image/image.projection.ts'
+import { imageRoutes } from './image/image.routes.ts'
+import { startSweeper } from './image/image.sweeper.ts'
+import type { ImageEvent, ImageState } from './image/image.ts'
+import { publicEvents } from './public-events.ts'
+import { reactionsOf, reactsTo } from './reactions.ts'
+
+const ASKING_MS = 2_000
+const Existence = z.object({ exists: z.boolean() })
+
+/** Images of APIs: their bytes in the blob store, everything else about them in the log. */
+export function mediaService(dependencies: Dependencies & { blobs: BlobStore }, _settings: object): Service {
+  const { eventStore, readModels, bus, blobs, now, log, holder } = dependencies
+  const bytes = imageBytes(blobs)
+
+  const image = aggregate<ImageState, ImageCommand, ImageEvent>({
+    eventStore,
+    category: 'image',
+    decider: imageDecider,
+    project: async (id, snapshot, events) => readModels.write(projectImage(id, snapshot, events)),
+  })
+  const react = reactionsOf({ image, now })
+
+  const apiExists = async (api: string) =>
+    Existence.parse(await bus.request(subjects.apiExists, { api }, { timeoutMs: ASKING_MS })).exists
+
+  /** Where nothing changed, the last fact is told again: who recorded it may have died before telling. */
+  const announce = async (api: string, { facts, revision }: Executed<ImageState, ImageEvent>) => {
+    const told = facts.length > 0 ? facts : await eventStore.readStream(streamName('image', api), revision)
+    for (const message of told.flatMap(publicEvents)) await tell(bus, 'catalog', message)
+  }
+
+  let projector: Projector | undefined
+  const workers: Worker[] = []
+  const unsubscribe: (() => void)[] = []
+
+  return {
+    name: 'media',
+    projectors: ['media.projector'],
+    async routes(app, admit) {
+      await app.register(async forms => {
+        await takeForms(forms)
+        imageRoutes(router(app, admit, dependencies, 'media'), router(forms, admit, dependencies, 'media'), {
+          image,
+          images: readModels.collection(images),
+          bytes,
+          apiExists,
+          announce,
+        })
+      })
+    },
+    async start(only) {
+      const common = { eventStore, readModels, holder, log }
+      projector = startProjector({
+        ...common,
+        name: 'media.projector',
+        projections: [projectionOf(image, projectImage)],
+        collections: [images],
+      })
+      workers.push(projector)
+      if (only === 'projectors') return
+      workers.push(
+        startRelay({ ...common, bus, name: 'media.relay', streamPrefixes: ['image-'], publicEvents }),
+        startReactor({ bus, log, consumer: 'media', subjects: reactsTo, react }),
+        startSweeper({ ...common, name: 'media.sweeper', bytes, now }),
+      )
+      unsubscribe.push(
+        bus.respond(subjects.react('media'), async message => {
+          await react(message as unknown as Message)
+          return null
+        }),
+      )
+    },
+    waitingFor: () => (projector?.caughtUp ? undefined : 'the read models of media'),
+    async stop() {
+      for (const stop of unsubscribe) stop()
+      await Promise.all(workers.map(worker => worker.stop()))
+    },
+  }
+}

@@ -1,0 +1,134 @@
+import type { BlobStore } from '@gantry/read-models'
+import { beforeEach, expect, test } from 'vitest'
+import { type ImageBytes, imageBytes } from './image.bytes.ts'
+
+const A = 'a1'.repeat(32)
+const B = 'b2'.repeat(32)
+const going = new AbortController().signal
+const nothing = new Set<string>()
+
+let blobs: Map<string, Uint8Array>
+let bytes: ImageBytes
+/** What happens elsewhere just after a call on the store, once. */
+let meanwhile: { after: string; happens: () => Promise<void> } | undefined
+
+const reach = async (call: string) => {
+  if (meanwhile?.after !== call) return
+  const { happens } = meanwhile
+  meanwhile = undefined
+  await happens()
+}
+const store: BlobStore = {
+  async put(key, content) {
+    if (!blobs.has(key)) blobs.set(key, content)
+    await reach(`put ${key}`)
+  },
+  async get(key) {
+    const content = blobs.get(key)
+    await reach(`get ${key}`)
+    return content
+  },
+  async delete(key) {
+    blobs.delete(key)
+    await reach(`delete ${key}`)
+  },
+  async *keys() {
+    yield* [...blobs.keys()]
+    await reach('keys')
+  },
+  async close() {},
+}
+
+beforeEach(async () => {
+  blobs = new Map()
+  bytes = imageBytes(store)
+  await bytes.put(A, Buffer.from('a'))
+})
+const read = async (sha256: string) => (await bytes.get(sha256)).toString()
+
+test('what an image names stays', async () => {
+  await bytes.sweep(new Set([A]), going)
+  await bytes.sweep(new Set([A]), going)
+  expect([...blobs.keys()]).toEqual([A])
+})
+
+test('what no image names goes with the second sweep, not with the first', async () => {
+  await bytes.sweep(nothing, going)
+  expect(await read(A)).toBe('a')
+  await bytes.sweep(nothing, going)
+  expect(blobs.size).toBe(0)
+  await expect(bytes.get(A)).rejects.toThrow('lost')
+})
+
+test('an upload that names its bytes after a sweep keeps them', async () => {
+  await bytes.sweep(nothing, going)
+  await bytes.sweep(new Set([A]), going)
+  await bytes.sweep(new Set([A]), going)
+  expect([...blobs.keys()]).toEqual([A])
+  expect(await read(A)).toBe('a')
+})
+
+test('bytes that are uploaded again between two sweeps stay', async () => {
+  await bytes.sweep(nothing, going)
+  await bytes.put(A, Buffer.from('a'))
+  await bytes.sweep(new Set([A]), going)
+  expect([...blobs.keys()]).toEqual([A])
+})
+
+test.for(['keys', `get ${A}`, `put aside-${A}`, `delete ${A}`])(
+  'bytes that are uploaded again during a sweep, after its %s, are there afterwards',
+  async after => {
+    meanwhile = { after, happens: () => bytes.put(A, Buffer.from('a')) }
+    await bytes.sweep(nothing, going)
+    expect(await read(A)).toBe('a')
+    await bytes.sweep(new Set([A]), going)
+    expect(await read(A)).toBe('a')
+    expect([...blobs.keys()]).toEqual([A])
+  },
+)
+
+test.for([`delete aside-${A}`, 'keys'])(
+  'bytes that are uploaded again during the second sweep, after its %s, are there afterwards',
+  async after => {
+    await bytes.sweep(nothing, going)
+    meanwhile = { after, happens: () => bytes.put(A, Buffer.from('a')) }
+    await bytes.sweep(nothing, going)
+    expect(await read(A)).toBe('a')
+  },
+)
+
+test.for(['keys', `get ${A}`, `put aside-${A}`, `delete ${A}`])(
+  'bytes are there for readers throughout a sweep, also after its %s',
+  async after => {
+    let found: string | undefined
+    meanwhile = {
+      after,
+      async happens() {
+        found = await read(A)
+      },
+    }
+    await bytes.sweep(nothing, going)
+    expect(found).toBe('a')
+  },
+)
+
+test('a reader finds bytes that are put back while it looks', async () => {
+  await bytes.sweep(nothing, going)
+  meanwhile = { after: `get ${A}`, happens: () => bytes.sweep(new Set([A]), going) }
+  expect(await read(A)).toBe('a')
+})
+
+test('what is no image is left alone', async () => {
+  blobs.set('notes.txt', Buffer.from('mine'))
+  await bytes.sweep(nothing, going)
+  await bytes.sweep(nothing, going)
+  expect([...blobs.keys()]).toEqual(['notes.txt'])
+})
+
+test('a sweep that is told to stop removes nothing more', async () => {
+  await bytes.put(B, Buffer.from('b'))
+  const stopping = new AbortController()
+  meanwhile = { after: `delete ${A}`, happens: async () => stopping.abort() }
+  await bytes.sweep(nothing, stopping.signal)
+  expect([...blobs.keys()]).toEqual([B, `aside-${A}`])
+})

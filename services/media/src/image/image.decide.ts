@@ -1,0 +1,41 @@
+import type { ImageRecord } from '@gantry/contracts'
+import { type Change, type CommandMetadata, type Decider, Refusal } from '@gantry/event-sourcing'
+import { evolveImage, type ImageEvent, type ImageState, initialImage } from './image.ts'
+
+export type ImageCommand =
+  | { type: 'UploadImage'; metadata: CommandMetadata; api: string; record: ImageRecord }
+  | { type: 'DeleteImage'; metadata: CommandMetadata }
+  | { type: 'DiscardImage'; metadata: CommandMetadata }
+
+export const imageDecider: Decider<ImageState, ImageCommand, ImageEvent> = {
+  initial: initialImage,
+  evolve: evolveImage,
+  describe,
+  decide(state, command) {
+    if (command.type === 'DiscardImage') {
+      return state.status === 'Discarded' ? [] : [{ type: 'ImageDiscarded', data: {} }]
+    }
+    if (state.status === 'Discarded') throw new Refusal('api-not-found')
+    if (command.type === 'DeleteImage') {
+      if (state.status === 'Absent') throw new Refusal('image-not-found')
+      return [{ type: 'ImageDeleted', data: {} }]
+    }
+    const { api, record } = command
+    if (state.status === 'Live' && state.record.sha256 === record.sha256) return []
+    return [{ type: 'ImageUploaded', data: { api, ...record } }]
+  },
+}
+
+/** An image that goes with its API is no change of its own: the deletion of the API says it. */
+function describe(before: ImageState, event: ImageEvent, after: ImageState): Change | null {
+  if (event.type === 'ImageDiscarded') return null
+  const of = (state: ImageState) => (state.status === 'Live' ? { ...state.record, api: state.api } : null)
+  const [was, is] = [of(before), of(after)]
+  return {
+    action: event.type === 'ImageUploaded' ? 'API_IMAGE_UPDATED' : 'API_IMAGE_DELETED',
+    resourceType: 'API_IMAGE',
+    resourceId: (is ?? was)?.api ?? '',
+    before: was,
+    after: is,
+  }
+}

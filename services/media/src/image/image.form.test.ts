@@ -1,0 +1,229 @@
+import { type AddressInfo, connect } from 'node:net'
+import { answerProblem } from '@gantry/service-kit'
+import Fastify, { type FastifyInstance } from 'fastify'
+import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { fileOf, takeForms } from './image.form.ts'
+
+const MEBIBYTE = 1_048_576
+const now = new Date('2026-11-21T10:00:00.000Z')
+
+let app: FastifyInstance
+let port: number
+beforeEach(async () => {
+  app = Fastify({ forceCloseConnections: true })
+  app.setErrorHandler((error, request, reply) => answerProblem(error, request, reply, now))
+  await takeForms(app)
+  app.put('/', async request => ({ bytes: (await fileOf(request)).length }))
+  await app.listen({ port: 0, host: '127.0.0.1' })
+  port = (app.server.address() as AddressInfo).port
+})
+afterEach(async () => {
+  await app.close()
+})
+
+const file = (size: number, name = 'file') => ({ name, blob: new Blob([new Uint8Array(size)]) })
+const put = async (body: BodyInit, headers: Record<string, string> = {}) => {
+  const answer = await fetch(`http://127.0.0.1:${port}/`, { method: 'PUT', body, headers })
+  const { bytes, code } = (await answer.json()) as { bytes?: number; code?: string }
+  return bytes ?? `${answer.status} ${code}`
+}
+const form = (...parts: (ReturnType<typeof file> | [string, string])[]) => {
+  const data = new FormData()
+  for (const part of parts) {
+    if (Array.isArray(part)) data.append(part[0], part[1])
+    else data.append(part.name, part.blob, 'a.png')
+  }
+  return data
+}
+const typed = { 'content-type': 'multipart/form-data; boundary=edge' }
+const chunked = `PUT / HTTP/1.1\r\nHost: a\r\nContent-Type: ${typed['content-type']}\r\nTransfer-Encoding: chunked\r\n\r\n`
+const part = (content: string, header = 'Content-Disposition: form-data; name="file"; filename="a"') =>
+  `--edge\r\n${header}\r\n\r\n${content}\r\n`
+
+describe('a form', () => {
+  test('gives its file', async () => {
+    expect(await put(form(file(68)))).toBe(68)
+    expect(await put(form(file(0)))).toBe(0)
+  })
+  test('may have fields beside it, whatever is in them', async () => {
+    const json = part('{"broken', 'Content-Disposition: form-data; name="note"')
+    expect(await put(form(['title', 'a logo'], file(68), ['file', 'text']))).toBe(68)
+    expect(await put(form(['title', 'x'.repeat(500_000)], file(68)))).toBe(68)
+    expect(await put(`${json}${part('12345')}--edge--`, typed)).toBe(5)
+  })
+  test('needs a file part of that name', async () => {
+    expect(await put(form())).toBe('400 image-missing')
+    expect(await put(form(file(68, 'picture')))).toBe('400 image-missing')
+    expect(await put(form(['file', 'text, not a file']))).toBe('400 image-missing')
+    expect(await put(`${part('12345', 'X-Nothing: here')}--edge--`, typed)).toBe('400 image-missing')
+  })
+  test('has no other file part', async () => {
+    expect(await put(form(file(68), file(68)))).toBe('400 image-not-alone')
+    expect(await put(form(file(68), file(68, 'thumbnail')))).toBe('400 image-not-alone')
+    expect(await put(form(file(68, 'thumbnail'), file(68)))).toBe('400 image-not-alone')
+  })
+  test('is the only body that is taken', async () => {
+    for (const type of ['application/json', 'image/png', 'text/plain', 'multipart/mixed; boundary=edge']) {
+      expect(await put('{', { 'content-type': type })).toBe('415 unsupported-media-type')
+    }
+    const bare = await app.inject({ method: 'PUT', url: '/' })
+    expect(bare.json().code).toBe('unsupported-media-type')
+  })
+})
+
+describe('5 MiB', () => {
+  test('are taken', async () => {
+    expect(await put(form(file(5 * MEBIBYTE)))).toBe(5 * MEBIBYTE)
+  })
+  test('and a byte more is too much', async () => {
+    expect(await put(form(file(5 * MEBIBYTE + 1)))).toBe('413 image-too-large')
+  })
+  test('are the most of a form that says its length', async () => {
+    expect(await put(form(file(30 * MEBIBYTE)))).toBe('413 image-too-large')
+  })
+  test('are the most of a form that does not', async () => {
+    const socket = new Conversation(port)
+    socket.send(chunked)
+    socket.chunk(part('').slice(0, -2))
+    for (let sent = 0; sent < 20; sent++) socket.chunk('x'.repeat(MEBIBYTE))
+    expect(await socket.answer()).toContain('413 Payload Too Large')
+    socket.close()
+  })
+})
+
+test('a connection can be used on after a refusal that left most of the body unread', async () => {
+  const socket = new Conversation(port)
+  socket.send(chunked)
+  socket.chunk(part('12345'))
+  socket.chunk(part('x'.repeat(4 * MEBIBYTE)))
+  expect(await socket.answer()).toContain('image-not-alone')
+  socket.send('0\r\n\r\nPUT / HTTP/1.1\r\nHost: a\r\nContent-Length: 0\r\n\r\n')
+  expect(await socket.answer()).toContain('unsupported-media-type')
+  socket.close()
+})
+
+describe('a hostile form', () => {
+  test.for<[string, string, string]>([
+    ['no boundary', 'multipart/form-data', 'anything'],
+    ['an empty boundary', 'multipart/form-data; boundary=', 'anything'],
+    ['a boundary of 8,000 characters', `multipart/form-data; boundary=${'b'.repeat(8_000)}`, 'anything'],
+    ['no parts', typed['content-type'], 'nothing like a form'],
+    ['no end', typed['content-type'], part('12345')],
+    [
+      'an end within a part',
+      typed['content-type'],
+      '--edge\r\nContent-Disposition: form-data; name="file"; filename="a"\r\n\r\n123',
+    ],
+    ['an end within a header', typed['content-type'], '--edge\r\nContent-Dispo'],
+    [
+      'a name of the prototype',
+      typed['content-type'],
+      `${part('1', 'Content-Disposition: form-data; name="__proto__"; filename="a"')}--edge--`,
+    ],
+    [
+      'a header of 300,000 characters',
+      typed['content-type'],
+      `${part('1', `X: ${'x'.repeat(300_000)}`)}--edge--`,
+    ],
+    [
+      '1,000 fields',
+      typed['content-type'],
+      `${part('1', 'Content-Disposition: form-data; name="a"').repeat(1_000)}--edge--`,
+    ],
+    ['1,000 files', typed['content-type'], `${part('1').repeat(1_000)}--edge--`],
+    [
+      'broken JSON',
+      typed['content-type'],
+      `${part('{', 'Content-Disposition: form-data; name="a"\r\nContent-Type: application/json')}--edge--`,
+    ],
+  ])('with %s is refused', async ([, type, body]) => {
+    expect(await put(body, { 'content-type': type })).toMatch(/^400 /)
+  })
+
+  test.for<[string, string]>([
+    ['file', part('').slice(0, -2)],
+    ['other file', part('', 'Content-Disposition: form-data; name="other"; filename="a"').slice(0, -2)],
+    ['field', part('', 'Content-Disposition: form-data; name="a"').slice(0, -2)],
+    ['header', '--edge\r\nX: '],
+    ['preamble', ''],
+    ['epilogue', '--edge--\r\n'],
+  ])('with a never-ending %s is refused', async ([, start]) => {
+    const socket = new Conversation(port)
+    socket.send(chunked)
+    socket.chunk(start)
+    let answered = false
+    const answer = socket.answer().finally(() => {
+      answered = true
+    })
+    while (!answered && !socket.closed) await socket.chunk('x'.repeat(65_536))
+    expect(await answer).toMatch(/^HTTP\/1.1 4\d\d /)
+    socket.close()
+  })
+
+  test('cut off anywhere harms nobody else', async () => {
+    const whole = Buffer.from(
+      `${part('12345')}${part('a', 'Content-Disposition: form-data; name="a"')}--edge--`,
+    )
+    for (let length = 0; length < whole.length; length++) {
+      const left = new Conversation(port)
+      left.send(
+        `PUT / HTTP/1.1\r\nHost: a\r\nContent-Type: ${typed['content-type']}\r\nContent-Length: 1000\r\n\r\n`,
+      )
+      await left.send(whole.subarray(0, length).toString())
+      left.close()
+      const answer = await put(whole.subarray(0, length), typed)
+      if (answer !== 5) expect(answer).toMatch(/^400 /)
+    }
+    expect(await put(form(file(68)))).toBe(68)
+  })
+})
+
+/** One connection, written to and read from by hand. */
+class Conversation {
+  private readonly socket
+  private heard = ''
+  private told = () => {}
+
+  constructor(port: number) {
+    this.socket = connect(port, '127.0.0.1')
+    this.socket.on('error', () => {})
+    this.socket.on('data', data => {
+      this.heard += data.toString('latin1')
+      this.told()
+    })
+    this.socket.on('close', () => this.told())
+  }
+
+  /** Resolves when the bytes are on their way, or cannot be any more. */
+  send(text: string): Promise<void> {
+    return new Promise(resolve => this.socket.write(text, () => setImmediate(resolve)))
+  }
+
+  chunk(text: string): Promise<void> {
+    return text ? this.send(`${Buffer.byteLength(text).toString(16)}\r\n${text}\r\n`) : Promise.resolve()
+  }
+
+  get closed(): boolean {
+    return this.socket.closed
+  }
+
+  /** The next answer, head and body. */
+  async answer(): Promise<string> {
+    for (;;) {
+      const [head, rest] = this.heard.split('\r\n\r\n', 2)
+      const length = Number(/content-length: (\d+)/i.exec(head ?? '')?.[1])
+      if (rest !== undefined && rest.length >= length) {
+        this.heard = this.heard.slice((head?.length ?? 0) + 4 + length)
+        return `${head}\r\n\r\n${rest.slice(0, length)}`
+      }
+      if (this.socket.closed) throw new Error('the connection was closed without an answer')
+      await new Promise<void>(resolve => {
+        this.told = resolve
+      })
+    }
+  }
+
+  close(): void {
+    this.socket.destroy()
+  }
+}

@@ -1,0 +1,94 @@
+import { createHash } from 'node:crypto'
+import { deleteImage, downloadImage, type ImageRecord, uploadImage } from '@gantry/contracts'
+import { type Aggregate, type Executed, Refusal } from '@gantry/event-sourcing'
+import type { Collection } from '@gantry/read-models'
+import { type AddRoute, matchesNone } from '@gantry/service-kit'
+import { formatOf } from '../format/format.ts'
+import type { ImageBytes } from './image.bytes.ts'
+import type { ImageCommand } from './image.decide.ts'
+import { fileOf } from './image.form.ts'
+import type { ImageDocument } from './image.projection.ts'
+import type { ImageEvent, ImageState } from './image.ts'
+
+export interface ImageRoutes {
+  image: Aggregate<ImageState, ImageCommand, ImageEvent>
+  images: Collection<ImageDocument>
+  bytes: ImageBytes
+  /** Whether the API exists, by those who know. */
+  apiExists(api: string): Promise<boolean>
+  /** Tells other services of what happened to an image at once. */
+  announce(api: string, executed: Executed<ImageState, ImageEvent>): Promise<void>
+}
+
+const EXTENSIONS: Readonly<Record<ImageRecord['contentType'], string>> = {
+  'image/png': 'png',
+  'image/jpeg': 'jpg',
+  'image/gif': 'gif',
+  'image/webp': 'webp',
+  'image/svg+xml': 'svg',
+}
+
+/** Makes an image inert when it is opened as a page: an SVG may carry scripts and references. */
+const INERT = {
+  'content-security-policy': "default-src 'none'; style-src 'unsafe-inline'; sandbox",
+  'x-content-type-options': 'nosniff',
+}
+
+/** @param upload adds a route whose body is a form */
+export function imageRoutes(route: AddRoute, upload: AddRoute, media: ImageRoutes): void {
+  const { image, images, bytes, apiExists, announce } = media
+
+  upload(uploadImage, async ({ params: { api_id: api }, metadata, request }) => {
+    if (!(await apiExists(api))) throw new Refusal('api-not-found')
+    const file = await fileOf(request)
+    const record: ImageRecord = {
+      ...sizedFormat(file),
+      sha256: createHash('sha256').update(file).digest('hex'),
+    }
+    // The bytes are durable before the event that names them.
+    await bytes.put(record.sha256, file)
+    await announce(api, await image.execute(api, { type: 'UploadImage', metadata, api, record }))
+    return { status: 200, body: record }
+  })
+
+  route(downloadImage, async ({ params: { api_id: api }, request }) => {
+    const stored = await images.get(api)
+    if (!stored) throw await absent(api)
+    const { contentType, sha256 } = stored.doc
+    const tag = `"${sha256}"`
+    const headers = { etag: tag, 'cache-control': 'private, no-cache', ...INERT }
+    if (matchesNone(request.headers['if-none-match'], tag)) return { status: 304, headers }
+    return {
+      status: 200,
+      headers: {
+        ...headers,
+        'content-type': contentType,
+        'content-disposition': `inline; filename="${api}.${EXTENSIONS[contentType]}"`,
+      },
+      body: await bytes.get(sha256),
+    }
+  })
+
+  route(deleteImage, async ({ params: { api_id: api }, metadata }) => {
+    await announce(api, await execute(api, { type: 'DeleteImage', metadata }))
+    return { status: 204 }
+  })
+
+  /** An API without an image and one that does not exist are the same to the log of images. */
+  const execute = async (api: string, command: ImageCommand) => {
+    try {
+      return await image.execute(api, command)
+    } catch (error) {
+      if (error instanceof Refusal && error.code === 'image-not-found') throw await absent(api)
+      throw error
+    }
+  }
+
+  const absent = async (api: string) =>
+    new Refusal((await apiExists(api)) ? 'image-not-found' : 'api-not-found')
+}
+
+const sizedFormat = (file: Buffer) => {
+  const { contentType, width, height } = formatOf(file)
+  return { contentType, size: file.length, width, height }
+}

@@ -1,0 +1,2 @@
+export { mediaService } from './app.ts'
+export { mediaSettings } from './settings.ts'

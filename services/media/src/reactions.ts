@@ -1,0 +1,36 @@
+import { PublicEvent, subjects } from '@gantry/contracts'
+import { type Aggregate, Refusal } from '@gantry/event-sourcing'
+import type { Message } from '@gantry/messaging'
+import type { ImageCommand } from './image/image.decide.ts'
+import type { ImageEvent, ImageState } from './image/image.ts'
+
+/** What media listens to. */
+export const reactsTo = [subjects.events('catalog', 'API_DELETED')]
+
+export interface Reacting {
+  image: Aggregate<ImageState, ImageCommand, ImageEvent>
+  now(): Date
+}
+
+/**
+ * The image goes with its API, and none can come after. The second time changes nothing.
+ * @throws Refusal when the message is not what it should be: it would not be on the next try either
+ */
+export function reactionsOf({ image, now }: Reacting): (message: Message) => Promise<void> {
+  return async ({ subject, data }) => {
+    if (!reactsTo.includes(subject)) return
+    const parsed = PublicEvent.safeParse(data)
+    if (!parsed.success) throw new Refusal('invalid-request', { detail: parsed.error.message })
+    const event = parsed.data
+    await image.execute(event.subject, {
+      type: 'DiscardImage',
+      metadata: {
+        commandId: event.id,
+        now: now().toISOString(),
+        actor: event.actor,
+        requestId: event.requestId,
+        causationId: event.id,
+      },
+    })
+  }
+}
