@@ -1,10 +1,7 @@
-import { mkdtemp, rm } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
-import { sqliteEventStore } from '@gantry/embedded'
 import { aggregate } from '@gantry/event-sourcing'
 import { storyMetadata as metadata, story } from '@gantry/event-sourcing/testing'
 import { describe, expect, test } from 'vitest'
+import { hostIdentity } from '../testing/identity-host.ts'
 import { type AdministratorsEvent, administrators, administratorsDecider } from './administrators.ts'
 import { evolveUser, initialUser } from './user.ts'
 
@@ -65,8 +62,8 @@ describe('the removal of a global administrator', () => {
 })
 
 test('a removal that is decided again at another revision is announced again, under the same command', async () => {
-  const folder = await mkdtemp(join(tmpdir(), 'gantry-administrators-'))
-  const eventStore = sqliteEventStore({ path: join(folder, 'events.db') })
+  const identity = await hostIdentity()
+  const { eventStore, newId } = identity.host.dependencies
   const state = evolveUser(
     initialUser,
     {
@@ -86,19 +83,17 @@ test('a removal that is decided again at another revision is announced again, un
     0,
   )
   const grace = async () => ({ state, revision: 0 })
-  let ids = 0
   const { leave } = administrators({
     removals: aggregate({ eventStore, category: 'administrators', decider: administratorsDecider }),
     candidates: async () => ['ada', 'grace'],
     load: grace,
     fence: grace,
-    newId: () => `00000000-0000-4000-8000-00000000000${ids++}`,
+    newId,
   })
   const repeated = { ...metadata, repeated: true }
   await leave('ada', 3, repeated)
   await leave('ada', 4, repeated)
   const announced = await eventStore.readStream('administrators-all')
   expect(announced.map(({ data }) => data.userRevision)).toEqual([3, 4])
-  await eventStore.close()
-  await rm(folder, { recursive: true })
+  await identity.close()
 })
