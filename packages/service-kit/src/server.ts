@@ -41,9 +41,16 @@ export function httpServer(options: ServerOptions): FastifyInstance {
     forceCloseConnections: 'idle',
     return503OnClosing: false,
     frameworkErrors: (error, request, reply) => {
-      answerProblem(error, request, reply, now())
+      answerProblem(error, request, reply.header('x-request-id', request.id), now())
     },
   })
+  // Bodies of the types that operations take, and no other: fastify would read plain text as well.
+  app.removeContentTypeParser('text/plain')
+  app.addContentTypeParser(
+    'application/cloudevents+json',
+    { parseAs: 'string' },
+    app.getDefaultJsonParser('error', 'error'),
+  )
   const duration = new Histogram({
     name: 'gantry_http_request_duration_seconds',
     help: 'Time from the request to the end of the answer',
@@ -107,6 +114,7 @@ function refuseUnreadable(this: FastifyInstance, error: Error & { code?: string 
   if (!socket.writable || socket.destroyed) return
   const code = error.code === 'HPE_HEADER_OVERFLOW' ? 'headers-too-large' : 'malformed-request'
   const { status, title } = PROBLEMS[code]
+  const requestId = randomUUID()
   const problem: Problem = {
     type: `urn:gantry:problem:${code}`,
     title,
@@ -114,11 +122,11 @@ function refuseUnreadable(this: FastifyInstance, error: Error & { code?: string 
     detail: title,
     instance: '',
     code,
-    requestId: randomUUID(),
+    requestId,
     timestamp: new Date().toISOString(),
   }
   const body = JSON.stringify(problem)
   socket.end(
-    `HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\nContent-Type: application/problem+json; charset=utf-8\r\nContent-Length: ${Buffer.byteLength(body)}\r\nConnection: close\r\n\r\n${body}`,
+    `HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\nContent-Type: application/problem+json; charset=utf-8\r\nX-Request-Id: ${requestId}\r\nContent-Length: ${Buffer.byteLength(body)}\r\nConnection: close\r\n\r\n${body}`,
   )
 }
