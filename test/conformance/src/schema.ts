@@ -1,10 +1,13 @@
 import { Ajv2020 } from 'ajv/dist/2020.js'
 import formats from 'ajv-formats'
 
+const ajv = new Ajv2020({ strict: false, allErrors: true, logger: false })
+formats.default(ajv)
+
 /** What in the value is not as the JSON Schema (2020-12) says; nothing when it matches. */
 export const faultsAgainst = (schema: unknown, value: unknown): string[] => {
-  const ajv = new Ajv2020({ strict: false, allErrors: true, logger: false })
-  formats.default(ajv)
+  // Another copy of a schema with the same $id is no conflict.
+  ajv.removeSchema(/./)
   const validate = ajv.compile(schema as object)
   return validate(value) ? [] : (validate.errors ?? []).map(error => `${error.instancePath} ${error.message}`)
 }

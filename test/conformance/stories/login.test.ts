@@ -108,7 +108,7 @@ describe('logging in', () => {
   })
 })
 
-describe('single sign-on', () => {
+describe.concurrent('single sign-on', () => {
   test.for(['USER', 'BILLING_CONTACT'])('keeps a %s from logging in with a password', async role => {
     const { username } = await createUser({ sso: true, role })
     ;(await logIn(username)).refused(403, 'sso-login-only')
@@ -120,7 +120,7 @@ describe('single sign-on', () => {
   })
 })
 
-describe('five wrong passwords in a row', () => {
+describe.concurrent('five wrong passwords in a row', () => {
   const wrongTimes = async (username: string, times: number) => {
     for (let n = 0; n < times; n += 1) (await wrong(username)).refused(401)
   }
@@ -161,7 +161,7 @@ describe('five wrong passwords in a row', () => {
   })
 })
 
-describe('logging out', () => {
+describe.concurrent('logging out', () => {
   test('revokes every login token of the user', async () => {
     const user = await createUser()
     const [one, two] = [await loggedIn(user), await loggedIn(user)]
@@ -186,7 +186,7 @@ describe('logging out', () => {
   })
 })
 
-describe('a user who may no longer', () => {
+describe.concurrent('a user who may no longer', () => {
   const makeInactive = async (user: User) =>
     (await admin.put(`/users/${user.id}`, { ...user, status: 'INACTIVE' })).is(200)
 
