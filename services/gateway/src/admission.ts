@@ -2,13 +2,13 @@ import { login, type Principal } from '@gantry/contracts'
 import { Refusal } from '@gantry/event-sourcing'
 import { type Admit, ANONYMOUS, requireScope } from '@gantry/service-kit'
 import type { FastifyReply, FastifyRequest } from 'fastify'
-import { credentialIn } from './credential.ts'
+import { credentialOf } from './credential.ts'
 import type { Principals } from './principals.ts'
 import type { RateLimits } from './rate-limits.ts'
 
 interface Admission {
   admit: Admit
-  /** Who made a request that was admitted or is about to be. */
+  /** Who made a request that is being counted. */
   callerOf(request: FastifyRequest): Principal
 }
 
@@ -22,7 +22,7 @@ export function admission(principals: Principals, limits: () => RateLimits): Adm
   const authenticate = async (request: FastifyRequest, reply: FastifyReply): Promise<Principal> => {
     const { address } = limits()
     try {
-      const credential = credentialIn(request.headers.authorization)
+      const credential = credentialOf(request)
       const remembered = principals.remembered(credential)
       if (remembered) return remembered
       // Neighbours on the same address are not kept out by what one of them does wrong.
@@ -43,9 +43,11 @@ export function admission(principals: Principals, limits: () => RateLimits): Adm
         return ANONYMOUS
       }
       const principal = await authenticate(request, reply)
-      callers.set(request, principal)
       const { principal: limit } = limits()
-      if (limit) await limit(request, reply)
+      if (limit) {
+        callers.set(request, principal)
+        await limit(request, reply)
+      }
       requireScope(principal, operation)
       return principal
     },

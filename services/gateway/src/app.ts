@@ -5,7 +5,7 @@ import type { Bus } from '@gantry/messaging'
 import { type Admit, requireScope } from '@gantry/service-kit'
 import type { FastifyInstance } from 'fastify'
 import { admission } from './admission.ts'
-import { credentialIn } from './credential.ts'
+import { credentialOf } from './credential.ts'
 import { documentation } from './documentation.ts'
 import { eventStream } from './event-stream.ts'
 import { principals } from './principals.ts'
@@ -83,8 +83,8 @@ export function gateway(dependencies: GatewayDependencies, settings: GatewaySett
       endStreams = eventStream(app, {
         bus,
         admit,
-        async recheck({ headers: { authorization } }) {
-          const credential = credentialIn(authorization)
+        async recheck(request) {
+          const credential = credentialOf(request)
           requireScope(known.remembered(credential) ?? (await known.ask(credential)), streamEvents)
         },
       })

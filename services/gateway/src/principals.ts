@@ -1,9 +1,9 @@
-import { hash } from 'node:crypto'
 import { isProblemCode, PROBLEMS, Principal, subjects } from '@gantry/contracts'
 import { Refusal } from '@gantry/event-sourcing'
 import { type Bus, type Json, RequestFailed } from '@gantry/messaging'
 import { LRUCache } from 'lru-cache'
 import { z } from 'zod'
+import type { Credential } from './credential.ts'
 
 /** How long a principal is believed without asking again: the bound on revocation when a broadcast is lost. */
 const BELIEVED_MS = 5_000
@@ -22,20 +22,25 @@ interface Remembered {
 /** Who stands behind credentials: asked of identity, and remembered for seconds. */
 export interface Principals {
   /** Without asking anybody; undefined when identity is to be asked. */
-  remembered(credential: string): Principal | undefined
+  remembered(credential: Credential): Principal | undefined
   /** Whether the credential was good when it was last looked at, and nothing changed that is known of. */
-  trusted(credential: string): boolean
+  trusted(credential: Credential): boolean
   /** Asks identity, once for all who ask at the same time. @throws Refusal, or what the bus throws */
-  ask(credential: string): Promise<Principal>
+  ask(credential: Credential): Promise<Principal>
   /** Forgets who has changed from now on, until the returned function is called. */
   listen(): () => void
 }
 
 export function principals({ bus, now }: { bus: Bus; now(): Date }): Principals {
-  /** By the hash of the credential: who reads the memory of the process finds no secrets here. */
+  /** By digest, like what is being asked. */
   const known = new LRUCache<string, Remembered>({ max: REMEMBERED })
   const asking = new Map<string, Promise<Principal>>()
-  const keyOf = (credential: string) => hash('sha256', credential, 'base64')
+
+  const lookUp = async (token: string) => {
+    const principal = await principalOf(bus, token)
+    if (principal.expiresAt <= now().getTime()) throw refused('The token has expired')
+    return principal
+  }
 
   const forget = (broadcast: Json) => {
     const { userId, tokenId } = Changed.parse(broadcast)
@@ -48,33 +53,31 @@ export function principals({ bus, now }: { bus: Bus; now(): Date }): Principals 
   }
 
   return {
-    remembered(credential) {
-      const entry = known.get(keyOf(credential))
+    remembered({ digest }) {
+      const entry = known.get(digest)
       return entry !== undefined && now().getTime() < entry.until ? entry.principal : undefined
     },
-    trusted(credential) {
-      const entry = known.peek(keyOf(credential))
+    trusted({ digest }) {
+      const entry = known.peek(digest)
       return entry !== undefined && now().getTime() < entry.principal.expiresAt
     },
-    async ask(credential) {
-      const key = keyOf(credential)
-      const joined = asking.get(key)
+    async ask({ digest, token }) {
+      const joined = asking.get(digest)
       if (joined) return joined
       const askedAt = now().getTime()
-      const asked = principalOf(bus, credential)
-      asking.set(key, asked)
+      const asked = lookUp(token)
+      asking.set(digest, asked)
       try {
         const principal = await asked
-        if (principal.expiresAt <= now().getTime()) throw refused('The token has expired')
-        if (asking.get(key) === asked) {
-          known.set(key, { principal, until: Math.min(askedAt + BELIEVED_MS, principal.expiresAt) })
+        if (asking.get(digest) === asked) {
+          known.set(digest, { principal, until: Math.min(askedAt + BELIEVED_MS, principal.expiresAt) })
         }
         return principal
       } catch (error) {
-        if (error instanceof Refusal) known.delete(key)
+        if (error instanceof Refusal) known.delete(digest)
         throw error
       } finally {
-        if (asking.get(key) === asked) asking.delete(key)
+        if (asking.get(digest) === asked) asking.delete(digest)
       }
     },
     listen: () => bus.listen(subjects.principalChanged, forget),
@@ -88,10 +91,10 @@ const refused = (detail: string) =>
     headers: { 'www-authenticate': 'Bearer realm="gantry", error="invalid_token"' },
   })
 
-async function principalOf(bus: Bus, credential: string): Promise<Principal> {
+async function principalOf(bus: Bus, token: string): Promise<Principal> {
   try {
     return Principal.parse(
-      await bus.request(subjects.authenticate, { credential }, { timeoutMs: TIMEOUT_MS }),
+      await bus.request(subjects.authenticate, { credential: token }, { timeoutMs: TIMEOUT_MS }),
     )
   } catch (error) {
     if (!(error instanceof RequestFailed) || !isProblemCode(error.code)) throw error
