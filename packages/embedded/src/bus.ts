@@ -6,7 +6,7 @@ import { MESSAGES_SCHEMA, messageStream } from './bus/messages.ts'
 import { REQUESTS_SCHEMA, requests } from './bus/requests.ts'
 import { watchChanges } from './changes.ts'
 import { groupCommit } from './group-commit.ts'
-import { openDatabase } from './sqlite-file.ts'
+import { FORMATS, openDatabase } from './sqlite-file.ts'
 
 export interface BusOptions {
   /** The file; made when it does not exist. */
@@ -23,7 +23,7 @@ export interface BusOptions {
 
 const FILE = {
   kind: 'messages',
-  version: 1,
+  version: FORMATS.messages,
   schema: [MESSAGES_SCHEMA, CONSUMERS_SCHEMA, BROADCASTS_SCHEMA, REQUESTS_SCHEMA].join(';'),
 } as const
 

@@ -17,7 +17,7 @@ import {
 } from '@gantry/event-sourcing'
 import { watchChanges } from './changes.ts'
 import { groupCommit } from './group-commit.ts'
-import { openDatabase } from './sqlite-file.ts'
+import { FORMATS, openDatabase } from './sqlite-file.ts'
 
 export interface EventStoreOptions {
   /** The file; made when it does not exist. */
@@ -62,7 +62,7 @@ export function sqliteEventStore({
   now = () => new Date(),
   pollMs = 10,
 }: EventStoreOptions): EventStore {
-  const db = openDatabase(path, { kind: 'events', version: 1, durable: true, schema: SCHEMA })
+  const db = openDatabase(path, { kind: 'events', version: FORMATS.events, durable: true, schema: SCHEMA })
   const changes = watchChanges(db, pollMs)
   const commits = groupCommit(db, changes.announce)
   const lastPosition = db.prepare('SELECT coalesce(max(position), 0) AS position FROM events')

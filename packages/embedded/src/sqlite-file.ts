@@ -44,6 +44,21 @@ const APPLICATION_IDS: Readonly<Record<FileKind, number>> = {
   messages: 0x476e4d73,
 }
 
+/** Formats of the files that are written today. */
+export const FORMATS: Readonly<Record<FileKind, number>> = { events: 1, 'read-models': 1, messages: 1 }
+
+/**
+ * Looks at all files before any is opened, so that one that must be refused leaves the others as they were too.
+ * A file that does not exist is no fault.
+ * @throws DataFolderRefused
+ */
+export function inspectFiles(files: Readonly<Partial<Record<FileKind, string>>>): void {
+  for (const [kind, path] of Object.entries(files) as [FileKind, string][]) {
+    if (existsSync(path))
+      inspectDatabase(path, { applicationId: APPLICATION_IDS[kind], userVersion: FORMATS[kind] })
+  }
+}
+
 /** How long a statement waits for another process's transaction. */
 const BUSY_TIMEOUT_MS = 10_000
 

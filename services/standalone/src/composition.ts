@@ -1,7 +1,13 @@
 import { randomUUID } from 'node:crypto'
 import { hostname } from 'node:os'
 import { catalogService } from '@gantry/catalog'
-import { folderBlobStore, sqliteBus, sqliteEventStore, sqliteReadModels } from '@gantry/embedded'
+import {
+  folderBlobStore,
+  inspectFiles,
+  sqliteBus,
+  sqliteEventStore,
+  sqliteReadModels,
+} from '@gantry/embedded'
 import { identityService } from '@gantry/identity'
 import { mediaService } from '@gantry/media'
 import { notifierService } from '@gantry/notifier'
@@ -13,9 +19,15 @@ import type { Settings } from './settings.ts'
 
 /** The four services over the embedded stores of a data folder; nothing is started yet. */
 export function compose(settings: Settings, folder: DataFolder, log: Logger) {
-  const eventStore = sqliteEventStore({ path: settings.EVENT_STORE_URL ?? folder.events })
-  const readModels = sqliteReadModels({ path: settings.READ_MODEL_URL ?? folder.readModels })
-  const bus = sqliteBus({ path: folder.messages })
+  const files = {
+    events: settings.EVENT_STORE_URL ?? folder.events,
+    'read-models': settings.READ_MODEL_URL ?? folder.readModels,
+    messages: folder.messages,
+  }
+  inspectFiles(files)
+  const eventStore = sqliteEventStore({ path: files.events })
+  const readModels = sqliteReadModels({ path: files['read-models'] })
+  const bus = sqliteBus({ path: files.messages })
   const blobs = folderBlobStore({ path: folder.images })
   const metrics = new Registry()
   collectDefaultMetrics({ register: metrics })

@@ -10,6 +10,8 @@ export interface ServiceProcess {
   url: string
   /** Value of the Authorization header of the first administrator. */
   authorization: string
+  /** Of the first administrator: the one set, or the one that was generated and shown. */
+  password: string
   /** Milliseconds from the start of the process until it was ready. */
   readyInMs: number
   pid: number
@@ -32,9 +34,12 @@ export async function startServiceProcess(
   const url = `http://127.0.0.1:${port}${settings.BASE_PATH ?? ''}`
   await answering(child, `${url}/health/ready`, output)
   const readyInMs = performance.now() - startedAt
+  const password =
+    settings.GANTRY_ADMIN_PASSWORD || (/password {2}(\S{20,})/.exec(output())?.[1] ?? ADMINISTRATOR.password)
   return {
     url,
-    authorization: await logIn(url),
+    password,
+    authorization: await logIn(url, password),
     readyInMs,
     pid: child.pid ?? 0,
     output,
@@ -82,11 +87,11 @@ async function answering(child: ChildProcess, url: string, output: () => string)
   }
 }
 
-async function logIn(url: string): Promise<string> {
+async function logIn(url: string, password: string): Promise<string> {
   const response = await fetch(`${url}/login`, {
     method: 'POST',
     headers: { 'content-type': 'application/json' },
-    body: JSON.stringify(ADMINISTRATOR),
+    body: JSON.stringify({ username: ADMINISTRATOR.username, password }),
   })
   const authorization = response.headers.get('authorization')
   if (!authorization) throw new Error(`login answered ${response.status}: ${await response.text()}`)
