@@ -1,6 +1,6 @@
 import { type Bus, subjectMatches } from '@gantry/messaging'
 import { follow } from '../changes.ts'
-import type { SharedFile } from './shared-file.ts'
+import type { PassingFile } from './passing-file.ts'
 
 export const BROADCASTS_SCHEMA = `
   CREATE TABLE IF NOT EXISTS broadcasts (
@@ -23,7 +23,7 @@ export function broadcasts({
   changes,
   closing,
   instance,
-}: SharedFile): Pick<Bus, 'broadcast' | 'listen'> {
+}: PassingFile): Pick<Bus, 'broadcast' | 'listen'> {
   const insert = db.prepare('INSERT INTO broadcasts (sender, subject, data, sent_at) VALUES (?, ?, ?, ?)')
   const prune = db.prepare('DELETE FROM broadcasts WHERE sent_at < ?')
   const last = db.prepare('SELECT coalesce(max(id), 0) AS id FROM broadcasts')

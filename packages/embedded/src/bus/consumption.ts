@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto'
 import { setTimeout } from 'node:timers/promises'
 import { type Bus, BusUnavailable, type Delivered } from '@gantry/messaging'
 import { fallsUnder, type MessageRow, toMessage } from './messages.ts'
-import type { SharedFile } from './shared-file.ts'
+import type { PassingFile } from './passing-file.ts'
 
 export const CONSUMERS_SCHEMA = `
   CREATE TABLE IF NOT EXISTS consumers (
@@ -32,7 +32,7 @@ const SAVE_EVERY = 1_000
  * a holder that was paused for so long that another took over has its acknowledgements refused.
  */
 export function consumption(
-  { db, commits, changes, closing }: SharedFile,
+  { db, commits, changes, closing }: PassingFile,
   { pageAfter, leaseMs, redeliverAfterMs }: ConsumptionOptions,
 ): Consumption {
   const leaseOf = db.prepare('SELECT expires_at FROM consumers WHERE name = ?')

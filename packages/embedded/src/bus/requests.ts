@@ -11,7 +11,7 @@ import {
   subjectMatches,
 } from '@gantry/messaging'
 import { follow } from '../changes.ts'
-import type { SharedFile } from './shared-file.ts'
+import type { PassingFile } from './passing-file.ts'
 
 export const REQUESTS_SCHEMA = `
   CREATE TABLE IF NOT EXISTS responders (
@@ -41,7 +41,7 @@ interface Requests extends Pick<Bus, 'request' | 'respond'> {
 }
 
 /** Requests: answered at once by a responder on this bus where there is one, else through the file by another's. */
-export function requests({ db, changes, closing, instance }: SharedFile): Requests {
+export function requests({ db, changes, closing, instance }: PassingFile): Requests {
   const announceResponder = db.prepare(
     `INSERT INTO responders (responder, subject, expires_at) VALUES (?, ?, ?)
      ON CONFLICT DO UPDATE SET expires_at = excluded.expires_at`,

@@ -3,7 +3,7 @@ import type { Changes } from '../changes.ts'
 import type { GroupCommit } from '../group-commit.ts'
 
 /** What the parts of a bus have in common. */
-export interface SharedFile {
+export interface PassingFile {
   /** Commits here survive the death of the process, not that of the machine: none waits for the disk. */
   db: DatabaseSync
   commits: GroupCommit
