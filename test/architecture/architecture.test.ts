@@ -1,0 +1,232 @@
+import { describe, expect, test } from 'vitest'
+import { environmentReaders } from './src/environment.ts'
+import { busyIndexes, defaultExports } from './src/exports.ts'
+import { layerViolations } from './src/layers.ts'
+import { emptyNames } from './src/names.ts'
+import { privatePlaces } from './src/private-places.ts'
+import { type ProjectFile, projectFiles } from './src/project-files.ts'
+import { severalImporters } from './src/vendors.ts'
+
+const project = projectFiles()
+const file = (path: string, ...lines: string[]): ProjectFile => ({ path, text: lines.join('\n') })
+const folder = (...parts: string[]) => ['', ...parts].join('/')
+
+test('the whole project is looked at', () => {
+  const paths = project.map(({ path }) => path)
+  expect(paths).toEqual(
+    expect.arrayContaining([
+      'package.json',
+      'services/media/src/app.ts',
+      'test/architecture/architecture.test.ts',
+    ]),
+  )
+  expect(paths.filter(path => path.includes('node_modules'))).toEqual([])
+})
+
+describe('every vendor has one importer', () => {
+  test('in this project', () => expect(severalImporters(project)).toEqual([]))
+
+  test.for([
+    ['@eventstore/db-client', 'packages/event-store-esdb'],
+    ['mongodb', 'packages/read-models-mongo'],
+    ['nats', 'packages/messaging-nats'],
+    ['node:sqlite', 'packages/embedded'],
+    ['undici', 'services/notifier'],
+    ['@fastify/jwt', 'packages/service-kit'],
+  ])('which for %s is %s', ([vendor, owner]) => {
+    const importing = [`import { something } from '${vendor}'`]
+    expect(severalImporters([file(`${owner}/src/a.ts`, ...importing)])).toEqual([])
+    expect(severalImporters([file('services/catalog/src/a.test.ts', ...importing)])).toEqual([])
+    expect(severalImporters([file('services/catalog/src/a.ts', ...importing)])).toHaveLength(1)
+  })
+
+  test.for([
+    "import type { Db } from 'mongodb'",
+    "import {\n  type Db,\n  MongoClient,\n} from 'mongodb'",
+    "import 'mongodb'",
+    "export { MongoClient } from 'mongodb'",
+    "const { MongoClient } = await import('mongodb')",
+    "const { MongoClient } = require('mongodb')",
+    "import { x } from 'mongodb/lib/x'",
+  ])('however it imports: %s', importing => {
+    expect(severalImporters([file('services/catalog/src/a.ts', importing)])).toHaveLength(1)
+  })
+
+  test('also a vendor that nobody has thought of', () => {
+    const importing = ["import sharp from 'sharp'"]
+    const [one, other] = [
+      file('services/media/src/a.ts', ...importing),
+      file('services/catalog/src/a.ts', ...importing),
+    ]
+    expect(severalImporters([one])).toEqual([])
+    expect(severalImporters([one, other])).toEqual([
+      'sharp is imported by services/media and services/catalog',
+    ])
+  })
+
+  test("while the words of the whole project are everybody's", () => {
+    const importing = ["import { z } from 'zod'"]
+    expect(
+      severalImporters([
+        file('services/media/src/a.ts', ...importing),
+        file('services/catalog/src/a.ts', ...importing),
+      ]),
+    ).toEqual([])
+  })
+})
+
+describe('the layers', () => {
+  test('in this project', () => expect(project.flatMap(layerViolations)).toEqual([]))
+
+  test.for<[string, string, string]>([
+    ['a service imports another', 'services/catalog/src/a.ts', '@gantry/media'],
+    ['the test of a service imports another', 'services/catalog/src/a.test.ts', '@gantry/media'],
+    ['a service reaches into another', 'services/catalog/src/a.ts', '../../media/src/app.ts'],
+    ['a package imports a service', 'packages/service-kit/src/a.ts', '@gantry/catalog'],
+    [
+      'a package imports the testing of a service',
+      'packages/demo/src/a.test.ts',
+      '@gantry/standalone/testing',
+    ],
+    ['a package reaches into another', 'packages/embedded/src/a.ts', '../../read-models/src/index.ts'],
+    ['a service chooses its store', 'services/catalog/src/app.ts', '@gantry/embedded'],
+    ['a port knows an adapter', 'packages/read-models/src/a.ts', '@gantry/read-models-mongo'],
+  ])('are broken when %s', ([, path, specifier]) => {
+    expect(layerViolations(file(path, `import { something } from '${specifier}'`))).toHaveLength(1)
+  })
+
+  test.for<[string, string, string]>([
+    ['standalone imports the services', 'services/standalone/src/a.ts', '@gantry/media'],
+    ['standalone chooses the stores', 'services/standalone/src/a.ts', '@gantry/embedded'],
+    ['a main.ts chooses the stores', 'services/catalog/src/main.ts', '@gantry/messaging-nats'],
+    ['a test uses an adapter', 'services/catalog/src/a.test.ts', '@gantry/embedded'],
+    ['a test across services imports one', 'test/faults/a.test.ts', '@gantry/standalone/testing'],
+    ['a service imports a port', 'services/catalog/src/a.ts', '@gantry/read-models'],
+    ['a file imports its neighbour', 'services/catalog/src/api/a.ts', '../owner/b.ts'],
+    [
+      'a workspace takes the test settings of all',
+      'services/catalog/vitest.config.ts',
+      '../../vitest.config.ts',
+    ],
+  ])('stand when %s', ([, path, specifier]) => {
+    expect(layerViolations(file(path, `import { something } from '${specifier}'`))).toEqual([])
+  })
+})
+
+describe('the environment is read where a process begins', () => {
+  test('in this project', () => expect(project.flatMap(environmentReaders)).toEqual([]))
+
+  test.for([
+    'const port = process.env.PORT',
+    'const { PORT } = process.env',
+    'const { env } = process',
+    "import { env } from 'node:process'",
+  ])('and not elsewhere: %s', line => {
+    expect(environmentReaders(file('services/catalog/src/app.ts', line))).toHaveLength(1)
+    for (const path of [
+      'services/catalog/src/main.ts',
+      'services/catalog/src/config.ts',
+      'bin/a.mjs',
+      'test/bench/a.ts',
+    ]) {
+      expect(environmentReaders(file(path, line))).toEqual([])
+    }
+  })
+
+  test('though a comment may speak of it', () => {
+    expect(environmentReaders(file('services/catalog/src/app.ts', '/** Not from process.env. */'))).toEqual(
+      [],
+    )
+  })
+})
+
+describe('exports have names', () => {
+  test('in this project', () => expect(project.flatMap(defaultExports)).toEqual([]))
+
+  test.for(['export default 1', 'const a = 1\nexport { a as default }', "export { default } from './b.ts'"])(
+    'and not: %s',
+    line => {
+      expect(defaultExports(file('services/catalog/src/a.ts', line))).toHaveLength(1)
+      expect(defaultExports(file('services/catalog/vitest.config.ts', line))).toEqual([])
+    },
+  )
+})
+
+describe('an index enumerates', () => {
+  test('in this project', () => expect(project.flatMap(busyIndexes)).toEqual([]))
+
+  test.for([
+    "export * from './a.ts'",
+    "export * as a from './a.ts'",
+    'export const a = 1',
+    "import { a } from './a.ts'\na()",
+    "export { z } from 'zod'",
+  ])('and does not: %s', line => {
+    expect(busyIndexes(file('packages/embedded/src/index.ts', line))).toHaveLength(1)
+  })
+
+  test('what it offers, and says so in comments', () => {
+    const text =
+      "/** Stores. */\nexport { a, type B } from './a.ts'\n// Types.\nexport type { C } from '../c.ts'\n"
+    expect(busyIndexes(file('packages/embedded/src/index.ts', text))).toEqual([])
+  })
+})
+
+describe('names say what a thing is', () => {
+  test('in this project', () => expect(project.flatMap(emptyNames)).toEqual([]))
+
+  test.for<[string, string]>([
+    ['packages/a/src/api-manager.ts', ''],
+    ['packages/a/src/stringUtils.ts', ''],
+    ['packages/shared/src/index.ts', ''],
+    ['services/catalog/src/core/api.ts', ''],
+    ['services/catalog/src/a.ts', 'export class ApiManager {}'],
+    ['services/catalog/src/a.ts', 'export const dateUtil = 1'],
+    ['services/catalog/src/a.ts', 'export async function commonThings() {}'],
+    ['services/catalog/src/a.ts', 'export interface StoreImpl {}'],
+    ['services/catalog/src/a.ts', 'const a = 1\nexport { a as testHelper }'],
+    ['services/catalog/src/a.ts', 'export const SHARED_STATE = 1'],
+  ])('and not: %s %s', ([path, text]) => {
+    expect(emptyNames(file(path, text))).toHaveLength(1)
+  })
+
+  test('by whole words, and only to others', () => {
+    expect(
+      emptyNames(
+        file('services/catalog/src/score.ts', 'export const scoreUtility2x = 1', 'const common = 1'),
+      ),
+    ).toEqual([])
+    expect(
+      emptyNames(
+        file('services/catalog/src/commons.ts', '// export class Manager {}', 'export const simple = 1'),
+      ),
+    ).toEqual([])
+  })
+})
+
+describe('no place of its makers is named', () => {
+  test('in this project', () => expect(project.flatMap(privatePlaces)).toEqual([]))
+
+  test.for([
+    folder('work', 'main'),
+    `cd ${folder('root')}`,
+    `"${folder('home', 'ada', 'gantry')}"`,
+    `file=${folder('Users', 'ada')}`,
+    `https://${'registry'}.example.org/a.tgz`,
+    `https://npm.${'artifactory'}.example.org:8443/a`,
+    `"resolved": "${'https'}://example.org/a.tgz"`,
+    `//example.org/:${'_authToken'}=secret`,
+  ])('as in %s', line => {
+    expect(privatePlaces(file('README.md', 'first', line))).toHaveLength(1)
+  })
+
+  test.for([
+    `https://example.org${folder('home', 'page')}`,
+    `./data${folder('work', 'a')}`,
+    folder('workers'),
+    'the npm registry is out of reach',
+    '"resolved": "packages/contracts"',
+  ])('while %s is none', line => {
+    expect(privatePlaces(file('README.md', line))).toEqual([])
+  })
+})

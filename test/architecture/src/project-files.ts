@@ -1,0 +1,48 @@
+import { execFileSync } from 'node:child_process'
+import { readdirSync, readFileSync } from 'node:fs'
+import { join, resolve } from 'node:path'
+
+export interface ProjectFile {
+  /** From the root of the project, with slashes. */
+  path: string
+  text: string
+}
+
+const ROOT = resolve(import.meta.dirname, '../../..')
+/** What .gitignore names, and what no clone has. */
+const NOT_OURS = new Set(['.git', 'node_modules', 'data', '.turbo', '.cache', 'coverage'])
+
+/** Every text file of the project: those that git knows, or all there are where there is no git. */
+export function projectFiles(): ProjectFile[] {
+  return listed().flatMap(path => {
+    const text = readFileSync(join(ROOT, path), 'utf8')
+    return text.includes('\0') ? [] : [{ path, text }]
+  })
+}
+
+function listed(): string[] {
+  try {
+    const gone = new Set(git('--deleted'))
+    return git('--cached').filter(path => !gone.has(path))
+  } catch {
+    return found('')
+  }
+}
+
+const git = (...which: string[]) =>
+  execFileSync('git', ['ls-files', '-z', ...which], {
+    cwd: ROOT,
+    encoding: 'utf8',
+    maxBuffer: 2 ** 26,
+    stdio: ['ignore', 'pipe', 'ignore'],
+  })
+    .split('\0')
+    .filter(Boolean)
+
+const found = (folder: string): string[] =>
+  readdirSync(join(ROOT, folder), { withFileTypes: true }).flatMap(entry => {
+    if (NOT_OURS.has(entry.name)) return []
+    const path = folder ? `${folder}/${entry.name}` : entry.name
+    if (entry.isDirectory()) return found(path)
+    return entry.isFile() && !entry.name.endsWith('.log') ? [path] : []
+  })

@@ -1,0 +1,40 @@
+import { posix } from 'node:path'
+import type { ProjectFile } from './project-files.ts'
+
+export const isSource = ({ path }: ProjectFile) => /\.(m?ts|m?js)$/.test(path)
+
+/** Tests and what only tests use. */
+export const isTest = ({ path }: ProjectFile) =>
+  /\.test\.ts$|\/testing\/|\/vitest\.config\.ts$/.test(path) || path.startsWith('test/')
+
+/** The workspace of a file, e.g. services/media; the first folder elsewhere. */
+export const workspaceOf = (path: string) =>
+  path
+    .split('/')
+    .slice(0, /^(packages|services|test)\//.test(path) ? 2 : 1)
+    .join('/')
+
+const IMPORTS = [
+  /(?:^|\n|;)\s*(?:import|export)\s[\w$\s{},*]*?from\s*['"]([^'"\n]+)['"]/g,
+  /(?:^|\n|;)\s*import\s*['"]([^'"\n]+)['"]/g,
+  /\b(?:import|require|import\.meta\.resolve|getBuiltinModule)\(\s*['"`]([^'"`\n]+)['"`]/g,
+]
+
+/** What a file imports, types included, as it is written. */
+export const importsOf = ({ text }: ProjectFile): string[] =>
+  IMPORTS.flatMap(pattern => [...text.matchAll(pattern)].map(([, specifier = '']) => specifier))
+
+/** The package that an import names, e.g. @gantry/service-kit of @gantry/service-kit/testing; undefined for a file. */
+export const packageOf = (specifier: string): string | undefined =>
+  specifier.startsWith('.')
+    ? undefined
+    : specifier
+        .split('/')
+        .slice(0, specifier.startsWith('@') ? 2 : 1)
+        .join('/')
+
+/** The file that a relative import names; undefined for a package. */
+export const fileOf = ({ path }: ProjectFile, specifier: string): string | undefined =>
+  specifier.startsWith('.') ? posix.join(posix.dirname(path), specifier) : undefined
+
+export const withoutComments = (text: string) => text.replace(/\/\*[\s\S]*?\*\/|(?<=^|\s)\/\/.*$/gm, '')
