@@ -5,7 +5,7 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 
 const ROOT = fileURLToPath(new URL('../../../', import.meta.url))
-const START_MS = 20_000
+const START_MS = 60_000
 const STOP_MS = 10_000
 
 const freePort = async () => {
