@@ -1,6 +1,6 @@
-import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { exclusively } from './exclusive.mjs'
+import { countPackages, missingPlatformPackages, readLockfile } from './lockfile.mjs'
 import { npmCi } from './npm-ci.mjs'
 import { expectRuntime, linkRuntime } from './runtime.mjs'
 import { stampInstall, whyInstall } from './stamp.mjs'
@@ -15,7 +15,7 @@ import { installTrouble, Trouble } from './trouble.mjs'
  */
 export async function install(root, screen) {
   if (!whyInstall(root)) return
-  const lockfile = JSON.parse(readFileSync(join(root, 'package-lock.json'), 'utf8'))
+  const lockfile = readLockfile(root)
   expectRuntime(lockfile)
   try {
     await exclusively(
@@ -37,12 +37,12 @@ export async function install(root, screen) {
 
 /**
  * @param {string} root
- * @param {object} lockfile
+ * @param {import('./lockfile.mjs').Lockfile} lockfile
  * @param {string} reason
  * @param {import('./terminal.mjs').Terminal} screen
  */
 async function installNow(root, lockfile, reason, screen) {
-  const total = tarballs(lockfile)
+  const total = countPackages(lockfile)
   const started = performance.now()
   const seconds = () => Math.round((performance.now() - started) / 1000)
   const state = { fetched: 0, hint: '' }
@@ -57,7 +57,6 @@ async function installNow(root, lockfile, reason, screen) {
     await npmCi(root, {
       onFetched: () => {
         state.fetched++
-        state.hint = ''
       },
       onHint: hint => {
         state.hint = hint
@@ -66,30 +65,14 @@ async function installNow(root, lockfile, reason, screen) {
   } finally {
     clearInterval(ticking)
   }
+  const missing = missingPlatformPackages(root, lockfile)
+  if (missing.length > 0) {
+    throw new Trouble(
+      `Cannot install: npm left out ${missing.join(', ')}.`,
+      'It does so when a package cannot be fetched or unpacked: check the network and the disk, and run this again.',
+    )
+  }
   linkRuntime(root)
   stampInstall(root)
   screen.done(`Installed ${total} packages in ${seconds()} s.`)
-}
-
-/**
- * How many tarballs npm has to fetch on this platform.
- * @param {object} lockfile
- */
-function tarballs(lockfile) {
-  /** @typedef {{ version?: string, link?: boolean, os?: string | string[], cpu?: string | string[], libc?: string | string[] }} Locked */
-  const { packages = {} } = /** @type {{ packages?: Record<string, Locked> }} */ (lockfile)
-  const names = Object.entries(packages)
-    .filter(([path, locked]) => path.includes('node_modules/') && !locked.link && fitsHere(locked))
-    .map(([path, locked]) => `${path.split('node_modules/').at(-1)}@${locked.version}`)
-  return new Set(names).size
-}
-
-/** @param {{ os?: string | string[], cpu?: string | string[], libc?: string | string[] }} locked */
-function fitsHere({ os, cpu, libc }) {
-  /**
-   * @param {string | string[] | undefined} list
-   * @param {string} here
-   */
-  const has = (list, here) => !list || [list].flat().includes(here)
-  return has(os, process.platform) && has(cpu, process.arch) && has(libc, 'glibc')
 }

@@ -1,7 +1,8 @@
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { exitCode, runChild } from './child.mjs'
-import { installTrouble, isUnreachable, Trouble } from './trouble.mjs'
+import { readNpm } from './npm-output.mjs'
+import { installTrouble, Trouble } from './trouble.mjs'
 
 /**
  * Said here rather than left to the user's npmrc or environment: the tests need what NODE_ENV=production would leave
@@ -38,17 +39,19 @@ const silentMs = 15_000
  * @param {string} root
  * @param {object} listener
  * @param {() => void} listener.onFetched one more package has come
- * @param {(hint: string) => void} listener.onHint why it takes so long
+ * @param {(hint: string) => void} listener.onHint why it takes so long; empty when it no longer does
  * @throws {Trouble} saying what is wrong, exit code 130 and its like when it was interrupted
  */
 export async function npmCi(root, { onFetched, onHint }) {
   const env = { ...patience, ...process.env }
-  const tries = Number(env.npm_config_fetch_retries) + 1
-  /** @type {string | undefined} */
-  let code
-  let where = ''
-  /** @type {string[]} */
-  const lines = []
+  const npm = readNpm({
+    tries: Number(env.npm_config_fetch_retries) + 1,
+    onFetched: () => {
+      onFetched()
+      onHint('')
+    },
+    onRetry: reason => onHint(`no answer from the registry (${reason}), trying again`),
+  })
   const silence = () => onHint('waiting for the registry to answer')
   let silent = setTimeout(silence, silentMs)
 
@@ -60,28 +63,7 @@ export async function npmCi(root, { onFetched, onHint }) {
     onLine(line, stop) {
       clearTimeout(silent)
       silent = setTimeout(silence, silentMs)
-      if (/^npm http fetch GET 200 \S+\.tgz/.test(line)) {
-        code = undefined
-        return onFetched()
-      }
-
-      const failed = /^npm http fetch GET (\S+) attempt (\d+) failed with (\w+)/.exec(line)
-      if (failed) {
-        const [, url = '', attempt, reason = ''] = failed
-        where = hostOf(url)
-        code = reason
-        onHint(`no answer from the registry (${reason}), trying again`)
-        // npm would go on to try every other package as often before it gave up.
-        if (Number(attempt) >= tries && isUnreachable(reason)) stop()
-        return
-      }
-
-      const error = /^npm (?:error|ERR!) ?(.*)$/.exec(line)?.[1]
-      if (error === undefined) return
-      code = /^code (\S+)$/.exec(error)?.[1] ?? code
-      const url = /request to (\S+) failed/.exec(error)?.[1]
-      if (url) where = hostOf(url)
-      if (worthShowing(error) && lines.length < 20) lines.push(`  ${error}`)
+      if (npm.line(line)) stop()
     },
   })
     .catch(error => {
@@ -98,7 +80,7 @@ export async function npmCi(root, { onFetched, onHint }) {
   }
   // npm 10 has ended with code 0 after failing; the hidden lockfile is what it writes at the very end.
   if (ended.code === 0 && existsSync(join(root, 'node_modules/.package-lock.json'))) return
-  throw installTrouble(code, { root, where, lines })
+  throw installTrouble(npm.verdict.code, { root, ...npm.verdict })
 }
 
 /** @returns {[string, string[]]} */
@@ -106,14 +88,4 @@ function npmCommand() {
   const { npm_execpath: script, npm_node_execpath: node } = process.env
   if (script && node && /npm-cli\.c?js$/.test(script)) return [node, [script]]
   return process.platform === 'win32' ? ['cmd.exe', ['/c', 'npm']] : ['npm', []]
-}
-
-/** @param {string} error a line of npm's error, without its prefix */
-function worthShowing(error) {
-  return error.trim() !== '' && !/^\s*at /.test(error) && !/^(code|errno|syscall) /.test(error)
-}
-
-/** @param {string} url */
-function hostOf(url) {
-  return URL.canParse(url) ? new URL(url).host : ''
 }

@@ -27,12 +27,11 @@ export function runtime(root) {
 
 /**
  * Refuses before the wait for an install that could not be run afterwards.
- * @param {object} lockfile the content of package-lock.json
+ * @param {import('./lockfile.mjs').Lockfile} lockfile
  * @param {string} [hostVersion] of the Node that the host has
  * @throws {Trouble} when neither npm nor the host has a Node for this platform
  */
-export function expectRuntime(lockfile, hostVersion = process.versions.node) {
-  const { packages = {} } = /** @type {{ packages?: object }} */ (lockfile)
+export function expectRuntime({ packages = {} }, hostVersion = process.versions.node) {
   if (!(`node_modules/${packageName}` in packages) && major(hostVersion) < wanted)
     throw noRuntime(hostVersion)
 }

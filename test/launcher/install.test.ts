@@ -161,6 +161,27 @@ describe('what is wrong is said plainly, with a code that is not zero, when', ()
     expect(run.said()).not.toContain('EBADENGINE')
   })
 
+  test('npm leaves out a package of this platform, as it does without a word when the disk is full', async () => {
+    const tiny = project()
+    const lockfile = JSON.parse(readFileSync(join(tiny.root, 'package-lock.json'), 'utf8'))
+    lockfile.packages['node_modules/binding'] = { version: '1.0.0', optional: true, os: [process.platform] }
+    tiny.write('package-lock.json', lockfile)
+    tiny.write(
+      'npm-cli.js',
+      `import { mkdirSync, writeFileSync } from 'node:fs'
+       mkdirSync('node_modules')
+       writeFileSync('node_modules/.package-lock.json', '{}')`,
+    )
+    const run = tiny.launch(['start'], {
+      npm_execpath: join(tiny.root, 'npm-cli.js'),
+      npm_node_execpath: process.execPath,
+    })
+
+    expect(await run.ended).toBe(1)
+    expect(run.said()).toContain('Cannot install: npm left out binding.')
+    expect(run.said()).not.toContain('started')
+  })
+
   test('the script has nothing to run', async () => {
     const tiny = project()
     rmSync(join(tiny.root, 'services'), { recursive: true })

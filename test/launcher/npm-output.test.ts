@@ -1,0 +1,83 @@
+import { describe, expect, test } from 'vitest'
+import { readNpm } from '../../bin/npm-output.mjs'
+
+/** Lines as npm 10 and 11 write them, without what varies. */
+const refused = (attempt: number) =>
+  `npm http fetch GET http://registry.example/zod attempt ${attempt} failed with ECONNREFUSED`
+const fetched = 'npm http fetch GET 200 http://registry.example/zod/-/zod-4.6.7.tgz 12ms (cache miss)'
+
+function reading(tries = 4) {
+  const clock = { now: 0 }
+  const heard: string[] = []
+  const npm = readNpm({
+    tries,
+    onFetched: () => heard.push('fetched'),
+    onRetry: reason => heard.push(reason),
+    now: () => clock.now,
+  })
+  return { npm, clock, heard }
+}
+
+describe("npm's output", () => {
+  test('counts the packages that came, not what was asked about them', () => {
+    const { npm, heard } = reading()
+    npm.line('npm http fetch GET 200 http://registry.example/zod 12ms (cache miss)')
+    npm.line(fetched)
+    npm.line('npm warn EBADENGINE Unsupported engine {')
+
+    expect(heard).toEqual(['fetched'])
+    expect(npm.verdict).toEqual({ code: undefined, where: '', lines: [] })
+  })
+
+  test('is hopeless once the registry has not answered the last try for a package', () => {
+    const { npm, heard } = reading(2)
+
+    expect(npm.line(refused(1))).toBe(false)
+    expect(npm.line(refused(2))).toBe(true)
+    expect(heard).toEqual(['ECONNREFUSED', 'ECONNREFUSED'])
+    expect(npm.verdict).toMatchObject({ code: 'ECONNREFUSED', where: 'registry.example' })
+  })
+
+  test('is hopeless when there were only failures for twenty seconds', () => {
+    const { npm, clock } = reading()
+
+    expect(npm.line(refused(1))).toBe(false)
+    clock.now = 19_999
+    expect(npm.line(refused(1))).toBe(false)
+    clock.now = 20_000
+    expect(npm.line(refused(1))).toBe(true)
+  })
+
+  test('is not, when packages came meanwhile', () => {
+    const { npm, clock } = reading()
+    npm.line(refused(1))
+    clock.now = 15_000
+    npm.line(fetched)
+    clock.now = 25_000
+
+    expect(npm.line(refused(1))).toBe(false)
+  })
+
+  test('is hopeless when a file could not be written, of which npm only warns', () => {
+    const { npm } = reading()
+
+    expect(npm.line('npm warn tar TAR_ENTRY_ERROR ENOSPC: no space left on device, write')).toBe(true)
+    npm.line(fetched)
+    expect(npm.verdict.code).toBe('ENOSPC')
+  })
+
+  test.each(['npm error', 'npm ERR!'])('gives the code and the words of an error after "%s"', prefix => {
+    const { npm } = reading()
+    npm.line(`${prefix} code ENOTFOUND`)
+    npm.line(`${prefix} syscall getaddrinfo`)
+    npm.line(`${prefix} network request to http://registry.example/zod failed, reason: getaddrinfo ENOTFOUND`)
+    npm.line(`${prefix}     at ClientRequest.emit (node:events:524:28)`)
+    npm.line(`${prefix}`)
+
+    expect(npm.verdict).toEqual({
+      code: 'ENOTFOUND',
+      where: 'registry.example',
+      lines: ['  network request to http://registry.example/zod failed, reason: getaddrinfo ENOTFOUND'],
+    })
+  })
+})
