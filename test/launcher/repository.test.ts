@@ -29,6 +29,26 @@ describe('every workspace with tests', () => {
   })
 })
 
+describe('a cached test run', () => {
+  // turbo.json adds @gantry/embedded to what every test depends on: declared by the packages below it, it were a cycle.
+  test.each(tested)('of %s depends on all that it imports', workspace => {
+    const { name, dependencies, devDependencies } = json(`${workspace}/package.json`)
+    const declared = new Set([
+      name,
+      ...Object.keys({ ...dependencies, ...devDependencies }),
+      '@gantry/embedded',
+    ])
+    const sources = globSync('**/*.ts', { cwd: join(root, workspace), exclude: ['node_modules'] })
+    const imported = sources.flatMap(source =>
+      [...readFileSync(join(root, workspace, source), 'utf8').matchAll(/\bfrom '(@gantry\/[\w-]+)/g)].map(
+        match => match[1],
+      ),
+    )
+
+    expect(imported.filter(other => !declared.has(other))).toEqual([])
+  })
+})
+
 describe('the lockfile', () => {
   // npm 11 refuses `npm ci` otherwise; npm leaves them out when it writes the lockfile and cannot fetch them.
   test('names the packages of every platform', () => {
