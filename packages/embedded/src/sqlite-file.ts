@@ -23,6 +23,8 @@ export interface DatabaseFile {
   version: number
   /** A commit survives a power loss (one fsync each); otherwise only the death of the process. */
   durable: boolean
+  /** No other process may use the file as long as it is open: nothing needs to be locked or looked for again. */
+  alone?: boolean
   /** SQL that makes a new file and brings one of an older version up to date: `CREATE TABLE IF NOT EXISTS …`. */
   schema: string
 }
@@ -61,6 +63,7 @@ export function inspectFiles(files: Readonly<Partial<Record<FileKind, string>>>)
 
 /** How long a statement waits for another process's transaction. */
 const BUSY_TIMEOUT_MS = 10_000
+const INSPECTION_TIMEOUT_MS = 2_000
 
 /**
  * The log is copied into the file when it has so many pages of 4 KiB: a pause of some tens of milliseconds. SQLite's
@@ -85,9 +88,20 @@ export function openDatabase(path: string, file: DatabaseFile): DatabaseSync {
   inspectDatabase(path, { applicationId: APPLICATION_IDS[file.kind], userVersion: file.version })
   const db = new DatabaseSync(path, { timeout: BUSY_TIMEOUT_MS })
   db.exec(`PRAGMA synchronous = ${file.durable ? 'FULL' : 'NORMAL'}`)
+  if (file.alone) keepToOneself(db, path)
   db.exec(`PRAGMA wal_autocheckpoint = ${CHECKPOINT_PAGES}`)
   bringUpToDate(db, file)
   return db
+}
+
+function keepToOneself(db: DatabaseSync, path: string) {
+  db.exec('PRAGMA busy_timeout = 1000; PRAGMA locking_mode = EXCLUSIVE')
+  try {
+    db.exec('BEGIN IMMEDIATE; COMMIT')
+  } catch (error) {
+    db.close()
+    throw new DataFolderRefused(path, reason(path, error))
+  }
 }
 
 /**
@@ -117,7 +131,7 @@ function inspect(path: string, expected: { applicationId: number; userVersion: n
   let db: DatabaseSync | undefined
   try {
     const location = alone ? new URL(`${pathToFileURL(path)}?immutable=1`) : path
-    db = new DatabaseSync(location, { readOnly: true, timeout: BUSY_TIMEOUT_MS })
+    db = new DatabaseSync(location, { readOnly: true, timeout: INSPECTION_TIMEOUT_MS })
     if (pragma(db, 'application_id') !== expected.applicationId)
       throw new DataFolderRefused(path, 'belongs to something else')
     const version = pragma(db, 'user_version')
@@ -140,11 +154,13 @@ function inspect(path: string, expected: { applicationId: number; userVersion: n
 const pragma = (db: DatabaseSync, name: string) => Number(db.prepare(`PRAGMA ${name}`).get()?.[name])
 
 // https://sqlite.org/rescode.html; the low byte is the primary code.
+const SQLITE_BUSY = 5
 const SQLITE_CORRUPT = 11
 const SQLITE_NOTADB = 26
 
 function reason(path: string, error: unknown): string {
   const code = error instanceof Error && 'errcode' in error ? Number(error.errcode) & 0xff : 0
+  if (code === SQLITE_BUSY) return 'is in use by another process'
   if (code === SQLITE_NOTADB) return 'is not a SQLite database'
   if (code !== SQLITE_CORRUPT) return `cannot be read: ${error instanceof Error ? error.message : error}`
   return statSync(path).size < claimedSize(path) ? truncation(path) : 'is damaged'

@@ -25,8 +25,8 @@ export function compose(settings: Settings, folder: DataFolder, log: Logger) {
     messages: folder.messages,
   }
   inspectFiles(files)
-  const eventStore = sqliteEventStore({ path: files.events })
-  const readModels = sqliteReadModels({ path: files['read-models'] })
+  const eventStore = sqliteEventStore({ path: files.events, alone: true })
+  const readModels = sqliteReadModels({ path: files['read-models'], alone: true })
   const bus = sqliteBus({ path: files.messages })
   const blobs = folderBlobStore({ path: folder.images })
   const metrics = new Registry()

@@ -6,6 +6,7 @@ import { type Logger, pino } from 'pino'
 import { compose } from './composition.ts'
 import { openDataFolder, sealDataFolder } from './data-folder.ts'
 import { startDeploymentAgent } from './deployment-agent.ts'
+import { answerRebuilds } from './rebuilding.ts'
 import type { Settings } from './settings.ts'
 
 export interface Standalone {
@@ -58,7 +59,10 @@ export async function startStandalone(
     { prefix: settings.BASE_PATH },
   )
   const agent = startDeploymentAgent(bus, log)
+  const projectors = services.flatMap(service => service.projectors)
+  const stopRebuilds = answerRebuilds(bus, projectors, dependencies.readModels)
   const stop = async () => {
+    stopRebuilds()
     await edge.stop()
     await app.close()
     await agent.stop()

@@ -1,4 +1,5 @@
 import type { DatabaseSync } from 'node:sqlite'
+import { LRUCache } from 'lru-cache'
 
 /** Made with the file: which collections there are. Each has a table of documents of its own. */
 export const COLLECTIONS_SCHEMA = `
@@ -39,8 +40,20 @@ export interface DocumentTable {
 /** The number after the greatest: the row with the greatest one is never deleted before there is a greater one. */
 const nextSeq = (table: string) => `(SELECT coalesce(max(seq), 0) + 1 FROM ${table})`
 
-/** Opens the table of a collection, or makes it. Not within a transaction. */
-export function documentTable(db: DatabaseSync, name: string, version: number): DocumentTable {
+/** Places that are remembered where nobody else can change them, for each collection. */
+const REMEMBERED = 50_000
+
+/**
+ * Opens the table of a collection, or makes it. Not within a transaction.
+ * @param alone no other process uses the file, so that what was read or stored here stays true
+ */
+export function documentTable(
+  db: DatabaseSync,
+  name: string,
+  version: number,
+  alone: boolean,
+): DocumentTable {
+  const places = new LRUCache<string, number>({ max: REMEMBERED })
   const table = tableOf(db, name, version)
   const storing = (comparison: '>' | '>=') =>
     db.prepare(
@@ -58,13 +71,25 @@ export function documentTable(db: DatabaseSync, name: string, version: number): 
     `INSERT INTO ${table} (seq, id, revision, doc) VALUES (${nextSeq(table)}, NULL, 0, NULL)`,
   )
   const forget = db.prepare(`DELETE FROM ${table} WHERE seq < ?`)
+  const lookUp = (id: string) => seqOf.get(id)?.seq as number | undefined
+  const recall = (id: string) => {
+    const place = places.get(id) ?? lookUp(id)
+    if (place !== undefined) places.set(id, place)
+    return place
+  }
   return {
-    store: (id, revision, doc, guard) => statements[guard].run(id, revision, doc).changes === 1,
-    seqOf: id => seqOf.get(id)?.seq as number | undefined,
+    store(id, revision, doc, guard) {
+      places.delete(id)
+      return statements[guard].run(id, revision, doc).changes === 1
+    },
+    seqOf: alone ? recall : lookUp,
     get: id => get.get(id) as Row | undefined,
     at: seq => at.get(seq) as Row | undefined,
     changesAfter: (seq, limit) => changesAfter.all(seq, limit) as unknown as Row[],
-    clear: () => void forget.run(mark.run().lastInsertRowid),
+    clear() {
+      places.clear()
+      forget.run(mark.run().lastInsertRowid)
+    },
   }
 }
 
