@@ -24,6 +24,19 @@ readModelsContract('SQLite', async () => {
   }
 })
 
+// Without a second connection: keeping others out is what it is for.
+readModelsContract('SQLite of one process alone', async () => {
+  const folder = await newFolder()
+  const readModels = sqliteReadModels({ path: join(folder, 'read-models.db'), alone: true })
+  return {
+    readModels,
+    async close() {
+      await readModels.close()
+      await rm(folder, { recursive: true })
+    },
+  }
+})
+
 describe('read models in a file', () => {
   let folder: string
   let path: string
