@@ -1,13 +1,23 @@
-import { createHash } from 'node:crypto'
+import { hash } from 'node:crypto'
+import { LRUCache } from 'lru-cache'
 
 /**
  * Strong entity tag of a record (RFC 9110 §8.8.3): the revision it is at, and a word for what other services add to
  * its representation, so that the tag changes with every byte of it.
  */
 export const etag = (revision: number, variant?: string | null): string =>
-  variant
-    ? `"${revision}-${createHash('sha256').update(variant).digest('base64url').slice(0, 8)}"`
-    : `"${revision}"`
+  variant ? `"${revision}-${wordFor(variant)}"` : `"${revision}"`
+
+const words = new LRUCache<string, string>({ max: 1_000 })
+
+function wordFor(variant: string): string {
+  let word = words.get(variant)
+  if (word === undefined) {
+    word = hash('sha256', variant, 'base64url').slice(0, 8)
+    words.set(variant, word)
+  }
+  return word
+}
 
 const tagsOf = (header: string) => header.match(/(?:W\/)?"[^"]*"/g) ?? []
 

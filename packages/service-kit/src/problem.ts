@@ -52,7 +52,7 @@ export function answerProblem(
 ): FastifyReply {
   const refusal = refusalOf(error)
   const code = refusal && isProblemCode(refusal.code) ? refusal.code : 'internal-error'
-  if (code === 'internal-error') request.log.error({ err: error }, 'failed')
+  if (code === 'internal-error') request.log.error({ err: error, requestId: request.id }, 'failed')
   const { status, title } = PROBLEMS[code]
   const { detail, headers, ...members } = (refusal?.details ?? {}) as {
     detail?: string

@@ -76,8 +76,18 @@ export function router(
     app.route({
       method: operation.method,
       url: operation.path.replace(/\{(\w+)\}/g, ':$1'),
-      async onRequest(request, reply) {
-        principals.set(request, await admit(request, reply, operation))
+      onRequest(request, reply, done) {
+        const letIn = (principal: Principal) => {
+          principals.set(request, principal)
+          done()
+        }
+        try {
+          const admitted = admit(request, reply, operation)
+          if (admitted instanceof Promise) admitted.then(letIn, done)
+          else letIn(admitted)
+        } catch (error) {
+          done(error as Error)
+        }
       },
       async handler(request, reply) {
         const principal = principals.get(request) ?? ANONYMOUS
@@ -93,16 +103,20 @@ export function router(
           const call = {
             ...input,
             principal,
-            metadata: metadataOf(request, principal, now(), seed),
+            // Reads never look at it, and making it is not free.
+            get metadata() {
+              return metadataOf(request, principal, now(), seed)
+            },
             newId: seed.newId,
             secretBytes: seed.secretBytes,
             ifMatch: operation.conditional ? revisionsOf(request.headers['if-match']) : undefined,
             request,
             reply,
           }
-          const { location, ...rest } = await handle(call as unknown as Parameters<typeof handle>[0])
-          if (location === undefined) return rest
-          return { ...rest, headers: { ...rest.headers, location: `${app.prefix}${location}` } }
+          const answered = await handle(call as unknown as Parameters<typeof handle>[0])
+          const { location } = answered
+          if (location === undefined) return answered
+          return { ...answered, headers: { ...answered.headers, location: `${app.prefix}${location}` } }
         }
         const key = request.headers['idempotency-key']
         if (operation.idempotent && key !== undefined) {

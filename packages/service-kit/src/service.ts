@@ -26,7 +26,11 @@ export interface Dependencies {
  * Lets a request in or refuses it: finds out who is calling and whether the operation is allowed.
  * @throws Refusal, e.g. unauthenticated, scope-missing, too-many-requests
  */
-export type Admit = (request: FastifyRequest, reply: FastifyReply, operation: Operation) => Promise<Principal>
+export type Admit = (
+  request: FastifyRequest,
+  reply: FastifyReply,
+  operation: Operation,
+) => Promise<Principal> | Principal
 
 /** A service, ready to be put behind a socket: alone in its process, or together with others. */
 export interface Service {

@@ -38,10 +38,9 @@ export async function startStandalone(
 
   let starting = true
   const waitingFor = () => composed.waitingFor() ?? (starting ? 'the first administrator' : undefined)
-  const admit: Admit = async (request, reply, operation) => {
-    const waiting = waitingFor()
-    if (waiting !== undefined) throw new Refusal('not-ready', { detail: `waits for ${waiting}` })
-    return edge.admit(request, reply, operation)
+  const admit: Admit = (request, reply, operation) => {
+    if (!starting) return edge.admit(request, reply, operation)
+    throw new Refusal('not-ready', { detail: `waits for ${waitingFor() ?? 'its start'}` })
   }
   const app = httpServer({
     basePath: settings.BASE_PATH,
