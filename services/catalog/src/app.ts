@@ -64,6 +64,7 @@ export function catalogService(dependencies: Dependencies): Service {
   }
 
   let projector: Projector | undefined
+  let searchable: Promise<number> | undefined
   const workers: Worker[] = []
   const unsubscribe: (() => void)[] = []
 
@@ -94,6 +95,11 @@ export function catalogService(dependencies: Dependencies): Service {
       })
       workers.push(projector)
       if (only === 'projectors') return
+      // Where searching needs an index in memory, it is loaded before the first person waits for it.
+      searchable = readModels
+        .collection(apis)
+        .count({ text: ['a'] })
+        .catch(() => 0)
       workers.push(
         startRelay({ ...common, bus, name: 'catalog.relay', streamPrefixes: ['api-'], publicEvents }),
         startReactor({ bus, log, consumer: 'catalog', subjects: reactsTo, react }),
@@ -112,6 +118,7 @@ export function catalogService(dependencies: Dependencies): Service {
     waitingFor: () => (projector?.caughtUp ? undefined : 'the read models of catalog'),
     async stop() {
       for (const stop of unsubscribe) stop()
+      await searchable
       await Promise.all(workers.map(worker => worker.stop()))
     },
   }

@@ -22,7 +22,7 @@ afterEach(async () => {
 })
 
 const file = (size: number, name = 'file') => ({ name, blob: new Blob([new Uint8Array(size)]) })
-const put = async (body: BodyInit, headers: Record<string, string> = {}) => {
+const put = async (body: RequestInit['body'], headers: Record<string, string> = {}) => {
   const answer = await fetch(`http://127.0.0.1:${port}/`, { method: 'PUT', body, headers })
   const { bytes, code } = (await answer.json()) as { bytes?: number; code?: string }
   return bytes ?? `${answer.status} ${code}`
