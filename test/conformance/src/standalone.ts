@@ -39,6 +39,9 @@ export const startStandalone = async (settings: Record<string, string>): Promise
     env: { PATH: process.env.PATH ?? '', PORT: String(port), ...settings },
     stdio: ['ignore', 'pipe', 'pipe'],
   })
+  // Nothing outlives a suite that was interrupted.
+  const orphaned = () => service.kill('SIGKILL')
+  process.once('exit', orphaned)
   let printed = ''
   for (const output of [service.stdout, service.stderr]) {
     output.setEncoding('utf8').on('data', (text: string) => {
@@ -52,6 +55,7 @@ export const startStandalone = async (settings: Record<string, string>): Promise
     const killing = setTimeout(() => service.kill('SIGKILL'), STOP_MS)
     const code = await exitOf(service)
     clearTimeout(killing)
+    process.off('exit', orphaned)
     return code
   }
 
