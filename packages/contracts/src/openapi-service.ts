@@ -1,17 +1,12 @@
 import { z } from 'zod'
 import type { ZodOpenApiPathsObject } from 'zod-openapi'
+import { Problem } from './problems.ts'
 
 const json = (schema: z.ZodType, example?: unknown) => ({
   'application/json': { schema, ...(example !== undefined && { example }) },
 })
 const open = { tags: ['Service'], security: [], 'x-required-scope': 'public' }
 
-const Starting = z
-  .object({
-    status: z.literal('starting'),
-    waitingFor: z.string().meta({ description: 'What has to happen first' }),
-  })
-  .meta({ id: 'Starting' })
 const KeySet = z
   .looseObject({
     keys: z.array(z.looseObject({ kty: z.string(), kid: z.string(), alg: z.string().optional() })),
@@ -46,7 +41,7 @@ export const SERVICE_PATHS: ZodOpenApiPathsObject = {
         503: {
           description: 'Not yet',
           headers: { 'Retry-After': { $ref: '#/components/headers/Retry-After' } },
-          content: json(Starting, { status: 'starting', waitingFor: 'the event store' }),
+          content: { 'application/problem+json': { schema: Problem } },
         },
       },
     },

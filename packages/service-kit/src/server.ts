@@ -53,12 +53,14 @@ export function httpServer(options: ServerOptions): FastifyInstance {
       answerProblem(error, request, reply.header('x-request-id', request.id), now())
     },
   })
-  // Bodies of the types that operations take, and no other: fastify would read plain text as well.
+  // Bodies of the types that operations take, and no other: fastify would read plain text as well. Many clients name
+  // JSON and send nothing where nothing is asked for.
   app.removeContentTypeParser('text/plain')
+  const json = app.getDefaultJsonParser('error', 'error')
   app.addContentTypeParser(
-    'application/cloudevents+json',
+    ['application/json', 'application/cloudevents+json'],
     { parseAs: 'string' },
-    app.getDefaultJsonParser('error', 'error'),
+    (request, body, done) => (body === '' ? done(null, undefined) : json(request, body as string, done)),
   )
   const duration = new Histogram({
     name: 'gantry_http_request_duration_seconds',
@@ -85,10 +87,10 @@ export function httpServer(options: ServerOptions): FastifyInstance {
   )
 
   app.get(`${basePath}/health/live`, async () => ({ status: 'live' }))
-  app.get(`${basePath}/health/ready`, async (_request, reply) => {
+  app.get(`${basePath}/health/ready`, async (request, reply) => {
     const waiting = waitingFor()
     if (waiting === undefined) return { status: 'ready' }
-    return reply.code(503).header('retry-after', 1).send({ status: 'starting', waitingFor: waiting })
+    return answerProblem(new Refusal('not-ready', { detail: `waits for ${waiting}` }), request, reply, now())
   })
   app.get(`${basePath}/metrics`, async (_request, reply) =>
     reply.header('content-type', metrics.contentType).send(await metrics.metrics()),
