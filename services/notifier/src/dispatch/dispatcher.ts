@@ -170,11 +170,12 @@ export function dispatcher(options: DispatcherOptions): Dispatcher {
     const hold = () => plan.note({ ...entry, dueAt: later(HOLD_MS) })
     try {
       const target = await webhooks.get(lane.webhook)
-      // What an inactive webhook has pending waits; it is looked for again when the webhook changes.
-      if (!target?.doc.active && !(target && lane.kind === 'test')) {
+      if (!target || !mayCall(target.doc, lane)) {
         busy.delete(id)
-        if (target) return plan.close(line)
-        return await withoutWebhook(lane.webhook, hold)
+        // What is pending waits; it is looked for again when the webhook changes.
+        if (target) plan.close(line)
+        else if (!(await withoutWebhook(lane.webhook))) hold()
+        return
       }
       const { state, events } = await delivery.execute(id, {
         type: 'StartAttempt',
@@ -194,11 +195,18 @@ export function dispatcher(options: DispatcherOptions): Dispatcher {
     }
   }
 
-  /** The read models have no such webhook; whether it is deleted only the log knows. */
-  const withoutWebhook = async (id: string, hold: () => void) => {
+  const mayCall = ({ active }: WebhookDocument, { kind }: Lane) => active || kind === 'test'
+
+  /**
+   * The read models have no such webhook: when it is deleted, which only the log knows, what it has pending is
+   * cancelled.
+   * @returns whether it is deleted
+   */
+  const withoutWebhook = async (id: string): Promise<boolean> => {
     const { state } = await webhook.load(id)
-    if (state.status === 'Deleted') await abandon(id)
-    else hold()
+    if (state.status !== 'Deleted') return false
+    await abandon(id)
+    return true
   }
 
   const abandon: Dispatcher['abandon'] = async id => {
@@ -274,7 +282,10 @@ export function dispatcher(options: DispatcherOptions): Dispatcher {
     }
   }
 
-  /** Looks at the first of each lane that has something pending: a query for each lane, however long it is. */
+  /**
+   * Looks at the first of each lane that has something pending: a query for each lane, however long it is. Finishes
+   * what the deletion of a webhook left undone.
+   */
   const survey = async (signal: AbortSignal) => {
     let after = ''
     while (!signal.aborted) {
@@ -285,7 +296,9 @@ export function dispatcher(options: DispatcherOptions): Dispatcher {
       })
       if (!first?.doc.queue) break
       const { lane, dueAt: due } = parseQueueKey(first.doc.queue)
-      plan.found(lane, due)
+      const target = await webhooks.get(lane.webhook)
+      if (!target) await withoutWebhook(lane.webhook)
+      else if (mayCall(target.doc, lane)) plan.found(lane, due)
       after = laneEnd(lane)
     }
     plan.surveyed()

@@ -1,5 +1,5 @@
 import type { IncomingHttpHeaders } from 'node:http'
-import { Agent, type Dispatcher } from 'undici'
+import { Agent, type Dispatcher, errors } from 'undici'
 import { BODY_LIMIT, bodyText } from './answer-body.ts'
 import { type ConnectOptions, vettedConnector } from './connect.ts'
 import { AttemptFailure } from './failure.ts'
@@ -142,18 +142,16 @@ function exchange(agent: Agent, { url, headers, body, timeoutMs, signal }: PostR
 /** An error of the connection, in our words. */
 function failureOfExchange(error: Error, stage: string): AttemptFailure {
   if (error instanceof AttemptFailure) return error
-  const code = 'code' in error ? String(error.code) : ''
-  if (code.startsWith('HPE_') || BAD_ANSWERS.has(code) || /^bad (response|upgrade)$/.test(error.message)) {
-    return new AttemptFailure(
-      'bad-answer',
-      `the answer is not HTTP/1.1 that can be read: ${error.message}`,
-      error,
-    )
-  }
+  if (isUnreadable(error))
+    return new AttemptFailure('bad-answer', `the answer cannot be read: ${error.message}`, error)
   return new AttemptFailure('closed-early', `the connection was closed ${stage}: ${error.message}`, error)
 }
 
-const BAD_ANSWERS = new Set(['UND_ERR_HEADERS_OVERFLOW', 'UND_ERR_RES_EXCEEDED_MAX_SIZE'])
+const isUnreadable = (error: Error) =>
+  error instanceof errors.HTTPParserError ||
+  error instanceof errors.HeadersOverflowError ||
+  error instanceof errors.ResponseContentLengthMismatchError ||
+  /^bad (response|upgrade)$/.test(error.message)
 
 function failureOfStatus(
   status: number | null,

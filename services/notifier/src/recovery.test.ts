@@ -1,0 +1,291 @@
+import type { DeliveryRecord } from '@gantry/contracts'
+import { aggregate, type EventStore, EventStoreUnavailable } from '@gantry/event-sourcing'
+import { storyMetadata } from '@gantry/event-sourcing/testing'
+import type { Dependencies } from '@gantry/service-kit'
+import { Registry } from 'prom-client'
+import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
+import { notifierService } from './app.ts'
+import { type DeliveryCommand, deliveryDecider } from './delivery/delivery.decide.ts'
+import type { DeliveryEvent, DeliveryState, Pending } from './delivery/delivery.ts'
+import { attempts } from './dispatch/attempts.ts'
+import { notifierMetrics } from './metrics.ts'
+import type { PostRequest } from './sending/post.ts'
+import { hostNotifier, settingsOf } from './testing/notifier-host.ts'
+import { held, openReceiver, type Receiver } from './testing/receiver.ts'
+import { signingKeys } from './webhook/signing-keys.ts'
+import { type WebhookDocument, webhooks } from './webhook/webhook.projection.ts'
+
+const uuid = (n: number) => `00000000-0000-4000-8000-${String(n).padStart(12, '0')}`
+
+let receiver: Receiver
+const closing: (() => Promise<void>)[] = []
+beforeEach(async () => {
+  receiver = await openReceiver()
+})
+afterEach(async () => {
+  receiver.close()
+  for (const close of closing.splice(0).reverse()) await close()
+})
+const open = async (...options: Parameters<typeof hostNotifier>) => {
+  const host = await hostNotifier(...options)
+  closing.push(() => host.close())
+  return host
+}
+const eventually = (check: () => Promise<void> | void) => vi.waitFor(check, { timeout: 20_000, interval: 20 })
+const eventsIn = (records: DeliveryRecord[]) => records.map(({ eventId }) => eventId).toSorted()
+
+test('the death of the process at any point loses no delivery', async () => {
+  const host = await open({ WEBHOOK_TIMEOUT: '300ms', WEBHOOK_RETRY_SCHEDULE: '2s,200ms' })
+  await host.subscribe(receiver.url('/a'), ['API_CREATED'])
+  const [done, underWay, waiting, published] = [uuid(1), uuid(2), uuid(3), uuid(4)]
+  const never = held()
+  receiver.respond = (arrival, number) => {
+    const { id } = JSON.parse(arrival.body)
+    const first = number === receiver.on('/a').findIndex(other => other.body === arrival.body) + 1
+    if (id === underWay && first) return never.respond(arrival, number)
+    return { status: id === waiting && first ? 500 : 200 }
+  }
+  await host.happen({ id: done, type: 'API_CREATED' })
+  await eventually(async () => expect(eventsIn(await host.history('status=SUCCESS'))).toEqual([done]))
+  await host.happen({ id: waiting, type: 'API_CREATED' })
+  await eventually(async () => expect(eventsIn(await host.history('status=RETRYING'))).toEqual([waiting]))
+  await host.happen({ id: underWay, type: 'API_CREATED' })
+  await receiver.arrivals('/a', 3)
+  await host.happen({ id: published, type: 'API_CREATED' })
+
+  await host.kill()
+
+  await eventually(async () =>
+    expect(eventsIn(await host.history('status=SUCCESS'))).toEqual([done, underWay, waiting, published]),
+  )
+  const records = new Map((await host.history()).map(record => [record.eventId, record]))
+  const arrivalsOf = (id: string) => receiver.on('/a').filter(({ body }) => JSON.parse(body).id === id)
+  expect([done, underWay, waiting].map(id => arrivalsOf(id).length)).toEqual([1, 2, 2])
+  expect(records.get(underWay)?.attemptLog).toMatchObject([{ error: 'lost' }, { responseStatus: 200 }])
+  expect(new Set(arrivalsOf(underWay).map(({ headers }) => headers['webhook-id'])).size).toBe(1)
+})
+
+describe('two replicas', () => {
+  const replica = async (dependencies: Dependencies) => {
+    const service = notifierService(
+      { ...dependencies, holder: 'another', metrics: new Registry() },
+      settingsOf(),
+      { random: () => 0.5 },
+    )
+    await service.start()
+    closing.push(() => service.stop())
+    return service
+  }
+
+  test('send every attempt once', async () => {
+    const host = await open()
+    await replica(host.dependencies)
+    receiver.respond = ({ headers }) => {
+      const same = receiver.on('/a').filter(other => other.headers['webhook-id'] === headers['webhook-id'])
+      return { status: same.length === 1 ? 500 : 200 }
+    }
+    await host.subscribe(receiver.url('/a'), ['API_CREATED'])
+    const events = Array.from({ length: 60 }, (_, n) => uuid(n))
+    for (const id of events) await host.happen({ id, type: 'API_CREATED' })
+    await eventually(async () =>
+      expect(eventsIn(await host.history('size=100&status=SUCCESS'))).toEqual(events),
+    )
+    expect((await host.history()).map(({ attempts }) => attempts)).toEqual(Array(60).fill(2))
+    expect(receiver.on('/a')).toHaveLength(120)
+  })
+
+  test('that both believe to be the only scheduler send every attempt once', async () => {
+    const host = await open({ WEBHOOK_RETRY_SCHEDULE: '1s' })
+    const { readModels, bus } = host.dependencies
+    const { leases } = readModels
+    const acquire: typeof leases.acquire = async (name, holder, ttlMs) =>
+      name === 'notifier.scheduler' ? { name, holder, token: 0 } : leases.acquire(name, holder, ttlMs)
+    await replica({ ...host.dependencies, readModels: { ...readModels, leases: { ...leases, acquire } } })
+    receiver.respond = () => ({ status: receiver.on('/a').length <= 60 ? 500 : 200 })
+    const { id } = await host.subscribe(receiver.url('/a'), ['API_CREATED'])
+    for (let n = 0; n < 60; n++) await host.happen({ id: uuid(n), type: 'API_CREATED' })
+    await eventually(async () => expect(await host.history('size=100&status=RETRYING')).toHaveLength(60))
+    // Both look at what is due next.
+    await bus.broadcast('notifier.webhook-changed', { id })
+    await eventually(async () => expect(await host.history('size=100&status=SUCCESS')).toHaveLength(60))
+    expect((await host.history()).map(({ attempts: made }) => made)).toEqual(Array(60).fill(2))
+    expect(receiver.on('/a')).toHaveLength(120)
+  })
+
+  test('stand in for each other', async () => {
+    const host = await open({ WEBHOOK_RETRY_SCHEDULE: '1s' })
+    const other = await replica(host.dependencies)
+    receiver.respond = (_, number) => ({ status: number === 1 ? 500 : 200 })
+    await host.subscribe(receiver.url('/a'), ['API_CREATED'])
+    await host.happen({ id: uuid(1), type: 'API_CREATED' })
+    await host.only('RETRYING')
+    await host.service.stop()
+    expect(await host.only('SUCCESS')).toMatchObject({ attempts: 2 })
+    expect(other.waitingFor()).toBeUndefined()
+  })
+
+  test('claim an attempt at the same moment: one gets it', async () => {
+    const { dependencies } = await open({}, { start: false })
+    const opened = () =>
+      aggregate<DeliveryState, DeliveryCommand, DeliveryEvent>({
+        eventStore: dependencies.eventStore,
+        category: 'delivery',
+        decider: deliveryDecider({ schedule: [], retentionMs: 1 }),
+      })
+    const [one, two] = [opened(), opened()]
+    const metadata = () => ({ ...storyMetadata, commandId: dependencies.newId() })
+    const fields = {
+      webhook: uuid(1),
+      url: 'http://a/',
+      eventId: uuid(2),
+      eventType: 'API_CREATED',
+      body: '{}',
+    }
+    const claim = { url: fields.url, lostAfterMs: 1_000 }
+    for (let n = 0; n < 20; n++) {
+      const id = uuid(n)
+      const create = () => ({ type: 'CreateDelivery' as const, metadata: metadata(), id, ...fields })
+      const created = await Promise.all([one.execute(id, create()), two.execute(id, { ...create(), claim })])
+      const start = () => ({ type: 'StartAttempt' as const, metadata: metadata(), claim })
+      const started = await Promise.all([one.execute(id, start()), two.execute(id, start())])
+      const claims = [...created, ...started]
+        .flatMap(({ events }) => events)
+        .filter(({ type }) => type === 'AttemptStarted')
+      expect(claims).toHaveLength(1)
+    }
+  })
+})
+
+test('an outcome that cannot be recorded for long is not sent for again meanwhile', async () => {
+  let away = true
+  let refusals = 0
+  const around = (dependencies: Dependencies): Dependencies => {
+    const { eventStore } = dependencies
+    const append: EventStore['append'] = async (stream, events, expected) => {
+      if (away && events.some(({ type }) => type === 'AttemptSucceeded')) {
+        refusals++
+        throw new EventStoreUnavailable('for a while')
+      }
+      return eventStore.append(stream, events, expected)
+    }
+    return { ...dependencies, eventStore: { ...eventStore, append } }
+  }
+  let clock = 0
+  const host = await open({}, { around, now: () => new Date(Date.now() + clock) })
+  const webhook = await host.subscribe(receiver.url('/a'), ['API_CREATED'])
+  await host.happen({ id: uuid(1), type: 'API_CREATED' })
+  await eventually(() => expect(refusals).toBeGreaterThan(0))
+  // The attempt is overdue by now, and the scheduler looks.
+  clock = 3_600_000
+  await host.update(webhook, { displayName: 'Looked at anew' })
+  await host.happen({ id: uuid(2), type: 'API_CREATED' })
+  await receiver.arrivals('/a', 2)
+  away = false
+  await eventually(async () => expect(await host.history('status=SUCCESS')).toHaveLength(2))
+  expect(receiver.on('/a')).toHaveLength(2)
+  expect((await host.history()).map(({ attempts: made }) => made)).toEqual([1, 1])
+})
+
+test('a sender that was held up past its deadline does not send', async () => {
+  const now = new Date('2026-11-21T10:00:15.000Z')
+  const sent: PostRequest[] = []
+  const make = attempts({
+    timeoutMs: 15_000,
+    now: () => now,
+    sender: {
+      async post(request: PostRequest) {
+        sent.push(request)
+        throw new Error('sent')
+      },
+      async close() {},
+    },
+    keys: signingKeys(Buffer.alloc(32)),
+    interrupted: new AbortController().signal,
+    metrics: notifierMetrics(new Registry(), {
+      underWay: () => 0,
+      pending: async () => 0,
+      overdueMs: async () => 0,
+    }),
+  } as unknown as Parameters<typeof attempts>[0])
+  const webhook = { id: uuid(1), secrets: [] } as unknown as WebhookDocument
+  const claimed = (lastAttemptAt: string) =>
+    ({ id: uuid(2), body: '{}', url: 'http://a/', attempts: 1, lastAttemptAt }) as unknown as Pending
+  const late = claimed('2026-11-21T10:00:00.000Z')
+  expect(await make(webhook, late)).toBe(late)
+  expect(sent).toEqual([])
+  await expect(make(webhook, claimed('2026-11-21T10:00:00.001Z'))).rejects.toThrow('sent')
+  expect(sent).toMatchObject([{ timeoutMs: 1 }])
+})
+
+test('a deletion whose process died cancels what is pending all the same', async () => {
+  receiver.respond = () => ({ status: 503, headers: { 'retry-after': '3600' } })
+  const host = await open()
+  const { id } = await host.subscribe(receiver.url('/a'), ['API_CREATED'])
+  await host.happen({ id: uuid(1), type: 'API_CREATED' })
+  await host.only('RETRYING')
+  const deleted = {
+    id: uuid(2),
+    type: 'WebhookDeleted',
+    data: { deletedAt: storyMetadata.now },
+    metadata: { actor: storyMetadata.actor, requestId: 'story', at: storyMetadata.now },
+  }
+  await host.dependencies.eventStore.append(`webhook-${id}`, [deleted], 0)
+  await host.only('CANCELLED')
+})
+
+test('an event that comes while the read models are made anew is not missed', async () => {
+  const host = await open()
+  const webhook = await host.subscribe(receiver.url('/a'), ['API_CREATED'])
+  // A long log takes a while to be read again.
+  const { url, eventTypes, active } = webhook
+  const facts = Array.from({ length: 1_000 }, (_, n) => ({
+    id: uuid(1_000 + n),
+    type: 'WebhookUpdated',
+    data: { name: 'hook', displayName: `Hook ${n}`, url, active, eventTypes, updatedAt: storyMetadata.now },
+    metadata: { actor: storyMetadata.actor, requestId: 'story', at: storyMetadata.now },
+  }))
+  await host.dependencies.eventStore.append(`webhook-${webhook.id}`, facts, 0)
+  await host.service.stop()
+  await host.happen({ id: uuid(1), type: 'API_CREATED' })
+  const { readModels } = host.dependencies
+  await readModels.drop(webhooks)
+  for (const name of ['notifier.projector', 'notifier.projector.rebuild.done'])
+    await readModels.checkpoints.clear(name)
+  await host.kill()
+  await receiver.arrivals('/a', 1)
+})
+
+test('an endpoint that does not answer holds up no other', async () => {
+  const host = await open()
+  await host.subscribe(receiver.url('/dead'), ['API_CREATED'])
+  await host.subscribe(receiver.url('/alive'), ['API_UPDATED'])
+  const { respond, letGo } = held()
+  receiver.respond = (arrival, number) =>
+    arrival.path === '/dead' ? respond(arrival, number) : { status: 200 }
+  for (let n = 0; n < 100; n++) await host.happen({ id: uuid(n), type: 'API_CREATED' })
+  await receiver.arrivals('/dead', 16)
+  for (let n = 100; n < 120; n++) await host.happen({ id: uuid(n), type: 'API_UPDATED' })
+  await receiver.arrivals('/alive', 20)
+  // No more than its share is under way to the one, and it is still not answered.
+  expect(receiver.on('/dead')).toHaveLength(16)
+  letGo()
+  await receiver.arrivals('/dead', 100)
+  await eventually(async () =>
+    expect((await host.call('GET', '/webhooks/requests?status=SUCCESS')).body.totalElements).toBe(120),
+  )
+})
+
+test('stopping waits for the attempts under way and begins no more', async () => {
+  const { respond, letGo } = held()
+  receiver.respond = respond
+  const host = await open()
+  await host.subscribe(receiver.url('/a'), ['API_CREATED'])
+  await host.happen({ id: uuid(1), type: 'API_CREATED' })
+  await receiver.arrivals('/a', 1)
+  const stopped = host.service.stop()
+  await host.happen({ id: uuid(2), type: 'API_CREATED' })
+  letGo()
+  await stopped
+  expect(await host.history()).toMatchObject([{ eventId: uuid(1), status: 'SUCCESS' }])
+  expect(receiver.on('/a')).toHaveLength(1)
+})

@@ -1,0 +1,137 @@
+import fc from 'fast-check'
+import ipaddr from 'ipaddr.js'
+import { describe, expect, test } from 'vitest'
+import { type Cidr, cidrs, refusedAddress } from './address.ts'
+
+/** IANA's registries of special-purpose addresses, and what else is not for a webhook to reach. */
+const REFUSED = [
+  '0.0.0.0/8',
+  '10.0.0.0/8',
+  '100.64.0.0/10',
+  '127.0.0.0/8',
+  '169.254.0.0/16',
+  '172.16.0.0/12',
+  '192.0.0.0/24',
+  '192.0.2.0/24',
+  '192.88.99.0/24',
+  '192.168.0.0/16',
+  '198.18.0.0/15',
+  '198.51.100.0/24',
+  '203.0.113.0/24',
+  '224.0.0.0/4',
+  '240.0.0.0/4',
+  '168.63.129.16/32',
+  '::/128',
+  '::1/128',
+  // IPv4 in IPv6: compatible, mapped, translated, NAT64, 6to4, Teredo.
+  '::/96',
+  '::ffff:0:0/96',
+  '::ffff:0:0:0/96',
+  '64:ff9b::/96',
+  '64:ff9b:1::/48',
+  '2002::/16',
+  '2001::/32',
+  '100::/64',
+  '2001:2::/48',
+  '2001:db8::/32',
+  '3fff::/20',
+  '5f00::/16',
+  'fc00::/7',
+  'fe80::/10',
+  'fec0::/10',
+  'ff00::/8',
+]
+
+/** Any address of a range. */
+function within(range: string): fc.Arbitrary<string> {
+  const [network, bits] = ipaddr.parseCIDR(range)
+  const bytes = network.toByteArray()
+  return fc.uint8Array({ minLength: bytes.length, maxLength: bytes.length }).map(random => {
+    const mixed = bytes.map((byte, index) => {
+      const fixed = Math.min(8, Math.max(0, bits - index * 8))
+      const mask = (0xff << (8 - fixed)) & 0xff
+      return (byte & mask) | ((random[index] ?? 0) & ~mask & 0xff)
+    })
+    return ipaddr.fromByteArray(mixed).toString()
+  })
+}
+
+const inside = (address: string, ranges: readonly string[]) => {
+  const parsed = ipaddr.parse(address)
+  return ranges
+    .map(range => ipaddr.parseCIDR(range))
+    .some(cidr => cidr[0].kind() === parsed.kind() && parsed.match(cidr))
+}
+
+describe('an address', () => {
+  test.for(REFUSED)('in %s is refused', range => {
+    fc.assert(fc.property(within(range), address => refusedAddress(address, []) !== undefined))
+  })
+
+  test('of IPv4 is refused in these ranges and, but for a few relays, in no other', () => {
+    const relays = ['192.31.196.0/24', '192.52.193.0/24', '192.175.48.0/24']
+    fc.assert(
+      fc.property(within('0.0.0.0/0'), address => {
+        const refused = refusedAddress(address, []) !== undefined
+        expect(refused).toBe(inside(address, [...REFUSED, ...relays]))
+      }),
+      { numRuns: 2_000 },
+    )
+  })
+
+  test('of IPv6 is refused unless it is global unicast', () => {
+    fc.assert(
+      fc.property(within('::/0'), address => {
+        if (!inside(address, ['2000::/3'])) expect(refusedAddress(address, [])).toBeDefined()
+      }),
+      { numRuns: 2_000 },
+    )
+  })
+
+  test.for(['1.1.1.1', '8.8.8.8', '93.184.215.14', '172.32.0.1', '2606:4700::1111', '2a00:1450:4001::200e'])(
+    '%s is public and not refused',
+    address => {
+      expect(refusedAddress(address, [])).toBeUndefined()
+    },
+  )
+
+  test.for(['169.254.169.254', 'fd00:ec2::254', '100.100.100.200', '192.0.0.192', '::ffff:169.254.169.254'])(
+    '%s answers with the secrets of a machine in a cloud and is refused',
+    address => {
+      expect(refusedAddress(address, [])).toContain(address)
+    },
+  )
+
+  test('that is none is refused', () => {
+    for (const text of ['', 'example.com', '1.2.3.4.5', 'fe80::1%eth0'])
+      expect(refusedAddress(text, [])).toBeDefined()
+  })
+})
+
+describe('an allowed range', () => {
+  const allowed = (...ranges: string[]) => cidrs.parse(ranges.join(', ')) as Cidr[]
+
+  test('lets its addresses through and no others', () => {
+    fc.assert(
+      fc.property(within('10.0.0.0/8'), address => {
+        const refused = refusedAddress(address, allowed('10.1.0.0/16')) !== undefined
+        expect(refused).toBe(!inside(address, ['10.1.0.0/16']))
+      }),
+    )
+  })
+  test('says nothing of the same addresses inside IPv6', () => {
+    expect(refusedAddress('::ffff:127.0.0.1', allowed('127.0.0.0/8'))).toBeDefined()
+    expect(refusedAddress('::ffff:127.0.0.1', allowed('::ffff:0:0/96'))).toBeUndefined()
+  })
+  test('may be one address', () => {
+    expect(refusedAddress('127.0.0.1', allowed('127.0.0.1/32', 'fd00::/8'))).toBeUndefined()
+    expect(refusedAddress('fd12::1', allowed('127.0.0.1/32', 'fd00::/8'))).toBeUndefined()
+  })
+  test.for(['10.0.0.0', '10.0.0.0/33', 'localhost/8', '10.0.0.0/8,', 'fd00::/129', '10.0.0.0/-1'])(
+    'that is written %s is named as wrong',
+    text => {
+      const { error } = cidrs.safeParse(text)
+      expect(error?.issues[0]?.message).toMatch(/^must be ranges such as 10\.0\.0\.0\/8 or fd00::\/8, not "/)
+    },
+  )
+})

@@ -1,0 +1,409 @@
+import { once } from 'node:events'
+import { readFileSync } from 'node:fs'
+import { createServer as createHttpServer, type RequestListener } from 'node:http'
+import { createServer as createHttpsServer } from 'node:https'
+import { type AddressInfo, createServer, type Server, type Socket } from 'node:net'
+import { gzipSync } from 'node:zlib'
+import { afterEach, describe, expect, test, vi } from 'vitest'
+import { cidrs } from './address.ts'
+import type { Resolve } from './connect.ts'
+import { type PostRequest, type Sender, sender } from './post.ts'
+
+const CERTIFICATE = readFileSync(new URL('./fixtures/hooks.test.crt', import.meta.url), 'utf8')
+const PRIVATE_KEY = readFileSync(new URL('./fixtures/hooks.test.key', import.meta.url), 'utf8')
+const LOOPBACK = [{ address: '127.0.0.1', family: 4 }]
+
+const open: (() => unknown)[] = []
+afterEach(async () => {
+  for (const close of open.splice(0)) await close()
+})
+
+const listen = async (server: Server): Promise<number> => {
+  const sockets = new Set<Socket>()
+  server.on('connection', socket => sockets.add(socket.on('error', () => {})))
+  server.listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  open.push(() => {
+    for (const socket of sockets) socket.destroy()
+    server.close()
+  })
+  return (server.address() as AddressInfo).port
+}
+const http = async (respond: RequestListener) =>
+  `http://127.0.0.1:${await listen(createHttpServer(respond))}/hook`
+
+/** A receiver that writes what it likes as soon as it has received something. */
+const raw = async (write: (socket: Socket) => void) => {
+  const connections: Socket[] = []
+  const port = await listen(
+    createServer(socket => {
+      connections.push(socket)
+      socket.once('data', () => write(socket))
+    }),
+  )
+  return { url: `http://127.0.0.1:${port}/`, connections }
+}
+
+const senderOf = (
+  options: { resolve?: Resolve; allowed?: string; timeoutMs?: number; ca?: string } = {},
+): Sender => {
+  const { resolve = async () => LOOPBACK, allowed = '127.0.0.0/8', timeoutMs = 2_000, ca } = options
+  const made = sender({ resolve, allowed: allowed ? cidrs.parse(allowed) : [], timeoutMs, ...(ca && { ca }) })
+  open.push(() => made.close())
+  return made
+}
+
+const post = (url: string, more: Partial<PostRequest> = {}, by = senderOf()) =>
+  by.post({
+    url,
+    headers: { 'content-type': 'application/json', 'webhook-id': 'm' },
+    body: Buffer.from('{"größe":1}'),
+    timeoutMs: 2_000,
+    signal: new AbortController().signal,
+    ...more,
+  })
+
+const failureOf = async (answer: ReturnType<typeof post>) => {
+  const { status, failure } = await answer
+  return [failure?.code, status]
+}
+
+describe('a post', () => {
+  test('sends the bytes and the headers as they are and reads the answer', async () => {
+    let seen: unknown
+    const url = await http(async (request, response) => {
+      const chunks: Buffer[] = []
+      for await (const chunk of request) chunks.push(chunk)
+      const { method, url: path, headers } = request
+      seen = {
+        method,
+        path,
+        body: Buffer.concat(chunks).toString(),
+        type: headers['content-type'],
+        length: headers['content-length'],
+      }
+      response.writeHead(202, { 'retry-after': '7' }).end('taken')
+    })
+    expect(await post(`${url}?a=1&b=%20`)).toEqual({
+      status: 202,
+      body: 'taken',
+      retryAfter: '7',
+      failure: undefined,
+      durationMs: expect.any(Number),
+    })
+    expect(seen).toEqual({
+      method: 'POST',
+      path: '/hook?a=1&b=%20',
+      body: '{"größe":1}',
+      type: 'application/json',
+      length: '13',
+    })
+  })
+
+  test('keeps connections for the next', async () => {
+    const ports = new Set<number | undefined>()
+    const url = await http((request, response) => {
+      ports.add(request.socket.remotePort)
+      request.resume().on('end', () => response.end('ok'))
+    })
+    const by = senderOf()
+    for (let n = 0; n < 10; n++) await post(url, {}, by)
+    expect(ports.size).toBeLessThanOrEqual(2)
+  })
+
+  test.for([200, 201, 204, 299])('succeeds with a %i', async status => {
+    const url = await http((_, response) => response.writeHead(status).end())
+    expect(await failureOf(post(url))).toEqual([undefined, status])
+  })
+
+  test.for([400, 404, 410, 429, 500, 503, 599])('fails with a %i', async status => {
+    const url = await http((_, response) => response.writeHead(status).end('no'))
+    const answer = await post(url)
+    expect(answer).toMatchObject({
+      status,
+      body: 'no',
+      failure: { code: 'http-status', message: `answered ${status}` },
+    })
+  })
+
+  test.for([301, 302, 303, 304, 307, 308])('fails with a %i and goes nowhere else', async status => {
+    let visits = 0
+    const url = await http((request, response) => {
+      visits++
+      response.writeHead(status, { location: `http://${request.headers.host}/elsewhere` }).end()
+    })
+    expect(await failureOf(post(url))).toEqual(['redirect', status])
+    expect(visits).toBe(1)
+  })
+
+  test('passes over interim answers', async () => {
+    const { url } = await raw(socket =>
+      socket.write(
+        'HTTP/1.1 102 Processing\r\n\r\nHTTP/1.1 103 Early Hints\r\nlink: </a>\r\n\r\nHTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\nok',
+      ),
+    )
+    expect(await post(url)).toMatchObject({ status: 200, body: 'ok', failure: undefined })
+  })
+})
+
+describe('a receiver that is slow', () => {
+  const within = async (ms: number, answer: ReturnType<typeof post>) => {
+    const startedAt = performance.now()
+    const result = await failureOf(answer)
+    expect(performance.now() - startedAt).toBeLessThan(ms)
+    return result
+  }
+
+  test('and never answers fails by the deadline, and its connection is closed', async () => {
+    const { url, connections } = await raw(() => {})
+    expect(await within(1_000, post(url, { timeoutMs: 100 }))).toEqual(['timeout', null])
+    await vi.waitFor(() => expect(connections[0]?.closed).toBe(true))
+  })
+
+  test('and drips its head fails by the deadline', async () => {
+    const { url } = await raw(socket => {
+      socket.write('HTTP/1.1 200 OK\r\nx: ')
+      const timer = setInterval(() => socket.write('y'), 10)
+      socket.on('close', () => clearInterval(timer))
+    })
+    expect(await within(1_000, post(url, { timeoutMs: 150 }))).toEqual(['timeout', null])
+  })
+
+  test('and drips its body fails by the deadline, with what came', async () => {
+    const url = await http((_, response) => {
+      response.writeHead(200)
+      const timer = setInterval(() => response.write('drip '), 10)
+      response.on('close', () => clearInterval(timer))
+    })
+    const answer = await post(url, { timeoutMs: 200 })
+    expect(answer).toMatchObject({ status: 200, failure: { code: 'timeout' } })
+    expect(answer.body).toMatch(/^drip drip/)
+  })
+
+  test('and sends interim answers for ever fails by the deadline', async () => {
+    const { url } = await raw(socket => {
+      const timer = setInterval(() => socket.write('HTTP/1.1 102 Processing\r\n\r\n'), 10)
+      socket.on('close', () => clearInterval(timer))
+    })
+    expect(await within(1_000, post(url, { timeoutMs: 150 }))).toEqual(['timeout', null])
+  })
+
+  test('and does not shake hands fails by the deadline', async () => {
+    const { url } = await raw(() => {})
+    expect(await within(1_000, post(url.replace('http:', 'https:'), { timeoutMs: 150 }))).toEqual([
+      'timeout',
+      null,
+    ])
+  })
+
+  test('to be found by its name fails by the deadline, and is not sent to when it is found', async () => {
+    let visits = 0
+    const url = await http((_, response) => {
+      visits++
+      response.end()
+    })
+    const found = Promise.withResolvers<typeof LOOPBACK>()
+    const by = senderOf({ resolve: () => found.promise })
+    const named = url.replace('127.0.0.1', 'hooks.test')
+    expect(await within(1_000, post(named, { timeoutMs: 50 }, by))).toEqual(['timeout', null])
+    found.resolve(LOOPBACK)
+    // The next request, on a connection of its own, is answered; the one before it was never made.
+    expect(await failureOf(post(named, {}, by))).toEqual([undefined, 200])
+    expect(visits).toBe(1)
+  })
+
+  test('may be interrupted', async () => {
+    const { url, connections } = await raw(() => {})
+    const controller = new AbortController()
+    const answer = post(url, { signal: controller.signal })
+    await vi.waitFor(() => expect(connections).toHaveLength(1))
+    controller.abort()
+    expect(await failureOf(answer)).toEqual(['interrupted', null])
+    expect(await failureOf(post(url, { signal: controller.signal }))).toEqual(['interrupted', null])
+  })
+})
+
+describe('an answer that is too much', () => {
+  test('is read up to a limit, and the connection is closed', async () => {
+    let written = 0
+    const { url, connections } = await raw(socket => {
+      socket.write('HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n')
+      const more = () => {
+        while (!socket.destroyed && socket.write('400\r\n'.concat('x'.repeat(1_024), '\r\n')))
+          written += 1_024
+      }
+      socket.on('drain', more)
+      more()
+    })
+    const answer = await post(url)
+    expect(answer).toMatchObject({ status: 200, failure: undefined })
+    expect(answer.body).toBe('x'.repeat(4_096))
+    await vi.waitFor(() => expect(connections[0]?.closed).toBe(true))
+    expect(written).toBeLessThan(50_000_000)
+  })
+
+  test('once inflated is inflated up to the limit', async () => {
+    const bomb = gzipSync(Buffer.alloc(20_000_000, 97))
+    const url = await http((_, response) => response.writeHead(200, { 'content-encoding': 'gzip' }).end(bomb))
+    expect(await post(url)).toMatchObject({ status: 200, body: 'a'.repeat(4_096), failure: undefined })
+  })
+
+  test('of headers fails', async () => {
+    const { url } = await raw(socket => socket.write(`HTTP/1.1 200 OK\r\nx: ${'y'.repeat(100_000)}\r\n\r\n`))
+    expect(await failureOf(post(url))).toEqual(['bad-answer', null])
+  })
+})
+
+describe('an answer that is none', () => {
+  test.for<[string, string]>([
+    ['not HTTP', 'SSH-2.0-OpenSSH_9.6\r\n'],
+    [
+      'a switch of protocols',
+      'HTTP/1.1 101 Switching Protocols\r\nupgrade: x\r\nconnection: upgrade\r\n\r\n',
+    ],
+    ['a permission that nobody asked for', 'HTTP/1.1 100 Continue\r\n\r\n'],
+    ['two lengths', 'HTTP/1.1 200 OK\r\ncontent-length: 1\r\ncontent-length: 2\r\n\r\nok'],
+  ])('because it is %s fails', async ([, bytes]) => {
+    const { url } = await raw(socket => socket.write(bytes))
+    expect(await failureOf(post(url))).toEqual(['bad-answer', null])
+  })
+
+  test('because the connection is closed before it fails', async () => {
+    const { url } = await raw(socket => socket.destroy())
+    expect(await failureOf(post(url))).toEqual(['closed-early', null])
+  })
+
+  test('because the connection is closed in it fails, with the status that came', async () => {
+    const { url } = await raw(socket => socket.end('HTTP/1.1 200 OK\r\ncontent-length: 100\r\n\r\nbegun'))
+    const answer = await post(url)
+    expect(answer).toMatchObject({ status: 200, body: 'begun', failure: { code: 'closed-early' } })
+  })
+
+  test('because nobody listens fails', async () => {
+    const { url } = await raw(() => {})
+    for (const close of open.splice(0)) await close()
+    expect(await failureOf(post(url))).toEqual(['connect-failed', null])
+  })
+})
+
+describe('a secure connection', () => {
+  const secure = async (respond: RequestListener = (_, response) => response.end('safe')) => {
+    const port = await listen(createHttpsServer({ cert: CERTIFICATE, key: PRIVATE_KEY }, respond))
+    return `https://hooks.test:${port}/`
+  }
+
+  test('to a name that the certificate has is made', async () => {
+    const url = await secure()
+    expect(await post(url, {}, senderOf({ ca: CERTIFICATE }))).toMatchObject({ status: 200, body: 'safe' })
+  })
+  test('with a certificate that nobody vouches for fails', async () => {
+    expect(await failureOf(post(await secure()))).toEqual(['tls-failed', null])
+  })
+  test('to a name that the certificate does not have fails', async () => {
+    const url = (await secure()).replace('hooks.test', 'other.test')
+    expect(await failureOf(post(url, {}, senderOf({ ca: CERTIFICATE })))).toEqual(['tls-failed', null])
+  })
+  test('to a receiver without TLS fails', async () => {
+    const url = (await http((_, response) => response.end())).replace('http:', 'https:')
+    expect(await failureOf(post(url))).toEqual(['tls-failed', null])
+  })
+})
+
+describe('an address that webhooks may not reach', () => {
+  /** A receiver on this machine, which must not be called. */
+  const forbidden = async () => {
+    const visits: string[] = []
+    const url = await http((request, response) => {
+      visits.push(request.url ?? '')
+      response.end()
+    })
+    return { port: new URL(url).port, visits }
+  }
+
+  test.for([
+    '127.0.0.1',
+    '127.1',
+    '127.0.0.1.',
+    '2130706433',
+    '0x7f000001',
+    '0x7f.1',
+    '017700000001',
+    '0177.0.0.1',
+    '127.0.0.1%00'.slice(0, 9),
+    '０x7f.1',
+    '0',
+    '0.0.0.0',
+    '[::1]',
+    '[::]',
+    '[::ffff:127.0.0.1]',
+    '[::ffff:7f00:1]',
+    '[0:0:0:0:0:ffff:127.0.0.1]',
+    '[::127.0.0.1]',
+    '[64:ff9b::127.0.0.1]',
+    '[64:ff9b:1::127.0.0.1]',
+    '[2002:7f00:1::]',
+    '[2001:0:7f00:1::]',
+    '[fe80::1]',
+    '[fc00::1]',
+    '169.254.169.254',
+    '10.0.0.1',
+  ])('is refused when it is written %s', async host => {
+    const { port, visits } = await forbidden()
+    const by = senderOf({
+      allowed: '',
+      resolve: () => Promise.reject(new Error('no name is to be looked up')),
+    })
+    expect(await failureOf(post(`http://${host}:${port}/`, {}, by))).toEqual(['address-refused', null])
+    expect(await failureOf(post(`https://${host}:${port}/`, {}, by))).toEqual(['address-refused', null])
+    expect(visits).toEqual([])
+  })
+
+  test.for<[string, string[]]>([
+    ['it', ['127.0.0.1']],
+    ['it among good ones', ['93.184.215.14', '127.0.0.1', '2606:4700::1111']],
+    ['it inside an IPv6 address', ['64:ff9b::7f00:1']],
+  ])('is refused when a name has %s', async ([, addresses]) => {
+    const { port, visits } = await forbidden()
+    const found = addresses.map(address => ({ address, family: address.includes(':') ? 6 : 4 }))
+    const by = senderOf({ allowed: '', resolve: async () => found })
+    const answer = await post(`http://hooks.test:${port}/`, {}, by)
+    expect(answer.failure).toMatchObject({ code: 'address-refused' })
+    expect(answer.failure?.message).toContain('hooks.test')
+    expect(visits).toEqual([])
+  })
+
+  test('is not reached by a name that changes its mind: it is looked up once for a connection', async () => {
+    const { port, visits } = await forbidden()
+    let lookups = 0
+    const resolve: Resolve = async () => [{ address: lookups++ === 0 ? '127.0.0.2' : '127.0.0.1', family: 4 }]
+    const by = senderOf({ allowed: '127.0.0.2/32', resolve })
+    expect(await failureOf(post(`http://rebinding.test:${port}/`, {}, by))).toEqual(['connect-failed', null])
+    expect([lookups, visits]).toEqual([1, []])
+    expect(await failureOf(post(`http://rebinding.test:${port}/`, {}, by))).toEqual(['address-refused', null])
+    expect(visits).toEqual([])
+  })
+})
+
+describe('a name', () => {
+  test('that nobody knows fails', async () => {
+    const error = Object.assign(new Error('getaddrinfo ENOTFOUND hooks.test'), { code: 'ENOTFOUND' })
+    const by = senderOf({ resolve: () => Promise.reject(error) })
+    const { failure } = await post('http://hooks.test/', {}, by)
+    expect(failure).toMatchObject({ code: 'dns-failed', message: 'hooks.test was not found: ENOTFOUND' })
+  })
+  test('without an address fails', async () => {
+    expect(await failureOf(post('http://hooks.test/', {}, senderOf({ resolve: async () => [] })))).toEqual([
+      'dns-failed',
+      null,
+    ])
+  })
+  test('with several addresses is reached at one that answers', async () => {
+    const url = await http((_, response) => response.end('here'))
+    const found = [{ address: '127.0.0.9', family: 4 }, ...LOOPBACK]
+    const by = senderOf({ resolve: async () => found })
+    expect(await post(url.replace('127.0.0.1', 'hooks.test'), {}, by)).toMatchObject({
+      status: 200,
+      body: 'here',
+    })
+  })
+})

@@ -1,0 +1,47 @@
+import { Webhook } from 'standardwebhooks'
+import { describe, expect, test } from 'vitest'
+import { formatSecret, signedHeaders } from './signature.ts'
+
+// The example of the specification's reference libraries.
+const SECRET = 'whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw'
+const KEY = Buffer.from('MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw', 'base64')
+const ID = 'msg_p5jXN8AQM9LWM0D4loKWxJek'
+const TIMESTAMP = 1614265330
+
+const now = () => Math.floor(Date.now() / 1_000)
+
+describe('a signature', () => {
+  test('is the one that the specification gives', () => {
+    expect(signedHeaders(ID, TIMESTAMP, Buffer.from('{"test": 2432232314}'), [KEY])).toEqual({
+      'webhook-id': ID,
+      'webhook-timestamp': '1614265330',
+      'webhook-signature': 'v1,g0hM9SsE+OTPJTGt/tmIKtSyZlE3uFJELVlNIOLJ1OE=',
+    })
+  })
+
+  test.for(['{}', '{"größe":"\u{1f680}"}', '{"a":"\\u0000"}', ' {"space": 1}\n', ''])(
+    'of %j is taken for genuine by the official library',
+    body => {
+      const headers = signedHeaders(ID, now(), Buffer.from(body), [KEY])
+      expect(() => new Webhook(SECRET).verify(body, headers, { jsonParse: false })).not.toThrow()
+    },
+  )
+
+  test('is of the bytes: another byte does not verify', () => {
+    const headers = signedHeaders(ID, now(), Buffer.from('{"a":1}'), [KEY])
+    expect(() => new Webhook(SECRET).verify('{"a": 1}', headers)).toThrow()
+  })
+
+  test('is made with each secret while they rotate, and each verifies', () => {
+    const next = Buffer.alloc(24, 3)
+    const headers = signedHeaders(ID, now(), Buffer.from('{}'), [next, KEY])
+    expect(headers['webhook-signature'].split(' ')).toHaveLength(2)
+    for (const secret of [SECRET, formatSecret(next)])
+      expect(() => new Webhook(secret).verify('{}', headers)).not.toThrow()
+    expect(() => new Webhook(formatSecret(Buffer.alloc(24, 4))).verify('{}', headers)).toThrow()
+  })
+})
+
+test('a secret is shown as the specification writes it', () => {
+  expect(formatSecret(KEY)).toBe(SECRET)
+})

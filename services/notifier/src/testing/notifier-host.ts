@@ -1,0 +1,115 @@
+import type { DeliveryRecord, NewWebhook, PublicEvent } from '@gantry/contracts'
+import type { Dependencies, Service } from '@gantry/service-kit'
+import { type Host, type HostOptions, hostService } from '@gantry/service-kit/testing'
+import { expect, vi } from 'vitest'
+import type { z } from 'zod'
+import { notifierService } from '../app.ts'
+import { notifierSettings } from '../settings.ts'
+
+type Method = 'GET' | 'POST' | 'PUT' | 'DELETE'
+
+const SETTINGS = {
+  WEBHOOK_ALLOWED_CIDRS: '127.0.0.0/8',
+  WEBHOOK_RETRY_SCHEDULE: '100ms,200ms',
+  WEBHOOK_TIMEOUT: '2s',
+}
+
+export const settingsOf = (settings: Partial<typeof SETTINGS> = {}) =>
+  notifierSettings.parse({ ...SETTINGS, ...settings })
+
+interface NotifierHostOptions extends HostOptions {
+  /** Puts something between the service and its stores. */
+  around?(dependencies: Dependencies): Dependencies
+}
+
+/** The notifier on embedded stores, without jitter, with what its stories do over and over. */
+export async function hostNotifier(
+  settings: Partial<typeof SETTINGS> = {},
+  { around = it => it, ...options }: NotifierHostOptions = {},
+) {
+  let dead = false
+  const host = await hostService(dependencies => {
+    const service = notifierService(around(dependencies), settingsOf(settings), { random: () => 0.5 })
+    const stop = async () => {
+      if (!dead) await service.stop()
+    }
+    return { ...service, stop }
+  }, options)
+  const ready = () => vi.waitFor(() => expect(host.service.waitingFor()).toBeUndefined(), { timeout: 15_000 })
+  if (options.start !== false) await ready()
+  /** Takes the stores away under the running service, as the death of its process does, and starts another. */
+  const kill = async () => {
+    dead = true
+    await host.restart()
+    dead = false
+    await ready()
+  }
+  return Object.defineProperties(
+    { ...storiesOf(host), kill },
+    Object.getOwnPropertyDescriptors(host),
+  ) as typeof host & ReturnType<typeof storiesOf> & { kill(): Promise<void> }
+}
+
+function storiesOf(host: Host<Service>) {
+  const call = async (
+    method: Method,
+    url: string,
+    payload?: object,
+    headers: Record<string, string> = {},
+  ) => {
+    const answer = await host.app.inject({ method, url, headers, ...(payload && { payload }) })
+    return {
+      status: answer.statusCode,
+      headers: answer.headers,
+      body: answer.body ? answer.json() : undefined,
+    }
+  }
+
+  const subscribe = async (url: string, eventTypes: string[], more: object = {}) => {
+    const fields = { displayName: 'Hook', url, active: true, eventTypes, ...more }
+    const { status, body } = await call('POST', '/webhooks', fields)
+    expect(status).toBe(201)
+    return body as z.infer<typeof NewWebhook>
+  }
+
+  const update = async (webhook: { id: string; url: string; eventTypes: string[] }, changes: object) => {
+    const { url, eventTypes } = webhook
+    const body = { displayName: 'Hook', url, events: eventTypes, ...changes }
+    expect((await call('PUT', `/webhooks/${webhook.id}`, body)).status).toBe(200)
+  }
+
+  /** Another service publishes the event. */
+  const happen = async (event: Partial<PublicEvent> & { id: string; type: string }, messageId = event.id) => {
+    const published: PublicEvent = {
+      source: 'catalog',
+      subject: '5b1f1c9e-6d0f-4c58-9a43-9d6b8c2a7e10',
+      revision: 0,
+      time: '2026-11-21T10:00:00.000Z',
+      data: {},
+      actor: { id: null, name: 'story' },
+      requestId: 'story',
+      ...event,
+    }
+    const subject = `events.catalog.${event.type}`
+    await host.dependencies.bus.publish([{ id: messageId, subject, data: published as never }])
+  }
+
+  const history = async (query = 'size=100') =>
+    (await call('GET', `/webhooks/requests?${query}`)).body.content as DeliveryRecord[]
+
+  /** The only delivery there is, once it has that status. */
+  const only = async (status: string) => {
+    let record: DeliveryRecord | undefined
+    await vi.waitFor(
+      async () => {
+        const records = await history()
+        expect(records.map(each => each.status)).toEqual([status])
+        record = records[0]
+      },
+      { timeout: 15_000, interval: 10 },
+    )
+    return record as DeliveryRecord
+  }
+
+  return { call, subscribe, update, happen, history, only }
+}

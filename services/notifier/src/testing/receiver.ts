@@ -1,0 +1,80 @@
+import { once } from 'node:events'
+import { createServer, type IncomingHttpHeaders, type Server } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { vi } from 'vitest'
+
+export interface Arrival {
+  path: string
+  headers: IncomingHttpHeaders
+  /** The bytes as text. */
+  body: string
+}
+
+export interface Reply {
+  status: number
+  headers?: Record<string, string>
+  body?: string
+}
+
+/** Told how many have arrived on the path, this one included. */
+export type Respond = (arrival: Arrival, number: number) => Reply | Promise<Reply>
+
+export interface Receiver {
+  url(path: string): string
+  /** What arrived on a path so far. */
+  on(path: string): Arrival[]
+  /** How it answers from now on. */
+  respond: Respond
+  /** Waits until so many have arrived on the path. */
+  arrivals(path: string, count: number): Promise<Arrival[]>
+  close(): void
+}
+
+export const ok: Respond = () => ({ status: 200 })
+export const failing: Respond = () => ({ status: 500, body: 'out of order' })
+
+/** Answers that wait until they are let go. */
+export function held(reply: Reply = { status: 200 }) {
+  const { promise, resolve } = Promise.withResolvers<void>()
+  const respond: Respond = async () => {
+    await promise
+    return reply
+  }
+  return { respond, letGo: resolve }
+}
+
+/** A receiver of webhooks on this machine; answers 200 unless told otherwise. */
+export async function openReceiver(): Promise<Receiver> {
+  const arrived: Arrival[] = []
+  const server: Server = createServer(async (request, response) => {
+    const chunks: Buffer[] = []
+    for await (const chunk of request) chunks.push(chunk)
+    const { url: path = '', headers } = request
+    const arrival = { path, headers, body: Buffer.concat(chunks).toString() }
+    arrived.push(arrival)
+    const { status, headers: answered, body } = await receiver.respond(arrival, on(path).length)
+    response.writeHead(status, answered).end(body)
+  }).listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  const { port } = server.address() as AddressInfo
+  const on = (path: string) => arrived.filter(arrival => arrival.path === path)
+  const receiver: Receiver = {
+    url: path => `http://127.0.0.1:${port}${path}`,
+    on,
+    respond: ok,
+    async arrivals(path, count) {
+      await vi.waitFor(
+        () => {
+          if (on(path).length < count) throw new Error(`${on(path).length} of ${count} arrived on ${path}`)
+        },
+        { timeout: 15_000, interval: 5 },
+      )
+      return on(path)
+    },
+    close() {
+      server.closeAllConnections()
+      server.close()
+    },
+  }
+  return receiver
+}
