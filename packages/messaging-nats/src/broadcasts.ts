@@ -1,0 +1,30 @@
+import type { Bus } from '@gantry/messaging'
+import type { Connection } from './connection.ts'
+
+/** Broadcasts are plain NATS messages, and no stream stores them. */
+export function broadcasts(connection: Connection): Pick<Bus, 'broadcast' | 'listen'> {
+  return {
+    async broadcast(subject, data) {
+      const { nc } = await connection.session()
+      nc.publish(subject, JSON.stringify(data))
+    },
+    listen(subject, handler) {
+      let listening = true
+      const stop = connection.subscribe(subject, {
+        callback(error, msg) {
+          if (!listening) return
+          try {
+            if (error) throw error
+            handler(msg.json())
+          } catch (error) {
+            process.emitWarning(`a listener on ${subject} failed: ${error}`)
+          }
+        },
+      })
+      return () => {
+        listening = false
+        stop()
+      }
+    },
+  }
+}

@@ -1,0 +1,208 @@
+import { setTimeout } from 'node:timers/promises'
+import { BusUnavailable } from '@gantry/messaging'
+import {
+  connect,
+  Events,
+  type JetStreamClient,
+  type JetStreamManager,
+  type Msg,
+  type NatsConnection,
+  type SubscriptionOptions,
+} from 'nats'
+import { reasonOf } from './reason.ts'
+import { connectionOptions, type NatsOptions, NatsRefused, parseServers } from './settings.ts'
+import { ensureStream } from './stream.ts'
+
+/** One connection, from when the stream is there until it is lost. What was under way then has failed. */
+export interface Session {
+  nc: NatsConnection
+  js: JetStreamClient
+  jsm: JetStreamManager
+  stream: string
+  /** Subjects that the stream stores. */
+  stored: readonly string[]
+  /** Whether a consumer can have several filters: from nats-server 2.10 on. */
+  severalFilters: boolean
+  /** Aborted with BusUnavailable when the connection is lost or closed. */
+  lost: AbortSignal
+}
+
+export interface Connection {
+  /** The session there is; during the first attempt to connect it waits for that. @throws BusUnavailable */
+  session(): Promise<Session>
+  /**
+   * Subscribes, now and in every session to come, until the returned function is called; that resolves when what had
+   * arrived is handled.
+   */
+  subscribe(subject: string, options: SubscriptionOptions & { callback: Handler }): () => Promise<void>
+  /** Lets what was sent arrive, and ends for good. */
+  close(): Promise<void>
+}
+
+type Handler = (error: Error | null, msg: Msg) => void
+
+const STREAM = 'GANTRY'
+const SUBJECTS = ['events.>', 'platform.events', 'deployments.reported']
+const OLDEST = [2, 9] as const
+const SEVERAL_FILTERS = [2, 10] as const
+const FIRST_PAUSE_MS = 100
+const LONGEST_PAUSE_MS = 5_000
+const GOODBYE_MS = 1_000
+
+/** Connects, tells whether the server can be used, and makes or upgrades the stream. @throws what went wrong */
+export async function openSession(options: NatsOptions): Promise<Session> {
+  const { stream = STREAM, subjects = SUBJECTS, report } = options
+  const nc = await connect(connectionOptions(options))
+  try {
+    if (!isAtLeast(nc, OLDEST)) throw new Error(`nats-server ${nc.info?.version} is too old; 2.9 is needed`)
+    const jsm = await nc.jetstreamManager()
+    const stored = await ensureStream(jsm, stream, { ...options, subjects })
+    const lost = new AbortController()
+    nc.closed().then(error =>
+      lost.abort(new BusUnavailable(error ? reasonOf(error) : 'the connection was lost')),
+    )
+    if (report) complain(nc, report)
+    return {
+      nc,
+      js: nc.jetstream(),
+      jsm,
+      stream,
+      stored,
+      severalFilters: isAtLeast(nc, SEVERAL_FILTERS),
+      lost: lost.signal,
+    }
+  } catch (error) {
+    await nc.close()
+    throw error
+  }
+}
+
+function isAtLeast({ info }: NatsConnection, [major, minor]: readonly [number, number]): boolean {
+  const [ofServer = 0, itsMinor = 0] = (info?.version ?? '').split('.').map(Number)
+  return ofServer > major || (ofServer === major && itsMinor >= minor)
+}
+
+/** Passes on what the server complains about, e.g. permissions that the user lacks. */
+async function complain(nc: NatsConnection, report: (line: string) => void): Promise<void> {
+  for await (const { type, data, permissionContext } of nc.status()) {
+    if (type !== Events.Error) continue
+    const { operation, subject } = permissionContext ?? {}
+    report(`the bus says ${data}${subject ? `: ${operation} of ${subject}` : ''}`)
+  }
+}
+
+/**
+ * Keeps a connection, from now on and however often it is lost; between attempts it pauses, up to five seconds. Each
+ * time it connects anew, so that nothing of a connection that was lost is sent late, out of its order.
+ * @throws NatsRefused when the URL cannot be used
+ */
+export function keepConnected(options: NatsOptions): Connection {
+  const { report = () => {} } = options
+  const place = `MESSAGING_URL ${parseServers(options.url).shown}`
+  const closing = new AbortController()
+  const subscriptions = new Set<(session: Session) => void>()
+  const firstAttempt = Promise.withResolvers<void>()
+  let current: Session | undefined
+  let reason = 'not connected yet'
+
+  const away = (why: string) => {
+    if (closing.signal.aborted) return
+    current = undefined
+    if (reason !== why) report(why)
+    reason = why
+    firstAttempt.resolve()
+  }
+
+  const run = async () => {
+    for (let pause = FIRST_PAUSE_MS; !closing.signal.aborted; pause = Math.min(pause * 2, LONGEST_PAUSE_MS)) {
+      try {
+        const session = await openSession(options)
+        if (closing.signal.aborted) return await session.nc.close()
+        current = session
+        for (const subscribe of subscriptions) subscribe(session)
+        reason = ''
+        pause = FIRST_PAUSE_MS
+        report(`${place}: connected to nats-server ${session.nc.info?.version}`)
+        firstAttempt.resolve()
+        const error = await session.nc.closed()
+        away(`${place}: ${error ? reasonOf(error) : 'the connection was lost'}`)
+      } catch (error) {
+        away(`${place}: ${reasonOf(error)}`)
+      }
+      await setTimeout(pause * (0.5 + Math.random() / 2), undefined, { signal: closing.signal }).catch(
+        () => {},
+      )
+    }
+  }
+  const running = run()
+
+  const session = async () => {
+    await firstAttempt.promise
+    if (closing.signal.aborted) throw new BusUnavailable('it is closed')
+    if (!current || current.lost.aborted)
+      throw new BusUnavailable(reason || `${place}: the connection was lost`)
+    return current
+  }
+
+  const subscribe: Connection['subscribe'] = (subject, subscription) => {
+    let drain = async () => {}
+    const attach = ({ nc, lost }: Session) => {
+      const made = nc.subscribe(subject, subscription)
+      drain = () => (lost.aborted || made.isClosed() ? Promise.resolve() : orLost(made.drain(), lost))
+    }
+    subscriptions.add(attach)
+    if (current && !current.lost.aborted) attach(current)
+    return async () => {
+      subscriptions.delete(attach)
+      await drain()
+    }
+  }
+
+  const close = async () => {
+    closing.abort()
+    firstAttempt.resolve()
+    if (!current) return
+    const { nc, lost } = current
+    await Promise.race([orLost(nc.flush(), lost), setTimeout(GOODBYE_MS, undefined, { ref: false })])
+    await nc.close()
+    await running
+  }
+  let closed: Promise<void> | undefined
+
+  return {
+    session,
+    subscribe,
+    close() {
+      closed ??= close()
+      return closed
+    },
+  }
+}
+
+/** Resolves when the promise does or the session is lost, whatever becomes of the promise then. */
+export async function orLost(promise: Promise<unknown>, lost: AbortSignal): Promise<void> {
+  const { promise: gone, resolve } = Promise.withResolvers<void>()
+  const stop = () => resolve()
+  lost.addEventListener('abort', stop)
+  try {
+    await Promise.race([promise, gone])
+  } catch {
+    // The connection went while it was under way.
+  } finally {
+    lost.removeEventListener('abort', stop)
+  }
+}
+
+/**
+ * Whether the server is there and can be used: connects once, makes or upgrades the stream, and leaves.
+ * @throws NatsRefused, whose message names MESSAGING_URL and the reason
+ */
+export async function checkBus(options: NatsOptions): Promise<void> {
+  const { shown } = parseServers(options.url)
+  try {
+    const { nc } = await openSession({ ...options, report: undefined })
+    await nc.close()
+  } catch (error) {
+    throw new NatsRefused(`MESSAGING_URL ${shown}: ${reasonOf(error)}`, { cause: error })
+  }
+}

@@ -1,0 +1,102 @@
+import { type Bus, type Delivered, subjectMatches } from '@gantry/messaging'
+import { AckPolicy, type ConsumerConfig, DeliverPolicy, nanos } from 'nats'
+import type { Connection, Session } from './connection.ts'
+import { filtersFor } from './filter.ts'
+import { type Hold, openHold } from './hold.ts'
+import { isJetStreamError } from './reason.ts'
+import { toStored } from './stored-message.ts'
+
+const CONSUMER_NOT_FOUND = 10014
+
+interface Consumption {
+  consume(options: Parameters<Bus['consume']>[0]): AsyncGenerator<Delivered>
+  /** Gives back what consumers here hold. */
+  leave(): Promise<void>
+}
+
+interface ConsumptionOptions {
+  connection: Connection
+  closing: AbortSignal
+  holdMs: number
+}
+
+/**
+ * Durable consumers of JetStream, one message under way at a time: that is what keeps the order over redeliveries and
+ * holders. A place is the server's; the message that was acknowledged last may come again when the server crashes.
+ */
+export function consumption({ connection, closing, holdMs }: ConsumptionOptions): Consumption {
+  const holds = new Set<Hold>()
+
+  async function* consume(options: Parameters<Bus['consume']>[0]): AsyncGenerator<Delivered> {
+    const signal = AbortSignal.any([options.signal, closing])
+    if (signal.aborted) return
+    const session = await connection.session()
+    const { subjects } = options
+    const consumer = durableName(options.consumer)
+    await ensureConsumer(session, consumer, subjects, holdMs)
+    const hold = openHold({ session, consumer, holdMs, signal })
+    holds.add(hold)
+    try {
+      for (let held = await hold.next(); held; held = await hold.next()) {
+        if (subjects.some(subject => subjectMatches(subject, held.msg.subject))) {
+          let acknowledged = false
+          const ack = async () => {
+            await held.ack()
+            acknowledged = true
+          }
+          yield { message: toStored(held.msg, session.stream), ack }
+          if (!acknowledged) hold.pass()
+        } else await held.ack()
+      }
+    } finally {
+      holds.delete(hold)
+      await hold.leave()
+    }
+  }
+
+  return {
+    consume,
+    async leave() {
+      await Promise.all([...holds].map(hold => hold.leave()))
+    },
+  }
+}
+
+/** Names of durable consumers have no dots, wildcards, slashes or blanks. */
+const durableName = (consumer: string) =>
+  consumer.replace(/[^\w-]/g, character => `=${character.codePointAt(0)?.toString(16)}`)
+
+/** Makes the consumer at the beginning of the stream, or brings it up to date where it is. */
+async function ensureConsumer(
+  { jsm, stream, stored, severalFilters }: Session,
+  consumer: string,
+  subjects: readonly string[],
+  holdMs: number,
+): Promise<void> {
+  const filters = filtersFor(subjects, { stored, several: severalFilters })
+  const wanted = {
+    ack_wait: nanos(holdMs),
+    max_ack_pending: 1,
+    filter_subject: filters.length === 1 ? filters[0] : undefined,
+    filter_subjects: filters.length > 1 ? filters : undefined,
+  }
+  const current = await jsm.consumers.info(stream, consumer).catch(error => {
+    if (isJetStreamError(error, CONSUMER_NOT_FOUND)) return undefined
+    throw error
+  })
+  if (!current) {
+    await jsm.consumers.add(stream, {
+      durable_name: consumer,
+      deliver_policy: DeliverPolicy.All,
+      ack_policy: AckPolicy.Explicit,
+      max_deliver: -1,
+      ...wanted,
+    })
+  } else if (!isAs(current.config, wanted)) await jsm.consumers.update(stream, consumer, wanted)
+}
+
+const isAs = (config: ConsumerConfig, wanted: Partial<ConsumerConfig>) =>
+  config.ack_wait === wanted.ack_wait &&
+  config.max_ack_pending === wanted.max_ack_pending &&
+  (config.filter_subject || undefined) === wanted.filter_subject &&
+  JSON.stringify(config.filter_subjects) === JSON.stringify(wanted.filter_subjects)

@@ -1,0 +1,86 @@
+import { setTimeout } from 'node:timers/promises'
+import { type Bus, BusUnavailable, NoResponder, RequestFailed, RequestTimeout } from '@gantry/messaging'
+import { NatsError } from 'nats'
+import { broadcasts } from './broadcasts.ts'
+import { keepConnected } from './connection.ts'
+import { consumption } from './consume.ts'
+import { publishing } from './publish.ts'
+import { reader } from './read.ts'
+import { reasonOf } from './reason.ts'
+import { requests } from './requests.ts'
+import type { NatsOptions } from './settings.ts'
+
+const HOLD_MS = 5_000
+/** How long closing waits for requests and messages that are under way. */
+const GRACE_MS = 2_000
+
+/**
+ * The bus on NATS with JetStream (2.9 or newer). It connects in the background and for as long as it is open; while
+ * the server is away, calls fail at once with BusUnavailable, whose message says why, and reads and consumers end with
+ * it. What listens and responds does so again by itself when the server is back.
+ * @throws NatsRefused when the URL cannot be used
+ */
+export function natsBus(options: NatsOptions): Bus {
+  const { holdMs = HOLD_MS } = options
+  const closing = new AbortController()
+  const connection = keepConnected(options)
+  const consumers = consumption({ connection, closing: closing.signal, holdMs })
+  const read = reader(connection, closing.signal)
+  const { publish } = publishing(connection)
+  const { broadcast, listen } = broadcasts(connection)
+  const { request, respond, withdraw } = requests(connection)
+  const underWay = new Set<Promise<void>>()
+
+  const head = async () => {
+    const { jsm, stream } = await connection.session()
+    return (await jsm.streams.info(stream)).state.last_seq
+  }
+
+  const close = async () => {
+    closing.abort()
+    const finished = Promise.all([...underWay, withdraw(), consumers.leave()]).catch(() => {})
+    const late = new AbortController()
+    await Promise.race([finished, setTimeout(GRACE_MS, undefined, { signal: late.signal }).catch(() => {})])
+    late.abort()
+    await connection.close()
+  }
+  let closed: Promise<void> | undefined
+
+  return {
+    publish(messages) {
+      const publishing = answering(() => publish(messages)).finally(() => underWay.delete(publishing))
+      underWay.add(publishing)
+      return publishing
+    },
+    consume: options => iterating(consumers.consume(options)),
+    read: options => iterating(read(options)),
+    head: () => answering(head),
+    broadcast: (subject, data) => answering(() => broadcast(subject, data)),
+    listen,
+    request: (subject, data, options) => answering(() => request(subject, data, options)),
+    respond,
+    ping: () => answering(async () => void (await head())),
+    close() {
+      closed ??= close()
+      return closed
+    },
+  }
+}
+
+/** What the client says when it cannot is that the bus is away. */
+const failure = (error: unknown) =>
+  error instanceof NatsError &&
+  ![BusUnavailable, NoResponder, RequestTimeout, RequestFailed].some(known => error instanceof known)
+    ? new BusUnavailable(reasonOf(error))
+    : error
+
+const answering = <T>(call: () => Promise<T>): Promise<T> =>
+  call().catch(error => Promise.reject(failure(error)))
+
+async function* iterating<T>(items: AsyncGenerator<T>): AsyncGenerator<T> {
+  try {
+    yield* items
+  } catch (error) {
+    throw failure(error)
+  }
+}

@@ -1,0 +1,63 @@
+import { type Bus, BusUnavailable, type Message } from '@gantry/messaging'
+import { ErrorCode, headers, NatsError } from 'nats'
+import type { Connection, Session } from './connection.ts'
+import { isJetStreamError, reasonOf } from './reason.ts'
+
+/** So many messages are on their way at once. */
+const BATCH = 256
+const TIMEOUT_MS = 5_000
+const WRONG_LAST_MESSAGE = 10070
+
+/**
+ * Stores messages in their order, many on their way at once. Each but the first of a batch is stored only right after
+ * the one before it, which the server checks: when one is lost, or another publisher's comes between, all that follow
+ * are refused, so that no failure of a server or a cluster turns the order round.
+ */
+export function publishing(connection: Connection): Pick<Bus, 'publish'> {
+  return {
+    async publish(messages) {
+      let stored = 0
+      while (stored < messages.length) {
+        const session = await connection.session()
+        stored += await storeBatch(session, messages.slice(stored, stored + BATCH))
+      }
+    },
+  }
+}
+
+/** @returns how many were stored, one at least. @throws BusUnavailable when it was none, or why the next was not */
+async function storeBatch(session: Session, messages: readonly Message[]): Promise<number> {
+  const outcomes = await Promise.allSettled(
+    messages.map((message, index) => store(session, message, messages[index - 1])),
+  )
+  const failed = outcomes.findIndex(({ status }) => status === 'rejected')
+  const outcome = outcomes[failed]
+  if (outcome?.status !== 'rejected') return messages.length
+  if (failed > 0 && isJetStreamError(outcome.reason, WRONG_LAST_MESSAGE)) return failed
+  throw failureOf(outcome.reason, messages[failed], session)
+}
+
+async function store({ js, stream }: Session, message: Message, previous?: Message): Promise<void> {
+  const carried = headers()
+  for (const [name, value] of Object.entries(message.headers ?? {})) carried.set(name, value)
+  await js.publish(message.subject, JSON.stringify(message.data), {
+    msgID: message.id,
+    headers: carried,
+    timeout: TIMEOUT_MS,
+    expect: { streamName: stream, ...(previous && { lastMsgID: previous.id }) },
+  })
+}
+
+function failureOf(error: unknown, message: Message | undefined, { nc, lost }: Session): Error {
+  if (lost.aborted) return lost.reason
+  if (nc.isClosed()) return new BusUnavailable('the connection was lost')
+  const code = error instanceof NatsError ? error.code : undefined
+  if (code === ErrorCode.MaxPayloadExceeded)
+    return new Error(
+      `message ${message?.id} on ${message?.subject} is larger than the ${nc.info?.max_payload} bytes that the server takes`,
+      { cause: error },
+    )
+  if (code === ErrorCode.NoResponders)
+    return new BusUnavailable(`no stream stores ${message?.subject}, or JetStream is not ready`)
+  return new BusUnavailable(reasonOf(error))
+}

@@ -1,0 +1,67 @@
+import { BusUnavailable } from '@gantry/messaging'
+import { createInbox, type Msg, nanos } from 'nats'
+import { orLost, type Session } from './connection.ts'
+
+const EXPIRES_MS = 30_000
+const HEARTBEAT_MS = 5_000
+/** A consumer from which nothing came for so long is gone, though nobody said so. */
+const QUIET_MS = 3 * HEARTBEAT_MS
+
+interface Handlers {
+  message(msg: Msg): void
+  /** What was asked for will not come any more: there was nothing, or not enough in time. */
+  ended(): void
+  /** The consumer gives nothing any more. */
+  failed(error: BusUnavailable): void
+}
+
+export interface Pull {
+  /** Asks for so many messages; with `wait` for those to come too. */
+  ask(batch: number, wait: boolean): void
+  /** Resolves when everything that was on its way has been handed over. */
+  close(): Promise<void>
+}
+
+/** Asks a JetStream consumer for messages (ADR-13, "Pull Subscribe internals"). */
+export function openPull({ nc, stream, lost }: Session, consumer: string, handlers: Handlers): Pull {
+  const inbox = createInbox()
+  let heardAt = performance.now()
+  let waiting = false
+
+  const subscription = nc.subscribe(inbox, {
+    callback(error, msg) {
+      heardAt = performance.now()
+      if (error) handlers.failed(new BusUnavailable(error))
+      else if (msg.subject !== inbox) handlers.message(msg)
+      else status(msg.headers?.code ?? 0, msg.headers?.description ?? '')
+    },
+  })
+  const status = (code: number, description: string) => {
+    if (code === 100) return
+    waiting = false
+    if (code === 404 || code === 408) handlers.ended()
+    else handlers.failed(new BusUnavailable(`consumer ${consumer}: ${code} ${description}`))
+  }
+  const onLost = () => handlers.failed(lost.reason)
+  lost.addEventListener('abort', onLost)
+  const watch = setInterval(() => {
+    if (waiting && performance.now() - heardAt > QUIET_MS)
+      handlers.failed(new BusUnavailable(`consumer ${consumer} has gone quiet`))
+  }, HEARTBEAT_MS)
+
+  return {
+    ask(batch, wait) {
+      if (nc.isClosed()) return
+      heardAt = performance.now()
+      waiting = wait
+      const limits = { expires: nanos(EXPIRES_MS), idle_heartbeat: nanos(HEARTBEAT_MS) }
+      const request = JSON.stringify({ batch, ...(wait ? limits : { no_wait: true }) })
+      nc.publish(`$JS.API.CONSUMER.MSG.NEXT.${stream}.${consumer}`, request, { reply: inbox })
+    },
+    async close() {
+      clearInterval(watch)
+      lost.removeEventListener('abort', onLost)
+      if (!lost.aborted && !nc.isClosed()) await orLost(subscription.drain(), lost)
+    },
+  }
+}

@@ -1,0 +1,105 @@
+import { type Bus, BusUnavailable, type StoredMessage, subjectMatches } from '@gantry/messaging'
+import { AckPolicy, DeliverPolicy, type Msg, nanos } from 'nats'
+import type { Connection, Session } from './connection.ts'
+import { filtersFor } from './filter.ts'
+import { openPull } from './pull.ts'
+import { placeOf, toStored } from './stored-message.ts'
+
+/** So many messages wait here for who reads slowly. */
+const BATCH = 256
+/** The server forgets a reader that asked for nothing for so long; it goes on with a new consumer. */
+const FORGOTTEN_MS = 300_000
+
+type Options = Parameters<Bus['read']>[0]
+
+/** Reads the stream by a consumer that lives as long as the read: nothing is acknowledged, and nothing kept. */
+export function reader(
+  connection: Connection,
+  closing: AbortSignal,
+): (options: Options) => AsyncGenerator<StoredMessage> {
+  return async function* read({ subjects, after, live, signal }) {
+    const ending = AbortSignal.any([signal, closing])
+    let place = after
+    while (!ending.aborted) {
+      const session = await connection.session()
+      const follow = { subjects, after: place, live, signal: ending }
+      try {
+        for await (const message of messagesAfter(session, follow)) {
+          place = message.sequence
+          yield message
+        }
+        return
+      } catch (error) {
+        // The server has forgotten who read too slowly.
+        if (!(error instanceof Gone) || session.lost.aborted) throw error
+      }
+    }
+  }
+}
+
+/** The consumer is gone, or has passed over a message; another can go on. */
+class Gone extends BusUnavailable {}
+
+async function* messagesAfter(session: Session, options: Options): AsyncGenerator<StoredMessage> {
+  const { jsm, stream, stored, severalFilters } = session
+  const { subjects, after, live, signal } = options
+  const filters = filtersFor(subjects, { stored, several: severalFilters })
+  const { name, num_pending } = await jsm.consumers.add(stream, {
+    deliver_policy: DeliverPolicy.StartSequence,
+    opt_start_seq: after + 1,
+    ack_policy: AckPolicy.None,
+    inactive_threshold: nanos(FORGOTTEN_MS),
+    mem_storage: true,
+    num_replicas: 1,
+    ...(filters.length === 1 && { filter_subject: filters[0] }),
+    ...(filters.length > 1 && { filter_subjects: filters }),
+  })
+  const arrived: Msg[] = []
+  let awaited = 0
+  let given = 0
+  let failure: BusUnavailable | undefined
+  let wake = () => {}
+  const pull = openPull(session, name, {
+    message(msg) {
+      awaited--
+      arrived.push(msg)
+      wake()
+    },
+    ended() {
+      awaited = 0
+      wake()
+    },
+    failed(error) {
+      failure ??= session.lost.aborted ? error : new Gone(error)
+      wake()
+    },
+  })
+  const onAbort = () => wake()
+  signal.addEventListener('abort', onAbort)
+  try {
+    for (let pending = num_pending; pending > 0 || live; ) {
+      while (arrived.length === 0) {
+        if (failure) throw failure
+        if (signal.aborted) return
+        if (awaited <= 0) {
+          awaited = BATCH
+          pull.ask(BATCH, live)
+        }
+        await new Promise<void>(resolve => {
+          wake = resolve
+        })
+      }
+      for (const msg of arrived.splice(0)) {
+        const place = placeOf(msg)
+        if (place.given !== ++given) throw new Gone(`a message before ${place.sequence} did not arrive`)
+        pending = place.pending
+        if (subjects.some(subject => subjectMatches(subject, msg.subject))) yield toStored(msg, stream)
+        if (signal.aborted) return
+      }
+    }
+  } finally {
+    signal.removeEventListener('abort', onAbort)
+    await pull.close()
+    if (!session.nc.isClosed()) await jsm.consumers.delete(stream, name).catch(() => {})
+  }
+}

@@ -1,0 +1,86 @@
+import {
+  type Bus,
+  BusUnavailable,
+  failureOf,
+  type Json,
+  NoResponder,
+  RequestFailed,
+  RequestTimeout,
+} from '@gantry/messaging'
+import { ErrorCode, type Msg, NatsError } from 'nats'
+import type { Connection } from './connection.ts'
+import { reasonOf } from './reason.ts'
+
+/** Responders with the same subject share the requests, on whatever connection they are. */
+const QUEUE = 'responders'
+
+type Answer = { ok: Json } | { failed: { code: string; message: string; details: Record<string, unknown> } }
+
+interface Requests extends Pick<Bus, 'request' | 'respond'> {
+  /** Takes no more requests, and resolves when those that were taken are answered. */
+  withdraw(): Promise<void>
+}
+
+/** Requests are plain NATS requests: the server knows whether anybody answers, and asks one of them. */
+export function requests(connection: Connection): Requests {
+  const responders = new Set<() => Promise<void>>()
+  const underWay = new Set<Promise<void>>()
+
+  const request: Bus['request'] = async (subject, data, { timeoutMs }) => {
+    const { nc, lost } = await connection.session()
+    const answered = await nc
+      .request(subject, JSON.stringify(data), { timeout: Math.max(1, timeoutMs) })
+      .catch(error => {
+        const code = error instanceof NatsError ? error.code : undefined
+        if (lost.aborted || nc.isClosed()) throw new BusUnavailable('the connection was lost')
+        if (code === ErrorCode.NoResponders) throw new NoResponder(subject)
+        if (code === ErrorCode.Timeout) throw new RequestTimeout(subject)
+        throw new BusUnavailable(reasonOf(error))
+      })
+    const answer = answered.json<Answer>()
+    if ('ok' in answer) return answer.ok
+    const { code, message, details } = answer.failed
+    throw new RequestFailed(code, message, details)
+  }
+
+  const answer = async (handler: Parameters<Bus['respond']>[1], msg: Msg): Promise<Answer> => {
+    try {
+      return { ok: await handler(msg.json()) }
+    } catch (error) {
+      const { code, message, details } = failureOf(error)
+      return { failed: { code, message, details } }
+    }
+  }
+
+  const reply = async (handler: Parameters<Bus['respond']>[1], msg: Msg) => {
+    try {
+      msg.respond(JSON.stringify(await answer(handler, msg)))
+    } catch (error) {
+      process.emitWarning(`a request on ${msg.subject} was not answered: ${error}`)
+    }
+  }
+
+  const respond: Bus['respond'] = (subject, handler) => {
+    const stop = connection.subscribe(subject, {
+      queue: QUEUE,
+      callback(error, msg) {
+        if (error) return process.emitWarning(`a responder on ${subject} failed: ${error}`)
+        const replying = reply(handler, msg).finally(() => underWay.delete(replying))
+        underWay.add(replying)
+      },
+    })
+    responders.add(stop)
+    return () => {
+      responders.delete(stop)
+      const stopping = stop().finally(() => underWay.delete(stopping))
+      underWay.add(stopping)
+    }
+  }
+
+  const withdraw = async () => {
+    await Promise.all([...responders].map(stop => stop()))
+    await Promise.all(underWay)
+  }
+
+  return { request, respond, withdraw }
+}

@@ -1,0 +1,150 @@
+import { mkdir, mkdtemp, readdir, rename, rm } from 'node:fs/promises'
+import { join } from 'node:path'
+import { containersRun, startContainer } from './container.ts'
+import type { Found } from './engine.ts'
+import { CACHE, isThere, onPath, run } from './program.ts'
+import { startServer } from './server-process.ts'
+
+/** Of those that Go and Docker are asked for. */
+const VERSION = '2.10.27'
+const OLDEST = [2, 9] as const
+const IMAGE = `nats:${VERSION}-alpine`
+const READY = /Server is ready/
+const COMPILE_MS = 300_000
+const DOWNLOAD_MS = 120_000
+
+const HOW =
+  'set MESSAGING_URL=nats://host:4222, run Docker, or put nats-server 2.9 or newer on the PATH ' +
+  `(apt-get install nats-server; go install github.com/nats-io/nats-server/v2@v${VERSION})`
+
+/** NATS with JetStream: MESSAGING_URL, a container, the PATH, or installed into the cache with Go or from Debian. */
+export async function findNats(): Promise<Found> {
+  const url = process.env.MESSAGING_URL
+  if (url && /^(nats|tls):/.test(url)) {
+    return {
+      found: true,
+      kind: 'url',
+      description: 'the NATS of MESSAGING_URL',
+      start: async () => ({ url, stop: async () => {} }),
+    }
+  }
+  if (await containersRun()) {
+    return {
+      found: true,
+      kind: 'docker',
+      description: `NATS ${VERSION} in a container (${IMAGE})`,
+      start: ({ args = [] } = {}) =>
+        startContainer({ image: IMAGE, port: 4222, command: ['-js', ...args], url: natsUrl, ready: READY }),
+    }
+  }
+  const there = await onPath('nats-server')
+  const installedThere = there && (await program(there, 'path', 'on the PATH'))
+  if (installedThere) return installedThere
+  return (await installed(withGo)) ?? (await findDebianNats())
+}
+
+/** The oldest that the adapter must serve, as Debian 12 has it; only where Debian's packages can be had. */
+export async function findDebianNats(): Promise<Found> {
+  return (await installed(fromDebian)) ?? { found: false, how: HOW }
+}
+
+const natsUrl = (port: number) => `nats://127.0.0.1:${port}`
+
+async function program(path: string, kind: 'path' | 'installed', origin: string): Promise<Found | undefined> {
+  const version = /v?(\d+)\.(\d+)\.\S+/.exec(await run(path, ['--version'], { timeoutMs: 10_000 }))
+  const [text = '', major, minor] = version ?? []
+  if (Number(major) < OLDEST[0] || (Number(major) === OLDEST[0] && Number(minor) < OLDEST[1]))
+    return undefined
+  return {
+    found: true,
+    kind,
+    description: `nats-server ${text.replace('v', '')} ${origin}`,
+    start: ({ args = [] } = {}) =>
+      startServer({
+        command: path,
+        args: (port, folder) => ['-js', '-sd', folder, '-a', '127.0.0.1', '-p', `${port}`, ...args],
+        url: natsUrl,
+        ready: READY,
+      }),
+  }
+}
+
+interface Source {
+  /** What is needed to install. */
+  tool: string
+  /** Folder in the cache. */
+  folder: string
+  /** The program in it. */
+  program: string
+  origin: string
+  install(folder: string): Promise<unknown>
+}
+
+const withGo: Source = {
+  tool: 'go',
+  folder: `nats-server-${VERSION}`,
+  program: 'nats-server',
+  origin: 'installed with Go',
+  install: folder =>
+    run('go', ['install', `github.com/nats-io/nats-server/v2@v${VERSION}`], {
+      env: { GOBIN: folder },
+      timeoutMs: COMPILE_MS,
+      doing: `compiling nats-server ${VERSION} with Go, once, for a minute or two`,
+    }),
+}
+
+const fromDebian: Source = {
+  tool: 'apt-get',
+  folder: 'nats-server-debian',
+  program: 'usr/sbin/nats-server',
+  origin: "of Debian's package",
+  async install(folder) {
+    const lists = ['-o', `Dir::State::Lists=${folder}/lists`, '-o', `Dir::Cache=${folder}/cache`]
+    const options = { cwd: folder, timeoutMs: DOWNLOAD_MS }
+    const download = ['download', 'nats-server']
+    try {
+      await run('apt-get', download, { ...options, doing: 'downloading nats-server from Debian, once' })
+    } catch {
+      // The machine's own lists are missing or old, and stay as they are.
+      await mkdir(join(folder, 'lists', 'partial'), { recursive: true })
+      await mkdir(join(folder, 'cache', 'archives', 'partial'), { recursive: true })
+      await run('apt-get', [...lists, 'update'], { ...options, doing: "reading Debian's lists of packages" })
+      await run('apt-get', [...lists, ...download], options)
+    }
+    const [file] = (await readdir(folder)).filter(name => name.endsWith('.deb'))
+    await run('dpkg', ['-x', file ?? '', '.'], options)
+    await Promise.all(
+      ['lists', 'cache', file ?? ''].map(name => rm(join(folder, name), { recursive: true, force: true })),
+    )
+  },
+}
+
+/** Installed now or before; undefined when it cannot be, after a line that says why. */
+async function installed({
+  tool,
+  folder,
+  program: name,
+  origin,
+  install,
+}: Source): Promise<Found | undefined> {
+  const home = join(CACHE, folder)
+  const path = join(home, name)
+  if (!(await isThere(path))) {
+    if (!(await onPath(tool))) return undefined
+    await mkdir(CACHE, { recursive: true })
+    const making = await mkdtemp(join(CACHE, 'making-'))
+    try {
+      await install(making)
+      // At once, for those who look for it at the same time; whoever is first has made it.
+      await rename(making, home).catch(async error => {
+        if (!(await isThere(path))) throw error
+      })
+    } catch (error) {
+      process.stderr.write(`nats-server could not be had with ${tool}: ${(error as Error).message}\n`)
+      return undefined
+    } finally {
+      await rm(making, { recursive: true, force: true })
+    }
+  }
+  return program(path, 'installed', origin)
+}

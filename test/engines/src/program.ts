@@ -1,0 +1,61 @@
+import { spawn } from 'node:child_process'
+import { access, constants } from 'node:fs/promises'
+import { delimiter, join } from 'node:path'
+
+/** Engines that were installed for this repository: kept from run to run, and not in git. */
+export const CACHE = join(import.meta.dirname, '..', '..', '..', '.cache', 'engines')
+
+/** Where a program of that name is, by the PATH; undefined when it is not there. */
+export async function onPath(name: string): Promise<string | undefined> {
+  for (const folder of (process.env.PATH ?? '').split(delimiter)) {
+    const path = join(folder, name)
+    if (folder && (await isThere(path))) return path
+  }
+  return undefined
+}
+
+export const isThere = (path: string): Promise<boolean> =>
+  access(path, constants.X_OK).then(
+    () => true,
+    () => false,
+  )
+
+interface RunOptions {
+  cwd?: string
+  env?: Record<string, string>
+  timeoutMs: number
+  /** What it does, for those who wait; said every so often. */
+  doing?: string
+}
+
+const SAY_MS = 20_000
+
+/** Runs a program to its end. @returns what it printed @throws with that when it fails or takes too long */
+export async function run(command: string, args: readonly string[], options: RunOptions): Promise<string> {
+  const { cwd, env, timeoutMs, doing } = options
+  const startedAt = performance.now()
+  const seconds = () => Math.round((performance.now() - startedAt) / 1000)
+  const say = (words: string) => doing && process.stderr.write(`${doing}${words}\n`)
+  say('')
+  const saying = setInterval(() => say(`: ${seconds()} s, of ${timeoutMs / 1000} at most`), SAY_MS)
+  try {
+    return await new Promise<string>((resolve, reject) => {
+      const child = spawn(command, args, {
+        cwd,
+        env: { ...process.env, ...env },
+        stdio: ['ignore', 'pipe', 'pipe'],
+        timeout: timeoutMs,
+        killSignal: 'SIGKILL',
+      })
+      let printed = ''
+      for (const output of [child.stdout, child.stderr]) output.on('data', chunk => (printed += chunk))
+      child.once('error', reject)
+      child.once('close', (code, signal) => {
+        if (code === 0) resolve(printed)
+        else reject(new Error(`${command} ${args[0]}: ${signal ?? `exit ${code}`}\n${printed.slice(-2000)}`))
+      })
+    })
+  } finally {
+    clearInterval(saying)
+  }
+}

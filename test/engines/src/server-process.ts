@@ -1,0 +1,93 @@
+import { type ChildProcess, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { createInterface } from 'node:readline'
+import type { Engine } from './engine.ts'
+import { freePort } from './free-port.ts'
+
+interface ServerOptions {
+  /** The program. */
+  command: string
+  /** Its arguments, to listen on a port of 127.0.0.1 and keep its data in a folder. */
+  args(port: number, folder: string): string[]
+  url(port: number): string
+  /** What it prints, to either output, when it can be used. */
+  ready: RegExp
+}
+
+const READY_MS = 30_000
+const STOP_MS = 10_000
+
+/** Starts a server as a process, on a free port and with an empty folder of its own. @throws with what it printed */
+export async function startServer({ command, args, url, ready }: ServerOptions): Promise<Engine> {
+  const folder = await mkdtemp(join(tmpdir(), 'gantry-engine-'))
+  const port = await freePort()
+  const start = () => started(command, args(port, folder), ready)
+  let child = await start()
+  // A test that dies must not leave servers behind.
+  const abandon = () => child.kill('SIGKILL')
+  process.once('exit', abandon)
+
+  return {
+    url: url(port),
+    async stop() {
+      process.off('exit', abandon)
+      await ended(child)
+      await rm(folder, { recursive: true, force: true })
+    },
+    faults: {
+      async kill() {
+        const exited = once(child, 'exit')
+        child.kill('SIGKILL')
+        await exited
+      },
+      async restart() {
+        child = await start()
+      },
+      async pause() {
+        child.kill('SIGSTOP')
+      },
+      async resume() {
+        child.kill('SIGCONT')
+      },
+    },
+  }
+}
+
+async function started(command: string, args: readonly string[], ready: RegExp): Promise<ChildProcess> {
+  const child = spawn(command, args, { stdio: ['ignore', 'pipe', 'pipe'] })
+  const printed: string[] = []
+  await new Promise<void>((resolve, reject) => {
+    const refuse = (why: string) => reject(new Error(`${command} ${why}\n${printed.join('\n')}`))
+    const late = setTimeout(() => {
+      child.kill('SIGKILL')
+      refuse(`was not ready in ${READY_MS / 1000} s`)
+    }, READY_MS)
+    for (const output of [child.stdout, child.stderr]) {
+      createInterface({ input: output }).on('line', line => {
+        if (printed.length < 100) printed.push(line)
+        if (!ready.test(line)) return
+        clearTimeout(late)
+        resolve()
+      })
+    }
+    child.once('error', reject)
+    child.once('exit', code => {
+      clearTimeout(late)
+      refuse(`exited with ${code}`)
+    })
+  })
+  return child
+}
+
+async function ended(child: ChildProcess): Promise<void> {
+  if (child.exitCode !== null || child.signalCode !== null) return
+  const exited = once(child, 'exit')
+  child.kill('SIGCONT')
+  child.kill('SIGTERM')
+  const late = setTimeout(() => child.kill('SIGKILL'), STOP_MS)
+  await exited
+  clearTimeout(late)
+}
