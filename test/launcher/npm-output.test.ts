@@ -3,8 +3,8 @@ import { readNpm } from '../../bin/npm-output.mjs'
 
 /** Lines as npm 10 and 11 write them, without what varies. */
 const refused = (attempt: number) =>
-  `npm http fetch GET http://registry.example/zod attempt ${attempt} failed with ECONNREFUSED`
-const fetched = 'npm http fetch GET 200 http://registry.example/zod/-/zod-4.6.7.tgz 12ms (cache miss)'
+  `npm http fetch GET http://127.0.0.1:4873/zod attempt ${attempt} failed with ECONNREFUSED`
+const fetched = 'npm http fetch GET 200 http://127.0.0.1:4873/zod/-/zod-4.6.7.tgz 12ms (cache miss)'
 
 function reading(tries = 4) {
   const clock = { now: 0 }
@@ -21,7 +21,7 @@ function reading(tries = 4) {
 describe("npm's output", () => {
   test('counts the packages that came, not what was asked about them', () => {
     const { npm, heard } = reading()
-    npm.line('npm http fetch GET 200 http://registry.example/zod 12ms (cache miss)')
+    npm.line('npm http fetch GET 200 http://127.0.0.1:4873/zod 12ms (cache miss)')
     npm.line(fetched)
     npm.line('npm warn EBADENGINE Unsupported engine {')
 
@@ -35,7 +35,7 @@ describe("npm's output", () => {
     expect(npm.line(refused(1))).toBe(false)
     expect(npm.line(refused(2))).toBe(true)
     expect(heard).toEqual(['ECONNREFUSED', 'ECONNREFUSED'])
-    expect(npm.verdict).toMatchObject({ code: 'ECONNREFUSED', where: 'registry.example' })
+    expect(npm.verdict).toMatchObject({ code: 'ECONNREFUSED', where: '127.0.0.1:4873' })
   })
 
   test('is hopeless when there were only failures for twenty seconds', () => {
@@ -70,14 +70,14 @@ describe("npm's output", () => {
     const { npm } = reading()
     npm.line(`${prefix} code ENOTFOUND`)
     npm.line(`${prefix} syscall getaddrinfo`)
-    npm.line(`${prefix} network request to http://registry.example/zod failed, reason: getaddrinfo ENOTFOUND`)
+    npm.line(`${prefix} network request to http://127.0.0.1:4873/zod failed, reason: getaddrinfo ENOTFOUND`)
     npm.line(`${prefix}     at ClientRequest.emit (node:events:524:28)`)
     npm.line(`${prefix}`)
 
     expect(npm.verdict).toEqual({
       code: 'ENOTFOUND',
-      where: 'registry.example',
-      lines: ['  network request to http://registry.example/zod failed, reason: getaddrinfo ENOTFOUND'],
+      where: '127.0.0.1:4873',
+      lines: ['  network request to http://127.0.0.1:4873/zod failed, reason: getaddrinfo ENOTFOUND'],
     })
   })
 })
