@@ -1,12 +1,17 @@
 import type { Bus } from '@gantry/messaging'
 import type { Connection } from './connection.ts'
+import { failureIn } from './reason.ts'
 
 /** Broadcasts are plain NATS messages, and no stream stores them. */
 export function broadcasts(connection: Connection): Pick<Bus, 'broadcast' | 'listen'> {
   return {
     async broadcast(subject, data) {
-      const { nc } = await connection.session()
-      nc.publish(subject, JSON.stringify(data))
+      const session = await connection.session()
+      try {
+        session.nc.publish(subject, JSON.stringify(data))
+      } catch (error) {
+        throw failureIn(session, error)
+      }
     },
     listen(subject, handler) {
       let listening = true

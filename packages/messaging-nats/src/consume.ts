@@ -3,7 +3,7 @@ import { AckPolicy, type ConsumerConfig, DeliverPolicy, nanos } from 'nats'
 import type { Connection, Session } from './connection.ts'
 import { filtersFor } from './filter.ts'
 import { type Hold, openHold } from './hold.ts'
-import { isJetStreamError } from './reason.ts'
+import { failureIn, isJetStreamError } from './reason.ts'
 import { toStored } from './stored-message.ts'
 
 const CONSUMER_NOT_FOUND = 10014
@@ -22,7 +22,7 @@ interface ConsumptionOptions {
 
 /**
  * Durable consumers of JetStream, one message under way at a time: that is what keeps the order over redeliveries and
- * holders. A place is the server's; the message that was acknowledged last may come again when the server crashes.
+ * holders. A server that crashes may forget the last acknowledgements; then it goes back, and on from there in order.
  */
 export function consumption({ connection, closing, holdMs }: ConsumptionOptions): Consumption {
   const holds = new Set<Hold>()
@@ -33,7 +33,9 @@ export function consumption({ connection, closing, holdMs }: ConsumptionOptions)
     const session = await connection.session()
     const { subjects } = options
     const consumer = durableName(options.consumer)
-    await ensureConsumer(session, consumer, subjects, holdMs)
+    await ensureConsumer(session, consumer, subjects, holdMs).catch(error => {
+      throw failureIn(session, error)
+    })
     const hold = openHold({ session, consumer, holdMs, signal })
     holds.add(hold)
     try {

@@ -1,12 +1,11 @@
 import { setTimeout } from 'node:timers/promises'
-import { type Bus, BusUnavailable, NoResponder, RequestFailed, RequestTimeout } from '@gantry/messaging'
-import { NatsError } from 'nats'
+import type { Bus } from '@gantry/messaging'
 import { broadcasts } from './broadcasts.ts'
 import { keepConnected } from './connection.ts'
 import { consumption } from './consume.ts'
 import { publishing } from './publish.ts'
 import { reader } from './read.ts'
-import { reasonOf } from './reason.ts'
+import { failureIn } from './reason.ts'
 import { requests } from './requests.ts'
 import type { NatsOptions } from './settings.ts'
 
@@ -32,13 +31,17 @@ export function natsBus(options: NatsOptions): Bus {
   const underWay = new Set<Promise<void>>()
 
   const head = async () => {
-    const { jsm, stream } = await connection.session()
-    return (await jsm.streams.info(stream)).state.last_seq
+    const session = await connection.session()
+    try {
+      return (await session.jsm.streams.info(session.stream)).state.last_seq
+    } catch (error) {
+      throw failureIn(session, error)
+    }
   }
 
   const close = async () => {
     closing.abort()
-    const finished = Promise.all([...underWay, withdraw(), consumers.leave()]).catch(() => {})
+    const finished = Promise.allSettled([...underWay, withdraw(), consumers.leave()])
     const late = new AbortController()
     await Promise.race([finished, setTimeout(GRACE_MS, undefined, { signal: late.signal }).catch(() => {})])
     late.abort()
@@ -48,39 +51,21 @@ export function natsBus(options: NatsOptions): Bus {
 
   return {
     publish(messages) {
-      const publishing = answering(() => publish(messages)).finally(() => underWay.delete(publishing))
+      const publishing = publish(messages).finally(() => underWay.delete(publishing))
       underWay.add(publishing)
       return publishing
     },
-    consume: options => iterating(consumers.consume(options)),
-    read: options => iterating(read(options)),
-    head: () => answering(head),
-    broadcast: (subject, data) => answering(() => broadcast(subject, data)),
+    consume: consumers.consume,
+    read,
+    head,
+    broadcast,
     listen,
-    request: (subject, data, options) => answering(() => request(subject, data, options)),
+    request,
     respond,
-    ping: () => answering(async () => void (await head())),
+    ping: async () => void (await head()),
     close() {
       closed ??= close()
       return closed
     },
-  }
-}
-
-/** What the client says when it cannot is that the bus is away. */
-const failure = (error: unknown) =>
-  error instanceof NatsError &&
-  ![BusUnavailable, NoResponder, RequestTimeout, RequestFailed].some(known => error instanceof known)
-    ? new BusUnavailable(reasonOf(error))
-    : error
-
-const answering = <T>(call: () => Promise<T>): Promise<T> =>
-  call().catch(error => Promise.reject(failure(error)))
-
-async function* iterating<T>(items: AsyncGenerator<T>): AsyncGenerator<T> {
-  try {
-    yield* items
-  } catch (error) {
-    throw failure(error)
   }
 }

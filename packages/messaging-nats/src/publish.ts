@@ -1,7 +1,7 @@
 import { type Bus, BusUnavailable, type Message } from '@gantry/messaging'
 import { ErrorCode, headers, NatsError } from 'nats'
 import type { Connection, Session } from './connection.ts'
-import { isJetStreamError, reasonOf } from './reason.ts'
+import { failureIn, isJetStreamError } from './reason.ts'
 
 /** So many messages are on their way at once. */
 const BATCH = 256
@@ -48,16 +48,14 @@ async function store({ js, stream }: Session, message: Message, previous?: Messa
   })
 }
 
-function failureOf(error: unknown, message: Message | undefined, { nc, lost }: Session): Error {
-  if (lost.aborted) return lost.reason
-  if (nc.isClosed()) return new BusUnavailable('the connection was lost')
-  const code = error instanceof NatsError ? error.code : undefined
+function failureOf(error: unknown, message: Message | undefined, session: Session): unknown {
+  const { code = '' } = error instanceof NatsError ? error : {}
   if (code === ErrorCode.MaxPayloadExceeded)
     return new Error(
-      `message ${message?.id} on ${message?.subject} is larger than the ${nc.info?.max_payload} bytes that the server takes`,
+      `message ${message?.id} on ${message?.subject} is larger than the ${session.nc.info?.max_payload} bytes that the server takes`,
       { cause: error },
     )
   if (code === ErrorCode.NoResponders)
     return new BusUnavailable(`no stream stores ${message?.subject}, or JetStream is not ready`)
-  return new BusUnavailable(reasonOf(error))
+  return failureIn(session, error)
 }

@@ -3,6 +3,7 @@ import { AckPolicy, DeliverPolicy, type Msg, nanos } from 'nats'
 import type { Connection, Session } from './connection.ts'
 import { filtersFor } from './filter.ts'
 import { openPull } from './pull.ts'
+import { failureIn } from './reason.ts'
 import { placeOf, toStored } from './stored-message.ts'
 
 /** So many messages wait here for who reads slowly. */
@@ -31,7 +32,7 @@ export function reader(
         return
       } catch (error) {
         // The server has forgotten who read too slowly.
-        if (!(error instanceof Gone) || session.lost.aborted) throw error
+        if (!(error instanceof Gone) || session.lost.aborted) throw failureIn(session, error)
       }
     }
   }

@@ -1,4 +1,6 @@
+import { BusUnavailable } from '@gantry/messaging'
 import { ErrorCode, NatsError } from 'nats'
+import type { Session } from './connection.ts'
 
 const WORDS: Readonly<Record<string, string>> = {
   [ErrorCode.ConnectionRefused]: 'the connection was refused; is a nats-server running there?',
@@ -44,3 +46,10 @@ export function reasonOf(error: unknown): string {
 /** Whether it is the answer of JetStream with this code. */
 export const isJetStreamError = (error: unknown, code: number): boolean =>
   error instanceof NatsError && error.api_error?.err_code === code
+
+/** What the client throws when it can do nothing means that the bus is away; anything else stays as it is. */
+export function failureIn({ nc }: Session, error: unknown): unknown {
+  if (!(error instanceof NatsError)) return error
+  // Requests that were under way when it closed look to the client as if they had timed out.
+  return new BusUnavailable(nc.isClosed() ? 'the connection was lost' : reasonOf(error))
+}

@@ -1,15 +1,7 @@
-import {
-  type Bus,
-  BusUnavailable,
-  failureOf,
-  type Json,
-  NoResponder,
-  RequestFailed,
-  RequestTimeout,
-} from '@gantry/messaging'
+import { type Bus, failureOf, type Json, NoResponder, RequestFailed, RequestTimeout } from '@gantry/messaging'
 import { ErrorCode, type Msg, NatsError } from 'nats'
 import type { Connection } from './connection.ts'
-import { reasonOf } from './reason.ts'
+import { failureIn } from './reason.ts'
 
 /** Responders with the same subject share the requests, on whatever connection they are. */
 const QUEUE = 'responders'
@@ -27,15 +19,15 @@ export function requests(connection: Connection): Requests {
   const underWay = new Set<Promise<void>>()
 
   const request: Bus['request'] = async (subject, data, { timeoutMs }) => {
-    const { nc, lost } = await connection.session()
+    const session = await connection.session()
+    const { nc } = session
     const answered = await nc
       .request(subject, JSON.stringify(data), { timeout: Math.max(1, timeoutMs) })
       .catch(error => {
-        const code = error instanceof NatsError ? error.code : undefined
-        if (lost.aborted || nc.isClosed()) throw new BusUnavailable('the connection was lost')
+        const { code = '' } = error instanceof NatsError ? error : {}
         if (code === ErrorCode.NoResponders) throw new NoResponder(subject)
-        if (code === ErrorCode.Timeout) throw new RequestTimeout(subject)
-        throw new BusUnavailable(reasonOf(error))
+        if (code === ErrorCode.Timeout && !nc.isClosed()) throw new RequestTimeout(subject)
+        throw failureIn(session, error)
       })
     const answer = answered.json<Answer>()
     if ('ok' in answer) return answer.ok
