@@ -56,6 +56,10 @@ export const ANONYMOUS: Principal = {
   expiresAt: 0,
 }
 
+/** Where a request keeps its caller: a weak map would cost the garbage collector more than the request costs us. */
+const CALLER = Symbol('caller')
+type Admitted = FastifyRequest & { [CALLER]: Principal | null }
+
 const KEY = /^[\x21-\x7e]{1,255}$/
 
 /**
@@ -70,7 +74,7 @@ export function router(
 ): AddRoute {
   const { now, newId } = dependencies
   const once = idempotency({ ...dependencies, service })
-  const principals = new WeakMap<FastifyRequest, Principal>()
+  if (!app.hasRequestDecorator(CALLER)) app.decorateRequest(CALLER, null)
 
   return (operation, handle) => {
     app.route({
@@ -78,7 +82,7 @@ export function router(
       url: operation.path.replace(/\{(\w+)\}/g, ':$1'),
       onRequest(request, reply, done) {
         const letIn = (principal: Principal) => {
-          principals.set(request, principal)
+          ;(request as Admitted)[CALLER] = principal
           done()
         }
         try {
@@ -90,7 +94,7 @@ export function router(
         }
       },
       async handler(request, reply) {
-        const principal = principals.get(request) ?? ANONYMOUS
+        const principal = (request as Admitted)[CALLER] ?? ANONYMOUS
         const input = {
           params: check(operation.params, request.params, 'not-found'),
           query: check(operation.query, request.query),
