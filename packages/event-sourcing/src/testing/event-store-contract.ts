@@ -398,6 +398,16 @@ export function eventStoreContract(name: string, open: () => Promise<OpenedEvent
         expect(subscription.events()).toEqual([])
       })
 
+      it('also tells how far it is when only others write, so that a reader can wait for any position', async () => {
+        const before = await eventStore.append(`${orders}-1`, [placed(1)], NO_STREAM)
+        const subscription = subscribe(START)
+        await subscription.caughtUp(before.position)
+
+        const others = await eventStore.append(`${refunds}-1`, [placed(2)], NO_STREAM)
+        await subscription.caughtUp(others.position)
+        expect(subscription.numbers()).toEqual([1])
+      })
+
       it('never goes back: an event comes after every place that was told before it', async () => {
         const start = await eventStore.head()
         const subscription = subscribe(start, {})
@@ -495,6 +505,8 @@ export function eventStoreContract(name: string, open: () => Promise<OpenedEvent
         const controller = new AbortController()
         const given: string[] = []
         for await (const item of eventStore.subscribe({ ...options, signal: controller.signal })) {
+          // Of a log that holds much else.
+          if (item.kind === 'checkpoint') continue
           given.push(item.kind)
           controller.abort()
         }
@@ -513,6 +525,7 @@ export function eventStoreContract(name: string, open: () => Promise<OpenedEvent
           streamPrefixes: [`${orders}-`],
           signal,
         })) {
+          if (item.kind === 'checkpoint') continue
           expect(item.kind).toBe('event')
           break
         }

@@ -1,0 +1,46 @@
+import { EventStoreUnavailable } from '@gantry/event-sourcing'
+import { connect, disconnect, EventStoreUrlRefused, hostsOf } from './connection.ts'
+import { TIMEOUT_MS } from './event-store.ts'
+
+/** The first that tells a subscription when it has caught up. */
+const OLDEST = { major: 23, minor: 10 }
+
+/**
+ * Asks the server who it is: call it before a service counts as ready, and again with backoff while it throws.
+ * @returns its version, e.g. 23.10.6
+ * @throws EventStoreUrlRefused when the setting cannot work, or the server is too old
+ * @throws EventStoreUnavailable when nobody answers; the message names the setting and the host
+ */
+export async function checkEventStore(connectionString: string, timeoutMs = TIMEOUT_MS): Promise<string> {
+  const client = connect(connectionString)
+  const { promise: late, reject } = Promise.withResolvers<never>()
+  const timer = setTimeout(() => reject(new Error(`no answer within ${timeoutMs} ms`)), timeoutMs)
+  try {
+    // The client's own way to learn what the server can do; it has no public one.
+    // biome-ignore lint/complexity/useLiteralKeys: only so may a protected member be used
+    const { serverVersion } = await Promise.race([client['capabilities'], late])
+    if (isTooOld(serverVersion)) {
+      throw new EventStoreUrlRefused(
+        `leads to EventStoreDB ${serverVersion}; it has to be ${OLDEST.major}.${OLDEST.minor} or newer`,
+      )
+    }
+    return serverVersion
+  } catch (error) {
+    if (error instanceof EventStoreUrlRefused) throw error
+    const reason = error instanceof Error ? error.message : String(error)
+    throw new EventStoreUnavailable(
+      new Error(`EVENT_STORE_URL: EventStoreDB does not answer at ${hostsOf(connectionString)}: ${reason}`, {
+        cause: error,
+      }),
+    )
+  } finally {
+    clearTimeout(timer)
+    await disconnect(client)
+  }
+}
+
+/** A server before 21.10 cannot even tell its version. */
+function isTooOld(version: string): boolean {
+  const [, major = '0', minor = '0'] = /^(\d+)\.(\d+)/.exec(version) ?? []
+  return Number(major) < OLDEST.major || (Number(major) === OLDEST.major && Number(minor) < OLDEST.minor)
+}

@@ -1,0 +1,93 @@
+import { setTimeout } from 'node:timers/promises'
+import { EventStoreDBClient } from '@eventstore/db-client'
+
+/** EVENT_STORE_URL is not one that this program can work with. Its message names the setting and no credentials. */
+export class EventStoreUrlRefused extends Error {
+  constructor(reason: string) {
+    super(`EVENT_STORE_URL ${reason}`)
+    this.name = 'EventStoreUrlRefused'
+  }
+}
+
+const FORM = /^esdb(\+discover)?:\/\/(?:[^/@]+:[^/@]*@)?(?<hosts>[^/?@]+)\/*(?:\?(?<options>.*))?$/s
+
+const DISCONNECT_MS = 2_000
+
+/** The options of the client, in lower case, and which of their values cannot be worked with. */
+const OPTIONS = new Map<string, (value: string) => string | undefined>([
+  ...[
+    'connectionname',
+    'defaultdeadline',
+    'discoveryinterval',
+    'gossiptimeout',
+    'keepaliveinterval',
+    'keepalivetimeout',
+    'maxdiscoverattempts',
+    'tls',
+    'tlscafile',
+    'usercertfile',
+    'userkeyfile',
+  ].map(name => [name, () => undefined] as const),
+  [
+    'nodepreference',
+    value =>
+      value.toLowerCase() === 'leader' ? undefined : 'has to be leader: another node answers with the past',
+  ],
+  [
+    'throwonappendfailure',
+    value =>
+      value === 'true' ? undefined : 'has to be true: otherwise the answer does not tell the actual revision',
+  ],
+  ['tlsverifycert', () => 'has no effect; give the authority as tlsCAFile'],
+])
+
+/**
+ * A client of its own for every purpose: on one with about 100 open streams everything stalls, and a failed read
+ * closes the channel of the appends that are under way.
+ * @throws EventStoreUrlRefused
+ */
+export function connect(connectionString: string): EventStoreDBClient {
+  const { options = '' } = formOf(connectionString)
+  for (const option of options.split('&').filter(Boolean)) {
+    const [name = '', value = ''] = option.split('=')
+    const problem = OPTIONS.get(name.toLowerCase().replace(/[_-]/g, ''))
+    if (!problem) throw new EventStoreUrlRefused(`has an unknown option ${name}`)
+    const reason = problem(value)
+    if (reason) throw new EventStoreUrlRefused(`has the option ${name}, which ${reason}`)
+  }
+  try {
+    return EventStoreDBClient.connectionString(connectionString)
+  } catch (error) {
+    throw new EventStoreUrlRefused(`cannot be used: ${withoutQuotation(error)}`)
+  }
+}
+
+/** Ends what a client has under way; it waits for the ends of its streams, one of which may never come. */
+export async function disconnect(client: EventStoreDBClient): Promise<void> {
+  const late = new AbortController()
+  await Promise.race([
+    client.dispose(),
+    setTimeout(DISCONNECT_MS, undefined, { signal: late.signal }).catch(() => {}),
+  ])
+  late.abort()
+}
+
+/** The servers that it names, for messages. */
+export const hostsOf = (connectionString: string): string => formOf(connectionString).hosts
+
+function formOf(connectionString: string): { hosts: string; options?: string } {
+  const { hosts, options } = FORM.exec(connectionString.trim())?.groups ?? {}
+  if (!hosts) {
+    throw new EventStoreUrlRefused(
+      'is not of the form esdb://host:2113?tls=false or esdb://user:password@host:2113',
+    )
+  }
+  return { hosts, options }
+}
+
+/** What the client quotes of the string could be a password. */
+const withoutQuotation = (error: unknown) =>
+  (error instanceof Error ? error.message : String(error)).replace(
+    /^Unexpected ".*" at/s,
+    'unexpected text at',
+  )

@@ -1,0 +1,216 @@
+import { StreamNotFoundError, streamNameFilter } from '@eventstore/db-client'
+import {
+  type EventStore,
+  EventStoreUnavailable,
+  type Position,
+  type ReadAllOptions,
+  type RecordedEvent,
+  type SubscriptionItem,
+} from '@gantry/event-sourcing'
+import { appendsTo } from './appends.ts'
+import { connect, disconnect } from './connection.ts'
+import { refusedAppend, unavailable } from './errors.ts'
+import { feed } from './feed.ts'
+import { headOf } from './head.ts'
+import { decode, encode, later } from './position.ts'
+import { read } from './read.ts'
+import { fromStore, toStore } from './recorded.ts'
+
+export interface EsdbEventStoreOptions {
+  /** esdb://host:2113?tls=false, esdb://user:password@a:2113,b:2113,c:2113 or esdb+discover://… */
+  connectionString: string
+  /** How long an append, or the silence of a read, may take before the store counts as away. */
+  timeoutMs?: number
+}
+
+export const TIMEOUT_MS = 5_000
+
+/**
+ * How many events the server looks at before it tells how far it came. A small number floods: a message for each
+ * step, and each step a read.
+ */
+const WINDOW = 2_000
+/** How often a live subscription tells where it is when all that came was not for it. */
+const OTHERS_EVERY_MS = 100
+
+/**
+ * The log in EventStoreDB 23.10 or newer. It connects when it is first used, and again by itself after the server
+ * was away; a subscription does not, and throws EventStoreUnavailable.
+ *
+ * An append without an answer may still happen. Trying again is safe with the same ids and the same expected
+ * revision only: the server stores the same id again at a later revision.
+ * @throws EventStoreUrlRefused
+ */
+export function esdbEventStore({
+  connectionString,
+  timeoutMs = TIMEOUT_MS,
+}: EsdbEventStoreOptions): EventStore {
+  const reads = connect(connectionString)
+  const subscriptions = connect(connectionString)
+  const appends = appendsTo(connectionString)
+  const closing = new AbortController()
+  const head = headOf(reads, timeoutMs)
+  // From the node that is subscribed to: another one may be ahead of it.
+  const subscribedHead = headOf(subscriptions, timeoutMs)
+
+  const using = async <Result>(work: () => Promise<Result>, thrown = unavailable): Promise<Result> => {
+    if (closing.signal.aborted) throw new EventStoreUnavailable('it is closed')
+    try {
+      return await work()
+    } catch (error) {
+      throw thrown(error)
+    }
+  }
+
+  const readStream = async (stream: string, from: number): Promise<RecordedEvent[]> => {
+    const events: RecordedEvent[] = []
+    try {
+      const stored = reads.readStream(stream, { fromRevision: BigInt(from) })
+      for await (const { event } of read(stored, timeoutMs)) {
+        const recorded = fromStore(event)
+        if (recorded) events.push(recorded)
+      }
+    } catch (error) {
+      // Also a stream that was deleted softly: it begins again where it ended.
+      if (error instanceof StreamNotFoundError) return []
+      throw error
+    }
+    return events
+  }
+
+  /** What is in the log; ends once everything up to its head has been given, and tells that. */
+  async function* catchUp(
+    { after, streamPrefixes }: ReadAllOptions,
+    head: Position,
+    signal: AbortSignal,
+  ): AsyncGenerator<SubscriptionItem, void, undefined> {
+    let place = after
+    const filter = streamPrefixes ? byPrefix(streamPrefixes) : ofServices
+    const bursts = feed(subscriptions, { from: decode(after), filter, signal, timeoutMs })
+    for await (const burst of streamPrefixes?.length === 0 ? [[{ kind: 'caughtUp' as const }]] : bursts) {
+      for (const item of burst) {
+        if (signal.aborted) return
+        if (item.kind === 'event') {
+          const event = fromStore(item.resolved.event)
+          if (event) {
+            place = event.position
+            yield { kind: 'event', event }
+          }
+        } else if (item.kind === 'checkpoint') {
+          const position = encode(item.position)
+          if (position > place) {
+            place = position
+            yield { kind: 'checkpoint', position }
+          }
+        } else if (item.kind === 'caughtUp') {
+          return yield { kind: 'caughtUp', position: later(place, head) }
+        }
+      }
+    }
+  }
+
+  /**
+   * What comes. The server leaves a filtered subscription without a word of what others write, up to thousands of
+   * events; so that a reader can wait for any position, this one is of all streams and picks here.
+   */
+  async function* follow(
+    { after, streamPrefixes }: ReadAllOptions,
+    signal: AbortSignal,
+  ): AsyncGenerator<SubscriptionItem, void, undefined> {
+    const isWanted = (stream: string) => streamPrefixes?.some(prefix => stream.startsWith(prefix)) ?? true
+    let place = after
+    let told = { place, at: Number.NEGATIVE_INFINITY }
+    let behind = false
+    for await (const burst of feed(subscriptions, {
+      from: decode(after),
+      filter: ofServices,
+      signal,
+      timeoutMs,
+    })) {
+      let delivered = false
+      for (const item of burst) {
+        if (signal.aborted) return
+        if (item.kind === 'event') {
+          const event = fromStore(item.resolved.event)
+          if (!event) continue
+          place = event.position
+          if (!isWanted(event.stream)) continue
+          delivered = true
+          yield { kind: 'event', event }
+        } else if (item.kind === 'checkpoint') {
+          place = later(place, encode(item.position))
+        } else {
+          behind = item.kind === 'fellBehind'
+        }
+      }
+      const paused = burst.length === 0
+      const now = performance.now()
+      if (place !== told.place && (delivered || paused || now - told.at >= OTHERS_EVERY_MS)) {
+        if (signal.aborted) return
+        told = { place, at: now }
+        yield { kind: behind ? 'checkpoint' : 'caughtUp', position: place }
+      }
+    }
+  }
+
+  async function* subscribe(
+    options: ReadAllOptions & { signal: AbortSignal },
+  ): AsyncGenerator<SubscriptionItem, void, undefined> {
+    const signal = AbortSignal.any([options.signal, closing.signal])
+    if (signal.aborted) return
+    try {
+      let place = options.after
+      for await (const item of catchUp(options, await subscribedHead(), signal)) {
+        if (item.kind === 'caughtUp') place = item.position
+        yield item
+      }
+      yield* follow({ ...options, after: place }, signal)
+    } catch (error) {
+      if (!signal.aborted) throw unavailable(error)
+    }
+  }
+
+  async function* readAll(options: ReadAllOptions): AsyncGenerator<RecordedEvent, void, undefined> {
+    const head = await using(subscribedHead)
+    if (options.after >= head) return
+    try {
+      for await (const item of catchUp(options, head, closing.signal)) {
+        if (item.kind === 'caughtUp') return
+        const position = item.kind === 'event' ? item.event.position : item.position
+        if (position > head) return
+        if (item.kind === 'event') yield item.event
+      }
+    } catch (error) {
+      throw unavailable(error)
+    }
+    throw new EventStoreUnavailable('it was closed')
+  }
+
+  return {
+    async append(stream, events, expected) {
+      if (events.length === 0) throw new RangeError('an append takes at least one event')
+      const stored = toStore(stream, events)
+      return using(
+        async () => {
+          const { nextExpectedRevision, position } = await appends.append(stream, stored, expected, timeoutMs)
+          if (!position) throw new Error('the server does not tell where it has put the events')
+          return { revision: Number(nextExpectedRevision), position: encode(position) }
+        },
+        error => refusedAppend(error, stream, expected),
+      )
+    },
+    readStream: (stream, from = 0) => using(() => readStream(stream, from)),
+    readAll,
+    subscribe,
+    head: () => using(head),
+    async close() {
+      if (closing.signal.aborted) return
+      closing.abort()
+      await Promise.all([appends.release(), disconnect(reads), disconnect(subscriptions)])
+    },
+  }
+}
+
+const ofServices = streamNameFilter({ regex: '^[^$]', maxSearchWindow: WINDOW, checkpointInterval: 1 })
+const byPrefix = (prefixes: string[]) =>
+  streamNameFilter({ prefixes, maxSearchWindow: WINDOW, checkpointInterval: 1 })

@@ -1,0 +1,105 @@
+import type { AllStreamResolvedEvent, EventStoreDBClient, Filter } from '@eventstore/db-client'
+import type { LogPosition } from './position.ts'
+import { leave } from './read.ts'
+
+/** What a subscription says, in the order of the log. */
+export type FeedItem =
+  | { kind: 'event'; resolved: AllStreamResolvedEvent }
+  /** Everything up to here has been looked at. */
+  | { kind: 'checkpoint'; position: LogPosition }
+  | { kind: 'caughtUp' }
+  | { kind: 'fellBehind' }
+
+export interface FeedOptions {
+  from: LogPosition | 'start'
+  filter: Filter
+  signal: AbortSignal
+  /** How long the server may take to confirm. */
+  timeoutMs: number
+}
+
+/** How many items may wait for the reader before the server is held back. */
+const FULL = 500
+/** After so long a silence the feed says so. */
+const PAUSE_MS = 100
+
+/**
+ * A subscription to $all as bursts of items: whatever has come since the last burst was taken. An empty one tells
+ * that nothing came for a while; it comes once. Ends when aborted, throws when the subscription does.
+ */
+export async function* feed(
+  client: EventStoreDBClient,
+  { from, filter, signal, timeoutMs }: FeedOptions,
+): AsyncGenerator<FeedItem[], void, undefined> {
+  if (signal.aborted) return
+  let items: FeedItem[] = []
+  let taken = 0
+  let failure: unknown
+  let left = false
+  let wake = () => {}
+
+  // The client tells these while events that come before them still wait in its buffer.
+  const early: { item: FeedItem; after: number }[] = []
+  const settle = () => {
+    while (early[0] && early[0].after <= taken) items.push(...early.splice(0, 1).map(({ item }) => item))
+    wake()
+  }
+  const tell = (item: FeedItem) => {
+    early.push({ item, after: taken + subscription.readableLength })
+    settle()
+  }
+  const fail = (error: unknown) => {
+    failure ??= error
+    wake()
+  }
+
+  const subscription = client.subscribeToAll({
+    fromPosition: from,
+    filter: { ...filter, checkpointReached: (_, position) => tell({ kind: 'checkpoint', position }) },
+  })
+  const unconfirmed = setTimeout(() => fail(new Error(`no answer within ${timeoutMs} ms`)), timeoutMs)
+  subscription
+    .on('confirmation', () => clearTimeout(unconfirmed))
+    .on('caughtUp', () => tell({ kind: 'caughtUp' }))
+    .on('fellBehind', () => tell({ kind: 'fellBehind' }))
+    // Unsubscribing may show as an AbortError, when nobody reads any more.
+    .on('error', fail)
+    .on('end', () => fail(new Error('the server has ended the subscription')))
+    .on('data', resolved => {
+      taken++
+      items.push({ kind: 'event', resolved })
+      settle()
+      if (items.length >= FULL && !left) subscription.pause()
+    })
+  const aborted = () => wake()
+  signal.addEventListener('abort', aborted)
+
+  try {
+    let quiet = false
+    while (!signal.aborted) {
+      if (items.length > 0) {
+        const burst = items
+        items = []
+        subscription.resume()
+        quiet = false
+        yield burst
+      } else if (failure) {
+        throw failure
+      } else {
+        const { promise, resolve } = Promise.withResolvers<void>()
+        wake = resolve
+        const pause = quiet ? undefined : setTimeout(resolve, PAUSE_MS)
+        await promise
+        clearTimeout(pause)
+        if (quiet || items.length > 0 || failure || signal.aborted) continue
+        quiet = true
+        yield []
+      }
+    }
+  } finally {
+    signal.removeEventListener('abort', aborted)
+    clearTimeout(unconfirmed)
+    left = true
+    leave(subscription, subscription.unsubscribe())
+  }
+}

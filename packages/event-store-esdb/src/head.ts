@@ -1,0 +1,37 @@
+import { BACKWARDS, END, type EventStoreDBClient, type ReadPosition } from '@eventstore/db-client'
+import { type Position, START } from '@gantry/event-sourcing'
+import { encode } from './position.ts'
+import { read } from './read.ts'
+import { isOfSystem } from './recorded.ts'
+
+/** How many events are read at once: the last one is nearly always a service's. */
+const FIRST = 4
+const MORE = 1_000
+
+/**
+ * Finds the last event that is not the server's own. What the server has written to the end of the log, for example
+ * its statistics, is looked at once only.
+ */
+export function headOf(client: EventStoreDBClient, timeoutMs: number): () => Promise<Position> {
+  let known = { end: START, head: START }
+
+  return async () => {
+    let end: Position | undefined
+    let from: ReadPosition = END
+    for (let count = FIRST; ; count = MORE) {
+      let seen = 0
+      const page = client.readAll({ direction: BACKWARDS, fromPosition: from, maxCount: count })
+      for await (const { event } of read(page, timeoutMs)) {
+        seen++
+        if (!event) continue
+        from = event.position
+        const position = encode(event.position)
+        end ??= position
+        if (isOfSystem(event) && position > known.end) continue
+        known = { end, head: position > known.end ? position : known.head }
+        return known.head
+      }
+      if (seen < count) return START
+    }
+  }
+}

@@ -1,0 +1,32 @@
+import { type Position, START } from '@gantry/event-sourcing'
+
+/** Where EventStoreDB keeps something in its log: unsigned 64 bit numbers, ordered by commit, then by prepare. */
+export interface LogPosition {
+  commit: bigint
+  prepare: bigint
+}
+
+/** As wide as the largest 64 bit number, so that the order of strings is that of places. */
+const WIDTH = 20
+const digits = (number: bigint) => number.toString().padStart(WIDTH, '0')
+
+/** Both numbers: a checkpoint lies before the event of the same commit, and reading on begins exactly there. */
+export const encode = ({ commit, prepare }: LogPosition): Position => `${digits(commit)}-${digits(prepare)}`
+
+/** A place in another log, e.g. a checkpoint from before the event store was changed. */
+export class ForeignPosition extends Error {
+  constructor(position: Position) {
+    super(`${position} is no position in EventStoreDB: the read models were made from another event store`)
+    this.name = 'ForeignPosition'
+  }
+}
+
+/** @throws ForeignPosition */
+export function decode(position: Position): LogPosition | 'start' {
+  if (position === START) return 'start'
+  const [, commit, prepare] = /^(\d{20})-(\d{20})$/.exec(position) ?? []
+  if (commit === undefined || prepare === undefined) throw new ForeignPosition(position)
+  return { commit: BigInt(commit), prepare: BigInt(prepare) }
+}
+
+export const later = (a: Position, b: Position): Position => (a > b ? a : b)

@@ -1,0 +1,50 @@
+import type { AllStreamRecordedEvent, RecordedEvent as ClientEvent, EventData } from '@eventstore/db-client'
+import { jsonEvent } from '@eventstore/db-client'
+import {
+  AppendTooLarge,
+  type EventMetadata,
+  type JsonObject,
+  MAX_APPEND_BYTES,
+  MAX_APPEND_EVENTS,
+  type NewEvent,
+  type RecordedEvent,
+} from '@gantry/event-sourcing'
+import { encode, type LogPosition } from './position.ts'
+
+/**
+ * Events as the client takes them.
+ * @throws AppendTooLarge before anything is sent: the server counts type, data and metadata
+ */
+export function toStore(stream: string, events: NewEvent[]): EventData[] {
+  let bytes = 0
+  for (const { type, data, metadata } of events) {
+    bytes += type.length * 2 + Buffer.byteLength(JSON.stringify(data) + JSON.stringify(metadata))
+  }
+  if (events.length > MAX_APPEND_EVENTS || bytes > MAX_APPEND_BYTES) throw new AppendTooLarge(stream)
+  return events.map(({ id, type, data, metadata }) =>
+    jsonEvent({ id, type, data: data as Record<string, unknown>, metadata: { ...metadata } }),
+  )
+}
+
+type Stored = (ClientEvent | AllStreamRecordedEvent) & { position?: LogPosition }
+
+/**
+ * An event that a service wrote; none for what the server or an operator puts into the log: metadata of streams,
+ * statistics, links, tombstones.
+ */
+export function fromStore(event: Stored | undefined): RecordedEvent | undefined {
+  if (!event?.isJson || !event.position || isOfSystem(event)) return undefined
+  return {
+    id: event.id,
+    type: event.type,
+    stream: event.streamId,
+    revision: Number(event.revision),
+    position: encode(event.position),
+    data: event.data as JsonObject,
+    metadata: event.metadata as unknown as EventMetadata,
+    recordedAt: event.created.toISOString(),
+  }
+}
+
+export const isOfSystem = ({ streamId, type }: { streamId: string; type: string }): boolean =>
+  streamId.startsWith('$') || type.startsWith('$')

@@ -1,0 +1,26 @@
+import { mkdir } from 'node:fs/promises'
+import { join } from 'node:path'
+import { parseArgs } from 'node:util'
+import { startEsdbStandIn } from './esdb-stand-in.ts'
+
+/** Runs the stand-in for EventStoreDB until it is told to stop: `--port 2113 --data ./data`. */
+const { values } = parseArgs({
+  options: {
+    port: { type: 'string', default: '2113' },
+    host: { type: 'string', default: '127.0.0.1' },
+    data: { type: 'string', default: './data' },
+  },
+})
+await mkdir(values.data, { recursive: true })
+const standIn = await startEsdbStandIn({
+  path: join(values.data, 'event-store-stand-in.sqlite'),
+  port: Number(values.port),
+  host: values.host,
+})
+process.stdout.write(`EventStoreDB stand-in, not EventStoreDB itself, at ${standIn.url}\n`)
+for (const signal of ['SIGTERM', 'SIGINT'] as const) {
+  process.once(signal, async () => {
+    await standIn.stop()
+    process.exit(0)
+  })
+}

@@ -1,0 +1,120 @@
+import { once } from 'node:events'
+import featuresService from '@eventstore/db-client/generated/serverfeatures_grpc_pb.js'
+import features from '@eventstore/db-client/generated/serverfeatures_pb.js'
+import streamsService from '@eventstore/db-client/generated/streams_grpc_pb.js'
+import type protocol from '@eventstore/db-client/generated/streams_pb.js'
+import { Server, ServerCredentials, type ServerWritableStream } from '@grpc/grpc-js'
+import { appendInBatches, appendInCall, deleteForEver, deleteSoftly } from './esdb-stand-in/appends.ts'
+import { type Log, openLog } from './esdb-stand-in/log.ts'
+import { readAll, readStream } from './esdb-stand-in/reads.ts'
+import { subscribeToAll, subscribeToStream } from './esdb-stand-in/subscriptions.ts'
+import { serviceError } from './esdb-stand-in/wire.ts'
+
+export interface StandInOptions {
+  /** The file that the events are in; made when it does not exist. */
+  path: string
+  /** 0 takes any. */
+  port?: number
+  host?: string
+  /** What it says that it is: a server of which version. */
+  version?: string
+  now?: () => Date
+}
+
+export interface StandIn {
+  /** What goes into EVENT_STORE_URL. */
+  url: string
+  port: number
+  /** Drops every connection and closes the file. */
+  stop(): Promise<void>
+}
+
+/** As many streams as the real server takes over one connection. */
+const CONCURRENT_STREAMS = 100
+const LARGEST_MESSAGE = 17 * 1_048_576
+
+/**
+ * A server that stands in for EventStoreDB where none can be had: the client's own service definitions over the
+ * embedded event store. It answers as the real one was measured to, which a test compares; it knows no users, no
+ * cluster, no projections, no persistent subscriptions and no scavenging.
+ */
+export async function startEsdbStandIn({
+  path,
+  port = 0,
+  host = '127.0.0.1',
+  version = '23.10.6 (stand-in)',
+  now = () => new Date(),
+}: StandInOptions): Promise<StandIn> {
+  const log = openLog(path, now)
+  const server = new Server({
+    'grpc.max_concurrent_streams': CONCURRENT_STREAMS,
+    'grpc.max_receive_message_length': LARGEST_MESSAGE,
+  })
+  const streams: streamsService.IStreamsServer = {
+    read: call => void answerRead(log, call),
+    append: (call, reply) => void appendInCall(log, call, reply),
+    batchAppend: call => appendInBatches(log, call, now),
+    delete: (call, reply) => void deleteSoftly(log, call, reply),
+    tombstone: (call, reply) => void deleteForEver(log, call, reply),
+  }
+  const serverFeatures: featuresService.IServerFeaturesServer = {
+    getSupportedMethods: (_call, reply) => reply(null, supported(version)),
+  }
+  server.addService(streamsService.StreamsService, streams)
+  server.addService(featuresService.ServerFeaturesService, serverFeatures)
+  const { promise, resolve, reject } = Promise.withResolvers<number>()
+  server.bindAsync(`${host}:${port}`, ServerCredentials.createInsecure(), (error, bound) =>
+    error ? reject(error) : resolve(bound),
+  )
+  const bound = await promise.catch(async error => {
+    await log.close()
+    throw error
+  })
+  return {
+    url: `esdb://${host}:${bound}?tls=false`,
+    port: bound,
+    async stop() {
+      server.forceShutdown()
+      await log.close()
+    },
+  }
+}
+
+async function answerRead(
+  log: Log,
+  call: ServerWritableStream<protocol.ReadReq, protocol.ReadResp>,
+): Promise<void> {
+  const leaving = new AbortController()
+  const { signal } = leaving
+  call.on('cancelled', () => leaving.abort())
+  call.on('close', () => leaving.abort())
+  const send = async (message: protocol.ReadResp) => {
+    signal.throwIfAborted()
+    if (!call.write(message)) await once(call, 'drain', { signal })
+  }
+  try {
+    const options = call.request.getOptions()
+    if (!options) return
+    if (options.hasSubscription()) {
+      const subscribe = options.hasAll() ? subscribeToAll : subscribeToStream
+      await subscribe(log, options, send, signal)
+    } else {
+      await (options.hasAll() ? readAll : readStream)(log, options, send)
+    }
+    call.end()
+  } catch (error) {
+    if (!signal.aborted) call.emit('error', serviceError(error))
+  }
+}
+
+function supported(version: string): features.SupportedMethods {
+  const methods = new features.SupportedMethods().setEventStoreServerVersion(version)
+  for (const method of ['read', 'append', 'delete', 'tombstone', 'batchappend']) {
+    methods.addMethods(
+      new features.SupportedMethod()
+        .setMethodName(method)
+        .setServiceName('event_store.client.streams.Streams'),
+    )
+  }
+  return methods
+}

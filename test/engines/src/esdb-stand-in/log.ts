@@ -1,0 +1,248 @@
+import { sqliteEventStore } from '@gantry/embedded'
+import {
+  type Appended,
+  type EventMetadata,
+  type Json,
+  type JsonObject,
+  type NewEvent,
+  NO_STREAM,
+  type RecordedEvent,
+  START,
+  WrongExpectedRevision,
+} from '@gantry/event-sourcing'
+
+/** What a client proposes. */
+export interface Proposal {
+  id: string
+  type: string
+  isJson: boolean
+  data: Buffer
+  metadata: Buffer
+}
+
+export interface Logged extends Proposal {
+  stream: string
+  revision: number
+  /** Place in the whole log: 1, 2, 3 … */
+  place: number
+  created: Date
+}
+
+export type Expected = number | 'any' | 'no_stream' | 'stream_exists'
+export type Direction = 'forwards' | 'backwards'
+
+export class WrongExpectedVersion extends Error {
+  readonly stream: string
+  readonly expected: Expected
+  /** -1 when there is no stream. */
+  readonly actual: number
+  constructor(stream: string, expected: Expected, actual: number) {
+    super(`stream ${stream} is at ${actual}, not ${expected}`)
+    this.stream = stream
+    this.expected = expected
+    this.actual = actual
+  }
+}
+
+export class StreamDeleted extends Error {
+  readonly stream: string
+  constructor(stream: string) {
+    super(`Event stream '${stream}' is deleted.`)
+    this.stream = stream
+  }
+}
+
+/** What decides on reads and appends of a stream. */
+interface StreamState {
+  /** -1 when there is nothing. */
+  last: number
+  /** What readers do not see any more: a soft delete hides everything that is there. */
+  hiddenBefore: number
+  maxCount: number
+  tombstoned: boolean
+}
+
+/** How many streams are remembered; then they are looked at anew. */
+const REMEMBERED = 100_000
+const PAGE = 250
+export const TOMBSTONE = '$streamDeleted'
+
+const metastreamOf = (stream: string) => `$$${stream}`
+/** For readers, and for who expects none, a stream that was deleted softly is not there. */
+const isAbsent = ({ hiddenBefore, last }: StreamState) => last < 0 || hiddenBefore > last
+
+/**
+ * The rules of EventStoreDB over the embedded event store, which makes it durable. One process at a time may use a
+ * file.
+ */
+export function openLog(path: string, now?: () => Date) {
+  const events = sqliteEventStore({ path, now })
+  const states = new Map<string, StreamState>()
+
+  const stateOf = async (stream: string): Promise<StreamState> => {
+    const known = states.get(stream)
+    if (known) return known
+    const last = (await events.readStream(stream)).at(-1)
+    const settings = (await events.readStream(metastreamOf(stream))).at(-1)
+    const { $tb = 0, $maxCount = Number.POSITIVE_INFINITY } = settings ? settingsOf(settings) : {}
+    const state = {
+      last: last?.revision ?? -1,
+      hiddenBefore: $tb,
+      maxCount: $maxCount,
+      tombstoned: last?.type === TOMBSTONE,
+    }
+    if (states.size >= REMEMBERED) states.clear()
+    states.set(stream, state)
+    return state
+  }
+
+  /** Where the same events lie already, one after the other. */
+  const storedBefore = async (stream: string, proposals: Proposal[]): Promise<Appended | undefined> => {
+    const stored = await events.readStream(stream)
+    const begin = stored.findIndex(event => event.id === proposals[0]?.id)
+    const same = proposals.every(({ id }, index) => stored[begin + index]?.id === id)
+    return begin >= 0 && same ? stored[begin + proposals.length - 1] : undefined
+  }
+
+  const append = async (stream: string, proposals: Proposal[], expected: Expected): Promise<Appended> => {
+    const state = await stateOf(stream)
+    if (state.tombstoned) throw new StreamDeleted(stream)
+    const absent = isAbsent(state)
+    if (expected === 'stream_exists' && absent) {
+      throw new WrongExpectedVersion(stream, expected, state.last)
+    }
+    const anywhere = expected === 'any' || expected === 'stream_exists'
+    const earlier = anywhere ? await storedBefore(stream, proposals) : undefined
+    if (earlier) return earlier
+    const revision =
+      typeof expected === 'number' ? expected : expected === 'no_stream' && !absent ? NO_STREAM : state.last
+    if (proposals.length === 0) {
+      if (revision !== state.last) throw new WrongExpectedVersion(stream, expected, state.last)
+      return { revision, position: await events.head() }
+    }
+    try {
+      const appended = await events.append(stream, proposals.map(toEmbedded), revision)
+      state.last = Math.max(state.last, appended.revision)
+      // It may have been a tombstone, or the settings of another stream.
+      if (proposals.some(({ type }) => type.startsWith('$'))) states.clear()
+      return appended
+    } catch (error) {
+      if (!(error instanceof WrongExpectedRevision)) throw error
+      states.delete(stream)
+      // Somebody else was faster, which is all the same to one who appends anywhere.
+      if (anywhere) return append(stream, proposals, expected)
+      throw new WrongExpectedVersion(stream, expected, error.actual)
+    }
+  }
+
+  /** Visible events of a stream, none when there is no such stream. */
+  const readStream = async (stream: string): Promise<Logged[] | undefined> => {
+    const state = await stateOf(stream)
+    if (state.tombstoned) throw new StreamDeleted(stream)
+    if (isAbsent(state)) return undefined
+    const first = Math.max(state.hiddenBefore, state.last - state.maxCount + 1)
+    return (await events.readStream(stream, first)).map(toLogged)
+  }
+
+  /** All events after a place, until now. */
+  async function* readForwards(after: number): AsyncGenerator<Logged, void, undefined> {
+    for await (const event of events.readAll({ after: placeToEmbedded(after) })) yield toLogged(event)
+  }
+
+  /** All events before a place. */
+  async function* readBackwards(before: number): AsyncGenerator<Logged, void, undefined> {
+    for (let end = before; end > 1; end -= PAGE) {
+      const page: Logged[] = []
+      for await (const event of readForwards(Math.max(0, end - PAGE - 1))) {
+        if (event.place >= end) break
+        page.push(event)
+      }
+      yield* page.reverse()
+    }
+  }
+
+  const head = async () => Number(await events.head())
+
+  return {
+    append,
+    readStream,
+    readForwards,
+    readBackwards,
+    head,
+    /** Everything after a place and what comes; the first `caughtUp` tells where the past ends. */
+    async *follow(after: number, signal: AbortSignal) {
+      for await (const item of events.subscribe({ after: placeToEmbedded(after), signal })) {
+        if (item.kind === 'event') yield { kind: 'event' as const, event: toLogged(item.event) }
+        else if (item.kind === 'caughtUp') yield { kind: 'caughtUp' as const }
+      }
+    },
+    /** Hides what a stream holds; it goes on after that. */
+    async softDelete(stream: string, expected: Expected, id: string): Promise<Appended> {
+      const { last } = await checked(stream, expected)
+      const settings = { id, type: '$metadata', isJson: true, metadata: Buffer.alloc(0) }
+      const data = Buffer.from(JSON.stringify({ $tb: last + 1 }))
+      return append(metastreamOf(stream), [{ ...settings, data }], 'any')
+    },
+    /** Ends a stream for ever. */
+    async tombstone(stream: string, expected: Expected, id: string): Promise<Appended> {
+      const { last } = await checked(stream, expected)
+      const nothing = Buffer.alloc(0)
+      const proposal = { id, type: TOMBSTONE, isJson: false, data: nothing, metadata: nothing }
+      return append(stream, [proposal], last < 0 ? 'no_stream' : last)
+    },
+    close: () => events.close(),
+  }
+
+  async function checked(stream: string, expected: Expected): Promise<StreamState> {
+    const state = await stateOf(stream)
+    if (state.tombstoned) throw new StreamDeleted(stream)
+    const fits =
+      expected === 'any' ||
+      (expected === 'stream_exists' && state.last >= 0) ||
+      (expected === 'no_stream' ? state.last < 0 : expected === state.last)
+    if (!fits) throw new WrongExpectedVersion(stream, expected, state.last)
+    return state
+  }
+}
+
+export type Log = ReturnType<typeof openLog>
+
+/** The embedded event store counts its positions: 1, 2, 3 … without a gap. */
+export const placeOf = ({ position }: Appended) => Number(position)
+const placeToEmbedded = (place: number) => (place === 0 ? START : String(place))
+
+/** Content as it came: as JSON when it is, as bytes when not. */
+type Content = { json: Json } | { bytes: string }
+
+const toContent = (isJson: boolean, bytes: Buffer): Content => {
+  if (!isJson) return { bytes: bytes.toString('base64') }
+  try {
+    return { json: JSON.parse(bytes.toString()) }
+  } catch {
+    return { bytes: bytes.toString('base64') }
+  }
+}
+const fromContent = (content: Content): Buffer =>
+  'json' in content ? Buffer.from(JSON.stringify(content.json)) : Buffer.from(content.bytes, 'base64')
+
+const toEmbedded = ({ id, type, isJson, data, metadata }: Proposal): NewEvent => ({
+  id: id.toLowerCase(),
+  type,
+  data: { isJson, ...toContent(isJson, data) },
+  metadata: toContent(true, metadata) as unknown as EventMetadata,
+})
+
+const toLogged = (event: RecordedEvent): Logged => ({
+  id: event.id,
+  type: event.type,
+  stream: event.stream,
+  revision: event.revision,
+  place: placeOf(event),
+  created: new Date(event.recordedAt),
+  isJson: event.data.isJson === true,
+  data: fromContent(event.data as Content),
+  metadata: fromContent(event.metadata as unknown as Content),
+})
+
+const settingsOf = ({ data }: RecordedEvent) =>
+  (data as { json?: JsonObject }).json as { $tb?: number; $maxCount?: number }

@@ -1,0 +1,63 @@
+import { join } from 'node:path'
+import { containersRun, startContainer } from './container.ts'
+import type { Found } from './engine.ts'
+import { startServer } from './server-process.ts'
+
+const VERSION = '23.10.1'
+/** The server's images are built apart for each kind of processor. */
+const IMAGE = `eventstore/eventstore:${VERSION}-${process.arch === 'arm64' ? 'alpha-arm64v8' : 'jammy'}`
+
+const insecure = (port: number) => `esdb://127.0.0.1:${port}?tls=false`
+
+/**
+ * EventStoreDB: EVENT_STORE_URL or a container. It comes in no package manager: elsewhere the stand-in is found,
+ * which says so in its description.
+ */
+export async function findEventStore(): Promise<Found & { found: true }> {
+  const url = process.env.EVENT_STORE_URL
+  if (url?.startsWith('esdb')) {
+    return {
+      found: true,
+      kind: 'url',
+      description: 'the EventStoreDB of EVENT_STORE_URL',
+      start: async () => ({ url, stop: async () => {} }),
+    }
+  }
+  if (await containersRun()) {
+    return {
+      found: true,
+      kind: 'docker',
+      description: `EventStoreDB ${VERSION} in a container (${IMAGE})`,
+      start: ({ args = [] } = {}) =>
+        startContainer({
+          image: IMAGE,
+          port: 2113,
+          command: ['--insecure', '--run-projections=None', ...args],
+          url: insecure,
+          ready: /IS LEADER/,
+        }),
+    }
+  }
+  return eventStoreStandIn()
+}
+
+/** What stands in for EventStoreDB, as a process of its own that keeps its events in a file. */
+export function eventStoreStandIn(): Found & { found: true } {
+  return {
+    found: true,
+    kind: 'stand-in',
+    description:
+      'the stand-in for EventStoreDB, not EventStoreDB itself; to have that, set EVENT_STORE_URL=esdb://host:2113?tls=false or run Docker',
+    start: ({ args = [] } = {}) =>
+      startServer({
+        command: process.execPath,
+        args: (port, folder) => [
+          join(import.meta.dirname, 'esdb-stand-in-main.ts'),
+          ...['--port', String(port), '--data', folder],
+          ...args,
+        ],
+        url: insecure,
+        ready: /stand-in/,
+      }),
+  }
+}
