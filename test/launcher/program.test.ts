@@ -1,4 +1,7 @@
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { describe, expect, test, vi } from 'vitest'
+import { linkRuntime } from '../../bin/runtime.mjs'
 import { project } from './project.ts'
 
 /** A tiny project whose service is `source`; nothing has to be fetched for it. */
@@ -57,13 +60,26 @@ describe('the program that is run', () => {
     expect(run.said()).toContain('catalog with --port 8082')
   })
 
-  test('finds Node 24 as `node`', async () => {
-    const run = service(`
+  test('finds Node 24 as `node`, wherever the PATH leads', async () => {
+    const tiny = service(`
       import { execFileSync } from 'node:child_process'
       console.log(execFileSync('node', ['--version'], { encoding: 'utf8' }))
-    `).launch(['start'], { npm_execpath: '' })
+    `)
+    await tiny.launch(['start']).ended
+    const run = tiny.launch(['start'], { PATH: '/nowhere' })
 
     expect(await run.ended).toBe(0)
-    expect(run.said()).toContain(`\n${process.version}\n`)
+    expect(run.said()).toBe(`${process.version}\n\n`)
+  })
+
+  test.skipIf(process.platform === 'win32')('has Node 24 among the commands that npm installed', () => {
+    const { root, write } = project()
+    const bundled = `node_modules/node-${process.platform}-${process.arch}/bin/node`
+    write(bundled, 'the program')
+    write('node_modules/.bin/turbo', '')
+    linkRuntime(root)
+    linkRuntime(root)
+
+    expect(readFileSync(join(root, 'node_modules/.bin/node'), 'utf8')).toBe('the program')
   })
 })

@@ -31,7 +31,9 @@ describe('every workspace with tests', () => {
 
 describe('a cached test run', () => {
   // turbo.json adds @gantry/embedded to what every test depends on: declared by the packages below it, it were a cycle.
-  test.each(tested)('of %s depends on all that it imports', workspace => {
+  const cached = tested.filter(workspace => !workspace.startsWith('test/'))
+
+  test.each(cached)('of %s depends on all that it imports', workspace => {
     const { name, dependencies, devDependencies } = json(`${workspace}/package.json`)
     const declared = new Set([
       name,
