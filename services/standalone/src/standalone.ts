@@ -24,6 +24,9 @@ export interface Told {
   firstAdministrator(credentials: { username: string; password: string | undefined }): void
 }
 
+/** A wait that is over sooner is not worth a line. */
+const QUIET_MS = 1_000
+
 /** The five services in one process, on the embedded stores. @throws DataFolderRefused, or what listening throws */
 export async function startStandalone(
   settings: Settings,
@@ -72,10 +75,12 @@ export async function startStandalone(
     await app.listen({ port: settings.PORT, host: settings.HOST })
     sealDataFolder(folder)
     await Promise.all([...services, edge].map(part => part.start()))
+    const startedAt = performance.now()
     for (let said: string | undefined; ; await setTimeout(20)) {
       const waiting = composed.waitingFor()
       if (waiting === undefined) break
-      if (waiting !== said) told.progress(`waits for ${waiting}`)
+      if (performance.now() - startedAt < QUIET_MS || waiting === said) continue
+      told.progress(`waits for ${waiting}`)
       said = waiting
     }
     await identity.ensureAdministrator({

@@ -1,2 +1,3 @@
+export { type CounterCommand, type CounterEvent, type CounterState, counterDecider } from './counter.ts'
 export { story, storyMetadata } from './decider-story.ts'
 export { eventStoreContract, type OpenedEventStore } from './event-store-contract.ts'

@@ -3,16 +3,15 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { sqliteEventStore } from '@gantry/embedded'
-import { afterEach, beforeEach, expect, test } from 'vitest'
-import { type Aggregate, aggregate } from './aggregate.ts'
-import { type EventStore, EventStoreUnavailable } from './event-store.ts'
+import { type Aggregate, aggregate, type EventStore, EventStoreUnavailable } from '@gantry/event-sourcing'
 import {
   type CounterCommand,
   type CounterEvent,
   type CounterState,
   counterDecider,
-} from './testing/counter.ts'
-import { storyMetadata } from './testing/decider-story.ts'
+  storyMetadata,
+} from '@gantry/event-sourcing/testing'
+import { afterEach, beforeEach, expect, test } from 'vitest'
 
 let folder: string
 let eventStore: EventStore

@@ -2,10 +2,9 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { sqliteEventStore } from '@gantry/embedded'
+import { type EventStore, reservation, WrongExpectedRevision } from '@gantry/event-sourcing'
+import { storyMetadata } from '@gantry/event-sourcing/testing'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
-import { type EventStore, WrongExpectedRevision } from './event-store.ts'
-import { reservation } from './reservation.ts'
-import { storyMetadata } from './testing/decider-story.ts'
 
 let folder: string
 let eventStore: EventStore

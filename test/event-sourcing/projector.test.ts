@@ -3,22 +3,28 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { sqliteBus, sqliteEventStore, sqliteReadModels } from '@gantry/embedded'
-import type { Bus } from '@gantry/messaging'
-import { defineCollection, type ReadModels } from '@gantry/read-models'
-import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
-import { aggregate } from './aggregate.ts'
-import type { Fact } from './event.ts'
-import type { EventStore } from './event-store.ts'
-import type { Log, Worker } from './follower.ts'
-import { type Project, projectionOf, requestRebuild, startProjector } from './projector.ts'
-import { startRelay } from './relay.ts'
+import {
+  aggregate,
+  type EventStore,
+  type Fact,
+  type Log,
+  type Project,
+  projectionOf,
+  requestRebuild,
+  startProjector,
+  startRelay,
+  type Worker,
+} from '@gantry/event-sourcing'
 import {
   type CounterCommand,
   type CounterEvent,
   type CounterState,
   counterDecider,
-} from './testing/counter.ts'
-import { storyMetadata } from './testing/decider-story.ts'
+  storyMetadata,
+} from '@gantry/event-sourcing/testing'
+import type { Bus } from '@gantry/messaging'
+import { defineCollection, type ReadModels } from '@gantry/read-models'
+import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
 
 interface CounterDocument {
   id: string
