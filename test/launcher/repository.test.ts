@@ -30,7 +30,6 @@ describe('every workspace with tests', () => {
 })
 
 describe('a cached test run', () => {
-  // turbo.json adds @gantry/embedded to what every test depends on: declared by the packages below it, it were a cycle.
   const cached = tested.filter(workspace => !workspace.startsWith('test/'))
 
   test.each(cached)('of %s depends on all that it imports', workspace => {
