@@ -1,0 +1,83 @@
+import { pino } from 'pino'
+import { Registry } from 'prom-client'
+import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { httpServer } from './server.ts'
+
+let waiting: string | undefined
+let lines: string[]
+let app: ReturnType<typeof httpServer>
+beforeEach(() => {
+  waiting = undefined
+  lines = []
+  app = httpServer({
+    basePath: '/gantry',
+    log: pino({ level: 'info' }, { write: line => void lines.push(line) }),
+    metrics: new Registry(),
+    now: () => new Date('2026-11-21T10:00:00.000Z'),
+    waitingFor: () => waiting,
+  })
+  app.get('/gantry/fault', async () => {
+    throw new Error('a secret inside')
+  })
+  app.post('/gantry/echo', async request => request.body ?? 'nothing')
+})
+afterEach(async () => {
+  await app.close()
+})
+
+test('tells whether it is ready, and for what it waits', async () => {
+  expect((await app.inject('/gantry/health/ready')).json()).toEqual({ status: 'ready' })
+  waiting = 'the log'
+  const answer = await app.inject('/gantry/health/ready')
+  expect(answer.statusCode).toBe(503)
+  expect(answer.headers['retry-after']).toBe('2')
+  expect(answer.json()).toMatchObject({ code: 'not-ready', detail: 'waits for the log' })
+  expect((await app.inject('/gantry/health/live')).statusCode).toBe(200)
+})
+
+describe('a problem', () => {
+  test('never shows the inside of a fault, which the log tells with the request', async () => {
+    const answer = await app.inject({ url: '/gantry/fault', headers: { 'x-request-id': 'r-1' } })
+    expect(answer.statusCode).toBe(500)
+    expect(answer.json()).toEqual({
+      type: 'urn:gantry:problem:internal-error',
+      title: 'The service failed',
+      status: 500,
+      detail: 'The service failed',
+      instance: '/gantry/fault',
+      code: 'internal-error',
+      requestId: 'r-1',
+      timestamp: '2026-11-21T10:00:00.000Z',
+    })
+    expect(lines.join()).toContain('a secret inside')
+    expect(lines.join()).toContain('r-1')
+  })
+  test('says 405 with the methods that a path of the interface has, and 404 elsewhere', async () => {
+    const answer = await app.inject({ method: 'DELETE', url: '/gantry/apis' })
+    expect({ status: answer.statusCode, allow: answer.headers.allow }).toEqual({
+      status: 405,
+      allow: 'GET, HEAD, POST',
+    })
+    expect((await app.inject('/gantry/nowhere')).statusCode).toBe(404)
+    expect((await app.inject('/apis')).statusCode).toBe(404)
+  })
+})
+
+test('a body that is announced and empty is no body', async () => {
+  const answer = await app.inject({
+    method: 'POST',
+    url: '/gantry/echo',
+    headers: { 'content-type': 'application/json' },
+    payload: '',
+  })
+  expect({ status: answer.statusCode, body: answer.body }).toEqual({ status: 200, body: 'nothing' })
+})
+
+test('a request id is taken over when it is one, and made when it is not', async () => {
+  const id = async (given: string) =>
+    (await app.inject({ url: '/gantry/health/live', headers: { 'x-request-id': given } })).headers[
+      'x-request-id'
+    ]
+  expect(await id('trace-7')).toBe('trace-7')
+  expect(await id('<script>')).toMatch(/^[0-9a-f-]{36}$/)
+})
