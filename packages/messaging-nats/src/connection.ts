@@ -21,6 +21,8 @@ export interface Session {
   stream: string
   /** Subjects that the stream stores. */
   stored: readonly string[]
+  /** Whether the stream has several copies. */
+  replicated: boolean
   /** Whether a consumer can have several filters: from nats-server 2.10 on. */
   severalFilters: boolean
   /** Aborted with BusUnavailable when the connection is lost or closed. */
@@ -56,7 +58,7 @@ export async function openSession(options: NatsOptions): Promise<Session> {
   try {
     if (!isAtLeast(nc, OLDEST)) throw new Error(`nats-server ${nc.info?.version} is too old; 2.9 is needed`)
     const jsm = await nc.jetstreamManager()
-    const stored = await ensureStream(jsm, stream, { ...options, subjects })
+    const { subjects: stored, num_replicas } = await ensureStream(jsm, stream, { ...options, subjects })
     const lost = new AbortController()
     nc.closed().then(error =>
       lost.abort(new BusUnavailable(error ? reasonOf(error) : 'the connection was lost')),
@@ -68,6 +70,7 @@ export async function openSession(options: NatsOptions): Promise<Session> {
       jsm,
       stream,
       stored,
+      replicated: num_replicas > 1,
       severalFilters: isAtLeast(nc, SEVERAL_FILTERS),
       lost: lost.signal,
     }

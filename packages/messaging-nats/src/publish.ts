@@ -9,9 +9,11 @@ const TIMEOUT_MS = 5_000
 const WRONG_LAST_MESSAGE = 10070
 
 /**
- * Stores messages in their order, many on their way at once. Each but the first of a batch is stored only right after
- * the one before it, which the server checks: when one is lost, or another publisher's comes between, all that follow
- * are refused, so that no failure of a server or a cluster turns the order round.
+ * Stores messages in their order. Where the stream has one copy, many are on their way at once; each but the first of a
+ * batch is stored only right after the one before it, which the server checks: when one is lost, or another publisher's
+ * comes between, all that follow are refused, so that no failure turns the order round. Where it has several copies,
+ * one follows when the one before is stored: there a message that was refused or lost on its way to the copies is taken
+ * for a duplicate when it is published again.
  */
 export function publishing(connection: Connection): Pick<Bus, 'publish'> {
   return {
@@ -19,7 +21,8 @@ export function publishing(connection: Connection): Pick<Bus, 'publish'> {
       let stored = 0
       while (stored < messages.length) {
         const session = await connection.session()
-        stored += await storeBatch(session, messages.slice(stored, stored + BATCH))
+        const atOnce = session.replicated ? 1 : BATCH
+        stored += await storeBatch(session, messages.slice(stored, stored + atOnce))
       }
     },
   }
@@ -37,15 +40,21 @@ async function storeBatch(session: Session, messages: readonly Message[]): Promi
   throw failureOf(outcome.reason, messages[failed], session)
 }
 
-async function store({ js, stream }: Session, message: Message, previous?: Message): Promise<void> {
+async function store(session: Session, message: Message, previous?: Message): Promise<void> {
   const carried = headers()
   for (const [name, value] of Object.entries(message.headers ?? {})) carried.set(name, value)
-  await js.publish(message.subject, JSON.stringify(message.data), {
+  const { duplicate, seq } = await session.js.publish(message.subject, JSON.stringify(message.data), {
     msgID: message.id,
     headers: carried,
     timeout: TIMEOUT_MS,
-    expect: { streamName: stream, ...(previous && { lastMsgID: previous.id }) },
+    expect: { streamName: session.stream, ...(previous && { lastMsgID: previous.id }) },
   })
+  if (!duplicate || seq > 0) return
+  // A duplicate without a place is not stored, or not yet (nats-server 2.10, processClusteredInboundMsg).
+  session.replicated = true
+  throw new BusUnavailable(
+    `message ${message.id} was published before, and it is not known whether it will be stored`,
+  )
 }
 
 function failureOf(error: unknown, message: Message | undefined, session: Session): unknown {

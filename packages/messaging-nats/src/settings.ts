@@ -54,8 +54,8 @@ interface Servers {
 export function parseServers(url: string): Servers {
   const urls = url.split(',').map(part => parseServer(part.trim()))
   const first = urls.find(({ username }) => username !== '')
-  const user = decodeURIComponent(first?.username ?? '')
-  const password = decodeURIComponent(first?.password ?? '')
+  const user = decoded(first?.username ?? '')
+  const password = decoded(first?.password ?? '')
   return {
     addresses: urls.map(({ hostname, port }) => `${hostname}:${port || 4222}`),
     encrypted: urls.some(({ protocol }) => protocol === 'tls:'),
@@ -64,10 +64,19 @@ export function parseServers(url: string): Servers {
   }
 }
 
+const wrong = (reason: string) =>
+  new NatsRefused(`MESSAGING_URL ${reason}: it reads like nats://host:4222 or tls://host:4222`)
+
+function decoded(text: string): string {
+  try {
+    return decodeURIComponent(text)
+  } catch {
+    throw wrong('has a user or password with a % that is not %25')
+  }
+}
+
 function parseServer(part: string): URL {
   const url = URL.parse(part)
-  const wrong = (reason: string) =>
-    new NatsRefused(`MESSAGING_URL ${reason}: it reads like nats://host:4222 or tls://host:4222`)
   if (!url) throw wrong('is not a URL')
   if (!['nats:', 'tls:'].includes(url.protocol)) throw wrong(`has the scheme ${url.protocol}//`)
   if (!url.hostname) throw wrong('names no host')

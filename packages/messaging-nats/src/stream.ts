@@ -10,13 +10,13 @@ const STREAM_NOT_FOUND = 10059
 /**
  * Makes the stream, or adds to it what it lacks. What is not given in the options stays as the operator left it, and
  * subjects that a newer version added stay too, whichever version starts last.
- * @returns the subjects that it stores
+ * @returns how it is now
  */
 export async function ensureStream(
   jsm: JetStreamManager,
   stream: string,
   { subjects = [], replicas, retentionMs }: Pick<NatsOptions, 'subjects' | 'replicas' | 'retentionMs'>,
-): Promise<string[]> {
+): Promise<StreamConfig> {
   const chosen = {
     ...(replicas !== undefined && { num_replicas: replicas }),
     ...(retentionMs !== undefined && { max_age: nanos(retentionMs) }),
@@ -33,7 +33,7 @@ export async function ensureStream(
       ),
       ...chosen,
     })
-    return made.config.subjects
+    return made.config
   }
   const wanted: StreamConfig = {
     ...current,
@@ -45,7 +45,7 @@ export async function ensureStream(
     wanted.num_replicas === current.num_replicas &&
     wanted.max_age === current.max_age
   if (!same) await jsm.streams.update(stream, wanted)
-  return wanted.subjects
+  return wanted
 }
 
 async function configOf(jsm: JetStreamManager, stream: string): Promise<StreamConfig | undefined> {

@@ -1,0 +1,63 @@
+import { describe, expect, it } from 'vitest'
+import { connectionOptions, NatsRefused, parseServers } from './settings.ts'
+
+describe('MESSAGING_URL', () => {
+  it('names a server, or several of a cluster', () => {
+    expect(parseServers('nats://bus.example')).toEqual({
+      addresses: ['bus.example:4222'],
+      encrypted: false,
+      shown: 'nats://bus.example:4222',
+    })
+    expect(parseServers('tls://a.example:4223, tls://b.example:4224/').addresses).toEqual([
+      'a.example:4223',
+      'b.example:4224',
+    ])
+    expect(parseServers('nats://[::1]:4222').addresses).toEqual(['[::1]:4222'])
+  })
+
+  it('may carry a user and a password, or a token, which are not shown', () => {
+    expect(parseServers('nats://gantry:p%40ss@a.example,nats://b.example')).toEqual({
+      addresses: ['a.example:4222', 'b.example:4222'],
+      encrypted: false,
+      user: 'gantry',
+      password: 'p@ss',
+      shown: 'nats://a.example:4222,nats://b.example:4222',
+    })
+    expect(parseServers('nats://s3cret@a.example')).toMatchObject({ token: 's3cret' })
+  })
+
+  it.each([
+    ['', 'MESSAGING_URL is not a URL: it reads like nats://host:4222 or tls://host:4222'],
+    ['bus.example', 'MESSAGING_URL is not a URL: '],
+    ['nats://a.example,', 'MESSAGING_URL is not a URL: '],
+    ['http://bus.example', 'MESSAGING_URL has the scheme http://: '],
+    ['nats://', 'MESSAGING_URL names no host: '],
+    ['nats://bus.example/stream', 'MESSAGING_URL goes on after host and port: '],
+    ['nats://bus.example?tls=true', 'MESSAGING_URL goes on after host and port: '],
+    ['nats://bus.example:99999', 'MESSAGING_URL is not a URL: '],
+    ['nats://us%er@bus.example', 'MESSAGING_URL has a user or password with a % that is not %25: '],
+  ])('is refused when it is %j', (url, message) => {
+    expect(() => parseServers(url)).toThrow(NatsRefused)
+    expect(() => parseServers(url)).toThrow(message)
+  })
+})
+
+describe('the options of the connection', () => {
+  it('go before the URL', () => {
+    const url = 'tls://gantry:wrong@bus.example'
+    expect(connectionOptions({ url, name: 'catalog-1', password: 'right' })).toMatchObject({
+      servers: ['bus.example:4222'],
+      name: 'catalog-1',
+      user: 'gantry',
+      pass: 'right',
+      tls: {},
+    })
+  })
+
+  it('demand encryption when they name files for it', () => {
+    expect(connectionOptions({ url: 'nats://bus.example' })).not.toHaveProperty('tls')
+    expect(connectionOptions({ url: 'nats://bus.example', tls: { caFile: 'ca.pem' } })).toMatchObject({
+      tls: { caFile: 'ca.pem' },
+    })
+  })
+})

@@ -1,0 +1,100 @@
+import { randomUUID } from 'node:crypto'
+import { setTimeout } from 'node:timers/promises'
+import { type Bus, BusUnavailable } from '@gantry/messaging'
+import { natsBus } from '@gantry/messaging-nats'
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
+import type { Engine } from './src/engine.ts'
+import { findNats } from './src/find-nats.ts'
+import { freePort } from './src/free-port.ts'
+
+const nats = await findNats()
+/** Nodes of a cluster must reach each other: here they do as processes. */
+const program = nats.found && (nats.kind === 'path' || nats.kind === 'installed') ? nats : undefined
+if (!program)
+  process.stderr.write('NATS cluster: skipped; it needs nats-server as a program, on the PATH or installed\n')
+
+describe.skipIf(!program)('a stream with three copies', { timeout: 120_000 }, () => {
+  let nodes: Engine[]
+  let buses: Bus[]
+
+  beforeEach(async () => {
+    const ports = await Promise.all([freePort(), freePort(), freePort()])
+    const routes = ports.map(port => `nats://127.0.0.1:${port}`)
+    const node = (index: number) => ['-n', `node${index}`, '--cluster', `${routes[index]}`]
+    const start = (_: string, index: number) =>
+      program?.start({ args: ['--cluster_name', 'gantry', '--routes', routes.join(), ...node(index)] })
+    nodes = (await Promise.all(routes.map(start))).filter(node => node !== undefined)
+    buses = []
+  })
+  afterEach(async () => {
+    await Promise.all(buses.map(bus => bus.close()))
+    await Promise.all(nodes.map(node => node.stop()))
+  })
+
+  const open = async () => {
+    const bus = natsBus({ url: nodes.map(({ url }) => url).join(), replicas: 3 })
+    buses.push(bus)
+    await vi.waitFor(() => bus.ping(), { timeout: 30_000, interval: 200 })
+    return bus
+  }
+  const insist = async (call: () => Promise<void>) => {
+    for (;;) {
+      try {
+        return await call()
+      } catch (error) {
+        if (!(error instanceof BusUnavailable)) throw error
+        await setTimeout(50)
+      }
+    }
+  }
+
+  it('loses and repeats nothing, in order, while leaders change, a node dies and others publish', async () => {
+    const count = 1_500
+    const bus = await open()
+    const noise = await open()
+    const stop = new AbortController()
+    const { signal } = stop
+    const message = (subject: string, data: number) => ({ id: randomUUID(), subject, data })
+    const orders = Array.from({ length: count }, (_, index) => message('events.orders', index + 1))
+
+    const disturbing = (async () => {
+      while (!signal.aborted) {
+        await noise.publish(Array.from({ length: 20 }, (_, n) => message('events.noise', n))).catch(() => {})
+        await setTimeout(10)
+      }
+    })()
+    const handled: number[] = []
+    const consuming = insist(async () => {
+      const options = { consumer: 'shop', subjects: ['events.orders'], signal }
+      for await (const { message, ack } of bus.consume(options)) {
+        handled.push(Number(message.data))
+        await ack()
+      }
+    })
+    for (let from = 0; from < count; from += 100) {
+      const published = insist(() => bus.publish(orders.slice(from, from + 100)))
+      if (from % 300 === 0) await changeLeader(noise)
+      if (from === 800) await nodes[0]?.faults?.kill()
+      await published
+    }
+
+    await vi.waitFor(() => expect(handled.at(-1)).toBe(count), { timeout: 60_000, interval: 50 })
+    stop.abort()
+    await Promise.all([disturbing, consuming])
+    const inOrder = orders.map(({ data }) => data)
+    expect([...new Set(handled)]).toEqual(inOrder)
+    await vi.waitFor(async () => expect(await readAll(await open())).toEqual(inOrder), { timeout: 30_000 })
+  })
+})
+
+async function readAll(bus: Bus): Promise<unknown[]> {
+  const given: unknown[] = []
+  const { signal } = new AbortController()
+  for await (const { data } of bus.read({ subjects: ['events.orders'], after: 0, live: false, signal }))
+    given.push(data)
+  return given
+}
+
+/** JetStream does not answer as a responder would; it does what it is asked all the same. */
+const changeLeader = (bus: Bus) =>
+  bus.request('$JS.API.STREAM.LEADER.STEPDOWN.GANTRY', {}, { timeoutMs: 2_000 }).catch(() => {})
