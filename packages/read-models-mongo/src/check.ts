@@ -1,0 +1,40 @@
+import { MongoCompatibilityError, MongoError } from 'mongodb'
+import { unavailable } from './connection.ts'
+import { PROGRESS, type Progress } from './progress.ts'
+import { failureOf } from './reason.ts'
+import { type MongoOptions, MongoRefused, openClient } from './settings.ts'
+
+/** MongoDB 5.0: the first whose documents may have any field name. */
+const OLDEST_WIRE_VERSION = 13
+
+/**
+ * Asks the server who it is, and whether it stores: call it before a service counts as ready, and again with backoff
+ * while it throws.
+ * @returns its name and version, e.g. MongoDB 7.0.14
+ * @throws MongoRefused when the setting cannot work, or the server is too old
+ * @throws ReadModelsUnavailable when nobody answers, or the answer is no; the message names the setting and the hosts
+ */
+export async function checkReadModels(options: MongoOptions): Promise<string> {
+  const { client, database, place } = openClient(options)
+  const tooOld = (what: string, cause?: unknown) =>
+    new MongoRefused(`${place} leads to ${what}; it has to be MongoDB 5.0 or newer`, { cause })
+  try {
+    await client.connect()
+    const db = client.db(database)
+    const [{ maxWireVersion }, { version, ferretdbVersion }] = await Promise.all([
+      db.command({ hello: 1 }),
+      db.command({ buildInfo: 1 }),
+    ])
+    if (maxWireVersion < OLDEST_WIRE_VERSION) throw tooOld(`MongoDB ${version}`)
+    const progress = db.collection<Progress>(PROGRESS)
+    await progress.updateOne({ _id: 'check' }, { $set: { position: '' } }, { upsert: true })
+    return ferretdbVersion ? `FerretDB, which is like MongoDB ${version}` : `MongoDB ${version}`
+  } catch (error) {
+    if (!(error instanceof MongoError)) throw error
+    throw failureOf(error) instanceof MongoCompatibilityError
+      ? tooOld('a server too old', error)
+      : unavailable(place, error)
+  } finally {
+    await client.close()
+  }
+}

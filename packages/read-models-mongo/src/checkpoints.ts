@@ -1,0 +1,49 @@
+import { type Checkpoints, type Lease, LeaseLost } from '@gantry/read-models'
+import type { Collection } from 'mongodb'
+import { isDuplicate } from './guarded-writes.ts'
+import type { Progress } from './progress.ts'
+
+export interface FencedCheckpoints extends Checkpoints {
+  /** @throws LeaseLost when it has been given to another since */
+  requireHeld(lease: Lease): Promise<void>
+}
+
+/**
+ * A checkpoint that is saved under the lease of its own name is in the same document as the lease, so that saving it
+ * and being refused are one step. Under a lease of another name, it remembers the newest token: an older one is
+ * refused from then on.
+ */
+export function mongoCheckpoints(progress: Collection<Progress>): FencedCheckpoints {
+  /** A lease that was given up is good until another has it. Names of holders are unique, tokens of a lost database not. */
+  const held = ({ name, token, holder }: Lease) => ({ _id: name, token, holder: { $in: [holder, null] } })
+
+  const requireHeld = async (lease: Lease) => {
+    if (!(await progress.findOne(held(lease)))) throw new LeaseLost(lease.name)
+  }
+
+  const saveFenced = async (name: string, position: string, { name: ofLease, token }: Lease) => {
+    const notNewer = { _id: name, fence: { $not: { $gt: token } } }
+    try {
+      await progress.updateOne(notNewer, { $set: { position, fence: token } }, { upsert: true })
+    } catch (error) {
+      throw isDuplicate(error) ? new LeaseLost(ofLease) : error
+    }
+  }
+
+  return {
+    requireHeld,
+    get: async name => (await progress.findOne({ _id: name }))?.position,
+    async save(name, position, lease) {
+      if (!lease) {
+        await progress.updateOne({ _id: name }, { $set: { position } }, { upsert: true })
+      } else if (lease.name === name) {
+        const { matchedCount } = await progress.updateOne(held(lease), { $set: { position } })
+        if (matchedCount === 0) throw new LeaseLost(name)
+      } else {
+        await requireHeld(lease)
+        await saveFenced(name, position, lease)
+      }
+    },
+    clear: async name => void (await progress.updateOne({ _id: name }, { $unset: { position: '' } })),
+  }
+}

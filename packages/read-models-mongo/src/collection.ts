@@ -1,0 +1,156 @@
+import {
+  type Collection,
+  type CollectionDefinition,
+  type Document,
+  type Filter,
+  type Query,
+  type Stored,
+  UnknownField,
+} from '@gantry/read-models'
+import { conditionsOf, orderOf } from './conditions.ts'
+import type { Connection } from './connection.ts'
+import { type Change, changeOf, makeChanges } from './guarded-writes.ts'
+import { collectionName, prepare, searchableIn } from './prepare.ts'
+import type { StoredDocument } from './stored-document.ts'
+
+/** A collection and what the adapter itself does with it, which is not translated for callers yet. */
+export interface OpenCollection<D extends Document> extends Collection<D> {
+  /** Makes changes of different documents. @returns how many were made */
+  make(changes: readonly Change[]): Promise<number>
+  /** To be called when the collection was dropped. */
+  prepareAgain(): void
+}
+
+const MAX_LIMIT = 1_000
+/** How often a process in use sees to its collections: others may have dropped them, or know fewer fields. */
+const PREPARE_AGAIN_MS = 60_000
+const READ = { projection: { doc: 1, revision: 1, live: 1 } }
+
+export interface CollectionOptions {
+  /** Whether the server answers by indexes. */
+  indexed(): Promise<boolean>
+  /** Milliseconds of a stopwatch. */
+  elapsed(): number
+}
+
+export function mongoCollection<D extends Document>(
+  definition: CollectionDefinition<D>,
+  { db, run }: Connection,
+  { indexed, elapsed }: CollectionOptions,
+): OpenCollection<D> {
+  const collection = db.collection<StoredDocument>(collectionName(definition))
+  let prepared: Promise<boolean> | undefined
+  let preparedAt = 0
+
+  const prepareOnce = async () => {
+    const byIndexes = await indexed()
+    await prepare(db, definition, byIndexes)
+    return byIndexes
+  }
+
+  /** @returns whether the server answers by indexes */
+  const ready = (): Promise<boolean> => {
+    if (!prepared) {
+      preparedAt = elapsed()
+      prepared = prepareOnce().catch(error => {
+        prepared = undefined
+        throw error
+      })
+    } else if (elapsed() - preparedAt > PREPARE_AGAIN_MS) {
+      preparedAt = elapsed()
+      run(prepareOnce).catch(() => {})
+    }
+    return prepared
+  }
+
+  const make = async (changes: readonly Change[]) => {
+    const byIndexes = await ready()
+    return makeChanges(collection, changes, ({ id, revision, doc }) => {
+      if (!doc) return { _id: id, revision, live: false }
+      return { _id: id, revision, live: true, doc, ...searchableIn(definition, doc, byIndexes) }
+    })
+  }
+
+  /** @returns the terms that need searching */
+  const checked = ({ where = {}, text = [] }: Filter): string[] => {
+    for (const name of Object.keys(where)) requireField(name)
+    if (text.some(term => /\s/.test(term))) throw new RangeError('a search term has no whitespace')
+    return text.filter(term => term !== '')
+  }
+
+  const requireField = (name: string) => {
+    if (!Object.hasOwn(definition.fields, name)) throw new UnknownField(definition.name, name)
+  }
+
+  /** MongoDB's filter; undefined when nothing can satisfy it. */
+  const selection = async (filter: Filter) => {
+    const terms = checked(filter)
+    if (terms.length > 0 && !definition.text?.length) return undefined
+    return conditionsOf(filter, terms, await ready())
+  }
+
+  const page = async (conditions: object, { sort = [], skip = 0, limit }: Query) => {
+    const found = collection.find(conditions, {
+      ...READ,
+      sort: orderOf(sort),
+      skip,
+      limit,
+      batchSize: limit + 1,
+    })
+    return (await found.toArray()).map(given<D>)
+  }
+
+  const checkPage = ({ sort = [], skip = 0, limit }: Query) => {
+    for (const { field } of sort) requireField(field)
+    if (!(Number.isInteger(limit) && limit >= 1 && limit <= MAX_LIMIT && skip >= 0))
+      throw new RangeError(`a page has 1 to ${MAX_LIMIT} documents and skips 0 or more`)
+  }
+
+  return {
+    make,
+    prepareAgain: () => {
+      prepared = undefined
+    },
+    get: id =>
+      run(async () => {
+        const found = await collection.findOne({ _id: id }, READ)
+        return found?.live ? given<D>(found) : undefined
+      }),
+    getMany: ids =>
+      run(async () => {
+        const found = await collection.find({ _id: { $in: [...new Set(ids)] }, live: true }, READ).toArray()
+        return found.map(given<D>)
+      }),
+    find: query =>
+      run(async () => {
+        checkPage(query)
+        const conditions = await selection(query)
+        if (!conditions) return { items: [], total: 0 }
+        const items = await page(conditions, query)
+        const { skip = 0, limit } = query
+        const end = skip + items.length
+        // The last page tells the total, and what is counted a moment later is kept from contradicting a page.
+        if (items.length < limit && (items.length > 0 || skip === 0)) return { items, total: end }
+        const counted = await collection.countDocuments(conditions)
+        return { items, total: items.length > 0 ? Math.max(counted, end) : Math.min(counted, skip) }
+      }),
+    list: query =>
+      run(async () => {
+        checkPage(query)
+        const conditions = await selection(query)
+        return conditions ? page(conditions, query) : []
+      }),
+    count: filter =>
+      run(async () => {
+        const conditions = await selection(filter)
+        return conditions ? collection.countDocuments(conditions) : 0
+      }),
+    put: async (doc, revision) => {
+      const change = changeOf({ id: doc.id, doc, revision })
+      return (await run(() => make([change]))) === 1
+    },
+    remove: async (id, revision) => (await run(() => make([changeOf({ id, doc: null, revision })]))) === 1,
+  }
+}
+
+const given = <D>({ doc, revision }: StoredDocument): Stored<D> => ({ doc: doc as D, revision })

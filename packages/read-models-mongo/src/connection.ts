@@ -1,0 +1,43 @@
+import { ReadModelsUnavailable } from '@gantry/read-models'
+import { type Db, MongoError } from 'mongodb'
+import { reasonOf } from './reason.ts'
+import { type MongoOptions, openClient } from './settings.ts'
+
+export interface Connection {
+  db: Db
+  /** Runs a job against the database. @throws ReadModelsUnavailable */
+  run<T>(job: () => Promise<T>): Promise<T>
+  /** Waits for the jobs under way, and ends for good. */
+  close(): Promise<void>
+}
+
+/** Connects with the first job, and again by itself whenever the server is back. @throws MongoRefused */
+export function connect(options: MongoOptions): Connection {
+  const { client, database, place } = openClient(options)
+  const underWay = new Set<Promise<unknown>>()
+  let closed = false
+  return {
+    db: client.db(database),
+    async run(job) {
+      if (closed) throw new ReadModelsUnavailable('they are closed')
+      // Calls that come before it is connected all hear why it cannot be, rather than one of them.
+      const running = client.connect().then(job)
+      underWay.add(running)
+      try {
+        return await running
+      } catch (error) {
+        throw error instanceof MongoError ? unavailable(place, error) : error
+      } finally {
+        underWay.delete(running)
+      }
+    },
+    async close() {
+      closed = true
+      await Promise.allSettled(underWay)
+      await client.close()
+    },
+  }
+}
+
+export const unavailable = (place: string, error: unknown) =>
+  new ReadModelsUnavailable(new Error(`${place}: ${reasonOf(error)}`, { cause: error }))

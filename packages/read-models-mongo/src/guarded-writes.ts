@@ -1,0 +1,103 @@
+import type { Document, Write } from '@gantry/read-models'
+import { type AnyBulkWriteOperation, type Collection, MongoBulkWriteError, MongoServerError } from 'mongodb'
+import type { StoredDocument } from './stored-document.ts'
+
+const DUPLICATE = 11_000
+
+export const isDuplicate = (error: unknown) => error instanceof MongoServerError && error.code === DUPLICATE
+
+/** A document to store, or null to remove it, unless something newer is there. */
+export interface Change {
+  id: string
+  revision: number
+  doc: Document | null
+  /** Whether the same revision gives way too: to a removal, and to what is forced. */
+  overSame: boolean
+}
+
+/** What a write is to do, with a copy of the document as it is now. */
+export const changeOf = ({ id, revision, doc, force }: Omit<Write, 'collection'>): Change => ({
+  id,
+  revision,
+  doc: doc && (JSON.parse(JSON.stringify(doc)) as Document),
+  overSame: force === true || doc === null,
+})
+
+const goesOver = ({ revision, overSame }: Change, known: number | undefined): boolean =>
+  known === undefined || revision > known || (overSame && revision === known)
+
+/** What is left of changes that come one after the other: one for each document. */
+export function newest(changes: readonly Change[]): Change[] {
+  const byId = new Map<string, Change>()
+  for (const change of changes)
+    if (goesOver(change, byId.get(change.id)?.revision)) byId.set(change.id, change)
+  return [...byId.values()]
+}
+
+/**
+ * Makes each change, of which no two are of one document, unless something newer is there. What is there is looked up
+ * first: late changes, nearly all that a projector has after the command handlers, cost nothing more. Each is guarded
+ * all the same, by a replacement that only finds an older revision or an insert that finds none: who comes in between
+ * is never overwritten by something older, and whose insert meets a document looks again.
+ * @returns how many were made
+ */
+export async function makeChanges(
+  collection: Collection<StoredDocument>,
+  changes: readonly Change[],
+  stored: (change: Change) => StoredDocument,
+): Promise<number> {
+  let made = 0
+  let open = changes
+  while (open.length > 0) {
+    const revisions = await revisionsOf(
+      collection,
+      open.map(({ id }) => id),
+    )
+    const due = open.filter(change => goesOver(change, revisions.get(change.id)))
+    if (due.length === 0) break
+    const outcome = await writeAll(
+      collection,
+      due.map(change =>
+        revisions.has(change.id)
+          ? replacement(change, stored(change))
+          : { insertOne: { document: stored(change) } },
+      ),
+    )
+    made += outcome.made
+    open = outcome.met.map(index => due[index] as Change)
+  }
+  return made
+}
+
+async function revisionsOf(collection: Collection<StoredDocument>, ids: string[]) {
+  const [id] = ids
+  const those = ids.length === 1 && id !== undefined ? { _id: id } : { _id: { $in: ids } }
+  const known = await collection.find(those, { projection: { revision: 1 } }).toArray()
+  return new Map(known.map(({ _id, revision }) => [_id, revision]))
+}
+
+function replacement(
+  { id, revision, overSame }: Change,
+  { _id, ...rest }: StoredDocument,
+): AnyBulkWriteOperation<StoredDocument> {
+  const older = overSame ? { $lte: revision } : { $lt: revision }
+  return { replaceOne: { filter: { _id: id, revision: older }, replacement: rest } }
+}
+
+/** @returns how many were made, and the places of inserts that met a document */
+async function writeAll(
+  collection: Collection<StoredDocument>,
+  operations: AnyBulkWriteOperation<StoredDocument>[],
+): Promise<{ made: number; met: number[] }> {
+  try {
+    const { insertedCount, matchedCount } = await collection.bulkWrite(operations, { ordered: false })
+    return { made: insertedCount + matchedCount, met: [] }
+  } catch (error) {
+    if (!(error instanceof MongoBulkWriteError)) throw error
+    const failures = [error.writeErrors].flat()
+    const onlyMet = failures.length > 0 && failures.every(({ code }) => code === DUPLICATE)
+    if (!onlyMet || error.result.getWriteConcernError()) throw error
+    const { insertedCount, matchedCount } = error.result
+    return { made: insertedCount + matchedCount, met: failures.map(({ index }) => index) }
+  }
+}

@@ -1,0 +1,62 @@
+import type { Lease, Leases } from '@gantry/read-models'
+import type { Collection } from 'mongodb'
+import { isDuplicate } from './guarded-writes.ts'
+import type { Progress } from './progress.ts'
+
+/**
+ * Leases that compare no clocks of different machines: whoever wants one that another holds watches it, and takes it
+ * when it has not moved for as long as its holder said, by his own stopwatch. A clock that is wrong does nothing.
+ * @param elapsed milliseconds of a stopwatch
+ */
+export function mongoLeases(progress: Collection<Progress>, elapsed: () => number): Leases {
+  const watched = new Map<string, { state: string; since: number }>()
+
+  /** Whether it has not moved since it was first seen in this state, for as long as it may. */
+  const expired = ({ _id, token, beat, ttlMs = 0 }: Progress): boolean => {
+    const state = `${token}/${beat}`
+    const seen = watched.get(_id)
+    if (seen?.state === state) return elapsed() - seen.since >= ttlMs
+    watched.set(_id, { state, since: elapsed() })
+    return false
+  }
+
+  const isFree = (known: Progress, holder: string) =>
+    !known.holder || known.holder === holder || expired(known)
+
+  /** @returns whether it was still as it is known */
+  const take = async (known: Progress, change: Pick<Progress, 'holder' | 'token' | 'ttlMs'>) => {
+    const unchanged = { _id: known._id, token: known.token, beat: known.beat }
+    const { matchedCount } = await progress.updateOne(unchanged, { $set: change, $inc: { beat: 1 } })
+    return matchedCount === 1
+  }
+
+  /** @returns whether it was the first of that name */
+  const giveFirst = async (name: string, change: Pick<Progress, 'holder' | 'token' | 'ttlMs'>) => {
+    const never = { _id: name, token: { $exists: false } }
+    try {
+      await progress.updateOne(never, { $set: { ...change, beat: 0 } }, { upsert: true })
+      return true
+    } catch (error) {
+      if (isDuplicate(error)) return false
+      throw error
+    }
+  }
+
+  return {
+    async acquire(name, holder, ttlMs) {
+      for (;;) {
+        const known = await progress.findOne({ _id: name })
+        if (known?.token !== undefined && !isFree(known, holder)) return undefined
+        const token = (known?.token ?? 0) + (known?.holder === holder ? 0 : 1)
+        const change = { holder, token, ttlMs }
+        const taken = await (known?.token === undefined ? giveFirst(name, change) : take(known, change))
+        if (!taken) continue
+        watched.delete(name)
+        return { name, holder, token }
+      }
+    },
+    async release({ name, holder, token }: Lease) {
+      await progress.updateOne({ _id: name, holder, token }, { $set: { holder: null }, $inc: { beat: 1 } })
+    },
+  }
+}

@@ -1,0 +1,89 @@
+import type { CollectionDefinition, Document, ReadModels, Write } from '@gantry/read-models'
+import { mongoCheckpoints } from './checkpoints.ts'
+import { mongoCollection, type OpenCollection } from './collection.ts'
+import { connect } from './connection.ts'
+import { changeOf, newest } from './guarded-writes.ts'
+import { mongoLeases } from './leases.ts'
+import { collectionName, type Definition } from './prepare.ts'
+import { PROGRESS, type Progress } from './progress.ts'
+import type { MongoOptions } from './settings.ts'
+
+export interface MongoReadModelsOptions extends MongoOptions {
+  /**
+   * Whether to make indexes. If it is not said: unless the server is FerretDB 1, which reads all documents for a query
+   * whatever there is, the longer the more there is in them.
+   */
+  indexes?: boolean
+  /** Milliseconds of the stopwatch that leases of others are watched by; of this process if it is not said. */
+  elapsed?: () => number
+}
+
+/**
+ * Read models in MongoDB 5.0 or newer, for any number of processes. What is acknowledged is on the disks of a majority,
+ * and a read that starts then has it, whoever reads. Connects by itself, now and whenever the server is back; calls
+ * fail with ReadModelsUnavailable within seconds while it is away.
+ *
+ * One page and its total are two queries; what changes in between may be in one of them, but they never contradict
+ * each other. A total costs reading as many index entries as there are matches, about a microsecond each. Strings
+ * sort by code point, which differs from the order by code unit for characters beyond U+FFFF only.
+ * @throws MongoRefused when the URL cannot be used
+ */
+export function mongoReadModels({
+  indexes,
+  elapsed = () => performance.now(),
+  ...options
+}: MongoReadModelsOptions): ReadModels {
+  const connection = connect(options)
+  const { db, run, close } = connection
+  const progress = db.collection<Progress>(PROGRESS)
+  const leases = mongoLeases(progress, elapsed)
+  const checkpoints = mongoCheckpoints(progress)
+  const collections = new Map<Definition, OpenCollection<Document>>()
+
+  const indexed = async () => indexes ?? !('ferretdbVersion' in (await db.command({ buildInfo: 1 })))
+
+  const collection = <D extends Document>(definition: CollectionDefinition<D>): OpenCollection<D> => {
+    const known = collections.get(definition) as OpenCollection<D> | undefined
+    if (known) return known
+    const opened = mongoCollection(definition, connection, { indexed, elapsed })
+    collections.set(definition, opened as unknown as OpenCollection<Document>)
+    return opened
+  }
+
+  const drop = async (dropped: Pick<Definition, 'name' | 'version'>) => {
+    const name = collectionName(dropped)
+    await db.collection(name).drop()
+    for (const [definition, opened] of collections)
+      if (collectionName(definition) === name) opened.prepareAgain()
+  }
+
+  const changesIn = (writes: readonly Write[]) =>
+    [...Map.groupBy(writes, write => write.collection)].map(([definition, ofCollection]) => ({
+      into: collection(definition),
+      changes: newest(ofCollection.map(changeOf)),
+    }))
+
+  return {
+    collection,
+    async write(writes, checkpoint) {
+      const batches = changesIn(writes)
+      await run(async () => {
+        if (checkpoint?.lease) await checkpoints.requireHeld(checkpoint.lease)
+        await Promise.all(batches.map(({ into, changes }) => into.make(changes)))
+        if (checkpoint) await checkpoints.save(checkpoint.name, checkpoint.position, checkpoint.lease)
+      })
+    },
+    checkpoints: {
+      get: name => run(() => checkpoints.get(name)),
+      save: (name, position, lease) => run(() => checkpoints.save(name, position, lease)),
+      clear: name => run(() => checkpoints.clear(name)),
+    },
+    leases: {
+      acquire: (name, holder, ttlMs) => run(() => leases.acquire(name, holder, ttlMs)),
+      release: lease => run(() => leases.release(lease)),
+    },
+    drop: definition => run(() => drop(definition)),
+    ping: () => run(async () => void (await db.command({ ping: 1 }))),
+    close,
+  }
+}

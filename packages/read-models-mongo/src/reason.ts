@@ -1,0 +1,49 @@
+import { MongoServerError, MongoServerSelectionError, MongoWriteConcernError } from 'mongodb'
+
+const NETWORK_WORDS: Readonly<Record<string, string>> = {
+  ECONNREFUSED: 'the connection was refused; is a MongoDB server running there?',
+  ENOTFOUND: 'there is no such host',
+  EAI_AGAIN: 'the name of the host cannot be looked up',
+  EHOSTUNREACH: 'there is no way to the host',
+  ENETUNREACH: 'there is no way to the host',
+  ECONNRESET: 'the connection was lost',
+}
+
+/** Codes of the server (error_codes.yml). */
+const SERVER_WORDS: Readonly<Record<number, string>> = {
+  13: 'the user may not read and write the database',
+  18: 'it refuses the user or the password',
+}
+
+/** Why the server could not be used, in words for the operator. */
+export function reasonOf(error: unknown): string {
+  const failure = failureOf(error)
+  if (!(failure instanceof Error)) return String(failure)
+  if (failure instanceof MongoServerSelectionError) return reasonOfSelection(failure)
+  if (failure instanceof MongoWriteConcernError)
+    return 'a majority of the replica set does not confirm writes'
+  if (failure instanceof MongoServerError)
+    return SERVER_WORDS[Number(failure.code)] ?? `it says: ${failure.message}`
+  const code = codeOf(failure)
+  return (code && NETWORK_WORDS[code]) ?? failure.message
+}
+
+/** What was wrong with a server that was tried, rather than that none could be selected. */
+export function failureOf(error: unknown): unknown {
+  if (!(error instanceof MongoServerSelectionError)) return error
+  const failed = [...(error.reason?.servers.values() ?? [])].find(server => server.error)
+  return failed?.error ?? error
+}
+
+function reasonOfSelection({ reason, message }: MongoServerSelectionError): string {
+  const servers = [...(reason?.servers.values() ?? [])]
+  if (servers.some(({ type }) => type !== 'Unknown'))
+    return 'it has no primary; is the replica set initiated, and a majority of it up?'
+  return servers.length > 0 ? 'it does not answer' : message
+}
+
+/** The system's code of an error or of what caused it. */
+function codeOf(error: Error): string | undefined {
+  if ('code' in error && typeof error.code === 'string') return error.code
+  return error.cause instanceof Error ? codeOf(error.cause) : undefined
+}

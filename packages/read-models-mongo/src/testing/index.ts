@@ -1,0 +1,1 @@
+export { initiateReplicaSet } from './replica-set.ts'

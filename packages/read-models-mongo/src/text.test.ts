@@ -1,0 +1,51 @@
+import { foldCase } from '@gantry/read-models'
+import { describe, expect, it } from 'vitest'
+import { containing, searchableOf } from './text.ts'
+
+const texts = [
+  'Payment Gateway\nCharges cards; see https://pay.example/v2.1/docs?x=[a]*',
+  'a\ttab and a-very-long-word-that-goes-on-and-on',
+  'Rocket 🚀🚀 東京タワー ΟΔΟΣ',
+  '',
+]
+
+/** How MongoDB takes a condition of `containing`: an element that is or matches, and a text that matches. */
+const holds = ({ text, parts = [] }: { text: string; parts?: string[] }, condition: object): boolean =>
+  Object.entries(condition).every(([field, wanted]) => {
+    const values = field === 'parts' ? parts : [text]
+    return values.some(value =>
+      typeof wanted === 'string' ? value === wanted : new RegExp(wanted.$regex).test(value),
+    )
+  })
+
+describe.each([true, false])('a text that is searched by parts: %s', indexed => {
+  const stored = texts.map(text => searchableOf([text, null, undefined, 7], indexed))
+
+  it('is found by everything in it without whitespace, and by nothing else', () => {
+    const terms = new Set(['zz', 'yt', 'gatewaycharges', 'a-very-long-word-that-goes-off', '.*', '^', 'σ'])
+    for (const text of texts)
+      for (let from = 0; from < text.length; from++)
+        for (const length of [1, 2, 3, 11, 12, 13, 30]) {
+          const term = text.slice(from, from + length).toUpperCase()
+          if (!/\s/.test(term) && term.isWellFormed()) terms.add(term)
+        }
+    for (const term of terms) {
+      const condition = containing(term, indexed)
+      for (const [index, text] of texts.entries())
+        expect([term, holds(stored[index] ?? { text: '' }, condition)]).toEqual([
+          term,
+          foldCase(text).includes(foldCase(term)),
+        ])
+    }
+  })
+})
+
+it('asks the index for one stretch, and the text itself only for what is longer than its parts', () => {
+  expect(containing('V2', true)).toEqual({ parts: 'v2' })
+  expect(containing('v2.', true)).toEqual({ parts: { $regex: '^v2\\.' } })
+  expect(containing('payment-v2.0', true)).toEqual({ parts: { $regex: '^payment\\-v2\\.0' } })
+  expect(containing('payment-v2.01', true)).toEqual({
+    parts: { $regex: '^payment\\-v2\\.0' },
+    text: { $regex: 'payment\\-v2\\.01' },
+  })
+})
