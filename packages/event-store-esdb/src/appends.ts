@@ -1,4 +1,4 @@
-import { type AppendResult, type EventData, NO_STREAM, UnavailableError } from '@eventstore/db-client'
+import { type AppendResult, type EventData, NO_STREAM } from '@eventstore/db-client'
 import type { ExpectedRevision } from '@gantry/event-sourcing'
 import { connect, disconnect } from './connection.ts'
 import { isAnswer } from './errors.ts'
@@ -16,6 +16,9 @@ const FORGOTTEN_AFTER_MS = 60_000
  * everything: so it gets a day, which no clock is off, and waits here for as long as it may.
  */
 const SERVER_DEADLINE_MS = 86_400_000
+
+/** The code of gRPC for a server that cannot be reached. */
+const AWAY = 14
 
 interface Append {
   stream: string
@@ -65,7 +68,7 @@ export function appendsTo(connectionString: string): Appends {
 }
 
 function appendsOver(connectionString: string) {
-  let client = connect(connectionString)
+  let client = connect(connectionString, 'appends')
   let underWay = 0
   let stuck = false
   const waiting: Append[] = []
@@ -100,7 +103,7 @@ function appendsOver(connectionString: string) {
     stuck = false
     underWay = UNDER_WAY
     await disconnect(client)
-    client = connect(connectionString)
+    client = connect(connectionString, 'appends')
     underWay = 0
   }
 
@@ -121,10 +124,10 @@ function appendsOver(connectionString: string) {
  */
 const isStuck = (error: unknown) =>
   !isAnswer(error) &&
-  !(error instanceof UnavailableError) &&
   error instanceof Error &&
   'code' in error &&
-  typeof error.code === 'number'
+  typeof error.code === 'number' &&
+  error.code !== AWAY
 
 /** Whichever way it ends, or never: then after a time by which it cannot be answered any more. */
 async function ended(answer: Promise<unknown>): Promise<void> {

@@ -12,7 +12,7 @@ const OLDEST = { major: 23, minor: 10 }
  * @throws EventStoreUnavailable when nobody answers; the message names the setting and the host
  */
 export async function checkEventStore(connectionString: string, timeoutMs = TIMEOUT_MS): Promise<string> {
-  const client = connect(connectionString)
+  const client = connect(connectionString, 'reads')
   const { promise: late, reject } = Promise.withResolvers<never>()
   const timer = setTimeout(() => reject(new Error(`no answer within ${timeoutMs} ms`)), timeoutMs)
   try {

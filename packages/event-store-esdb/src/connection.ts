@@ -13,6 +13,10 @@ const FORM = /^esdb(\+discover)?:\/\/(?:[^/@]+:[^/@]*@)?(?<hosts>[^/?@]+)\/*(?:\
 
 const DISCONNECT_MS = 2_000
 
+/** The client's own; less, it says, is too little. */
+const KEEP_ALIVE_MS = 10_000
+const GIVES_UP = `has to be ${KEEP_ALIVE_MS} or more: by it a frozen server is found out`
+
 /** The options of the client, in lower case, and which of their values cannot be worked with. */
 const OPTIONS = new Map<string, (value: string) => string | undefined>([
   ...[
@@ -20,14 +24,15 @@ const OPTIONS = new Map<string, (value: string) => string | undefined>([
     'defaultdeadline',
     'discoveryinterval',
     'gossiptimeout',
-    'keepaliveinterval',
-    'keepalivetimeout',
     'maxdiscoverattempts',
     'tls',
     'tlscafile',
     'usercertfile',
     'userkeyfile',
   ].map(name => [name, () => undefined] as const),
+  ...['keepaliveinterval', 'keepalivetimeout'].map(
+    name => [name, (value: string) => (Number(value) >= KEEP_ALIVE_MS ? undefined : GIVES_UP)] as const,
+  ),
   [
     'nodepreference',
     value =>
@@ -41,22 +46,31 @@ const OPTIONS = new Map<string, (value: string) => string | undefined>([
   ['tlsverifycert', () => 'has no effect; give the authority as tlsCAFile'],
 ])
 
+/** What a connection is for. */
+export type Purpose = 'appends' | 'reads' | 'subscriptions'
+const PURPOSES: Purpose[] = ['appends', 'reads', 'subscriptions']
+
 /**
- * A client of its own for every purpose: on one with about 100 open streams everything stalls, and a failed read
- * closes the channel of the appends that are under way.
+ * A client and a connection for every purpose: on one with about 100 open streams everything stalls, and a client
+ * whose read fails closes its channel, with the appends that are under way on it.
  * @throws EventStoreUrlRefused
  */
-export function connect(connectionString: string): EventStoreDBClient {
+export function connect(connectionString: string, purpose: Purpose): EventStoreDBClient {
   const { options = '' } = formOf(connectionString)
+  let keepAlive = KEEP_ALIVE_MS
   for (const option of options.split('&').filter(Boolean)) {
     const [name = '', value = ''] = option.split('=')
-    const problem = OPTIONS.get(name.toLowerCase().replace(/[_-]/g, ''))
+    const key = name.toLowerCase().replace(/[_-]/g, '')
+    const problem = OPTIONS.get(key)
     if (!problem) throw new EventStoreUrlRefused(`has an unknown option ${name}`)
     const reason = problem(value)
     if (reason) throw new EventStoreUrlRefused(`has the option ${name}, which ${reason}`)
+    if (key === 'keepaliveinterval') keepAlive = Number(value)
   }
+  // gRPC has one connection for all clients of equal settings: these differ by a millisecond.
+  const distinct = `keepAliveInterval=${keepAlive + PURPOSES.indexOf(purpose)}`
   try {
-    return EventStoreDBClient.connectionString(connectionString)
+    return EventStoreDBClient.connectionString(`${connectionString.trim()}${options ? '&' : '?'}${distinct}`)
   } catch (error) {
     throw new EventStoreUrlRefused(`cannot be used: ${withoutQuotation(error)}`)
   }

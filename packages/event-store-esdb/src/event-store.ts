@@ -45,8 +45,8 @@ export function esdbEventStore({
   connectionString,
   timeoutMs = TIMEOUT_MS,
 }: EsdbEventStoreOptions): EventStore {
-  const reads = connect(connectionString)
-  const subscriptions = connect(connectionString)
+  const reads = connect(connectionString, 'reads')
+  const subscriptions = connect(connectionString, 'subscriptions')
   const appends = appendsTo(connectionString)
   const closing = new AbortController()
   const head = headOf(reads, timeoutMs)

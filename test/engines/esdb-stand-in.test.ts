@@ -1,0 +1,99 @@
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { EventStoreDBClient } from '@eventstore/db-client'
+import { beforeAll, describe, expect, it } from 'vitest'
+import recording from './recorded/eventstoredb-answers.json' with { type: 'json' }
+import { startEsdbStandIn } from './src/esdb-stand-in.ts'
+import { type Answer, comparable } from './src/fixtures/esdb-recorded.ts'
+import { replayScenarios, type Way } from './src/fixtures/esdb-scenarios.ts'
+
+const recorded: readonly Answer[] = recording
+
+/** What only the recorded server can answer, and why. */
+const LEFT_OUT: Record<string, string> = {
+  'read $all forwards, types of the first 12':
+    'what the real server writes when it starts for the first time',
+  'rate: unary, 1 at a time': 'a measure of one machine',
+  'rate: unary, 64 at a time': 'a measure of one machine',
+  'rate: batch append, 64 at a time': 'a measure of one machine',
+  'rate: read $all': 'a measure of one machine',
+}
+
+/** What is not compared of an answer, and why. */
+const PARTLY: Record<string, { why: string; compared(result: never): unknown }> = {
+  'read $all backwards, 2': {
+    why: 'the second is a link that a projection of the real server wrote',
+    compared: ([last]: [unknown]) => [last],
+  },
+  'checkpoints seen (last 5)': {
+    why: 'how many there are depends on what the projections had written; where pages begin, too',
+    compared: ({ last }: { last: { commit: string; prepare: string }[] }) => ({
+      last: last.map(position => (position.prepare === '0n' ? 'the beginning of a page' : position)),
+    }),
+  },
+  'a server that is not there': {
+    why: 'the time is one of the machine',
+    compared: ({ e }: { e: unknown }) => ({ e }),
+  },
+}
+
+/** Of an append that is one of many in a call: the recorded ones were of a call of their own. */
+const PLAINER = ['append 1.1 MiB', 'append 5 MiB', 'append to a tombstoned stream']
+
+const compared = (answers: readonly Answer[]) =>
+  comparable(
+    answers.map(answer => {
+      const partly = PARTLY[answer.name]
+      return partly ? { ...answer, result: partly.compared(answer.result as never) } : answer
+    }),
+  )
+
+describe.each<[Way, string]>([
+  ['unary', 'with appends in calls of their own'],
+  ['batch', 'with many appends in a call'],
+])('%s: the stand-in answers as EventStoreDB 23.10.6 did, %s', way => {
+  let replayed: Answer[]
+
+  beforeAll(async () => {
+    const folder = await mkdtemp(join(tmpdir(), 'gantry-stand-in-'))
+    const standIn = await startEsdbStandIn({ path: join(folder, 'events') })
+    const client = EventStoreDBClient.connectionString(standIn.url)
+    replayed = await replayScenarios(client, way)
+    await standIn.stop()
+    await rm(folder, { recursive: true })
+  })
+
+  const wanted = compared(
+    recorded
+      .filter(({ name }) => !(name in LEFT_OUT))
+      .map(answer => (way === 'batch' && PLAINER.includes(answer.name) ? plainer(answer) : answer)),
+  )
+
+  for (const [index, answer] of wanted.entries()) {
+    const why = PARTLY[answer.name]?.why
+    it(why ? `${answer.name} (in part: ${why})` : answer.name, () => {
+      expect(compared(replayed)[index]).toEqual(answer)
+    })
+  }
+  it('to everything that is not left out below, in the same order', () => {
+    expect(replayed.map(({ name }) => name)).toEqual(wanted.map(({ name }) => name))
+  })
+})
+
+describe('left out', () => {
+  for (const [name, why] of Object.entries(LEFT_OUT)) it.skip(`${name}: ${why}`)
+
+  it('is only what was recorded', () => {
+    const names = recorded.map(({ name }) => name)
+    for (const name of [...Object.keys(LEFT_OUT), ...Object.keys(PARTLY), ...PLAINER]) {
+      expect(names).toContain(name)
+    }
+  })
+})
+
+/** Such an error has neither code nor text. */
+function plainer({ name, thrown }: Answer): Answer {
+  const { code: _, ...rest } = thrown as Record<string, unknown>
+  return { name, thrown: { ...rest, message: '' } }
+}
