@@ -1,4 +1,6 @@
 export { etag, matchesNone, revisionsOf } from './conditional.ts'
+export { listing, page } from './listing.ts'
+export { type PassedPrincipals, PRINCIPAL_HEADER, passedPrincipals } from './passed-principal.ts'
 export { answerProblem, refusalOf } from './problem.ts'
 export { changed, publicMessage, tell } from './reactions.ts'
 export {
@@ -6,7 +8,6 @@ export {
   ANONYMOUS,
   type Call,
   check,
-  page,
   type Reply,
   requireScope,
   router,

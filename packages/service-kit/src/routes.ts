@@ -217,20 +217,6 @@ export function check<Schema extends z.ZodType | undefined>(
   throw invalid(parsed.error.issues.map(issue => ({ field: issue.path.join('.'), message: issue.message })))
 }
 
-/** The page envelope of a list. */
-export const page = <Item>(
-  content: Item[],
-  total: number,
-  { page: number, size }: { page: number; size: number },
-) => ({
-  content,
-  size,
-  number,
-  totalPages: Math.ceil(total / size),
-  totalElements: total,
-  last: number * size >= total,
-})
-
 /** Refuses a caller without the scope of the operation (invariant: every service checks it itself). */
 export function requireScope(principal: Principal, operation: Operation): void {
   const { scope } = operation

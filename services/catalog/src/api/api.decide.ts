@@ -10,17 +10,13 @@ import type {
 import {
   type Change,
   type CommandMetadata,
+  type Conditional,
   type Decider,
   type JsonObject,
   Refusal,
+  requireRevision,
 } from '@gantry/event-sourcing'
 import { type ApiEvent, type ApiState, evolveApi, initialApi, type LiveApi, type Version } from './api.ts'
-
-interface Conditional {
-  metadata: CommandMetadata
-  /** Revisions that the caller has seen; any will do when absent. */
-  ifMatch?: number[] | undefined
-}
 
 export type ApiCommand =
   | { type: 'CreateApi'; metadata: CommandMetadata; id: string; input: ApiInput }
@@ -60,13 +56,13 @@ export const apiDecider: Decider<ApiState, ApiCommand, ApiEvent> = {
 
     switch (command.type) {
       case 'UpdateApi': {
-        matches(command, state.recordRevision)
+        requireRevision(command, state.recordRevision)
         const fields = { ...command.input, owner: command.input.owner ?? state.record.owner }
         if (isDeepStrictEqual({ ...state.record, ...fields }, state.record)) return []
         return [{ type: 'ApiUpdated', data: { ...fields, updatedAt: now } }]
       }
       case 'DeleteApi': {
-        matches(command, state.recordRevision)
+        requireRevision(command, state.recordRevision)
         const undeployed = command.undeploy
           ? [...state.deployedOn.keys()].map(
               (environment): ApiEvent => ({
@@ -89,7 +85,7 @@ export const apiDecider: Decider<ApiState, ApiCommand, ApiEvent> = {
       }
       case 'UpdateVersion': {
         const { record, revision } = versionOf(state, command.version)
-        matches(command, revision)
+        requireRevision(command, revision)
         if (command.input.name !== record.name) nameIsFree(state, command.input.name)
         const next: VersionRecord = { ...record, ...versionFields(command.input) }
         if (isDeepStrictEqual(next, record)) return []
@@ -97,7 +93,7 @@ export const apiDecider: Decider<ApiState, ApiCommand, ApiEvent> = {
       }
       case 'DeleteVersion': {
         const { record, revision } = versionOf(state, command.version)
-        matches(command, revision)
+        requireRevision(command, revision)
         return [{ type: 'VersionDeleted', data: { id: record.id, deletedAt: now } }]
       }
       case 'StartDeployment': {
@@ -181,10 +177,6 @@ function nameIsFree(state: LiveApi, name: string): void {
     if (record.name === name)
       throw new Refusal('version-name-taken', { detail: `another version is named ${name}`, name })
   }
-}
-
-function matches({ ifMatch }: Conditional, revision: number): void {
-  if (ifMatch && !ifMatch.includes(revision)) throw new Refusal('precondition-failed')
 }
 
 const recordOf = (state: ApiState): ApiSnapshot | undefined =>

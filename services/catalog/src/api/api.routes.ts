@@ -10,8 +10,8 @@ import {
   updateApi,
 } from '@gantry/contracts'
 import { type Aggregate, type Executed, Refusal } from '@gantry/event-sourcing'
-import type { Collection, Condition } from '@gantry/read-models'
-import { type AddRoute, page } from '@gantry/service-kit'
+import type { Collection } from '@gantry/read-models'
+import { type AddRoute, listing, page } from '@gantry/service-kit'
 import type { Owners } from '../owner/owner.projection.ts'
 import type { ApiCommand } from './api.decide.ts'
 import type { ApiDocument } from './api.projection.ts'
@@ -32,24 +32,19 @@ interface Included {
 
 export function apiRoutes(route: AddRoute, { api, apis, owners, announceDeletion }: ApiRoutes): void {
   route(listApis, async ({ query }) => {
-    const { text, name, owner, platformType, status, environment, tags, deployed, product } = query
-    const where = present({
-      name,
-      owner,
-      platformType,
-      status,
-      environments: environment,
-      products: product,
-      tags: tags && tags.length > 0 ? { all: tags } : undefined,
-      deployed: deployed === true ? true : undefined,
-    })
-    const { items, total } = await apis.find({
-      where,
-      text: terms(text),
-      sort: query.sort,
-      skip: (query.page - 1) * query.size,
-      limit: query.size,
-    })
+    const { name, owner, platformType, status, environment, tags, deployed, product } = query
+    const { items, total } = await apis.find(
+      listing(query, {
+        name,
+        owner,
+        platformType,
+        status,
+        environments: environment,
+        products: product,
+        tags: tags && tags.length > 0 ? { all: tags } : undefined,
+        deployed: deployed === true ? true : undefined,
+      }),
+    )
     const names = await owners.displayNames(items.map(({ doc }) => doc.owner))
     const content = items.map(({ doc }) => record(doc, names.get(doc.owner ?? ''), query))
     return { status: 200, body: page(content, total, query) }
@@ -125,11 +120,3 @@ function record(doc: ApiDocument, ownerDisplayName: string | undefined, included
     ...(included.includeRunningJobs && { runningJobs }),
   }
 }
-
-/** Search terms: what stands between white space. */
-const terms = (text: string | undefined) => text?.split(/\s+/).filter(term => term !== '') ?? []
-
-const present = (where: Record<string, Condition | undefined>): Record<string, Condition> =>
-  Object.fromEntries(
-    Object.entries(where).filter((entry): entry is [string, Condition] => entry[1] !== undefined),
-  )

@@ -8,7 +8,7 @@ import {
 } from '@gantry/contracts'
 import { type Aggregate, Refusal } from '@gantry/event-sourcing'
 import type { Collection, Stored } from '@gantry/read-models'
-import { type AddRoute, page } from '@gantry/service-kit'
+import { type AddRoute, listing, page } from '@gantry/service-kit'
 import type { ApiCommand } from './api.decide.ts'
 import type { ApiDocument, VersionDocument } from './api.projection.ts'
 import type { ApiEvent, ApiState } from './api.ts'
@@ -22,12 +22,7 @@ export interface VersionRoutes {
 export function versionRoutes(route: AddRoute, { api, apis, versions }: VersionRoutes): void {
   route(listVersions, async ({ params, query }) => {
     await apiExists(params.api_id)
-    const { items, total } = await versions.find({
-      where: { api: params.api_id },
-      sort: query.sort,
-      skip: (query.page - 1) * query.size,
-      limit: query.size,
-    })
+    const { items, total } = await versions.find(listing(query, { api: params.api_id }))
     const content = items.map(({ doc }) => record(doc))
     return { status: 200, body: page(content, total, query) }
   })

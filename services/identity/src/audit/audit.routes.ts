@@ -1,6 +1,6 @@
 import { listAuditLog } from '@gantry/contracts'
-import type { Collection, Condition } from '@gantry/read-models'
-import { type AddRoute, page } from '@gantry/service-kit'
+import type { Collection } from '@gantry/read-models'
+import { type AddRoute, listing, page } from '@gantry/service-kit'
 import { type AuditDocument, auditRecord } from './audit.projection.ts'
 
 export interface AuditRoutes {
@@ -12,20 +12,22 @@ export interface AuditRoutes {
 export function auditRoutes(route: AddRoute, { records, upToDate }: AuditRoutes): void {
   route(listAuditLog, async ({ query }) => {
     await upToDate()
-    const { text, from, to, user, action, resource } = query
-    const { items, total } = await records.find({
-      where: present({
-        timestamp:
-          from || to ? { ...(from && { gte: instant(from) }), ...(to && { lt: instant(to) }) } : undefined,
-        who: user,
-        action,
-        what: resource,
-      }),
-      text: text?.split(/\s+/).filter(term => term !== '') ?? [],
-      sort: [...query.sort, { field: 'position', direction: query.sort[0]?.direction ?? 'desc' }],
-      skip: (query.page - 1) * query.size,
-      limit: query.size,
-    })
+    const { from, to, user, action, resource } = query
+    const { items, total } = await records.find(
+      listing(
+        {
+          ...query,
+          sort: [...query.sort, { field: 'position', direction: query.sort[0]?.direction ?? 'desc' }],
+        },
+        {
+          timestamp:
+            from || to ? { ...(from && { gte: instant(from) }), ...(to && { lt: instant(to) }) } : undefined,
+          who: user,
+          action,
+          what: resource,
+        },
+      ),
+    )
     return {
       status: 200,
       body: page(
@@ -42,8 +44,3 @@ const END_OF_TIME = Date.parse('9999-12-31T23:59:59.999Z')
 
 /** A time with any offset in the form that timestamps are stored in, so that they compare as text. */
 const instant = (time: string) => new Date(Math.min(Date.parse(time), END_OF_TIME)).toISOString()
-
-const present = (where: Record<string, Condition | undefined>): Record<string, Condition> =>
-  Object.fromEntries(
-    Object.entries(where).filter((entry): entry is [string, Condition] => entry[1] !== undefined),
-  )

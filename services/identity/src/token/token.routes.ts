@@ -1,7 +1,7 @@
 import { createAccessToken, deleteAccessToken, getAccessToken, listAccessTokens } from '@gantry/contracts'
 import { type Executed, Refusal } from '@gantry/event-sourcing'
 import type { Collection } from '@gantry/read-models'
-import { type AddRoute, page } from '@gantry/service-kit'
+import { type AddRoute, listing, page } from '@gantry/service-kit'
 import { hashOf, secretOf } from './secret.ts'
 import { type TokenDocument, tokenRecord } from './token.projection.ts'
 import type { TokenCommand, TokenEvent, TokenState } from './token.ts'
@@ -27,12 +27,7 @@ export function tokenRoutes(route: AddRoute, { changeToken, tokens }: TokenRoute
   })
 
   route(listAccessTokens, async ({ query, principal }) => {
-    const { items, total } = await tokens.find({
-      where: { userId: principal.userId },
-      sort: query.sort,
-      skip: (query.page - 1) * query.size,
-      limit: query.size,
-    })
+    const { items, total } = await tokens.find(listing(query, { userId: principal.userId }))
     return {
       status: 200,
       body: page(

@@ -3,9 +3,11 @@ import { ADMINISTRATOR_ROLES, ROLES, type Role, type UserInput, type UserUpdate 
 import {
   type Change,
   type CommandMetadata,
+  type Conditional,
   type Decider,
   type JsonObject,
   Refusal,
+  requireRevision,
 } from '@gantry/event-sourcing'
 import {
   evolveUser,
@@ -17,12 +19,9 @@ import {
   type UserState,
 } from './user.ts'
 
-interface Administration {
-  metadata: CommandMetadata
+interface Administration extends Conditional {
   /** Role of the caller. */
   by: Role
-  /** Revisions that the caller has seen; any will do when absent. */
-  ifMatch?: number[] | undefined
 }
 
 /** Commands carry hashes of passwords: hashing takes long and makes randomness, which deciding may not. */
@@ -99,7 +98,7 @@ export const userDecider: Decider<UserState, UserCommand, UserEvent> = {
         const fields = fieldsOf(input)
         mayAdminister(by, state.record.role)
         mayAdminister(by, fields.role)
-        matches(command, state)
+        requireRevision(command, state.recordRevision)
         if (!fields.sso && state.passwordHash === null && passwordHash === null) throw passwordMissing()
         const events: UserEvent[] = []
         if (!isDeepStrictEqual({ ...state.record, ...fields }, state.record))
@@ -110,7 +109,7 @@ export const userDecider: Decider<UserState, UserCommand, UserEvent> = {
       }
       case 'DeleteUser':
         mayAdminister(command.by, state.record.role)
-        matches(command, state)
+        requireRevision(command, state.recordRevision)
         return [{ type: 'UserDeleted', data: { deletedAt: now } }]
       case 'UnlockUser':
         mayAdminister(command.by, state.record.role)
@@ -188,10 +187,6 @@ const fieldsOf = ({
 function mayAdminister(by: Role, role: Role): void {
   if (ROLES.indexOf(by) <= ROLES.indexOf(role)) return
   throw new Refusal('role-missing', { detail: `needs the role ${role}`, role })
-}
-
-function matches({ ifMatch }: Administration, { recordRevision }: LiveUser): void {
-  if (ifMatch && !ifMatch.includes(recordRevision)) throw new Refusal('precondition-failed')
 }
 
 const passwordMissing = () =>

@@ -1,7 +1,7 @@
 import { createUser, deleteUser, getUser, listUsers, unlockUser, updateUser } from '@gantry/contracts'
 import { type Executed, Refusal } from '@gantry/event-sourcing'
-import type { Collection, Condition } from '@gantry/read-models'
-import { type AddRoute, page, type Reply } from '@gantry/service-kit'
+import type { Collection } from '@gantry/read-models'
+import { type AddRoute, listing, page, type Reply } from '@gantry/service-kit'
 import type { Passwords } from '../login/password.ts'
 import type { UserCommand } from './user.decide.ts'
 import { type UserDocument, userRecord } from './user.projection.ts'
@@ -19,14 +19,8 @@ export interface UserRoutes {
 
 export function userRoutes(route: AddRoute, { changeUser, users, passwords, now }: UserRoutes): void {
   route(listUsers, async ({ query, metadata }) => {
-    const { text, username, role, status } = query
-    const { items, total } = await users.find({
-      where: present({ username, role, status }),
-      text: terms(text),
-      sort: query.sort,
-      skip: (query.page - 1) * query.size,
-      limit: query.size,
-    })
+    const { username, role, status } = query
+    const { items, total } = await users.find(listing(query, { username, role, status }))
     return {
       status: 200,
       body: page(
@@ -78,11 +72,3 @@ export function userRoutes(route: AddRoute, { changeUser, users, passwords, now 
     return { status, body, revision: stored.doc.recordRevision, variant: body.lockedUntil }
   }
 }
-
-/** Search terms: what stands between white space. */
-const terms = (text: string | undefined) => text?.split(/\s+/).filter(term => term !== '') ?? []
-
-const present = (where: Record<string, Condition | undefined>): Record<string, Condition> =>
-  Object.fromEntries(
-    Object.entries(where).filter((entry): entry is [string, Condition] => entry[1] !== undefined),
-  )

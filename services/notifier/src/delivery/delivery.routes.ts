@@ -8,7 +8,7 @@ import {
 } from '@gantry/contracts'
 import { type Aggregate, Refusal } from '@gantry/event-sourcing'
 import type { Collection, Condition } from '@gantry/read-models'
-import { type AddRoute, page } from '@gantry/service-kit'
+import { type AddRoute, listing, page } from '@gantry/service-kit'
 import type { Dispatcher } from '../dispatch/dispatcher.ts'
 import type { WebhookCommand } from '../webhook/webhook.decide.ts'
 import type { WebhookDocument } from '../webhook/webhook.projection.ts'
@@ -76,12 +76,7 @@ export function deliveryRoutes(route: AddRoute, options: DeliveryRoutes): void {
   }
 
   const list = async (where: Record<string, Condition>, query: Paging) => {
-    const { items, total } = await deliveries.find({
-      where: query.status ? { ...where, status: query.status } : where,
-      sort: query.sort,
-      skip: (query.page - 1) * query.size,
-      limit: query.size,
-    })
+    const { items, total } = await deliveries.find(listing(query, { ...where, status: query.status }))
     const content = items.map(({ doc }) => deliveryRecord(doc))
     return { status: 200, body: page(content, total, query) }
   }

@@ -3,17 +3,13 @@ import { EVENT_TYPES, isEventType, type WebhookInput, type WebhookUpdate } from 
 import {
   type Change,
   type CommandMetadata,
+  type Conditional,
   type Decider,
   type JsonObject,
   Refusal,
+  requireRevision,
 } from '@gantry/event-sourcing'
 import { evolveWebhook, initialWebhook, type WebhookEvent, type WebhookState } from './webhook.ts'
-
-interface Conditional {
-  metadata: CommandMetadata
-  /** Revisions that the caller has seen; any will do when absent. */
-  ifMatch?: number[] | undefined
-}
 
 export type WebhookCommand =
   | {
@@ -53,7 +49,7 @@ export const webhookDecider: Decider<WebhookState, WebhookCommand, WebhookEvent>
 
     switch (command.type) {
       case 'UpdateWebhook': {
-        matches(command, recordRevision)
+        requireRevision(command, recordRevision)
         const { name, displayName, url, active, events, eventTypes } = command.input
         const fields = {
           name: name ?? record.name,
@@ -67,7 +63,7 @@ export const webhookDecider: Decider<WebhookState, WebhookCommand, WebhookEvent>
         return [{ type: 'WebhookUpdated', data: { ...fields, updatedAt: now } }]
       }
       case 'DeleteWebhook':
-        matches(command, recordRevision)
+        requireRevision(command, recordRevision)
         return [{ type: 'WebhookDeleted', data: { deletedAt: now } }]
       case 'RotateSecret': {
         const oldSecretUntil = new Date(Date.parse(now) + OVERLAP_MS).toISOString()
@@ -93,10 +89,6 @@ function known(eventTypes: readonly string[]): void {
     unknown,
     known: types,
   })
-}
-
-function matches({ ifMatch }: Conditional, revision: number): void {
-  if (ifMatch && !ifMatch.includes(revision)) throw new Refusal('precondition-failed')
 }
 
 /** A technical name made of a display name: what is left of it in lower-case ASCII. */

@@ -11,7 +11,7 @@ import {
 } from '@gantry/contracts'
 import { type Aggregate, Refusal, type Snapshot } from '@gantry/event-sourcing'
 import type { Collection } from '@gantry/read-models'
-import { type AddRoute, page } from '@gantry/service-kit'
+import { type AddRoute, listing, page } from '@gantry/service-kit'
 import type { Dispatcher } from '../dispatch/dispatcher.ts'
 import { eventTypes } from '../event-types.ts'
 import { formatSecret } from '../sending/signature.ts'
@@ -35,11 +35,7 @@ export function webhookRoutes(route: AddRoute, { webhook, webhooks, keys, dispat
   route(listEventTypes, async () => ({ status: 200, body: eventTypes }))
 
   route(listWebhooks, async ({ query }) => {
-    const { items, total } = await webhooks.find({
-      sort: query.sort,
-      skip: (query.page - 1) * query.size,
-      limit: query.size,
-    })
+    const { items, total } = await webhooks.find(listing(query))
     const content = items.map(({ doc }) => record(doc))
     return { status: 200, body: page(content, total, query) }
   })
