@@ -16,8 +16,8 @@ export interface StandInOptions {
   /** 0 takes any. */
   port?: number
   host?: string
-  /** What it says that it is: a server of which version. */
-  version?: string
+  /** Which version it says that it is; what this throws is the answer. */
+  version?: () => string
   now?: () => Date
 }
 
@@ -42,7 +42,7 @@ export async function startEsdbStandIn({
   path,
   port = 0,
   host = '127.0.0.1',
-  version = '23.10.6 (stand-in)',
+  version = () => '23.10.6 (stand-in)',
   now = () => new Date(),
 }: StandInOptions): Promise<StandIn> {
   const log = openLog(path, now)
@@ -58,7 +58,13 @@ export async function startEsdbStandIn({
     tombstone: (call, reply) => void deleteForEver(log, call, reply),
   }
   const serverFeatures: featuresService.IServerFeaturesServer = {
-    getSupportedMethods: (_call, reply) => reply(null, supported(version)),
+    getSupportedMethods(_call, reply) {
+      try {
+        reply(null, supported(version()))
+      } catch (error) {
+        reply(serviceError(error))
+      }
+    },
   }
   server.addService(streamsService.StreamsService, streams)
   server.addService(featuresService.ServerFeaturesService, serverFeatures)

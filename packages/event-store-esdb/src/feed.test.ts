@@ -1,0 +1,145 @@
+import { PassThrough } from 'node:stream'
+import { setImmediate, setTimeout } from 'node:timers/promises'
+import type { EventStoreDBClient, Filter } from '@eventstore/db-client'
+import { Subscription } from '@eventstore/db-client/dist/streams/utils/Subscription.js'
+import { beforeEach, describe, expect, it } from 'vitest'
+import { type FeedItem, feed } from './feed.ts'
+
+/** What the server sends, as the client reads it. */
+type Response = { event: number } | { checkpoint: number } | 'confirmation' | 'caughtUp'
+
+let server: PassThrough
+let client: EventStoreDBClient
+let stop: AbortController
+
+beforeEach(() => {
+  const opened = new PassThrough({ objectMode: true })
+  server = Object.assign(opened, { cancel: () => opened.destroy() })
+  stop = new AbortController()
+  client = {
+    subscribeToAll: ({ filter }: { filter: Filter }) =>
+      new Subscription(
+        async () => server as never,
+        event => event as never,
+        {},
+        filter.checkpointReached,
+      ),
+  } as unknown as EventStoreDBClient
+})
+
+const send = (...responses: Response[]) => {
+  for (const response of responses) server.write(message(response))
+}
+
+const message = (response: Response) => {
+  const is = (kind: string) => response === kind || (typeof response === 'object' && kind in response)
+  const { event, checkpoint } = response as { event: number; checkpoint: number }
+  return {
+    hasConfirmation: () => is('confirmation'),
+    getConfirmation: () => ({ getSubscriptionId: () => 's1' }),
+    hasCaughtUp: () => is('caughtUp'),
+    hasEvent: () => is('event'),
+    getEvent: () => ({ number: event }),
+    hasCheckpoint: () => is('checkpoint'),
+    getCheckpoint: () => ({
+      getCommitPosition: () => String(checkpoint),
+      getPreparePosition: () => '0',
+    }),
+  }
+}
+
+const open = (timeoutMs = 5_000) =>
+  feed(client, { from: 'start', filter: {} as Filter, signal: stop.signal, timeoutMs })
+
+/** An event by its number, a checkpoint by its place, anything else by its name. */
+const brief = (item: FeedItem) => {
+  if (item.kind === 'event') return (item.resolved as unknown as { number: number }).number
+  return item.kind === 'checkpoint' ? `@${item.position.commit}` : item.kind
+}
+
+async function take(bursts: AsyncGenerator<FeedItem[]>, until: (items: unknown[]) => boolean) {
+  const items: unknown[] = []
+  for await (const burst of bursts) {
+    items.push(...burst.map(brief))
+    if (until(items)) break
+  }
+  return items
+}
+
+describe('the feed', () => {
+  it('tells a checkpoint after the events before it, however slow its reader is', async () => {
+    const sent: Response[] = ['confirmation']
+    for (let event = 1; event <= 2_000; event++) {
+      sent.push({ event })
+      if (event % 7 === 0) sent.push({ checkpoint: event })
+    }
+    send(...sent, 'caughtUp')
+
+    const items: unknown[] = []
+    for await (const burst of open()) {
+      items.push(...burst.map(brief))
+      if (items.includes('caughtUp')) break
+      await setTimeout(5)
+    }
+
+    const wanted: unknown[] = []
+    for (let event = 1; event <= 2_000; event++) wanted.push(event, ...(event % 7 === 0 ? [`@${event}`] : []))
+    expect(items).toEqual([...wanted, 'caughtUp'])
+  })
+
+  it('takes no more than its reader can hold', async () => {
+    const bursts = open()
+    const first = bursts.next()
+    send('confirmation', { event: 0 })
+    await first
+    for (let event = 1; event <= 20_000; event++) send({ event })
+    await setTimeout(50)
+
+    const { value: burst } = await bursts.next()
+    expect(burst?.length).toBeLessThan(1_000)
+    await bursts.return()
+  })
+
+  it('says once that nothing comes any more', async () => {
+    const bursts = open()
+    send('confirmation', { event: 1 })
+    expect((await bursts.next()).value?.map(brief)).toEqual([1])
+    expect((await bursts.next()).value).toEqual([])
+
+    const waiting = bursts.next()
+    send({ event: 2 })
+    expect((await waiting).value?.map(brief)).toEqual([2])
+    await bursts.return()
+  })
+
+  it('gives what came before a failure, then throws', async () => {
+    const bursts = open()
+    const first = bursts.next()
+    send('confirmation', { event: 1 })
+    await setImmediate()
+    server.emit('error', new Error('the connection is lost'))
+
+    expect((await first).value?.map(brief)).toEqual([1])
+    await expect(bursts.next()).rejects.toThrow('the connection is lost')
+  })
+
+  it('throws when the server ends it', async () => {
+    const bursts = open()
+    send('confirmation')
+    server.end()
+    await expect(take(bursts, () => false)).rejects.toThrow('the server has ended the subscription')
+  })
+
+  it('does not wait for ever for a server that does not confirm', async () => {
+    await expect(take(open(20), () => false)).rejects.toThrow('no answer within 20 ms')
+  })
+
+  it('ends when it is aborted, and ends the call', async () => {
+    const bursts = open()
+    send('confirmation')
+    const waiting = take(bursts, () => false)
+    stop.abort()
+    await waiting
+    await expect.poll(() => server.destroyed).toBe(true)
+  })
+})
