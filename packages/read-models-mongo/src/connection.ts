@@ -1,6 +1,6 @@
 import { ReadModelsUnavailable } from '@gantry/read-models'
-import { type Db, MongoError } from 'mongodb'
-import { reasonOf } from './reason.ts'
+import type { Db } from 'mongodb'
+import { isOfServer, reasonOf } from './reason.ts'
 import { type MongoOptions, openClient } from './settings.ts'
 
 export interface Connection {
@@ -26,7 +26,7 @@ export function connect(options: MongoOptions): Connection {
       try {
         return await running
       } catch (error) {
-        throw error instanceof MongoError ? unavailable(place, error) : error
+        throw isOfServer(error) ? unavailable(place, error) : error
       } finally {
         underWay.delete(running)
       }

@@ -1,4 +1,4 @@
-import { MongoServerError, MongoServerSelectionError, MongoWriteConcernError } from 'mongodb'
+import { MongoError, MongoServerError, MongoServerSelectionError, MongoWriteConcernError } from 'mongodb'
 
 const NETWORK_WORDS: Readonly<Record<string, string>> = {
   ECONNREFUSED: 'the connection was refused; is a MongoDB server running there?',
@@ -7,7 +7,12 @@ const NETWORK_WORDS: Readonly<Record<string, string>> = {
   EHOSTUNREACH: 'there is no way to the host',
   ENETUNREACH: 'there is no way to the host',
   ECONNRESET: 'the connection was lost',
+  EPIPE: 'the connection was lost',
 }
+
+/** Whether the server is the reason. The client passes on some errors of its sockets as they are. */
+export const isOfServer = (error: unknown): error is Error =>
+  error instanceof MongoError || codeOf(error) in NETWORK_WORDS
 
 /** Codes of the server (error_codes.yml). */
 const SERVER_WORDS: Readonly<Record<number, string>> = {
@@ -24,8 +29,7 @@ export function reasonOf(error: unknown): string {
     return 'a majority of the replica set does not confirm writes'
   if (failure instanceof MongoServerError)
     return SERVER_WORDS[Number(failure.code)] ?? `it says: ${failure.message}`
-  const code = codeOf(failure)
-  return (code && NETWORK_WORDS[code]) ?? failure.message
+  return NETWORK_WORDS[codeOf(failure)] ?? failure.message
 }
 
 /** What was wrong with a server that was tried, rather than that none could be selected. */
@@ -42,8 +46,8 @@ function reasonOfSelection({ reason, message }: MongoServerSelectionError): stri
   return servers.length > 0 ? 'it does not answer' : message
 }
 
-/** The system's code of an error or of what caused it. */
-function codeOf(error: Error): string | undefined {
-  if ('code' in error && typeof error.code === 'string') return error.code
-  return error.cause instanceof Error ? codeOf(error.cause) : undefined
+/** The system's code of an error or of what caused it; empty when there is none. */
+function codeOf(error: unknown): string {
+  if (!(error instanceof Error)) return ''
+  return 'code' in error && typeof error.code === 'string' ? error.code : codeOf(error.cause)
 }

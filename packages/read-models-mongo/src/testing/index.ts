@@ -1,1 +1,2 @@
+export { lookInto } from './database.ts'
 export { initiateReplicaSet } from './replica-set.ts'
