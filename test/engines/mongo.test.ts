@@ -6,7 +6,7 @@ import {
   type MongoReadModelsOptions,
   mongoReadModels,
 } from '@gantry/read-models-mongo'
-import { lookInto } from '@gantry/read-models-mongo/testing'
+import { lookInto, pausedCheckpoints } from '@gantry/read-models-mongo/testing'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest'
 import type { Engine, Faults } from './src/engine.ts'
 import { findMongo } from './src/find-mongo.ts'
@@ -293,6 +293,20 @@ describe.each(found.found ? [found] : [])('$description', ({ kind, description, 
           ])
         },
       )
+
+      it.each(['p', 'p.other'])('fence a holder that was paused while it saved %s', async checkpoint => {
+        const { leases, checkpoints } = open()
+        const lost = await leases.acquire('p', 'a', 60_000)
+        if (!lost) throw new Error('the lease is not free')
+        const paused = pausedCheckpoints({ url: engine.url }, async () => {
+          await leases.release(lost)
+          const lease = await leases.acquire('p', 'b', 60_000)
+          await checkpoints.save(checkpoint, 'of b', lease)
+        })
+        opened.push(paused)
+        await expect(paused.save(checkpoint, 'of a', lost)).rejects.toThrow(LeaseLost)
+        expect(await checkpoints.get(checkpoint)).toBe('of b')
+      })
 
       it('refuse an older token in a checkpoint of another name, and that of a database that was lost', async () => {
         const { leases, checkpoints } = open()
