@@ -38,326 +38,335 @@ describe.each(distinct)('$description', ({ kind, description, start }) => {
     }))
   })
 
-  let engine: Engine
-  let buses: Bus[]
-  let stop: AbortController
+  // A server at a URL may hold anything, and is not ours to kill.
+  describe.skipIf(kind === 'url')('a server of its own', () => {
+    let engine: Engine
+    let buses: Bus[]
+    let stop: AbortController
 
-  beforeEach(async () => {
-    engine = await start()
-    buses = []
-    stop = new AbortController()
-  })
-  afterEach(async () => {
-    stop.abort()
-    await Promise.all(buses.map(bus => bus.close()))
-    await engine.stop()
-  })
-
-  const open = (options: Partial<NatsOptions> = {}) => {
-    const bus = natsBus({ url: engine.url, ...options })
-    buses.push(bus)
-    return bus
-  }
-  const numbered = (from: number, count: number, subject = 'events.orders'): Message[] =>
-    Array.from({ length: count }, (_, index) => ({ id: randomUUID(), subject, data: from + index }))
-  const read = async (bus: Bus, subject = 'events.>') => {
-    const given: Json[] = []
-    const options = { subjects: [subject], after: 0, live: false, signal: stop.signal }
-    for await (const { data } of bus.read(options)) given.push(data)
-    return given
-  }
-  /** Goes on after a failure, as the workers of the services do. */
-  const insist = async (call: () => Promise<void>) => {
-    for (;;) {
-      try {
-        return await call()
-      } catch (error) {
-        if (!(error instanceof BusUnavailable)) throw error
-        await new Promise(resolve => setTimeout(resolve, 20))
-      }
-    }
-  }
-  const upTo = (count: number) => Array.from({ length: count }, (_, index) => index + 1)
-
-  it('keeps the order of each publisher when several publish at once', async () => {
-    const publishers = [open(), open(), open()]
-    await Promise.all(
-      publishers.map((bus, index) => bus.publish(numbered(1, 1_000, `events.publisher${index}`))),
-    )
-    for (const index of publishers.keys()) {
-      expect(await read(open(), `events.publisher${index}`)).toEqual(upTo(1_000))
-    }
-  })
-
-  it('says which message is too large, and stores nothing that comes after it', async () => {
-    const bus = open()
-    const [first, large, last] = numbered(1, 3) as [Message, Message, Message]
-    const publishing = bus.publish([first, { ...large, data: 'x'.repeat(1_100_000) }, last])
-    await expect(publishing).rejects.toThrow(
-      `message ${large.id} on events.orders is larger than the 1048576`,
-    )
-    expect(await read(bus)).toEqual([1])
-  })
-
-  it('refuses a subject that no stream stores', async () => {
-    await expect(open().publish(numbered(1, 1, 'elsewhere.orders'))).rejects.toThrow(
-      'bus unavailable: no stream stores elsewhere.orders',
-    )
-  })
-
-  it('gives what others published without an id or without JSON', async () => {
-    const bus = open()
-    await bus.ping()
-    const { port, hostname } = new URL(engine.url)
-    const socket = connect(Number(port), hostname)
-    socket.end('CONNECT {"verbose":false}\r\nPUB deployments.reported 5\r\nhello\r\nPING\r\n')
-    onTestFinished(() => void socket.destroy())
-    const options = { subjects: ['deployments.reported'], after: 0, live: true, signal: stop.signal }
-    for await (const { id, data, sequence } of bus.read(options)) {
-      expect({ id, data }).toEqual({ id: `GANTRY-${sequence}`, data: 'hello' })
-      break
-    }
-  })
-
-  it('adds to the stream and the consumer what a newer version wants, and takes nothing away', async () => {
-    const consume = async (bus: Bus, subjects: string[], count: number) => {
-      const given: Json[] = []
-      for await (const { message, ack } of bus.consume({ consumer: 'shop', subjects, signal: stop.signal })) {
-        given.push(message.data)
-        await ack()
-        if (given.length === count) break
-      }
-      return given
-    }
-    const older = open({ subjects: ['events.>'] })
-    await older.publish([...numbered(1, 2), ...numbered(3, 1, 'events.refunds')])
-    expect(await consume(older, ['events.orders'], 1)).toEqual([1])
-
-    const newer = open({ subjects: ['events.>', 'refunds.made'], holdMs: 7_000 })
-    await newer.publish([...numbered(4, 1, 'refunds.made'), ...numbered(5, 1)])
-    expect(await consume(newer, ['events.orders', 'events.refunds', 'refunds.made'], 4)).toEqual([2, 3, 4, 5])
-
-    const olderAgain = open({ subjects: ['events.>'] })
-    await olderAgain.ping()
-    await newer.publish(numbered(6, 1, 'refunds.made'))
-    expect(await consume(olderAgain, ['refunds.made'], 1)).toEqual([6])
-  })
-
-  describe('of processes that share a name', () => {
-    const holder = async (holdMs: number) => {
-      const child = forked('./hold-message.ts', [engine.url, 'shop', 'events.orders', `${holdMs}`])
-      onTestFinished(() => child.kill())
-      await child.told({ ready: true })
-      return child
-    }
-    const consume = async (bus: Bus, count: number) => {
-      const given: Json[] = []
-      const options = { consumer: 'shop', subjects: ['events.orders'], signal: stop.signal }
-      for await (const { message, ack } of bus.consume(options)) {
-        given.push(message.data)
-        await ack()
-        if (given.length === count) break
-      }
-      return given
-    }
-
-    it('gives a message to the next one within seconds when its holder was killed', async () => {
-      await open().publish(numbered(1, 2))
-      const child = await holder(1_500)
-      await child.told({ got: 1 })
-      child.kill()
-      const startedAt = Date.now()
-      expect(await consume(open({ holdMs: 1_500 }), 2)).toEqual([1, 2])
-      expect(Date.now() - startedAt).toBeLessThan(10_000)
+    beforeEach(async () => {
+      engine = await start()
+      buses = []
+      stop = new AbortController()
+    })
+    afterEach(async () => {
+      stop.abort()
+      await Promise.all(buses.map(bus => bus.close()))
+      await engine.stop()
     })
 
-    it('leaves a message to a holder that takes longer than a silent one may', async () => {
-      await open().publish(numbered(1, 2))
-      const child = await holder(1_000)
-      await child.told({ got: 1 })
-      const others = consume(open({ holdMs: 1_000 }), 1)
-      const first = await Promise.race([
-        others,
-        new Promise(resolve => setTimeout(resolve, 3_000, 'nothing')),
-      ])
-      expect(first).toBe('nothing')
-      child.tell('ack')
-      await child.told({ acknowledged: 1 })
-      expect(await others).toEqual([2])
+    const open = (options: Partial<NatsOptions> = {}) => {
+      const bus = natsBus({ url: engine.url, ...options })
+      buses.push(bus)
+      return bus
+    }
+    const numbered = (from: number, count: number, subject = 'events.orders'): Message[] =>
+      Array.from({ length: count }, (_, index) => ({ id: randomUUID(), subject, data: from + index }))
+    const read = async (bus: Bus, subject = 'events.>') => {
+      const given: Json[] = []
+      const options = { subjects: [subject], after: 0, live: false, signal: stop.signal }
+      for await (const { data } of bus.read(options)) given.push(data)
+      return given
+    }
+    /** Goes on after a failure, as the workers of the services do. */
+    const insist = async (call: () => Promise<void>) => {
+      for (;;) {
+        try {
+          return await call()
+        } catch (error) {
+          if (!(error instanceof BusUnavailable)) throw error
+          await new Promise(resolve => setTimeout(resolve, 20))
+        }
+      }
+    }
+    const upTo = (count: number) => Array.from({ length: count }, (_, index) => index + 1)
+
+    it('keeps the order of each publisher when several publish at once', async () => {
+      const publishers = [open(), open(), open()]
+      await Promise.all(
+        publishers.map((bus, index) => bus.publish(numbered(1, 1_000, `events.publisher${index}`))),
+      )
+      for (const index of publishers.keys()) {
+        expect(await read(open(), `events.publisher${index}`)).toEqual(upTo(1_000))
+      }
     })
 
-    it('refuses the acknowledgement of a holder that was paused until another took over', async () => {
-      await open().publish(numbered(1, 2))
-      const child = await holder(1_500)
-      await child.told({ got: 1 })
-      child.pause()
-      const other = open({ holdMs: 1_500 })
-      const options = { consumer: 'shop', subjects: ['events.orders'], signal: stop.signal }
-      for await (const { message, ack } of other.consume(options)) {
-        expect(message.data).toBe(1)
-        child.resume()
-        child.tell('ack')
-        await child.told({ refused: 1, why: 'bus unavailable: consumer shop has gone to another holder' })
-        await ack()
+    it('says which message is too large, and stores nothing that comes after it', async () => {
+      const bus = open()
+      const [first, large, last] = numbered(1, 3) as [Message, Message, Message]
+      const publishing = bus.publish([first, { ...large, data: 'x'.repeat(1_100_000) }, last])
+      await expect(publishing).rejects.toThrow(
+        `message ${large.id} on events.orders is larger than the 1048576`,
+      )
+      expect(await read(bus)).toEqual([1])
+    })
+
+    it('refuses a subject that no stream stores', async () => {
+      await expect(open().publish(numbered(1, 1, 'elsewhere.orders'))).rejects.toThrow(
+        'bus unavailable: no stream stores elsewhere.orders',
+      )
+    })
+
+    it('gives what others published without an id or without JSON', async () => {
+      const bus = open()
+      await bus.ping()
+      const { port, hostname } = new URL(engine.url)
+      const socket = connect(Number(port), hostname)
+      socket.end('CONNECT {"verbose":false}\r\nPUB deployments.reported 5\r\nhello\r\nPING\r\n')
+      onTestFinished(() => void socket.destroy())
+      const options = { subjects: ['deployments.reported'], after: 0, live: true, signal: stop.signal }
+      for await (const { id, data, sequence } of bus.read(options)) {
+        expect({ id, data }).toEqual({ id: `GANTRY-${sequence}`, data: 'hello' })
         break
       }
-      expect(await consume(other, 1)).toEqual([2])
     })
 
-    it('passes over a holder that was paused while it waited, which does not take up what it missed', async () => {
-      const other = open({ holdMs: 1_500 })
-      await other.publish(numbered(1, 1))
-      const child = await holder(1_500)
-      await child.told({ got: 1 })
-      child.tell('ack')
-      await child.told({ acknowledged: 1 })
-      child.pause()
-      await other.publish(numbered(2, 1))
-      expect(await consume(other, 1)).toEqual([2])
-      child.resume()
-      await other.publish(numbered(3, 1))
-      await child.told({ got: 3 })
-      expect(child.all()).not.toContainEqual({ got: 2 })
+    it('adds to the stream and the consumer what a newer version wants, and takes nothing away', async () => {
+      const consume = async (bus: Bus, subjects: string[], count: number) => {
+        const given: Json[] = []
+        for await (const { message, ack } of bus.consume({
+          consumer: 'shop',
+          subjects,
+          signal: stop.signal,
+        })) {
+          given.push(message.data)
+          await ack()
+          if (given.length === count) break
+        }
+        return given
+      }
+      const older = open({ subjects: ['events.>'] })
+      await older.publish([...numbered(1, 2), ...numbered(3, 1, 'events.refunds')])
+      expect(await consume(older, ['events.orders'], 1)).toEqual([1])
+
+      const newer = open({ subjects: ['events.>', 'refunds.made'], holdMs: 7_000 })
+      await newer.publish([...numbered(4, 1, 'refunds.made'), ...numbered(5, 1)])
+      expect(await consume(newer, ['events.orders', 'events.refunds', 'refunds.made'], 4)).toEqual([
+        2, 3, 4, 5,
+      ])
+
+      const olderAgain = open({ subjects: ['events.>'] })
+      await olderAgain.ping()
+      await newer.publish(numbered(6, 1, 'refunds.made'))
+      expect(await consume(olderAgain, ['refunds.made'], 1)).toEqual([6])
     })
-  })
 
-  describe.skipIf(kind === 'url')('when the server fails', () => {
-    const faults = (): Faults => {
-      if (!engine.faults) throw new Error('only a server of the tests can be made to fail')
-      return engine.faults
-    }
+    describe('of processes that share a name', () => {
+      const holder = async (holdMs: number) => {
+        const child = forked('./hold-message.ts', [engine.url, 'shop', 'events.orders', `${holdMs}`])
+        onTestFinished(() => child.kill())
+        await child.told({ ready: true })
+        return child
+      }
+      const consume = async (bus: Bus, count: number) => {
+        const given: Json[] = []
+        const options = { consumer: 'shop', subjects: ['events.orders'], signal: stop.signal }
+        for await (const { message, ack } of bus.consume(options)) {
+          given.push(message.data)
+          await ack()
+          if (given.length === count) break
+        }
+        return given
+      }
 
-    it('loses nothing acknowledged to kill -9, keeps the order, and consumers go on', async () => {
-      const bus = open()
-      const other = open()
-      const handled: number[] = []
-      const consuming = insist(async () => {
+      it('gives a message to the next one within seconds when its holder was killed', async () => {
+        await open().publish(numbered(1, 2))
+        const child = await holder(1_500)
+        await child.told({ got: 1 })
+        child.kill()
+        const startedAt = Date.now()
+        expect(await consume(open({ holdMs: 1_500 }), 2)).toEqual([1, 2])
+        expect(Date.now() - startedAt).toBeLessThan(10_000)
+      })
+
+      it('leaves a message to a holder that takes longer than a silent one may', async () => {
+        await open().publish(numbered(1, 2))
+        const child = await holder(1_000)
+        await child.told({ got: 1 })
+        const others = consume(open({ holdMs: 1_000 }), 1)
+        const first = await Promise.race([
+          others,
+          new Promise(resolve => setTimeout(resolve, 3_000, 'nothing')),
+        ])
+        expect(first).toBe('nothing')
+        child.tell('ack')
+        await child.told({ acknowledged: 1 })
+        expect(await others).toEqual([2])
+      })
+
+      it('refuses the acknowledgement of a holder that was paused until another took over', async () => {
+        await open().publish(numbered(1, 2))
+        const child = await holder(1_500)
+        await child.told({ got: 1 })
+        child.pause()
+        const other = open({ holdMs: 1_500 })
         const options = { consumer: 'shop', subjects: ['events.orders'], signal: stop.signal }
         for await (const { message, ack } of other.consume(options)) {
-          handled.push(Number(message.data))
+          expect(message.data).toBe(1)
+          child.resume()
+          child.tell('ack')
+          await child.told({ refused: 1, why: 'bus unavailable: consumer shop has gone to another holder' })
           await ack()
+          break
         }
+        expect(await consume(other, 1)).toEqual([2])
       })
-      let acknowledged = 0
-      const publishing = (async () => {
-        for (let from = 1; from <= 6_000; from += 600) {
-          const batch = numbered(from, 600)
-          await insist(() => bus.publish(batch))
-          acknowledged += batch.length
+
+      it('passes over a holder that was paused while it waited, which does not take up what it missed', async () => {
+        const other = open({ holdMs: 1_500 })
+        await other.publish(numbered(1, 1))
+        const child = await holder(1_500)
+        await child.told({ got: 1 })
+        child.tell('ack')
+        await child.told({ acknowledged: 1 })
+        child.pause()
+        await other.publish(numbered(2, 1))
+        expect(await consume(other, 1)).toEqual([2])
+        child.resume()
+        await other.publish(numbered(3, 1))
+        await child.told({ got: 3 })
+        expect(child.all()).not.toContainEqual({ got: 2 })
+      })
+    })
+
+    describe('when the server fails', () => {
+      const faults = (): Faults => {
+        if (!engine.faults) throw new Error('only a server of the tests can be made to fail')
+        return engine.faults
+      }
+
+      it('loses nothing acknowledged to kill -9, keeps the order, and consumers go on', async () => {
+        const bus = open()
+        const other = open()
+        const handled: number[] = []
+        const consuming = insist(async () => {
+          const options = { consumer: 'shop', subjects: ['events.orders'], signal: stop.signal }
+          for await (const { message, ack } of other.consume(options)) {
+            handled.push(Number(message.data))
+            await ack()
+          }
+        })
+        let acknowledged = 0
+        const publishing = (async () => {
+          for (let from = 1; from <= 6_000; from += 600) {
+            const batch = numbered(from, 600)
+            await insist(() => bus.publish(batch))
+            acknowledged += batch.length
+          }
+        })()
+        for (const after of [600, 3_000]) {
+          await eventually(() => expect(acknowledged).toBeGreaterThanOrEqual(after))
+          await faults().kill()
+          const kept = acknowledged
+          await faults().restart()
+          await eventually(async () => expect((await read(open())).slice(0, kept)).toEqual(upTo(kept)))
         }
-      })()
-      for (const after of [600, 3_000]) {
-        await eventually(() => expect(acknowledged).toBeGreaterThanOrEqual(after))
+        await publishing
+        expect(await read(open())).toEqual(upTo(6_000))
+        await eventually(() => expect(handled.at(-1)).toBe(6_000))
+        stop.abort()
+        await consuming
+        // The server may have forgotten some acknowledgements; it never goes forward but to the next.
+        for (const [index, number] of handled.entries()) {
+          expect(number).toBeLessThanOrEqual((handled[index - 1] ?? 0) + 1)
+        }
+        expect([...new Set(handled)]).toEqual(upTo(6_000))
+      }, 90_000)
+
+      it('knows after a restart what was published before it', async () => {
+        const bus = open()
+        const [message] = numbered(1, 1) as [Message]
+        await bus.publish([message])
         await faults().kill()
-        const kept = acknowledged
         await faults().restart()
-        await eventually(async () => expect((await read(open())).slice(0, kept)).toEqual(upTo(kept)))
-      }
-      await publishing
-      expect(await read(open())).toEqual(upTo(6_000))
-      await eventually(() => expect(handled.at(-1)).toBe(6_000))
-      stop.abort()
-      await consuming
-      // The server may have forgotten some acknowledgements; it never goes forward but to the next.
-      for (const [index, number] of handled.entries()) {
-        expect(number).toBeLessThanOrEqual((handled[index - 1] ?? 0) + 1)
-      }
-      expect([...new Set(handled)]).toEqual(upTo(6_000))
-    }, 90_000)
+        await insist(() => bus.publish([message, ...numbered(2, 1)]))
+        expect(await read(bus)).toEqual([1, 2])
+      })
 
-    it('knows after a restart what was published before it', async () => {
-      const bus = open()
-      const [message] = numbered(1, 1) as [Message]
-      await bus.publish([message])
-      await faults().kill()
-      await faults().restart()
-      await insist(() => bus.publish([message, ...numbered(2, 1)]))
-      expect(await read(bus)).toEqual([1, 2])
-    })
+      it('fails at once while it is away, and does everything again by itself when it is back', async () => {
+        const lines: string[] = []
+        const bus = open({ report: line => lines.push(line) })
+        const other = open()
+        const { signal } = stop
+        const heard: Json[] = []
+        bus.listen('hints.dropped', data => heard.push(data))
+        bus.respond('requests.double', async data => Number(data) * 2)
+        await Promise.all([bus.ping(), other.ping()])
+        const reading = drained(bus.read({ subjects: ['events.>'], after: 0, live: true, signal }))
+        const consuming = drained(bus.consume({ consumer: 'shop', subjects: ['events.>'], signal }))
+        bus.respond('requests.never', () => new Promise(() => {}))
+        await bus.ping()
+        const asking = bus.request('requests.never', null, { timeoutMs: 60_000 })
+        const underWay = Promise.allSettled([reading, consuming, asking])
+        await bus.ping()
 
-    it('fails at once while it is away, and does everything again by itself when it is back', async () => {
-      const lines: string[] = []
-      const bus = open({ report: line => lines.push(line) })
-      const other = open()
-      const { signal } = stop
-      const heard: Json[] = []
-      bus.listen('hints.dropped', data => heard.push(data))
-      bus.respond('requests.double', async data => Number(data) * 2)
-      await Promise.all([bus.ping(), other.ping()])
-      const reading = drained(bus.read({ subjects: ['events.>'], after: 0, live: true, signal }))
-      const consuming = drained(bus.consume({ consumer: 'shop', subjects: ['events.>'], signal }))
-      bus.respond('requests.never', () => new Promise(() => {}))
-      await bus.ping()
-      const asking = bus.request('requests.never', null, { timeoutMs: 60_000 })
-      const underWay = Promise.allSettled([reading, consuming, asking])
-      await bus.ping()
-
-      await faults().kill()
-      const unavailable = (outcomes: PromiseSettledResult<unknown>[], why: RegExp) => {
-        for (const outcome of outcomes) {
-          expect(outcome).toMatchObject({ status: 'rejected', reason: expect.any(BusUnavailable) })
-          expect(outcome).toMatchObject({ reason: { message: expect.stringMatching(why) } })
+        await faults().kill()
+        const unavailable = (outcomes: PromiseSettledResult<unknown>[], why: RegExp) => {
+          for (const outcome of outcomes) {
+            expect(outcome).toMatchObject({ status: 'rejected', reason: expect.any(BusUnavailable) })
+            expect(outcome).toMatchObject({ reason: { message: expect.stringMatching(why) } })
+          }
         }
-      }
-      unavailable(await underWay, /^bus unavailable: the connection was lost$/)
-      await eventually(() => expect(lines.at(-1)).toContain('refused'))
-      const startedAt = Date.now()
-      const calls = [
-        bus.publish(numbered(1, 1)),
-        bus.broadcast('hints.dropped', 1),
-        bus.request('requests.double', 1, { timeoutMs: 60_000 }),
-        bus.head(),
-        bus.ping(),
-        drained(bus.read({ subjects: ['events.>'], after: 0, live: false, signal })),
-        drained(bus.consume({ consumer: 'shop', subjects: ['events.>'], signal })),
-      ]
-      unavailable(
-        await Promise.allSettled(calls),
-        /^bus unavailable: MESSAGING_URL nats:..127\.0\.0\.1:\d+: the connection was refused/,
-      )
-      expect(Date.now() - startedAt).toBeLessThan(2_000)
+        unavailable(await underWay, /^bus unavailable: the connection was lost$/)
+        await eventually(() => expect(lines.at(-1)).toContain('refused'))
+        const startedAt = Date.now()
+        const calls = [
+          bus.publish(numbered(1, 1)),
+          bus.broadcast('hints.dropped', 1),
+          bus.request('requests.double', 1, { timeoutMs: 60_000 }),
+          bus.head(),
+          bus.ping(),
+          drained(bus.read({ subjects: ['events.>'], after: 0, live: false, signal })),
+          drained(bus.consume({ consumer: 'shop', subjects: ['events.>'], signal })),
+        ]
+        unavailable(
+          await Promise.allSettled(calls),
+          /^bus unavailable: MESSAGING_URL nats:..127\.0\.0\.1:\d+: the connection was refused/,
+        )
+        expect(Date.now() - startedAt).toBeLessThan(2_000)
 
-      await faults().restart()
-      await eventually(() => other.ping())
-      await eventually(() => bus.ping())
-      await other.broadcast('hints.dropped', 2)
-      await eventually(() => expect(heard).toEqual([2]))
-      expect(await other.request('requests.double', 4, { timeoutMs: 5_000 })).toBe(8)
-      await bus.publish(numbered(1, 1))
-      expect(await read(other)).toEqual([1])
-      expect(lines.map(line => line.replace(/^MESSAGING_URL \S+: /, '').replace(/ [\d.]+$/, ''))).toEqual([
-        'connected to nats-server',
-        'the connection was lost',
-        'the connection was refused; is a nats-server running there?',
-        'connected to nats-server',
-      ])
-    })
+        await faults().restart()
+        await eventually(() => other.ping())
+        await eventually(() => bus.ping())
+        await other.broadcast('hints.dropped', 2)
+        await eventually(() => expect(heard).toEqual([2]))
+        expect(await other.request('requests.double', 4, { timeoutMs: 5_000 })).toBe(8)
+        await bus.publish(numbered(1, 1))
+        expect(await read(other)).toEqual([1])
+        expect(lines.map(line => line.replace(/^MESSAGING_URL \S+: /, '').replace(/ [\d.]+$/, ''))).toEqual([
+          'connected to nats-server',
+          'the connection was lost',
+          'the connection was refused; is a nats-server running there?',
+          'connected to nats-server',
+        ])
+      })
 
-    it('waits for a server that comes later', async () => {
-      await faults().kill()
-      const bus = open()
-      const heard: Json[] = []
-      bus.listen('hints.dropped', data => heard.push(data))
-      await expect(bus.ping()).rejects.toThrow(
-        /^bus unavailable: MESSAGING_URL nats:.*: the connection was refused; is a nats-server running there\?$/,
-      )
-      await faults().restart()
-      await eventually(() => bus.ping())
-      await bus.broadcast('hints.dropped', 1)
-      await eventually(() => expect(heard).toEqual([1]))
-    })
+      it('waits for a server that comes later', async () => {
+        await faults().kill()
+        const bus = open()
+        const heard: Json[] = []
+        bus.listen('hints.dropped', data => heard.push(data))
+        await expect(bus.ping()).rejects.toThrow(
+          /^bus unavailable: MESSAGING_URL nats:.*: the connection was refused; is a nats-server running there\?$/,
+        )
+        await faults().restart()
+        await eventually(() => bus.ping())
+        await bus.broadcast('hints.dropped', 1)
+        await eventually(() => expect(heard).toEqual([1]))
+      })
 
-    it('gives up on one that says nothing', async () => {
-      const bus = open()
-      await bus.ping()
-      await faults().pause()
-      const [message] = numbered(1, 1) as [Message]
-      await eventually(() =>
-        expect(bus.publish([message])).rejects.toThrow('bus unavailable: it does not answer'),
-      )
-      await faults().resume()
-      await insist(() => bus.publish([message]))
-      expect(await read(bus)).toEqual([1])
+      it('gives up on one that says nothing', async () => {
+        const bus = open()
+        await bus.ping()
+        await faults().pause()
+        const [message] = numbered(1, 1) as [Message]
+        await eventually(() =>
+          expect(bus.publish([message])).rejects.toThrow('bus unavailable: it does not answer'),
+        )
+        await faults().resume()
+        await insist(() => bus.publish([message]))
+        expect(await read(bus)).toEqual([1])
+      })
     })
   })
 })

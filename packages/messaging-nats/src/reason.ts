@@ -21,6 +21,7 @@ const WORDS: Readonly<Record<string, string>> = {
   ENETUNREACH: 'there is no way to the host',
   ETIMEDOUT: 'it does not answer',
   ECONNRESET: 'the connection was lost',
+  EPIPE: 'the connection was lost',
 }
 
 /** JetStream's own codes (nats-server, server/errors.json). */
