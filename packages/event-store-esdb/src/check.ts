@@ -27,12 +27,8 @@ export async function checkEventStore(connectionString: string, timeoutMs = TIME
     return serverVersion
   } catch (error) {
     if (error instanceof EventStoreUrlRefused) throw error
-    const reason = error instanceof Error ? error.message : String(error)
-    throw new EventStoreUnavailable(
-      new Error(`EVENT_STORE_URL: EventStoreDB does not answer at ${hostsOf(connectionString)}: ${reason}`, {
-        cause: error,
-      }),
-    )
+    const where = `EVENT_STORE_URL: EventStoreDB does not answer at ${hostsOf(connectionString)}`
+    throw new EventStoreUnavailable(new Error(`${where}: ${reasonOf(error)}`, { cause: error }))
   } finally {
     clearTimeout(timer)
     await disconnect(client)
@@ -43,4 +39,12 @@ export async function checkEventStore(connectionString: string, timeoutMs = TIME
 function isTooOld(version: string): boolean {
   const [, major = '0', minor = '0'] = /^(\d+)\.(\d+)/.exec(version) ?? []
   return Number(major) < OLDEST.major || (Number(major) === OLDEST.major && Number(minor) < OLDEST.minor)
+}
+
+/** What gRPC says of a connection, in a line. */
+function reasonOf(error: unknown): string {
+  const text = error instanceof Error ? error.message : String(error)
+  if (/SSL routines|EPROTO/.test(text))
+    return 'it does not speak TLS as is asked of it; without TLS add ?tls=false'
+  return text.replace(/\s+/g, ' ').replace(/\. ?Resolution note: $/, '')
 }

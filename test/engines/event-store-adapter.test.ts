@@ -1,0 +1,227 @@
+import { randomUUID } from 'node:crypto'
+import { mkdtemp, rm } from 'node:fs/promises'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { binaryEvent, EventStoreDBClient, jsonEvent } from '@eventstore/db-client'
+import {
+  type EventStore,
+  EventStoreUnavailable,
+  type NewEvent,
+  NO_STREAM,
+  START,
+} from '@gantry/event-sourcing'
+import { checkEventStore, EventStoreUrlRefused, esdbEventStore } from '@gantry/event-store-esdb'
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { type StandIn, startEsdbStandIn } from './src/esdb-stand-in.ts'
+import { freePort } from './src/free-port.ts'
+
+const TEN_MINUTES_MS = 600_000
+
+const placed = (number: number): NewEvent => ({
+  id: randomUUID(),
+  type: 'OrderPlaced',
+  data: { number },
+  metadata: { actor: { id: null, name: 'test' }, requestId: 'r1', at: '2026-11-21T10:00:00.000Z' },
+})
+
+let folder: string
+let standIn: StandIn
+let eventStore: EventStore
+let clock: () => Date
+let version: () => string
+
+/** Who works on the same server with other tools. */
+let operator: EventStoreDBClient
+
+beforeEach(async () => {
+  clock = () => new Date()
+  version = () => '23.10.6'
+  folder = await mkdtemp(join(tmpdir(), 'gantry-adapter-'))
+  standIn = await startEsdbStandIn({
+    path: join(folder, 'events'),
+    now: () => clock(),
+    version: () => version(),
+  })
+  eventStore = esdbEventStore({ connectionString: standIn.url })
+  operator = EventStoreDBClient.connectionString(standIn.url)
+})
+afterEach(async () => {
+  await eventStore.close()
+  await operator.dispose()
+  await standIn.stop()
+  await rm(folder, { recursive: true })
+})
+
+/** Appends of an operator go in calls of their own: the client mixes up the shared ones of several instances. */
+const credentials = { username: 'admin', password: 'changeit' }
+const collect = async <Item>(items: AsyncIterable<Item>) => {
+  const collected: Item[] = []
+  for await (const item of items) collected.push(item)
+  return collected
+}
+const all = async () => (await collect(eventStore.readAll({ after: START }))).map(event => event.data)
+
+describe('the log of others', () => {
+  it('is not given: neither system streams, nor links, nor bytes', async () => {
+    await eventStore.append('order-1', [placed(1)], NO_STREAM)
+    const { position } = await eventStore.append('order-2', [placed(2)], NO_STREAM)
+    await operator.appendToStream('$stats', jsonEvent({ type: '$statsCollected', data: {} }), { credentials })
+    await operator.setStreamMetadata('order-1', { maxCount: 10 }, { credentials })
+    const foreign = [
+      binaryEvent({ type: '$>', data: Buffer.from('0@order-1') }),
+      binaryEvent({ type: 'Bytes', data: Buffer.from([1, 2, 3]) }),
+    ]
+    await operator.appendToStream('order-3', foreign, { credentials })
+
+    expect(await all()).toEqual([{ number: 1 }, { number: 2 }])
+    expect(await eventStore.readStream('order-3')).toEqual([])
+    expect((await eventStore.head()) >= position).toBe(true)
+  })
+
+  it('does not move the head, however much of it there is', async () => {
+    const { position } = await eventStore.append('order-1', [placed(1)], NO_STREAM)
+    for (const count of [1, 3, 900, 900]) {
+      const events = Array.from({ length: count }, () => jsonEvent({ type: '$tick', data: {} }))
+      await operator.appendToStream('$ticks', events, { credentials })
+      expect(await eventStore.head()).toBe(position)
+    }
+    const next = await eventStore.append('order-1', [placed(2)], 0)
+    expect(await eventStore.head()).toBe(next.position)
+  })
+
+  it('is all there is in an empty log: its head is the start', async () => {
+    expect(await eventStore.head()).toBe(START)
+    await operator.appendToStream('$ticks', jsonEvent({ type: '$tick', data: {} }), { credentials })
+    expect(await eventStore.head()).toBe(START)
+    expect(await all()).toEqual([])
+  })
+})
+
+describe('a stream that an operator deleted', () => {
+  it('softly: is absent, begins again, and goes on where it ended', async () => {
+    await eventStore.append('order-1', [placed(1), placed(2)], NO_STREAM)
+    await operator.deleteStream('order-1')
+    expect(await eventStore.readStream('order-1')).toEqual([])
+
+    expect(await eventStore.append('order-1', [placed(3)], NO_STREAM)).toMatchObject({ revision: 2 })
+    expect(await eventStore.append('order-1', [placed(4)], 2)).toMatchObject({ revision: 3 })
+    const events = await eventStore.readStream('order-1')
+    expect(events.map(({ revision, data }) => [revision, data.number])).toEqual([
+      [2, 3],
+      [3, 4],
+    ])
+  })
+
+  it('for ever: says so, and not that the store is away', async () => {
+    await eventStore.append('order-1', [placed(1)], NO_STREAM)
+    await operator.tombstoneStream('order-1')
+
+    for (const call of [
+      () => eventStore.readStream('order-1'),
+      () => eventStore.append('order-1', [placed(2)], 0),
+      () => eventStore.append('order-1', [placed(2)], NO_STREAM),
+    ]) {
+      const error = await call().catch(thrown => thrown)
+      expect(error).not.toBeInstanceOf(EventStoreUnavailable)
+      expect(error).toMatchObject({ streamName: 'order-1', type: 'stream-deleted' })
+    }
+    expect(await all()).toEqual([{ number: 1 }])
+  })
+})
+
+describe('clocks and starts', () => {
+  it.each([
+    ['ahead', TEN_MINUTES_MS],
+    ['behind', -TEN_MINUTES_MS],
+  ])('a server whose clock is ten minutes %s takes appends', async (_, offBy) => {
+    clock = () => new Date(Date.now() + offBy)
+    await eventStore.append('order-1', [placed(1)], NO_STREAM)
+    const [event] = await eventStore.readStream('order-1')
+    expect(Math.abs(Date.parse(event?.recordedAt ?? '') - Date.now() - offBy)).toBeLessThan(60_000)
+  })
+
+  it('a server that fails its first question is asked again', async () => {
+    let asked = 0
+    version = () => {
+      if (asked++ === 0) throw new Error('starting')
+      return '23.10.6'
+    }
+    await expect(eventStore.append('order-1', [placed(1)], NO_STREAM)).rejects.toBeInstanceOf(
+      EventStoreUnavailable,
+    )
+    expect(await eventStore.append('order-1', [placed(1)], NO_STREAM)).toMatchObject({ revision: 0 })
+  })
+
+  it('a closed store says so, and its subscriptions end', async () => {
+    const items: string[] = []
+    const { promise: caughtUp, resolve } = Promise.withResolvers<void>()
+    const following = (async () => {
+      for await (const item of eventStore.subscribe({ after: START, signal: new AbortController().signal })) {
+        items.push(item.kind)
+        resolve()
+      }
+    })()
+    await caughtUp
+    await eventStore.close()
+    await following
+
+    expect(items).toEqual(['caughtUp'])
+    await expect(eventStore.append('order-1', [placed(1)], NO_STREAM)).rejects.toThrow('it is closed')
+    await expect(eventStore.readStream('order-1')).rejects.toThrow('it is closed')
+    await expect(all()).rejects.toThrow('it is closed')
+  })
+
+  it('a place in another log is refused by name', async () => {
+    const subscription = eventStore.subscribe({
+      after: '0000000000000042',
+      signal: new AbortController().signal,
+    })
+    await expect(collect(subscription)).rejects.toThrow('made from another event store')
+  })
+})
+
+describe('the check before a start', () => {
+  const refusal = (url: string, timeoutMs = 2_000) => checkEventStore(url, timeoutMs).catch(error => error)
+
+  it('tells the version', async () => {
+    expect(await checkEventStore(standIn.url)).toBe('23.10.6')
+  })
+
+  it.each(['20.6.1', '22.10.5', '23.6.0', 'unknown'])('refuses %s as too old', async old => {
+    version = () => old
+    const error = await refusal(standIn.url)
+    expect(error).toBeInstanceOf(EventStoreUrlRefused)
+    expect(error.message).toBe(`EVENT_STORE_URL leads to EventStoreDB ${old}; it has to be 23.10 or newer`)
+  })
+
+  it.each(['23.10.0', '24.2.0', '24.10.3'])('takes %s', async newer => {
+    version = () => newer
+    expect(await checkEventStore(standIn.url)).toBe(newer)
+  })
+
+  it('names the setting and the host where nobody listens, and no password', async () => {
+    const port = await freePort()
+    const error = await refusal(`esdb://admin:sesame@127.0.0.1:${port}?tls=false`)
+    expect(error).toBeInstanceOf(EventStoreUnavailable)
+    expect(error.message).toContain('EVENT_STORE_URL')
+    expect(error.message).toContain(`127.0.0.1:${port}`)
+    expect(error.message).not.toContain('sesame')
+  })
+
+  it('says that it waits for TLS where none is spoken', async () => {
+    const error = await refusal(standIn.url.replace('?tls=false', ''))
+    expect(error).toBeInstanceOf(EventStoreUnavailable)
+    expect(error.message).toContain('tls=false')
+  })
+
+  it('does not take another server for it', async () => {
+    const other = createServer((_, response) => response.end('hello')).listen(0, '127.0.0.1')
+    await new Promise(resolve => other.once('listening', resolve))
+    const { port } = other.address() as AddressInfo
+    expect(await refusal(`esdb://127.0.0.1:${port}?tls=false`)).toBeInstanceOf(EventStoreUnavailable)
+    other.close()
+    other.closeAllConnections()
+  })
+})
