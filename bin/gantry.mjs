@@ -20,7 +20,7 @@ const programs = {
   demo: 'packages/demo/src/main.ts',
   receiver: 'packages/demo/src/receiver.ts',
   bench: 'test/bench/src/main.ts',
-  cluster: 'services/standalone/src/cluster.ts',
+  cluster: 'test/cluster/src/main.ts',
   service: 'services/{name}/src/main.ts',
 }
 

@@ -98,6 +98,7 @@ describe('the layers', () => {
   test.for<[string, string, string]>([
     ['standalone imports the services', 'services/standalone/src/a.ts', '@gantry/media'],
     ['standalone chooses the stores', 'services/standalone/src/a.ts', '@gantry/embedded'],
+    ['what hosts a service chooses them', 'packages/hosting/src/a.ts', '@gantry/read-models-mongo'],
     ['a main.ts chooses the stores', 'services/catalog/src/main.ts', '@gantry/messaging-nats'],
     ['a test uses an adapter', 'services/catalog/src/a.test.ts', '@gantry/embedded'],
     ['a test across services imports one', 'test/faults/a.test.ts', '@gantry/standalone/testing'],

@@ -1,3 +1,5 @@
 export { type Gateway, type GatewayDependencies, gateway } from './app.ts'
+export { type ForwardingOptions, forwarding, type Upstream } from './forwarding.ts'
 export type { RateLimitStore } from './rate-limits.ts'
-export { type GatewaySettings, gatewaySettings } from './settings.ts'
+export { type Replicas, type ReplicasOptions, replicas } from './replicas.ts'
+export { type GatewaySettings, gatewaySettings, upstreamSettings } from './settings.ts'

@@ -44,3 +44,24 @@ export const gatewaySettings = z.object({
   TRUST_PROXY: proxies.default(false),
 })
 export type GatewaySettings = z.infer<typeof gatewaySettings>
+
+/** The replicas of a service. */
+const upstreams = z
+  .string({ error: 'must be set: the URLs of the replicas, separated by commas, e.g. http://10.0.0.7:8080' })
+  .transform(list)
+  .refine(urls => urls.length > 0 && urls.every(isHttpOrigin), {
+    error: 'must be URLs of host and port such as http://10.0.0.7:8080, separated by commas',
+  })
+
+function isHttpOrigin(value: string): boolean {
+  const url = URL.parse(value)
+  return url !== null && /^https?:$/.test(url.protocol) && url.origin === value
+}
+
+/** Where the gateway finds the services, when they are processes of their own. */
+export const upstreamSettings = z.object({
+  CATALOG_URL: upstreams,
+  IDENTITY_URL: upstreams,
+  MEDIA_URL: upstreams,
+  NOTIFIER_URL: upstreams,
+})

@@ -4,9 +4,11 @@ import { fileOf, importsOf, isSource, isTest, packageOf, workspaceOf } from './s
 const SERVICES = new Set(['catalog', 'gateway', 'identity', 'media', 'notifier', 'standalone'])
 const ADAPTERS = new Set(['embedded', 'event-store-esdb', 'messaging-nats', 'read-models-mongo'])
 
-/** The only ones who choose the stores: a process begins in them. */
+/** The only ones who choose the stores: a process begins in them, or in what hosts it. */
 const isCompositionRoot = (path: string) =>
-  path.startsWith('services/standalone/') || path.endsWith('/src/main.ts')
+  path.startsWith('services/standalone/') ||
+  path.startsWith('packages/hosting/') ||
+  path.endsWith('/src/main.ts')
 
 /** Services know each other through contracts only, packages know no service, and nobody but the roots knows an adapter. */
 export function layerViolations(file: ProjectFile): string[] {

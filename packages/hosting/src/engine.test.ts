@@ -1,0 +1,71 @@
+import type { Log } from '@gantry/event-sourcing'
+import { afterEach, beforeEach, expect, test, vi } from 'vitest'
+import { type EngineWatch, watchEngines } from './engine.ts'
+
+beforeEach(() => vi.useFakeTimers())
+let watch: EngineWatch | undefined
+afterEach(() => {
+  watch?.stop()
+  vi.useRealTimers()
+})
+
+function engine(setting: string) {
+  const state: { trouble?: string; checks: number } = { checks: 0 }
+  return {
+    setting,
+    state,
+    async check() {
+      state.checks++
+      if (state.trouble) throw new Error(state.trouble)
+    },
+  }
+}
+
+function listening() {
+  const lines: string[] = []
+  const note = (_data: object, line: string) => void lines.push(line)
+  return { lines, log: { info: note, warn: note, error: note, debug: note } as unknown as Log }
+}
+
+test('waits for an engine that is away, and says why once', async () => {
+  const { lines, log } = listening()
+  const store = engine('READ_MODEL_URL')
+  store.state.trouble = 'nobody answers at views:27017'
+  let usable = false
+  watch = watchEngines([store], log)
+  watch.usable.then(() => (usable = true))
+
+  await vi.advanceTimersByTimeAsync(20_000)
+  expect(watch.trouble()).toBe('READ_MODEL_URL: nobody answers at views:27017')
+  expect(lines).toEqual(['READ_MODEL_URL: nobody answers at views:27017'])
+  expect(store.state.checks).toBeGreaterThan(4)
+  expect(store.state.checks).toBeLessThan(20)
+  expect(usable).toBe(false)
+
+  store.state.trouble = undefined
+  await vi.advanceTimersByTimeAsync(5_000)
+  expect(usable).toBe(true)
+  expect(watch.trouble()).toBeUndefined()
+})
+
+test('an engine that goes away later is in trouble until it is back', async () => {
+  const { lines, log } = listening()
+  const bus = engine('MESSAGING_URL')
+  watch = watchEngines([bus], log)
+  await watch.usable
+  bus.state.trouble = 'MESSAGING_URL nats://bus:4222: the connection was lost'
+  await vi.advanceTimersByTimeAsync(3_000)
+  expect(watch.trouble()).toBe('MESSAGING_URL nats://bus:4222: the connection was lost')
+  bus.state.trouble = undefined
+  await vi.advanceTimersByTimeAsync(6_000)
+  expect(watch.trouble()).toBeUndefined()
+  expect(lines).toEqual([
+    'MESSAGING_URL nats://bus:4222: the connection was lost',
+    'MESSAGING_URL: it can be used again',
+  ])
+})
+
+test('nothing is usable before it was looked at', () => {
+  watch = watchEngines([engine('EVENT_STORE_URL')], listening().log)
+  expect(watch.trouble()).toBe('the engine of EVENT_STORE_URL')
+})

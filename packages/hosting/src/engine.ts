@@ -1,0 +1,79 @@
+import type { Log } from '@gantry/event-sourcing'
+
+/** A server, or a file, that a process cannot do without. */
+export interface Engine {
+  /** The setting that leads to it. */
+  setting: string
+  /** Resolves when it can be used. @throws Error whose message says what is wrong, naming the setting */
+  check(): Promise<void>
+}
+
+const FIRST_PAUSE_MS = 250
+const LONGEST_PAUSE_MS = 5_000
+/** How often an engine that could be used is looked at again. */
+const LOOK_MS = 2_000
+
+export interface EngineWatch {
+  /** Resolves when every engine has been usable; never when it is stopped before. */
+  usable: Promise<void>
+  /** What is wrong with one of them, in a line; undefined when all can be used. */
+  trouble(): string | undefined
+  stop(): void
+}
+
+/** Looks at engines again and again, with pauses that grow while one is away; says every change in a line. */
+export function watchEngines(engines: readonly Engine[], log: Log): EngineWatch {
+  const stopping = new AbortController()
+  const troubles = new Map<string, string>(
+    engines.map(({ setting }) => [setting, `the engine of ${setting}`]),
+  )
+  const timers = new Set<NodeJS.Timeout>()
+
+  const pause = (ms: number) =>
+    new Promise<void>(resolve => {
+      const timer = setTimeout(() => {
+        timers.delete(timer)
+        resolve()
+      }, ms)
+      timers.add(timer)
+    })
+
+  const watch = async ({ setting, check }: Engine, usable: () => void) => {
+    let said: string | undefined
+    for (let wait = FIRST_PAUSE_MS; !stopping.signal.aborted; ) {
+      try {
+        await check()
+        if (said !== undefined) log.info({ setting }, `${setting}: it can be used again`)
+        said = undefined
+        troubles.delete(setting)
+        usable()
+        wait = FIRST_PAUSE_MS
+        await pause(LOOK_MS)
+      } catch (error) {
+        const reason = reasonOf(setting, error)
+        troubles.set(setting, reason)
+        if (reason !== said && !stopping.signal.aborted) log.error({ setting }, reason)
+        said = reason
+        await pause(wait * (0.5 + Math.random() / 2))
+        wait = Math.min(wait * 2, LONGEST_PAUSE_MS)
+      }
+    }
+  }
+
+  const usable = Promise.all(
+    engines.map(engine => new Promise<void>(resolve => void watch(engine, resolve))),
+  ).then(() => {})
+  return {
+    usable,
+    trouble: () => [...troubles.values()][0],
+    stop() {
+      stopping.abort()
+      for (const timer of timers) clearTimeout(timer)
+    },
+  }
+}
+
+function reasonOf(setting: string, error: unknown): string {
+  const [line = ''] = (error instanceof Error ? error.message : String(error)).split('\n')
+  return line.includes(setting) ? line : `${setting}: ${line}`
+}

@@ -1,0 +1,5 @@
+export { type Engine, type EngineWatch, watchEngines } from './engine.ts'
+export { type Parts, type ProcessOptions, runProcess, type Surroundings } from './process.ts'
+export { runService, type ServiceOptions } from './service.ts'
+export { type ProcessSettings, processSettings, type StoreSettings, storeSettings } from './settings.ts'
+export { openBus, openStores, type Stores } from './stores.ts'

@@ -1,0 +1,127 @@
+import { setTimeout } from 'node:timers/promises'
+import { httpServer, readSettings, SettingsRefused } from '@gantry/service-kit'
+import type { FastifyInstance } from 'fastify'
+import { type Logger, pino } from 'pino'
+import { collectDefaultMetrics, Registry } from 'prom-client'
+import type { z } from 'zod'
+import type { Engine } from './engine.ts'
+import { watchEngines } from './engine.ts'
+import type { processSettings } from './settings.ts'
+
+/** What a process is given to begin with. */
+export interface Surroundings<Settings> {
+  settings: Settings
+  log: Logger
+  metrics: Registry
+  now(): Date
+}
+
+/** What a process consists of beside its server. */
+export interface Parts {
+  engines: readonly Engine[]
+  /** Adds its routes, under the base path. */
+  routes(app: FastifyInstance): Promise<void>
+  /** Called once, when all engines can be used. */
+  start(): Promise<void>
+  /** What it still waits for after its start; undefined when it is ready. */
+  waitingFor(): string | undefined
+  /** Called when nobody is being answered any more. */
+  stop(): Promise<void>
+}
+
+export interface ProcessOptions<Schema extends z.ZodObject<(typeof processSettings)['shape']>> {
+  name: string
+  schema: Schema
+  environment: NodeJS.ProcessEnv
+  /** Proxies in front, whose X-Forwarded-For is believed. */
+  trustProxy?(settings: z.infer<Schema>): false | string[]
+  open(surroundings: Surroundings<z.infer<Schema>>): Parts
+}
+
+/** A request or a worker that takes longer to end does not keep the process. */
+const STOP_MS = 25_000
+const LOOK_MS = 25
+
+/**
+ * Runs a process from its settings to its end: it listens at once, is ready when what it needs is there, and at
+ * SIGTERM or SIGINT first says that it is not ready, then answers what it has begun, and ends with 0. What cannot be
+ * used is said in a line on stderr: with 1 where nothing but another setting helps, and again and again where waiting
+ * may help.
+ */
+export async function runProcess<Schema extends z.ZodObject<(typeof processSettings)['shape']>>(
+  options: ProcessOptions<Schema>,
+): Promise<void> {
+  const { name, schema, environment, trustProxy, open } = options
+  const fail = (line: string): never => {
+    process.stderr.write(`gantry ${name}: ${line}\n`)
+    process.exit(1)
+  }
+  const orFail = <Result>(work: () => Result): Result => {
+    try {
+      return work()
+    } catch (error) {
+      return fail(reasonOf(error))
+    }
+  }
+
+  const settings = orFail(() => readSettings(schema, environment))
+  const log = pino({ level: settings.LOG_LEVEL, base: { service: name, pid: process.pid } })
+  const metrics = new Registry()
+  collectDefaultMetrics({ register: metrics })
+  const now = () => new Date()
+  const parts = orFail(() => open({ settings, log, metrics, now }))
+  const engines = watchEngines(parts.engines, log)
+  let started = false
+  let stopping = false
+
+  const app = httpServer({
+    basePath: settings.BASE_PATH,
+    trustProxy: trustProxy?.(settings) ?? false,
+    log,
+    metrics,
+    now,
+    waitingFor: () => {
+      if (stopping) return 'its end'
+      return engines.trouble() ?? (started ? parts.waitingFor() : 'its start')
+    },
+  })
+
+  const stop = async (signal: NodeJS.Signals) => {
+    if (stopping) process.exit(1)
+    stopping = true
+    log.info({ signal }, 'stops')
+    setTimeout(STOP_MS, undefined, { ref: false }).then(() => fail(`did not end in ${STOP_MS / 1000} s`))
+    if (started) await setTimeout(settings.SHUTDOWN_DELAY)
+    engines.stop()
+    await app.close()
+    await parts.stop()
+    log.info({}, 'stopped')
+    process.exit(0)
+  }
+  process.on('SIGTERM', stop)
+  process.on('SIGINT', stop)
+
+  try {
+    await app.register(parts.routes, { prefix: settings.BASE_PATH })
+    await app.listen({ port: settings.PORT, host: settings.HOST })
+  } catch (error) {
+    fail(reasonOf(error, settings))
+  }
+  await engines.usable
+  if (stopping) return
+  await parts.start()
+  started = true
+  while (!stopping && parts.waitingFor() !== undefined) await setTimeout(LOOK_MS)
+  log.info({ port: settings.PORT }, 'ready')
+}
+
+/** What is wrong, in words for who runs it. */
+function reasonOf(error: unknown, settings?: { PORT: number; HOST: string }): string {
+  if (error instanceof SettingsRefused) return `wrong settings\n  ${error.message.replaceAll('\n', '\n  ')}`
+  const { code, message } = error as NodeJS.ErrnoException
+  if (code === 'EADDRINUSE') return `PORT ${settings?.PORT} is taken`
+  if (code === 'EACCES' && settings) return `PORT ${settings.PORT} may not be used by this user`
+  if (code === 'ENOTFOUND' || code === 'EADDRNOTAVAIL')
+    return `HOST ${settings?.HOST} is no address of this machine`
+  return message
+}

@@ -1,0 +1,108 @@
+import { randomUUID } from 'node:crypto'
+import { hostname } from 'node:os'
+import { setTimeout } from 'node:timers/promises'
+import { type Log, Refusal } from '@gantry/event-sourcing'
+import type { BlobStore } from '@gantry/read-models'
+import {
+  type Admit,
+  type Dependencies,
+  passedPrincipals,
+  readSettings,
+  type Service,
+} from '@gantry/service-kit'
+import type { z } from 'zod'
+import { runProcess } from './process.ts'
+import { processSettings, storeSettings } from './settings.ts'
+import { openBus, openStores } from './stores.ts'
+
+/** Who may be between the gateway and a service: private networks. It only tells the log where a request came from. */
+const INSIDE = ['loopback', 'linklocal', 'uniquelocal']
+const LOOK_MS = 25
+const AGAIN_MS = 1_000
+
+export interface ServiceOptions<Schema extends z.ZodObject, Made extends Service> {
+  name: string
+  /** The settings of this service alone. */
+  settings: Schema
+  environment: NodeJS.ProcessEnv
+  /** `blobs` opens the store of images, which one service has. */
+  make(dependencies: Dependencies & { blobs(): BlobStore }, settings: z.infer<Schema>): Made
+  /** What has to be there before the service is ready for the first time. */
+  prepare?(service: Made, settings: z.infer<Schema>): Promise<void>
+}
+
+/** Runs one service as a process of its own, on the engines that its settings lead to. */
+export async function runService<Schema extends z.ZodObject, Made extends Service>({
+  name,
+  settings: schema,
+  environment,
+  make,
+  prepare,
+}: ServiceOptions<Schema, Made>): Promise<void> {
+  await runProcess({
+    name,
+    schema: processSettings.extend(storeSettings.shape),
+    environment,
+    trustProxy: () => INSIDE,
+    open({ settings, log, metrics, now }) {
+      const own = readSettings(schema, environment)
+      const stores = openStores(settings)
+      const { store: bus, engine } = openBus(settings.MESSAGING_URL, { name, log })
+      const { eventStore, readModels, blobs } = stores
+      const service = make(
+        {
+          eventStore,
+          readModels,
+          bus,
+          blobs,
+          now,
+          newId: randomUUID,
+          log,
+          holder: `${hostname()}-${process.pid}-${randomUUID()}`,
+          encryptionKey: settings.ENCRYPTION_KEY,
+          metrics,
+        },
+        own,
+      )
+      let prepared = false
+      const waitingFor = () => service.waitingFor() ?? (prepared ? undefined : 'what it prepares')
+      return {
+        engines: [...stores.engines, engine],
+        async routes(scope) {
+          const { admit } = await passedPrincipals(scope, { encryptionKey: settings.ENCRYPTION_KEY, now })
+          let ready = false
+          const admitWhenReady: Admit = (request, reply, operation) => {
+            ready ||= waitingFor() === undefined
+            if (!ready) throw new Refusal('not-ready', { detail: `waits for ${waitingFor()}` })
+            return admit(request, reply, operation)
+          }
+          await service.routes(scope, admitWhenReady)
+        },
+        async start() {
+          await service.start()
+          while (service.waitingFor() !== undefined) await setTimeout(LOOK_MS)
+          await succeeding(async () => prepare?.(service, own), log)
+          prepared = true
+        },
+        waitingFor,
+        async stop() {
+          await service.stop()
+          await Promise.all([stores.close(), bus.close()])
+        },
+      }
+    },
+  })
+}
+
+/** Tries until it succeeds: an engine may go away at any time. */
+async function succeeding(work: () => Promise<unknown>, log: Log): Promise<void> {
+  for (;;) {
+    try {
+      await work()
+      return
+    } catch (error) {
+      log.error({ err: error }, 'the service could not be prepared, and tries again')
+      await setTimeout(AGAIN_MS)
+    }
+  }
+}

@@ -1,0 +1,31 @@
+import { readSettings } from '@gantry/service-kit'
+import { expect, test } from 'vitest'
+import { processSettings, storeSettings } from './settings.ts'
+
+const schema = processSettings.extend(storeSettings.shape)
+const given = {
+  ENCRYPTION_KEY: '00'.repeat(32),
+  MESSAGING_URL: 'nats://bus:4222',
+  EVENT_STORE_URL: 'esdb://log:2113?tls=false',
+  READ_MODEL_URL: 'mongodb://views:27017/gantry',
+}
+
+test('a service needs its engines and the key, and nothing else', () => {
+  expect(readSettings(schema, given)).toMatchObject({ PORT: 8080, HOST: '0.0.0.0', SHUTDOWN_DELAY: 2_000 })
+})
+
+test.for([
+  ['ENCRYPTION_KEY', undefined, 'must be set, and be the same for all services'],
+  ['ENCRYPTION_KEY', 'short', 'must be 32 bytes'],
+  ['MESSAGING_URL', undefined, 'must be set: nats://host:4222'],
+  ['MESSAGING_URL', 'amqp://bus', 'must be such as nats://host:4222'],
+  ['EVENT_STORE_URL', undefined, 'must be set: esdb://host:2113'],
+  ['EVENT_STORE_URL', 'mongodb://views', 'must be such as esdb://host:2113'],
+  ['EVENT_STORE_URL', 'sqlite:', 'must be such as esdb://host:2113'],
+  ['READ_MODEL_URL', 'postgres://views', 'must be such as mongodb://host:27017/gantry'],
+  ['BLOB_URL', 's3://images', 'must be such as mongodb://host:27017/gantry, or file:FOLDER'],
+  ['SHUTDOWN_DELAY', 'soon', 'must be a duration such as'],
+] as const)('%s=%s is refused in a line that names it', ([setting, value, reason]) => {
+  const line = new RegExp(`^${setting}: .*${reason.replace(/[.?/]/g, '\\$&')}.*$`)
+  expect(() => readSettings(schema, { ...given, [setting]: value })).toThrow(line)
+})

@@ -1,0 +1,51 @@
+import { basePath, duration, whole } from '@gantry/service-kit'
+import { z } from 'zod'
+
+/** A URL of one of these schemes, or sqlite:PATH of a file that processes of one host have together. */
+const storeUrl = (schemes: readonly string[], example: string) =>
+  z.string().refine(url => [...schemes, 'sqlite:'].some(scheme => url.startsWith(scheme) && url !== scheme), {
+    error: `must be such as ${example}, or sqlite:PATH`,
+  })
+
+/** What every process reads from the environment. */
+export const processSettings = z.object({
+  PORT: whole(0, 65_535).default(8080),
+  HOST: z.string().default('0.0.0.0'),
+  /** The same for all processes. */
+  BASE_PATH: basePath.default(''),
+  LOG_LEVEL: z.enum(['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent']).default('info'),
+  /** The same for all processes: seals secrets, and vouches among them for who is calling. */
+  ENCRYPTION_KEY: z
+    .string({
+      error: 'must be set, and be the same for all services and the gateway: openssl rand -base64 32',
+    })
+    .transform(text => Buffer.from(text, /^[0-9a-f]{64}$/i.test(text) ? 'hex' : 'base64'))
+    .refine(key => key.length === 32, { error: 'must be 32 bytes, in base64 or hexadecimal' }),
+  /** The bus. */
+  MESSAGING_URL: z
+    .string({ error: 'must be set: nats://host:4222' })
+    .pipe(storeUrl(['nats://', 'tls://'], 'nats://host:4222')),
+  /** Between the end of readiness and the end of listening: whoever balances has to see the first before the second. */
+  SHUTDOWN_DELAY: duration.default(2_000),
+})
+export type ProcessSettings = z.infer<typeof processSettings>
+
+/** What every service reads beside that. */
+export const storeSettings = z.object({
+  /** The log. */
+  EVENT_STORE_URL: z
+    .string({ error: 'must be set: esdb://host:2113' })
+    .pipe(storeUrl(['esdb://', 'esdb+discover://'], 'esdb://host:2113')),
+  /** Read models and leases. */
+  READ_MODEL_URL: z
+    .string({ error: 'must be set: mongodb://host:27017/gantry' })
+    .pipe(storeUrl(['mongodb://', 'mongodb+srv://'], 'mongodb://host:27017/gantry')),
+  /** The bytes of images: GridFS in the database of the read models if it is not said. */
+  BLOB_URL: z
+    .string()
+    .refine(url => /^(file:|mongodb(\+srv)?:\/\/)./.test(url), {
+      error: 'must be such as mongodb://host:27017/gantry, or file:FOLDER',
+    })
+    .optional(),
+})
+export type StoreSettings = z.infer<typeof storeSettings>

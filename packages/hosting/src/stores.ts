@@ -1,0 +1,109 @@
+import { hostname } from 'node:os'
+import { fileURLToPath } from 'node:url'
+import { folderBlobStore, sqliteBus, sqliteEventStore, sqliteReadModels } from '@gantry/embedded'
+import type { EventStore, Log } from '@gantry/event-sourcing'
+import { checkEventStore, esdbEventStore } from '@gantry/event-store-esdb'
+import type { Bus } from '@gantry/messaging'
+import { natsBus } from '@gantry/messaging-nats'
+import type { BlobStore, ReadModels } from '@gantry/read-models'
+import { checkReadModels, gridFsBlobStore, mongoReadModels } from '@gantry/read-models-mongo'
+import type { Engine } from './engine.ts'
+import type { StoreSettings } from './settings.ts'
+
+interface Open<Store> {
+  store: Store
+  engine: Engine
+}
+
+/** Paths of sqlite: and file: URLs; undefined when it is of another scheme. */
+const fileOf = (url: string) => (url.startsWith('sqlite:') ? url.slice('sqlite:'.length) : undefined)
+const folderOf = (url: string) => {
+  if (!url.startsWith('file:')) return undefined
+  return url.startsWith('file://') ? fileURLToPath(url) : url.slice('file:'.length)
+}
+
+/** The bus of MESSAGING_URL. @throws NatsRefused, DataFolderRefused when the URL cannot be used */
+export function openBus(url: string, { name, log }: { name: string; log: Log }): Open<Bus> {
+  const path = fileOf(url)
+  const bus =
+    path === undefined
+      ? natsBus({ url, name: `${name}-${hostname()}-${process.pid}`, report: line => log.info({}, line) })
+      : sqliteBus({ path })
+  return { store: bus, engine: { setting: 'MESSAGING_URL', check: () => bus.ping() } }
+}
+
+function openEventStore(url: string): Open<EventStore> {
+  const path = fileOf(url)
+  const store = path === undefined ? esdbEventStore({ connectionString: url }) : sqliteEventStore({ path })
+  let known = path !== undefined
+  return {
+    store,
+    engine: {
+      setting: 'EVENT_STORE_URL',
+      async check() {
+        if (!known) await checkEventStore(url)
+        known = true
+        await store.head()
+      },
+    },
+  }
+}
+
+function openReadModels(url: string): Open<ReadModels> {
+  const path = fileOf(url)
+  const readModels = path === undefined ? mongoReadModels({ url }) : sqliteReadModels({ path })
+  let known = path !== undefined
+  return {
+    store: readModels,
+    engine: {
+      setting: 'READ_MODEL_URL',
+      async check() {
+        if (!known) await checkReadModels({ url })
+        known = true
+        await readModels.ping()
+      },
+    },
+  }
+}
+
+/** Opened with the first use: most services have no blobs. @throws Error when neither setting leads to a store of blobs */
+function openBlobs({ BLOB_URL, READ_MODEL_URL }: StoreSettings): BlobStore {
+  const folder = BLOB_URL && folderOf(BLOB_URL)
+  if (folder) return folderBlobStore({ path: folder })
+  const url = BLOB_URL ?? READ_MODEL_URL
+  if (url.startsWith('sqlite:'))
+    throw new Error('BLOB_URL: must be set, such as file:FOLDER, where READ_MODEL_URL is sqlite:PATH')
+  return gridFsBlobStore({ url, setting: BLOB_URL ? 'BLOB_URL' : 'READ_MODEL_URL' })
+}
+
+export interface Stores {
+  eventStore: EventStore
+  readModels: ReadModels
+  /** Made when it is asked for. @throws Error naming the setting */
+  blobs(): BlobStore
+  engines: readonly Engine[]
+  close(): Promise<void>
+}
+
+/**
+ * The log, the read models and the blobs that the settings lead to. Servers need not be there yet: the engines tell
+ * when they are.
+ * @throws EventStoreUrlRefused, MongoRefused, DataFolderRefused when a URL cannot be used
+ */
+export function openStores(settings: StoreSettings): Stores {
+  const log = openEventStore(settings.EVENT_STORE_URL)
+  const views = openReadModels(settings.READ_MODEL_URL)
+  let blobs: BlobStore | undefined
+  return {
+    eventStore: log.store,
+    readModels: views.store,
+    blobs() {
+      blobs ??= openBlobs(settings)
+      return blobs
+    },
+    engines: [log.engine, views.engine],
+    async close() {
+      await Promise.all([log.store.close(), views.store.close(), blobs?.close()])
+    },
+  }
+}

@@ -1,0 +1,218 @@
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
+import { text } from 'node:stream/consumers'
+import { type Principal, SCOPES } from '@gantry/contracts'
+import { httpServer, PRINCIPAL_HEADER, requireScope } from '@gantry/service-kit'
+import type { FastifyInstance } from 'fastify'
+import { pino } from 'pino'
+import { Registry } from 'prom-client'
+import { afterEach, beforeEach, expect, test, vi } from 'vitest'
+import { forwarding } from './forwarding.ts'
+import { replicas } from './replicas.ts'
+
+const ada: Principal = {
+  userId: '11111111-1111-4111-8111-111111111111',
+  username: 'ada',
+  role: 'GLOBAL_ADMIN',
+  scopes: [...SCOPES],
+  kind: 'login',
+  tokenId: null,
+  expiresAt: 2_000_000_000_000,
+}
+const API = '33333333-3333-4333-8333-333333333333'
+
+/** A replica that does what a test says and keeps what it was asked. */
+async function replica(answer: (request: IncomingMessage, response: ServerResponse) => void) {
+  const asked: { method: string; url: string; headers: IncomingMessage['headers']; body: string }[] = []
+  const server = createServer(async (request, response) => {
+    if (request.url?.endsWith('/health/ready')) return void response.end()
+    const { method = '', url = '', headers } = request
+    asked.push({ method, url, headers, body: await text(request).catch(() => '') })
+    answer(request, response)
+  })
+  const port = await listen(server)
+  opened.push(server)
+  return { url: `http://127.0.0.1:${port}`, asked, server }
+}
+
+async function listen(server: Server): Promise<number> {
+  await new Promise<void>(resolve => server.listen(0, '127.0.0.1', resolve))
+  return (server.address() as { port: number }).port
+}
+
+async function refusing(): Promise<string> {
+  const server = createServer()
+  const port = await listen(server)
+  await new Promise(resolve => server.close(resolve))
+  return `http://127.0.0.1:${port}`
+}
+
+let opened: Server[]
+let apps: FastifyInstance[]
+beforeEach(() => {
+  opened = []
+  apps = []
+})
+afterEach(async () => {
+  for (const app of apps) await app.close()
+  for (const server of opened) {
+    server.closeAllConnections()
+    server.close()
+  }
+})
+
+async function gatewayTo(urls: string[], { basePath = '' } = {}) {
+  const log = pino({ level: 'silent' })
+  const now = () => new Date()
+  const app = httpServer({ basePath, log, metrics: new Registry(), now, waitingFor: () => undefined })
+  const found = replicas({ urls, basePath, now, log })
+  await app.register(
+    async scope => {
+      await forwarding(scope, {
+        sign: ({ username }) => `signed ${username}`,
+        admit(_request, _reply, operation) {
+          requireScope(ada, operation)
+          return ada
+        },
+        services: { catalog: found, identity: found, media: found, notifier: found },
+      })
+    },
+    { prefix: basePath },
+  )
+  apps.push(app)
+  return { url: await app.listen({ port: 0, host: '127.0.0.1' }), found }
+}
+
+const ok = (_request: IncomingMessage, response: ServerResponse) =>
+  void response.writeHead(200, { 'content-type': 'application/json', etag: '"7"' }).end('{"done":true}')
+
+test('a service is asked what the gateway was asked', async () => {
+  const catalog = await replica(ok)
+  const { url } = await gatewayTo([catalog.url], { basePath: '/gantry' })
+  const response = await fetch(`${url}/gantry/apis/${API}?expand=all`, {
+    method: 'PUT',
+    headers: {
+      'content-type': 'application/json',
+      'if-match': '"6"',
+      'idempotency-key': 'k1',
+      'x-request-id': 'r1',
+      traceparent: '00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01',
+    },
+    body: '{"name":"a"}',
+  })
+  expect([response.status, response.headers.get('etag'), await response.json()]).toEqual([
+    200,
+    '"7"',
+    { done: true },
+  ])
+  expect(catalog.asked).toMatchObject([
+    {
+      method: 'PUT',
+      url: `/gantry/apis/${API}?expand=all`,
+      body: '{"name":"a"}',
+      headers: {
+        'content-type': 'application/json',
+        'content-length': '12',
+        'if-match': '"6"',
+        'idempotency-key': 'k1',
+        'x-request-id': 'r1',
+        'x-forwarded-for': '127.0.0.1',
+        traceparent: '00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01',
+        [PRINCIPAL_HEADER]: 'signed ada',
+      },
+    },
+  ])
+})
+
+test('what a caller says of himself is not passed on', async () => {
+  const catalog = await replica(ok)
+  const { url } = await gatewayTo([catalog.url])
+  await fetch(`${url}/apis`, {
+    headers: {
+      [PRINCIPAL_HEADER]: 'forged',
+      authorization: 'Bearer secret',
+      'x-forwarded-for': '1.2.3.4',
+      cookie: 'a=b',
+    },
+  })
+  expect(catalog.asked[0]?.headers).toMatchObject({
+    [PRINCIPAL_HEADER]: 'signed ada',
+    'x-forwarded-for': '127.0.0.1',
+  })
+  expect(catalog.asked[0]?.headers).not.toHaveProperty('authorization')
+  expect(catalog.asked[0]?.headers).not.toHaveProperty('cookie')
+})
+
+test('replicas take turns', async () => {
+  const [one, other] = [await replica(ok), await replica(ok)]
+  const { url } = await gatewayTo([one.url, other.url])
+  for (let i = 0; i < 6; i++) await fetch(`${url}/apis`)
+  expect([one.asked.length, other.asked.length]).toEqual([3, 3])
+})
+
+test.for(['GET', 'POST', 'PUT', 'DELETE'])('a %s goes to another replica when one refuses', async method => {
+  const catalog = await replica(ok)
+  const { url } = await gatewayTo([await refusing(), catalog.url])
+  const path = method === 'POST' ? '/apis' : `/apis/${API}`
+  const json = { headers: { 'content-type': 'application/json' }, body: '{"name":"a"}' }
+  for (let i = 0; i < 4; i++) {
+    const response = await fetch(`${url}${path}`, { method, ...(method.startsWith('P') && json) })
+    expect(response.status).toBe(200)
+  }
+  expect(catalog.asked).toHaveLength(4)
+})
+
+test('what is safe to ask twice is asked of another when the connection breaks off', async () => {
+  const breaking = await replica(request => void request.socket.destroy())
+  const catalog = await replica(ok)
+  const { url } = await gatewayTo([breaking.url, catalog.url])
+  for (let i = 0; i < 4; i++) expect((await fetch(`${url}/apis`)).status).toBe(200)
+})
+
+test('a POST that may have been done is not', async () => {
+  const breaking = await replica(request => void request.socket.destroy())
+  const { url } = await gatewayTo([breaking.url])
+  const response = await fetch(`${url}/apis`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    body: '{}',
+  })
+  expect(response.status).toBe(503)
+  expect(breaking.asked).toHaveLength(1)
+})
+
+test('when nobody answers, a problem says so and when to come again', async () => {
+  const { url } = await gatewayTo([await refusing(), await refusing()])
+  const response = await fetch(`${url}/apis`)
+  expect(response.status).toBe(503)
+  expect(response.headers.get('retry-after')).toBe('2')
+  expect(response.headers.get('content-type')).toMatch('application/problem+json')
+  expect(await response.json()).toMatchObject({ code: 'unavailable', instance: '/apis' })
+})
+
+test('a client that is still sending reads the answer, and its connection stays', async () => {
+  const media = createServer((_request, response) => void response.writeHead(413).end('too large'))
+  const port = await listen(media)
+  opened.push(media)
+  const { url } = await gatewayTo([`http://127.0.0.1:${port}`])
+  const response = await fetch(`${url}/apis/${API}/image`, {
+    method: 'PUT',
+    headers: { 'content-type': 'multipart/form-data; boundary=b' },
+    body: Buffer.alloc(8 * 1_048_576),
+  })
+  expect([response.status, await response.text()]).toEqual([413, 'too large'])
+  expect(response.headers.get('connection')).not.toBe('close')
+})
+
+test('a replica that says it is not ready is left alone', async () => {
+  const catalog = await replica(ok)
+  const leaving = createServer((request, response) => {
+    response.writeHead(request.url === '/health/ready' ? 503 : 200).end('leaving')
+  })
+  const port = await listen(leaving)
+  opened.push(leaving)
+  const { url, found } = await gatewayTo([`http://127.0.0.1:${port}`, catalog.url])
+  const unwatch = found.watch()
+  await vi.waitFor(() => expect(found.ready()).toBe(true))
+  for (let i = 0; i < 4; i++) expect(await (await fetch(`${url}/apis`)).json()).toEqual({ done: true })
+  unwatch()
+})

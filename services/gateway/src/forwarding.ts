@@ -1,0 +1,184 @@
+import type { IncomingMessage } from 'node:http'
+import { PassThrough } from 'node:stream'
+import replyFrom from '@fastify/reply-from'
+import { OPERATIONS, type Operation, type ServiceName } from '@gantry/contracts'
+import { Refusal } from '@gantry/event-sourcing'
+import { type Admit, ANONYMOUS, type PassedPrincipals, PRINCIPAL_HEADER } from '@gantry/service-kit'
+import type { FastifyInstance, FastifyReply, FastifyRequest, HTTPMethods } from 'fastify'
+import type { Replicas } from './replicas.ts'
+
+export type Upstream = Exclude<ServiceName, 'gateway'>
+
+export interface ForwardingOptions {
+  admit: Admit
+  sign: PassedPrincipals['sign']
+  services: Readonly<Record<Upstream, Replicas>>
+}
+
+/** How long a service may take to begin its answer, and to go on with it. */
+const PATIENCE_MS = 60_000
+/** Doing it twice comes to the same (RFC 9110 §9.2.2). */
+const IDEMPOTENT = new Set(['GET', 'HEAD', 'PUT', 'DELETE'])
+/** Nothing of the request has arrived. */
+const NOT_REACHED = new Set([
+  'ECONNREFUSED',
+  'EHOSTUNREACH',
+  'ENETUNREACH',
+  'ENOTFOUND',
+  'UND_ERR_CONNECT_TIMEOUT',
+])
+/** The connection ended before the answer began. */
+const BROKEN_OFF = new Set(['ECONNRESET', 'EPIPE', 'UND_ERR_SOCKET', 'UND_ERR_CLOSED', 'UND_ERR_DESTROYED'])
+/** Of one hop or of the caller alone: they end here. What outsiders say of who they are counts for nothing. */
+const NOT_PASSED_ON = [
+  'authorization',
+  'cookie',
+  'expect',
+  'forwarded',
+  'keep-alive',
+  'proxy-authorization',
+  'proxy-connection',
+  'te',
+  'trailer',
+  'upgrade',
+  'x-forwarded-host',
+  'x-forwarded-port',
+  'x-forwarded-proto',
+  'x-real-ip',
+  PRINCIPAL_HEADER,
+]
+/** Of the hop between service and gateway. */
+const NOT_ANSWERED = ['connection', 'keep-alive', 'date']
+
+const PASS = Symbol('pass')
+type Admitted = FastifyRequest & { [PASS]: string }
+
+/**
+ * Adds the operations of the services: admits the caller here, and has a replica answer. Bodies that are read as a
+ * whole anyway (JSON, up to the limit of the server) can be sent twice; all others are passed on as they come.
+ */
+export async function forwarding(
+  app: FastifyInstance,
+  { admit, sign, services }: ForwardingOptions,
+): Promise<void> {
+  await app.register(async scope => {
+    await scope.register(replyFrom, {
+      disableRequestLogging: true,
+      disableCache: true,
+      destroyAgent: true,
+      undici: { headersTimeout: PATIENCE_MS, bodyTimeout: PATIENCE_MS, keepAliveTimeout: 4_000 },
+    })
+    scope.decorateRequest(PASS, '')
+    scope.removeAllContentTypeParsers()
+    scope.addContentTypeParser(
+      ['application/json', 'application/cloudevents+json'],
+      { parseAs: 'buffer' },
+      (_request, body, done) => done(null, body),
+    )
+    scope.addContentTypeParser('*', (_request, body, done) => done(null, passingOn(body)))
+
+    for (const operation of OPERATIONS) {
+      if (operation.service === 'gateway') continue
+      const upstream = services[operation.service]
+      scope.route({
+        method: operation.method,
+        url: operation.path.replace(/\{(\w+)\}/g, ':$1'),
+        onRequest: letIn(admit, operation, sign),
+        handler: (request, reply) => void forward(request, reply, upstream),
+      })
+    }
+    scope.get('/.well-known/jwks.json', {
+      onRequest(request, _reply, done) {
+        ;(request as Admitted)[PASS] = sign(ANONYMOUS)
+        done()
+      },
+      handler: (request, reply) => void forward(request, reply, services.identity),
+    })
+  })
+}
+
+const letIn =
+  (admit: Admit, operation: Operation, sign: PassedPrincipals['sign']) =>
+  (request: FastifyRequest, reply: FastifyReply, done: (error?: Error) => void) => {
+    const pass = (token: string) => {
+      ;(request as Admitted)[PASS] = token
+      done()
+    }
+    try {
+      const admitted = admit(request, reply, operation)
+      if (admitted instanceof Promise) admitted.then(sign).then(pass, done)
+      else pass(sign(admitted))
+    } catch (error) {
+      done(error as Error)
+    }
+  }
+
+function forward(request: FastifyRequest, reply: FastifyReply, services: Replicas, failed?: string): void {
+  const replica = services.next(failed)
+  const { body } = request
+  const type = request.headers['content-type']
+  reply.from(undefined, {
+    method: request.method as HTTPMethods,
+    getUpstream: () => replica,
+    ...(Buffer.isBuffer(body) && { body, ...(type && { contentType: type }) }),
+    rewriteRequestHeaders: (_request, headers) => passedOn(request as Admitted, headers),
+    rewriteHeaders: headers => without(headers, NOT_ANSWERED),
+    onResponse(_request, _reply, answer) {
+      // What is left of the body is read and dropped: a client that is still sending would not read the answer.
+      reply.removeHeader('connection')
+      reply.send(answer.stream)
+    },
+    onError(_reply, { error }) {
+      const reason = reasonOf(error)
+      if (NOT_REACHED.has(reason)) services.leaveOut(replica)
+      if (failed === undefined && mayAskAnother(request, reason)) {
+        forward(request, reply, services, replica)
+        return
+      }
+      request.log.warn({ err: error, replica, requestId: request.id }, 'a service did not answer')
+      reply.send(new Refusal('unavailable'))
+    },
+  })
+}
+
+/** A body on its way: whoever ends it early does not end the connection that it comes from. */
+function passingOn(body: IncomingMessage): PassThrough {
+  const passing = body.pipe(new PassThrough())
+  passing.once('error', () => {})
+  passing.once('close', () => body.resume())
+  body.once('close', () => {
+    if (!body.complete) passing.destroy(new Error('the caller went away'))
+  })
+  return passing
+}
+
+/** Whether nobody can have begun the work, or beginning it again does no harm; and the body is still there. */
+function mayAskAnother({ method, body }: FastifyRequest, reason: string): boolean {
+  if (body !== undefined && body !== null && !Buffer.isBuffer(body)) return false
+  return NOT_REACHED.has(reason) || (BROKEN_OFF.has(reason) && IDEMPOTENT.has(method))
+}
+
+function reasonOf(error: Error & { code?: string; cause?: unknown }): string {
+  const { cause } = error
+  return (cause instanceof Error && 'code' in cause ? String(cause.code) : error.code) ?? ''
+}
+
+type Headers = Record<string, string | string[] | undefined>
+
+function passedOn(request: Admitted, given: Headers): Headers {
+  const headers = without(given, NOT_PASSED_ON)
+  if (request.method === 'GET' || request.method === 'HEAD') {
+    delete headers['content-length']
+    delete headers['content-type']
+  }
+  headers['x-request-id'] = request.id
+  headers['x-forwarded-for'] = request.ip
+  headers[PRINCIPAL_HEADER] = request[PASS]
+  return headers
+}
+
+function without(headers: Headers, names: readonly string[]): Headers {
+  const rest = { ...headers }
+  for (const name of names) delete rest[name]
+  return rest
+}

@@ -1,0 +1,49 @@
+import { openBus, processSettings, runProcess } from '@gantry/hosting'
+import { passedPrincipals } from '@gantry/service-kit'
+import { forwarding, gateway, gatewaySettings, replicas, upstreamSettings } from './index.ts'
+
+await runProcess({
+  name: 'gateway',
+  schema: processSettings.extend(gatewaySettings.shape).extend(upstreamSettings.shape),
+  environment: process.env,
+  trustProxy: settings => settings.TRUST_PROXY,
+  open({ settings, log, now }) {
+    const { ENCRYPTION_KEY: encryptionKey, BASE_PATH: basePath } = settings
+    const { store: bus, engine } = openBus(settings.MESSAGING_URL, { name: 'gateway', log })
+    const edge = gateway({ bus, now, log }, settings)
+    const found = (urls: readonly string[]) => replicas({ urls, basePath, now, log })
+    const services = {
+      catalog: found(settings.CATALOG_URL),
+      identity: found(settings.IDENTITY_URL),
+      media: found(settings.MEDIA_URL),
+      notifier: found(settings.NOTIFIER_URL),
+    }
+    let unwatch: (() => void)[] = []
+    /** Once all have been there, the gateway answers for those that are not. */
+    let complete = false
+    return {
+      engines: [engine],
+      async routes(scope) {
+        const { sign } = await passedPrincipals(scope, { encryptionKey, now })
+        await edge.edge(scope)
+        await forwarding(scope, { admit: edge.admit, sign, services })
+      },
+      async start() {
+        unwatch = Object.values(services).map(service => service.watch())
+        await edge.start()
+      },
+      waitingFor() {
+        const missing = complete
+          ? undefined
+          : Object.entries(services).find(([, service]) => !service.ready())
+        complete ||= missing === undefined
+        return missing?.[0]
+      },
+      async stop() {
+        for (const end of unwatch) end()
+        await edge.stop()
+        await bus.close()
+      },
+    }
+  },
+})

@@ -1,0 +1,129 @@
+import { type ChildProcess, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { closeSync, openSync } from 'node:fs'
+import { join } from 'node:path'
+import { setTimeout } from 'node:timers/promises'
+
+export type State = 'starting' | 'ready' | 'restarting' | 'stopped'
+
+/** One process of the cluster, which is started again when it dies. */
+export interface Replica {
+  name: string
+  port: number
+  pid(): number | undefined
+  state(): State
+  /** Resolves when it is ready for the first time. @throws Error with what it said when it ended before */
+  ready: Promise<void>
+  /** SIGKILL, when nobody is left to wait for it. */
+  abandon(): void
+  /** SIGTERM, and SIGKILL when that takes too long. */
+  stop(): Promise<void>
+}
+
+export interface ReplicaOptions {
+  /** Of the replica, e.g. catalog-1. */
+  name: string
+  /** What it runs, and with what. */
+  program: string
+  port: number
+  environment: NodeJS.ProcessEnv
+  healthUrl: string
+  logFolder: string
+  /** Told in a line what happened to it. */
+  say(line: string): void
+}
+
+const LOOK_MS = 100
+const FIRST_PAUSE_MS = 200
+const LONGEST_PAUSE_MS = 5_000
+/** One that lived for so long was not started in vain. */
+const LIVED_MS = 10_000
+const STOP_MS = 30_000
+
+export function startReplica(options: ReplicaOptions): Replica {
+  const { name, program, port, environment, healthUrl, logFolder, say } = options
+  const ready = Promise.withResolvers<void>()
+  const stopping = new AbortController()
+  let child: ChildProcess
+  let state: State = 'starting'
+  let wasReady = false
+
+  const run = async () => {
+    const file = openSync(join(logFolder, `${name}.log`), 'a')
+    // A group of its own: what the terminal sends to the cluster reaches it once, through the cluster.
+    child = spawn(process.execPath, ['--max-semi-space-size=32', program], {
+      env: environment,
+      detached: process.platform !== 'win32',
+      stdio: ['ignore', file, 'pipe'],
+    })
+    closeSync(file)
+    const complaints: string[] = []
+    child.stderr?.on('data', chunk => complaints.push(String(chunk)))
+    const ended = once(child, 'close')
+    const alive = new AbortController()
+    becomesReady(alive.signal)
+    const [code, signal] = await ended
+    alive.abort()
+    return { code, signal, said: complaints.join('').trim() }
+  }
+
+  const becomesReady = async (signal: AbortSignal) => {
+    while (!signal.aborted) {
+      if (await isReady(healthUrl)) {
+        if (signal.aborted) return
+        if (state === 'restarting') say(`${name} is ready again (pid ${child.pid})`)
+        state = 'ready'
+        wasReady = true
+        ready.resolve()
+        return
+      }
+      await setTimeout(LOOK_MS)
+    }
+  }
+
+  const keepRunning = async () => {
+    let pause = FIRST_PAUSE_MS
+    while (!stopping.signal.aborted) {
+      const startedAt = performance.now()
+      const { code, signal, said } = await run()
+      if (stopping.signal.aborted) break
+      if (!wasReady) {
+        state = 'stopped'
+        ready.reject(new Error(`${name} ended with ${signal ?? code}: ${said || `see ${name}.log`}`))
+        return
+      }
+      if (performance.now() - startedAt > LIVED_MS) pause = FIRST_PAUSE_MS
+      state = 'restarting'
+      say(`${name} ended with ${signal ?? code}${said ? ` (${said})` : ''}, and is started again`)
+      await setTimeout(pause, undefined, { signal: stopping.signal }).catch(() => {})
+      pause = Math.min(pause * 2, LONGEST_PAUSE_MS)
+    }
+    state = 'stopped'
+  }
+  const running = keepRunning()
+
+  return {
+    name,
+    port,
+    pid: () => child.pid,
+    state: () => state,
+    ready: ready.promise,
+    abandon: () => void child.kill('SIGKILL'),
+    async stop() {
+      stopping.abort()
+      child.kill('SIGTERM')
+      const late = globalThis.setTimeout(() => child.kill('SIGKILL'), STOP_MS)
+      await running
+      clearTimeout(late)
+    },
+  }
+}
+
+const isReady = (url: string) =>
+  fetch(url, { signal: AbortSignal.timeout(2_000) }).then(
+    async ({ ok, body }) => {
+      await body?.cancel()
+      return ok
+    },
+    () => false,
+  )

@@ -1,0 +1,19 @@
+import type { Replica } from './replica.ts'
+
+/** The processes, a line each under a line of headings. */
+export function table(processes: readonly Replica[]): string[] {
+  const rows = processes.map(({ name, pid, port, state }) => [
+    name,
+    String(pid() ?? ''),
+    String(port),
+    state(),
+  ])
+  const all = [['process', 'pid', 'port', 'state'], ...rows]
+  const widths = [0, 1, 2, 3].map(column => Math.max(...all.map(row => row[column]?.length ?? 0)))
+  return all.map(row =>
+    row
+      .map((cell, column) => cell.padEnd(widths[column] ?? 0))
+      .join('  ')
+      .trimEnd(),
+  )
+}

@@ -1,0 +1,3 @@
+export type { Engine, Found, StartOptions } from './engine.ts'
+export { findNats } from './find-nats.ts'
+export { freePort } from './free-port.ts'
