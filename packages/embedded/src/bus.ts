@@ -7,6 +7,7 @@ import { REQUESTS_SCHEMA, requests } from './bus/requests.ts'
 import { watchChanges } from './changes.ts'
 import { groupCommit } from './group-commit.ts'
 import { FORMATS, openDatabase } from './sqlite-file.ts'
+import { walSync } from './wal-sync.ts'
 
 export interface BusOptions {
   /** The file; made when it does not exist. */
@@ -35,14 +36,15 @@ const FILE = {
  */
 export function sqliteBus(options: BusOptions): Bus {
   const { path, now = () => new Date(), pollMs = 10, leaseMs = 5_000, redeliverAfterMs = 30_000 } = options
-  const db = openDatabase(path, { ...FILE, durable: true })
+  const db = openDatabase(path, { ...FILE, durable: false })
+  const sync = walSync(path)
   const passing = openDatabase(path, { ...FILE, durable: false })
   const changes = watchChanges(db, pollMs)
-  const commits = groupCommit(db, changes.announce)
+  const commits = groupCommit(db, { committed: changes.announce, sync })
   const closing = new AbortController()
   const shared = {
     db: passing,
-    commits: groupCommit(passing, () => {}),
+    commits: groupCommit(passing, { committed() {} }),
     changes,
     closing: closing.signal,
     instance: randomUUID(),
@@ -60,7 +62,9 @@ export function sqliteBus(options: BusOptions): Bus {
     consumers.release()
     withdraw()
     closing.abort()
+    await commits.settled()
     changes.close()
+    await sync.close()
     passing.close()
     db.close()
   }

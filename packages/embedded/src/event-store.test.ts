@@ -29,6 +29,19 @@ eventStoreContract('SQLite', async () => {
   }
 })
 
+eventStoreContract('SQLite, with the file to itself', async () => {
+  const folder = await mkdtemp(join(tmpdir(), 'gantry-events-'))
+  const path = join(folder, 'events.db')
+  const eventStore = sqliteEventStore({ path, alone: true })
+  return {
+    eventStore,
+    async close() {
+      await eventStore.close()
+      await rm(folder, { recursive: true })
+    },
+  }
+})
+
 describe('the event store in a SQLite file', () => {
   let folder: string
   let path: string

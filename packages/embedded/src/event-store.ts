@@ -18,6 +18,7 @@ import {
 import { watchChanges } from './changes.ts'
 import { groupCommit } from './group-commit.ts'
 import { FORMATS, openDatabase } from './sqlite-file.ts'
+import { syncWalNow, walSync } from './wal-sync.ts'
 
 export interface EventStoreOptions {
   /** The file; made when it does not exist. */
@@ -68,12 +69,13 @@ export function sqliteEventStore({
   const db = openDatabase(path, {
     kind: 'events',
     version: FORMATS.events,
-    durable: true,
+    durable: !alone,
     alone,
     schema: SCHEMA,
   })
   const changes = watchChanges(db, pollMs)
-  const commits = groupCommit(db, changes.announce)
+  if (alone) syncWalNow(path)
+  const sync = alone ? walSync(path) : undefined
   const lastPosition = db.prepare('SELECT coalesce(max(position), 0) AS position FROM events')
   const lastRevision = db.prepare(
     'SELECT coalesce(max(revision), -1) AS revision FROM events WHERE stream = ?',
@@ -90,6 +92,18 @@ export function sqliteEventStore({
   )
   ofStream.setReturnArrays(true)
   let closed = false
+  /** Followers read up to here: what they act on must not be taken back by a power loss. */
+  let durable = Number(lastPosition.get()?.position)
+  const commits = groupCommit(db, {
+    committed: changes.announce,
+    ...(sync && {
+      async sync() {
+        const reached = Number(lastPosition.get()?.position)
+        await sync()
+        durable = reached
+      },
+    }),
+  })
 
   /** Runs something on the database, whose every failure means that the store is away. */
   const using = <T>(work: () => T): T => {
@@ -146,7 +160,7 @@ export function sqliteEventStore({
   const readStream = async (stream: string, from = 0): Promise<RecordedEvent[]> =>
     using(() => (ofStream.all(stream, from) as unknown as Row[]).map(toEvent))
 
-  const headNow = () => using(() => Number(lastPosition.get()?.position))
+  const headNow = () => using(() => (alone ? durable : Number(lastPosition.get()?.position)))
 
   /** Reads events between two positions, page by page and without a transaction that would last. */
   const pagesOf = (prefixes: string[] | undefined) => {
@@ -218,7 +232,9 @@ export function sqliteEventStore({
     if (closed) return
     commits.flush()
     closed = true
+    await commits.settled()
     changes.close()
+    await sync?.close()
     db.close()
   }
 

@@ -1,5 +1,5 @@
 import { DatabaseSync } from 'node:sqlite'
-import { beforeEach, expect, it } from 'vitest'
+import { beforeEach, describe, expect, it } from 'vitest'
 import { type GroupCommit, groupCommit } from './group-commit.ts'
 
 let db: DatabaseSync
@@ -11,7 +11,7 @@ beforeEach(() => {
   db = new DatabaseSync(':memory:')
   db.exec('CREATE TABLE numbers (number INTEGER PRIMARY KEY) STRICT')
   sizes = []
-  commits = groupCommit(db, () => sizes.push(size()))
+  commits = groupCommit(db, { committed: () => void sizes.push(size()) })
 })
 
 const size = () => db.prepare('SELECT count(*) AS size FROM numbers').get()?.size
@@ -48,4 +48,42 @@ it('commits at once when it is told to', async () => {
   commits.flush()
   expect(size()).toBe(1)
   expect(await inserted).toBe(1)
+})
+
+describe('where durability comes after the commit', () => {
+  let syncs: { resolve(): void; reject(error: Error): void }[]
+  beforeEach(() => {
+    syncs = []
+    const sync = () => new Promise<void>((resolve, reject) => syncs.push({ resolve, reject }))
+    commits = groupCommit(db, { committed: () => void sizes.push(size()), sync })
+  })
+  const turn = () => new Promise<void>(resolve => setImmediate(() => setImmediate(resolve)))
+
+  it('tells nobody before it is there, and what is committed meanwhile shares the next sync', async () => {
+    const told: number[] = []
+    const note = (number: number) => insert(number).then(() => told.push(number))
+    const first = note(1)
+    await turn()
+    const others = [note(2)]
+    await turn()
+    others.push(note(3))
+    await turn()
+    expect({ told, syncs: syncs.length, rows: size() }).toEqual({ told: [], syncs: 1, rows: 3 })
+    syncs[0]?.resolve()
+    await first
+    await turn()
+    expect({ told, syncs: syncs.length }).toEqual({ told: [1], syncs: 2 })
+    syncs[1]?.resolve()
+    await Promise.all(others)
+    expect({ told, syncs: syncs.length }).toEqual({ told: [1, 2, 3], syncs: 2 })
+  })
+
+  it('believes a disk no more that failed once', async () => {
+    const first = insert(1)
+    await turn()
+    syncs[0]?.reject(new Error('input/output error'))
+    await expect(first).rejects.toThrow('input/output error')
+    await expect(insert(2)).rejects.toThrow('input/output error')
+    expect(sizes).toEqual([])
+  })
 })

@@ -4,11 +4,13 @@ export interface GroupCommit {
   /**
    * Runs the job in a transaction with all others of the same turn of the event loop: one fsync for all of them.
    * A job that throws fails alone, so it must throw before it writes; an error of SQLite fails the whole group.
-   * @returns what the job returned, once it is committed
+   * @returns what the job returned, once it is committed, and durable where that is asked for
    */
   run<T>(job: () => T): Promise<T>
   /** Commits what waits, now. */
   flush(): void
+  /** Resolves when all that was committed is durable and told. */
+  settled(): Promise<void>
 }
 
 interface Waiting {
@@ -17,16 +19,56 @@ interface Waiting {
   reject(error: unknown): void
 }
 
-/** @param committed called after each commit, before anyone who waits for it goes on */
-export function groupCommit(db: DatabaseSync, committed: () => void): GroupCommit {
+interface Committed {
+  tell: (() => void)[]
+  group: Waiting[]
+}
+
+export interface GroupCommitOptions {
+  /** Called after each commit, once it is durable, before anyone who waits for it goes on. */
+  committed(): void
+  /** Makes durable what is committed so far; left out where the commit itself does, or where nothing need be. */
+  sync?(): Promise<void>
+}
+
+export function groupCommit(db: DatabaseSync, { committed, sync }: GroupCommitOptions): GroupCommit {
   const begin = db.prepare('BEGIN IMMEDIATE')
   const commit = db.prepare('COMMIT')
   let waiting: Waiting[] = []
+  let unsynced: Committed[] = []
+  let syncing: Promise<void> | undefined
+  /** A disk that once failed to sync may have dropped what it should have written: nothing after it can be believed. */
+  let broken: { error: unknown } | undefined
+
+  const rejectAll = (group: Waiting[], error: unknown) => {
+    for (const job of group) job.reject(error)
+  }
+
+  const tellAll = (commits: Committed[]) => {
+    committed()
+    for (const { tell } of commits) for (const done of tell) done()
+  }
+
+  const makeDurable = async (sync: () => Promise<void>) => {
+    while (unsynced.length > 0) {
+      const commits = unsynced
+      unsynced = []
+      try {
+        if (!broken) await sync()
+      } catch (error) {
+        broken = { error }
+      }
+      if (broken) for (const { group } of commits) rejectAll(group, broken.error)
+      else tellAll(commits)
+    }
+    syncing = undefined
+  }
 
   const flush = () => {
     const group = waiting
     waiting = []
     if (group.length === 0) return
+    if (broken) return rejectAll(group, broken.error)
     let tell: (() => void)[]
     try {
       begin.run()
@@ -34,11 +76,11 @@ export function groupCommit(db: DatabaseSync, committed: () => void): GroupCommi
       commit.run()
     } catch (error) {
       if (db.isOpen && db.isTransaction) db.exec('ROLLBACK')
-      for (const job of group) job.reject(error)
-      return
+      return rejectAll(group, error)
     }
-    committed()
-    for (const done of tell) done()
+    if (!sync) return tellAll([{ tell, group }])
+    unsynced.push({ tell, group })
+    syncing ??= makeDurable(sync)
   }
 
   const run = <T>(job: () => T): Promise<T> =>
@@ -55,7 +97,7 @@ export function groupCommit(db: DatabaseSync, committed: () => void): GroupCommi
       if (waiting.push({ run: settle, reject }) === 1) setImmediate(flush)
     })
 
-  return { run, flush }
+  return { run, flush, settled: async () => syncing }
 }
 
 const isSqliteError = (error: unknown) => error instanceof Error && 'errcode' in error

@@ -44,7 +44,7 @@ export function sqliteReadModels({
     alone,
     schema: SCHEMA,
   })
-  const commits = groupCommit(db, () => {})
+  const commits = groupCommit(db, { committed() {} })
   const begin = db.prepare('BEGIN')
   const commit = db.prepare('COMMIT')
   const one = db.prepare('SELECT 1')
