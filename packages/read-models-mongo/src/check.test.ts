@@ -75,7 +75,8 @@ describe('the check of READ_MODEL_URL', () => {
     const words = `read models unavailable: READ_MODEL_URL ${url}: the connection was refused; is a MongoDB server`
     await expect(checkReadModels({ url })).rejects.toThrow(words)
     const readModels = mongoReadModels({ url })
-    await expect(readModels.ping()).rejects.toThrow(words)
+    const pings = await Promise.allSettled([readModels.ping(), readModels.ping()])
+    for (const ping of pings) expect(String((ping as PromiseRejectedResult).reason)).toContain(words)
     expect(performance.now() - startedAt).toBeLessThan(5_000)
     await readModels.close()
   })
