@@ -116,6 +116,17 @@ describe('the projector', () => {
     expect(await documents()).toHaveLength(1)
   })
 
+  test('is ready only when it has what was written while nobody projected', async () => {
+    await counter(false).execute('a', count(1))
+    const before = projector()
+    await vi.waitFor(() => expect(before.caughtUp).toBe(true))
+    await before.stop()
+    await counter(false).execute('b', count(2))
+    const started = projector()
+    await vi.waitFor(() => expect(started.caughtUp).toBe(true), { interval: 1 })
+    expect(await documents()).toHaveLength(2)
+  })
+
   test('gives the same read models when they are made again from nothing', async () => {
     const live = counter(true)
     for (const [id, by] of [

@@ -101,7 +101,6 @@ export function startProjector(options: ProjectorOptions): Projector {
         if (held.aborted) return
         await checkpoints.save(`${name}.rebuild.done`, goal, lease)
       }
-      caughtUp = true
       const stale = new AbortController()
       const looking = setInterval(async () => {
         const answers = await Promise.all([wanted(), checkpoints.get(name)]).catch(() => undefined)
@@ -115,11 +114,13 @@ export function startProjector(options: ProjectorOptions): Projector {
     }),
   )
 
-  // Where another replica holds the lease, what it has noted tells when the read models are complete.
+  // Ready when the read models have what was in the log at the start, whichever replica brings them there.
   const readiness = supervise(`${name}.readiness`, log, async signal => {
+    const head = await options.eventStore.head()
     while (!caughtUp && !signal.aborted) {
-      caughtUp = (await built()) === (await wanted())
-      if (!caughtUp) await pause(100, signal)
+      const reached = ((await checkpoints.get(name)) ?? START) >= head
+      caughtUp = reached && (await built()) === (await wanted())
+      if (!caughtUp) await pause(10, signal)
     }
     if (!signal.aborted) await once(signal)
   })

@@ -1,5 +1,4 @@
 import { randomUUID } from 'node:crypto'
-import { hostname } from 'node:os'
 import { catalogService } from '@gantry/catalog'
 import {
   folderBlobStore,
@@ -39,7 +38,8 @@ export function compose(settings: Settings, folder: DataFolder, log: Logger) {
     now: () => new Date(),
     newId: randomUUID,
     log,
-    holder: `${hostname()}-${process.pid}-${randomUUID()}`,
+    // The files let no other process in: whoever held a lease before is gone, and need not be waited for.
+    holder: 'standalone',
     encryptionKey: folder.encryptionKey,
     metrics,
   }

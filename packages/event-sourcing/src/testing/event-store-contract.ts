@@ -396,6 +396,8 @@ export function eventStoreContract(name: string, open: () => Promise<OpenedEvent
         const subscription = subscribe(START)
         await subscription.caughtUp(position)
         expect(subscription.events()).toEqual([])
+        const told = subscription.items.find(item => item.kind === 'caughtUp')
+        expect((told?.position ?? START) >= position).toBe(true)
       })
 
       it('also tells how far it is when only others write, so that a reader can wait for any position', async () => {
