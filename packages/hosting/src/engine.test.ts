@@ -65,6 +65,21 @@ test('an engine that goes away later is in trouble until it is back', async () =
   ])
 })
 
+test('one that is spared holds up the start and nothing after it', async () => {
+  const { lines, log } = listening()
+  const bus = { ...engine('MESSAGING_URL'), spared: true }
+  bus.state.trouble = 'MESSAGING_URL: nobody is there'
+  watch = watchEngines([bus], log)
+  await vi.advanceTimersByTimeAsync(100)
+  expect(watch.trouble()).toBe('MESSAGING_URL: nobody is there')
+  bus.state.trouble = undefined
+  await vi.advanceTimersByTimeAsync(1_000)
+  bus.state.trouble = 'MESSAGING_URL: it has gone'
+  await vi.advanceTimersByTimeAsync(3_000)
+  expect(watch.trouble()).toBeUndefined()
+  expect(lines).toContain('MESSAGING_URL: it has gone')
+})
+
 test('nothing is usable before it was looked at', () => {
   watch = watchEngines([engine('EVENT_STORE_URL')], listening().log)
   expect(watch.trouble()).toBe('the engine of EVENT_STORE_URL')

@@ -4,6 +4,8 @@ import type { Log } from '@gantry/event-sourcing'
 export interface Engine {
   /** The setting that leads to it. */
   setting: string
+  /** Whether requests can be answered without it, once the process has started. */
+  spared?: boolean
   /** Resolves when it can be used. @throws Error whose message says what is wrong, naming the setting */
   check(): Promise<void>
 }
@@ -16,7 +18,7 @@ const LOOK_MS = 2_000
 export interface EngineWatch {
   /** Resolves when every engine has been usable; never when it is stopped before. */
   usable: Promise<void>
-  /** What is wrong with one of them, in a line; undefined when all can be used. */
+  /** What is wrong with one that is needed, in a line; undefined when requests can be answered. */
   trouble(): string | undefined
   stop(): void
 }
@@ -38,8 +40,9 @@ export function watchEngines(engines: readonly Engine[], log: Log): EngineWatch 
       timers.add(timer)
     })
 
-  const watch = async ({ setting, check }: Engine, usable: () => void) => {
+  const watch = async ({ setting, check, spared = false }: Engine, usable: () => void) => {
     let said: string | undefined
+    let wasUsable = false
     for (let wait = FIRST_PAUSE_MS; !stopping.signal.aborted; ) {
       try {
         await check()
@@ -47,11 +50,12 @@ export function watchEngines(engines: readonly Engine[], log: Log): EngineWatch 
         said = undefined
         troubles.delete(setting)
         usable()
+        wasUsable = true
         wait = FIRST_PAUSE_MS
         await pause(LOOK_MS)
       } catch (error) {
         const reason = reasonOf(setting, error)
-        troubles.set(setting, reason)
+        if (!(spared && wasUsable)) troubles.set(setting, reason)
         if (reason !== said && !stopping.signal.aborted) log.error({ setting }, reason)
         said = reason
         await pause(wait * (0.5 + Math.random() / 2))

@@ -10,6 +10,7 @@ import {
   readSettings,
   type Service,
 } from '@gantry/service-kit'
+import type { FastifyInstance } from 'fastify'
 import type { z } from 'zod'
 import { runProcess } from './process.ts'
 import { processSettings, storeSettings } from './settings.ts'
@@ -27,6 +28,8 @@ export interface ServiceOptions<Schema extends z.ZodObject, Made extends Service
   environment: NodeJS.ProcessEnv
   /** `blobs` opens the store of images, which one service has. */
   make(dependencies: Dependencies & { blobs(): BlobStore }, settings: z.infer<Schema>): Made
+  /** Adds what only the gateway may ask, and what no operation is. */
+  inside?(app: FastifyInstance, service: Made): void
   /** What has to be there before the service is ready for the first time. */
   prepare?(service: Made, settings: z.infer<Schema>): Promise<void>
 }
@@ -37,6 +40,7 @@ export async function runService<Schema extends z.ZodObject, Made extends Servic
   settings: schema,
   environment,
   make,
+  inside,
   prepare,
 }: ServiceOptions<Schema, Made>): Promise<void> {
   await runProcess({
@@ -69,7 +73,10 @@ export async function runService<Schema extends z.ZodObject, Made extends Servic
       return {
         engines: [...stores.engines, engine],
         async routes(scope) {
-          const { admit } = await passedPrincipals(scope, { encryptionKey: settings.ENCRYPTION_KEY, now })
+          const { admit, vouched } = await passedPrincipals(scope, {
+            encryptionKey: settings.ENCRYPTION_KEY,
+            now,
+          })
           let ready = false
           const admitWhenReady: Admit = (request, reply, operation) => {
             ready ||= waitingFor() === undefined
@@ -77,6 +84,10 @@ export async function runService<Schema extends z.ZodObject, Made extends Servic
             return admit(request, reply, operation)
           }
           await service.routes(scope, admitWhenReady)
+          await scope.register(async guarded => {
+            guarded.addHook('onRequest', async request => vouched(request))
+            inside?.(guarded, service)
+          })
         },
         async start() {
           await service.start()

@@ -29,7 +29,8 @@ export function openBus(url: string, { name, log }: { name: string; log: Log }):
     path === undefined
       ? natsBus({ url, name: `${name}-${hostname()}-${process.pid}`, report: line => log.info({}, line) })
       : sqliteBus({ path })
-  return { store: bus, engine: { setting: 'MESSAGING_URL', check: () => bus.ping() } }
+  // What is to be told waits in the log until the bus is back.
+  return { store: bus, engine: { setting: 'MESSAGING_URL', spared: true, check: () => bus.ping() } }
 }
 
 function openEventStore(url: string): Open<EventStore> {

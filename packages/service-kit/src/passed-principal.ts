@@ -1,7 +1,7 @@
 import fastifyJwt from '@fastify/jwt'
 import { Principal } from '@gantry/contracts'
 import { Refusal } from '@gantry/event-sourcing'
-import type { FastifyInstance } from 'fastify'
+import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { LRUCache } from 'lru-cache'
 import { z } from 'zod'
 import { ANONYMOUS, requireScope } from './routes.ts'
@@ -25,6 +25,8 @@ export interface PassedPrincipals {
   sign(principal: Principal): string
   /** Admits whom the gateway vouches for, when the scope of the operation allows it. @throws Refusal unauthenticated, scope-missing */
   admit: Admit
+  /** Whoever it is, if only the gateway asks. @throws Refusal unauthenticated */
+  vouched(request: FastifyRequest): Principal
 }
 
 const Claims = z.object({ principal: Principal, exp: z.number() })
@@ -53,6 +55,15 @@ export async function passedPrincipals(
     return claims.principal
   }
 
+  const vouched = (request: FastifyRequest): Principal => {
+    const token = request.headers[PRINCIPAL_HEADER]
+    try {
+      return verify(typeof token === 'string' ? token : '')
+    } catch {
+      throw new Refusal('unauthenticated', { detail: 'The gateway does not vouch for this request' })
+    }
+  }
+
   return {
     sign(principal) {
       const time = now().getTime()
@@ -63,14 +74,9 @@ export async function passedPrincipals(
       signed.set(principal, { token, until: time + REUSED_MS })
       return token
     },
+    vouched,
     admit(request, _reply, operation) {
-      const token = request.headers[PRINCIPAL_HEADER]
-      let principal: Principal
-      try {
-        principal = verify(typeof token === 'string' ? token : '')
-      } catch {
-        throw new Refusal('unauthenticated', { detail: 'The gateway does not vouch for this request' })
-      }
+      const principal = vouched(request)
       // Callers that are unknown are one and the same to the routes.
       if (operation.scope === 'public') return ANONYMOUS
       requireScope(principal, operation)

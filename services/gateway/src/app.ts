@@ -8,7 +8,7 @@ import { admission } from './admission.ts'
 import { credentialOf } from './credential.ts'
 import { documentation } from './documentation.ts'
 import { eventStream } from './event-stream.ts'
-import { principals } from './principals.ts'
+import { type Authenticate, principals } from './principals.ts'
 import { type RateLimitStore, type RateLimits, rateLimits } from './rate-limits.ts'
 import type { GatewaySettings } from './settings.ts'
 
@@ -16,6 +16,8 @@ export interface GatewayDependencies {
   bus: Bus
   now(): Date
   log: Log
+  /** Over the bus, unless it is said. */
+  authenticate?: Authenticate
   /** Where replicas count requests together; each for itself without it. */
   rateLimitStore?: RateLimitStore
 }
@@ -50,8 +52,8 @@ const READABLE_BY_PAGES = [
 ]
 
 export function gateway(dependencies: GatewayDependencies, settings: GatewaySettings): Gateway {
-  const { bus, now, rateLimitStore } = dependencies
-  const known = principals({ bus, now })
+  const { bus, now, authenticate, rateLimitStore } = dependencies
+  const known = principals({ bus, now, authenticate })
   let limits: RateLimits = {}
   const { admit, callerOf } = admission(known, () => limits)
   let unlisten = () => {}

@@ -1,4 +1,5 @@
 export { type Gateway, type GatewayDependencies, gateway } from './app.ts'
+export { askingIdentity } from './asking-identity.ts'
 export { type ForwardingOptions, forwarding, type Upstream } from './forwarding.ts'
 export type { RateLimitStore } from './rate-limits.ts'
 export { type Replicas, type ReplicasOptions, replicas } from './replicas.ts'

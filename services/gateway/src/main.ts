@@ -1,6 +1,6 @@
 import { openBus, processSettings, runProcess } from '@gantry/hosting'
-import { passedPrincipals } from '@gantry/service-kit'
-import { forwarding, gateway, gatewaySettings, replicas, upstreamSettings } from './index.ts'
+import { ANONYMOUS, passedPrincipals } from '@gantry/service-kit'
+import { askingIdentity, forwarding, gateway, gatewaySettings, replicas, upstreamSettings } from './index.ts'
 
 await runProcess({
   name: 'gateway',
@@ -10,7 +10,6 @@ await runProcess({
   open({ settings, log, now }) {
     const { ENCRYPTION_KEY: encryptionKey, BASE_PATH: basePath } = settings
     const { store: bus, engine } = openBus(settings.MESSAGING_URL, { name: 'gateway', log })
-    const edge = gateway({ bus, now, log }, settings)
     const found = (urls: readonly string[]) => replicas({ urls, basePath, now, log })
     const services = {
       catalog: found(settings.CATALOG_URL),
@@ -18,6 +17,9 @@ await runProcess({
       media: found(settings.MEDIA_URL),
       notifier: found(settings.NOTIFIER_URL),
     }
+    let pass = () => ''
+    const authenticate = askingIdentity({ identity: services.identity, basePath, pass: () => pass() })
+    const edge = gateway({ bus, now, log, authenticate }, settings)
     let unwatch: (() => void)[] = []
     /** Once all have been there, the gateway answers for those that are not. */
     let complete = false
@@ -25,6 +27,7 @@ await runProcess({
       engines: [engine],
       async routes(scope) {
         const { sign } = await passedPrincipals(scope, { encryptionKey, now })
+        pass = () => sign(ANONYMOUS)
         await edge.edge(scope)
         await forwarding(scope, { admit: edge.admit, sign, services })
       },

@@ -31,13 +31,29 @@ export interface Principals {
   listen(): () => void
 }
 
-export function principals({ bus, now }: { bus: Bus; now(): Date }): Principals {
+/** Asks identity who stands behind a credential. @throws RequestFailed, or that nobody answered */
+export type Authenticate = (credential: string) => Promise<unknown>
+
+const overBus =
+  (bus: Bus): Authenticate =>
+  credential =>
+    bus.request(subjects.authenticate, { credential }, { timeoutMs: TIMEOUT_MS })
+
+export function principals({
+  bus,
+  now,
+  authenticate = overBus(bus),
+}: {
+  bus: Bus
+  now(): Date
+  authenticate?: Authenticate | undefined
+}): Principals {
   /** By digest, like what is being asked. */
   const known = new LRUCache<string, Remembered>({ max: REMEMBERED })
   const asking = new Map<string, Promise<Principal>>()
 
   const lookUp = async (token: string) => {
-    const principal = await principalOf(bus, token)
+    const principal = await principalOf(authenticate, token)
     if (principal.expiresAt <= now().getTime()) throw refused('The token has expired')
     return principal
   }
@@ -91,11 +107,9 @@ const refused = (detail: string) =>
     headers: { 'www-authenticate': 'Bearer realm="gantry", error="invalid_token"' },
   })
 
-async function principalOf(bus: Bus, token: string): Promise<Principal> {
+async function principalOf(authenticate: Authenticate, token: string): Promise<Principal> {
   try {
-    return Principal.parse(
-      await bus.request(subjects.authenticate, { credential: token }, { timeoutMs: TIMEOUT_MS }),
-    )
+    return Principal.parse(await authenticate(token))
   } catch (error) {
     if (!(error instanceof RequestFailed) || !isProblemCode(error.code)) throw error
     const { status } = PROBLEMS[error.code]
