@@ -30,6 +30,7 @@ import {
 } from './platform-event/platform-event.ts'
 import { publicEvents } from './public-events.ts'
 import { reactionsOf, reactsTo } from './reactions.ts'
+import { readingAhead } from './reading-ahead.ts'
 import { type Resolve, systemResolve } from './sending/connect.ts'
 import { sender } from './sending/post.ts'
 import type { NotifierSettings } from './settings.ts'
@@ -56,6 +57,8 @@ const RECORDING_MS = 5_000
 const GRACE_MS = 5_000
 /** How often it is looked whether the read models are complete. */
 const LOOK_MS = 20
+/** Events that are handled side by side. */
+const READ_AHEAD = 32
 /** Folded deliveries that are kept, for the outcome that follows the claim; each holds its body. */
 const KEPT_DELIVERIES = 2_000
 
@@ -183,6 +186,14 @@ export function notifierService(
         startRelay({ ...common, bus, name: 'notifier.relay', streamPrefixes, publicEvents }),
       ]
       dispatch.start()
+      const ahead = readingAhead({
+        bus,
+        log,
+        subjects: reactsTo,
+        react,
+        window: READ_AHEAD,
+        signal: stopping.signal,
+      })
       reactor = startReactor({
         bus,
         log,
@@ -191,7 +202,7 @@ export function notifierService(
         async react(message) {
           // A webhook that the read models do not have yet would miss the event.
           while (!projecting.caughtUp) await pause(LOOK_MS, undefined, { signal: stopping.signal })
-          await react(message)
+          await ahead(message)
         },
       })
     },

@@ -21,7 +21,7 @@ export interface Reacting {
 }
 
 /** Webhooks that are told of an event at a time. */
-const PAGE = 500
+const PAGE = 100
 
 /** Public events become deliveries, events of the platform become public events; each once, however often it comes. */
 export function reactionsOf(options: Reacting): (message: Message) => Promise<void> {

@@ -35,7 +35,7 @@ const eventually = (check: () => Promise<void> | void) => vi.waitFor(check, { ti
 const eventsIn = (records: DeliveryRecord[]) => records.map(({ eventId }) => eventId).toSorted()
 
 test('the death of the process at any point loses no delivery', async () => {
-  const host = await open({ WEBHOOK_TIMEOUT: '300ms', WEBHOOK_RETRY_SCHEDULE: '2s,200ms' })
+  const host = await open({ WEBHOOK_TIMEOUT: '1s', WEBHOOK_RETRY_SCHEDULE: '2s,200ms' })
   await host.subscribe(receiver.url('/a'), ['API_CREATED'])
   const [done, underWay, waiting, published] = [uuid(1), uuid(2), uuid(3), uuid(4)]
   const never = held()

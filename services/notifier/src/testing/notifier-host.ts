@@ -11,7 +11,7 @@ type Method = 'GET' | 'POST' | 'PUT' | 'DELETE'
 const SETTINGS = {
   WEBHOOK_ALLOWED_CIDRS: '127.0.0.0/8',
   WEBHOOK_RETRY_SCHEDULE: '100ms,200ms',
-  WEBHOOK_TIMEOUT: '2s',
+  WEBHOOK_TIMEOUT: '15s',
 }
 
 export const settingsOf = (settings: Partial<typeof SETTINGS> = {}) =>

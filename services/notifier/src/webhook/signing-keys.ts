@@ -8,15 +8,27 @@ export interface SigningKeys {
   valid(secrets: readonly SealedSecret[], now: Date): Buffer[]
 }
 
+/** Opened secrets that are kept, so that not every attempt opens them again. */
+const OPENED = 1_000
+
 export function signingKeys(encryptionKey: Uint8Array): SigningKeys {
   const key = deriveKey(encryptionKey, 'webhook secrets')
+  const opened = new Map<string, Buffer>()
+
+  const open = (sealed: string): Buffer => {
+    const known = opened.get(sealed)
+    if (known) return known
+    if (opened.size >= OPENED) opened.clear()
+    const secret = unseal(key, sealed)
+    opened.set(sealed, secret)
+    return secret
+  }
+
   return {
     seal: secret => seal(key, secret),
     valid(secrets, now) {
       const at = now.toISOString()
-      return secrets
-        .filter(({ until }) => until === null || until > at)
-        .map(({ sealed }) => unseal(key, sealed))
+      return secrets.filter(({ until }) => until === null || until > at).map(({ sealed }) => open(sealed))
     },
   }
 }

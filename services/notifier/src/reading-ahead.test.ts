@@ -1,0 +1,93 @@
+import { startReactor, type Worker } from '@gantry/event-sourcing'
+import type { Bus } from '@gantry/messaging'
+import { afterEach, beforeEach, expect, test, vi } from 'vitest'
+import { readingAhead } from './reading-ahead.ts'
+import { hostNotifier } from './testing/notifier-host.ts'
+
+const log = { info() {}, warn() {}, error() {} }
+const subjects = ['events.>']
+const message = (n: number) => ({ id: `m-${n}`, subject: 'events.a.B', data: n })
+
+let host: Awaited<ReturnType<typeof hostNotifier>>
+let bus: Bus
+let workers: Worker[]
+let stopping: AbortController
+beforeEach(async () => {
+  host = await hostNotifier({}, { start: false })
+  bus = host.dependencies.bus
+  workers = []
+  stopping = new AbortController()
+})
+afterEach(async () => {
+  stopping.abort()
+  await Promise.all(workers.map(worker => worker.stop()))
+  await host.close()
+})
+
+const consume = (react: (n: number) => Promise<void>, window = 4) => {
+  const ahead = readingAhead({
+    bus,
+    subjects,
+    window,
+    log,
+    signal: stopping.signal,
+    react: ({ data }) => react(data as number),
+  })
+  workers.push(startReactor({ consumer: 'c', subjects, bus, log, react: ahead }))
+}
+/** The place that the consumer goes on from. */
+const next = async () => {
+  await Promise.all(workers.splice(0).map(worker => worker.stop()))
+  for await (const { message: first } of bus.consume({
+    consumer: 'c',
+    subjects,
+    signal: AbortSignal.timeout(5_000),
+  }))
+    return first.data
+}
+
+test('messages are handled side by side, as many as the window holds beyond the one that is waited for', async () => {
+  const begun: number[] = []
+  const { promise, resolve } = Promise.withResolvers<void>()
+  consume(n => {
+    begun.push(n)
+    return promise
+  })
+  await bus.publish([1, 2, 3, 4, 5, 6, 7, 8].map(message))
+  await vi.waitFor(() => expect(begun).toEqual([1, 2, 3, 4, 5]))
+  resolve()
+  await vi.waitFor(() => expect(begun).toEqual([1, 2, 3, 4, 5, 6, 7, 8]))
+})
+
+test('what was handled ahead is acknowledged only after what comes before it', async () => {
+  const handled: number[] = []
+  consume(async n => {
+    if (n === 2) await new Promise((_, fail) => stopping.signal.addEventListener('abort', fail))
+    handled.push(n)
+  })
+  await bus.publish([1, 2, 3, 4].map(message))
+  await vi.waitFor(() => expect(handled).toEqual([1, 3, 4]))
+  const going = next()
+  stopping.abort()
+  expect(await going).toBe(2)
+})
+
+test('what failed ahead is tried again when the consumer has come to it', async () => {
+  const tries: number[] = []
+  consume(async n => {
+    tries.push(n)
+    if (n === 2 && tries.filter(other => other === 2).length === 1) throw new Error('the store is away')
+  })
+  await bus.publish([1, 2, 3].map(message))
+  await vi.waitFor(() => expect(tries.toSorted()).toEqual([1, 2, 2, 3]), { timeout: 5_000 })
+})
+
+test('every message is handled once while nothing fails', async () => {
+  const handled: number[] = []
+  consume(async n => {
+    handled.push(n)
+  })
+  const all = Array.from({ length: 300 }, (_, n) => n)
+  for (const n of all) await bus.publish([message(n)])
+  await vi.waitFor(() => expect(handled.toSorted((a, b) => a - b)).toEqual(all))
+})
