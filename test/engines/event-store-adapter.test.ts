@@ -70,6 +70,7 @@ describe('the log of others', () => {
     await operator.appendToStream('$stats', jsonEvent({ type: '$statsCollected', data: {} }), { credentials })
     await operator.setStreamMetadata('order-1', { maxCount: 10 }, { credentials })
     const foreign = [
+      jsonEvent({ type: '$note', data: {} }),
       binaryEvent({ type: '$>', data: Buffer.from('0@order-1') }),
       binaryEvent({ type: 'Bytes', data: Buffer.from([1, 2, 3]) }),
     ]
@@ -89,6 +90,22 @@ describe('the log of others', () => {
     }
     const next = await eventStore.append('order-1', [placed(2)], 0)
     expect(await eventStore.head()).toBe(next.position)
+  })
+
+  it('is passed by: a subscription tells where it is all the same', async () => {
+    await eventStore.append('order-1', [placed(1)], NO_STREAM)
+    const stop = new AbortController()
+    const options = { after: START, streamPrefixes: ['order-'], signal: stop.signal }
+    let head: string | undefined
+    for await (const item of eventStore.subscribe(options)) {
+      if (item.kind !== 'caughtUp') continue
+      if (item.position === head) stop.abort()
+      if (head) continue
+      const bytes = binaryEvent({ type: 'Bytes', data: Buffer.from([1, 2, 3]) })
+      await operator.appendToStream('other-1', bytes, { credentials })
+      head = await eventStore.head()
+    }
+    expect(stop.signal.aborted).toBe(true)
   })
 
   it('is all there is in an empty log: its head is the start', async () => {

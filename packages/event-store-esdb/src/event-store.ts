@@ -131,10 +131,11 @@ export function esdbEventStore({
       for (const item of burst) {
         if (signal.aborted) return
         if (item.kind === 'event') {
-          const event = fromStore(item.resolved.event)
-          if (!event) continue
-          place = event.position
-          if (!isWanted(event.stream)) continue
+          const stored = item.resolved.event
+          if (!stored) continue
+          place = encode(stored.position)
+          const event = fromStore(stored)
+          if (!event || !isWanted(event.stream)) continue
           delivered = true
           yield { kind: 'event', event }
         } else if (item.kind === 'checkpoint') {

@@ -1,6 +1,5 @@
 import type { AllStreamResolvedEvent, EventStoreDBClient, Filter } from '@eventstore/db-client'
 import type { LogPosition } from './position.ts'
-import { leave } from './read.ts'
 
 /** What a subscription says, in the order of the log. */
 export type FeedItem =
@@ -35,7 +34,6 @@ export async function* feed(
   let items: FeedItem[] = []
   let taken = 0
   let failure: unknown
-  let left = false
   let wake = () => {}
 
   // The client tells these while events that come before them still wait in its buffer.
@@ -69,7 +67,7 @@ export async function* feed(
       taken++
       items.push({ kind: 'event', resolved })
       settle()
-      if (items.length >= FULL && !left) subscription.pause()
+      if (items.length >= FULL) subscription.pause()
     })
   const aborted = () => wake()
   signal.addEventListener('abort', aborted)
@@ -99,7 +97,6 @@ export async function* feed(
   } finally {
     signal.removeEventListener('abort', aborted)
     clearTimeout(unconfirmed)
-    left = true
-    leave(subscription, subscription.unsubscribe())
+    subscription.unsubscribe().catch(() => {})
   }
 }

@@ -13,6 +13,7 @@ export async function* read<Item>(
   const timer = setTimeout(() => stream.destroy(new Error(`no answer within ${timeoutMs} ms`)), timeoutMs)
   let complete = false
   try {
+    // A stream that is destroyed before it was read to its end never ends for the client, which waits for that.
     for await (const item of stream.iterator({ destroyOnReturn: false })) {
       timer.refresh()
       yield item
@@ -20,12 +21,7 @@ export async function* read<Item>(
     complete = true
   } finally {
     clearTimeout(timer)
-    if (!complete) leave(stream, stream.cancel())
+    // Leaving the loop does not end the call on the server.
+    if (!complete) stream.cancel().catch(() => {})
   }
-}
-
-/** Leaving a stream neither ends the call nor takes what has come of it, without which the client never ends it. */
-export function leave(stream: { resume(): unknown }, cancelled: Promise<void>): void {
-  cancelled.catch(() => {})
-  stream.resume()
 }

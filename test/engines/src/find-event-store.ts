@@ -41,13 +41,15 @@ export async function findEventStore(): Promise<Found & { found: true }> {
   return eventStoreStandIn()
 }
 
+/** How to have the real one, in a line. */
+export const HOW_TO_HAVE_EVENT_STORE = 'set EVENT_STORE_URL=esdb://host:2113?tls=false or run Docker'
+
 /** What stands in for EventStoreDB, as a process of its own that keeps its events in a file. */
 export function eventStoreStandIn(): Found & { found: true } {
   return {
     found: true,
     kind: 'stand-in',
-    description:
-      'the stand-in for EventStoreDB, not EventStoreDB itself; to have that, set EVENT_STORE_URL=esdb://host:2113?tls=false or run Docker',
+    description: 'a stand-in for EventStoreDB',
     start: ({ args = [] } = {}) =>
       startServer({
         command: process.execPath,

@@ -169,11 +169,11 @@ export function openLog(path: string, now?: () => Date) {
     readForwards,
     readBackwards,
     head,
-    /** Everything after a place and what comes; the first `caughtUp` tells where the past ends. */
+    /** Everything after a place and what comes; `caughtUp` tells that nothing is left of what was there a while ago. */
     async *follow(after: number, signal: AbortSignal) {
       for await (const item of events.subscribe({ after: placeToEmbedded(after), signal })) {
         if (item.kind === 'event') yield { kind: 'event' as const, event: toLogged(item.event) }
-        else if (item.kind === 'caughtUp') yield { kind: 'caughtUp' as const }
+        else yield { kind: 'caughtUp' as const, place: placeOf(item) }
       }
     },
     /** Hides what a stream holds; it goes on after that. */
@@ -208,7 +208,7 @@ export function openLog(path: string, now?: () => Date) {
 export type Log = ReturnType<typeof openLog>
 
 /** The embedded event store counts its positions: 1, 2, 3 … without a gap. */
-export const placeOf = ({ position }: Appended) => Number(position)
+export const placeOf = ({ position }: Pick<Appended, 'position'>) => Number(position)
 const placeToEmbedded = (place: number) => (place === 0 ? START : String(place))
 
 /** Content as it came: as JSON when it is, as bytes when not. */

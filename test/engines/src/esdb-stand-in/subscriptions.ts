@@ -38,8 +38,10 @@ export async function subscribeToAll(
   let live = false
   for await (const item of log.follow(after, signal)) {
     if (item.kind === 'caughtUp') {
-      if (!live) await send(caughtUpMessage())
+      // The past is read on for as long as there is more of it.
+      if (live || item.place < (await log.head())) continue
       live = true
+      await send(caughtUpMessage())
       continue
     }
     const matches = isWanted(item.event)
