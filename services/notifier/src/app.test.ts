@@ -181,6 +181,14 @@ describe('an event', () => {
     for (let n = 1; n <= 20; n++) await receiver.arrivals(`/${n}`, 21 - n)
   })
 
+  test('that is too large to be stored does not hold up those behind it', async () => {
+    await host.subscribe(receiver.url('/a'), ['API_CREATED'])
+    await host.happen({ id: uuid(1), type: 'API_CREATED', data: { text: 'x'.repeat(1_048_576) } })
+    await host.happen({ id: uuid(2), type: 'API_CREATED' })
+    await receiver.arrivals('/a', 1)
+    expect((await host.history()).map(({ eventId }) => eventId)).toEqual([uuid(2)])
+  })
+
   test('goes to more webhooks than are read at a time', async () => {
     const { dependencies } = host
     const { webhooks } = await import('./webhook/webhook.projection.ts')

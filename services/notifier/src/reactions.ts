@@ -1,5 +1,5 @@
 import { CloudEvent, isEventType, PublicEvent, subjects } from '@gantry/contracts'
-import { type CommandMetadata, type Log, Refusal } from '@gantry/event-sourcing'
+import { AppendTooLarge, type CommandMetadata, type Log, Refusal } from '@gantry/event-sourcing'
 import type { Message } from '@gantry/messaging'
 import type { Collection } from '@gantry/read-models'
 import { z } from 'zod'
@@ -74,6 +74,9 @@ export function reactionsOf(options: Reacting): (message: Message) => Promise<vo
     if (!isEventType(type)) return
     const event = PublicEvent.safeParse(message.data)
     if (!event.success) throw new Refusal('invalid-request', { detail: z.prettifyError(event.error) })
-    await deliver(event.data, message)
+    await deliver(event.data, message).catch(error => {
+      // It would be too large the next time as well, and hold up what comes after it for ever.
+      throw error instanceof AppendTooLarge ? new Refusal('body-too-large') : error
+    })
   }
 }

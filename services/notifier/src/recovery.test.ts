@@ -289,3 +289,15 @@ test('stopping waits for the attempts under way and begins no more', async () =>
   expect(await host.history()).toMatchObject([{ eventId: uuid(1), status: 'SUCCESS' }])
   expect(receiver.on('/a')).toHaveLength(1)
 })
+
+test('stopping interrupts what takes too long, which is made again and costs no attempt of the schedule', async () => {
+  receiver.respond = (_, number) => (number === 1 ? held().respond(_, number) : { status: 200 })
+  const host = await open({ WEBHOOK_RETRY_SCHEDULE: '1h' })
+  await host.subscribe(receiver.url('/a'), ['API_CREATED'])
+  await host.happen({ id: uuid(1), type: 'API_CREATED' })
+  await receiver.arrivals('/a', 1)
+  await host.restart()
+  expect(await host.only('SUCCESS')).toMatchObject({
+    attemptLog: [{ error: 'interrupted' }, { error: null }],
+  })
+})

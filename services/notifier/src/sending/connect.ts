@@ -45,8 +45,18 @@ export function vettedConnector({
     return addresses
   }
 
+  /** One question for all connections that need the answer: the system asks few at a time, however long each takes. */
+  const asked = new Map<string, Promise<Address[]>>()
+  const ask = (hostname: string) => {
+    const known = asked.get(hostname)
+    if (known) return known
+    const answer = resolve(hostname).finally(() => asked.delete(hostname))
+    asked.set(hostname, answer)
+    return answer
+  }
+
   const addressesOf = async (hostname: string) => {
-    const found = await resolve(hostname).catch(error => {
+    const found = await ask(hostname).catch(error => {
       throw new AttemptFailure(
         'dns-failed',
         `${hostname} was not found: ${error.code ?? error.message}`,

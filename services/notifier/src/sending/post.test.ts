@@ -391,6 +391,23 @@ describe('a name', () => {
     const { failure } = await post('http://hooks.test/', {}, by)
     expect(failure).toMatchObject({ code: 'dns-failed', message: 'hooks.test was not found: ENOTFOUND' })
   })
+  test('is asked for once by all that wait for it', async () => {
+    const url = await http((_, response) => response.end())
+    let lookups = 0
+    const found = Promise.withResolvers<typeof LOOPBACK>()
+    const by = senderOf({
+      resolve: () => {
+        lookups++
+        return found.promise
+      },
+    })
+    const named = url.replace('127.0.0.1', 'hooks.test')
+    const answers = [1, 2, 3].map(() => failureOf(post(named, {}, by)))
+    await vi.waitFor(() => expect(lookups).toBeGreaterThan(0))
+    found.resolve(LOOPBACK)
+    expect(await Promise.all(answers)).toEqual(Array(3).fill([undefined, 200]))
+    expect(lookups).toBe(1)
+  })
   test('without an address fails', async () => {
     expect(await failureOf(post('http://hooks.test/', {}, senderOf({ resolve: async () => [] })))).toEqual([
       'dns-failed',
