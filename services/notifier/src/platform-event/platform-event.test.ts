@@ -1,0 +1,58 @@
+import type { CloudEvent } from '@gantry/contracts'
+import { storyMetadata as metadata, story } from '@gantry/event-sourcing/testing'
+import { describe, expect, test } from 'vitest'
+import { type PlatformEventEvent, platformEventDecider, platformEventId } from './platform-event.ts'
+
+const event: CloudEvent = {
+  specversion: '1.0',
+  id: 'a-41',
+  source: '/subscriptions',
+  type: 'SUBSCRIPTION_CREATED',
+  data: { plan: 'gold' },
+}
+const received = (time = metadata.now, subject: string | null = null): PlatformEventEvent => ({
+  type: 'PlatformEventReceived',
+  data: {
+    source: '/subscriptions',
+    id: 'a-41',
+    type: 'SUBSCRIPTION_CREATED',
+    subject,
+    time,
+    data: { plan: 'gold' },
+  },
+})
+const { given } = story(platformEventDecider)
+const receive = (more: Partial<CloudEvent> = {}) =>
+  ({ type: 'ReceivePlatformEvent', metadata, event: { ...event, ...more } }) as const
+
+describe('an event of the platform', () => {
+  test('is stored once', () => {
+    given().when(receive()).then(received())
+    given(received())
+      .when(receive({ data: { plan: 'silver' } }))
+      .then()
+  })
+  test('happened when its producer says, but not in the future', () => {
+    given()
+      .when(receive({ time: '2026-11-21T10:30:00+01:00' }))
+      .then(received('2026-11-21T09:30:00.000Z'))
+    given()
+      .when(receive({ time: '2999-01-01T00:00:00Z' }))
+      .then(received())
+  })
+  test('keeps what it is about', () => {
+    given()
+      .when(receive({ subject: 'shop' }))
+      .then(received(metadata.now, 'shop'))
+  })
+  test('is told from others by source and id together', () => {
+    const ids = [
+      { source: 'a', id: 'bc' },
+      { source: 'ab', id: 'c' },
+      { source: 'a","b', id: 'c' },
+      { source: 'a', id: 'b","c' },
+    ].map(platformEventId)
+    expect(new Set(ids).size).toBe(4)
+    expect(platformEventId({ source: 'a', id: 'bc' })).toBe(ids[0])
+  })
+})

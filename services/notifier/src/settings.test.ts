@@ -1,0 +1,42 @@
+import { readSettings, SettingsRefused } from '@gantry/service-kit'
+import { expect, test } from 'vitest'
+import { notifierSettings } from './settings.ts'
+
+const read = (environment: Record<string, string>) => readSettings(notifierSettings, environment)
+
+test('nothing needs to be set', () => {
+  expect(read({})).toMatchObject({
+    WEBHOOK_TIMEOUT: 15_000,
+    WEBHOOK_ALLOWED_CIDRS: [],
+    WEBHOOK_RETENTION: 30 * 86_400_000,
+  })
+})
+
+test('durations and ranges are read as they are written', () => {
+  const settings = read({
+    WEBHOOK_TIMEOUT: '200ms',
+    WEBHOOK_RETRY_SCHEDULE: '5s, 5m,30m',
+    WEBHOOK_ALLOWED_CIDRS: '10.0.0.0/8, fd00::/8',
+    WEBHOOK_RETENTION: '7d',
+  })
+  expect(settings).toMatchObject({
+    WEBHOOK_TIMEOUT: 200,
+    WEBHOOK_RETRY_SCHEDULE: [5_000, 300_000, 1_800_000],
+    WEBHOOK_RETENTION: 604_800_000,
+  })
+  expect(settings.WEBHOOK_ALLOWED_CIDRS.map(([address, bits]) => `${address}/${bits}`)).toEqual([
+    '10.0.0.0/8',
+    'fd00::/8',
+  ])
+})
+
+test.for<[string, string, string]>([
+  ['WEBHOOK_TIMEOUT', '15', 'must be a duration such as 200ms, 5s, 5m or 2h, not "15"'],
+  ['WEBHOOK_TIMEOUT', '1h', 'must be from 10ms to 5m'],
+  ['WEBHOOK_RETRY_SCHEDULE', '5s,,5m', 'must be a duration such as 200ms, 5s, 5m or 2h, not ""'],
+  ['WEBHOOK_RETRY_SCHEDULE', '31d', 'must have no pause over 30d'],
+  ['WEBHOOK_ALLOWED_CIDRS', '127.0.0.1', 'must be ranges such as 10.0.0.0/8 or fd00::/8, not "127.0.0.1"'],
+  ['WEBHOOK_RETENTION', '1s', 'must be from 1m to 3650d'],
+])('%s=%s is named as wrong in a line', ([name, value, reason]) => {
+  expect(() => read({ [name]: value })).toThrow(new SettingsRefused(`${name}: ${reason}`))
+})

@@ -1,0 +1,160 @@
+import { storyMetadata as metadata, story } from '@gantry/event-sourcing/testing'
+import { describe, expect, test } from 'vitest'
+import { type WebhookCommand, webhookDecider } from './webhook.decide.ts'
+import type { WebhookEvent } from './webhook.ts'
+
+const ID = '7a1d2c3b-0e4f-4a5b-8c6d-9e0f1a2b3c4d'
+const URL = 'https://example.com/hook'
+const NOW = metadata.now
+const TOMORROW = '2026-11-22T10:00:00.000Z'
+const { given } = story(webhookDecider)
+
+const input = {
+  name: null,
+  displayName: 'Deployments, all!',
+  url: URL,
+  active: true,
+  eventTypes: ['API_DEPLOYED'],
+}
+const fields = {
+  name: 'deployments-all',
+  displayName: 'Deployments, all!',
+  url: URL,
+  active: true,
+  eventTypes: ['API_DEPLOYED'],
+}
+const created: WebhookEvent = {
+  type: 'WebhookCreated',
+  data: { id: ID, ...fields, secret: 's1', createdAt: NOW },
+}
+const updated = (changes: Partial<typeof fields>): WebhookEvent => ({
+  type: 'WebhookUpdated',
+  data: { ...fields, ...changes, updatedAt: NOW },
+})
+const rotated = (secret: string): WebhookEvent => ({
+  type: 'WebhookSecretRotated',
+  data: { secret, oldSecretUntil: TOMORROW },
+})
+const disabled: WebhookEvent = { type: 'WebhookDisabled', data: { reason: 'gone', disabledAt: NOW } }
+const deleted: WebhookEvent = { type: 'WebhookDeleted', data: { deletedAt: NOW } }
+const create = (changes: object = {}): WebhookCommand => ({
+  type: 'CreateWebhook',
+  metadata,
+  id: ID,
+  input: { ...input, ...changes },
+  sealedSecret: 's1',
+})
+const update = (changes: object, ifMatch?: number[]): WebhookCommand => ({
+  type: 'UpdateWebhook',
+  metadata,
+  ifMatch,
+  input: { name: null, displayName: fields.displayName, url: URL, events: fields.eventTypes, ...changes },
+})
+const disable = (url = URL): WebhookCommand => ({ type: 'DisableWebhook', metadata, url, reason: 'gone' })
+
+describe('a webhook', () => {
+  test('is named by a slug of its display name unless it is given one', () => {
+    given().when(create()).then(created)
+    given()
+      .when(create({ name: 'mine' }))
+      .then({
+        type: 'WebhookCreated',
+        data: { id: ID, ...fields, name: 'mine', secret: 's1', createdAt: NOW },
+      })
+    given()
+      .when(create({ displayName: '通知' }))
+      .then({
+        type: 'WebhookCreated',
+        data: { id: ID, ...fields, displayName: '通知', name: 'webhook', secret: 's1', createdAt: NOW },
+      })
+  })
+  test('asks for event types that there are', () => {
+    given()
+      .when(create({ eventTypes: ['API_DEPLOYED', 'toString'] }))
+      .thenRefused('unknown-event-types')
+    given(created)
+      .when(update({ events: ['API_EXPLODED'] }))
+      .thenRefused('unknown-event-types')
+  })
+  test('keeps what an update leaves out', () => {
+    given(created)
+      .when(update({ url: 'https://example.com/other' }))
+      .then(updated({ url: 'https://example.com/other' }))
+    given(created)
+      .when(update({ events: null, eventTypes: ['TEST'] }))
+      .then(updated({ eventTypes: ['TEST'] }))
+  })
+  test('is not changed by an update that says what it is', () => {
+    given(created)
+      .when(update({ active: true, name: 'deployments-all' }))
+      .then()
+  })
+  test('refuses a change made from an older revision, which a rotation is not', () => {
+    given(created, updated({ name: 'b' }))
+      .when(update({ name: 'c' }, [0]))
+      .thenRefused('precondition-failed')
+    given(created, rotated('s2'))
+      .when(update({ name: 'c' }, [0]))
+      .then(updated({ name: 'c' }))
+    given(created)
+      .when({ type: 'DeleteWebhook', metadata, ifMatch: [1] })
+      .thenRefused('precondition-failed')
+  })
+  test('is gone once deleted', () => {
+    given(created).when({ type: 'DeleteWebhook', metadata }).then(deleted)
+    given(created, deleted).when({ type: 'DeleteWebhook', metadata }).thenRefused('webhook-not-found')
+    given(created, deleted).when(update({})).thenRefused('webhook-not-found')
+    given().when({ type: 'RotateSecret', metadata, sealedSecret: 's' }).thenRefused('webhook-not-found')
+    given(created, deleted).when(disable()).then()
+  })
+})
+
+describe('a secret', () => {
+  const secretsAfter = (...events: WebhookEvent[]) => {
+    const { state } = given(created, ...events)
+    return state.status === 'Live' ? state.secrets : []
+  }
+  test('signs for a day beside the one that takes its place', () => {
+    given(created).when({ type: 'RotateSecret', metadata, sealedSecret: 's2' }).then(rotated('s2'))
+    expect(secretsAfter(rotated('s2'))).toEqual([
+      { sealed: 's2', until: null },
+      { sealed: 's1', until: TOMORROW },
+    ])
+  })
+  test('keeps its day when it is rotated again', () => {
+    const later: WebhookEvent = {
+      type: 'WebhookSecretRotated',
+      data: { secret: 's3', oldSecretUntil: '2026-11-22T18:00:00.000Z' },
+    }
+    expect(secretsAfter(rotated('s2'), later).map(({ sealed, until }) => [sealed, until])).toEqual([
+      ['s3', null],
+      ['s2', '2026-11-22T18:00:00.000Z'],
+      ['s1', TOMORROW],
+    ])
+  })
+  test('is in no snapshot that others see', () => {
+    const { state } = given(created)
+    const change = webhookDecider.describe?.(state, rotated('s2'), given(created, rotated('s2')).state)
+    expect(change).toMatchObject({ action: 'WEBHOOK_SECRET_ROTATED', resourceId: ID })
+    expect(JSON.stringify(change)).not.toMatch(/s1|s2|secret"/)
+  })
+})
+
+describe('disabling', () => {
+  test('says why, until it is made active again', () => {
+    given(created).when(disable()).then(disabled)
+    expect(given(created, disabled).state).toMatchObject({
+      record: { active: false, disabledReason: 'gone' },
+    })
+    given(created, disabled)
+      .when(update({ active: true }))
+      .then(updated({ active: true }))
+    expect(given(created, disabled, updated({ active: true })).state).toMatchObject({
+      record: { active: true, disabledReason: null },
+    })
+  })
+  test('is for the address that gave the reason', () => {
+    given(created).when(disable('https://example.com/before')).then()
+    given(created, disabled).when(disable()).then()
+  })
+})
