@@ -60,11 +60,13 @@ test('kill -9 under load loses no acknowledged write, and the names of the lost 
   const folder = await mkdtemp(join(tmpdir(), 'gantry-kill-'))
   const live = new Map<string, Acknowledged>()
   const gone = new Set<string>()
+  let last: ServiceProcess | undefined
   try {
     for (let round = 0; round < ROUNDS; round++) {
       await writeUntilItDies(await startServiceProcess(folder), round, live, gone)
     }
     const service = await startServiceProcess(folder)
+    last = service
     const headers = { authorization: service.authorization, 'content-type': 'application/json' }
     expect(live.size).toBeGreaterThan(ROUNDS * WRITERS)
     for (const { id, name } of live.values()) {
@@ -108,6 +110,8 @@ test('kill -9 under load loses no acknowledged write, and the names of the lost 
     }
     expect(await service.stop()).toBe(0)
   } finally {
+    // A failure above must not leave it running.
+    await last?.kill()
     await rm(folder, { recursive: true })
   }
 })
