@@ -1,4 +1,7 @@
-import { expect, test } from 'vitest'
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { z } from 'zod'
 import { basePath, duration, durations, readSettings, SettingsRefused, whole } from './settings.ts'
 
@@ -23,4 +26,40 @@ test('names every wrong setting, a line each', () => {
   const read = () => readSettings(schema, { PORT: '70000', TIMEOUT: '5 parsecs', BASE_PATH: 'x y' })
   expect(read).toThrow(SettingsRefused)
   expect(read).toThrow(/^PORT: .*\nTIMEOUT: .*5 parsecs.*\nBASE_PATH: .*$/)
+})
+
+describe('a setting from a file', () => {
+  let folder: string
+  const file = (name: string, text: string) => {
+    const path = join(folder, name)
+    writeFileSync(path, text)
+    return path
+  }
+  beforeAll(() => {
+    folder = mkdtempSync(join(tmpdir(), 'gantry-settings-'))
+  })
+  afterAll(() => rmSync(folder, { recursive: true }))
+
+  test('is read like any other, without the line break at its end', () => {
+    expect(readSettings(schema, { TIMEOUT_FILE: file('timeout', '5s\n') }).TIMEOUT).toBe(5_000)
+    expect(() => readSettings(schema, { PORT_FILE: file('port', '70000\n') })).toThrow(
+      /^PORT: must be from 0/,
+    )
+  })
+
+  test('is refused where there is no such file, in a line that names it', () => {
+    expect(() => readSettings(schema, { PORT_FILE: join(folder, 'missing') })).toThrow(
+      /^PORT_FILE: ENOENT.*missing/,
+    )
+  })
+
+  test('is refused where the setting is there as well: nobody could say which one counts', () => {
+    expect(() => readSettings(schema, { PORT: '1', PORT_FILE: file('port', '2') })).toThrow(
+      'PORT_FILE: and PORT are both set; one of them has to go',
+    )
+  })
+
+  test('is nothing to a schema without that setting', () => {
+    expect(readSettings(schema, { SECRET_FILE: join(folder, 'missing') }).PORT).toBe(8080)
+  })
 })

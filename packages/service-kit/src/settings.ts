@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs'
 import { z } from 'zod'
 
 const UNITS = { ms: 1, s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000 } as const
@@ -38,7 +39,8 @@ export const basePath = z
 export class SettingsRefused extends Error {}
 
 /**
- * Reads settings from the environment, once. An empty value counts as absent.
+ * Reads settings from the environment, once. An empty value counts as absent. What a setting is may also be in a file
+ * that its name with `_FILE` leads to, as Docker and Kubernetes mount secrets; a line break at its end is left out.
  * @throws SettingsRefused naming every wrong setting, a line each
  */
 export function readSettings<Schema extends z.ZodObject>(
@@ -46,6 +48,18 @@ export function readSettings<Schema extends z.ZodObject>(
   environment: NodeJS.ProcessEnv,
 ): z.infer<Schema> {
   const given = Object.fromEntries(Object.entries(environment).filter(([, value]) => value !== ''))
+  const troubles: string[] = []
+  for (const name of Object.keys(schema.shape)) {
+    const path = given[`${name}_FILE`]
+    if (path === undefined) continue
+    try {
+      if (given[name] !== undefined) throw new Error(`and ${name} are both set; one of them has to go`)
+      given[name] = readFileSync(path, 'utf8').replace(/\r?\n$/, '')
+    } catch (error) {
+      troubles.push(`${name}_FILE: ${(error as Error).message}`)
+    }
+  }
+  if (troubles.length > 0) throw new SettingsRefused(troubles.join('\n'))
   const parsed = schema.safeParse(given)
   if (parsed.success) return parsed.data
   throw new SettingsRefused(
