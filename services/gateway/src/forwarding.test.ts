@@ -7,7 +7,7 @@ import { pino } from 'pino'
 import { Registry } from 'prom-client'
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
 import { forwarding } from './forwarding.ts'
-import { replicas } from './replicas.ts'
+import { type ReplicasOptions, replicas } from './replicas.ts'
 
 const ada: Principal = {
   userId: '11111111-1111-4111-8111-111111111111',
@@ -60,11 +60,14 @@ afterEach(async () => {
   }
 })
 
-async function gatewayTo(urls: string[], { basePath = '' } = {}) {
+async function gatewayTo(
+  urls: string[],
+  { basePath = '', resolve }: { basePath?: string; resolve?: ReplicasOptions['resolve'] } = {},
+) {
   const log = pino({ level: 'silent' })
   const now = () => new Date()
   const app = httpServer({ basePath, log, metrics: new Registry(), now, waitingFor: () => undefined })
-  const found = replicas({ urls, basePath, now, log })
+  const found = replicas({ urls, basePath, now, log, ...(resolve && { resolve }) })
   await app.register(
     async scope => {
       await forwarding(scope, {
@@ -216,3 +219,55 @@ test('a replica that says it is not ready is left alone', async () => {
   for (let i = 0; i < 4; i++) expect(await (await fetch(`${url}/apis`)).json()).toEqual({ done: true })
   unwatch()
 })
+
+test('no request fails while all replicas behind a name are replaced, one after the other', async () => {
+  const log = pino({ level: 'silent' })
+  let port = 0
+  /** As a service: when it is to end, it first says so, and ends when it is asked no more. */
+  const rolled = async (address: string) => {
+    let leaving = false
+    const app = httpServer({
+      basePath: '',
+      log,
+      metrics: new Registry(),
+      now: () => new Date(),
+      waitingFor: () => (leaving ? 'its end' : undefined),
+    })
+    app.all('/apis', async () => ({ from: address }))
+    apps.push(app)
+    await app.listen({ port, host: address })
+    port = (app.server.address() as { port: number }).port
+    return { address, leave: () => (leaving = true), close: () => app.close() }
+  }
+  const first = [await rolled('127.0.0.2'), await rolled('127.0.0.3')]
+  let addresses = first.map(({ address }) => address)
+  const { url, found } = await gatewayTo([`http://catalog:${port}`], { resolve: async () => addresses })
+  const unwatch = found.watch()
+  const asked = () => [...new Set(Array.from({ length: 6 }, () => found.next()))]
+  await vi.waitFor(() => expect(asked()).toHaveLength(2), { timeout: 20_000 })
+
+  const answers: number[] = []
+  let rolling = true
+  const asking = (async () => {
+    for (let i = 0; rolling; i++) {
+      const json = { headers: { 'content-type': 'application/json' }, body: '{}' }
+      const response = await fetch(`${url}/apis`, i % 2 ? { method: 'POST', ...json } : {})
+      answers.push(response.status)
+    }
+  })()
+  for (const [index, old] of first.entries()) {
+    const fresh = await rolled(`127.0.0.${4 + index}`)
+    addresses = [...addresses, fresh.address]
+    await vi.waitFor(() => expect(asked().join()).toContain(fresh.address), { timeout: 20_000 })
+    old.leave()
+    addresses = addresses.filter(address => address !== old.address)
+    await vi.waitFor(() => expect(asked().join()).not.toContain(old.address), { timeout: 20_000 })
+    await old.close()
+  }
+  await vi.waitFor(() => expect(asked()).toHaveLength(2), { timeout: 20_000 })
+  rolling = false
+  await asking
+  unwatch()
+  expect(answers.length).toBeGreaterThan(20)
+  expect(answers.filter(status => status !== 200)).toEqual([])
+}, 60_000)

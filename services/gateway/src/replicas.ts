@@ -1,10 +1,14 @@
+import { setTimeout } from 'node:timers/promises'
 import type { Log } from '@gantry/event-sourcing'
+import { isFollowed, originsBehind, type Resolve, systemResolve } from './addresses.ts'
 
 /** How often each replica is asked whether it is ready. */
 const LOOK_MS = 500
 const PATIENCE_MS = 2_000
 /** How long a replica that cannot be reached is left out, unless it says before that it is ready. */
 const LEFT_OUT_MS = 1_000
+/** How often host names are resolved again. */
+const RESOLVE_MS = 2_000
 
 /** The processes of one service: who of them is to be asked next. */
 export interface Replicas {
@@ -14,64 +18,99 @@ export interface Replicas {
   leaveOut(url: string): void
   /** Whether one said that it is ready when it was last asked. */
   ready(): boolean
-  /** Asks all of them every so often, until the returned function is called. */
+  /** Asks all of them every so often, and who they are, until the returned function is called. */
   watch(): () => void
 }
 
 export interface ReplicasOptions {
-  /** Origins, such as http://10.0.0.7:8080; at least one. */
+  /** Origins, such as http://10.0.0.7:8080; at least one. Behind an http host name are all of its addresses. */
   urls: readonly string[]
   /** Of the health check. */
   basePath: string
   now(): Date
   log: Log
+  resolve?: Resolve
 }
 
-export function replicas({ urls, basePath, now, log }: ReplicasOptions): Replicas {
-  /** Since when each is known to be ready, and until when it is left out. */
-  const states = new Map(urls.map(url => [url, { ready: false, leftOutUntil: 0 }]))
+/** Whether it was ready when it was last asked, and until when it is left out. */
+interface State {
+  ready: boolean
+  leftOutUntil: number
+}
+
+export function replicas({ urls, basePath, now, log, resolve = systemResolve }: ReplicasOptions): Replicas {
+  /** Each URL stands for itself until its name is resolved; what a name led to last stays while it leads nowhere. */
+  const behind = new Map<string, readonly string[]>(urls.map(url => [url, [url]]))
+  let states = new Map<string, State>(urls.map(url => [url, { ready: false, leftOutUntil: 0 }]))
   let turn = 0
 
-  const usable = (url: string) => {
-    const state = states.get(url)
+  const usable = (origin: string) => {
+    const state = states.get(origin)
     return state?.ready === true && state.leftOutUntil <= now().getTime()
   }
 
-  const look = async (url: string, signal: AbortSignal) => {
-    const ready = await isReady(`${url}${basePath}/health/ready`, signal)
-    const state = states.get(url)
-    if (!state || signal.aborted) return
-    if (state.ready !== ready) log.info({ replica: url, ready }, 'a replica changed')
+  const look = async (origin: string, state: State, signal: AbortSignal) => {
+    const ready = await isReady(`${origin}${basePath}/health/ready`, signal)
+    if (signal.aborted) return
+    if (state.ready !== ready) log.info({ replica: origin, ready }, 'a replica changed')
     state.ready = ready
+  }
+
+  /** Each by itself, so that one which does not answer holds up no look at another. */
+  const keepLooking = async (origin: string, state: State, signal: AbortSignal) => {
+    while (!signal.aborted && states.get(origin) === state) {
+      await look(origin, state, signal)
+      await pause(LOOK_MS, signal)
+    }
+  }
+
+  /** A replica that has come is looked at before it can be asked; one that has gone is asked no more. */
+  const follow = async (url: string, signal: AbortSignal) => {
+    const origins = await originsBehind(url, resolve).catch(() => [])
+    if (origins.length === 0) return
+    behind.set(url, origins)
+    const wanted = new Set([...behind.values()].flat())
+    const come = [...wanted]
+      .filter(origin => !states.has(origin))
+      .map(origin => [origin, { ready: false, leftOutUntil: 0 }] as const)
+    const gone = [...states.keys()].filter(origin => !wanted.has(origin))
+    if (come.length === 0 && gone.length === 0) return
+    await Promise.all(come.map(([origin, state]) => look(origin, state, signal)))
+    states = new Map([...states, ...come].filter(([origin]) => wanted.has(origin)))
+    log.info({ url, come: come.map(([origin]) => origin), gone }, 'the replicas behind a name changed')
+    for (const [origin, state] of come) keepLooking(origin, state, signal)
   }
 
   return {
     next(except) {
-      const others = urls.filter(url => url !== except)
-      const candidates = [others.filter(usable), others, [...urls]].find(list => list.length > 0) ?? []
+      const all = [...states.keys()]
+      const others = all.filter(origin => origin !== except)
+      const candidates = [others.filter(usable), others, all].find(list => list.length > 0) ?? []
       turn = (turn + 1) % Number.MAX_SAFE_INTEGER
       return candidates[turn % candidates.length] ?? ''
     },
-    leaveOut(url) {
-      const state = states.get(url)
+    leaveOut(origin) {
+      const state = states.get(origin)
       if (state) state.leftOutUntil = now().getTime() + LEFT_OUT_MS
     },
-    ready: () => urls.some(url => states.get(url)?.ready),
+    ready: () => [...states.values()].some(({ ready }) => ready),
     watch() {
       const ending = new AbortController()
-      const lookAtAll = async () => {
-        await Promise.all(urls.map(url => look(url, ending.signal)))
-        if (!ending.signal.aborted) timer = setTimeout(lookAtAll, LOOK_MS)
+      const { signal } = ending
+      for (const [origin, state] of states) keepLooking(origin, state, signal)
+      const keepFollowing = async () => {
+        while (!signal.aborted) {
+          for (const url of urls.filter(isFollowed)) await follow(url, signal)
+          await pause(RESOLVE_MS, signal)
+        }
       }
-      let timer: NodeJS.Timeout | undefined
-      lookAtAll()
-      return () => {
-        clearTimeout(timer)
-        ending.abort()
-      }
+      keepFollowing()
+      return () => ending.abort()
     },
   }
 }
+
+const pause = (ms: number, signal: AbortSignal) => setTimeout(ms, undefined, { signal }).catch(() => {})
 
 async function isReady(url: string, signal: AbortSignal): Promise<boolean> {
   try {

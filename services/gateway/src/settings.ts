@@ -45,9 +45,12 @@ export const gatewaySettings = z.object({
 })
 export type GatewaySettings = z.infer<typeof gatewaySettings>
 
-/** The replicas of a service. */
+/** The replicas of a service: each by its address, or all that are behind a name. */
 const upstreams = z
-  .string({ error: 'must be set: the URLs of the replicas, separated by commas, e.g. http://10.0.0.7:8080' })
+  .string({
+    error:
+      'must be set: a URL of all replicas, e.g. http://catalog:8080, or one of each, separated by commas',
+  })
   .transform(list)
   .refine(urls => urls.length > 0 && urls.every(isHttpOrigin), {
     error: 'must be URLs of host and port such as http://10.0.0.7:8080, separated by commas',

@@ -1,0 +1,128 @@
+import { createServer, type Server } from 'node:http'
+import { pino } from 'pino'
+import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
+import { isFollowed, originsBehind } from './addresses.ts'
+import { replicas } from './replicas.ts'
+
+/** Names are resolved every two seconds; a busy machine takes longer. */
+const SOON = { timeout: 20_000, interval: 20 }
+
+let port: number
+let opened: Server[]
+let unwatch: () => void
+beforeEach(() => {
+  port = 0
+  opened = []
+  unwatch = () => {}
+})
+afterEach(() => {
+  unwatch()
+  for (const server of opened) server.close().closeAllConnections()
+})
+
+/** A replica at an address of its own, all on the same port. */
+async function replicaAt(address: string, { ready = true } = {}) {
+  const state = { ready, asked: 0 }
+  const server = createServer((_request, response) => {
+    state.asked++
+    response.writeHead(state.ready ? 200 : 503).end()
+  })
+  await new Promise<void>(resolve => server.listen(port, address, resolve))
+  opened.push(server)
+  port = (server.address() as { port: number }).port
+  return { state, url: `http://${address}:${port}` }
+}
+
+function following(
+  names: Record<string, string[]>,
+  urls = Object.keys(names).map(name => `http://${name}:${port}`),
+) {
+  let failures = 0
+  const found = replicas({
+    urls,
+    basePath: '',
+    now: () => new Date(),
+    log: pino({ level: 'silent' }),
+    async resolve(name) {
+      const addresses = names[name]
+      if (addresses) return addresses
+      failures++
+      throw new Error(`no such name: ${name}`)
+    },
+  })
+  unwatch = found.watch()
+  /** Who is asked by six requests. */
+  const asked = () => [...new Set(Array.from({ length: 6 }, () => found.next()))].sort()
+  return { found, asked, failures: () => failures }
+}
+
+describe('behind a name', () => {
+  test('are all of its addresses', async () => {
+    const [one, other] = [await replicaAt('127.0.0.2'), await replicaAt('127.0.0.3')]
+    const { found, asked } = following({ catalog: ['127.0.0.2', '127.0.0.3'] })
+    await vi.waitFor(() => expect(asked()).toEqual([one.url, other.url]), SOON)
+    expect(found.ready()).toBe(true)
+  })
+
+  test('a replica that comes is asked from when it says that it is ready', async () => {
+    const [one, other] = [await replicaAt('127.0.0.2'), await replicaAt('127.0.0.3', { ready: false })]
+    const names = { catalog: ['127.0.0.2'] }
+    const { asked } = following(names)
+    await vi.waitFor(() => expect(asked()).toEqual([one.url]), SOON)
+    names.catalog = ['127.0.0.2', '127.0.0.3']
+    await vi.waitFor(() => expect(other.state.asked).toBeGreaterThan(1), SOON)
+    expect(asked()).toEqual([one.url])
+    other.state.ready = true
+    await vi.waitFor(() => expect(asked()).toEqual([one.url, other.url]), SOON)
+  })
+
+  test('a replica that goes is asked no more, not even whether it is ready', async () => {
+    const [one, other] = [await replicaAt('127.0.0.2'), await replicaAt('127.0.0.3')]
+    const names = { catalog: ['127.0.0.2', '127.0.0.3'] }
+    const { asked } = following(names)
+    await vi.waitFor(() => expect(asked()).toEqual([one.url, other.url]), SOON)
+    names.catalog = ['127.0.0.3']
+    await vi.waitFor(() => expect(asked()).toEqual([other.url]), SOON)
+    one.state.asked = 0
+    other.state.asked = 0
+    await vi.waitFor(() => expect(other.state.asked).toBeGreaterThan(2), SOON)
+    expect(one.state.asked).toBeLessThan(2)
+  })
+
+  test('is what there was last while it cannot be resolved', async () => {
+    const one = await replicaAt('127.0.0.2')
+    const names: Record<string, string[]> = { catalog: ['127.0.0.2'] }
+    const { found, asked, failures } = following(names)
+    await vi.waitFor(() => expect(asked()).toEqual([one.url]), SOON)
+    delete names.catalog
+    await vi.waitFor(() => expect(failures()).toBeGreaterThan(1), SOON)
+    expect(asked()).toEqual([one.url])
+    expect(found.ready()).toBe(true)
+  })
+
+  test('is the name itself until it is resolved for the first time', () => {
+    port = 8080
+    const { asked, found } = following({}, ['http://catalog:8080'])
+    expect(asked()).toEqual(['http://catalog:8080'])
+    expect(found.ready()).toBe(false)
+  })
+})
+
+test('an origin is as URLs write it', async () => {
+  const resolve = async () => ['10.0.0.7', 'fd00::7', '10.0.0.7']
+  expect(await originsBehind('http://catalog:8080', resolve)).toEqual([
+    'http://10.0.0.7:8080',
+    'http://[fd00::7]:8080',
+  ])
+  expect(await originsBehind('http://catalog', resolve)).toEqual(['http://10.0.0.7', 'http://[fd00::7]'])
+})
+
+test.for([
+  ['http://catalog:8080', true],
+  ['http://catalog.gantry.svc.cluster.local:8080', true],
+  ['http://10.0.0.7:8080', false],
+  ['http://[fd00::7]:8080', false],
+  ['https://catalog:8080', false],
+] as const)('%s is resolved: %s', ([origin, followed]) => {
+  expect(isFollowed(origin)).toBe(followed)
+})
