@@ -90,8 +90,10 @@ export const subjects = {
   authenticate: 'identity.authenticate',
   /** Broadcast: principals of this user, or of this token, are to be looked up anew. */
   principalChanged: 'identity.principal-changed',
-  /** Broadcast: the signing keys were rotated. */
+  /** Broadcast: the signing keys were rotated, or replaced. */
   keysChanged: 'identity.keys-changed',
+  /** Request of the operator: { id, by, compromised }; reply: { kid, signsFrom }. */
+  rotateKeys: 'identity.rotate-keys',
 } as const
 
 /** What a deployment agent reports of a job: the data of a message on `deployments.reported`. */

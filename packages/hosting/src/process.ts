@@ -109,7 +109,10 @@ export async function runProcess<Schema extends z.ZodObject<(typeof processSetti
   }
   await engines.usable
   if (stopping) return
-  await parts.start()
+  await parts.start().catch(error => {
+    if (error instanceof SettingsRefused) fail(reasonOf(error))
+    throw error
+  })
   started = true
   while (!stopping && parts.waitingFor() !== undefined) await setTimeout(LOOK_MS)
   log.info({ port: settings.PORT }, 'ready')

@@ -9,9 +9,11 @@ import {
   passedPrincipals,
   readSettings,
   type Service,
+  SettingsRefused,
 } from '@gantry/service-kit'
 import type { FastifyInstance } from 'fastify'
 import type { z } from 'zod'
+import { checkEncryptionKey } from './encryption-key.ts'
 import { runProcess } from './process.ts'
 import { processSettings, storeSettings } from './settings.ts'
 import { openBus, openStores } from './stores.ts'
@@ -90,6 +92,8 @@ export async function runService<Schema extends z.ZodObject, Made extends Servic
           })
         },
         async start() {
+          const about = { service: name, now }
+          await succeeding(() => checkEncryptionKey(stores.eventStore, settings.ENCRYPTION_KEY, about), log)
           await service.start()
           while (service.waitingFor() !== undefined) await setTimeout(LOOK_MS)
           await succeeding(async () => prepare?.(service, own), log)
@@ -105,13 +109,14 @@ export async function runService<Schema extends z.ZodObject, Made extends Servic
   })
 }
 
-/** Tries until it succeeds: an engine may go away at any time. */
+/** Tries until it succeeds: an engine may go away at any time. @throws SettingsRefused, which no time mends */
 async function succeeding(work: () => Promise<unknown>, log: Log): Promise<void> {
   for (;;) {
     try {
       await work()
       return
     } catch (error) {
+      if (error instanceof SettingsRefused) throw error
       log.error({ err: error }, 'the service could not be prepared, and tries again')
       await setTimeout(AGAIN_MS)
     }

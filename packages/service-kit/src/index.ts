@@ -12,7 +12,7 @@ export {
   requireScope,
   router,
 } from './routes.ts'
-export { deriveKey, seal, unseal } from './secrets.ts'
+export { deriveKey, fingerprint, seal, unseal } from './secrets.ts'
 export { httpServer, type ServerOptions } from './server.ts'
 export type { Admit, Dependencies, Service } from './service.ts'
 export { basePath, duration, durations, readSettings, SettingsRefused, whole } from './settings.ts'

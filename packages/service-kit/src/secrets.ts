@@ -1,8 +1,12 @@
-import { createCipheriv, createDecipheriv, hkdfSync, randomBytes } from 'node:crypto'
+import { createCipheriv, createDecipheriv, createHash, hkdfSync, randomBytes } from 'node:crypto'
 
 /** A key for one purpose, derived from the configured one. @returns 32 bytes (RFC 5869) */
 export const deriveKey = (key: Uint8Array, purpose: string): Buffer =>
   Buffer.from(hkdfSync('sha256', key, Buffer.alloc(0), purpose, 32))
+
+/** Tells keys apart without telling what they are. @returns 16 hexadecimal digits */
+export const fingerprint = (key: Uint8Array): string =>
+  createHash('sha256').update('gantry key fingerprint').update(key).digest('hex').slice(0, 16)
 
 /** Encrypts with AES-256-GCM under a 32-byte key. @returns base64url of nonce, tag and ciphertext */
 export function seal(key: Uint8Array, plain: Uint8Array | string): string {

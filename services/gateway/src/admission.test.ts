@@ -132,6 +132,14 @@ describe('A principal', () => {
     expect(host.identity.asked).toEqual(['grace-1', 'grace-2', 'grace-2'])
   })
 
+  test('of whomever is asked for anew when the signing keys changed', async () => {
+    for (const credential of ['grace-1', 'ada-1']) await host.call(listApis, bearer(credential))
+    host.identity.principals.clear()
+    await host.bus.broadcast(subjects.keysChanged, { kid: 'next' })
+    for (const credential of ['grace-1', 'ada-1'])
+      expect(await host.call(listApis, bearer(credential))).toMatchObject({ status: 401 })
+  })
+
   test('is not remembered when it changed while it was asked for', async () => {
     const { promise, resolve } = Promise.withResolvers<void>()
     host.identity.held = promise

@@ -68,6 +68,12 @@ export function principals({
     asking.clear()
   }
 
+  /** Keys that became known to others may have signed anybody's login. */
+  const forgetAll = () => {
+    known.clear()
+    asking.clear()
+  }
+
   return {
     remembered({ digest }) {
       const entry = known.get(digest)
@@ -96,7 +102,15 @@ export function principals({
         if (asking.get(digest) === asked) asking.delete(digest)
       }
     },
-    listen: () => bus.listen(subjects.principalChanged, forget),
+    listen() {
+      const stops = [
+        bus.listen(subjects.principalChanged, forget),
+        bus.listen(subjects.keysChanged, forgetAll),
+      ]
+      return () => {
+        for (const stop of stops) stop()
+      }
+    },
   }
 }
 

@@ -8,7 +8,6 @@ import {
   reservation,
   startProjector,
   startRelay,
-  supervise,
   type Worker,
 } from '@gantry/event-sourcing'
 import type { Json } from '@gantry/messaging'
@@ -17,14 +16,16 @@ import { z } from 'zod'
 import { auditLog, auditProjections } from './audit/audit.projection.ts'
 import { auditRoutes } from './audit/audit.routes.ts'
 import { type Authenticate, authenticator } from './authentication/authenticate.ts'
-import { type PlatformSettings, platformTokens } from './authentication/platform-token.ts'
+import { platformTokens } from './authentication/platform-token.ts'
 import { unauthenticated } from './authentication/unauthenticated.ts'
 import { type EnsureAdministrator, firstAdministrator } from './first-administrator.ts'
 import { loginRoutes } from './login/login.routes.ts'
 import { loginTokens } from './login/login-token.ts'
 import { argon2idPasswords } from './login/password.ts'
 import { publicEvents } from './public-events.ts'
-import { signingKeys } from './signingkey/keys.ts'
+import type { IdentitySettings } from './settings.ts'
+import { type Rotated, signingKeys } from './signingkey/keys.ts'
+import { keyRotation, RotationRequest } from './signingkey/rotation.ts'
 import {
   type KeyRing,
   type SigningKeyCommand,
@@ -62,8 +63,8 @@ import {
 export interface IdentityService extends Service {
   /** Makes the administrator of a first start; does nothing when there ever was one. */
   ensureAdministrator: EnsureAdministrator
-  /** Signs with a new key from now on; tokens signed with the old one stay valid. */
-  rotateSigningKey(): Promise<{ kid: string }>
+  /** Publishes a new key, which signs ten minutes later; tokens signed with the old one stay valid. */
+  rotateSigningKey(): Promise<Rotated>
   /** Finds out whose credential it is. @throws Refusal unauthenticated */
   authenticate: Authenticate
 }
@@ -73,19 +74,22 @@ const AUDIT_BOUND_MS = 1_000
 /** Global administrators that are asked whether they stay when one goes. */
 const CANDIDATES = 100
 
+/** What the service is told beside who its first administrator is. */
+export type ServiceSettings = Omit<IdentitySettings, 'GANTRY_ADMIN_USERNAME' | 'GANTRY_ADMIN_PASSWORD'>
+
 /** Users, login, access tokens, signing keys, and the audit log of all services. */
-export function identityService(dependencies: Dependencies, settings: PlatformSettings): IdentityService {
+export function identityService(dependencies: Dependencies, settings: ServiceSettings): IdentityService {
   const { eventStore, readModels, bus, now, newId, log, holder, encryptionKey } = dependencies
   const usersByName = readModels.collection(users)
   const tokensByHash = readModels.collection(tokens)
 
-  /** What the service does by itself. */
-  const ownMetadata = (): CommandMetadata => {
+  /** What the service does by itself, or a part of it. */
+  const ownMetadata = (name = 'identity'): CommandMetadata => {
     const commandId = newId()
     return {
       commandId,
       now: now().toISOString(),
-      actor: { id: null, name: 'identity' },
+      actor: { id: null, name },
       requestId: commandId,
     }
   }
@@ -167,6 +171,14 @@ export function identityService(dependencies: Dependencies, settings: PlatformSe
     return executed
   }
 
+  const rotation = keyRotation({
+    keys,
+    periodMs: settings.SIGNING_KEY_ROTATION,
+    metadata: ownMetadata,
+    rotated: key => hint(subjects.keysChanged, { ...key }),
+    log,
+  })
+
   /** One for each token at a time: most of many requests at once would find nothing to note. */
   const usesUnderWay = new Map<string, Promise<void>>()
   const noteUse = ({ record: { id } }: LiveToken, { record }: LiveUser) => {
@@ -194,7 +206,6 @@ export function identityService(dependencies: Dependencies, settings: PlatformSe
 
   let projector: Projector | undefined
   let auditor: Projector | undefined
-  let keysReady = false
   const workers: Worker[] = []
   const unsubscribe: (() => void)[] = []
 
@@ -203,11 +214,7 @@ export function identityService(dependencies: Dependencies, settings: PlatformSe
     projectors: ['identity.projector', 'identity.audit'],
     authenticate,
     ensureAdministrator: firstAdministrator({ user, passwords, encryptionKey, metadata: ownMetadata }),
-    async rotateSigningKey() {
-      const rotated = await keys.rotate(ownMetadata())
-      await hint(subjects.keysChanged, rotated)
-      return rotated
-    },
+    rotateSigningKey: () => rotation.rotate({ id: newId(), by: 'identity', compromised: false }),
     routes(app, admit) {
       const route = router(app, admit, dependencies, 'identity')
       loginRoutes(route, { changeUser, user, users: usersByName, passwords, loginTokens: logins })
@@ -236,16 +243,10 @@ export function identityService(dependencies: Dependencies, settings: PlatformSe
         projections: auditProjections,
         collections: [auditLog],
       })
-      const firstKey = supervise('identity.signing-keys', log, async signal => {
-        await keys.ensure()
-        keysReady = true
-        if (!signal.aborted)
-          await new Promise(resolve => signal.addEventListener('abort', resolve, { once: true }))
-      })
       workers.push(
         projector,
         auditor,
-        firstKey,
+        rotation.start(),
         startRelay({ ...common, bus, name: 'identity.relay', streamPrefixes: ['user-'], publicEvents }),
       )
       unsubscribe.push(
@@ -254,11 +255,14 @@ export function identityService(dependencies: Dependencies, settings: PlatformSe
           if (!asked.success) throw unauthenticated('there is no credential')
           return { ...(await authenticate(asked.data.credential)) }
         }),
+        bus.respond(subjects.rotateKeys, async request => ({
+          ...(await rotation.rotate(RotationRequest.parse(request))),
+        })),
       )
     },
     waitingFor() {
       if (!projector?.caughtUp) return 'the read models of identity'
-      return keysReady ? undefined : 'the signing keys'
+      return rotation.ready ? undefined : 'the signing keys'
     },
     async stop() {
       for (const stop of unsubscribe) stop()

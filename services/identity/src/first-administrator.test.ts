@@ -2,7 +2,7 @@ import { type Host, hostService } from '@gantry/service-kit/testing'
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
 import { type IdentityService, identityService } from './app.ts'
 
-const settings = { PLATFORM_JWT_USER_CLAIM: 'sub' }
+const settings = { PLATFORM_JWT_USER_CLAIM: 'sub', SIGNING_KEY_ROTATION: 0 }
 let host: Host<IdentityService>
 beforeEach(async () => {
   host = await hostService(dependencies => identityService(dependencies, settings))

@@ -1,8 +1,10 @@
 import { createPublicKey, type KeyObject } from 'node:crypto'
 import { UserUpdate } from '@gantry/contracts'
+import { duration } from '@gantry/service-kit'
 import { z } from 'zod'
 
 const { username, password } = UserUpdate.shape
+const HOUR_MS = 3_600_000
 
 /** A PEM (line breaks may be written \n) or a JWK. */
 const publicKey = z.string().transform((text, context): KeyObject => {
@@ -25,6 +27,10 @@ export const identitySettings = z.object({
     .string()
     .refine(value => password.safeParse(value).success, { error: 'must have 12 to 1024 characters' })
     .optional(),
+  /** How often the key that signs login tokens is followed by a new one; 0s for never. */
+  SIGNING_KEY_ROTATION: duration
+    .refine(period => period === 0 || period >= HOUR_MS, { error: 'must be 1h at least, or 0s for never' })
+    .default(30 * 24 * HOUR_MS),
   PLATFORM_JWT_JWKS_URL: z.url({ protocol: /^https?$/, error: 'must be an http or https URL' }).optional(),
   PLATFORM_JWT_PUBLIC_KEY: publicKey.optional(),
   PLATFORM_JWT_ISSUER: z.string().optional(),

@@ -1,4 +1,4 @@
-import { createHash, randomBytes } from 'node:crypto'
+import { randomBytes } from 'node:crypto'
 import {
   accessSync,
   constants,
@@ -10,6 +10,7 @@ import {
 } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { DataFolderRefused } from '@gantry/embedded'
+import { fingerprint } from '@gantry/service-kit'
 import { z } from 'zod'
 
 /** Where the one process keeps what it has. */
@@ -24,9 +25,6 @@ export interface DataFolder {
 
 const FORMAT = 1
 const Manifest = z.object({ format: z.number(), keyFingerprint: z.string() })
-
-const fingerprint = (key: Uint8Array) =>
-  createHash('sha256').update('gantry key fingerprint').update(key).digest('hex').slice(0, 16)
 
 /**
  * Makes the data folder, or checks the one that is there: its format, its key, and that its log is not missing.

@@ -275,32 +275,6 @@ describe('a login token', () => {
   })
 })
 
-describe('signing keys', () => {
-  test('are rotated while the tokens of the old one stay valid for their time', async () => {
-    await createUser()
-    const told: unknown[] = []
-    identity.host.dependencies.bus.listen(subjects.keysChanged, change => told.push(change))
-    const old = await identity.loginToken('ada')
-    const { kid } = await identity.host.service.rotateSigningKey()
-    expect(told).toEqual([{ kid }])
-    const young = await identity.loginToken('ada')
-    expect(JSON.parse(Buffer.from(young.split('.')[0] ?? '', 'base64url').toString()).kid).toBe(kid)
-    for (const token of [old, young]) expect((await authenticate(token)).username).toBe('ada')
-
-    const published = async () =>
-      (await admin().get('/.well-known/jwks.json')).body.keys.map((key: { kid: string }) => key.kid)
-    expect(await published()).toHaveLength(2)
-    identity.pass(120 * MINUTE)
-    expect(await published()).toEqual([kid])
-  })
-
-  test('are sealed in the log', async () => {
-    const [made] = await identity.host.dependencies.eventStore.readStream('signingkey-ring')
-    expect(Object.keys(made?.data ?? {}).sort()).toEqual(['kid', 'madeAt', 'sealedPrivateKey', 'x'])
-    expect(made?.data.sealedPrivateKey).not.toContain('{')
-  })
-})
-
 describe('on the bus', () => {
   test('a credential is exchanged for its principal, or for the reason against it', async () => {
     const { bus } = identity.host.dependencies

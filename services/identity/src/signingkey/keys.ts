@@ -12,6 +12,8 @@ import {
 } from './signingkey.ts'
 
 export const ALGORITHM = 'EdDSA'
+/** A new key is published for so long before it signs: who verifies may keep the published keys for minutes. */
+export const PUBLISHED_BEFORE_MS = 10 * 60_000
 /** A retired key verifies for longer than the tokens live that it signed. */
 const OVERLAP_MS = 2 * 3_600_000
 const RING = 'ring'
@@ -25,8 +27,22 @@ export interface SigningKeys {
   verifying(kid: string): Promise<CryptoKey | undefined>
   /** What is published (RFC 7517 §5): every key that verifies. */
   jwks(): Promise<{ keys: JWK[] }>
-  /** Makes a new key that signs from now on; the old one verifies for two hours more. */
-  rotate(metadata: CommandMetadata): Promise<{ kid: string }>
+  /**
+   * Publishes a new key that signs from ten minutes later on; the old one verifies for two hours more after that.
+   * While an earlier rotation is under way there is nothing to do.
+   * @returns the key that signs next
+   */
+  rotate(metadata: CommandMetadata): Promise<Rotated>
+  /** The same when the newest key was made so long ago. @returns undefined when it was not */
+  rotateWhenDue(metadata: CommandMetadata, periodMs: number): Promise<Rotated | undefined>
+  /** Signs with a new key at once, and verifies with no other: for keys that became known to others. */
+  replace(metadata: CommandMetadata): Promise<Rotated>
+}
+
+export interface Rotated {
+  kid: string
+  /** ISO 8601 UTC. */
+  signsFrom: string
 }
 
 export interface SigningKeysOptions {
@@ -40,6 +56,12 @@ export interface SigningKeysOptions {
 export function signingKeys({ ring, encryptionKey, now, metadata }: SigningKeysOptions): SigningKeys {
   const sealingKey = deriveKey(encryptionKey, 'signing keys')
   const imported = new LRUCache<string, CryptoKey>({ max: 100 })
+
+  /** A key that replaces another is sealed as that was: who cannot read the one makes no other. */
+  const makeNext = async () => {
+    await current()
+    return make()
+  }
 
   const make = async (): Promise<SigningKey> => {
     const pair = await generateKeyPair(ALGORITHM, { crv: 'Ed25519', extractable: true })
@@ -69,17 +91,29 @@ export function signingKeys({ ring, encryptionKey, now, metadata }: SigningKeysO
   }
 
   const current = async () => {
-    const key = currentKey(await load())
+    const key = currentKey(await load(), now().toISOString())
     if (!key) throw new Error('there is no signing key yet')
     return { kid: key.kid, privateKey: await importOnce(`private ${key.kid}`, () => privateJwk(key)) }
   }
 
-  const verifies = ({ retiredAt }: KeptKey) =>
-    retiredAt === null || Date.parse(retiredAt) + OVERLAP_MS > now().getTime()
+  const verifies = ({ retiredAt, revokedAt }: KeptKey) =>
+    revokedAt === null && (retiredAt === null || Date.parse(retiredAt) + OVERLAP_MS > now().getTime())
+
+  const rotate = async (command: CommandMetadata, unlessMadeAfter?: string) => {
+    const signsFrom = new Date(Date.parse(command.now) + PUBLISHED_BEFORE_MS).toISOString()
+    const { state, events } = await ring.execute(RING, {
+      type: 'RotateSigningKey',
+      metadata: command,
+      key: await makeNext(),
+      signsFrom,
+      ...(unlessMadeAfter && { unlessMadeAfter }),
+    })
+    return { next: announced(newest(state)), rotated: events.length > 0 }
+  }
 
   return {
     async ensure() {
-      if (!currentKey(await load()))
+      if ((await load()).status === 'Absent')
         await ring.execute(RING, { type: 'EnsureSigningKey', metadata: metadata(), key: await make() })
       await current()
     },
@@ -92,12 +126,31 @@ export function signingKeys({ ring, encryptionKey, now, metadata }: SigningKeysO
       const keys = (await load()).keys.filter(verifies)
       return { keys: keys.map(({ kid, x }) => ({ ...publicJwk(x), kid, alg: ALGORITHM, use: 'sig' })) }
     },
-    async rotate(command) {
-      const key = await make()
-      await ring.execute(RING, { type: 'RotateSigningKey', metadata: command, key })
-      return { kid: key.kid }
+    rotate: async command => (await rotate(command)).next,
+    async rotateWhenDue(command, periodMs) {
+      const dueSince = new Date(Date.parse(command.now) - periodMs).toISOString()
+      if (newest(await load()).madeAt > dueSince) return undefined
+      const { next, rotated } = await rotate(command, dueSince)
+      return rotated ? next : undefined
+    },
+    async replace(command) {
+      const { state } = await ring.execute(RING, {
+        type: 'ReplaceSigningKeys',
+        metadata: command,
+        key: await makeNext(),
+      })
+      return announced(newest(state))
     },
   }
 }
+
+function newest({ keys }: KeyRing): KeptKey {
+  const key = keys.at(-1)
+  if (!key) throw new Error('there is no signing key yet')
+  return key
+}
+
+/** What may be told of it. */
+const announced = ({ kid, signsFrom }: KeptKey): Rotated => ({ kid, signsFrom })
 
 const publicJwk = (x: string): JWK & { kty: string } => ({ kty: 'OKP', crv: 'Ed25519', x })

@@ -1,18 +1,31 @@
 import { storyMetadata as metadata, story } from '@gantry/event-sourcing/testing'
 import { describe, expect, test } from 'vitest'
-import { currentKey, type SigningKeyEvent, signingKeyDecider } from './signingkey.ts'
+import { currentKey, type SigningKeyCommand, type SigningKeyEvent, signingKeyDecider } from './signingkey.ts'
 
 const NOW = metadata.now
+const minutes = (count: number) => new Date(Date.parse(NOW) + count * 60_000).toISOString()
 const key = (kid: string) => ({ kid, x: `${kid}-public`, sealedPrivateKey: 'SEALED' })
-const made = (kid: string): SigningKeyEvent => ({
+const made = (kid: string, signsFrom = NOW, madeAt = NOW): SigningKeyEvent => ({
   type: 'SigningKeyMade',
-  data: { ...key(kid), madeAt: NOW },
+  data: { ...key(kid), madeAt, signsFrom },
 })
-const retired = (kid: string): SigningKeyEvent => ({
+const retired = (kid: string, retiredAt: string): SigningKeyEvent => ({
   type: 'SigningKeyRetired',
-  data: { kid, retiredAt: NOW },
+  data: { kid, retiredAt },
+})
+const revoked = (kid: string): SigningKeyEvent => ({
+  type: 'SigningKeyRevoked',
+  data: { kid, revokedAt: NOW },
+})
+const rotate = (kid: string, unlessMadeAfter?: string): SigningKeyCommand => ({
+  type: 'RotateSigningKey',
+  metadata,
+  key: key(kid),
+  signsFrom: minutes(10),
+  ...(unlessMadeAfter && { unlessMadeAfter }),
 })
 const { given } = story(signingKeyDecider)
+const signs = (events: SigningKeyEvent[], at: string) => currentKey(given(...events).state, at)?.kid
 
 describe('signing keys', () => {
   test('begin with one, of however many replicas that start', () => {
@@ -23,12 +36,51 @@ describe('signing keys', () => {
       .when({ type: 'EnsureSigningKey', metadata, key: key('b') })
       .then()
   })
-  test('follow each other in one append, so that one signs at any time', () => {
+
+  test('follow each other in one append, the new one published before it signs', () => {
     given(made('a'))
-      .when({ type: 'RotateSigningKey', metadata, key: key('b') })
-      .then(made('b'), retired('a'))
-    expect(currentKey(given(made('a'), made('b'), retired('a')).state)?.kid).toBe('b')
+      .when(rotate('b'))
+      .then(made('b', minutes(10)), retired('a', minutes(10)))
+    const events = [made('a'), made('b', minutes(10)), retired('a', minutes(10))]
+    expect([minutes(0), minutes(9), minutes(10), minutes(11)].map(at => signs(events, at))).toEqual([
+      'a',
+      'a',
+      'b',
+      'b',
+    ])
   })
+
+  test('are not rotated while a rotation is under way', () => {
+    given(made('a'), made('b', minutes(10)), retired('a', minutes(10)))
+      .when(rotate('c'))
+      .then()
+  })
+
+  test('are rotated on schedule when the newest is old enough, by one of those who try', () => {
+    const old = [made('a', minutes(-60), minutes(-60))]
+    given(...old)
+      .when(rotate('b', minutes(-61)))
+      .then()
+    given(...old)
+      .when(rotate('b', minutes(-60)))
+      .then(made('b', minutes(10)), retired('a', minutes(10)))
+  })
+
+  test('are all revoked when they became known to others, those to come as well', () => {
+    const replace: SigningKeyCommand = { type: 'ReplaceSigningKeys', metadata, key: key('c') }
+    const before = [made('a'), made('b', minutes(10)), retired('a', minutes(10))]
+    given(...before)
+      .when(replace)
+      .then(made('c'), revoked('a'), revoked('b'))
+    const after = [...before, made('c'), revoked('a'), revoked('b')]
+    expect([minutes(-1), minutes(0), minutes(20)].map(at => signs(after, at))).toEqual(['c', 'c', 'c'])
+  })
+
+  test('of logs from before they were published ahead signed from the start', () => {
+    const early: SigningKeyEvent = { type: 'SigningKeyMade', data: { ...key('a'), madeAt: NOW } }
+    expect(signs([early], NOW)).toBe('a')
+  })
+
   test('are told of without their private half', () => {
     const { state } = given(made('a'))
     const change = signingKeyDecider.describe?.(signingKeyDecider.initial, made('a'), state)
@@ -37,7 +89,7 @@ describe('signing keys', () => {
       resourceType: 'SIGNING_KEY',
       resourceId: 'a',
       before: null,
-      after: { kid: 'a', madeAt: NOW, retiredAt: null },
+      after: { kid: 'a', madeAt: NOW, signsFrom: NOW, retiredAt: null, revokedAt: null },
     })
   })
 })

@@ -1,4 +1,4 @@
-import { type Change, type CommandMetadata, type Decider, Refusal } from '@gantry/event-sourcing'
+import type { Change, CommandMetadata, Decider } from '@gantry/event-sourcing'
 
 /** A key pair for signing login tokens; the private half is sealed with the configured encryption key. */
 export interface SigningKey {
@@ -10,13 +10,19 @@ export interface SigningKey {
 }
 
 export type SigningKeyEvent =
-  | { type: 'SigningKeyMade'; data: SigningKey & { madeAt: string } }
+  /** Events from before keys were published ahead have no `signsFrom`: they signed from the start. */
+  | { type: 'SigningKeyMade'; data: SigningKey & { madeAt: string; signsFrom?: string } }
   | { type: 'SigningKeyRetired'; data: { kid: string; retiredAt: string } }
+  | { type: 'SigningKeyRevoked'; data: { kid: string; revokedAt: string } }
 
 export type KeptKey = SigningKey & {
   madeAt: string
-  /** Since when it signs no more; null while it does. */
+  /** Published from `madeAt` on, it signs from this moment: whoever keeps the published keys for a while knows it then. */
+  signsFrom: string
+  /** From when on it signs no more, which may be yet to come; null while no other follows it. */
   retiredAt: string | null
+  /** Since when nothing that it signed is believed; null unless it became known to others. */
+  revokedAt: string | null
 }
 
 /** Every key there ever was, in one stream, so that making one and retiring another is one append. */
@@ -25,30 +31,81 @@ export type KeyRing = { status: 'Absent'; keys: readonly [] } | { status: 'Live'
 export type SigningKeyCommand =
   /** Makes this the first key, unless there is one. */
   | { type: 'EnsureSigningKey'; metadata: CommandMetadata; key: SigningKey }
-  /** Makes this the key that signs, and retires the one that did. */
-  | { type: 'RotateSigningKey'; metadata: CommandMetadata; key: SigningKey }
+  /**
+   * Makes this the key that signs from a moment on. Does nothing while an earlier rotation is under way, nor when the
+   * newest key was made after `unlessMadeAfter`: so replicas that rotate on schedule need no agreement.
+   */
+  | {
+      type: 'RotateSigningKey'
+      metadata: CommandMetadata
+      key: SigningKey
+      signsFrom: string
+      unlessMadeAfter?: string
+    }
+  /** Makes this the key that signs, at once, and has nothing believed that the others signed. */
+  | { type: 'ReplaceSigningKeys'; metadata: CommandMetadata; key: SigningKey }
 
-export const currentKey = ({ keys }: KeyRing): KeptKey | undefined =>
-  keys.findLast(({ retiredAt }) => retiredAt === null)
+/** The key that signs at a time; by a clock that is behind that of its maker, the first there is. */
+export const currentKey = ({ keys }: KeyRing, at: string): KeptKey | undefined => {
+  const usable = keys.filter(({ revokedAt }) => revokedAt === null)
+  return usable.findLast(({ signsFrom }) => signsFrom <= at) ?? usable[0]
+}
 
 export const signingKeyDecider: Decider<KeyRing, SigningKeyCommand, SigningKeyEvent> = {
   initial: { status: 'Absent', keys: [] },
-  decide(ring, { type, key, metadata }) {
-    const made: SigningKeyEvent = { type: 'SigningKeyMade', data: { ...key, madeAt: metadata.now } }
-    const current = currentKey(ring)
-    if (!current) return [made]
-    if (type === 'EnsureSigningKey') return []
-    if (current.kid === key.kid) throw new Refusal('write-conflict')
-    return [made, { type: 'SigningKeyRetired', data: { kid: current.kid, retiredAt: metadata.now } }]
+  decide({ keys }, command) {
+    const { key, metadata } = command
+    const { now } = metadata
+    const made = (signsFrom: string): SigningKeyEvent => ({
+      type: 'SigningKeyMade',
+      data: { ...key, madeAt: now, signsFrom },
+    })
+    const newest = keys.at(-1)
+    if (!newest) return [made(now)]
+    switch (command.type) {
+      case 'EnsureSigningKey':
+        return []
+      case 'RotateSigningKey': {
+        const { signsFrom, unlessMadeAfter } = command
+        if (newest.signsFrom > now) return []
+        if (unlessMadeAfter !== undefined && newest.madeAt > unlessMadeAfter) return []
+        return [
+          made(signsFrom),
+          { type: 'SigningKeyRetired', data: { kid: newest.kid, retiredAt: signsFrom } },
+        ]
+      }
+      case 'ReplaceSigningKeys':
+        return [
+          made(now),
+          ...keys
+            .filter(({ revokedAt }) => revokedAt === null)
+            .map(
+              ({ kid }): SigningKeyEvent => ({ type: 'SigningKeyRevoked', data: { kid, revokedAt: now } }),
+            ),
+        ]
+      default: {
+        const missing: never = command
+        return missing
+      }
+    }
   },
   evolve({ keys }, event) {
+    const changed = (kid: string, change: Partial<KeptKey>): KeyRing => ({
+      status: 'Live',
+      keys: keys.map(key => (key.kid === kid ? { ...key, ...change } : key)),
+    })
     switch (event.type) {
-      case 'SigningKeyMade':
-        return { status: 'Live', keys: [...keys, { ...event.data, retiredAt: null }] }
-      case 'SigningKeyRetired': {
-        const { kid, retiredAt } = event.data
-        return { status: 'Live', keys: keys.map(key => (key.kid === kid ? { ...key, retiredAt } : key)) }
+      case 'SigningKeyMade': {
+        const { madeAt, signsFrom = madeAt } = event.data
+        return {
+          status: 'Live',
+          keys: [...keys, { ...event.data, signsFrom, retiredAt: null, revokedAt: null }],
+        }
       }
+      case 'SigningKeyRetired':
+        return changed(event.data.kid, { retiredAt: event.data.retiredAt })
+      case 'SigningKeyRevoked':
+        return changed(event.data.kid, { revokedAt: event.data.revokedAt })
       default: {
         const missing: never = event
         return missing
@@ -59,14 +116,22 @@ export const signingKeyDecider: Decider<KeyRing, SigningKeyCommand, SigningKeyEv
     const { kid } = event.data
     const of = (ring: KeyRing) => {
       const key = ring.keys.find(known => known.kid === kid)
-      return key ? { kid, madeAt: key.madeAt, retiredAt: key.retiredAt } : null
+      if (!key) return null
+      const { madeAt, signsFrom, retiredAt, revokedAt } = key
+      return { kid, madeAt, signsFrom, retiredAt, revokedAt }
     }
     return {
-      action: event.type === 'SigningKeyMade' ? 'SIGNING_KEY_CREATED' : 'SIGNING_KEY_RETIRED',
+      action: ACTIONS[event.type],
       resourceType: 'SIGNING_KEY',
       resourceId: kid,
       before: of(before),
       after: of(after),
     }
   },
+}
+
+const ACTIONS: Readonly<Record<SigningKeyEvent['type'], string>> = {
+  SigningKeyMade: 'SIGNING_KEY_CREATED',
+  SigningKeyRetired: 'SIGNING_KEY_RETIRED',
+  SigningKeyRevoked: 'SIGNING_KEY_REVOKED',
 }

@@ -2,8 +2,7 @@ import type { Principal } from '@gantry/contracts'
 import { ANONYMOUS } from '@gantry/service-kit'
 import { type Host, hostService } from '@gantry/service-kit/testing'
 import { expect, vi } from 'vitest'
-import { type IdentityService, identityService } from '../app.ts'
-import type { PlatformSettings } from '../authentication/platform-token.ts'
+import { type IdentityService, identityService, type ServiceSettings } from '../app.ts'
 
 export const PASSWORD = 'correct horse battery staple'
 export const START = '2026-11-21T10:00:00.000Z'
@@ -40,14 +39,16 @@ export interface IdentityHost {
 }
 
 export const MINUTE = 60_000
+export const SETTINGS: ServiceSettings = { PLATFORM_JWT_USER_CLAIM: 'sub', SIGNING_KEY_ROTATION: 0 }
 
 /** Identity on embedded stores, with the administrator `admin` and a clock that stands still. */
-export async function hostIdentity(
-  settings: PlatformSettings = { PLATFORM_JWT_USER_CLAIM: 'sub' },
-): Promise<IdentityHost> {
+export async function hostIdentity(settings: Partial<ServiceSettings> = {}): Promise<IdentityHost> {
   let time = Date.parse(START)
   const now = () => new Date(time)
-  const host = await hostService(dependencies => identityService(dependencies, settings), { now })
+  const host = await hostService(
+    dependencies => identityService(dependencies, { ...SETTINGS, ...settings }),
+    { now },
+  )
   const ready = () => vi.waitFor(() => expect(host.service.waitingFor()).toBeUndefined(), { interval: 5 })
   await ready()
   await host.service.ensureAdministrator({ username: 'admin', password: PASSWORD })

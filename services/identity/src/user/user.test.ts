@@ -196,7 +196,7 @@ describe('the last global administrator', () => {
   describe('over two replicas', () => {
     let other: FastifyInstance
     beforeEach(async () => {
-      const settings = { PLATFORM_JWT_USER_CLAIM: 'sub' }
+      const settings = { PLATFORM_JWT_USER_CLAIM: 'sub', SIGNING_KEY_ROTATION: 0 }
       const replica = identityService({ ...identity.host.dependencies, holder: 'other' }, settings)
       other = Fastify()
       other.setErrorHandler((error, request, reply) => answerProblem(error, request, reply, identity.now()))

@@ -1,0 +1,47 @@
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { sqliteEventStore } from '@gantry/embedded'
+import type { EventStore } from '@gantry/event-sourcing'
+import { afterEach, beforeEach, expect, test } from 'vitest'
+import { checkEncryptionKey } from './encryption-key.ts'
+
+const KEY = Buffer.alloc(32, 1)
+const OTHER = Buffer.alloc(32, 2)
+const about = { service: 'catalog', now: () => new Date('2026-11-21T10:00:00.000Z') }
+const REFUSED = /^ENCRYPTION_KEY: is not the one that this log was begun with/
+
+let folder: string
+let eventStore: EventStore
+beforeEach(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'gantry-key-'))
+  eventStore = sqliteEventStore({ path: join(folder, 'events.db') })
+})
+afterEach(async () => {
+  await eventStore.close()
+  await rm(folder, { recursive: true })
+})
+
+test('a log is begun with a key, and refuses every other', async () => {
+  await checkEncryptionKey(eventStore, KEY, about)
+  await checkEncryptionKey(eventStore, KEY, about)
+  const head = await eventStore.head()
+  await expect(checkEncryptionKey(eventStore, OTHER, about)).rejects.toThrow(REFUSED)
+  expect(await eventStore.head()).toBe(head)
+})
+
+test('of processes that start together with different keys, those of one key may go on', async () => {
+  const outcomes = await Promise.allSettled(
+    [KEY, OTHER, KEY, OTHER].map(key => checkEncryptionKey(eventStore, key, about)),
+  )
+  const [first, second, third, fourth] = outcomes.map(({ status }) => status)
+  expect([first, third]).toEqual([first, first])
+  expect([second, fourth]).toEqual([second, second])
+  expect(new Set([first, second])).toEqual(new Set(['fulfilled', 'rejected']))
+})
+
+test('the key itself is not in the log', async () => {
+  await checkEncryptionKey(eventStore, KEY, about)
+  const [event] = await eventStore.readStream('encryptionkey-fingerprint')
+  expect(event?.data).toEqual({ fingerprint: expect.stringMatching(/^[0-9a-f]{16}$/) })
+})

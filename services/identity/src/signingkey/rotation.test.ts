@@ -1,0 +1,225 @@
+import { join } from 'node:path'
+import { subjects } from '@gantry/contracts'
+import { sqliteBus, sqliteEventStore, sqliteReadModels } from '@gantry/embedded'
+import type { EventStore } from '@gantry/event-sourcing'
+import { administrator } from '@gantry/service-kit/testing'
+import { createLocalJWKSet, decodeProtectedHeader, jwtVerify } from 'jose'
+import { afterEach, beforeEach, describe, expect, onTestFinished, test, vi } from 'vitest'
+import { type IdentityService, identityService } from '../app.ts'
+import { hostIdentity, type IdentityHost, MINUTE, SETTINGS } from '../testing/identity-host.ts'
+
+const DAY = 24 * 60 * MINUTE
+
+let identity: IdentityHost
+afterEach(() => identity.close())
+
+const service = () => identity.host.service
+const kidOf = (token: string) => decodeProtectedHeader(token).kid
+const published = async () => (await identity.as(administrator).get('/.well-known/jwks.json')).body
+const kids = async () => (await published()).keys.map((key: { kid: string }) => key.kid)
+const audited = async () => {
+  const { body } = await identity
+    .as(administrator)
+    .get('/auditLog?resource=SIGNING_KEY&size=100&sort=timestamp,asc')
+  return body.content.map((record: { action: string; user: { username?: string } }) => record)
+}
+
+describe('A rotation', () => {
+  beforeEach(async () => {
+    identity = await hostIdentity()
+  })
+
+  test('publishes the new key before it signs, and the old one until its last token has expired', async () => {
+    const [old] = await kids()
+    const { kid, signsFrom } = await service().rotateSigningKey()
+    expect(Date.parse(signsFrom) - identity.now().getTime()).toBe(10 * MINUTE)
+    expect(await kids()).toEqual([old, kid])
+
+    const keptByVerifier = createLocalJWKSet(await published())
+    expect(kidOf(await identity.loginToken('admin'))).toBe(old)
+    identity.pass(10 * MINUTE - 1)
+    const last = await identity.loginToken('admin')
+    expect(kidOf(last)).toBe(old)
+    identity.pass(1)
+    const first = await identity.loginToken('admin')
+    expect(kidOf(first)).toBe(kid)
+    // Whoever fetched the keys when they were rotated verifies what the new one signs, and asks nobody.
+    await jwtVerify(first, keptByVerifier, { issuer: 'gantry', currentDate: identity.now() })
+
+    identity.pass(60 * MINUTE - 2_000)
+    for (const token of [last, first]) expect((await service().authenticate(token)).username).toBe('admin')
+    expect(await kids()).toEqual([old, kid])
+    identity.pass(60 * MINUTE + 2_000)
+    expect(await kids()).toEqual([kid])
+  })
+
+  test('is asked for over the bus, told to all, and in the audit log with who asked', async () => {
+    const { bus } = identity.host.dependencies
+    const told: unknown[] = []
+    bus.listen(subjects.keysChanged, change => told.push(change))
+    const [old] = await kids()
+    const request = { id: '5b1f0f7e-5a53-4b4b-a6a1-6f0a4b1f3c01', by: 'operator joan', compromised: false }
+    const rotated = await bus.request(subjects.rotateKeys, request, { timeoutMs: 5_000 })
+    expect(told).toEqual([rotated])
+    expect(await bus.request(subjects.rotateKeys, request, { timeoutMs: 5_000 })).toEqual(rotated)
+
+    const { kid } = rotated as { kid: string }
+    const records = await audited()
+    expect(
+      records.map(({ action, user, resourceId }: Record<string, unknown>) => [action, user, resourceId]),
+    ).toEqual([
+      ['SIGNING_KEY_CREATED', expect.objectContaining({ username: 'identity' }), old],
+      ['SIGNING_KEY_CREATED', expect.objectContaining({ username: 'operator joan' }), kid],
+      ['SIGNING_KEY_RETIRED', expect.objectContaining({ username: 'operator joan' }), old],
+    ])
+    expect(JSON.stringify(records)).not.toMatch(/sealed/i)
+  })
+
+  test('for keys that became known to others ends every login at once', async () => {
+    const { bus } = identity.host.dependencies
+    const stolen = await identity.loginToken('admin')
+    await service().rotateSigningKey()
+    const request = { id: '5b1f0f7e-5a53-4b4b-a6a1-6f0a4b1f3c02', by: 'operator', compromised: true }
+    const ask = () => bus.request(subjects.rotateKeys, request, { timeoutMs: 5_000 })
+    const { kid } = (await ask()) as { kid: string }
+    expect(await ask()).toMatchObject({ kid })
+    await expect(service().authenticate(stolen)).rejects.toMatchObject({ code: 'unauthenticated' })
+    expect(await kids()).toEqual([kid])
+    expect((await service().authenticate(await identity.loginToken('admin'))).username).toBe('admin')
+  })
+
+  test('leaves the private halves sealed in the log', async () => {
+    await service().rotateSigningKey()
+    const events = await identity.host.dependencies.eventStore.readStream('signingkey-ring')
+    expect(events.map(({ type, data }) => [type, Object.keys(data).sort()])).toEqual([
+      ['SigningKeyMade', ['kid', 'madeAt', 'sealedPrivateKey', 'signsFrom', 'x']],
+      ['SigningKeyMade', ['kid', 'madeAt', 'sealedPrivateKey', 'signsFrom', 'x']],
+      ['SigningKeyRetired', ['kid', 'retiredAt']],
+    ])
+    for (const { data } of events) expect(JSON.stringify(data)).not.toContain('"d"')
+  })
+})
+
+describe('On schedule', () => {
+  beforeEach(async () => {
+    identity = await hostIdentity({ SIGNING_KEY_ROTATION: 30 * DAY })
+  })
+  const rotated = (count: number) =>
+    vi.waitFor(async () => expect(await kids()).toHaveLength(count), { timeout: 20_000, interval: 50 })
+
+  test('a key is followed by another when it is old enough, also when nobody was running then', async () => {
+    const [first] = await kids()
+    identity.pass(30 * DAY - 1)
+    await identity.restart()
+    expect(await kids()).toEqual([first])
+    identity.pass(1)
+    await rotated(2)
+    const [, second] = await kids()
+    identity.pass(31 * DAY)
+    await identity.restart()
+    await rotated(2)
+    expect((await kids())[0]).toBe(second)
+    const records = await audited()
+    expect(records.at(-1)).toMatchObject({
+      action: 'SIGNING_KEY_RETIRED',
+      user: { username: 'key rotation' },
+    })
+  }, 60_000)
+})
+
+describe('A second replica', () => {
+  beforeEach(async () => {
+    identity = await hostIdentity()
+  })
+
+  /** Identity once more on the same files, with the same key unless it is said. */
+  const replica = async (
+    options: { encryptionKey?: Buffer; eventStore?: (store: EventStore) => EventStore } = {},
+  ) => {
+    const { folder, dependencies } = identity.host
+    const stores = {
+      eventStore: sqliteEventStore({ path: join(folder, 'events.db') }),
+      readModels: sqliteReadModels({ path: join(folder, 'read-models.db') }),
+      bus: sqliteBus({ path: join(folder, 'messages.db') }),
+    }
+    const made = identityService(
+      {
+        ...dependencies,
+        ...stores,
+        eventStore: options.eventStore?.(stores.eventStore) ?? stores.eventStore,
+        encryptionKey: options.encryptionKey ?? dependencies.encryptionKey,
+        holder: 'second',
+        now: identity.now,
+      },
+      SETTINGS,
+    )
+    onTestFinished(async () => {
+      await made.stop()
+      await Promise.all(Object.values(stores).map(store => store.close()))
+    })
+    return made
+  }
+  const verifies = async (one: IdentityService, token: string) => (await one.authenticate(token)).username
+
+  test('follows at once, in both directions', async () => {
+    const second = await replica()
+    const before = await identity.loginToken('admin')
+    expect(await verifies(second, before)).toBe('admin')
+    const { kid } = await second.rotateSigningKey()
+    identity.pass(10 * MINUTE)
+    const after = await identity.loginToken('admin')
+    expect(kidOf(after)).toBe(kid)
+    for (const token of [before, after]) expect(await verifies(second, token)).toBe('admin')
+  })
+
+  test('that rotates at the same time makes no second key', async () => {
+    const second = await replica()
+    const [one, other] = await Promise.all([service().rotateSigningKey(), second.rotateSigningKey()])
+    expect(one).toEqual(other)
+    expect(await kids()).toHaveLength(2)
+  })
+
+  test('that dies before the append has changed nothing', async () => {
+    const dying = await replica({
+      eventStore: store => ({ ...store, append: () => new Promise(() => {}) }),
+    })
+    void dying.rotateSigningKey()
+    const token = await identity.loginToken('admin')
+    await identity.restart()
+    expect(await kids()).toHaveLength(1)
+    expect(await verifies(service(), token)).toBe('admin')
+  })
+
+  test('that dies after the append, before anybody was told, has rotated all the same', async () => {
+    const appended = Promise.withResolvers<void>()
+    const dying = await replica({
+      eventStore: store => ({
+        ...store,
+        async append(...event) {
+          await store.append(...event)
+          appended.resolve()
+          return new Promise(() => {})
+        },
+      }),
+    })
+    const before = await identity.loginToken('admin')
+    void dying.rotateSigningKey()
+    await appended.promise
+    await identity.restart()
+    const [old, kid] = await kids()
+    expect(kidOf(before)).toBe(old)
+    identity.pass(10 * MINUTE)
+    const after = await identity.loginToken('admin')
+    expect(kidOf(after)).toBe(kid)
+    for (const token of [before, after]) expect(await verifies(service(), token)).toBe('admin')
+  })
+
+  test('with another ENCRYPTION_KEY never signs, and changes nothing in the log', async () => {
+    const stranger = await replica({ encryptionKey: Buffer.alloc(32, 8) })
+    const before = await identity.host.dependencies.eventStore.readStream('signingkey-ring')
+    const why = /ENCRYPTION_KEY is not the one it was sealed with/
+    await expect(stranger.rotateSigningKey()).rejects.toThrow(why)
+    expect(await identity.host.dependencies.eventStore.readStream('signingkey-ring')).toEqual(before)
+    expect(await identity.loginToken('admin')).toMatch(/^ey/)
+  })
+})

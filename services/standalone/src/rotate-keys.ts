@@ -1,0 +1,95 @@
+import { randomUUID } from 'node:crypto'
+import { existsSync } from 'node:fs'
+import { userInfo } from 'node:os'
+import { join, resolve } from 'node:path'
+import { parseArgs } from 'node:util'
+import { subjects } from '@gantry/contracts'
+import { sqliteBus } from '@gantry/embedded'
+import { openBus } from '@gantry/hosting'
+import {
+  type Bus,
+  BusUnavailable,
+  type Json,
+  NoResponder,
+  RequestFailed,
+  RequestTimeout,
+} from '@gantry/messaging'
+import { readSettings, SettingsRefused } from '@gantry/service-kit'
+import { z } from 'zod'
+
+const USAGE = 'takes --compromised or nothing: npm run rotate-keys -- --compromised'
+const NOBODY = 'no identity service answers: start it first, nothing was changed'
+const UNKNOWN = 'no answer in time: GET /.well-known/jwks.json tells whether there is a new key'
+/** The first try may go to a process that died a moment ago. */
+const TRIES = 3
+const TIMEOUT_MS = 5_000
+
+const schema = z.object({ DATA_DIR: z.string().default('./data'), MESSAGING_URL: z.string().optional() })
+const Rotated = z.object({ kid: z.string(), signsFrom: z.string() })
+
+class Refused extends Error {}
+
+function compromisedAsked(): boolean {
+  try {
+    const { values } = parseArgs({ options: { compromised: { type: 'boolean', default: false } } })
+    return values.compromised
+  } catch {
+    throw new Refused(USAGE)
+  }
+}
+
+/** The bus of the service that is running: the one that MESSAGING_URL names, or that of the data folder. */
+function findBus(): Bus {
+  const { DATA_DIR, MESSAGING_URL } = readSettings(schema, process.env)
+  if (MESSAGING_URL) {
+    const quiet = () => {}
+    return openBus(MESSAGING_URL, { name: 'operator', log: { info: quiet, warn: quiet, error: quiet } }).store
+  }
+  const path = join(resolve(DATA_DIR), 'messages.db')
+  if (!existsSync(path)) throw new Refused(NOBODY)
+  return sqliteBus({ path })
+}
+
+/** The same request again changes nothing. */
+async function insist(bus: Bus, request: Json): Promise<Json> {
+  for (let tries = 1; ; tries++) {
+    try {
+      return await bus.request(subjects.rotateKeys, request, { timeoutMs: TIMEOUT_MS })
+    } catch (error) {
+      if (!(error instanceof RequestTimeout) || tries === TRIES) throw error
+    }
+  }
+}
+
+/** Asks the running service, which alone can write its log, for a new key to sign logins with. */
+async function rotate(bus: Bus, compromised: boolean): Promise<void> {
+  const request = { id: randomUUID(), by: `operator ${userInfo().username}`, compromised }
+  const { kid, signsFrom } = Rotated.parse(await insist(bus, request))
+  process.stdout.write(
+    compromised
+      ? `Logins are signed with key ${kid} from now on; every login that another key signed has ended\n`
+      : `Key ${kid} is published, and signs logins from ${signsFrom} on; no login ends because of it\n`,
+  )
+}
+
+function reasonOf(error: unknown): string | undefined {
+  if (error instanceof NoResponder) return NOBODY
+  if (error instanceof RequestTimeout) return UNKNOWN
+  const expected = [Refused, SettingsRefused, BusUnavailable, RequestFailed]
+  return expected.some(kind => error instanceof kind) ? (error as Error).message : undefined
+}
+
+try {
+  const compromised = compromisedAsked()
+  const bus = findBus()
+  try {
+    await rotate(bus, compromised)
+  } finally {
+    await bus.close()
+  }
+} catch (error) {
+  const reason = reasonOf(error)
+  if (reason === undefined) throw error
+  process.stderr.write(`gantry rotate-keys: ${reason}\n`)
+  process.exit(1)
+}
