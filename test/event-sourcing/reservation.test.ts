@@ -96,6 +96,12 @@ describe('a claim whose writer died', () => {
     await expect(take('slow', 'x', -1)).rejects.toBeInstanceOf(WrongExpectedRevision)
     await take('b', 'x', -1)
   })
+  test('is taken over as soon by who has a clock that is ten minutes behind', async () => {
+    await names(200).claim('x', 'slow', -1, storyMetadata)
+    clock -= 600_000
+    await names(200).claim('x', 'b', -1, storyMetadata)
+    await expect(take('slow', 'x', -1)).rejects.toBeInstanceOf(WrongExpectedRevision)
+  })
   test('of a renaming one, too', async () => {
     await names(2_000).claim('old', 'slow', -1, storyMetadata)
     await take('slow', 'old', -1)

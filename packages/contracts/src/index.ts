@@ -38,6 +38,7 @@ export {
 } from './identity.ts'
 export { deleteImage, downloadImage, IMAGE_TYPES, ImageRecord, uploadImage } from './images.ts'
 export { openApiDocument } from './openapi.ts'
+export { Ready } from './openapi-service.ts'
 export {
   type Answer,
   type Method,

@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import type { ZodOpenApiPathsObject } from 'zod-openapi'
+import { Timestamp } from './primitives.ts'
 import { Problem } from './problems.ts'
 
 const json = (schema: z.ZodType, example?: unknown) => ({
@@ -12,6 +13,12 @@ const KeySet = z
     keys: z.array(z.looseObject({ kty: z.string(), kid: z.string(), alg: z.string().optional() })),
   })
   .meta({ id: 'KeySet', description: 'JSON Web Key Set (RFC 7517 §5)' })
+
+/** The answer of a process that can answer requests. */
+export const Ready = z.object({
+  status: z.literal('ready'),
+  time: Timestamp.meta({ description: 'What time it is by the clock that all processes go by' }),
+})
 
 /** What the service says of itself; not part of the management interface, so open to anyone. */
 export const SERVICE_PATHS: ZodOpenApiPathsObject = {
@@ -36,7 +43,7 @@ export const SERVICE_PATHS: ZodOpenApiPathsObject = {
       responses: {
         200: {
           description: 'They can',
-          content: json(z.object({ status: z.literal('ready') }), { status: 'ready' }),
+          content: json(Ready, { status: 'ready', time: '2026-11-21T10:00:00.000Z' }),
         },
         503: {
           description: 'Not yet',

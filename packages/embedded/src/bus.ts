@@ -6,6 +6,7 @@ import { MESSAGES_SCHEMA, messageStream } from './bus/messages.ts'
 import { REQUESTS_SCHEMA, requests } from './bus/requests.ts'
 import { watchChanges } from './changes.ts'
 import { groupCommit } from './group-commit.ts'
+import { hostClock } from './host-clock.ts'
 import { FORMATS, openDatabase } from './sqlite-file.ts'
 import { walSync } from './wal-sync.ts'
 
@@ -47,6 +48,7 @@ export function sqliteBus(options: BusOptions): Bus {
     commits: groupCommit(passing, { committed() {} }),
     changes,
     closing: closing.signal,
+    time: hostClock(passing),
     instance: randomUUID(),
   }
 

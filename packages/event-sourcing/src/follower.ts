@@ -23,7 +23,7 @@ export function supervise(name: string, log: Log, task: (signal: AbortSignal) =>
   const running = (async () => {
     let pause = FIRST_PAUSE_MS
     while (!signal.aborted) {
-      const startedAt = Date.now()
+      const startedAt = performance.now()
       try {
         await task(signal)
       } catch (error) {
@@ -31,7 +31,7 @@ export function supervise(name: string, log: Log, task: (signal: AbortSignal) =>
         if (error instanceof LeaseLost) log.info({ worker: name }, 'lost its lease, waits for it')
         else log.error({ worker: name, err: error }, 'failed, starts again from its checkpoint')
       }
-      if (Date.now() - startedAt > LONGEST_PAUSE_MS * 2) pause = FIRST_PAUSE_MS
+      if (performance.now() - startedAt > LONGEST_PAUSE_MS * 2) pause = FIRST_PAUSE_MS
       await setTimeout(pause, undefined, { signal }).catch(() => {})
       pause = Math.min(pause * 2, LONGEST_PAUSE_MS)
     }
@@ -72,16 +72,16 @@ export async function underLease(
   const lost = new AbortController()
   const done = new AbortController()
   const renewing = (async () => {
-    let renewedAt = Date.now()
+    let renewedAt = performance.now()
     while (!done.signal.aborted) {
       await setTimeout(ttlMs / 3, undefined, { signal: done.signal }).catch(() => {})
       if (done.signal.aborted) return
       try {
         const renewed = await leases.acquire(name, holder, ttlMs)
         if (renewed?.token !== held.token) return lost.abort(new LeaseLost(name))
-        renewedAt = Date.now()
+        renewedAt = performance.now()
       } catch {
-        if (Date.now() - renewedAt > ttlMs) return lost.abort(new LeaseLost(name))
+        if (performance.now() - renewedAt > ttlMs) return lost.abort(new LeaseLost(name))
       }
     }
   })()

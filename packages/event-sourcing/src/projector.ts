@@ -130,9 +130,9 @@ export function startProjector(options: ProjectorOptions): Projector {
       return caughtUp
     },
     async reached(position, timeoutMs) {
-      const deadline = Date.now() + timeoutMs
+      const deadline = performance.now() + timeoutMs
       while (((await checkpoints.get(name)) ?? START) < position) {
-        if (Date.now() >= deadline) return false
+        if (performance.now() >= deadline) return false
         await pause(5)
       }
       return true

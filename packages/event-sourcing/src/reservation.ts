@@ -76,6 +76,7 @@ export function reservation(options: ReservationOptions): Reservation {
   }
 
   const claim: Reservation['claim'] = async (name, holder, holderRevision, metadata) => {
+    let watched = { revision: NO_STREAM, since: 0 }
     for (;;) {
       const current = await read(name)
       if (current && (current.holder !== holder || current.holderRevision !== holderRevision)) {
@@ -83,10 +84,14 @@ export function reservation(options: ReservationOptions): Reservation {
           const held = await holding(current.holder)
           if (held.name === name) throw new Refusal(takenCode, { name })
           if (held.revision === current.holderRevision) {
-            // Announced and not yet taken: its writer is under way, or died.
+            // Announced and not yet taken: its writer is under way, or died. The claim is as old as it says or as long
+            // as it was watched, so that a clock that is behind keeps nobody waiting; coming too early is safe.
+            if (watched.revision !== current.revision)
+              watched = { revision: current.revision, since: performance.now() }
             const age = now().getTime() - Date.parse(current.claimedAt)
-            if (age < graceMs) {
-              await setTimeout(Math.min(50, graceMs - age))
+            const left = graceMs - Math.max(age, performance.now() - watched.since)
+            if (left > 0) {
+              await setTimeout(Math.min(50, left))
               continue
             }
             if (!(await fence(current, metadata))) continue

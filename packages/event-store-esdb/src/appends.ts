@@ -94,7 +94,7 @@ function appendsOver(connectionString: string) {
     while (underWay < UNDER_WAY) {
       const append = waiting.shift()
       if (!append) return
-      if (append.deadline > Date.now()) start(append)
+      if (append.deadline > performance.now()) start(append)
     }
   }
 
@@ -110,7 +110,7 @@ function appendsOver(connectionString: string) {
   const append: Appends['append'] = (stream, events, expected, timeoutMs) => {
     const { promise, resolve, reject } = Promise.withResolvers<AppendResult>()
     const timer = setTimeout(() => reject(new Error(`no answer within ${timeoutMs} ms`)), timeoutMs)
-    waiting.push({ stream, events, expected, deadline: Date.now() + timeoutMs, resolve, reject })
+    waiting.push({ stream, events, expected, deadline: performance.now() + timeoutMs, resolve, reject })
     next()
     return promise.finally(() => clearTimeout(timer))
   }

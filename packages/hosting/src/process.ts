@@ -4,6 +4,7 @@ import type { FastifyInstance } from 'fastify'
 import { type Logger, pino } from 'pino'
 import { collectDefaultMetrics, Registry } from 'prom-client'
 import type { z } from 'zod'
+import { processClock } from './clock.ts'
 import type { Engine } from './engine.ts'
 import { watchEngines } from './engine.ts'
 import type { processSettings } from './settings.ts'
@@ -19,6 +20,8 @@ export interface Surroundings<Settings> {
 /** What a process consists of beside its server. */
 export interface Parts {
   engines: readonly Engine[]
+  /** The time by the clock that all processes of the installation refer to. */
+  referenceTime(): Promise<Date>
   /** Adds its routes, under the base path. */
   routes(app: FastifyInstance): Promise<void>
   /** Called once, when all engines can be used. */
@@ -68,7 +71,8 @@ export async function runProcess<Schema extends z.ZodObject<(typeof processSetti
   const log = pino({ level: settings.LOG_LEVEL, base: { service: name, pid: process.pid } })
   const metrics = new Registry()
   collectDefaultMetrics({ register: metrics })
-  const now = () => new Date()
+  const clock = processClock({ log })
+  const { now } = clock
   const parts = orFail(() => open({ settings, log, metrics, now }))
   const engines = watchEngines(parts.engines, log)
   let started = false
@@ -93,6 +97,7 @@ export async function runProcess<Schema extends z.ZodObject<(typeof processSetti
     setTimeout(STOP_MS, undefined, { ref: false }).then(() => fail(`did not end in ${STOP_MS / 1000} s`))
     if (started) await setTimeout(settings.SHUTDOWN_DELAY)
     engines.stop()
+    clock.stop()
     await app.close()
     await parts.stop()
     log.info({}, 'stopped')
@@ -108,6 +113,8 @@ export async function runProcess<Schema extends z.ZodObject<(typeof processSetti
     fail(reasonOf(error, settings))
   }
   await engines.usable
+  // Before anything is compared with a time that another process noted.
+  await clock.follow(() => parts.referenceTime())
   if (stopping) return
   await parts.start().catch(error => {
     if (error instanceof SettingsRefused) fail(reasonOf(error))

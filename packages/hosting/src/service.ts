@@ -74,6 +74,7 @@ export async function runService<Schema extends z.ZodObject, Made extends Servic
       const waitingFor = () => service.waitingFor() ?? (prepared ? undefined : 'what it prepares')
       return {
         engines: [...stores.engines, engine],
+        referenceTime: () => readModels.time(),
         async routes(scope) {
           const { admit, vouched } = await passedPrincipals(scope, {
             encryptionKey: settings.ENCRYPTION_KEY,

@@ -84,6 +84,7 @@ export function mongoReadModels({
     },
     drop: definition => run(() => drop(definition)),
     ping: () => run(async () => void (await db.command({ ping: 1 }))),
+    time: () => run(async () => (await db.command({ hello: 1 })).localTime as Date),
     close,
   }
 }

@@ -44,6 +44,8 @@ export interface ReadModels {
   drop(definition: Pick<CollectionDefinition<Document>, 'name' | 'version'>): Promise<void>
   /** Resolves when the store answers. @throws ReadModelsUnavailable */
   ping(): Promise<void>
+  /** What time it is by the clock of the store, which is the same for all who use it. @throws ReadModelsUnavailable */
+  time(): Promise<Date>
   close(): Promise<void>
 }
 

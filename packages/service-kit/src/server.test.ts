@@ -26,7 +26,8 @@ afterEach(async () => {
 })
 
 test('tells whether it is ready, and for what it waits', async () => {
-  expect((await app.inject('/gantry/health/ready')).json()).toEqual({ status: 'ready' })
+  const ready = await app.inject('/gantry/health/ready')
+  expect(ready.json()).toEqual({ status: 'ready', time: '2026-11-21T10:00:00.000Z' })
   waiting = 'the log'
   const answer = await app.inject('/gantry/health/ready')
   expect(answer.statusCode).toBe(503)

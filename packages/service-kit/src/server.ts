@@ -89,7 +89,7 @@ export function httpServer(options: ServerOptions): FastifyInstance {
   app.get(`${basePath}/health/live`, async () => ({ status: 'live' }))
   app.get(`${basePath}/health/ready`, async (request, reply) => {
     const waiting = waitingFor()
-    if (waiting === undefined) return { status: 'ready' }
+    if (waiting === undefined) return { status: 'ready', time: now().toISOString() }
     return answerProblem(new Refusal('not-ready', { detail: `waits for ${waiting}` }), request, reply, now())
   })
   app.get(`${basePath}/metrics`, async (_request, reply) =>

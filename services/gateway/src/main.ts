@@ -1,6 +1,14 @@
 import { openBus, processSettings, runProcess } from '@gantry/hosting'
 import { ANONYMOUS, passedPrincipals } from '@gantry/service-kit'
-import { askingIdentity, forwarding, gateway, gatewaySettings, replicas, upstreamSettings } from './index.ts'
+import {
+  askingIdentity,
+  forwarding,
+  gateway,
+  gatewaySettings,
+  referenceTime,
+  replicas,
+  upstreamSettings,
+} from './index.ts'
 
 await runProcess({
   name: 'gateway',
@@ -25,6 +33,7 @@ await runProcess({
     let complete = false
     return {
       engines: [engine],
+      referenceTime: () => referenceTime(services.identity, basePath),
       async routes(scope) {
         const { sign } = await passedPrincipals(scope, { encryptionKey, now })
         pass = () => sign(ANONYMOUS)

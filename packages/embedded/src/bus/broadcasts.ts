@@ -22,6 +22,7 @@ export function broadcasts({
   commits,
   changes,
   closing,
+  time,
   instance,
 }: PassingFile): Pick<Bus, 'broadcast' | 'listen'> {
   const insert = db.prepare('INSERT INTO broadcasts (sender, subject, data, sent_at) VALUES (?, ?, ?, ?)')
@@ -48,7 +49,7 @@ export function broadcasts({
   const broadcast: Bus['broadcast'] = async (subject, data) => {
     const text = JSON.stringify(data)
     await commits.run(() => {
-      const sentAt = Date.now()
+      const sentAt = time()
       if (sentAt - prunedAt > KEEP_MS) {
         prune.run(sentAt - KEEP_MS)
         prunedAt = sentAt

@@ -32,7 +32,7 @@ const SAVE_EVERY = 1_000
  * a holder that was paused for so long that another took over has its acknowledgements refused.
  */
 export function consumption(
-  { db, commits, changes, closing }: PassingFile,
+  { db, commits, changes, closing, time }: PassingFile,
   { pageAfter, leaseMs, redeliverAfterMs }: ConsumptionOptions,
 ): Consumption {
   const leaseOf = db.prepare('SELECT expires_at FROM consumers WHERE name = ?')
@@ -49,9 +49,9 @@ export function consumption(
 
   /** The place of the consumer, when nobody else holds its name. */
   const acquire = async (consumer: string, holder: string): Promise<number | undefined> => {
-    if (Number(leaseOf.get(consumer)?.expires_at ?? 0) > Date.now()) return undefined
+    if (Number(leaseOf.get(consumer)?.expires_at ?? 0) > time()) return undefined
     return commits.run(() => {
-      const taken = take.get(consumer, holder, Date.now() + leaseMs, Date.now())
+      const taken = take.get(consumer, holder, time() + leaseMs, time())
       if (!taken) return undefined
       held.set(holder, consumer)
       return Number(taken.sequence)
@@ -61,7 +61,7 @@ export function consumption(
   /** @returns whether the name is still the holder's, as far as one can tell */
   const extend = (consumer: string, holder: string, ms: number) => {
     try {
-      return renew.run(Date.now() + ms, consumer, holder).changes > 0
+      return renew.run(time() + ms, consumer, holder).changes > 0
     } catch {
       return false
     }

@@ -10,6 +10,8 @@ export interface PassingFile {
   changes: Changes
   /** Aborted when the bus closes. */
   closing: AbortSignal
+  /** Milliseconds since 1970, the same for all buses on the file. */
+  time(): number
   /** Tells this bus from others on the same file. */
   instance: string
 }

@@ -41,7 +41,7 @@ interface Requests extends Pick<Bus, 'request' | 'respond'> {
 }
 
 /** Requests: answered at once by a responder on this bus where there is one, else through the file by another's. */
-export function requests({ db, changes, closing, instance }: PassingFile): Requests {
+export function requests({ db, changes, closing, time, instance }: PassingFile): Requests {
   const announceResponder = db.prepare(
     `INSERT INTO responders (responder, subject, expires_at) VALUES (?, ?, ?)
      ON CONFLICT DO UPDATE SET expires_at = excluded.expires_at`,
@@ -95,8 +95,8 @@ export function requests({ db, changes, closing, instance }: PassingFile): Reque
   }
 
   const askElsewhere = async (subject: string, data: string, timeoutMs: number): Promise<string> => {
-    const deadline = Date.now() + timeoutMs
-    const live = liveResponders.all(Date.now()).filter(row => subjectMatches(String(row.subject), subject))
+    const deadline = time() + timeoutMs
+    const live = liveResponders.all(time()).filter(row => subjectMatches(String(row.subject), subject))
     const responder = inTurn(live)?.responder
     if (!responder) throw new NoResponder(subject)
     const id = randomUUID()
@@ -106,8 +106,8 @@ export function requests({ db, changes, closing, instance }: PassingFile): Reque
         const seen = changes.count()
         const text = answerTo.get(id)?.answer
         if (typeof text === 'string') return text
-        if (Date.now() >= deadline) throw new RequestTimeout(subject)
-        await changes.after(seen, closing, deadline - Date.now())
+        if (time() >= deadline) throw new RequestTimeout(subject)
+        await changes.after(seen, closing, deadline - time())
         if (closing.aborted) throw new BusUnavailable('it is closed')
       }
     } finally {
@@ -136,7 +136,7 @@ export function requests({ db, changes, closing, instance }: PassingFile): Reque
       }
     }
     const look = () => {
-      for (const { id, subject, data } of asked.all(instance, Date.now())) {
+      for (const { id, subject, data } of asked.all(instance, time())) {
         if (!underWay.has(String(id)))
           handle(String(id), String(subject), String(data)).catch(error => process.emitWarning(error))
       }
@@ -154,9 +154,9 @@ export function requests({ db, changes, closing, instance }: PassingFile): Reque
 
   /** Says who answers here, and clears away what nobody waits for. */
   const announce = () => {
-    for (const { subject } of responders) announceResponder.run(instance, subject, Date.now() + RESPONDER_MS)
-    forgetDead.run(Date.now())
-    forgetExpired.run(Date.now())
+    for (const { subject } of responders) announceResponder.run(instance, subject, time() + RESPONDER_MS)
+    forgetDead.run(time())
+    forgetExpired.run(time())
   }
 
   const respond: Bus['respond'] = (subject, handler) => {

@@ -10,7 +10,7 @@ export const LEASES_SCHEMA = `
   ) STRICT, WITHOUT ROWID`
 
 /** Leases in the file, which is also where their times are compared: by one clock where there is one host. */
-export function leaseTable(db: DatabaseSync, now: () => Date) {
+export function leaseTable(db: DatabaseSync, now: () => number) {
   // A lease that was given up has no holder, so whoever comes next is a new one.
   const acquire = db.prepare(
     `INSERT INTO leases (name, holder, token, expires_at) VALUES (:name, :holder, 1, :now + :ttlMs)
@@ -25,7 +25,7 @@ export function leaseTable(db: DatabaseSync, now: () => Date) {
   const tokenOf = db.prepare('SELECT token FROM leases WHERE name = ?')
   return {
     acquire(name: string, holder: string, ttlMs: number): Lease | undefined {
-      const given = acquire.get({ name, holder, ttlMs, now: now().getTime() })
+      const given = acquire.get({ name, holder, ttlMs, now: now() })
       return given && { name, holder, token: given.token as number }
     },
     release({ name, holder, token }: Lease) {

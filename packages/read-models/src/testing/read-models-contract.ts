@@ -845,6 +845,12 @@ export function readModelsContract(name: string, open: () => Promise<OpenedReadM
     /** The lease of this test for a holder who waits until it has expired. */
     const takenOver = (holder: string) => vi.waitFor(() => held(holder), { timeout: 10_000, interval: 5 })
 
+    it('tell what time it is by the clock of their store', async () => {
+      const [first, second] = [await readModels.time(), await readModels.time()]
+      expect(Math.abs(first.getTime() - Date.now())).toBeLessThan(A_MINUTE)
+      expect(second.getTime()).toBeGreaterThanOrEqual(first.getTime())
+    })
+
     describe('a lease', () => {
       it('is given to one holder, by name', async () => {
         expect(await readModels.leases.acquire(unused, 'a', A_MINUTE)).toEqual({

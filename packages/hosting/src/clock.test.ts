@@ -1,0 +1,108 @@
+import type { Log } from '@gantry/event-sourcing'
+import { afterEach, beforeEach, expect, test, vi } from 'vitest'
+import { type Clock, processClock } from './clock.ts'
+
+const MINUTE = 60_000
+const TEN = Date.parse('2026-11-21T10:00:00.000Z')
+
+/** What time it really is, what the machine thinks, and how long the machine has been up. */
+let really: number
+let machine: number
+let stopwatch: number
+let lines: string[]
+let clock: Clock
+
+beforeEach(() => {
+  vi.useFakeTimers()
+  really = TEN
+  machine = TEN
+  stopwatch = 5_000
+  lines = []
+  const note = (_details: object, line: string) => void lines.push(line)
+  clock = processClock({
+    log: { info: note, warn: note, error: note } as Log,
+    own: () => machine,
+    elapsed: () => stopwatch,
+  })
+})
+afterEach(() => {
+  clock.stop()
+  vi.useRealTimers()
+})
+
+const pass = async (ms: number) => {
+  for (let left = ms; left > 0; left -= 1_000) {
+    really += Math.min(left, 1_000)
+    machine += Math.min(left, 1_000)
+    stopwatch += Math.min(left, 1_000)
+    await vi.advanceTimersByTimeAsync(Math.min(left, 1_000))
+  }
+}
+const reference = async () => new Date(really)
+/** By how much the process is ahead, in milliseconds. */
+const ahead = () => clock.now().getTime() - really
+
+test.each([
+  ['ahead', 10 * MINUTE],
+  ['behind', -10 * MINUTE],
+])('a machine that is ten minutes %s goes by the reference clock, and says so once', async (way, off) => {
+  machine += off
+  await clock.follow(reference)
+  expect(ahead()).toBe(0)
+  await pass(MINUTE)
+  expect(ahead()).toBe(0)
+  expect(lines).toEqual([`the clock of this machine is 600 s ${way}: the reference clock counts`])
+
+  machine -= off
+  await pass(5_000)
+  expect(ahead()).toBe(0)
+  expect(lines.slice(1)).toEqual(['the clock of this machine is right again'])
+})
+
+test('a machine that is right within a second goes by its own clock', async () => {
+  machine += 900
+  await clock.follow(reference)
+  await pass(MINUTE)
+  expect(ahead()).toBe(900)
+  expect(lines).toEqual([])
+})
+
+test('whoever sets the clock of the machine changes nothing, not even until it is compared again', async () => {
+  await clock.follow(reference)
+  machine += 10 * MINUTE
+  expect(ahead()).toBe(0)
+  await pass(5_000)
+  expect(ahead()).toBe(0)
+})
+
+test('time goes on by the stopwatch while the reference clock is away', async () => {
+  machine -= 10 * MINUTE
+  let away = false
+  await clock.follow(async () => {
+    if (away) throw new Error('nobody answers')
+    return new Date(really)
+  })
+  away = true
+  await pass(5 * MINUTE)
+  expect(ahead()).toBe(0)
+})
+
+test('waits for the reference clock, and does not believe an answer that was long on its way', async () => {
+  machine += 10 * MINUTE
+  let slow = true
+  let told = false
+  const following = clock.follow(async () => {
+    const time = new Date(really)
+    if (slow) await new Promise(resolve => setTimeout(resolve, 3_000))
+    return time
+  })
+  following.then(() => (told = true))
+  await pass(10_000)
+  expect(told).toBe(false)
+  expect(lines).toEqual([])
+
+  slow = false
+  await pass(5_000)
+  expect(told).toBe(true)
+  expect(ahead()).toBe(0)
+})

@@ -1,0 +1,16 @@
+/**
+ * For `node --import`: a process whose machine has a wrong clock. Everything that JavaScript is told of the date is
+ * CLOCK_SHIFT_MS milliseconds ahead, or behind when that is negative; stopwatches and timers run as ever.
+ */
+const shift = Number(process.env.CLOCK_SHIFT_MS)
+if (!Number.isInteger(shift))
+  throw new Error(`CLOCK_SHIFT_MS must be whole milliseconds, not ${process.env.CLOCK_SHIFT_MS}`)
+
+const TrueDate = Date
+const now = () => TrueDate.now() + shift
+
+globalThis.Date = new Proxy(TrueDate, {
+  construct: (date, given, made) => Reflect.construct(date, given.length > 0 ? given : [now()], made),
+  apply: () => new TrueDate(now()).toString(),
+  get: (date, property) => (property === 'now' ? now : Reflect.get(date, property)),
+})
