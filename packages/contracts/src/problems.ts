@@ -32,6 +32,7 @@ export const PROBLEMS = {
   'webhook-not-found': { status: 404, title: 'There is no such webhook' },
   'delivery-not-found': { status: 404, title: 'There is no such delivery' },
   'method-not-allowed': { status: 405, title: 'The resource does not have this method' },
+  'request-timeout': { status: 408, title: 'The request took too long to come' },
   'api-name-taken': { status: 409, title: 'Another API has this name' },
   'version-name-taken': { status: 409, title: 'Another version of the API has this name' },
   'username-taken': { status: 409, title: 'Another user has this name' },

@@ -1,5 +1,5 @@
 import { setTimeout } from 'node:timers/promises'
-import { httpServer, readSettings, SettingsRefused } from '@gantry/service-kit'
+import { httpServer, readSettings, type ServerOptions, SettingsRefused } from '@gantry/service-kit'
 import type { FastifyInstance } from 'fastify'
 import { type Logger, pino } from 'pino'
 import { collectDefaultMetrics, Registry } from 'prom-client'
@@ -36,8 +36,8 @@ export interface ProcessOptions<Schema extends z.ZodObject<(typeof processSettin
   name: string
   schema: Schema
   environment: NodeJS.ProcessEnv
-  /** Proxies in front, whose X-Forwarded-For is believed. */
-  trustProxy?(settings: z.infer<Schema>): false | string[]
+  /** Which proxies in front are believed, and how many connections it takes. */
+  server?(settings: z.infer<Schema>): Pick<ServerOptions, 'trustProxy' | 'connections'>
   open(surroundings: Surroundings<z.infer<Schema>>): Parts
 }
 
@@ -54,7 +54,7 @@ const LOOK_MS = 25
 export async function runProcess<Schema extends z.ZodObject<(typeof processSettings)['shape']>>(
   options: ProcessOptions<Schema>,
 ): Promise<void> {
-  const { name, schema, environment, trustProxy, open } = options
+  const { name, schema, environment, server, open } = options
   const fail = (line: string): never => {
     process.stderr.write(`gantry ${name}: ${line}\n`)
     process.exit(1)
@@ -80,7 +80,7 @@ export async function runProcess<Schema extends z.ZodObject<(typeof processSetti
 
   const app = httpServer({
     basePath: settings.BASE_PATH,
-    trustProxy: trustProxy?.(settings) ?? false,
+    ...server?.(settings),
     log,
     metrics,
     now,

@@ -49,7 +49,7 @@ export async function runService<Schema extends z.ZodObject, Made extends Servic
     name,
     schema: processSettings.extend(storeSettings.shape),
     environment,
-    trustProxy: () => INSIDE,
+    server: () => ({ trustProxy: INSIDE }),
     open({ settings, log, metrics, now }) {
       const own = readSettings(schema, environment)
       const stores = openStores(settings)

@@ -4,6 +4,7 @@ import { Refusal } from '@gantry/event-sourcing'
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { LRUCache } from 'lru-cache'
 import { z } from 'zod'
+import { noteCaller } from './caller.ts'
 import { ANONYMOUS, requireScope } from './routes.ts'
 import { deriveKey } from './secrets.ts'
 import type { Admit } from './service.ts'
@@ -79,6 +80,7 @@ export async function passedPrincipals(
       const principal = vouched(request)
       // Callers that are unknown are one and the same to the routes.
       if (operation.scope === 'public') return ANONYMOUS
+      noteCaller(request, principal)
       requireScope(principal, operation)
       return principal
     },

@@ -3,6 +3,7 @@ import type { Operation, Parsed, Principal } from '@gantry/contracts'
 import { type CommandMetadata, Refusal } from '@gantry/event-sourcing'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import type { z } from 'zod'
+import { callerOf, noteCaller } from './caller.ts'
 import { etag, matchesNone, revisionsOf } from './conditional.ts'
 import { type Idempotency, idempotency, type Seed } from './idempotency.ts'
 import type { Admit, Dependencies } from './service.ts'
@@ -56,10 +57,6 @@ export const ANONYMOUS: Principal = {
   expiresAt: 0,
 }
 
-/** Where a request keeps its caller: a weak map would cost the garbage collector more than the request costs us. */
-const CALLER = Symbol('caller')
-type Admitted = FastifyRequest & { [CALLER]: Principal | null }
-
 const KEY = /^[\x21-\x7e]{1,255}$/
 
 /**
@@ -74,7 +71,6 @@ export function router(
 ): AddRoute {
   const { now, newId } = dependencies
   const once = idempotency({ ...dependencies, service })
-  if (!app.hasRequestDecorator(CALLER)) app.decorateRequest(CALLER, null)
 
   return (operation, handle) => {
     app.route({
@@ -82,7 +78,7 @@ export function router(
       url: operation.path.replace(/\{(\w+)\}/g, ':$1'),
       onRequest(request, reply, done) {
         const letIn = (principal: Principal) => {
-          ;(request as Admitted)[CALLER] = principal
+          noteCaller(request, principal)
           done()
         }
         try {
@@ -94,7 +90,7 @@ export function router(
         }
       },
       async handler(request, reply) {
-        const principal = (request as Admitted)[CALLER] ?? ANONYMOUS
+        const principal = callerOf(request) ?? ANONYMOUS
         const input = {
           params: check(operation.params, request.params, 'not-found'),
           query: check(operation.query, request.query),

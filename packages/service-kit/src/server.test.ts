@@ -1,6 +1,7 @@
 import { pino } from 'pino'
 import { Registry } from 'prom-client'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { noteCaller } from './caller.ts'
 import { httpServer } from './server.ts'
 
 let waiting: string | undefined
@@ -81,4 +82,51 @@ test('a request id is taken over when it is one, and made when it is not', async
     ]
   expect(await id('trace-7')).toBe('trace-7')
   expect(await id('<script>')).toMatch(/^[0-9a-f-]{36}$/)
+})
+
+describe('the access log', () => {
+  const caller = {
+    userId: '22222222-2222-4222-8222-222222222222',
+    username: 'grace',
+    role: 'USER',
+    scopes: [],
+    kind: 'accessToken',
+    tokenId: '44444444-4444-4444-8444-444444444444',
+    expiresAt: 0,
+  } as const
+  const logged = () => lines.map(line => JSON.parse(line)).find(({ msg }) => msg === 'answered')
+
+  test('says who asked what from where, and what came of it', async () => {
+    app.get('/gantry/things/:id', async request => {
+      noteCaller(request, { ...caller, scopes: [] })
+      return 'done'
+    })
+    await app.inject({
+      url: '/gantry/things/7?name=a%20secret',
+      headers: { 'x-request-id': 'r-1', authorization: 'Bearer a secret' },
+      remoteAddress: '192.0.2.7',
+    })
+    expect(logged()).toMatchObject({
+      requestId: 'r-1',
+      method: 'GET',
+      route: '/gantry/things/:id',
+      path: '/gantry/things/7',
+      status: 200,
+      ms: expect.any(Number),
+      address: '192.0.2.7',
+      principal: caller.userId,
+      accessToken: caller.tokenId,
+    })
+    expect(lines.join()).not.toContain('secret')
+  })
+
+  test.for([
+    ['pat_0000000000000000000000000000000000000000000000001', 'pat_…'],
+    ['whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw', 'whsec_…'],
+    ['eyJhbGciOiJub25lIn0.eyJzdWIiOiIxIn0.c2ln', 'eyJ…'],
+  ])('leaves a secret out that somebody puts into a path: %s', async ([secret, shown]) => {
+    await app.inject(`/gantry/accessTokens/${secret}`)
+    expect(logged()).toMatchObject({ path: `/gantry/accessTokens/${shown}`, status: 405 })
+    expect(lines.join()).not.toContain(secret)
+  })
 })

@@ -1,17 +1,18 @@
 import { randomUUID } from 'node:crypto'
-import { STATUS_CODES } from 'node:http'
-import type { Socket } from 'node:net'
-import { OPERATIONS, PROBLEMS, type Problem } from '@gantry/contracts'
+import { OPERATIONS } from '@gantry/contracts'
 import { Refusal } from '@gantry/event-sourcing'
-import Fastify, {
-  type FastifyBaseLogger,
-  type FastifyInstance,
-  type FastifyReply,
-  type FastifyRequest,
-  LogController,
-} from 'fastify'
+import Fastify, { type FastifyBaseLogger, type FastifyInstance, LogController } from 'fastify'
 import type { Logger } from 'pino'
 import { Histogram, type Registry } from 'prom-client'
+import { accessOf } from './access-log.ts'
+import { keepCallers } from './caller.ts'
+import {
+  type ConnectionLimits,
+  limitConnections,
+  PATIENCE,
+  type Patience,
+  refusingUnreadable,
+} from './connections.ts'
 import { answerProblem } from './problem.ts'
 
 export interface ServerOptions {
@@ -25,13 +26,16 @@ export interface ServerOptions {
   bodyLimit?: number
   /** Addresses and networks of the proxies in front: whose X-Forwarded-For tells where a request comes from. */
   trustProxy?: false | string[]
+  /** Any number of them, unless it is said. */
+  connections?: ConnectionLimits
+  patience?: Patience
 }
 
 const REQUEST_ID = /^[\w.:@/+=-]{1,128}$/
 
 /** An HTTP server with what every service has: request ids, problems, health, metrics, an access log. */
 export function httpServer(options: ServerOptions): FastifyInstance {
-  const { basePath, log, metrics, now, waitingFor } = options
+  const { basePath, log, metrics, now, waitingFor, connections, patience = PATIENCE } = options
   const app = Fastify({
     loggerInstance: log as FastifyBaseLogger,
     // A logger of its own for every request costs more than most requests; what is logged names the request itself.
@@ -44,8 +48,15 @@ export function httpServer(options: ServerOptions): FastifyInstance {
       return typeof given === 'string' && REQUEST_ID.test(given) ? given : randomUUID()
     },
     requestIdHeader: false,
-    clientErrorHandler: refuseUnreadable,
-    requestTimeout: 60_000,
+    clientErrorHandler: refusingUnreadable(log),
+    http: {
+      headersTimeout: patience.headersMs,
+      // Node looks for those who are late this often, which is every 30 s unless it is said.
+      connectionsCheckingInterval: Math.ceil(patience.headersMs / 10),
+    },
+    requestTimeout: patience.requestMs,
+    keepAliveTimeout: patience.idleMs,
+    connectionTimeout: patience.silentMs,
     routerOptions: { ignoreTrailingSlash: true, maxParamLength: 1_000 },
     forceCloseConnections: 'idle',
     return503OnClosing: false,
@@ -53,6 +64,8 @@ export function httpServer(options: ServerOptions): FastifyInstance {
       answerProblem(error, request, reply.header('x-request-id', request.id), now())
     },
   })
+  keepCallers(app)
+  if (connections) limitConnections(app.server, connections, log)
   // Bodies of the types that operations take, and no other: fastify would read plain text as well. Many clients name
   // JSON and send nothing where nothing is asked for.
   app.removeContentTypeParser('text/plain')
@@ -98,16 +111,6 @@ export function httpServer(options: ServerOptions): FastifyInstance {
   return app
 }
 
-/** What the access log says of a request: no query, no headers, nothing secret. */
-const accessOf = (request: FastifyRequest, reply: FastifyReply) => ({
-  requestId: request.id,
-  method: request.method,
-  path: request.url.split('?')[0],
-  status: reply.statusCode,
-  ms: Math.round(reply.elapsedTime * 100) / 100,
-  address: request.ip,
-})
-
 /** The histogram's parts by label, each looked up once: finding one costs more than observing. */
 function observers(duration: Histogram) {
   const known = new Map<string, ReturnType<Histogram['labels']>>()
@@ -136,26 +139,4 @@ function nothingHere(method: string, url: string, basePath: string): Refusal {
     detail: `${method} is not one of ${allowed.join(', ')}`,
     headers: { allow: allowed.join(', ') },
   })
-}
-
-/** What Node cannot read as HTTP is answered on the bare socket, as a problem like any other. */
-function refuseUnreadable(this: FastifyInstance, error: Error & { code?: string }, socket: Socket): void {
-  if (!socket.writable || socket.destroyed) return
-  const code = error.code === 'HPE_HEADER_OVERFLOW' ? 'headers-too-large' : 'malformed-request'
-  const { status, title } = PROBLEMS[code]
-  const requestId = randomUUID()
-  const problem: Problem = {
-    type: `urn:gantry:problem:${code}`,
-    title,
-    status,
-    detail: title,
-    instance: '',
-    code,
-    requestId,
-    timestamp: new Date().toISOString(),
-  }
-  const body = JSON.stringify(problem)
-  socket.end(
-    `HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\nContent-Type: application/problem+json; charset=utf-8\r\nX-Request-Id: ${requestId}\r\nContent-Length: ${Buffer.byteLength(body)}\r\nConnection: close\r\n\r\n${body}`,
-  )
 }

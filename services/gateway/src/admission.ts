@@ -1,24 +1,16 @@
 import { login, type Principal } from '@gantry/contracts'
 import { Refusal } from '@gantry/event-sourcing'
-import { type Admit, ANONYMOUS, requireScope } from '@gantry/service-kit'
+import { type Admit, ANONYMOUS, noteCaller, requireScope } from '@gantry/service-kit'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { credentialOf } from './credential.ts'
 import type { Principals } from './principals.ts'
 import type { RateLimits } from './rate-limits.ts'
 
-interface Admission {
-  admit: Admit
-  /** Who made a request that is being counted. */
-  callerOf(request: FastifyRequest): Principal
-}
-
 /**
  * Who may do what: authenticates, counts, then checks the scope. Callers count by who they are, all others by where
  * they come from; failing to authenticate counts there too.
  */
-export function admission(principals: Principals, limits: () => RateLimits): Admission {
-  const callers = new WeakMap<FastifyRequest, Principal>()
-
+export function admission(principals: Principals, limits: () => RateLimits): Admit {
   /** Somebody whose credential was found good a moment ago: the way that nearly every request takes. */
   const remembered = (request: FastifyRequest): Principal | undefined => {
     try {
@@ -50,22 +42,17 @@ export function admission(principals: Principals, limits: () => RateLimits): Adm
       return ANONYMOUS
     }
     const principal = remembered(request) ?? (await authenticate(request, reply))
-    const { principal: limit } = limits()
-    if (limit) {
-      callers.set(request, principal)
-      await limit(request, reply)
-    }
+    noteCaller(request, principal)
+    await limits().principal?.(request, reply)
     requireScope(principal, operation)
     return principal
   }
 
-  return {
-    admit(request, reply, operation) {
-      const principal = operation.scope === 'public' || limits().principal ? undefined : remembered(request)
-      if (!principal) return admitUnknown(request, reply, operation)
-      requireScope(principal, operation)
-      return principal
-    },
-    callerOf: request => callers.get(request) ?? ANONYMOUS,
+  return (request, reply, operation) => {
+    const principal = operation.scope === 'public' || limits().principal ? undefined : remembered(request)
+    if (!principal) return admitUnknown(request, reply, operation)
+    noteCaller(request, principal)
+    requireScope(principal, operation)
+    return principal
   }
 }

@@ -55,7 +55,7 @@ export function gateway(dependencies: GatewayDependencies, settings: GatewaySett
   const { bus, now, authenticate, rateLimitStore } = dependencies
   const known = principals({ bus, now, authenticate })
   let limits: RateLimits = {}
-  const { admit, callerOf } = admission(known, () => limits)
+  const admit = admission(known, () => limits)
   let unlisten = () => {}
   let endStreams = () => {}
 
@@ -78,7 +78,6 @@ export function gateway(dependencies: GatewayDependencies, settings: GatewaySett
       limits = await rateLimits(app, {
         perMinute: settings.RATE_LIMIT_PER_MINUTE,
         loginsPerMinute: settings.LOGIN_LIMIT_PER_MINUTE,
-        principalOf: callerOf,
         ...(rateLimitStore && { store: rateLimitStore }),
       })
       await documentation(app)

@@ -4,4 +4,4 @@ export { type ForwardingOptions, forwarding, type Upstream } from './forwarding.
 export type { RateLimitStore } from './rate-limits.ts'
 export { referenceTime } from './reference-time.ts'
 export { type Replicas, type ReplicasOptions, replicas } from './replicas.ts'
-export { type GatewaySettings, gatewaySettings, upstreamSettings } from './settings.ts'
+export { type GatewaySettings, gatewaySettings, serverOptions, upstreamSettings } from './settings.ts'

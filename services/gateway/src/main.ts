@@ -7,6 +7,7 @@ import {
   gatewaySettings,
   referenceTime,
   replicas,
+  serverOptions,
   upstreamSettings,
 } from './index.ts'
 
@@ -14,7 +15,7 @@ await runProcess({
   name: 'gateway',
   schema: processSettings.extend(gatewaySettings.shape).extend(upstreamSettings.shape),
   environment: process.env,
-  trustProxy: settings => settings.TRUST_PROXY,
+  server: serverOptions,
   open({ settings, log, now }) {
     const { ENCRYPTION_KEY: encryptionKey, BASE_PATH: basePath } = settings
     const { store: bus, engine } = openBus(settings.MESSAGING_URL, { name: 'gateway', log })

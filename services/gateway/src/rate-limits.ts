@@ -1,6 +1,6 @@
 import rateLimit, { type FastifyRateLimitStore, normalizeIP } from '@fastify/rate-limit'
-import type { Principal } from '@gantry/contracts'
 import { Refusal } from '@gantry/event-sourcing'
+import { callerOf } from '@gantry/service-kit'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 
 const WINDOW_MS = 60_000
@@ -26,14 +26,13 @@ export interface RateLimitOptions {
   /** 0 for any number. */
   perMinute: number
   loginsPerMinute: number
-  principalOf(request: FastifyRequest): Principal
   /** Without it each replica counts for itself, in memory. */
   store?: RateLimitStore
 }
 
 /** Limits by the minute. Addresses of IPv6 count by their /64, which is what one customer has. */
 export async function rateLimits(app: FastifyInstance, options: RateLimitOptions): Promise<RateLimits> {
-  const { perMinute, loginsPerMinute, principalOf, store } = options
+  const { perMinute, loginsPerMinute, store } = options
   // A store that is away limits nobody: better too much work than none.
   await app.register(rateLimit, { global: false, skipOnError: true, ...(store && { store }) })
 
@@ -59,7 +58,7 @@ export async function rateLimits(app: FastifyInstance, options: RateLimitOptions
   }
   return {
     ...(perMinute > 0 && {
-      principal: limit(perMinute, request => `principal ${principalOf(request).userId}`),
+      principal: limit(perMinute, request => `principal ${callerOf(request)?.userId}`),
       address: limit(perMinute, request => `address ${normalizeIP(request.ip)}`),
     }),
     ...(loginsPerMinute > 0 && {

@@ -5,12 +5,14 @@ import { gatewaySettings } from './settings.ts'
 const read = (environment: Record<string, string>) => readSettings(gatewaySettings, environment)
 
 describe('Settings', () => {
-  test('limit logins and nothing else, trust no proxy and no other origin, unless told otherwise', () => {
+  test('limit logins and connections and nothing else, trust no proxy and no other origin, unless told otherwise', () => {
     expect(read({})).toEqual({
       RATE_LIMIT_PER_MINUTE: 0,
       LOGIN_LIMIT_PER_MINUTE: 20,
       CORS_ORIGINS: [],
       TRUST_PROXY: false,
+      MAX_CONNECTIONS: 10_000,
+      MAX_CONNECTIONS_PER_ADDRESS: 5_000,
     })
   })
 

@@ -1,5 +1,5 @@
 import { isIP } from 'node:net'
-import { whole } from '@gantry/service-kit'
+import { type ServerOptions, whole } from '@gantry/service-kit'
 import { z } from 'zod'
 
 const list = (value: string) =>
@@ -42,8 +42,23 @@ export const gatewaySettings = z.object({
     .default([]),
   /** The proxies in front, whose X-Forwarded-For is believed, e.g. 10.0.0.0/8. */
   TRUST_PROXY: proxies.default(false),
+  /** Connections at once, and from each address that is not of TRUST_PROXY; 0 for any number. */
+  MAX_CONNECTIONS: whole(0, 10_000_000).default(10_000),
+  MAX_CONNECTIONS_PER_ADDRESS: whole(0, 10_000_000).default(5_000),
 })
 export type GatewaySettings = z.infer<typeof gatewaySettings>
+
+/** What the settings say of the server that the gateway is behind. */
+export const serverOptions = (
+  settings: GatewaySettings,
+): Pick<ServerOptions, 'trustProxy' | 'connections'> => ({
+  trustProxy: settings.TRUST_PROXY,
+  connections: {
+    total: settings.MAX_CONNECTIONS,
+    perAddress: settings.MAX_CONNECTIONS_PER_ADDRESS,
+    proxies: settings.TRUST_PROXY || [],
+  },
+})
 
 /** The replicas of a service: each by its address, or all that are behind a name. */
 const upstreams = z

@@ -1,6 +1,6 @@
 import { setTimeout } from 'node:timers/promises'
 import { Refusal } from '@gantry/event-sourcing'
-import { gateway } from '@gantry/gateway'
+import { gateway, serverOptions } from '@gantry/gateway'
 import { type Admit, httpServer } from '@gantry/service-kit'
 import { type Logger, pino } from 'pino'
 import { compose } from './composition.ts'
@@ -47,7 +47,7 @@ export async function startStandalone(
   }
   const app = httpServer({
     basePath: settings.BASE_PATH,
-    trustProxy: settings.TRUST_PROXY,
+    ...serverOptions(settings),
     log,
     metrics,
     now,

@@ -10,7 +10,7 @@ import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { pino } from 'pino'
 import { Registry } from 'prom-client'
 import { type Gateway, type GatewayDependencies, gateway } from '../app.ts'
-import { gatewaySettings } from '../settings.ts'
+import { gatewaySettings, serverOptions } from '../settings.ts'
 
 export const grace: Principal = {
   userId: '22222222-2222-4222-8222-222222222222',
@@ -74,7 +74,7 @@ export async function hostEdge({
     metrics: new Registry(),
     now,
     waitingFor: () => edge.waitingFor(),
-    trustProxy: read.TRUST_PROXY,
+    ...serverOptions(read),
   })
   const callers = new WeakMap<FastifyRequest, Principal>()
   await app.register(

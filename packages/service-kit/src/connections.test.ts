@@ -1,0 +1,165 @@
+import { once } from 'node:events'
+import { connect, type Socket } from 'node:net'
+import type { FastifyInstance } from 'fastify'
+import { pino } from 'pino'
+import { Registry } from 'prom-client'
+import { afterEach, describe, expect, test, vi } from 'vitest'
+import { httpServer, type ServerOptions } from './server.ts'
+
+let app: FastifyInstance
+let sockets: Socket[] = []
+let port: number
+afterEach(async () => {
+  for (const socket of sockets) socket.destroy()
+  sockets = []
+  await app.close()
+})
+
+async function listen(options: Partial<ServerOptions> = {}) {
+  app = httpServer({
+    basePath: '',
+    log: pino({ level: 'silent' }),
+    metrics: new Registry(),
+    now: () => new Date('2026-11-21T10:00:00.000Z'),
+    waitingFor: () => undefined,
+    ...options,
+  })
+  app.post('/things', async () => 'taken')
+  app.get('/slow', async (_request, reply) => {
+    await once(reply.raw, 'close')
+  })
+  await app.listen({ port: 0, host: '127.0.0.1' })
+  port = (app.server.address() as { port: number }).port
+}
+
+/** Opens a connection; what it has received so far, and whether it was ended. */
+async function open(localAddress = '127.0.0.1') {
+  const socket = connect({ port, host: '127.0.0.1', localAddress })
+  sockets.push(socket)
+  const seen = { socket, received: '', closed: false }
+  socket.on('data', chunk => (seen.received += chunk))
+  socket.on('close', () => (seen.closed = true))
+  socket.on('error', () => {})
+  await Promise.race([once(socket, 'connect'), once(socket, 'close')])
+  return seen
+}
+const soon = (assertion: () => void) => vi.waitFor(assertion, { timeout: 10_000, interval: 10 })
+const answers = async () => {
+  const client = await open()
+  client.socket.write('GET /health/live HTTP/1.1\r\nHost: a\r\n\r\n')
+  await soon(() => expect(client.received || client.closed).toBeTruthy())
+  expect(client.received).toContain('"live"')
+  return client
+}
+
+describe('a slow client', () => {
+  const patience = { headersMs: 300, requestMs: 600, idleMs: 400, silentMs: 120_000 }
+  const STARTS = {
+    'says nothing': '',
+    'does not end its headers': 'GET /health/live HTTP/1.1\r\nHost: a\r\n',
+    'does not end its body':
+      'POST /things HTTP/1.1\r\nHost: a\r\nContent-Type: application/json\r\nContent-Length: 100\r\n\r\n',
+  }
+
+  test.for(Object.entries(STARTS))('that %s is told so and loses its connection', async ([, start]) => {
+    await listen({ patience })
+    const client = await open()
+    client.socket.write(start)
+    // A byte now and then does not help.
+    const dripping = start === '' ? undefined : setInterval(() => client.socket.write('x'), 50)
+    await soon(() => expect(client.closed).toBe(true))
+    clearInterval(dripping)
+    expect(client.received).toMatch(/^HTTP\/1\.1 408 /)
+    expect(client.received).toContain('"code":"request-timeout"')
+  })
+
+  test('does not keep others waiting, whatever their number', async () => {
+    await listen({ patience: { ...patience, headersMs: 5_000, requestMs: 5_000 } })
+    const slow = await Promise.all(Array.from({ length: 300 }, () => open()))
+    for (const { socket } of slow) socket.write('GET /health/live HTTP/1.1\r\nHost: a\r\nX: ')
+    for (let i = 0; i < 20; i++) await answers()
+    expect(slow.filter(({ closed }) => closed)).toEqual([])
+  })
+
+  test('loses a connection that it leaves open without asking anything', async () => {
+    await listen({ patience })
+    const client = await answers()
+    await soon(() => expect(client.closed).toBe(true))
+    expect(client.received).not.toContain('408')
+  })
+
+  test('loses a connection on which nothing moves', async () => {
+    await listen({ patience: { ...patience, silentMs: 300 } })
+    const client = await open()
+    client.socket.write('GET /slow HTTP/1.1\r\nHost: a\r\n\r\n')
+    await soon(() => expect(client.closed).toBe(true))
+  })
+})
+
+describe('connections beyond the limit', () => {
+  test('are turned away, and taken again when others have ended', async () => {
+    await listen({ connections: { total: 2, perAddress: 0, proxies: [] } })
+    const [first] = [await answers(), await answers()]
+    const third = await open()
+    await soon(() => expect(third.closed).toBe(true))
+    expect(third.received).toBe('')
+    first.socket.destroy()
+    await vi.waitFor(answers, { timeout: 10_000 })
+  })
+
+  test('of one address are turned away, those of another are not', async () => {
+    await listen({ connections: { total: 0, perAddress: 1, proxies: [] } })
+    const first = await answers()
+    const second = await open()
+    await soon(() => expect(second.closed).toBe(true))
+    const other = await open('127.0.0.2')
+    other.socket.write('GET /health/live HTTP/1.1\r\nHost: a\r\n\r\n')
+    await soon(() => expect(other.received).toContain('"live"'))
+    first.socket.destroy()
+    await vi.waitFor(answers, { timeout: 10_000 })
+  })
+
+  test('of a proxy are not counted: it stands for many', async () => {
+    await listen({ connections: { total: 0, perAddress: 1, proxies: ['127.0.0.0/8'] } })
+    await answers()
+    await answers()
+  })
+})
+
+describe('a body over the limit', () => {
+  test.for([
+    ['announced', (body: Buffer) => body],
+    ['in chunks', (body: Buffer) => new Blob([body]).stream()],
+  ] as const)('%s is refused to a client that is still sending', async ([, bodyOf]) => {
+    await listen()
+    const answer = await fetch(`http://127.0.0.1:${port}/things`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: bodyOf(Buffer.alloc(24 * 1_048_576, 'x')),
+      duplex: 'half',
+    })
+    expect(answer.status).toBe(413)
+    expect(await answer.json()).toMatchObject({ code: 'body-too-large' })
+  })
+
+  test('does not end the connection for what comes after it', async () => {
+    await listen()
+    const client = await open()
+    client.socket.write(
+      `POST /things HTTP/1.1\r\nHost: a\r\nContent-Type: application/json\r\nContent-Length: 2000000\r\n\r\n`,
+    )
+    await soon(() => expect(client.received).toMatch(/^HTTP\/1\.1 413 /))
+    client.socket.write('x'.repeat(2_000_000))
+    client.socket.write('GET /health/live HTTP/1.1\r\nHost: a\r\n\r\n')
+    await soon(() => expect(client.received).toContain('"live"'))
+  })
+})
+
+test('headers over the limit are refused as such', async () => {
+  await listen()
+  const client = await open()
+  client.socket.write(`GET /health/live HTTP/1.1\r\nHost: a\r\nX: ${'y'.repeat(20_000)}\r\n\r\n`)
+  await soon(() => expect(client.closed).toBe(true))
+  expect(client.received).toMatch(/^HTTP\/1\.1 431 /)
+  expect(client.received).toContain('"code":"headers-too-large"')
+})
