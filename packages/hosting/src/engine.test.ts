@@ -46,6 +46,7 @@ test('waits for an engine that is away, and says why once', async () => {
   await vi.advanceTimersByTimeAsync(5_000)
   expect(usable).toBe(true)
   expect(watch.trouble()).toBeUndefined()
+  expect(watch.up().get('READ_MODEL_URL')).toBe(true)
 })
 
 test('an engine that goes away later is in trouble until it is back', async () => {
@@ -77,6 +78,7 @@ test('one that is spared holds up the start and nothing after it', async () => {
   bus.state.trouble = 'MESSAGING_URL: it has gone'
   await vi.advanceTimersByTimeAsync(3_000)
   expect(watch.trouble()).toBeUndefined()
+  expect(watch.up().get('MESSAGING_URL')).toBe(false)
   expect(lines).toContain('MESSAGING_URL: it has gone')
 })
 

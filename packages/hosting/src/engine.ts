@@ -20,6 +20,8 @@ export interface EngineWatch {
   usable: Promise<void>
   /** What is wrong with one that is needed, in a line; undefined when requests can be answered. */
   trouble(): string | undefined
+  /** Whether each could be used when it was last looked at, by its setting. */
+  up(): ReadonlyMap<string, boolean>
   stop(): void
 }
 
@@ -29,6 +31,7 @@ export function watchEngines(engines: readonly Engine[], log: Log): EngineWatch 
   const troubles = new Map<string, string>(
     engines.map(({ setting }) => [setting, `the engine of ${setting}`]),
   )
+  const up = new Map<string, boolean>(engines.map(({ setting }) => [setting, false]))
   const timers = new Set<NodeJS.Timeout>()
 
   const pause = (ms: number) =>
@@ -49,12 +52,14 @@ export function watchEngines(engines: readonly Engine[], log: Log): EngineWatch 
         if (said !== undefined) log.info({ setting }, `${setting}: it can be used again`)
         said = undefined
         troubles.delete(setting)
+        up.set(setting, true)
         usable()
         wasUsable = true
         wait = FIRST_PAUSE_MS
         await pause(LOOK_MS)
       } catch (error) {
         const reason = reasonOf(setting, error)
+        up.set(setting, false)
         if (!(spared && wasUsable)) troubles.set(setting, reason)
         if (reason !== said && !stopping.signal.aborted) log.error({ setting }, reason)
         said = reason
@@ -70,6 +75,7 @@ export function watchEngines(engines: readonly Engine[], log: Log): EngineWatch 
   return {
     usable,
     trouble: () => [...troubles.values()][0],
+    up: () => up,
     stop() {
       stopping.abort()
       for (const timer of timers) clearTimeout(timer)

@@ -2,11 +2,12 @@ import { setTimeout } from 'node:timers/promises'
 import { httpServer, readSettings, type ServerOptions, SettingsRefused } from '@gantry/service-kit'
 import type { FastifyInstance } from 'fastify'
 import { type Logger, pino } from 'pino'
-import { collectDefaultMetrics, Registry } from 'prom-client'
+import { Registry } from 'prom-client'
 import type { z } from 'zod'
 import { processClock } from './clock.ts'
 import type { Engine } from './engine.ts'
 import { watchEngines } from './engine.ts'
+import { processMetrics } from './metrics.ts'
 import type { processSettings } from './settings.ts'
 
 /** What a process is given to begin with. */
@@ -68,13 +69,23 @@ export async function runProcess<Schema extends z.ZodObject<(typeof processSetti
   }
 
   const settings = orFail(() => readSettings(schema, environment))
-  const log = pino({ level: settings.LOG_LEVEL, base: { service: name, pid: process.pid } })
   const metrics = new Registry()
-  collectDefaultMetrics({ register: metrics })
+  const told = processMetrics(metrics)
+  const log = pino({
+    level: settings.LOG_LEVEL,
+    base: { service: name, pid: process.pid },
+    hooks: {
+      logMethod(given, method, level) {
+        told.logged(level, given[0])
+        method.apply(this, given)
+      },
+    },
+  })
   const clock = processClock({ log })
   const { now } = clock
   const parts = orFail(() => open({ settings, log, metrics, now }))
   const engines = watchEngines(parts.engines, log)
+  told.watches(engines)
   let started = false
   let stopping = false
 

@@ -3,7 +3,7 @@ import { OPERATIONS } from '@gantry/contracts'
 import { Refusal } from '@gantry/event-sourcing'
 import Fastify, { type FastifyBaseLogger, type FastifyInstance, LogController } from 'fastify'
 import type { Logger } from 'pino'
-import { Histogram, type Registry } from 'prom-client'
+import { Gauge, Histogram, type Registry } from 'prom-client'
 import { accessOf } from './access-log.ts'
 import { keepCallers } from './caller.ts'
 import {
@@ -81,6 +81,15 @@ export function httpServer(options: ServerOptions): FastifyInstance {
     labelNames: ['method', 'route', 'status'],
     buckets: [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 10],
     registers: [metrics],
+  })
+
+  new Gauge({
+    name: 'gantry_ready',
+    help: '1 while requests can be answered, 0 while something is waited for',
+    registers: [metrics],
+    collect() {
+      this.set(waitingFor() === undefined ? 1 : 0)
+    },
   })
 
   const seconds = observers(duration)

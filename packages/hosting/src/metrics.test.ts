@@ -1,0 +1,28 @@
+import { pino } from 'pino'
+import { Registry } from 'prom-client'
+import { expect, test } from 'vitest'
+import { processMetrics } from './metrics.ts'
+
+test('counts errors by the worker that failed, and nothing below', async () => {
+  const registry = new Registry()
+  const { logged } = processMetrics(registry)
+  logged(pino.levels.values.error ?? 0, { worker: 'catalog.relay', err: new Error('too large') })
+  logged(pino.levels.values.fatal ?? 0, 'a message alone')
+  logged(pino.levels.values.warn ?? 0, { worker: 'catalog.relay' })
+  expect(await registry.getSingleMetricAsString('gantry_log_errors_total')).toMatch(
+    /gantry_log_errors_total\{worker=""\} 1\ngantry_log_errors_total\{worker="catalog.relay"\} 1$/,
+  )
+})
+
+test('tells which engine can be used', async () => {
+  const registry = new Registry()
+  const up = new Map([
+    ['READ_MODEL_URL', true],
+    ['MESSAGING_URL', false],
+  ])
+  const engines = { usable: Promise.resolve(), trouble: () => undefined, up: () => up, stop() {} }
+  processMetrics(registry).watches(engines)
+  expect(await registry.getSingleMetricAsString('gantry_engine_up')).toMatch(
+    /\{setting="READ_MODEL_URL"\} 1\n.*\{setting="MESSAGING_URL"\} 0$/,
+  )
+})
