@@ -58,6 +58,7 @@ export {
   isEventType,
   PLATFORM_EVENTS,
   PublicEvent,
+  serviceOf,
   subjects,
 } from './public-events.ts'
 export { ADMINISTRATOR_ROLES, ROLE_SCOPES, ROLES, Role, SCOPES, Scope } from './scopes.ts'

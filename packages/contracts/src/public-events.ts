@@ -96,6 +96,12 @@ export const subjects = {
   rotateKeys: 'identity.rotate-keys',
 } as const
 
+/** The service that answers requests on a subject. */
+export function serviceOf(subject: string): string {
+  const [first = '', second = ''] = subject.split('.')
+  return first === 'react' ? second : first
+}
+
 /** What a deployment agent reports of a job: the data of a message on `deployments.reported`. */
 export const DeploymentReport = z
   .object({

@@ -5,6 +5,7 @@ import { type Log, Refusal } from '@gantry/event-sourcing'
 import type { BlobStore } from '@gantry/read-models'
 import {
   type Admit,
+  ANONYMOUS,
   type Dependencies,
   passedPrincipals,
   readSettings,
@@ -14,8 +15,9 @@ import {
 import type { FastifyInstance } from 'fastify'
 import type { z } from 'zod'
 import { checkEncryptionKey } from './encryption-key.ts'
+import { peers } from './peers.ts'
 import { runProcess } from './process.ts'
-import { processSettings, storeSettings } from './settings.ts'
+import { peerSettings, processSettings, storeSettings } from './settings.ts'
 import { openBus, openStores } from './stores.ts'
 
 /** Who may be between the gateway and a service: private networks. It only tells the log where a request came from. */
@@ -47,19 +49,26 @@ export async function runService<Schema extends z.ZodObject, Made extends Servic
 }: ServiceOptions<Schema, Made>): Promise<void> {
   await runProcess({
     name,
-    schema: processSettings.extend(storeSettings.shape),
+    schema: processSettings.extend(storeSettings.shape).extend(peerSettings.shape),
     environment,
     server: () => ({ trustProxy: INSIDE }),
     open({ settings, log, metrics, now }) {
       const own = readSettings(schema, environment)
       const stores = openStores(settings)
       const { store: bus, engine } = openBus(settings.MESSAGING_URL, { name, log })
+      let pass = () => ''
+      const others = peers({
+        bus,
+        urls: { catalog: settings.CATALOG_URL, media: settings.MEDIA_URL },
+        basePath: settings.BASE_PATH,
+        pass: () => pass(),
+      })
       const { eventStore, readModels, blobs } = stores
       const service = make(
         {
           eventStore,
           readModels,
-          bus,
+          bus: others.bus,
           blobs,
           now,
           newId: randomUUID,
@@ -76,10 +85,11 @@ export async function runService<Schema extends z.ZodObject, Made extends Servic
         engines: [...stores.engines, engine],
         referenceTime: () => readModels.time(),
         async routes(scope) {
-          const { admit, vouched } = await passedPrincipals(scope, {
+          const { admit, vouched, sign } = await passedPrincipals(scope, {
             encryptionKey: settings.ENCRYPTION_KEY,
             now,
           })
+          pass = () => sign(ANONYMOUS)
           let ready = false
           const admitWhenReady: Admit = (request, reply, operation) => {
             ready ||= waitingFor() === undefined
@@ -89,6 +99,7 @@ export async function runService<Schema extends z.ZodObject, Made extends Servic
           await service.routes(scope, admitWhenReady)
           await scope.register(async guarded => {
             guarded.addHook('onRequest', async request => vouched(request))
+            others.routes(guarded)
             inside?.(guarded, service)
           })
         },

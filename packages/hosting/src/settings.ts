@@ -1,4 +1,4 @@
-import { basePath, duration, whole } from '@gantry/service-kit'
+import { basePath, duration, origins, whole } from '@gantry/service-kit'
 import { z } from 'zod'
 
 /** A URL of one of these schemes, or sqlite:PATH of a file that processes of one host have together. */
@@ -49,3 +49,9 @@ export const storeSettings = z.object({
     .optional(),
 })
 export type StoreSettings = z.infer<typeof storeSettings>
+
+/** Where a service finds those that it asks; over the bus what is not set, which fails while that is away. */
+export const peerSettings = z.object({
+  CATALOG_URL: origins.optional(),
+  MEDIA_URL: origins.optional(),
+})

@@ -17,4 +17,13 @@ export {
 export { deriveKey, fingerprint, seal, unseal } from './secrets.ts'
 export { httpServer, type ServerOptions } from './server.ts'
 export type { Admit, Dependencies, Service } from './service.ts'
-export { basePath, duration, durations, readSettings, SettingsRefused, whole } from './settings.ts'
+export {
+  basePath,
+  duration,
+  durations,
+  list,
+  origins,
+  readSettings,
+  SettingsRefused,
+  whole,
+} from './settings.ts'

@@ -36,6 +36,29 @@ export const basePath = z
   .transform(value => value.replace(/\/+$/, ''))
   .refine(value => value === '' || /^(\/[\w.~-]+)+$/.test(value), { error: 'must be a path such as /gantry' })
 
+/** What commas separate, without the space around it. */
+export const list = (value: string) =>
+  value
+    .split(',')
+    .map(item => item.trim())
+    .filter(item => item !== '')
+
+/** The replicas of a service: each by its address, or all that are behind a name. */
+export const origins = z
+  .string({
+    error:
+      'must be set: a URL of all replicas, e.g. http://catalog:8080, or one of each, separated by commas',
+  })
+  .transform(list)
+  .refine(urls => urls.length > 0 && urls.every(isHttpOrigin), {
+    error: 'must be URLs of host and port such as http://10.0.0.7:8080, separated by commas',
+  })
+
+function isHttpOrigin(value: string): boolean {
+  const url = URL.parse(value)
+  return url !== null && /^https?:$/.test(url.protocol) && url.origin === value
+}
+
 export class SettingsRefused extends Error {}
 
 /**

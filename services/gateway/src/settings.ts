@@ -1,12 +1,6 @@
 import { isIP } from 'node:net'
-import { type ServerOptions, whole } from '@gantry/service-kit'
+import { list, origins, type ServerOptions, whole } from '@gantry/service-kit'
 import { z } from 'zod'
-
-const list = (value: string) =>
-  value
-    .split(',')
-    .map(item => item.trim())
-    .filter(item => item !== '')
 
 const isOrigin = (value: string) => URL.canParse(value) && new URL(value).origin === value
 
@@ -60,26 +54,10 @@ export const serverOptions = (
   },
 })
 
-/** The replicas of a service: each by its address, or all that are behind a name. */
-const upstreams = z
-  .string({
-    error:
-      'must be set: a URL of all replicas, e.g. http://catalog:8080, or one of each, separated by commas',
-  })
-  .transform(list)
-  .refine(urls => urls.length > 0 && urls.every(isHttpOrigin), {
-    error: 'must be URLs of host and port such as http://10.0.0.7:8080, separated by commas',
-  })
-
-function isHttpOrigin(value: string): boolean {
-  const url = URL.parse(value)
-  return url !== null && /^https?:$/.test(url.protocol) && url.origin === value
-}
-
 /** Where the gateway finds the services, when they are processes of their own. */
 export const upstreamSettings = z.object({
-  CATALOG_URL: upstreams,
-  IDENTITY_URL: upstreams,
-  MEDIA_URL: upstreams,
-  NOTIFIER_URL: upstreams,
+  CATALOG_URL: origins,
+  IDENTITY_URL: origins,
+  MEDIA_URL: origins,
+  NOTIFIER_URL: origins,
 })

@@ -1,0 +1,133 @@
+import { EventEmitter } from 'node:events'
+import { subjects } from '@gantry/contracts'
+import { Refusal } from '@gantry/event-sourcing'
+import { type Bus, BusUnavailable, NoResponder, RequestFailed, RequestTimeout } from '@gantry/messaging'
+import { answerProblem, PRINCIPAL_HEADER } from '@gantry/service-kit'
+import Fastify, { type FastifyInstance } from 'fastify'
+import { afterEach, beforeEach, expect, test } from 'vitest'
+import { peers } from './peers.ts'
+
+/** A bus that is away: it keeps responders, and nobody reaches them. */
+const away = {
+  respond: () => () => {},
+  async request() {
+    throw new BusUnavailable('nats is away')
+  },
+} as unknown as Bus
+
+let opened: FastifyInstance[]
+beforeEach(() => {
+  opened = []
+})
+afterEach(async () => {
+  for (const app of opened) app.server.closeAllConnections()
+  await Promise.all(opened.map(app => app.close()))
+})
+
+async function listening(routes: (app: FastifyInstance) => void): Promise<string> {
+  const app = Fastify()
+  opened.push(app)
+  app.setErrorHandler((error, request, reply) => answerProblem(error, request, reply, new Date(0)))
+  await app.register(async scope => routes(scope), { prefix: '/gantry' })
+  return app.listen({ host: '127.0.0.1', port: 0 })
+}
+
+/** A replica of catalog, and what it was asked. */
+async function catalog(answer = async (_api: string) => true) {
+  const asked: unknown[] = []
+  const inside = peers({ bus: away, urls: {}, basePath: '/gantry', pass: () => '' })
+  const stop = inside.bus.respond(subjects.apiExists, async data => {
+    const { api } = data as { api: string }
+    asked.push(api)
+    return { exists: await answer(api) }
+  })
+  const url = await listening(app => {
+    app.addHook('onRequest', async ({ headers }) => {
+      if (headers[PRINCIPAL_HEADER] !== 'a pass') throw new Refusal('unauthenticated')
+    })
+    inside.routes(app)
+  })
+  return { url, asked, stop }
+}
+
+const asking = (urls: string[], pass = 'a pass') => {
+  const { bus } = peers({ bus: away, urls: { catalog: urls }, basePath: '/gantry', pass: () => pass })
+  return (api: string, timeoutMs = 5_000) => bus.request(subjects.apiExists, { api }, { timeoutMs })
+}
+const nowhere = 'http://127.0.0.1:1'
+
+test('a service that is known by URL is asked while the bus is away', async () => {
+  const { url } = await catalog(async api => api === 'petstore')
+  const exists = asking([url])
+  expect(await exists('petstore')).toEqual({ exists: true })
+  expect(await exists('nothing')).toEqual({ exists: false })
+})
+
+test('replicas are asked in turn', async () => {
+  const [first, second] = [await catalog(), await catalog()]
+  const exists = asking([first.url, second.url])
+  for (const api of ['a', 'b', 'c', 'd']) await exists(api)
+  expect([first.asked, second.asked]).toEqual([
+    ['a', 'c'],
+    ['b', 'd'],
+  ])
+})
+
+test('one that cannot be reached, or is not ready, is passed over', async () => {
+  const [starting, ready] = [await catalog(), await catalog()]
+  starting.stop()
+  const exists = asking([nowhere, starting.url, ready.url])
+  for (const api of ['a', 'b', 'c']) expect(await exists(api)).toEqual({ exists: true })
+  expect(ready.asked).toEqual(['a', 'b', 'c'])
+})
+
+test('one that is paused costs half of the time once, and is asked last for a while', async () => {
+  const paused = await listening(app => app.post('/inside/requests', () => new Promise(() => {})))
+  const other = await catalog()
+  const exists = asking([paused, other.url])
+  const startedAt = performance.now()
+  expect(await exists('a', 400)).toEqual({ exists: true })
+  expect(performance.now() - startedAt).toBeGreaterThan(190)
+  for (const api of ['b', 'c', 'd']) expect(await exists(api, 400)).toEqual({ exists: true })
+  expect(performance.now() - startedAt).toBeLessThan(380)
+})
+
+test('an only replica whose connection breaks off is asked again', async () => {
+  const broken = new EventEmitter()
+  const { url, asked } = await catalog(async () => {
+    if (asked.length === 1) broken.emit('connection')
+    return true
+  })
+  broken.once('connection', () => opened[0]?.server.closeAllConnections())
+  expect(await asking([url])('a')).toEqual({ exists: true })
+  expect(asked).toEqual(['a', 'a'])
+})
+
+test('a refusal arrives as it was, and no other replica is asked', async () => {
+  const refusing = async () => {
+    throw new Refusal('api-not-found', { detail: 'it is gone' })
+  }
+  const [first, second] = [await catalog(refusing), await catalog(refusing)]
+  const refused = asking([first.url, second.url])('a')
+  await expect(refused).rejects.toBeInstanceOf(RequestFailed)
+  await expect(refused).rejects.toMatchObject({ code: 'api-not-found', details: { detail: 'it is gone' } })
+  expect([...first.asked, ...second.asked]).toEqual(['a'])
+})
+
+test('when nobody answers, that is said within the time', async () => {
+  await expect(asking([nowhere, nowhere])('a')).rejects.toBeInstanceOf(NoResponder)
+  const paused = await listening(app => app.post('/inside/requests', () => new Promise(() => {})))
+  await expect(asking([paused, paused, paused])('a', 100)).rejects.toBeInstanceOf(RequestTimeout)
+})
+
+test('who is not vouched for is told nothing', async () => {
+  const { url, asked } = await catalog()
+  await expect(asking([url], 'forged')('a')).rejects.toBeInstanceOf(NoResponder)
+  expect(asked).toEqual([])
+})
+
+test('a service whose URL is not known is asked over the bus', async () => {
+  const { bus } = peers({ bus: away, urls: {}, basePath: '', pass: () => '' })
+  const asked = bus.request(subjects.react('catalog'), {}, { timeoutMs: 1_000 })
+  await expect(asked).rejects.toBeInstanceOf(BusUnavailable)
+})
