@@ -24,6 +24,8 @@ const eventTypes = z
   .max(100)
   .transform(types => [...new Set(types)])
 
+const ORDERED = 'Whether the events of a resource are delivered one after the other.'
+
 export const WebhookInput = z
   .object({
     name: optional(label(255)).meta({ description: 'A slug of displayName when absent' }),
@@ -31,6 +33,7 @@ export const WebhookInput = z
     url,
     active: z.boolean(),
     eventTypes,
+    ordered: optional(z.boolean()).meta({ description: `${ORDERED} Not when absent` }),
   })
   .meta({ id: 'WebhookInput' })
 export type WebhookInput = z.infer<typeof WebhookInput>
@@ -43,6 +46,10 @@ export const WebhookUpdate = z
     active: z.boolean().nullish().meta({ description: 'Unchanged when absent' }),
     events: eventTypes.nullish(),
     eventTypes: eventTypes.nullish().meta({ description: 'Another name for events' }),
+    ordered: z
+      .boolean()
+      .nullish()
+      .meta({ description: `${ORDERED} Unchanged when absent` }),
   })
   .refine(input => input.events ?? input.eventTypes, { path: ['events'], error: 'is required' })
   .meta({ id: 'WebhookUpdate' })
@@ -56,6 +63,9 @@ export const WebhookRecord = z
     url: z.string(),
     active: z.boolean(),
     eventTypes: z.array(z.string()),
+    ordered: z.boolean().meta({
+      description: `${ORDERED} The next waits until the one before arrived or was given up`,
+    }),
     createdAt: Timestamp,
     updatedAt: Timestamp,
     disabledReason: z.string().nullable().meta({ description: 'Why the service made it inactive' }),
@@ -101,6 +111,10 @@ export const DeliveryRecord = z
     createdAt: Timestamp,
     lastAttemptAt: Timestamp.nullable(),
     nextAttemptAt: Timestamp.nullable(),
+    waitsFor: z
+      .uuid()
+      .nullable()
+      .meta({ description: 'The delivery before it to an ordered webhook, until that has come to an end' }),
     responseStatus: z.int().nullable(),
     failureMessage: z.string().nullable(),
     attemptLog: z.array(Attempt),
@@ -125,6 +139,7 @@ const record = {
   id: '7a1d2c3b-0e4f-4a5b-8c6d-9e0f1a2b3c4d',
   name: 'deployments',
   ...example,
+  ordered: false,
   createdAt: '2026-11-21T09:30:00.000Z',
   updatedAt: '2026-11-21T09:30:00.000Z',
   disabledReason: null,

@@ -1,10 +1,11 @@
 import { CloudEvent, isEventType, PublicEvent, subjects } from '@gantry/contracts'
 import { AppendTooLarge, type CommandMetadata, type Log, Refusal } from '@gantry/event-sourcing'
-import type { Message } from '@gantry/messaging'
+import type { Message, StoredMessage } from '@gantry/messaging'
 import type { Collection } from '@gantry/read-models'
 import { z } from 'zod'
 import { bodyOf, deliveryId } from './delivery/occasion.ts'
 import type { Dispatcher } from './dispatch/dispatcher.ts'
+import { inOrder } from './in-order.ts'
 import type { Intake } from './platform-event/intake.ts'
 import type { WebhookDocument } from './webhook/webhook.projection.ts'
 
@@ -24,11 +25,13 @@ export interface Reacting {
 const PAGE = 100
 
 /** Public events become deliveries, events of the platform become public events; each once, however often it comes. */
-export function reactionsOf(options: Reacting): (message: Message) => Promise<void> {
+export function reactionsOf(options: Reacting): (message: StoredMessage) => Promise<void> {
   const { webhooks, dispatcher, receive, newId, now, log } = options
+  // Deliveries of a resource are made in the order of its events, which is the order that ordered webhooks get.
+  const inTurn = inOrder()
 
   const deliver = async (event: PublicEvent, message: Message) => {
-    const { id, type, time, data } = event
+    const { id, type, time, data, subject } = event
     const metadata = (): CommandMetadata => ({
       // Never the same twice: two that handle the event at once must not both believe that they made the delivery.
       commandId: newId(),
@@ -44,7 +47,7 @@ export function reactionsOf(options: Reacting): (message: Message) => Promise<vo
       const targets = await webhooks.list({ where, limit: PAGE })
       await Promise.all(
         targets.map(({ doc }) => {
-          const made = { id: deliveryId(id, doc.id), eventId: id, eventType: type, body }
+          const made = { id: deliveryId(id, doc.id), eventId: id, eventType: type, body, resource: subject }
           return dispatcher.deliver(doc, made, metadata())
         }),
       )
@@ -74,9 +77,11 @@ export function reactionsOf(options: Reacting): (message: Message) => Promise<vo
     if (!isEventType(type)) return
     const event = PublicEvent.safeParse(message.data)
     if (!event.success) throw new Refusal('invalid-request', { detail: z.prettifyError(event.error) })
-    await deliver(event.data, message).catch(error => {
-      // It would be too large the next time as well, and hold up what comes after it for ever.
-      throw error instanceof AppendTooLarge ? new Refusal('body-too-large') : error
-    })
+    await inTurn(event.data.subject, message.sequence, () =>
+      deliver(event.data, message).catch(error => {
+        // It would be too large the next time as well, and hold up what comes after it for ever.
+        throw error instanceof AppendTooLarge ? new Refusal('body-too-large') : error
+      }),
+    )
   }
 }

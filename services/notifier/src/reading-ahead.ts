@@ -1,11 +1,11 @@
 import type { Log } from '@gantry/event-sourcing'
-import type { Bus, Message, StoredMessage } from '@gantry/messaging'
+import type { Bus, StoredMessage } from '@gantry/messaging'
 
 export interface ReadingAheadOptions {
   bus: Bus
   subjects: readonly string[]
   /** May run for many messages at once, in any order, and more than once for the same. */
-  react(message: Message): Promise<void>
+  react(message: StoredMessage): Promise<void>
   /** Messages that may be begun before the consumer comes to them. */
   window: number
   signal: AbortSignal

@@ -83,6 +83,7 @@ export interface Webhook {
   url: string
   active: boolean
   eventTypes: string[]
+  ordered: boolean
   createdAt: string
   updatedAt: string
   disabledReason: string | null
@@ -120,6 +121,7 @@ export interface Delivery {
   createdAt: string
   lastAttemptAt: string | null
   nextAttemptAt: string | null
+  waitsFor: string | null
   responseStatus: number | null
   failureMessage: string | null
   attemptLog: Attempt[]

@@ -1,10 +1,17 @@
 import { createServer } from 'node:net'
 import { describe, expect, test } from 'vitest'
 import { cancel, delivery, givenUp, happen, messageIds, retry, retrying, working } from '../src/deliveries.ts'
-import { admin, eventually, unique, uuid } from '../src/gantry.ts'
+import { admin, eventually, platformEvent, publish, unique, uuid } from '../src/gantry.ts'
 import { heldReply, type Inbox, openInbox, RECEIVER_URL, verify } from '../src/receiver.ts'
 import type { Delivery, Webhook } from '../src/records.ts'
-import { changeWebhook, delivered, deliveryAbout, readDelivery, subscribe } from '../src/webhooks.ts'
+import {
+  changeWebhook,
+  delivered,
+  deliveryAbout,
+  listDeliveries,
+  readDelivery,
+  subscribe,
+} from '../src/webhooks.ts'
 
 describe.concurrent('an event that matches an active webhook', () => {
   test('arrives signed, with the payload that the record shows', async () => {
@@ -333,4 +340,30 @@ describe.concurrent('retrying by hand', () => {
     const { webhook } = await subscribe(['API_DEPLOYMENT_FAILED'])
     ;(await admin.get(`/webhooks/${webhook.id}/requests/${uuid()}`)).refused(404)
   })
+})
+
+test.concurrent('an ordered webhook hears of a resource again when it took what was before, of others at once', async () => {
+  const [resource, other] = [unique('resource'), unique('other')]
+  const { respond, letGo } = heldReply()
+  const { webhook, inbox } = await subscribe(['SUBSCRIPTION_CREATED'], { about: resource, respond })
+  expect(await changeWebhook(webhook, { ordered: true })).toMatchObject({ ordered: true })
+  const tell = async (subject: string, n: number) =>
+    (await publish({ ...platformEvent('SUBSCRIPTION_CREATED', { about: resource, n }), subject })).is(202)
+  const told = () => inbox.received.map(({ payload }) => payload.data.n)
+  await tell(resource, 1)
+  await inbox.arrival(1)
+  await tell(resource, 2)
+  await tell(other, 3)
+  await inbox.arrival(2)
+  expect(told()).toEqual([1, 3])
+  const waiting = await eventually(async () => {
+    const found = (await listDeliveries(webhook)).content.find(({ payload }) => payload.data.n === 2)
+    if (!found) throw new Error('the second event has no delivery yet')
+    return found
+  })
+  expect(waiting).toMatchObject({ status: 'CREATED', attempts: 0, waitsFor: expect.any(String) })
+  letGo({ status: 200 })
+  await inbox.arrival(3)
+  expect(told()).toEqual([1, 3, 2])
+  expect(await delivered(webhook, waiting.id, 'SUCCESS')).toMatchObject({ waitsFor: null })
 })

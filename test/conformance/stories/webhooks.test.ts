@@ -65,6 +65,16 @@ describe('creating a webhook', () => {
     expect((await readWebhook(webhook.id)).active).toBe(active)
   })
 
+  test('is not ordered unless asked to be', async () => {
+    const { id, ordered } = await createWebhook()
+    expect(ordered).toBe(false)
+    const webhook = await createWebhook({ ordered: true })
+    expect(await readWebhook(webhook.id)).toMatchObject({ ordered: true })
+    expect(await changeWebhook(webhook, { displayName: 'Still' })).toMatchObject({ ordered: true })
+    expect(await changeWebhook(webhook, { ordered: false })).toMatchObject({ ordered: false })
+    expect(await readWebhook(id)).toMatchObject({ ordered: false })
+  })
+
   test('takes every event type', async () => {
     const webhook = await createWebhook({ eventTypes: EVENT_TYPES })
     expect(webhook.eventTypes.toSorted()).toEqual(EVENT_TYPES.toSorted())

@@ -1,7 +1,7 @@
 import { storyMetadata as metadata, story } from '@gantry/event-sourcing/testing'
 import { describe, expect, test } from 'vitest'
 import { type DeliveryCommand, deliveryDecider, type Outcome } from './delivery.decide.ts'
-import type { DeliveryEvent, DeliveryState } from './delivery.ts'
+import { type DeliveryEvent, type DeliveryState, holdsUp, obstacle, type Place } from './delivery.ts'
 
 const SECOND = 1_000
 const NOW = metadata.now
@@ -439,5 +439,63 @@ describe('the audit log', () => {
   test('and not of what the service does by itself', () => {
     for (const event of [started(1), failed(1, 10), succeeded(1), cancelled('webhook-deleted')])
       expect(changeOf(FIRST_UNDER_WAY, event)).toBeNull()
+  })
+})
+
+describe('a delivery to an ordered webhook', () => {
+  const BEFORE = '0b6e7a52-0f5e-4d6c-8f6d-3a1b2c3d4e01'
+  const first: Place = { resource: 'payments', number: 1, after: null }
+  const second: Place = { resource: 'payments', number: 2, after: BEFORE }
+  const inLine = (line: Place): DeliveryEvent => ({
+    type: 'DeliveryCreated',
+    data: { ...fields, createdAt: NOW, line },
+  })
+  const turnCame: DeliveryEvent = { type: 'TurnCame', data: { at: NOW } }
+  const takeTurn: DeliveryCommand = { type: 'TakeTurn', metadata, claim }
+
+  test('begins at once when none is before it', () => {
+    given()
+      .when({ ...create, line: first, claim })
+      .then(inLine(first), started(1))
+  })
+  test('waits for the one before it, whoever wants to begin it', () => {
+    given()
+      .when({ ...create, line: second, claim })
+      .then(inLine(second))
+    given(inLine(second)).when(later(3_600, start)).then()
+    given(inLine(second)).when(retry).thenRefused('delivery-not-failed')
+  })
+  test('begins when its turn comes, now or when there is room', () => {
+    given(inLine(second)).when(takeTurn).then(turnCame, started(1))
+    given(inLine(second)).when({ type: 'TakeTurn', metadata }).then(turnCame)
+    given(inLine(second), turnCame).when(start).then(started(1))
+  })
+  test('has one turn', () => {
+    given(inLine(second), turnCame).when(takeTurn).then()
+    given(inLine(second), cancelled()).when(takeTurn).then()
+    given(inLine(first)).when(takeTurn).then()
+    given().when(takeTurn).then()
+  })
+  test('holds up those behind it until it has come to its end, not while it is sent again by hand', () => {
+    const obstacleAfter = (...events: DeliveryEvent[]) => obstacle(given(...events).state)
+    expect(obstacleAfter(inLine(first))).toBe(ID)
+    expect(obstacleAfter(inLine(second))).toBe(ID)
+    expect(obstacleAfter(inLine(second), turnCame, started(1), failed(1, 10))).toBe(ID)
+    expect(obstacleAfter(inLine(second), turnCame, started(1), lost(1))).toBe(ID)
+    expect(obstacleAfter(inLine(second), turnCame, started(1), succeeded(1))).toBeNull()
+    const exhausted = [inLine(first), started(1), failed(1, null), gaveUp('exhausted')]
+    expect(obstacleAfter(...exhausted)).toBeNull()
+    expect(obstacleAfter(...exhausted, retryRequested)).toBeNull()
+    expect(holdsUp(given(...exhausted, retryRequested).state)).toBe(false)
+  })
+  test('that is cancelled before its turn leaves those behind it to what it waited for', () => {
+    const { state } = given(inLine(second), cancelled())
+    expect(obstacle(state)).toBe(BEFORE)
+    expect(holdsUp(state)).toBe(false)
+    expect(obstacle(given(inLine(second), cancelled(), retryRequested).state)).toBe(BEFORE)
+  })
+  test('of a webhook that is not ordered holds up nobody', () => {
+    expect(obstacle(given(created).state)).toBeNull()
+    expect(obstacle(given().state)).toBeNull()
   })
 })

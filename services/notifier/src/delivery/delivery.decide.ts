@@ -9,12 +9,14 @@ import {
   isPending,
   isTest,
   isUnderWay,
+  isWaiting,
   type Pending,
+  type Place,
 } from './delivery.ts'
 import { pauseAfter } from './schedule.ts'
 
 /** An attempt that is about to be made. */
-interface Claim {
+export interface Claim {
   url: string
   /** How long the outcome may take to be known. */
   lostAfterMs: number
@@ -47,8 +49,12 @@ export type DeliveryCommand =
       eventId: string
       eventType: string
       body: string
+      /** Behind another its first attempt has to wait, also with a claim. */
+      line?: Place | undefined
       claim?: Claim | undefined
     } & Commanded)
+  /** What was before it in its line has come to its end. With a claim its first attempt begins in the same append. */
+  | ({ type: 'TakeTurn'; claim?: Claim | undefined } & Commanded)
   | ({ type: 'StartAttempt'; claim: Claim } & Commanded)
   | ({ type: 'RecordOutcome'; outcome: Outcome } & Commanded)
   | ({ type: 'RetryDelivery'; webhookDeleted: boolean } & Commanded)
@@ -79,13 +85,13 @@ function decide(rules: DeliveryRules, state: DeliveryState, command: DeliveryCom
   if (command.type === 'CreateDelivery') {
     // The event was seen before.
     if (state.status !== 'Absent') return []
-    const { id, webhook, url, eventId, eventType, body, claim } = command
+    const { id, webhook, url, eventId, eventType, body, line, claim } = command
     const created: DeliveryEvent = {
       type: 'DeliveryCreated',
-      data: { id, webhook, url, eventId, eventType, body, createdAt: now },
+      data: { id, webhook, url, eventId, eventType, body, createdAt: now, ...(line && { line }) },
     }
     const trigger = isTest(command) ? 'TEST' : 'AUTOMATIC'
-    return claim ? [created, started(1, trigger, claim, now)] : [created]
+    return claim && !line?.after ? [created, started(1, trigger, claim, now)] : [created]
   }
   if (state.status === 'Absent') {
     if (command.type === 'RetryDelivery' || command.type === 'CancelDelivery')
@@ -94,6 +100,11 @@ function decide(rules: DeliveryRules, state: DeliveryState, command: DeliveryCom
   }
 
   switch (command.type) {
+    case 'TakeTurn': {
+      if (!isWaiting(state)) return []
+      const came: DeliveryEvent = { type: 'TurnCame', data: { at: now } }
+      return command.claim ? [came, started(1, state.trigger, command.claim, now)] : [came]
+    }
     case 'StartAttempt':
       return isPending(state) ? claimed(state, command.claim, now) : []
     case 'RecordOutcome':
@@ -123,6 +134,7 @@ function decide(rules: DeliveryRules, state: DeliveryState, command: DeliveryCom
 
 /** The attempt, when one is due; nothing while another is under way. */
 function claimed({ next, trigger, attempts }: Pending, claim: Claim, now: string): DeliveryEvent[] {
+  if ('waitsFor' in next) return []
   if ('dueAt' in next) return next.dueAt <= now ? [started(attempts + 1, trigger, claim, now)] : []
   if (next.lostAt > now) return []
   const lost: DeliveryEvent = { type: 'AttemptLost', data: { number: next.sending, at: now } }

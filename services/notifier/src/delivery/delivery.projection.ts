@@ -1,8 +1,15 @@
 import type { DeliveryRecord } from '@gantry/contracts'
 import type { Project } from '@gantry/event-sourcing'
 import { defineCollection } from '@gantry/read-models'
-import { type DeliveryEvent, type DeliveryState, isPending, isTest, type Pending } from './delivery.ts'
-import { type Lane, queueKey } from './lane.ts'
+import {
+  type DeliveryEvent,
+  type DeliveryState,
+  holdsUp,
+  isPending,
+  isTest,
+  type Pending,
+} from './delivery.ts'
+import { type Lane, lineKey, queueKey } from './lane.ts'
 
 /** A delivery as its readers and the scheduler need it. */
 export interface DeliveryDocument extends Omit<DeliveryRecord, 'payload'> {
@@ -10,11 +17,15 @@ export interface DeliveryDocument extends Omit<DeliveryRecord, 'payload'> {
   /** Place in its lane; null when nothing is left to do. */
   queue: string | null
   finishedAt: string | null
+  /** The line in which others stand behind it; null when none has to wait for it. */
+  line: string | null
+  /** Its number in the line. */
+  turn: number | null
 }
 
 export const deliveries = defineCollection<DeliveryDocument>({
   name: 'notifier.deliveries',
-  version: 1,
+  version: 2,
   fields: {
     webhook: 'string',
     status: 'string',
@@ -24,15 +35,18 @@ export const deliveries = defineCollection<DeliveryDocument>({
     nextAttemptAt: 'string',
     queue: 'string',
     finishedAt: 'string',
+    line: 'string',
+    turn: 'number',
   },
 })
 
 /** When the scheduler has to look at it: for the next attempt, or because the one under way is lost. */
-export const dueAt = ({ next }: Pending) => ('dueAt' in next ? next.dueAt : next.lostAt)
+export const dueAt = ({ next, createdAt }: Pending) =>
+  'dueAt' in next ? next.dueAt : 'lostAt' in next ? next.lostAt : createdAt
 
 export const laneOf = (state: Pending): Lane => ({
   webhook: state.webhook,
-  kind: isTest(state) ? 'test' : state.attempts === 0 ? 'first' : 'retry',
+  kind: 'waitsFor' in state.next ? 'turn' : isTest(state) ? 'test' : state.attempts === 0 ? 'first' : 'retry',
 })
 
 /** @param isExpired whether the record of a delivery is no longer kept: a rebuild does not bring it back */
@@ -44,7 +58,7 @@ export const projectDelivery =
     return [{ collection: deliveries, id, doc, revision }]
   }
 
-function documentOf(state: Exclude<DeliveryState, { status: 'Absent' }>): DeliveryDocument {
+export function documentOf(state: Exclude<DeliveryState, { status: 'Absent' }>): DeliveryDocument {
   const pending = isPending(state) ? state : undefined
   return {
     id: state.id,
@@ -56,18 +70,28 @@ function documentOf(state: Exclude<DeliveryState, { status: 'Absent' }>): Delive
     attempts: state.attempts,
     createdAt: state.createdAt,
     lastAttemptAt: state.lastAttemptAt,
+    waitsFor: pending && 'waitsFor' in pending.next ? pending.next.waitsFor : null,
     nextAttemptAt: pending && 'dueAt' in pending.next ? pending.next.dueAt : null,
     responseStatus: state.responseStatus,
     failureMessage: state.failureMessage,
     attemptLog: [...state.log],
     body: state.body,
-    queue: pending ? queueKey(laneOf(pending), dueAt(pending)) : null,
+    queue: pending ? queueKey(laneOf(pending), dueAt(pending), state.id) : null,
     finishedAt: state.finishedAt,
+    line: holdsUp(state) ? lineKey(state.webhook, state.line.resource) : null,
+    turn: state.line?.number ?? null,
   }
 }
 
 /** The record as the interface shows it. */
-export function deliveryRecord({ body, queue, finishedAt, ...fields }: DeliveryDocument): DeliveryRecord {
+export function deliveryRecord({
+  body,
+  queue,
+  finishedAt,
+  line,
+  turn,
+  ...fields
+}: DeliveryDocument): DeliveryRecord {
   return { ...fields, payload: JSON.parse(body) }
 }
 

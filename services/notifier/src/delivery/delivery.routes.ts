@@ -61,13 +61,15 @@ export function deliveryRoutes(route: AddRoute, options: DeliveryRoutes): void {
     const owner = state.status === 'Absent' ? undefined : await webhook.load(state.webhook)
     const webhookDeleted = owner?.state.status === 'Deleted'
     const executed = await delivery.execute(id, { type: 'RetryDelivery', metadata, webhookDeleted })
-    dispatcher.dueNow(executed.state)
+    dispatcher.changed(executed.state)
     return answer(200, executed)
   })
 
-  route(cancelDelivery, async ({ params, metadata }) =>
-    answer(200, await delivery.execute(params.request_id, { type: 'CancelDelivery', metadata })),
-  )
+  route(cancelDelivery, async ({ params, metadata }) => {
+    const executed = await delivery.execute(params.request_id, { type: 'CancelDelivery', metadata })
+    dispatcher.changed(executed.state)
+    return answer(200, executed)
+  })
 
   const existing = async (id: string): Promise<WebhookDocument> => {
     const stored = await webhooks.get(id)

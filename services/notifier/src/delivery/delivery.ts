@@ -9,6 +9,15 @@ interface Answered {
   responseBody: string | null
 }
 
+/** Where a delivery to an ordered webhook stands among those about the same resource. */
+export interface Place {
+  resource: string
+  /** Greater than that of the delivery before it. */
+  number: number
+  /** The delivery before it, which has to come to its end first; null when there is none. */
+  after: string | null
+}
+
 export type DeliveryEvent =
   | {
       type: 'DeliveryCreated'
@@ -21,8 +30,12 @@ export type DeliveryEvent =
         /** The bytes of the body as text: they are what is signed and sent in every attempt. */
         body: string
         createdAt: string
+        /** Only for an ordered webhook. */
+        line?: Place
       }
     }
+  /** Nothing of its line that was before it is still to be delivered. */
+  | { type: 'TurnCame'; data: { at: string } }
   /** Claims the attempt: whoever appends this sends, and nobody else does until it is lost. */
   | {
       type: 'AttemptStarted'
@@ -72,6 +85,8 @@ interface Delivery {
   /** Failed attempts since the schedule began. */
   failures: number
   finishedAt: string | null
+  /** `ended` once it has come to its end, be it that somebody has it sent again later. */
+  line: (Place & { ended: boolean }) | null
 }
 
 /** It waits for an attempt, or one is under way. */
@@ -83,6 +98,8 @@ export interface Pending extends Delivery {
     | { dueAt: string }
     /** `again` when somebody asked for an attempt while this one was under way. */
     | { sending: number; lostAt: string; again: boolean }
+    /** A delivery, or whatever that one waits for. */
+    | { waitsFor: string }
 }
 
 export interface Finished extends Delivery {
@@ -105,10 +122,32 @@ export const isPending = (state: DeliveryState): state is Pending =>
 
 export const isTest = ({ eventType }: { eventType: string }) => eventType === 'TEST'
 
+/** Whether it waits for those before it in its line. */
+export const isWaiting = (state: DeliveryState): state is Pending & { next: { waitsFor: string } } =>
+  isPending(state) && 'waitsFor' in state.next
+
+interface InLine {
+  line: Place & { ended: boolean }
+}
+
+/** Whether those behind it in its line have to wait for it. */
+export const holdsUp = <State extends DeliveryState>(state: State): state is State & InLine =>
+  state.status !== 'Absent' && state.line !== null && !state.line.ended
+
+/**
+ * What a delivery that was put behind this one waits for: this one; when this one was cancelled before its turn, what
+ * it waited for itself; or nothing.
+ */
+export function obstacle(state: DeliveryState): string | null {
+  if (state.status === 'Absent' || !state.line) return null
+  return state.line.ended ? state.line.after : state.id
+}
+
 export function evolveDelivery(state: DeliveryState, event: DeliveryEvent): DeliveryState {
   if (event.type === 'DeliveryCreated') {
+    const { line, ...fields } = event.data
     return {
-      ...event.data,
+      ...fields,
       status: 'CREATED',
       attempts: 0,
       log: [],
@@ -117,13 +156,17 @@ export function evolveDelivery(state: DeliveryState, event: DeliveryEvent): Deli
       failureMessage: null,
       failures: 0,
       finishedAt: null,
-      trigger: isTest(event.data) ? 'TEST' : 'AUTOMATIC',
-      next: { dueAt: event.data.createdAt },
+      line: line ? { ...line, ended: false } : null,
+      trigger: isTest(fields) ? 'TEST' : 'AUTOMATIC',
+      next: line?.after ? { waitsFor: line.after } : { dueAt: fields.createdAt },
     }
   }
   if (state.status === 'Absent') return state
 
   switch (event.type) {
+    case 'TurnCame':
+      if (!isPending(state)) return state
+      return { ...state, line: state.line && { ...state.line, after: null }, next: { dueAt: event.data.at } }
     case 'AttemptStarted': {
       if (!isPending(state)) return state
       const { number, trigger, url, startedAt, lostAt } = event.data
@@ -207,6 +250,6 @@ const logged = ({ log }: Delivery, number: number, outcome: Partial<Attempt>): A
   log.map(attempt => (attempt.number === number ? { ...attempt, ...outcome } : attempt))
 
 function finished(state: Pending, status: Finished['status'], finishedAt: string): Finished {
-  const { trigger, next, ...delivery } = state
-  return { ...delivery, status, finishedAt }
+  const { trigger, next, line, ...delivery } = state
+  return { ...delivery, status, finishedAt, line: line && { ...line, ended: true } }
 }

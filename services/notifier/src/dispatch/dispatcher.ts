@@ -1,9 +1,15 @@
 import type { Aggregate, CommandMetadata, Executed, Log } from '@gantry/event-sourcing'
 import type { Bus } from '@gantry/messaging'
 import type { Collection, Leases } from '@gantry/read-models'
-import type { DeliveryCommand } from '../delivery/delivery.decide.ts'
-import { type DeliveryDocument, dueAt, laneOf } from '../delivery/delivery.projection.ts'
-import { type DeliveryEvent, type DeliveryState, isPending, type Pending } from '../delivery/delivery.ts'
+import type { Claim, DeliveryCommand } from '../delivery/delivery.decide.ts'
+import { type DeliveryDocument, documentOf, dueAt, laneOf } from '../delivery/delivery.projection.ts'
+import {
+  type DeliveryEvent,
+  type DeliveryState,
+  isPending,
+  isWaiting,
+  type Pending,
+} from '../delivery/delivery.ts'
 import { type Lane, pendingOf } from '../delivery/lane.ts'
 import type { WebhookCommand } from '../webhook/webhook.decide.ts'
 import type { WebhookDocument } from '../webhook/webhook.projection.ts'
@@ -13,6 +19,7 @@ import type { MakeAttempt } from './attempts.ts'
 import { removeFinished } from './expiry.ts'
 import type { Room } from './room.ts'
 import { scheduler, type TakenUp } from './scheduler.ts'
+import { turns } from './turns.ts'
 
 export interface DispatcherOptions {
   delivery: Aggregate<DeliveryState, DeliveryCommand, DeliveryEvent>
@@ -39,6 +46,8 @@ export interface NewDelivery {
   eventId: string
   eventType: string
   body: string
+  /** What the event is about, for ordered webhooks: they get its events in the order in which deliveries are made. */
+  resource?: string
 }
 
 /**
@@ -53,8 +62,8 @@ export interface Dispatcher {
     delivery: NewDelivery,
     metadata: CommandMetadata,
   ): Promise<Executed<DeliveryState, DeliveryEvent>>
-  /** A delivery has become due, by a person's command. */
-  dueNow(state: DeliveryState): void
+  /** A delivery has become due, or has come to its end, by a person's command. */
+  changed(state: DeliveryState): void
   /** A webhook may be called again, or elsewhere. */
   webhookChanged(id: string): void
   /** Cancels what a deleted webhook has pending. */
@@ -73,6 +82,7 @@ export function dispatcher(options: DispatcherOptions): Dispatcher {
   const { delivery, deliveries, webhook, webhooks, makeAttempt, room, now, metadata, log } = options
   const busy = new Set<string>()
   const underWay = new Set<Promise<unknown>>()
+  const lines = turns(delivery, deliveries)
   let running = false
 
   const claimFor = ({ url }: WebhookDocument) => ({ url, lostAfterMs: options.lostAfterMs })
@@ -92,8 +102,9 @@ export function dispatcher(options: DispatcherOptions): Dispatcher {
   /** Makes an attempt that was claimed; its place in the room is taken until its outcome is recorded. */
   const carryOut = async (target: WebhookDocument, claimed: Pending, giveBack: () => void) => {
     busy.add(claimed.id)
+    let state: DeliveryState = claimed
     try {
-      const state = await makeAttempt(target, claimed)
+      state = await makeAttempt(target, claimed)
       if (isPending(state) && 'dueAt' in state.next) leave(state)
     } catch (error) {
       log.error({ delivery: claimed.id, err: error }, 'an attempt could not be made')
@@ -102,28 +113,20 @@ export function dispatcher(options: DispatcherOptions): Dispatcher {
       giveBack()
       due.wake()
     }
+    await callNext(state)
   }
 
-  const make = async (
+  /** Executes a command that may claim a first attempt, which begins at once when there is room for it. */
+  const beginning = async (
     target: WebhookDocument,
-    { id, eventId, eventType, body }: NewDelivery,
-    commanded: CommandMetadata,
+    kind: 'first' | 'test',
+    execute: (claim?: Claim) => Promise<Executed<DeliveryState, DeliveryEvent>>,
   ) => {
-    const lane: Lane = { webhook: target.id, kind: eventType === 'TEST' ? 'test' : 'first' }
-    const giveBack = running ? room.take(lane) : undefined
+    const lane: Lane = { webhook: target.id, kind }
+    const giveBack = running && mayCall(target, lane) ? room.take(lane) : undefined
     let begun = false
     try {
-      const executed = await delivery.execute(id, {
-        type: 'CreateDelivery',
-        metadata: commanded,
-        id,
-        webhook: target.id,
-        url: target.url,
-        eventId,
-        eventType,
-        body,
-        claim: giveBack && claimFor(target),
-      })
+      const executed = await execute(giveBack && claimFor(target))
       const { state, events } = executed
       if (events.length > 0 && isPending(state)) {
         begun = giveBack !== undefined
@@ -134,6 +137,62 @@ export function dispatcher(options: DispatcherOptions): Dispatcher {
     } finally {
       if (!begun) giveBack?.()
     }
+  }
+
+  /** Begins what waits for its turn, if that has come. */
+  const callUp = async (id: string) => {
+    const { state } = await delivery.load(id)
+    if (!isWaiting(state) || !(await lines.hasCome(state))) return
+    const target = await webhooks.get(state.webhook)
+    // Nobody waits for what a deleted webhook has pending; without the record of a live one it cannot be begun yet.
+    if (!target) return
+    const command: DeliveryCommand = { type: 'TakeTurn', metadata: metadata() }
+    await beginning(target.doc, 'first', claim => delivery.execute(id, { ...command, claim }))
+  }
+
+  /** What is forgotten here, or fails, is called by the scheduler. */
+  const callNext = async (ended: DeliveryState) => {
+    try {
+      const next = await lines.next(ended)
+      if (next) await callUp(next)
+    } catch (error) {
+      log.warn({ err: error }, 'the next of a line could not be begun')
+    }
+  }
+
+  const make = async (
+    target: WebhookDocument,
+    { id, eventId, eventType, body, resource }: NewDelivery,
+    commanded: CommandMetadata,
+  ) => {
+    const line = target.ordered && resource !== undefined ? await lines.last(target.id, resource) : undefined
+    const command: DeliveryCommand = {
+      type: 'CreateDelivery',
+      metadata: commanded,
+      id,
+      webhook: target.id,
+      url: target.url,
+      eventId,
+      eventType,
+      body,
+      line,
+    }
+    if (line?.after) {
+      const executed = await delivery.execute(id, command)
+      // The one before may have come to its end before it could be seen that somebody is behind it.
+      if (executed.events.length > 0) await callUp(id)
+      else await makeKnown(executed)
+      return executed
+    }
+    const kind = eventType === 'TEST' ? 'test' : 'first'
+    const executed = await beginning(target, kind, claim => delivery.execute(id, { ...command, claim }))
+    if (line && executed.events.length === 0) await makeKnown(executed)
+    return executed
+  }
+
+  /** Whoever looks for the end of a line finds this delivery, even if the process that made it died before it said so. */
+  const makeKnown = async ({ state, revision }: Executed<DeliveryState, DeliveryEvent>) => {
+    if (isPending(state)) await deliveries.put(documentOf(state), revision)
   }
 
   const takeUp = (entry: Entry): Promise<TakenUp> | undefined => {
@@ -193,6 +252,9 @@ export function dispatcher(options: DispatcherOptions): Dispatcher {
   const due = scheduler({
     ...options,
     takeUp,
+    async callForgotten(id, signal) {
+      for await (const waiting of lines.forgotten(id, signal)) await callUp(waiting)
+    },
     isOpen,
     isBusy: id => busy.has(id),
     housekeeping(signal) {
@@ -203,8 +265,9 @@ export function dispatcher(options: DispatcherOptions): Dispatcher {
 
   return {
     deliver: (...made) => track(make(...made)),
-    dueNow(state) {
+    changed(state) {
       if (isPending(state) && 'dueAt' in state.next) leave(state)
+      track(callNext(state))
     },
     webhookChanged: due.reopen,
     abandon,

@@ -22,6 +22,8 @@ export interface SchedulerOptions {
   isBusy(id: string): boolean
   /** Whether anything is to be begun in a lane that the store has something in. */
   isOpen(lane: Lane): Promise<boolean>
+  /** Begins what waits for its turn at a webhook though that has come. */
+  callForgotten(webhook: string, signal: AbortSignal): Promise<void>
   /** Done from time to time by whoever schedules. */
   housekeeping(signal: AbortSignal): Promise<void>
   leases: Leases
@@ -176,7 +178,8 @@ export function scheduler(options: SchedulerOptions): Scheduler {
       })
       if (!first?.doc.queue) break
       const { lane, dueAt } = parseQueueKey(first.doc.queue)
-      if (await isOpen(lane)) plan.found(lane, dueAt)
+      if (lane.kind === 'turn') await options.callForgotten(lane.webhook, signal)
+      else if (await isOpen(lane)) plan.found(lane, dueAt)
       after = laneEnd(lane)
     }
     plan.surveyed()

@@ -15,6 +15,7 @@ const input = {
   url: URL,
   active: true,
   eventTypes: ['API_DEPLOYED'],
+  ordered: null,
 }
 const fields = {
   name: 'deployments-all',
@@ -22,6 +23,7 @@ const fields = {
   url: URL,
   active: true,
   eventTypes: ['API_DEPLOYED'],
+  ordered: false,
 }
 const created: WebhookEvent = {
   type: 'WebhookCreated',
@@ -83,6 +85,29 @@ describe('a webhook', () => {
     given(created)
       .when(update({ events: null, eventTypes: ['TEST'] }))
       .then(updated({ eventTypes: ['TEST'] }))
+  })
+  test('is ordered when asked, and stays so until asked otherwise', () => {
+    const ordered: WebhookEvent = {
+      type: 'WebhookCreated',
+      data: { ...created.data, ordered: true } as (typeof created & { type: 'WebhookCreated' })['data'],
+    }
+    given()
+      .when(create({ ordered: true }))
+      .then(ordered)
+    given(ordered)
+      .when(update({ url: 'https://example.com/other' }))
+      .then(updated({ url: 'https://example.com/other', ordered: true }))
+    given(ordered)
+      .when(update({ ordered: false }))
+      .then(updated({ ordered: false }))
+  })
+  test('recorded before there was a choice is not ordered', () => {
+    const { ordered, ...before } = fields
+    const recorded: WebhookEvent = {
+      type: 'WebhookCreated',
+      data: { id: ID, ...before, secret: 's1', createdAt: NOW },
+    }
+    expect(given(recorded).state).toMatchObject({ record: { ordered: false } })
   })
   test('is not changed by an update that says what it is', () => {
     given(created)

@@ -39,7 +39,12 @@ export const webhookDecider: Decider<WebhookState, WebhookCommand, WebhookEvent>
       const { id, input, sealedSecret } = command
       known(input.eventTypes)
       const name = input.name ?? slug(input.displayName)
-      return [{ type: 'WebhookCreated', data: { id, ...input, name, secret: sealedSecret, createdAt: now } }]
+      return [
+        {
+          type: 'WebhookCreated',
+          data: { id, ...input, name, ordered: input.ordered ?? false, secret: sealedSecret, createdAt: now },
+        },
+      ]
     }
     if (state.status !== 'Live') {
       if (command.type === 'DisableWebhook') return []
@@ -50,13 +55,14 @@ export const webhookDecider: Decider<WebhookState, WebhookCommand, WebhookEvent>
     switch (command.type) {
       case 'UpdateWebhook': {
         requireRevision(command, recordRevision)
-        const { name, displayName, url, active, events, eventTypes } = command.input
+        const { name, displayName, url, active, events, eventTypes, ordered } = command.input
         const fields = {
           name: name ?? record.name,
           displayName,
           url,
           active: active ?? record.active,
           eventTypes: events ?? eventTypes ?? record.eventTypes,
+          ordered: ordered ?? record.ordered,
         }
         known(fields.eventTypes)
         if (isDeepStrictEqual({ ...record, ...fields }, record)) return []

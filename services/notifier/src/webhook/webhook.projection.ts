@@ -11,7 +11,7 @@ export interface WebhookDocument extends WebhookRecord {
 
 export const webhooks = defineCollection<WebhookDocument>({
   name: 'notifier.webhooks',
-  version: 1,
+  version: 2,
   fields: {
     id: 'string',
     name: 'string',

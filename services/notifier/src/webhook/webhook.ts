@@ -6,6 +6,8 @@ interface Fields {
   url: string
   active: boolean
   eventTypes: string[]
+  /** Left out in what was recorded before there was a choice. */
+  ordered?: boolean
 }
 
 export type WebhookEvent =
@@ -45,7 +47,13 @@ export function evolveWebhook(state: WebhookState, event: WebhookEvent, revision
     const { secret, createdAt, ...fields } = event.data
     return {
       status: 'Live',
-      record: { ...fields, createdAt, updatedAt: createdAt, disabledReason: null },
+      record: {
+        ...fields,
+        ordered: fields.ordered ?? false,
+        createdAt,
+        updatedAt: createdAt,
+        disabledReason: null,
+      },
       recordRevision: revision,
       secrets: [{ sealed: secret, until: null }],
     }

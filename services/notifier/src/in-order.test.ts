@@ -1,0 +1,43 @@
+import { Refusal } from '@gantry/event-sourcing'
+import { expect, test } from 'vitest'
+import { inOrder } from './in-order.ts'
+
+const recorder = () => {
+  const done: string[] = []
+  const run = inOrder()
+  /** Work that lasts a turn of the event loop, or fails then. */
+  const work = (key: string, number: number, error?: Error) =>
+    run(key, number, async () => {
+      await new Promise(setImmediate)
+      if (error) throw error
+      done.push(`${key}${number}`)
+    })
+  return { done, work }
+}
+
+test('work of one key is done in order, that of another beside it', async () => {
+  const { done, work } = recorder()
+  await Promise.all([work('a', 1), work('a', 2), work('b', 3), work('a', 4)])
+  expect(done).toEqual(['a1', 'b3', 'a2', 'a4'])
+})
+
+test('what follows a failure fails with it, also what is asked for later, until both are asked for again', async () => {
+  const { done, work } = recorder()
+  const away = new Error('away')
+  const settled = await Promise.allSettled([work('a', 1, away), work('a', 2), work('b', 3)])
+  expect(settled.map(({ status }) => status)).toEqual(['rejected', 'rejected', 'fulfilled'])
+  await expect(work('a', 4)).rejects.toBe(away)
+  expect(done).toEqual(['b3'])
+  await Promise.all([work('a', 1), work('a', 2), work('a', 4)])
+  expect(done).toEqual(['b3', 'a1', 'a2', 'a4'])
+})
+
+test('a refusal holds up nothing', async () => {
+  const { done, work } = recorder()
+  const refused = work('a', 1, new Refusal('body-too-large'))
+  const next = work('a', 2)
+  await expect(refused).rejects.toThrow('body-too-large')
+  await next
+  await work('a', 3)
+  expect(done).toEqual(['a2', 'a3'])
+})

@@ -1,0 +1,246 @@
+import type { Dependencies } from '@gantry/service-kit'
+import fc from 'fast-check'
+import { Registry } from 'prom-client'
+import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
+import { notifierService } from './app.ts'
+import { hostNotifier, settingsOf } from './testing/notifier-host.ts'
+import { type Arrival, failing, held, openReceiver, type Receiver } from './testing/receiver.ts'
+
+const uuid = (n: number) => `00000000-0000-4000-8000-${String(n).padStart(12, '0')}`
+
+let receiver: Receiver
+const closing: (() => Promise<void>)[] = []
+beforeEach(async () => {
+  receiver = await openReceiver()
+})
+afterEach(async () => {
+  receiver.close()
+  for (const close of closing.splice(0).reverse()) await close()
+})
+const open = async (...options: Parameters<typeof hostNotifier>) => {
+  const host = await hostNotifier(...options)
+  closing.push(() => host.close())
+  return host
+}
+const replica = async (dependencies: Dependencies, settings: Parameters<typeof settingsOf>[0]) => {
+  const another = { ...dependencies, holder: 'another', metrics: new Registry() }
+  const service = notifierService(another, settingsOf(settings), { random: () => 0.5 })
+  await service.start()
+  closing.push(() => service.stop())
+}
+const eventually = (check: () => Promise<void> | void) => vi.waitFor(check, { timeout: 30_000, interval: 10 })
+type Notifier = Awaited<ReturnType<typeof open>>
+
+/** The n-th event of all happens, to a resource. */
+const happen = (host: Notifier, n: number, subject: string) =>
+  host.happen({ id: uuid(n), type: 'API_UPDATED', subject, data: { n, subject } })
+const dataOf = ({ body }: Arrival): { n: number; subject: string } => JSON.parse(body).data
+const arrived = (path: string, subject: string) =>
+  receiver
+    .on(path)
+    .map(dataOf)
+    .filter(data => data.subject === subject)
+    .map(({ n }) => n)
+const ordered = (host: Notifier, path = '/a') =>
+  host.subscribe(receiver.url(path), ['API_UPDATED'], { ordered: true })
+const recordOf = async (host: Notifier, n: number) => {
+  const record = (await host.history()).find(({ eventId }) => eventId === uuid(n))
+  if (!record) throw new Error(`no delivery of event ${n}`)
+  return record
+}
+const statusOf = async (host: Notifier, n: number) => (await recordOf(host, n)).status
+
+describe('an ordered webhook', () => {
+  test('is told of a resource one event after the other, and of others meanwhile', async () => {
+    const host = await open()
+    await ordered(host)
+    const { respond, letGo } = held()
+    receiver.respond = (arrival, number) =>
+      dataOf(arrival).n === 1 ? respond(arrival, number) : { status: 200 }
+    for (const n of [1, 2, 3]) await happen(host, n, 'payments')
+    for (const n of [4, 5]) await happen(host, n, 'orders')
+    await eventually(() => expect(arrived('/a', 'orders')).toEqual([4, 5]))
+    await eventually(async () => expect(await host.history()).toHaveLength(5))
+    expect(arrived('/a', 'payments')).toEqual([1])
+    const first = await recordOf(host, 1)
+    expect(await recordOf(host, 2)).toMatchObject({
+      status: 'CREATED',
+      attempts: 0,
+      nextAttemptAt: null,
+      waitsFor: first.id,
+    })
+    letGo()
+    await eventually(() => expect(arrived('/a', 'payments')).toEqual([1, 2, 3]))
+    await eventually(async () => expect(await host.history('status=SUCCESS')).toHaveLength(5))
+    expect(await recordOf(host, 2)).toMatchObject({ waitsFor: null })
+  })
+
+  test('leaves the others that are not ordered alone', async () => {
+    const host = await open()
+    await ordered(host, '/a')
+    await host.subscribe(receiver.url('/b'), ['API_UPDATED'])
+    receiver.respond = ({ path }) => ({ status: path === '/a' ? 500 : 200 })
+    for (const n of [1, 2, 3]) await happen(host, n, 'payments')
+    await receiver.arrivals('/b', 3)
+    expect(new Set(arrived('/a', 'payments'))).toEqual(new Set([1]))
+  })
+
+  test('is told of the next when one is given up', async () => {
+    const host = await open()
+    await ordered(host)
+    receiver.respond = arrival => ({ status: dataOf(arrival).n === 1 ? 500 : 200 })
+    for (const n of [1, 2]) await happen(host, n, 'payments')
+    await eventually(async () => expect(await statusOf(host, 2)).toBe('SUCCESS'))
+    expect(await statusOf(host, 1)).toBe('GIVE_UP')
+    expect(arrived('/a', 'payments')).toEqual([1, 1, 1, 2])
+  })
+
+  test('is told of the next when one is cancelled, also one that waits itself', async () => {
+    const host = await open({ WEBHOOK_RETRY_SCHEDULE: '1h' })
+    await ordered(host)
+    receiver.respond = arrival => ({ status: dataOf(arrival).n === 1 ? 500 : 200 })
+    for (const n of [1, 2, 3]) await happen(host, n, 'payments')
+    await eventually(async () => expect(await statusOf(host, 1)).toBe('RETRYING'))
+    await eventually(async () => expect(await statusOf(host, 3)).toBe('CREATED'))
+    const cancel = async (n: number) =>
+      expect(
+        (await host.call('POST', `/webhooks/requests/${(await recordOf(host, n)).id}/cancel`)).status,
+      ).toBe(200)
+    await cancel(2)
+    await host.service.stop()
+    expect(arrived('/a', 'payments')).toEqual([1])
+    await host.restart()
+    await cancel(1)
+    await eventually(async () => expect(await statusOf(host, 3)).toBe('SUCCESS'))
+    expect(arrived('/a', 'payments')).toEqual([1, 3])
+  })
+
+  test('is not held up by what is sent again by hand', async () => {
+    const host = await open({ WEBHOOK_RETRY_SCHEDULE: '10ms' })
+    await ordered(host)
+    receiver.respond = failing
+    await happen(host, 1, 'payments')
+    await eventually(async () => expect(await statusOf(host, 1)).toBe('GIVE_UP'))
+    const { respond } = held()
+    receiver.respond = (arrival, number) =>
+      dataOf(arrival).n === 1 ? respond(arrival, number) : { status: 200 }
+    const { id } = await recordOf(host, 1)
+    expect((await host.call('POST', `/webhooks/requests/${id}/retry`)).status).toBe(200)
+    await receiver.arrivals('/a', 3)
+    await happen(host, 2, 'payments')
+    await eventually(async () => expect(await statusOf(host, 2)).toBe('SUCCESS'))
+    expect(await statusOf(host, 1)).toBe('RETRYING')
+  })
+
+  test('that is deleted has everything cancelled that waits', async () => {
+    const host = await open()
+    const { id } = await ordered(host)
+    receiver.respond = () => ({ status: 503, headers: { 'retry-after': '3600' } })
+    for (const n of [1, 2, 3]) await happen(host, n, 'payments')
+    await eventually(async () => expect(await statusOf(host, 1)).toBe('RETRYING'))
+    await eventually(async () => expect(await host.history()).toHaveLength(3))
+    await host.call('DELETE', `/webhooks/${id}`)
+    await eventually(async () => expect(await host.history('status=CANCELLED')).toHaveLength(3))
+  })
+
+  test('gets the next although the process died before it could begin it', async () => {
+    const host = await open()
+    await ordered(host)
+    const { respond } = held()
+    receiver.respond = respond
+    for (const n of [1, 2, 3]) await happen(host, n, 'payments')
+    await eventually(async () => expect(await host.history()).toHaveLength(3))
+    const { id } = await recordOf(host, 1)
+    await host.service.stop()
+    // As another replica does that dies right after it.
+    const cancelled = {
+      type: 'DeliveryCancelled',
+      data: { reason: 'requested', at: new Date().toISOString() },
+    }
+    const stream = `delivery-${id}`
+    const recorded = await host.dependencies.eventStore.readStream(stream)
+    const metadata = recorded[0]?.metadata ?? {
+      actor: { id: null, name: 'story' },
+      requestId: 'story',
+      at: '',
+    }
+    await host.dependencies.eventStore.append(
+      stream,
+      [{ id: uuid(99), ...cancelled, metadata }],
+      recorded.length - 1,
+    )
+    receiver.respond = () => ({ status: 200 })
+    await host.restart()
+    await eventually(async () => expect(await host.history('status=SUCCESS')).toHaveLength(2))
+    expect(arrived('/a', 'payments')).toEqual([1, 2, 3])
+  })
+})
+
+/** What the receiver has answered with 2xx, and what came before its turn. */
+function watch(answer: () => boolean) {
+  const acknowledged = new Map<string, number>()
+  const early: string[] = []
+  receiver.respond = arrival => {
+    const { n, subject } = dataOf(arrival)
+    const last = acknowledged.get(subject) ?? 0
+    if (n > last + 1) early.push(`${subject} ${n} after ${last}`)
+    if (!answer()) return { status: 500 }
+    acknowledged.set(subject, Math.max(n, last))
+    return { status: 200 }
+  }
+  return { acknowledged, early }
+}
+
+/** Events of several resources, numbered within each. */
+const RESOURCES = ['payments', 'orders', 'refunds']
+const story = async (host: Notifier, choices: number[]) => {
+  const counts = new Map<string, number>()
+  for (const choice of choices) {
+    const subject = RESOURCES[choice % RESOURCES.length] ?? ''
+    const n = (counts.get(subject) ?? 0) + 1
+    counts.set(subject, n)
+    const id = uuid((choice % RESOURCES.length) * 1_000 + n)
+    await host.happen({ id, type: 'API_UPDATED', subject, data: { n, subject } })
+  }
+  return counts
+}
+const PATIENT = { WEBHOOK_RETRY_SCHEDULE: Array(100).fill('5ms').join() }
+
+test('no receiver, however flaky, is told of an event before it took the one before', async () => {
+  await fc.assert(
+    fc.asyncProperty(
+      fc.array(fc.nat(2), { minLength: 1, maxLength: 30 }),
+      fc.infiniteStream(fc.integer({ min: 1, max: 10 })),
+      async (choices, luck) => {
+        const host = await hostNotifier(PATIENT)
+        try {
+          const { acknowledged, early } = watch(() => Number(luck.next().value) > 4)
+          await ordered(host, '/flaky')
+          const counts = await story(host, choices)
+          await eventually(() => expect(acknowledged).toEqual(counts))
+          expect(early).toEqual([])
+        } finally {
+          await host.close()
+        }
+      },
+    ),
+    { numRuns: 15 },
+  )
+}, 120_000)
+
+test('kill -9 and a second replica do not change the order', async () => {
+  const settings = { ...PATIENT, WEBHOOK_TIMEOUT: '500ms' }
+  const host = await open(settings)
+  let arrivals = 0
+  const { acknowledged, early } = watch(() => ++arrivals % 3 !== 0)
+  await ordered(host)
+  const choices = Array.from({ length: 40 }, (_, n) => n)
+  const counts = await story(host, choices)
+  await receiver.arrivals('/a', 5)
+  await host.kill()
+  await receiver.arrivals('/a', 10)
+  await host.kill()
+  await replica(host.dependencies, settings)
+  await eventually(() => expect(acknowledged).toEqual(counts))
+  expect(early).toEqual([])
+}, 60_000)
