@@ -101,6 +101,7 @@ export const clientOf = (service: Service, authorization?: string) => {
   }
 
   return {
+    authorization,
     get: (path: string, query?: Query, options: Options = {}) =>
       request('GET', path, undefined, { ...options, ...(query && { query }) }),
     head: (path: string, options?: Options) => request('HEAD', path, undefined, options),

@@ -1,4 +1,4 @@
-import { createPublicKey, type JsonWebKey, sign, verify } from 'node:crypto'
+import { createHmac, createPublicKey, generateKeyPairSync, type JsonWebKey, sign, verify } from 'node:crypto'
 
 export interface Jwks {
   keys: (JsonWebKey & { kid: string; alg?: string })[]
@@ -33,11 +33,32 @@ export const isSignedBy = (jwks: Jwks, token: string) => {
   )
 }
 
+const compact = (header: object, claims: object, signatureOf: (content: Buffer) => Buffer) => {
+  const content = `${encode(header)}.${encode(claims)}`
+  return `${content}.${signatureOf(Buffer.from(content)).toString('base64url')}`
+}
+
 /** Signed with RS256 by the private key in PEM; without a key, `alg: none`. */
-export const makeJwt = (claims: object, privateKey?: string) => {
-  const content = `${encode({ alg: privateKey ? 'RS256' : 'none', typ: 'JWT' })}.${encode(claims)}`
-  const signature = privateKey ? sign('sha256', Buffer.from(content), privateKey).toString('base64url') : ''
-  return `${content}.${signature}`
+export const makeJwt = (claims: object, privateKey?: string) =>
+  privateKey
+    ? compact({ alg: 'RS256', typ: 'JWT' }, claims, content => sign('sha256', content, privateKey))
+    : compact({ alg: 'none', typ: 'JWT' }, claims, () => Buffer.alloc(0))
+
+/** The same token as somebody else would make it, who has a key of his own of the same kind (EdDSA). */
+export const signedByAnother = (token: string) => {
+  const { header, claims } = readJwt(token)
+  const { privateKey } = generateKeyPairSync('ed25519')
+  return compact(header, claims, content => sign(null, content, privateKey))
+}
+
+/** The same token signed with HS256, by a secret that everybody knows: the public key (RFC 8725 §2.1). */
+export const signedByPublicKey = (token: string, jwks: Jwks) => {
+  const { header, claims } = readJwt(token)
+  const key = jwks.keys.find(({ kid }) => kid === header.kid)
+  const secret = Buffer.from(key?.x ?? '', 'base64url')
+  return compact({ ...header, alg: 'HS256' }, claims, content =>
+    createHmac('sha256', secret).update(content).digest(),
+  )
 }
 
 /** The same token with other claims under the signature that it had. */

@@ -1,52 +1,9 @@
-import { mkdtemp, rm } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
-import { describe, expect, inject, onTestFinished, test } from 'vitest'
-import { clientOf, type Service } from '../src/client.ts'
+import { describe, expect, inject, test } from 'vitest'
+import { clientOf } from '../src/client.ts'
 import { contractOf } from '../src/contract.ts'
 import { form, png } from '../src/images.ts'
+import { ADMIN, dataFolder, start } from '../src/own-service.ts'
 import type { AccessToken, Api, Page, Webhook } from '../src/records.ts'
-import { RUN_SETTINGS } from '../src/run-settings.ts'
-import { startStandalone } from '../src/standalone.ts'
-
-const ADMIN = { username: 'settings', password: 'a password of the settings' }
-
-const dataFolder = async () => {
-  const folder = await mkdtemp(join(tmpdir(), 'conformance-settings-'))
-  onTestFinished(() => rm(folder, { recursive: true, force: true }))
-  return folder
-}
-
-/** A service with settings of its own; the story ends it, and that it ends with 0 is part of every story. */
-const start = async (folder: string, settings: Record<string, string> = {}) => {
-  const standalone = await startStandalone({
-    ...RUN_SETTINGS,
-    DATA_DIR: folder,
-    GANTRY_ADMIN_USERNAME: ADMIN.username,
-    GANTRY_ADMIN_PASSWORD: ADMIN.password,
-    ...settings,
-  })
-  let running = true
-  const stop = async () => {
-    if (!running) return
-    running = false
-    const code = await standalone.stop()
-    if (code !== 0) throw new Error(`SIGTERM ended it with ${code}:\n${standalone.printed().slice(-4000)}`)
-  }
-  onTestFinished(stop)
-  const service: Service = {
-    baseUrl: standalone.baseUrl,
-    contract: contractOf(inject('document')),
-    exercised: () => {},
-  }
-  const anonymous = clientOf(service)
-  const logIn = async (credentials = ADMIN) =>
-    clientOf(
-      service,
-      (await anonymous.post('/login', credentials)).is(200).headers.get('authorization') ?? '',
-    )
-  return { service, anonymous, logIn, stop }
-}
 
 const apiFields = (name: string) => ({ name, displayName: name, status: 'ACTIVE', tags: ['a'] })
 

@@ -1,0 +1,48 @@
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { inject, onTestFinished } from 'vitest'
+import { clientOf, type Service } from './client.ts'
+import { contractOf } from './contract.ts'
+import { RUN_SETTINGS } from './run-settings.ts'
+import { startStandalone } from './standalone.ts'
+
+export const ADMIN = { username: 'settings', password: 'a password of the settings' }
+
+/** A folder for as long as the story lasts. */
+export const dataFolder = async () => {
+  const folder = await mkdtemp(join(tmpdir(), 'conformance-settings-'))
+  onTestFinished(() => rm(folder, { recursive: true, force: true }))
+  return folder
+}
+
+/** A service with settings of its own; the story ends it, and that it ends with 0 is part of every story. */
+export const start = async (folder: string, settings: Record<string, string> = {}) => {
+  const standalone = await startStandalone({
+    ...RUN_SETTINGS,
+    DATA_DIR: folder,
+    GANTRY_ADMIN_USERNAME: ADMIN.username,
+    GANTRY_ADMIN_PASSWORD: ADMIN.password,
+    ...settings,
+  })
+  let running = true
+  const stop = async () => {
+    if (!running) return
+    running = false
+    const code = await standalone.stop()
+    if (code !== 0) throw new Error(`SIGTERM ended it with ${code}:\n${standalone.printed().slice(-4000)}`)
+  }
+  onTestFinished(stop)
+  const service: Service = {
+    baseUrl: standalone.baseUrl,
+    contract: contractOf(inject('document')),
+    exercised: () => {},
+  }
+  const anonymous = clientOf(service)
+  const logIn = async (credentials = ADMIN) =>
+    clientOf(
+      service,
+      (await anonymous.post('/login', credentials)).is(200).headers.get('authorization') ?? '',
+    )
+  return { service, anonymous, logIn, stop }
+}

@@ -1,0 +1,44 @@
+import { OPERATIONS } from '@gantry/contracts'
+import { describe, expect, inject, test } from 'vitest'
+import { clientOf } from '../src/client.ts'
+import { dataFolder, start } from '../src/own-service.ts'
+import type { AccessToken, Page } from '../src/records.ts'
+
+const HOUR = 3_600_000
+const later = (ms: number) => ({
+  NODE_OPTIONS: `--import=${new URL('../src/later.mjs', import.meta.url)}`,
+  LATER_MS: String(ms),
+})
+const guarded = OPERATIONS.filter(({ scope }) => scope !== 'public')
+const pathOf = (template: string) => template.replaceAll(/\{\w+\}/g, 'b1a3a6a1-3a53-4a57-9f0e-5d2b7c1f9d11')
+
+// It starts a service of its own, whose clock it sets.
+describe.skipIf(!inject('ownService'))('what has expired', () => {
+  test('is refused everywhere: login tokens after an hour, access tokens after their days', {
+    timeout: 120_000,
+  }, async () => {
+    const folder = await dataFolder()
+    const before = await start(folder)
+    const admin = await before.logIn()
+    const token = async (name: string, validityDays: number) =>
+      (await admin.post('/accessTokens', { name, validityDays, scopes: ['API_READ', 'USER_WRITE'] })).as<
+        AccessToken & { token: string }
+      >(201)
+    const [short, long] = [await token('short', 1), await token('long', 3)]
+    await before.stop()
+
+    const after = await start(folder, later(25 * HOUR))
+    for (const client of [admin, clientOf(before.service, `Bearer ${short.token}`)]) {
+      const expired = clientOf(after.service, client.authorization)
+      for (const { id, method, path, bodyExample } of guarded) {
+        const answer = await expired.request(method, pathOf(path), bodyExample)
+        expect(answer.refused(401, 'unauthenticated').detail, id).toMatch(/expired/)
+        expect(answer.headers.get('www-authenticate')).toMatch(/^Bearer realm="gantry"/)
+      }
+    }
+    ;(await clientOf(after.service, `Bearer ${long.token}`).get('/apis')).is(200)
+
+    const listed = (await (await after.logIn()).get('/accessTokens')).as<Page<AccessToken>>(200)
+    expect(listed.content.map(({ name }) => name).toSorted()).toEqual(['long', 'short'])
+  })
+})
