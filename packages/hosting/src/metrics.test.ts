@@ -5,12 +5,12 @@ import { processMetrics } from './metrics.ts'
 
 test('counts errors by the worker that failed, and nothing below', async () => {
   const registry = new Registry()
-  const { logged } = processMetrics(registry)
+  const { logged } = processMetrics('catalog', registry)
   logged(pino.levels.values.error ?? 0, { worker: 'catalog.relay', err: new Error('too large') })
   logged(pino.levels.values.fatal ?? 0, 'a message alone')
   logged(pino.levels.values.warn ?? 0, { worker: 'catalog.relay' })
   expect(await registry.getSingleMetricAsString('gantry_log_errors_total')).toMatch(
-    /gantry_log_errors_total\{worker=""\} 1\ngantry_log_errors_total\{worker="catalog.relay"\} 1$/,
+    /gantry_log_errors_total\{worker="",process="catalog"\} 1\ngantry_log_errors_total\{worker="catalog.relay",process="catalog"\} 1$/,
   )
 })
 
@@ -21,8 +21,8 @@ test('tells which engine can be used', async () => {
     ['MESSAGING_URL', false],
   ])
   const engines = { usable: Promise.resolve(), trouble: () => undefined, up: () => up, stop() {} }
-  processMetrics(registry).watches(engines)
+  processMetrics('catalog', registry).watches(engines)
   expect(await registry.getSingleMetricAsString('gantry_engine_up')).toMatch(
-    /\{setting="READ_MODEL_URL"\} 1\n.*\{setting="MESSAGING_URL"\} 0$/,
+    /\{setting="READ_MODEL_URL",process="catalog"\} 1\n.*\{setting="MESSAGING_URL",process="catalog"\} 0$/,
   )
 })

@@ -12,7 +12,9 @@ export interface ProcessMetrics {
   watches(engines: EngineWatch): void
 }
 
-export function processMetrics(registry: Registry): ProcessMetrics {
+/** @param name of the process, which all of its metrics carry in the label `process` */
+export function processMetrics(name: string, registry: Registry): ProcessMetrics {
+  registry.setDefaultLabels({ process: name })
   collectDefaultMetrics({ register: registry })
   const registers = [registry]
   const errors = new Counter({

@@ -70,7 +70,7 @@ export async function runProcess<Schema extends z.ZodObject<(typeof processSetti
 
   const settings = orFail(() => readSettings(schema, environment))
   const metrics = new Registry()
-  const told = processMetrics(metrics)
+  const told = processMetrics(name, metrics)
   const log = pino({
     level: settings.LOG_LEVEL,
     base: { service: name, pid: process.pid },

@@ -1,0 +1,223 @@
+import { spawn, spawnSync } from 'node:child_process'
+import { once } from 'node:events'
+import { existsSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { createServer } from 'node:http'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { findNats, freePort } from '@gantry/engines'
+import { processSettings } from '@gantry/hosting'
+import { readSettings } from '@gantry/service-kit'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { type ComposeService, readCompose, withDefaults } from './src/compose.ts'
+import { ROOT, textOf } from './src/files.ts'
+import { PROCESSES, SETTINGS, unread } from './src/settings.ts'
+
+const { services, networks, volumes } = readCompose('docker-compose.yml')
+const all = Object.entries(services)
+const named = (name: string): ComposeService => {
+  const service = services[name]
+  if (!service) throw new Error(`there is no service ${name}`)
+  return service
+}
+
+let folder: string
+beforeAll(() => {
+  folder = mkdtempSync(join(tmpdir(), 'gantry-compose-'))
+})
+afterAll(() => rmSync(folder, { recursive: true, force: true }))
+
+test('composes the five services with their engines, from one image', () => {
+  expect(Object.keys(services).sort()).toEqual(
+    [...PROCESSES, 'eventstore', 'mongodb', 'nats', 'secrets'].sort(),
+  )
+  expect(new Set(PROCESSES.map(name => named(name).image)).size).toBe(1)
+  for (const name of PROCESSES) {
+    expect(named(name).command).toEqual([name])
+    expect(existsSync(join(ROOT, `services/${name}/src/main.ts`))).toBe(true)
+    expect(existsSync(join(ROOT, named(name).build?.dockerfile ?? ''))).toBe(true)
+  }
+})
+
+test.each(all)('the image of %s is pinned', (_, { image }) => {
+  expect(withDefaults(image)).toMatch(/^[\w./-]+:\d+\.\d+\.\d+[\w.-]*$/)
+})
+
+test.each(all)('what %s depends on is there, and can come to be as is waited for', (_, service) => {
+  for (const [other, { condition }] of Object.entries(service.depends_on)) {
+    expect(Object.keys(services)).toContain(other)
+    if (condition === 'service_healthy') expect(named(other).healthcheck, other).toBeDefined()
+    if (condition === 'service_completed_successfully') expect(named(other).restart, other).toBeUndefined()
+  }
+})
+
+test('every process that stays has a health check, and starts again when it ends', () => {
+  for (const [name, { healthcheck, restart }] of all) {
+    expect([name, healthcheck !== undefined, restart]).toEqual(
+      name === 'secrets' ? [name, false, undefined] : [name, true, 'unless-stopped'],
+    )
+  }
+})
+
+test('volumes are declared and used, and files that are mounted are here', () => {
+  const sources = all.flatMap(([, service]) => service.volumes.map(volume => volume.split(':')[0] ?? ''))
+  const files = sources.filter(source => source.startsWith('.'))
+  expect(files.filter(file => !existsSync(join(ROOT, file)))).toEqual([])
+  const mounted = sources.filter(source => !source.startsWith('.'))
+  expect([...new Set(mounted)].sort()).toEqual(Object.keys(volumes).sort())
+})
+
+test('nobody reaches an engine but over a network that leads nowhere else', () => {
+  const closed = Object.keys(networks).filter(name => networks[name]?.internal)
+  for (const [name, { networks: of = [], ports }] of all) {
+    expect(of.filter(network => !(network in networks))).toEqual([])
+    if (['eventstore', 'mongodb', 'nats', 'catalog', 'media'].includes(name))
+      expect([name, of.filter(network => !closed.includes(network))]).toEqual([name, []])
+    expect([name, ports.length]).toEqual([name, name === 'gateway' ? 1 : 0])
+  }
+  const [port = ''] = named('gateway').ports
+  expect(withDefaults(port)).toBe('127.0.0.1:8080:8080')
+})
+
+test('no secret is in the file', () => {
+  for (const [name, { environment }] of all) {
+    for (const [setting, value] of Object.entries(environment)) {
+      if (/KEY|PASSWORD|SECRET|TOKEN/.test(setting) && !setting.endsWith('_FILE'))
+        expect([name, setting, value]).toEqual([name, setting, null])
+      expect([name, setting, /\/\/[^/]*@/.test(value ?? '')]).toEqual([name, setting, false])
+    }
+  }
+})
+
+describe.each(PROCESSES)('the environment of %s', name => {
+  test('is read by it, and enough', () => {
+    const { environment } = named(name)
+    expect(unread(name, Object.keys(environment))).toEqual([])
+    const key = join(folder, 'key')
+    const password = join(folder, 'password')
+    writeFileSync(key, Buffer.alloc(32).toString('base64'))
+    writeFileSync(password, 'a password for tests')
+    const given = {
+      ...Object.fromEntries(Object.entries(environment).map(([setting, value]) => [setting, value ?? ''])),
+      ENCRYPTION_KEY_FILE: key,
+      ...(environment.GANTRY_ADMIN_PASSWORD_FILE && { GANTRY_ADMIN_PASSWORD_FILE: password }),
+    }
+    expect(() => readSettings(SETTINGS[name] ?? processSettings, given)).not.toThrow()
+  })
+
+  test('leads to services of this file', () => {
+    const urls = Object.values(named(name).environment).filter(value => value?.includes('://'))
+    expect(urls.length).toBeGreaterThan(0)
+    for (const url of urls) {
+      const host = new URL(url ?? '').hostname
+      expect(Object.keys(services)).toContain(host)
+      expect(named(name).networks).toEqual(expect.arrayContaining(['inside']))
+      expect(named(host).networks).toEqual(expect.arrayContaining(['inside']))
+    }
+  })
+})
+
+test.each([
+  [200, 0],
+  [503, 1],
+])('the health check of a service that answers %i ends with %i', async (status, code) => {
+  const server = createServer((request, response) =>
+    response.writeHead(request.url === '/health/ready' ? status : 404).end(),
+  ).listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  const { port } = server.address() as { port: number }
+  expect(await healthCheck(port)).toBe(code)
+  server.close().closeAllConnections()
+  await once(server, 'close')
+  expect(await healthCheck(port)).toBe(1)
+})
+
+async function healthCheck(port: number): Promise<number | null> {
+  const [, program, ...args] = named('catalog').healthcheck?.test ?? []
+  expect(program).toBe('node')
+  const child = spawn(
+    process.execPath,
+    args.map(arg => arg.replace(':8080', `:${port}`)),
+  )
+  const [code] = await once(child, 'exit')
+  return code
+}
+
+describe('the service that makes secrets', () => {
+  const run = (environment: NodeJS.ProcessEnv = {}) => {
+    const [program, script = ''] = named('secrets').entrypoint ?? []
+    expect(program).toBe('node')
+    const path = join(ROOT, script.replace(/^\/compose/, 'deploy/compose'))
+    const { status, stdout, stderr } = spawnSync(process.execPath, [path, folder], {
+      env: { ...environment },
+      encoding: 'utf8',
+    })
+    return { status, said: stdout + stderr }
+  }
+  const contents = () =>
+    ['encryption-key', 'admin-password'].map(name => readFileSync(join(folder, name), 'utf8'))
+
+  test('makes them once, as the services take them, for nobody else to read', () => {
+    expect(run().status).toBe(0)
+    const made = contents()
+    expect(Buffer.from(made[0] ?? '', 'base64')).toHaveLength(32)
+    expect(SETTINGS.identity?.shape.GANTRY_ADMIN_PASSWORD?.safeParse(made[1]).success).toBe(true)
+    expect(statSync(join(folder, 'encryption-key')).mode & 0o777).toBe(0o400)
+    expect(run()).toEqual({ status: 0, said: '' })
+    expect(contents()).toEqual(made)
+  })
+
+  test('refuses another one later, which would not fit the data', () => {
+    const made = contents()
+    const { status, said } = run({ ENCRYPTION_KEY: 'another' })
+    expect(status).toBe(1)
+    expect(said).toMatch(/^ENCRYPTION_KEY: the first start was with another one/)
+    expect(run({ ENCRYPTION_KEY: made[0] }).status).toBe(0)
+    expect(contents()).toEqual(made)
+  })
+
+  test('takes what it is given at the first start, if the services would', () => {
+    rmSync(join(folder, 'encryption-key'))
+    expect(run({ ENCRYPTION_KEY: 'short' })).toEqual({
+      status: 1,
+      said: 'ENCRYPTION_KEY: must be 32 bytes, in base64 or hexadecimal\n',
+    })
+    const given = Buffer.alloc(32, 7).toString('base64')
+    const { status, said } = run({ ENCRYPTION_KEY: given })
+    expect([status, contents()[0]]).toEqual([0, given])
+    expect(said).not.toContain(given)
+  })
+})
+
+test('NATS takes its configuration, and syncs every message', async context => {
+  const found = await findNats()
+  if (!found.found || found.kind === 'docker' || found.kind === 'url') {
+    const how = found.found ? 'a nats-server of this machine is needed' : found.how
+    console.log(`skipped: deploy/compose/nats.conf was not tried on a server: ${how}`)
+    return context.skip()
+  }
+  const monitoring = await freePort()
+  const config = join(ROOT, 'deploy/compose/nats.conf')
+  const { stop } = await found.start({
+    args: ['--config', config, '--store_dir', join(folder, 'nats'), '--http_port', String(monitoring)],
+  })
+  try {
+    expect((await fetch(`http://127.0.0.1:${monitoring}/healthz`)).status).toBe(200)
+    const varz = (await (await fetch(`http://127.0.0.1:${monitoring}/varz`)).json()) as {
+      jetstream: { config: object }
+    }
+    expect(varz.jetstream.config).toMatchObject({ sync_always: true })
+  } finally {
+    await stop()
+  }
+})
+
+test('the engines are of the versions that the adapters are tested on', () => {
+  for (const [name, finder] of [
+    ['eventstore', 'find-event-store'],
+    ['mongodb', 'find-mongo'],
+    ['nats', 'find-nats'],
+  ] as const) {
+    const [, version = 'none'] = /:(\d+\.\d+\.\d+)/.exec(withDefaults(named(name).image)) ?? []
+    expect(textOf(`test/engines/src/${finder}.ts`)).toContain(version)
+  }
+})

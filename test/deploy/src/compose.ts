@@ -1,0 +1,72 @@
+import { z } from 'zod'
+import { yamlOf } from './files.ts'
+
+const Strings = z.array(z.string())
+
+/** What of the Compose specification is used here; whatever else is in the file is refused. */
+const Service = z.strictObject({
+  image: z.string(),
+  build: z.strictObject({ context: z.string(), dockerfile: z.string() }).optional(),
+  cap_drop: Strings.optional(),
+  command: Strings.optional(),
+  depends_on: z
+    .record(
+      z.string(),
+      z.strictObject({
+        condition: z.enum(['service_started', 'service_healthy', 'service_completed_successfully']),
+      }),
+    )
+    .default({}),
+  entrypoint: Strings.optional(),
+  environment: z.record(z.string(), z.string().nullable()).default({}),
+  healthcheck: z
+    .strictObject({
+      test: z.tuple([z.literal('CMD')], z.string()),
+      interval: z.string().regex(/^\d+s$/),
+      timeout: z.string().regex(/^\d+s$/),
+      retries: z.int(),
+      start_period: z
+        .string()
+        .regex(/^\d+s$/)
+        .optional(),
+      start_interval: z
+        .string()
+        .regex(/^\d+s$/)
+        .optional(),
+    })
+    .optional(),
+  network_mode: z.literal('none').optional(),
+  networks: Strings.optional(),
+  ports: Strings.default([]),
+  read_only: z.boolean().optional(),
+  restart: z.enum(['no', 'always', 'on-failure', 'unless-stopped']).optional(),
+  security_opt: Strings.optional(),
+  stop_grace_period: z
+    .string()
+    .regex(/^\d+s$/)
+    .optional(),
+  tmpfs: Strings.optional(),
+  volumes: Strings.default([]),
+})
+export type ComposeService = z.infer<typeof Service>
+
+const Compose = z.strictObject({
+  name: z.string(),
+  services: z.record(z.string(), Service),
+  networks: z.record(z.string(), z.strictObject({ internal: z.boolean().optional() })),
+  volumes: z.record(z.string(), z.null()),
+})
+
+/** @throws ZodError where the file is not as the specification wants it */
+export function readCompose(path: string) {
+  const file = yamlOf(path) as Record<string, unknown>
+  return Compose.parse(Object.fromEntries(Object.entries(file).filter(([key]) => !key.startsWith('x-'))))
+}
+
+/** Variables take their defaults; one without a default is refused, since the one command would not do. */
+export function withDefaults(text: string): string {
+  return text.replace(/\$\{(\w+)(?::-([^}]*))?\}/g, (_, name: string, value?: string) => {
+    if (value === undefined) throw new Error(`${name} has no default`)
+    return value
+  })
+}

@@ -1,0 +1,25 @@
+import { gatewaySettings, upstreamSettings } from '@gantry/gateway'
+import { processSettings, storeSettings } from '@gantry/hosting'
+import { identitySettings } from '@gantry/identity'
+import { mediaSettings } from '@gantry/media'
+import { notifierSettings } from '@gantry/notifier'
+import { z } from 'zod'
+
+const service = (own: z.ZodObject) => processSettings.extend(storeSettings.shape).extend(own.shape)
+
+/** What each process reads from the environment. */
+export const SETTINGS: Readonly<Record<string, z.ZodObject>> = {
+  gateway: processSettings.extend(gatewaySettings.shape).extend(upstreamSettings.shape),
+  catalog: service(z.object({})),
+  identity: service(identitySettings),
+  media: service(mediaSettings),
+  notifier: service(notifierSettings),
+}
+
+export const PROCESSES = Object.keys(SETTINGS)
+
+/** Those of the names that the process does not read, neither as they are nor as the file that they lead to. */
+export function unread(name: string, given: readonly string[]): string[] {
+  const known = Object.keys(SETTINGS[name]?.shape ?? {})
+  return given.filter(setting => !known.includes(setting.replace(/_FILE$/, '')))
+}
