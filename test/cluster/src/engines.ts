@@ -1,6 +1,12 @@
-import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
-import { findNats } from '@gantry/engines'
+import {
+  type Engine,
+  type Found,
+  findEventStore,
+  findMongo,
+  findNats,
+  HOW_TO_HAVE_EVENT_STORE,
+} from '@gantry/engines'
 import type { ClusterSettings } from './settings.ts'
 
 /** The engines that the processes have together. */
@@ -8,57 +14,78 @@ export interface Engines {
   urls: { EVENT_STORE_URL: string; READ_MODEL_URL: string; MESSAGING_URL: string; BLOB_URL?: string }
   /** For the person who starts the cluster: which engine is real, and what stands in for which. */
   descriptions: [engine: string, description: string][]
+  /** What may be done to those that were started here. */
+  faults: { eventStore?: Engine['faults']; readModels?: Engine['faults']; messaging?: Engine['faults'] }
   stop(): Promise<void>
+}
+
+interface Wanted {
+  /** What the settings name. */
+  url?: string
+  find(): Promise<Found>
+  /** Of its folder or file. */
+  name: string
+  engine: string
 }
 
 /** Takes the engines that the settings name, starts what can be had, and has files stand in for the others. */
 export async function startEngines({ dataFolder, urls }: ClusterSettings): Promise<Engines> {
-  const bus = await startBus(dataFolder, urls.messaging)
-  const log = urls.eventStore ?? `sqlite:${join(dataFolder, 'events.db')}`
-  const views = urls.readModels ?? `sqlite:${join(dataFolder, 'read-models.db')}`
-  const blobs = urls.blobs ?? (views.startsWith('sqlite:') ? `file:${join(dataFolder, 'images')}` : undefined)
-  return {
-    urls: {
-      EVENT_STORE_URL: log,
-      READ_MODEL_URL: views,
-      MESSAGING_URL: bus.url,
-      ...(blobs && { BLOB_URL: blobs }),
-    },
-    descriptions: [
-      ['event log', described(log, 'EventStoreDB', 'EVENT_STORE_URL=esdb://host:2113?tls=false')],
-      ['read models', described(views, 'MongoDB', 'READ_MODEL_URL=mongodb://host:27017/gantry')],
-      ['bus', bus.description],
-      ['images', blobs?.startsWith('file:') ? 'a folder, in place of GridFS' : 'GridFS, real'],
-    ],
-    stop: bus.stop,
+  const running: Engine[] = []
+  const stop = async () => void (await Promise.all(running.map(engine => engine.stop())))
+
+  const start = async ({ url, find, name, engine }: Wanted) => {
+    const instead = `stands in for ${engine}: one SQLite file for all processes`
+    if (url?.startsWith('sqlite:')) return { url, description: instead }
+    const found = await find()
+    if (!found.found) {
+      const file = `sqlite:${join(dataFolder, `${name}.db`)}`
+      return { url: file, description: `${instead} (for the real one ${found.how})` }
+    }
+    const started = await found.start({ folder: join(dataFolder, name) })
+    running.push(started)
+    return { url: started.url, faults: started.faults, description: described(found, started.url) }
+  }
+
+  const starting = [
+    start({ url: urls.messaging, find: findNats, name: 'nats', engine: 'NATS' }),
+    start({ url: urls.readModels, find: findMongo, name: 'read-models', engine: 'MongoDB' }),
+    start({ url: urls.eventStore, find: findEventStore, name: 'events', engine: 'EventStoreDB' }),
+  ] as const
+  try {
+    const [messaging, readModels, eventStore] = await Promise.all(starting)
+    const files = readModels.url.startsWith('sqlite:')
+    const blobs = urls.blobs ?? (files ? `file:${join(dataFolder, 'images')}` : undefined)
+    return {
+      urls: {
+        EVENT_STORE_URL: eventStore.url,
+        READ_MODEL_URL: readModels.url,
+        MESSAGING_URL: messaging.url,
+        ...(blobs && { BLOB_URL: blobs }),
+      },
+      descriptions: [
+        ['event log', eventStore.description],
+        ['read models', readModels.description],
+        ['bus', messaging.description],
+        ['images', blobs?.startsWith('file:') ? 'a folder, in place of GridFS' : 'GridFS'],
+      ],
+      faults: {
+        eventStore: eventStore.faults,
+        readModels: readModels.faults,
+        messaging: messaging.faults,
+      },
+      stop,
+    }
+  } catch (error) {
+    await Promise.allSettled(starting)
+    await stop()
+    throw error
   }
 }
 
-const described = (url: string, engine: string, setting: string) =>
-  url.startsWith('sqlite:')
-    ? `stands in for ${engine}: one SQLite file for all processes (for the real one set ${setting})`
-    : `real: the ${engine} of ${setting.split('=')[0]}`
-
-async function startBus(dataFolder: string, given: string | undefined) {
-  if (given !== undefined && !/^(nats|tls):/.test(given)) {
-    return {
-      url: given,
-      description: 'stands in for NATS: one SQLite file for all processes',
-      stop: async () => {},
-    }
-  }
-  const found = await findNats()
-  if (!found.found) {
-    return {
-      url: `sqlite:${join(dataFolder, 'messages.db')}`,
-      description: `stands in for NATS: one SQLite file for all processes (for the real one ${found.how})`,
-      stop: async () => {},
-    }
-  }
-  const folder = join(dataFolder, 'nats')
-  mkdirSync(folder, { recursive: true })
-  // The last one counts: messages stay from run to run.
-  const kept = found.kind === 'docker' ? [] : ['-sd', folder]
-  const { url, stop } = await found.start({ args: kept })
-  return { url, description: `real: ${found.description}, at ${url}`, stop }
+function described({ kind, description }: Found & { found: true }, url: string): string {
+  // A URL that somebody set may hold a password.
+  if (kind === 'url') return `real: ${description}`
+  if (kind === 'stand-in') return `${description}, at ${url} (for the real one ${HOW_TO_HAVE_EVENT_STORE})`
+  const kept = kind === 'docker' ? ', whose data end with it' : ''
+  return `real: ${description}, at ${url}${kept}`
 }

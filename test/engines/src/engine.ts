@@ -20,6 +20,8 @@ export interface Faults {
 export interface StartOptions {
   /** Arguments of the server beside those that every test needs. */
   args?: readonly string[]
+  /** Where a server keeps its data from run to run, if it is no container; else it begins with none and leaves none. */
+  folder?: string
 }
 
 /** What was found when an engine was looked for. */
@@ -29,7 +31,7 @@ export type Found =
       kind: 'url' | 'docker' | 'path' | 'installed' | 'stand-in'
       /** The engine, its version and where it is from, in a line. */
       description: string
-      /** Starts a server with no data; of kind `url` it is the one that is there, whatever it holds. */
+      /** Starts a server, with no data unless it is told where they are; of kind `url` it is the one that is there, whatever it holds. */
       start(options?: StartOptions): Promise<Engine>
     }
   | {

@@ -50,16 +50,19 @@ export function eventStoreStandIn(): Found & { found: true } {
     found: true,
     kind: 'stand-in',
     description: 'a stand-in for EventStoreDB',
-    start: ({ args = [] } = {}) =>
-      startServer({
-        command: process.execPath,
-        args: (port, folder) => [
-          join(import.meta.dirname, 'esdb-stand-in-main.ts'),
-          ...['--port', String(port), '--data', folder],
-          ...args,
-        ],
-        url: insecure,
-        ready: /stand-in/,
-      }),
+    start: ({ args = [], folder } = {}) =>
+      startServer(
+        {
+          command: process.execPath,
+          args: (port, data) => [
+            join(import.meta.dirname, 'esdb-stand-in-main.ts'),
+            ...['--port', String(port), '--data', data],
+            ...args,
+          ],
+          url: insecure,
+          ready: /stand-in/,
+        },
+        { folder },
+      ),
   }
 }

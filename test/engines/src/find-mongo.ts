@@ -67,18 +67,21 @@ async function mongod(): Promise<Found | undefined> {
     found: true,
     kind: 'path',
     description: `mongod ${version} on the PATH`,
-    start: async ({ args = [] } = {}) =>
+    start: async ({ args = [], folder } = {}) =>
       initiated(
-        await startServer({
-          command: path,
-          args: (port, folder) => [
-            ...REPLICA_SET,
-            ...['--dbpath', folder, '--bind_ip', '127.0.0.1', '--port', `${port}`],
-            ...args,
-          ],
-          url: mongoUrl,
-          ready: READY,
-        }),
+        await startServer(
+          {
+            command: path,
+            args: (port, data) => [
+              ...REPLICA_SET,
+              ...['--dbpath', data, '--bind_ip', '127.0.0.1', '--port', `${port}`],
+              ...args,
+            ],
+            url: mongoUrl,
+            ready: READY,
+          },
+          { folder },
+        ),
       ),
   }
 }
@@ -90,12 +93,15 @@ async function ferret(): Promise<Found | undefined> {
     found: true,
     kind: 'installed',
     description: `FerretDB ${FERRETDB} over SQLite, compiled with Go, in place of MongoDB`,
-    start: () =>
-      startServer({
-        command: path,
-        args: (port, folder) => [`127.0.0.1:${port}`, folder],
-        url: port => `mongodb://127.0.0.1:${port}/gantry`,
-        ready: /^mongodb:/,
-      }),
+    start: ({ folder } = {}) =>
+      startServer(
+        {
+          command: path,
+          args: (port, data) => [`127.0.0.1:${port}`, data],
+          url: port => `mongodb://127.0.0.1:${port}/gantry`,
+          ready: /^mongodb:/,
+        },
+        { folder },
+      ),
   }
 }

@@ -59,13 +59,16 @@ async function program(path: string, kind: 'path' | 'installed', origin: string)
     found: true,
     kind,
     description: `nats-server ${text.replace('v', '')} ${origin}`,
-    start: ({ args = [] } = {}) =>
-      startServer({
-        command: path,
-        args: (port, folder) => ['-js', '-sd', folder, '-a', '127.0.0.1', '-p', `${port}`, ...args],
-        url: natsUrl,
-        ready: READY,
-      }),
+    start: ({ args = [], folder } = {}) =>
+      startServer(
+        {
+          command: path,
+          args: (port, data) => ['-js', '-sd', data, '-a', '127.0.0.1', '-p', `${port}`, ...args],
+          url: natsUrl,
+          ready: READY,
+        },
+        { folder },
+      ),
   }
 }
 

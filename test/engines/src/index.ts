@@ -1,4 +1,5 @@
 export type { Engine, Found, StartOptions } from './engine.ts'
+export { findEventStore, HOW_TO_HAVE_EVENT_STORE } from './find-event-store.ts'
 export { findMongo } from './find-mongo.ts'
 export { findNats } from './find-nats.ts'
 export { freePort } from './free-port.ts'

@@ -1,10 +1,10 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { mkdtemp, rm } from 'node:fs/promises'
+import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
-import type { Engine } from './engine.ts'
+import type { Engine, StartOptions } from './engine.ts'
 import { freePort } from './free-port.ts'
 
 interface ServerOptions {
@@ -20,10 +20,16 @@ interface ServerOptions {
 const READY_MS = 30_000
 const STOP_MS = 10_000
 
-/** Starts a server as a process, on a free port and with an empty folder of its own. @throws with what it printed */
-export async function startServer({ command, args, url, ready }: ServerOptions): Promise<Engine> {
-  const folder = await mkdtemp(join(tmpdir(), 'gantry-engine-'))
-  const port = await freePort()
+/**
+ * Starts a server as a process, on a free port and on the data of the folder, or on none, which end with it.
+ * @throws with what it printed
+ */
+export async function startServer(
+  { command, args, url, ready }: ServerOptions,
+  { folder: kept }: Pick<StartOptions, 'folder'> = {},
+): Promise<Engine> {
+  const folder = kept ?? (await mkdtemp(join(tmpdir(), 'gantry-engine-')))
+  const port = kept ? await portOf(kept) : await freePort()
   const start = () => started(command, args(port, folder), ready)
   let child = await start()
   // A test that dies must not leave servers behind.
@@ -35,7 +41,7 @@ export async function startServer({ command, args, url, ready }: ServerOptions):
     async stop() {
       process.off('exit', abandon)
       await ended(child)
-      await rm(folder, { recursive: true, force: true })
+      if (!kept) await rm(folder, { recursive: true, force: true })
     },
     faults: {
       async kill() {
@@ -56,8 +62,23 @@ export async function startServer({ command, args, url, ready }: ServerOptions):
   }
 }
 
+/** The port that the server of this data has always had: a replica set knows its members by theirs. */
+async function portOf(folder: string): Promise<number> {
+  await mkdir(folder, { recursive: true })
+  const file = `${folder}.port`
+  const known = await readFile(file, 'utf8').catch(() => undefined)
+  if (known) return Number(known)
+  const port = await freePort()
+  await writeFile(file, String(port))
+  return port
+}
+
 async function started(command: string, args: readonly string[], ready: RegExp): Promise<ChildProcess> {
-  const child = spawn(command, args, { stdio: ['ignore', 'pipe', 'pipe'] })
+  // A group of its own: what a terminal sends to whoever needs it does not end it before them.
+  const child = spawn(command, args, {
+    detached: process.platform !== 'win32',
+    stdio: ['ignore', 'pipe', 'pipe'],
+  })
   const printed: string[] = []
   await new Promise<void>((resolve, reject) => {
     const refuse = (why: string) => reject(new Error(`${command} ${why}\n${printed.join('\n')}`))
