@@ -3,7 +3,13 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { sqliteEventStore } from '@gantry/embedded'
-import { type Aggregate, aggregate, type EventStore, EventStoreUnavailable } from '@gantry/event-sourcing'
+import {
+  type Aggregate,
+  type AggregateOptions,
+  aggregate,
+  type EventStore,
+  EventStoreUnavailable,
+} from '@gantry/event-sourcing'
 import {
   type CounterCommand,
   type CounterEvent,
@@ -17,7 +23,7 @@ let folder: string
 let eventStore: EventStore
 const counter = (
   store = eventStore,
-  project?: () => Promise<void>,
+  project?: AggregateOptions<CounterState, CounterCommand, CounterEvent>['project'],
 ): Aggregate<CounterState, CounterCommand, CounterEvent> =>
   aggregate({ eventStore: store, category: 'counter', decider: counterDecider, ...(project && { project }) })
 const count = (by: number, commandId = randomUUID() as string): CounterCommand => ({
@@ -95,6 +101,26 @@ test('what was appended is projected before the command is answered', async () =
   expect(projected).toBe(1)
   expect(one.projectedRevision('a')).toBe(0)
 })
+
+test.for([
+  ['is refused', { type: 'Count', by: 1, metadata: storyMetadata }, 'Deleted'],
+  ['has nothing to do', { type: 'Count', by: 0, metadata: storyMetadata }, 'Live'],
+] as const)(
+  'a command that %s shows what a writer that died has not projected',
+  async ([, command, status]: readonly [string, CounterCommand, CounterState['status']]) => {
+    const dying = counter()
+    await dying.execute('a', count(1))
+    if (status === 'Deleted') await dying.execute('a', { type: 'Close', metadata: storyMetadata })
+    const projected: { snapshot: unknown; events: number }[] = []
+    const other = counter(
+      eventStore,
+      async (_id, snapshot, events) => void projected.push({ snapshot, events: events.length }),
+    )
+    for (let i = 0; i < 2; i++) await other.execute('a', command).catch(() => {})
+    const events = status === 'Deleted' ? 2 : 1
+    expect(projected).toEqual([{ snapshot: { state: { status, count: 1 }, revision: events - 1 }, events }])
+  },
+)
 
 test('follows events in log order and reads the stream where it has not seen the earlier ones', async () => {
   const writer = counter()

@@ -80,10 +80,10 @@ const close = (): CounterCommand => ({
   type: 'Close',
   metadata: { ...storyMetadata, commandId: randomUUID() },
 })
-const projector = (holder = 'one') => {
+const projector = (holder = 'one', store = eventStore) => {
   const started = startProjector({
     name: 'test.projector',
-    eventStore,
+    eventStore: store,
     readModels,
     projections: [projectionOf(counter(), project)],
     collections: [counters],
@@ -174,6 +174,28 @@ describe('the projector', () => {
     await vi.waitFor(async () => expect(await documents()).toEqual([{ id: 'a', count: 1, revision: 0 }]), {
       timeout: 10_000,
     })
+  })
+
+  test('is not ready from when its read models are missing until they are there again', async () => {
+    await counter(true).execute('a', count(1))
+    let gate = Promise.resolve()
+    const started = projector('one', {
+      ...eventStore,
+      async *subscribe(options) {
+        await gate
+        yield* eventStore.subscribe(options)
+      },
+    })
+    await vi.waitFor(() => expect(started.caughtUp).toBe(true))
+    const { promise, resolve: open } = Promise.withResolvers<void>()
+    gate = promise
+    await readModels.drop(counters)
+    for (const name of ['test.projector', 'test.projector.rebuild.done'])
+      await readModels.checkpoints.clear(name)
+    await vi.waitFor(() => expect(started.caughtUp).toBe(false), { timeout: 10_000 })
+    open()
+    await vi.waitFor(() => expect(started.caughtUp).toBe(true), { timeout: 10_000 })
+    expect(await documents()).toEqual([{ id: 'a', count: 1, revision: 0 }])
   })
 
   test('of another replica waits while one holds the lease, and takes over', async () => {

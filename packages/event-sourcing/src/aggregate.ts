@@ -132,15 +132,32 @@ export function aggregate<State, Command extends DomainCommand, Event extends Do
       }
     }
     const snapshot = await load(id)
-    const events = decider.decide(snapshot.state, command)
-    if (events.length > 0) await options.reserve?.(id, snapshot, events, command)
-    return { snapshot, events }
+    try {
+      const events = decider.decide(snapshot.state, command)
+      if (events.length > 0) await options.reserve?.(id, snapshot, events, command)
+      else await projectWhatIsThere(id, snapshot)
+      return { snapshot, events }
+    } catch (error) {
+      if (error instanceof Refusal) await projectWhatIsThere(id, snapshot)
+      throw error
+    }
   }
 
   const project = async (id: string, snapshot: Snapshot<State>, events: Event[]) => {
     if (!options.project) return
     await options.project(id, snapshot, events)
     projected.set(id, Math.max(snapshot.revision, projected.get(id) ?? NO_STREAM))
+  }
+
+  /**
+   * Whoever is told of the state without having changed it reads the same next, also when the writer before died
+   * between the append and the projection.
+   */
+  const projectWhatIsThere = async (id: string, snapshot: Snapshot<State>) => {
+    if (!options.project || (projected.get(id) ?? NO_STREAM) >= snapshot.revision) return
+    const recorded = await eventStore.readStream(streamName(category, id))
+    const events = recorded.map(({ type, data }) => ({ type, data }) as unknown as Event)
+    await project(id, fold(empty, recorded), events)
   }
 
   const execute = async (id: string, command: Command): Promise<Executed<State, Event>> => {

@@ -56,7 +56,7 @@ export interface ProjectorOptions {
 }
 
 export interface Projector extends Worker {
-  /** Whether the read models have everything that was in the log at some moment since the start. */
+  /** Whether the read models are there, with everything that was in the log at some moment since the start. */
   readonly caughtUp: boolean
   /** Waits until the read models have everything up to a position. @returns false when it took longer */
   reached(position: Position, timeoutMs: number): Promise<boolean>
@@ -114,15 +114,21 @@ export function startProjector(options: ProjectorOptions): Projector {
     }),
   )
 
-  // Ready when the read models have what was in the log at the start, whichever replica brings them there.
+  // Ready when the read models have what was in the log at some moment, whichever replica brings them there; and not
+  // while they are missing, since somebody dropped them.
   const readiness = supervise(`${name}.readiness`, log, async signal => {
-    const head = await options.eventStore.head()
-    while (!caughtUp && !signal.aborted) {
-      const reached = ((await checkpoints.get(name)) ?? START) >= head
-      caughtUp = reached && (await built()) === (await wanted())
-      if (!caughtUp) await pause(10, signal)
+    while (!signal.aborted) {
+      const head = await options.eventStore.head()
+      while (!caughtUp && !signal.aborted) {
+        const reached = ((await checkpoints.get(name)) ?? START) >= head
+        caughtUp = reached && (await built()) === (await wanted())
+        if (!caughtUp) await pause(10, signal)
+      }
+      while (caughtUp && !signal.aborted) {
+        await pause(LOOK_MS, signal)
+        if ((await built()) === undefined || !(await checkpoints.get(name))) caughtUp = false
+      }
     }
-    if (!signal.aborted) await once(signal)
   })
 
   return {
@@ -142,9 +148,6 @@ export function startProjector(options: ProjectorOptions): Projector {
     },
   }
 }
-
-const once = (signal: AbortSignal) =>
-  new Promise<void>(resolve => signal.addEventListener('abort', () => resolve(), { once: true }))
 
 /** Projects the whole log over what is there, then removes what the log does not know. Readers go on meanwhile. */
 async function rebuild(options: ProjectorOptions, lease: Lease, signal: AbortSignal): Promise<void> {

@@ -90,10 +90,9 @@ export async function runService<Schema extends z.ZodObject, Made extends Servic
             now,
           })
           pass = () => sign(ANONYMOUS)
-          let ready = false
           const admitWhenReady: Admit = (request, reply, operation) => {
-            ready ||= waitingFor() === undefined
-            if (!ready) throw new Refusal('not-ready', { detail: `waits for ${waitingFor()}` })
+            if (waitingFor() !== undefined)
+              throw new Refusal('not-ready', { detail: `waits for ${waitingFor()}` })
             return admit(request, reply, operation)
           }
           await service.routes(scope, admitWhenReady)

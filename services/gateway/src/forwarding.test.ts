@@ -171,13 +171,13 @@ test('what is safe to ask twice is asked of another when the connection breaks o
   for (let i = 0; i < 4; i++) expect((await fetch(`${url}/apis`)).status).toBe(200)
 })
 
-test('a POST that may have been done is not', async () => {
+test.for(['POST', 'PUT', 'DELETE'])('a %s that may have been done is not', async method => {
   const breaking = await replica(request => void request.socket.destroy())
-  const { url } = await gatewayTo([breaking.url])
-  const response = await fetch(`${url}/apis`, {
-    method: 'POST',
-    headers: { 'content-type': 'application/json' },
-    body: '{}',
+  const { url } = await gatewayTo([breaking.url, breaking.url])
+  const json = { headers: { 'content-type': 'application/json' }, body: '{}' }
+  const response = await fetch(`${url}/apis${method === 'POST' ? '' : `/${API}`}`, {
+    method,
+    ...(method.startsWith('P') && json),
   })
   expect(response.status).toBe(503)
   expect(breaking.asked).toHaveLength(1)

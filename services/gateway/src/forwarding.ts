@@ -17,8 +17,8 @@ export interface ForwardingOptions {
 
 /** How long a service may take to begin its answer, and to go on with it. */
 const PATIENCE_MS = 60_000
-/** Doing it twice comes to the same (RFC 9110 §9.2.2). */
-const IDEMPOTENT = new Set(['GET', 'HEAD', 'PUT', 'DELETE'])
+/** Asking for it changes nothing (RFC 9110 §9.2.1). */
+const SAFE = new Set(['GET', 'HEAD'])
 /** Nothing of the request has arrived. */
 const NOT_REACHED = new Set([
   'ECONNREFUSED',
@@ -152,10 +152,13 @@ function passingOn(body: IncomingMessage): PassThrough {
   return passing
 }
 
-/** Whether nobody can have begun the work, or beginning it again does no harm; and the body is still there. */
+/**
+ * Whether nobody can have begun the work, or there is none; and the body is still there. A change that may have been
+ * made is not tried again here, though it were idempotent: the second answer, such as 404 or 412, would not be its own.
+ */
 function mayAskAnother({ method, body }: FastifyRequest, reason: string): boolean {
   if (body !== undefined && body !== null && !Buffer.isBuffer(body)) return false
-  return NOT_REACHED.has(reason) || (BROKEN_OFF.has(reason) && IDEMPOTENT.has(method))
+  return NOT_REACHED.has(reason) || (BROKEN_OFF.has(reason) && SAFE.has(method))
 }
 
 function reasonOf(error: Error & { code?: string; cause?: unknown }): string {

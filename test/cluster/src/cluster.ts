@@ -12,27 +12,34 @@ export const SERVICES = ['catalog', 'identity', 'media', 'notifier'] as const
 const ROOT = join(import.meta.dirname, '../../..')
 
 export interface Cluster {
-  /** Where the gateway answers. */
+  /** Where the first gateway answers. */
   url: string
   engines: Engines
   processes: readonly Replica[]
-  /** The gateway first, so that nobody is refused; then the services, then what was started for them. */
+  /** The gateways first, so that nobody is refused; then the services, then what was started for them. */
   stop(): Promise<void>
 }
 
 export interface ClusterOptions {
   settings: ClusterSettings
+  /** Processes of each service. */
   replicas: number
+  /** The first listens on the port of the settings, others on free ones. */
+  gateways?: number
   /** What every process gets beside what the cluster decides. */
   environment: NodeJS.ProcessEnv
+  /** What one process gets beside that, by its name, such as catalog-2. */
+  ownEnvironment?(name: string): NodeJS.ProcessEnv
   say(line: string): void
 }
 
-/** Starts the engines, the replicas of every service, and the gateway in front of them. Resolves when all are ready. */
+/** Starts the engines, the replicas of every service, and the gateways in front of them. Resolves when all are ready. */
 export async function startCluster({
   settings,
   replicas,
+  gateways = 1,
   environment,
+  ownEnvironment = () => ({}),
   say,
 }: ClusterOptions): Promise<Cluster> {
   const engines = await startEngines(settings)
@@ -53,7 +60,7 @@ export async function startCluster({
       name,
       program: join(ROOT, 'services', service, 'src/main.ts'),
       port,
-      environment: { ...every, PORT: String(port), ...own },
+      environment: { ...every, PORT: String(port), ...own, ...ownEnvironment(name) },
       healthUrl: `http://${own.HOST}:${port}${settings.basePath}/health/ready`,
       logFolder: settings.logFolder,
       say,
@@ -68,19 +75,24 @@ export async function startCluster({
       ...ports.map((port, index) => start(`${service}-${index + 1}`, service, port, { HOST: '127.0.0.1' })),
     )
   }
-  const gateway = start('gateway', 'gateway', settings.port, { HOST: settings.host, ...urls })
+  const edges: Replica[] = []
+  for (let index = 0; index < gateways; index++) {
+    const name = gateways === 1 ? 'gateway' : `gateway-${index + 1}`
+    const port = index === 0 ? settings.port : await freePort()
+    edges.push(start(name, 'gateway', port, { HOST: settings.host, ...urls }))
+  }
   const log = pino({ level: 'silent' })
   const bus: Bus = openBus(engines.urls.MESSAGING_URL, { name: 'deployment-agent', log }).store
   const agent = startDeploymentAgent(bus, log)
 
   const stop = async () => {
-    await gateway.stop()
+    await Promise.all(edges.map(replica => replica.stop()))
     await Promise.all(processes.map(replica => replica.stop()))
     await agent.stop()
     await bus.close()
     await engines.stop()
   }
-  const all = [gateway, ...processes]
+  const all = [...edges, ...processes]
   process.once('exit', () => {
     for (const replica of all) replica.abandon()
   })

@@ -10,15 +10,21 @@ const fail = (line: string): never => {
   process.exit(1)
 }
 
-function replicasAsked(): number {
+function asked(): { replicas: number; gateways: number } {
   try {
-    const { values } = parseArgs({ options: { replicas: { type: 'string', default: '2' } } })
-    const replicas = Number(values.replicas)
-    if (Number.isInteger(replicas) && replicas >= 1 && replicas <= 9) return replicas
+    const { values } = parseArgs({
+      options: {
+        replicas: { type: 'string', default: '2' },
+        gateways: { type: 'string', default: '1' },
+      },
+    })
+    const [replicas, gateways] = [Number(values.replicas), Number(values.gateways)]
+    if ([replicas, gateways].every(count => Number.isInteger(count) && count >= 1 && count <= 9))
+      return { replicas, gateways }
   } catch {
     // Said below.
   }
-  return fail('takes --replicas and a number from 1 to 9: npm run cluster -- --replicas 2')
+  return fail('takes --replicas and --gateways, from 1 to 9: npm run cluster -- --replicas 2 --gateways 1')
 }
 
 function settingsOrFail(): ClusterSettings {
@@ -31,7 +37,7 @@ function settingsOrFail(): ClusterSettings {
   }
 }
 
-const replicas = replicasAsked()
+const { replicas, gateways } = asked()
 const settings = settingsOrFail()
 let starting: Promise<Cluster> | undefined
 let stopping = false
@@ -49,9 +55,10 @@ async function stop(): Promise<void> {
 process.on('SIGTERM', stop)
 process.on('SIGINT', stop)
 
-say(`Gantry as a cluster on this machine: ${replicas} of each service, and the gateway`)
+const edges = gateways === 1 ? 'the gateway' : `${gateways} gateways`
+say(`Gantry as a cluster on this machine: ${replicas} of each service, and ${edges}`)
 const startedAt = performance.now()
-starting = startCluster({ settings, replicas, environment: process.env, say })
+starting = startCluster({ settings, replicas, gateways, environment: process.env, say })
 try {
   const { url, processes } = await starting
   say('')

@@ -17,6 +17,8 @@ export function lookInto(options: MongoOptions) {
           .join(', '),
       )
     },
+    /** Everything that is in it. */
+    drop: async () => void (await db.dropDatabase()),
     close: () => client.close(),
   }
 }

@@ -1,0 +1,48 @@
+import { join } from 'node:path'
+import { afterAll, beforeAll, expect, test, vi } from 'vitest'
+import { startLoad } from './support/load.ts'
+import { type Receiver, receiveFrom } from './support/receiver.ts'
+import { startTopology, type Topology } from './support/topology.ts'
+
+const TEN_MINUTES_MS = 600_000
+/** By how much the clock of a process is off. */
+const SHIFTED: Record<string, number> = {
+  'gateway-1': TEN_MINUTES_MS,
+  'catalog-2': TEN_MINUTES_MS,
+  'identity-1': -TEN_MINUTES_MS,
+  'media-2': -TEN_MINUTES_MS,
+  'notifier-2': TEN_MINUTES_MS,
+}
+
+let topology: Topology
+let receiver: Receiver
+
+beforeAll(async () => {
+  topology = await startTopology({
+    ownEnvironment: name =>
+      SHIFTED[name] === undefined
+        ? {}
+        : {
+            CLOCK_SHIFT_MS: String(SHIFTED[name]),
+            NODE_OPTIONS: `--import ${join(import.meta.dirname, '../src/shifted-clock.ts')}`,
+          },
+  })
+  receiver = await receiveFrom(topology, ['API_CREATED', 'API_UPDATED', 'API_DELETED'])
+})
+afterAll(async () => {
+  await topology.stop()
+  await receiver.stop()
+})
+
+test('clocks ten minutes off, ahead or behind, harm nothing', async () => {
+  const load = startLoad(topology)
+  await vi.waitFor(() => expect(load.acknowledged).toBeGreaterThan(300), { timeout: 120_000 })
+  // Whoever holds the leases goes, and a replica with another time takes over.
+  for (const name of ['catalog-1', 'notifier-1', 'identity-2']) process.kill(topology.pid(name), 'SIGKILL')
+  const before = load.acknowledged
+  await vi.waitFor(() => expect(load.acknowledged).toBeGreaterThan(before + 200), { timeout: 120_000 })
+  await load.stop()
+  expect(load.failedReads).toEqual([])
+  expect(load.staleReads).toEqual([])
+  await load.check(receiver)
+})

@@ -1,0 +1,96 @@
+import { setTimeout } from 'node:timers/promises'
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
+import type { Engines } from '../src/engines.ts'
+import { startLoad } from './support/load.ts'
+import { type Receiver, receiveFrom } from './support/receiver.ts'
+import { startTopology, type Topology } from './support/topology.ts'
+
+const AWAY_MS = 10_000
+const BUS_AWAY_MS = 30_000
+
+let topology: Topology
+let receiver: Receiver
+let pids: (number | undefined)[]
+
+beforeAll(async () => {
+  topology = await startTopology()
+  receiver = await receiveFrom(topology, ['API_CREATED', 'API_UPDATED', 'API_DELETED'])
+  pids = topology.processes.map(({ pid }) => pid())
+})
+afterAll(async () => {
+  await topology.stop()
+  await receiver.stop()
+})
+
+/** Kills an engine, and starts it again on its data after what is done meanwhile. */
+async function away(engine: keyof Engines['faults'], meanwhile: () => Promise<void>): Promise<void> {
+  const faults = topology.engines.faults[engine]
+  if (!faults) throw new Error(`${engine} was not started here: it cannot be taken away`)
+  await faults.kill()
+  await meanwhile().finally(() => faults.restart())
+}
+
+/** No process had to be started again. */
+const nobodyDied = () => expect(topology.processes.map(({ pid }) => pid())).toEqual(pids)
+
+test('NATS away for 30 s: writes and reads go on, and everything arrives afterwards, in order per API', async () => {
+  const load = startLoad(topology)
+  await vi.waitFor(() => expect(load.acknowledged).toBeGreaterThan(20), { timeout: 30_000 })
+  let before = 0
+  await away('messaging', async () => {
+    before = load.acknowledged
+    await setTimeout(BUS_AWAY_MS)
+    expect(load.acknowledged).toBeGreaterThan(before + 50)
+  })
+  await setTimeout(2_000)
+  await load.stop()
+  expect(load.refusedWrites).toEqual([])
+  expect(load.failedReads).toEqual([])
+  expect(load.staleReads).toEqual([])
+  await load.check(receiver)
+  nobodyDied()
+})
+
+describe.for([
+  ['EventStoreDB', 'eventStore', 'write'],
+  ['MongoDB', 'readModels', 'read'],
+] as const)('%s away', ([, engine, kind]) => {
+  test(`a ${kind} says so clearly, nothing is lost, and all goes on by itself when it is back`, async () => {
+    const load = startLoad(topology)
+    await vi.waitFor(() => expect(load.acknowledged).toBeGreaterThan(20), { timeout: 30_000 })
+    await away(engine, async () => {
+      const until = Date.now() + AWAY_MS
+      await setTimeout(500)
+      while (Date.now() < until) {
+        const answer = await (kind === 'write'
+          ? topology.send('/apis', {
+              method: 'POST',
+              body: JSON.stringify({
+                name: `away-${Date.now()}`,
+                displayName: 'x',
+                status: 'ACTIVE',
+                tags: [],
+              }),
+            })
+          : topology.send('/apis?size=1'))
+        expect(answer.status).toBe(503)
+        expect(Number(answer.headers.get('retry-after'))).toBeGreaterThan(0)
+        expect(answer.headers.get('content-type')).toMatch('application/problem+json')
+        expect(await answer.json()).toMatchObject({
+          status: 503,
+          code: expect.stringMatching(/unavailable|not-ready/),
+        })
+        await setTimeout(500)
+      }
+    })
+    await vi.waitFor(async () => expect((await topology.send('/apis?size=1')).status).toBe(200), {
+      timeout: 30_000,
+    })
+    const back = load.acknowledged
+    await vi.waitFor(() => expect(load.acknowledged).toBeGreaterThan(back + 20), { timeout: 60_000 })
+    await load.stop()
+    expect(load.staleReads).toEqual([])
+    await load.check(receiver)
+    nobodyDied()
+  })
+})

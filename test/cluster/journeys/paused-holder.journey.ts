@@ -1,0 +1,40 @@
+import { setTimeout } from 'node:timers/promises'
+import { afterAll, beforeAll, expect, test, vi } from 'vitest'
+import { startLoad } from './support/load.ts'
+import { type Receiver, receiveFrom } from './support/receiver.ts'
+import { startTopology, type Topology } from './support/topology.ts'
+
+/** Longer than any lease lasts. */
+const PAUSED_MS = 8_000
+
+let topology: Topology
+let receiver: Receiver
+
+beforeAll(async () => {
+  topology = await startTopology()
+  receiver = await receiveFrom(topology, ['API_CREATED', 'API_UPDATED', 'API_DELETED'])
+})
+afterAll(async () => {
+  await topology.stop()
+  await receiver.stop()
+})
+
+test('whoever holds a lease is paused and goes on later: no damage', async () => {
+  const load = startLoad(topology)
+  await vi.waitFor(() => expect(load.acknowledged).toBeGreaterThan(20), { timeout: 30_000 })
+  // The first replica of each service or the second: one of them holds, so each is paused in turn.
+  for (const number of [1, 2]) {
+    const pids = ['catalog', 'identity', 'media', 'notifier'].map(service =>
+      topology.pid(`${service}-${number}`),
+    )
+    for (const pid of pids) process.kill(pid, 'SIGSTOP')
+    await setTimeout(PAUSED_MS)
+    const before = load.acknowledged
+    await vi.waitFor(() => expect(load.acknowledged).toBeGreaterThan(before), { timeout: 20_000 })
+    for (const pid of pids) process.kill(pid, 'SIGCONT')
+    await setTimeout(PAUSED_MS / 2)
+  }
+  await load.stop()
+  expect(load.staleReads).toEqual([])
+  await load.check(receiver)
+})

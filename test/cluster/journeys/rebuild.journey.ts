@@ -1,0 +1,63 @@
+import { requestRebuild } from '@gantry/event-sourcing'
+import { openStores } from '@gantry/hosting'
+import { lookInto } from '@gantry/read-models-mongo/testing'
+import { afterAll, beforeAll, expect, test, vi } from 'vitest'
+import { startLoad } from './support/load.ts'
+import { type Receiver, receiveFrom } from './support/receiver.ts'
+import { startTopology, type Topology } from './support/topology.ts'
+
+const PROJECTORS = ['catalog', 'identity', 'media', 'notifier'].map(service => `${service}.projector`)
+const REBUILT_MS = 60_000
+
+let topology: Topology
+let receiver: Receiver
+
+beforeAll(async () => {
+  topology = await startTopology()
+  receiver = await receiveFrom(topology, ['API_CREATED', 'API_UPDATED', 'API_DELETED'])
+})
+afterAll(async () => {
+  await topology.stop()
+  await receiver.stop()
+})
+
+test('read models are made anew while they are read and written: nobody notices', async () => {
+  const load = startLoad(topology)
+  const stores = openStores(topology.engines.urls)
+  try {
+    await vi.waitFor(() => expect(load.acknowledged).toBeGreaterThan(50), { timeout: 30_000 })
+    const rebuilt = await Promise.all(
+      PROJECTORS.map(name => requestRebuild(name, stores.readModels, 'the journey')),
+    )
+    for (const isDone of rebuilt)
+      await vi.waitFor(async () => expect(await isDone()).toBe(true), { timeout: REBUILT_MS, interval: 200 })
+  } finally {
+    await stores.close()
+  }
+  await load.stop()
+  expect(load.refusedWrites).toEqual([])
+  expect(load.failedReads).toEqual([])
+  expect(load.staleReads).toEqual([])
+  await load.check(receiver)
+})
+
+test('read models that were dropped are made from the log, without a restart', async ({ skip }) => {
+  const { READ_MODEL_URL: url } = topology.engines.urls
+  skip(!url.startsWith('mongodb'), 'no MongoDB to drop: the read models are in a file')
+  const load = startLoad(topology)
+  await vi.waitFor(() => expect(load.acknowledged).toBeGreaterThan(50), { timeout: 30_000 })
+  const database = lookInto({ url })
+  await database.drop()
+  await database.close()
+  await vi.waitFor(async () => expect((await topology.send('/apis?size=1')).status).toBe(503), {
+    timeout: 10_000,
+    interval: 50,
+  })
+  await vi.waitFor(async () => expect((await topology.send('/apis?size=1')).status).toBe(200), {
+    timeout: REBUILT_MS,
+  })
+  const back = load.acknowledged
+  await vi.waitFor(() => expect(load.acknowledged).toBeGreaterThan(back + 20), { timeout: 60_000 })
+  await load.stop()
+  await load.check(receiver)
+})

@@ -1,0 +1,212 @@
+import { randomUUID } from 'node:crypto'
+import { setTimeout } from 'node:timers/promises'
+import { expect, vi } from 'vitest'
+import type { Receiver } from './receiver.ts'
+import type { Topology } from './topology.ts'
+
+/** What was acknowledged of an API, which one writer has to himself. */
+interface Written {
+  id: string
+  name: string
+  /** How often it was updated, which its display name says. */
+  updates: number
+  deleted: boolean
+  /** A change is under way: readers may see it or not. */
+  changing: boolean
+}
+
+export interface Load {
+  /** How many writes were acknowledged so far. */
+  readonly acknowledged: number
+  /** What went wrong for a client, in words: answers to writes that were not the expected ones. */
+  readonly refusedWrites: readonly string[]
+  /** Reads that failed, and failed again when they were tried once more. */
+  readonly failedReads: readonly string[]
+  /** Answers that did not show what had been acknowledged before they were asked for. */
+  readonly staleReads: readonly string[]
+  /** Ends it after what is under way. */
+  stop(): Promise<void>
+  /** Fails unless everything acknowledged is there, each name once, and has been delivered, in order per API. */
+  check(receiver: Receiver): Promise<void>
+}
+
+export interface LoadOptions {
+  writers?: number
+  readers?: number
+  /** Rest between two requests of a client, in milliseconds: a fault lasts long, and all is checked afterwards. */
+  restMs?: number
+}
+
+const AGAIN_MS = 200
+/** A client gives up on a write after so long. */
+const PATIENCE_MS = 90_000
+const DELIVERED_MS = 90_000
+
+/**
+ * Clients that create, update and delete APIs and read them, through all gateways. A write that was not answered as
+ * it should be is sent again with the same Idempotency-Key until it is.
+ */
+export function startLoad(
+  topology: Topology,
+  { writers = 4, readers = 4, restMs = 20 }: LoadOptions = {},
+): Load {
+  const written: Written[] = []
+  const refusedWrites: string[] = []
+  const failedReads: string[] = []
+  const staleReads: string[] = []
+  const stopping = new AbortController()
+  const run = randomUUID().slice(0, 8)
+  let acknowledged = 0
+
+  const write = async (method: string, path: string, expected: number, body?: object): Promise<Response> => {
+    const key = randomUUID()
+    const deadline = Date.now() + PATIENCE_MS
+    for (let attempt = 1; ; attempt++) {
+      const outcome = await topology
+        .send(path, {
+          method,
+          headers: { 'idempotency-key': key },
+          ...(body && { body: JSON.stringify(body) }),
+        })
+        .catch((error: Error) => error)
+      if (outcome instanceof Response && outcome.status === expected) {
+        acknowledged++
+        return outcome
+      }
+      const said =
+        outcome instanceof Response ? `${outcome.status} ${await outcome.text()}` : String(outcome.cause)
+      // Its answer was lost: it is gone.
+      if (attempt > 1 && method === 'DELETE' && said.startsWith('404')) return new Response()
+      refusedWrites.push(`${method} ${path}: ${said}`)
+      if (Date.now() > deadline) throw new Error(`gave up on ${method} ${path}: ${said}`)
+      await setTimeout(AGAIN_MS)
+    }
+  }
+
+  const writer = async (number: number) => {
+    for (let n = 0; !stopping.signal.aborted; n++) {
+      const api = { name: `${run}-w${number}-${n}`, displayName: '0', status: 'ACTIVE', tags: [] }
+      const created = await write('POST', '/apis', 201, api)
+      const { id } = (await created.json()) as { id: string }
+      const mine: Written = { id, name: api.name, updates: 0, deleted: false, changing: false }
+      written.push(mine)
+      const change = async (method: string, expected: number, made: Partial<Written>, body?: object) => {
+        mine.changing = true
+        await write(method, `/apis/${id}`, expected, body)
+        Object.assign(mine, made, { changing: false })
+        await setTimeout(restMs)
+      }
+      await change('PUT', 200, { updates: 1 }, { ...api, displayName: '1' })
+      if (n % 2 === 0) await change('PUT', 200, { updates: 2 }, { ...api, displayName: '2' })
+      if (n % 4 === 3) await change('DELETE', 204, { deleted: true })
+    }
+  }
+
+  const read = (path: string): Promise<Response> =>
+    topology.send(path).catch((error: Error) => new Response(String(error.cause), { status: 599 }))
+
+  const reader = async (number: number) => {
+    for (let n = number; !stopping.signal.aborted; n += 7) {
+      await setTimeout(restMs)
+      // Of the newest ones, which replicas may not have heard of.
+      const api = written.at(-1 - (n % Math.min(written.length, 20)))
+      if (!api) continue
+      const before = { ...api }
+      let answer = await read(`/apis/${api.id}`)
+      if (answer.status >= 500) {
+        const first = `${answer.status} ${await answer.text()}`
+        answer = await read(`/apis/${api.id}`)
+        if (answer.status >= 500) {
+          failedReads.push(`${first}, then ${answer.status} ${await answer.text()}`)
+          continue
+        }
+      }
+      const mayBeGone = before.changing || api.changing || api.deleted
+      if (answer.status === 404 && mayBeGone) continue
+      const body = (await answer.json()) as { displayName?: string }
+      if (answer.status === 200 && !before.deleted && Number(body.displayName) >= before.updates) continue
+      staleReads.push(`${answer.status} ${JSON.stringify(body)} for ${JSON.stringify(before)}`)
+    }
+  }
+
+  const clients = [
+    ...Array.from({ length: writers }, (_, number) => writer(number)),
+    ...Array.from({ length: readers }, (_, number) => reader(number)),
+  ]
+  // One that fails before the end is told at the end.
+  for (const client of clients) client.catch(() => {})
+
+  return {
+    get acknowledged() {
+      return acknowledged
+    },
+    refusedWrites,
+    failedReads,
+    staleReads,
+    async stop() {
+      stopping.abort()
+      await Promise.all(clients)
+    },
+    async check(receiver) {
+      await checkRecords(topology, written, run)
+      await vi.waitFor(() => expect(undelivered(written, receiver)).toEqual([]), {
+        timeout: DELIVERED_MS,
+        interval: 500,
+      })
+      await vi.waitFor(async () => expect(await outOfOrder(topology, written)).toEqual([]), {
+        timeout: DELIVERED_MS,
+        interval: 1_000,
+      })
+    },
+  }
+}
+
+async function checkRecords(topology: Topology, written: readonly Written[], run: string): Promise<void> {
+  const names: string[] = []
+  for (let page = 1, last = false; !last; page++) {
+    const answer = await topology.send(`/apis?size=100&page=${page}`)
+    expect(answer.status).toBe(200)
+    const body = (await answer.json()) as { content: { name: string }[]; last: boolean }
+    names.push(...body.content.map(({ name }) => name).filter(name => name.startsWith(run)))
+    last = body.last
+  }
+  const live = written.filter(({ deleted }) => !deleted)
+  expect(names.toSorted()).toEqual(live.map(({ name }) => name).toSorted())
+  for (const { id, updates, deleted } of written) {
+    const answer = await topology.send(`/apis/${id}`)
+    expect(answer.status).toBe(deleted ? 404 : 200)
+    if (!deleted) expect(await answer.json()).toMatchObject({ displayName: String(updates) })
+  }
+}
+
+const expectedEvents = ({ updates, deleted }: Written) => [
+  'API_CREATED',
+  ...Array.from({ length: updates }, () => 'API_UPDATED'),
+  ...(deleted ? ['API_DELETED'] : []),
+]
+
+/** What the receiver lacks, or has as an event too many. */
+function undelivered(written: readonly Written[], receiver: Receiver): string[] {
+  return written.flatMap(api => {
+    const expected = Map.groupBy(expectedEvents(api), type => type)
+    return [...expected]
+      .filter(([type, { length }]) => receiver.arrived(api.id, type).size !== length)
+      .map(([type]) => `${api.name}: ${type}`)
+  })
+}
+
+/** APIs whose events are not all on the bus once, in the order in which they happened. */
+async function outOfOrder(topology: Topology, written: readonly Written[]): Promise<string[]> {
+  const answer = await topology.send('/events?follow=false', { headers: { accept: 'application/x-ndjson' } })
+  const events = (await answer.text())
+    .split('\n')
+    .filter(line => line !== '')
+    .map(line => JSON.parse(line) as { subject: string; type: string; id: string })
+  const bySubject = Map.groupBy(events, ({ subject }) => subject)
+  return written
+    .filter(api => {
+      const types = (bySubject.get(api.id) ?? []).map(({ type }) => type)
+      return types.join() !== expectedEvents(api).join()
+    })
+    .map(api => `${api.name}: ${(bySubject.get(api.id) ?? []).map(({ type }) => type)}`)
+}
