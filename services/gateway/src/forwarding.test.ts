@@ -171,6 +171,14 @@ test('what is safe to ask twice is asked of another when the connection breaks o
   for (let i = 0; i < 4; i++) expect((await fetch(`${url}/apis`)).status).toBe(200)
 })
 
+test('what is safe to ask twice is asked of another when the first says nothing for seconds', async () => {
+  const silent = await replica(() => {})
+  const catalog = await replica(ok)
+  const { url } = await gatewayTo([silent.url, catalog.url])
+  for (let i = 0; i < 2; i++) expect((await fetch(`${url}/apis`)).status).toBe(200)
+  expect(silent.asked).toHaveLength(1)
+})
+
 test.for(['POST', 'PUT', 'DELETE'])('a %s that may have been done is not', async method => {
   const breaking = await replica(request => void request.socket.destroy())
   const { url } = await gatewayTo([breaking.url, breaking.url])

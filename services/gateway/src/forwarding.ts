@@ -16,7 +16,9 @@ export interface ForwardingOptions {
 }
 
 /** How long a service may take to begin its answer, and to go on with it. */
-const PATIENCE_MS = 60_000
+const PATIENCE_MS = 20_000
+/** How long the first may take that is asked what another may be asked as well. */
+const SHORT_PATIENCE_MS = 5_000
 /** Asking for it changes nothing (RFC 9110 §9.2.1). */
 const SAFE = new Set(['GET', 'HEAD'])
 /** Nothing of the request has arrived. */
@@ -27,8 +29,15 @@ const NOT_REACHED = new Set([
   'ENOTFOUND',
   'UND_ERR_CONNECT_TIMEOUT',
 ])
-/** The connection ended before the answer began. */
-const BROKEN_OFF = new Set(['ECONNRESET', 'EPIPE', 'UND_ERR_SOCKET', 'UND_ERR_CLOSED', 'UND_ERR_DESTROYED'])
+/** The connection, or our patience, ended before the answer began. */
+const BROKEN_OFF = new Set([
+  'UND_ERR_HEADERS_TIMEOUT',
+  'ECONNRESET',
+  'EPIPE',
+  'UND_ERR_SOCKET',
+  'UND_ERR_CLOSED',
+  'UND_ERR_DESTROYED',
+])
 /** Of one hop or of the caller alone: they end here. What outsiders say of who they are counts for nothing. */
 const NOT_PASSED_ON = [
   'authorization',
@@ -120,6 +129,7 @@ function forward(request: FastifyRequest, reply: FastifyReply, services: Replica
   reply.from(undefined, {
     method: request.method as HTTPMethods,
     getUpstream: () => replica,
+    timeout: SAFE.has(request.method) && failed === undefined ? SHORT_PATIENCE_MS : PATIENCE_MS,
     ...(Buffer.isBuffer(body) && { body, ...(type && { contentType: type }) }),
     rewriteRequestHeaders: (_request, headers) => passedOn(request as Admitted, headers),
     rewriteHeaders: headers => without(headers, NOT_ANSWERED),
@@ -130,7 +140,7 @@ function forward(request: FastifyRequest, reply: FastifyReply, services: Replica
     },
     onError(_reply, { error }) {
       const reason = reasonOf(error)
-      if (NOT_REACHED.has(reason)) services.leaveOut(replica)
+      if (NOT_REACHED.has(reason) || reason === 'UND_ERR_HEADERS_TIMEOUT') services.leaveOut(replica)
       if (failed === undefined && mayAskAnother(request, reason)) {
         forward(request, reply, services, replica)
         return

@@ -55,31 +55,34 @@ export async function startCluster({
     GANTRY_ADMIN_USERNAME: settings.administrator.username,
     GANTRY_ADMIN_PASSWORD: settings.administrator.password,
   }
-  const start = (name: string, service: string, port: number, own: NodeJS.ProcessEnv) =>
+  const ports = new Map<string, number[]>()
+  for (const service of SERVICES)
+    ports.set(service, await Promise.all(Array.from({ length: replicas }, freePort)))
+  const urls = Object.fromEntries(
+    [...ports].map(([service, those]) => [
+      `${service.toUpperCase()}_URL`,
+      those.map(port => `http://127.0.0.1:${port}`).join(','),
+    ]),
+  )
+  const start = (name: string, service: string, port: number, host: string) =>
     startReplica({
       name,
       program: join(ROOT, 'services', service, 'src/main.ts'),
       port,
-      environment: { ...every, PORT: String(port), ...own, ...ownEnvironment(name) },
-      healthUrl: `http://${own.HOST}:${port}${settings.basePath}/health/ready`,
+      environment: { ...every, ...urls, PORT: String(port), HOST: host, ...ownEnvironment(name) },
+      healthUrl: `http://${host}:${port}${settings.basePath}/health/ready`,
       logFolder: settings.logFolder,
       say,
     })
 
-  const processes: Replica[] = []
-  const urls: NodeJS.ProcessEnv = {}
-  for (const service of SERVICES) {
-    const ports = await Promise.all(Array.from({ length: replicas }, freePort))
-    urls[`${service.toUpperCase()}_URL`] = ports.map(port => `http://127.0.0.1:${port}`).join(',')
-    processes.push(
-      ...ports.map((port, index) => start(`${service}-${index + 1}`, service, port, { HOST: '127.0.0.1' })),
-    )
-  }
+  const processes = [...ports].flatMap(([service, those]) =>
+    those.map((port, index) => start(`${service}-${index + 1}`, service, port, '127.0.0.1')),
+  )
   const edges: Replica[] = []
   for (let index = 0; index < gateways; index++) {
     const name = gateways === 1 ? 'gateway' : `gateway-${index + 1}`
     const port = index === 0 ? settings.port : await freePort()
-    edges.push(start(name, 'gateway', port, { HOST: settings.host, ...urls }))
+    edges.push(start(name, 'gateway', port, settings.host))
   }
   const log = pino({ level: 'silent' })
   const bus: Bus = openBus(engines.urls.MESSAGING_URL, { name: 'deployment-agent', log }).store

@@ -12,6 +12,8 @@ export interface Topology extends Cluster {
   administrator: { username: string; password: string }
   /** What the cluster said so far, a line each. */
   said: readonly string[]
+  /** The administrator's, for requests. */
+  authorization: string
   /** A request through one of the gateways in turn, as the administrator if nothing else is said. */
   send(path: string, init?: RequestInit): Promise<Response>
   pid(name: string): number
@@ -63,6 +65,7 @@ export async function startTopology({
     ...cluster,
     urls,
     administrator,
+    authorization,
     said,
     send: (path, init = {}) =>
       fetch(`${urls[turn++ % urls.length]}${path}`, {
