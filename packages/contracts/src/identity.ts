@@ -239,7 +239,8 @@ export const createUser = operation({
   method: 'POST',
   path: '/users',
   summary: 'Create a user',
-  description: 'Nobody creates a user of a role above his own.',
+  description:
+    'Nobody creates a user of a role above his own, nor an administrator with an access token that lacks a scope of that role.',
   scope: 'USER_WRITE',
   body: UserInput,
   bodyExample: {

@@ -142,7 +142,8 @@ async function answerOnce(
     throw invalid([{ field: 'Idempotency-Key', message: 'must be 1 to 255 visible ASCII characters' }])
   const outcome = await once.run(
     {
-      scope: `${principal.userId} ${request.method} ${request.url.split('?')[0]}`,
+      // An access token sees no answer to another credential of its user: there may be more in it than it may have.
+      scope: `${principal.tokenId ?? principal.userId} ${request.method} ${request.url.split('?')[0]}`,
       key,
       request: JSON.stringify(request.body ?? null),
     },

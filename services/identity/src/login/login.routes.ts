@@ -20,7 +20,10 @@ export interface LoginRoutes {
 
 /** Stands for every user who does not exist: it never will. */
 const NOBODY = '00000000-0000-0000-0000-000000000000'
-/** A refusal takes this long after the password was checked, which hides whether it was noted in the log. */
+/**
+ * A refusal takes this long after the password was checked, which hides whether it was noted in the log, and whether
+ * it was the right one of a user who is locked.
+ */
 const REFUSED_AFTER_MS = 50
 
 export function loginRoutes(
@@ -43,13 +46,13 @@ export function loginRoutes(
       checkedAgainst,
       correct,
     }
-    const [outcome] = await Promise.allSettled([
-      changeUser(id, command),
-      correct ? undefined : setTimeout(REFUSED_AFTER_MS),
-    ])
-    if (outcome.status === 'rejected') throw outcome.reason
-    const { state: loggedIn } = outcome.value
-    if (!correct || loggedIn.status !== 'Live') throw wrongCredentials()
+    const pause = setTimeout(REFUSED_AFTER_MS)
+    const refused = async (reason: unknown) => {
+      await pause
+      throw reason
+    }
+    const { state: loggedIn } = await changeUser(id, command).catch(refused)
+    if (!correct || loggedIn.status !== 'Live') return refused(wrongCredentials())
     const token = await loginTokens.issue({ userId: id, generation: loggedIn.generation })
     return {
       status: 200,

@@ -81,6 +81,16 @@ describe('an access token', () => {
     expect((await create({ scopes: ['API_READ'] }, token)).token).toMatch(/^pat_/)
   })
 
+  test('is told again under its Idempotency-Key to the credential that made it, and to no narrower one', async () => {
+    const { token } = await create({ scopes: ['ACCESS_TOKEN_MANAGE'] })
+    const sent = { body: input, headers: { 'idempotency-key': 'k-1' } }
+    const first = await identity.as(ada.token).post('/accessTokens', sent)
+    const again = await identity.as(ada.token).post('/accessTokens', sent)
+    expect(again.body).toEqual(first.body)
+    const narrow = await identity.as(token).post('/accessTokens', sent)
+    expect(narrow.body).toMatchObject({ status: 403, code: 'scopes-exceeded' })
+  })
+
   test('is of use to its holder only, others do not find it', async () => {
     const { id } = await create()
     const grace = identity.as((await user('grace', 'GLOBAL_ADMIN')).token)

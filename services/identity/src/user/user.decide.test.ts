@@ -1,4 +1,4 @@
-import type { Role } from '@gantry/contracts'
+import { ROLE_SCOPES, type Role, type Scope } from '@gantry/contracts'
 import { storyMetadata as metadata, story } from '@gantry/event-sourcing/testing'
 import { describe, expect, test } from 'vitest'
 import { userDecider } from './user.decide.ts'
@@ -31,13 +31,14 @@ const logIn = (correct: boolean, fields: object = {}) => ({
   correct,
   ...fields,
 })
+const all = (role: Role) => ({ role, scopes: [...ROLE_SCOPES[role]] })
 const { given } = story(userDecider)
 
 describe('an administrator', () => {
   const create = (by: Role, role: Role) => ({
     type: 'CreateUser' as const,
     metadata,
-    by,
+    by: all(by),
     id: ID,
     input: { ...input, role },
     passwordHash: 'h1',
@@ -45,13 +46,42 @@ describe('an administrator', () => {
   const update = (by: Role, fields: object = {}, passwordHash: string | null = null) => ({
     type: 'UpdateUser' as const,
     metadata,
-    by,
+    by: all(by),
     input: { ...input, ...fields },
     passwordHash,
   })
   const updated = (fields: object = {}): UserEvent => ({
     type: 'UserUpdated',
     data: { ...input, ...fields, updatedAt: NOW },
+  })
+
+  test('with an access token makes and touches users, but administrators only with every scope of theirs', () => {
+    const token = (...scopes: Scope[]) => ({ by: { role: 'GLOBAL_ADMIN' as const, scopes } })
+    const narrow = token('USER_READ', 'USER_WRITE')
+    given()
+      .when({ ...create('GLOBAL_ADMIN', 'USER'), ...narrow })
+      .then(created())
+    for (const role of ['ADMIN', 'GLOBAL_ADMIN'] as const) {
+      given()
+        .when({ ...create('GLOBAL_ADMIN', role), ...narrow })
+        .thenRefused('scope-missing')
+      given(created())
+        .when({ ...update('GLOBAL_ADMIN', { role }), ...narrow })
+        .thenRefused('scope-missing')
+      const above = created({ role })
+      given(above)
+        .when({ ...update('GLOBAL_ADMIN', { role }, 'h2'), ...narrow })
+        .thenRefused('scope-missing')
+      given(above)
+        .when({ type: 'DeleteUser', metadata, ...narrow })
+        .thenRefused('scope-missing')
+      given(above, locked)
+        .when({ type: 'UnlockUser', metadata, ...narrow })
+        .thenRefused('scope-missing')
+    }
+    given()
+      .when({ ...create('GLOBAL_ADMIN', 'ADMIN'), ...token(...ROLE_SCOPES.ADMIN) })
+      .then(created({ role: 'ADMIN' }))
   })
 
   test('makes users of his own role and below, not above', () => {
@@ -73,8 +103,12 @@ describe('an administrator', () => {
     given(above)
       .when(update('ADMIN', { role: 'USER' }))
       .thenRefused('role-missing')
-    given(above).when({ type: 'DeleteUser', metadata, by: 'ADMIN' }).thenRefused('role-missing')
-    given(above, locked).when({ type: 'UnlockUser', metadata, by: 'ADMIN' }).thenRefused('role-missing')
+    given(above)
+      .when({ type: 'DeleteUser', metadata, by: all('ADMIN') })
+      .thenRefused('role-missing')
+    given(above, locked)
+      .when({ type: 'UnlockUser', metadata, by: all('ADMIN') })
+      .thenRefused('role-missing')
   })
   test('may go down himself', () => {
     given(created({ role: 'ADMIN' }))
@@ -101,16 +135,16 @@ describe('an administrator', () => {
   })
   test('is refused when he has seen an older revision; a login is no new one', () => {
     given(created(), loggedIn)
-      .when({ type: 'DeleteUser', metadata, by: 'ADMIN', ifMatch: [0] })
+      .when({ type: 'DeleteUser', metadata, by: all('ADMIN'), ifMatch: [0] })
       .then(deleted)
     given(created(), locked)
-      .when({ type: 'DeleteUser', metadata, by: 'ADMIN', ifMatch: [0] })
+      .when({ type: 'DeleteUser', metadata, by: all('ADMIN'), ifMatch: [0] })
       .thenRefused('precondition-failed')
   })
   test('finds nobody who is deleted', () => {
     given(created(), deleted).when(update('GLOBAL_ADMIN')).thenRefused('user-not-found')
     given(created(), deleted)
-      .when({ type: 'UnlockUser', metadata, by: 'GLOBAL_ADMIN' })
+      .when({ type: 'UnlockUser', metadata, by: all('GLOBAL_ADMIN') })
       .thenRefused('user-not-found')
   })
 })
@@ -136,12 +170,14 @@ describe('a login', () => {
   })
   test('is possible again when an administrator unlocked the user', () => {
     given(created(), locked)
-      .when({ type: 'UnlockUser', metadata, by: 'ADMIN' })
+      .when({ type: 'UnlockUser', metadata, by: all('ADMIN') })
       .then({ type: 'UserUnlocked', data: { at: NOW } })
     given(created(), locked, { type: 'UserUnlocked', data: { at: NOW } })
       .when(logIn(true))
       .then(loggedIn)
-    given(created()).when({ type: 'UnlockUser', metadata, by: 'ADMIN' }).then()
+    given(created())
+      .when({ type: 'UnlockUser', metadata, by: all('ADMIN') })
+      .then()
   })
   test('does not count when name or password changed while it was checked', () => {
     const changed: UserEvent = { type: 'PasswordChanged', data: { passwordHash: 'h2', changedAt: NOW } }

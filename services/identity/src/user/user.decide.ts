@@ -1,5 +1,13 @@
 import { isDeepStrictEqual } from 'node:util'
-import { ADMINISTRATOR_ROLES, ROLES, type Role, type UserInput, type UserUpdate } from '@gantry/contracts'
+import {
+  ADMINISTRATOR_ROLES,
+  type Principal,
+  ROLE_SCOPES,
+  ROLES,
+  type Role,
+  type UserInput,
+  type UserUpdate,
+} from '@gantry/contracts'
 import {
   type Change,
   type CommandMetadata,
@@ -19,9 +27,11 @@ import {
   type UserState,
 } from './user.ts'
 
+/** Who administers: the role, and what the credential leaves of it. */
+type Administrator = Pick<Principal, 'role' | 'scopes'>
+
 interface Administration extends Conditional {
-  /** Role of the caller. */
-  by: Role
+  by: Administrator
 }
 
 /** Commands carry hashes of passwords: hashing takes long and makes randomness, which deciding may not. */
@@ -183,10 +193,18 @@ const fieldsOf = ({
   sso,
 })
 
-/** Nobody grants, or touches a user of, a role above his own; so nobody raises himself either. */
-function mayAdminister(by: Role, role: Role): void {
-  if (ROLES.indexOf(by) <= ROLES.indexOf(role)) return
-  throw new Refusal('role-missing', { detail: `needs the role ${role}`, role })
+/**
+ * Nobody grants, or touches a user of, a role above his own; so nobody raises himself either. Administrators are made
+ * and touched only with a credential that may do all that they may: else an access token could, with a password that
+ * it sets, become more than it is.
+ */
+function mayAdminister(by: Administrator, role: Role): void {
+  if (ROLES.indexOf(by.role) > ROLES.indexOf(role))
+    throw new Refusal('role-missing', { detail: `needs the role ${role}`, role })
+  if (!ADMINISTRATOR_ROLES.includes(role)) return
+  const missing = ROLE_SCOPES[role].filter(scope => !by.scopes.includes(scope))
+  if (missing.length === 0) return
+  throw new Refusal('scope-missing', { detail: `needs every scope of the role ${role}`, scopes: missing })
 }
 
 const passwordMissing = () =>

@@ -37,7 +37,7 @@ export function userRoutes(route: AddRoute, { changeUser, users, passwords, now 
     const id = newId()
     const { password, ...input } = body
     const passwordHash = password === null ? null : await passwords.hash(password)
-    await changeUser(id, { type: 'CreateUser', metadata, by: principal.role, id, input, passwordHash })
+    await changeUser(id, { type: 'CreateUser', metadata, by: principal, id, input, passwordHash })
     return { ...(await answer(id, 201)), location: `/users/${id}` }
   })
 
@@ -47,7 +47,7 @@ export function userRoutes(route: AddRoute, { changeUser, users, passwords, now 
     await changeUser(params.user_id, {
       type: 'UpdateUser',
       metadata,
-      by: principal.role,
+      by: principal,
       ifMatch,
       input,
       passwordHash,
@@ -56,12 +56,12 @@ export function userRoutes(route: AddRoute, { changeUser, users, passwords, now 
   })
 
   route(deleteUser, async ({ params, metadata, principal, ifMatch }) => {
-    await changeUser(params.user_id, { type: 'DeleteUser', metadata, by: principal.role, ifMatch })
+    await changeUser(params.user_id, { type: 'DeleteUser', metadata, by: principal, ifMatch })
     return { status: 204 }
   })
 
   route(unlockUser, async ({ params, metadata, principal }) => {
-    await changeUser(params.user_id, { type: 'UnlockUser', metadata, by: principal.role })
+    await changeUser(params.user_id, { type: 'UnlockUser', metadata, by: principal })
     return answer(params.user_id, 200)
   })
 

@@ -1,0 +1,147 @@
+import { ROLE_SCOPES, SCOPES } from '@gantry/contracts'
+import { describe, expect, inject, test } from 'vitest'
+import { type Client, clientOf } from '../src/client.ts'
+import {
+  anonymous,
+  cleanUp,
+  createToken,
+  createUser,
+  loggedIn,
+  logIn,
+  PASSWORD,
+  scopedTo,
+  unique,
+  withToken,
+} from '../src/gantry.ts'
+import { makeJwt } from '../src/jwt.ts'
+import { ADMIN, dataFolder, start } from '../src/own-service.ts'
+import type { Page, User } from '../src/records.ts'
+
+const ADMINISTRATORS = ['ADMIN', 'GLOBAL_ADMIN'] as const
+const fields = (changes: object = {}) => ({
+  username: unique('user'),
+  displayName: 'Somebody',
+  role: 'USER',
+  status: 'ACTIVE',
+  password: PASSWORD,
+  ...changes,
+})
+
+describe('an access token that may write users, and nothing else', () => {
+  test.for(ADMINISTRATORS)('does not make a user of role %s', async role => {
+    const client = await scopedTo('USER_READ', 'USER_WRITE')
+    const sent = fields({ role })
+    ;(await client.post('/users', sent)).refused(403, 'scope-missing')
+    ;(await logIn(sent.username)).refused(401)
+  })
+
+  test('does not make a user into an administrator', async () => {
+    const client = await scopedTo('USER_READ', 'USER_WRITE')
+    const user = await createUser({ role: 'USER' })
+    for (const role of ADMINISTRATORS)
+      (await client.put(`/users/${user.id}`, { ...user, role })).refused(403, 'scope-missing')
+    expect((await client.get(`/users/${user.id}`)).as<User>(200)).toEqual(user)
+  })
+
+  test.for(ADMINISTRATORS)('does not set the password of an %s, nor delete it', async role => {
+    const client = await scopedTo('USER_READ', 'USER_WRITE')
+    const user = await createUser({ role })
+    const set = { ...user, password: 'chosen by the token' }
+    ;(await client.put(`/users/${user.id}`, set)).refused(403, 'scope-missing')
+    ;(await client.delete(`/users/${user.id}`)).refused(403, 'scope-missing')
+    ;(await logIn(user.username, set.password)).refused(401)
+    ;(await logIn(user.username)).is(200)
+  })
+
+  test('still looks after all others', async () => {
+    const client = await scopedTo('USER_READ', 'USER_WRITE')
+    const user = (await client.post('/users', fields())).as<User>(201)
+    cleanUp(`/users/${user.id}`)
+    ;(await client.put(`/users/${user.id}`, { ...user, displayName: 'Renamed' })).is(200)
+    ;(await client.delete(`/users/${user.id}`)).is(204)
+  })
+})
+
+test('an access token with every scope of a role makes users of that role', async () => {
+  const client = await scopedTo(...ROLE_SCOPES.ADMIN)
+  const made = (await client.post('/users', fields({ role: 'ADMIN' }))).as<User>(201)
+  cleanUp(`/users/${made.id}`)
+  ;(await client.post('/users', fields({ role: 'GLOBAL_ADMIN' }))).refused(403)
+})
+
+describe('an access token', () => {
+  test('mints none with a scope that it lacks, one by one', async () => {
+    const own = ['ACCESS_TOKEN_MANAGE', 'API_READ']
+    const client = await scopedTo(...own)
+    for (const scope of SCOPES.filter(each => !own.includes(each)))
+      (await client.post('/accessTokens', { name: 'wider', scopes: ['API_READ', scope] })).refused(
+        403,
+        'scopes-exceeded',
+      )
+    expect((await createToken(client, own)).scopes.toSorted()).toEqual(own)
+  })
+
+  test('is not told what another credential of its user was told under an Idempotency-Key', async () => {
+    const client = await loggedIn(await createUser({ role: 'ADMIN' }))
+    const { token } = await createToken(client, ['ACCESS_TOKEN_MANAGE'])
+    const body = { name: 'wide', scopes: ['ACCESS_TOKEN_MANAGE', 'API_WRITE'] }
+    const keyed = { headers: { 'idempotency-key': 'easily-guessed' } }
+    ;(await client.post('/accessTokens', body, keyed)).is(201)
+    ;(await withToken(token).post('/accessTokens', body, keyed)).refused(403, 'scopes-exceeded')
+  })
+})
+
+test('a header that passes for the one of the gateway makes nobody of a stranger', async () => {
+  const principal = {
+    userId: 'a3a1f1d0-5f0e-4b5c-9c39-0d6f2b1e7a01',
+    username: 'admin',
+    role: 'GLOBAL_ADMIN',
+    scopes: SCOPES,
+    kind: 'login',
+    tokenId: null,
+    expiresAt: Date.now() + 60_000,
+  }
+  const seconds = Math.floor(Date.now() / 1000)
+  const claims = { principal, iss: 'gantry-gateway', aud: 'gantry-services', iat: seconds, exp: seconds + 60 }
+  for (const value of [makeJwt(claims), JSON.stringify(principal)]) {
+    const headers = { 'x-gantry-principal': value }
+    ;(await anonymous.get('/users', {}, { headers })).refused(401)
+    ;(await (await scopedTo('API_READ')).get('/users', {}, { headers })).refused(403)
+  }
+})
+
+// It starts a service of its own, where nobody else is an administrator.
+describe.skipIf(!inject('ownService'))('the last global administrator', () => {
+  test('stays: one of two who remove each other at the same time is refused', {
+    timeout: 60_000,
+  }, async () => {
+    const { logIn: logInThere, service } = await start(await dataFolder())
+    const find = async (client: Client, username: string) => {
+      const [user] = (await client.get('/users', { username })).as<Page<User>>(200).content
+      if (!user) throw new Error(`There is no user ${username}`)
+      return { client, user }
+    }
+
+    const remove: [string, (by: Client, user: User) => ReturnType<Client['put']>][] = [
+      ['demotes', (by, user) => by.put(`/users/${user.id}`, { ...user, role: 'ADMIN' })],
+      ['deactivates', (by, user) => by.put(`/users/${user.id}`, { ...user, status: 'INACTIVE' })],
+      ['deletes', (by, user) => by.delete(`/users/${user.id}`)],
+    ]
+    let staying = await find(await logInThere(), ADMIN.username)
+    for (const [name, act] of remove) {
+      const credentials = { username: `rival-who-${name}`, password: PASSWORD }
+      ;(await staying.client.post('/users', { ...fields({ role: 'GLOBAL_ADMIN' }), ...credentials })).is(201)
+      const rival = await find(await logInThere(credentials), credentials.username)
+
+      const answers = await Promise.all([act(staying.client, rival.user), act(rival.client, staying.user)])
+      const done = answers.map(answer => answer.status < 300)
+      expect(done.filter(Boolean), answers.map(answer => answer.text).join()).toHaveLength(1)
+      const loser = answers[done.indexOf(false)]
+      expect([401, 403, 409], loser?.text).toContain(loser?.status)
+
+      staying = done[0] ? staying : rival
+      ;(await act(staying.client, staying.user)).refused(409, 'last-administrator')
+      ;(await clientOf(service, staying.client.authorization).get('/users')).is(200)
+    }
+  })
+})
