@@ -96,6 +96,8 @@ export function mongoCollection<D extends Document>(
       skip,
       limit,
       batchSize: limit + 1,
+      // Far behind in a list that no index sorts, the documents before it may take more memory than a server gives a sort.
+      allowDiskUse: true,
     })
     return (await found.toArray()).map(given<D>)
   }

@@ -6,6 +6,7 @@ const texts = [
   'Payment Gateway\nCharges cards; see https://pay.example/v2.1/docs?x=[a]*',
   'a\ttab and a-very-long-word-that-goes-on-and-on',
   'Rocket 🚀🚀 東京タワー ΟΔΟΣ',
+  'a|b c\\|d \\|\\|e and-more\\|-of-it nul\0nul \0',
   '',
 ]
 
@@ -48,4 +49,14 @@ it('asks the index for one stretch, and the text itself only for what is longer 
     parts: { $regex: '^payment\\-v2\\.0' },
     text: { $regex: 'payment\\-v2\\.01' },
   })
+})
+
+it('asks the index for no beginning that MongoDB does not take', () => {
+  expect(containing('a|b', true)).toEqual({ parts: { $regex: '^a\\|b' } })
+  expect(containing('\\|x', true)).toEqual({ parts: '\\|', text: { $regex: '\\\\\\|x' } })
+  expect(containing('and\\|or', true)).toEqual({
+    parts: { $regex: '^and' },
+    text: { $regex: 'and\\\\\\|or' },
+  })
+  expect(containing('a\0b', true)).toEqual({ parts: 'a\0', text: { $regex: 'a\\x00b' } })
 })

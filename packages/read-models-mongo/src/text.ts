@@ -5,6 +5,11 @@ import type { Filter } from 'mongodb'
 const LONGEST = 12
 const WHITESPACE = /\s+/
 const PUNCTUATION = /[!-/:-@[-`{-~]/g
+/**
+ * What MongoDB does not take as a beginning: after a backslash it reads a bar as "or", and a NUL it does not take at all
+ * (mongo, IndexBoundsBuilder::simpleRegex).
+ */
+const NO_BEGINNING = /\\\||\0/
 
 /** What of a document is searched. */
 export interface Searchable {
@@ -43,9 +48,11 @@ export function containing(term: string, indexed: boolean): Filter<Searchable> {
   const anywhere = { text: { $regex: literally(folded) } }
   if (!indexed) return anywhere
   if (characters.length <= 2) return { parts: folded }
-  const beginning = { parts: { $regex: `^${literally(characters.slice(0, LONGEST).join(''))}` } }
-  return characters.length <= LONGEST ? beginning : { ...beginning, ...anywhere }
+  const [beginning = ''] = characters.slice(0, LONGEST).join('').split(NO_BEGINNING, 1)
+  const parts =
+    [...beginning].length > 2 ? { $regex: `^${literally(beginning)}` } : characters.slice(0, 2).join('')
+  return beginning === folded ? { parts } : { parts, ...anywhere }
 }
 
 /** ASCII punctuation with a backslash, which MongoDB still takes as a beginning that an index is good for. */
-const literally = (text: string) => text.replace(PUNCTUATION, '\\$&')
+const literally = (text: string) => text.replace(PUNCTUATION, '\\$&').replaceAll('\0', '\\x00')
