@@ -92,6 +92,8 @@ export const subjects = {
   principalChanged: 'identity.principal-changed',
   /** Broadcast: the signing keys were rotated, or replaced. */
   keysChanged: 'identity.keys-changed',
+  /** Broadcast: what replicas of the gateway count for the rate limits that they have together. */
+  rateCounts: 'gateway.rate-counts',
   /** Request of the operator: { id, by, compromised }; reply: { kid, signsFrom }. */
   rotateKeys: 'identity.rotate-keys',
 } as const

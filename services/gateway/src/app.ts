@@ -9,8 +9,9 @@ import { credentialOf } from './credential.ts'
 import { documentation } from './documentation.ts'
 import { eventStream } from './event-stream.ts'
 import { type Authenticate, principals } from './principals.ts'
-import { type RateLimitStore, type RateLimits, rateLimits } from './rate-limits.ts'
+import { type RateLimits, rateLimits } from './rate-limits.ts'
 import type { GatewaySettings } from './settings.ts'
+import type { SharedCounts } from './shared-counts.ts'
 
 export interface GatewayDependencies {
   bus: Bus
@@ -19,7 +20,7 @@ export interface GatewayDependencies {
   /** Over the bus, unless it is said. */
   authenticate?: Authenticate
   /** Where replicas count requests together; each for itself without it. */
-  rateLimitStore?: RateLimitStore
+  counts?: SharedCounts
 }
 
 /** The edge: who is calling, how often, and what belongs to the interface as a whole. */
@@ -52,11 +53,11 @@ const READABLE_BY_PAGES = [
 ]
 
 export function gateway(dependencies: GatewayDependencies, settings: GatewaySettings): Gateway {
-  const { bus, now, authenticate, rateLimitStore } = dependencies
+  const { bus, now, authenticate, counts } = dependencies
   const known = principals({ bus, now, authenticate })
   let limits: RateLimits = {}
   const admit = admission(known, () => limits)
-  let unlisten = () => {}
+  let unlisten: (() => void)[] = []
   let endStreams = () => {}
 
   return {
@@ -78,7 +79,7 @@ export function gateway(dependencies: GatewayDependencies, settings: GatewaySett
       limits = await rateLimits(app, {
         perMinute: settings.RATE_LIMIT_PER_MINUTE,
         loginsPerMinute: settings.LOGIN_LIMIT_PER_MINUTE,
-        ...(rateLimitStore && { store: rateLimitStore }),
+        ...(counts && { store: counts.Store }),
       })
       await documentation(app)
       endStreams = eventStream(app, {
@@ -92,11 +93,11 @@ export function gateway(dependencies: GatewayDependencies, settings: GatewaySett
       app.addHook('preClose', async () => endStreams())
     },
     async start() {
-      unlisten = known.listen()
+      unlisten = [known.listen(), ...(counts ? [counts.start()] : [])]
     },
     waitingFor: () => undefined,
     async stop() {
-      unlisten()
+      for (const end of unlisten) end()
       endStreams()
     },
   }

@@ -8,6 +8,7 @@ import {
   referenceTime,
   replicas,
   serverOptions,
+  sharedCounts,
   upstreamSettings,
 } from './index.ts'
 
@@ -28,7 +29,7 @@ await runProcess({
     }
     let pass = () => ''
     const authenticate = askingIdentity({ identity: services.identity, basePath, pass: () => pass() })
-    const edge = gateway({ bus, now, log, authenticate }, settings)
+    const edge = gateway({ bus, now, log, authenticate, counts: sharedCounts({ bus, now }) }, settings)
     let unwatch: (() => void)[] = []
     /** Once all have been there, the gateway answers for those that are not. */
     let complete = false

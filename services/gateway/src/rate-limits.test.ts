@@ -1,4 +1,6 @@
-import type { FastifyRateLimitStore } from '@fastify/rate-limit'
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { listApis, login } from '@gantry/contracts'
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
 import { bearer, type EdgeHost, type EdgeOptions, hostEdge } from './testing/edge-host.ts'
@@ -107,31 +109,41 @@ describe('Logins', () => {
   })
 })
 
-test('Replicas that share a store count together', async () => {
-  const counts = new Map<string, number>()
-  type Answer = Parameters<FastifyRateLimitStore['incr']>[1]
-  class SharedStore implements FastifyRateLimitStore {
-    read(key: string, answer: Answer) {
-      answer(null, { current: counts.get(key) ?? 0, ttl: 60_000 })
-    }
-    incr(key: string, answer: Answer) {
-      counts.set(key, (counts.get(key) ?? 0) + 1)
-      this.read(key, answer)
-    }
-    child() {
-      return this
-    }
-  }
-  const settings = { RATE_LIMIT_PER_MINUTE: '2', LOGIN_LIMIT_PER_MINUTE: '5' }
-  const one = await host(settings, { rateLimitStore: SharedStore })
-  const other = await host(settings, { rateLimitStore: SharedStore })
-  expect(await one.call(login)).toMatchObject({ headers: { 'ratelimit-remaining': '4' } })
-  expect(await other.call(login)).toMatchObject({ headers: { 'ratelimit-remaining': '3' } })
-  for (const { call } of [one, other, one]) await call(listApis, bearer('guess'))
-  expect(await other.call(listApis, bearer('guess'))).toMatchObject({ status: 429 })
-  expect([...counts]).toEqual([
-    ['login 192.0.2.1', 2],
-    ['address 192.0.2.1', 3],
-  ])
-  expect(other.identity.asked).toEqual(['guess'])
+describe('Replicas', () => {
+  let folder: string
+  beforeEach(async () => {
+    folder = await mkdtemp(join(tmpdir(), 'gantry-gateways-'))
+  })
+  afterEach(async () => {
+    await Promise.all(hosts.splice(0).map(({ close }) => close()))
+    await rm(folder, { recursive: true })
+  })
+  const two = async (settings: Record<string, string>) => [
+    await host(settings, { folder }),
+    await host(settings, { folder }),
+  ]
+  const allowed = (seen: { status: number }[]) => seen.filter(({ status }) => status === 200).length
+
+  test.each([
+    ['callers', 'RATE_LIMIT_PER_MINUTE', (edge: EdgeHost) => edge.call(listApis, bearer('grace-1'))],
+    ['logins', 'LOGIN_LIMIT_PER_MINUTE', (edge: EdgeHost) => edge.call(login)],
+  ])('limit %s together, also when all come at once', async (_, setting, call) => {
+    const edges = await two({ [setting]: '40' })
+    const seen = await Promise.all(Array.from({ length: 60 }, () => edges.map(edge => call(edge))).flat())
+    expect(allowed(seen)).toBeGreaterThanOrEqual(40)
+    expect(allowed(seen)).toBeLessThanOrEqual(42)
+    for (const edge of edges) expect(await call(edge)).toMatchObject({ status: 429 })
+    vi.setSystemTime(Date.now() + 60_000)
+    for (const edge of edges) expect(await call(edge)).toMatchObject({ status: 200 })
+  })
+
+  test('that come later know what was counted before', async () => {
+    const [one] = await two({ LOGIN_LIMIT_PER_MINUTE: '8' })
+    for (let logins = 0; logins < 8; logins++) expect(await one?.call(login)).toMatchObject({ status: 200 })
+    const late = await host({ LOGIN_LIMIT_PER_MINUTE: '8' }, { folder })
+    await vi.waitFor(async () => {
+      const { headers } = await late.call(login, {}, '192.0.2.1')
+      expect(headers['ratelimit-remaining']).toBe('0')
+    })
+  })
 })

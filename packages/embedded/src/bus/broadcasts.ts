@@ -16,7 +16,7 @@ const KEEP_MS = 10_000
 
 type Handler = Parameters<Bus['listen']>[1]
 
-/** Broadcasts: at once to listeners on this bus, through the file to those on others. */
+/** Broadcasts: through the file, at once to listeners on this bus. */
 export function broadcasts({
   db,
   commits,
@@ -28,11 +28,11 @@ export function broadcasts({
   const insert = db.prepare('INSERT INTO broadcasts (sender, subject, data, sent_at) VALUES (?, ?, ?, ?)')
   const prune = db.prepare('DELETE FROM broadcasts WHERE sent_at < ?')
   const last = db.prepare('SELECT coalesce(max(id), 0) AS id FROM broadcasts')
-  const others = db.prepare(
-    'SELECT id, subject, data FROM broadcasts WHERE id > ? AND sender <> ? ORDER BY id',
-  )
+  const since = db.prepare('SELECT id, subject, data FROM broadcasts WHERE id > ? ORDER BY id')
   const listeners = new Set<{ subject: string; handler: Handler }>()
   let prunedAt = 0
+  /** Id of the last that listeners here were told of. */
+  let heard = 0
   let following: AbortController | undefined
 
   const tell = (subject: string, data: string) => {
@@ -56,19 +56,22 @@ export function broadcasts({
       }
       insert.run(instance, subject, text, sentAt)
     })
-    tell(subject, text)
+    if (following) look()
   }
 
-  /** Hears what others say from now on. */
+  /** All listeners of all buses on the file hear all broadcasts in the same order, the own ones too. */
+  const look = () => {
+    for (const { id, subject, data } of since.all(heard)) {
+      heard = Number(id)
+      tell(String(subject), String(data))
+    }
+  }
+
+  /** Hears what is said from now on. */
   const start = () => {
-    let heard = Number(last.get()?.id)
+    heard = Number(last.get()?.id)
     following = new AbortController()
-    follow(changes, AbortSignal.any([following.signal, closing]), () => {
-      for (const { id, subject, data } of others.all(heard, instance)) {
-        heard = Number(id)
-        tell(String(subject), String(data))
-      }
-    })
+    follow(changes, AbortSignal.any([following.signal, closing]), look)
   }
 
   const listen: Bus['listen'] = (subject, handler) => {

@@ -9,8 +9,9 @@ import { httpServer } from '@gantry/service-kit'
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { pino } from 'pino'
 import { Registry } from 'prom-client'
-import { type Gateway, type GatewayDependencies, gateway } from '../app.ts'
+import { type Gateway, gateway } from '../app.ts'
 import { gatewaySettings, serverOptions } from '../settings.ts'
+import { sharedCounts } from '../shared-counts.ts'
 
 export const grace: Principal = {
   userId: '22222222-2222-4222-8222-222222222222',
@@ -53,21 +54,22 @@ interface Called {
 export interface EdgeOptions {
   settings?: Record<string, string>
   basePath?: string
-  rateLimitStore?: GatewayDependencies['rateLimitStore']
+  /** Of the bus, when several gateways have it together; they count together then. */
+  folder?: string
 }
 
-/** A gateway in front of three routes that answer who is calling, on an embedded bus of its own. */
+/** A gateway in front of three routes that answer who is calling, on an embedded bus. */
 export async function hostEdge({
   settings = {},
   basePath = '',
-  rateLimitStore,
+  folder: together,
 }: EdgeOptions = {}): Promise<EdgeHost> {
-  const folder = await mkdtemp(join(tmpdir(), 'gantry-gateway-'))
+  const folder = together ?? (await mkdtemp(join(tmpdir(), 'gantry-gateway-')))
   const bus = sqliteBus({ path: join(folder, 'messages.db') })
   const log = pino({ level: 'silent' })
   const now = () => new Date()
   const read = gatewaySettings.parse(settings)
-  const edge = gateway({ bus, now, log, ...(rateLimitStore && { rateLimitStore }) }, read)
+  const edge = gateway({ bus, now, log, ...(together && { counts: sharedCounts({ bus, now }) }) }, read)
   const app = httpServer({
     basePath,
     log,
@@ -109,7 +111,7 @@ export async function hostEdge({
       await app.close()
       await edge.stop()
       await bus.close()
-      await rm(folder, { recursive: true })
+      if (!together) await rm(folder, { recursive: true })
     },
   }
 }

@@ -1,0 +1,148 @@
+import { BusUnavailable, type Json } from '@gantry/messaging'
+import { afterEach, beforeEach, expect, test, vi } from 'vitest'
+import { type SharedCounts, sharedCounts } from './shared-counts.ts'
+
+const WINDOW_MS = 60_000
+const LIMIT = 20
+const START = Date.parse('2026-11-21T09:30:00.000Z')
+
+/** A bus of one process: what is told is heard by all in one order, when the test lets it. */
+function memoryBus() {
+  const listeners = new Set<(data: Json) => void>()
+  const sent: Json[] = []
+  const bus = {
+    away: false,
+    /** Takes what it is told, and passes nothing on. */
+    frozen: false,
+    sent,
+    async broadcast(_subject: string, data: Json) {
+      if (bus.away) throw new BusUnavailable('it is away')
+      sent.push(data)
+      if (bus.frozen) return
+      await Promise.resolve()
+      for (const listener of listeners) listener(structuredClone(data))
+    },
+    listen(_subject: string, handler: (data: Json) => void) {
+      listeners.add(handler)
+      return () => void listeners.delete(handler)
+    },
+  }
+  return bus
+}
+
+let time: number
+let bus: ReturnType<typeof memoryBus>
+let stops: (() => void)[]
+beforeEach(() => {
+  time = START
+  bus = memoryBus()
+  stops = []
+})
+afterEach(() => {
+  for (const stop of stops) stop()
+})
+
+const replica = () => {
+  const counts = sharedCounts({ bus, now: () => new Date(time) })
+  stops.push(counts.start())
+  const store = new counts.Store()
+  const asked = (method: 'incr' | 'read', key: string) =>
+    new Promise<number>((resolve, reject) =>
+      store[method](
+        key,
+        (error, result) => (error || !result ? reject(error) : resolve(result.current)),
+        WINDOW_MS,
+        LIMIT,
+      ),
+    )
+  return { count: (key: string) => asked('incr', key), read: (key: string) => asked('read', key), store }
+}
+const within = (places: number[]) => places.filter(place => place <= LIMIT).length
+const times = <T>(count: number, make: () => T) => Array.from({ length: count }, make)
+
+test('of many that come at once, to whichever replica, so many are let in as the limit says, to a twentieth', async () => {
+  const [one, other, third, fourth] = times(4, replica)
+  const places = await Promise.all(
+    times(LIMIT, () => [one, other, third, fourth].map(at => at?.count('login a') ?? 0)).flat(),
+  )
+  expect(within(places)).toBeGreaterThanOrEqual(LIMIT)
+  expect(within(places)).toBeLessThanOrEqual(LIMIT + (3 * LIMIT) / 20)
+  expect(await other?.count('login a')).toBeGreaterThan(LIMIT)
+  expect(await other?.count('login b')).toBe(1)
+})
+
+test('far below the limit nobody waits, and the others hear of it soon', async () => {
+  const [one, other] = times(2, replica)
+  bus.frozen = true
+  expect(await one?.count('login a')).toBe(1)
+  bus.frozen = false
+  await vi.waitFor(async () => {
+    expect(await other?.read('login a')).toBe(1)
+  })
+})
+
+test('who is refused is told of no more, however often they come', async () => {
+  const [one, other] = times(2, replica)
+  await Promise.all(times(LIMIT, () => one?.count('login a')))
+  expect(await other?.count('login a')).toBeGreaterThan(LIMIT)
+  const said = bus.sent.length
+  await Promise.all(times(1_000, () => [one, other].map(at => at?.count('login a'))).flat())
+  expect(bus.sent.length - said).toBeLessThanOrEqual(1)
+})
+
+test('while the bus is away each counts for itself, at once, and together again when it is back', async () => {
+  const [one, other] = times(2, replica)
+  bus.away = true
+  for (const at of [one, other]) {
+    const places: number[] = []
+    for (let n = 0; n < LIMIT + 5; n++) places.push((await at?.count('login a')) ?? 0)
+    expect(within(places)).toBe(LIMIT)
+  }
+  bus.away = false
+  time += WINDOW_MS
+  expect(await one?.count('login a')).toBe(1)
+  await vi.waitFor(async () => {
+    expect(await other?.read('login a')).toBe(1)
+  })
+  const places = await Promise.all(
+    times(LIMIT, () => [one, other].map(at => at?.count('login b') ?? 0)).flat(),
+  )
+  expect(within(places)).toBeGreaterThanOrEqual(LIMIT)
+  expect(within(places)).toBeLessThanOrEqual(LIMIT + LIMIT / 20)
+})
+
+test('a bus that takes what it is told and says nothing is waited for once', async () => {
+  const [one] = times(1, replica)
+  bus.frozen = true
+  await Promise.all(times(LIMIT / 2, () => one?.count('login a')))
+  const before = performance.now()
+  for (let n = 0; n < 8; n++) await one?.count('login a')
+  expect(performance.now() - before).toBeLessThan(100)
+  expect(await one?.count('login a')).toBe(LIMIT / 2 + 9)
+})
+
+test('who comes later is told what was counted before', async () => {
+  const [one] = times(1, replica)
+  for (let n = 0; n < 7; n++) await one?.count('login a')
+  const late = replica()
+  await vi.waitFor(async () => {
+    expect(await late.read('login a')).toBe(7)
+  })
+})
+
+test('a window ends for all at the full minute', async () => {
+  const [one, other] = times(2, replica)
+  time = START + 59_999
+  await Promise.all(times(LIMIT, () => one?.count('login a')))
+  expect(await other?.count('login a')).toBeGreaterThan(LIMIT)
+  time++
+  expect(await other?.count('login a')).toBe(1)
+})
+
+test('takes nothing from the bus that it does not understand', () => {
+  const counts: SharedCounts = sharedCounts({ bus, now: () => new Date(time) })
+  const listening = vi.spyOn(bus, 'listen')
+  stops.push(counts.start())
+  const hear = listening.mock.calls[0]?.[1]
+  expect(() => hear?.({ from: 'another', more: { 'login a': 'many' } })).toThrow()
+})
