@@ -2,7 +2,7 @@ import { defineConfig, mergeConfig } from 'vitest/config'
 import shared from '../../vitest.config.ts'
 
 // Every story waits for the service most of the time, so files run in parallel beyond the number of cores.
-// Coverage is a project of its own because only the order of groups makes it run after all stories.
+// What looks back on all stories is a project of its own because only the order of groups makes it run after them.
 export default mergeConfig(
   shared,
   defineConfig({
@@ -22,8 +22,8 @@ export default mergeConfig(
         {
           extends: true,
           test: {
-            name: 'coverage',
-            include: ['coverage.test.ts'],
+            name: 'afterwards',
+            include: ['coverage.test.ts', 'logs.test.ts'],
             globalSetup: [],
             sequence: { groupOrder: 2 },
           },

@@ -1,7 +1,13 @@
 import { setTimeout } from 'node:timers/promises'
-import { httpServer, readSettings, type ServerOptions, SettingsRefused } from '@gantry/service-kit'
+import {
+  httpServer,
+  processLog,
+  readSettings,
+  type ServerOptions,
+  SettingsRefused,
+} from '@gantry/service-kit'
 import type { FastifyInstance } from 'fastify'
-import { type Logger, pino } from 'pino'
+import type { Logger } from 'pino'
 import { Registry } from 'prom-client'
 import type { z } from 'zod'
 import { processClock } from './clock.ts'
@@ -71,7 +77,7 @@ export async function runProcess<Schema extends z.ZodObject<(typeof processSetti
   const settings = orFail(() => readSettings(schema, environment))
   const metrics = new Registry()
   const told = processMetrics(name, metrics)
-  const log = pino({
+  const log = processLog({
     level: settings.LOG_LEVEL,
     base: { service: name, pid: process.pid },
     hooks: {

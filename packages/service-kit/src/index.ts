@@ -4,6 +4,7 @@ export { type ConnectionLimits, PATIENCE, type Patience } from './connections.ts
 export { listing, page } from './listing.ts'
 export { type PassedPrincipals, PRINCIPAL_HEADER, passedPrincipals } from './passed-principal.ts'
 export { answerProblem, refusalOf } from './problem.ts'
+export { processLog } from './process-log.ts'
 export { changed, publicMessage, tell } from './reactions.ts'
 export {
   type AddRoute,

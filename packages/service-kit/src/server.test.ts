@@ -2,6 +2,7 @@ import { pino } from 'pino'
 import { Registry } from 'prom-client'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { noteCaller } from './caller.ts'
+import { processLog } from './process-log.ts'
 import { httpServer } from './server.ts'
 
 let waiting: string | undefined
@@ -117,6 +118,14 @@ describe('the access log', () => {
       principal: caller.userId,
       accessToken: caller.tokenId,
     })
+    expect(lines.join()).not.toContain('secret')
+  })
+
+  test('has no headers, wherever a library logs them', () => {
+    const log = processLog({ level: 'trace' }, { write: line => void lines.push(line) })
+    const headers = { authorization: 'Bearer a secret' }
+    log.trace({ headers, request: { headers }, error: { response: { headers }, status: 7 } })
+    expect(lines.map(line => JSON.parse(line))).toMatchObject([{ error: { status: 7 } }])
     expect(lines.join()).not.toContain('secret')
   })
 

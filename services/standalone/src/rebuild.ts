@@ -2,8 +2,7 @@ import { randomUUID } from 'node:crypto'
 import { setTimeout } from 'node:timers/promises'
 import { DataFolderRefused, sqliteBus } from '@gantry/embedded'
 import { NoResponder, RequestTimeout } from '@gantry/messaging'
-import { readSettings, SettingsRefused } from '@gantry/service-kit'
-import { pino } from 'pino'
+import { processLog, readSettings, SettingsRefused } from '@gantry/service-kit'
 import { compose } from './composition.ts'
 import { type DataFolder, openDataFolder } from './data-folder.ts'
 import { askForRebuild, type Rebuilding, rebuildAll } from './rebuilding.ts'
@@ -45,7 +44,7 @@ async function bySomebodyElse(folder: DataFolder): Promise<boolean> {
 }
 
 async function byOneself(settings: Settings, folder: DataFolder): Promise<void> {
-  const composed = compose(settings, folder, pino({ level: settings.LOG_LEVEL }))
+  const composed = compose(settings, folder, processLog({ level: settings.LOG_LEVEL }))
   const projectors = composed.services.flatMap(service => service.projectors)
   say('Makes the read models from the log')
   const look = await rebuildAll(projectors, composed.dependencies.readModels, randomUUID())

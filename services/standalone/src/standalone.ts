@@ -1,8 +1,8 @@
 import { setTimeout } from 'node:timers/promises'
 import { Refusal } from '@gantry/event-sourcing'
 import { gateway, serverOptions } from '@gantry/gateway'
-import { type Admit, httpServer } from '@gantry/service-kit'
-import { type Logger, pino } from 'pino'
+import { type Admit, httpServer, processLog } from '@gantry/service-kit'
+import type { Logger } from 'pino'
 import { compose } from './composition.ts'
 import { openDataFolder, sealDataFolder } from './data-folder.ts'
 import { startDeploymentAgent } from './deployment-agent.ts'
@@ -31,7 +31,7 @@ const QUIET_MS = 1_000
 export async function startStandalone(
   settings: Settings,
   told: Told,
-  log: Logger = pino({ level: settings.LOG_LEVEL }),
+  log: Logger = processLog({ level: settings.LOG_LEVEL }),
 ): Promise<Standalone> {
   const folder = openDataFolder(settings.DATA_DIR, settings.ENCRYPTION_KEY)
   const composed = compose(settings, folder, log)

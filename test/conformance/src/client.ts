@@ -23,6 +23,8 @@ export interface Service {
   contract: Contract
   /** Told of every operation that succeeded. */
   exercised: (operation: Operation) => void
+  /** Shown the headers and the body of every request and answer, for the secrets in them. */
+  seen?: (headers: Headers, body: unknown) => void
 }
 
 const pathOf = (path: string, query: Query = {}) => {
@@ -50,7 +52,7 @@ const checkTimes = (request: string, value: unknown, name = ''): void => {
  * lacks X-Request-Id.
  */
 export const clientOf = (service: Service, authorization?: string) => {
-  const { baseUrl, contract } = service
+  const { baseUrl, contract, seen = () => {} } = service
 
   const operationOf = (method: string, path: string, options: Options) => {
     const operation = contract.find(method, path.split('?')[0] ?? path)
@@ -60,18 +62,21 @@ export const clientOf = (service: Service, authorization?: string) => {
     return operation
   }
 
-  const send = (method: string, path: string, options: Options, json?: unknown, signal?: AbortSignal) =>
-    fetch(baseUrl + path, {
+  const send = (method: string, path: string, options: Options, json?: unknown, signal?: AbortSignal) => {
+    const headers = new Headers({
+      ...(authorization !== undefined && { authorization }),
+      ...(json !== undefined && { 'content-type': 'application/json' }),
+      ...options.headers,
+    })
+    seen(headers, json)
+    return fetch(baseUrl + path, {
       method,
       redirect: 'manual',
       body: options.body ?? (json === undefined ? null : JSON.stringify(json)),
-      headers: {
-        ...(authorization !== undefined && { authorization }),
-        ...(json !== undefined && { 'content-type': 'application/json' }),
-        ...options.headers,
-      },
+      headers,
       ...(signal && { signal }),
     })
+  }
 
   const request = async (
     method: string,
@@ -90,6 +95,7 @@ export const clientOf = (service: Service, authorization?: string) => {
     const head = method === 'HEAD'
     if (operation) contract.check(operation, { status, headers, bytes, head })
     const answer = answerOf(what, status, headers, bytes)
+    seen(headers, answer.json)
     if (status >= 400 && !head) {
       const faults = faultsOf(answer.json, status, headers)
       if (faults.length > 0)

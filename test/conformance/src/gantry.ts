@@ -4,12 +4,14 @@ import { type Client, clientOf, type Query, type Service } from './client.ts'
 import { contractOf } from './contract.ts'
 import { recordIn } from './exercised.ts'
 import type { AccessToken, Api, Job, Page, User, Version } from './records.ts'
+import { secretsIn } from './secrets.ts'
 
 /** The service under test as the stories of one file meet it: who calls, names that nobody else uses, and what most stories need first. */
 export const service: Service = {
   baseUrl: inject('baseUrl'),
   contract: contractOf(inject('document')),
   exercised: recordIn(inject('exercised')),
+  seen: secretsIn(inject('secrets')),
 }
 export const admin = clientOf(service, inject('adminAuthorization'))
 export const anonymous = clientOf(service)

@@ -5,6 +5,7 @@ import { inject, onTestFinished } from 'vitest'
 import { clientOf, type Service } from './client.ts'
 import { contractOf } from './contract.ts'
 import { RUN_SETTINGS } from './run-settings.ts'
+import { secretsIn } from './secrets.ts'
 import { startStandalone } from './standalone.ts'
 
 export const ADMIN = { username: 'settings', password: 'a password of the settings' }
@@ -18,13 +19,16 @@ export const dataFolder = async () => {
 
 /** A service with settings of its own; the story ends it, and that it ends with 0 is part of every story. */
 export const start = async (folder: string, settings: Record<string, string> = {}) => {
-  const standalone = await startStandalone({
-    ...RUN_SETTINGS,
-    DATA_DIR: folder,
-    GANTRY_ADMIN_USERNAME: ADMIN.username,
-    GANTRY_ADMIN_PASSWORD: ADMIN.password,
-    ...settings,
-  })
+  const standalone = await startStandalone(
+    {
+      ...RUN_SETTINGS,
+      DATA_DIR: folder,
+      GANTRY_ADMIN_USERNAME: ADMIN.username,
+      GANTRY_ADMIN_PASSWORD: ADMIN.password,
+      ...settings,
+    },
+    inject('logs'),
+  )
   let running = true
   const stop = async () => {
     if (!running) return
@@ -37,6 +41,7 @@ export const start = async (folder: string, settings: Record<string, string> = {
     baseUrl: standalone.baseUrl,
     contract: contractOf(inject('document')),
     exercised: () => {},
+    seen: secretsIn(inject('secrets')),
   }
   const anonymous = clientOf(service)
   const logIn = async (credentials = ADMIN) =>

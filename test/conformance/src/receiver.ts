@@ -2,7 +2,7 @@ import { once } from 'node:events'
 import { createServer, type IncomingHttpHeaders, type ServerResponse } from 'node:http'
 import { Webhook as Signature } from 'standardwebhooks'
 import { afterAll } from 'vitest'
-import { eventually, unique } from './gantry.ts'
+import { eventually, service, unique } from './gantry.ts'
 import type { Payload } from './records.ts'
 
 export interface Received {
@@ -39,6 +39,7 @@ const server = createServer(async (request, response) => {
   const chunks: Buffer[] = []
   for await (const chunk of request) chunks.push(chunk)
   const body = Buffer.concat(chunks).toString('utf8')
+  service.seen?.(new Headers(request.headers as Record<string, string>), undefined)
   const known = inboxes.get(request.url ?? '')
   if (!known || !body.includes(known.about)) return reply(response, { status: known ? 200 : 404 })
   const { inbox } = known

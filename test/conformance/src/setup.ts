@@ -1,5 +1,5 @@
 import { generateKeyPairSync, randomBytes } from 'node:crypto'
-import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { TestProject } from 'vitest/node'
@@ -7,6 +7,7 @@ import { clientOf } from './client.ts'
 import { contractOf, type OpenApi } from './contract.ts'
 import { recordIn } from './exercised.ts'
 import { RUN_SETTINGS } from './run-settings.ts'
+import { secretsIn } from './secrets.ts'
 import { startStandalone } from './standalone.ts'
 
 /** How a platform signs its JWTs, as the service under test is told; the private key is the suite's. */
@@ -26,6 +27,11 @@ declare module 'vitest' {
     /** Prefix of all names of this run, so that a used service does not matter. */
     run: string
     exercised: string
+    /** File of the secrets that any story has sent or was told. */
+    secrets: string
+    /** Folder of what the service has logged, when it is known. */
+    logs: string | undefined
+    basePath: string
     /** The suite started the service, so that it may start more with other settings. */
     ownService: boolean
     platformJwt: PlatformJwt | undefined
@@ -51,6 +57,7 @@ const givenService = (baseUrl: string) => {
           userClaim: environment('PLATFORM_JWT_USER_CLAIM'),
         }
       : undefined,
+    logs: process.env.LOGS,
     stop: async () => {},
   }
 }
@@ -68,16 +75,21 @@ const ownService = async (folder: string) => {
     userClaim: 'account',
   }
   const admin = { username: 'conformance', password: randomBytes(12).toString('hex') }
-  const service = await startStandalone({
-    ...RUN_SETTINGS,
-    DATA_DIR: join(folder, 'data'),
-    GANTRY_ADMIN_USERNAME: admin.username,
-    GANTRY_ADMIN_PASSWORD: admin.password,
-    PLATFORM_JWT_PUBLIC_KEY: publicKey,
-    PLATFORM_JWT_ISSUER: platformJwt.issuer,
-    PLATFORM_JWT_AUDIENCE: platformJwt.audience,
-    PLATFORM_JWT_USER_CLAIM: platformJwt.userClaim,
-  })
+  const logs = join(folder, 'logs')
+  await mkdir(logs)
+  const service = await startStandalone(
+    {
+      ...RUN_SETTINGS,
+      DATA_DIR: join(folder, 'data'),
+      GANTRY_ADMIN_USERNAME: admin.username,
+      GANTRY_ADMIN_PASSWORD: admin.password,
+      PLATFORM_JWT_PUBLIC_KEY: publicKey,
+      PLATFORM_JWT_ISSUER: platformJwt.issuer,
+      PLATFORM_JWT_AUDIENCE: platformJwt.audience,
+      PLATFORM_JWT_USER_CLAIM: platformJwt.userClaim,
+    },
+    logs,
+  )
   const stop = async () => {
     const code = await service.stop()
     if (code !== 0) {
@@ -86,7 +98,7 @@ const ownService = async (folder: string) => {
       )
     }
   }
-  return { baseUrl: service.baseUrl, admin, platformJwt, stop }
+  return { baseUrl: service.baseUrl, admin, platformJwt, logs, stop }
 }
 
 /** Finds the service of BASE_URL or starts one, logs the administrator in, and tells the stories. */
@@ -105,11 +117,14 @@ export const setup = async (project: TestProject) => {
   try {
     const exercised = join(folder, 'exercised')
     await writeFile(exercised, '')
+    const secrets = join(folder, 'secrets')
+    await writeFile(secrets, '')
     const document = (await (await fetch(`${service.baseUrl}/openapi.json`)).json()) as OpenApi
     const anonymous = clientOf({
       baseUrl: service.baseUrl,
       contract: contractOf(document),
       exercised: recordIn(exercised),
+      seen: secretsIn(secrets),
     })
     const login = await anonymous.post('/login', service.admin)
 
@@ -119,6 +134,9 @@ export const setup = async (project: TestProject) => {
     project.provide('adminAuthorization', login.is(200).headers.get('authorization') ?? '')
     project.provide('run', `c${Date.now().toString(36)}`)
     project.provide('exercised', exercised)
+    project.provide('secrets', secrets)
+    project.provide('logs', service.logs)
+    project.provide('basePath', new URL(service.baseUrl).pathname.replace(/\/$/, ''))
     project.provide('ownService', !given)
     project.provide('platformJwt', service.platformJwt)
   } catch (error) {

@@ -1,6 +1,8 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
+import { appendFileSync } from 'node:fs'
 import { createServer } from 'node:net'
+import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 
@@ -31,8 +33,14 @@ export interface Standalone {
   stop: () => Promise<number | null>
 }
 
-/** Starts the service of this repository with these settings and nothing else of the environment, and waits until it is ready. */
-export const startStandalone = async (settings: Record<string, string>): Promise<Standalone> => {
+/**
+ * Starts the service of this repository with these settings and nothing else of the environment, and waits until it is
+ * ready. What it prints is also written to a file in `logs`.
+ */
+export const startStandalone = async (
+  settings: Record<string, string>,
+  logs?: string,
+): Promise<Standalone> => {
   const port = await freePort()
   const service = spawn(process.execPath, ['services/standalone/src/main.ts'], {
     cwd: ROOT,
@@ -46,6 +54,7 @@ export const startStandalone = async (settings: Record<string, string>): Promise
   for (const output of [service.stdout, service.stderr]) {
     output.setEncoding('utf8').on('data', (text: string) => {
       printed += text
+      if (logs) appendFileSync(join(logs, `${service.pid}.log`), text)
     })
   }
   const baseUrl = `http://127.0.0.1:${port}${settings.BASE_PATH ?? ''}`
