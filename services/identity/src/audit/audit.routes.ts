@@ -17,10 +17,13 @@ export function auditRoutes(route: AddRoute, { records, upToDate }: AuditRoutes)
       listing(
         {
           ...query,
-          sort: [...query.sort, { field: 'position', direction: query.sort[0]?.direction ?? 'desc' }],
+          sort: query.sort.map(({ field, direction }) => ({
+            field: field === 'timestamp' ? 'when' : field,
+            direction,
+          })),
         },
         {
-          timestamp:
+          when:
             from || to ? { ...(from && { gte: instant(from) }), ...(to && { lt: instant(to) }) } : undefined,
           who: user,
           action,

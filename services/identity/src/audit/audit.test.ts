@@ -117,7 +117,7 @@ describe('the audit log', () => {
   test('is made anew from the log, with the same result', async () => {
     await create('ada')
     const before = await list('size=100')
-    await identity.host.dependencies.readModels.drop({ name: 'identity.audit', version: 1 })
+    await identity.host.dependencies.readModels.drop({ name: 'identity.audit', version: 2 })
     await identity.host.dependencies.readModels.checkpoints.clear('identity.audit')
     await vi.waitFor(async () => expect(await list('size=100')).toEqual(before), { timeout: 10_000 })
   })
