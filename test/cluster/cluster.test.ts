@@ -1,8 +1,10 @@
 import { type ChildProcess, spawn } from 'node:child_process'
+import { createHmac } from 'node:crypto'
 import { once } from 'node:events'
 import { mkdtemp, readFile, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { OPERATIONS, SCOPES } from '@gantry/contracts'
 import { freePort } from '@gantry/engines'
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
 
@@ -93,22 +95,57 @@ test('what was written is read at once, whichever replica answers', async () => 
 })
 
 describe('a service asked past the gateway', () => {
-  test.for([
-    ['with nothing', {}],
-    ['with the token of a user', { withToken: true }],
-    ['with a principal of his own making', { principal: 'eyJhbGciOiJub25lIn0.e30.' }],
-  ] as const)(
-    '%s refuses',
-    async ([, { withToken, principal }]: readonly [string, { withToken?: boolean; principal?: string }]) => {
-      const answer = await fetch(`${processes().get('catalog-1')?.url}/apis`, {
-        headers: {
-          ...(withToken && { authorization }),
-          ...(principal && { 'x-gantry-principal': principal }),
-        },
+  const principal = {
+    userId: 'a3a1f1d0-5f0e-4b5c-9c39-0d6f2b1e7a01',
+    username: 'admin',
+    role: 'GLOBAL_ADMIN',
+    scopes: SCOPES,
+    kind: 'login',
+    tokenId: null,
+    expiresAt: Date.now() + 3_600_000,
+  }
+  const part = (value: object) => Buffer.from(JSON.stringify(value)).toString('base64url')
+  const forged = (alg: string, sign: (content: string) => string) => {
+    const iat = Math.floor(Date.now() / 1000)
+    const claims = { principal, iss: 'gantry-gateway', aud: 'gantry-services', iat, exp: iat + 60 }
+    const content = `${part({ alg, typ: 'JWT' })}.${part(claims)}`
+    return `${content}.${sign(content)}`
+  }
+  const hmac = (content: string) =>
+    createHmac('sha256', 'a key of his own').update(content).digest('base64url')
+  const callers: Record<string, () => Record<string, string>> = {
+    'with nothing': () => ({}),
+    'with the token of a user': () => ({ authorization }),
+    'with the token of a user in place of the signature': () => ({
+      'x-gantry-principal': authorization.replace('Bearer ', ''),
+    }),
+    'with a principal of his own making': () => ({ 'x-gantry-principal': forged('none', () => '') }),
+    'with a principal that he signed himself': () => ({ 'x-gantry-principal': forged('HS256', hmac) }),
+    'with a principal in plain words': () => ({ 'x-gantry-principal': JSON.stringify(principal) }),
+  }
+
+  test.for(Object.entries(callers))('%s is refused every operation', async ([, headers]) => {
+    for (const { service, method, path, bodyExample } of OPERATIONS) {
+      if (service === 'gateway') continue
+      const asked = `${processes().get(`${service}-1`)?.url}${path.replace(/\{\w+\}/g, principal.userId)}`
+      const answer = await fetch(asked, {
+        method,
+        headers: { ...headers(), 'content-type': 'application/json' },
+        ...(bodyExample !== undefined && { body: JSON.stringify(bodyExample) }),
       })
-      expect(answer.status).toBe(401)
-    },
-  )
+      expect(answer.status, `${method} ${asked} answered ${await answer.clone().text()}`).toBe(401)
+      expect(await answer.json()).toMatchObject({ code: 'unauthenticated' })
+    }
+  })
+
+  test.for(Object.entries(callers))('%s is not told who stands behind a credential', async ([, headers]) => {
+    const answer = await fetch(`${processes().get('identity-1')?.url}/inside/authenticate`, {
+      method: 'POST',
+      headers: { ...headers(), 'content-type': 'application/json' },
+      body: JSON.stringify({ credential: authorization.replace('Bearer ', '') }),
+    })
+    expect(answer.status).toBe(401)
+  })
 })
 
 test('kill -9 of a replica fails no read, and it comes back', async () => {

@@ -10,6 +10,8 @@ export interface Topology extends Cluster {
   /** Of every gateway. */
   urls: readonly string[]
   administrator: { username: string; password: string }
+  /** Of the processes, a file each. */
+  logFolder: string
   /** What the cluster said so far, a line each. */
   said: readonly string[]
   /** The administrator's, for requests. */
@@ -21,6 +23,7 @@ export interface Topology extends Cluster {
 
 export interface TopologyOptions {
   environment?: NodeJS.ProcessEnv
+  logLevel?: string
   ownEnvironment?(name: string): NodeJS.ProcessEnv
 }
 
@@ -35,6 +38,7 @@ const SETTINGS = {
 /** Starts the topology in a folder of its own, which ends with it. */
 export async function startTopology({
   environment = {},
+  logLevel = 'info',
   ownEnvironment,
 }: TopologyOptions = {}): Promise<Topology> {
   const folder = await mkdtemp(join(tmpdir(), 'gantry-journey-'))
@@ -43,7 +47,7 @@ export async function startTopology({
     DATA_DIR: folder,
     PORT: String(await freePort()),
     HOST: '127.0.0.1',
-    LOG_LEVEL: 'info',
+    LOG_LEVEL: logLevel,
   })
   const said: string[] = []
   const cluster = await startCluster({
@@ -58,13 +62,14 @@ export async function startTopology({
   const urls = cluster.processes
     .filter(({ name }) => name.startsWith('gateway'))
     .map(({ port }) => `http://127.0.0.1:${port}`)
-  const { administrator } = settings
+  const { administrator, logFolder } = settings
   const authorization = await logIn(urls[0] ?? '', administrator)
   let turn = 0
   return {
     ...cluster,
     urls,
     administrator,
+    logFolder,
     authorization,
     said,
     send: (path, init = {}) =>
