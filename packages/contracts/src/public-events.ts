@@ -1,7 +1,9 @@
 import { z } from 'zod'
 import { ApiSnapshot, Job } from './apis.ts'
 import { ImageRecord } from './images.ts'
+import { Timestamp } from './primitives.ts'
 import { VersionRecord } from './versions.ts'
+import { WebhookRecord } from './webhooks.ts'
 
 const deployment = z.object({ api: ApiSnapshot, environment: z.uuid(), job: z.uuid() })
 const product = z.object({ product: z.uuid(), api: z.uuid() })
@@ -42,6 +44,17 @@ export const EVENT_TYPES = {
   API_IMAGE_DELETED: {
     description: 'The image of an API was deleted',
     data: ImageRecord.extend({ api: z.uuid() }),
+  },
+  WEBHOOK_FAILING: {
+    description: 'No delivery has arrived at another webhook for a day, and again after three',
+    data: WebhookRecord.extend({
+      failingSince: Timestamp,
+      failedDeliveries: z.int().meta({ description: 'Since then; not counted beyond 20' }),
+    }),
+  },
+  WEBHOOK_DISABLED: {
+    description: 'The service made another webhook inactive; disabledReason says why',
+    data: WebhookRecord,
   },
   ...PLATFORM_EVENTS,
   TEST: {

@@ -85,13 +85,20 @@ export type DeliveryStatus = z.infer<typeof DeliveryStatus>
 export const Attempt = z
   .object({
     number: z.int(),
-    trigger: z.enum(['AUTOMATIC', 'MANUAL', 'TEST']),
+    trigger: z.enum(['AUTOMATIC', 'MANUAL', 'RECOVERY', 'TEST']),
     url: z.string(),
     startedAt: Timestamp,
     durationMs: z.number().nullable(),
     responseStatus: z.int().nullable(),
-    responseBody: z.string().nullable().meta({ description: 'Cut' }),
-    error: z.string().nullable(),
+    responseBody: z
+      .string()
+      .nullable()
+      .meta({ description: 'The beginning, decompressed; at most 4 KiB of UTF-8' }),
+    error: z.string().nullable().meta({ description: 'Stable, kebab-case; null when it succeeded' }),
+    fault: z.enum(['RECEIVER', 'SERVICE']).nullable().meta({
+      description:
+        'Whose the error is. One of this service counts neither against the webhook nor for disabling it',
+    }),
   })
   .meta({ id: 'Attempt' })
 export type Attempt = z.infer<typeof Attempt>

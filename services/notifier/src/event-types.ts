@@ -37,6 +37,19 @@ const deployment = {
 }
 const product = { product: '8d3e1c52-77a5-4d3e-b1a6-4f0d6c2b9e01', api: API }
 
+const webhook = {
+  id: '7a1d2c3b-0e4f-4a5b-8c6d-9e0f1a2b3c4d',
+  name: 'deployments',
+  displayName: 'Deployments',
+  url: 'https://example.com/hook',
+  active: true,
+  eventTypes: ['API_DEPLOYED'],
+  ordered: false,
+  createdAt: TIMESTAMP,
+  updatedAt: TIMESTAMP,
+  disabledReason: null,
+}
+
 /** What `data` looks like, for people who are about to write a receiver. */
 const DATA: Readonly<Record<EventType, Record<string, unknown>>> = {
   API_CREATED: api,
@@ -55,6 +68,8 @@ const DATA: Readonly<Record<EventType, Record<string, unknown>>> = {
   API_VERSION_DELETED: version,
   API_IMAGE_UPDATED: image,
   API_IMAGE_DELETED: image,
+  WEBHOOK_FAILING: { ...webhook, failingSince: '2026-11-20T09:30:00.000Z', failedDeliveries: 20 },
+  WEBHOOK_DISABLED: { ...webhook, active: false, disabledReason: 'the endpoint answered 410 Gone' },
   SUBSCRIPTION_CREATED: { application: 'shop', plan: 'gold' },
   SUBSCRIPTION_DELETED: { application: 'shop', plan: 'gold' },
   APPROVAL_REQUEST_CREATED: { request: 'r-17', about: 'a subscription to payments' },

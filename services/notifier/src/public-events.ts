@@ -14,6 +14,7 @@ export function publicEvents(fact: Fact): Message[] {
     case 'WebhookCreated':
     case 'WebhookUpdated':
     case 'WebhookSecretRotated':
+    case 'WebhookFailing':
     case 'WebhookDisabled':
     case 'WebhookDeleted':
       return [publicMessage('notifier', fact, change.action, streamId(fact.stream), changed(change))]

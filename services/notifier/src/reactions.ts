@@ -46,9 +46,11 @@ export function reactionsOf(options: Reacting): (message: StoredMessage) => Prom
       const where = { active: true, eventTypes: type, id: { gt: after } }
       const targets = await webhooks.list({ where, limit: PAGE })
       await Promise.all(
-        targets.map(({ doc }) => {
+        targets.map(async ({ doc }) => {
+          // That it fails is nothing to tell itself.
+          if (doc.id === subject) return
           const made = { id: deliveryId(id, doc.id), eventId: id, eventType: type, body, resource: subject }
-          return dispatcher.deliver(doc, made, metadata())
+          await dispatcher.deliver(doc, made, metadata())
         }),
       )
       if (targets.length < PAGE) return

@@ -186,6 +186,34 @@ test('an outcome that cannot be recorded for long is not sent for again meanwhil
   expect((await host.history()).map(({ attempts: made }) => made)).toEqual([1, 1])
 })
 
+test('what fails by our own fault says so, is tried by schedule, and is not held against the webhook', async () => {
+  let encryptionKey = Buffer.alloc(32, 1)
+  const around = (dependencies: Dependencies): Dependencies => ({ ...dependencies, encryptionKey })
+  const host = await open({ WEBHOOK_RETRY_SCHEDULE: '5ms' }, { around })
+  const { id } = await host.subscribe(receiver.url('/a'), ['API_CREATED'])
+  encryptionKey = Buffer.alloc(32, 2)
+  await host.restart()
+  await host.happen({ id: uuid(1), type: 'API_CREATED' })
+  const { attemptLog } = await host.only('GIVE_UP')
+  expect(attemptLog).toMatchObject([
+    { error: 'signing-failed', fault: 'SERVICE', responseStatus: null },
+    { error: 'signing-failed', fault: 'SERVICE' },
+  ])
+  expect(receiver.on('/a')).toEqual([])
+  expect(await host.dependencies.eventStore.readStream(`webhook-${id}`)).toHaveLength(1)
+
+  encryptionKey = Buffer.alloc(32, 1)
+  await host.restart()
+  receiver.respond = () => ({ status: 404 })
+  await host.happen({ id: uuid(2), type: 'API_CREATED' })
+  await eventually(async () => expect(await host.history('status=GIVE_UP')).toHaveLength(2))
+  const theirs = (await host.history()).find(({ eventId }) => eventId === uuid(2))
+  expect(theirs?.attemptLog).toMatchObject([
+    { error: 'http-status', fault: 'RECEIVER' },
+    { error: 'http-status', fault: 'RECEIVER' },
+  ])
+})
+
 test('a sender that was held up past its deadline does not send', async () => {
   const now = new Date('2026-11-21T10:00:15.000Z')
   const sent: PostRequest[] = []
@@ -199,8 +227,13 @@ test('a sender that was held up past its deadline does not send', async () => {
       },
       async close() {},
     },
+    delivery: { execute: () => Promise.reject(new Error('recorded')) },
+    metadata: () => storyMetadata,
+    log: { error() {} },
+    random: () => 0.5,
     keys: signingKeys(Buffer.alloc(32)),
     interrupted: new AbortController().signal,
+    abandoned: AbortSignal.abort(),
     metrics: notifierMetrics(new Registry(), {
       underWay: () => 0,
       pending: async () => 0,
@@ -213,7 +246,7 @@ test('a sender that was held up past its deadline does not send', async () => {
   const late = claimed('2026-11-21T10:00:00.000Z')
   expect(await make(webhook, late)).toBe(late)
   expect(sent).toEqual([])
-  await expect(make(webhook, claimed('2026-11-21T10:00:00.001Z'))).rejects.toThrow('sent')
+  await expect(make(webhook, claimed('2026-11-21T10:00:00.001Z'))).rejects.toThrow('recorded')
   expect(sent).toMatchObject([{ timeoutMs: 1 }])
 })
 
@@ -229,7 +262,9 @@ test('a deletion whose process died cancels what is pending all the same', async
     data: { deletedAt: storyMetadata.now },
     metadata: { actor: storyMetadata.actor, requestId: 'story', at: storyMetadata.now },
   }
-  await host.dependencies.eventStore.append(`webhook-${id}`, [deleted], 0)
+  const { eventStore } = host.dependencies
+  const stream = `webhook-${id}`
+  await eventStore.append(stream, [deleted], (await eventStore.readStream(stream)).length - 1)
   await host.only('CANCELLED')
 })
 

@@ -107,6 +107,7 @@ export interface Attempt {
   responseStatus: number | null
   responseBody: string | null
   error: string | null
+  fault: 'RECEIVER' | 'SERVICE' | null
 }
 
 export interface Delivery {

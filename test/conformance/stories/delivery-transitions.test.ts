@@ -46,6 +46,7 @@ describe.concurrent('an event that matches an active webhook', () => {
         url: webhook.url,
         responseStatus: 200,
         error: null,
+        fault: null,
       }),
     ])
   })

@@ -23,6 +23,8 @@ const EVENT_TYPES = [
   'PRODUCT_API_ADDED',
   'PRODUCT_API_REMOVED',
   'TEST',
+  'WEBHOOK_DISABLED',
+  'WEBHOOK_FAILING',
 ]
 
 const fields = (changes: object = {}) => ({

@@ -4,6 +4,7 @@ import {
   type DeliveryEvent,
   type DeliveryState,
   evolveDelivery,
+  firstTrigger,
   INTERRUPTED,
   initialDelivery,
   isPending,
@@ -49,6 +50,7 @@ export type DeliveryCommand =
       eventId: string
       eventType: string
       body: string
+      recovery?: string | undefined
       /** Behind another its first attempt has to wait, also with a claim. */
       line?: Place | undefined
       claim?: Claim | undefined
@@ -58,6 +60,8 @@ export type DeliveryCommand =
   | ({ type: 'StartAttempt'; claim: Claim } & Commanded)
   | ({ type: 'RecordOutcome'; outcome: Outcome } & Commanded)
   | ({ type: 'RetryDelivery'; webhookDeleted: boolean } & Commanded)
+  /** What was given up is sent again, once for a recovery. */
+  | ({ type: 'RecoverDelivery'; recovery: string } & Commanded)
   | ({ type: 'CancelDelivery' } & Commanded)
   /** Its webhook is gone. */
   | ({ type: 'AbandonDelivery' } & Commanded)
@@ -85,13 +89,22 @@ function decide(rules: DeliveryRules, state: DeliveryState, command: DeliveryCom
   if (command.type === 'CreateDelivery') {
     // The event was seen before.
     if (state.status !== 'Absent') return []
-    const { id, webhook, url, eventId, eventType, body, line, claim } = command
+    const { id, webhook, url, eventId, eventType, body, recovery, line, claim } = command
     const created: DeliveryEvent = {
       type: 'DeliveryCreated',
-      data: { id, webhook, url, eventId, eventType, body, createdAt: now, ...(line && { line }) },
+      data: {
+        id,
+        webhook,
+        url,
+        eventId,
+        eventType,
+        body,
+        createdAt: now,
+        ...(recovery && { recovery }),
+        ...(line && { line }),
+      },
     }
-    const trigger = isTest(command) ? 'TEST' : 'AUTOMATIC'
-    return claim && !line?.after ? [created, started(1, trigger, claim, now)] : [created]
+    return claim && !line?.after ? [created, started(1, firstTrigger(command), claim, now)] : [created]
   }
   if (state.status === 'Absent') {
     if (command.type === 'RetryDelivery' || command.type === 'CancelDelivery')
@@ -117,6 +130,10 @@ function decide(rules: DeliveryRules, state: DeliveryState, command: DeliveryCom
         throw new Refusal('delivery-not-failed', { detail: 'the webhook of the delivery is deleted' })
       return [{ type: 'RetryRequested', data: { at: now } }]
     }
+    case 'RecoverDelivery':
+      if (state.status !== 'GIVE_UP' || isTest(state) || expired(state, rules, now)) return []
+      if (state.recovery === command.recovery) return []
+      return [{ type: 'RetryRequested', data: { at: now, recovery: command.recovery } }]
     case 'CancelDelivery':
       if (expired(state, rules, now)) throw new Refusal('delivery-not-found')
       if (!isPending(state))
@@ -193,7 +210,7 @@ const after = (time: string, ms: number) => new Date(Date.parse(time) + ms).toIS
 function describe(before: DeliveryState, event: DeliveryEvent, after: DeliveryState): Change | null {
   if (before.status === 'Absent' || after.status === 'Absent') return null
   const byHand =
-    event.type === 'RetryRequested' ||
+    (event.type === 'RetryRequested' && event.data.recovery === undefined) ||
     (event.type === 'DeliveryCancelled' && event.data.reason === 'requested')
   if (!byHand) return null
   const { webhook, eventId, eventType } = after

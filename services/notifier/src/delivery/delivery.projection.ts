@@ -25,7 +25,7 @@ export interface DeliveryDocument extends Omit<DeliveryRecord, 'payload'> {
 
 export const deliveries = defineCollection<DeliveryDocument>({
   name: 'notifier.deliveries',
-  version: 2,
+  version: 3,
   fields: {
     webhook: 'string',
     status: 'string',
@@ -46,8 +46,15 @@ export const dueAt = ({ next, createdAt }: Pending) =>
 
 export const laneOf = (state: Pending): Lane => ({
   webhook: state.webhook,
-  kind: 'waitsFor' in state.next ? 'turn' : isTest(state) ? 'test' : state.attempts === 0 ? 'first' : 'retry',
+  kind: kindOf(state),
 })
+
+/** What a recovery makes up for stands with the retries: what happens now goes before it. */
+function kindOf(state: Pending): Lane['kind'] {
+  if ('waitsFor' in state.next) return 'turn'
+  if (isTest(state)) return 'test'
+  return state.attempts === 0 && state.trigger !== 'RECOVERY' ? 'first' : 'retry'
+}
 
 /** @param isExpired whether the record of a delivery is no longer kept: a rebuild does not bring it back */
 export const projectDelivery =

@@ -1,4 +1,5 @@
 import type { Attempt, DeliveryStatus } from '@gantry/contracts'
+import { faultOf } from '../sending/failure.ts'
 
 /** What an attempt came to, but for whether it succeeded. */
 interface Answered {
@@ -30,6 +31,8 @@ export type DeliveryEvent =
         /** The bytes of the body as text: they are what is signed and sent in every attempt. */
         body: string
         createdAt: string
+        /** The recovery that made it, where one did. */
+        recovery?: string
         /** Only for an ordered webhook. */
         line?: Place
       }
@@ -64,7 +67,8 @@ export type DeliveryEvent =
   | { type: 'AttemptLost'; data: { number: number; at: string } }
   | { type: 'DeliveryGaveUp'; data: { reason: 'exhausted' | 'gone' | 'test'; at: string } }
   | { type: 'DeliveryCancelled'; data: { reason: 'requested' | 'webhook-deleted'; at: string } }
-  | { type: 'RetryRequested'; data: { at: string } }
+  /** By a person, or by a recovery. */
+  | { type: 'RetryRequested'; data: { at: string; recovery?: string } }
 
 interface Delivery {
   id: string
@@ -85,6 +89,8 @@ interface Delivery {
   /** Failed attempts since the schedule began. */
   failures: number
   finishedAt: string | null
+  /** The recovery that took it up last. */
+  recovery: string | null
   /** `ended` once it has come to its end, be it that somebody has it sent again later. */
   line: (Place & { ended: boolean }) | null
 }
@@ -122,6 +128,12 @@ export const isPending = (state: DeliveryState): state is Pending =>
 
 export const isTest = ({ eventType }: { eventType: string }) => eventType === 'TEST'
 
+/** What causes the first attempt. */
+export const firstTrigger = (made: {
+  eventType: string
+  recovery?: string | undefined
+}): Attempt['trigger'] => (isTest(made) ? 'TEST' : made.recovery === undefined ? 'AUTOMATIC' : 'RECOVERY')
+
 /** Whether it waits for those before it in its line. */
 export const isWaiting = (state: DeliveryState): state is Pending & { next: { waitsFor: string } } =>
   isPending(state) && 'waitsFor' in state.next
@@ -145,7 +157,7 @@ export function obstacle(state: DeliveryState): string | null {
 
 export function evolveDelivery(state: DeliveryState, event: DeliveryEvent): DeliveryState {
   if (event.type === 'DeliveryCreated') {
-    const { line, ...fields } = event.data
+    const { line, recovery = null, ...fields } = event.data
     return {
       ...fields,
       status: 'CREATED',
@@ -157,7 +169,8 @@ export function evolveDelivery(state: DeliveryState, event: DeliveryEvent): Deli
       failures: 0,
       finishedAt: null,
       line: line ? { ...line, ended: false } : null,
-      trigger: isTest(fields) ? 'TEST' : 'AUTOMATIC',
+      recovery,
+      trigger: firstTrigger(event.data),
       next: line?.after ? { waitsFor: line.after } : { dueAt: fields.createdAt },
     }
   }
@@ -179,6 +192,7 @@ export function evolveDelivery(state: DeliveryState, event: DeliveryEvent): Deli
         responseStatus: null,
         responseBody: null,
         error: null,
+        fault: null,
       }
       return {
         ...state,
@@ -192,14 +206,26 @@ export function evolveDelivery(state: DeliveryState, event: DeliveryEvent): Deli
     }
     case 'AttemptSucceeded': {
       const { number, durationMs, responseStatus, responseBody, at } = event.data
-      const log = logged(state, number, { durationMs, responseStatus, responseBody, error: null })
+      const log = logged(state, number, {
+        durationMs,
+        responseStatus,
+        responseBody,
+        error: null,
+        fault: null,
+      })
       // Whoever cancelled or gave up meanwhile is believed; what arrived is on record all the same.
       if (!isPending(state)) return { ...state, log }
       return finished({ ...state, log, responseStatus, failureMessage: null }, 'SUCCESS', at)
     }
     case 'AttemptFailed': {
       const { number, durationMs, responseStatus, responseBody, error, message, nextAttemptAt } = event.data
-      const log = logged(state, number, { durationMs, responseStatus, responseBody, error })
+      const log = logged(state, number, {
+        durationMs,
+        responseStatus,
+        responseBody,
+        error,
+        fault: faultOf(error),
+      })
       if (!isUnderWay(state, number)) return { ...state, log }
       const failed = { ...state, log, responseStatus, failureMessage: `${error}: ${message}` }
       // An attempt that we ended ourselves says nothing of the receiver: it is made again, and not counted.
@@ -212,7 +238,7 @@ export function evolveDelivery(state: DeliveryState, event: DeliveryEvent): Deli
     }
     case 'AttemptLost': {
       const { number, at } = event.data
-      const log = logged(state, number, { error: 'lost' })
+      const log = logged(state, number, { error: 'lost', fault: faultOf('lost') })
       if (!isUnderWay(state, number)) return { ...state, log }
       return { ...state, log, failureMessage: 'lost: its outcome is unknown', next: { dueAt: at } }
     }
@@ -229,7 +255,8 @@ export function evolveDelivery(state: DeliveryState, event: DeliveryEvent): Deli
         status: 'RETRYING',
         finishedAt: null,
         failures: 0,
-        trigger: 'MANUAL',
+        recovery: event.data.recovery ?? state.recovery,
+        trigger: event.data.recovery === undefined ? 'MANUAL' : 'RECOVERY',
         next: { dueAt: event.data.at },
       }
     }

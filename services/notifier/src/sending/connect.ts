@@ -57,11 +57,10 @@ export function vettedConnector({
 
   const addressesOf = async (hostname: string) => {
     const found = await ask(hostname).catch(error => {
-      throw new AttemptFailure(
-        'dns-failed',
-        `${hostname} was not found: ${error.code ?? error.message}`,
-        error,
-      )
+      const reason = error.code ?? error.message
+      throw NO_SUCH_NAME.has(error.code)
+        ? new AttemptFailure('dns-failed', `${hostname} was not found: ${reason}`, error)
+        : new AttemptFailure('resolver-failed', `no answer to where ${hostname} is: ${reason}`, error)
     })
     if (found.length === 0) throw new AttemptFailure('dns-failed', `${hostname} has no address`)
     return vet(found, hostname)
@@ -98,15 +97,36 @@ export function vettedConnector({
   }
 }
 
+/** Answers of a name service that works. */
+const NO_SUCH_NAME = new Set(['ENOTFOUND', 'ENODATA', 'EAI_NODATA', 'EAI_NONAME'])
+/** This machine's own trouble with a connection. */
+const OUR_TROUBLE = new Set([
+  'EMFILE',
+  'ENFILE',
+  'ENOBUFS',
+  'ENOMEM',
+  'EADDRNOTAVAIL',
+  'ENETUNREACH',
+  'ENETDOWN',
+])
+
 function failureOf(error: Error, reached: boolean): AttemptFailure {
   if (error instanceof AttemptFailure) return error
   const code = 'code' in error ? String(error.code) : undefined
   if (code === 'UND_ERR_CONNECT_TIMEOUT') return new AttemptFailure('timeout', 'no connection in time', error)
   const reason = reasonOf(error) || code || 'unknown'
+  if (!reached && ownTrouble(error))
+    return new AttemptFailure('network-failed', `no connection: ${reason}`, error)
   return reached
     ? new AttemptFailure('tls-failed', `no secure connection: ${reason}`, error)
     : new AttemptFailure('connect-failed', `no connection: ${reason}`, error)
 }
+
+/** Where several addresses were tried, all of them. */
+const ownTrouble = (error: Error): boolean =>
+  error instanceof AggregateError
+    ? error.errors.every(ownTrouble)
+    : OUR_TROUBLE.has(String((error as NodeJS.ErrnoException).code))
 
 /** What is wrong, also where several addresses were tried. */
 function reasonOf(error: Error): string {

@@ -1,3 +1,5 @@
+import type { Attempt } from '@gantry/contracts'
+
 /** Why an attempt failed; stable, for programs. */
 export type FailureCode =
   | 'dns-failed'
@@ -9,10 +11,34 @@ export type FailureCode =
   | 'bad-answer'
   | 'http-status'
   | 'redirect'
-  /** Ours: the service stopped while the attempt was under way. */
+  | OurFailure
+
+type OurFailure =
+  /** The name service did not answer. */
+  | 'resolver-failed'
+  /** This machine has no way out, or nothing left to open a connection with. */
+  | 'network-failed'
+  /** The signing secret cannot be opened: the encryption key is another. */
+  | 'signing-failed'
+  /** A defect of the service. */
+  | 'internal-error'
+  /** The service stopped while the attempt was under way. */
   | 'interrupted'
-  /** Ours: the process that made the attempt died, so its outcome is unknown. */
+  /** The process that made the attempt died, so its outcome is unknown. */
   | 'lost'
+
+const OURS: ReadonlySet<string> = new Set<OurFailure>([
+  'resolver-failed',
+  'network-failed',
+  'signing-failed',
+  'internal-error',
+  'interrupted',
+  'lost',
+])
+
+/** Whose a failure is; in doubt the receiver's, whose webhook it then counts against. */
+export const faultOf = (code: string): NonNullable<Attempt['fault']> =>
+  OURS.has(code) ? 'SERVICE' : 'RECEIVER'
 
 /** An attempt failed; the message is for people. */
 export class AttemptFailure extends Error {

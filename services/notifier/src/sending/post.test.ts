@@ -7,6 +7,7 @@ import { gzipSync } from 'node:zlib'
 import { afterEach, describe, expect, test, vi } from 'vitest'
 import { cidrs } from './address.ts'
 import type { Resolve } from './connect.ts'
+import { faultOf } from './failure.ts'
 import { type PostRequest, type Sender, sender } from './post.ts'
 
 const CERTIFICATE = readFileSync(new URL('./fixtures/hooks.test.crt', import.meta.url), 'utf8')
@@ -390,6 +391,13 @@ describe('a name', () => {
     const by = senderOf({ resolve: () => Promise.reject(error) })
     const { failure } = await post('http://hooks.test/', {}, by)
     expect(failure).toMatchObject({ code: 'dns-failed', message: 'hooks.test was not found: ENOTFOUND' })
+  })
+  test('that the name service does not tell is our fault', async () => {
+    const error = Object.assign(new Error('getaddrinfo EAI_AGAIN hooks.test'), { code: 'EAI_AGAIN' })
+    const by = senderOf({ resolve: () => Promise.reject(error) })
+    const { failure } = await post('http://hooks.test/', {}, by)
+    expect([failure?.code, faultOf(failure?.code ?? '')]).toEqual(['resolver-failed', 'SERVICE'])
+    expect(faultOf('dns-failed')).toBe('RECEIVER')
   })
   test('is asked for once by all that wait for it', async () => {
     const url = await http((_, response) => response.end())

@@ -9,6 +9,7 @@ import {
   Refusal,
   requireRevision,
 } from '@gantry/event-sourcing'
+import { failed } from './failing.ts'
 import { evolveWebhook, initialWebhook, type WebhookEvent, type WebhookState } from './webhook.ts'
 
 export type WebhookCommand =
@@ -22,8 +23,19 @@ export type WebhookCommand =
   | ({ type: 'UpdateWebhook'; input: WebhookUpdate } & Conditional)
   | ({ type: 'DeleteWebhook' } & Conditional)
   | { type: 'RotateSecret'; metadata: CommandMetadata; sealedSecret: string }
+  /** An attempt came to nothing, by the receiver's fault. */
+  | { type: 'NoteFailure'; metadata: CommandMetadata; url: string; delivery: string }
+  /** An attempt arrived. */
+  | { type: 'NoteSuccess'; metadata: CommandMetadata; url: string }
   /** Only while it has the url that gave the reason. */
   | { type: 'DisableWebhook'; metadata: CommandMetadata; url: string; reason: string }
+
+/** What the service does by itself may come after the end of the webhook. */
+const BY_ITSELF: ReadonlySet<string> = new Set<WebhookCommand['type']>([
+  'NoteFailure',
+  'NoteSuccess',
+  'DisableWebhook',
+])
 
 /** How long an old secret verifies after a rotation. */
 const OVERLAP_MS = 24 * 3_600_000
@@ -47,7 +59,7 @@ export const webhookDecider: Decider<WebhookState, WebhookCommand, WebhookEvent>
       ]
     }
     if (state.status !== 'Live') {
-      if (command.type === 'DisableWebhook') return []
+      if (BY_ITSELF.has(command.type)) return []
       throw new Refusal('webhook-not-found')
     }
     const { record, recordRevision } = state
@@ -75,6 +87,11 @@ export const webhookDecider: Decider<WebhookState, WebhookCommand, WebhookEvent>
         const oldSecretUntil = new Date(Date.parse(now) + OVERLAP_MS).toISOString()
         return [{ type: 'WebhookSecretRotated', data: { secret: command.sealedSecret, oldSecretUntil } }]
       }
+      case 'NoteFailure':
+        return record.active && record.url === command.url ? failed(state, command.delivery, now) : []
+      case 'NoteSuccess':
+        if (!state.failing || record.url !== command.url) return []
+        return [{ type: 'WebhookSucceeded', data: { at: now } }]
       case 'DisableWebhook':
         if (!record.active || record.url !== command.url) return []
         return [{ type: 'WebhookDisabled', data: { reason: command.reason, disabledAt: now } }]
@@ -106,13 +123,15 @@ const slug = (displayName: string) =>
     .replace(/[^a-z0-9]+/g, '-')
     .replace(/^-+|-+$/g, '') || 'webhook'
 
-function describe(before: WebhookState, event: WebhookEvent, after: WebhookState): Change {
+function describe(before: WebhookState, event: WebhookEvent, after: WebhookState): Change | null {
   const was = recordOf(before)
   const is = recordOf(after)
+  if (event.type === 'WebhookDeliveryFailed' || event.type === 'WebhookSucceeded') return null
   const action = {
     WebhookCreated: 'WEBHOOK_CREATED',
     WebhookUpdated: 'WEBHOOK_UPDATED',
     WebhookSecretRotated: 'WEBHOOK_SECRET_ROTATED',
+    WebhookFailing: 'WEBHOOK_FAILING',
     WebhookDisabled: 'WEBHOOK_DISABLED',
     WebhookDeleted: 'WEBHOOK_DELETED',
   }[event.type]
@@ -121,9 +140,15 @@ function describe(before: WebhookState, event: WebhookEvent, after: WebhookState
     resourceType: 'WEBHOOK',
     resourceId: (is ?? was)?.id ?? '',
     before: (was ?? null) as JsonObject | null,
-    after: (after.status === 'Live' ? is : null) as JsonObject | null,
+    after: (after.status === 'Live' ? { ...is, ...warningOf(event) } : null) as JsonObject | null,
   }
 }
+
+const warningOf = (event: WebhookEvent) =>
+  event.type === 'WebhookFailing' && {
+    failingSince: event.data.since,
+    failedDeliveries: event.data.deliveries,
+  }
 
 const recordOf = (state: WebhookState) =>
   state.status === 'Live' ? state.record : state.status === 'Deleted' ? state.last : undefined

@@ -7,11 +7,13 @@ import type { SealedSecret, WebhookEvent, WebhookState } from './webhook.ts'
 export interface WebhookDocument extends WebhookRecord {
   recordRevision: number
   secrets: SealedSecret[]
+  /** Whether something has failed since something arrived. */
+  failing: boolean
 }
 
 export const webhooks = defineCollection<WebhookDocument>({
   name: 'notifier.webhooks',
-  version: 2,
+  version: 3,
   fields: {
     id: 'string',
     name: 'string',
@@ -30,6 +32,7 @@ export const projectWebhook: Project<WebhookState, WebhookEvent> = (id, { state,
     ...state.record,
     recordRevision: state.recordRevision,
     secrets: [...state.secrets],
+    failing: state.failing !== null,
   }
   return [{ collection: webhooks, id, doc, revision }]
 }

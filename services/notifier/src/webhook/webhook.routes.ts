@@ -78,7 +78,7 @@ export function webhookRoutes(route: AddRoute, { webhook, webhooks, keys, dispat
   })
 }
 
-const record = ({ recordRevision, secrets, ...fields }: WebhookDocument): WebhookRecord => fields
+const record = ({ recordRevision, secrets, failing, ...fields }: WebhookDocument): WebhookRecord => fields
 
 const answer = (status: number, { state }: Snapshot<WebhookState>) => {
   if (state.status !== 'Live') throw new Refusal('webhook-not-found')

@@ -16,6 +16,12 @@ export type WebhookEvent =
   | { type: 'WebhookUpdated'; data: Fields & { updatedAt: string } }
   /** The old secret verifies until then. */
   | { type: 'WebhookSecretRotated'; data: { secret: string; oldSecretUntil: string } }
+  /** A delivery that had not failed before, since the webhook began to fail. */
+  | { type: 'WebhookDeliveryFailed'; data: { delivery: string; at: string } }
+  /** For the owner: it goes on so, and the webhook will be disabled. */
+  | { type: 'WebhookFailing'; data: { since: string; deliveries: number; warning: number; at: string } }
+  /** A delivery has arrived after others had failed. */
+  | { type: 'WebhookSucceeded'; data: { at: string } }
   /** By the service itself, which says why. */
   | { type: 'WebhookDisabled'; data: { reason: string; disabledAt: string } }
   | { type: 'WebhookDeleted'; data: { deletedAt: string } }
@@ -26,6 +32,16 @@ export interface SealedSecret {
   until: string | null
 }
 
+/** What is held against a webhook at which nothing has arrived since. */
+export interface Failing {
+  since: string
+  /** Ids of those that failed; not more than are enough to disable the webhook. */
+  deliveries: readonly string[]
+  /** Warnings so far. */
+  warnings: number
+  warnedAt: string | null
+}
+
 export interface LiveWebhook {
   status: 'Live'
   record: WebhookRecord
@@ -33,6 +49,8 @@ export interface LiveWebhook {
   recordRevision: number
   /** The newest first. */
   secrets: readonly SealedSecret[]
+  /** Null while deliveries arrive, and while it is not called. */
+  failing: Failing | null
 }
 
 export type WebhookState = { status: 'Absent' } | LiveWebhook | { status: 'Deleted'; last: WebhookRecord }
@@ -56,6 +74,7 @@ export function evolveWebhook(state: WebhookState, event: WebhookEvent, revision
       },
       recordRevision: revision,
       secrets: [{ sealed: secret, until: null }],
+      failing: null,
     }
   }
   if (state.status !== 'Live') return state
@@ -64,8 +83,22 @@ export function evolveWebhook(state: WebhookState, event: WebhookEvent, revision
   switch (event.type) {
     case 'WebhookUpdated': {
       const disabledReason = event.data.active ? null : record.disabledReason
-      return { ...state, record: { ...record, ...event.data, disabledReason }, recordRevision: revision }
+      const updated = { ...record, ...event.data, disabledReason }
+      // Made active again, or led elsewhere, it begins with a clean slate.
+      const same = record.active && updated.active && record.url === updated.url
+      return { ...state, record: updated, recordRevision: revision, failing: same ? state.failing : null }
     }
+    case 'WebhookDeliveryFailed': {
+      const { delivery, at } = event.data
+      const failing = state.failing ?? beginsToFail(at)
+      return { ...state, failing: { ...failing, deliveries: [...failing.deliveries, delivery] } }
+    }
+    case 'WebhookFailing': {
+      const { warning, at } = event.data
+      return { ...state, failing: state.failing && { ...state.failing, warnings: warning, warnedAt: at } }
+    }
+    case 'WebhookSucceeded':
+      return { ...state, failing: null }
     case 'WebhookSecretRotated': {
       const { secret, oldSecretUntil } = event.data
       const old = state.secrets.map(({ sealed, until }) => ({ sealed, until: until ?? oldSecretUntil }))
@@ -74,7 +107,7 @@ export function evolveWebhook(state: WebhookState, event: WebhookEvent, revision
     case 'WebhookDisabled': {
       const { reason, disabledAt } = event.data
       const disabled = { active: false, disabledReason: reason, updatedAt: disabledAt }
-      return { ...state, record: { ...record, ...disabled }, recordRevision: revision }
+      return { ...state, record: { ...record, ...disabled }, recordRevision: revision, failing: null }
     }
     case 'WebhookDeleted':
       return { status: 'Deleted', last: record }
@@ -84,3 +117,10 @@ export function evolveWebhook(state: WebhookState, event: WebhookEvent, revision
     }
   }
 }
+
+export const beginsToFail = (since: string): Failing => ({
+  since,
+  deliveries: [],
+  warnings: 0,
+  warnedAt: null,
+})

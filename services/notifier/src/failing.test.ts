@@ -1,0 +1,80 @@
+import { requestRebuild } from '@gantry/event-sourcing'
+import { afterEach, beforeEach, expect, test, vi } from 'vitest'
+import { hostNotifier } from './testing/notifier-host.ts'
+import { failing, openReceiver, type Receiver } from './testing/receiver.ts'
+
+const DAY_MS = 86_400_000
+const uuid = (n: number) => `00000000-0000-4000-8000-${String(n).padStart(12, '0')}`
+
+let host: Awaited<ReturnType<typeof hostNotifier>>
+let receiver: Receiver
+let days = 0
+beforeEach(async () => {
+  days = 0
+  receiver = await openReceiver()
+  host = await hostNotifier(
+    { WEBHOOK_RETRY_SCHEDULE: '5ms' },
+    { now: () => new Date(Date.now() + days * DAY_MS) },
+  )
+})
+afterEach(async () => {
+  receiver.close()
+  await host.close()
+})
+const eventually = (check: () => Promise<void> | void) => vi.waitFor(check, { timeout: 20_000, interval: 20 })
+const givenUp = (count: number) =>
+  eventually(async () =>
+    expect((await host.call('GET', '/webhooks/requests?status=GIVE_UP')).body.totalElements).toBe(count),
+  )
+
+test('a webhook at which nothing arrives for days is warned of, then disabled, and begins anew', async () => {
+  receiver.respond = (arrival, number) =>
+    arrival.path === '/dead' ? failing(arrival, number) : { status: 200 }
+  const dead = await host.subscribe(receiver.url('/dead'), ['API_CREATED', 'WEBHOOK_FAILING'])
+  await host.subscribe(receiver.url('/owner'), ['WEBHOOK_FAILING', 'WEBHOOK_DISABLED'])
+  const told = async (count: number) =>
+    (await receiver.arrivals('/owner', count)).map(({ body }) => JSON.parse(body))
+  const readDead = async () => (await host.call('GET', `/webhooks/${dead.id}`)).body
+  for (let n = 0; n < 20; n++) await host.happen({ id: uuid(n), type: 'API_CREATED' })
+  await givenUp(20)
+  expect(receiver.on('/owner')).toEqual([])
+
+  days = 1.1
+  await host.happen({ id: uuid(21), type: 'API_CREATED' })
+  const [first] = await told(1)
+  expect(first).toMatchObject({
+    type: 'WEBHOOK_FAILING',
+    data: { id: dead.id, active: true, failedDeliveries: 20 },
+  })
+  await givenUp(21)
+  days = 3.1
+  await host.kill()
+  await host.happen({ id: uuid(22), type: 'API_CREATED' })
+  expect((await told(2)).map(({ type }) => type)).toEqual(['WEBHOOK_FAILING', 'WEBHOOK_FAILING'])
+  await givenUp(22)
+  expect((await readDead()).active).toBe(true)
+
+  days = 5.1
+  await host.happen({ id: uuid(23), type: 'API_CREATED' })
+  const [, , last] = await told(3)
+  expect(last).toMatchObject({ type: 'WEBHOOK_DISABLED', data: { id: dead.id, active: false } })
+  const disabled = await readDead()
+  expect(disabled).toMatchObject({ active: false })
+  expect(disabled.disabledReason).toMatch(/^nothing has arrived at http.* since .*: at least 20 deliveries/)
+  // The warnings were nothing to tell the one that they are about.
+  const events = (await host.history()).filter(({ webhook }) => webhook === dead.id)
+  expect(new Set(events.map(({ eventType }) => eventType))).toEqual(new Set(['API_CREATED']))
+
+  const rebuilt = await requestRebuild('notifier.projector', host.dependencies.readModels, uuid(99))
+  await eventually(async () => expect(await rebuilt()).toBe(true))
+  expect(await readDead()).toEqual(disabled)
+
+  await host.update(dead, { active: true })
+  expect(await readDead()).toMatchObject({ active: true, disabledReason: null })
+  // What waited fails as before, and is not held against it at once.
+  await givenUp(23)
+  await host.happen({ id: uuid(24), type: 'API_CREATED' })
+  await givenUp(24)
+  expect((await readDead()).active).toBe(true)
+  expect(receiver.on('/owner')).toHaveLength(3)
+}, 60_000)

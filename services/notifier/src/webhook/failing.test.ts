@@ -1,0 +1,149 @@
+import { storyMetadata as metadata, story } from '@gantry/event-sourcing/testing'
+import { describe, expect, test } from 'vitest'
+import { type WebhookCommand, webhookDecider } from './webhook.decide.ts'
+import type { WebhookEvent } from './webhook.ts'
+
+const URL = 'https://example.com/hook'
+const ID = '7a1d2c3b-0e4f-4a5b-8c6d-9e0f1a2b3c4d'
+const { given } = story(webhookDecider)
+
+/** A time so many days after the story began. */
+const day = (days: number) => new Date(Date.parse(metadata.now) + days * 86_400_000).toISOString()
+const on = (days: number) => ({ ...metadata, now: day(days) })
+const delivery = (n: number) => `00000000-0000-4000-8000-${String(n).padStart(12, '0')}`
+const fields = {
+  name: 'hook',
+  displayName: 'Hook',
+  url: URL,
+  active: true,
+  eventTypes: ['API_DEPLOYED'],
+  ordered: false,
+}
+const created: WebhookEvent = {
+  type: 'WebhookCreated',
+  data: { id: ID, ...fields, secret: 's1', createdAt: day(0) },
+}
+const fails = (n: number, days: number, url = URL): WebhookCommand => ({
+  type: 'NoteFailure',
+  metadata: on(days),
+  url,
+  delivery: delivery(n),
+})
+const succeeds = (days: number, url = URL): WebhookCommand => ({
+  type: 'NoteSuccess',
+  metadata: on(days),
+  url,
+})
+const counted = (n: number, days = 0): WebhookEvent => ({
+  type: 'WebhookDeliveryFailed',
+  data: { delivery: delivery(n), at: day(days) },
+})
+const warned = (warning: number, days: number, deliveries = 20, since = 0): WebhookEvent => ({
+  type: 'WebhookFailing',
+  data: { since: day(since), deliveries, warning, at: day(days) },
+})
+const succeeded = (days: number): WebhookEvent => ({ type: 'WebhookSucceeded', data: { at: day(days) } })
+const disabled = (days: number): WebhookEvent => ({
+  type: 'WebhookDisabled',
+  data: {
+    reason: `nothing has arrived at ${URL} since ${day(0)}: at least 20 deliveries failed`,
+    disabledAt: day(days),
+  },
+})
+const updated = (changes: object): WebhookEvent => ({
+  type: 'WebhookUpdated',
+  data: { ...fields, ...changes, updatedAt: day(4) },
+})
+const many = (count: number) => Array.from({ length: count }, (_, n) => counted(n))
+
+describe('a webhook at which nothing arrives', () => {
+  test('has each delivery counted once, and no more than are enough', () => {
+    given(created).when(fails(1, 0)).then(counted(1))
+    given(created, counted(1)).when(fails(1, 0.5)).then()
+    given(created, ...many(20))
+      .when(fails(30, 0.5))
+      .then()
+  })
+  test('is warned of after a day and after three, once each', () => {
+    given(created, counted(1))
+      .when(fails(1, 1))
+      .then(warned(1, 1, 1))
+    given(created, counted(1), warned(1, 1, 1))
+      .when(fails(2, 2))
+      .then(counted(2, 2))
+    given(created, ...many(20), warned(1, 1))
+      .when(fails(1, 3))
+      .then(warned(2, 3))
+    given(created, ...many(20), warned(1, 1), warned(2, 3))
+      .when(fails(1, 4.9))
+      .then()
+  })
+  test('is disabled after five days and twenty deliveries', () => {
+    given(created, ...many(20), warned(1, 1), warned(2, 3))
+      .when(fails(1, 5))
+      .then(disabled(5))
+    given(created, ...many(19), warned(1, 1), warned(2, 3))
+      .when(fails(19, 5))
+      .then(counted(19, 5), disabled(5))
+    given(created, ...many(19), warned(1, 1), warned(2, 3))
+      .when(fails(1, 9))
+      .then()
+  })
+  test('is never disabled without a warning a day before', () => {
+    given(created, ...many(20))
+      .when(fails(1, 6))
+      .then(warned(2, 6))
+    given(created, ...many(20), warned(2, 6))
+      .when(fails(1, 6.5))
+      .then()
+    given(created, ...many(20), warned(2, 6))
+      .when(fails(1, 7))
+      .then(disabled(7))
+  })
+  test('begins anew with whatever arrives', () => {
+    given(created).when(succeeds(1)).then()
+    given(created, ...many(20), warned(1, 1), warned(2, 3))
+      .when(succeeds(4))
+      .then(succeeded(4))
+    given(created, ...many(20), warned(1, 1), warned(2, 3), succeeded(4))
+      .when(fails(1, 5))
+      .then(counted(1, 5))
+  })
+  test('begins anew when it is made active again, and at another address', () => {
+    const failing = [created, ...many(20), warned(1, 1), warned(2, 3)]
+    given(...failing, disabled(5), updated({}))
+      .when(fails(1, 6))
+      .then(counted(1, 6))
+    given(...failing, updated({ url: 'https://example.com/other' }))
+      .when(fails(1, 5, 'https://example.com/other'))
+      .then(counted(1, 5))
+    given(...failing, updated({ displayName: 'Renamed' }))
+      .when(fails(1, 5))
+      .then(disabled(5))
+  })
+  test('is not judged by attempts at an address that it had before, nor while it is inactive or gone', () => {
+    given(created)
+      .when(fails(1, 0, 'https://example.com/old'))
+      .then()
+    given(created, counted(1)).when(succeeds(1, 'https://example.com/old')).then()
+    given(created, updated({ active: false }))
+      .when(fails(1, 0))
+      .then()
+    const deleted: WebhookEvent = { type: 'WebhookDeleted', data: { deletedAt: day(0) } }
+    given(created, deleted).when(fails(1, 0)).then()
+    given(created, deleted).when(succeeds(0)).then()
+  })
+})
+
+test('the warning tells how it stands; what is counted is nothing for others', () => {
+  const describeOf = (past: WebhookEvent[], event: WebhookEvent) =>
+    webhookDecider.describe?.(given(...past).state, event, given(...past, event).state)
+  expect(describeOf([created, ...many(20)], warned(1, 1))).toMatchObject({
+    action: 'WEBHOOK_FAILING',
+    resourceType: 'WEBHOOK',
+    resourceId: ID,
+    after: { id: ID, failingSince: day(0), failedDeliveries: 20, active: true },
+  })
+  expect(describeOf([created], counted(1))).toBeNull()
+  expect(describeOf([created, counted(1)], succeeded(1))).toBeNull()
+})
