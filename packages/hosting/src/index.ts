@@ -1,5 +1,14 @@
 export { type Engine, type EngineWatch, watchEngines } from './engine.ts'
+export { type Peers, type PeersOptions, peers } from './peers.ts'
 export { type Parts, type ProcessOptions, runProcess, type Surroundings } from './process.ts'
+export { referenceTime } from './reference-time.ts'
+export { type Replicas, type ReplicasOptions, replicas } from './replicas.ts'
 export { runService, type ServiceOptions } from './service.ts'
-export { type ProcessSettings, processSettings, type StoreSettings, storeSettings } from './settings.ts'
+export {
+  type ProcessSettings,
+  peerSettings,
+  processSettings,
+  type StoreSettings,
+  storeSettings,
+} from './settings.ts'
 export { openBus, openStores, type Stores } from './stores.ts'

@@ -1,14 +1,15 @@
 import { serviceOf } from '@gantry/contracts'
 import { Refusal } from '@gantry/event-sourcing'
-import { type Bus, failureOf, type Json, NoResponder, RequestFailed, RequestTimeout } from '@gantry/messaging'
+import { type Bus, failureOf, type Json, NoResponder, RequestFailed } from '@gantry/messaging'
 import { PRINCIPAL_HEADER } from '@gantry/service-kit'
 import type { FastifyInstance } from 'fastify'
 import { z } from 'zod'
+import type { Replicas } from './replicas.ts'
 
 export interface PeersOptions {
   bus: Bus
-  /** Origins of the replicas of services, by their names; the others are asked over the bus. */
-  urls: Readonly<Record<string, readonly string[] | undefined>>
+  /** Services by their names; the others are asked over the bus. */
+  services: Readonly<Record<string, Replicas | undefined>>
   basePath: string
   /** What a service shows to be let in. */
   pass(): string
@@ -21,8 +22,6 @@ export interface Peers {
   routes(app: FastifyInstance): void
 }
 
-/** One that did not answer is asked last for so long. */
-const LEFT_OUT_MS = 2_000
 const PATH = '/inside/requests'
 
 const Question = z.object({ subject: z.string(), data: z.json() })
@@ -43,25 +42,13 @@ type Answer = z.infer<typeof Answer>
  * and what one service is to take in of another is in the next read. Responders do the same when asked twice, so that
  * another replica is asked when one does not answer.
  */
-export function peers({ bus, urls, basePath, pass }: PeersOptions): Peers {
+export function peers({ bus, services, basePath, pass }: PeersOptions): Peers {
   const responders = new Map<string, (data: Json) => Promise<Json>>()
-  const leftOutUntil = new Map<string, number>()
-  let turn = 0
-
-  /** Each once, in turn, those last that did not answer a moment ago; an only one twice, if its connection broke. */
-  const order = (replicas: readonly string[]) => {
-    const first = turn++ % replicas.length
-    const rotated = [...replicas.slice(first), ...replicas.slice(0, first)]
-    const isLeftOut = (url: string) => (leftOutUntil.get(url) ?? 0) > performance.now()
-    const { in: answering = [], out = [] } = Object.groupBy(rotated, url => (isLeftOut(url) ? 'out' : 'in'))
-    const all = [...answering, ...out]
-    return all.length > 1 ? all : [...all, ...all]
-  }
 
   /** @returns undefined when it did not answer, or nobody there does */
-  const ask = async (url: string, body: string, timeoutMs: number): Promise<Answer | undefined> => {
+  const ask = async (replica: string, body: string, timeoutMs: number): Promise<Answer | undefined> => {
     try {
-      const response = await fetch(`${url}${basePath}${PATH}`, {
+      const response = await fetch(`${replica}${basePath}${PATH}`, {
         method: 'POST',
         headers: { 'content-type': 'application/json', [PRINCIPAL_HEADER]: pass() },
         body,
@@ -69,25 +56,27 @@ export function peers({ bus, urls, basePath, pass }: PeersOptions): Peers {
       })
       return Answer.parse(await response.json())
     } catch {
-      leftOutUntil.set(url, performance.now() + LEFT_OUT_MS)
       return undefined
     }
   }
 
   const request: Bus['request'] = async (subject, data, { timeoutMs }) => {
-    const replicas = urls[serviceOf(subject)]
+    const replicas = services[serviceOf(subject)]
     if (!replicas) return bus.request(subject, data, { timeoutMs })
     const body = JSON.stringify({ subject, data })
-    const endsAt = performance.now() + timeoutMs
-    for (const url of order(replicas)) {
-      const left = endsAt - performance.now()
-      if (left < 1) throw new RequestTimeout(subject)
+    let failed: string | undefined
+    for (const _try of ['first', 'second']) {
+      const replica = replicas.next(failed)
       // One that is paused leaves half of the time to another.
-      const answer = await ask(url, body, Math.ceil(Math.min(left, timeoutMs / 2)))
-      if (!answer) continue
-      if ('ok' in answer) return answer.ok as Json
-      const { code, message, details } = answer.failed
-      throw new RequestFailed(code, message, details)
+      const answer = await ask(replica, body, Math.ceil(timeoutMs / 2))
+      if (!answer) {
+        replicas.leaveOut(replica)
+        failed = replica
+      } else if ('ok' in answer) return answer.ok as Json
+      else {
+        const { code, message, details } = answer.failed
+        throw new RequestFailed(code, message, details)
+      }
     }
     throw new NoResponder(subject)
   }

@@ -12,11 +12,11 @@ import {
   type Service,
   SettingsRefused,
 } from '@gantry/service-kit'
-import type { FastifyInstance } from 'fastify'
 import type { z } from 'zod'
 import { checkEncryptionKey } from './encryption-key.ts'
 import { peers } from './peers.ts'
 import { runProcess } from './process.ts'
+import { replicas } from './replicas.ts'
 import { peerSettings, processSettings, storeSettings } from './settings.ts'
 import { openBus, openStores } from './stores.ts'
 
@@ -32,8 +32,6 @@ export interface ServiceOptions<Schema extends z.ZodObject, Made extends Service
   environment: NodeJS.ProcessEnv
   /** `blobs` opens the store of images, which one service has. */
   make(dependencies: Dependencies & { blobs(): BlobStore }, settings: z.infer<Schema>): Made
-  /** Adds what only the gateway may ask, and what no operation is. */
-  inside?(app: FastifyInstance, service: Made): void
   /** What has to be there before the service is ready for the first time. */
   prepare?(service: Made, settings: z.infer<Schema>): Promise<void>
 }
@@ -44,7 +42,6 @@ export async function runService<Schema extends z.ZodObject, Made extends Servic
   settings: schema,
   environment,
   make,
-  inside,
   prepare,
 }: ServiceOptions<Schema, Made>): Promise<void> {
   await runProcess({
@@ -57,9 +54,16 @@ export async function runService<Schema extends z.ZodObject, Made extends Servic
       const stores = openStores(settings)
       const { store: bus, engine } = openBus(settings.MESSAGING_URL, { name, log })
       let pass = () => ''
+      const found = (service: string, urls: readonly string[] | undefined) =>
+        urls && service !== name ? replicas({ urls, basePath: settings.BASE_PATH, now, log }) : undefined
+      const asked = {
+        catalog: found('catalog', settings.CATALOG_URL),
+        media: found('media', settings.MEDIA_URL),
+      }
+      let unwatch: (() => void)[] = []
       const others = peers({
         bus,
-        urls: { catalog: settings.CATALOG_URL, media: settings.MEDIA_URL },
+        services: asked,
         basePath: settings.BASE_PATH,
         pass: () => pass(),
       })
@@ -99,12 +103,12 @@ export async function runService<Schema extends z.ZodObject, Made extends Servic
           await scope.register(async guarded => {
             guarded.addHook('onRequest', async request => vouched(request))
             others.routes(guarded)
-            inside?.(guarded, service)
           })
         },
         async start() {
           const about = { service: name, now }
           await succeeding(() => checkEncryptionKey(stores.eventStore, settings.ENCRYPTION_KEY, about), log)
+          unwatch = Object.values(asked).flatMap(service => service?.watch() ?? [])
           await service.start()
           while (service.waitingFor() !== undefined) await setTimeout(LOOK_MS)
           await succeeding(async () => prepare?.(service, own), log)
@@ -113,6 +117,7 @@ export async function runService<Schema extends z.ZodObject, Made extends Servic
         waitingFor,
         async stop() {
           await service.stop()
+          for (const end of unwatch) end()
           await Promise.all([stores.close(), bus.close()])
         },
       }

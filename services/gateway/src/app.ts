@@ -8,7 +8,7 @@ import { admission } from './admission.ts'
 import { credentialOf } from './credential.ts'
 import { documentation } from './documentation.ts'
 import { eventStream } from './event-stream.ts'
-import { type Authenticate, principals } from './principals.ts'
+import { principals } from './principals.ts'
 import { type RateLimits, rateLimits } from './rate-limits.ts'
 import type { GatewaySettings } from './settings.ts'
 import type { SharedCounts } from './shared-counts.ts'
@@ -17,8 +17,6 @@ export interface GatewayDependencies {
   bus: Bus
   now(): Date
   log: Log
-  /** Over the bus, unless it is said. */
-  authenticate?: Authenticate
   /** Where replicas count requests together; each for itself without it. */
   counts?: SharedCounts
 }
@@ -53,8 +51,8 @@ const READABLE_BY_PAGES = [
 ]
 
 export function gateway(dependencies: GatewayDependencies, settings: GatewaySettings): Gateway {
-  const { bus, now, authenticate, counts } = dependencies
-  const known = principals({ bus, now, authenticate })
+  const { bus, now, counts } = dependencies
+  const known = principals({ bus, now })
   let limits: RateLimits = {}
   const admit = admission(known, () => limits)
   let unlisten: (() => void)[] = []

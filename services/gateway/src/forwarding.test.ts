@@ -1,13 +1,13 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
 import { text } from 'node:stream/consumers'
 import { type Principal, SCOPES } from '@gantry/contracts'
+import { type ReplicasOptions, replicas } from '@gantry/hosting'
 import { httpServer, PRINCIPAL_HEADER, requireScope } from '@gantry/service-kit'
 import type { FastifyInstance } from 'fastify'
 import { pino } from 'pino'
 import { Registry } from 'prom-client'
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
 import { forwarding } from './forwarding.ts'
-import { type ReplicasOptions, replicas } from './replicas.ts'
 
 const ada: Principal = {
   userId: '11111111-1111-4111-8111-111111111111',

@@ -3,9 +3,9 @@ import { PassThrough } from 'node:stream'
 import replyFrom from '@fastify/reply-from'
 import { OPERATIONS, type Operation, type ServiceName } from '@gantry/contracts'
 import { Refusal } from '@gantry/event-sourcing'
+import type { Replicas } from '@gantry/hosting'
 import { type Admit, ANONYMOUS, type PassedPrincipals, PRINCIPAL_HEADER } from '@gantry/service-kit'
 import type { FastifyInstance, FastifyReply, FastifyRequest, HTTPMethods } from 'fastify'
-import type { Replicas } from './replicas.ts'
 
 export type Upstream = Exclude<ServiceName, 'gateway'>
 

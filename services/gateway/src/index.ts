@@ -1,7 +1,4 @@
 export { type Gateway, type GatewayDependencies, gateway } from './app.ts'
-export { askingIdentity } from './asking-identity.ts'
 export { type ForwardingOptions, forwarding, type Upstream } from './forwarding.ts'
-export { referenceTime } from './reference-time.ts'
-export { type Replicas, type ReplicasOptions, replicas } from './replicas.ts'
 export { type GatewaySettings, gatewaySettings, serverOptions, upstreamSettings } from './settings.ts'
 export { type SharedCounts, sharedCounts } from './shared-counts.ts'

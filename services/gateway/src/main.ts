@@ -1,12 +1,9 @@
-import { openBus, processSettings, runProcess } from '@gantry/hosting'
+import { openBus, peers, processSettings, referenceTime, replicas, runProcess } from '@gantry/hosting'
 import { ANONYMOUS, passedPrincipals } from '@gantry/service-kit'
 import {
-  askingIdentity,
   forwarding,
   gateway,
   gatewaySettings,
-  referenceTime,
-  replicas,
   serverOptions,
   sharedCounts,
   upstreamSettings,
@@ -28,8 +25,8 @@ await runProcess({
       notifier: found(settings.NOTIFIER_URL),
     }
     let pass = () => ''
-    const authenticate = askingIdentity({ identity: services.identity, basePath, pass: () => pass() })
-    const edge = gateway({ bus, now, log, authenticate, counts: sharedCounts({ bus, now }) }, settings)
+    const asking = peers({ bus, services, basePath, pass: () => pass() })
+    const edge = gateway({ bus: asking.bus, now, log, counts: sharedCounts({ bus, now }) }, settings)
     let unwatch: (() => void)[] = []
     /** Once all have been there, the gateway answers for those that are not. */
     let complete = false

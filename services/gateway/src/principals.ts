@@ -8,7 +8,7 @@ import type { Credential } from './credential.ts'
 /** How long a principal is believed without asking again: the bound on revocation when a broadcast is lost. */
 const BELIEVED_MS = 5_000
 const REMEMBERED = 10_000
-const TIMEOUT_MS = 2_000
+const TIMEOUT_MS = 4_000
 
 /** A user, or one access token of his. */
 const Changed = z.object({ userId: z.string(), tokenId: z.string().optional() })
@@ -31,29 +31,13 @@ export interface Principals {
   listen(): () => void
 }
 
-/** Asks identity who stands behind a credential. @throws RequestFailed, or that nobody answered */
-export type Authenticate = (credential: string) => Promise<unknown>
-
-const overBus =
-  (bus: Bus): Authenticate =>
-  credential =>
-    bus.request(subjects.authenticate, { credential }, { timeoutMs: TIMEOUT_MS })
-
-export function principals({
-  bus,
-  now,
-  authenticate = overBus(bus),
-}: {
-  bus: Bus
-  now(): Date
-  authenticate?: Authenticate | undefined
-}): Principals {
+export function principals({ bus, now }: { bus: Bus; now(): Date }): Principals {
   /** By digest, like what is being asked. */
   const known = new LRUCache<string, Remembered>({ max: REMEMBERED })
   const asking = new Map<string, Promise<Principal>>()
 
   const lookUp = async (token: string) => {
-    const principal = await principalOf(authenticate, token)
+    const principal = await principalOf(bus, token)
     if (principal.expiresAt <= now().getTime()) throw refused('The token has expired')
     return principal
   }
@@ -121,9 +105,11 @@ const refused = (detail: string) =>
     headers: { 'www-authenticate': 'Bearer realm="gantry", error="invalid_token"' },
   })
 
-async function principalOf(authenticate: Authenticate, token: string): Promise<Principal> {
+async function principalOf(bus: Bus, credential: string): Promise<Principal> {
   try {
-    return Principal.parse(await authenticate(token))
+    return Principal.parse(
+      await bus.request(subjects.authenticate, { credential }, { timeoutMs: TIMEOUT_MS }),
+    )
   } catch (error) {
     if (!(error instanceof RequestFailed) || !isProblemCode(error.code)) throw error
     const { status } = PROBLEMS[error.code]

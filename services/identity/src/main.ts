@@ -1,8 +1,6 @@
 import { runService } from '@gantry/hosting'
-import { z } from 'zod'
 import { type FirstAdministrator, identityService, identitySettings } from './index.ts'
 
-const Question = z.object({ credential: z.string() })
 const announce: FirstAdministrator['announce'] = ({ username, password = 'as in GANTRY_ADMIN_PASSWORD' }) =>
   process.stdout.write(
     `First start: this administrator is made now.\n  username  ${username}\n  password  ${password}\n`,
@@ -13,10 +11,6 @@ await runService({
   settings: identitySettings,
   environment: process.env,
   make: (dependencies, settings) => identityService(dependencies, settings),
-  inside: (app, identity) =>
-    app.post('/inside/authenticate', async ({ body }) =>
-      identity.authenticate(Question.parse(body).credential),
-    ),
   prepare: async (identity, { GANTRY_ADMIN_USERNAME: username, GANTRY_ADMIN_PASSWORD: password }) =>
     void (await identity.ensureAdministrator({ username, password, announce })),
 })

@@ -24,7 +24,7 @@ import type { ImageEvent, ImageState } from './image/image.ts'
 import { publicEvents } from './public-events.ts'
 import { reactionsOf, reactsTo } from './reactions.ts'
 
-const ASKING_MS = 2_000
+const ASKING_MS = 4_000
 const Existence = z.object({ exists: z.boolean() })
 
 /** Images of APIs: their bytes in the blob store, everything else about them in the log. */
