@@ -1,11 +1,12 @@
 import { gatewaySettings, upstreamSettings } from '@gantry/gateway'
-import { processSettings, storeSettings } from '@gantry/hosting'
+import { peerSettings, processSettings, storeSettings } from '@gantry/hosting'
 import { identitySettings } from '@gantry/identity'
 import { mediaSettings } from '@gantry/media'
 import { notifierSettings } from '@gantry/notifier'
 import { z } from 'zod'
 
-const service = (own: z.ZodObject) => processSettings.extend(storeSettings.shape).extend(own.shape)
+const service = (own: z.ZodObject) =>
+  processSettings.extend(storeSettings.shape).extend(peerSettings.shape).extend(own.shape)
 
 /** What each process reads from the environment. */
 export const SETTINGS: Readonly<Record<string, z.ZodObject>> = {
