@@ -17,8 +17,9 @@ import { deliveries, projectDelivery } from './delivery/delivery.projection.ts'
 import { deliveryRoutes } from './delivery/delivery.routes.ts'
 import type { DeliveryEvent, DeliveryState } from './delivery/delivery.ts'
 import { attempts } from './dispatch/attempts.ts'
+import { BREAKER, type BreakerRules } from './dispatch/breaker.ts'
 import { dispatcher } from './dispatch/dispatcher.ts'
-import { room } from './dispatch/room.ts'
+import { ROOM, room } from './dispatch/room.ts'
 import { notifierMetrics } from './metrics.ts'
 import { intake } from './platform-event/intake.ts'
 import { platformEventRoutes } from './platform-event/platform-event.routes.ts'
@@ -47,9 +48,10 @@ export interface Surroundings {
   resolve: Resolve
   /** Certificates to trust beside the public ones, as PEM. */
   ca?: string
+  breaker: BreakerRules
 }
 
-const SURROUNDINGS: Surroundings = { random: Math.random, resolve: systemResolve }
+const SURROUNDINGS: Surroundings = { random: Math.random, resolve: systemResolve, breaker: BREAKER }
 
 /** After its deadline an attempt has this long to have its outcome recorded before it counts as lost. */
 const RECORDING_MS = 5_000
@@ -69,7 +71,7 @@ export function notifierService(
   surroundings: Partial<Surroundings> = {},
 ): Service {
   const { eventStore, readModels, bus, now, newId, log, holder } = dependencies
-  const { random, resolve, ca } = { ...SURROUNDINGS, ...surroundings }
+  const { random, resolve, ca, breaker } = { ...SURROUNDINGS, ...surroundings }
   const timeoutMs = settings.WEBHOOK_TIMEOUT
   const rules = { schedule: settings.WEBHOOK_RETRY_SCHEDULE, retentionMs: settings.WEBHOOK_RETENTION }
   const projected = projectDelivery(state => expired(state, rules, now().toISOString()))
@@ -104,9 +106,10 @@ export function notifierService(
       ...(causationId && { causationId }),
     }
   }
-  const space = room()
+  const space = room({ ...ROOM, perSecond: settings.WEBHOOK_RATE_PER_SECOND }, { rules: breaker })
   const metrics = notifierMetrics(dependencies.metrics, {
     underWay: () => space.taken,
+    troubled: space.troubled,
     pending: () => views.deliveries.count({ where: { queue: { gt: '' } } }),
     async overdueMs() {
       const time = now()
@@ -145,6 +148,7 @@ export function notifierService(
     ...views,
     makeAttempt,
     room: space,
+    metrics,
     lostAfterMs: timeoutMs + RECORDING_MS,
     retentionMs: rules.retentionMs,
     leases: readModels.leases,

@@ -30,7 +30,7 @@ export function reactionsOf(options: Reacting): (message: StoredMessage) => Prom
   // Deliveries of a resource are made in the order of its events, which is the order that ordered webhooks get.
   const inTurn = inOrder()
 
-  const deliver = async (event: PublicEvent, message: Message) => {
+  const deliver = async (event: PublicEvent, message: StoredMessage) => {
     const { id, type, time, data, subject } = event
     const metadata = (): CommandMetadata => ({
       // Never the same twice: two that handle the event at once must not both believe that they made the delivery.
@@ -41,6 +41,8 @@ export function reactionsOf(options: Reacting): (message: StoredMessage) => Prom
       causationId: id,
       ...(message.headers?.traceparent && { traceparent: message.headers.traceparent }),
     })
+    // What an event of the platform says is when it happened, according to its producer.
+    const committedAt = message.subject.startsWith(subjects.events('platform', '')) ? message.storedAt : time
     const body = bodyOf({ id, type, timestamp: time, data })
     for (let after = ''; ; ) {
       const where = { active: true, eventTypes: type, id: { gt: after } }
@@ -49,7 +51,14 @@ export function reactionsOf(options: Reacting): (message: StoredMessage) => Prom
         targets.map(async ({ doc }) => {
           // That it fails is nothing to tell itself.
           if (doc.id === subject) return
-          const made = { id: deliveryId(id, doc.id), eventId: id, eventType: type, body, resource: subject }
+          const made = {
+            id: deliveryId(id, doc.id),
+            eventId: id,
+            eventType: type,
+            body,
+            committedAt,
+            resource: subject,
+          }
           await dispatcher.deliver(doc, made, metadata())
         }),
       )

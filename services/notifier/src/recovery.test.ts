@@ -10,7 +10,7 @@ import type { DeliveryEvent, DeliveryState, Pending } from './delivery/delivery.
 import { attempts } from './dispatch/attempts.ts'
 import { notifierMetrics } from './metrics.ts'
 import type { PostRequest } from './sending/post.ts'
-import { hostNotifier, settingsOf } from './testing/notifier-host.ts'
+import { hostNotifier, NEVER_OPEN, settingsOf } from './testing/notifier-host.ts'
 import { held, openReceiver, type Receiver } from './testing/receiver.ts'
 import { signingKeys } from './webhook/signing-keys.ts'
 import { type WebhookDocument, webhooks } from './webhook/webhook.projection.ts'
@@ -70,7 +70,7 @@ describe('two replicas', () => {
     const service = notifierService(
       { ...dependencies, holder: 'another', metrics: new Registry() },
       settingsOf(),
-      { random: () => 0.5 },
+      { random: () => 0.5, breaker: NEVER_OPEN },
     )
     await service.start()
     closing.push(() => service.stop())
@@ -78,7 +78,7 @@ describe('two replicas', () => {
   }
 
   test('send every attempt once', async () => {
-    const host = await open()
+    const host = await open({}, { breaker: NEVER_OPEN })
     await replica(host.dependencies)
     receiver.respond = ({ headers }) => {
       const same = receiver.on('/a').filter(other => other.headers['webhook-id'] === headers['webhook-id'])
@@ -95,7 +95,7 @@ describe('two replicas', () => {
   })
 
   test('that both believe to be the only scheduler send every attempt once', async () => {
-    const host = await open({ WEBHOOK_RETRY_SCHEDULE: '1s' })
+    const host = await open({ WEBHOOK_RETRY_SCHEDULE: '1s' }, { breaker: NEVER_OPEN })
     const { readModels, bus } = host.dependencies
     const { leases } = readModels
     const acquire: typeof leases.acquire = async (name, holder, ttlMs) =>
@@ -238,6 +238,7 @@ test('a sender that was held up past its deadline does not send', async () => {
       underWay: () => 0,
       pending: async () => 0,
       overdueMs: async () => 0,
+      troubled: () => [],
     }),
   } as unknown as Parameters<typeof attempts>[0])
   const webhook = { id: uuid(1), secrets: [] } as unknown as WebhookDocument

@@ -16,6 +16,8 @@ export const notifierSettings = z.object({
     .refine(list => list.every(ms => ms <= 30 * DAY_MS), { error: 'must have no pause over 30d' })
     // Standard Webhooks, "Deliverability and reliability", then daily until the tenth day.
     .prefault('5s,5m,30m,2h,5h,10h,14h,20h,24h,24h,24h,24h,24h,24h,24h'),
+  /** Attempts that one webhook gets in a second at most; 0 for as many as there are. */
+  WEBHOOK_RATE_PER_SECOND: z.coerce.number().int().min(0).max(100_000).default(0),
   /** Private addresses that webhooks may reach all the same. */
   WEBHOOK_ALLOWED_CIDRS: cidrs.default([]),
   /** How long records of finished deliveries can be read. */

@@ -1,4 +1,5 @@
 import { cpus } from 'node:os'
+import { parseArgs } from 'node:util'
 import { log } from './log.ts'
 import { reads } from './reads.ts'
 import { type Figure, table } from './report.ts'
@@ -6,8 +7,23 @@ import { search } from './search.ts'
 import { webhooks } from './webhooks.ts'
 import { writes } from './writes.ts'
 
-const parts: Record<string, () => Promise<Figure[]>> = { reads, writes, search, log, webhooks }
-const asked = process.argv.slice(2)
+interface Options {
+  /** How long what should last is kept up; seconds when left out. */
+  minutes?: number
+}
+
+const parts: Record<string, (options: Options) => Promise<Figure[]>> = {
+  reads,
+  writes,
+  search,
+  log,
+  webhooks,
+}
+const { positionals: asked, values } = parseArgs({
+  allowPositionals: true,
+  options: { minutes: { type: 'string' } },
+})
+const options = values.minutes ? { minutes: Number(values.minutes) } : {}
 const unknown = asked.filter(name => !(name in parts))
 if (unknown.length > 0) {
   process.stderr.write(
@@ -18,7 +34,7 @@ if (unknown.length > 0) {
 
 const figures: Figure[] = []
 for (const [name, measure] of Object.entries(parts)) {
-  if (asked.length === 0 || asked.includes(name)) figures.push(...(await measure()))
+  if (asked.length === 0 || asked.includes(name)) figures.push(...(await measure(options)))
 }
 process.stderr.write('\n')
 process.stdout.write(

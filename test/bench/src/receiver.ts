@@ -1,18 +1,39 @@
 import { createServer } from 'node:http'
 
-/** Receives webhooks: notes when each arrived, and tells at GET /arrivals as [event's resource id, milliseconds]. */
-const arrivals: [string, number][] = []
+/**
+ * Receives webhooks at every path. GET /count tells how many have arrived and when the last did; GET /delays tells, once,
+ * the milliseconds from the commit of each event to its arrival, by the first part of the path. What is sent to /drip is
+ * answered a byte a second.
+ */
+const delays = new Map<string, number[]>()
+let count = 0
+let last = 0
+
 createServer(async (request, response) => {
-  if (request.method === 'GET') {
+  const { method, url = '/' } = request
+  if (method === 'GET') {
     response.setHeader('content-type', 'application/json')
-    if (request.url === '/count')
-      return response.end(JSON.stringify({ count: arrivals.length, last: arrivals.at(-1)?.[1] ?? 0 }))
-    return response.end(request.url === '/arrivals' ? JSON.stringify(arrivals.splice(0)) : '{}')
+    if (url === '/delays') {
+      response.end(JSON.stringify(Object.fromEntries(delays)))
+      return delays.clear()
+    }
+    return response.end(JSON.stringify({ count, last }))
   }
   const at = Date.now()
   const chunks: Buffer[] = []
   for await (const chunk of request) chunks.push(chunk)
-  arrivals.push([JSON.parse(Buffer.concat(chunks).toString()).data.id, at])
+  if (url.startsWith('/drip')) {
+    response.writeHead(200)
+    const dripping = setInterval(() => response.write('.'), 1_000)
+    return response.once('close', () => clearInterval(dripping))
+  }
+  const { timestamp } = JSON.parse(Buffer.concat(chunks).toString())
+  const [, kind = ''] = url.split('/')
+  const known = delays.get(kind) ?? []
+  known.push(at - Date.parse(timestamp))
+  delays.set(kind, known)
+  count++
+  last = at
   return response.writeHead(204).end()
 }).listen(Number(process.env.PORT), '127.0.0.1')
 process.on('SIGTERM', () => process.exit(0))

@@ -51,6 +51,7 @@ export type DeliveryCommand =
       eventType: string
       body: string
       recovery?: string | undefined
+      committedAt?: string | undefined
       /** Behind another its first attempt has to wait, also with a claim. */
       line?: Place | undefined
       claim?: Claim | undefined
@@ -89,7 +90,7 @@ function decide(rules: DeliveryRules, state: DeliveryState, command: DeliveryCom
   if (command.type === 'CreateDelivery') {
     // The event was seen before.
     if (state.status !== 'Absent') return []
-    const { id, webhook, url, eventId, eventType, body, recovery, line, claim } = command
+    const { id, webhook, url, eventId, eventType, body, recovery, committedAt, line, claim } = command
     const created: DeliveryEvent = {
       type: 'DeliveryCreated',
       data: {
@@ -101,6 +102,7 @@ function decide(rules: DeliveryRules, state: DeliveryState, command: DeliveryCom
         body,
         createdAt: now,
         ...(recovery && { recovery }),
+        ...(committedAt && { committedAt }),
         ...(line && { line }),
       },
     }

@@ -44,15 +44,13 @@ export const deliveries = defineCollection<DeliveryDocument>({
 export const dueAt = ({ next, createdAt }: Pending) =>
   'dueAt' in next ? next.dueAt : 'lostAt' in next ? next.lostAt : createdAt
 
-export const laneOf = (state: Pending): Lane => ({
-  webhook: state.webhook,
-  kind: kindOf(state),
-})
+export const laneOf = (state: Pending): Lane => ({ webhook: state.webhook, kind: kindOf(state) })
 
 /** What a recovery makes up for stands with the retries: what happens now goes before it. */
 function kindOf(state: Pending): Lane['kind'] {
   if ('waitsFor' in state.next) return 'turn'
   if (isTest(state)) return 'test'
+  if ('dueAt' in state.next && state.trigger === 'MANUAL') return 'manual'
   return state.attempts === 0 && state.trigger !== 'RECOVERY' ? 'first' : 'retry'
 }
 

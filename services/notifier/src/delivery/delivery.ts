@@ -33,6 +33,8 @@ export type DeliveryEvent =
         createdAt: string
         /** The recovery that made it, where one did. */
         recovery?: string
+        /** When its event was; left out where that is the same. */
+        committedAt?: string
         /** Only for an ordered webhook. */
         line?: Place
       }
@@ -79,6 +81,8 @@ interface Delivery {
   eventType: string
   body: string
   createdAt: string
+  /** When its event was committed. */
+  committedAt: string
   /** Attempts so far. */
   attempts: number
   /** The latest attempts, in order. */
@@ -160,6 +164,7 @@ export function evolveDelivery(state: DeliveryState, event: DeliveryEvent): Deli
     const { line, recovery = null, ...fields } = event.data
     return {
       ...fields,
+      committedAt: fields.committedAt ?? fields.createdAt,
       status: 'CREATED',
       attempts: 0,
       log: [],

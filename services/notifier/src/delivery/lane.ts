@@ -1,10 +1,11 @@
 /**
  * Deliveries that stand in one line: those of a webhook that are of one kind. First attempts do not stand behind
- * retries, tests not behind what waits for the webhook to be active, and what waits for its turn stands apart.
+ * retries, what a person sends again not behind what the service does by itself, tests not behind what waits for the
+ * webhook to be active, and what waits for its turn stands apart.
  */
 export interface Lane {
   webhook: string
-  kind: 'first' | 'retry' | 'test' | 'turn'
+  kind: 'first' | 'retry' | 'manual' | 'test' | 'turn'
 }
 
 /** Sorts after every time. */

@@ -124,7 +124,7 @@ export function attempts(options: AttemptsOptions): MakeAttempt {
     const state = await record(id, outcomeOf(answer, number, now(), random()))
     metrics.attempted(trigger, answer.failure?.code ?? '', answer.durationMs)
     if (state.status !== 'Absent' && state.finishedAt !== null)
-      metrics.finished(state.status, Date.parse(state.finishedAt) - Date.parse(state.createdAt))
+      metrics.finished(state.status, Date.parse(state.finishedAt) - Date.parse(state.committedAt))
     return state
   }
 }

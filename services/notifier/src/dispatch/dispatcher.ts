@@ -6,18 +6,20 @@ import { type DeliveryDocument, documentOf, dueAt, laneOf } from '../delivery/de
 import {
   type DeliveryEvent,
   type DeliveryState,
+  INTERRUPTED,
   isPending,
   isWaiting,
   type Pending,
 } from '../delivery/delivery.ts'
 import { type Lane, pendingOf } from '../delivery/lane.ts'
+import type { NotifierMetrics } from '../metrics.ts'
 import type { WebhookCommand } from '../webhook/webhook.decide.ts'
 import type { WebhookDocument } from '../webhook/webhook.projection.ts'
 import type { WebhookEvent, WebhookState } from '../webhook/webhook.ts'
 import type { Entry } from './agenda.ts'
 import type { MakeAttempt } from './attempts.ts'
 import { removeFinished } from './expiry.ts'
-import type { Room } from './room.ts'
+import type { Place, Room } from './room.ts'
 import { scheduler, type TakenUp } from './scheduler.ts'
 import { turns } from './turns.ts'
 
@@ -28,6 +30,7 @@ export interface DispatcherOptions {
   webhooks: Collection<WebhookDocument>
   makeAttempt: MakeAttempt
   room: Room
+  metrics: NotifierMetrics
   /** How long after its beginning an attempt counts as lost, in milliseconds. */
   lostAfterMs: number
   /** How long finished deliveries are kept, in milliseconds. */
@@ -46,6 +49,8 @@ export interface NewDelivery {
   eventId: string
   eventType: string
   body: string
+  /** When the event was committed, ISO 8601. */
+  committedAt?: string
   /** What the event is about, for ordered webhooks: they get its events in the order in which deliveries are made. */
   resource?: string
 }
@@ -79,7 +84,7 @@ const HOLD_MS = 1_000
 const BATCH = 250
 
 export function dispatcher(options: DispatcherOptions): Dispatcher {
-  const { delivery, deliveries, webhook, webhooks, makeAttempt, room, now, metadata, log } = options
+  const { delivery, deliveries, webhook, webhooks, makeAttempt, room, metrics, now, metadata, log } = options
   const busy = new Set<string>()
   const underWay = new Set<Promise<unknown>>()
   const lines = turns(delivery, deliveries)
@@ -100,7 +105,7 @@ export function dispatcher(options: DispatcherOptions): Dispatcher {
   }
 
   /** Makes an attempt that was claimed; its place in the room is taken until its outcome is recorded. */
-  const carryOut = async (target: WebhookDocument, claimed: Pending, giveBack: () => void) => {
+  const carryOut = async (target: WebhookDocument, claimed: Pending, place: Place) => {
     busy.add(claimed.id)
     let state: DeliveryState = claimed
     try {
@@ -110,7 +115,7 @@ export function dispatcher(options: DispatcherOptions): Dispatcher {
       log.error({ delivery: claimed.id, err: error }, 'an attempt could not be made')
     } finally {
       busy.delete(claimed.id)
-      giveBack()
+      place.giveBack(succeeded(state, claimed.attempts))
       due.wake()
     }
     await callNext(state)
@@ -122,21 +127,28 @@ export function dispatcher(options: DispatcherOptions): Dispatcher {
     kind: 'first' | 'test',
     execute: (claim?: Claim) => Promise<Executed<DeliveryState, DeliveryEvent>>,
   ) => {
-    const lane: Lane = { webhook: target.id, kind }
-    const giveBack = running && mayCall(target, lane) ? room.take(lane) : undefined
+    const place = running ? placeFor(target, { webhook: target.id, kind }) : undefined
     let begun = false
     try {
-      const executed = await execute(giveBack && claimFor(target))
+      const executed = await execute(place && claimFor(target))
       const { state, events } = executed
       if (events.length > 0 && isPending(state)) {
-        begun = giveBack !== undefined
-        if (giveBack) track(carryOut(target, state, giveBack))
+        begun = place !== undefined
+        if (place) track(carryOut(target, state, place))
         else leave(state)
       }
       return executed
     } finally {
-      if (!begun) giveBack?.()
+      if (!begun) place?.giveBack()
     }
+  }
+
+  const placeFor = (target: WebhookDocument, lane: Lane): Place | undefined => {
+    if (!mayCall(target, lane)) return undefined
+    const place = room.take(lane)
+    if (typeof place !== 'string') return place
+    metrics.deferred(place)
+    return undefined
   }
 
   /** Begins what waits for its turn, if that has come. */
@@ -162,7 +174,7 @@ export function dispatcher(options: DispatcherOptions): Dispatcher {
 
   const make = async (
     target: WebhookDocument,
-    { id, eventId, eventType, body, resource }: NewDelivery,
+    { id, eventId, eventType, body, committedAt, resource }: NewDelivery,
     commanded: CommandMetadata,
   ) => {
     const line = target.ordered && resource !== undefined ? await lines.last(target.id, resource) : undefined
@@ -175,6 +187,7 @@ export function dispatcher(options: DispatcherOptions): Dispatcher {
       eventId,
       eventType,
       body,
+      committedAt,
       line,
     }
     if (line?.after) {
@@ -196,14 +209,14 @@ export function dispatcher(options: DispatcherOptions): Dispatcher {
   }
 
   const takeUp = (entry: Entry): Promise<TakenUp> | undefined => {
-    const giveBack = running ? room.take(entry.lane) : undefined
-    if (!giveBack) return undefined
+    const place = running ? room.take(entry.lane) : 'room'
+    if (typeof place === 'string') return undefined
     busy.add(entry.id)
-    return track(claim(entry, giveBack).finally(giveBack))
+    return track(claim(entry, place).finally(() => place.giveBack()))
   }
 
   /** Claims the attempt that is due and begins it. */
-  const claim = async ({ id, lane }: Entry, giveBack: () => void): Promise<TakenUp> => {
+  const claim = async ({ id, lane }: Entry, place: Place): Promise<TakenUp> => {
     let release = () => void busy.delete(id)
     try {
       const target = await webhooks.get(lane.webhook)
@@ -214,7 +227,7 @@ export function dispatcher(options: DispatcherOptions): Dispatcher {
         metadata: metadata(),
         claim: claimFor(target.doc),
       })
-      if (events.length > 0 && isPending(state)) await carryOut(target.doc, state, giveBack)
+      if (events.length > 0 && isPending(state)) await carryOut(target.doc, state, place)
       else release = () => void setTimeout(() => busy.delete(id), HOLD_MS).unref()
       return 'begun'
     } finally {
@@ -240,6 +253,7 @@ export function dispatcher(options: DispatcherOptions): Dispatcher {
   }
 
   const abandon: Dispatcher['abandon'] = async id => {
+    room.forget(id)
     for (;;) {
       const pending = await deliveries.list({ where: { queue: pendingOf(id) }, limit: BATCH })
       const executed = await Promise.all(
@@ -252,6 +266,8 @@ export function dispatcher(options: DispatcherOptions): Dispatcher {
   const due = scheduler({
     ...options,
     takeUp,
+    heldForMs: lane => room.heldForMs(lane),
+    changed: id => room.forget(id),
     async callForgotten(id, signal) {
       for await (const waiting of lines.forgotten(id, signal)) await callUp(waiting)
     },
@@ -281,4 +297,11 @@ export function dispatcher(options: DispatcherOptions): Dispatcher {
       while (underWay.size > 0) await Promise.allSettled(underWay)
     },
   }
+}
+
+/** Whether an attempt succeeded; undefined when its outcome says nothing of the endpoint. */
+function succeeded(state: DeliveryState, number: number): boolean | undefined {
+  const attempt = state.status === 'Absent' ? undefined : state.log.find(each => each.number === number)
+  if (!attempt || attempt.durationMs === null || attempt.error === INTERRUPTED) return undefined
+  return attempt.error === null
 }

@@ -1,42 +1,129 @@
 import { expect, test } from 'vitest'
 import type { Lane } from '../delivery/lane.ts'
-import { room } from './room.ts'
+import { type Place, type Room, room } from './room.ts'
 
 const lane = (webhook: string, kind: Lane['kind'] = 'first'): Lane => ({ webhook, kind })
+/** A place that is there. */
+const taken = (space: Room, wanted: Lane): Place => {
+  const place = space.take(wanted)
+  if (typeof place === 'string') throw new Error(`there is no place: ${place}`)
+  return place
+}
 
-test('a webhook has so many places and no more, whatever the others need', () => {
-  const { take } = room({ overall: 10, perWebhook: 4 })
-  const taken = [1, 2, 3, 4].map(() => take(lane('a')))
-  expect(taken).not.toContain(undefined)
-  expect(take(lane('a'))).toBeUndefined()
-  expect(take(lane('b'))).toBeDefined()
-  taken[0]?.()
-  expect(take(lane('a'))).toBeDefined()
-  expect(take(lane('a'))).toBeUndefined()
+test('a webhook has so many places and no more', () => {
+  const space = room({ overall: 100, perWebhook: 4 })
+  const [first] = [1, 2, 3, 4].map(() => taken(space, lane('a')))
+  expect(space.take(lane('a'))).toBe('room')
+  taken(space, lane('b'))
+  first?.giveBack()
+  taken(space, lane('a'))
+  expect(space.take(lane('a'))).toBe('room')
 })
 
 test('all together have so many places', () => {
   const space = room({ overall: 3, perWebhook: 2 })
-  for (const name of ['a', 'b', 'c']) expect(space.take(lane(name))).toBeDefined()
-  expect(space.take(lane('d'))).toBeUndefined()
+  for (const name of ['a', 'b', 'c']) taken(space, lane(name))
+  expect(space.take(lane('d'))).toBe('room')
   expect(space.taken).toBe(3)
 })
 
+test('however many do not give back what they have, there is a place for one that had none', () => {
+  const space = room({ overall: 256, perWebhook: 16 })
+  const greedy = Array.from({ length: 200 }, (_, n) => lane(`greedy${n}`))
+  for (let n = 0; n < 16; n++) for (const each of greedy) space.take(each)
+  expect(space.taken).toBeLessThan(256)
+  taken(space, lane('late'))
+})
+
+test('the fewer places are free, the fewer a webhook gets', () => {
+  const space = room({ overall: 80, perWebhook: 16 })
+  const placesOf = (name: string) => {
+    let count = 0
+    while (typeof space.take(lane(name)) !== 'string') count++
+    return count
+  }
+  expect(['a', 'b', 'c', 'd', 'e'].map(placesOf)).toEqual([9, 8, 7, 7, 6])
+})
+
 test('retries leave a quarter to first attempts and tests', () => {
-  const { take } = room({ overall: 8, perWebhook: 4 })
-  for (const name of ['a', 'a', 'a', 'b', 'b', 'b']) expect(take(lane(name, 'retry'))).toBeDefined()
-  expect(take(lane('a', 'retry'))).toBeUndefined()
-  expect(take(lane('c', 'retry'))).toBeUndefined()
-  expect(take(lane('a'))).toBeDefined()
-  expect(take(lane('c', 'test'))).toBeDefined()
-  expect(take(lane('c'))).toBeUndefined()
+  const space = room({ overall: 64, perWebhook: 4 })
+  for (const name of ['a', 'a', 'a']) taken(space, lane(name, 'retry'))
+  expect(space.take(lane('a', 'retry'))).toBe('room')
+  taken(space, lane('a'))
+
+  const small = room({ overall: 8, perWebhook: 4 })
+  for (const name of ['a', 'b', 'c', 'd', 'e', 'f']) taken(small, lane(name, 'retry'))
+  expect(small.take(lane('g', 'retry'))).toBe('room')
+  taken(small, lane('g'))
+  taken(small, lane('h', 'test'))
+  expect(small.take(lane('i'))).toBe('room')
 })
 
 test('a place is given back once', () => {
-  const space = room({ overall: 2, perWebhook: 2 })
-  const giveBack = space.take(lane('a'))
-  space.take(lane('a'))
-  giveBack?.()
-  giveBack?.()
+  const space = room({ overall: 100, perWebhook: 2 })
+  const place = taken(space, lane('a'))
+  taken(space, lane('a'))
+  place.giveBack()
+  place.giveBack()
   expect(space.taken).toBe(1)
+})
+
+test('a webhook gets so many attempts a second, in bursts of a second at most', () => {
+  let now = 0
+  const space = room({ overall: 1_000, perWebhook: 100, perSecond: 10 }, { now: () => now })
+  const begun = () => {
+    let count = 0
+    for (let place = space.take(lane('a')); typeof place !== 'string'; place = space.take(lane('a'))) {
+      place.giveBack(true)
+      count++
+    }
+    return count
+  }
+  expect(begun()).toBe(10)
+  expect(space.take(lane('a'))).toBe('rate')
+  expect(space.heldForMs(lane('a'))).toBe(100)
+  expect(space.heldForMs(lane('b'))).toBe(0)
+  now = 250
+  expect(begun()).toBe(2)
+  now = 300
+  expect(begun()).toBe(1)
+  now = 60_000
+  expect(begun()).toBe(10)
+})
+
+test('a webhook that keeps failing is left alone for a while, the others and people are not', () => {
+  let now = 0
+  const rules = { failures: 2, firstPauseMs: 100, longestPauseMs: 1_000 }
+  const space = room({ overall: 100, perWebhook: 10 }, { now: () => now, rules })
+  taken(space, lane('a')).giveBack(false)
+  taken(space, lane('a', 'retry')).giveBack(false)
+  expect(space.take(lane('a'))).toBe('breaker')
+  expect(space.take(lane('a', 'retry'))).toBe('breaker')
+  now = 40
+  expect(space.heldForMs(lane('a', 'retry'))).toBe(60)
+  expect(space.heldForMs(lane('a', 'manual'))).toBe(0)
+  expect(space.troubled()).toEqual([{ webhook: 'a', state: 'open', troubledMs: 40 }])
+  taken(space, lane('b')).giveBack(true)
+  taken(space, lane('a', 'manual')).giveBack(false)
+  taken(space, lane('a', 'test')).giveBack(undefined)
+
+  now = 100
+  const probe = taken(space, lane('a'))
+  expect(space.take(lane('a'))).toBe('breaker')
+  expect(space.heldForMs(lane('a'))).toBe(0)
+  probe.giveBack(true)
+  expect(space.troubled()).toEqual([])
+  taken(space, lane('a'))
+})
+
+test('a webhook that changed is believed to be well', () => {
+  const rules = { failures: 1, firstPauseMs: 100, longestPauseMs: 1_000 }
+  const space = room({ overall: 100, perWebhook: 10 }, { now: () => 0, rules })
+  const underWay = taken(space, lane('a'))
+  taken(space, lane('a')).giveBack(false)
+  expect(space.take(lane('a'))).toBe('breaker')
+  space.forget('a')
+  taken(space, lane('a')).giveBack(true)
+  underWay.giveBack(false)
+  taken(space, lane('a'))
 })

@@ -18,8 +18,12 @@ export interface SchedulerOptions {
   deliveries: Collection<DeliveryDocument>
   /** Takes up a delivery that is due, when there is room. @returns undefined when there is none */
   takeUp(entry: Entry): Promise<TakenUp> | undefined
+  /** For how many milliseconds nothing of a lane can be taken up, room or not. */
+  heldForMs(lane: Lane): number
   /** Whether this process is at a delivery, so that what the store says of it is out of date. */
   isBusy(id: string): boolean
+  /** A webhook changed, here or elsewhere. */
+  changed(webhook: string): void
   /** Whether anything is to be begun in a lane that the store has something in. */
   isOpen(lane: Lane): Promise<boolean>
   /** Begins what waits for its turn at a webhook though that has come. */
@@ -60,7 +64,7 @@ const HINT_DUE = 'notifier.due'
 const HINT_WEBHOOK = 'notifier.webhook-changed'
 
 export function scheduler(options: SchedulerOptions): Scheduler {
-  const { deliveries, takeUp, isBusy, isOpen, bus, now, log } = options
+  const { deliveries, takeUp, heldForMs, isBusy, isOpen, bus, now, log } = options
   const plan = agenda()
   const looks = new Set<Promise<void>>()
   let scheduling = false
@@ -83,9 +87,9 @@ export function scheduler(options: SchedulerOptions): Scheduler {
   }
 
   const open = (webhook: string) => {
+    options.changed(webhook)
     if (!scheduling) return
-    plan.reopen({ webhook, kind: 'first' })
-    plan.reopen({ webhook, kind: 'retry' })
+    for (const kind of ['first', 'retry', 'manual'] as const) plan.reopen({ webhook, kind })
     wake()
   }
 
@@ -101,13 +105,17 @@ export function scheduler(options: SchedulerOptions): Scheduler {
   /** Begins what is due and has room, a delivery of each lane in turn. */
   const begin = () => {
     const time = now().toISOString()
-    let lines = plan.due(time)
+    let wait = LONGEST_TIMER_MS
+    let lines = plan.due(time).filter(({ lane }) => {
+      const ms = heldForMs(lane)
+      if (ms > 0) wait = Math.min(wait, ms)
+      return ms <= 0
+    })
     while (lines.length > 0) lines = lines.filter(line => beginNext(line, time))
     clearTimeout(timer)
     const next = plan.next(time)
-    if (next === undefined) return
-    const ms = Date.parse(next) - now().getTime()
-    timer = setTimeout(wake, Math.min(Math.max(ms, 1), LONGEST_TIMER_MS))
+    if (next !== undefined) wait = Math.min(wait, Date.parse(next) - now().getTime())
+    timer = setTimeout(wake, Math.max(wait, 1))
   }
 
   /** @returns whether the line may have more to begin now */
@@ -214,8 +222,8 @@ export function scheduler(options: SchedulerOptions): Scheduler {
       else hint(HINT_DUE, entry as unknown as Json)
     },
     reopen(webhook) {
-      if (scheduling) open(webhook)
-      else hint(HINT_WEBHOOK, { id: webhook })
+      open(webhook)
+      if (!scheduling) hint(HINT_WEBHOOK, { id: webhook })
     },
     wake,
     start() {

@@ -4,6 +4,7 @@ import { type Host, type HostOptions, hostService } from '@gantry/service-kit/te
 import { expect, vi } from 'vitest'
 import type { z } from 'zod'
 import { notifierService } from '../app.ts'
+import { BREAKER, type BreakerRules } from '../dispatch/breaker.ts'
 import { notifierSettings } from '../settings.ts'
 
 type Method = 'GET' | 'POST' | 'PUT' | 'DELETE'
@@ -20,16 +21,22 @@ export const settingsOf = (settings: Partial<typeof SETTINGS> = {}) =>
 interface NotifierHostOptions extends HostOptions {
   /** Puts something between the service and its stores. */
   around?(dependencies: Dependencies): Dependencies
+  breaker?: BreakerRules
 }
+
+export const NEVER_OPEN: BreakerRules = { ...BREAKER, failures: Number.POSITIVE_INFINITY }
 
 /** The notifier on embedded stores, without jitter, with what its stories do over and over. */
 export async function hostNotifier(
   settings: Partial<typeof SETTINGS> = {},
-  { around = it => it, ...options }: NotifierHostOptions = {},
+  { around = it => it, breaker = BREAKER, ...options }: NotifierHostOptions = {},
 ) {
   let dead = false
   const host = await hostService(dependencies => {
-    const service = notifierService(around(dependencies), settingsOf(settings), { random: () => 0.5 })
+    const service = notifierService(around(dependencies), settingsOf(settings), {
+      random: () => 0.5,
+      breaker,
+    })
     const stop = async () => {
       if (!dead) await service.stop()
     }

@@ -1,0 +1,111 @@
+import type { Dependencies } from '@gantry/service-kit'
+import { Registry } from 'prom-client'
+import { afterEach, beforeEach, expect, test, vi } from 'vitest'
+import { notifierService } from './app.ts'
+import type { BreakerRules } from './dispatch/breaker.ts'
+import { hostNotifier, settingsOf } from './testing/notifier-host.ts'
+import { failing, held, ok, openReceiver, type Receiver } from './testing/receiver.ts'
+
+const uuid = (n: number) => `00000000-0000-4000-8000-${String(n).padStart(12, '0')}`
+const OPENS_SOON: BreakerRules = { failures: 3, firstPauseMs: 500, longestPauseMs: 1_000 }
+
+let receiver: Receiver
+const closing: (() => Promise<void>)[] = []
+beforeEach(async () => {
+  receiver = await openReceiver()
+})
+afterEach(async () => {
+  receiver.close()
+  for (const close of closing.splice(0).reverse()) await close()
+})
+const open = async (...options: Parameters<typeof hostNotifier>) => {
+  const host = await hostNotifier(...options)
+  closing.push(() => host.close())
+  return host
+}
+const eventually = (check: () => Promise<void> | void) => vi.waitFor(check, { timeout: 20_000, interval: 10 })
+/** A figure of /metrics. */
+const figure = async ({ app }: Awaited<ReturnType<typeof open>>, name: string) => {
+  const { body } = await app.inject('/metrics')
+  const line = body.split('\n').find(each => each.startsWith(`${name} `))
+  return line === undefined ? undefined : Number(line.slice(name.length + 1))
+}
+
+test('what waits for an endpoint that keeps failing has had no attempt, and all of it arrives once it is back', async () => {
+  const host = await open({ WEBHOOK_RETRY_SCHEDULE: Array(50).fill('10ms').join() }, { breaker: OPENS_SOON })
+  const { id } = await host.subscribe(receiver.url('/a'), ['API_CREATED'])
+  receiver.respond = failing
+  for (let n = 0; n < 3; n++) await host.happen({ id: uuid(n), type: 'API_CREATED' })
+  await eventually(async () => expect(await figure(host, 'gantry_webhook_breakers{state="open"}')).toBe(1))
+  for (let n = 10; n < 20; n++) await host.happen({ id: uuid(n), type: 'API_CREATED' })
+  await eventually(async () => expect(await host.history()).toHaveLength(13))
+
+  const made = (await host.history()).reduce((sum, { attempts }) => sum + attempts, 0)
+  // Three to open it, what was under way meanwhile, and a probe or two.
+  expect(made).toBeLessThan(10)
+  expect((await host.history()).filter(({ attempts }) => attempts === 0).length).toBeGreaterThan(5)
+  expect(await figure(host, `gantry_webhook_breaker_open_seconds{webhook="${id}"}`)).toBeGreaterThan(0)
+  expect(await figure(host, 'gantry_webhook_deferrals_total{reason="breaker"}')).toBeGreaterThan(5)
+
+  receiver.respond = ok
+  await eventually(async () => expect(await host.history('size=100&status=SUCCESS')).toHaveLength(13))
+  expect(await figure(host, 'gantry_webhook_breakers{state="open"}')).toBe(0)
+  expect(await figure(host, `gantry_webhook_breaker_open_seconds{webhook="${id}"}`)).toBeUndefined()
+  const waited = (await host.history()).filter(({ eventId }) => eventId >= uuid(10))
+  // But for the one or two that found out how the endpoint was doing.
+  expect(waited.filter(({ attempts }) => attempts === 1).length).toBeGreaterThan(5)
+})
+
+test('one that waits for a failing endpoint goes at once when somebody asks for it, or changes the webhook', async () => {
+  const breaker = { failures: 1, firstPauseMs: 60_000, longestPauseMs: 60_000 }
+  const host = await open({ WEBHOOK_RETRY_SCHEDULE: '10ms,1h' }, { breaker })
+  const webhook = await host.subscribe(receiver.url('/a'), ['API_CREATED'])
+  receiver.respond = failing
+  await host.happen({ id: uuid(1), type: 'API_CREATED' })
+  await eventually(async () => expect(await figure(host, 'gantry_webhook_breakers{state="open"}')).toBe(1))
+  await host.happen({ id: uuid(2), type: 'API_CREATED' })
+  const [first] = await host.history('status=RETRYING')
+  await host.call('POST', `/webhooks/requests/${first?.id}/retry`)
+  await receiver.arrivals('/a', 2)
+  expect(receiver.on('/a').map(({ body }) => JSON.parse(body).id)).toEqual([uuid(1), uuid(1)])
+
+  receiver.respond = ok
+  await host.update(webhook, { url: receiver.url('/b') })
+  await receiver.arrivals('/b', 1)
+})
+
+test('endpoints that never answer leave room for one that does, however many they are', async () => {
+  const host = await open()
+  for (let n = 0; n < 60; n++) await host.subscribe(receiver.url(`/dead/${n}`), ['API_CREATED'])
+  await host.subscribe(receiver.url('/alive'), ['API_UPDATED'])
+  const { respond, letGo } = held()
+  receiver.respond = (arrival, number) =>
+    arrival.path === '/alive' ? { status: 200 } : respond(arrival, number)
+  for (let n = 0; n < 10; n++) await host.happen({ id: uuid(n), type: 'API_CREATED' })
+  await eventually(async () => expect(await figure(host, 'gantry_webhook_deliveries_pending')).toBe(600))
+  await eventually(async () =>
+    expect(await figure(host, 'gantry_webhook_attempts_under_way')).toBeGreaterThan(200),
+  )
+  for (let n = 10; n < 20; n++) await host.happen({ id: uuid(n), type: 'API_UPDATED' })
+  await receiver.arrivals('/alive', 10)
+  letGo()
+  await eventually(async () => expect(await figure(host, 'gantry_webhook_deliveries_pending')).toBe(0))
+})
+
+test('two replicas both leave a failing endpoint alone, and both find out that it is back', async () => {
+  const schedule = { WEBHOOK_RETRY_SCHEDULE: Array(50).fill('10ms').join() }
+  const host = await open(schedule, { breaker: OPENS_SOON })
+  const other: Dependencies = { ...host.dependencies, holder: 'another', metrics: new Registry() }
+  const service = notifierService(other, settingsOf(schedule), { random: () => 0.5, breaker: OPENS_SOON })
+  await service.start()
+  closing.push(() => service.stop())
+  await host.subscribe(receiver.url('/a'), ['API_CREATED'])
+  receiver.respond = failing
+  for (let n = 0; n < 40; n++) await host.happen({ id: uuid(n), type: 'API_CREATED' })
+  await eventually(async () => expect(await host.history()).toHaveLength(40))
+  expect(receiver.on('/a').length).toBeLessThan(40)
+  receiver.respond = ok
+  await eventually(async () => expect(await host.history('size=100&status=SUCCESS')).toHaveLength(40))
+  const attempts = (await host.history()).reduce((sum, each) => sum + each.attempts, 0)
+  expect(receiver.on('/a')).toHaveLength(attempts)
+})
