@@ -1,6 +1,6 @@
 import { requestRebuild } from '@gantry/event-sourcing'
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
-import { hostNotifier } from './testing/notifier-host.ts'
+import { hostNotifier, NEVER_OPEN } from './testing/notifier-host.ts'
 import { failing, openReceiver, type Receiver } from './testing/receiver.ts'
 
 const DAY_MS = 86_400_000
@@ -14,7 +14,7 @@ beforeEach(async () => {
   receiver = await openReceiver()
   host = await hostNotifier(
     { WEBHOOK_RETRY_SCHEDULE: '5ms' },
-    { now: () => new Date(Date.now() + days * DAY_MS) },
+    { now: () => new Date(Date.now() + days * DAY_MS), breaker: NEVER_OPEN },
   )
 })
 afterEach(async () => {
