@@ -1,4 +1,5 @@
 import { Agent, request } from 'node:http'
+import { setTimeout } from 'node:timers/promises'
 import autocannon from 'autocannon'
 
 export interface Load {
@@ -37,7 +38,23 @@ export async function throughput({
   return result['2xx'] / result.duration
 }
 
-const agent = new Agent({ keepAlive: true, maxSockets: 64 })
+/** Begins so many pieces of work a second, whether or not those before have ended. Resolves when all have. */
+export async function paced(
+  perSecond: number,
+  seconds: number,
+  work: (n: number) => Promise<void>,
+): Promise<void> {
+  const underWay: Promise<void>[] = []
+  const startedAt = performance.now()
+  for (let n = 0; n < perSecond * seconds; n++) {
+    const due = startedAt + (n * 1000) / perSecond
+    if (due > performance.now()) await setTimeout(due - performance.now())
+    underWay.push(work(n))
+  }
+  await Promise.all(underWay)
+}
+
+const keptOpen = new Agent({ keepAlive: true, maxSockets: 64 })
 
 /** One request over a kept connection. @returns milliseconds, status and body */
 export function timed(
@@ -45,6 +62,7 @@ export function timed(
   url: string,
   headers: Record<string, string>,
   body?: string,
+  agent = keptOpen,
 ): Promise<{ ms: number; status: number; text: string; at: number }> {
   return new Promise((resolve, reject) => {
     const startedAt = performance.now()

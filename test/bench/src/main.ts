@@ -1,6 +1,7 @@
 import { cpus } from 'node:os'
 import { parseArgs } from 'node:util'
 import { log } from './log.ts'
+import { logins } from './logins.ts'
 import { reads } from './reads.ts'
 import { type Figure, table } from './report.ts'
 import { search } from './search.ts'
@@ -18,6 +19,7 @@ const parts: Record<string, (options: Options) => Promise<Figure[]>> = {
   search,
   log,
   webhooks,
+  logins,
 }
 const { positionals: asked, values } = parseArgs({
   allowPositionals: true,

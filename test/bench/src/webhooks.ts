@@ -1,6 +1,6 @@
 import { setTimeout } from 'node:timers/promises'
 import { type ServiceProcess, startServiceProcess } from '@gantry/standalone/testing'
-import { timed } from './load.ts'
+import { paced, timed } from './load.ts'
 import { inFolder, type Running, startProgram } from './processes.ts'
 import { type Figure, progress } from './report.ts'
 import { sampleApi } from './sample-apis.ts'
@@ -63,16 +63,8 @@ function sceneOf(service: ServiceProcess, receiver: Running) {
       )
     },
     /** So many events a second for so long. */
-    async happenSteadily(perSecond: number, seconds: number) {
-      const underWay: Promise<unknown>[] = []
-      const startedAt = performance.now()
-      for (let n = 0; n < perSecond * seconds; n++) {
-        const due = startedAt + (n * 1000) / perSecond
-        if (due > performance.now()) await setTimeout(due - performance.now())
-        underWay.push(happen())
-      }
-      await Promise.all(underWay)
-    },
+    happenSteadily: (perSecond: number, seconds: number) =>
+      paced(perSecond, seconds, async () => void (await happen())),
     count,
     /** Waits until so many have arrived since the start. @returns when the last of them did */
     async arrived(wanted: number) {

@@ -1,3 +1,4 @@
+import { readFile } from 'node:fs/promises'
 import { describe, expect, test } from 'vitest'
 import { argon2idPasswords } from './password.ts'
 
@@ -24,5 +25,14 @@ describe('a password', () => {
   })
   test('that does not exist is never right', async () => {
     expect(await passwords.verify('', null)).toBe(false)
+  })
+  test('that is being checked keeps nobody waiting who reads a file', async () => {
+    const ended: string[] = []
+    const { hash } = argon2idPasswords({ atOnce: 8, waiting: 0 })
+    const hashes = Array.from({ length: 8 }, () => hash('correct horse').then(() => ended.push('a hash')))
+    await readFile(import.meta.filename)
+    ended.push('the file')
+    await Promise.all(hashes)
+    expect(ended[0]).toBe('the file')
   })
 })

@@ -1,7 +1,7 @@
-import { argon2, randomBytes, timingSafeEqual } from 'node:crypto'
+import { randomBytes, timingSafeEqual } from 'node:crypto'
 import { availableParallelism } from 'node:os'
-import { promisify } from 'node:util'
 import { bounded } from './bounded.ts'
+import { hashingThreads } from './hashing.ts'
 
 /** Passwords with argon2id (RFC 9106), as PHC strings `$argon2id$v=19$m=…,t=…,p=…$salt$hash`. */
 export interface Passwords {
@@ -26,7 +26,6 @@ const AT_ONCE = Math.max(1, Math.min(4, Math.floor(availableParallelism() / 2)))
 /** Some seconds of work. */
 const WAITING = 200
 
-const derive = promisify(argon2)
 const base64 = (bytes: Uint8Array) => Buffer.from(bytes).toString('base64').replace(/=+$/, '')
 
 const phc = ({ memory, passes, parallelism }: Cost, salt: Uint8Array, hash: Uint8Array) =>
@@ -43,12 +42,16 @@ function parse(text: string): { cost: Cost; salt: Buffer; hash: Buffer } {
 /** @param bounds how many are computed at once, and how many wait; more than that are refused */
 export function argon2idPasswords(bounds = { atOnce: AT_ONCE, waiting: WAITING }): Passwords {
   const inTurn = bounded(bounds)
+  const derive = hashingThreads()
   const nobody = phc(COST, randomBytes(SALT_BYTES), randomBytes(HASH_BYTES))
 
-  /** On the threads of libuv, not on the event loop. The same password typed on another keyboard is the same. */
+  /** The same password typed on another keyboard is the same. */
   const compute = (password: string, { cost, salt, length }: { cost: Cost; salt: Buffer; length: number }) =>
     inTurn(() =>
-      derive('argon2id', { ...cost, message: password.normalize('NFKC'), nonce: salt, tagLength: length }),
+      derive({
+        algorithm: 'argon2id',
+        parameters: { ...cost, message: password.normalize('NFKC'), nonce: salt, tagLength: length },
+      }),
     )
 
   return {

@@ -1,0 +1,84 @@
+import { Agent } from 'node:http'
+import { startServiceProcess } from '@gantry/standalone/testing'
+import { paced, timed } from './load.ts'
+import { inFolder } from './processes.ts'
+import { type Figure, progress } from './report.ts'
+import { sampleApi } from './sample-apis.ts'
+import { quantile, shown, spread } from './statistics.ts'
+
+const ROUNDS = 5
+const SECONDS = 3
+const OTHERS_PER_SECOND = 100
+const WRONG_PER_SECOND = 200
+
+/** How long reads and writes take, in milliseconds. */
+interface Times {
+  reads: number[]
+  writes: number[]
+}
+
+/** (f) Times of reads and writes while strangers try passwords, to the times of the same without them. */
+export async function logins(): Promise<Figure[]> {
+  return inFolder(async folder => {
+    const service = await startServiceProcess(folder, { LOGIN_LIMIT_PER_MINUTE: '0' })
+    const headers = { authorization: service.authorization }
+    let made = 0
+    const create = () => timed('POST', `${service.url}/apis`, headers, JSON.stringify(sampleApi(made++)))
+    const one = `${service.url}/apis/${JSON.parse((await create()).text).id}`
+
+    /** Nine reads for every write. */
+    const others = async (): Promise<Times> => {
+      const times: Times = { reads: [], writes: [] }
+      await paced(OTHERS_PER_SECOND, SECONDS, async n => {
+        const write = n % 10 === 0
+        const { ms, status } = await (write ? create() : timed('GET', one, headers))
+        if (status >= 300) throw new Error(`${write ? 'POST' : 'GET'} answered ${status}`)
+        times[write ? 'writes' : 'reads'].push(ms)
+      })
+      return times
+    }
+
+    // Whoever waits for his refusal keeps a connection.
+    const agent = new Agent({ keepAlive: true })
+    const answered = { wrong: 0, tooMany: 0 }
+    const strangers = () =>
+      paced(WRONG_PER_SECOND, SECONDS, async n => {
+        const body = JSON.stringify({ username: `nobody-${n}`, password: 'a wrong password' })
+        const { status } = await timed('POST', `${service.url}/login`, {}, body, agent)
+        if (status === 401) answered.wrong++
+        else if (status === 429) answered.tooMany++
+        else throw new Error(`a wrong login answered ${status}`)
+      })
+
+    const ratios: Record<string, number[]> = {}
+    const note = (name: string, ratio: number) => {
+      ratios[name] = [...(ratios[name] ?? []), ratio]
+    }
+    for (let round = 0; round <= ROUNDS; round++) {
+      progress(`(f) ${WRONG_PER_SECOND} wrong logins a second, round ${round} of ${ROUNDS}`)
+      const quiet = await others()
+      const [disturbed] = await Promise.all([others(), strangers()])
+      if (round === 0) continue
+      for (const kind of ['reads', 'writes'] as const) {
+        note(`${kind}, median`, quantile(disturbed[kind], 0.5) / quantile(quiet[kind], 0.5))
+        note(`${kind}, p95`, quantile(disturbed[kind], 0.95) / quantile(quiet[kind], 0.95))
+      }
+    }
+    agent.destroy()
+    await service.stop()
+    progress(
+      `(f) ${answered.wrong} were told that they are wrong, ${answered.tooMany} that there are too many`,
+    )
+    return Object.entries(ratios).map(([name, all]) => {
+      const ratio = spread(all)
+      const wanted = name.endsWith('median')
+        ? { target: 'at most 1.2', met: ratio.median <= 1.2 }
+        : { target: 'no target', met: undefined }
+      return {
+        name: `(f) ${name}, at ${WRONG_PER_SECOND} wrong logins a second to none`,
+        reached: shown(ratio),
+        ...wanted,
+      }
+    })
+  })
+}
