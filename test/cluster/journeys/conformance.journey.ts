@@ -41,9 +41,10 @@ test('the conformance suite passes through the gateways, with two replicas of ea
     process.execPath,
     [
       join(ROOT, 'node_modules/vitest/vitest.mjs'),
-      // Its own report, that of a run on one process stays what it is.
       ...['run', '--root', join(ROOT, 'test/conformance')],
       ...['--reporter=json', `--outputFile=${REPORT}`],
+      // The engines of a test are no fast ones.
+      '--testTimeout=120000',
     ],
     {
       env: {

@@ -48,7 +48,7 @@ test(`${PAIRS} times what was written is what the next connection reads, through
     })
   const form = Buffer.concat([
     Buffer.from(
-      '--b\r\ncontent-disposition: form-data; name="image"; filename="i.gif"\r\ncontent-type: image/gif\r\n\r\n',
+      '--b\r\ncontent-disposition: form-data; name="file"; filename="i.gif"\r\ncontent-type: image/gif\r\n\r\n',
     ),
     IMAGE,
     Buffer.from('\r\n--b--\r\n'),
