@@ -8,6 +8,6 @@ export default defineConfig({
     // The same with and without CI in the environment, by which vitest would set both.
     allowOnly: false,
     update: 'none',
-    reporters: ['default', ['json', { outputFile: '.cache/tests.json' }]],
+    reporters: ['default', ['json', { outputFile: process.env.REPORT_FILE ?? '.cache/tests.json' }]],
   },
 })

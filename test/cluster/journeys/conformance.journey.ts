@@ -42,13 +42,13 @@ test('the conformance suite passes through the gateways, with two replicas of ea
     [
       join(ROOT, 'node_modules/vitest/vitest.mjs'),
       ...['run', '--root', join(ROOT, 'test/conformance')],
-      ...['--reporter=json', `--outputFile=${REPORT}`],
       // The engines of a test are no fast ones.
       '--testTimeout=120000',
     ],
     {
       env: {
         ...process.env,
+        REPORT_FILE: REPORT,
         BASE_URL: topology.urls[0],
         ADMIN_USERNAME: username,
         ADMIN_PASSWORD: password,
