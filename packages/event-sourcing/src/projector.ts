@@ -58,6 +58,8 @@ export interface ProjectorOptions {
 export interface Projector extends Worker {
   /** Whether the read models are there, with everything that was in the log at some moment since the start. */
   readonly caughtUp: boolean
+  /** Whether the read models are there now, and not missing since somebody dropped them. */
+  complete(): Promise<boolean>
   /** Waits until the read models have everything up to a position. @returns false when it took longer */
   reached(position: Position, timeoutMs: number): Promise<boolean>
 }
@@ -90,6 +92,7 @@ export function startProjector(options: ProjectorOptions): Projector {
   const shape = options.collections.map(collection => `${collection.name}@${collection.version}`).join(' ')
   const wanted = async () => `${(await checkpoints.get(`${name}.rebuild.requested`)) ?? 'none'} ${shape}`
   const built = () => checkpoints.get(`${name}.rebuild.done`)
+  const complete = async () => (await built()) !== undefined && (await checkpoints.get(name)) !== undefined
   let caughtUp = false
 
   const worker = supervise(name, log, signal =>
@@ -126,7 +129,7 @@ export function startProjector(options: ProjectorOptions): Projector {
       }
       while (caughtUp && !signal.aborted) {
         await pause(LOOK_MS, signal)
-        if ((await built()) === undefined || !(await checkpoints.get(name))) caughtUp = false
+        if (!(await complete())) caughtUp = false
       }
     }
   })
@@ -135,6 +138,7 @@ export function startProjector(options: ProjectorOptions): Projector {
     get caughtUp() {
       return caughtUp
     },
+    complete,
     async reached(position, timeoutMs) {
       const deadline = performance.now() + timeoutMs
       while (((await checkpoints.get(name)) ?? START) < position) {

@@ -159,7 +159,16 @@ export function notifierService(
     log,
   })
   const receive = intake({ platformEvent, eventStore, bus })
-  const react = reactionsOf({ webhooks: views.webhooks, dispatcher: dispatch, receive, newId, now, log })
+  const complete = async () => (await projector?.complete()) === true
+  const react = reactionsOf({
+    webhooks: views.webhooks,
+    complete,
+    dispatcher: dispatch,
+    receive,
+    newId,
+    now,
+    log,
+  })
 
   const stopping = new AbortController()
   let projector: Projector | undefined

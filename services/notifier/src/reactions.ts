@@ -1,7 +1,7 @@
 import { CloudEvent, isEventType, PublicEvent, subjects } from '@gantry/contracts'
 import { AppendTooLarge, type CommandMetadata, type Log, Refusal } from '@gantry/event-sourcing'
 import type { Message, StoredMessage } from '@gantry/messaging'
-import type { Collection } from '@gantry/read-models'
+import { type Collection, ReadModelsUnavailable } from '@gantry/read-models'
 import { z } from 'zod'
 import { bodyOf, deliveryId } from './delivery/occasion.ts'
 import type { Dispatcher } from './dispatch/dispatcher.ts'
@@ -14,6 +14,8 @@ export const reactsTo = [subjects.allEvents, subjects.platformEvents]
 
 export interface Reacting {
   webhooks: Collection<WebhookDocument>
+  /** Whether the webhooks are there: while they are missing, an event would find none. */
+  complete(): Promise<boolean>
   dispatcher: Dispatcher
   receive: Intake
   newId(): string
@@ -26,7 +28,7 @@ const PAGE = 100
 
 /** Public events become deliveries, events of the platform become public events; each once, however often it comes. */
 export function reactionsOf(options: Reacting): (message: StoredMessage) => Promise<void> {
-  const { webhooks, dispatcher, receive, newId, now, log } = options
+  const { webhooks, complete, dispatcher, receive, newId, now, log } = options
   // Deliveries of a resource are made in the order of its events, which is the order that ordered webhooks get.
   const inTurn = inOrder()
 
@@ -47,6 +49,7 @@ export function reactionsOf(options: Reacting): (message: StoredMessage) => Prom
     for (let after = ''; ; ) {
       const where = { active: true, eventTypes: type, id: { gt: after } }
       const targets = await webhooks.list({ where, limit: PAGE })
+      if (!(await complete())) throw new ReadModelsUnavailable('the webhooks are missing')
       await Promise.all(
         targets.map(async ({ doc }) => {
           // That it fails is nothing to tell itself.
