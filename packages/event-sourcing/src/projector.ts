@@ -157,7 +157,11 @@ export function startProjector(options: ProjectorOptions): Projector {
 async function rebuild(options: ProjectorOptions, lease: Lease, signal: AbortSignal): Promise<void> {
   const { readModels, collections } = options
   const leftOver = new Map<string, Set<string>>()
-  for (const definition of collections) leftOver.set(definition.name, await idsOf(readModels, definition))
+  for (const definition of collections) {
+    const ids = new Set<string>()
+    for await (const id of readModels.collection(definition).ids()) ids.add(id)
+    leftOver.set(definition.name, ids)
+  }
   const forget = (write: Write) => leftOver.get(write.collection.name)?.delete(write.id)
   await follow(options, { lease, signal, from: START, force: true, untilCaughtUp: true, onWrite: forget })
   if (signal.aborted) return
@@ -167,17 +171,6 @@ async function rebuild(options: ProjectorOptions, lease: Lease, signal: AbortSig
       const stored = await collection.get(id)
       if (stored) await collection.remove(id, stored.revision)
     }
-  }
-}
-
-// biome-ignore lint/suspicious/noExplicitAny: a collection of any document
-async function idsOf(readModels: ReadModels, definition: CollectionDefinition<any>): Promise<Set<string>> {
-  const ids = new Set<string>()
-  const collection = readModels.collection(definition)
-  for (let skip = 0; ; skip += BATCH) {
-    const page = await collection.list({ skip, limit: BATCH })
-    for (const { doc } of page) ids.add(doc.id)
-    if (page.length < BATCH) return ids
   }
 }
 

@@ -147,6 +147,20 @@ export function mongoCollection<D extends Document>(
         const conditions = await selection(filter)
         return conditions ? collection.countDocuments(conditions) : 0
       }),
+    async *ids() {
+      await run(ready)
+      // In their order, which nothing that changes meanwhile leaves.
+      const found = collection.find(
+        { live: true },
+        { projection: { _id: 1 }, sort: { _id: 1 }, allowDiskUse: true },
+      )
+      try {
+        for (let next = await run(() => found.next()); next; next = await run(() => found.next()))
+          yield next._id
+      } finally {
+        await found.close()
+      }
+    },
     put: async (doc, revision) => {
       const change = changeOf({ id: doc.id, doc, revision })
       return (await run(() => make([change]))) === 1

@@ -85,6 +85,8 @@ export interface Collection<D extends Document> {
   /** Like find without the total, which it does not compute. @throws UnknownField */
   list(query: Query): Promise<Stored<D>[]>
   count(filter: Filter): Promise<number>
+  /** Ids of all documents, in no order; one that comes or goes meanwhile may be among them. */
+  ids(): AsyncIterable<string>
   /**
    * Stores the document unless one of the same or a newer revision is there (removed ones count).
    * @returns whether it was stored

@@ -33,6 +33,8 @@ export interface DocumentTable {
   /** What was stored there: never anything else, and nothing once its document is stored again. */
   at(seq: number): Row | undefined
   changesAfter(seq: number, limit: number): Row[]
+  /** Ids of documents that are there, in their order, after that one. */
+  idsAfter(id: string, limit: number): string[]
   /** Forgets the documents, those removed included. */
   clear(): void
 }
@@ -67,6 +69,7 @@ export function documentTable(
   const get = db.prepare(`${rows} WHERE id = ?`)
   const at = db.prepare(`${rows} WHERE seq = ?`)
   const changesAfter = db.prepare(`${rows} WHERE seq > ? ORDER BY seq LIMIT ?`)
+  const idsAfter = db.prepare(`SELECT id FROM ${table} WHERE id > ? AND doc IS NOT NULL ORDER BY id LIMIT ?`)
   const mark = db.prepare(
     `INSERT INTO ${table} (seq, id, revision, doc) VALUES (${nextSeq(table)}, NULL, 0, NULL)`,
   )
@@ -86,6 +89,7 @@ export function documentTable(
     get: id => get.get(id) as Row | undefined,
     at: seq => at.get(seq) as Row | undefined,
     changesAfter: (seq, limit) => changesAfter.all(seq, limit) as unknown as Row[],
+    idsAfter: (id, limit) => idsAfter.all(id, limit).map(row => String(row.id)),
     clear() {
       places.clear()
       forget.run(mark.run().lastInsertRowid)

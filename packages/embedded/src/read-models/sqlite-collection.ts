@@ -117,6 +117,16 @@ export function sqliteCollection<D extends Document>(
     find,
     list: async query => (await find(query)).items,
     count: filter => ask(filter, (_, selected) => selected.count()),
+    async *ids() {
+      let after = ''
+      for (;;) {
+        const ids = read(() => table.idsAfter(after, MAX_LIMIT))
+        yield* ids
+        after = ids.at(-1) ?? ''
+        if (ids.length < MAX_LIMIT) return
+        await setImmediate()
+      }
+    },
     put: async (doc, revision) => {
       const json = JSON.stringify(doc)
       return write(() => table.store(doc.id, revision, json, 'newer'))

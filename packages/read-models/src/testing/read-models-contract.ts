@@ -857,6 +857,24 @@ export function readModelsContract(name: string, open: () => Promise<OpenedReadM
     /** The lease of this test for a holder who waits until it has expired. */
     const takenOver = (holder: string) => vi.waitFor(() => held(holder), { timeout: 10_000, interval: 5 })
 
+    it('tell the ids of all documents, also of many, and of none that were removed', async () => {
+      const told = async () => {
+        const ids: string[] = []
+        for await (const id of books.ids()) ids.push(id)
+        return ids.sort()
+      }
+      const ids = Array.from({ length: 2_500 }, (_, n) => `b${String(n).padStart(4, '0')}`)
+      await readModels.write(
+        ids.map(id => ({ collection: definition, id, doc: { id, title: id }, revision: 0 })),
+      )
+      await books.remove('b0000', 1)
+      await books.remove('b1234', 1)
+      const left = ids.filter(id => id !== 'b0000' && id !== 'b1234')
+      expect(await told()).toEqual(left)
+      await readModels.drop(definition)
+      expect(await told()).toEqual([])
+    })
+
     it('tell what time it is by the clock of their store', async () => {
       const [first, second] = [await readModels.time(), await readModels.time()]
       expect(Math.abs(first.getTime() - Date.now())).toBeLessThan(A_MINUTE)
