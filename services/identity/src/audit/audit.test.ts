@@ -82,7 +82,7 @@ describe('the audit log', () => {
       await eventStore.append(`${category}-1`, [event, unchanged], -1)
     }
     const { content, totalElements } = await list('user=joan')
-    expect(totalElements).toBe(4)
+    expect(totalElements).toBe(5)
     expect(content[0].details.after).toEqual({ 'a.b': { $key: 1 } })
   })
 

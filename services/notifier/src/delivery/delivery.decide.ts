@@ -209,18 +209,30 @@ export function expired(state: DeliveryState, { retentionMs }: DeliveryRules, no
 const after = (time: string, ms: number) => new Date(Date.parse(time) + ms).toISOString()
 
 /** What people did to a delivery is for the audit log; what the service does by itself is told by the record. */
+/** What somebody did by hand; all else follows from events that are recorded themselves. */
 function describe(before: DeliveryState, event: DeliveryEvent, after: DeliveryState): Change | null {
-  if (before.status === 'Absent' || after.status === 'Absent') return null
-  const byHand =
-    (event.type === 'RetryRequested' && event.data.recovery === undefined) ||
-    (event.type === 'DeliveryCancelled' && event.data.reason === 'requested')
-  if (!byHand) return null
+  const action = actionOf(event)
+  if (!action || after.status === 'Absent') return null
   const { webhook, eventId, eventType } = after
+  const of = ({ status }: DeliveryState) => ({ webhook, eventId, eventType, status })
   return {
-    action: event.type === 'RetryRequested' ? 'DELIVERY_RETRIED' : 'DELIVERY_CANCELLED',
+    action,
     resourceType: 'DELIVERY',
     resourceId: after.id,
-    before: { webhook, eventId, eventType, status: before.status },
-    after: { webhook, eventId, eventType, status: after.status },
+    before: before.status === 'Absent' ? null : of(before),
+    after: of(after),
+  }
+}
+
+function actionOf(event: DeliveryEvent): string | undefined {
+  switch (event.type) {
+    case 'DeliveryCreated':
+      return event.data.eventType === 'TEST' ? 'WEBHOOK_TESTED' : undefined
+    case 'RetryRequested':
+      return event.data.recovery === undefined ? 'DELIVERY_RETRIED' : undefined
+    case 'DeliveryCancelled':
+      return event.data.reason === 'requested' ? 'DELIVERY_CANCELLED' : undefined
+    default:
+      return undefined
   }
 }

@@ -1,0 +1,139 @@
+import { OPERATIONS } from '@gantry/contracts'
+import { expect, test } from 'vitest'
+import { type Client, clientOf } from '../src/client.ts'
+import { retrying } from '../src/deliveries.ts'
+import {
+  admin,
+  apiFields,
+  cleanUp,
+  createApi,
+  createToken,
+  createUser,
+  createVersion,
+  deploy,
+  eventually,
+  logIn,
+  PASSWORD,
+  platformEvent,
+  service,
+  unique,
+  uuid,
+} from '../src/gantry.ts'
+import { form, png } from '../src/images.ts'
+import type { AuditRecord, Page } from '../src/records.ts'
+import { subscribe } from '../src/webhooks.ts'
+
+/** A request and what it needs to succeed: path, and body when there is one. */
+type Prepared = [path: string, json?: unknown, body?: FormData]
+
+const imageOf = async () => {
+  const { id } = await createApi()
+  ;(await admin.put(`/apis/${id}/image`, undefined, { body: form(png(1, 1)) })).is(200)
+  return id
+}
+const versionPath = async () => {
+  const api = await createApi()
+  return `/apis/${api.id}/versions/${(await createVersion(api)).id}`
+}
+const hook = () => ({
+  displayName: unique('hook'),
+  url: 'https://example.com/',
+  active: false,
+  eventTypes: ['API_CREATED'],
+})
+const user = () => ({ username: unique('made'), displayName: 'Made', role: 'USER', password: PASSWORD })
+const lockedUser = async () => {
+  const { id, username } = await createUser()
+  for (let n = 0; n < 5; n += 1) (await logIn(username, 'the wrong password')).refused(401)
+  return id
+}
+
+/** How every operation that changes something comes to do so, by its id. */
+const CHANGES: Record<string, (by: Client) => Promise<Prepared>> = {
+  createApi: async () => ['/apis', apiFields()],
+  updateApi: async () => [`/apis/${(await createApi()).id}`, apiFields()],
+  deleteApi: async () => [`/apis/${(await createApi()).id}`],
+  deployApi: async () => [`/environments/${uuid()}/apis/${(await createApi()).id}`],
+  undeployApi: async () => {
+    const api = await createApi()
+    return [`/environments/${(await deploy(api)).environment}/apis/${api.id}`]
+  },
+  uploadImage: async () => [`/apis/${(await createApi()).id}/image`, undefined, form(png(1, 1))],
+  deleteImage: async () => [`/apis/${await imageOf()}/image`],
+  createVersion: async () => [`/apis/${(await createApi()).id}/versions`, { name: '1.0' }],
+  updateVersion: async () => [await versionPath(), { name: '1.1' }],
+  deleteVersion: async () => [await versionPath()],
+  createAccessToken: async () => ['/accessTokens', { name: 'one', scopes: ['API_READ'] }],
+  deleteAccessToken: async by => [`/accessTokens/${(await createToken(by, ['API_READ'])).id}`],
+  createUser: async () => ['/users', user()],
+  updateUser: async () => [`/users/${(await createUser()).id}`, user()],
+  deleteUser: async () => [`/users/${(await createUser()).id}`],
+  unlockUser: async () => [`/users/${await lockedUser()}/unlock`],
+  logout: async () => ['/logout'],
+  createWebhook: async () => ['/webhooks', hook()],
+  updateWebhook: async () => {
+    const { webhook } = await subscribe(['API_CREATED'])
+    return [`/webhooks/${webhook.id}`, { ...hook(), events: ['API_DELETED'] }]
+  },
+  deleteWebhook: async () => [`/webhooks/${(await subscribe(['API_CREATED'])).webhook.id}`],
+  rotateWebhookSecret: async () => [
+    `/webhooks/${(await subscribe(['API_CREATED'])).webhook.id}/rotateSecret`,
+  ],
+  testWebhook: async () => [`/webhooks/${(await subscribe(['API_CREATED'])).webhook.id}/test`],
+  retryDelivery: async () => [`/webhooks/requests/${(await retrying('APPROVAL_REQUEST_DECIDED')).id}/retry`],
+  cancelDelivery: async () => [
+    `/webhooks/requests/${(await retrying('APPROVAL_REQUEST_DECIDED')).id}/cancel`,
+  ],
+  publishEvent: async () => ['/events', platformEvent('CONFIGURATION_CHANGED', { about: unique('event') })],
+}
+
+const changing = OPERATIONS.filter(({ method, scope }) => method !== 'GET' && scope !== 'public')
+
+const recordOf = (requestId: string, query: object) =>
+  eventually(async () => {
+    const { content } = (await admin.get('/auditLog', { size: 100, ...query })).as<Page<AuditRecord>>(200)
+    const record = content.find(entry => entry.requestId === requestId)
+    if (!record) throw new Error(`No record of request ${requestId}`)
+    return record
+  })
+
+test.concurrent.for(changing)('$id is in the audit log, with who did it', async ({ id, method }) => {
+  const actor = await createUser({ role: 'GLOBAL_ADMIN' })
+  const client = clientOf(
+    service,
+    (await logIn(actor.username)).is(200).headers.get('authorization') ?? undefined,
+  )
+  const prepare = CHANGES[id]
+  if (!prepare) throw new Error(`nobody has said how ${id} changes something`)
+  const [path, json, body] = await prepare(client)
+  const requestId = uuid()
+  const answer = await client.request(method, path, json, {
+    headers: { 'x-request-id': requestId },
+    ...(body && { body }),
+  })
+  answer.is(200, 201, 202, 204)
+  const made = answer.headers.get('location')
+  if (made) cleanUp(made)
+
+  const record = await recordOf(requestId, { user: actor.id })
+  expect(record.user).toEqual({ id: actor.id, username: actor.username })
+  expect(record.action).toMatch(/^[A-Z_]+$/)
+})
+
+test('logging in, wrong passwords and the lock after them are in the audit log', async () => {
+  const { id, username } = await createUser()
+  ;(await logIn(username)).is(200)
+  for (let n = 0; n < 5; n += 1) (await logIn(username, 'the wrong password')).refused(401)
+  await eventually(async () => {
+    const { content } = (await admin.get('/auditLog', { resource: id, size: 100 })).as<Page<AuditRecord>>(200)
+    expect(content.map(({ action }) => action).toSorted()).toEqual([
+      'USER_CREATED',
+      'USER_LOCKED',
+      'USER_LOGGED_IN',
+      ...Array.from({ length: 5 }, () => 'USER_LOGIN_FAILED'),
+    ])
+    const lock = content.find(({ action }) => action === 'USER_LOCKED')
+    expect(lock?.user).toEqual({ id: null, username: 'anonymous' })
+    expect(lock?.details.after).toMatchObject({ username, lockedUntil: expect.any(String) })
+  })
+})
