@@ -5,6 +5,7 @@ export { referenceTime } from './reference-time.ts'
 export { type Replicas, type ReplicasOptions, replicas } from './replicas.ts'
 export { runService, type ServiceOptions } from './service.ts'
 export {
+  busSettings,
   type ProcessSettings,
   peerSettings,
   processSettings,

@@ -52,7 +52,7 @@ export async function runService<Schema extends z.ZodObject, Made extends Servic
     open({ settings, log, metrics, now }) {
       const own = readSettings(schema, environment)
       const stores = openStores(settings)
-      const { store: bus, engine } = openBus(settings.MESSAGING_URL, { name, log })
+      const { store: bus, engine } = openBus(settings, { name, log })
       let pass = () => ''
       const found = (service: string, urls: readonly string[] | undefined) =>
         urls && service !== name ? replicas({ urls, basePath: settings.BASE_PATH, now, log }) : undefined

@@ -7,6 +7,30 @@ const storeUrl = (schemes: readonly string[], example: string) =>
     error: `must be such as ${example}, or sqlite:PATH`,
   })
 
+const pem = z.string().refine(text => text.includes('-----BEGIN '), { error: 'must be PEM: -----BEGIN …' })
+
+/** How the bus is reached, and who one is there. */
+export const busSettings = z.object({
+  MESSAGING_URL: z
+    .string({ error: 'must be set: nats://host:4222' })
+    .pipe(storeUrl(['nats://', 'tls://'], 'nats://host:4222')),
+  /** Who one is on NATS, unless MESSAGING_URL says it: a user, a token, the text of a .creds file, or an nkey. */
+  NATS_USER: z.string().optional(),
+  NATS_PASSWORD: z.string().optional(),
+  NATS_TOKEN: z.string().optional(),
+  NATS_CREDENTIALS: z.string().optional(),
+  NATS_NKEY_SEED: z
+    .string()
+    .regex(/^SU[A-Z2-7]{56}$/, { error: 'must be the seed of a user: SU…' })
+    .optional(),
+  /** The authority that signed the certificate of NATS, where that is none of the public ones. */
+  NATS_CA: pem.optional(),
+  /** What one shows to a NATS that asks for certificates. */
+  NATS_CERT: pem.optional(),
+  NATS_KEY: pem.optional(),
+})
+export type BusSettings = z.infer<typeof busSettings>
+
 /** What every process reads from the environment. */
 export const processSettings = z.object({
   PORT: whole(0, 65_535).default(8080),
@@ -21,10 +45,7 @@ export const processSettings = z.object({
     })
     .transform(text => Buffer.from(text, /^[0-9a-f]{64}$/i.test(text) ? 'hex' : 'base64'))
     .refine(key => key.length === 32, { error: 'must be 32 bytes, in base64 or hexadecimal' }),
-  /** The bus. */
-  MESSAGING_URL: z
-    .string({ error: 'must be set: nats://host:4222' })
-    .pipe(storeUrl(['nats://', 'tls://'], 'nats://host:4222')),
+  ...busSettings.shape,
   /** Between the end of readiness and the end of listening: whoever balances has to see the first before the second. */
   SHUTDOWN_DELAY: duration.default(2_000),
 })

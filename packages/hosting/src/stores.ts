@@ -4,11 +4,11 @@ import { folderBlobStore, sqliteBus, sqliteEventStore, sqliteReadModels } from '
 import type { EventStore, Log } from '@gantry/event-sourcing'
 import { checkEventStore, esdbEventStore } from '@gantry/event-store-esdb'
 import type { Bus } from '@gantry/messaging'
-import { natsBus } from '@gantry/messaging-nats'
+import { type NatsOptions, natsBus } from '@gantry/messaging-nats'
 import type { BlobStore, ReadModels } from '@gantry/read-models'
 import { checkReadModels, gridFsBlobStore, mongoReadModels } from '@gantry/read-models-mongo'
 import type { Engine } from './engine.ts'
-import type { StoreSettings } from './settings.ts'
+import type { BusSettings, StoreSettings } from './settings.ts'
 
 interface Open<Store> {
   store: Store
@@ -22,15 +22,34 @@ const folderOf = (url: string) => {
   return url.startsWith('file://') ? fileURLToPath(url) : url.slice('file:'.length)
 }
 
-/** The bus of MESSAGING_URL. @throws NatsRefused, DataFolderRefused when the URL cannot be used */
-export function openBus(url: string, { name, log }: { name: string; log: Log }): Open<Bus> {
-  const path = fileOf(url)
-  const bus =
-    path === undefined
-      ? natsBus({ url, name: `${name}-${hostname()}-${process.pid}`, report: line => log.info({}, line) })
-      : sqliteBus({ path })
+/**
+ * The bus of MESSAGING_URL, for a service of that name.
+ * @throws NatsRefused, DataFolderRefused when the settings cannot be used
+ */
+export function openBus(settings: BusSettings, { name, log }: { name: string; log: Log }): Open<Bus> {
+  const path = fileOf(settings.MESSAGING_URL)
+  const bus = path === undefined ? natsBus(natsOptions(settings, name, log)) : sqliteBus({ path })
   // What is to be told waits in the log until the bus is back.
   return { store: bus, engine: { setting: 'MESSAGING_URL', spared: true, check: () => bus.ping() } }
+}
+
+function natsOptions(settings: BusSettings, name: string, log: Log): NatsOptions {
+  const { NATS_USER: user, NATS_PASSWORD: password, NATS_TOKEN: token } = settings
+  const { NATS_CREDENTIALS: credentials, NATS_NKEY_SEED: nkeySeed } = settings
+  const { NATS_CA: ca, NATS_CERT: cert, NATS_KEY: key } = settings
+  const certificates = { ...(ca && { ca }), ...(cert && { cert }), ...(key && { key }) }
+  return {
+    url: settings.MESSAGING_URL,
+    name: `${name}-${hostname()}-${process.pid}`,
+    inbox: `_INBOX.${name}`,
+    report: line => log.info({}, line),
+    ...(user !== undefined && { user }),
+    ...(password !== undefined && { password }),
+    ...(token !== undefined && { token }),
+    ...(credentials !== undefined && { credentials }),
+    ...(nkeySeed !== undefined && { nkeySeed }),
+    ...(Object.keys(certificates).length > 0 && { tls: certificates }),
+  }
 }
 
 function openEventStore(url: string): Open<EventStore> {

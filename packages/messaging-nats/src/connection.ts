@@ -19,6 +19,8 @@ export interface Session {
   js: JetStreamClient
   jsm: JetStreamManager
   stream: string
+  /** What the subjects of answers begin with; the client's own choice if it is not said. */
+  inbox: string | undefined
   /** Subjects that the stream stores. */
   stored: readonly string[]
   /** Whether the stream has several copies. */
@@ -69,6 +71,7 @@ export async function openSession(options: NatsOptions): Promise<Session> {
       js: nc.jetstream(),
       jsm,
       stream,
+      inbox: options.inbox,
       stored,
       replicated: num_replicas > 1,
       severalFilters: isAtLeast(nc, SEVERAL_FILTERS),

@@ -53,8 +53,8 @@ interface HoldOptions {
  * lost it, and its acknowledgement is refused. It asks for one message at a time, since what waits for a holder that
  * was paused or cut off keeps everybody waiting.
  */
-export function openHold({ session: { nc }, session, consumer, holdMs, signal }: HoldOptions): Hold {
-  const confirmations = createInbox()
+export function openHold({ session: { nc, inbox }, session, consumer, holdMs, signal }: HoldOptions): Hold {
+  const confirmations = createInbox(inbox)
   const awaited: Confirmation[] = []
   let mine: Mine | undefined
   let taken: Mine | undefined

@@ -23,8 +23,12 @@ export interface Pull {
 }
 
 /** Asks a JetStream consumer for messages (ADR-13, "Pull Subscribe internals"). */
-export function openPull({ nc, stream, lost }: Session, consumer: string, handlers: Handlers): Pull {
-  const inbox = createInbox()
+export function openPull(
+  { nc, stream, inbox: prefix, lost }: Session,
+  consumer: string,
+  handlers: Handlers,
+): Pull {
+  const inbox = createInbox(prefix)
   let heardAt = performance.now()
   let waiting = false
 

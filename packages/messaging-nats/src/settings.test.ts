@@ -54,10 +54,10 @@ describe('the options of the connection', () => {
     })
   })
 
-  it('demand encryption when they name files for it', () => {
+  it('demand encryption when they give certificates for it', () => {
     expect(connectionOptions({ url: 'nats://bus.example' })).not.toHaveProperty('tls')
-    expect(connectionOptions({ url: 'nats://bus.example', tls: { caFile: 'ca.pem' } })).toMatchObject({
-      tls: { caFile: 'ca.pem' },
+    expect(connectionOptions({ url: 'nats://bus.example', tls: { ca: 'PEM' } })).toMatchObject({
+      tls: { ca: 'PEM' },
     })
   })
 })

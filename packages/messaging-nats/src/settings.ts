@@ -15,8 +15,10 @@ export interface NatsOptions {
   credentials?: string
   /** Seed of an nkey, SU…. */
   nkeySeed?: string
-  /** PEM files. Naming any demands encryption. */
-  tls?: { caFile?: string; certFile?: string; keyFile?: string }
+  /** As PEM. Giving any demands encryption. */
+  tls?: { ca?: string; cert?: string; key?: string }
+  /** What answers to this connection come under, e.g. _INBOX.catalog: a user who may hear no other needs his own. */
+  inbox?: string
   /** Name of the stream. */
   stream?: string
   /** What the stream stores, beside what it stores already. Broadcasts and requests must not fall under it. */
@@ -96,6 +98,7 @@ export function connectionOptions(options: NatsOptions): ConnectionOptions {
     pingInterval: 5_000,
     maxPingOut: 2,
     noAsyncTraces: true,
+    ...(options.inbox && { inboxPrefix: options.inbox }),
     ...(user !== undefined && { user }),
     ...(password !== undefined && { pass: password }),
     ...(token !== undefined && { token }),

@@ -102,7 +102,9 @@ export function catalogService(dependencies: Dependencies): Service {
         .catch(() => 0)
       workers.push(
         startRelay({ ...common, bus, name: 'catalog.relay', streamPrefixes: ['api-'], publicEvents }),
-        startReactor({ bus, log, consumer: 'catalog', subjects: reactsTo, react }),
+        ...Object.entries(reactsTo).map(([consumer, subject]) =>
+          startReactor({ bus, log, consumer, subjects: [subject], react }),
+        ),
       )
       unsubscribe.push(
         bus.respond(subjects.react('catalog'), async message => {

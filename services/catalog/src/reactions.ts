@@ -6,13 +6,13 @@ import type { ApiCommand } from './api/api.decide.ts'
 import type { ApiEvent, ApiState } from './api/api.ts'
 import type { OwnerCommand, OwnerEvent, OwnerState } from './owner/owner.ts'
 
-/** What catalog listens to. */
-export const reactsTo = [
-  subjects.events('media', '*'),
-  subjects.events('identity', '*'),
-  subjects.events('platform', '*'),
-  subjects.deploymentReported,
-]
+/** What catalog listens to, by the consumer that does: a server can hold each of them to its subject. */
+export const reactsTo = {
+  'catalog-media': subjects.events('media', '*'),
+  'catalog-identity': subjects.events('identity', '*'),
+  'catalog-platform': subjects.events('platform', '*'),
+  'catalog-deployments': subjects.deploymentReported,
+}
 
 export interface Reacting {
   api: Aggregate<ApiState, ApiCommand, ApiEvent>

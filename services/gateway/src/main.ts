@@ -16,7 +16,7 @@ await runProcess({
   server: serverOptions,
   open({ settings, log, now }) {
     const { ENCRYPTION_KEY: encryptionKey, BASE_PATH: basePath } = settings
-    const { store: bus, engine } = openBus(settings.MESSAGING_URL, { name: 'gateway', log })
+    const { store: bus, engine } = openBus(settings, { name: 'gateway', log })
     const found = (urls: readonly string[]) => replicas({ urls, basePath, now, log })
     const services = {
       catalog: found(settings.CATALOG_URL),

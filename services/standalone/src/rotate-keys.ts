@@ -5,7 +5,7 @@ import { join, resolve } from 'node:path'
 import { parseArgs } from 'node:util'
 import { subjects } from '@gantry/contracts'
 import { sqliteBus } from '@gantry/embedded'
-import { openBus } from '@gantry/hosting'
+import { busSettings, openBus } from '@gantry/hosting'
 import {
   type Bus,
   BusUnavailable,
@@ -24,7 +24,7 @@ const UNKNOWN = 'no answer in time: GET /.well-known/jwks.json tells whether the
 const TRIES = 3
 const TIMEOUT_MS = 5_000
 
-const schema = z.object({ DATA_DIR: z.string().default('./data'), MESSAGING_URL: z.string().optional() })
+const schema = busSettings.partial().extend({ DATA_DIR: z.string().default('./data') })
 const Rotated = z.object({ kid: z.string(), signsFrom: z.string() })
 
 class Refused extends Error {}
@@ -40,10 +40,13 @@ function compromisedAsked(): boolean {
 
 /** The bus of the service that is running: the one that MESSAGING_URL names, or that of the data folder. */
 function findBus(): Bus {
-  const { DATA_DIR, MESSAGING_URL } = readSettings(schema, process.env)
+  const { DATA_DIR, MESSAGING_URL, ...settings } = readSettings(schema, process.env)
   if (MESSAGING_URL) {
     const quiet = () => {}
-    return openBus(MESSAGING_URL, { name: 'operator', log: { info: quiet, warn: quiet, error: quiet } }).store
+    return openBus(
+      { MESSAGING_URL, ...settings },
+      { name: 'operator', log: { info: quiet, warn: quiet, error: quiet } },
+    ).store
   }
   const path = join(resolve(DATA_DIR), 'messages.db')
   if (!existsSync(path)) throw new Refused(NOBODY)

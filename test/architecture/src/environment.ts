@@ -4,7 +4,11 @@ import { isSource, isTest, withoutComments } from './source.ts'
 /** Where a process begins: these read the environment once and hand on what they read. */
 const ROOTS = /\/(main|config|settings)\.ts$|^bin\//
 /** Commands beside the services. */
-const COMMANDS = new Set(['services/standalone/src/rebuild.ts', 'packages/demo/src/receiver.ts'])
+const COMMANDS = new Set([
+  'services/standalone/src/rebuild.ts',
+  'services/standalone/src/rotate-keys.ts',
+  'packages/demo/src/receiver.ts',
+])
 
 /** The environment is read where a process begins, and nowhere else. */
 export function environmentReaders(file: ProjectFile): string[] {

@@ -1,7 +1,8 @@
 import { join } from 'node:path'
 import { freePort } from '@gantry/engines'
-import { openBus } from '@gantry/hosting'
+import { busSettings, openBus } from '@gantry/hosting'
 import type { Bus } from '@gantry/messaging'
+import { readSettings } from '@gantry/service-kit'
 import { startDeploymentAgent } from '@gantry/standalone/deployment-agent'
 import { pino } from 'pino'
 import { type Engines, startEngines } from './engines.ts'
@@ -28,7 +29,7 @@ export interface ClusterOptions {
   gateways?: number
   /** What every process gets beside what the cluster decides. */
   environment: NodeJS.ProcessEnv
-  /** What one process gets beside that, by its name, such as catalog-2. */
+  /** What one process gets beside that, by its name, such as catalog-2 or deployment-agent. */
   ownEnvironment?(name: string): NodeJS.ProcessEnv
   say(line: string): void
 }
@@ -85,7 +86,8 @@ export async function startCluster({
     edges.push(start(name, 'gateway', port, settings.host))
   }
   const log = pino({ level: 'silent' })
-  const bus: Bus = openBus(engines.urls.MESSAGING_URL, { name: 'deployment-agent', log }).store
+  const onBus = readSettings(busSettings, { ...every, ...ownEnvironment('deployment-agent') })
+  const bus: Bus = openBus(onBus, { name: 'deployment-agent', log }).store
   const agent = startDeploymentAgent(bus, log)
 
   const stop = async () => {

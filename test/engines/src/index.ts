@@ -1,3 +1,4 @@
+export { type Certificates, makeCertificates } from './certificates.ts'
 export type { Engine, Found, StartOptions } from './engine.ts'
 export { findEventStore, HOW_TO_HAVE_EVENT_STORE } from './find-event-store.ts'
 export { findMongo } from './find-mongo.ts'

@@ -1,0 +1,438 @@
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises'
+import { createServer, type Server } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { type Certificates, type Engine, findNats, freePort, makeCertificates } from '@gantry/engines'
+import { openBus } from '@gantry/hosting'
+import type { Bus, Json } from '@gantry/messaging'
+import { afterAll, beforeAll, describe, expect, onTestFinished, test, vi } from 'vitest'
+import { type Cluster, startCluster } from './src/cluster.ts'
+import { readClusterSettings } from './src/settings.ts'
+
+const ROOT = join(import.meta.dirname, '../..')
+const CONFIG = join(ROOT, 'deploy/nats/nats-server.conf')
+const START_MS = 300_000
+/** What the invariant says of revocation. */
+const REVOKED_WITHIN_MS = 1_000
+/** And while nobody can be told: as long as a gateway believes what it was told. */
+const BELIEVED_MS = 5_000
+const LOGINS = 40
+const REQUESTS = 2_000
+const USERS = ['catalog', 'identity', 'media', 'notifier', 'gateway', 'agent', 'producer', 'operator']
+
+const folder = await mkdtemp(join(tmpdir(), 'gantry-secured-'))
+const certificates = await makeCertificates(folder)
+const found = await findNats()
+const usable = certificates && found.found && (found.kind === 'path' || found.kind === 'installed')
+const why = certificates ? 'no nats-server on the PATH, nor one that can be installed' : 'no openssl'
+if (!usable) process.stdout.write(`skipped: NATS with TLS and a user for each service: ${why}\n`)
+afterAll(() => rm(folder, { recursive: true, force: true }))
+
+const password = (user: string) => `${user}-keeps-this-to-itself`
+const userOf = (process: string) => process.replace(/-\d$/, '')
+
+describe.skipIf(!usable)('On a NATS with TLS and a user for each service', () => {
+  let nats: Engine
+  let messaging: string
+  let tls: Certificates
+  let cluster: Cluster
+  let gateways: string[]
+  let receiver: Server
+  const deliveries: { type: string }[] = []
+  const administrator = { username: 'admin', password: 'a password for this test' }
+
+  const asUser = (user: string) => ({
+    NATS_USER: user,
+    NATS_PASSWORD: password(user === 'deployment-agent' ? 'agent' : user),
+    NATS_CA: tls.ca,
+  })
+  /** One of the gateways, by its number from 1. */
+  const gateway = (number: number) => gateways[number - 1] ?? ''
+
+  beforeAll(async () => {
+    if (!certificates || !found.found) return
+    tls = certificates
+    for (const user of USERS) process.env[`${user.toUpperCase()}_NATS_PASSWORD`] = password(user)
+    process.env.NATS_TLS_CERT = tls.certFile
+    process.env.NATS_TLS_KEY = tls.keyFile
+    nats = await found.start({ args: ['-c', CONFIG] })
+    messaging = nats.url.replace('nats:', 'tls:')
+    process.env.MESSAGING_URL = messaging
+
+    receiver = createServer(async (request, response) => {
+      let body = ''
+      for await (const chunk of request) body += chunk
+      deliveries.push(JSON.parse(body))
+      response.writeHead(204).end()
+    }).listen(0, '127.0.0.1')
+    await once(receiver, 'listening')
+    const settings = readClusterSettings({
+      DATA_DIR: join(folder, 'data'),
+      PORT: String(await freePort()),
+      HOST: '127.0.0.1',
+      EVENT_STORE_URL: `sqlite:${join(folder, 'events.db')}`,
+      READ_MODEL_URL: `sqlite:${join(folder, 'read-models.db')}`,
+      MESSAGING_URL: messaging,
+      GANTRY_ADMIN_PASSWORD: administrator.password,
+    })
+    cluster = await startCluster({
+      settings,
+      replicas: 1,
+      gateways: 2,
+      environment: {
+        PATH: process.env.PATH,
+        WEBHOOK_ALLOWED_CIDRS: '127.0.0.0/8',
+        LOGIN_LIMIT_PER_MINUTE: String(LOGINS),
+        RATE_LIMIT_PER_MINUTE: String(REQUESTS),
+        TRUST_PROXY: '127.0.0.1',
+      },
+      ownEnvironment: name => asUser(userOf(name)),
+      say: () => {},
+    })
+    gateways = cluster.processes
+      .filter(({ name }) => name.startsWith('gateway'))
+      .map(({ port }) => `http://127.0.0.1:${port}`)
+  }, START_MS)
+
+  afterAll(async () => {
+    await cluster?.stop()
+    await nats?.stop()
+    receiver?.close()
+  }, 60_000)
+
+  let addresses = 0
+  /** Somewhere that nobody counted anything of. */
+  const elsewhere = () => `198.51.100.${++addresses}`
+  const logIn = async (at: number, who = administrator, address = elsewhere()) => {
+    const answer = await fetch(`${gateway(at)}/login`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json', 'x-forwarded-for': address },
+      body: JSON.stringify(who),
+    })
+    return { status: answer.status, authorization: answer.headers.get('authorization') ?? '' }
+  }
+  // biome-ignore lint/suspicious/noExplicitAny: bodies are as different as the operations
+  type Body = any
+  const call = async (
+    at: number,
+    authorization: string,
+    method: string,
+    path: string,
+    body?: object | FormData,
+  ): Promise<{ status: number; body: Body }> => {
+    const json = body !== undefined && !(body instanceof FormData)
+    const answer = await fetch(`${gateway(at)}${path}`, {
+      method,
+      headers: { authorization, ...(json && { 'content-type': 'application/json' }) },
+      ...(body && { body: json ? JSON.stringify(body) : (body as FormData) }),
+    })
+    const text = await answer.text()
+    return { status: answer.status, body: isJson(answer) && text !== '' ? JSON.parse(text) : text }
+  }
+  const isJson = ({ headers }: Response) => /[/+]json\b/.test(headers.get('content-type') ?? '')
+  const eventually = <T>(expectation: () => T | Promise<T>) =>
+    vi.waitFor(expectation, { timeout: 30_000, interval: 50 })
+
+  test('everything works, whichever service and gateway it takes', async () => {
+    const { authorization } = await logIn(1)
+    expect(authorization).toMatch(/^Bearer /)
+    const one = (method: string, path: string, body?: object | FormData) =>
+      call(1, authorization, method, path, body)
+    const other = (path: string) => call(2, authorization, 'GET', path)
+
+    const hook = await one('POST', '/webhooks', {
+      displayName: 'All',
+      url: `http://127.0.0.1:${(receiver.address() as AddressInfo).port}/`,
+      active: true,
+      eventTypes: ['API_CREATED', 'API_DEPLOYED', 'API_IMAGE_UPDATED', 'PRODUCT_API_ADDED'],
+    })
+    expect(hook.status).toBe(201)
+    const named = { name: 'secured', displayName: 'Secured', status: 'ACTIVE', tags: [] }
+    const { body: api } = await one('POST', '/apis', named)
+    const form = new FormData()
+    form.set('file', new Blob(['<svg xmlns="http://www.w3.org/2000/svg" width="1" height="1"/>']), 'a.svg')
+    expect((await one('PUT', `/apis/${api.id}/image`, form)).status).toBe(200)
+    expect((await other(`/apis/${api.id}`)).body.hasImage).toBe(true)
+
+    const environment = '9c1c3a52-7d0e-4a53-8a3e-0d9b9f0f7c21'
+    expect((await one('PUT', `/environments/${environment}/apis/${api.id}`)).status).toBe(202)
+    await eventually(async () =>
+      expect((await other(`/apis/${api.id}`)).body.deploymentStatus).toBe('DEPLOYED'),
+    )
+    const product = '2f0c3a52-7d0e-4a53-8a3e-0d9b9f0f7c22'
+    const added = { specversion: '1.0', id: 'p1', source: '/products', type: 'PRODUCT_API_ADDED' }
+    const event = await one('POST', '/events', { ...added, data: { product, api: api.id } })
+    expect(event.status).toBe(202)
+    await eventually(async () => expect((await other(`/apis?product=${product}`)).body.totalElements).toBe(1))
+    await eventually(() =>
+      expect(new Set(deliveries.map(({ type }) => type))).toEqual(
+        new Set(['API_CREATED', 'API_DEPLOYED', 'API_IMAGE_UPDATED', 'PRODUCT_API_ADDED']),
+      ),
+    )
+    const streamed = await eventually(async () => {
+      const { body: text } = await call(2, authorization, 'GET', '/events?follow=false')
+      for (const source of ['catalog', 'identity', 'media', 'notifier', '/products'])
+        expect(text).toContain(`"source":"${source}"`)
+      return text
+    })
+    expect(streamed).toContain('"API_DEPLOYED"')
+  }, 120_000)
+
+  describe('a user', () => {
+    /** A connection as that user, and what the server complains about. */
+    const connect = async (user: string, settings: object = {}) => {
+      const said: string[] = []
+      const log = { info: (_: object, line: string) => said.push(line), warn() {}, error() {} }
+      const opened = openBus({ MESSAGING_URL: messaging, ...asUser(user), ...settings }, { name: user, log })
+      onTestFinished(() => opened.store.close())
+      return { bus: opened.store, said }
+    }
+    const message = (subject: string) => ({
+      id: crypto.randomUUID(),
+      subject,
+      data: { forged: true } as Json,
+    })
+    const readFirst = async (bus: Bus, subject: string) => {
+      const options = { subjects: [subject], after: 0, live: false, signal: AbortSignal.timeout(10_000) }
+      for await (const { subject: read } of bus.read(options)) return read
+      return undefined
+    }
+    const consumeFirst = async (bus: Bus, consumer: string, subject: string) => {
+      const signal = AbortSignal.timeout(10_000)
+      for await (const { message: read } of bus.consume({ consumer, subjects: [subject], signal }))
+        return read.subject
+      return undefined
+    }
+
+    test.each([
+      ['catalog', 'events.identity.USER_CREATED'],
+      ['catalog', 'events.notifier.WEBHOOK_CREATED'],
+      ['catalog', 'platform.events'],
+      ['identity', 'events.catalog.API_DELETED'],
+      ['media', 'deployments.reported'],
+      ['notifier', 'events.catalog.API_DELETED'],
+      ['gateway', 'events.identity.USER_UPDATED'],
+      ['deployment-agent', 'events.catalog.API_DEPLOYED'],
+      ['operator', 'events.catalog.API_DELETED'],
+    ])('%s publishes nothing on %s', async (user, subject) => {
+      const { bus } = await connect(user)
+      await expect(bus.publish([message(subject)])).rejects.toThrow(/ermissions Violation/i)
+    })
+
+    test.each([
+      ['catalog', 'events.notifier.*'],
+      ['identity', 'events.catalog.*'],
+      ['media', 'events.notifier.*'],
+      ['deployment-agent', 'events.>'],
+    ])('%s reads nothing of %s', async (user, subject) => {
+      const { bus } = await connect(user)
+      await expect(readFirst(bus, subject)).rejects.toThrow(/ermissions Violation/i)
+      for (const consumer of [user, 'catalog-media', 'notifier', 'mine'])
+        await expect(consumeFirst(bus, consumer, subject)).rejects.toThrow(/ermissions Violation/i)
+    })
+
+    test.each([
+      ['catalog', 'gateway.rate-counts', { from: 'x', more: {} }],
+      ['media', 'identity.principal-changed', { userId: 'x' }],
+      ['catalog', 'identity.keys-changed', {}],
+      ['gateway', 'notifier.webhook-changed', { id: 'x' }],
+    ])('%s tells nobody on %s', async (user, subject, data) => {
+      const { bus, said } = await connect(user)
+      await bus.ping()
+      await bus.broadcast(subject, data as Json)
+      await eventually(() =>
+        expect(said.join('\n')).toMatch(new RegExp(`PERMISSIONS_VIOLATION: publish of ${subject}`)),
+      )
+    })
+
+    test.each([
+      ['identity', '_INBOX.>'],
+      ['catalog', '_INBOX.notifier.>'],
+      ['notifier', 'identity.authenticate'],
+      ['media', 'gateway.rate-counts'],
+    ])('%s hears nothing on %s', async (user, subject) => {
+      const { bus, said } = await connect(user)
+      await bus.ping()
+      const stop = bus.listen(subject, () => {})
+      onTestFinished(stop)
+      await eventually(() =>
+        expect(said.join('\n')).toContain(`PERMISSIONS_VIOLATION: subscription of ${subject}`),
+      )
+    })
+
+    test('may what is its own, so that it is permissions that refuse the rest', async () => {
+      const { bus } = await connect('notifier')
+      expect(await readFirst(bus, 'events.catalog.*')).toMatch(/^events\.catalog\./)
+    })
+
+    test.each([
+      ['with a wrong password', { NATS_PASSWORD: 'wrong' }, /refuses the user, password/],
+      ['who says nothing of who it is', { NATS_USER: '', NATS_PASSWORD: '' }, /refuses the user, password/],
+      ['who does not know the authority', { NATS_CA: undefined }, /certificate/],
+    ])('%s is refused, and told why without a secret', async (_, settings, reason) => {
+      const { bus, said } = await connect('catalog', settings)
+      await expect(bus.ping()).rejects.toThrow(reason)
+      expect(said.join('\n')).toMatch(reason)
+      expect(said.join('\n')).not.toContain(password('catalog'))
+    })
+  })
+
+  describe('two gateways', () => {
+    /** A new user, and what he logs in with. */
+    const newUser = async (admin: string) => {
+      const who = { username: `user-${addresses++}`, password: 'correct horse battery' }
+      const created = await call(1, admin, 'POST', '/users', {
+        ...who,
+        displayName: who.username,
+        email: `${who.username}@example.com`,
+        role: 'ADMIN',
+      })
+      expect(created.status, JSON.stringify(created.body)).toBe(201)
+      return { id: created.body.id as string, who, record: created.body }
+    }
+    /** Milliseconds until the gateway refuses the credential, from now. */
+    const untilRefused = async (at: number, authorization: string) => {
+      const since = performance.now()
+      while ((await call(at, authorization, 'GET', '/apis?size=1')).status !== 401)
+        if (performance.now() - since > 20_000) throw new Error('it is not refused at all')
+      return performance.now() - since
+    }
+    const measure = async (revoke: () => Promise<{ status: number }>, authorization: string) => {
+      for (const at of [1, 2]) expect((await call(at, authorization, 'GET', '/apis?size=1')).status).toBe(200)
+      const { status } = await revoke()
+      expect(status).toBeLessThan(300)
+      return Math.max(...(await Promise.all([1, 2].map(at => untilRefused(at, authorization)))))
+    }
+    const report = (what: string, times: number[]) =>
+      process.stdout.write(
+        `${what}: refused by both gateways after ${times.map(ms => ms.toFixed(0)).join(', ')} ms\n`,
+      )
+
+    const accessToken = async (authorization: string) => {
+      const made = await call(1, authorization, 'POST', '/accessTokens', { name: 't', scopes: ['API_READ'] })
+      expect(made.status).toBe(201)
+      return { id: made.body.id as string, authorization: `Bearer ${made.body.token}` }
+    }
+
+    test('refuse a deleted token, and users who are locked, logged out or removed, within a second', async () => {
+      const admin = (await logIn(1)).authorization
+      const times: number[] = []
+      for (let round = 0; round < 5; round++) {
+        const token = await accessToken(admin)
+        times.push(
+          await measure(() => call(1, admin, 'DELETE', `/accessTokens/${token.id}`), token.authorization),
+        )
+      }
+      report('a deleted access token', times)
+
+      const locked: number[] = []
+      for (const end of ['lock', 'remove', 'log out']) {
+        const { id, who, record } = await newUser(admin)
+        const { authorization } = await logIn(2, who)
+        const revoke = {
+          lock: () => call(1, admin, 'PUT', `/users/${id}`, { ...record, status: 'INACTIVE' }),
+          remove: () => call(1, admin, 'DELETE', `/users/${id}`),
+          'log out': () => call(1, authorization, 'POST', '/logout'),
+        }[end]
+        locked.push(await measure(revoke ?? (() => call(1, admin, 'GET', '/')), authorization))
+      }
+      report('a user locked, removed, logged out', locked)
+      for (const ms of [...times, ...locked]) expect(ms).toBeLessThan(REVOKED_WITHIN_MS)
+    }, 120_000)
+
+    test('count logins of an address together', async () => {
+      await sameMinute(async () => {
+        const address = elsewhere()
+        const nobody = { username: '', password: '' }
+        const answers = await Promise.all(
+          Array.from({ length: LOGINS }, () => [1, 2].map(at => logIn(at, nobody, address))).flat(),
+        )
+        return answers.filter(({ status }) => status !== 429).length
+      }, LOGINS)
+    }, 120_000)
+
+    test('count requests of a user together', async () => {
+      const admin = (await logIn(1)).authorization
+      await sameMinute(async () => {
+        const { who } = await newUser(admin)
+        const { authorization } = await logIn(2, who)
+        let allowed = 0
+        const send = async (at: number) => {
+          for (let n = 0; n < (0.6 * REQUESTS) / 4; n++)
+            if ((await call(at, authorization, 'GET', '/apis?size=1')).status === 200) allowed++
+        }
+        await Promise.all([1, 2, 1, 2, 1, 2, 1, 2].map(send))
+        return allowed
+      }, REQUESTS)
+    }, 180_000)
+
+    /** Windows end at full minutes: what a new one let in is not counted. */
+    const sameMinute = async (burst: () => Promise<number>, limit: number) => {
+      const minute = () => Math.floor(Date.now() / 60_000)
+      for (;;) {
+        const before = minute()
+        const allowed = await burst()
+        if (minute() !== before) continue
+        process.stdout.write(`${allowed} of a limit of ${limit} were let in\n`)
+        expect(allowed).toBeGreaterThanOrEqual(limit)
+        expect(allowed).toBeLessThanOrEqual(limit * 1.05)
+        return
+      }
+    }
+
+    test('follow keys that are rotated, and refuse at once what those signed that became known', async () => {
+      const { authorization } = await logIn(1)
+      const rotate = async (...args: string[]) => {
+        const child = spawn(
+          process.execPath,
+          [join(ROOT, 'services/standalone/src/rotate-keys.ts'), ...args],
+          { env: { ...process.env, ...asUser('operator') } },
+        )
+        let output = ''
+        for (const stream of [child.stdout, child.stderr]) stream.on('data', chunk => (output += chunk))
+        await once(child, 'close')
+        return output
+      }
+      expect(await rotate()).toContain('no login ends because of it')
+      for (const at of [1, 2]) expect((await call(at, authorization, 'GET', '/apis?size=1')).status).toBe(200)
+      expect(await rotate('--compromised')).toContain('has ended')
+      const times = await Promise.all([1, 2].map(at => untilRefused(at, authorization)))
+      for (const ms of times) expect(ms).toBeLessThan(REVOKED_WITHIN_MS)
+    }, 60_000)
+
+    test('without NATS refuse what is revoked within five seconds, and limit logins each', async () => {
+      const admin = (await logIn(1)).authorization
+      const token = await accessToken(admin)
+      await nats.faults?.kill()
+      const ms = await measure(
+        () => call(1, admin, 'DELETE', `/accessTokens/${token.id}`),
+        token.authorization,
+      )
+      report('a deleted access token while NATS is away', [ms])
+      expect(ms).toBeLessThan(BELIEVED_MS + 1_000)
+
+      await sameMinute(async () => {
+        const address = elsewhere()
+        let allowed = 0
+        for (let n = 0; n < LOGINS + 5; n++)
+          if ((await logIn(2, { username: '', password: '' }, address)).status !== 429) allowed++
+        return allowed
+      }, LOGINS)
+      await nats.faults?.restart()
+    }, 120_000)
+  })
+
+  test('no log has a password of NATS, nor a token', async () => {
+    const logs = join(folder, 'data', 'logs')
+    const files = (await readdir(logs)).filter(name => name.endsWith('.log'))
+    expect(files).toHaveLength(6)
+    for (const file of files) {
+      const text = await readFile(join(logs, file), 'utf8')
+      expect(text).toContain('"ready"')
+      expect(text).not.toMatch(/keeps-this-to-itself|pat_|Bearer e|correct horse|a password for this/)
+    }
+  })
+})
