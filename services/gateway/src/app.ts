@@ -9,16 +9,16 @@ import { credentialOf } from './credential.ts'
 import { documentation } from './documentation.ts'
 import { eventStream } from './event-stream.ts'
 import { principals } from './principals.ts'
+import type { RateCounts } from './rate-counts.ts'
 import { type RateLimits, rateLimits } from './rate-limits.ts'
 import type { GatewaySettings } from './settings.ts'
-import type { SharedCounts } from './shared-counts.ts'
 
 export interface GatewayDependencies {
   bus: Bus
   now(): Date
   log: Log
   /** Where replicas count requests together; each for itself without it. */
-  counts?: SharedCounts
+  counts?: RateCounts
 }
 
 /** The edge: who is calling, how often, and what belongs to the interface as a whole. */

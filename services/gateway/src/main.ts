@@ -1,13 +1,6 @@
 import { openBus, peers, processSettings, referenceTime, replicas, runProcess } from '@gantry/hosting'
 import { ANONYMOUS, passedPrincipals } from '@gantry/service-kit'
-import {
-  forwarding,
-  gateway,
-  gatewaySettings,
-  serverOptions,
-  sharedCounts,
-  upstreamSettings,
-} from './index.ts'
+import { forwarding, gateway, gatewaySettings, rateCounts, serverOptions, upstreamSettings } from './index.ts'
 
 await runProcess({
   name: 'gateway',
@@ -26,7 +19,7 @@ await runProcess({
     }
     let pass = () => ''
     const asking = peers({ bus, services, basePath, pass: () => pass() })
-    const edge = gateway({ bus: asking.bus, now, log, counts: sharedCounts({ bus, now }) }, settings)
+    const edge = gateway({ bus: asking.bus, now, log, counts: rateCounts({ bus, now }) }, settings)
     let unwatch: (() => void)[] = []
     /** Once all have been there, the gateway answers for those that are not. */
     let complete = false

@@ -10,8 +10,8 @@ import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { pino } from 'pino'
 import { Registry } from 'prom-client'
 import { type Gateway, gateway } from '../app.ts'
+import { rateCounts } from '../rate-counts.ts'
 import { gatewaySettings, serverOptions } from '../settings.ts'
-import { sharedCounts } from '../shared-counts.ts'
 
 export const grace: Principal = {
   userId: '22222222-2222-4222-8222-222222222222',
@@ -69,7 +69,7 @@ export async function hostEdge({
   const log = pino({ level: 'silent' })
   const now = () => new Date()
   const read = gatewaySettings.parse(settings)
-  const edge = gateway({ bus, now, log, ...(together && { counts: sharedCounts({ bus, now }) }) }, read)
+  const edge = gateway({ bus, now, log, ...(together && { counts: rateCounts({ bus, now }) }) }, read)
   const app = httpServer({
     basePath,
     log,

@@ -52,7 +52,7 @@ interface Addition {
 type Answer = Parameters<FastifyRateLimitStore['incr']>[1]
 
 /** Rate limits of all replicas together. */
-export interface SharedCounts {
+export interface RateCounts {
   Store: RateLimitStore
   /** Hears the others, until the returned function is called. */
   start(): () => void
@@ -64,13 +64,13 @@ export interface SharedCounts {
  * waits until it is heard of on the bus, whose order decides which came first: so for one round trip the limit holds for
  * all replicas together, to a twentieth. While the bus is away each counts for itself.
  */
-export function sharedCounts({
+export function rateCounts({
   bus,
   now,
 }: {
   bus: Pick<Bus, 'broadcast' | 'listen'>
   now(): Date
-}): SharedCounts {
+}): RateCounts {
   const from = randomUUID()
   const counts = new LRUCache<string, Count>({ max: KEPT })
   let additions = new Map<string, Addition>()

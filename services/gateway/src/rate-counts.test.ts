@@ -1,6 +1,6 @@
 import { BusUnavailable, type Json } from '@gantry/messaging'
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
-import { type SharedCounts, sharedCounts } from './shared-counts.ts'
+import { type RateCounts, rateCounts } from './rate-counts.ts'
 
 const WINDOW_MS = 60_000
 const LIMIT = 20
@@ -43,7 +43,7 @@ afterEach(() => {
 })
 
 const replica = () => {
-  const counts = sharedCounts({ bus, now: () => new Date(time) })
+  const counts = rateCounts({ bus, now: () => new Date(time) })
   stops.push(counts.start())
   const store = new counts.Store()
   const asked = (method: 'incr' | 'read', key: string) =>
@@ -140,7 +140,7 @@ test('a window ends for all at the full minute', async () => {
 })
 
 test('takes nothing from the bus that it does not understand', () => {
-  const counts: SharedCounts = sharedCounts({ bus, now: () => new Date(time) })
+  const counts: RateCounts = rateCounts({ bus, now: () => new Date(time) })
   const listening = vi.spyOn(bus, 'listen')
   stops.push(counts.start())
   const hear = listening.mock.calls[0]?.[1]
