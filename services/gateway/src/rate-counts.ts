@@ -77,7 +77,7 @@ export function rateCounts({
   let underWay: { number: number; additions: Map<string, Addition>; late: NodeJS.Timeout } | undefined
   let number = 0
   let timer: NodeJS.Timeout | undefined
-  /** Nothing that was told lately was heard: it is not worth waiting. */
+  /** Nothing was heard when it should have been: it is not worth waiting, until there is something. */
   let away = false
 
   const countOf = (key: string, window: number): Count => {
@@ -128,8 +128,8 @@ export function rateCounts({
 
   const hear = (told: Json) => {
     const { from: other, number: heard, more = {}, all = {}, asks } = Told.parse(told)
+    away = false
     if (other === from) {
-      away = false
       if (heard === underWay?.number) settle()
       return
     }
