@@ -25,6 +25,12 @@ const programs = {
   service: 'services/{name}/src/main.ts',
 }
 
+/**
+ * What scripts have turbo run.
+ * @type {Record<string, string[]>}
+ */
+const suites = { test: ['check', 'test'], journeys: ['journeys'] }
+
 /** More room for the young generation: a server's garbage is mostly that of requests that have just ended. */
 const FLAGS = ['--max-semi-space-size=32']
 
@@ -33,16 +39,20 @@ const screen = terminal(process.stderr)
 
 /**
  * Runs one script to its end.
- * @param {string} script `test` or a key of `programs`
+ * @param {string} script a key of `suites` or of `programs`
  * @param {string[]} args what the user added after `--`
  * @returns {Promise<number>} the exit code
  */
 async function launch(script, args) {
-  const program = script === 'test' ? undefined : programPath(script, args)
-  if (!program) forgetResults(root)
+  const tasks = suites[script]
+  if (tasks) {
+    forgetResults(root, tasks.includes('test') ? undefined : tasks)
+    await install(root, screen)
+    return runTasks(runtime(root), tasks, args)
+  }
+  const program = programPath(script, args)
   await install(root, screen)
-  const node = runtime(root)
-  return program ? runProgram(node, program.path, program.args) : runTests(node, args)
+  return runProgram(runtime(root), program.path, program.args)
 }
 
 /**
@@ -54,7 +64,7 @@ function programPath(script, args) {
   if (!pattern)
     throw new Trouble(
       `There is no script "${script}".`,
-      `There are: test, ${Object.keys(programs).join(', ')}.`,
+      `There are: ${[...Object.keys(suites), ...Object.keys(programs)].join(', ')}.`,
     )
   const named = pattern.includes('{name}')
   const [name, ...others] = args
@@ -75,15 +85,16 @@ async function runProgram(node, path, args) {
 }
 
 /**
- * Formatter, linter, types and the tests of every workspace; a failure in one does not keep the others from running.
+ * Tasks of every workspace; a failure in one does not keep the others from running.
  * @param {string} node
+ * @param {string[]} tasks
  * @param {string[]} args further arguments of turbo, for example `--filter=@gantry/catalog`
  */
-async function runTests(node, args) {
+async function runTasks(node, tasks, args) {
   const turbo = join(root, 'node_modules/turbo/bin/turbo')
   const flags = ['--continue=always', '--log-order=grouped']
   const { coloured } = terminal(process.stdout)
-  const ended = await runChild(node, [turbo, 'run', 'check', 'test', ...flags, ...args], {
+  const ended = await runChild(node, [turbo, 'run', ...tasks, ...flags, ...args], {
     cwd: root,
     env: {
       ...environment(node),
@@ -95,7 +106,10 @@ async function runTests(node, args) {
     },
   })
   const code = exitCode(ended)
-  for (const line of describeCount(countTests(root), { succeeded: code === 0, all: args.length === 0 }))
+  for (const line of describeCount(countTests(root), {
+    succeeded: code === 0,
+    all: args.length === 0 && tasks.includes('test'),
+  }))
     console.log(line)
   return code
 }

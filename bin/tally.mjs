@@ -1,5 +1,5 @@
-// Counts what the test runs of the workspaces left in their .cache/tests.json. Run by itself it prints the one plain
-// line that the last `npm test` comes to.
+// Counts what the test runs of the workspaces left in their .cache. Run by itself it prints the one plain line that the
+// last `npm test` comes to, with the journeys that were run since.
 import { existsSync, readdirSync, readFileSync, rmSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -12,15 +12,21 @@ import { fileURLToPath } from 'node:url'
  *   `failures` are the names of the failed tests, `silent` the workspaces where no test was run
  */
 
-/** @param {string} folder of a workspace */
-const resultsFile = folder => join(folder, '.cache/tests.json')
+/**
+ * Where a task of a workspace leaves its results: `test`, or the `journeys` that take longer.
+ * @param {string} folder of a workspace
+ * @param {string} task
+ */
+const resultsFile = (folder, task) => join(folder, '.cache', task === 'test' ? 'tests.json' : `${task}.json`)
 
 /**
  * Removes the results of earlier runs, so that none is counted twice.
  * @param {string} root
+ * @param {string[]} tasks
  */
-export function forgetResults(root) {
-  for (const folder of workspaces(root)) rmSync(resultsFile(join(root, folder)), { force: true })
+export function forgetResults(root, tasks = ['test', 'journeys']) {
+  for (const folder of workspaces(root))
+    for (const task of tasks) rmSync(resultsFile(join(root, folder), task), { force: true })
 }
 
 /**
@@ -32,13 +38,20 @@ export function countTests(root) {
   /** @type {Count} */
   const count = { passed: 0, failed: 0, skipped: 0, failures: [], silent: [] }
   for (const folder of workspaces(root)) {
-    const file = resultsFile(join(root, folder))
-    const report = existsSync(file) ? JSON.parse(readFileSync(file, 'utf8')) : { testResults: [] }
-    if (report.testResults.length === 0) count.silent.push(folder)
-    addReport(count, folder, report)
+    const [tests, journeys] = ['test', 'journeys'].map(task =>
+      reportOf(resultsFile(join(root, folder), task)),
+    )
+    if (tests.testResults.length === 0) count.silent.push(folder)
+    for (const report of [tests, journeys]) addReport(count, folder, report)
   }
   return count
 }
+
+/**
+ * @param {string} file
+ * @returns {Report} an empty one where nothing was run
+ */
+const reportOf = file => (existsSync(file) ? JSON.parse(readFileSync(file, 'utf8')) : { testResults: [] })
 
 /**
  * @param {Count} count

@@ -21,6 +21,9 @@ function tested() {
       file(`${root}/packages/ledger/src/page.test.ts`, 'passed', 'passed', 'todo'),
     ],
   })
+  write('packages/ledger/.cache/journeys.json', {
+    testResults: [file(`${root}/packages/ledger/journeys/far.journey.ts`, 'passed', 'passed')],
+  })
   write('services/catalog/.cache/tests.json', {
     testResults: [file(`${root}/services/catalog/src/api.test.ts`, 'failed')],
   })
@@ -30,7 +33,7 @@ function tested() {
 describe('the count of tests', () => {
   test('adds up the workspaces; a file that cannot be loaded is one failure', () => {
     expect(countTests(tested())).toEqual({
-      passed: 2,
+      passed: 3,
       failed: 2,
       skipped: 2,
       failures: [
@@ -46,7 +49,7 @@ describe('the count of tests', () => {
       'FAILED packages/ledger/src/book.test.ts: story 2',
       'FAILED services/catalog/src/api.test.ts: could not be run',
       'No tests were run in test/journeys',
-      'Tests: 2 passed, 2 failed, 2 skipped.',
+      'Tests: 3 passed, 2 failed, 2 skipped.',
     ])
   })
 
