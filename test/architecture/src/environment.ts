@@ -2,12 +2,13 @@ import type { ProjectFile } from './project-files.ts'
 import { isSource, isTest, withoutComments } from './source.ts'
 
 /** Where a process begins: these read the environment once and hand on what they read. */
-const ROOTS = /\/(main|config|settings)\.ts$|^bin\//
+const ROOTS = /\/(main|config|settings)\.ts$|^bin\/|(^|\/)vitest(\.\w+)?\.config\.ts$/
 /** Commands beside the services. */
 const COMMANDS = new Set([
+  'deploy/compose/secrets.mjs',
+  'packages/demo/src/receiver.ts',
   'services/standalone/src/rebuild.ts',
   'services/standalone/src/rotate-keys.ts',
-  'packages/demo/src/receiver.ts',
 ])
 
 /** The environment is read where a process begins, and nowhere else. */
