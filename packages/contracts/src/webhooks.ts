@@ -251,6 +251,117 @@ export const rotateWebhookSecret = operation({
   problems: ['webhook-not-found'],
 })
 
+const time = z.iso
+  .datetime({ offset: true })
+  .transform(value => new Date(value).toISOString())
+  .meta({ override: { type: 'string', format: 'date-time', pattern: undefined } })
+
+export const RecoveryInput = z
+  .object({
+    from: time.meta({ description: 'Events from then on; not longer ago than deliveries are kept' }),
+    to: time.nullish().meta({ description: 'Events until then, which has passed; now when absent' }),
+  })
+  .meta({ id: 'RecoveryInput' })
+export type RecoveryInput = z.infer<typeof RecoveryInput>
+
+export const RecoveryRecord = z
+  .object({
+    id: z.uuid(),
+    webhook: z.uuid(),
+    from: Timestamp,
+    to: Timestamp,
+    status: z.enum(['RUNNING', 'COMPLETED', 'CANCELLED']),
+    progress: z.number().min(0).max(1).meta({ description: 'How much of the events has been gone through' }),
+    examined: z.int().meta({ description: 'Events so far that the webhook asks for' }),
+    recovered: z.int().meta({ description: 'Those of them that had not arrived and are delivered now' }),
+    createdAt: Timestamp,
+    finishedAt: Timestamp.nullable(),
+  })
+  .meta({ id: 'Recovery' })
+export type RecoveryRecord = z.infer<typeof RecoveryRecord>
+
+const RecoveryPath = z.object({ webhook_id: Uuid, recovery_id: Uuid })
+const recovery = {
+  id: '3c9e1b7a-5d2f-4e80-9a61-7b0c4d8e2f15',
+  webhook: record.id,
+  from: '2026-11-20T09:30:00.000Z',
+  to: '2026-11-21T09:30:00.000Z',
+  status: 'RUNNING',
+  progress: 0.25,
+  examined: 120,
+  recovered: 31,
+  createdAt: '2026-11-21T09:30:00.000Z',
+  finishedAt: null,
+}
+
+export const recoverWebhook = operation({
+  ...deliveries,
+  id: 'recoverWebhook',
+  method: 'POST',
+  path: '/webhooks/{webhook_id}/recover',
+  summary: 'Deliver events that did not arrive',
+  description:
+    'Makes deliveries of the events in a range of time that the webhook asks for now and for which it has no delivery, since it was inactive or not there, and tries those again that were given up. What arrived, is pending or was cancelled is left alone.',
+  scope: 'WEBHOOKS_WRITE',
+  params: WebhookPath,
+  body: RecoveryInput,
+  bodyExample: { from: recovery.from, to: recovery.to },
+  answers: {
+    202: {
+      description: 'The recovery, which goes on by itself',
+      schema: RecoveryRecord,
+      headers: { Location: 'Path of the recovery' },
+      example: { ...recovery, progress: 0, examined: 0, recovered: 0 },
+    },
+  },
+  problems: ['webhook-not-found', 'webhook-inactive'],
+  idempotent: true,
+})
+
+export const listRecoveries = operation({
+  ...deliveries,
+  id: 'listRecoveries',
+  method: 'GET',
+  path: '/webhooks/{webhook_id}/recoveries',
+  summary: 'List the recoveries of a webhook',
+  scope: 'WEBHOOKS_READ',
+  params: WebhookPath,
+  query: z.object(paging(['createdAt', 'status'], 'createdAt,desc')),
+  answers: { 200: { description: 'A page of recoveries', schema: pageOf(RecoveryRecord, 'RecoveryPage') } },
+  problems: ['webhook-not-found'],
+})
+
+export const getRecovery = operation({
+  ...deliveries,
+  id: 'getRecovery',
+  method: 'GET',
+  path: '/webhooks/{webhook_id}/recoveries/{recovery_id}',
+  summary: 'Get a recovery',
+  scope: 'WEBHOOKS_READ',
+  params: RecoveryPath,
+  answers: { 200: { description: 'The recovery', schema: RecoveryRecord, example: recovery } },
+  problems: ['webhook-not-found', 'recovery-not-found'],
+})
+
+export const cancelRecovery = operation({
+  ...deliveries,
+  id: 'cancelRecovery',
+  method: 'POST',
+  path: '/webhooks/{webhook_id}/recoveries/{recovery_id}/cancel',
+  summary: 'Cancel a recovery',
+  description: 'Deliveries that it has made stay.',
+  scope: 'WEBHOOKS_WRITE',
+  params: RecoveryPath,
+  answers: {
+    200: {
+      description: 'The recovery',
+      schema: RecoveryRecord,
+      example: { ...recovery, status: 'CANCELLED' },
+    },
+  },
+  problems: ['webhook-not-found', 'recovery-not-found', 'recovery-not-running'],
+})
+
 export const EventTypeRecord = z
   .object({
     name: z.string(),

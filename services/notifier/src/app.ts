@@ -32,6 +32,11 @@ import {
 import { publicEvents } from './public-events.ts'
 import { reactionsOf, reactsTo } from './reactions.ts'
 import { readingAhead } from './reading-ahead.ts'
+import { startRecoverer } from './recovery/recoverer.ts'
+import { type RecoveryCommand, recoveryDecider } from './recovery/recovery.decide.ts'
+import { projectRecovery, recoveries } from './recovery/recovery.projection.ts'
+import { recoveryRoutes } from './recovery/recovery.routes.ts'
+import type { RecoveryEvent, RecoveryState } from './recovery/recovery.ts'
 import { type Resolve, systemResolve } from './sending/connect.ts'
 import { sender } from './sending/post.ts'
 import type { NotifierSettings } from './settings.ts'
@@ -89,12 +94,22 @@ export function notifierService(
     project: async (id, snapshot, events) => readModels.write(projected(id, snapshot, events)),
     cacheSize: KEPT_DELIVERIES,
   })
+  const recovery = aggregate<RecoveryState, RecoveryCommand, RecoveryEvent>({
+    eventStore,
+    category: 'recovery',
+    decider: recoveryDecider(rules),
+    project: async (id, snapshot, events) => readModels.write(projectRecovery(id, snapshot, events)),
+  })
   const platformEvent = aggregate<PlatformEventState, PlatformEventCommand, PlatformEventEvent>({
     eventStore,
     category: 'platformevent',
     decider: platformEventDecider,
   })
-  const views = { webhooks: readModels.collection(webhooks), deliveries: readModels.collection(deliveries) }
+  const views = {
+    webhooks: readModels.collection(webhooks),
+    deliveries: readModels.collection(deliveries),
+    recoveries: readModels.collection(recoveries),
+  }
 
   const metadata = (causationId?: string): CommandMetadata => {
     const commandId = newId()
@@ -173,6 +188,7 @@ export function notifierService(
   const stopping = new AbortController()
   let projector: Projector | undefined
   let reactor: Worker | undefined
+  let recoverer: Worker | undefined
   let followers: Worker[] = []
 
   return {
@@ -182,6 +198,7 @@ export function notifierService(
       const route = router(app, admit, dependencies, 'notifier')
       webhookRoutes(route, { webhook, webhooks: views.webhooks, keys, dispatcher: dispatch })
       deliveryRoutes(route, { delivery, webhook, ...views, dispatcher: dispatch })
+      recoveryRoutes(route, { recovery, bus, ...views })
       platformEventRoutes(route, receive)
     },
     async start() {
@@ -189,16 +206,32 @@ export function notifierService(
       const projecting = startProjector({
         ...common,
         name: 'notifier.projector',
-        projections: [projectionOf(webhook, projectWebhook), projectionOf(delivery, projected)],
-        collections: [webhooks, deliveries],
+        projections: [
+          projectionOf(webhook, projectWebhook),
+          projectionOf(delivery, projected),
+          projectionOf(recovery, projectRecovery),
+        ],
+        collections: [webhooks, deliveries, recoveries],
       })
       projector = projecting
-      const streamPrefixes = ['webhook-', 'platformevent-', 'delivery-']
+      const streamPrefixes = ['webhook-', 'platformevent-', 'delivery-', 'recovery-']
       followers = [
         projecting,
         startRelay({ ...common, bus, name: 'notifier.relay', streamPrefixes, publicEvents }),
       ]
       dispatch.start()
+      recoverer = startRecoverer({
+        recovery,
+        webhook,
+        delivery,
+        ...views,
+        dispatcher: dispatch,
+        bus,
+        leases: readModels.leases,
+        holder,
+        metadata,
+        log,
+      })
       const ahead = readingAhead({
         bus,
         log,
@@ -222,7 +255,7 @@ export function notifierService(
     waitingFor: () => (projector?.caughtUp ? undefined : 'the read models of notifier'),
     async stop() {
       stopping.abort()
-      await reactor?.stop()
+      await Promise.all([reactor?.stop(), recoverer?.stop()])
       const grace = setTimeout(() => interruption.abort(), GRACE_MS)
       const end = setTimeout(() => abandonment.abort(), 2 * GRACE_MS)
       await dispatch.stop()

@@ -18,6 +18,8 @@ export function publicEvents(fact: Fact): Message[] {
     case 'WebhookDisabled':
     case 'WebhookDeleted':
       return [publicMessage('notifier', fact, change.action, streamId(fact.stream), changed(change))]
+    case 'RecoveryRequested':
+    case 'RecoveryCancelled':
     case 'RetryRequested':
     case 'DeliveryCancelled':
       return [publicMessage('notifier', fact, change.action, streamId(fact.stream), changed(change))]

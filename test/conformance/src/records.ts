@@ -128,6 +128,19 @@ export interface Delivery {
   attemptLog: Attempt[]
 }
 
+export interface Recovery {
+  id: string
+  webhook: string
+  from: string
+  to: string
+  status: 'RUNNING' | 'COMPLETED' | 'CANCELLED'
+  progress: number
+  examined: number
+  recovered: number
+  createdAt: string
+  finishedAt: string | null
+}
+
 export interface AuditRecord {
   id: string
   timestamp: string

@@ -40,7 +40,17 @@ export const auditLog = defineCollection<AuditDocument>({
 })
 
 /** Categories of all services whose events carry changes. */
-const AUDITED = ['api', 'image', 'user', 'token', 'signingkey', 'webhook', 'delivery', 'platformevent']
+const AUDITED = [
+  'api',
+  'image',
+  'user',
+  'token',
+  'signingkey',
+  'webhook',
+  'recovery',
+  'delivery',
+  'platformevent',
+]
 
 export const auditProjections: Projection[] = AUDITED.map(category =>
   projectionOfEach(category, ({ id, position, metadata }) => {

@@ -76,13 +76,13 @@ describe('the audit log', () => {
       after: { 'a.b': { $key: 1 } },
     }
     const metadata = { actor: { id: 'u1', name: 'joan' }, requestId: 'r1', at: '2026-11-21T10:00:00.000Z' }
-    for (const category of ['api', 'image', 'webhook', 'platformevent', 'delivery']) {
+    for (const category of ['api', 'image', 'webhook', 'recovery', 'platformevent', 'delivery']) {
       const event = { id: newId(), type: 'Happened', data: {}, metadata: { ...metadata, change } }
       const unchanged = { id: newId(), type: 'Unseen', data: {}, metadata }
       await eventStore.append(`${category}-1`, [event, unchanged], -1)
     }
     const { content, totalElements } = await list('user=joan')
-    expect(totalElements).toBe(5)
+    expect(totalElements).toBe(6)
     expect(content[0].details.after).toEqual({ 'a.b': { $key: 1 } })
   })
 

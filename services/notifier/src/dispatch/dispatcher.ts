@@ -53,6 +53,8 @@ export interface NewDelivery {
   committedAt?: string
   /** What the event is about, for ordered webhooks: they get its events in the order in which deliveries are made. */
   resource?: string
+  /** The recovery that makes it: its attempts have no more room than retries have. */
+  recovery?: string
 }
 
 /**
@@ -124,7 +126,7 @@ export function dispatcher(options: DispatcherOptions): Dispatcher {
   /** Executes a command that may claim a first attempt, which begins at once when there is room for it. */
   const beginning = async (
     target: WebhookDocument,
-    kind: 'first' | 'test',
+    kind: Exclude<Lane['kind'], 'turn'>,
     execute: (claim?: Claim) => Promise<Executed<DeliveryState, DeliveryEvent>>,
   ) => {
     const place = running ? placeFor(target, { webhook: target.id, kind }) : undefined
@@ -174,7 +176,7 @@ export function dispatcher(options: DispatcherOptions): Dispatcher {
 
   const make = async (
     target: WebhookDocument,
-    { id, eventId, eventType, body, committedAt, resource }: NewDelivery,
+    { id, eventId, eventType, body, committedAt, resource, recovery }: NewDelivery,
     commanded: CommandMetadata,
   ) => {
     const line = target.ordered && resource !== undefined ? await lines.last(target.id, resource) : undefined
@@ -188,6 +190,7 @@ export function dispatcher(options: DispatcherOptions): Dispatcher {
       eventType,
       body,
       committedAt,
+      recovery,
       line,
     }
     if (line?.after) {
@@ -197,7 +200,7 @@ export function dispatcher(options: DispatcherOptions): Dispatcher {
       else await makeKnown(executed)
       return executed
     }
-    const kind = eventType === 'TEST' ? 'test' : 'first'
+    const kind = eventType === 'TEST' ? 'test' : recovery === undefined ? 'first' : 'retry'
     const executed = await beginning(target, kind, claim => delivery.execute(id, { ...command, claim }))
     if (line && executed.events.length === 0) await makeKnown(executed)
     return executed

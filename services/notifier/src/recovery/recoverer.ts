@@ -1,0 +1,161 @@
+import { setTimeout as pause } from 'node:timers/promises'
+import { PublicEvent, type RecoveryRecord, subjects } from '@gantry/contracts'
+import {
+  type Aggregate,
+  AppendTooLarge,
+  type CommandMetadata,
+  type Log,
+  supervise,
+  underLease,
+  type Worker,
+} from '@gantry/event-sourcing'
+import type { Bus } from '@gantry/messaging'
+import type { Collection, Leases } from '@gantry/read-models'
+import type { DeliveryCommand } from '../delivery/delivery.decide.ts'
+import type { DeliveryDocument } from '../delivery/delivery.projection.ts'
+import type { DeliveryEvent, DeliveryState } from '../delivery/delivery.ts'
+import { pendingOf } from '../delivery/lane.ts'
+import { bodyOf, deliveryId } from '../delivery/occasion.ts'
+import type { Dispatcher } from '../dispatch/dispatcher.ts'
+import type { WebhookCommand } from '../webhook/webhook.decide.ts'
+import type { WebhookDocument } from '../webhook/webhook.projection.ts'
+import type { WebhookEvent, WebhookState } from '../webhook/webhook.ts'
+import type { RecoveryCommand } from './recovery.decide.ts'
+import type { RecoveryEvent, RecoveryState, Running } from './recovery.ts'
+
+export interface RecovererOptions {
+  recovery: Aggregate<RecoveryState, RecoveryCommand, RecoveryEvent>
+  recoveries: Collection<RecoveryRecord>
+  webhook: Aggregate<WebhookState, WebhookCommand, WebhookEvent>
+  webhooks: Collection<WebhookDocument>
+  delivery: Aggregate<DeliveryState, DeliveryCommand, DeliveryEvent>
+  deliveries: Collection<DeliveryDocument>
+  dispatcher: Dispatcher
+  bus: Bus
+  leases: Leases
+  holder: string
+  /** Circumstances of a command of the service itself. */
+  metadata(causationId?: string): CommandMetadata
+  log: Log
+}
+
+/** Events that are dealt with at a time, of each recovery in turn. */
+const BATCH = 25
+/** Between the batches: with them it bounds what recoveries take from what happens now. */
+const PAUSE_MS = 250
+const IDLE_MS = 500
+/** A webhook that has so much pending gets no more until it has taken some. */
+const BACKLOG = 250
+const MANY = 100
+
+/**
+ * Carries out recoveries, in one process at a time, by lease. What was dealt with is dealt with again when the process
+ * died before it said so, which changes nothing: the delivery of an event to a webhook always has the same id, and
+ * knows which recovery made it.
+ */
+export function startRecoverer(options: RecovererOptions): Worker {
+  const { recovery, recoveries, webhook, webhooks, delivery, deliveries, dispatcher, bus, metadata, log } =
+    options
+
+  /** Whether the event had not arrived and is delivered for this recovery, now or when it was dealt with before. */
+  const recover = async (target: WebhookDocument, event: PublicEvent, by: string): Promise<boolean> => {
+    const { id, type, time, data, subject } = event
+    const made = {
+      id: deliveryId(id, target.id),
+      eventId: id,
+      eventType: type,
+      body: bodyOf({ id, type, timestamp: time, data }),
+      resource: subject,
+      recovery: by,
+    }
+    let executed = await dispatcher.deliver(target, made, metadata(id))
+    if (executed.events.length === 0) {
+      const again: DeliveryCommand = { type: 'RecoverDelivery', metadata: metadata(id), recovery: by }
+      executed = await delivery.execute(made.id, again)
+      if (executed.events.length > 0) dispatcher.changed(executed.state)
+    }
+    return executed.state.status !== 'Absent' && executed.state.recovery === by
+  }
+
+  /** The next events of the recovery, and where they end. */
+  const nextOf = async (
+    { position, through, from, to }: Running,
+    target: WebhookDocument,
+    signal: AbortSignal,
+  ) => {
+    const found: PublicEvent[] = []
+    const enough = new AbortController()
+    const wanted = target.eventTypes.map(type => subjects.events('*', type))
+    const ending = AbortSignal.any([signal, enough.signal])
+    try {
+      for await (const message of bus.read({
+        subjects: wanted,
+        after: position,
+        live: false,
+        signal: ending,
+      })) {
+        if (message.sequence > through) break
+        const event = PublicEvent.safeParse(message.data)
+        // What is about the webhook itself is not told to it.
+        if (!event.success || event.data.subject === target.id) continue
+        if (event.data.time < from || event.data.time > to) continue
+        found.push(event.data)
+        if (found.length === BATCH) return { found, position: message.sequence }
+      }
+      return { found, position: through }
+    } finally {
+      enough.abort()
+    }
+  }
+
+  const advance = async (id: string, signal: AbortSignal): Promise<void> => {
+    const { state } = await recovery.load(id)
+    if (state.status !== 'RUNNING') return
+    const target = (await webhooks.get(state.webhook))?.doc
+    if (!target) {
+      const owner = await webhook.load(state.webhook)
+      if (owner.state.status !== 'Deleted') return
+      await recovery.execute(id, { type: 'AbandonRecovery', metadata: metadata() })
+      return
+    }
+    if (!target.active) return
+    if ((await deliveries.count({ where: { queue: pendingOf(target.id) } })) >= BACKLOG) return
+
+    const { found, position } = await nextOf(state, target, signal)
+    let recovered = 0
+    for (const event of found) {
+      if (signal.aborted) return
+      if (await recover(target, event, id).catch(refusedForSize)) recovered++
+    }
+    if (signal.aborted) return
+    const command = { after: state.position, position, examined: found.length, recovered }
+    await recovery.execute(id, { type: 'AdvanceRecovery', metadata: metadata(), ...command })
+  }
+
+  const refusedForSize = (error: unknown): false => {
+    if (!(error instanceof AppendTooLarge)) throw error
+    return false
+  }
+
+  const { leases, holder } = options
+  return supervise('notifier.recoveries', log, signal =>
+    underLease({ leases, name: 'notifier.recoveries', holder, signal }, async (_, held) => {
+      while (!held.aborted) {
+        const running = await recoveries.list({
+          where: { status: 'RUNNING' },
+          sort: [{ field: 'createdAt', direction: 'asc' }],
+          limit: MANY,
+        })
+        for (const { doc } of running) {
+          if (held.aborted) return
+          // One that cannot go on does not hold up the others.
+          await advance(doc.id, held).catch(error => {
+            if (!held.aborted)
+              log.error({ recovery: doc.id, err: error }, 'a recovery could not go on, tries again')
+          })
+        }
+        await pause(running.length > 0 ? PAUSE_MS : IDLE_MS, undefined, { signal: held }).catch(() => {})
+      }
+    }),
+  )
+}

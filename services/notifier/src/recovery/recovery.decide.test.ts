@@ -1,0 +1,113 @@
+import { storyMetadata as metadata, story } from '@gantry/event-sourcing/testing'
+import { describe, expect, test } from 'vitest'
+import { type RecoveryCommand, recoveryDecider } from './recovery.decide.ts'
+import { recordOf } from './recovery.projection.ts'
+import type { RecoveryEvent } from './recovery.ts'
+
+const HOUR_MS = 3_600_000
+const NOW = metadata.now
+const hoursAgo = (hours: number) => new Date(Date.parse(NOW) - hours * HOUR_MS).toISOString()
+const { given } = story(recoveryDecider({ retentionMs: 24 * HOUR_MS }))
+
+const fields = {
+  id: '3c9e1b7a-5d2f-4e80-9a61-7b0c4d8e2f15',
+  webhook: '7a1d2c3b-0e4f-4a5b-8c6d-9e0f1a2b3c4d',
+  from: hoursAgo(2),
+  to: hoursAgo(1),
+  after: 10,
+  through: 50,
+}
+const request = (changes: object = {}): RecoveryCommand => ({
+  type: 'RequestRecovery',
+  metadata,
+  ...fields,
+  ...changes,
+})
+const advance = (after: number, position: number): RecoveryCommand => ({
+  type: 'AdvanceRecovery',
+  metadata,
+  after,
+  position,
+  examined: 5,
+  recovered: 2,
+})
+const requested = (changes: object = {}): RecoveryEvent => ({
+  type: 'RecoveryRequested',
+  data: { ...fields, requestedAt: NOW, ...changes },
+})
+const advanced = (position: number): RecoveryEvent => ({
+  type: 'RecoveryAdvanced',
+  data: { position, examined: 5, recovered: 2, at: NOW },
+})
+const completed: RecoveryEvent = { type: 'RecoveryCompleted', data: { at: NOW } }
+const cancelled = (reason: 'requested' | 'webhook-deleted' = 'requested'): RecoveryEvent => ({
+  type: 'RecoveryCancelled',
+  data: { reason, at: NOW },
+})
+const cancel: RecoveryCommand = { type: 'CancelRecovery', metadata }
+const abandon: RecoveryCommand = { type: 'AbandonRecovery', metadata }
+
+describe('a recovery', () => {
+  test('is of a range that has passed, and ends now when it is not said when', () => {
+    given().when(request()).then(requested())
+    given()
+      .when(request({ to: null }))
+      .then(requested({ to: NOW }))
+    given(requested()).when(request()).then()
+  })
+  test.for([
+    ['ends before it begins', { from: hoursAgo(1), to: hoursAgo(2) }],
+    ['lies ahead', { to: hoursAgo(-1) }],
+    ['begins in the future', { from: hoursAgo(-1), to: null }],
+    ['goes back beyond what is kept', { from: hoursAgo(24.1) }],
+  ] as const)('is refused where the range %s', ([, changes]) => {
+    given().when(request(changes)).thenRefused('invalid-request')
+  })
+  test('goes on from where it is, and counts nothing twice', () => {
+    given(requested()).when(advance(10, 30)).then(advanced(30))
+    given(requested(), advanced(30)).when(advance(10, 30)).then()
+    given(requested(), advanced(30)).when(advance(30, 50)).then(advanced(50), completed)
+    given(requested(), advanced(50), completed).when(advance(50, 50)).then()
+  })
+  test('with nothing to go through is completed at once', () => {
+    given(requested({ through: 10 }))
+      .when(advance(10, 10))
+      .then(advanced(10), completed)
+  })
+  test('is cancelled while it runs', () => {
+    given(requested()).when(cancel).then(cancelled())
+    given(requested(), cancelled()).when(cancel).thenRefused('recovery-not-running')
+    given(requested(), cancelled()).when(advance(10, 30)).then()
+    given().when(cancel).thenRefused('recovery-not-found')
+  })
+  test('ends with its webhook', () => {
+    given(requested()).when(abandon).then(cancelled('webhook-deleted'))
+    given(requested(), cancelled()).when(abandon).then()
+  })
+  test('shows how far it is', () => {
+    const shown = (...events: RecoveryEvent[]) => {
+      const { state } = given(...events)
+      return state.status === 'Absent' ? undefined : recordOf(state)
+    }
+    expect(shown(requested())).toMatchObject({
+      status: 'RUNNING',
+      progress: 0,
+      examined: 0,
+      finishedAt: null,
+    })
+    expect(shown(requested(), advanced(30))).toMatchObject({ progress: 0.5, examined: 5, recovered: 2 })
+    expect(shown(requested(), advanced(30), advanced(50), completed)).toEqual({
+      id: fields.id,
+      webhook: fields.webhook,
+      from: fields.from,
+      to: fields.to,
+      status: 'COMPLETED',
+      progress: 1,
+      examined: 10,
+      recovered: 4,
+      createdAt: NOW,
+      finishedAt: NOW,
+    })
+    expect(shown(requested({ through: 10 }), advanced(10), completed)).toMatchObject({ progress: 1 })
+  })
+})

@@ -1,0 +1,125 @@
+import {
+  type Change,
+  type CommandMetadata,
+  type Decider,
+  type JsonObject,
+  Refusal,
+} from '@gantry/event-sourcing'
+import { evolveRecovery, initialRecovery, type RecoveryEvent, type RecoveryState } from './recovery.ts'
+
+interface Commanded {
+  metadata: CommandMetadata
+}
+
+export type RecoveryCommand =
+  | ({
+      type: 'RequestRecovery'
+      id: string
+      webhook: string
+      /** ISO 8601 UTC with milliseconds; `to` is now when it is left out. */
+      from: string
+      to?: string | null | undefined
+      /** Places on the bus between which the events lie. */
+      after: number
+      through: number
+    } & Commanded)
+  /** What lies between `after` and `position` was dealt with. */
+  | ({
+      type: 'AdvanceRecovery'
+      after: number
+      position: number
+      examined: number
+      recovered: number
+    } & Commanded)
+  | ({ type: 'CancelRecovery' } & Commanded)
+  /** Its webhook is gone. */
+  | ({ type: 'AbandonRecovery' } & Commanded)
+
+export interface RecoveryRules {
+  /** How long finished deliveries are kept, and so how far back one can tell what arrived, in milliseconds. */
+  retentionMs: number
+}
+
+export function recoveryDecider(
+  rules: RecoveryRules,
+): Decider<RecoveryState, RecoveryCommand, RecoveryEvent> {
+  return {
+    initial: initialRecovery,
+    evolve: evolveRecovery,
+    decide: (state, command) => decide(rules, state, command),
+    describe,
+  }
+}
+
+function decide(rules: RecoveryRules, state: RecoveryState, command: RecoveryCommand): RecoveryEvent[] {
+  const { now } = command.metadata
+  if (command.type === 'RequestRecovery') {
+    if (state.status !== 'Absent') return []
+    const { id, webhook, from, to: until, after, through } = command
+    const to = until ?? now
+    requireRange({ from, to, now }, rules)
+    const places = { after, through: Math.max(after, through) }
+    return [{ type: 'RecoveryRequested', data: { id, webhook, from, to, ...places, requestedAt: now } }]
+  }
+  if (state.status === 'Absent') throw new Refusal('recovery-not-found')
+
+  switch (command.type) {
+    case 'AdvanceRecovery': {
+      // Another process has gone on meanwhile, and has counted the same.
+      if (state.status !== 'RUNNING' || state.position !== command.after) return []
+      const { position, examined, recovered } = command
+      const advanced: RecoveryEvent = {
+        type: 'RecoveryAdvanced',
+        data: { position, examined, recovered, at: now },
+      }
+      return position < state.through
+        ? [advanced]
+        : [advanced, { type: 'RecoveryCompleted', data: { at: now } }]
+    }
+    case 'CancelRecovery':
+      if (state.status !== 'RUNNING')
+        throw new Refusal('recovery-not-running', { detail: `the recovery is ${state.status}` })
+      return [{ type: 'RecoveryCancelled', data: { reason: 'requested', at: now } }]
+    case 'AbandonRecovery':
+      if (state.status !== 'RUNNING') return []
+      return [{ type: 'RecoveryCancelled', data: { reason: 'webhook-deleted', at: now } }]
+    default: {
+      const missing: never = command
+      return missing
+    }
+  }
+}
+
+function requireRange(
+  { from, to, now }: { from: string; to: string; now: string },
+  { retentionMs }: RecoveryRules,
+): void {
+  const earliest = new Date(Date.parse(now) - retentionMs).toISOString()
+  const errors: { field: string; message: string }[] = []
+  if (from < earliest)
+    errors.push({ field: 'from', message: `must not be before ${earliest}: deliveries are kept until then` })
+  if (to > now) errors.push({ field: 'to', message: 'must have passed' })
+  if (from > to) errors.push({ field: 'from', message: 'must not be after to' })
+  if (errors.length === 0) return
+  const detail = errors.map(({ field, message }) => `${field} ${message}`).join('; ')
+  throw new Refusal('invalid-request', { detail, errors })
+}
+
+/** What people asked for is for the audit log; how far it has come is told by the record. */
+function describe(before: RecoveryState, event: RecoveryEvent, after: RecoveryState): Change | null {
+  if (after.status === 'Absent') return null
+  const cancelled = event.type === 'RecoveryCancelled' && event.data.reason === 'requested'
+  if (event.type !== 'RecoveryRequested' && !cancelled) return null
+  const shown = (state: RecoveryState): JsonObject | null => {
+    if (state.status === 'Absent') return null
+    const { webhook, from, to, status } = state
+    return { webhook, from, to, status }
+  }
+  return {
+    action: cancelled ? 'RECOVERY_CANCELLED' : 'RECOVERY_REQUESTED',
+    resourceType: 'RECOVERY',
+    resourceId: after.id,
+    before: shown(before),
+    after: shown(after),
+  }
+}

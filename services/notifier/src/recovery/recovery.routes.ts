@@ -1,0 +1,84 @@
+import {
+  cancelRecovery,
+  getRecovery,
+  listRecoveries,
+  type RecoveryRecord,
+  recoverWebhook,
+} from '@gantry/contracts'
+import { type Aggregate, Refusal } from '@gantry/event-sourcing'
+import type { Bus } from '@gantry/messaging'
+import type { Collection } from '@gantry/read-models'
+import { type AddRoute, listing, page } from '@gantry/service-kit'
+import type { WebhookDocument } from '../webhook/webhook.projection.ts'
+import { placeOf } from './place.ts'
+import type { RecoveryCommand } from './recovery.decide.ts'
+import { recordOf } from './recovery.projection.ts'
+import type { RecoveryEvent, RecoveryState } from './recovery.ts'
+
+export interface RecoveryRoutes {
+  recovery: Aggregate<RecoveryState, RecoveryCommand, RecoveryEvent>
+  recoveries: Collection<RecoveryRecord>
+  webhooks: Collection<WebhookDocument>
+  bus: Bus
+}
+
+export function recoveryRoutes(route: AddRoute, options: RecoveryRoutes): void {
+  const { recovery, recoveries, webhooks, bus } = options
+
+  route(recoverWebhook, async ({ params, body, metadata, newId }) => {
+    const webhook = await existing(params.webhook_id)
+    // While it is inactive, more would be skipped behind what is recovered.
+    if (!webhook.active) throw new Refusal('webhook-inactive', { detail: 'make the webhook active first' })
+    const id = newId()
+    const places = { after: await placeOf(bus, body.from), through: await bus.head() }
+    const command: RecoveryCommand = {
+      type: 'RequestRecovery',
+      metadata,
+      id,
+      webhook: webhook.id,
+      ...body,
+      ...places,
+    }
+    const { state } = await recovery.execute(id, command)
+    return { ...answer(202, state), location: `/webhooks/${webhook.id}/recoveries/${id}` }
+  })
+
+  route(listRecoveries, async ({ params, query }) => {
+    const { id } = await existing(params.webhook_id)
+    const { items, total } = await recoveries.find(listing(query, { webhook: id }))
+    return {
+      status: 200,
+      body: page(
+        items.map(({ doc }) => doc),
+        total,
+        query,
+      ),
+    }
+  })
+
+  route(getRecovery, async ({ params }) => ({ status: 200, body: await ofWebhook(params) }))
+
+  route(cancelRecovery, async ({ params, metadata }) => {
+    const { id } = await ofWebhook(params)
+    const { state } = await recovery.execute(id, { type: 'CancelRecovery', metadata })
+    return answer(200, state)
+  })
+
+  const existing = async (id: string): Promise<WebhookDocument> => {
+    const stored = await webhooks.get(id)
+    if (!stored) throw new Refusal('webhook-not-found')
+    return stored.doc
+  }
+
+  const ofWebhook = async (params: { webhook_id: string; recovery_id: string }): Promise<RecoveryRecord> => {
+    const { id } = await existing(params.webhook_id)
+    const stored = await recoveries.get(params.recovery_id)
+    if (stored?.doc.webhook !== id) throw new Refusal('recovery-not-found')
+    return stored.doc
+  }
+
+  const answer = (status: number, state: RecoveryState) => {
+    if (state.status === 'Absent') throw new Refusal('recovery-not-found')
+    return { status, body: recordOf(state) }
+  }
+}

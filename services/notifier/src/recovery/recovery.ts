@@ -1,0 +1,69 @@
+/** Events of a range of time that did not arrive at a webhook are delivered, in the order of the bus. */
+export type RecoveryEvent =
+  | {
+      type: 'RecoveryRequested'
+      data: {
+        id: string
+        webhook: string
+        from: string
+        to: string
+        /** Places on the bus: the events lie after the one and not after the other. */
+        after: number
+        through: number
+        requestedAt: string
+      }
+    }
+  /** Everything up to the position is dealt with; how many of it there were. */
+  | { type: 'RecoveryAdvanced'; data: { position: number; examined: number; recovered: number; at: string } }
+  | { type: 'RecoveryCompleted'; data: { at: string } }
+  | { type: 'RecoveryCancelled'; data: { reason: 'requested' | 'webhook-deleted'; at: string } }
+
+interface Recovery {
+  id: string
+  webhook: string
+  from: string
+  to: string
+  after: number
+  through: number
+  position: number
+  examined: number
+  recovered: number
+  requestedAt: string
+}
+
+export interface Running extends Recovery {
+  status: 'RUNNING'
+}
+
+export type RecoveryState =
+  | { status: 'Absent' }
+  | Running
+  | (Recovery & { status: 'COMPLETED' | 'CANCELLED'; finishedAt: string })
+
+export const initialRecovery: RecoveryState = { status: 'Absent' }
+
+export function evolveRecovery(state: RecoveryState, event: RecoveryEvent): RecoveryState {
+  if (event.type === 'RecoveryRequested') {
+    return { ...event.data, status: 'RUNNING', position: event.data.after, examined: 0, recovered: 0 }
+  }
+  if (state.status !== 'RUNNING') return state
+  switch (event.type) {
+    case 'RecoveryAdvanced': {
+      const { position, examined, recovered } = event.data
+      return {
+        ...state,
+        position,
+        examined: state.examined + examined,
+        recovered: state.recovered + recovered,
+      }
+    }
+    case 'RecoveryCompleted':
+      return { ...state, status: 'COMPLETED', finishedAt: event.data.at }
+    case 'RecoveryCancelled':
+      return { ...state, status: 'CANCELLED', finishedAt: event.data.at }
+    default: {
+      const missing: never = event
+      return missing
+    }
+  }
+}

@@ -1,0 +1,90 @@
+import { describe, expect, test } from 'vitest'
+import { happen } from '../src/deliveries.ts'
+import { admin, eventually, unique, uuid } from '../src/gantry.ts'
+import type { Page, Recovery, Webhook } from '../src/records.ts'
+import { changeWebhook, deliveryAbout, subscribe } from '../src/webhooks.ts'
+
+const HOUR_MS = 3_600_000
+const ago = (ms: number) => new Date(Date.now() - ms).toISOString()
+const recover = ({ id }: Webhook, range: object) => admin.post(`/webhooks/${id}/recover`, range)
+const ended = (path: string) =>
+  eventually(async () => {
+    const recovery = (await admin.get(path)).as<Recovery>(200)
+    expect(recovery.status).toBe('COMPLETED')
+    return recovery
+  })
+
+/** A webhook that was inactive when something happened. */
+const skipped = async (type: string) => {
+  const about = unique('event')
+  const { webhook, inbox } = await subscribe([type], { about })
+  const witness = await subscribe([type], { about })
+  const began = ago(1_000)
+  await changeWebhook(webhook, { active: false })
+  await happen(type, about)
+  await witness.inbox.arrival(1)
+  await changeWebhook(webhook, { active: true })
+  return { webhook, inbox, about, began }
+}
+
+describe.concurrent('a recovery', () => {
+  test('delivers what was skipped while the webhook was inactive', async () => {
+    const { webhook, inbox, about, began } = await skipped('APPROVAL_REQUEST_DECIDED')
+    const asked = await recover(webhook, { from: began })
+    const { id } = asked.as<Recovery>(202)
+    const path = `/webhooks/${webhook.id}/recoveries/${id}`
+    expect(asked.headers.get('location')).toContain(path)
+    await inbox.arrival(1)
+    const recovery = await ended(path)
+    expect(recovery).toMatchObject({ webhook: webhook.id, from: began, progress: 1 })
+    expect(recovery.recovered).toBeGreaterThanOrEqual(1)
+    const delivery = await deliveryAbout(webhook, about)
+    expect(delivery.attemptLog[0]).toMatchObject({ trigger: 'RECOVERY' })
+
+    const again = (await recover(webhook, { from: began, to: ago(0) })).as<Recovery>(202)
+    const second = await ended(`/webhooks/${webhook.id}/recoveries/${again.id}`)
+    expect(second.recovered).toBe(0)
+    expect(inbox.received).toHaveLength(1)
+    const { content } = (await admin.get(`/webhooks/${webhook.id}/recoveries`)).as<Page<Recovery>>(200)
+    expect(content.map(each => each.id)).toEqual([again.id, id])
+  })
+
+  test('under an Idempotency-Key is begun once', async () => {
+    const { webhook } = await subscribe(['APPROVAL_REQUEST_DECIDED'])
+    const headers = { 'idempotency-key': unique('key') }
+    const range = { from: ago(HOUR_MS) }
+    const path = `/webhooks/${webhook.id}/recover`
+    const first = (await admin.post(path, range, { headers })).as<Recovery>(202)
+    expect((await admin.post(path, range, { headers })).as<Recovery>(202)).toEqual(first)
+  })
+
+  test('is cancelled while it runs, and not afterwards', async () => {
+    const { webhook } = await subscribe(['APPROVAL_REQUEST_DECIDED'])
+    // One may be completed before it is cancelled.
+    const path = await eventually(async () => {
+      const { id } = (await recover(webhook, { from: ago(HOUR_MS) })).as<Recovery>(202)
+      const running = `/webhooks/${webhook.id}/recoveries/${id}`
+      expect((await admin.post(`${running}/cancel`)).as<Recovery>(200).status).toBe('CANCELLED')
+      return running
+    })
+    ;(await admin.post(`${path}/cancel`)).refused(409)
+    expect((await admin.get(path)).as<Recovery>(200)).toMatchObject({ status: 'CANCELLED' })
+  })
+
+  test('is of an active webhook and a range that has passed', async () => {
+    const { webhook } = await subscribe(['APPROVAL_REQUEST_DECIDED'])
+    for (const range of [
+      {},
+      { from: 'yesterday' },
+      { from: ago(1_000), to: ago(2_000) },
+      { from: ago(1_000), to: ago(-HOUR_MS) },
+      { from: '2001-01-01T00:00:00Z' },
+    ])
+      (await recover(webhook, range)).refused(400)
+    await changeWebhook(webhook, { active: false })
+    ;(await recover(webhook, { from: ago(1_000) })).refused(409)
+    ;(await admin.post(`/webhooks/${uuid()}/recover`, { from: ago(1_000) })).refused(404)
+    ;(await admin.get(`/webhooks/${webhook.id}/recoveries/${uuid()}`)).refused(404)
+    ;(await admin.get(`/webhooks/${uuid()}/recoveries`)).refused(404)
+  })
+})
