@@ -6,7 +6,6 @@ import { type DeliveryDocument, documentOf, dueAt, laneOf } from '../delivery/de
 import {
   type DeliveryEvent,
   type DeliveryState,
-  INTERRUPTED,
   isPending,
   isWaiting,
   type Pending,
@@ -305,6 +304,6 @@ export function dispatcher(options: DispatcherOptions): Dispatcher {
 /** Whether an attempt succeeded; undefined when its outcome says nothing of the endpoint. */
 function succeeded(state: DeliveryState, number: number): boolean | undefined {
   const attempt = state.status === 'Absent' ? undefined : state.log.find(each => each.number === number)
-  if (!attempt || attempt.durationMs === null || attempt.error === INTERRUPTED) return undefined
+  if (!attempt || attempt.durationMs === null || attempt.fault === 'SERVICE') return undefined
   return attempt.error === null
 }
