@@ -1,0 +1,35 @@
+/**
+ * Asks the registry for known vulnerabilities of what runs in production. Ends with 1 when there is one of moderate
+ * severity or above. A registry that does not offer the question is told of, and is no failure: nothing was looked at.
+ */
+import { spawnSync } from 'node:child_process'
+
+const FAILING = ['moderate', 'high', 'critical']
+
+const { stdout, error } = spawnSync(
+  'npm',
+  ['audit', '--omit=dev', '--json', '--fetch-retries=1', '--fetch-timeout=20000'],
+  { encoding: 'utf8', maxBuffer: 64 * 1_048_576, stdio: ['ignore', 'pipe', 'ignore'] },
+)
+
+const answer = () => {
+  try {
+    return JSON.parse(stdout)
+  } catch {
+    return { message: error?.message ?? 'npm audit said nothing' }
+  }
+}
+
+const { metadata, vulnerabilities = {}, message, error: refused } = answer()
+if (!metadata) {
+  console.log(`npm audit: not available here, nothing was looked at (${message || refused?.summary})`)
+} else {
+  /** @type {{ name: string, severity: string, via: (string | { title: string })[] }[]} */
+  const found = Object.values(vulnerabilities).filter(({ severity }) => FAILING.includes(severity))
+  for (const { name, severity, via } of found)
+    console.log(
+      `npm audit: ${severity} in ${name}: ${via.map(cause => (typeof cause === 'string' ? cause : cause.title)).join(', ')}`,
+    )
+  console.log(`npm audit: ${found.length} packages with vulnerabilities of ${FAILING[0]} severity or above`)
+  process.exitCode = found.length > 0 ? 1 : 0
+}

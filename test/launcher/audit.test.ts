@@ -1,0 +1,75 @@
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { createServer } from 'node:http'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { text } from 'node:stream/consumers'
+import { expect, onTestFinished, test } from 'vitest'
+
+const PROGRAM = join(import.meta.dirname, '../../bin/audit.mjs')
+
+/** Audits a project with one package in production, with a registry that answers like this. */
+async function audit(status: number, answer: object) {
+  const folder = await mkdtemp(join(tmpdir(), 'gantry-audit-'))
+  const about = { name: 'audited', version: '1.0.0', dependencies: { left: '1.0.0' } }
+  const packages = { '': about, 'node_modules/left': { version: '1.0.0' } }
+  await writeFile(join(folder, 'package.json'), JSON.stringify(about))
+  await writeFile(
+    join(folder, 'package-lock.json'),
+    JSON.stringify({ lockfileVersion: 3, ...about, packages }),
+  )
+  const registry = createServer((request, response) => {
+    request.resume()
+    const asked = request.method === 'POST' && request.url?.endsWith('/advisories/bulk')
+    response.writeHead(asked ? status : 404, { 'content-type': 'application/json' })
+    response.end(JSON.stringify(asked ? answer : {}))
+  }).listen(0, '127.0.0.1')
+  await once(registry, 'listening')
+  onTestFinished(async () => {
+    registry.closeAllConnections()
+    registry.close()
+    await rm(folder, { recursive: true })
+  })
+  const { port } = registry.address() as { port: number }
+  const program = spawn(process.execPath, [PROGRAM], {
+    cwd: folder,
+    env: { ...process.env, npm_config_registry: `http://127.0.0.1:${port}/`, npm_config_cache: folder },
+    stdio: ['ignore', 'pipe', 'inherit'],
+  })
+  const [said, [code]] = await Promise.all([text(program.stdout), once(program, 'exit')])
+  return { said, code }
+}
+const advisory = (severity: string) => ({
+  left: [
+    {
+      id: 1,
+      url: 'https://example.org/1',
+      title: 'It is wrong',
+      severity,
+      vulnerable_versions: '<2',
+      cwe: [],
+    },
+  ],
+})
+
+test('a project without known vulnerabilities passes', async () => {
+  expect(await audit(200, {})).toEqual({
+    said: 'npm audit: 0 packages with vulnerabilities of moderate severity or above\n',
+    code: 0,
+  })
+})
+
+test('a vulnerability of moderate severity fails and is named, a low one is not', async () => {
+  expect(await audit(200, advisory('moderate'))).toEqual({
+    said: 'npm audit: moderate in left: It is wrong\nnpm audit: 1 packages with vulnerabilities of moderate severity or above\n',
+    code: 1,
+  })
+  expect(await audit(200, advisory('low'))).toMatchObject({ code: 0 })
+})
+
+test('a registry that cannot be asked is said, and is neither a pass nor a failure of the project', async () => {
+  const { said, code } = await audit(405, {})
+  expect(said).toMatch(/^npm audit: not available here, nothing was looked at \(405 Method Not Allowed/)
+  expect(code).toBe(0)
+})
