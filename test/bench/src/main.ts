@@ -1,5 +1,6 @@
 import { cpus } from 'node:os'
 import { parseArgs } from 'node:util'
+import { admission } from './admission.ts'
 import { log } from './log.ts'
 import { logins } from './logins.ts'
 import { reads } from './reads.ts'
@@ -20,6 +21,7 @@ const parts: Record<string, (options: Options) => Promise<Figure[]>> = {
   log,
   webhooks,
   logins,
+  admission,
 }
 const { positionals: asked, values } = parseArgs({
   allowPositionals: true,

@@ -1,0 +1,67 @@
+import { randomUUID } from 'node:crypto'
+import { join } from 'node:path'
+import { catalogService } from '@gantry/catalog'
+import { SCOPES } from '@gantry/contracts'
+import { sqliteBus, sqliteEventStore, sqliteReadModels } from '@gantry/embedded'
+import { gateway, gatewaySettings } from '@gantry/gateway'
+import { identityService, identitySettings } from '@gantry/identity'
+import { type Admit, httpServer } from '@gantry/service-kit'
+import { pino } from 'pino'
+import { Registry } from 'prom-client'
+
+/**
+ * Catalog, identity and the gateway in one process, over stores in FOLDER: what asks for a credential is under
+ * /guarded, and the same without authentication under /open.
+ */
+const { PORT, FOLDER = '', PASSWORD = '' } = process.env
+const log = pino({ level: 'silent' })
+const metrics = new Registry()
+const dependencies = {
+  eventStore: sqliteEventStore({ path: join(FOLDER, 'events.db'), alone: true }),
+  readModels: sqliteReadModels({ path: join(FOLDER, 'read-models.db'), alone: true }),
+  bus: sqliteBus({ path: join(FOLDER, 'messages.db') }),
+  now: () => new Date(),
+  newId: randomUUID,
+  log,
+  holder: 'bench',
+  encryptionKey: Buffer.alloc(32, 7),
+  metrics,
+}
+const identity = identityService(dependencies, identitySettings.parse({}))
+const catalog = catalogService(dependencies)
+const edge = gateway(dependencies, gatewaySettings.parse({}))
+const anyone = {
+  userId: '22222222-2222-4222-8222-222222222222',
+  username: 'anyone',
+  role: 'GLOBAL_ADMIN' as const,
+  scopes: [...SCOPES],
+  kind: 'login' as const,
+  tokenId: null,
+  expiresAt: Number.MAX_SAFE_INTEGER,
+}
+const admitAnyone: Admit = () => anyone
+
+const waitingFor = () => identity.waitingFor() ?? catalog.waitingFor()
+const app = httpServer({ basePath: '', log, metrics, now: dependencies.now, waitingFor })
+await app.register(
+  async scope => {
+    await edge.edge(scope)
+    await identity.routes(scope, edge.admit)
+    await catalog.routes(scope, edge.admit)
+  },
+  { prefix: '/guarded' },
+)
+await app.register(
+  async scope => {
+    // The same headers as there.
+    await gateway(dependencies, gatewaySettings.parse({})).edge(scope)
+    await catalog.routes(scope, admitAnyone)
+  },
+  { prefix: '/open' },
+)
+app.get('/', async (_request, reply) => reply.code(waitingFor() === undefined ? 200 : 503).send({}))
+await app.listen({ port: Number(PORT), host: '127.0.0.1' })
+await Promise.all([identity, catalog, edge].map(part => part.start()))
+while (waitingFor() !== undefined) await new Promise(resolve => setTimeout(resolve, 20))
+await identity.ensureAdministrator({ username: 'admin', password: PASSWORD })
+process.on('SIGTERM', () => process.exit(0))
