@@ -20,8 +20,8 @@ import {
   uuid,
 } from '../src/gantry.ts'
 import { form, png } from '../src/images.ts'
-import type { AuditRecord, Page } from '../src/records.ts'
-import { subscribe } from '../src/webhooks.ts'
+import type { AuditRecord, Page, Recovery } from '../src/records.ts'
+import { changeWebhook, subscribe } from '../src/webhooks.ts'
 
 /** A request and what it needs to succeed: path, and body when there is one. */
 type Prepared = [path: string, json?: unknown, body?: FormData]
@@ -46,6 +46,19 @@ const lockedUser = async () => {
   const { id, username } = await createUser()
   for (let n = 0; n < 5; n += 1) (await logIn(username, 'the wrong password')).refused(401)
   return id
+}
+
+/** A recovery that waits, since its webhook was made inactive before it came to its end. */
+const runningRecovery = async () => {
+  const { webhook } = await subscribe(['API_CREATED'])
+  return eventually(async () => {
+    await changeWebhook(webhook, { active: true })
+    const asked = await admin.post(`/webhooks/${webhook.id}/recover`, { from: webhook.createdAt })
+    await changeWebhook(webhook, { active: false })
+    const path = `/webhooks/${webhook.id}/recoveries/${asked.as<Recovery>(202).id}`
+    expect((await admin.get(path)).as<Recovery>(200).status).toBe('RUNNING')
+    return path
+  })
 }
 
 /** How every operation that changes something comes to do so, by its id. */
@@ -84,6 +97,11 @@ const CHANGES: Record<string, (by: Client) => Promise<Prepared>> = {
   cancelDelivery: async () => [
     `/webhooks/requests/${(await retrying('APPROVAL_REQUEST_DECIDED')).id}/cancel`,
   ],
+  recoverWebhook: async () => {
+    const { webhook } = await subscribe(['API_CREATED'])
+    return [`/webhooks/${webhook.id}/recover`, { from: webhook.createdAt }]
+  },
+  cancelRecovery: async () => [`${await runningRecovery()}/cancel`],
   publishEvent: async () => ['/events', platformEvent('CONFIGURATION_CHANGED', { about: unique('event') })],
 }
 
@@ -113,7 +131,8 @@ test.concurrent.for(changing)('$id is in the audit log, with who did it', async 
   })
   answer.is(200, 201, 202, 204)
   const made = answer.headers.get('location')
-  if (made) cleanUp(made)
+  // A recovery goes with its webhook.
+  if (made && id !== 'recoverWebhook') cleanUp(made)
 
   const record = await recordOf(requestId, { user: actor.id })
   expect(record.user).toEqual({ id: actor.id, username: actor.username })
