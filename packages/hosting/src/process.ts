@@ -49,7 +49,7 @@ export interface ProcessOptions<Schema extends z.ZodObject<(typeof processSettin
 }
 
 /** A request or a worker that takes longer to end does not keep the process. */
-const STOP_MS = 25_000
+export const STOP_MS = 25_000
 const LOOK_MS = 25
 
 /**

@@ -1,0 +1,154 @@
+import { STOP_MS } from '@gantry/hosting'
+import { duration, readSettings } from '@gantry/service-kit'
+import { describe, expect, test } from 'vitest'
+import { readCompose } from './src/compose.ts'
+import { textOf } from './src/files.ts'
+import { instructions } from './src/image.ts'
+import { builtManifests, matches } from './src/kubernetes.ts'
+import { PROCESSES, SETTINGS, unread } from './src/settings.ts'
+
+const built = builtManifests()
+if (!built)
+  console.log(
+    'skipped: the manifests of deploy/kubernetes were not built; install kubectl to have that checked',
+  )
+
+/** What a secret may say, in the form that its setting wants. */
+const SECRETS: NodeJS.ProcessEnv = {
+  ENCRYPTION_KEY: '00'.repeat(32),
+  GANTRY_ADMIN_PASSWORD: 'a password for tests',
+  EVENT_STORE_URL: 'esdb://user:password@a:2113,b:2113?nodePreference=leader',
+  READ_MODEL_URL: 'mongodb://user:password@a,b/gantry?replicaSet=rs0&tls=true',
+  MESSAGING_URL: 'tls://user:password@a:4222,tls://b:4222',
+}
+
+describe.skipIf(!built)('the manifests', () => {
+  const { of, kinds } = built ?? { of: () => [], kinds: new Set() }
+  const deployments = of('Deployment')
+  const pods = deployments.map(({ spec }) => spec.template.metadata.labels)
+  const configMaps = new Map(of('ConfigMap').map(({ metadata, data }) => [metadata.name, data]))
+  const deployment = (name: string) => {
+    const found = deployments.find(({ metadata }) => metadata.name === name)
+    if (!found) throw new Error(`there is no Deployment ${name}`)
+    const { spec } = found
+    return { ...spec, pod: spec.template.spec, container: spec.template.spec.containers[0] }
+  }
+  const configOf = (name: string) =>
+    deployment(name).container.envFrom.map(({ configMapRef }) => {
+      const data = configMaps.get(configMapRef.name)
+      if (!data) throw new Error(`there is no ConfigMap ${configMapRef.name}`)
+      return data
+    })
+
+  test('deploy the five services in one namespace, and hold no secret', () => {
+    expect(deployments.map(({ metadata }) => metadata.name).sort()).toEqual([...PROCESSES].sort())
+    expect(new Set(of('Deployment').map(({ metadata }) => metadata.namespace))).toEqual(new Set(['gantry']))
+    expect(kinds).not.toContain('Secret')
+  })
+
+  describe.each(PROCESSES)('%s', name => {
+    test('is run by its argument, not as root, from the pinned image', () => {
+      const { pod, container } = deployment(name)
+      expect(container.args).toEqual([name])
+      expect(container.image).toMatch(/:\d+\.\d+\.\d+$/)
+      expect(String(pod.securityContext.runAsUser)).toBe(instructions('USER')[0]?.split(':')[0])
+    })
+
+    test('is found by what selects it', () => {
+      const { selector, template } = deployment(name)
+      expect(matches(selector.matchLabels, template.metadata.labels)).toBe(true)
+      expect(pods.filter(labels => matches(selector.matchLabels, labels))).toHaveLength(1)
+      const service = of('Service').find(({ metadata }) => metadata.name === name)
+      expect(service?.spec.selector).toEqual(selector.matchLabels)
+      const budget = of('PodDisruptionBudget').find(({ metadata }) => metadata.name === name)
+      expect(budget?.spec.selector).toEqual(selector)
+      const scaler = of('HorizontalPodAutoscaler').find(({ metadata }) => metadata.name === name)
+      expect(scaler?.spec.scaleTargetRef).toMatchObject({ kind: 'Deployment', name })
+      expect(scaler?.spec.minReplicas).toBeGreaterThan(1)
+    })
+
+    test('is probed and measured where it listens', () => {
+      const { container, template } = deployment(name)
+      const [port] = container.ports
+      expect(port).toEqual({ name: 'http', containerPort: 8080 })
+      expect(container.livenessProbe.httpGet).toEqual({ path: '/health/live', port: 'http' })
+      expect(container.readinessProbe.httpGet).toEqual({ path: '/health/ready', port: 'http' })
+      const service = of('Service').find(({ metadata }) => metadata.name === name)
+      expect(service?.spec.ports.map(({ targetPort }) => targetPort)).toEqual(['http'])
+      expect(template.metadata.annotations).toEqual({
+        'prometheus.io/scrape': 'true',
+        'prometheus.io/port': '8080',
+        'prometheus.io/path': '/metrics',
+      })
+    })
+
+    test('gets settings that it reads, and all that it needs', () => {
+      const { env } = deployment(name).container
+      const config = Object.assign({}, ...configOf(name)) as NodeJS.ProcessEnv
+      expect(unread(name, [...Object.keys(config), ...env.map(one => one.name)])).toEqual([])
+      const secrets = env.map(({ name: setting, valueFrom }) => {
+        expect(valueFrom.secretKeyRef).toEqual({ name: 'gantry', key: setting })
+        return [setting, SECRETS[setting]]
+      })
+      const schema = SETTINGS[name]
+      if (!schema) throw new Error(`${name} has no settings`)
+      expect(() => readSettings(schema, { ...config, ...Object.fromEntries(secrets) })).not.toThrow()
+    })
+
+    test('has time to drain and to end by itself', () => {
+      const config = Object.assign({}, ...configOf(name)) as { SHUTDOWN_DELAY: string }
+      const delay = duration.parse(config.SHUTDOWN_DELAY)
+      expect(delay).toBeLessThanOrEqual(STOP_MS / 2)
+      expect(deployment(name).pod.terminationGracePeriodSeconds * 1_000).toBeGreaterThan(STOP_MS)
+    })
+
+    test('mounts what there is', () => {
+      const { pod, container } = deployment(name)
+      const volumes = pod.volumes.map(volume => volume.name)
+      expect(container.volumeMounts.map(mount => mount.name)).toEqual(volumes)
+    })
+  })
+
+  test('the gateway finds every service by a headless name, with its port', () => {
+    const [, config] = configOf('gateway')
+    for (const service of ['catalog', 'identity', 'media', 'notifier']) {
+      const { hostname, port } = new URL(config?.[`${service.toUpperCase()}_URL`] ?? '')
+      const found = of('Service').find(({ metadata }) => metadata.name === hostname)
+      expect(found?.spec).toMatchObject({ clusterIP: 'None', publishNotReadyAddresses: true })
+      // A headless name leads to the pods themselves.
+      expect(Number(port)).toBe(deployment(service).container.ports[0]?.containerPort)
+    }
+  })
+
+  test('every network policy is about pods that there are', () => {
+    for (const { metadata, spec } of of('NetworkPolicy')) {
+      const peers = [
+        ...spec.ingress.flatMap(({ from = [] }) => from),
+        ...spec.egress.flatMap(({ to = [] }) => to),
+      ]
+      const selectors = [spec.podSelector, ...peers.flatMap(({ podSelector }) => podSelector ?? [])]
+      for (const { matchLabels } of selectors) {
+        expect(matchLabels, metadata.name).not.toEqual({})
+        expect(
+          pods.some(labels => matches(matchLabels, labels)),
+          metadata.name,
+        ).toBe(true)
+      }
+    }
+  })
+
+  test('the operator is told every key of the secret', () => {
+    const keys = deployments.flatMap(({ spec }) =>
+      spec.template.spec.containers[0].env.map(({ valueFrom }) => valueFrom.secretKeyRef.key),
+    )
+    expect([...new Set(keys)].sort()).toEqual(Object.keys(SECRETS).sort())
+    const manual = textOf('docs/operations.md')
+    for (const key of keys) expect(manual).toContain(`--from-literal=${key}=`)
+  })
+
+  test('the image is the one of the compose file', () => {
+    const { services } = readCompose('docker-compose.yml')
+    const [, version] = services.catalog?.image.split(':') ?? []
+    expect(deployment('catalog').container.image.endsWith(`/gantry:${version}`)).toBe(true)
+  })
+})

@@ -1,0 +1,111 @@
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { z } from 'zod'
+import { textOf, yamlOf } from './src/files.ts'
+import { PASSWORD, type Processes, startProcesses } from './src/processes.ts'
+import { metricsIn, valuesIn } from './src/queries.ts'
+import { PROCESSES } from './src/settings.ts'
+
+const { groups } = z
+  .object({
+    groups: z.array(
+      z.strictObject({
+        name: z.string(),
+        rules: z.array(
+          z.strictObject({
+            alert: z.string().regex(/^Gantry[A-Za-z]+$/),
+            expr: z.string(),
+            for: z
+              .string()
+              .regex(/^\d+m$/)
+              .optional(),
+            labels: z.strictObject({ severity: z.enum(['info', 'warning', 'critical']) }),
+            annotations: z.strictObject({ summary: z.string() }),
+          }),
+        ),
+      }),
+    ),
+  })
+  .parse(yamlOf('deploy/monitoring/alerts.yaml'))
+const alerts = groups.flatMap(({ rules }) => rules)
+const { panels } = z
+  .object({
+    panels: z.array(z.object({ title: z.string(), targets: z.array(z.object({ expr: z.string() })) })),
+  })
+  .parse(JSON.parse(textOf('deploy/monitoring/dashboard.json')))
+
+const queries = [
+  ...alerts.map(({ alert, expr }) => [alert, expr] as const),
+  ...panels.flatMap(({ title, targets }) => targets.map(({ expr }) => [title, expr] as const)),
+]
+
+let folder: string
+let processes: Processes | undefined
+/** Of all processes: the names of what they tell, and the values of each label. */
+const told = { names: new Set<string>(), labels: new Map<string, Set<string>>() }
+
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'gantry-monitoring-'))
+  processes = await startProcesses(folder)
+  await fetch(`${processes.urls.gateway}/login`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify({ username: 'admin', password: PASSWORD }),
+  })
+  for (const name of PROCESSES) {
+    const text = await (await fetch(`${processes.urls[name]}/metrics`)).text()
+    for (const [, metric = '', type] of text.matchAll(/^# TYPE (\w+) (\w+)$/gm)) {
+      const parts = type === 'histogram' ? ['_bucket', '_sum', '_count'] : ['']
+      for (const part of parts) told.names.add(metric + part)
+    }
+    for (const [, label = '', value = ''] of text.matchAll(/(\w+)="([^"]*)"/g))
+      told.labels.set(label, (told.labels.get(label) ?? new Set()).add(value))
+  }
+}, 60_000)
+afterAll(async () => {
+  await processes?.stop()
+  await rm(folder, { recursive: true, force: true })
+})
+
+test.each(queries)('%s asks for metrics that the processes tell', (_, query) => {
+  const metrics = metricsIn(query)
+  expect(metrics.length).toBeGreaterThan(0)
+  expect(metrics.filter(metric => !told.names.has(metric))).toEqual([])
+})
+
+test('processes are called by their names, and every process is told from the others', () => {
+  expect([...(told.labels.get('process') ?? [])].sort()).toEqual([...PROCESSES].sort())
+  const named = queries.flatMap(([, query]) => valuesIn(query, 'process'))
+  expect(named.filter(name => !PROCESSES.includes(name))).toEqual([])
+  const absent = alerts.find(({ alert }) => alert === 'GantryAbsent')
+  expect(valuesIn(absent?.expr ?? '', 'process').sort()).toEqual([...PROCESSES].sort())
+})
+
+test('each engine that a process depends on is told of', () => {
+  expect([...(told.labels.get('setting') ?? [])].sort()).toEqual([
+    'EVENT_STORE_URL',
+    'MESSAGING_URL',
+    'READ_MODEL_URL',
+  ])
+})
+
+test('every alert is explained to the operator', () => {
+  const manual = textOf('docs/operations.md')
+  for (const { alert } of alerts) expect(manual).toContain(`\`${alert}\``)
+})
+
+describe('the metrics of a query', () => {
+  test.for<[string, string[]]>([
+    ['max by (process) (gantry_ready) == 0', ['gantry_ready']],
+    ['sum(rate(a_count{x="b",y=~"5.."}[5m])) / sum(rate(c_total[1h])) > 0.01', ['a_count', 'c_total']],
+    ['absent(up{process="gateway"}) or absent(down)', ['up', 'down']],
+    [
+      'topk(10, histogram_quantile(0.95, sum by (le, route) (rate(a_bucket[$__rate_interval]))))',
+      ['a_bucket'],
+    ],
+  ])('are found in %s', ([query, metrics]) => {
+    expect(metricsIn(query)).toEqual(metrics)
+  })
+})

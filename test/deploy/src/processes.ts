@@ -1,0 +1,69 @@
+import { type ChildProcess, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { join } from 'node:path'
+import { setTimeout } from 'node:timers/promises'
+import { freePort } from '@gantry/engines'
+import { ROOT } from './files.ts'
+import { PROCESSES } from './settings.ts'
+
+export interface Processes {
+  /** Where each answers, by name. */
+  urls: Readonly<Record<string, string>>
+  /** What all services were started with. */
+  environment: NodeJS.ProcessEnv
+  stop(): Promise<void>
+}
+
+export const PASSWORD = 'a password for tests'
+
+/** One of each, over files in a folder that they have together. */
+export async function startProcesses(folder: string): Promise<Processes> {
+  const environment = {
+    PATH: process.env.PATH,
+    HOST: '127.0.0.1',
+    LOG_LEVEL: 'error',
+    SHUTDOWN_DELAY: '0s',
+    ENCRYPTION_KEY: '07'.repeat(32),
+    GANTRY_ADMIN_PASSWORD: PASSWORD,
+    EVENT_STORE_URL: `sqlite:${join(folder, 'events.db')}`,
+    READ_MODEL_URL: `sqlite:${join(folder, 'read-models.db')}`,
+    MESSAGING_URL: `sqlite:${join(folder, 'messages.db')}`,
+    BLOB_URL: `file:${join(folder, 'images')}`,
+  }
+  const urls: Record<string, string> = {}
+  for (const name of PROCESSES) urls[name] = `http://127.0.0.1:${await freePort()}`
+  const found = Object.fromEntries(
+    Object.entries(urls).map(([name, url]) => [`${name.toUpperCase()}_URL`, url] as const),
+  )
+  const children = PROCESSES.map(name =>
+    spawn(process.execPath, [join(ROOT, `services/${name}/src/main.ts`)], {
+      env: { ...environment, ...found, PORT: new URL(urls[name] ?? '').port },
+      stdio: ['ignore', 'ignore', 'inherit'],
+    }),
+  )
+  const stop = async () => void (await Promise.all(children.map(end)))
+  try {
+    await Promise.all(Object.values(urls).map((url, index) => ready(url, children[index])))
+  } catch (error) {
+    await stop()
+    throw error
+  }
+  return { urls, environment, stop }
+}
+
+async function ready(url: string, child: ChildProcess | undefined): Promise<void> {
+  for (;;) {
+    if (child?.exitCode !== null) throw new Error(`${child?.spawnargs[1]} ended with ${child?.exitCode}`)
+    const answer = await fetch(`${url}/health/ready`).catch(() => undefined)
+    await answer?.body?.cancel()
+    if (answer?.ok) return
+    await setTimeout(50)
+  }
+}
+
+async function end(child: ChildProcess): Promise<void> {
+  if (child.exitCode !== null || child.signalCode !== null) return
+  const ended = once(child, 'exit')
+  child.kill('SIGTERM')
+  await ended
+}

@@ -1,0 +1,18 @@
+/** Words of PromQL that are no metrics and take no parenthesis. */
+const WORDS = new Set(['and', 'or', 'unless', 'bool', 'offset'])
+
+/** The names of the metrics in a query. */
+export function metricsIn(query: string): string[] {
+  const bare = query
+    .replace(/"[^"]*"/g, '')
+    .replace(/\{[^}]*\}/g, '')
+    .replace(/\[[^\]]*\]/g, '')
+    .replace(/\b(by|without|on|ignoring|group_left|group_right)\s*\([^)]*\)/g, '')
+  return [...bare.matchAll(/[a-zA-Z_:][\w:]*(?!\w*\s*\()/g)]
+    .map(([name]) => name)
+    .filter(name => !WORDS.has(name))
+}
+
+/** The values that a query compares a label with for equality. */
+export const valuesIn = (query: string, label: string) =>
+  [...query.matchAll(new RegExp(`\\b${label}!?="([^"]*)"`, 'g'))].map(([, value = '']) => value)
