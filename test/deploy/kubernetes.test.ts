@@ -4,7 +4,7 @@ import { describe, expect, test } from 'vitest'
 import { readCompose } from './src/compose.ts'
 import { textOf } from './src/files.ts'
 import { instructions } from './src/image.ts'
-import { builtManifests, matches } from './src/kubernetes.ts'
+import { builtManifests, matches, wants } from './src/kubernetes.ts'
 import { PROCESSES, SETTINGS, unread } from './src/settings.ts'
 
 const built = builtManifests()
@@ -110,13 +110,20 @@ describe.skipIf(!built)('the manifests', () => {
   })
 
   test('the gateway finds every service by a headless name, with its port', () => {
-    const [, config] = configOf('gateway')
+    const config = Object.assign({}, ...configOf('gateway')) as Record<string, string>
     for (const service of ['catalog', 'identity', 'media', 'notifier']) {
-      const { hostname, port } = new URL(config?.[`${service.toUpperCase()}_URL`] ?? '')
+      const { hostname, port } = new URL(config[`${service.toUpperCase()}_URL`] ?? '')
       const found = of('Service').find(({ metadata }) => metadata.name === hostname)
       expect(found?.spec).toMatchObject({ clusterIP: 'None', publishNotReadyAddresses: true })
       // A headless name leads to the pods themselves.
       expect(Number(port)).toBe(deployment(service).container.ports[0]?.containerPort)
+    }
+  })
+
+  test('services ask each other by the names that the gateway asks', () => {
+    for (const name of PROCESSES) {
+      const config = Object.assign({}, ...configOf(name)) as Record<string, string>
+      expect(config).toMatchObject({ CATALOG_URL: 'http://catalog:8080', MEDIA_URL: 'http://media:8080' })
     }
   })
 
@@ -127,7 +134,7 @@ describe.skipIf(!built)('the manifests', () => {
         ...spec.egress.flatMap(({ to = [] }) => to),
       ]
       const selectors = [spec.podSelector, ...peers.flatMap(({ podSelector }) => podSelector ?? [])]
-      for (const { matchLabels } of selectors) {
+      for (const matchLabels of selectors.flatMap(wants)) {
         expect(matchLabels, metadata.name).not.toEqual({})
         expect(
           pods.some(labels => matches(matchLabels, labels)),

@@ -7,14 +7,31 @@ import {
   sqliteEventStore,
   sqliteReadModels,
 } from '@gantry/embedded'
-import { identityService } from '@gantry/identity'
+import { type IdentitySettings, identityService } from '@gantry/identity'
 import { mediaService } from '@gantry/media'
-import { notifierService } from '@gantry/notifier'
+import { type NotifierSettings, notifierService } from '@gantry/notifier'
+import type { BlobStore } from '@gantry/read-models'
 import type { Dependencies } from '@gantry/service-kit'
 import type { Logger } from 'pino'
 import { collectDefaultMetrics, Registry } from 'prom-client'
 import type { DataFolder } from './data-folder.ts'
 import type { Settings } from './settings.ts'
+
+/** The four services over whatever stores; nothing is started yet. */
+export function servicesOver(
+  dependencies: Dependencies,
+  blobs: BlobStore,
+  settings: IdentitySettings & NotifierSettings,
+) {
+  const identity = identityService(dependencies, settings)
+  const services = [
+    catalogService(dependencies),
+    identity,
+    mediaService({ ...dependencies, blobs }, settings),
+    notifierService(dependencies, settings),
+  ]
+  return { identity, services }
+}
 
 /** The four services over the embedded stores of a data folder; nothing is started yet. */
 export function compose(settings: Settings, folder: DataFolder, log: Logger) {
@@ -43,13 +60,7 @@ export function compose(settings: Settings, folder: DataFolder, log: Logger) {
     encryptionKey: folder.encryptionKey,
     metrics,
   }
-  const identity = identityService(dependencies, settings)
-  const services = [
-    catalogService(dependencies),
-    identity,
-    mediaService({ ...dependencies, blobs }, settings),
-    notifierService(dependencies, settings),
-  ]
+  const { identity, services } = servicesOver(dependencies, blobs, settings)
   return {
     dependencies,
     identity,

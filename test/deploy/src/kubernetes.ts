@@ -7,7 +7,14 @@ import { ROOT } from './files.ts'
 type Labels = Record<string, string>
 
 const labels = z.record(z.string(), z.string()).default({})
-const selector = z.object({ matchLabels: labels })
+const selector = z.strictObject({ matchLabels: labels })
+/** Of pods that may be several services. */
+const podSelector = z.strictObject({
+  matchLabels: labels,
+  matchExpressions: z
+    .array(z.strictObject({ key: z.string(), operator: z.literal('In'), values: z.array(z.string()) }))
+    .default([]),
+})
 const meta = z.object({ name: z.string(), namespace: z.string().optional(), labels })
 const probe = z.object({ httpGet: z.object({ path: z.string(), port: z.string() }) })
 
@@ -80,18 +87,25 @@ const kinds = {
   }),
   NetworkPolicy: z.object({
     spec: z.object({
-      podSelector: selector,
+      podSelector,
       ingress: z
-        .array(z.object({ from: z.array(z.object({ podSelector: selector.optional() })).optional() }))
+        .array(z.object({ from: z.array(z.object({ podSelector.optional() })).optional() }))
         .default([]),
       egress: z
-        .array(z.object({ to: z.array(z.object({ podSelector: selector.optional() })).optional() }))
+        .array(z.object({ to: z.array(z.object({ podSelector.optional() })).optional() }))
         .default([]),
     }),
   }),
 }
 type Kind = keyof typeof kinds
 type Resource<K extends Kind> = z.infer<(typeof kinds)[K]> & { metadata: z.infer<typeof meta> }
+
+/** Each way in which labels may be for the selector to find them: one for every combination of what it allows. */
+export const wants = ({ matchLabels, matchExpressions }: z.infer<typeof podSelector>): Labels[] =>
+  matchExpressions.reduce<Labels[]>(
+    (all, { key, values }) => all.flatMap(one => values.map(value => ({ ...one, [key]: value }))),
+    [matchLabels],
+  )
 
 /** The manifests as kustomize builds them; undefined where there is no kubectl. */
 export function builtManifests() {

@@ -1,0 +1,76 @@
+import { execFile, spawnSync } from 'node:child_process'
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { DatabaseSync } from 'node:sqlite'
+import { promisify } from 'node:util'
+import { afterAll, beforeAll, expect, test, vi } from 'vitest'
+import { ROOT } from './src/files.ts'
+import { PASSWORD, type Processes, startProcesses } from './src/processes.ts'
+
+const COMMAND = join(ROOT, 'services/standalone/src/rebuild.ts')
+
+let folder: string
+let processes: Processes
+let authorization: string
+const send = (path: string, init: RequestInit = {}) =>
+  fetch(`${processes.urls.gateway}${path}`, {
+    ...init,
+    headers: { authorization, 'content-type': 'application/json' },
+  })
+
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'gantry-rebuild-'))
+  processes = await startProcesses(folder)
+  const login = { method: 'POST', body: JSON.stringify({ username: 'admin', password: PASSWORD }) }
+  const answer = await fetch(`${processes.urls.gateway}/login`, {
+    ...login,
+    headers: { 'content-type': 'application/json' },
+  })
+  authorization = answer.headers.get('authorization') ?? ''
+}, 60_000)
+afterAll(async () => {
+  await processes.stop()
+  await rm(folder, { recursive: true, force: true })
+})
+
+test('the command has running services make anew what their read models lost', async () => {
+  const body = JSON.stringify({ name: 'weather', displayName: 'Weather', status: 'ACTIVE', tags: [] })
+  const created = await send('/apis', { method: 'POST', body })
+  expect(created.status).toBe(201)
+  const location = created.headers.get('location') ?? ''
+  const before = await (await send(location)).json()
+
+  forget(join(folder, 'read-models.db'), 'catalog.apis')
+  expect((await send(location)).status).toBe(404)
+
+  const { stdout } = await promisify(execFile)(process.execPath, [COMMAND], { env: processes.environment })
+  for (const name of ['catalog', 'identity', 'media', 'notifier'])
+    expect(stdout).toMatch(new RegExp(`^${name}\\.projector: done after`, 'm'))
+  expect(stdout).toMatch(/^identity\.audit: done after/m)
+  expect(stdout).toMatch(/All read models are made\n$/)
+  await vi.waitFor(async () => expect((await send(location)).status).toBe(200))
+  expect(await (await send(location)).json()).toEqual(before)
+}, 60_000)
+
+test('the command says which setting is wrong', () => {
+  const { READ_MODEL_URL: _, ...environment } = processes.environment
+  const { status, stderr } = spawnSync(process.execPath, [COMMAND], { env: environment, encoding: 'utf8' })
+  expect([status, stderr]).toEqual([1, 'gantry: READ_MODEL_URL: must be set: mongodb://host:27017/gantry\n'])
+})
+
+test('the command says which engine is away', () => {
+  const environment = { ...processes.environment, READ_MODEL_URL: 'mongodb://127.0.0.1:1/gantry' }
+  const { status, stderr } = spawnSync(process.execPath, [COMMAND], { env: environment, encoding: 'utf8' })
+  expect(status).toBe(1)
+  expect(stderr).toMatch(/^gantry: .*READ_MODEL_URL mongodb:\/\/127\.0\.0\.1:1\/gantry: .*\n$/)
+})
+
+/** Takes all documents of a collection away, as an accident would. */
+function forget(path: string, collection: string): void {
+  const database = new DatabaseSync(path)
+  const { number } = database.prepare('SELECT number FROM collections WHERE name = ?').get(collection) ?? {}
+  const { changes } = database.prepare(`DELETE FROM documents_${number}`).run()
+  database.close()
+  if (changes === 0) throw new Error(`there was nothing in ${collection}`)
+}
