@@ -23,8 +23,17 @@ export interface Reacting {
   log: Log
 }
 
+/** How long before a webhook was made an event may have happened that it is told of. */
+const BEFORE_MS = 60_000
 /** Webhooks that are told of an event at a time. */
 const PAGE = 100
+
+/**
+ * Whether a webhook is to be told of what happened then. When the bus or its position was lost, the whole log is told
+ * again: what was long before a webhook was made is none of its business. Times of different processes may differ a little.
+ */
+const isOwed = ({ createdAt }: WebhookDocument, time: string) =>
+  Date.parse(time) >= Date.parse(createdAt) - BEFORE_MS
 
 /** Public events become deliveries, events of the platform become public events; each once, however often it comes. */
 export function reactionsOf(options: Reacting): (message: StoredMessage) => Promise<void> {
@@ -34,6 +43,7 @@ export function reactionsOf(options: Reacting): (message: StoredMessage) => Prom
 
   const deliver = async (event: PublicEvent, message: StoredMessage) => {
     const { id, type, time, data, subject } = event
+    const source = message.subject.split('.')[1]
     const metadata = (): CommandMetadata => ({
       // Never the same twice: two that handle the event at once must not both believe that they made the delivery.
       commandId: newId(),
@@ -50,8 +60,9 @@ export function reactionsOf(options: Reacting): (message: StoredMessage) => Prom
       const where = { active: true, eventTypes: type, id: { gt: after } }
       const targets = await webhooks.list({ where, limit: PAGE })
       if (!(await complete())) throw new ReadModelsUnavailable('the webhooks are missing')
+      const owed = targets.filter(({ doc }) => source === 'platform' || isOwed(doc, time))
       await Promise.all(
-        targets.map(async ({ doc }) => {
+        owed.map(async ({ doc }) => {
           // That it fails is nothing to tell itself.
           if (doc.id === subject) return
           const made = {

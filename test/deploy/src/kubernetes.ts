@@ -89,10 +89,10 @@ const kinds = {
     spec: z.object({
       podSelector,
       ingress: z
-        .array(z.object({ from: z.array(z.object({ podSelector.optional() })).optional() }))
+        .array(z.object({ from: z.array(z.object({ podSelector: podSelector.optional() })).optional() }))
         .default([]),
       egress: z
-        .array(z.object({ to: z.array(z.object({ podSelector.optional() })).optional() }))
+        .array(z.object({ to: z.array(z.object({ podSelector: podSelector.optional() })).optional() }))
         .default([]),
     }),
   }),

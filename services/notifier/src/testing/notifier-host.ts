@@ -91,7 +91,7 @@ function storiesOf(host: Host<Service>) {
       source: 'catalog',
       subject: '5b1f1c9e-6d0f-4c58-9a43-9d6b8c2a7e10',
       revision: 0,
-      time: '2026-11-21T10:00:00.000Z',
+      time: '2099-11-21T10:00:00.000Z',
       data: {},
       actor: { id: null, name: 'story' },
       requestId: 'story',
