@@ -104,6 +104,14 @@ describe.each(PROCESSES)('the environment of %s', name => {
     expect(() => readSettings(SETTINGS[name] ?? processSettings, given)).not.toThrow()
   })
 
+  test('may say whatever it reads, but where the containers are', () => {
+    const given = Object.keys(named(name).environment).map(setting => setting.replace(/_FILE$/, ''))
+    const fixed = ['PORT', 'HOST', 'BASE_PATH', 'SHUTDOWN_DELAY', 'BLOB_URL']
+    const missing = Object.keys(SETTINGS[name]?.shape ?? {}).filter(setting => !given.includes(setting))
+    // NATS asks for nothing here.
+    expect(missing.filter(setting => !fixed.includes(setting) && !setting.startsWith('NATS_'))).toEqual([])
+  })
+
   test('leads to services of this file', () => {
     const urls = Object.values(named(name).environment).filter(value => value?.includes('://'))
     expect(urls.length).toBeGreaterThan(0)

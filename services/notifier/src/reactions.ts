@@ -43,7 +43,6 @@ export function reactionsOf(options: Reacting): (message: StoredMessage) => Prom
 
   const deliver = async (event: PublicEvent, message: StoredMessage) => {
     const { id, type, time, data, subject } = event
-    const source = message.subject.split('.')[1]
     const metadata = (): CommandMetadata => ({
       // Never the same twice: two that handle the event at once must not both believe that they made the delivery.
       commandId: newId(),
@@ -60,7 +59,7 @@ export function reactionsOf(options: Reacting): (message: StoredMessage) => Prom
       const where = { active: true, eventTypes: type, id: { gt: after } }
       const targets = await webhooks.list({ where, limit: PAGE })
       if (!(await complete())) throw new ReadModelsUnavailable('the webhooks are missing')
-      const owed = targets.filter(({ doc }) => source === 'platform' || isOwed(doc, time))
+      const owed = targets.filter(({ doc }) => isOwed(doc, committedAt))
       await Promise.all(
         owed.map(async ({ doc }) => {
           // That it fails is nothing to tell itself.

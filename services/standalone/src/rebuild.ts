@@ -72,7 +72,7 @@ async function byServices(): Promise<void> {
   const log = processLog({ level: 'silent' })
   const stores = openStores(settings)
   for (const { check } of stores.engines) await check()
-  const { store: bus } = openBus(settings.MESSAGING_URL, { name: 'rebuild', log })
+  const { store: bus } = openBus(settings, { name: 'rebuild', log })
   const dependencies: Dependencies = {
     ...stores,
     bus,

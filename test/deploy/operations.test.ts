@@ -1,0 +1,34 @@
+import { existsSync } from 'node:fs'
+import { join } from 'node:path'
+import { expect, test } from 'vitest'
+import { ROOT, textOf } from './src/files.ts'
+import { PROCESSES, SETTINGS } from './src/settings.ts'
+
+const manual = textOf('docs/operations.md')
+
+/** What the tables of the manual say in their first column. */
+const explained = new Set(
+  [...manual.matchAll(/^\| ([^|]+) \|/gm)].flatMap(([, cell = '']) =>
+    [...cell.matchAll(/`([A-Z_]+)`/g)].map(([, name]) => name),
+  ),
+)
+
+test.each(PROCESSES)('the manual explains every setting of %s', name => {
+  expect(Object.keys(SETTINGS[name]?.shape ?? {}).filter(setting => !explained.has(setting))).toEqual([])
+})
+
+test('the manual explains no setting that there is not', () => {
+  const known = new Set(Object.values(SETTINGS).flatMap(({ shape }) => Object.keys(shape)))
+  expect([...explained].filter(name => !known.has(name ?? '') && name !== 'ENCRYPTION_KEY')).toEqual([])
+})
+
+test('the manual names files and commands that there are', () => {
+  const paths = [...manual.matchAll(/[`(](?:\.\.\/)?((?:deploy|services|test)\/[\w./-]+)[`)]/g)].map(
+    ([, path = '']) => path,
+  )
+  expect(paths.length).toBeGreaterThan(5)
+  for (const path of paths) expect(existsSync(join(ROOT, path)), path).toBe(true)
+  const { scripts } = JSON.parse(textOf('package.json')) as { scripts: Record<string, string> }
+  for (const [, script = ''] of manual.matchAll(/npm run ([\w-]+)/g))
+    expect(Object.keys(scripts)).toContain(script)
+})
