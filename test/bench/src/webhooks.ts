@@ -1,5 +1,5 @@
 import { setTimeout } from 'node:timers/promises'
-import { type ServiceProcess, startServiceProcess } from '@gantry/standalone/testing'
+import { freePort, type ServiceProcess, startServiceProcess } from '@gantry/standalone/testing'
 import { paced, timed } from './load.ts'
 import { inFolder, type Running, startProgram } from './processes.ts'
 import { type Figure, progress } from './report.ts'
@@ -12,6 +12,8 @@ const FANNED_EVENTS = 100
 const ROUNDS = 3
 const STEADY_PER_SECOND = 200
 const STEADY_SECONDS = 20
+const FANNED_PER_SECOND = 4
+const FANNED_SECONDS = 10
 const BODY = JSON.stringify({
   id: crypto.randomUUID(),
   type: 'API_CREATED',
@@ -81,7 +83,11 @@ function sceneOf(service: ServiceProcess, receiver: Running) {
 
 /** (e) Webhooks: time from the commit of an event to its receipt, and deliveries a second. */
 export async function webhooks({ minutes }: { minutes?: number }): Promise<Figure[]> {
-  return [...(await steadily(minutes ? minutes * 60 : STEADY_SECONDS)), ...(await fannedOut())]
+  return [
+    ...(await steadily(minutes ? minutes * 60 : STEADY_SECONDS)),
+    ...(await fannedOut()),
+    ...(await isolated()),
+  ]
 }
 
 async function steadily(seconds: number): Promise<Figure[]> {
@@ -155,5 +161,36 @@ async function fannedOut(): Promise<Figure[]> {
     } finally {
       await poster.stop()
     }
+  })
+}
+
+/** How long events take to the nine webhooks of ten that work, without and with the others that do not. */
+async function isolated(): Promise<Figure[]> {
+  return delivering(async ({ subscribe, happenSteadily, arrived, count, delays }) => {
+    const sound = FANOUT * 0.9
+    for (let n = 0; n < sound; n++) await subscribe(`/sound/${n}`)
+    const p95 = async (what: string) => {
+      progress(`(e) ${FANNED_PER_SECOND} events a second to ${sound} webhooks, ${what}`)
+      const before = await count()
+      await happenSteadily(FANNED_PER_SECOND, FANNED_SECONDS)
+      await arrived(before.count + sound * FANNED_PER_SECOND * FANNED_SECONDS)
+      return quantile((await delays()).sound ?? [], 0.95)
+    }
+    await p95('to warm up')
+    const alone = await p95('alone')
+    const dead = `http://127.0.0.1:${await freePort()}`
+    for (let n = sound; n < FANOUT; n += 2) {
+      await subscribe(`/${n}`, dead)
+      await subscribe(`/drip/${n}`)
+    }
+    const beside = await p95(`beside ${FANOUT - sound} that are dead or dripping`)
+    return [
+      {
+        name: `(e) p95 of ${sound} webhooks, alone / beside ${FANOUT - sound} dead or dripping`,
+        reached: `${alone} / ${beside} ms, ×${(beside / alone).toFixed(2)}`,
+        target: 'at most ×1.5',
+        met: beside / alone <= 1.5,
+      },
+    ]
   })
 }
