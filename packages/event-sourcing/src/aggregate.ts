@@ -1,9 +1,9 @@
 import { setTimeout } from 'node:timers/promises'
 import { LRUCache } from 'lru-cache'
-import { v5 as uuidv5 } from 'uuid'
 import { type Decider, type DomainCommand, Refusal } from './decider.ts'
 import type { DomainEvent, Fact, JsonObject, Position, RecordedEvent } from './event.ts'
 import { type EventStore, EventStoreUnavailable, NO_STREAM, WrongExpectedRevision } from './event-store.ts'
+import { nameUuids } from './name-uuid.ts'
 
 /** A state and the revision of the last event folded into it; -1 when the stream does not exist. */
 export interface Snapshot<State> {
@@ -52,7 +52,7 @@ export interface Aggregate<State, Command extends DomainCommand, Event extends D
 
 const TRIES_ON_CONFLICT = 20
 const TRIES_WHEN_UNAVAILABLE = 3
-const EVENT_NAMESPACE = '6f1b7a0e-6f0c-4b0f-9a55-0c8f3c2b7f11'
+const eventUuid = nameUuids('6f1b7a0e-6f0c-4b0f-9a55-0c8f3c2b7f11')
 
 export const streamName = (category: string, id: string) => `${category}-${id}`
 export const streamId = (stream: string) => stream.slice(stream.indexOf('-') + 1)
@@ -60,7 +60,7 @@ export const streamCategory = (stream: string) => stream.slice(0, stream.indexOf
 
 /** The id of the n-th event that a command appends to a stream: for every try the same. */
 const eventId = (stream: string, command: DomainCommand, index: number) =>
-  uuidv5(`${stream}/${command.metadata.commandId}/${index}`, EVENT_NAMESPACE)
+  eventUuid(`${stream}/${command.metadata.commandId}/${index}`)
 
 export function aggregate<State, Command extends DomainCommand, Event extends DomainEvent>(
   options: AggregateOptions<State, Command, Event>,

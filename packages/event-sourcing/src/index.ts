@@ -36,6 +36,7 @@ export {
   WrongExpectedRevision,
 } from './event-store.ts'
 export { type LeaseOptions, type Log, supervise, underLease, type Worker } from './follower.ts'
+export { nameUuids } from './name-uuid.ts'
 export { type Conditional, requireRevision } from './precondition.ts'
 export {
   type Project,

@@ -60,6 +60,7 @@ export function reactionsOf(options: Reacting): (message: StoredMessage) => Prom
       const targets = await webhooks.list({ where, limit: PAGE })
       if (!(await complete())) throw new ReadModelsUnavailable('the webhooks are missing')
       const owed = targets.filter(({ doc }) => isOwed(doc, committedAt))
+      await dispatcher.ready()
       await Promise.all(
         owed.map(async ({ doc }) => {
           // That it fails is nothing to tell itself.

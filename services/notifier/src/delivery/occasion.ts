@@ -1,4 +1,4 @@
-import { v5 as uuidv5 } from 'uuid'
+import { nameUuids } from '@gantry/event-sourcing'
 
 /** What happened, as webhooks are told of it. */
 export interface Occasion {
@@ -10,10 +10,10 @@ export interface Occasion {
   data: Readonly<Record<string, unknown>>
 }
 
-const NAMESPACE = '9f0c6b0e-2f53-4a55-8a5e-6d1c0d0b7b1e'
+const deliveryUuid = nameUuids('9f0c6b0e-2f53-4a55-8a5e-6d1c0d0b7b1e')
 
 /** The delivery of an event to a webhook: for the same two always the same, so that an event seen twice makes one. */
-export const deliveryId = (eventId: string, webhookId: string) => uuidv5(`${eventId}/${webhookId}`, NAMESPACE)
+export const deliveryId = (eventId: string, webhookId: string) => deliveryUuid(`${eventId}/${webhookId}`)
 
 /** The body that is sent (Standard Webhooks, "Payload structure"), serialized this once. */
 export const bodyOf = ({ id, type, timestamp, data }: Occasion) =>

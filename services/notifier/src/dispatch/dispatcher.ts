@@ -62,6 +62,8 @@ export interface NewDelivery {
  * that schedules.
  */
 export interface Dispatcher {
+  /** Waits, bounded, until what is made next can begin at once. */
+  ready(): Promise<void>
   /** Makes the delivery, unless it was made before; its first attempt begins at once when there is room. */
   deliver(
     webhook: WebhookDocument,
@@ -81,6 +83,8 @@ export interface Dispatcher {
 
 /** How long a delivery that could not be claimed is left alone: the store's answer may be old for a while. */
 const HOLD_MS = 1_000
+/** How long making a delivery is put off at most, so that it need not be taken up later. */
+const READY_MS = 100
 /** Deliveries cancelled at a time. */
 const BATCH = 250
 
@@ -282,6 +286,7 @@ export function dispatcher(options: DispatcherOptions): Dispatcher {
   })
 
   return {
+    ready: () => room.halfFree(READY_MS),
     deliver: (...made) => track(make(...made)),
     changed(state) {
       if (isPending(state) && 'dueAt' in state.next) leave(state)

@@ -116,6 +116,23 @@ test('a webhook that keeps failing is left alone for a while, the others and peo
   taken(space, lane('a'))
 })
 
+test('who waits for half of the places goes on when they are free, one after the other, or when it takes too long', async () => {
+  const space = room({ overall: 4, perWebhook: 4 })
+  await space.halfFree(60_000)
+  const [first, second] = ['a', 'b', 'c'].map(name => taken(space, lane(name)))
+  const wentOn: string[] = []
+  const waiting = ['x', 'y'].map(name => space.halfFree(60_000).then(() => wentOn.push(name)))
+  first?.giveBack()
+  await space.halfFree(1)
+  expect(wentOn).toEqual([])
+  second?.giveBack()
+  await waiting[0]
+  expect(wentOn).toEqual(['x'])
+  taken(space, lane('d')).giveBack()
+  await waiting[1]
+  expect(wentOn).toEqual(['x', 'y'])
+})
+
 test('a webhook that changed is believed to be well', () => {
   const rules = { failures: 1, firstPauseMs: 100, longestPauseMs: 1_000 }
   const space = room({ overall: 100, perWebhook: 10 }, { now: () => 0, rules })

@@ -42,6 +42,11 @@ export interface Room {
   take(lane: Lane): Place | Deferral
   /** For how many milliseconds nothing can be begun in the lane, whatever is given back. */
   heldForMs(lane: Lane): number
+  /**
+   * Resolves when more than half of the places are free, one who waits after the other, or after that time. What is made
+   * then can begin at once, which takes less than leaving it to be taken up later.
+   */
+  halfFree(atMostMs: number): Promise<void>
   /** A webhook changed: what was known of its endpoint is of the past. */
   forget(webhook: string): void
   readonly taken: number
@@ -87,6 +92,8 @@ export function room(
     breaker: new Breaker(rules),
     evenly: Number.NEGATIVE_INFINITY,
   })
+  const waiting = new Set<() => void>()
+  const isHalfFree = () => all.all < overall / 2
   const paceMs = perSecond ? 1_000 / perSecond : 0
   const byHand = ({ kind }: Lane) => kind === 'test' || kind === 'manual'
   /** From when on the rate lets another attempt begin. */
@@ -128,6 +135,7 @@ export function room(
           own.breaker.end(now(), probe, succeeded)
           const idle = own.places.all === 0 && own.breaker.untroubled && nextAt(own) <= now() - BURST_MS
           if (idle && known.get(webhook) === own) known.delete(webhook)
+          if (isHalfFree()) for (const proceed of waiting) return proceed()
         },
       }
     },
@@ -136,6 +144,18 @@ export function room(
       if (!own || byHand(lane)) return 0
       const time = now()
       return Math.max(own.breaker.openForMs(time), nextAt(own) - time, 0)
+    },
+    async halfFree(atMostMs) {
+      if (waiting.size === 0 && isHalfFree()) return
+      await new Promise<void>(resolve => {
+        const proceed = () => {
+          clearTimeout(timer)
+          waiting.delete(proceed)
+          resolve()
+        }
+        const timer = setTimeout(proceed, atMostMs)
+        waiting.add(proceed)
+      })
     },
     forget(webhook) {
       known.delete(webhook)

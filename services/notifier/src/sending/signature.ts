@@ -1,4 +1,4 @@
-import { createHmac } from 'node:crypto'
+import { createHmac, type KeyObject } from 'node:crypto'
 
 const PREFIX = 'whsec_'
 
@@ -9,13 +9,13 @@ export const formatSecret = (bytes: Uint8Array) => PREFIX + Buffer.from(bytes).t
  * The headers that prove to the receiver who sent the body and when (Standard Webhooks, "Webhook headers").
  * @param id of the message, the same in every attempt
  * @param timestamp of the attempt, in seconds since 1970
- * @param secrets raw keys; one signature each, so that a receiver may know any of them
+ * @param secrets raw keys, opened once for many signatures or not; one signature each, so that a receiver may know any
  */
 export function signedHeaders(
   id: string,
   timestamp: number,
   body: Uint8Array,
-  secrets: readonly Uint8Array[],
+  secrets: readonly (Uint8Array | KeyObject)[],
 ) {
   const signatures = secrets.map(secret => {
     const signature = createHmac('sha256', secret).update(`${id}.${timestamp}.`).update(body).digest('base64')

@@ -1,11 +1,12 @@
+import { createSecretKey, type KeyObject } from 'node:crypto'
 import { deriveKey, seal, unseal } from '@gantry/service-kit'
 import type { SealedSecret } from './webhook.ts'
 
 /** Keeps signing secrets unreadable in the stores, under a key derived from the configured one. */
 export interface SigningKeys {
   seal(secret: Uint8Array): string
-  /** The raw keys that sign at that time, the newest first. */
-  valid(secrets: readonly SealedSecret[], now: Date): Buffer[]
+  /** The keys that sign at that time, the newest first. */
+  valid(secrets: readonly SealedSecret[], now: Date): KeyObject[]
 }
 
 /** Opened secrets that are kept, so that not every attempt opens them again. */
@@ -13,13 +14,13 @@ const OPENED = 1_000
 
 export function signingKeys(encryptionKey: Uint8Array): SigningKeys {
   const key = deriveKey(encryptionKey, 'webhook secrets')
-  const opened = new Map<string, Buffer>()
+  const opened = new Map<string, KeyObject>()
 
-  const open = (sealed: string): Buffer => {
+  const open = (sealed: string): KeyObject => {
     const known = opened.get(sealed)
     if (known) return known
     if (opened.size >= OPENED) opened.clear()
-    const secret = unseal(key, sealed)
+    const secret = createSecretKey(unseal(key, sealed))
     opened.set(sealed, secret)
     return secret
   }
