@@ -1,6 +1,6 @@
 import { readSettings } from '@gantry/service-kit'
 import { describe, expect, test } from 'vitest'
-import { gatewaySettings } from './settings.ts'
+import { gatewaySettings, serverOptions } from './settings.ts'
 
 const read = (environment: Record<string, string>) => readSettings(gatewaySettings, environment)
 
@@ -38,5 +38,21 @@ describe('Settings', () => {
     ['TRUST_PROXY', '10.0.0.0/33'],
   ])('%s=%s is refused by its name', (name, value) => {
     expect(() => read({ [name]: value })).toThrow(new RegExp(`^${name}: must be`))
+  })
+})
+
+test('A server takes so many connections, and those of proxies as of many clients', () => {
+  const settings = read({
+    MAX_CONNECTIONS: '200',
+    MAX_CONNECTIONS_PER_ADDRESS: '20',
+    TRUST_PROXY: '10.0.0.0/8',
+  })
+  expect(serverOptions(settings)).toEqual({
+    trustProxy: ['10.0.0.0/8'],
+    connections: { total: 200, perAddress: 20, proxies: ['10.0.0.0/8'] },
+  })
+  expect(serverOptions(read({}))).toEqual({
+    trustProxy: false,
+    connections: { total: 10_000, perAddress: 5_000, proxies: [] },
   })
 })

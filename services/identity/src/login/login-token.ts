@@ -26,7 +26,10 @@ export interface LoginTokens {
   verify(token: string): Promise<Session & { expiresAt: number }>
 }
 
-export const loginTokens = (keys: SigningKeys, now: () => Date): LoginTokens => ({
+export const loginTokens = (
+  keys: Pick<SigningKeys, 'current' | 'verifying'>,
+  now: () => Date,
+): LoginTokens => ({
   async issue({ userId, generation }) {
     const { kid, privateKey } = await keys.current()
     const seconds = Math.floor(now().getTime() / 1000)
