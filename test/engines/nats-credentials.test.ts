@@ -1,0 +1,153 @@
+import { readFileSync } from 'node:fs'
+import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { type NatsOptions, natsBus } from '@gantry/messaging-nats'
+import { nkeys } from 'nats'
+import { afterAll, describe, expect, onTestFinished, test } from 'vitest'
+import { makeCertificates } from './src/certificates.ts'
+import { findNats } from './src/find-nats.ts'
+
+const folder = await mkdtemp(join(tmpdir(), 'gantry-credentials-'))
+afterAll(() => rm(folder, { recursive: true }))
+
+const found = await findNats()
+const certificates = await makeCertificates(folder)
+const own = found.found && (found.kind === 'path' || found.kind === 'installed')
+if (!own)
+  process.stdout.write('skipped: ways to say who one is on NATS: there is no nats-server to be configured\n')
+else if (!certificates)
+  process.stdout.write('skipped: NATS that asks for certificates: there is no openssl\n')
+
+type KeyPair = ReturnType<typeof nkeys.createUser>
+const text = (bytes: Uint8Array) => new TextDecoder().decode(bytes)
+const { ca, certFile = '', keyFile = '', caFile = '' } = certificates ?? {}
+const pem = (file: string) => (file ? readFileSync(file, 'utf8') : '')
+
+/** A user whom an operator's account has made, without any server knowing of him (NATS, "Decentralized JWT"). */
+function decentralized() {
+  const [operator, system] = [nkeys.createOperator(), nkeys.createAccount()]
+  const [account, user] = [nkeys.createAccount(), nkeys.createUser()]
+  const jwt = (by: KeyPair, of: KeyPair, claims: object) => {
+    const part = (value: object | Uint8Array) =>
+      Buffer.from(value instanceof Uint8Array ? value : JSON.stringify(value)).toString('base64url')
+    const body = {
+      jti: of.getPublicKey(),
+      iat: Math.floor(Date.now() / 1000),
+      iss: by.getPublicKey(),
+      sub: of.getPublicKey(),
+      name: 'gantry',
+      nats: { version: 2, ...claims },
+    }
+    const signed = `${part({ typ: 'JWT', alg: 'ed25519-nkey' })}.${part(body)}`
+    return `${signed}.${part(by.sign(new TextEncoder().encode(signed)))}`
+  }
+  const unlimited = {
+    subs: -1,
+    data: -1,
+    payload: -1,
+    imports: -1,
+    exports: -1,
+    wildcards: true,
+    conn: -1,
+    leaf: -1,
+  }
+  const storage = { mem_storage: -1, disk_storage: -1, streams: -1, consumer: -1 }
+  const accountJwt = jwt(operator, account, { type: 'account', limits: { ...unlimited, ...storage } })
+  const systemJwt = jwt(operator, system, { type: 'account', limits: unlimited })
+  const userJwt = jwt(account, user, { type: 'user', subs: -1, data: -1, payload: -1 })
+  return {
+    config: `operator: ${jwt(operator, operator, { type: 'operator' })}
+resolver: MEMORY
+system_account: ${system.getPublicKey()}
+resolver_preload: { ${account.getPublicKey()}: ${accountJwt}, ${system.getPublicKey()}: ${systemJwt} }`,
+    credentials: `-----BEGIN NATS USER JWT-----
+${userJwt}
+------END NATS USER JWT------
+
+-----BEGIN USER NKEY SEED-----
+${text(user.getSeed())}
+------END USER NKEY SEED------
+`,
+  }
+}
+
+const nkey = nkeys.createUser()
+const stranger = text(nkeys.createUser().getSeed())
+const issued = decentralized()
+const encrypted = `tls { cert_file: "${certFile}", key_file: "${keyFile}", ca_file: "${caFile}", verify: true }`
+const mine = { cert: pem(certFile), key: pem(keyFile) }
+
+interface Way {
+  config: string
+  right: Partial<NatsOptions>
+  wrong: Partial<NatsOptions>
+  reason: RegExp
+  /** Whether what it needs is missing; that was said above. */
+  needs?: boolean
+}
+
+describe.skipIf(!own)('A nats-server', () => {
+  const refused = /refuses the user, password, token or key/
+  test.each<[string, Way]>([
+    [
+      'with a token',
+      {
+        config: 'authorization { token: a-token }',
+        right: { token: 'a-token' },
+        wrong: { token: 'another' },
+        reason: refused,
+      },
+    ],
+    [
+      'that knows the nkeys of its users',
+      {
+        config: `authorization { users: [{ nkey: ${nkey.getPublicKey()} }] }`,
+        right: { nkeySeed: text(nkey.getSeed()) },
+        wrong: { nkeySeed: stranger },
+        reason: refused,
+      },
+    ],
+    [
+      'that trusts an operator, with the credentials of one of his users',
+      {
+        config: issued.config,
+        right: { credentials: issued.credentials },
+        wrong: { credentials: decentralized().credentials },
+        reason: refused,
+      },
+    ],
+    [
+      'that asks for certificates',
+      {
+        config: encrypted,
+        right: { tls: { ...mine, ...(ca && { ca }) } },
+        wrong: { tls: { ...(ca && { ca }) } },
+        reason: /certificate required|connection was lost/,
+        needs: !certificates,
+      },
+    ],
+  ])('%s lets in who shows them, and nobody else', async (_, { config, right, wrong, reason, needs }) => {
+    if (needs || !found.found) return
+    const file = join(folder, 'nats.conf')
+    await writeFile(file, config)
+    const server = await found.start({ args: ['-c', file] })
+    onTestFinished(() => server.stop())
+    const connect = (options: Partial<NatsOptions>) => {
+      const said: string[] = []
+      const bus = natsBus({ url: server.url, report: line => said.push(line), ...options })
+      onTestFinished(() => bus.close())
+      return { bus, said }
+    }
+    const { bus } = connect(right)
+    await bus.publish([{ id: crypto.randomUUID(), subject: 'events.test.HELLO', data: null }])
+    expect(await bus.head()).toBe(1)
+    for (const options of [wrong, {}]) {
+      const { bus: other, said } = connect(options)
+      await expect(other.ping()).rejects.toThrow()
+      if (options === wrong) expect(said.join('\n')).toMatch(reason)
+      for (const secret of Object.values(right).filter(value => typeof value === 'string'))
+        expect(said.join('\n')).not.toContain(secret)
+    }
+  })
+})
