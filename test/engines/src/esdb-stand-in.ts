@@ -3,7 +3,14 @@ import featuresService from '@eventstore/db-client/generated/serverfeatures_grpc
 import features from '@eventstore/db-client/generated/serverfeatures_pb.js'
 import streamsService from '@eventstore/db-client/generated/streams_grpc_pb.js'
 import type protocol from '@eventstore/db-client/generated/streams_pb.js'
-import { Server, ServerCredentials, type ServerWritableStream } from '@grpc/grpc-js'
+import {
+  Server,
+  ServerCredentials,
+  ServerInterceptingCall,
+  type ServerInterceptor,
+  type ServerWritableStream,
+  status,
+} from '@grpc/grpc-js'
 import { appendInBatches, appendInCall, deleteForEver, deleteSoftly } from './esdb-stand-in/appends.ts'
 import { type Log, openLog } from './esdb-stand-in/log.ts'
 import { readAll, readStream } from './esdb-stand-in/reads.ts'
@@ -19,6 +26,8 @@ export interface StandInOptions {
   /** Which version it says that it is; what this throws is the answer. */
   version?: () => string
   now?: () => Date
+  /** Who alone is let in; anybody when it is left out. */
+  user?: { name: string; password: string }
 }
 
 export interface StandIn {
@@ -35,8 +44,8 @@ const LARGEST_MESSAGE = 17 * 1_048_576
 
 /**
  * A server that stands in for EventStoreDB where none can be had: the client's own service definitions over the
- * embedded event store. It answers as the real one was measured to, which a test compares; it knows no users, no
- * cluster, no projections, no persistent subscriptions and no scavenging.
+ * embedded event store. It answers as the real one was measured to, which a test compares; it knows one user
+ * at most, no cluster, no projections, no persistent subscriptions and no scavenging.
  */
 export async function startEsdbStandIn({
   path,
@@ -44,11 +53,13 @@ export async function startEsdbStandIn({
   host = '127.0.0.1',
   version = () => '23.10.6 (stand-in)',
   now = () => new Date(),
+  user,
 }: StandInOptions): Promise<StandIn> {
   const log = openLog(path, now)
   const server = new Server({
     'grpc.max_concurrent_streams': CONCURRENT_STREAMS,
     'grpc.max_receive_message_length': LARGEST_MESSAGE,
+    interceptors: user ? [lettingIn(user)] : [],
   })
   const streams: streamsService.IStreamsServer = {
     read: call => void answerRead(log, call),
@@ -84,6 +95,21 @@ export async function startEsdbStandIn({
       await log.close()
     },
   }
+}
+
+/** RFC 7617, as the client sends it in the metadata of every call to streams; what the server can do, all may ask. */
+function lettingIn({ name, password }: { name: string; password: string }): ServerInterceptor {
+  const basic = `Basic ${Buffer.from(`${name}:${password}`).toString('base64')}`
+  return ({ path }, call) =>
+    new ServerInterceptingCall(call, {
+      start: next =>
+        next({
+          onReceiveMetadata(metadata, goOn) {
+            if (!path.includes('.streams.') || metadata.get('authorization')[0] === basic) goOn(metadata)
+            else call.sendStatus({ code: status.UNAUTHENTICATED, details: 'Unauthenticated' })
+          },
+        }),
+    })
 }
 
 async function answerRead(
