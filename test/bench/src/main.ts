@@ -1,6 +1,7 @@
 import { cpus } from 'node:os'
 import { parseArgs } from 'node:util'
 import { admission } from './admission.ts'
+import { cluster } from './cluster.ts'
 import { log } from './log.ts'
 import { logins } from './logins.ts'
 import { reads } from './reads.ts'
@@ -19,6 +20,7 @@ const parts: Record<string, (options: Options) => Promise<Figure[]>> = {
   writes,
   search,
   log,
+  cluster,
   webhooks,
   logins,
   admission,

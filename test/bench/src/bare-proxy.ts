@@ -1,0 +1,9 @@
+import httpProxy from '@fastify/http-proxy'
+import Fastify from 'fastify'
+
+/** What the gateway is measured against: a bare Fastify that passes everything on to UPSTREAM. */
+const { PORT, UPSTREAM } = process.env
+const app = Fastify()
+await app.register(httpProxy, { upstream: UPSTREAM ?? '' })
+await app.listen({ port: Number(PORT), host: '127.0.0.1' })
+process.on('SIGTERM', () => process.exit(0))

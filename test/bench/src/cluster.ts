@@ -1,0 +1,169 @@
+import { join } from 'node:path'
+import { setTimeout } from 'node:timers/promises'
+import { type Cluster, readClusterSettings, startCluster } from '@gantry/cluster'
+import { sqliteEventStore, sqliteReadModels } from '@gantry/embedded'
+import { requestRebuild } from '@gantry/event-sourcing'
+import { freePort } from '@gantry/standalone/testing'
+import { throughput, timed } from './load.ts'
+import { inFolder, startProgram } from './processes.ts'
+import { type Figure, progress } from './report.ts'
+import { sampleApi, seed } from './sample-apis.ts'
+import { quantile, shown, spread } from './statistics.ts'
+
+const ROUNDS = 5
+const SECONDS = 3
+const CONNECTIONS = 16
+const SIZES = [1_000, 100_000]
+const REQUESTS = 600
+const LOOK_MS = 100
+
+/** What is asked of the gateway as the number of APIs grows, beside one API by its id. */
+const LISTS = ['page=1', 'tags=financial', 'tags=cloud&status=ACTIVE&page=2', 'text=payment']
+
+interface Running extends Cluster {
+  headers: Record<string, string>
+}
+
+/**
+ * (f) Services as processes of their own, on the log and the read models in files that they share and real NATS where
+ * it can be had: what the engines that stand in here for EventStoreDB and MongoDB cost says nothing of those.
+ */
+export async function cluster(): Promise<Figure[]> {
+  return [...(await passingOn()), ...(await growing())]
+}
+
+/** Starts a cluster on the data of a folder, and logs in. */
+async function startIn(folder: string, replicas: number): Promise<Running> {
+  const settings = readClusterSettings({
+    ...process.env,
+    DATA_DIR: folder,
+    HOST: '127.0.0.1',
+    PORT: String(await freePort()),
+    LOG_LEVEL: 'warn',
+    EVENT_STORE_URL: `sqlite:${join(folder, 'events.db')}`,
+    READ_MODEL_URL: `sqlite:${join(folder, 'read-models.db')}`,
+  })
+  const environment = { ...process.env, RATE_LIMIT_PER_MINUTE: '0', LOGIN_LIMIT_PER_MINUTE: '0' }
+  const running = await startCluster({ settings, replicas, environment, say: progress })
+  const login = await fetch(`${running.url}/login`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify(settings.administrator),
+  })
+  return { ...running, headers: { authorization: login.headers.get('authorization') ?? '' } }
+}
+
+/** The gateway beside a bare proxy, and two replicas beside one: ratios of answers a second. */
+async function passingOn(): Promise<Figure[]> {
+  return inFolder(async folder => {
+    let running = await startIn(folder, 1)
+    const { text } = await timed('POST', `${running.url}/apis`, running.headers, JSON.stringify(sampleApi(0)))
+    const path = `/apis/${JSON.parse(text).id}`
+    const bare = await startProgram('bare', { ANSWER: text })
+    const proxy = await startProgram('bare-proxy', { UPSTREAM: bare.url })
+    const rate = (url: string, headers = {}) =>
+      throughput({ url, connections: CONNECTIONS, seconds: SECONDS, headers })
+
+    const ratios: number[] = []
+    const alone: number[] = []
+    for (let round = 0; round <= ROUNDS; round++) {
+      progress(`(f) the gateway beside a bare proxy, round ${round} of ${ROUNDS}`)
+      const theirs = await rate(proxy.url)
+      const ours = await rate(`${running.url}${path}`, running.headers)
+      // The first round warms both up.
+      if (round > 0) ratios.push(ours / theirs)
+      if (round > 0) alone.push(ours)
+    }
+    await Promise.all([proxy.stop(), bare.stop()])
+    await running.stop()
+
+    running = await startIn(folder, 2)
+    const together: number[] = []
+    for (let round = 0; round <= ROUNDS; round++) {
+      progress(`(f) two replicas, round ${round} of ${ROUNDS}`)
+      const ours = await rate(`${running.url}${path}`, running.headers)
+      if (round > 0) together.push(ours)
+    }
+    await running.stop()
+    const ratio = spread(ratios)
+    const one = spread(alone).median
+    return [
+      {
+        name: '(f) GET /apis/{id} through the gateway to a bare route behind @fastify/http-proxy',
+        reached: shown(ratio),
+        target: 'at least 0.5',
+        met: ratio.median >= 0.5,
+      },
+      {
+        name: '(f) the same with two replicas of each service to one',
+        reached: shown(spread(together.map(rate => rate / one))),
+        target: 'at least 1.6 with cores for it',
+        met: undefined,
+      },
+    ]
+  })
+}
+
+/** How many records are in the audit log, which is made beside everything else. */
+async function audited({ url, headers }: Running): Promise<number> {
+  const { text } = await timed('GET', `${url}/auditLog?size=1`, headers)
+  return (JSON.parse(text) as { totalElements?: number }).totalElements ?? 0
+}
+
+/** What a request costs as the number of APIs grows, and how fast a read model is made from the log. */
+async function growing(): Promise<Figure[]> {
+  const p50: Record<string, number[]> = { one: [], lists: [] }
+  const made: number[] = []
+  for (const size of SIZES) {
+    await inFolder(async folder => {
+      progress(`(f) writes ${size} APIs`)
+      const eventStore = sqliteEventStore({ path: join(folder, 'events.db') })
+      const ids = await seed(eventStore, size)
+      await eventStore.close()
+      const running = await startIn(folder, 1)
+      progress(`(f) waits for the audit log of ${size} APIs`)
+      while ((await audited(running)) < size) await setTimeout(LOOK_MS)
+      for (const [kind, paths] of [
+        ['one', ids.slice(0, 50).map(id => `/apis/${id}`)],
+        ['lists', LISTS.map(query => `/apis?${query}`)],
+      ] as const) {
+        progress(`(f) ${kind} of ${size} APIs`)
+        const times: number[] = []
+        for (let n = 0; n < REQUESTS + 100; n++) {
+          const { ms, status } = await timed(
+            'GET',
+            `${running.url}${paths[n % paths.length]}`,
+            running.headers,
+          )
+          if (status !== 200) throw new Error(`a read answered ${status}`)
+          if (n >= 100) times.push(ms)
+        }
+        p50[kind]?.push(quantile(times, 0.5))
+      }
+      progress(`(f) makes the read models of ${size} APIs`)
+      const readModels = sqliteReadModels({ path: join(folder, 'read-models.db') })
+      const startedAt = performance.now()
+      const isDone = await requestRebuild('catalog.projector', readModels, 'bench')
+      while (!(await isDone())) await setTimeout(LOOK_MS)
+      made.push(size / ((performance.now() - startedAt) / 1000))
+      await readModels.close()
+      await running.stop()
+    })
+  }
+  const grown = Object.entries(p50).map(([kind, [small = 0, large = 0]]) => ({
+    name: `(f) ${kind === 'one' ? 'GET /apis/{id}' : 'lists and search'} through the gateway, p50 at 1,000 / 100,000`,
+    reached: `${small.toFixed(2)} / ${large.toFixed(2)} ms, ×${(large / small).toFixed(2)}`,
+    target: 'flat: at most ×1.5',
+    met: large / small <= 1.5,
+  }))
+  const rate = made.at(-1) ?? 0
+  return [
+    ...grown,
+    {
+      name: '(f) events a second into a read model that is made anew while it is read, of 100,000',
+      reached: rate.toFixed(0),
+      target: 'at least 10,000',
+      met: rate >= 10_000,
+    },
+  ]
+}
