@@ -25,7 +25,7 @@ interface Running extends Cluster {
 }
 
 /**
- * (f) Services as processes of their own, on the log and the read models in files that they share and real NATS where
+ * (h) Services as processes of their own, on the log and the read models in files that they share and real NATS where
  * it can be had: what the engines that stand in here for EventStoreDB and MongoDB cost says nothing of those.
  */
 export async function cluster(): Promise<Figure[]> {
@@ -67,7 +67,7 @@ async function passingOn(): Promise<Figure[]> {
     const ratios: number[] = []
     const alone: number[] = []
     for (let round = 0; round <= ROUNDS; round++) {
-      progress(`(f) the gateway beside a bare proxy, round ${round} of ${ROUNDS}`)
+      progress(`(h) the gateway beside a bare proxy, round ${round} of ${ROUNDS}`)
       const theirs = await rate(proxy.url)
       const ours = await rate(`${running.url}${path}`, running.headers)
       // The first round warms both up.
@@ -80,7 +80,7 @@ async function passingOn(): Promise<Figure[]> {
     running = await startIn(folder, 2)
     const together: number[] = []
     for (let round = 0; round <= ROUNDS; round++) {
-      progress(`(f) two replicas, round ${round} of ${ROUNDS}`)
+      progress(`(h) two replicas, round ${round} of ${ROUNDS}`)
       const ours = await rate(`${running.url}${path}`, running.headers)
       if (round > 0) together.push(ours)
     }
@@ -89,13 +89,13 @@ async function passingOn(): Promise<Figure[]> {
     const one = spread(alone).median
     return [
       {
-        name: '(f) GET /apis/{id} through the gateway to a bare route behind @fastify/http-proxy',
+        name: '(h) GET /apis/{id} through the gateway to a bare route behind @fastify/http-proxy',
         reached: shown(ratio),
         target: 'at least 0.5',
         met: ratio.median >= 0.5,
       },
       {
-        name: '(f) the same with two replicas of each service to one',
+        name: '(h) the same with two replicas of each service to one',
         reached: shown(spread(together.map(rate => rate / one))),
         target: 'at least 1.6 with cores for it',
         met: undefined,
@@ -116,18 +116,18 @@ async function growing(): Promise<Figure[]> {
   const made: number[] = []
   for (const size of SIZES) {
     await inFolder(async folder => {
-      progress(`(f) writes ${size} APIs`)
+      progress(`(h) writes ${size} APIs`)
       const eventStore = sqliteEventStore({ path: join(folder, 'events.db') })
       const ids = await seed(eventStore, size)
       await eventStore.close()
       const running = await startIn(folder, 1)
-      progress(`(f) waits for the audit log of ${size} APIs`)
+      progress(`(h) waits for the audit log of ${size} APIs`)
       while ((await audited(running)) < size) await setTimeout(LOOK_MS)
       for (const [kind, paths] of [
         ['one', ids.slice(0, 50).map(id => `/apis/${id}`)],
         ['lists', LISTS.map(query => `/apis?${query}`)],
       ] as const) {
-        progress(`(f) ${kind} of ${size} APIs`)
+        progress(`(h) ${kind} of ${size} APIs`)
         const times: number[] = []
         for (let n = 0; n < REQUESTS + 100; n++) {
           const { ms, status } = await timed(
@@ -140,7 +140,7 @@ async function growing(): Promise<Figure[]> {
         }
         p50[kind]?.push(quantile(times, 0.5))
       }
-      progress(`(f) makes the read models of ${size} APIs`)
+      progress(`(h) makes the read models of ${size} APIs`)
       const readModels = sqliteReadModels({ path: join(folder, 'read-models.db') })
       const startedAt = performance.now()
       const isDone = await requestRebuild('catalog.projector', readModels, 'bench')
@@ -151,7 +151,7 @@ async function growing(): Promise<Figure[]> {
     })
   }
   const grown = Object.entries(p50).map(([kind, [small = 0, large = 0]]) => ({
-    name: `(f) ${kind === 'one' ? 'GET /apis/{id}' : 'lists and search'} through the gateway, p50 at 1,000 / 100,000`,
+    name: `(h) ${kind === 'one' ? 'GET /apis/{id}' : 'lists and search'} through the gateway, p50 at 1,000 / 100,000`,
     reached: `${small.toFixed(2)} / ${large.toFixed(2)} ms, ×${(large / small).toFixed(2)}`,
     target: 'flat: at most ×1.5',
     met: large / small <= 1.5,
@@ -160,7 +160,7 @@ async function growing(): Promise<Figure[]> {
   return [
     ...grown,
     {
-      name: '(f) events a second into a read model that is made anew while it is read, of 100,000',
+      name: '(h) events a second into a read model that is made anew while it is read, of 100,000',
       reached: rate.toFixed(0),
       target: 'at least 10,000',
       met: rate >= 10_000,

@@ -7,6 +7,7 @@ import { startTopology, type Topology } from './support/topology.ts'
 
 const AWAY_MS = 10_000
 const BUS_AWAY_MS = 30_000
+const EVENTS = ['API_CREATED', 'API_UPDATED', 'API_DELETED', 'API_IMAGE_UPDATED']
 
 let topology: Topology
 let receiver: Receiver
@@ -14,7 +15,7 @@ let pids: (number | undefined)[]
 
 beforeAll(async () => {
   topology = await startTopology()
-  receiver = await receiveFrom(topology, ['API_CREATED', 'API_UPDATED', 'API_DELETED'])
+  receiver = await receiveFrom(topology, EVENTS)
   pids = topology.processes.map(({ pid }) => pid())
 })
 afterAll(async () => {
@@ -34,7 +35,7 @@ async function away(engine: keyof Engines['faults'], meanwhile: () => Promise<vo
 const nobodyDied = () => expect(topology.processes.map(({ pid }) => pid())).toEqual(pids)
 
 test('NATS away for 30 s: writes and reads go on, and everything arrives afterwards, in order per API', async () => {
-  const load = startLoad(topology)
+  const load = startLoad(topology, { images: true })
   await vi.waitFor(() => expect(load.acknowledged).toBeGreaterThan(20), { timeout: 30_000 })
   let before = 0
   await away('messaging', async () => {

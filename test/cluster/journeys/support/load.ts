@@ -11,6 +11,7 @@ interface Written {
   /** How often it was updated, which its display name says. */
   updates: number
   deleted: boolean
+  hasImage: boolean
   /** A change is under way: readers may see it or not. */
   changing: boolean
 }
@@ -35,6 +36,8 @@ export interface LoadOptions {
   readers?: number
   /** Rest between two requests of a client, in milliseconds: a fault lasts long, and all is checked afterwards. */
   restMs?: number
+  /** Whether APIs get images, which one service keeps and another tells of. */
+  images?: boolean
 }
 
 const AGAIN_MS = 200
@@ -48,7 +51,7 @@ const DELIVERED_MS = 90_000
  */
 export function startLoad(
   topology: Topology,
-  { writers = 4, readers = 4, restMs = 20 }: LoadOptions = {},
+  { writers = 4, readers = 4, restMs = 20, images = false }: LoadOptions = {},
 ): Load {
   const written: Written[] = []
   const refusedWrites: string[] = []
@@ -58,7 +61,12 @@ export function startLoad(
   const run = randomUUID().slice(0, 8)
   let acknowledged = 0
 
-  const write = async (method: string, path: string, expected: number, body?: object): Promise<Response> => {
+  const write = async (
+    method: string,
+    path: string,
+    expected: number,
+    body?: object | FormData,
+  ): Promise<Response> => {
     const key = randomUUID()
     const deadline = Date.now() + PATIENCE_MS
     for (let attempt = 1; ; attempt++) {
@@ -66,7 +74,7 @@ export function startLoad(
         .send(path, {
           method,
           headers: { 'idempotency-key': key },
-          ...(body && { body: JSON.stringify(body) }),
+          ...(body && { body: body instanceof FormData ? body : JSON.stringify(body) }),
         })
         .catch((error: Error) => error)
       if (outcome instanceof Response && outcome.status === expected) {
@@ -88,17 +96,26 @@ export function startLoad(
       const api = { name: `${run}-w${number}-${n}`, displayName: '0', status: 'ACTIVE', tags: [] }
       const created = await write('POST', '/apis', 201, api)
       const { id } = (await created.json()) as { id: string }
-      const mine: Written = { id, name: api.name, updates: 0, deleted: false, changing: false }
+      const mine: Written = {
+        id,
+        name: api.name,
+        updates: 0,
+        deleted: false,
+        hasImage: false,
+        changing: false,
+      }
       written.push(mine)
-      const change = async (method: string, expected: number, made: Partial<Written>, body?: object) => {
+      const change = async (made: Partial<Written>, ...written: Parameters<typeof write>) => {
         mine.changing = true
-        await write(method, `/apis/${id}`, expected, body)
+        await write(...written)
         Object.assign(mine, made, { changing: false })
         await setTimeout(restMs)
       }
-      await change('PUT', 200, { updates: 1 }, { ...api, displayName: '1' })
-      if (n % 2 === 0) await change('PUT', 200, { updates: 2 }, { ...api, displayName: '2' })
-      if (n % 4 === 3) await change('DELETE', 204, { deleted: true })
+      const path = `/apis/${id}`
+      await change({ updates: 1 }, 'PUT', path, 200, { ...api, displayName: '1' })
+      if (n % 2 === 0) await change({ updates: 2 }, 'PUT', path, 200, { ...api, displayName: '2' })
+      if (images) await change({ hasImage: true }, 'PUT', `${path}/image`, 200, imageForm())
+      if (n % 4 === 3) await change({ deleted: true }, 'DELETE', path, 204)
     }
   }
 
@@ -123,8 +140,9 @@ export function startLoad(
       }
       const mayBeGone = before.changing || api.changing || api.deleted
       if (answer.status === 404 && mayBeGone) continue
-      const body = (await answer.json()) as { displayName?: string }
-      if (answer.status === 200 && !before.deleted && Number(body.displayName) >= before.updates) continue
+      const body = (await answer.json()) as { displayName?: string; hasImage?: boolean }
+      const upToDate = Number(body.displayName) >= before.updates && (body.hasImage || !before.hasImage)
+      if (answer.status === 200 && !before.deleted && upToDate) continue
       staleReads.push(`${answer.status} ${JSON.stringify(body)} for ${JSON.stringify(before)}`)
     }
   }
@@ -161,6 +179,15 @@ export function startLoad(
   }
 }
 
+/** GIF89a of one pixel. */
+const IMAGE = Buffer.from('R0lGODlhAQABAIAAAAAAAP///yH5BAEAAAAALAAAAAABAAEAAAIBRAA7', 'base64')
+
+function imageForm(): FormData {
+  const form = new FormData()
+  form.set('file', new Blob([IMAGE], { type: 'image/gif' }), 'one.gif')
+  return form
+}
+
 async function checkRecords(topology: Topology, written: readonly Written[], run: string): Promise<void> {
   const names: string[] = []
   for (let page = 1, last = false; !last; page++) {
@@ -172,13 +199,14 @@ async function checkRecords(topology: Topology, written: readonly Written[], run
   }
   const live = written.filter(({ deleted }) => !deleted)
   expect(names.toSorted()).toEqual(live.map(({ name }) => name).toSorted())
-  for (const { id, updates, deleted } of written) {
+  for (const { id, updates, deleted, hasImage } of written) {
     const answer = await topology.send(`/apis/${id}`)
     expect(answer.status).toBe(deleted ? 404 : 200)
-    if (!deleted) expect(await answer.json()).toMatchObject({ displayName: String(updates) })
+    if (!deleted) expect(await answer.json()).toMatchObject({ displayName: String(updates), hasImage })
   }
 }
 
+/** What catalog tells of an API, in order; what media tells comes beside it. */
 const expectedEvents = ({ updates, deleted }: Written) => [
   'API_CREATED',
   ...Array.from({ length: updates }, () => 'API_UPDATED'),
@@ -188,7 +216,8 @@ const expectedEvents = ({ updates, deleted }: Written) => [
 /** What the receiver lacks, or has as an event too many. */
 function undelivered(written: readonly Written[], receiver: Receiver): string[] {
   return written.flatMap(api => {
-    const expected = Map.groupBy(expectedEvents(api), type => type)
+    const all = [...expectedEvents(api), ...(api.hasImage ? ['API_IMAGE_UPDATED'] : [])]
+    const expected = Map.groupBy(all, type => type)
     return [...expected]
       .filter(([type, { length }]) => receiver.arrived(api.id, type).size !== length)
       .map(([type]) => `${api.name}: ${type}`)
@@ -201,7 +230,8 @@ async function outOfOrder(topology: Topology, written: readonly Written[]): Prom
   const events = (await answer.text())
     .split('\n')
     .filter(line => line !== '')
-    .map(line => JSON.parse(line) as { subject: string; type: string; id: string })
+    .map(line => JSON.parse(line) as { subject: string; type: string; source: string })
+    .filter(({ source }) => source === 'catalog')
   const bySubject = Map.groupBy(events, ({ subject }) => subject)
   return written
     .filter(api => {

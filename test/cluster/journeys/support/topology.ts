@@ -75,7 +75,11 @@ export async function startTopology({
     send: (path, init = {}) =>
       fetch(`${urls[turn++ % urls.length]}${path}`, {
         ...init,
-        headers: { authorization, 'content-type': 'application/json', ...init.headers },
+        headers: {
+          authorization,
+          ...(typeof init.body === 'string' && { 'content-type': 'application/json' }),
+          ...init.headers,
+        },
       }),
     pid(name) {
       const pid = cluster.processes.find(replica => replica.name === name)?.pid()
