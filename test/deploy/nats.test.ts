@@ -1,0 +1,73 @@
+import { readFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { subjects } from '@gantry/contracts'
+import { subjectMatches } from '@gantry/messaging'
+import { expect, test } from 'vitest'
+
+const SERVICES = ['catalog', 'identity', 'media', 'notifier']
+const config = await readFile(join(import.meta.dirname, '../../deploy/nats/nats-server.conf'), 'utf8')
+
+/** What each user may publish and subscribe to, as the file says it. */
+const users = new Map(
+  config
+    .split(/^ {6}user: /m)
+    .slice(1)
+    .map(block => {
+      const list = (name: string) =>
+        [...(new RegExp(`${name}: \\[([^\\]]*)\\]`).exec(block)?.[1] ?? '').matchAll(/"([^"]+)"/g)].map(
+          ([, subject = '']) => subject,
+        )
+      return [block.split('\n')[0] ?? '', { publish: list('publish'), subscribe: list('subscribe') }] as const
+    }),
+)
+const publishers = (subject: string) =>
+  [...users]
+    .filter(([, { publish }]) => publish.some(own => subjectMatches(own, subject)))
+    .map(([user]) => user)
+const hearers = (subject: string) =>
+  [...users]
+    .filter(([, { subscribe }]) => subscribe.some(own => subjectMatches(own, subject)))
+    .map(([user]) => user)
+
+test('the events of a service are published by its user alone', () => {
+  for (const service of SERVICES) expect(publishers(subjects.events(service, 'ANYTHING'))).toEqual([service])
+  expect(publishers(subjects.events('platform', 'ANYTHING'))).toEqual(['notifier'])
+  expect(publishers(subjects.platformEvents)).toEqual(['producer'])
+  expect(publishers(subjects.deploymentReported)).toEqual(['deployment-agent'])
+})
+
+test('a hint comes from one user, to those who need it', () => {
+  const { principalChanged, keysChanged, rateCounts, rotateKeys, apiExists } = subjects
+  expect([principalChanged, keysChanged].map(publishers)).toEqual([['identity'], ['identity']])
+  expect([principalChanged, keysChanged].map(hearers)).toEqual([['gateway'], ['gateway']])
+  expect([publishers(rateCounts), hearers(rateCounts)]).toEqual([['gateway'], ['gateway']])
+  expect([publishers(rotateKeys), hearers(rotateKeys)]).toEqual([['operator'], ['identity']])
+  expect([publishers(apiExists), hearers(apiExists)]).toEqual([['media'], ['catalog']])
+})
+
+test('every subject of the contracts is heard by somebody, or stored', () => {
+  const stored = ['events.>', 'platform.events', 'deployments.reported']
+  const all = Object.values(subjects).map(subject =>
+    typeof subject === 'string' ? subject : subject('catalog', 'ANYTHING'),
+  )
+  const unheard = all.filter(
+    subject => hearers(subject).length === 0 && !stored.some(pattern => subjectMatches(pattern, subject)),
+  )
+  expect(unheard).toEqual([])
+})
+
+test('answers come to an inbox of each user, and no user reads all', () => {
+  for (const [user, { subscribe }] of users) {
+    expect(subscribe).toContain(`_INBOX.${user}.>`)
+    expect(hearers(`_INBOX.${user}.1`)).toEqual([user])
+  }
+  expect(hearers('events.catalog.ANYTHING')).toEqual([])
+})
+
+test('passwords and certificates are from the environment', () => {
+  const secrets = [...config.matchAll(/^\s*(?:password|cert_file|key_file): (.*)$/gm)].map(
+    ([, value]) => value,
+  )
+  expect(secrets).toHaveLength(users.size + 2)
+  for (const secret of secrets) expect(secret).toMatch(/^\$[A-Z_]+$/)
+})
