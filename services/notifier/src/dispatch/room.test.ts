@@ -10,8 +10,8 @@ const taken = (space: Room, wanted: Lane): Place => {
   return place
 }
 
-test('a webhook has so many places and no more', () => {
-  const space = room({ overall: 100, perWebhook: 4 })
+test('a webhook has an eighth of the places that are left and no more', () => {
+  const space = room({ overall: 32 })
   const [first] = [1, 2, 3, 4].map(() => taken(space, lane('a')))
   expect(space.take(lane('a'))).toBe('room')
   taken(space, lane('b'))
@@ -21,14 +21,14 @@ test('a webhook has so many places and no more', () => {
 })
 
 test('all together have so many places', () => {
-  const space = room({ overall: 3, perWebhook: 2 })
+  const space = room({ overall: 3 })
   for (const name of ['a', 'b', 'c']) taken(space, lane(name))
   expect(space.take(lane('d'))).toBe('room')
   expect(space.taken).toBe(3)
 })
 
 test('however many do not give back what they have, there is a place for one that had none', () => {
-  const space = room({ overall: 256, perWebhook: 16 })
+  const space = room({ overall: 256 })
   const greedy = Array.from({ length: 200 }, (_, n) => lane(`greedy${n}`))
   for (let n = 0; n < 16; n++) for (const each of greedy) space.take(each)
   expect(space.taken).toBeLessThan(256)
@@ -36,7 +36,7 @@ test('however many do not give back what they have, there is a place for one tha
 })
 
 test('the fewer places are free, the fewer a webhook gets', () => {
-  const space = room({ overall: 80, perWebhook: 16 })
+  const space = room({ overall: 80 })
   const placesOf = (name: string) => {
     let count = 0
     while (typeof space.take(lane(name)) !== 'string') count++
@@ -46,12 +46,12 @@ test('the fewer places are free, the fewer a webhook gets', () => {
 })
 
 test('retries leave a quarter to first attempts and tests', () => {
-  const space = room({ overall: 64, perWebhook: 4 })
-  for (const name of ['a', 'a', 'a']) taken(space, lane(name, 'retry'))
+  const space = room({ overall: 64 })
+  for (let n = 0; n < 6; n++) taken(space, lane('a', 'retry'))
   expect(space.take(lane('a', 'retry'))).toBe('room')
   taken(space, lane('a'))
 
-  const small = room({ overall: 8, perWebhook: 4 })
+  const small = room({ overall: 8 })
   for (const name of ['a', 'b', 'c', 'd', 'e', 'f']) taken(small, lane(name, 'retry'))
   expect(small.take(lane('g', 'retry'))).toBe('room')
   taken(small, lane('g'))
@@ -60,7 +60,7 @@ test('retries leave a quarter to first attempts and tests', () => {
 })
 
 test('a place is given back once', () => {
-  const space = room({ overall: 100, perWebhook: 2 })
+  const space = room({ overall: 100 })
   const place = taken(space, lane('a'))
   taken(space, lane('a'))
   place.giveBack()
@@ -70,7 +70,7 @@ test('a place is given back once', () => {
 
 test('a webhook gets so many attempts a second, in bursts of a second at most', () => {
   let now = 0
-  const space = room({ overall: 1_000, perWebhook: 100, perSecond: 10 }, { now: () => now })
+  const space = room({ overall: 1_000, perSecond: 10 }, { now: () => now })
   const begun = () => {
     let count = 0
     for (let place = space.take(lane('a')); typeof place !== 'string'; place = space.take(lane('a'))) {
@@ -94,7 +94,7 @@ test('a webhook gets so many attempts a second, in bursts of a second at most', 
 test('a webhook that keeps failing is left alone for a while, the others and people are not', () => {
   let now = 0
   const rules = { failures: 2, firstPauseMs: 100, longestPauseMs: 1_000 }
-  const space = room({ overall: 100, perWebhook: 10 }, { now: () => now, rules })
+  const space = room({ overall: 100 }, { now: () => now, rules })
   taken(space, lane('a')).giveBack(false)
   taken(space, lane('a', 'retry')).giveBack(false)
   expect(space.take(lane('a'))).toBe('breaker')
@@ -117,7 +117,7 @@ test('a webhook that keeps failing is left alone for a while, the others and peo
 })
 
 test('who waits for half of the places goes on when they are free, one after the other, or when it takes too long', async () => {
-  const space = room({ overall: 4, perWebhook: 4 })
+  const space = room({ overall: 4 })
   await space.halfFree(60_000)
   const [first, second] = ['a', 'b', 'c'].map(name => taken(space, lane(name)))
   const wentOn: string[] = []
@@ -135,7 +135,7 @@ test('who waits for half of the places goes on when they are free, one after the
 
 test('a webhook that changed is believed to be well', () => {
   const rules = { failures: 1, firstPauseMs: 100, longestPauseMs: 1_000 }
-  const space = room({ overall: 100, perWebhook: 10 }, { now: () => 0, rules })
+  const space = room({ overall: 100 }, { now: () => 0, rules })
   const underWay = taken(space, lane('a'))
   taken(space, lane('a')).giveBack(false)
   expect(space.take(lane('a'))).toBe('breaker')

@@ -4,8 +4,6 @@ import { BREAKER, Breaker, type BreakerRules, type BreakerState } from './breake
 export interface RoomSize {
   /** Attempts under way at once. */
   overall: number
-  /** Attempts under way at once to one webhook, while there is room. */
-  perWebhook: number
   /** Attempts begun in a second to one webhook; as many as there are when left out or 0. */
   perSecond?: number
 }
@@ -54,7 +52,7 @@ export interface Room {
   troubled(): Endpoint[]
 }
 
-export const ROOM: RoomSize = { overall: 256, perWebhook: 16 }
+export const ROOM: RoomSize = { overall: 256 }
 const SHARE_OF_WEBHOOK = 1 / 8
 const SHARE_OF_RETRIES = 0.75
 
@@ -82,7 +80,7 @@ interface Known {
 const BURST_MS = 1_000
 
 export function room(
-  { overall, perWebhook, perSecond }: RoomSize = ROOM,
+  { overall, perSecond }: RoomSize = ROOM,
   { now = () => performance.now(), rules = BREAKER }: { now?: () => number; rules?: BreakerRules } = {},
 ): Room {
   const all = new Places()
@@ -105,7 +103,7 @@ export function room(
       if (!own.breaker.admits(time)) return 'breaker'
       if (nextAt(own) > time) return 'rate'
     }
-    const share = Math.min(perWebhook, Math.ceil((overall - all.all) * SHARE_OF_WEBHOOK))
+    const share = Math.ceil((overall - all.all) * SHARE_OF_WEBHOOK)
     return all.has(overall, retry) && own.places.has(share, retry) ? undefined : 'room'
   }
 
