@@ -109,3 +109,29 @@ test('two replicas both leave a failing endpoint alone, and both find out that i
   const attempts = (await host.history()).reduce((sum, each) => sum + each.attempts, 0)
   expect(receiver.on('/a')).toHaveLength(attempts)
 })
+
+test('the figures tell how deliveries came to their end, and how long those took that arrived', async () => {
+  const host = await open({ WEBHOOK_RETRY_SCHEDULE: '10ms' })
+  const webhook = await host.subscribe(receiver.url('/a'), ['API_CREATED'])
+  const time = new Date(Date.now() - 3_000).toISOString()
+  const ended = (status: string) => figure(host, `gantry_webhook_deliveries_total{status="${status}"}`)
+  await host.happen({ id: uuid(1), type: 'API_CREATED', time })
+  await eventually(async () => expect(await ended('SUCCESS')).toBe(1))
+  // From the commit of the event, not from when its delivery was made.
+  expect(await figure(host, 'gantry_webhook_delivery_seconds_sum')).toBeGreaterThan(3)
+  expect(await figure(host, 'gantry_webhook_delivery_seconds_count')).toBe(1)
+  receiver.respond = failing
+  await host.happen({ id: uuid(2), type: 'API_CREATED' })
+  await eventually(async () => expect(await ended('GIVE_UP')).toBe(1))
+  expect(await figure(host, 'gantry_webhook_attempts_total{trigger="AUTOMATIC",error="http-status"}')).toBe(2)
+
+  await host.update(webhook, { active: false })
+  const [done] = await host.history('status=GIVE_UP')
+  await host.call('POST', `/webhooks/requests/${done?.id}/retry`)
+  await eventually(async () => expect(await figure(host, 'gantry_webhook_deliveries_pending')).toBe(1))
+  expect(await figure(host, 'gantry_webhook_overdue_seconds')).toBeGreaterThan(0)
+  await host.call('POST', `/webhooks/requests/${done?.id}/cancel`)
+  expect(await ended('CANCELLED')).toBe(1)
+  expect(await figure(host, 'gantry_webhook_deliveries_pending')).toBe(0)
+  expect(await figure(host, 'gantry_webhook_overdue_seconds')).toBe(0)
+})

@@ -265,8 +265,15 @@ export function dispatcher(options: DispatcherOptions): Dispatcher {
       const executed = await Promise.all(
         pending.map(({ doc }) => delivery.execute(doc.id, { type: 'AbandonDelivery', metadata: metadata() })),
       )
+      for (const { state, events } of executed) if (events.length > 0) countEnded(state)
       if (!executed.some(({ events }) => events.length > 0)) return
     }
+  }
+
+  /** Tells the metrics of a delivery that came to its end without an attempt. */
+  const countEnded = (state: DeliveryState) => {
+    if (state.status === 'CANCELLED')
+      metrics.finished(state.status, Date.parse(state.finishedAt) - Date.parse(state.committedAt))
   }
 
   const due = scheduler({
@@ -289,6 +296,7 @@ export function dispatcher(options: DispatcherOptions): Dispatcher {
     ready: () => room.halfFree(READY_MS),
     deliver: (...made) => track(make(...made)),
     changed(state) {
+      countEnded(state)
       if (isPending(state) && 'dueAt' in state.next) leave(state)
       track(callNext(state))
     },
