@@ -10,6 +10,7 @@ import {
   type Log,
   type Project,
   projectionOf,
+  projectorKey,
   requestRebuild,
   startProjector,
   startRelay,
@@ -43,6 +44,7 @@ const project: Project<CounterState, CounterEvent> = (id, { state, revision }) =
     revision,
   },
 ]
+const KEY = projectorKey({ name: 'test.projector', collections: [counters] })
 const log: Log = { info() {}, warn() {}, error() {} }
 
 let folder: string
@@ -170,7 +172,7 @@ describe('the projector', () => {
     const started = projector()
     await vi.waitFor(() => expect(started.caughtUp).toBe(true))
     await readModels.drop(counters)
-    await readModels.checkpoints.clear('test.projector')
+    await readModels.checkpoints.clear(KEY)
     await vi.waitFor(async () => expect(await documents()).toEqual([{ id: 'a', count: 1, revision: 0 }]), {
       timeout: 10_000,
     })
@@ -190,8 +192,7 @@ describe('the projector', () => {
     const { promise, resolve: open } = Promise.withResolvers<void>()
     gate = promise
     await readModels.drop(counters)
-    for (const name of ['test.projector', 'test.projector.rebuild.done'])
-      await readModels.checkpoints.clear(name)
+    for (const name of [KEY, `${KEY}.rebuild.done`]) await readModels.checkpoints.clear(name)
     await vi.waitFor(() => expect(started.caughtUp).toBe(false), { timeout: 10_000 })
     open()
     await vi.waitFor(() => expect(started.caughtUp).toBe(true), { timeout: 10_000 })
@@ -207,6 +208,35 @@ describe('the projector', () => {
     await counter(false).execute('a', count(5))
     expect(await two.reached(await eventStore.head(), 10_000)).toBe(true)
     expect(await documents()).toEqual([{ id: 'a', count: 5, revision: 0 }])
+  })
+
+  test('of a newer version is ready while one of the version before still works: an upgrade waits for nobody', async () => {
+    const newer = defineCollection<CounterDocument>({ ...counters, version: 2 })
+    const old = projector('old')
+    await counter().execute('a', count(1))
+    await vi.waitFor(() => expect(old.caughtUp).toBe(true))
+    const rebuilt = startProjector({
+      name: 'test.projector',
+      eventStore,
+      readModels,
+      projections: [
+        projectionOf(counter(), (...state) =>
+          project(...state).map(write => ({ ...write, collection: newer })),
+        ),
+      ],
+      collections: [newer],
+      holder: 'new',
+      log,
+    })
+    workers.push(rebuilt)
+    await vi.waitFor(() => expect(rebuilt.caughtUp).toBe(true), { timeout: 10_000 })
+    expect(await readModels.collection(newer).get('a')).toMatchObject({ doc: { id: 'a', count: 1 } })
+
+    await counter().execute('a', count(2))
+    const head = await eventStore.head()
+    expect([await old.reached(head, 10_000), await rebuilt.reached(head, 10_000)]).toEqual([true, true])
+    expect(await documents()).toEqual([{ id: 'a', count: 3, revision: 1 }])
+    expect(await readModels.collection(newer).get('a')).toMatchObject({ doc: { id: 'a', count: 3 } })
   })
 })
 

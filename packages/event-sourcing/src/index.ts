@@ -45,6 +45,7 @@ export {
   type ProjectorOptions,
   projectionOf,
   projectionOfEach,
+  projectorKey,
   requestRebuild,
   startProjector,
 } from './projector.ts'

@@ -43,7 +43,7 @@ export function projectionOfEach(category: string, project: (event: RecordedEven
 }
 
 export interface ProjectorOptions {
-  /** Names the checkpoint and the lease, e.g. catalog.projector. */
+  /** With the shape of the collections it names the checkpoint and the lease, e.g. catalog.projector. */
   name: string
   eventStore: EventStore
   readModels: ReadModels
@@ -81,27 +81,34 @@ export async function requestRebuild(
   return async () => ((await checkpoints.get(`${name}.rebuild.done`)) ?? '').startsWith(`${id} `)
 }
 
+/** What the checkpoint and the lease of a projector are called: collections of another shape have others. */
+export const projectorKey = ({ name, collections }: Pick<ProjectorOptions, 'name' | 'collections'>) =>
+  [name, ...collections.map(collection => `${collection.name}@${collection.version}`)].join(' ')
+
 /**
  * Follows the log and repairs what a crash left out of the read models; by lease, so that one replica does.
  * Writes are guarded by revision, the checkpoint by the lease: a paused holder that wakes up does no harm.
- * The read models are made anew when they were dropped, when a collection changed its shape, or when asked.
+ * The read models are made anew when they were dropped, when a collection changed its shape, or when asked. During an
+ * upgrade that changes a shape, a projector of each runs, so that none waits for the other.
  */
-export function startProjector(options: ProjectorOptions): Projector {
+export function startProjector(given: ProjectorOptions): Projector {
+  const options = { ...given, name: projectorKey(given) }
   const { name, readModels, log, holder } = options
   const { checkpoints, leases } = readModels
-  const shape = options.collections.map(collection => `${collection.name}@${collection.version}`).join(' ')
-  const wanted = async () => `${(await checkpoints.get(`${name}.rebuild.requested`)) ?? 'none'} ${shape}`
+  const wanted = async () => `${(await checkpoints.get(`${given.name}.rebuild.requested`)) ?? 'none'} ${name}`
   const built = () => checkpoints.get(`${name}.rebuild.done`)
   const complete = async () => (await built()) !== undefined && (await checkpoints.get(name)) !== undefined
   let caughtUp = false
 
-  const worker = supervise(name, log, signal =>
+  const worker = supervise(given.name, log, signal =>
     underLease({ leases, name, holder, signal }, async (lease, held) => {
       const goal = await wanted()
       if ((await built()) !== goal || !(await checkpoints.get(name))) {
-        log.info({ projector: name }, 'makes the read models from the log')
+        log.info({ projector: given.name }, 'makes the read models from the log')
         await rebuild(options, lease, held)
         if (held.aborted) return
+        // For who asked, and knows nothing of shapes; first, since nobody would come back to it.
+        await checkpoints.save(`${given.name}.rebuild.done`, goal)
         await checkpoints.save(`${name}.rebuild.done`, goal, lease)
       }
       const stale = new AbortController()
@@ -119,7 +126,7 @@ export function startProjector(options: ProjectorOptions): Projector {
 
   // Ready when the read models have what was in the log at some moment, whichever replica brings them there; and not
   // while they are missing, since somebody dropped them.
-  const readiness = supervise(`${name}.readiness`, log, async signal => {
+  const readiness = supervise(`${given.name}.readiness`, log, async signal => {
     while (!signal.aborted) {
       const head = await options.eventStore.head()
       while (!caughtUp && !signal.aborted) {

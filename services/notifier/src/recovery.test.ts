@@ -1,14 +1,16 @@
 import type { DeliveryRecord } from '@gantry/contracts'
-import { aggregate, type EventStore, EventStoreUnavailable } from '@gantry/event-sourcing'
+import { aggregate, type EventStore, EventStoreUnavailable, projectorKey } from '@gantry/event-sourcing'
 import { storyMetadata } from '@gantry/event-sourcing/testing'
 import type { Dependencies } from '@gantry/service-kit'
 import { Registry } from 'prom-client'
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
 import { notifierService } from './app.ts'
 import { type DeliveryCommand, deliveryDecider } from './delivery/delivery.decide.ts'
+import { deliveries } from './delivery/delivery.projection.ts'
 import type { DeliveryEvent, DeliveryState, Pending } from './delivery/delivery.ts'
 import { attempts } from './dispatch/attempts.ts'
 import { notifierMetrics } from './metrics.ts'
+import { recoveries } from './recovery/recovery.projection.ts'
 import type { PostRequest } from './sending/post.ts'
 import { hostNotifier, NEVER_OPEN, settingsOf } from './testing/notifier-host.ts'
 import { held, openReceiver, type Receiver } from './testing/receiver.ts'
@@ -285,8 +287,8 @@ test('an event that comes while the read models are made anew is not missed', as
   await host.happen({ id: uuid(1), type: 'API_CREATED' })
   const { readModels } = host.dependencies
   await readModels.drop(webhooks)
-  for (const name of ['notifier.projector', 'notifier.projector.rebuild.done'])
-    await readModels.checkpoints.clear(name)
+  const key = projectorKey({ name: 'notifier.projector', collections: [webhooks, deliveries, recoveries] })
+  for (const name of [key, `${key}.rebuild.done`]) await readModels.checkpoints.clear(name)
   await host.kill()
   await receiver.arrivals('/a', 1)
 })

@@ -1,6 +1,8 @@
+import { projectorKey } from '@gantry/event-sourcing'
 import { administrator } from '@gantry/service-kit/testing'
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
 import { hostIdentity, type IdentityHost, MINUTE, PASSWORD } from '../testing/identity-host.ts'
+import { auditLog } from './audit.projection.ts'
 
 let identity: IdentityHost
 beforeEach(async () => {
@@ -117,8 +119,9 @@ describe('the audit log', () => {
   test('is made anew from the log, with the same result', async () => {
     await create('ada')
     const before = await list('size=100')
-    await identity.host.dependencies.readModels.drop({ name: 'identity.audit', version: 2 })
-    await identity.host.dependencies.readModels.checkpoints.clear('identity.audit')
+    const { readModels } = identity.host.dependencies
+    await readModels.drop(auditLog)
+    await readModels.checkpoints.clear(projectorKey({ name: 'identity.audit', collections: [auditLog] }))
     await vi.waitFor(async () => expect(await list('size=100')).toEqual(before), { timeout: 10_000 })
   })
 })
