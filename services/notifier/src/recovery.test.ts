@@ -97,7 +97,7 @@ describe('two replicas', () => {
   })
 
   test('that both believe to be the only scheduler send every attempt once', async () => {
-    const host = await open({ WEBHOOK_RETRY_SCHEDULE: '1s' }, { breaker: NEVER_OPEN })
+    const host = await open({ WEBHOOK_RETRY_SCHEDULE: '4s' }, { breaker: NEVER_OPEN })
     const { readModels, bus } = host.dependencies
     const { leases } = readModels
     const acquire: typeof leases.acquire = async (name, holder, ttlMs) =>
