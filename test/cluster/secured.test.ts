@@ -80,7 +80,7 @@ describe.skipIf(!usable)('On a NATS with TLS and a user for each service', () =>
     })
     cluster = await startCluster({
       settings,
-      replicas: 1,
+      replicas: 2,
       gateways: 2,
       environment: {
         PATH: process.env.PATH,
@@ -428,7 +428,7 @@ describe.skipIf(!usable)('On a NATS with TLS and a user for each service', () =>
   test('no log has a password of NATS, nor a token', async () => {
     const logs = join(folder, 'data', 'logs')
     const files = (await readdir(logs)).filter(name => name.endsWith('.log'))
-    expect(files).toHaveLength(6)
+    expect(files).toHaveLength(10)
     for (const file of files) {
       const text = await readFile(join(logs, file), 'utf8')
       expect(text).toContain('"ready"')
