@@ -78,6 +78,11 @@ test('nobody reaches an engine but over a network that leads nowhere else', () =
   expect(withDefaults(port)).toBe('127.0.0.1:8080:8080')
 })
 
+test('a dollar sign begins a variable with a default, and nothing else', () => {
+  const text = textOf('docker-compose.yml').replace(/#.*$/gm, '')
+  expect(text.replace(/\$\{\w+:-[^}]*\}/g, '')).not.toContain('$')
+})
+
 test('no secret is in the file', () => {
   for (const [name, { environment }] of all) {
     for (const [setting, value] of Object.entries(environment)) {
