@@ -1,6 +1,6 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { closeSync, openSync } from 'node:fs'
+import { appendFileSync, closeSync, openSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout } from 'node:timers/promises'
 
@@ -49,7 +49,8 @@ export function startReplica(options: ReplicaOptions): Replica {
   let wasReady = false
 
   const run = async () => {
-    const file = openSync(join(logFolder, `${name}.log`), 'a')
+    const log = join(logFolder, `${name}.log`)
+    const file = openSync(log, 'a')
     // A group of its own: what the terminal sends to the cluster reaches it once, through the cluster.
     child = spawn(process.execPath, ['--max-semi-space-size=32', program], {
       env: environment,
@@ -58,7 +59,10 @@ export function startReplica(options: ReplicaOptions): Replica {
     })
     closeSync(file)
     const complaints: string[] = []
-    child.stderr?.on('data', chunk => complaints.push(String(chunk)))
+    child.stderr?.on('data', chunk => {
+      complaints.push(String(chunk))
+      appendFileSync(log, chunk)
+    })
     const ended = once(child, 'close')
     const alive = new AbortController()
     becomesReady(alive.signal)

@@ -1,6 +1,6 @@
-import { OPERATIONS } from '@gantry/contracts'
-import { expect, test } from 'vitest'
-import { type Client, clientOf } from '../src/client.ts'
+import { OPERATIONS, SCOPES } from '@gantry/contracts'
+import { beforeAll, expect, test } from 'vitest'
+import type { Client } from '../src/client.ts'
 import { retrying } from '../src/deliveries.ts'
 import {
   admin,
@@ -12,15 +12,16 @@ import {
   createVersion,
   deploy,
   eventually,
+  loggedIn,
   logIn,
   PASSWORD,
   platformEvent,
-  service,
   unique,
   uuid,
+  withToken,
 } from '../src/gantry.ts'
 import { form, png } from '../src/images.ts'
-import type { AuditRecord, Page, Recovery } from '../src/records.ts'
+import type { AuditRecord, Page, Recovery, User } from '../src/records.ts'
 import { changeWebhook, subscribe } from '../src/webhooks.ts'
 
 /** A request and what it needs to succeed: path, and body when there is one. */
@@ -115,12 +116,14 @@ const recordOf = (requestId: string, query: object) =>
     return record
   })
 
+let actor: User
+let client: Client
+beforeAll(async () => {
+  actor = await createUser({ role: 'GLOBAL_ADMIN' })
+  client = withToken((await createToken(await loggedIn(actor), [...SCOPES])).token)
+})
+
 test.concurrent.for(changing)('$id is in the audit log, with who did it', async ({ id, method }) => {
-  const actor = await createUser({ role: 'GLOBAL_ADMIN' })
-  const client = clientOf(
-    service,
-    (await logIn(actor.username)).is(200).headers.get('authorization') ?? undefined,
-  )
   const prepare = CHANGES[id]
   if (!prepare) throw new Error(`nobody has said how ${id} changes something`)
   const [path, json, body] = await prepare(client)
