@@ -70,6 +70,25 @@ describe('the bus in a SQLite file', () => {
     expect(given).toEqual(['a', 'a', 'a', 'b'])
   })
 
+  it('tells the broadcasts of several buses to all of them in one order', async () => {
+    const other = sqliteBus({ path })
+    const heard = [bus, other].map(from => {
+      const order: Json[] = []
+      from.listen('hints.order', data => order.push(data))
+      return order
+    })
+    const numbers = Array.from({ length: 50 }, (_, number) => number)
+    await Promise.all(
+      numbers.flatMap(number => [
+        bus.broadcast('hints.order', `one ${number}`),
+        other.broadcast('hints.order', `other ${number}`),
+      ]),
+    )
+    await vi.waitFor(() => expect(heard.map(({ length }) => length)).toEqual([100, 100]))
+    expect(heard[0]).toEqual(heard[1])
+    await other.close()
+  })
+
   it('leaves the name to a consumer that takes longer than its lease', async () => {
     await bus.close()
     bus = sqliteBus({ path, leaseMs: 1_000 })

@@ -46,7 +46,10 @@ export interface Bus {
   read(options: Subjects & { after: number; live: boolean }): AsyncIterable<StoredMessage>
   /** Sequence of the last message; 0 when there is none. */
   head(): Promise<number>
-  /** Tells every listener on every replica, now or never: for hints such as cache invalidations. */
+  /**
+   * Tells every listener on every replica, those on this bus too, now or never: for hints such as cache invalidations.
+   * What several send at the same time is heard in the order in which the server took it; servers of a cluster may differ.
+   */
   broadcast(subject: string, data: Json): Promise<void>
   /** Handles broadcasts until the returned function is called. */
   listen(subject: string, handler: (data: Json) => void): () => void
