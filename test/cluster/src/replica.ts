@@ -29,6 +29,8 @@ export interface ReplicaOptions {
   environment: NodeJS.ProcessEnv
   healthUrl: string
   logFolder: string
+  /** Before it is started once more when it dies again and again, in milliseconds. */
+  longestPauseMs?: number
   /** Told in a line what happened to it. */
   say(line: string): void
 }
@@ -41,7 +43,16 @@ const LIVED_MS = 10_000
 const STOP_MS = 30_000
 
 export function startReplica(options: ReplicaOptions): Replica {
-  const { name, program, port, environment, healthUrl, logFolder, say } = options
+  const {
+    name,
+    program,
+    port,
+    environment,
+    healthUrl,
+    logFolder,
+    say,
+    longestPauseMs = LONGEST_PAUSE_MS,
+  } = options
   const ready = Promise.withResolvers<void>()
   const stopping = new AbortController()
   let child: ChildProcess
@@ -100,7 +111,7 @@ export function startReplica(options: ReplicaOptions): Replica {
       state = 'restarting'
       say(`${name} ended with ${signal ?? code}${said ? ` (${said})` : ''}, and is started again`)
       await setTimeout(pause, undefined, { signal: stopping.signal }).catch(() => {})
-      pause = Math.min(pause * 2, LONGEST_PAUSE_MS)
+      pause = Math.min(pause * 2, longestPauseMs)
     }
     state = 'stopped'
   }
