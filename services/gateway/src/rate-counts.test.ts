@@ -139,6 +139,13 @@ test('a window ends for all at the full minute', async () => {
   expect(await other?.count('login a')).toBe(1)
 })
 
+test('a window of a clock that is far ahead is left alone', async () => {
+  const [one] = times(1, replica)
+  await bus.broadcast('', { from: 'another', number: 1, more: { 'login a': [START + 3_600_000, 50] } })
+  await bus.broadcast('', { from: 'another', number: 2, more: { 'login a': [START, 3] } })
+  expect(await one?.count('login a')).toBe(4)
+})
+
 test('takes nothing from the bus that it does not understand', () => {
   const counts: RateCounts = rateCounts({ bus, now: () => new Date(time) })
   const listening = vi.spyOn(bus, 'listen')

@@ -15,6 +15,8 @@ const UNHEARD_PART = 20
 const TELL_MS = 100
 /** How long a request waits to hear how many came before it. */
 const HEAR_MS = 200
+/** How far the clock of another may be ahead. */
+const AHEAD_MS = 60_000
 /** Callers that are counted at the same time. */
 const KEPT = 100_000
 /** Counts in one message, far below the largest that a bus takes. */
@@ -133,16 +135,18 @@ export function rateCounts({
       if (heard === underWay?.number) settle()
       return
     }
-    for (const [key, [window, count]] of Object.entries(more)) {
-      const known = countOf(key, window)
-      if (known.window === window) known.heard += count
-    }
-    for (const [key, [window, count]] of Object.entries(all)) {
-      const known = countOf(key, window)
-      if (known.window === window) known.heard = Math.max(known.heard, count)
-    }
+    for (const [known, count] of current(more)) known.heard += count
+    for (const [known, count] of current(all)) known.heard = Math.max(known.heard, count)
     if (asks) tellAll()
   }
+
+  /** Of the window that is open; one that is far ahead would keep the key from every window before it. */
+  const current = (counted: z.infer<typeof Counted>) =>
+    Object.entries(counted).flatMap(([key, [window, count]]): [Count, number][] => {
+      if (window > now().getTime() + AHEAD_MS) return []
+      const known = countOf(key, window)
+      return known.window === window ? [[known, count]] : []
+    })
 
   const tellAll = () => {
     const alive = [...counts].filter(
