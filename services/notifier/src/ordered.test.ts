@@ -1,3 +1,4 @@
+import { type EventStore, EventStoreUnavailable } from '@gantry/event-sourcing'
 import type { Dependencies } from '@gantry/service-kit'
 import fc from 'fast-check'
 import { Registry } from 'prom-client'
@@ -227,6 +228,27 @@ test('no receiver, however flaky, is told of an event before it took the one bef
     { numRuns: 15 },
   )
 }, 120_000)
+
+test('a store that is away for a while does not change the order', async () => {
+  let refusals = 0
+  const around = (dependencies: Dependencies): Dependencies => {
+    const { eventStore } = dependencies
+    const append: EventStore['append'] = async (stream, events, expected) => {
+      const second = events.some(({ data }) => 'eventId' in data && data.eventId === uuid(2))
+      // Longer than a command is tried again for.
+      if (second && ++refusals <= 4) throw new EventStoreUnavailable('for a while')
+      return eventStore.append(stream, events, expected)
+    }
+    return { ...dependencies, eventStore: { ...eventStore, append } }
+  }
+  const host = await open(PATIENT, { around })
+  const { acknowledged, early } = watch(() => true)
+  await ordered(host)
+  for (let n = 1; n <= 60; n++) await happen(host, n, 'payments')
+  await eventually(() => expect(acknowledged).toEqual(new Map([['payments', 60]])))
+  expect(early).toEqual([])
+  expect(refusals).toBeGreaterThan(4)
+}, 60_000)
 
 test('kill -9 and a second replica do not change the order', async () => {
   const settings = { ...PATIENT, WEBHOOK_TIMEOUT: '500ms' }

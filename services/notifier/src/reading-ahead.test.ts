@@ -82,6 +82,24 @@ test('what failed ahead is tried again when the consumer has come to it', async 
   await vi.waitFor(() => expect(tries.toSorted()).toEqual([1, 2, 2, 3]), { timeout: 5_000 })
 })
 
+test('after a failure nothing is begun that was not, until what failed was handled', async () => {
+  const begun: number[] = []
+  let failing = true
+  const { promise, resolve } = Promise.withResolvers<void>()
+  consume(async n => {
+    begun.push(n)
+    if (n === 1) await promise
+    if (n === 3 && failing) {
+      failing = false
+      throw new Error('the store is away')
+    }
+  }, 3)
+  await bus.publish([1, 2, 3, 4, 5].map(message))
+  await vi.waitFor(() => expect(begun).toEqual([1, 2, 3]))
+  resolve()
+  await vi.waitFor(() => expect(begun).toEqual([1, 2, 3, 3, 4, 5]), { timeout: 5_000 })
+})
+
 test('every message is handled once while nothing fails', async () => {
   const handled: number[] = []
   consume(async n => {
