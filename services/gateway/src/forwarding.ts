@@ -15,10 +15,10 @@ export interface ForwardingOptions {
   services: Readonly<Record<Upstream, Replicas>>
 }
 
-/** How long a service may take to begin its answer, and to go on with it. */
+/** How long a service may take to begin its answer to a change that it has been sent, and to go on with it. */
 const PATIENCE_MS = 20_000
-/** How long the first may take that is asked what another may be asked as well. */
-const SHORT_PATIENCE_MS = 5_000
+/** The same for a read: the first that is asked may be paused, another may have to load what lists need. */
+const READ_PATIENCE_MS = { first: 5_000, other: 60_000 }
 /** Asking for it changes nothing (RFC 9110 §9.2.1). */
 const SAFE = new Set(['GET', 'HEAD'])
 /** Nothing of the request has arrived. */
@@ -129,7 +129,7 @@ function forward(request: FastifyRequest, reply: FastifyReply, services: Replica
   reply.from(undefined, {
     method: request.method as HTTPMethods,
     getUpstream: () => replica,
-    timeout: SAFE.has(request.method) && failed === undefined ? SHORT_PATIENCE_MS : PATIENCE_MS,
+    timeout: patience(request, failed === undefined),
     ...(Buffer.isBuffer(body) && { body, ...(type && { contentType: type }) }),
     rewriteRequestHeaders: (_request, headers) => passedOn(request as Admitted, headers),
     rewriteHeaders: headers => without(headers, NOT_ANSWERED),
@@ -169,6 +169,11 @@ function passingOn(body: IncomingMessage): PassThrough {
 function mayAskAnother({ method, body }: FastifyRequest, reason: string): boolean {
   if (body !== undefined && body !== null && !Buffer.isBuffer(body)) return false
   return NOT_REACHED.has(reason) || (BROKEN_OFF.has(reason) && SAFE.has(method))
+}
+
+function patience({ method }: FastifyRequest, isFirst: boolean): number {
+  if (!SAFE.has(method)) return PATIENCE_MS
+  return isFirst ? READ_PATIENCE_MS.first : READ_PATIENCE_MS.other
 }
 
 function reasonOf(error: Error & { code?: string; cause?: unknown }): string {
