@@ -64,6 +64,9 @@ export class WrongExpectedRevision extends Error {
 
 /** The store is away or not ready; the outcome of an append under way is unknown. Try again with the same ids. */
 export class EventStoreUnavailable extends Error {
+  /** For who asked whoever met this: the same is true of him. */
+  readonly code = 'unavailable'
+  readonly details = {}
   constructor(cause: unknown) {
     super(`event store unavailable: ${cause instanceof Error ? cause.message : String(cause)}`, { cause })
     this.name = 'EventStoreUnavailable'

@@ -1,7 +1,8 @@
 import { EventEmitter } from 'node:events'
 import { subjects } from '@gantry/contracts'
-import { Refusal } from '@gantry/event-sourcing'
+import { EventStoreUnavailable, Refusal } from '@gantry/event-sourcing'
 import { type Bus, BusUnavailable, NoResponder, RequestFailed } from '@gantry/messaging'
+import { ReadModelsUnavailable } from '@gantry/read-models'
 import { answerProblem, PRINCIPAL_HEADER } from '@gantry/service-kit'
 import Fastify, { type FastifyInstance } from 'fastify'
 import { pino } from 'pino'
@@ -141,3 +142,13 @@ test('a service whose URL is not known is asked over the bus', async () => {
   const asked = bus.request(subjects.react('catalog'), {}, { timeoutMs: 1_000 })
   await expect(asked).rejects.toBeInstanceOf(BusUnavailable)
 })
+
+test.for([EventStoreUnavailable, ReadModelsUnavailable])(
+  'whoever asked is told that an engine is away, and not that something is broken: %s',
+  async Unavailable => {
+    const { url } = await catalog(async () => {
+      throw new Unavailable('connection refused')
+    })
+    await expect(asking([url])('petstore')).rejects.toMatchObject({ code: 'unavailable' })
+  },
+)

@@ -116,6 +116,9 @@ export class UnknownField extends Error {
 
 /** The read model store is away; try again later. */
 export class ReadModelsUnavailable extends Error {
+  /** For who asked whoever met this: the same is true of him. */
+  readonly code = 'unavailable'
+  readonly details = {}
   constructor(cause: unknown) {
     super(`read models unavailable: ${cause instanceof Error ? cause.message : String(cause)}`, { cause })
     this.name = 'ReadModelsUnavailable'

@@ -74,7 +74,7 @@ describe.for([
               }),
             })
           : topology.send('/apis?size=1'))
-        expect(answer.status).toBe(503)
+        expect(answer.status, `${await answer.clone().text()} ${await topology.faults()}`).toBe(503)
         expect(Number(answer.headers.get('retry-after'))).toBeGreaterThan(0)
         expect(answer.headers.get('content-type')).toMatch('application/problem+json')
         expect(await answer.json()).toMatchObject({

@@ -27,7 +27,7 @@ export interface Load {
   readonly staleReads: readonly string[]
   /** Ends it after what is under way. */
   stop(): Promise<void>
-  /** Fails unless everything acknowledged is there, each name once, and has been delivered, in order per API. */
+  /** Fails unless everything acknowledged is there, each name once, delivered, in order per API, and no answer was a 500. */
   check(receiver: Receiver): Promise<void>
 }
 
@@ -166,6 +166,7 @@ export function startLoad(
       await Promise.all(clients)
     },
     async check(receiver) {
+      expect(await topology.faults()).toEqual([])
       await checkRecords(topology, written, run)
       await vi.waitFor(() => expect(undelivered(written, receiver)).toEqual([]), {
         timeout: DELIVERED_MS,

@@ -12,7 +12,7 @@ export interface Receiver {
 interface Delivered {
   id: string
   type: string
-  data: { id: string }
+  data: { id: string } | { api: string }
 }
 
 /** A webhook for everything that happens to APIs, and who receives it. */
@@ -22,7 +22,7 @@ export async function receiveFrom(topology: Topology, eventTypes: string[]): Pro
     const chunks: Buffer[] = []
     for await (const chunk of request) chunks.push(chunk)
     const { id, type, data } = JSON.parse(Buffer.concat(chunks).toString()) as Delivered
-    const key = `${data.id} ${type}`
+    const key = `${'api' in data ? data.api : data.id} ${type}`
     arrived.set(key, (arrived.get(key) ?? new Set()).add(id))
     response.writeHead(204).end()
   }).listen(0, '127.0.0.1')

@@ -1,4 +1,4 @@
-import { mkdtemp, rm } from 'node:fs/promises'
+import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { freePort } from '@gantry/engines'
@@ -19,6 +19,8 @@ export interface Topology extends Cluster {
   /** A request through one of the gateways in turn, as the administrator if nothing else is said. */
   send(path: string, init?: RequestInit): Promise<Response>
   pid(name: string): number
+  /** What processes have logged as faults of their own, which callers saw as 500. */
+  faults(): Promise<string[]>
 }
 
 export interface TopologyOptions {
@@ -85,6 +87,13 @@ export async function startTopology({
       const pid = cluster.processes.find(replica => replica.name === name)?.pid()
       if (pid === undefined) throw new Error(`${name} does not run`)
       return pid
+    },
+    async faults() {
+      const logs = (await readdir(settings.logFolder)).map(name => join(settings.logFolder, name))
+      const lines = (await Promise.all(logs.map(log => readFile(log, 'utf8')))).flatMap(log =>
+        log.split('\n'),
+      )
+      return lines.filter(line => line.includes('"msg":"failed"'))
     },
     async stop() {
       await cluster.stop()
