@@ -137,24 +137,33 @@ export function startRecoverer(options: RecovererOptions): Worker {
     return false
   }
 
+  /** Takes all that run one batch further, those too that stand behind many whose webhooks are inactive. */
+  const round = async (signal: AbortSignal): Promise<boolean> => {
+    for (let after = ''; ; ) {
+      const running = await recoveries.list({
+        where: { status: 'RUNNING', createdAt: { gt: after } },
+        sort: [{ field: 'createdAt', direction: 'asc' }],
+        limit: MANY,
+      })
+      for (const { doc } of running) {
+        if (signal.aborted) return false
+        // One that cannot go on does not hold up the others.
+        await advance(doc.id, signal).catch(error => {
+          if (!signal.aborted)
+            log.error({ recovery: doc.id, err: error }, 'a recovery could not go on, tries again')
+        })
+      }
+      if (running.length < MANY) return running.length > 0 || after !== ''
+      after = running.at(-1)?.doc.createdAt ?? after
+    }
+  }
+
   const { leases, holder } = options
   return supervise('notifier.recoveries', log, signal =>
     underLease({ leases, name: 'notifier.recoveries', holder, signal }, async (_, held) => {
       while (!held.aborted) {
-        const running = await recoveries.list({
-          where: { status: 'RUNNING' },
-          sort: [{ field: 'createdAt', direction: 'asc' }],
-          limit: MANY,
-        })
-        for (const { doc } of running) {
-          if (held.aborted) return
-          // One that cannot go on does not hold up the others.
-          await advance(doc.id, held).catch(error => {
-            if (!held.aborted)
-              log.error({ recovery: doc.id, err: error }, 'a recovery could not go on, tries again')
-          })
-        }
-        await pause(running.length > 0 ? PAUSE_MS : IDLE_MS, undefined, { signal: held }).catch(() => {})
+        const any = await round(held)
+        await pause(any ? PAUSE_MS : IDLE_MS, undefined, { signal: held }).catch(() => {})
       }
     }),
   )

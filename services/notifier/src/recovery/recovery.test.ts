@@ -10,10 +10,13 @@ const ids = (from: number, to: number) => Array.from({ length: to - from + 1 }, 
 let host: Awaited<ReturnType<typeof hostNotifier>>
 let receiver: Receiver
 let began: string
+let clockIsBehindMs = 0
 beforeEach(async () => {
   began = new Date().toISOString()
   receiver = await openReceiver()
-  host = await hostNotifier({ WEBHOOK_RETRY_SCHEDULE: '5ms' })
+  clockIsBehindMs = 0
+  const now = () => new Date(Date.now() - clockIsBehindMs)
+  host = await hostNotifier({ WEBHOOK_RETRY_SCHEDULE: '5ms' }, { now })
 })
 afterEach(async () => {
   receiver.close()
@@ -103,8 +106,10 @@ describe('a recovery', () => {
   })
 
   test('keeps to the range', async () => {
+    clockIsBehindMs = 5 * 3_600_000
     const webhook = await host.subscribe(receiver.url('/a'), ['API_CREATED'], { active: false })
     await host.subscribe(receiver.url('/witness'), ['API_CREATED'])
+    clockIsBehindMs = 0
     const hour = (hours: number) => new Date(Date.now() - hours * 3_600_000).toISOString()
     for (const n of [1, 2, 3, 4]) await happen([uuid(n)], hour(5 - n))
     await witnessed(4)
@@ -147,7 +152,8 @@ describe('a recovery', () => {
     await receiver.arrivals('/a', 12)
     await happen(ids(61, 64))
     await eventually(() => expect(arrivedAt('/a')).toEqual(expect.arrayContaining(ids(61, 64))))
-    expect(arrivedAt('/a')).toHaveLength(16)
+    // What is recovered never takes all the places that one webhook may have.
+    expect(arrivedAt('/a').filter(id => ids(1, 60).includes(id)).length).toBeLessThan(28)
     letGo()
     await receiver.arrivals('/a', 64)
   })
