@@ -97,7 +97,9 @@ describe('two replicas', () => {
   })
 
   test('that both believe to be the only scheduler send every attempt once', async () => {
-    const host = await open({ WEBHOOK_RETRY_SCHEDULE: '4s' }, { breaker: NEVER_OPEN })
+    let clock = 0
+    const now = () => new Date(Date.now() + clock)
+    const host = await open({ WEBHOOK_RETRY_SCHEDULE: '1h' }, { breaker: NEVER_OPEN, now })
     const { readModels, bus } = host.dependencies
     const { leases } = readModels
     const acquire: typeof leases.acquire = async (name, holder, ttlMs) =>
@@ -107,6 +109,7 @@ describe('two replicas', () => {
     const { id } = await host.subscribe(receiver.url('/a'), ['API_CREATED'])
     for (let n = 0; n < 60; n++) await host.happen({ id: uuid(n), type: 'API_CREATED' })
     await eventually(async () => expect(await host.history('size=100&status=RETRYING')).toHaveLength(60))
+    clock = 3_600_000
     // Both look at what is due next.
     await bus.broadcast('notifier.webhook-changed', { id })
     await eventually(async () => expect(await host.history('size=100&status=SUCCESS')).toHaveLength(60))

@@ -30,6 +30,10 @@ const { positionals: asked, values } = parseArgs({
   options: { minutes: { type: 'string' } },
 })
 const options = values.minutes ? { minutes: Number(values.minutes) } : {}
+if (options.minutes !== undefined && !(options.minutes > 0)) {
+  process.stderr.write(`bench: --minutes takes a number greater than 0, not ${values.minutes}\n`)
+  process.exit(2)
+}
 const unknown = asked.filter(name => !(name in parts))
 if (unknown.length > 0) {
   process.stderr.write(
