@@ -4,7 +4,7 @@ import { once } from 'node:events'
 import { mkdtemp, readFile, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { OPERATIONS, SCOPES } from '@gantry/contracts'
+import { OPERATIONS, SCOPES, subjects } from '@gantry/contracts'
 import { freePort } from '@gantry/engines'
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
 
@@ -138,13 +138,23 @@ describe('a service asked past the gateway', () => {
     }
   })
 
-  test.for(Object.entries(callers))('%s is not told who stands behind a credential', async ([, headers]) => {
-    const answer = await fetch(`${processes().get('identity-1')?.url}/inside/authenticate`, {
+  const question = () => ({
+    subject: subjects.authenticate,
+    data: { credential: authorization.replace('Bearer ', '') },
+  })
+
+  test.for(Object.entries(callers))('%s is not told what services tell each other', async ([, headers]) => {
+    const answer = await fetch(`${processes().get('identity-1')?.url}/inside/requests`, {
       method: 'POST',
       headers: { ...headers(), 'content-type': 'application/json' },
-      body: JSON.stringify({ credential: authorization.replace('Bearer ', '') }),
+      body: JSON.stringify(question()),
     })
     expect(answer.status).toBe(401)
+  })
+
+  test('does not answer it through the gateway either', async () => {
+    const asked = await send('/inside/requests', { method: 'POST', body: JSON.stringify(question()) })
+    expect(asked.status).toBe(404)
   })
 })
 
