@@ -3,7 +3,7 @@ import type { Change, Fact } from '@gantry/event-sourcing'
 import type { Bus, Json, Message } from '@gantry/messaging'
 
 /** How long an answer waits for another service to take in what it needs, in milliseconds. */
-const BOUND_MS = 2_000
+const BOUND_MS = 5_000
 
 /** A fact as other services see it, on its subject. */
 export function publicMessage(
