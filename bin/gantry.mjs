@@ -92,7 +92,8 @@ async function runProgram(node, path, args) {
  */
 async function runTasks(node, tasks, args) {
   const turbo = join(root, 'node_modules/turbo/bin/turbo')
-  const flags = ['--continue=always', '--log-order=grouped']
+  // Journeys are few and long: what they say is seen as they go.
+  const flags = ['--continue=always', `--log-order=${tasks.includes('test') ? 'grouped' : 'stream'}`]
   const { coloured } = terminal(process.stdout)
   const ended = await runChild(node, [turbo, 'run', ...tasks, ...flags, ...args], {
     cwd: root,
