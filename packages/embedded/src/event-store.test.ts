@@ -1,7 +1,8 @@
 import { randomUUID } from 'node:crypto'
-import { mkdtemp, rm } from 'node:fs/promises'
+import { mkdtemp, readFile, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { DatabaseSync } from 'node:sqlite'
 import {
   type EventStore,
   EventStoreUnavailable,
@@ -67,6 +68,40 @@ describe('the event store in a SQLite file', () => {
     ])
     expect(events.map(event => event.recordedAt)).toEqual(events.map(() => '2026-11-21T10:00:00.123Z'))
     expect(await eventStore.head()).toBe('0000000000000003')
+    await eventStore.close()
+  })
+
+  it('erases what is removed from the file, and counts on from there after a restart', async () => {
+    const eventStore = sqliteEventStore({ path })
+    await eventStore.append('api-1', [counted(0)], NO_STREAM)
+    const secret: NewEvent = { ...counted(1), data: { text: 'a-payload-to-erase' } }
+    await eventStore.append('delivery-1', [secret, counted(2)], NO_STREAM)
+    await eventStore.remove('delivery-1', 1)
+    expect((await everything(eventStore)).map(event => event.stream)).toEqual(['api-1'])
+    await eventStore.close()
+    expect(await readFile(path, 'latin1')).not.toContain('a-payload-to-erase')
+
+    const reopened = sqliteEventStore({ path, alone: true })
+    expect(await reopened.head()).toBe('0000000000000003')
+    expect(await reopened.append('api-1', [counted(3)], 0)).toEqual({
+      revision: 1,
+      position: '0000000000000004',
+    })
+    await reopened.close()
+  })
+
+  it('goes on with a file from before streams could be removed', async () => {
+    const before = sqliteEventStore({ path })
+    await before.append('api-1', [counted(0), counted(1)], NO_STREAM)
+    await before.close()
+    const db = new DatabaseSync(path)
+    db.exec('DROP TABLE removed; PRAGMA user_version = 1')
+    db.close()
+
+    const eventStore = sqliteEventStore({ path })
+    expect(await eventStore.head()).toBe('0000000000000002')
+    await eventStore.remove('api-1', 1)
+    expect(await eventStore.head()).toBe('0000000000000002')
     await eventStore.close()
   })
 

@@ -8,6 +8,7 @@ import {
   MAX_APPEND_BYTES,
   MAX_APPEND_EVENTS,
   type NewEvent,
+  NO_STREAM,
   type Position,
   type ReadAllOptions,
   type RecordedEvent,
@@ -31,7 +32,7 @@ export interface EventStoreOptions {
   alone?: boolean
 }
 
-/** Events have no gaps in their positions, so counting on from the last one is what SQLite does by itself. */
+/** Positions are counted on from the last one, which may have been removed: `removed` has the greatest of these. */
 const SCHEMA = `
   CREATE TABLE IF NOT EXISTS events (
     position INTEGER PRIMARY KEY,
@@ -45,7 +46,12 @@ const SCHEMA = `
     recorded_at TEXT NOT NULL
   ) STRICT;
   CREATE UNIQUE INDEX IF NOT EXISTS events_by_stream ON events (stream, revision);
-  CREATE INDEX IF NOT EXISTS events_by_category ON events (category, position)`
+  CREATE INDEX IF NOT EXISTS events_by_category ON events (category, position);
+  CREATE TABLE IF NOT EXISTS removed (
+    only INTEGER PRIMARY KEY CHECK (only = 1),
+    position INTEGER NOT NULL
+  ) STRICT;
+  INSERT OR IGNORE INTO removed VALUES (1, 0)`
 
 const COLUMNS = 'position, stream, revision, id, type, data, metadata, recorded_at'
 type Row = [number, string, number, string, string, string, string, string]
@@ -73,17 +79,25 @@ export function sqliteEventStore({
     alone,
     schema: SCHEMA,
   })
+  // What is removed is to be gone from the file as well.
+  db.exec('PRAGMA secure_delete = ON')
   const changes = watchChanges(db, pollMs)
   if (alone) syncWalNow(path)
   const sync = alone ? walSync(path) : undefined
-  const lastPosition = db.prepare('SELECT coalesce(max(position), 0) AS position FROM events')
+  const lastPosition = db.prepare(
+    `SELECT max(removed.position, coalesce((SELECT max(position) FROM events), 0)) AS position FROM removed`,
+  )
   const lastRevision = db.prepare(
     'SELECT coalesce(max(revision), -1) AS revision FROM events WHERE stream = ?',
   )
   const insert = db.prepare(
-    `INSERT INTO events (stream, revision, category, id, type, data, metadata, recorded_at)
-     VALUES (?, ?, ?, ?, ?, ?, ?, ?)`,
+    `INSERT INTO events (position, stream, revision, category, id, type, data, metadata, recorded_at)
+     VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)`,
   )
+  const noteRemoved = db.prepare(
+    'UPDATE removed SET position = max(position, (SELECT max(position) FROM events WHERE stream = ?))',
+  )
+  const erase = db.prepare('DELETE FROM events WHERE stream = ?')
   const storedFrom = db.prepare(
     'SELECT id, position FROM events WHERE stream = ? AND revision >= ? ORDER BY revision LIMIT ?',
   )
@@ -134,12 +148,13 @@ export function sqliteEventStore({
     const category = categoryOf(stream)
     const recordedAt = now().toISOString()
     let revision = expected
-    let position: number | bigint = 0
+    let position = Number(lastPosition.get()?.position)
     for (const { id, type, data, metadata } of events) {
       revision++
-      position = insert.run(stream, revision, category, id, type, data, metadata, recordedAt).lastInsertRowid
+      position++
+      insert.run(position, stream, revision, category, id, type, data, metadata, recordedAt)
     }
-    return { revision, position: encode(Number(position)) }
+    return { revision, position: encode(position) }
   }
 
   const append = async (
@@ -150,8 +165,26 @@ export function sqliteEventStore({
     if (closed) throw new EventStoreUnavailable('it is closed')
     if (events.length === 0) throw new RangeError('an append takes at least one event')
     const serialized = serialize(stream, events)
+    return committed(() => appendNow(stream, serialized, expected))
+  }
+
+  const removeNow = (stream: string, expected: ExpectedRevision) => {
+    const actual = Number(lastRevision.get(stream)?.revision)
+    if (actual === NO_STREAM) return
+    if (actual !== expected) throw new WrongExpectedRevision(stream, expected, actual)
+    noteRemoved.run(stream)
+    erase.run(stream)
+  }
+
+  const remove = async (stream: string, expected: ExpectedRevision): Promise<void> => {
+    if (closed) throw new EventStoreUnavailable('it is closed')
+    return committed(() => removeNow(stream, expected))
+  }
+
+  /** Runs a change with others of this turn. @returns what it returned, when it is durable */
+  const committed = async <T>(change: () => T): Promise<T> => {
     try {
-      return await commits.run(() => appendNow(stream, serialized, expected))
+      return await commits.run(change)
     } catch (error) {
       throw error instanceof WrongExpectedRevision ? error : new EventStoreUnavailable(error)
     }
@@ -238,7 +271,7 @@ export function sqliteEventStore({
     db.close()
   }
 
-  return { append, readStream, readAll, subscribe, head: async () => encode(headNow()), close }
+  return { append, readStream, readAll, subscribe, remove, head: async () => encode(headNow()), close }
 }
 
 /** An event as its row holds it. */

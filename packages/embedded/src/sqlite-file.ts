@@ -47,7 +47,7 @@ const APPLICATION_IDS: Readonly<Record<FileKind, number>> = {
 }
 
 /** Formats of the files that are written today. */
-export const FORMATS: Readonly<Record<FileKind, number>> = { events: 1, 'read-models': 1, messages: 1 }
+export const FORMATS: Readonly<Record<FileKind, number>> = { events: 2, 'read-models': 1, messages: 1 }
 
 /**
  * Looks at all files before any is opened, so that one that must be refused leaves the others as they were too.

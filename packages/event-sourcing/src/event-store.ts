@@ -43,7 +43,15 @@ export interface EventStore {
   readAll(options: ReadAllOptions): AsyncIterable<RecordedEvent>
   /** What the log holds and what comes, until the signal is aborted (then it ends without an error). */
   subscribe(options: ReadAllOptions & { signal: AbortSignal }): AsyncIterable<SubscriptionItem>
-  /** Position of the last event in the log; START when it is empty. */
+  /**
+   * Erases a stream whose last event has this revision; one that is not there is erased already. From then on
+   * `readStream` gives nothing of it. `readAll` and `subscribe` do so too, in EventStoreDB only once its scavenge has
+   * run. Positions of other events stay, `head` does not go back, and every place that was told can be gone on from.
+   * A stream of that name begins anew with NO_STREAM: at revision 0, in EventStoreDB after its last one.
+   * @throws WrongExpectedRevision when the stream went on
+   */
+  remove(stream: string, expected: ExpectedRevision): Promise<void>
+  /** Position of the last event written to the log, be it removed since; START when there was none. */
   head(): Promise<Position>
   close(): Promise<void>
 }

@@ -1,7 +1,8 @@
-import { StreamNotFoundError, streamNameFilter } from '@eventstore/db-client'
+import { StreamNotFoundError, streamNameFilter, WrongExpectedVersionError } from '@eventstore/db-client'
 import {
   type EventStore,
   EventStoreUnavailable,
+  type ExpectedRevision,
   type Position,
   type ReadAllOptions,
   type RecordedEvent,
@@ -76,6 +77,21 @@ export function esdbEventStore({
       throw error
     }
     return events
+  }
+
+  /**
+   * A soft delete: readers of the stream find nothing from now on, those of the whole log until the server's scavenge.
+   * A tombstone would be for ever, also for who begins a stream of that name anew.
+   */
+  const remove = async (stream: string, expected: ExpectedRevision): Promise<void> => {
+    try {
+      await reads.deleteStream(stream, { expectedRevision: BigInt(expected), deadline: timeoutMs })
+    } catch (error) {
+      if (error instanceof StreamNotFoundError) return
+      // The server refuses one that is not there as one that went on.
+      if (error instanceof WrongExpectedVersionError && (await readStream(stream, 0)).length === 0) return
+      throw error
+    }
   }
 
   /** What is in the log; ends once everything up to its head has been given, and tells that. */
@@ -203,6 +219,11 @@ export function esdbEventStore({
     readStream: (stream, from = 0) => using(() => readStream(stream, from)),
     readAll,
     subscribe,
+    remove: (stream, expected) =>
+      using(
+        () => remove(stream, expected),
+        error => refusedAppend(error, stream, expected),
+      ),
     head: () => using(head),
     async close() {
       if (closing.signal.aborted) return

@@ -352,6 +352,93 @@ export function eventStoreContract(name: string, open: () => Promise<OpenedEvent
       })
     })
 
+    describe('remove', () => {
+      it('takes a stream away, and what is not there is no fault', async () => {
+        const stream = `${orders}-1`
+        await eventStore.append(stream, [placed(1), placed(2)], NO_STREAM)
+        await eventStore.append(`${orders}-12`, [placed(3)], NO_STREAM)
+
+        await eventStore.remove(stream, 1)
+        await eventStore.remove(stream, 1)
+        await eventStore.remove(`${orders}-none`, 4)
+
+        expect(await eventStore.readStream(stream)).toEqual([])
+        expect(numbers(await eventStore.readStream(`${orders}-12`))).toEqual([3])
+      })
+
+      it('leaves a stream that went on', async () => {
+        const stream = `${orders}-1`
+        await eventStore.append(stream, [placed(1), placed(2)], NO_STREAM)
+
+        const error = await eventStore.remove(stream, 0).catch(thrown => thrown)
+
+        expect(error).toBeInstanceOf(WrongExpectedRevision)
+        expect(error).toMatchObject({ stream, expected: 0, actual: 1 })
+        expect(numbers(await eventStore.readStream(stream))).toEqual([1, 2])
+      })
+
+      it('leaves every place where it is: the head, those of others, and those that come', async () => {
+        const { position: before } = await eventStore.append(`${orders}-1`, [placed(1)], NO_STREAM)
+        const { position: removed } = await eventStore.append(
+          `${refunds}-1`,
+          [placed(2), placed(3)],
+          NO_STREAM,
+        )
+        await eventStore.remove(`${refunds}-1`, 1)
+        expect((await eventStore.head()) >= removed).toBe(true)
+        expect((await eventStore.readStream(`${orders}-1`))[0]?.position).toBe(before)
+
+        const { position: after } = await eventStore.append(`${orders}-1`, [placed(4)], 0)
+        expect(after > removed).toBe(true)
+        expect(numbers(await collect({ after: removed, streamPrefixes: [`${orders}-`] }))).toEqual([4])
+      })
+
+      it('lets a stream of the same name begin anew', async () => {
+        const stream = `${orders}-1`
+        await eventStore.append(stream, [placed(1), placed(2)], NO_STREAM)
+        await eventStore.remove(stream, 1)
+
+        const { revision } = await eventStore.append(stream, [placed(3)], NO_STREAM)
+        const begun = await eventStore.readStream(stream)
+        expect(numbers(begun)).toEqual([3])
+        expect(begun[0]?.revision).toBe(revision)
+        expect(await eventStore.append(stream, [placed(4)], revision)).toMatchObject({
+          revision: revision + 1,
+        })
+      })
+
+      it('lets subscriptions go on, from a place inside of it too', async () => {
+        const { position: inside } = await eventStore.append(`${orders}-1`, [placed(1)], NO_STREAM)
+        const { position: end } = await eventStore.append(`${orders}-1`, [placed(2)], 0)
+        const options = { streamPrefixes: [`${orders}-`] }
+        const live = new Subscription(eventStore, { after: START, ...options })
+        await live.caughtUp(end)
+        await eventStore.remove(`${orders}-1`, 1)
+        const resumed = new Subscription(eventStore, { after: inside, ...options })
+
+        const { position } = await eventStore.append(`${orders}-2`, [placed(3)], NO_STREAM)
+        await live.caughtUp(position)
+        await resumed.caughtUp(position)
+
+        expect(live.numbers()).toEqual([1, 2, 3])
+        expect(resumed.numbers().at(-1)).toBe(3)
+        await Promise.all([live.stop(), resumed.stop()])
+      })
+
+      it('is seen by another connection', async context => {
+        const { reopen } = opened
+        if (!reopen) return context.skip('the store has one connection')
+        const { position } = await eventStore.append(`${orders}-1`, [placed(1)], NO_STREAM)
+        const other = await reopen()
+        await eventStore.remove(`${orders}-1`, 0)
+
+        expect(await other.readStream(`${orders}-1`)).toEqual([])
+        expect((await other.head()) >= position).toBe(true)
+        expect((await other.append(`${orders}-2`, [placed(2)], NO_STREAM)).position > position).toBe(true)
+        await other.close()
+      })
+    })
+
     describe('head', () => {
       it('is where the last event is, and every position comes after the start', async () => {
         const before = await eventStore.head()
