@@ -63,6 +63,30 @@ const collect = async <Item>(items: AsyncIterable<Item>) => {
 }
 const all = async () => (await collect(eventStore.readAll({ after: START }))).map(event => event.data)
 
+describe('a stream that is removed', () => {
+  it('ends with an empty event, which is all that a scavenge leaves of it', async () => {
+    await eventStore.append('order-1', [placed(1), placed(2)], NO_STREAM)
+    await eventStore.remove('order-1', 1)
+
+    const stored = await collect(operator.readAll())
+    const ofStream = stored.flatMap(({ event }) => (event?.streamId === 'order-1' ? [event] : []))
+    expect(ofStream.map(({ type }) => type)).toEqual(['OrderPlaced', 'OrderPlaced', 'StreamRemoved'])
+    expect(ofStream.at(-1)?.data).toHaveLength(0)
+    expect(await eventStore.append('order-1', [placed(3)], NO_STREAM)).toMatchObject({ revision: 3 })
+    expect((await eventStore.readStream('order-1')).map(event => event.data)).toEqual([{ number: 3 }])
+  })
+
+  it('is removed by the next try when the process died after that event', async () => {
+    await eventStore.append('order-1', [placed(1)], NO_STREAM)
+    await eventStore.remove('order-1', 0)
+    await operator.setStreamMetadata('order-1', {}, { credentials })
+    expect((await eventStore.readStream('order-1')).map(event => event.data)).toEqual([{ number: 1 }])
+
+    await eventStore.remove('order-1', 0)
+    expect(await eventStore.readStream('order-1')).toEqual([])
+  })
+})
+
 describe('the log of others', () => {
   it('is not given: neither system streams, nor links, nor bytes', async () => {
     await eventStore.append('order-1', [placed(1)], NO_STREAM)

@@ -129,3 +129,28 @@ test('follows events in log order and reads the stream where it has not seen the
   if (!third) throw new Error('three events were written')
   expect(await counter().follow(third)).toEqual({ state: { status: 'Live', count: 6 }, revision: 2 })
 })
+
+test('what is removed is forgotten; what went on is not removed', async () => {
+  const [one, other] = [counter(), counter()]
+  const { revision } = await one.execute('a', count(1))
+  await other.execute('a', count(10))
+  expect(await one.remove('a', revision)).toBe(false)
+  expect((await one.load('a')).state.count).toBe(11)
+
+  expect(await one.remove('a', 1)).toBe(true)
+  expect(await one.remove('a', 1)).toBe(true)
+  expect(await one.load('a')).toEqual({ state: counterDecider.initial, revision: -1 })
+  expect(await eventStore.readStream('counter-a')).toEqual([])
+  expect((await one.execute('a', count(3))).state.count).toBe(3)
+})
+
+test('an event of a removed stream, which a store may still tell of, leads to nothing', async () => {
+  const writer = counter()
+  for (const by of [1, 2, 3]) await writer.execute('a', count(by))
+  const [first, , third] = await eventStore.readStream('counter-a')
+  if (!first || !third) throw new Error('nothing was written')
+  const reader = counter()
+  await reader.follow(first)
+  await writer.remove('a', 2)
+  expect(await reader.follow(third)).toEqual({ state: counterDecider.initial, revision: 2 })
+})

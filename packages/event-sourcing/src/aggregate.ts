@@ -39,7 +39,10 @@ export interface Aggregate<State, Command extends DomainCommand, Event extends D
   load(id: string): Promise<Snapshot<State>>
   /** Revision up to which this process has projected the stream; -1 when it has not. */
   projectedRevision(id: string): number
-  /** Folds one recorded event in log order, reading the stream where earlier ones were not seen. */
+  /**
+   * Folds one recorded event in log order, reading the stream where earlier ones were not seen. Of a stream that was
+   * removed meanwhile that gives the initial state.
+   */
   follow(event: RecordedEvent): Promise<Snapshot<State>>
   /**
    * Decides on the current state, appends what was decided, projects it, and returns the state after it.
@@ -48,6 +51,8 @@ export interface Aggregate<State, Command extends DomainCommand, Event extends D
    * @throws EventStoreUnavailable when the store stayed away; the command may have happened
    */
   execute(id: string, command: Command): Promise<Executed<State, Event>>
+  /** Erases the stream, unless it went on from that revision. @returns whether it is gone */
+  remove(id: string, revision: number): Promise<boolean>
 }
 
 const TRIES_ON_CONFLICT = 20
@@ -99,7 +104,10 @@ export function aggregate<State, Command extends DomainCommand, Event extends Do
     const known = cache.get(id) ?? empty
     if (known.revision >= event.revision) return known
     if (known.revision === event.revision - 1) return keep(id, fold(known, [event]))
-    return load(id)
+    const loaded = await load(id)
+    if (loaded.revision >= event.revision) return loaded
+    cache.delete(id)
+    return { ...empty, revision: event.revision }
   }
 
   /** What an earlier try of this command appended, when it got through without being acknowledged. */
@@ -220,7 +228,19 @@ export function aggregate<State, Command extends DomainCommand, Event extends Do
     return { facts, state }
   }
 
+  const remove = async (id: string, revision: number): Promise<boolean> => {
+    try {
+      await eventStore.remove(streamName(category, id), revision)
+    } catch (error) {
+      if (error instanceof WrongExpectedRevision) return false
+      throw error
+    }
+    cache.delete(id)
+    projected.delete(id)
+    return true
+  }
+
   const projectedRevision = (id: string) => projected.get(id) ?? NO_STREAM
 
-  return { category, load, follow, projectedRevision, execute }
+  return { category, load, follow, projectedRevision, execute, remove }
 }

@@ -1,8 +1,14 @@
-import { StreamNotFoundError, streamNameFilter, WrongExpectedVersionError } from '@eventstore/db-client'
+import {
+  binaryEvent,
+  StreamNotFoundError,
+  streamNameFilter,
+  WrongExpectedVersionError,
+} from '@eventstore/db-client'
 import {
   type EventStore,
   EventStoreUnavailable,
   type ExpectedRevision,
+  nameUuids,
   type Position,
   type ReadAllOptions,
   type RecordedEvent,
@@ -31,6 +37,9 @@ export const TIMEOUT_MS = 5_000
  * step, and each step a read.
  */
 const WINDOW = 2_000
+const endOf = nameUuids('c2a3cf0e-51f5-4f0b-a1b7-5d2f64b1f3a9')
+const NOTHING = new Uint8Array()
+
 /** How often a live subscription tells where it is when all that came was not for it. */
 const OTHERS_EVERY_MS = 100
 
@@ -81,11 +90,15 @@ export function esdbEventStore({
 
   /**
    * A soft delete: readers of the stream find nothing from now on, those of the whole log until the server's scavenge.
-   * A tombstone would be for ever, also for who begins a stream of that name anew.
+   * A tombstone would be for ever, also for who begins a stream of that name anew. The scavenge keeps the last event of
+   * a stream (KurrentDB #1845), so that is made an empty one, which is no event of a service; should the process die
+   * after it, the next try repeats it.
    */
   const remove = async (stream: string, expected: ExpectedRevision): Promise<void> => {
     try {
-      await reads.deleteStream(stream, { expectedRevision: BigInt(expected), deadline: timeoutMs })
+      const end = binaryEvent({ id: endOf(`${stream}/${expected}`), type: 'StreamRemoved', data: NOTHING })
+      const { nextExpectedRevision } = await appends.append(stream, [end], expected, timeoutMs)
+      await reads.deleteStream(stream, { expectedRevision: nextExpectedRevision, deadline: timeoutMs })
     } catch (error) {
       if (error instanceof StreamNotFoundError) return
       // The server refuses one that is not there as one that went on.

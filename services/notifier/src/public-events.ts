@@ -4,6 +4,9 @@ import type { Json, Message } from '@gantry/messaging'
 import { changed, publicMessage } from '@gantry/service-kit'
 import type { Received } from './platform-event/platform-event.ts'
 
+/** Header of a message whose event has the time of its producer: when we took it in, ISO 8601 UTC. */
+export const COMMITTED_AT = 'committed-at'
+
 /** What the notifier tells others; facts not named here stay inside. */
 export function publicEvents(fact: Fact): Message[] {
   const { change } = fact.metadata
@@ -33,5 +36,6 @@ function platformMessage(fact: Fact): Message {
   const { source, id, type, subject, time, data } = fact.data as unknown as Received
   const message = publicMessage('platform', fact, type, subject ?? id, data)
   const event: PublicEvent = { ...(message.data as unknown as PublicEvent), source, time }
-  return { ...message, data: event as unknown as Json }
+  const headers = { ...message.headers, [COMMITTED_AT]: fact.metadata.at }
+  return { ...message, headers, data: event as unknown as Json }
 }

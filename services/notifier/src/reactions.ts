@@ -7,6 +7,7 @@ import { bodyOf, deliveryId } from './delivery/occasion.ts'
 import type { Dispatcher } from './dispatch/dispatcher.ts'
 import { inOrder } from './in-order.ts'
 import type { Intake } from './platform-event/intake.ts'
+import { COMMITTED_AT } from './public-events.ts'
 import type { WebhookDocument } from './webhook/webhook.projection.ts'
 
 /** What the notifier listens to. */
@@ -53,7 +54,8 @@ export function reactionsOf(options: Reacting): (message: StoredMessage) => Prom
       ...(message.headers?.traceparent && { traceparent: message.headers.traceparent }),
     })
     // What an event of the platform says is when it happened, according to its producer.
-    const committedAt = message.subject.startsWith(subjects.events('platform', '')) ? message.storedAt : time
+    const ofPlatform = message.subject.startsWith(subjects.events('platform', ''))
+    const committedAt = ofPlatform ? (message.headers?.[COMMITTED_AT] ?? message.storedAt) : time
     const body = bodyOf({ id, type, timestamp: time, data })
     for (let after = ''; ; ) {
       const where = { active: true, eventTypes: type, id: { gt: after } }

@@ -20,7 +20,7 @@ export const notifierSettings = z.object({
   WEBHOOK_RATE_PER_SECOND: z.coerce.number().int().min(0).max(100_000).default(0),
   /** Private addresses that webhooks may reach all the same. */
   WEBHOOK_ALLOWED_CIDRS: cidrs.default([]),
-  /** How long records of finished deliveries can be read. */
+  /** How long finished deliveries are kept before they are erased, and how old an event may be to be delivered. */
   WEBHOOK_RETENTION: duration
     .refine(ms => ms >= 60_000 && ms <= 3_650 * DAY_MS, { error: 'must be from 1m to 3650d' })
     .default(30 * DAY_MS),

@@ -499,3 +499,16 @@ describe('a delivery to an ordered webhook', () => {
     expect(obstacle(given().state)).toBeNull()
   })
 })
+
+test('an event that is older than deliveries are kept makes none', () => {
+  given()
+    .when({ ...create, committedAt: at(-3_601) })
+    .then()
+  const committedAt = at(-3_600)
+  given()
+    .when({ ...create, committedAt })
+    .then({ type: 'DeliveryCreated', data: { ...fields, createdAt: NOW, committedAt } })
+  given()
+    .when({ ...create, committedAt, recovery: 'r' })
+    .then({ type: 'DeliveryCreated', data: { ...fields, createdAt: NOW, recovery: 'r' } })
+})

@@ -1,6 +1,7 @@
 import type { Attempt } from '@gantry/contracts'
 import { type Change, type CommandMetadata, type Decider, Refusal } from '@gantry/event-sourcing'
 import {
+  actionOf,
   type DeliveryEvent,
   type DeliveryState,
   evolveDelivery,
@@ -51,6 +52,7 @@ export type DeliveryCommand =
       eventType: string
       body: string
       recovery?: string | undefined
+      /** When its event was: of one that is older than deliveries are kept, nobody knows whether it was delivered. */
       committedAt?: string | undefined
       /** Behind another its first attempt has to wait, also with a claim. */
       line?: Place | undefined
@@ -91,6 +93,7 @@ function decide(rules: DeliveryRules, state: DeliveryState, command: DeliveryCom
     // The event was seen before.
     if (state.status !== 'Absent') return []
     const { id, webhook, url, eventId, eventType, body, recovery, committedAt, line, claim } = command
+    if (committedAt && after(committedAt, rules.retentionMs) < now) return []
     const created: DeliveryEvent = {
       type: 'DeliveryCreated',
       data: {
@@ -102,7 +105,7 @@ function decide(rules: DeliveryRules, state: DeliveryState, command: DeliveryCom
         body,
         createdAt: now,
         ...(recovery && { recovery }),
-        ...(committedAt && { committedAt }),
+        ...(committedAt && !recovery && { committedAt }),
         ...(line && { line }),
       },
     }
@@ -208,7 +211,6 @@ export function expired(state: DeliveryState, { retentionMs }: DeliveryRules, no
 
 const after = (time: string, ms: number) => new Date(Date.parse(time) + ms).toISOString()
 
-/** What people did to a delivery is for the audit log; what the service does by itself is told by the record. */
 /** What somebody did by hand; all else follows from events that are recorded themselves. */
 function describe(before: DeliveryState, event: DeliveryEvent, after: DeliveryState): Change | null {
   const action = actionOf(event)
@@ -221,18 +223,5 @@ function describe(before: DeliveryState, event: DeliveryEvent, after: DeliverySt
     resourceId: after.id,
     before: before.status === 'Absent' ? null : of(before),
     after: of(after),
-  }
-}
-
-function actionOf(event: DeliveryEvent): string | undefined {
-  switch (event.type) {
-    case 'DeliveryCreated':
-      return event.data.eventType === 'TEST' ? 'WEBHOOK_TESTED' : undefined
-    case 'RetryRequested':
-      return event.data.recovery === undefined ? 'DELIVERY_RETRIED' : undefined
-    case 'DeliveryCancelled':
-      return event.data.reason === 'requested' ? 'DELIVERY_CANCELLED' : undefined
-    default:
-      return undefined
   }
 }

@@ -54,12 +54,16 @@ function kindOf(state: Pending): Lane['kind'] {
   return state.attempts === 0 && state.trigger !== 'RECOVERY' ? 'first' : 'retry'
 }
 
-/** @param isExpired whether the record of a delivery is no longer kept: a rebuild does not bring it back */
+/**
+ * @param isExpired whether the record of a delivery is no longer kept. A rebuild does not bring it back where the stream
+ *   stays; where it does, the stream is still to be removed, and its record is how that is found.
+ */
 export const projectDelivery =
   (isExpired: (state: DeliveryState) => boolean): Project<DeliveryState, DeliveryEvent> =>
   (id, { state, revision }) => {
-    if (state.status === 'Absent') return []
-    const doc = isExpired(state) ? null : documentOf(state)
+    // Absent once its stream was removed.
+    const isGone = state.status === 'Absent' || (state.audited && isExpired(state))
+    const doc = isGone ? null : documentOf(state)
     return [{ collection: deliveries, id, doc, revision }]
   }
 

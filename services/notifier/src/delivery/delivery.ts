@@ -33,7 +33,7 @@ export type DeliveryEvent =
         createdAt: string
         /** The recovery that made it, where one did. */
         recovery?: string
-        /** When its event was; left out where that is the same. */
+        /** When its event was; left out where that is the same, and where a recovery makes up for it. */
         committedAt?: string
         /** Only for an ordered webhook. */
         line?: Place
@@ -95,6 +95,8 @@ interface Delivery {
   finishedAt: string | null
   /** The recovery that took it up last. */
   recovery: string | null
+  /** The audit log tells of something that was done to it by hand, and is made from its stream. */
+  audited: boolean
   /** `ended` once it has come to its end, be it that somebody has it sent again later. */
   line: (Place & { ended: boolean }) | null
 }
@@ -152,14 +154,34 @@ export const holdsUp = <State extends DeliveryState>(state: State): state is Sta
 
 /**
  * What a delivery that was put behind this one waits for: this one; when this one was cancelled before its turn, what
- * it waited for itself; or nothing.
+ * it waited for itself; or nothing. One whose stream was removed had come to its end after its turn: what is cancelled
+ * by hand is kept.
  */
 export function obstacle(state: DeliveryState): string | null {
   if (state.status === 'Absent' || !state.line) return null
   return state.line.ended ? state.line.after : state.id
 }
 
+/** What somebody did by hand, as the audit log calls it. */
+export function actionOf(event: DeliveryEvent): string | undefined {
+  switch (event.type) {
+    case 'DeliveryCreated':
+      return isTest(event.data) ? 'WEBHOOK_TESTED' : undefined
+    case 'RetryRequested':
+      return event.data.recovery === undefined ? 'DELIVERY_RETRIED' : undefined
+    case 'DeliveryCancelled':
+      return event.data.reason === 'requested' ? 'DELIVERY_CANCELLED' : undefined
+    default:
+      return undefined
+  }
+}
+
 export function evolveDelivery(state: DeliveryState, event: DeliveryEvent): DeliveryState {
+  const next = evolved(state, event)
+  return next.status === 'Absent' || actionOf(event) === undefined ? next : { ...next, audited: true }
+}
+
+function evolved(state: DeliveryState, event: DeliveryEvent): DeliveryState {
   if (event.type === 'DeliveryCreated') {
     const { line, recovery = null, ...fields } = event.data
     return {
@@ -173,6 +195,7 @@ export function evolveDelivery(state: DeliveryState, event: DeliveryEvent): Deli
       failureMessage: null,
       failures: 0,
       finishedAt: null,
+      audited: false,
       line: line ? { ...line, ended: false } : null,
       recovery,
       trigger: firstTrigger(event.data),

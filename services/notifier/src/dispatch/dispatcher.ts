@@ -85,6 +85,11 @@ export interface Dispatcher {
 const HOLD_MS = 1_000
 /** How long making a delivery is put off at most, so that it need not be taken up later. */
 const READY_MS = 100
+/**
+ * How far clocks may differ. No stream is removed while its event is young enough for a delivery, or while the outcome
+ * of an attempt may still come.
+ */
+const SKEW_MS = 60_000
 /** Deliveries cancelled at a time. */
 const BATCH = 250
 
@@ -287,8 +292,9 @@ export function dispatcher(options: DispatcherOptions): Dispatcher {
     isOpen,
     isBusy: id => busy.has(id),
     housekeeping(signal) {
-      const before = new Date(now().getTime() - options.retentionMs).toISOString()
-      return removeFinished(deliveries, before, signal)
+      const keptMs = options.retentionMs + options.lostAfterMs + SKEW_MS
+      const before = new Date(now().getTime() - keptMs).toISOString()
+      return removeFinished({ delivery, deliveries, before, signal })
     },
   })
 

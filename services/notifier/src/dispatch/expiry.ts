@@ -1,18 +1,42 @@
+import { setTimeout as pause } from 'node:timers/promises'
+import type { Aggregate } from '@gantry/event-sourcing'
 import type { Collection } from '@gantry/read-models'
+import type { DeliveryCommand } from '../delivery/delivery.decide.ts'
 import type { DeliveryDocument } from '../delivery/delivery.projection.ts'
+import type { DeliveryEvent, DeliveryState } from '../delivery/delivery.ts'
 
-/** Records removed at a time. */
-const BATCH = 250
+export interface ExpiryOptions {
+  delivery: Aggregate<DeliveryState, DeliveryCommand, DeliveryEvent>
+  deliveries: Collection<DeliveryDocument>
+  /** What finished before this time is to be forgotten, ISO 8601. */
+  before: string
+  signal: AbortSignal
+}
 
-/** Removes the records of deliveries that finished before a time; the log still has what they were made from. */
-export async function removeFinished(
-  deliveries: Collection<DeliveryDocument>,
-  before: string,
-  signal: AbortSignal,
-): Promise<void> {
+/** Deliveries removed at a time. */
+const BATCH = 50
+
+/**
+ * Removes deliveries that finished before a time: first the stream with payload and answers, then the record, by which
+ * the delivery is found again when the process dies in between. Streams that the audit log is made from stay.
+ */
+export async function removeFinished({ delivery, deliveries, before, signal }: ExpiryOptions): Promise<void> {
+  const removeOne = async (id: string, revision: number): Promise<boolean> => {
+    const { state, revision: last } = await delivery.load(id)
+    if (state.status !== 'Absent') {
+      // Somebody has it sent again, and the record does not know yet.
+      if (state.finishedAt === null || state.finishedAt >= before) return false
+      if (!state.audited && !(await delivery.remove(id, last))) return false
+    }
+    return deliveries.remove(id, revision)
+  }
+
   while (!signal.aborted) {
+    const startedAt = performance.now()
     const old = await deliveries.list({ where: { finishedAt: { lt: before } }, limit: BATCH })
-    await Promise.all(old.map(({ doc, revision }) => deliveries.remove(doc.id, revision)))
-    if (old.length < BATCH) return
+    const removed = await Promise.all(old.map(({ doc, revision }) => removeOne(doc.id, revision)))
+    if (old.length < BATCH || !removed.includes(true)) return
+    // Deliveries that are made meanwhile have as much of the machine.
+    await pause(performance.now() - startedAt, undefined, { signal }).catch(() => {})
   }
 }

@@ -28,7 +28,7 @@ export interface SchedulerOptions {
   isOpen(lane: Lane): Promise<boolean>
   /** Begins what waits for its turn at a webhook though that has come. */
   callForgotten(webhook: string, signal: AbortSignal): Promise<void>
-  /** Done from time to time by whoever schedules. */
+  /** Done from time to time by whoever schedules, beside that. */
   housekeeping(signal: AbortSignal): Promise<void>
   leases: Leases
   bus: Bus
@@ -197,13 +197,19 @@ export function scheduler(options: SchedulerOptions): Scheduler {
   const schedule = async (signal: AbortSignal) => {
     scheduling = true
     let keptAt = Number.NEGATIVE_INFINITY
+    let keeping: Promise<void> | undefined
     try {
       while (!signal.aborted) {
         const startedAt = performance.now()
         await survey(signal)
-        if (startedAt - keptAt > HOUSEKEEPING_MS) {
+        if (!keeping && startedAt - keptAt > HOUSEKEEPING_MS) {
           keptAt = startedAt
-          await options.housekeeping(signal)
+          keeping = options
+            .housekeeping(signal)
+            .catch(error => log.error({ err: error }, 'what has expired could not be removed'))
+            .finally(() => {
+              keeping = undefined
+            })
         }
         // Where a survey takes long, it is made less often.
         const ms = Math.max(SURVEY_MS, 20 * (performance.now() - startedAt))
@@ -213,6 +219,7 @@ export function scheduler(options: SchedulerOptions): Scheduler {
       scheduling = false
       clearTimeout(timer)
       plan.clear()
+      await keeping
     }
   }
 

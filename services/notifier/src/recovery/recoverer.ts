@@ -65,6 +65,7 @@ export function startRecoverer(options: RecovererOptions): Worker {
       eventId: id,
       eventType: type,
       body: bodyOf({ id, type, timestamp: time, data }),
+      committedAt: time,
       resource: subject,
       recovery: by,
     }
