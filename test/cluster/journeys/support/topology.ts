@@ -19,7 +19,9 @@ export interface Topology extends Cluster {
   /** A request through one of the gateways in turn, as the administrator if nothing else is said. */
   send(path: string, init?: RequestInit): Promise<Response>
   pid(name: string): number
-  /** What processes have logged as faults of their own, which callers saw as 500. */
+  /** What processes have logged with this message. */
+  logged(message: string): Promise<string[]>
+  /** What they have logged as faults of their own, which callers saw as 500. */
   faults(): Promise<string[]>
 }
 
@@ -66,6 +68,11 @@ export async function startTopology({
     .map(({ port }) => `http://127.0.0.1:${port}`)
   const { administrator, logFolder } = settings
   const authorization = await logIn(urls[0] ?? '', administrator)
+  const logged = async (message: string) => {
+    const logs = (await readdir(settings.logFolder)).map(name => join(settings.logFolder, name))
+    const lines = (await Promise.all(logs.map(log => readFile(log, 'utf8')))).flatMap(log => log.split('\n'))
+    return lines.filter(line => line.includes(`"msg":"${message}"`))
+  }
   let turn = 0
   return {
     ...cluster,
@@ -88,13 +95,8 @@ export async function startTopology({
       if (pid === undefined) throw new Error(`${name} does not run`)
       return pid
     },
-    async faults() {
-      const logs = (await readdir(settings.logFolder)).map(name => join(settings.logFolder, name))
-      const lines = (await Promise.all(logs.map(log => readFile(log, 'utf8')))).flatMap(log =>
-        log.split('\n'),
-      )
-      return lines.filter(line => line.includes('"msg":"failed"'))
-    },
+    logged,
+    faults: () => logged('failed'),
     async stop() {
       await cluster.stop()
       await rm(folder, { recursive: true, force: true })
