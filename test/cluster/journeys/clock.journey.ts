@@ -1,8 +1,7 @@
 import { join } from 'node:path'
-import { afterAll, beforeAll, expect, test, vi } from 'vitest'
+import { expect, test, vi } from 'vitest'
 import { startLoad } from './support/load.ts'
-import { type Receiver, receiveFrom } from './support/receiver.ts'
-import { startTopology, type Topology } from './support/topology.ts'
+import { runningTopology } from './support/running.ts'
 
 const TEN_MINUTES_MS = 600_000
 /** By how much the clock of a process is off. */
@@ -14,27 +13,18 @@ const SHIFTED: Record<string, number> = {
   'notifier-2': TEN_MINUTES_MS,
 }
 
-let topology: Topology
-let receiver: Receiver
-
-beforeAll(async () => {
-  topology = await startTopology({
-    ownEnvironment: name =>
-      SHIFTED[name] === undefined
-        ? {}
-        : {
-            CLOCK_SHIFT_MS: String(SHIFTED[name]),
-            NODE_OPTIONS: `--import ${join(import.meta.dirname, '../src/shifted-clock.ts')}`,
-          },
-  })
-  receiver = await receiveFrom(topology, ['API_CREATED', 'API_UPDATED', 'API_DELETED'])
-})
-afterAll(async () => {
-  await topology.stop()
-  await receiver.stop()
+const running = runningTopology({
+  ownEnvironment: name =>
+    SHIFTED[name] === undefined
+      ? {}
+      : {
+          CLOCK_SHIFT_MS: String(SHIFTED[name]),
+          NODE_OPTIONS: `--import ${join(import.meta.dirname, '../src/shifted-clock.ts')}`,
+        },
 })
 
 test('clocks ten minutes off, ahead or behind, harm nothing', async () => {
+  const { topology, receiver } = running()
   const load = startLoad(topology)
   await vi.waitFor(() => expect(load.acknowledged).toBeGreaterThan(300), { timeout: 120_000 })
   // Whoever holds the leases goes, and a replica with another time takes over.

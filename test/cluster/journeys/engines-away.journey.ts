@@ -1,40 +1,32 @@
 import { setTimeout } from 'node:timers/promises'
-import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
+import { beforeAll, describe, expect, test, vi } from 'vitest'
 import type { Engines } from '../src/engines.ts'
 import { startLoad } from './support/load.ts'
-import { type Receiver, receiveFrom } from './support/receiver.ts'
-import { startTopology, type Topology } from './support/topology.ts'
+import { runningTopology } from './support/running.ts'
 
 const AWAY_MS = 10_000
 const BUS_AWAY_MS = 30_000
-const EVENTS = ['API_CREATED', 'API_UPDATED', 'API_DELETED', 'API_IMAGE_UPDATED']
 
-let topology: Topology
-let receiver: Receiver
+const running = runningTopology()
+
 let pids: (number | undefined)[]
-
-beforeAll(async () => {
-  topology = await startTopology()
-  receiver = await receiveFrom(topology, EVENTS)
-  pids = topology.processes.map(({ pid }) => pid())
-})
-afterAll(async () => {
-  await topology.stop()
-  await receiver.stop()
+beforeAll(() => {
+  pids = running().topology.processes.map(({ pid }) => pid())
 })
 
 /** Kills an engine, and starts it again on its data after what is done meanwhile. */
 async function away(engine: keyof Engines['faults'], meanwhile: () => Promise<void>): Promise<void> {
-  const faults = topology.engines.faults[engine]
+  const faults = running().topology.engines.faults[engine]
   if (!faults) throw new Error(`${engine} was not started here: it cannot be taken away`)
   await faults.kill()
   await meanwhile().finally(() => faults.restart())
 }
 
 /** No process had to be started again. */
-const nobodyDied = () => expect(topology.processes.map(({ pid }) => pid())).toEqual(pids)
+const nobodyDied = () => expect(running().topology.processes.map(({ pid }) => pid())).toEqual(pids)
 
 test('NATS away for 30 s: writes and reads go on, and everything arrives afterwards, in order per API', async () => {
+  const { topology, receiver } = running()
   const load = startLoad(topology, { images: true })
   await vi.waitFor(() => expect(load.acknowledged).toBeGreaterThan(20), { timeout: 30_000 })
   let before = 0
@@ -57,6 +49,7 @@ describe.for([
   ['MongoDB', 'readModels', 'read'],
 ] as const)('%s away', ([, engine, kind]) => {
   test(`a ${kind} says so clearly, nothing is lost, and all goes on by itself when it is back`, async () => {
+    const { topology, receiver } = running()
     const load = startLoad(topology)
     await vi.waitFor(() => expect(load.acknowledged).toBeGreaterThan(20), { timeout: 30_000 })
     await away(engine, async () => {

@@ -1,27 +1,17 @@
 import { setTimeout } from 'node:timers/promises'
-import { afterAll, beforeAll, expect, test, vi } from 'vitest'
+import { expect, test, vi } from 'vitest'
 import { startLoad } from './support/load.ts'
-import { type Receiver, receiveFrom } from './support/receiver.ts'
-import { startTopology, type Topology } from './support/topology.ts'
+import { runningTopology } from './support/running.ts'
 
 const KILLS = 8
 const BETWEEN_MS = 1_500
 /** A permutation that comes by every process: at random, and the same in every run. */
 const STEP = 7
 
-let topology: Topology
-let receiver: Receiver
-
-beforeAll(async () => {
-  topology = await startTopology()
-  receiver = await receiveFrom(topology, ['API_CREATED', 'API_UPDATED', 'API_DELETED'])
-})
-afterAll(async () => {
-  await topology.stop()
-  await receiver.stop()
-})
+const running = runningTopology()
 
 test('kill -9 of one replica after the other under load loses nothing that was acknowledged', async () => {
+  const { topology, receiver } = running()
   const services = topology.processes.filter(({ name }) => !name.startsWith('gateway'))
   const load = startLoad(topology)
   await vi.waitFor(() => expect(load.acknowledged).toBeGreaterThan(20), { timeout: 30_000 })

@@ -1,25 +1,15 @@
 import { setTimeout } from 'node:timers/promises'
-import { afterAll, beforeAll, expect, test, vi } from 'vitest'
+import { expect, test, vi } from 'vitest'
 import { startLoad } from './support/load.ts'
-import { type Receiver, receiveFrom } from './support/receiver.ts'
-import { startTopology, type Topology } from './support/topology.ts'
+import { runningTopology } from './support/running.ts'
 
 /** Longer than any lease lasts. */
 const PAUSED_MS = 8_000
 
-let topology: Topology
-let receiver: Receiver
-
-beforeAll(async () => {
-  topology = await startTopology()
-  receiver = await receiveFrom(topology, ['API_CREATED', 'API_UPDATED', 'API_DELETED'])
-})
-afterAll(async () => {
-  await topology.stop()
-  await receiver.stop()
-})
+const running = runningTopology()
 
 test('whoever holds a lease is paused and goes on later: no damage', async () => {
+  const { topology, receiver } = running()
   const load = startLoad(topology)
   await vi.waitFor(() => expect(load.acknowledged).toBeGreaterThan(20), { timeout: 30_000 })
   // The first replica of each service or the second: one of them holds, so each is paused in turn.

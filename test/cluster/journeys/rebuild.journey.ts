@@ -1,27 +1,17 @@
 import { requestRebuild } from '@gantry/event-sourcing'
 import { openStores } from '@gantry/hosting'
 import { lookInto } from '@gantry/read-models-mongo/testing'
-import { afterAll, beforeAll, expect, test, vi } from 'vitest'
+import { expect, test, vi } from 'vitest'
 import { startLoad } from './support/load.ts'
-import { type Receiver, receiveFrom } from './support/receiver.ts'
-import { startTopology, type Topology } from './support/topology.ts'
+import { runningTopology } from './support/running.ts'
 
 const PROJECTORS = ['catalog', 'identity', 'media', 'notifier'].map(service => `${service}.projector`)
 const REBUILT_MS = 60_000
 
-let topology: Topology
-let receiver: Receiver
-
-beforeAll(async () => {
-  topology = await startTopology()
-  receiver = await receiveFrom(topology, ['API_CREATED', 'API_UPDATED', 'API_DELETED'])
-})
-afterAll(async () => {
-  await topology.stop()
-  await receiver.stop()
-})
+const running = runningTopology()
 
 test('read models are made anew while they are read and written: nobody notices', async () => {
+  const { topology, receiver } = running()
   const load = startLoad(topology)
   const stores = openStores(topology.engines.urls)
   try {
@@ -42,6 +32,7 @@ test('read models are made anew while they are read and written: nobody notices'
 })
 
 test('read models that were dropped are made from the log, without a restart', async ({ skip }) => {
+  const { topology, receiver } = running()
   const { READ_MODEL_URL: url } = topology.engines.urls
   skip(!url.startsWith('mongodb'), 'no MongoDB to drop: the read models are in a file')
   const load = startLoad(topology)
