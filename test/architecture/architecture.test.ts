@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest'
+import { misdeclared } from './src/dependencies.ts'
 import { environmentReaders } from './src/environment.ts'
 import { busyIndexes, defaultExports } from './src/exports.ts'
 import { layerViolations } from './src/layers.ts'
@@ -72,6 +73,30 @@ describe('every vendor has one importer', () => {
         file('services/catalog/src/a.ts', ...importing),
       ]),
     ).toEqual([])
+  })
+})
+
+describe('a workspace declares what it imports', () => {
+  const declaring = (dependencies: Record<string, string>) =>
+    file('services/catalog/package.json', JSON.stringify({ name: '@gantry/catalog', dependencies }))
+  const importing = (specifier: string) =>
+    file('services/catalog/src/a.test.ts', `import { a } from '${specifier}'`)
+
+  test('in this project', () => expect(misdeclared(project)).toEqual([]))
+
+  test('all of it', () => {
+    expect(misdeclared([declaring({}), importing('@gantry/embedded/testing')])).toEqual([
+      'services/catalog imports @gantry/embedded, which it does not declare',
+    ])
+  })
+  test('and nothing else', () => {
+    expect(misdeclared([declaring({ zod: '4' })])).toEqual([
+      'services/catalog declares zod, which it does not import',
+    ])
+  })
+  test.for(['zod', 'zod/v4', '@gantry/catalog/testing', 'node:fs', './b.ts'])('%s is in order', specifier => {
+    const dependencies: Record<string, string> = specifier.startsWith('zod') ? { zod: '4' } : {}
+    expect(misdeclared([declaring(dependencies), importing(specifier)])).toEqual([])
   })
 })
 

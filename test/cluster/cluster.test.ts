@@ -5,7 +5,7 @@ import { mkdtemp, readFile, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { OPERATIONS, SCOPES, subjects } from '@gantry/contracts'
-import { freePort } from '@gantry/engines'
+import { freePort } from '@gantry/service-kit/testing'
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
 
 /** A cold machine starts nine processes, and may have to install the bus before. */

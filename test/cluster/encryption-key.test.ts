@@ -3,7 +3,7 @@ import { once } from 'node:events'
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { freePort } from '@gantry/engines'
+import { freePort } from '@gantry/service-kit/testing'
 import { afterAll, expect, test } from 'vitest'
 import { startReplica } from './src/replica.ts'
 

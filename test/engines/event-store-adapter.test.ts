@@ -13,9 +13,9 @@ import {
   START,
 } from '@gantry/event-sourcing'
 import { checkEventStore, EventStoreUrlRefused, esdbEventStore } from '@gantry/event-store-esdb'
+import { freePort } from '@gantry/service-kit/testing'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { type StandIn, startEsdbStandIn } from './src/esdb-stand-in.ts'
-import { freePort } from './src/free-port.ts'
 
 const TEN_MINUTES_MS = 600_000
 

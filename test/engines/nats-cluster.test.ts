@@ -2,10 +2,10 @@ import { randomUUID } from 'node:crypto'
 import { setTimeout } from 'node:timers/promises'
 import { type Bus, BusUnavailable } from '@gantry/messaging'
 import { natsBus } from '@gantry/messaging-nats'
+import { freePort } from '@gantry/service-kit/testing'
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import type { Engine } from './src/engine.ts'
 import { findNats } from './src/find-nats.ts'
-import { freePort } from './src/free-port.ts'
 
 const nats = await findNats()
 /** Nodes of a cluster must reach each other: here they do as processes. */

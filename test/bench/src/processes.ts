@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
-import { freePort } from '@gantry/standalone/testing'
+import { freePort } from '@gantry/service-kit/testing'
 
 export interface Running {
   url: string

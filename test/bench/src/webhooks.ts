@@ -1,5 +1,6 @@
 import { setTimeout } from 'node:timers/promises'
-import { freePort, type ServiceProcess, startServiceProcess } from '@gantry/standalone/testing'
+import { freePort } from '@gantry/service-kit/testing'
+import { type ServiceProcess, startServiceProcess } from '@gantry/standalone/testing'
 import { paced, timed } from './load.ts'
 import { inFolder, type Running, startProgram } from './processes.ts'
 import { type Figure, progress } from './report.ts'

@@ -1,24 +1,14 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { appendFileSync } from 'node:fs'
-import { createServer } from 'node:net'
 import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
+import { freePort } from '@gantry/service-kit/testing'
 
 const ROOT = fileURLToPath(new URL('../../../', import.meta.url))
 const START_MS = 60_000
 const STOP_MS = 10_000
-
-const freePort = async () => {
-  const server = createServer().listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  const address = server.address()
-  server.close()
-  await once(server, 'close')
-  if (address === null || typeof address === 'string') throw new Error('No free port')
-  return address.port
-}
 
 const exitOf = async (service: ChildProcess) => {
   if (service.exitCode === null && service.signalCode === null) await once(service, 'exit')

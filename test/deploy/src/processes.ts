@@ -2,7 +2,7 @@ import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { join } from 'node:path'
 import { setTimeout } from 'node:timers/promises'
-import { freePort } from '@gantry/engines'
+import { freePort } from '@gantry/service-kit/testing'
 import { ROOT } from './files.ts'
 import { PROCESSES } from './settings.ts'
 

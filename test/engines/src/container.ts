@@ -1,7 +1,7 @@
 import { setTimeout } from 'node:timers/promises'
+import { freePort } from '@gantry/service-kit/testing'
 import { GenericContainer, getContainerRuntimeClient, Wait } from 'testcontainers'
 import type { Engine } from './engine.ts'
-import { freePort } from './free-port.ts'
 
 const ANSWER_MS = 5_000
 

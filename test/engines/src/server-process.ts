@@ -4,8 +4,8 @@ import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
+import { freePort } from '@gantry/service-kit/testing'
 import type { Engine, StartOptions } from './engine.ts'
-import { freePort } from './free-port.ts'
 
 interface ServerOptions {
   /** The program. */

@@ -1,6 +1,5 @@
 export {
   ADMINISTRATOR,
-  freePort,
   runServiceProcess,
   type ServiceProcess,
   startServiceProcess,

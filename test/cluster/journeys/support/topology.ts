@@ -1,7 +1,7 @@
 import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { freePort } from '@gantry/engines'
+import { freePort } from '@gantry/service-kit/testing'
 import { type Cluster, startCluster } from '../../src/cluster.ts'
 import { readClusterSettings } from '../../src/settings.ts'
 
