@@ -61,7 +61,10 @@ export function sqliteReadModels({ path, now, alone = false }: ReadModelsOptions
     }
   }
 
-  const snapshot = <T>(job: () => T): T =>
+  // Where nobody else writes, nothing changes while a job runs.
+  const snapshot = <T>(job: () => T): T => (alone ? read(job) : inTransaction(job))
+
+  const inTransaction = <T>(job: () => T): T =>
     read(() => {
       begin.run()
       try {

@@ -7,6 +7,7 @@ import { callerOf, noteCaller } from './caller.ts'
 import { etag, matchesNone, revisionsOf } from './conditional.ts'
 import { type Idempotency, idempotency, type Seed } from './idempotency.ts'
 import type { Admit, Dependencies } from './service.ts'
+import { turnsEnd } from './turns-end.ts'
 
 /** A checked request, as its route sees it. */
 export interface Call<Params, Query, Body> {
@@ -71,6 +72,7 @@ export function router(
 ): AddRoute {
   const { now, newId } = dependencies
   const once = idempotency({ ...dependencies, service })
+  const ended = turnsEnd()
 
   return (operation, handle) => {
     app.route({
@@ -100,31 +102,70 @@ export function router(
               : check(operation.body, request.body),
         }
         const answer = async (seed: Seed) => {
-          const call = {
-            ...input,
-            principal,
-            // Reads never look at it, and making it is not free.
-            get metadata() {
-              return metadataOf(request, principal, now(), seed)
-            },
-            newId: seed.newId,
-            secretBytes: seed.secretBytes,
-            ifMatch: operation.conditional ? revisionsOf(request.headers['if-match']) : undefined,
-            request,
-            reply,
-          }
+          const call = new CheckedCall(operation, input, { request, reply, principal }, seed, now)
           const answered = await handle(call as unknown as Parameters<typeof handle>[0])
           const { location } = answered
           if (location === undefined) return answered
           return { ...answered, headers: { ...answered.headers, location: `${app.prefix}${location}` } }
         }
         const key = request.headers['idempotency-key']
-        if (operation.idempotent && key !== undefined) {
-          return answerOnce(once, answer, { request, reply, principal, key: String(key) })
-        }
-        return send(request, reply, await answer({ commandId: newId(), newId, secretBytes: randomBytes }))
+        const body =
+          operation.idempotent && key !== undefined
+            ? await answerOnce(once, answer, { request, reply, principal, key: String(key) })
+            : prepared(request, reply, await answer({ commandId: newId(), newId, secretBytes: randomBytes }))
+        await ended()
+        return body
       },
     })
+  }
+}
+
+interface Input {
+  params: unknown
+  query: unknown
+  body: unknown
+}
+
+/**
+ * A class because of its accessor: for that of an object literal V8 makes a hidden class a request, which keeps the
+ * request alive until the next full garbage collection.
+ */
+class CheckedCall implements Call<unknown, unknown, unknown> {
+  readonly params: unknown
+  readonly query: unknown
+  readonly body: unknown
+  readonly principal: Principal
+  readonly newId: () => string
+  readonly secretBytes: (length: number) => Buffer
+  readonly ifMatch: number[] | undefined
+  readonly request: FastifyRequest
+  readonly reply: FastifyReply
+  readonly #seed: Seed
+  readonly #now: () => Date
+
+  constructor(
+    operation: Operation,
+    { params, query, body }: Input,
+    { request, reply, principal }: { request: FastifyRequest; reply: FastifyReply; principal: Principal },
+    seed: Seed,
+    now: () => Date,
+  ) {
+    this.params = params
+    this.query = query
+    this.body = body
+    this.principal = principal
+    this.newId = seed.newId
+    this.secretBytes = seed.secretBytes
+    this.ifMatch = operation.conditional ? revisionsOf(request.headers['if-match']) : undefined
+    this.request = request
+    this.reply = reply
+    this.#seed = seed
+    this.#now = now
+  }
+
+  /** Made when it is asked for: reads never look at it, and making it is not free. */
+  get metadata(): CommandMetadata {
+    return metadataOf(this.request, this.principal, this.#now(), this.#seed)
   }
 }
 
@@ -154,14 +195,17 @@ async function answerOnce(
     },
   )
   if (outcome.replayed) reply.header('idempotency-replayed', 'true')
-  return reply.code(outcome.status).headers(outcome.headers).send(outcome.body)
+  reply.code(outcome.status).headers(outcome.headers)
+  return outcome.body
 }
 
-function send(
+/** @returns the body to be sent */
+function prepared(
   request: FastifyRequest,
   reply: FastifyReply,
   { status, body, headers, revision, variant }: Reply,
 ) {
+  reply.code(status)
   if (headers) reply.headers(headers)
   if (revision !== undefined) {
     const tag = etag(revision, variant)
@@ -170,10 +214,11 @@ function send(
       (request.method === 'GET' || request.method === 'HEAD') &&
       matchesNone(request.headers['if-none-match'], tag)
     ) {
-      return reply.code(304).send()
+      reply.code(304)
+      return undefined
     }
   }
-  return reply.code(status).send(body)
+  return body
 }
 
 /** Takes the traceparent only when it is one (W3C Trace Context §3.2). */

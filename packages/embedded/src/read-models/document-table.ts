@@ -80,18 +80,29 @@ export function documentTable(
     if (place !== undefined) places.set(id, place)
     return place
   }
+  /** The last place, while nothing was stored since it was seen that nothing comes after it. */
+  let last: number | undefined
+  const readChanges = (seq: number, limit: number) => changesAfter.all(seq, limit) as unknown as Row[]
+  const recallChanges = (seq: number, limit: number) => {
+    if (seq === last) return []
+    const changes = readChanges(seq, limit)
+    if (changes.length < limit) last = changes.at(-1)?.seq ?? seq
+    return changes
+  }
   return {
     store(id, revision, doc, guard) {
       places.delete(id)
+      last = undefined
       return statements[guard].run(id, revision, doc).changes === 1
     },
     seqOf: alone ? recall : lookUp,
     get: id => get.get(id) as Row | undefined,
     at: seq => at.get(seq) as Row | undefined,
-    changesAfter: (seq, limit) => changesAfter.all(seq, limit) as unknown as Row[],
+    changesAfter: alone ? recallChanges : readChanges,
     idsAfter: (id, limit) => idsAfter.all(id, limit).map(row => String(row.id)),
     clear() {
       places.clear()
+      last = undefined
       forget.run(mark.run().lastInsertRowid)
     },
   }
