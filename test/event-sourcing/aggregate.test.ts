@@ -92,6 +92,20 @@ test('an append whose acknowledgement was lost is not made twice', async () => {
   expect(await eventStore.readStream('counter-a')).toHaveLength(1)
 })
 
+test('what is new is appended without looking for it first; what is not is decided on as it is', async () => {
+  let reads = 0
+  const counting: EventStore = {
+    ...eventStore,
+    async readStream(...args) {
+      reads++
+      return eventStore.readStream(...args)
+    },
+  }
+  expect(await counter(counting).execute('a', count(1))).toMatchObject({ revision: 0 })
+  expect(reads).toBe(0)
+  expect(await counter(counting).execute('a', count(2))).toMatchObject({ revision: 1, state: { count: 3 } })
+})
+
 test('what was appended is projected before the command is answered', async () => {
   let projected = 0
   const one = counter(eventStore, async () => {

@@ -1,6 +1,10 @@
 import { close, closeSync, fdatasync, fdatasyncSync, open, openSync } from 'node:fs'
 import { promisify } from 'node:util'
 
+const openFile = promisify(open)
+const syncData = promisify(fdatasync)
+const closeFile = promisify(close)
+
 /** Brings to the disk what was committed to a database in WAL mode, off the event loop. */
 export interface WalSync {
   /** Resolves when every commit made before the call survives a power loss. */
@@ -17,12 +21,12 @@ export function walSync(path: string): WalSync {
   const log = `${path}-wal`
   let fd: number | undefined
   const sync = async () => {
-    fd ??= await promisify(open)(log, 'r+')
-    await promisify(fdatasync)(fd)
+    fd ??= await openFile(log, 'r+')
+    await syncData(fd)
   }
   return Object.assign(sync, {
     async close() {
-      if (fd !== undefined) await promisify(close)(fd)
+      if (fd !== undefined) await closeFile(fd)
       fd = undefined
     },
   })

@@ -126,18 +126,17 @@ export function aggregate<State, Command extends DomainCommand, Event extends Do
     id: string,
     command: Command,
   ): Promise<{ snapshot: Snapshot<State>; events: Event[] }> => {
-    const cached = cache.get(id)
-    if (cached) {
-      // A refusal, or nothing to do, is believed on fresh state only: another replica may have written.
-      try {
-        const events = decider.decide(cached.state, command)
-        if (events.length > 0) {
-          await options.reserve?.(id, cached, events, command)
-          return { snapshot: cached, events }
-        }
-      } catch (error) {
-        if (!(error instanceof Refusal)) throw error
+    // What is not known is most likely new; if it is not, that shows when it is appended.
+    const known = cache.get(id) ?? empty
+    // A refusal, or nothing to do, is believed on fresh state only: another replica may have written.
+    try {
+      const events = decider.decide(known.state, command)
+      if (events.length > 0) {
+        await options.reserve?.(id, known, events, command)
+        return { snapshot: known, events }
       }
+    } catch (error) {
+      if (!(error instanceof Refusal)) throw error
     }
     const snapshot = await load(id)
     try {
@@ -196,6 +195,7 @@ export function aggregate<State, Command extends DomainCommand, Event extends Do
           await setTimeout(100 * attempt)
         } else if (error instanceof WrongExpectedRevision && attempt < TRIES_ON_CONFLICT) {
           cache.delete(id)
+          await load(id)
         } else throw error
       }
     }

@@ -77,8 +77,8 @@ export function reservation(options: ReservationOptions): Reservation {
 
   const claim: Reservation['claim'] = async (name, holder, holderRevision, metadata) => {
     let watched = { revision: NO_STREAM, since: 0 }
-    for (;;) {
-      const current = await read(name)
+    // Most names are new; whether this one is shows when it is claimed.
+    for (let current: Claim | undefined; ; current = await read(name)) {
       if (current && (current.holder !== holder || current.holderRevision !== holderRevision)) {
         if (current.holder !== holder) {
           const held = await holding(current.holder)
