@@ -2,30 +2,24 @@ import { setImmediate } from 'node:timers/promises'
 import { expect, test } from 'vitest'
 import { turnsEnd } from './turns-end.ts'
 
-test('those of one turn go on together, after everything else of the turn', async () => {
+test('the first of a turn goes on at once, the others together after everything else of the turn', async () => {
   const ended = turnsEnd()
   const order: string[] = []
   const work = async (name: string) => {
-    order.push(`${name} begins`)
     await ended()
-    order.push(`${name} ends`)
+    order.push(name)
   }
-  const both = [work('a'), work('b')]
-  await Promise.resolve().then(() => order.push('the turn goes on'))
-  await Promise.all(both)
-  expect(order).toEqual(['a begins', 'b begins', 'the turn goes on', 'a ends', 'b ends'])
+  const all = ['first', 'second', 'third'].map(work)
+  for (let n = 0; n < 10; n++) await Promise.resolve()
+  order.push('the turn goes on')
+  await Promise.all(all)
+  expect(order).toEqual(['first', 'the turn goes on', 'second', 'third'])
 })
 
-test('those of the next turn wait for its end', async () => {
+test('each turn has a first', async () => {
   const ended = turnsEnd()
-  const first = ended()
-  await first
-  const second = ended()
-  expect(second).not.toBe(first)
-  let over = false
-  second.then(() => (over = true))
-  await Promise.resolve()
-  expect(over).toBe(false)
+  expect(ended()).toBeUndefined()
+  expect(ended()).toBeInstanceOf(Promise)
   await setImmediate()
-  expect(over).toBe(true)
+  expect(ended()).toBeUndefined()
 })

@@ -1,17 +1,19 @@
 /**
- * Waits for the end of the turn of the event loop; all who wait in one turn go on together. Answers that are written
+ * Lets the first of a turn of the event loop go on at once, and all others together at its end. Answers that are written
  * one right after the other wake their reader once. With the work for the next answer in between it would fall asleep
  * each time, and waking it costs more than writing does.
+ * @returns waits, or does not
  */
-export function turnsEnd(): () => Promise<void> {
+export function turnsEnd(): () => Promise<void> | undefined {
   let end: Promise<void> | undefined
   return () => {
-    end ??= new Promise(resolve =>
+    if (end) return end
+    end = new Promise(resolve =>
       setImmediate(() => {
         end = undefined
         resolve()
       }),
     )
-    return end
+    return undefined
   }
 }

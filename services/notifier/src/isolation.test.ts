@@ -1,38 +1,29 @@
-import type { Dependencies } from '@gantry/service-kit'
-import { Registry } from 'prom-client'
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
-import { notifierService } from './app.ts'
 import type { BreakerRules } from './dispatch/breaker.ts'
-import { hostNotifier, settingsOf } from './testing/notifier-host.ts'
+import { openNotifier, openReplica } from './testing/notifier-host.ts'
 import { failing, held, ok, openReceiver, type Receiver } from './testing/receiver.ts'
 
 const uuid = (n: number) => `00000000-0000-4000-8000-${String(n).padStart(12, '0')}`
 const OPENS_SOON: BreakerRules = { failures: 3, firstPauseMs: 500, longestPauseMs: 1_000 }
 
 let receiver: Receiver
-const closing: (() => Promise<void>)[] = []
 beforeEach(async () => {
   receiver = await openReceiver()
 })
-afterEach(async () => {
-  receiver.close()
-  for (const close of closing.splice(0).reverse()) await close()
-})
-const open = async (...options: Parameters<typeof hostNotifier>) => {
-  const host = await hostNotifier(...options)
-  closing.push(() => host.close())
-  return host
-}
+afterEach(() => receiver.close())
 const eventually = (check: () => Promise<void> | void) => vi.waitFor(check, { timeout: 20_000, interval: 10 })
 /** A figure of /metrics. */
-const figure = async ({ app }: Awaited<ReturnType<typeof open>>, name: string) => {
+const figure = async ({ app }: Awaited<ReturnType<typeof openNotifier>>, name: string) => {
   const { body } = await app.inject('/metrics')
   const line = body.split('\n').find(each => each.startsWith(`${name} `))
   return line === undefined ? undefined : Number(line.slice(name.length + 1))
 }
 
 test('what waits for an endpoint that keeps failing has had no attempt, and all of it arrives once it is back', async () => {
-  const host = await open({ WEBHOOK_RETRY_SCHEDULE: Array(50).fill('10ms').join() }, { breaker: OPENS_SOON })
+  const host = await openNotifier(
+    { WEBHOOK_RETRY_SCHEDULE: Array(50).fill('10ms').join() },
+    { breaker: OPENS_SOON },
+  )
   const { id } = await host.subscribe(receiver.url('/a'), ['API_CREATED'])
   receiver.respond = failing
   for (let n = 0; n < 3; n++) await host.happen({ id: uuid(n), type: 'API_CREATED' })
@@ -58,7 +49,7 @@ test('what waits for an endpoint that keeps failing has had no attempt, and all 
 
 test('one that waits for a failing endpoint goes at once when somebody asks for it, or changes the webhook', async () => {
   const breaker = { failures: 1, firstPauseMs: 60_000, longestPauseMs: 60_000 }
-  const host = await open({ WEBHOOK_RETRY_SCHEDULE: '10ms,1h' }, { breaker })
+  const host = await openNotifier({ WEBHOOK_RETRY_SCHEDULE: '10ms,1h' }, { breaker })
   const webhook = await host.subscribe(receiver.url('/a'), ['API_CREATED'])
   receiver.respond = failing
   await host.happen({ id: uuid(1), type: 'API_CREATED' })
@@ -75,7 +66,7 @@ test('one that waits for a failing endpoint goes at once when somebody asks for 
 })
 
 test('endpoints that never answer leave room for one that does, however many they are', async () => {
-  const host = await open()
+  const host = await openNotifier()
   for (let n = 0; n < 60; n++) await host.subscribe(receiver.url(`/dead/${n}`), ['API_CREATED'])
   await host.subscribe(receiver.url('/alive'), ['API_UPDATED'])
   const { respond, letGo } = held()
@@ -94,11 +85,8 @@ test('endpoints that never answer leave room for one that does, however many the
 
 test('two replicas both leave a failing endpoint alone, and both find out that it is back', async () => {
   const schedule = { WEBHOOK_RETRY_SCHEDULE: Array(50).fill('10ms').join() }
-  const host = await open(schedule, { breaker: OPENS_SOON })
-  const other: Dependencies = { ...host.dependencies, holder: 'another', metrics: new Registry() }
-  const service = notifierService(other, settingsOf(schedule), { random: () => 0.5, breaker: OPENS_SOON })
-  await service.start()
-  closing.push(() => service.stop())
+  const host = await openNotifier(schedule, { breaker: OPENS_SOON })
+  await openReplica(host.dependencies, schedule, OPENS_SOON)
   await host.subscribe(receiver.url('/a'), ['API_CREATED'])
   receiver.respond = failing
   for (let n = 0; n < 40; n++) await host.happen({ id: uuid(n), type: 'API_CREATED' })
@@ -111,7 +99,7 @@ test('two replicas both leave a failing endpoint alone, and both find out that i
 })
 
 test('the figures tell how deliveries came to their end, and how long those took that arrived', async () => {
-  const host = await open({ WEBHOOK_RETRY_SCHEDULE: '10ms' })
+  const host = await openNotifier({ WEBHOOK_RETRY_SCHEDULE: '10ms' })
   const webhook = await host.subscribe(receiver.url('/a'), ['API_CREATED'])
   const time = new Date(Date.now() - 3_000).toISOString()
   const ended = (status: string) => figure(host, `gantry_webhook_deliveries_total{status="${status}"}`)

@@ -1,36 +1,19 @@
 import { type EventStore, EventStoreUnavailable } from '@gantry/event-sourcing'
 import type { Dependencies } from '@gantry/service-kit'
 import fc from 'fast-check'
-import { Registry } from 'prom-client'
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
-import { notifierService } from './app.ts'
-import { hostNotifier, settingsOf } from './testing/notifier-host.ts'
+import { hostNotifier, openNotifier, openReplica } from './testing/notifier-host.ts'
 import { type Arrival, failing, held, openReceiver, type Receiver } from './testing/receiver.ts'
 
 const uuid = (n: number) => `00000000-0000-4000-8000-${String(n).padStart(12, '0')}`
 
 let receiver: Receiver
-const closing: (() => Promise<void>)[] = []
 beforeEach(async () => {
   receiver = await openReceiver()
 })
-afterEach(async () => {
-  receiver.close()
-  for (const close of closing.splice(0).reverse()) await close()
-})
-const open = async (...options: Parameters<typeof hostNotifier>) => {
-  const host = await hostNotifier(...options)
-  closing.push(() => host.close())
-  return host
-}
-const replica = async (dependencies: Dependencies, settings: Parameters<typeof settingsOf>[0]) => {
-  const another = { ...dependencies, holder: 'another', metrics: new Registry() }
-  const service = notifierService(another, settingsOf(settings), { random: () => 0.5 })
-  await service.start()
-  closing.push(() => service.stop())
-}
+afterEach(() => receiver.close())
 const eventually = (check: () => Promise<void> | void) => vi.waitFor(check, { timeout: 30_000, interval: 10 })
-type Notifier = Awaited<ReturnType<typeof open>>
+type Notifier = Awaited<ReturnType<typeof openNotifier>>
 
 /** The n-th event of all happens, to a resource. */
 const happen = (host: Notifier, n: number, subject: string) =>
@@ -53,7 +36,7 @@ const statusOf = async (host: Notifier, n: number) => (await recordOf(host, n)).
 
 describe('an ordered webhook', () => {
   test('is told of a resource one event after the other, and of others meanwhile', async () => {
-    const host = await open()
+    const host = await openNotifier()
     await ordered(host)
     const { respond, letGo } = held()
     receiver.respond = (arrival, number) =>
@@ -77,7 +60,7 @@ describe('an ordered webhook', () => {
   })
 
   test('leaves the others that are not ordered alone', async () => {
-    const host = await open()
+    const host = await openNotifier()
     await ordered(host, '/a')
     await host.subscribe(receiver.url('/b'), ['API_UPDATED'])
     receiver.respond = ({ path }) => ({ status: path === '/a' ? 500 : 200 })
@@ -87,7 +70,7 @@ describe('an ordered webhook', () => {
   })
 
   test('is told of the next when one is given up', async () => {
-    const host = await open()
+    const host = await openNotifier()
     await ordered(host)
     receiver.respond = arrival => ({ status: dataOf(arrival).n === 1 ? 500 : 200 })
     for (const n of [1, 2]) await happen(host, n, 'payments')
@@ -97,7 +80,7 @@ describe('an ordered webhook', () => {
   })
 
   test('is told of the next when one is cancelled, also one that waits itself', async () => {
-    const host = await open({ WEBHOOK_RETRY_SCHEDULE: '1h' })
+    const host = await openNotifier({ WEBHOOK_RETRY_SCHEDULE: '1h' })
     await ordered(host)
     receiver.respond = arrival => ({ status: dataOf(arrival).n === 1 ? 500 : 200 })
     for (const n of [1, 2, 3]) await happen(host, n, 'payments')
@@ -117,7 +100,7 @@ describe('an ordered webhook', () => {
   })
 
   test('is not held up by what is sent again by hand', async () => {
-    const host = await open({ WEBHOOK_RETRY_SCHEDULE: '10ms' })
+    const host = await openNotifier({ WEBHOOK_RETRY_SCHEDULE: '10ms' })
     await ordered(host)
     receiver.respond = failing
     await happen(host, 1, 'payments')
@@ -134,7 +117,7 @@ describe('an ordered webhook', () => {
   })
 
   test('that is deleted has everything cancelled that waits', async () => {
-    const host = await open()
+    const host = await openNotifier()
     const { id } = await ordered(host)
     receiver.respond = () => ({ status: 503, headers: { 'retry-after': '3600' } })
     for (const n of [1, 2, 3]) await happen(host, n, 'payments')
@@ -145,7 +128,7 @@ describe('an ordered webhook', () => {
   })
 
   test('gets the next although the process died before it could begin it', async () => {
-    const host = await open()
+    const host = await openNotifier()
     await ordered(host)
     const { respond } = held()
     receiver.respond = respond
@@ -241,7 +224,7 @@ test('a store that is away for a while does not change the order', async () => {
     }
     return { ...dependencies, eventStore: { ...eventStore, append } }
   }
-  const host = await open(PATIENT, { around })
+  const host = await openNotifier(PATIENT, { around })
   const { acknowledged, early } = watch(() => true)
   await ordered(host)
   for (let n = 1; n <= 60; n++) await happen(host, n, 'payments')
@@ -252,7 +235,7 @@ test('a store that is away for a while does not change the order', async () => {
 
 test('kill -9 and a second replica do not change the order', async () => {
   const settings = { ...PATIENT, WEBHOOK_TIMEOUT: '500ms' }
-  const host = await open(settings)
+  const host = await openNotifier(settings)
   let arrivals = 0
   const { acknowledged, early } = watch(() => ++arrivals % 3 !== 0)
   await ordered(host)
@@ -262,7 +245,7 @@ test('kill -9 and a second replica do not change the order', async () => {
   await host.kill()
   await receiver.arrivals('/a', 10)
   await host.kill()
-  await replica(host.dependencies, settings)
+  await openReplica(host.dependencies, settings)
   await eventually(() => expect(acknowledged).toEqual(counts))
   expect(early).toEqual([])
 }, 60_000)

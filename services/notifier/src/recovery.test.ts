@@ -4,7 +4,6 @@ import { storyMetadata } from '@gantry/event-sourcing/testing'
 import type { Dependencies } from '@gantry/service-kit'
 import { Registry } from 'prom-client'
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
-import { notifierService } from './app.ts'
 import { type DeliveryCommand, deliveryDecider } from './delivery/delivery.decide.ts'
 import { deliveries } from './delivery/delivery.projection.ts'
 import type { DeliveryEvent, DeliveryState, Pending } from './delivery/delivery.ts'
@@ -12,7 +11,7 @@ import { attempts } from './dispatch/attempts.ts'
 import { notifierMetrics } from './metrics.ts'
 import { recoveries } from './recovery/recovery.projection.ts'
 import type { PostRequest } from './sending/post.ts'
-import { hostNotifier, NEVER_OPEN, settingsOf } from './testing/notifier-host.ts'
+import { NEVER_OPEN, openNotifier, openReplica } from './testing/notifier-host.ts'
 import { held, openReceiver, type Receiver } from './testing/receiver.ts'
 import { signingKeys } from './webhook/signing-keys.ts'
 import { type WebhookDocument, webhooks } from './webhook/webhook.projection.ts'
@@ -20,24 +19,15 @@ import { type WebhookDocument, webhooks } from './webhook/webhook.projection.ts'
 const uuid = (n: number) => `00000000-0000-4000-8000-${String(n).padStart(12, '0')}`
 
 let receiver: Receiver
-const closing: (() => Promise<void>)[] = []
 beforeEach(async () => {
   receiver = await openReceiver()
 })
-afterEach(async () => {
-  receiver.close()
-  for (const close of closing.splice(0).reverse()) await close()
-})
-const open = async (...options: Parameters<typeof hostNotifier>) => {
-  const host = await hostNotifier(...options)
-  closing.push(() => host.close())
-  return host
-}
+afterEach(() => receiver.close())
 const eventually = (check: () => Promise<void> | void) => vi.waitFor(check, { timeout: 20_000, interval: 20 })
 const eventsIn = (records: DeliveryRecord[]) => records.map(({ eventId }) => eventId).toSorted()
 
 test('the death of the process at any point loses no delivery', async () => {
-  const host = await open({ WEBHOOK_TIMEOUT: '1s', WEBHOOK_RETRY_SCHEDULE: '2s,200ms' })
+  const host = await openNotifier({ WEBHOOK_TIMEOUT: '1s', WEBHOOK_RETRY_SCHEDULE: '2s,200ms' })
   await host.subscribe(receiver.url('/a'), ['API_CREATED'])
   const [done, underWay, waiting, published] = [uuid(1), uuid(2), uuid(3), uuid(4)]
   const never = held()
@@ -68,20 +58,9 @@ test('the death of the process at any point loses no delivery', async () => {
 })
 
 describe('two replicas', () => {
-  const replica = async (dependencies: Dependencies) => {
-    const service = notifierService(
-      { ...dependencies, holder: 'another', metrics: new Registry() },
-      settingsOf(),
-      { random: () => 0.5, breaker: NEVER_OPEN },
-    )
-    await service.start()
-    closing.push(() => service.stop())
-    return service
-  }
-
   test('send every attempt once', async () => {
-    const host = await open({}, { breaker: NEVER_OPEN })
-    await replica(host.dependencies)
+    const host = await openNotifier({}, { breaker: NEVER_OPEN })
+    await openReplica(host.dependencies, {}, NEVER_OPEN)
     receiver.respond = ({ headers }) => {
       const same = receiver.on('/a').filter(other => other.headers['webhook-id'] === headers['webhook-id'])
       return { status: same.length === 1 ? 500 : 200 }
@@ -99,12 +78,17 @@ describe('two replicas', () => {
   test('that both believe to be the only scheduler send every attempt once', async () => {
     let clock = 0
     const now = () => new Date(Date.now() + clock)
-    const host = await open({ WEBHOOK_RETRY_SCHEDULE: '1h' }, { breaker: NEVER_OPEN, now })
+    const settings = { WEBHOOK_RETRY_SCHEDULE: '1h' }
+    const host = await openNotifier(settings, { breaker: NEVER_OPEN, now })
     const { readModels, bus } = host.dependencies
     const { leases } = readModels
     const acquire: typeof leases.acquire = async (name, holder, ttlMs) =>
       name === 'notifier.scheduler' ? { name, holder, token: 0 } : leases.acquire(name, holder, ttlMs)
-    await replica({ ...host.dependencies, readModels: { ...readModels, leases: { ...leases, acquire } } })
+    await openReplica(
+      { ...host.dependencies, readModels: { ...readModels, leases: { ...leases, acquire } } },
+      settings,
+      NEVER_OPEN,
+    )
     receiver.respond = () => ({ status: receiver.on('/a').length <= 60 ? 500 : 200 })
     const { id } = await host.subscribe(receiver.url('/a'), ['API_CREATED'])
     for (let n = 0; n < 60; n++) await host.happen({ id: uuid(n), type: 'API_CREATED' })
@@ -118,8 +102,9 @@ describe('two replicas', () => {
   })
 
   test('stand in for each other', async () => {
-    const host = await open({ WEBHOOK_RETRY_SCHEDULE: '1s' })
-    const other = await replica(host.dependencies)
+    const settings = { WEBHOOK_RETRY_SCHEDULE: '1s' }
+    const host = await openNotifier(settings)
+    const other = await openReplica(host.dependencies, settings)
     receiver.respond = (_, number) => ({ status: number === 1 ? 500 : 200 })
     await host.subscribe(receiver.url('/a'), ['API_CREATED'])
     await host.happen({ id: uuid(1), type: 'API_CREATED' })
@@ -130,7 +115,7 @@ describe('two replicas', () => {
   })
 
   test('claim an attempt at the same moment: one gets it', async () => {
-    const { dependencies } = await open({}, { start: false })
+    const { dependencies } = await openNotifier({}, { start: false })
     const opened = () =>
       aggregate<DeliveryState, DeliveryCommand, DeliveryEvent>({
         eventStore: dependencies.eventStore,
@@ -176,7 +161,7 @@ test('an outcome that cannot be recorded for long is not sent for again meanwhil
     return { ...dependencies, eventStore: { ...eventStore, append } }
   }
   let clock = 0
-  const host = await open({}, { around, now: () => new Date(Date.now() + clock) })
+  const host = await openNotifier({}, { around, now: () => new Date(Date.now() + clock) })
   const webhook = await host.subscribe(receiver.url('/a'), ['API_CREATED'])
   await host.happen({ id: uuid(1), type: 'API_CREATED' })
   await eventually(() => expect(refusals).toBeGreaterThan(0))
@@ -194,7 +179,7 @@ test('an outcome that cannot be recorded for long is not sent for again meanwhil
 test('what fails by our own fault says so, is tried by schedule, and is not held against the webhook', async () => {
   let encryptionKey = Buffer.alloc(32, 1)
   const around = (dependencies: Dependencies): Dependencies => ({ ...dependencies, encryptionKey })
-  const host = await open({ WEBHOOK_RETRY_SCHEDULE: '5ms' }, { around })
+  const host = await openNotifier({ WEBHOOK_RETRY_SCHEDULE: '5ms' }, { around })
   const { id } = await host.subscribe(receiver.url('/a'), ['API_CREATED'])
   encryptionKey = Buffer.alloc(32, 2)
   await host.restart()
@@ -258,7 +243,7 @@ test('a sender that was held up past its deadline does not send', async () => {
 
 test('a deletion whose process died cancels what is pending all the same', async () => {
   receiver.respond = () => ({ status: 503, headers: { 'retry-after': '3600' } })
-  const host = await open()
+  const host = await openNotifier()
   const { id } = await host.subscribe(receiver.url('/a'), ['API_CREATED'])
   await host.happen({ id: uuid(1), type: 'API_CREATED' })
   await host.only('RETRYING')
@@ -275,7 +260,7 @@ test('a deletion whose process died cancels what is pending all the same', async
 })
 
 test('an event that comes while the read models are made anew is not missed', async () => {
-  const host = await open()
+  const host = await openNotifier()
   const webhook = await host.subscribe(receiver.url('/a'), ['API_CREATED'])
   // A long log takes a while to be read again.
   const { url, eventTypes, active } = webhook
@@ -297,7 +282,7 @@ test('an event that comes while the read models are made anew is not missed', as
 })
 
 test('an endpoint that does not answer holds up no other', async () => {
-  const host = await open()
+  const host = await openNotifier()
   await host.subscribe(receiver.url('/dead'), ['API_CREATED'])
   await host.subscribe(receiver.url('/alive'), ['API_UPDATED'])
   const { respond, letGo } = held()
@@ -319,7 +304,7 @@ test('an endpoint that does not answer holds up no other', async () => {
 test('stopping waits for the attempts under way and begins no more', async () => {
   const { respond, letGo } = held()
   receiver.respond = respond
-  const host = await open()
+  const host = await openNotifier()
   await host.subscribe(receiver.url('/a'), ['API_CREATED'])
   await host.happen({ id: uuid(1), type: 'API_CREATED' })
   await receiver.arrivals('/a', 1)
@@ -333,7 +318,7 @@ test('stopping waits for the attempts under way and begins no more', async () =>
 
 test('stopping interrupts what takes too long, which is made again and costs no attempt of the schedule', async () => {
   receiver.respond = (_, number) => (number === 1 ? held().respond(_, number) : { status: 200 })
-  const host = await open({ WEBHOOK_RETRY_SCHEDULE: '1h' })
+  const host = await openNotifier({ WEBHOOK_RETRY_SCHEDULE: '1h' })
   await host.subscribe(receiver.url('/a'), ['API_CREATED'])
   await host.happen({ id: uuid(1), type: 'API_CREATED' })
   await receiver.arrivals('/a', 1)

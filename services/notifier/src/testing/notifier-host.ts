@@ -1,7 +1,8 @@
 import type { DeliveryRecord, NewWebhook, PublicEvent } from '@gantry/contracts'
 import type { Dependencies, Service } from '@gantry/service-kit'
 import { type Host, type HostOptions, hostService } from '@gantry/service-kit/testing'
-import { expect, vi } from 'vitest'
+import { Registry } from 'prom-client'
+import { expect, onTestFinished, vi } from 'vitest'
 import type { z } from 'zod'
 import { notifierService } from '../app.ts'
 import { BREAKER, type BreakerRules } from '../dispatch/breaker.ts'
@@ -55,6 +56,26 @@ export async function hostNotifier(
     { ...storiesOf(host), kill },
     Object.getOwnPropertyDescriptors(host),
   ) as typeof host & ReturnType<typeof storiesOf> & { kill(): Promise<void> }
+}
+
+/** The same, closed when the test is over. */
+export async function openNotifier(...options: Parameters<typeof hostNotifier>) {
+  const host = await hostNotifier(...options)
+  onTestFinished(() => host.close())
+  return host
+}
+
+/** Another replica of it, which stops when the test is over. */
+export async function openReplica(
+  dependencies: Dependencies,
+  settings: Partial<typeof SETTINGS> = {},
+  breaker = BREAKER,
+): Promise<Service> {
+  const own = { ...dependencies, holder: 'another', metrics: new Registry() }
+  const service = notifierService(own, settingsOf(settings), { random: () => 0.5, breaker })
+  await service.start()
+  onTestFinished(() => service.stop())
+  return service
 }
 
 function storiesOf(host: Host<Service>) {
