@@ -73,6 +73,30 @@ test('a command tried again by another process happens once', async () => {
   expect(await eventStore.readStream('counter-a')).toHaveLength(1)
 })
 
+test('a command that another process carries out while this one is paused happens once, before what came after it', async () => {
+  const other = counter()
+  const again = count(5, 'the-command')
+  again.metadata.repeated = true
+  await other.execute('a', count(1))
+  let isPaused = true
+  const paused = counter({
+    ...eventStore,
+    async readStream(...args) {
+      const read = await eventStore.readStream(...args)
+      if (!isPaused) return read
+      isPaused = false
+      // The answer is there, but it goes on with what it hears of the log first.
+      await other.execute('a', again)
+      await other.execute('a', count(2))
+      for (const event of await eventStore.readStream('counter-a')) await paused.follow(event)
+      return read
+    },
+  })
+  expect(await paused.execute('a', again)).toMatchObject({ events: [{ type: 'Counted', data: { by: 5 } }] })
+  const events = await eventStore.readStream('counter-a')
+  expect(events.map(({ data }) => data.by)).toEqual([1, 5, 2])
+})
+
 test('an append whose acknowledgement was lost is not made twice', async () => {
   let lost = 0
   const flaky: EventStore = {

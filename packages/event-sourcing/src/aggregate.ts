@@ -110,35 +110,28 @@ export function aggregate<State, Command extends DomainCommand, Event extends Do
     return { ...empty, revision: event.revision }
   }
 
-  /** What an earlier try of this command appended, when it got through without being acknowledged. */
-  const earlierTry = async (id: string, command: Command): Promise<Executed<State, Event> | undefined> => {
+  /**
+   * The state as it was read just now, and what an earlier try of this command appended to it, when that got through
+   * without being acknowledged: no events when it did not.
+   */
+  const earlierTry = async (id: string, command: Command): Promise<Executed<State, Event>> => {
     const stream = streamName(category, id)
     const recorded = await eventStore.readStream(stream)
+    const snapshot = keep(id, fold(empty, recorded))
     const first = recorded.findIndex(event => event.id === eventId(stream, command, 0))
-    if (first === -1) return undefined
+    if (first === -1) return { ...snapshot, events: [], facts: [] }
     const mine = recorded.slice(first).filter((event, index) => event.id === eventId(stream, command, index))
-    const snapshot = await load(id)
     const events = mine.map(({ type, data }) => ({ type, data }) as unknown as Event)
     return { ...snapshot, events, facts: mine, position: mine.at(-1)?.position }
   }
 
-  const decideOn = async (
-    id: string,
-    command: Command,
-  ): Promise<{ snapshot: Snapshot<State>; events: Event[] }> => {
-    // What is not known is most likely new; if it is not, that shows when it is appended.
-    const known = cache.get(id) ?? empty
-    // A refusal, or nothing to do, is believed on fresh state only: another replica may have written.
-    try {
-      const events = decider.decide(known.state, command)
-      if (events.length > 0) {
-        await options.reserve?.(id, known, events, command)
-        return { snapshot: known, events }
-      }
-    } catch (error) {
-      if (!(error instanceof Refusal)) throw error
-    }
-    const snapshot = await load(id)
+  interface Decided {
+    snapshot: Snapshot<State>
+    events: Event[]
+  }
+
+  /** On a state that was just read: a refusal, or nothing to do, is final. */
+  const decideOn = async (id: string, command: Command, snapshot: Snapshot<State>): Promise<Decided> => {
     try {
       const events = decider.decide(snapshot.state, command)
       if (events.length > 0) await options.reserve?.(id, snapshot, events, command)
@@ -148,6 +141,22 @@ export function aggregate<State, Command extends DomainCommand, Event extends Do
       if (error instanceof Refusal) await projectWhatIsThere(id, snapshot)
       throw error
     }
+  }
+
+  /** On what is known; what is not known is most likely new. If that was wrong, it shows when it is appended. */
+  const decide = async (id: string, command: Command): Promise<Decided> => {
+    const snapshot = cache.get(id) ?? empty
+    // A refusal, or nothing to do, is believed on fresh state only: another replica may have written.
+    try {
+      const events = decider.decide(snapshot.state, command)
+      if (events.length > 0) {
+        await options.reserve?.(id, snapshot, events, command)
+        return { snapshot, events }
+      }
+    } catch (error) {
+      if (!(error instanceof Refusal)) throw error
+    }
+    return decideOn(id, command, await load(id))
   }
 
   const project = async (id: string, snapshot: Snapshot<State>, events: Event[]) => {
@@ -170,14 +179,13 @@ export function aggregate<State, Command extends DomainCommand, Event extends Do
   const execute = async (id: string, command: Command): Promise<Executed<State, Event>> => {
     let mayHaveHappened = command.metadata.repeated === true
     for (let attempt = 1; ; attempt++) {
-      if (mayHaveHappened) {
-        const executed = await earlierTry(id, command)
-        if (executed) {
-          await project(id, executed, executed.events)
-          return executed
-        }
+      const earlier = mayHaveHappened ? await earlierTry(id, command) : undefined
+      if (earlier && earlier.events.length > 0) {
+        await project(id, earlier, earlier.events)
+        return earlier
       }
-      const { snapshot, events } = await decideOn(id, command)
+      // What did not happen by that revision is appended after that revision or not at all.
+      const { snapshot, events } = earlier ? await decideOn(id, command, earlier) : await decide(id, command)
       if (events.length === 0) return { ...snapshot, events, facts: [] }
       const { facts, state } = prepare(id, snapshot, events, command)
       try {
