@@ -125,18 +125,19 @@ export function aggregate<State, Command extends DomainCommand, Event extends Do
     return { ...snapshot, events, facts: mine, position: mine.at(-1)?.position }
   }
 
-  interface Decided {
-    snapshot: Snapshot<State>
-    events: Event[]
+  /** Decides on a state and secures what that needs. */
+  const decideOn = async (id: string, command: Command, snapshot: Snapshot<State>) => {
+    const events = decider.decide(snapshot.state, command)
+    if (events.length > 0) await options.reserve?.(id, snapshot, events, command)
+    return { snapshot, events }
   }
 
   /** On a state that was just read: a refusal, or nothing to do, is final. */
-  const decideOn = async (id: string, command: Command, snapshot: Snapshot<State>): Promise<Decided> => {
+  const decideOnFresh = async (id: string, command: Command, snapshot: Snapshot<State>) => {
     try {
-      const events = decider.decide(snapshot.state, command)
-      if (events.length > 0) await options.reserve?.(id, snapshot, events, command)
-      else await projectWhatIsThere(id, snapshot)
-      return { snapshot, events }
+      const decided = await decideOn(id, command, snapshot)
+      if (decided.events.length === 0) await projectWhatIsThere(id, snapshot)
+      return decided
     } catch (error) {
       if (error instanceof Refusal) await projectWhatIsThere(id, snapshot)
       throw error
@@ -144,19 +145,15 @@ export function aggregate<State, Command extends DomainCommand, Event extends Do
   }
 
   /** On what is known; what is not known is most likely new. If that was wrong, it shows when it is appended. */
-  const decide = async (id: string, command: Command): Promise<Decided> => {
-    const snapshot = cache.get(id) ?? empty
+  const decideOnKnown = async (id: string, command: Command) => {
     // A refusal, or nothing to do, is believed on fresh state only: another replica may have written.
     try {
-      const events = decider.decide(snapshot.state, command)
-      if (events.length > 0) {
-        await options.reserve?.(id, snapshot, events, command)
-        return { snapshot, events }
-      }
+      const decided = await decideOn(id, command, cache.get(id) ?? empty)
+      if (decided.events.length > 0) return decided
     } catch (error) {
       if (!(error instanceof Refusal)) throw error
     }
-    return decideOn(id, command, await load(id))
+    return decideOnFresh(id, command, await load(id))
   }
 
   const project = async (id: string, snapshot: Snapshot<State>, events: Event[]) => {
@@ -178,6 +175,7 @@ export function aggregate<State, Command extends DomainCommand, Event extends Do
 
   const execute = async (id: string, command: Command): Promise<Executed<State, Event>> => {
     let mayHaveHappened = command.metadata.repeated === true
+    let knownIsOld = false
     for (let attempt = 1; ; attempt++) {
       const earlier = mayHaveHappened ? await earlierTry(id, command) : undefined
       if (earlier && earlier.events.length > 0) {
@@ -185,7 +183,10 @@ export function aggregate<State, Command extends DomainCommand, Event extends Do
         return earlier
       }
       // What did not happen by that revision is appended after that revision or not at all.
-      const { snapshot, events } = earlier ? await decideOn(id, command, earlier) : await decide(id, command)
+      const fresh = earlier ?? (knownIsOld ? await load(id) : undefined)
+      const { snapshot, events } = fresh
+        ? await decideOnFresh(id, command, fresh)
+        : await decideOnKnown(id, command)
       if (events.length === 0) return { ...snapshot, events, facts: [] }
       const { facts, state } = prepare(id, snapshot, events, command)
       try {
@@ -203,7 +204,7 @@ export function aggregate<State, Command extends DomainCommand, Event extends Do
           await setTimeout(100 * attempt)
         } else if (error instanceof WrongExpectedRevision && attempt < TRIES_ON_CONFLICT) {
           cache.delete(id)
-          await load(id)
+          knownIsOld = true
         } else throw error
       }
     }
