@@ -54,6 +54,12 @@ const take = (holder: string, name: string, expected: number, type = 'Named') =>
   )
 
 describe('a name', () => {
+  test('that is new is claimed without looking for who has it', async () => {
+    const readStream = async () => Promise.reject(new Error('looked'))
+    eventStore = { ...eventStore, readStream }
+    await names().claim('x', 'a', -1, storyMetadata)
+  })
+
   test('is refused while another holds it', async () => {
     await names().claim('x', 'a', -1, storyMetadata)
     await take('a', 'x', -1)

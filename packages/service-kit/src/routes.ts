@@ -72,7 +72,7 @@ export function router(
 ): AddRoute {
   const { now, newId } = dependencies
   const once = idempotency({ ...dependencies, service })
-  const ended = turnsEnd()
+  const end = turnsEnd()
 
   return (operation, handle) => {
     app.route({
@@ -113,7 +113,7 @@ export function router(
           operation.idempotent && key !== undefined
             ? await answerOnce(once, answer, { request, reply, principal, key: String(key) })
             : prepared(request, reply, await answer({ commandId: newId(), newId, secretBytes: randomBytes }))
-        await ended()
+        await end()
         return body
       },
     })
@@ -199,7 +199,7 @@ async function answerOnce(
   return outcome.body
 }
 
-/** @returns the body to be sent */
+/** Sets status and headers. @returns the body to be sent */
 function prepared(
   request: FastifyRequest,
   reply: FastifyReply,

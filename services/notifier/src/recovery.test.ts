@@ -11,7 +11,7 @@ import { attempts } from './dispatch/attempts.ts'
 import { notifierMetrics } from './metrics.ts'
 import { recoveries } from './recovery/recovery.projection.ts'
 import type { PostRequest } from './sending/post.ts'
-import { NEVER_OPEN, openNotifier, openReplica } from './testing/notifier-host.ts'
+import { DELIVERY, NEVER_OPEN, openNotifier, openReplica } from './testing/notifier-host.ts'
 import { held, openReceiver, type Receiver } from './testing/receiver.ts'
 import { signingKeys } from './webhook/signing-keys.ts'
 import { type WebhookDocument, webhooks } from './webhook/webhook.projection.ts'
@@ -124,17 +124,10 @@ describe('two replicas', () => {
       })
     const [one, two] = [opened(), opened()]
     const metadata = () => ({ ...storyMetadata, commandId: dependencies.newId() })
-    const fields = {
-      webhook: uuid(1),
-      url: 'http://a/',
-      eventId: uuid(2),
-      eventType: 'API_CREATED',
-      body: '{}',
-    }
-    const claim = { url: fields.url, lostAfterMs: 1_000 }
+    const claim = { url: DELIVERY.url, lostAfterMs: 1_000 }
     for (let n = 0; n < 20; n++) {
       const id = uuid(n)
-      const create = () => ({ type: 'CreateDelivery' as const, metadata: metadata(), id, ...fields })
+      const create = () => ({ type: 'CreateDelivery' as const, metadata: metadata(), id, ...DELIVERY })
       const created = await Promise.all([one.execute(id, create()), two.execute(id, { ...create(), claim })])
       const start = () => ({ type: 'StartAttempt' as const, metadata: metadata(), claim })
       const started = await Promise.all([one.execute(id, start()), two.execute(id, start())])

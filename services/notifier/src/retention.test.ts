@@ -6,7 +6,7 @@ import { type DeliveryCommand, deliveryDecider } from './delivery/delivery.decid
 import { deliveries, projectDelivery } from './delivery/delivery.projection.ts'
 import type { DeliveryEvent, DeliveryState } from './delivery/delivery.ts'
 import { removeFinished } from './dispatch/expiry.ts'
-import { hostNotifier } from './testing/notifier-host.ts'
+import { DELIVERY, hostNotifier } from './testing/notifier-host.ts'
 import { openReceiver, type Receiver } from './testing/receiver.ts'
 
 const uuid = (n: number) => `00000000-0000-4000-8000-${String(n).padStart(12, '0')}`
@@ -193,16 +193,9 @@ test('a delivery that somebody has sent again stays, though its record does not 
     })
   const delivery = opened(true)
   const metadata = () => ({ ...storyMetadata, commandId: newId() })
-  const fields = {
-    webhook: uuid(1),
-    url: 'http://a/',
-    eventId: uuid(2),
-    eventType: 'API_CREATED',
-    body: '{}',
-  }
   const [again, over] = [uuid(3), uuid(4)]
   for (const id of [again, over]) {
-    await delivery.execute(id, { type: 'CreateDelivery', metadata: metadata(), id, ...fields })
+    await delivery.execute(id, { type: 'CreateDelivery', metadata: metadata(), id, ...DELIVERY })
     await delivery.execute(id, { type: 'AbandonDelivery', metadata: metadata() })
   }
   await opened(false).execute(again, { type: 'RetryDelivery', metadata: metadata(), webhookDeleted: false })

@@ -8,7 +8,10 @@ interface Manifest {
   devDependencies?: Record<string, string>
 }
 
-/** Every workspace declares what it imports, so that it can be installed alone, and nothing else; types may be unasked. */
+/**
+ * Every workspace declares what it imports, so that it can be installed alone, and nothing else. Packages of types are
+ * imported by nobody.
+ */
 export function misdeclared(files: readonly ProjectFile[]): string[] {
   const root = files.find(({ path }) => path === 'package.json')
   const everybodys = root ? declaredBy(JSON.parse(root.text)) : []

@@ -19,6 +19,15 @@ const SETTINGS = {
 export const settingsOf = (settings: Partial<typeof SETTINGS> = {}) =>
   notifierSettings.parse({ ...SETTINGS, ...settings })
 
+/** What a delivery is made of, but for its id. */
+export const DELIVERY = {
+  webhook: '00000000-0000-4000-8000-000000000001',
+  url: 'http://a/',
+  eventId: '00000000-0000-4000-8000-000000000002',
+  eventType: 'API_CREATED',
+  body: '{}',
+}
+
 interface NotifierHostOptions extends HostOptions {
   /** Puts something between the service and its stores. */
   around?(dependencies: Dependencies): Dependencies
