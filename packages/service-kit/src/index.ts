@@ -5,7 +5,7 @@ export { listing, page } from './listing.ts'
 export { type PassedPrincipals, PRINCIPAL_HEADER, passedPrincipals } from './passed-principal.ts'
 export { answerProblem, refusalOf } from './problem.ts'
 export { processLog } from './process-log.ts'
-export { changed, publicMessage, tell } from './reactions.ts'
+export { changed, publicMessage, tell } from './public-events.ts'
 export {
   type AddRoute,
   ANONYMOUS,
