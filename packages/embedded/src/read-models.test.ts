@@ -1,6 +1,7 @@
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { DatabaseSync } from 'node:sqlite'
 import { defineCollection, LeaseLost, ReadModelsUnavailable } from '@gantry/read-models'
 import { readModelsContract } from '@gantry/read-models/testing'
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
@@ -67,6 +68,24 @@ describe('read models in a file', () => {
     expect(await after.leases.acquire('p', 'b', 60_000)).toBeUndefined()
     expect(await after.leases.acquire('p', 'a', 60_000)).toEqual(lease)
     await after.close()
+  })
+
+  it('are used as an earlier release left them, which did not mark incomplete documents', async () => {
+    const before = sqliteReadModels({ path })
+    await before.write([write(counter(1), 3)])
+    await before.close()
+    const file = new DatabaseSync(path)
+    file.exec('ALTER TABLE documents_1 DROP COLUMN incomplete')
+    file.close()
+
+    const after = [sqliteReadModels({ path }), sqliteReadModels({ path })] as const
+    const collections = after.map(readModels => readModels.collection(counters))
+    expect(await collections[0]?.get('c1')).toEqual({ doc: counter(1), revision: 3 })
+    await after[0].write([{ ...write(counter(2, 1), 3), incomplete: true, force: true }])
+    await after[1].write([{ ...write(counter(3, 1), 4), incomplete: true }])
+    await after[0].write([write(counter(4, 1), 4)])
+    expect(await collections[1]?.get('c1')).toEqual({ doc: counter(4, 1), revision: 4 })
+    await Promise.all(after.map(readModels => readModels.close()))
   })
 
   it('store what is put in the turn they are closed in, and are unavailable afterwards', async () => {

@@ -104,16 +104,13 @@ export function sqliteReadModels({ path, now, alone = false }: ReadModelsOptions
   return {
     collection,
     async write(writes, checkpoint) {
-      const changes = writes.map(({ collection, id, doc, revision, force }) => ({
+      const changes = writes.map(({ collection, id, doc, revision, force = false, incomplete = false }) => ({
         table: tableOf(collection),
-        id,
-        revision,
-        doc: doc && JSON.stringify(doc),
-        guard: force || !doc ? ('same or newer' as const) : ('newer' as const),
+        change: { id, revision, doc: doc && JSON.stringify(doc), overSame: force || !doc, incomplete },
       }))
       await write(() => {
         if (checkpoint?.lease) leases.require(checkpoint.lease)
-        for (const { table, id, revision, doc, guard } of changes) table.store(id, revision, doc, guard)
+        for (const { table, change } of changes) table.store(change)
         if (checkpoint) checkpoints.save(checkpoint.name, checkpoint.position)
       })
     },

@@ -105,6 +105,11 @@ export interface Write {
   revision: number
   /** Stores a document of the same revision again: what a rebuild does. */
   force?: boolean
+  /**
+   * The document lacks the effect of events that its writer does not know. At the same revision a complete document
+   * replaces an incomplete one, and an incomplete one, forced or a removal, never replaces a complete one.
+   */
+  incomplete?: boolean
 }
 
 export class UnknownField extends Error {

@@ -21,12 +21,22 @@ export interface Row {
   doc: string | null
 }
 
-export type Guard = 'newer' | 'same or newer'
+/** A document to store, or null for its removal. */
+export interface Change {
+  id: string
+  revision: number
+  /** JSON. */
+  doc: string | null
+  /** Whether it replaces what has the same revision. */
+  overSame: boolean
+  /** Whether it lacks the effect of events that its writer does not know; see Write in packages/read-models. */
+  incomplete: boolean
+}
 
 /** The documents of one collection in the file, with the order in which they were stored. */
 export interface DocumentTable {
   /** @returns whether the guard let it through */
-  store(id: string, revision: number, doc: string | null, guard: Guard): boolean
+  store(change: Change): boolean
   /** Where the document, or its removal, was stored last. */
   seqOf(id: string): number | undefined
   get(id: string): Row | undefined
@@ -57,13 +67,13 @@ export function documentTable(
 ): DocumentTable {
   const places = new LRUCache<string, number>({ max: REMEMBERED })
   const table = tableOf(db, name, version)
-  const storing = (comparison: '>' | '>=') =>
-    db.prepare(
-      `INSERT INTO ${table} (seq, id, revision, doc) VALUES (${nextSeq(table)}, ?, ?, ?)
-       ON CONFLICT (id) DO UPDATE SET seq = excluded.seq, revision = excluded.revision, doc = excluded.doc
-       WHERE excluded.revision ${comparison} revision`,
-    )
-  const statements = { newer: storing('>'), 'same or newer': storing('>=') }
+  const store = db.prepare(
+    `INSERT INTO ${table} (seq, id, revision, doc, incomplete) VALUES (${nextSeq(table)}, ?, ?, ?, ?)
+     ON CONFLICT (id) DO UPDATE SET seq = excluded.seq, revision = excluded.revision, doc = excluded.doc,
+       incomplete = excluded.incomplete
+     WHERE excluded.revision > revision OR (excluded.revision = revision AND
+       (incomplete > excluded.incomplete OR (incomplete = excluded.incomplete AND ?)))`,
+  )
   const rows = `SELECT seq, id, revision, doc FROM ${table}`
   const seqOf = db.prepare(`SELECT seq FROM ${table} WHERE id = ?`)
   const get = db.prepare(`${rows} WHERE id = ?`)
@@ -90,10 +100,10 @@ export function documentTable(
     return changes
   }
   return {
-    store(id, revision, doc, guard) {
+    store({ id, revision, doc, overSame, incomplete }) {
       places.delete(id)
       last = undefined
-      return statements[guard].run(id, revision, doc).changes === 1
+      return store.run(id, revision, doc, Number(incomplete), Number(overSame)).changes === 1
     },
     seqOf: alone ? recall : lookUp,
     get: id => get.get(id) as Row | undefined,
@@ -110,17 +120,27 @@ export function documentTable(
 
 function tableOf(db: DatabaseSync, name: string, version: number): string {
   const find = db.prepare('SELECT number FROM collections WHERE name = ? AND version = ?')
-  const found = find.get(name, version)
-  if (found) return `documents_${found.number}`
+  const found = () => {
+    const number = find.get(name, version)?.number
+    return number === undefined ? undefined : `documents_${number}`
+  }
+  const known = found()
+  if (known !== undefined && hasIncomplete(db, known)) return known
   db.exec('BEGIN IMMEDIATE')
   try {
-    forgetVersionsBefore(db, name, version - 1)
-    db.prepare('INSERT OR IGNORE INTO collections (name, version) VALUES (?, ?)').run(name, version)
-    const table = `documents_${find.get(name, version)?.number}`
+    if (found() === undefined) {
+      forgetVersionsBefore(db, name, version - 1)
+      db.prepare('INSERT INTO collections (name, version) VALUES (?, ?)').run(name, version)
+    }
+    const table = found() as string
     db.exec(
       `CREATE TABLE IF NOT EXISTS ${table}
-       (seq INTEGER PRIMARY KEY, id TEXT UNIQUE, revision INTEGER NOT NULL, doc TEXT) STRICT`,
+       (seq INTEGER PRIMARY KEY, id TEXT UNIQUE, revision INTEGER NOT NULL, doc TEXT,
+        incomplete INTEGER NOT NULL DEFAULT 0) STRICT`,
     )
+    // A table that an earlier release made.
+    if (!hasIncomplete(db, table))
+      db.exec(`ALTER TABLE ${table} ADD COLUMN incomplete INTEGER NOT NULL DEFAULT 0`)
     db.exec('COMMIT')
     return table
   } catch (error) {
@@ -128,6 +148,9 @@ function tableOf(db: DatabaseSync, name: string, version: number): string {
     throw error
   }
 }
+
+const hasIncomplete = (db: DatabaseSync, table: string): boolean =>
+  db.prepare(`SELECT 1 FROM pragma_table_info(?) WHERE name = 'incomplete'`).get(table) !== undefined
 
 /** The version before a new one stays, for processes that have not been upgraded yet. */
 function forgetVersionsBefore(db: DatabaseSync, name: string, version: number) {

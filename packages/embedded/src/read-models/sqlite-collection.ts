@@ -129,9 +129,10 @@ export function sqliteCollection<D extends Document>(
     },
     put: async (doc, revision) => {
       const json = JSON.stringify(doc)
-      return write(() => table.store(doc.id, revision, json, 'newer'))
+      return write(() => table.store({ id: doc.id, revision, doc: json, overSame: false, incomplete: false }))
     },
-    remove: async (id, revision) => write(() => table.store(id, revision, null, 'same or newer')),
+    remove: async (id, revision) =>
+      write(() => table.store({ id, revision, doc: null, overSame: true, incomplete: false })),
   }
 }
 

@@ -792,6 +792,50 @@ export function readModelsContract(name: string, open: () => Promise<OpenedReadM
         expect(await idsOf({ where: { genre: 'new shape' } })).toEqual(['b1'])
       })
 
+      it.each([
+        ['a document', { pages: 2 }],
+        ['a removal', null],
+      ])('lets %s of a complete state replace an incomplete one of the same revision', async (_, doc) => {
+        await readModels.write([{ ...write('b1', 5, { pages: 1 }), incomplete: true }])
+        expect(await books.get('b1')).toEqual({ doc: { id: 'b1', pages: 1 }, revision: 5 })
+        await readModels.write([write('b1', 5, doc)])
+        const stored = await books.get('b1')
+        expect(stored).toEqual(doc ? { doc: { id: 'b1', ...doc }, revision: 5 } : undefined)
+        await readModels.write([write('b1', 5, { pages: 3 })])
+        expect(await books.get('b1')).toEqual(stored)
+      })
+
+      it('lets nothing incomplete replace a complete document of the same revision, forced or not', async () => {
+        await readModels.write([write('b1', 5, { pages: 1 }), write('b2', 5, null)])
+        for (const force of [false, true]) {
+          await readModels.write([
+            { ...write('b1', 5, { pages: 2 }), incomplete: true, force },
+            { ...write('b2', 5, { pages: 2 }), incomplete: true, force },
+          ])
+          await readModels.write([{ ...write('b1', 5, null), incomplete: true, force }])
+        }
+        expect(await books.list({ limit: 10 })).toEqual([{ doc: { id: 'b1', pages: 1 }, revision: 5 }])
+      })
+
+      it('stores something incomplete at a newer revision, and again when forced', async () => {
+        await readModels.write([write('b1', 4, { pages: 1 })])
+        await readModels.write([{ ...write('b1', 5, { pages: 2 }), incomplete: true }])
+        await readModels.write([{ ...write('b1', 5, { pages: 3 }), incomplete: true }])
+        expect(await books.get('b1')).toEqual({ doc: { id: 'b1', pages: 2 }, revision: 5 })
+        await readModels.write([{ ...write('b1', 5, { pages: 3 }), incomplete: true, force: true }])
+        expect(await books.get('b1')).toEqual({ doc: { id: 'b1', pages: 3 }, revision: 5 })
+      })
+
+      it('has the complete one of two writes of the same revision in one batch, in either order', async () => {
+        await readModels.write([
+          { ...write('b1', 5, { pages: 1 }), incomplete: true },
+          write('b1', 5, { pages: 2 }),
+          write('b2', 5, { pages: 2 }),
+          { ...write('b2', 5, { pages: 1 }), incomplete: true, force: true },
+        ])
+        expect((await books.list({ limit: 10 })).map(({ doc }) => doc.pages)).toEqual([2, 2])
+      })
+
       it('may be large, or empty', async () => {
         const writes = Array.from({ length: 2_500 }, (_, n) => write(`b${n}`, 0, { pages: n }))
         await readModels.write(writes, { name: unused, position: '1' })
