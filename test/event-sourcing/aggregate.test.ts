@@ -21,11 +21,17 @@ import { afterEach, beforeEach, expect, test } from 'vitest'
 
 let folder: string
 let eventStore: EventStore
+type Counters = AggregateOptions<CounterState, CounterCommand, CounterEvent>
 const counter = (
   store = eventStore,
-  project?: AggregateOptions<CounterState, CounterCommand, CounterEvent>['project'],
+  project?: NonNullable<Counters['view']>['project'],
 ): Aggregate<CounterState, CounterCommand, CounterEvent> =>
-  aggregate({ eventStore: store, category: 'counter', decider: counterDecider, ...(project && { project }) })
+  aggregate({
+    eventStore: store,
+    category: 'counter',
+    decider: counterDecider,
+    ...(project && { view: { readModels: { write: async () => {} }, project } }),
+  })
 const count = (by: number, commandId = randomUUID() as string): CounterCommand => ({
   type: 'Count',
   by,
@@ -132,12 +138,12 @@ test('what is new is appended without looking for it first; what is not is decid
 
 test('what was appended is projected before the command is answered', async () => {
   let projected = 0
-  const one = counter(eventStore, async () => {
+  const one = counter(eventStore, () => {
     projected++
+    return []
   })
   await one.execute('a', count(1))
   expect(projected).toBe(1)
-  expect(one.projectedRevision('a')).toBe(0)
 })
 
 test.for([
@@ -150,10 +156,10 @@ test.for([
     await dying.execute('a', count(1))
     if (status === 'Deleted') await dying.execute('a', { type: 'Close', metadata: storyMetadata })
     const projected: { snapshot: unknown; events: number }[] = []
-    const other = counter(
-      eventStore,
-      async (_id, snapshot, events) => void projected.push({ snapshot, events: events.length }),
-    )
+    const other = counter(eventStore, (_id, snapshot, events) => {
+      projected.push({ snapshot, events: events.length })
+      return []
+    })
     for (let i = 0; i < 2; i++) await other.execute('a', command).catch(() => {})
     const events = status === 'Deleted' ? 2 : 1
     expect(projected).toEqual([{ snapshot: { state: { status, count: 1 }, revision: events - 1 }, events }])

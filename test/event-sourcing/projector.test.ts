@@ -9,7 +9,6 @@ import {
   type Fact,
   type Log,
   type Project,
-  projectionOf,
   projectorKey,
   requestRebuild,
   startProjector,
@@ -66,12 +65,13 @@ afterEach(async () => {
   await rm(folder, { recursive: true })
 })
 
-const counter = (fast = false) =>
+/** Counters whose commands project what they append, or leave that to the projector. */
+const counter = (fast = false, projecting = project) =>
   aggregate<CounterState, CounterCommand, CounterEvent>({
     eventStore,
     category: 'counter',
     decider: counterDecider,
-    ...(fast && { project: async (id, snapshot, events) => readModels.write(project(id, snapshot, events)) }),
+    ...(fast && { view: { readModels, project: projecting } }),
   })
 const count = (by: number): CounterCommand => ({
   type: 'Count',
@@ -87,7 +87,7 @@ const projector = (holder = 'one', store = eventStore) => {
     name: 'test.projector',
     eventStore: store,
     readModels,
-    projections: [projectionOf(counter(), project)],
+    projections: [counter(true).projection],
     collections: [counters],
     holder,
     log,
@@ -220,9 +220,8 @@ describe('the projector', () => {
       eventStore,
       readModels,
       projections: [
-        projectionOf(counter(), (...state) =>
-          project(...state).map(write => ({ ...write, collection: newer })),
-        ),
+        counter(true, (...state) => project(...state).map(write => ({ ...write, collection: newer })))
+          .projection,
       ],
       collections: [newer],
       holder: 'new',

@@ -3,13 +3,11 @@ import { LRUCache } from 'lru-cache'
 import { type Decider, type DomainCommand, Refusal } from './decider.ts'
 import type { DomainEvent, Fact, JsonObject, Position, RecordedEvent } from './event.ts'
 import { type EventStore, EventStoreUnavailable, NO_STREAM, WrongExpectedRevision } from './event-store.ts'
+import { folding, type Snapshot } from './fold.ts'
 import { nameUuids } from './name-uuid.ts'
-
-/** A state and the revision of the last event folded into it; -1 when the stream does not exist. */
-export interface Snapshot<State> {
-  state: State
-  revision: number
-}
+import { type AggregateProjectionOptions, aggregateProjection, type Projection } from './projection.ts'
+import { knowsSchema, writtenVersion } from './schema.ts'
+import { streamId, streamName } from './stream-name.ts'
 
 export interface Executed<State, Event> extends Snapshot<State> {
   /** What the command appended; empty when nothing changed. */
@@ -25,29 +23,33 @@ export interface AggregateOptions<State, Command extends DomainCommand, Event ex
   /** Streams are named `{category}-{id}`; a category has no dash. */
   category: string
   decider: Decider<State, Command, Event>
-  /** Writes what readers see of the state, before the command is answered: the fast path of read-your-writes. */
-  project?(id: string, snapshot: Snapshot<State>, events: Event[]): Promise<void>
+  /** What readers see of the state. It is written before a command is answered: the fast path of read-your-writes. */
+  view?: AggregateProjectionOptions<State, Event>['view']
   /** Secures what the events need, e.g. a name, before they are appended at `snapshot.revision`; may refuse. */
   reserve?(id: string, snapshot: Snapshot<State>, events: Event[], command: Command): Promise<void>
   /** Folded states kept, by count. */
   cacheSize?: number
+  /** Is told of every event that is folded and not known to this release, e.g. to count it. */
+  unknownEvent?(event: RecordedEvent): void
 }
 
 export interface Aggregate<State, Command extends DomainCommand, Event extends DomainEvent> {
   readonly category: string
-  /** The state as the log has it now. */
+  /** For the projector of the service. */
+  readonly projection: Projection
+  /** The state as the log has it now. @throws StreamQuarantined */
   load(id: string): Promise<Snapshot<State>>
-  /** Revision up to which this process has projected the stream; -1 when it has not. */
-  projectedRevision(id: string): number
   /**
    * Folds one recorded event in log order, reading the stream where earlier ones were not seen. Of a stream that was
    * removed meanwhile that gives the initial state.
+   * @throws StreamQuarantined
    */
   follow(event: RecordedEvent): Promise<Snapshot<State>>
   /**
    * Decides on the current state, appends what was decided, projects it, and returns the state after it.
    * Conflicts with other writers are decided again on the newer state.
    * @throws Refusal when the decider refuses on a state that was fresh
+   * @throws StreamQuarantined when the stream has an event that cannot be folded
    * @throws EventStoreUnavailable when the store stayed away; the command may have happened
    */
   execute(id: string, command: Command): Promise<Executed<State, Event>>
@@ -55,13 +57,10 @@ export interface Aggregate<State, Command extends DomainCommand, Event extends D
   remove(id: string, revision: number): Promise<boolean>
 }
 
+const CACHE_SIZE = 10_000
 const TRIES_ON_CONFLICT = 20
 const TRIES_WHEN_UNAVAILABLE = 3
 const eventUuid = nameUuids('6f1b7a0e-6f0c-4b0f-9a55-0c8f3c2b7f11')
-
-export const streamName = (category: string, id: string) => `${category}-${id}`
-export const streamId = (stream: string) => stream.slice(stream.indexOf('-') + 1)
-export const streamCategory = (stream: string) => stream.slice(0, stream.indexOf('-'))
 
 /** The id of the n-th event that a command appends to a stream: for every try the same. */
 const eventId = (stream: string, command: DomainCommand, index: number) =>
@@ -71,28 +70,16 @@ export function aggregate<State, Command extends DomainCommand, Event extends Do
   options: AggregateOptions<State, Command, Event>,
 ): Aggregate<State, Command, Event> {
   const { eventStore, category, decider } = options
-  const cache = new LRUCache<string, Snapshot<State>>({ max: options.cacheSize ?? 10_000 })
-  const projected = new LRUCache<string, number>({ max: options.cacheSize ?? 10_000 })
+  const cacheSize = options.cacheSize ?? CACHE_SIZE
+  const cache = new LRUCache<string, Snapshot<State>>({ max: cacheSize })
   const empty: Snapshot<State> = { state: decider.initial, revision: NO_STREAM }
+  const fold = folding(decider, event => options.unknownEvent?.(event))
 
   const keep = (id: string, snapshot: Snapshot<State>) => {
     const cached = cache.get(id)
     if (!cached || cached.revision < snapshot.revision) cache.set(id, snapshot)
     return snapshot
   }
-
-  const fold = (snapshot: Snapshot<State>, events: RecordedEvent[]): Snapshot<State> =>
-    events.reduce<Snapshot<State>>(
-      ({ state }, event) => ({
-        state: decider.evolve(
-          state,
-          { type: event.type, data: event.data } as unknown as Event,
-          event.revision,
-        ),
-        revision: event.revision,
-      }),
-      snapshot,
-    )
 
   const load = async (id: string): Promise<Snapshot<State>> => {
     const known = cache.get(id) ?? empty
@@ -109,6 +96,15 @@ export function aggregate<State, Command extends DomainCommand, Event extends Do
     cache.delete(id)
     return { ...empty, revision: event.revision }
   }
+
+  const projection = aggregateProjection<State, Event>({
+    category,
+    view: options.view,
+    knows: schema => knowsSchema(decider.events, schema),
+    follow,
+    read: (id, from) => eventStore.readStream(streamName(category, id), from),
+    cacheSize,
+  })
 
   /**
    * The state as it was read just now, and what an earlier try of this command appended to it, when that got through
@@ -136,10 +132,10 @@ export function aggregate<State, Command extends DomainCommand, Event extends Do
   const decideOnFresh = async (id: string, command: Command, snapshot: Snapshot<State>) => {
     try {
       const decided = await decideOn(id, command, snapshot)
-      if (decided.events.length === 0) await projectWhatIsThere(id, snapshot)
+      if (decided.events.length === 0) await projection.showAll(id, snapshot)
       return decided
     } catch (error) {
-      if (error instanceof Refusal) await projectWhatIsThere(id, snapshot)
+      if (error instanceof Refusal) await projection.showAll(id, snapshot)
       throw error
     }
   }
@@ -156,30 +152,13 @@ export function aggregate<State, Command extends DomainCommand, Event extends Do
     return decideOnFresh(id, command, await load(id))
   }
 
-  const project = async (id: string, snapshot: Snapshot<State>, events: Event[]) => {
-    if (!options.project) return
-    await options.project(id, snapshot, events)
-    projected.set(id, Math.max(snapshot.revision, projected.get(id) ?? NO_STREAM))
-  }
-
-  /**
-   * Whoever is told of the state without having changed it reads the same next, also when the writer before died
-   * between the append and the projection.
-   */
-  const projectWhatIsThere = async (id: string, snapshot: Snapshot<State>) => {
-    if (!options.project || (projected.get(id) ?? NO_STREAM) >= snapshot.revision) return
-    const recorded = await eventStore.readStream(streamName(category, id))
-    const events = recorded.map(({ type, data }) => ({ type, data }) as unknown as Event)
-    await project(id, fold(empty, recorded), events)
-  }
-
   const execute = async (id: string, command: Command): Promise<Executed<State, Event>> => {
     let mayHaveHappened = command.metadata.repeated === true
     let knownIsOld = false
     for (let attempt = 1; ; attempt++) {
       const earlier = mayHaveHappened ? await earlierTry(id, command) : undefined
       if (earlier && earlier.events.length > 0) {
-        await project(id, earlier, earlier.events)
+        await projection.show(id, earlier, earlier.facts)
         return earlier
       }
       // What did not happen by that revision is appended after that revision or not at all.
@@ -188,16 +167,22 @@ export function aggregate<State, Command extends DomainCommand, Event extends Do
         ? await decideOnFresh(id, command, fresh)
         : await decideOnKnown(id, command)
       if (events.length === 0) return { ...snapshot, events, facts: [] }
-      const { facts, state } = prepare(id, snapshot, events, command)
+      const prepared = prepare(id, snapshot, events, command)
       try {
         const { revision, position } = await eventStore.append(
           streamName(category, id),
-          facts,
+          prepared.facts,
           snapshot.revision,
         )
-        keep(id, { state, revision })
-        await project(id, { state, revision }, events)
-        return { state, revision, events, facts, position }
+        const before = revision - events.length
+        // A stream that was removed may go on after its last revision instead of at 0.
+        const { facts, after } =
+          before === snapshot.revision
+            ? prepared
+            : prepare(id, { ...snapshot, revision: before }, events, command)
+        keep(id, after)
+        await projection.show(id, after, facts)
+        return { ...after, events, facts, position }
       } catch (error) {
         if (error instanceof EventStoreUnavailable && attempt < TRIES_WHEN_UNAVAILABLE) {
           mayHaveHappened = true
@@ -218,6 +203,7 @@ export function aggregate<State, Command extends DomainCommand, Event extends Do
       const before = state
       state = decider.evolve(state, event, snapshot.revision + 1 + index)
       const change = decider.describe?.(before, event, state)
+      const schemaVersion = writtenVersion(decider.events, event.type)
       return {
         id: eventId(stream, command, index),
         type: event.type,
@@ -231,10 +217,11 @@ export function aggregate<State, Command extends DomainCommand, Event extends Do
           ...(traceparent && { traceparent }),
           ...(causationId && { causationId }),
           ...(change && { change }),
+          ...(schemaVersion > 1 && { schemaVersion }),
         },
       }
     })
-    return { facts, state }
+    return { facts, after: { ...snapshot, state, revision: snapshot.revision + events.length } }
   }
 
   const remove = async (id: string, revision: number): Promise<boolean> => {
@@ -245,11 +232,9 @@ export function aggregate<State, Command extends DomainCommand, Event extends Do
       throw error
     }
     cache.delete(id)
-    projected.delete(id)
+    projection.forget(id)
     return true
   }
 
-  const projectedRevision = (id: string) => projected.get(id) ?? NO_STREAM
-
-  return { category, load, follow, projectedRevision, execute, remove }
+  return { category, projection, load, follow, execute, remove }
 }

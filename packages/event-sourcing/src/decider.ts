@@ -1,4 +1,5 @@
 import type { Actor, Change, DomainEvent } from './event.ts'
+import type { EventSchemas } from './schema.ts'
 
 /** What a command knows of its circumstances: deciders take time and identity from here and nowhere else. */
 export interface CommandMetadata {
@@ -23,10 +24,12 @@ export interface DomainCommand {
 /**
  * An aggregate's rules.
  * `decide` is pure and throws a Refusal when the command may not happen; no events means that nothing changes.
- * `evolve` never refuses and returns a new state; `revision` is the event's place in its stream.
+ * `evolve` never refuses and returns a new state; `revision` is the event's place in its stream. It is given events of
+ * the types in `events` only, in their newest schema version.
  */
 export interface Decider<State, Command extends DomainCommand, Event extends DomainEvent> {
   initial: State
+  events: EventSchemas<Event>
   decide(state: State, command: Command): Event[]
   evolve(state: State, event: Event, revision: number): State
   /** What an event did, for public events and the audit log; null for an event that nobody outside sees. */

@@ -38,6 +38,8 @@ export interface EventMetadata {
   /** Id of the event that this one reacts to. */
   causationId?: string
   change?: Change
+  /** Schema version of `data`; 1 when left out. */
+  schemaVersion?: number
 }
 
 /** A fact that a decider produces. */

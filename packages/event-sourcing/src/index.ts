@@ -3,10 +3,6 @@ export {
   type AggregateOptions,
   aggregate,
   type Executed,
-  type Snapshot,
-  streamCategory,
-  streamId,
-  streamName,
 } from './aggregate.ts'
 export { type CommandMetadata, type Decider, type DomainCommand, Refusal } from './decider.ts'
 export {
@@ -35,20 +31,21 @@ export {
   type SubscriptionItem,
   WrongExpectedRevision,
 } from './event-store.ts'
+export { type Snapshot, StreamQuarantined } from './fold.ts'
 export { type LeaseOptions, type Log, supervise, underLease, type Worker } from './follower.ts'
 export { nameUuids } from './name-uuid.ts'
 export { type Conditional, requireRevision } from './precondition.ts'
+export { type AggregateProjection, type Project, type Projection, projectionOfEach } from './projection.ts'
 export {
-  type Project,
-  type Projection,
   type Projector,
   type ProjectorOptions,
-  projectionOf,
-  projectionOfEach,
   projectorKey,
   requestRebuild,
   startProjector,
 } from './projector.ts'
+export { type HeldStream, heldStreams, listHeld, requestRetry } from './quarantine.ts'
 export { type ReactorOptions, startReactor } from './reactor.ts'
 export { type RelayOptions, startRelay } from './relay.ts'
 export { type Reservation, type ReservationOptions, reservation } from './reservation.ts'
+export { type EventSchemas, type Upcaster, upcast } from './schema.ts'
+export { streamCategory, streamId, streamName } from './stream-name.ts'

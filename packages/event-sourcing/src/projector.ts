@@ -1,46 +1,22 @@
 import { setTimeout } from 'node:timers/promises'
 import type { CollectionDefinition, Lease, ReadModels, Write } from '@gantry/read-models'
-import { type Aggregate, type Snapshot, streamCategory, streamId } from './aggregate.ts'
-import type { DomainCommand } from './decider.ts'
-import { type DomainEvent, type Position, type RecordedEvent, START } from './event.ts'
+import { type Position, type RecordedEvent, START } from './event.ts'
 import type { EventStore } from './event-store.ts'
+import { StreamQuarantined } from './fold.ts'
 import { type Log, supervise, underLease, type Worker } from './follower.ts'
-
-/**
- * What readers see of an aggregate: pure, from the folded state and the events that led to it last. A document must
- * depend on the state alone, so that applying twice, or a later state first, ends the same.
- */
-export type Project<State, Event> = (id: string, snapshot: Snapshot<State>, events: Event[]) => Write[]
-
-/** One aggregate and what it projects to. */
-export interface Projection {
-  category: string
-  /** The writes of a run of events of one stream; `all` includes what this process has projected already. */
-  writes(events: RecordedEvent[], all: boolean): Promise<Write[]>
-}
-
-export function projectionOf<State, Command extends DomainCommand, Event extends DomainEvent>(
-  source: Aggregate<State, Command, Event>,
-  project: Project<State, Event>,
-): Projection {
-  return {
-    category: source.category,
-    async writes(events, all) {
-      const [first, last] = [events[0], events.at(-1)]
-      if (!first || !last) return []
-      const id = streamId(first.stream)
-      if (!all && source.projectedRevision(id) >= last.revision) return []
-      let snapshot: Snapshot<State> = await source.follow(first)
-      for (const event of events.slice(1)) snapshot = await source.follow(event)
-      return project(id, snapshot, events as unknown as Event[])
-    },
-  }
-}
-
-/** A projection of single events, e.g. the audit log: each event gives documents of its own. */
-export function projectionOfEach(category: string, project: (event: RecordedEvent) => Write[]): Projection {
-  return { category, writes: async events => events.flatMap(project) }
-}
+import type { Projected, Projection } from './projection.ts'
+import {
+  type HeldStream,
+  held,
+  heldStreams,
+  incompleteStream,
+  listHeld,
+  quarantinedStream,
+  released,
+  requestedRetry,
+  retryDone,
+} from './quarantine.ts'
+import { streamCategory } from './stream-name.ts'
 
 export interface ProjectorOptions {
   /** With the shape of the collections it names the checkpoint and the lease, e.g. catalog.projector. */
@@ -81,19 +57,37 @@ export async function requestRebuild(
   return async () => ((await checkpoints.get(`${name}.rebuild.done`)) ?? '').startsWith(`${id} `)
 }
 
-/** What the checkpoint and the lease of a projector are called: collections of another shape have others. */
+/** Name of the checkpoint and of the lease of a projector: collections of another shape have others. */
 export const projectorKey = ({ name, collections }: Pick<ProjectorOptions, 'name' | 'collections'>) =>
-  [name, ...collections.map(collection => `${collection.name}@${collection.version}`)].join(' ')
+  [name, ...[...collections, heldStreams(name)].map(({ name, version }) => `${name}@${version}`)].join(' ')
+
+/** The options of a running projector. */
+interface Running extends ProjectorOptions {
+  /** Names its checkpoint and its lease. */
+  key: string
+  held: CollectionDefinition<HeldStream>
+  byCategory: ReadonlyMap<string, Projection>
+}
 
 /**
  * Follows the log and repairs what a crash left out of the read models; by lease, so that one replica does.
  * Writes are guarded by revision, the checkpoint by the lease: a paused holder that wakes up does no harm.
+ * A stream with an event that cannot be processed is quarantined: its documents stay, the checkpoint goes on. Streams
+ * that are held are projected again from their first event whenever the projector starts, and when asked.
  * The read models are made anew when they were dropped, when a collection changed its shape, or when asked. During an
  * upgrade that changes a shape, a projector of each runs, so that none waits for the other.
  */
 export function startProjector(given: ProjectorOptions): Projector {
-  const options = { ...given, name: projectorKey(given) }
-  const { name, readModels, log, holder } = options
+  const name = projectorKey(given)
+  const streams = heldStreams(given.name)
+  const options: Running = {
+    ...given,
+    collections: [...given.collections, streams],
+    key: name,
+    held: streams,
+    byCategory: new Map(given.projections.map(projection => [projection.category, projection])),
+  }
+  const { readModels, log, holder } = options
   const { checkpoints, leases } = readModels
   const wanted = async () => `${(await checkpoints.get(`${given.name}.rebuild.requested`)) ?? 'none'} ${name}`
   const built = () => checkpoints.get(`${name}.rebuild.done`)
@@ -107,14 +101,20 @@ export function startProjector(given: ProjectorOptions): Projector {
         log.info({ projector: given.name }, 'makes the read models from the log')
         await rebuild(options, lease, held)
         if (held.aborted) return
-        // For who asked, and knows nothing of shapes; first, since nobody would come back to it.
+        // The name without shapes is for the command that asked. It comes first: a projector that dies between the two
+        // writes rebuilds again and then writes both.
         await checkpoints.save(`${given.name}.rebuild.done`, goal)
         await checkpoints.save(`${name}.rebuild.done`, goal, lease)
       }
+      const retry = await requestedRetry(given.name, readModels)
+      await retryHeld(options, lease, held)
+      if (held.aborted) return
+      if (retry !== undefined) await retryDone(given.name, readModels, retry)
       const stale = new AbortController()
       const looking = setInterval(async () => {
-        const answers = await Promise.all([wanted(), checkpoints.get(name)]).catch(() => undefined)
-        if (answers && (answers[0] !== goal || answers[1] === undefined)) stale.abort()
+        const asked = [wanted(), requestedRetry(given.name, readModels), checkpoints.get(name)] as const
+        const found = await Promise.all(asked).catch(() => undefined)
+        if (found && (found[0] !== goal || found[1] !== retry || found[2] === undefined)) stale.abort()
       }, LOOK_MS)
       try {
         await follow(options, { lease, signal: AbortSignal.any([held, stale.signal]) })
@@ -161,7 +161,7 @@ export function startProjector(given: ProjectorOptions): Projector {
 }
 
 /** Projects the whole log over what is there, then removes what the log does not know. Readers go on meanwhile. */
-async function rebuild(options: ProjectorOptions, lease: Lease, signal: AbortSignal): Promise<void> {
+async function rebuild(options: Running, lease: Lease, signal: AbortSignal): Promise<void> {
   const { readModels, collections } = options
   const leftOver = new Map<string, Set<string>>()
   for (const definition of collections) {
@@ -181,6 +181,70 @@ async function rebuild(options: ProjectorOptions, lease: Lease, signal: AbortSig
   }
 }
 
+/**
+ * Projects held streams again from their first event. A stream that is incomplete is left until a release knows one of
+ * its unknown events.
+ */
+async function retryHeld(options: Running, lease: Lease, signal: AbortSignal): Promise<void> {
+  const { name, key, eventStore, readModels, byCategory, log } = options
+  for await (const stream of listHeld(options.held, readModels)) {
+    if (signal.aborted) return
+    const projection = byCategory.get(streamCategory(stream.id))
+    if (!projection) continue
+    if (stream.status === 'INCOMPLETE' && !stream.unknown.some(projection.knows)) continue
+    const events = await eventStore.readStream(stream.id)
+    const { writes, holds } = await projectRun(options, projection, events, true)
+    for (const write of writes) write.force = true
+    const position = await readModels.checkpoints.get(key)
+    if (position === undefined) return
+    await readModels.write([...writes, ...(holds ? [] : [released(options.held, stream.id)])], {
+      name: key,
+      position,
+      lease,
+    })
+    if (!holds) log.info({ projector: name, stream: stream.id }, 'a held stream is projected again')
+  }
+}
+
+interface Run {
+  writes: Write[]
+  /** Whether the stream is held after this run, which the writes say. */
+  holds: boolean
+}
+
+/** What to write for a run of events of one stream, and the record of the stream where it is held. */
+async function projectRun(
+  options: Running,
+  projection: Projection,
+  events: readonly RecordedEvent[],
+  again: boolean,
+): Promise<Run> {
+  let projected: Projected
+  try {
+    projected = await projection.writes(events, again)
+  } catch (error) {
+    if (!(error instanceof StreamQuarantined)) throw error
+    const stream = quarantinedStream(error)
+    await tellOnce(options, stream, error)
+    return { writes: [held(options.held, stream)], holds: true }
+  }
+  const { writes, unknown } = projected
+  const last = events.at(-1)
+  if (!last || unknown.length === 0) return { writes, holds: false }
+  return { writes: [...writes, held(options.held, incompleteStream(last, unknown))], holds: true }
+}
+
+async function tellOnce(options: Running, stream: HeldStream, error: StreamQuarantined) {
+  const { name, readModels, log } = options
+  const known = await readModels.collection(options.held).get(stream.id)
+  if (known?.doc.status === 'QUARANTINED' && known.doc.event === stream.event) return
+  const { id, event, type, revision, position, reason } = stream
+  log.error(
+    { projector: name, stream: id, event, type, revision, position, reason, err: error.cause },
+    'a stream is quarantined: an event cannot be processed',
+  )
+}
+
 interface FollowOptions {
   lease: Lease
   signal: AbortSignal
@@ -191,26 +255,30 @@ interface FollowOptions {
   onWrite?(write: Write): void
 }
 
-async function follow(options: ProjectorOptions, run: FollowOptions): Promise<void> {
-  const { name, eventStore, readModels, projections } = options
-  const byCategory = new Map(projections.map(projection => [projection.category, projection]))
+async function follow(options: Running, run: FollowOptions): Promise<void> {
+  const { key, eventStore, readModels, byCategory } = options
   const streamPrefixes = [...byCategory.keys()].map(category => `${category}-`)
-  const after = run.from ?? (await readModels.checkpoints.get(name)) ?? START
+  const after = run.from ?? (await readModels.checkpoints.get(key)) ?? START
   let saved = after
   let batch: RecordedEvent[] = []
 
   const flush = async (position: Position) => {
     if (position === saved && batch.length === 0) return
     const writes: Write[] = []
+    const written: (() => void)[] = []
     for (const events of Map.groupBy(batch, event => event.stream).values()) {
       const projection = byCategory.get(streamCategory(events[0]?.stream ?? ''))
-      if (projection) writes.push(...(await projection.writes(events, run.force === true)))
+      if (!projection) continue
+      const projected = await projectRun(options, projection, events, run.force === true)
+      writes.push(...projected.writes)
+      if (!projected.holds) written.push(() => projection.written(events))
     }
     for (const write of writes) {
       if (run.force) write.force = true
       run.onWrite?.(write)
     }
-    await readModels.write(writes, { name, position, lease: run.lease })
+    await readModels.write(writes, { name: key, position, lease: run.lease })
+    for (const note of written) note()
     batch = []
     saved = position
   }

@@ -7,6 +7,7 @@ import {
   type Admit,
   ANONYMOUS,
   type Dependencies,
+  heldStreamMetrics,
   passedPrincipals,
   readSettings,
   type Service,
@@ -83,6 +84,7 @@ export async function runService<Schema extends z.ZodObject, Made extends Servic
         },
         own,
       )
+      heldStreamMetrics(metrics, readModels, service.projectors)
       let prepared = false
       const waitingFor = () => service.waitingFor() ?? (prepared ? undefined : 'what it prepares')
       return {

@@ -1,6 +1,7 @@
 export { callerOf, noteCaller } from './caller.ts'
 export { etag, matchesNone, revisionsOf } from './conditional.ts'
 export { type ConnectionLimits, PATIENCE, type Patience } from './connections.ts'
+export { heldStreamMetrics, unknownEventCounter } from './event-metrics.ts'
 export { listing, page } from './listing.ts'
 export { type PassedPrincipals, PRINCIPAL_HEADER, passedPrincipals } from './passed-principal.ts'
 export { answerProblem, refusalOf } from './problem.ts'

@@ -3,7 +3,6 @@ import {
   aggregate,
   type Executed,
   type Projector,
-  projectionOf,
   reservation,
   startProjector,
   startReactor,
@@ -11,7 +10,7 @@ import {
   type Worker,
 } from '@gantry/event-sourcing'
 import type { Json, Message } from '@gantry/messaging'
-import { type Dependencies, router, type Service, tell } from '@gantry/service-kit'
+import { type Dependencies, router, type Service, tell, unknownEventCounter } from '@gantry/service-kit'
 import { type ApiCommand, apiDecider } from './api/api.decide.ts'
 import { apis, projectApi, versions } from './api/api.projection.ts'
 import { apiRoutes } from './api/api.routes.ts'
@@ -25,12 +24,14 @@ import { reactionsOf, reactsTo } from './reactions.ts'
 /** APIs, their versions and their deployments. */
 export function catalogService(dependencies: Dependencies): Service {
   const { eventStore, readModels, bus, now, log, holder } = dependencies
+  const unknownEvent = unknownEventCounter(dependencies.metrics)
 
   const api = aggregate<ApiState, ApiCommand, ApiEvent>({
     eventStore,
+    unknownEvent,
     category: 'api',
     decider: apiDecider,
-    project: async (id, snapshot, events) => readModels.write(projectApi(id, snapshot, events)),
+    view: { readModels, project: projectApi },
     async reserve(id, { state, revision }, events, { metadata }) {
       const held = state.status === 'Live' ? state.record.name : undefined
       for (const { type, data } of events) {
@@ -53,9 +54,10 @@ export function catalogService(dependencies: Dependencies): Service {
   })
   const owner = aggregate<OwnerState, OwnerCommand, OwnerEvent>({
     eventStore,
+    unknownEvent,
     category: 'owner',
     decider: ownerDecider,
-    project: async (id, snapshot, events) => readModels.write(projectOwner(id, snapshot, events)),
+    view: { readModels, project: projectOwner },
   })
   const react = reactionsOf({ api, owner, now })
   const announceDeletion = async ({ facts }: Executed<ApiState, ApiEvent>) => {
@@ -90,7 +92,7 @@ export function catalogService(dependencies: Dependencies): Service {
       projector = startProjector({
         ...common,
         name: 'catalog.projector',
-        projections: [projectionOf(api, projectApi), projectionOf(owner, projectOwner)],
+        projections: [api.projection, owner.projection],
         collections: [apis, versions, owners],
       })
       workers.push(projector)

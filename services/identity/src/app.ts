@@ -4,14 +4,13 @@ import {
   type CommandMetadata,
   type Fact,
   type Projector,
-  projectionOf,
   reservation,
   startProjector,
   startRelay,
   type Worker,
 } from '@gantry/event-sourcing'
 import type { Json } from '@gantry/messaging'
-import { type Dependencies, router, type Service, tell } from '@gantry/service-kit'
+import { type Dependencies, router, type Service, tell, unknownEventCounter } from '@gantry/service-kit'
 import { z } from 'zod'
 import { auditLog, auditProjections } from './audit/audit.projection.ts'
 import { auditRoutes } from './audit/audit.routes.ts'
@@ -80,6 +79,7 @@ export type ServiceSettings = Omit<IdentitySettings, 'GANTRY_ADMIN_USERNAME' | '
 /** Users, login, access tokens, signing keys, and the audit log of all services. */
 export function identityService(dependencies: Dependencies, settings: ServiceSettings): IdentityService {
   const { eventStore, readModels, bus, now, newId, log, holder, encryptionKey } = dependencies
+  const unknownEvent = unknownEventCounter(dependencies.metrics)
   const usersByName = readModels.collection(users)
   const tokensByHash = readModels.collection(tokens)
 
@@ -96,9 +96,10 @@ export function identityService(dependencies: Dependencies, settings: ServiceSet
 
   const user = aggregate<UserState, UserCommand, UserEvent>({
     eventStore,
+    unknownEvent,
     category: 'user',
     decider: userDecider,
-    project: async (id, snapshot, events) => readModels.write(projectUser(id, snapshot, events)),
+    view: { readModels, project: projectUser },
     async reserve(id, { state, revision }, events, { metadata }) {
       const after = events.reduce((current, event) => evolveUser(current, event, revision), state)
       const username = usernameOf(after)
@@ -122,6 +123,7 @@ export function identityService(dependencies: Dependencies, settings: ServiceSet
   const globalAdministrators = administrators({
     removals: aggregate<AdministratorsState, AdministratorsCommand, AdministratorsEvent>({
       eventStore,
+      unknownEvent,
       category: 'administrators',
       decider: administratorsDecider,
     }),
@@ -136,13 +138,15 @@ export function identityService(dependencies: Dependencies, settings: ServiceSet
   })
   const token = aggregate<TokenState, TokenCommand, TokenEvent>({
     eventStore,
+    unknownEvent,
     category: 'token',
     decider: tokenDecider,
-    project: async (id, snapshot, events) => readModels.write(projectToken(id, snapshot, events)),
+    view: { readModels, project: projectToken },
   })
   const keys = signingKeys({
     ring: aggregate<KeyRing, SigningKeyCommand, SigningKeyEvent>({
       eventStore,
+      unknownEvent,
       category: 'signingkey',
       decider: signingKeyDecider,
     }),
@@ -234,7 +238,7 @@ export function identityService(dependencies: Dependencies, settings: ServiceSet
       projector = startProjector({
         ...common,
         name: 'identity.projector',
-        projections: [projectionOf(user, projectUser), projectionOf(token, projectToken)],
+        projections: [user.projection, token.projection],
         collections: [users, tokens],
       })
       auditor = startProjector({

@@ -3,7 +3,6 @@ import {
   aggregate,
   type Executed,
   type Projector,
-  projectionOf,
   startProjector,
   startReactor,
   startRelay,
@@ -12,7 +11,7 @@ import {
 } from '@gantry/event-sourcing'
 import type { Message } from '@gantry/messaging'
 import type { BlobStore } from '@gantry/read-models'
-import { type Dependencies, router, type Service, tell } from '@gantry/service-kit'
+import { type Dependencies, router, type Service, tell, unknownEventCounter } from '@gantry/service-kit'
 import { z } from 'zod'
 import { imageBytes } from './image/image.bytes.ts'
 import { type ImageCommand, imageDecider } from './image/image.decide.ts'
@@ -30,13 +29,15 @@ const Existence = z.object({ exists: z.boolean() })
 /** Images of APIs: their bytes in the blob store, everything else about them in the log. */
 export function mediaService(dependencies: Dependencies & { blobs: BlobStore }, _settings: object): Service {
   const { eventStore, readModels, bus, blobs, now, log, holder } = dependencies
+  const unknownEvent = unknownEventCounter(dependencies.metrics)
   const bytes = imageBytes(blobs)
 
   const image = aggregate<ImageState, ImageCommand, ImageEvent>({
     eventStore,
+    unknownEvent,
     category: 'image',
     decider: imageDecider,
-    project: async (id, snapshot, events) => readModels.write(projectImage(id, snapshot, events)),
+    view: { readModels, project: projectImage },
   })
   const react = reactionsOf({ image, now })
 
@@ -73,7 +74,7 @@ export function mediaService(dependencies: Dependencies & { blobs: BlobStore }, 
       projector = startProjector({
         ...common,
         name: 'media.projector',
-        projections: [projectionOf(image, projectImage)],
+        projections: [image.projection],
         collections: [images],
       })
       workers.push(projector)

@@ -4,13 +4,12 @@ import {
   aggregate,
   type CommandMetadata,
   type Projector,
-  projectionOf,
   startProjector,
   startReactor,
   startRelay,
   type Worker,
 } from '@gantry/event-sourcing'
-import { type Dependencies, router, type Service } from '@gantry/service-kit'
+import { type Dependencies, router, type Service, unknownEventCounter } from '@gantry/service-kit'
 import manifest from '../package.json' with { type: 'json' }
 import { type DeliveryCommand, deliveryDecider, expired } from './delivery/delivery.decide.ts'
 import { deliveries, projectDelivery } from './delivery/delivery.projection.ts'
@@ -76,6 +75,7 @@ export function notifierService(
   surroundings: Partial<Surroundings> = {},
 ): Service {
   const { eventStore, readModels, bus, now, newId, log, holder } = dependencies
+  const unknownEvent = unknownEventCounter(dependencies.metrics)
   const { random, resolve, ca, breaker } = { ...SURROUNDINGS, ...surroundings }
   const timeoutMs = settings.WEBHOOK_TIMEOUT
   const rules = { schedule: settings.WEBHOOK_RETRY_SCHEDULE, retentionMs: settings.WEBHOOK_RETENTION }
@@ -83,25 +83,29 @@ export function notifierService(
 
   const webhook = aggregate<WebhookState, WebhookCommand, WebhookEvent>({
     eventStore,
+    unknownEvent,
     category: 'webhook',
     decider: webhookDecider,
-    project: async (id, snapshot, events) => readModels.write(projectWebhook(id, snapshot, events)),
+    view: { readModels, project: projectWebhook },
   })
   const delivery = aggregate<DeliveryState, DeliveryCommand, DeliveryEvent>({
     eventStore,
+    unknownEvent,
     category: 'delivery',
     decider: deliveryDecider(rules),
-    project: async (id, snapshot, events) => readModels.write(projected(id, snapshot, events)),
+    view: { readModels, project: projected },
     cacheSize: KEPT_DELIVERIES,
   })
   const recovery = aggregate<RecoveryState, RecoveryCommand, RecoveryEvent>({
     eventStore,
+    unknownEvent,
     category: 'recovery',
     decider: recoveryDecider(rules),
-    project: async (id, snapshot, events) => readModels.write(projectRecovery(id, snapshot, events)),
+    view: { readModels, project: projectRecovery },
   })
   const platformEvent = aggregate<PlatformEventState, PlatformEventCommand, PlatformEventEvent>({
     eventStore,
+    unknownEvent,
     category: 'platformevent',
     decider: platformEventDecider,
   })
@@ -206,11 +210,7 @@ export function notifierService(
       const projecting = startProjector({
         ...common,
         name: 'notifier.projector',
-        projections: [
-          projectionOf(webhook, projectWebhook),
-          projectionOf(delivery, projected),
-          projectionOf(recovery, projectRecovery),
-        ],
+        projections: [webhook.projection, delivery.projection, recovery.projection],
         collections: [webhooks, deliveries, recoveries],
       })
       projector = projecting

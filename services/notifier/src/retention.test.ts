@@ -187,9 +187,7 @@ test('a delivery that somebody has sent again stays, though its record does not 
       eventStore,
       category: 'delivery',
       decider: deliveryDecider({ schedule: [], retentionMs: 60_000 }),
-      async project(id, snapshot, events) {
-        if (saysSo) await readModels.write(projectDelivery(() => false)(id, snapshot, events))
-      },
+      ...(saysSo && { view: { readModels, project: projectDelivery(() => false) } }),
     })
   const delivery = opened(true)
   const metadata = () => ({ ...storyMetadata, commandId: newId() })

@@ -11,7 +11,7 @@ import { type IdentitySettings, identityService } from '@gantry/identity'
 import { mediaService } from '@gantry/media'
 import { type NotifierSettings, notifierService } from '@gantry/notifier'
 import type { BlobStore } from '@gantry/read-models'
-import type { Dependencies } from '@gantry/service-kit'
+import { type Dependencies, heldStreamMetrics } from '@gantry/service-kit'
 import type { Logger } from 'pino'
 import { collectDefaultMetrics, Registry } from 'prom-client'
 import type { DataFolder } from './data-folder.ts'
@@ -61,6 +61,11 @@ export function compose(settings: Settings, folder: DataFolder, log: Logger) {
     metrics,
   }
   const { identity, services } = servicesOver(dependencies, blobs, settings)
+  heldStreamMetrics(
+    metrics,
+    readModels,
+    services.flatMap(service => service.projectors),
+  )
   return {
     dependencies,
     identity,

@@ -8,6 +8,7 @@ export type CounterCommand = DomainCommand & ({ type: 'Count'; by: number } | { 
 
 export const counterDecider: Decider<CounterState, CounterCommand, CounterEvent> = {
   initial: { status: 'Live', count: 0 },
+  events: { Counted: [], Closed: [] },
   decide(state, command) {
     if (state.status === 'Deleted') throw new Refusal('closed')
     if (command.type === 'Close') return [{ type: 'Closed', data: {} }]
@@ -19,10 +20,9 @@ export const counterDecider: Decider<CounterState, CounterCommand, CounterEvent>
         return { ...state, count: state.count + event.data.by }
       case 'Closed':
         return { ...state, status: 'Deleted' }
-      default: {
-        const missing: never = event
-        return missing
-      }
+      default:
+        event satisfies never
+        return state
     }
   },
   describe: () => null,

@@ -16,7 +16,15 @@ import {
   Refusal,
   requireRevision,
 } from '@gantry/event-sourcing'
-import { type ApiEvent, type ApiState, evolveApi, initialApi, type LiveApi, type Version } from './api.ts'
+import {
+  type ApiEvent,
+  type ApiState,
+  apiEvents,
+  evolveApi,
+  initialApi,
+  type LiveApi,
+  type Version,
+} from './api.ts'
 
 export type ApiCommand =
   | { type: 'CreateApi'; metadata: CommandMetadata; id: string; input: ApiInput }
@@ -38,6 +46,7 @@ export type ApiCommand =
 
 export const apiDecider: Decider<ApiState, ApiCommand, ApiEvent> = {
   initial: initialApi,
+  events: apiEvents,
   evolve: evolveApi,
   describe,
   decide(state, command) {
@@ -231,9 +240,8 @@ function describe(before: ApiState, event: ApiEvent, after: ApiState): Change | 
     case 'ProductLeft':
     case 'NameClaimFenced':
       return null
-    default: {
-      const missing: never = event
-      return missing
-    }
+    default:
+      event satisfies never
+      return null
   }
 }

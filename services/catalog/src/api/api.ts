@@ -1,4 +1,5 @@
 import type { ApiInput, ApiSnapshot, Job, VersionRecord } from '@gantry/contracts'
+import type { EventSchemas } from '@gantry/event-sourcing'
 
 type Fields = Omit<ApiInput, 'owner'> & { owner: string | null }
 
@@ -49,6 +50,25 @@ export type ApiState =
   | LiveApi
   /** What it was, for those who are told of its end. */
   | { status: 'Deleted'; last: ApiSnapshot; versions: ReadonlyMap<string, Version> }
+
+/** Every event type that this release knows, with its upcasters. */
+export const apiEvents: EventSchemas<ApiEvent> = {
+  ApiCreated: [],
+  ApiUpdated: [],
+  ApiDeleted: [],
+  VersionCreated: [],
+  VersionUpdated: [],
+  VersionDeleted: [],
+  DeploymentStarted: [],
+  ApiDeployed: [],
+  ApiUndeployed: [],
+  DeploymentFailed: [],
+  ImageAttached: [],
+  ImageDetached: [],
+  ProductJoined: [],
+  ProductLeft: [],
+  NameClaimFenced: [],
+}
 
 export const initialApi: ApiState = { status: 'Absent' }
 
@@ -135,9 +155,8 @@ export function evolveApi(state: ApiState, event: ApiEvent, revision: number): A
     }
     case 'NameClaimFenced':
       return state
-    default: {
-      const missing: never = event
-      return missing
-    }
+    default:
+      event satisfies never
+      return state
   }
 }

@@ -21,6 +21,7 @@ export type OwnerCommand = {
 
 export const ownerDecider: Decider<OwnerState, OwnerCommand, OwnerEvent> = {
   initial: { status: 'Absent', userRevision: -1 },
+  events: { OwnerNamed: [], OwnerGone: [] },
   decide(state, { displayName, userRevision }) {
     if (userRevision <= state.userRevision) return []
     if (displayName === null)
@@ -28,16 +29,15 @@ export const ownerDecider: Decider<OwnerState, OwnerCommand, OwnerEvent> = {
     if (state.status === 'Live' && state.displayName === displayName) return []
     return [{ type: 'OwnerNamed', data: { displayName, userRevision } }]
   },
-  evolve(_state, event) {
+  evolve(state, event) {
     switch (event.type) {
       case 'OwnerNamed':
         return { status: 'Live', ...event.data }
       case 'OwnerGone':
         return { status: 'Deleted', ...event.data }
-      default: {
-        const missing: never = event
-        return missing
-      }
+      default:
+        event satisfies never
+        return state
     }
   },
 }

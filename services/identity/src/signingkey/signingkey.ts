@@ -53,6 +53,7 @@ export const currentKey = ({ keys }: KeyRing, at: string): KeptKey | undefined =
 
 export const signingKeyDecider: Decider<KeyRing, SigningKeyCommand, SigningKeyEvent> = {
   initial: { status: 'Absent', keys: [] },
+  events: { SigningKeyMade: [], SigningKeyRetired: [], SigningKeyRevoked: [] },
   decide({ keys }, command) {
     const { key, metadata } = command
     const { now } = metadata
@@ -89,7 +90,8 @@ export const signingKeyDecider: Decider<KeyRing, SigningKeyCommand, SigningKeyEv
       }
     }
   },
-  evolve({ keys }, event) {
+  evolve(state, event) {
+    const { keys } = state
     const changed = (kid: string, change: Partial<KeptKey>): KeyRing => ({
       status: 'Live',
       keys: keys.map(key => (key.kid === kid ? { ...key, ...change } : key)),
@@ -106,10 +108,9 @@ export const signingKeyDecider: Decider<KeyRing, SigningKeyCommand, SigningKeyEv
         return changed(event.data.kid, { retiredAt: event.data.retiredAt })
       case 'SigningKeyRevoked':
         return changed(event.data.kid, { revokedAt: event.data.revokedAt })
-      default: {
-        const missing: never = event
-        return missing
-      }
+      default:
+        event satisfies never
+        return state
     }
   },
   describe(before, event, after): Change {

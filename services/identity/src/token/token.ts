@@ -54,6 +54,7 @@ export const useIsDue = ({ lastUsedAt }: AccessTokenRecord, at: string): boolean
 
 export const tokenDecider: Decider<TokenState, TokenCommand, TokenEvent> = {
   initial: { status: 'Absent' },
+  events: { TokenCreated: [], TokenUsed: [], TokenRevoked: [] },
   describe,
   decide(state, command) {
     const { now } = command.metadata
@@ -95,10 +96,9 @@ export const tokenDecider: Decider<TokenState, TokenCommand, TokenEvent> = {
         return { ...state, record: { ...state.record, lastUsedAt: event.data.at } }
       case 'TokenRevoked':
         return { status: 'Deleted', userId: state.userId }
-      default: {
-        const missing: never = event
-        return missing
-      }
+      default:
+        event satisfies never
+        return state
     }
   },
 }

@@ -44,6 +44,7 @@ const isLeaving = ({ announced }: AdministratorsState, { id, revision }: Adminis
 export const administratorsDecider: Decider<AdministratorsState, AdministratorsCommand, AdministratorsEvent> =
   {
     initial: { announced: new Map() },
+    events: { RemovalAnnounced: [] },
     decide(state, { userId, userRevision, others, metadata }) {
       if (isLeaving(state, { id: userId, revision: userRevision })) return []
       if (others.every(other => isLeaving(state, other))) throw new Refusal('last-administrator')

@@ -25,6 +25,7 @@ import {
   type UserEvent,
   type UserFields,
   type UserState,
+  userEvents,
 } from './user.ts'
 
 /** Who administers: the role, and what the credential leaves of it. */
@@ -78,6 +79,7 @@ export const wrongCredentials = () =>
 
 export const userDecider: Decider<UserState, UserCommand, UserEvent> = {
   initial: initialUser,
+  events: userEvents,
   evolve: evolveUser,
   describe,
   decide(state, command) {

@@ -1,4 +1,5 @@
 import type { UserRecord } from '@gantry/contracts'
+import type { EventSchemas } from '@gantry/event-sourcing'
 
 /** What an administrator says of a user. */
 export type UserFields = Pick<UserRecord, 'username' | 'displayName' | 'email' | 'role' | 'status' | 'sso'>
@@ -36,6 +37,21 @@ export type UserState =
   | LiveUser
   /** What it was, for those who are told of its end. */
   | { status: 'Deleted'; last: UserRecord }
+
+/** Every event type that this release knows, with its upcasters. */
+export const userEvents: EventSchemas<UserEvent> = {
+  UserCreated: [],
+  UserUpdated: [],
+  PasswordChanged: [],
+  UserDeleted: [],
+  UserLoggedIn: [],
+  UserLoggedOut: [],
+  LoginFailed: [],
+  UserLocked: [],
+  UserUnlocked: [],
+  NameClaimFenced: [],
+  RemovalFenced: [],
+}
 
 export const initialUser: UserState = { status: 'Absent' }
 
@@ -85,10 +101,9 @@ export function evolveUser(state: UserState, event: UserEvent, revision: number)
     case 'NameClaimFenced':
     case 'RemovalFenced':
       return state
-    default: {
-      const missing: never = event
-      return missing
-    }
+    default:
+      event satisfies never
+      return state
   }
 }
 

@@ -1,6 +1,6 @@
 import type { ImageRecord } from '@gantry/contracts'
 import { type Change, type CommandMetadata, type Decider, Refusal } from '@gantry/event-sourcing'
-import { evolveImage, type ImageEvent, type ImageState, initialImage } from './image.ts'
+import { evolveImage, type ImageEvent, type ImageState, imageEvents, initialImage } from './image.ts'
 
 export type ImageCommand =
   | { type: 'UploadImage'; metadata: CommandMetadata; api: string; record: ImageRecord }
@@ -9,6 +9,7 @@ export type ImageCommand =
 
 export const imageDecider: Decider<ImageState, ImageCommand, ImageEvent> = {
   initial: initialImage,
+  events: imageEvents,
   evolve: evolveImage,
   describe,
   decide(state, command) {

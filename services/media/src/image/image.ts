@@ -1,4 +1,5 @@
 import type { ImageRecord } from '@gantry/contracts'
+import type { EventSchemas } from '@gantry/event-sourcing'
 
 export type ImageEvent =
   | { type: 'ImageUploaded'; data: ImageRecord & { api: string } }
@@ -12,9 +13,16 @@ export type ImageState =
   | { status: 'Live'; api: string; record: ImageRecord }
   | { status: 'Discarded' }
 
+/** Every event type that this release knows, with its upcasters. */
+export const imageEvents: EventSchemas<ImageEvent> = {
+  ImageUploaded: [],
+  ImageDeleted: [],
+  ImageDiscarded: [],
+}
+
 export const initialImage: ImageState = { status: 'Absent' }
 
-export function evolveImage(_state: ImageState, event: ImageEvent): ImageState {
+export function evolveImage(state: ImageState, event: ImageEvent): ImageState {
   switch (event.type) {
     case 'ImageUploaded': {
       const { api, ...record } = event.data
@@ -24,9 +32,8 @@ export function evolveImage(_state: ImageState, event: ImageEvent): ImageState {
       return { status: 'Absent' }
     case 'ImageDiscarded':
       return { status: 'Discarded' }
-    default: {
-      const missing: never = event
-      return missing
-    }
+    default:
+      event satisfies never
+      return state
   }
 }

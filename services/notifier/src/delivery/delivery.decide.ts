@@ -4,6 +4,7 @@ import {
   actionOf,
   type DeliveryEvent,
   type DeliveryState,
+  deliveryEvents,
   evolveDelivery,
   firstTrigger,
   INTERRUPTED,
@@ -81,6 +82,7 @@ export function deliveryDecider(
 ): Decider<DeliveryState, DeliveryCommand, DeliveryEvent> {
   return {
     initial: initialDelivery,
+    events: deliveryEvents,
     evolve: evolveDelivery,
     decide: (state, command) => decide(rules, state, command),
     describe,

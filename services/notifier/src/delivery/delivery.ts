@@ -1,4 +1,5 @@
 import type { Attempt, DeliveryStatus } from '@gantry/contracts'
+import type { EventSchemas } from '@gantry/event-sourcing'
 import { faultOf } from '../sending/failure.ts'
 
 /** What an attempt came to, but for whether it succeeded. */
@@ -120,6 +121,19 @@ export interface Finished extends Delivery {
 }
 
 export type DeliveryState = { status: 'Absent' } | Pending | Finished
+
+/** Every event type that this release knows, with its upcasters. */
+export const deliveryEvents: EventSchemas<DeliveryEvent> = {
+  DeliveryCreated: [],
+  TurnCame: [],
+  AttemptStarted: [],
+  AttemptSucceeded: [],
+  AttemptFailed: [],
+  AttemptLost: [],
+  DeliveryGaveUp: [],
+  DeliveryCancelled: [],
+  RetryRequested: [],
+}
 
 export const initialDelivery: DeliveryState = { status: 'Absent' }
 
@@ -288,10 +302,9 @@ function evolved(state: DeliveryState, event: DeliveryEvent): DeliveryState {
         next: { dueAt: event.data.at },
       }
     }
-    default: {
-      const missing: never = event
-      return missing
-    }
+    default:
+      event satisfies never
+      return state
   }
 }
 

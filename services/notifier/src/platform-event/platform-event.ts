@@ -30,6 +30,7 @@ export const platformEventId = ({ source, id }: Pick<CloudEvent, 'source' | 'id'
 
 export const platformEventDecider: Decider<PlatformEventState, PlatformEventCommand, PlatformEventEvent> = {
   initial: { status: 'Absent' },
+  events: { PlatformEventReceived: [] },
   evolve: () => ({ status: 'Received' }),
   decide(state, { event, metadata: { now } }) {
     if (state.status === 'Received') return []

@@ -5,7 +5,13 @@ import {
   type JsonObject,
   Refusal,
 } from '@gantry/event-sourcing'
-import { evolveRecovery, initialRecovery, type RecoveryEvent, type RecoveryState } from './recovery.ts'
+import {
+  evolveRecovery,
+  initialRecovery,
+  type RecoveryEvent,
+  type RecoveryState,
+  recoveryEvents,
+} from './recovery.ts'
 
 interface Commanded {
   metadata: CommandMetadata
@@ -45,6 +51,7 @@ export function recoveryDecider(
 ): Decider<RecoveryState, RecoveryCommand, RecoveryEvent> {
   return {
     initial: initialRecovery,
+    events: recoveryEvents,
     evolve: evolveRecovery,
     decide: (state, command) => decide(rules, state, command),
     describe,

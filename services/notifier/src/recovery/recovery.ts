@@ -1,3 +1,5 @@
+import type { EventSchemas } from '@gantry/event-sourcing'
+
 /** Events of a range of time that did not arrive at a webhook are delivered, in the order of the bus. */
 export type RecoveryEvent =
   | {
@@ -40,6 +42,14 @@ export type RecoveryState =
   | Running
   | (Recovery & { status: 'COMPLETED' | 'CANCELLED'; finishedAt: string })
 
+/** Every event type that this release knows, with its upcasters. */
+export const recoveryEvents: EventSchemas<RecoveryEvent> = {
+  RecoveryRequested: [],
+  RecoveryAdvanced: [],
+  RecoveryCompleted: [],
+  RecoveryCancelled: [],
+}
+
 export const initialRecovery: RecoveryState = { status: 'Absent' }
 
 export function evolveRecovery(state: RecoveryState, event: RecoveryEvent): RecoveryState {
@@ -61,9 +71,8 @@ export function evolveRecovery(state: RecoveryState, event: RecoveryEvent): Reco
       return { ...state, status: 'COMPLETED', finishedAt: event.data.at }
     case 'RecoveryCancelled':
       return { ...state, status: 'CANCELLED', finishedAt: event.data.at }
-    default: {
-      const missing: never = event
-      return missing
-    }
+    default:
+      event satisfies never
+      return state
   }
 }

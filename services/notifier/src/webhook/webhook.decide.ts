@@ -10,7 +10,13 @@ import {
   requireRevision,
 } from '@gantry/event-sourcing'
 import { failed } from './failing.ts'
-import { evolveWebhook, initialWebhook, type WebhookEvent, type WebhookState } from './webhook.ts'
+import {
+  evolveWebhook,
+  initialWebhook,
+  type WebhookEvent,
+  type WebhookState,
+  webhookEvents,
+} from './webhook.ts'
 
 export type WebhookCommand =
   | {
@@ -42,6 +48,7 @@ const OVERLAP_MS = 24 * 3_600_000
 
 export const webhookDecider: Decider<WebhookState, WebhookCommand, WebhookEvent> = {
   initial: initialWebhook,
+  events: webhookEvents,
   evolve: evolveWebhook,
   describe,
   decide(state, command) {

@@ -1,4 +1,5 @@
 import type { WebhookRecord } from '@gantry/contracts'
+import type { EventSchemas } from '@gantry/event-sourcing'
 
 interface Fields {
   name: string
@@ -54,6 +55,18 @@ export interface LiveWebhook {
 }
 
 export type WebhookState = { status: 'Absent' } | LiveWebhook | { status: 'Deleted'; last: WebhookRecord }
+
+/** Every event type that this release knows, with its upcasters. */
+export const webhookEvents: EventSchemas<WebhookEvent> = {
+  WebhookCreated: [],
+  WebhookUpdated: [],
+  WebhookSecretRotated: [],
+  WebhookDeliveryFailed: [],
+  WebhookFailing: [],
+  WebhookSucceeded: [],
+  WebhookDisabled: [],
+  WebhookDeleted: [],
+}
 
 export const initialWebhook: WebhookState = { status: 'Absent' }
 
@@ -111,10 +124,9 @@ export function evolveWebhook(state: WebhookState, event: WebhookEvent, revision
     }
     case 'WebhookDeleted':
       return { status: 'Deleted', last: record }
-    default: {
-      const missing: never = event
-      return missing
-    }
+    default:
+      event satisfies never
+      return state
   }
 }
 

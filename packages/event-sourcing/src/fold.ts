@@ -1,0 +1,58 @@
+import { type Decider, type DomainCommand, Refusal } from './decider.ts'
+import type { DomainEvent, RecordedEvent } from './event.ts'
+import { schemaName, upcast } from './schema.ts'
+
+/** A state and the revision of the last event folded into it; -1 when the stream does not exist. */
+export interface Snapshot<State> {
+  state: State
+  revision: number
+  /** Names (`type@version`) of events of the stream that this release does not know; the state lacks their effect. */
+  unknown?: readonly string[]
+}
+
+/**
+ * An event of a stream throws while it is upcast, folded or projected. Commands on the stream are refused, its documents
+ * stay as they are, and all other streams continue.
+ */
+export class StreamQuarantined extends Refusal {
+  readonly event: RecordedEvent
+  /** Why the event cannot be used, for operators. */
+  readonly reason: string
+  constructor(event: RecordedEvent, cause: unknown) {
+    super('stream-quarantined', {
+      detail: `event ${event.revision} of stream ${event.stream} cannot be processed; "npm run quarantine -- list" tells why`,
+    })
+    this.name = 'StreamQuarantined'
+    this.cause = cause
+    this.event = event
+    this.reason = cause instanceof Error ? `${cause.name}: ${cause.message}` : String(cause)
+  }
+}
+
+/**
+ * Folds stored events into a state. Events of unknown types and of newer schema versions leave the state unchanged.
+ * @param unknownEvent is told of each such event
+ * @returns a function that @throws StreamQuarantined when an event cannot be upcast or folded
+ */
+export function folding<State, Command extends DomainCommand, Event extends DomainEvent>(
+  decider: Decider<State, Command, Event>,
+  unknownEvent: (event: RecordedEvent) => void,
+): (snapshot: Snapshot<State>, events: readonly RecordedEvent[]) => Snapshot<State> {
+  return (snapshot, events) => {
+    let { state, revision, unknown } = snapshot
+    for (const event of events) {
+      try {
+        const known = upcast(decider.events, event)
+        if (known) state = decider.evolve(state, known, event.revision)
+        else {
+          unknownEvent(event)
+          unknown = [...new Set([...(unknown ?? []), schemaName(event)])]
+        }
+      } catch (error) {
+        throw new StreamQuarantined(event, error)
+      }
+      revision = event.revision
+    }
+    return unknown ? { state, revision, unknown } : { state, revision }
+  }
+}

@@ -1,0 +1,154 @@
+import type { ReadModels, Write } from '@gantry/read-models'
+import { LRUCache } from 'lru-cache'
+import type { DomainEvent, RecordedEvent } from './event.ts'
+import { NO_STREAM } from './event-store.ts'
+import { type Snapshot, StreamQuarantined } from './fold.ts'
+import { streamId } from './stream-name.ts'
+
+/**
+ * What readers see of an aggregate: pure, from the folded state and the events that led to it last. A document must
+ * depend on the state alone, so that applying twice, or a later state first, ends the same.
+ */
+export type Project<State, Event> = (
+  id: string,
+  snapshot: Snapshot<State>,
+  events: readonly Event[],
+) => Write[]
+
+/** The documents that a run of events of one stream leads to. */
+export interface Projected {
+  writes: Write[]
+  /** Names (`type@version`) of events of the stream that this release does not know. */
+  unknown: readonly string[]
+}
+
+/** How the streams of one category become documents. */
+export interface Projection {
+  readonly category: string
+  /**
+   * What to write for a run of consecutive events of one stream. Nothing when this process has projected them already,
+   * unless `again` is set.
+   * @throws StreamQuarantined when an event cannot be upcast, folded or projected
+   */
+  writes(events: readonly RecordedEvent[], again: boolean): Promise<Projected>
+  /** To be called by the projector once the writes of these events, and of all before them, are acknowledged. */
+  written(events: readonly RecordedEvent[]): void
+  /** Whether this release knows an event type of that name (`type@version`). */
+  knows(schema: string): boolean
+}
+
+/** The projection of an aggregate, with the part of it that runs before a command is answered. */
+export interface AggregateProjection<State> extends Projection {
+  /** Projects what a command has appended, so that its caller reads it next. */
+  show(id: string, snapshot: Snapshot<State>, appended: readonly StoredEvent[]): Promise<void>
+  /**
+   * Projects the stream up to a state that a caller is told of without having changed it: the writer before may have
+   * died between the append and the projection.
+   */
+  showAll(id: string, snapshot: Snapshot<State>): Promise<void>
+  forget(id: string): void
+}
+
+type StoredEvent = Pick<RecordedEvent, 'type' | 'data' | 'revision'>
+
+export interface AggregateProjectionOptions<State, Event extends DomainEvent> {
+  category: string
+  knows(schema: string): boolean
+  /** How the documents are made; none for an aggregate that has no readers. */
+  view?: { readModels: Pick<ReadModels, 'write'>; project: Project<State, Event> } | undefined
+  /** The state after a recorded event, or a later one. */
+  follow(event: RecordedEvent): Promise<Snapshot<State>>
+  /** Events of a stream from a revision on. */
+  read(id: string, from: number): Promise<RecordedEvent[]>
+  /** Streams whose projected revision is kept, by count. */
+  cacheSize: number
+}
+
+/**
+ * Keeps, for each stream, the revision up to which this process has projected it without a gap. The revision advances
+ * when a write is acknowledged, and never over an event that was not projected: another replica may have appended it,
+ * or its projection may have failed.
+ */
+export function aggregateProjection<State, Event extends DomainEvent>({
+  category,
+  knows,
+  view,
+  follow,
+  read,
+  cacheSize,
+}: AggregateProjectionOptions<State, Event>): AggregateProjection<State> {
+  const projected = new LRUCache<string, number>({ max: cacheSize })
+  const projectedThrough = (id: string) => projected.get(id) ?? NO_STREAM
+
+  const project = (id: string, snapshot: Snapshot<State>, events: readonly StoredEvent[]): Write[] => {
+    const writes = view?.project(id, snapshot, events as unknown as Event[]) ?? []
+    if (snapshot.unknown) for (const write of writes) write.incomplete = true
+    return writes
+  }
+
+  const show: AggregateProjection<State>['show'] = async (id, snapshot, appended) => {
+    const [first, last] = [appended[0], appended.at(-1)]
+    if (!view || !first || !last) return
+    await view.readModels.write(project(id, snapshot, appended))
+    const through = projectedThrough(id)
+    // The projector notes a stream with unknown events, so it has to see every event of one.
+    const isNext = first.revision <= through + 1 && last.revision > through
+    if (isNext && !snapshot.unknown) projected.set(id, last.revision)
+  }
+
+  return {
+    category,
+    knows,
+    show,
+    async showAll(id, snapshot) {
+      const through = projectedThrough(id)
+      if (!view || through >= snapshot.revision) return
+      const events = await read(id, through + 1)
+      await show(
+        id,
+        snapshot,
+        events.filter(({ revision }) => revision <= snapshot.revision),
+      )
+    },
+    async writes(events, again) {
+      const [first, last] = [events[0], events.at(-1)]
+      if (!view || !first || !last) return { writes: [], unknown: [] }
+      const id = streamId(first.stream)
+      if (!again && projectedThrough(id) >= last.revision) return { writes: [], unknown: [] }
+      let snapshot = await follow(first)
+      for (const event of events.slice(1)) snapshot = await follow(event)
+      try {
+        return { writes: project(id, snapshot, events), unknown: snapshot.unknown ?? [] }
+      } catch (error) {
+        throw new StreamQuarantined(last, error)
+      }
+    },
+    written(events) {
+      const last = events.at(-1)
+      if (!view || !last) return
+      const id = streamId(last.stream)
+      if (last.revision > projectedThrough(id)) projected.set(id, last.revision)
+    },
+    forget: id => void projected.delete(id),
+  }
+}
+
+/** A projection of single events, e.g. the audit log: each event gives documents of its own. */
+export function projectionOfEach(category: string, project: (event: RecordedEvent) => Write[]): Projection {
+  return {
+    category,
+    knows: () => true,
+    async writes(events) {
+      const writes: Write[] = []
+      for (const event of events) {
+        try {
+          writes.push(...project(event))
+        } catch (error) {
+          throw new StreamQuarantined(event, error)
+        }
+      }
+      return { writes, unknown: [] }
+    },
+    written() {},
+  }
+}

@@ -1,0 +1,49 @@
+import { heldStreams, type RecordedEvent, streamCategory } from '@gantry/event-sourcing'
+import type { ReadModels } from '@gantry/read-models'
+import { Counter, Gauge, type Registry } from 'prom-client'
+
+const UNKNOWN_EVENTS = 'gantry_unknown_events_total'
+const STATUSES = ['QUARANTINED', 'INCOMPLETE'] as const
+
+/** Counts folded events that this release does not know. The services of one process share the counter. */
+export function unknownEventCounter(registry: Registry): (event: RecordedEvent) => void {
+  const counter =
+    (registry.getSingleMetric(UNKNOWN_EVENTS) as Counter<'category' | 'type'> | undefined) ??
+    new Counter({
+      name: UNKNOWN_EVENTS,
+      help: 'Folded events of an unknown type or a newer schema version; each fold of an event counts',
+      labelNames: ['category', 'type'],
+      registers: [registry],
+    })
+  return ({ stream, type }) => counter.inc({ category: streamCategory(stream), type })
+}
+
+/** Tells how many streams the projectors of this process have on hold; NaN while the read models are unavailable. */
+export function heldStreamMetrics(
+  registry: Registry,
+  readModels: ReadModels,
+  projectors: readonly string[],
+): void {
+  const held = projectors.map(projector => ({
+    projector,
+    streams: readModels.collection(heldStreams(projector)),
+  }))
+  new Gauge({
+    name: 'gantry_held_streams',
+    help: 'Streams whose documents lack events: QUARANTINED by an event that throws, INCOMPLETE by unknown events',
+    labelNames: ['projector', 'status'],
+    registers: [registry],
+    async collect() {
+      await Promise.all(
+        held.flatMap(({ projector, streams }) =>
+          STATUSES.map(async status => {
+            this.set(
+              { projector, status },
+              await streams.count({ where: { status } }).catch(() => Number.NaN),
+            )
+          }),
+        ),
+      )
+    },
+  })
+}

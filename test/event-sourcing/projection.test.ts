@@ -1,0 +1,191 @@
+import { setTimeout } from 'node:timers/promises'
+import {
+  aggregate,
+  type EventStore,
+  EventStoreUnavailable,
+  type Log,
+  type Projector,
+  startProjector,
+} from '@gantry/event-sourcing'
+import { type ReadModels, ReadModelsUnavailable } from '@gantry/read-models'
+import { afterEach, beforeEach, expect, test, vi } from 'vitest'
+import {
+  add,
+  items,
+  type ListCommand,
+  type ListEvent,
+  type ListState,
+  listDecider,
+  openStores,
+  projectList,
+  remove,
+  type Stores,
+} from './support.ts'
+
+const log: Log = { info() {}, warn() {}, error() {} }
+let stores: Stores
+let projectors: Projector[]
+
+beforeEach(async () => {
+  stores = await openStores()
+  projectors = []
+})
+afterEach(async () => {
+  await Promise.all(projectors.map(projector => projector.stop()))
+  await stores.close()
+})
+
+/** One replica: its commands and, when it is started, its projector. */
+function replica(readModels: ReadModels = stores.readModels, eventStore: EventStore = stores.eventStore) {
+  const lists = aggregate<ListState, ListCommand, ListEvent>({
+    eventStore,
+    category: 'list',
+    decider: listDecider,
+    view: { readModels, project: projectList },
+  })
+  return {
+    run: (command: ListCommand) => lists.execute('a', command),
+    start() {
+      const projector = startProjector({
+        name: 'test.projector',
+        eventStore,
+        readModels,
+        projections: [lists.projection],
+        collections: [items],
+        holder: 'one',
+        log,
+      })
+      projectors.push(projector)
+      return projector
+    },
+  }
+}
+
+/** The log, with a subscription that is 20 ms behind. */
+const behind = (): EventStore => ({
+  ...stores.eventStore,
+  async *subscribe(options) {
+    for await (const item of stores.eventStore.subscribe(options)) {
+      await setTimeout(20)
+      yield item
+    }
+  },
+})
+
+const documents = async (readModels = stores.readModels) =>
+  (await readModels.collection(items).list({ limit: 100 }))
+    .map(({ doc }) => doc.id)
+    .toSorted((a, b) => a.localeCompare(b))
+
+/** The documents that a new installation makes of the same log. */
+async function rebuilt(): Promise<string[]> {
+  const readModels = stores.anew()
+  const projector = replica(readModels).start()
+  expect(await projector.reached(await stores.eventStore.head(), 10_000)).toBe(true)
+  return documents(readModels)
+}
+
+test('events whose projection failed are projected after a later command has been answered', async () => {
+  let isAway = false
+  const failing: ReadModels = {
+    ...stores.readModels,
+    async write(...args) {
+      if (isAway) throw new ReadModelsUnavailable('away')
+      await stores.readModels.write(...args)
+    },
+  }
+  const one = replica(failing)
+  const projector = one.start()
+  await one.run(add('v0'))
+  await vi.waitFor(async () => expect(projector.caughtUp).toBe(true))
+  isAway = true
+  await expect(one.run(add('v1'))).rejects.toThrow(ReadModelsUnavailable)
+  await expect(one.run(remove('v0'))).rejects.toThrow(ReadModelsUnavailable)
+  isAway = false
+  await one.run(add('v2'))
+  expect(await projector.reached(await stores.eventStore.head(), 10_000)).toBe(true)
+  expect(await documents()).toEqual(['v1', 'v2'])
+  expect(await rebuilt()).toEqual(['v1', 'v2'])
+})
+
+test('events that another replica appended are projected by a replica that has appended after them', async () => {
+  const one = replica(stores.readModels, behind())
+  // The other replica dies between each of its appends and the projection.
+  const other = replica({ ...stores.readModels, write: async () => {} })
+  const projector = one.start()
+  await vi.waitFor(async () => expect(projector.caughtUp).toBe(true))
+  for (let n = 0; n < 5; n++) {
+    await other.run(add(`other-${n}`))
+    await one.run(add(`one-${n}`))
+  }
+  expect(await projector.reached(await stores.eventStore.head(), 10_000)).toBe(true)
+  expect(await documents()).toEqual(await rebuilt())
+  expect(await documents()).toHaveLength(10)
+})
+
+test('an append that was repeated after later events does not hide them from the projector', async () => {
+  const dying = replica({ ...stores.readModels, write: async () => {} })
+  const command = add('v1')
+  await dying.run(command)
+  await dying.run(add('v2'))
+  const one = replica()
+  await one.run({ ...command, metadata: { ...command.metadata, repeated: true } })
+  const projector = one.start()
+  expect(await projector.reached(await stores.eventStore.head(), 10_000)).toBe(true)
+  expect(await documents()).toEqual(['v1', 'v2'])
+})
+
+test('a command that finds nothing to change shows everything that was appended before it', async () => {
+  const dying = replica({ ...stores.readModels, write: async () => {} })
+  const one = replica()
+  await one.run(add('v0'))
+  await dying.run(add('v1'))
+  await one.run(add('v2'))
+  await expect(one.run(remove('nothing'))).rejects.toMatchObject({ code: 'not-found' })
+  expect(await documents()).toEqual(['v0', 'v1', 'v2'])
+})
+
+test('events in order are projected once: the projector leaves out what a command has projected', async () => {
+  let writes = 0
+  const counting: ReadModels = {
+    ...stores.readModels,
+    async write(given, checkpoint) {
+      writes += given.length
+      await stores.readModels.write(given, checkpoint)
+    },
+  }
+  const one = replica(counting, behind())
+  for (const item of ['v0', 'v1', 'v2']) await one.run(add(item))
+  const projector = one.start()
+  // The first start makes the read models from the log.
+  await vi.waitFor(async () => expect(projector.caughtUp).toBe(true))
+  writes = 0
+  for (const item of ['v3', 'v4']) await one.run(add(item))
+  expect(await projector.reached(await stores.eventStore.head(), 10_000)).toBe(true)
+  expect(writes).toBe(2)
+})
+
+test('an append whose outcome stays unknown is projected, also when the next command follows it', async () => {
+  let isLost = false
+  const losing: EventStore = {
+    ...stores.eventStore,
+    async append(...args) {
+      const appended = await stores.eventStore.append(...args)
+      if (isLost) throw new EventStoreUnavailable('the answer is lost')
+      return appended
+    },
+    async readStream(...args) {
+      if (isLost) throw new EventStoreUnavailable('away')
+      return stores.eventStore.readStream(...args)
+    },
+  }
+  const one = replica(stores.readModels, losing)
+  await one.run(add('v0'))
+  isLost = true
+  await expect(one.run(add('v1'))).rejects.toThrow(EventStoreUnavailable)
+  isLost = false
+  await one.run(add('v2'))
+  const projector = one.start()
+  expect(await projector.reached(await stores.eventStore.head(), 10_000)).toBe(true)
+  expect(await documents()).toEqual(['v0', 'v1', 'v2'])
+})

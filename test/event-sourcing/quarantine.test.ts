@@ -1,0 +1,367 @@
+import { randomUUID } from 'node:crypto'
+import {
+  aggregate,
+  type DomainCommand,
+  type HeldStream,
+  heldStreams,
+  type Log,
+  listHeld,
+  type NewEvent,
+  type Projector,
+  projectionOfEach,
+  projectorKey,
+  type RecordedEvent,
+  requestRebuild,
+  requestRetry,
+  startProjector,
+} from '@gantry/event-sourcing'
+import { storyMetadata } from '@gantry/event-sourcing/testing'
+import type { ReadModels } from '@gantry/read-models'
+import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
+import {
+  add,
+  double,
+  items,
+  type ListCommand,
+  type ListEvent,
+  type ListState,
+  listDecider,
+  type NextListCommand,
+  type NextListEvent,
+  nextListDecider,
+  openStores,
+  projectList,
+  type Stores,
+} from './support.ts'
+
+const NAME = 'test.projector'
+const KEY = projectorKey({ name: NAME, collections: [items] })
+const errors: { details: Record<string, unknown>; message: string }[] = []
+const log: Log = {
+  info() {},
+  warn() {},
+  error: (details, message) => void errors.push({ details: details as Record<string, unknown>, message }),
+}
+
+let stores: Stores
+let projectors: Projector[]
+
+beforeEach(async () => {
+  stores = await openStores()
+  projectors = []
+  errors.length = 0
+})
+afterEach(async () => {
+  await Promise.all(projectors.map(projector => projector.stop()))
+  await stores.close()
+})
+
+const started = (
+  lists: { projection: Parameters<typeof startProjector>[0]['projections'][number] },
+  readModels: ReadModels,
+) => {
+  const projector = startProjector({
+    name: NAME,
+    eventStore: stores.eventStore,
+    readModels,
+    projections: [lists.projection],
+    collections: [items],
+    holder: randomUUID(),
+    log,
+  })
+  projectors.push(projector)
+  return projector
+}
+
+/** This release. `broken` names an item whose events throw when they are folded. */
+function release({
+  broken,
+  readModels = stores.readModels,
+}: {
+  broken?: string
+  readModels?: ReadModels
+} = {}) {
+  const unknown: RecordedEvent[] = []
+  const lists = aggregate<ListState, ListCommand, ListEvent>({
+    eventStore: stores.eventStore,
+    category: 'list',
+    decider: {
+      ...listDecider,
+      evolve(state, event, revision) {
+        if (event.data.item === broken) throw new TypeError('this item cannot be folded')
+        return listDecider.evolve(state, event, revision)
+      },
+    },
+    view: { readModels, project: projectList },
+    unknownEvent: event => unknown.push(event),
+  })
+  return {
+    unknown,
+    run: (id: string, command: ListCommand) => lists.execute(id, command),
+    load: lists.load,
+    start: () => started(lists, readModels),
+  }
+}
+
+/** The next release, which knows an event type more and writes version 2 of another. */
+function nextRelease({ readModels = stores.readModels }: { readModels?: ReadModels } = {}) {
+  const lists = aggregate<ListState, NextListCommand, NextListEvent>({
+    eventStore: stores.eventStore,
+    category: 'list',
+    decider: nextListDecider,
+    view: { readModels, project: projectList },
+  })
+  return {
+    run: (id: string, command: NextListCommand) => lists.execute(id, command),
+    load: lists.load,
+    start: () => started(lists, readModels),
+  }
+}
+
+const documents = async (readModels = stores.readModels) =>
+  Object.fromEntries(
+    (
+      await readModels.collection(items).list({ limit: 100, sort: [{ field: 'amount', direction: 'asc' }] })
+    ).map(({ doc }) => [doc.id, doc.amount]),
+  )
+const heldNow = async () => {
+  const streams: HeldStream[] = []
+  for await (const stream of listHeld(heldStreams(NAME), stores.readModels)) streams.push(stream)
+  return streams
+}
+const reachedHead = async (projector: Projector) =>
+  expect(await projector.reached(await stores.eventStore.head(), 10_000)).toBe(true)
+
+/** The documents that the next release makes of the same log in a new installation. */
+async function rebuilt() {
+  const readModels = stores.anew()
+  await reachedHead(nextRelease({ readModels }).start())
+  return documents(readModels)
+}
+
+const append = (stream: string, type: string, data: object, expected: number, metadata = {}) => {
+  const event: NewEvent = {
+    id: randomUUID(),
+    type,
+    data,
+    metadata: { actor: { id: null, name: 'test' }, requestId: 'test', at: storyMetadata.now, ...metadata },
+  }
+  return stores.eventStore.append(stream, [event], expected)
+}
+
+describe('an event of an unknown type', () => {
+  test('leaves the state as it is, is counted, and holds up neither projector nor commands', async () => {
+    const one = release()
+    await one.run('a', add('v1', 3))
+    await append('list-a', 'ItemPainted', { item: 'v1', colour: 'red' }, 0)
+    const projector = release().start()
+    await reachedHead(projector)
+    await vi.waitFor(() => expect(projector.caughtUp).toBe(true))
+    expect(await one.run('a', add('v2', 4))).toMatchObject({ revision: 2, unknown: ['ItemPainted@1'] })
+    expect((await one.load('a')).state.items).toEqual(
+      new Map([
+        ['v1', 3],
+        ['v2', 4],
+      ]),
+    )
+    expect(one.unknown.map(({ type }) => type)).toEqual(['ItemPainted'])
+    expect(await documents()).toEqual({ v1: 3, v2: 4 })
+  })
+
+  test('of a known type in a newer schema version is unknown', async () => {
+    const one = release()
+    await append('list-a', 'ItemAdded', { item: 'v1', amount: 3, times: 2 }, -1, { schemaVersion: 2 })
+    expect(await one.load('a')).toEqual({
+      state: { items: new Map() },
+      revision: 0,
+      unknown: ['ItemAdded@2'],
+    })
+    expect(one.unknown).toHaveLength(1)
+  })
+
+  test('makes the projector note that the stream is incomplete, until a release knows it', async () => {
+    const next = nextRelease()
+    await next.run('a', add('v1', 3))
+    await next.run('b', add('w1', 5))
+    await next.run('a', double('v1'))
+    const one = release()
+    await one.run('a', add('v2', 7))
+    const old = one.start()
+    await reachedHead(old)
+    expect(await heldNow()).toMatchObject([
+      { id: 'list-a', status: 'INCOMPLETE', unknown: ['ItemAdded@2', 'ItemDoubled@1'] },
+      { id: 'list-b', status: 'INCOMPLETE', unknown: ['ItemAdded@2'] },
+    ])
+    await old.stop()
+    const newer = nextRelease().start()
+    await vi.waitFor(async () => expect(await heldNow()).toEqual([]), { timeout: 10_000 })
+    await reachedHead(newer)
+    expect(await documents()).toEqual({ v1: 60, v2: 7, w1: 50 })
+    expect(await documents()).toEqual(await rebuilt())
+  })
+})
+
+describe('a document of an incomplete state', () => {
+  test('is replaced at the same revision by a release that knows the event, never the reverse', async () => {
+    const [one, next] = [release(), nextRelease()]
+    await next.run('a', add('v1', 1))
+    await next.run('a', double('v1'))
+    // This release does not know the first event of v1, and writes its document without it.
+    await one.run('a', add('v1', 2))
+    const before = release()
+    await next.start().reached(await stores.eventStore.head(), 10_000)
+    await next.run('a', double('v1'))
+    expect(await documents()).toEqual({ v1: 4 })
+
+    // A rebuild by this release may remove nothing of what the next one has written at the same revision.
+    await Promise.all(projectors.map(projector => projector.stop()))
+    const rebuilding = before.start()
+    const done = await requestRebuild(NAME, stores.readModels, randomUUID())
+    await vi.waitFor(async () => expect(await done()).toBe(true), { timeout: 10_000 })
+    await reachedHead(rebuilding)
+    expect(await documents()).toEqual({ v1: 4 })
+  })
+})
+
+describe('an event that throws while it is folded', () => {
+  test('quarantines its stream alone: documents stay, commands are refused, other streams continue', async () => {
+    const healthy = release()
+    await healthy.run('a', add('v1', 1))
+    await healthy.run('b', add('w1', 1))
+    await healthy.run('a', add('bad', 2))
+    await healthy.run('b', add('w2', 2))
+    await stores.readModels.drop(items)
+
+    const one = release({ broken: 'bad' })
+    const projector = one.start()
+    await reachedHead(projector)
+    await vi.waitFor(() => expect(projector.caughtUp).toBe(true))
+    expect(await documents()).toEqual({ w1: 1, w2: 2 })
+    await expect(one.run('a', add('v3'))).rejects.toMatchObject({ code: 'stream-quarantined' })
+    await one.run('b', add('w3', 3))
+    await reachedHead(projector)
+    expect(await documents()).toEqual({ w1: 1, w2: 2, w3: 3 })
+    const [event] = await stores.eventStore.readStream('list-a', 1)
+    expect(await heldNow()).toEqual([
+      {
+        id: 'list-a',
+        status: 'QUARANTINED',
+        event: event?.id,
+        type: 'ItemAdded',
+        revision: 1,
+        position: event?.position,
+        reason: 'TypeError: this item cannot be folded',
+        unknown: [],
+      },
+    ])
+    expect(errors).toMatchObject([
+      {
+        details: {
+          stream: 'list-a',
+          position: event?.position,
+          reason: 'TypeError: this item cannot be folded',
+        },
+        message: 'a stream is quarantined: an event cannot be processed',
+      },
+    ])
+  })
+
+  test('keeps the documents that the stream had', async () => {
+    const healthy = release()
+    await healthy.run('a', add('v1', 1))
+    const projector = healthy.start()
+    await reachedHead(projector)
+    await projector.stop()
+    await append('list-a', 'ItemAdded', { item: 'bad', amount: 1 }, 0)
+    await reachedHead(release({ broken: 'bad' }).start())
+    expect(await heldNow()).toHaveLength(1)
+    expect(await documents()).toEqual({ v1: 1 })
+  })
+
+  test('is retried when asked; a stream that still throws stays in quarantine, and is reported once', async () => {
+    await append('list-a', 'ItemAdded', { item: 'bad', amount: 1 }, -1)
+    await reachedHead(release({ broken: 'bad' }).start())
+    const done = await requestRetry(NAME, stores.readModels, randomUUID())
+    await vi.waitFor(async () => expect(await done()).toBe(true), { timeout: 10_000 })
+    expect(await heldNow()).toHaveLength(1)
+    expect(errors).toHaveLength(1)
+  })
+
+  test('is released by a start of a release that can fold it, with all documents of its stream', async () => {
+    const healthy = release()
+    await healthy.run('a', add('v1', 1))
+    await healthy.run('a', add('bad', 2))
+    await healthy.run('a', add('v3', 3))
+    await stores.readModels.drop(items)
+    const broken = release({ broken: 'bad' }).start()
+    await reachedHead(broken)
+    expect(await documents()).toEqual({})
+    await broken.stop()
+    const mended = release()
+    await reachedHead(mended.start())
+    await vi.waitFor(async () => expect(await heldNow()).toEqual([]), { timeout: 10_000 })
+    expect(await documents()).toEqual({ v1: 1, bad: 2, v3: 3 })
+    await mended.run('a', add('v4', 4))
+    expect(await documents()).toMatchObject({ v4: 4 })
+  })
+
+  test('that throws in a projection of single events quarantines its stream for that projector', async () => {
+    await append('list-a', 'ItemAdded', { item: 'v1', amount: 1 }, -1)
+    await append('list-b', 'ItemAdded', { item: 'bad', amount: 1 }, -1)
+    await append('list-c', 'ItemAdded', { item: 'v2', amount: 2 }, -1)
+    const each = projectionOfEach('list', ({ data }) => {
+      const { item, amount } = data as { item: string; amount: number }
+      if (item === 'bad') throw new TypeError('cannot be projected')
+      return [{ collection: items, id: item, doc: { id: item, amount } as { id: string }, revision: 0 }]
+    })
+    await reachedHead(started({ projection: each }, stores.readModels))
+    expect(await documents()).toEqual({ v1: 1, v2: 2 })
+    expect(await heldNow()).toMatchObject([{ id: 'list-b', reason: 'TypeError: cannot be projected' }])
+  })
+})
+
+describe('an upcaster', () => {
+  test('brings older events to the newest version before they are folded', async () => {
+    await append('list-a', 'ItemAdded', { item: 'v1', amount: 3 }, -1)
+    const next = nextRelease()
+    await next.run('a', add('v2', 3))
+    expect((await next.load('a')).state.items).toEqual(
+      new Map([
+        ['v1', 3],
+        ['v2', 30],
+      ]),
+    )
+    const [first, second] = await stores.eventStore.readStream('list-a')
+    expect(first?.metadata.schemaVersion).toBeUndefined()
+    expect(second?.metadata.schemaVersion).toBe(2)
+  })
+
+  test('that throws quarantines the stream of the event', async () => {
+    await append('list-a', 'ItemAdded', { item: 'v1', amount: 3 }, -1)
+    const lists = aggregate<ListState, DomainCommand, NextListEvent>({
+      eventStore: stores.eventStore,
+      category: 'list',
+      decider: {
+        ...nextListDecider,
+        events: {
+          ...nextListDecider.events,
+          ItemAdded: [
+            () => {
+              throw new RangeError('no unit')
+            },
+          ],
+        },
+      } as never,
+    })
+    await expect(lists.load('a')).rejects.toMatchObject({
+      code: 'stream-quarantined',
+      reason: 'RangeError: no unit',
+    })
+  })
+})
+
+test('the checkpoint goes on past a quarantined stream, so that a restart does not begin before it', async () => {
+  await append('list-a', 'ItemAdded', { item: 'bad', amount: 1 }, -1)
+  await reachedHead(release({ broken: 'bad' }).start())
+  expect(await stores.readModels.checkpoints.get(KEY)).toBe(await stores.eventStore.head())
+})

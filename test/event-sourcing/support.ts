@@ -1,0 +1,151 @@
+import { randomUUID } from 'node:crypto'
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { sqliteEventStore, sqliteReadModels } from '@gantry/embedded'
+import {
+  type Decider,
+  type DomainCommand,
+  type EventStore,
+  type Project,
+  Refusal,
+} from '@gantry/event-sourcing'
+import { storyMetadata } from '@gantry/event-sourcing/testing'
+import { defineCollection, type ReadModels, type Write } from '@gantry/read-models'
+
+/** A list with items: like an API with its versions, a document of an item is written by the events of the item only. */
+export type ListEvent =
+  | { type: 'ItemAdded'; data: { item: string; amount: number } }
+  | { type: 'ItemRemoved'; data: { item: string } }
+export type ListState = { items: ReadonlyMap<string, number> }
+export type ListCommand = DomainCommand &
+  ({ type: 'AddItem'; item: string; amount: number } | { type: 'RemoveItem'; item: string })
+
+export const listDecider: Decider<ListState, ListCommand, ListEvent> = {
+  initial: { items: new Map() },
+  events: { ItemAdded: [], ItemRemoved: [] },
+  decide({ items }, command) {
+    const { item } = command
+    if (command.type === 'AddItem') return [{ type: 'ItemAdded', data: { item, amount: command.amount } }]
+    if (!items.has(item)) throw new Refusal('not-found')
+    return [{ type: 'ItemRemoved', data: { item } }]
+  },
+  evolve(state, event) {
+    const items = new Map(state.items)
+    switch (event.type) {
+      case 'ItemAdded':
+        return { items: items.set(event.data.item, event.data.amount) }
+      case 'ItemRemoved':
+        items.delete(event.data.item)
+        return { items }
+      default:
+        event satisfies never
+        return state
+    }
+  },
+}
+
+export interface ItemDocument {
+  id: string
+  amount: number
+}
+export const items = defineCollection<ItemDocument>({
+  name: 'test.items',
+  version: 1,
+  fields: { amount: 'number' },
+})
+export const projectList: Project<ListState, { type: string; data: { item: string } }> = (
+  _id,
+  { state, revision },
+  events,
+) =>
+  [...new Set(events.map(({ data }) => data.item))].map((item): Write => {
+    const amount = state.items.get(item)
+    const doc: ItemDocument | null = amount === undefined ? null : { id: item, amount }
+    return { collection: items, id: item, doc, revision }
+  })
+
+export const add = (item: string, amount = 1): ListCommand => ({
+  type: 'AddItem',
+  item,
+  amount,
+  metadata: { ...storyMetadata, commandId: randomUUID() },
+})
+export const remove = (item: string): ListCommand => ({
+  type: 'RemoveItem',
+  item,
+  metadata: { ...storyMetadata, commandId: randomUUID() },
+})
+
+/**
+ * The next release of the list: an event type more, and a version 2 of ItemAdded with a factor. It writes documents of
+ * the same shape.
+ */
+export type NextListEvent =
+  | { type: 'ItemAdded'; data: { item: string; amount: number; times: number } }
+  | { type: 'ItemRemoved'; data: { item: string } }
+  | { type: 'ItemDoubled'; data: { item: string } }
+export type NextListCommand = ListCommand | (DomainCommand & { type: 'DoubleItem'; item: string })
+
+export const nextListDecider: Decider<ListState, NextListCommand, NextListEvent> = {
+  initial: { items: new Map() },
+  events: { ItemAdded: [data => ({ ...data, times: 1 })], ItemRemoved: [], ItemDoubled: [] },
+  decide({ items }, command) {
+    const { item } = command
+    if (command.type === 'AddItem')
+      return [{ type: 'ItemAdded', data: { item, amount: command.amount, times: 10 } }]
+    if (!items.has(item)) throw new Refusal('not-found')
+    return [{ type: command.type === 'DoubleItem' ? 'ItemDoubled' : 'ItemRemoved', data: { item } }]
+  },
+  evolve(state, event) {
+    const items = new Map(state.items)
+    switch (event.type) {
+      case 'ItemAdded':
+        return { items: items.set(event.data.item, event.data.amount * event.data.times) }
+      case 'ItemDoubled':
+        return { items: items.set(event.data.item, (items.get(event.data.item) ?? 0) * 2) }
+      case 'ItemRemoved':
+        items.delete(event.data.item)
+        return { items }
+      default:
+        event satisfies never
+        return state
+    }
+  },
+}
+
+export const double = (item: string): NextListCommand => ({
+  type: 'DoubleItem',
+  item,
+  metadata: { ...storyMetadata, commandId: randomUUID() },
+})
+
+export interface Stores {
+  eventStore: EventStore
+  readModels: ReadModels
+  /** Other read models, which a rebuild of the same log fills. */
+  anew(): ReadModels
+  close(): Promise<void>
+}
+
+/** A log and read models in files of their own. */
+export async function openStores(): Promise<Stores> {
+  const folder = await mkdtemp(join(tmpdir(), 'gantry-event-sourcing-'))
+  const eventStore = sqliteEventStore({ path: join(folder, 'events.db') })
+  const opened: ReadModels[] = []
+  const anew = () => {
+    const readModels = sqliteReadModels({ path: join(folder, `read-models-${opened.length}.db`) })
+    opened.push(readModels)
+    return readModels
+  }
+  return {
+    eventStore,
+    readModels: anew(),
+    anew,
+    async close() {
+      await eventStore.close()
+      await Promise.all(opened.map(readModels => readModels.close()))
+      await rm(folder, { recursive: true })
+    },
+  }
+}
