@@ -17,6 +17,7 @@ import { Trouble } from './trouble.mjs'
 const programs = {
   start: 'services/standalone/src/main.ts',
   rebuild: 'services/standalone/src/rebuild.ts',
+  quarantine: 'services/standalone/src/quarantine.ts',
   'rotate-keys': 'services/standalone/src/rotate-keys.ts',
   demo: 'packages/demo/src/main.ts',
   receiver: 'packages/demo/src/receiver.ts',

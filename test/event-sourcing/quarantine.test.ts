@@ -281,7 +281,7 @@ describe('an event that throws while it is folded', () => {
   test('is retried when asked; a stream that still throws stays in quarantine, and is reported once', async () => {
     await append('list-a', 'ItemAdded', { item: 'bad', amount: 1 }, -1)
     await reachedHead(release({ broken: 'bad' }).start())
-    const done = await requestRetry(NAME, stores.readModels, randomUUID())
+    const done = await requestRetry(NAME, stores.readModels, { id: randomUUID() })
     await vi.waitFor(async () => expect(await done()).toBe(true), { timeout: 10_000 })
     expect(await heldNow()).toHaveLength(1)
     expect(errors).toHaveLength(1)

@@ -107,14 +107,14 @@ export function startProjector(given: ProjectorOptions): Projector {
         await checkpoints.save(`${name}.rebuild.done`, goal, lease)
       }
       const retry = await requestedRetry(given.name, readModels)
-      await retryHeld(options, lease, held)
+      await retryHeld(options, { lease, signal: held, stream: retry.isDone ? undefined : retry.stream })
       if (held.aborted) return
-      if (retry !== undefined) await retryDone(given.name, readModels, retry)
+      if (!retry.isDone) await retryDone(given.name, readModels, retry)
       const stale = new AbortController()
       const looking = setInterval(async () => {
         const asked = [wanted(), requestedRetry(given.name, readModels), checkpoints.get(name)] as const
         const found = await Promise.all(asked).catch(() => undefined)
-        if (found && (found[0] !== goal || found[1] !== retry || found[2] === undefined)) stale.abort()
+        if (found && (found[0] !== goal || found[1].id !== retry.id || found[2] === undefined)) stale.abort()
       }, LOOK_MS)
       try {
         await follow(options, { lease, signal: AbortSignal.any([held, stale.signal]) })
@@ -185,10 +185,14 @@ async function rebuild(options: Running, lease: Lease, signal: AbortSignal): Pro
  * Projects held streams again from their first event. A stream that is incomplete is left until a release knows one of
  * its unknown events.
  */
-async function retryHeld(options: Running, lease: Lease, signal: AbortSignal): Promise<void> {
+async function retryHeld(
+  options: Running,
+  { lease, signal, stream: only }: { lease: Lease; signal: AbortSignal; stream: string | undefined },
+): Promise<void> {
   const { name, key, eventStore, readModels, byCategory, log } = options
   for await (const stream of listHeld(options.held, readModels)) {
     if (signal.aborted) return
+    if (only !== undefined && stream.id !== only) continue
     const projection = byCategory.get(streamCategory(stream.id))
     if (!projection) continue
     if (stream.status === 'INCOMPLETE' && !stream.unknown.some(projection.knows)) continue

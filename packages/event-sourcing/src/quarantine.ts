@@ -83,23 +83,38 @@ export async function* listHeld(definition: HeldStreams, readModels: ReadModels)
 const requested = (projector: string) => `${projector}.retry.requested`
 const done = (projector: string) => `${projector}.retry.done`
 
-/** The retry that was asked for last; undefined when none was. */
-export const requestedRetry = (projector: string, { checkpoints }: ReadModels) =>
-  checkpoints.get(requested(projector))
+export interface RetryRequest {
+  /** Unique for each request. */
+  id: string
+  /** Only this stream; all when left out. */
+  stream?: string | undefined
+}
 
-export const retryDone = (projector: string, { checkpoints }: ReadModels, retry: string) =>
-  checkpoints.save(done(projector), retry)
+/** The retry that was asked for last, and whether it has been carried out. */
+export async function requestedRetry(
+  projector: string,
+  { checkpoints }: ReadModels,
+): Promise<RetryRequest & { isDone: boolean }> {
+  const [asked = '', finished] = await Promise.all([
+    checkpoints.get(requested(projector)),
+    checkpoints.get(done(projector)),
+  ])
+  const [id = '', ...stream] = asked.split(' ')
+  return { id, stream: stream.length > 0 ? stream.join(' ') : undefined, isDone: id === (finished ?? '') }
+}
+
+export const retryDone = (projector: string, { checkpoints }: ReadModels, { id }: RetryRequest) =>
+  checkpoints.save(done(projector), id)
 
 /**
- * Asks the projector, in whatever process it runs, to project its held streams again from their first event.
- * @param id unique for each request
+ * Asks the projector, in whatever process it runs, to project held streams again from their first event.
  * @returns a function that tells whether that has happened
  */
 export async function requestRetry(
   projector: string,
   { checkpoints }: ReadModels,
-  id: string,
+  { id, stream }: RetryRequest,
 ): Promise<() => Promise<boolean>> {
-  await checkpoints.save(requested(projector), id)
+  await checkpoints.save(requested(projector), stream === undefined ? id : `${id} ${stream}`)
   return async () => (await checkpoints.get(done(projector))) === id
 }

@@ -6,6 +6,7 @@ import type { Logger } from 'pino'
 import { compose } from './composition.ts'
 import { openDataFolder, sealDataFolder } from './data-folder.ts'
 import { startDeploymentAgent } from './deployment-agent.ts'
+import { answerQuarantine, quarantine } from './quarantining.ts'
 import { answerRebuilds } from './rebuilding.ts'
 import type { Settings } from './settings.ts'
 
@@ -63,8 +64,10 @@ export async function startStandalone(
   const agent = startDeploymentAgent(bus, log)
   const projectors = services.flatMap(service => service.projectors)
   const stopRebuilds = answerRebuilds(bus, projectors, dependencies.readModels)
+  const stopQuarantine = answerQuarantine(bus, quarantine(dependencies.readModels, projectors))
   const stop = async () => {
     stopRebuilds()
+    stopQuarantine()
     await edge.stop()
     await app.close()
     await agent.stop()

@@ -1,0 +1,86 @@
+import { randomUUID } from 'node:crypto'
+import { DataFolderRefused } from '@gantry/embedded'
+import { EventStoreUnavailable } from '@gantry/event-sourcing'
+import { openBus, openStores, processSettings, storeSettings } from '@gantry/hosting'
+import { identitySettings } from '@gantry/identity'
+import { NoResponder, RequestTimeout } from '@gantry/messaging'
+import { notifierSettings } from '@gantry/notifier'
+import { type ReadModels, ReadModelsUnavailable } from '@gantry/read-models'
+import { type Dependencies, processLog, readSettings, SettingsRefused } from '@gantry/service-kit'
+import { Registry } from 'prom-client'
+import { compose, servicesOver } from './composition.ts'
+import type { DataFolder } from './data-folder.ts'
+import type { Settings } from './settings.ts'
+
+/** The read models of an installation and the projectors that write them, for a command of operators. */
+export interface Installation {
+  readModels: ReadModels
+  /** Names of the projectors of all services. */
+  projectors: readonly string[]
+  /** Starts the projectors where the command has the data folder to itself; elsewhere the services run them. */
+  startProjectors(): Promise<void>
+  close(): Promise<void>
+}
+
+/** Settings of a single service: the command runs best in the environment of one. */
+const servicesSchema = processSettings.extend({
+  ...storeSettings.shape,
+  ...identitySettings.shape,
+  ...notifierSettings.shape,
+})
+
+/** A data folder that no running service uses. */
+export function stoppedInstallation(settings: Settings, folder: DataFolder): Installation {
+  const composed = compose(settings, folder, processLog({ level: settings.LOG_LEVEL }))
+  return {
+    readModels: composed.dependencies.readModels,
+    projectors: composed.services.flatMap(service => service.projectors),
+    async startProjectors() {
+      await Promise.all(composed.services.map(service => service.start('projectors')))
+    },
+    close: composed.close,
+  }
+}
+
+/** Services that are processes of their own, on the stores that the settings name. @throws SettingsRefused */
+export async function servicesInstallation(name: string): Promise<Installation> {
+  const settings = readSettings(servicesSchema, process.env)
+  const log = processLog({ level: 'silent' })
+  const stores = openStores(settings)
+  for (const { check } of stores.engines) await check()
+  const { store: bus } = openBus(settings, { name, log })
+  const dependencies: Dependencies = {
+    ...stores,
+    bus,
+    now: () => new Date(),
+    newId: randomUUID,
+    log,
+    holder: name,
+    encryptionKey: settings.ENCRYPTION_KEY,
+    metrics: new Registry(),
+  }
+  const { services } = servicesOver(dependencies, stores.blobs(), settings)
+  return {
+    readModels: stores.readModels,
+    projectors: services.flatMap(service => service.projectors),
+    async startProjectors() {},
+    async close() {
+      await Promise.all(services.map(service => service.stop()))
+      await Promise.all([stores.close(), bus.close()])
+    },
+  }
+}
+
+/** Whether no process answered a request on the bus: the service is not running. */
+export const isUnanswered = (error: unknown): boolean =>
+  error instanceof NoResponder || error instanceof RequestTimeout
+
+/** Whether an error says itself what is wrong: with a setting, a folder or a backing store. */
+export function isExpected(error: unknown): error is Error {
+  return (
+    error instanceof DataFolderRefused ||
+    error instanceof SettingsRefused ||
+    error instanceof EventStoreUnavailable ||
+    error instanceof ReadModelsUnavailable
+  )
+}

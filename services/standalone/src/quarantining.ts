@@ -1,0 +1,69 @@
+import { type HeldStream, heldStreams, listHeld, requestRetry } from '@gantry/event-sourcing'
+import type { Bus, Json } from '@gantry/messaging'
+import type { ReadModels } from '@gantry/read-models'
+import { z } from 'zod'
+
+/** The question of the command to the running service. */
+const SUBJECT = 'standalone.quarantine'
+const TIMEOUT_MS = 5_000
+
+/** A held stream and the projector that holds it. */
+export type Held = HeldStream & { projector: string }
+
+/** Held streams of several projectors, and the retry of one of them or of all. */
+export interface Quarantine {
+  /** Sorted by stream. */
+  list(): Promise<Held[]>
+  /**
+   * Asks the projectors to project their held streams again.
+   * @param id unique for each request; the same id asks how far it is
+   * @param stream only this one; all when left out
+   * @returns names of projectors that have not answered yet
+   */
+  retry(id: string, stream?: string): Promise<string[]>
+}
+
+export function quarantine(readModels: ReadModels, projectors: readonly string[]): Quarantine {
+  const definitions = projectors.map(projector => ({ projector, definition: heldStreams(projector) }))
+  const retries = new Map<string, (() => Promise<boolean>)[]>()
+  return {
+    async list() {
+      const streams: Held[] = []
+      for (const { projector, definition } of definitions)
+        for await (const stream of listHeld(definition, readModels)) streams.push({ ...stream, projector })
+      return streams.toSorted((a, b) => (a.id < b.id ? -1 : 1))
+    },
+    async retry(id, stream) {
+      let looks = retries.get(id)
+      if (!looks) {
+        looks = await Promise.all(projectors.map(name => requestRetry(name, readModels, { id, stream })))
+        retries.set(id, looks)
+      }
+      const states = await Promise.all(looks.map(isDone => isDone()))
+      return projectors.filter((_, index) => !states[index])
+    },
+  }
+}
+
+const Question = z.object({ retry: z.object({ id: z.string(), stream: z.string().optional() }).optional() })
+
+/** Lets the command in another process ask this one, which alone may use the stores. */
+export function answerQuarantine(bus: Bus, own: Quarantine): () => void {
+  return bus.respond(SUBJECT, async asked => {
+    const { retry } = Question.parse(asked)
+    const answer = retry ? { waiting: await own.retry(retry.id, retry.stream) } : { held: await own.list() }
+    return answer as unknown as Json
+  })
+}
+
+/** The quarantine of the running service. Its calls @throw NoResponder or RequestTimeout where none runs. */
+export function quarantineOver(bus: Bus): Quarantine {
+  const ask = async (question: Json) =>
+    (await bus.request(SUBJECT, question, { timeoutMs: TIMEOUT_MS })) as unknown
+  return {
+    list: async () => ((await ask({})) as { held: Held[] }).held,
+    retry: async (id, stream) =>
+      ((await ask({ retry: { id, ...(stream !== undefined && { stream }) } })) as { waiting: string[] })
+        .waiting,
+  }
+}

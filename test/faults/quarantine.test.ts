@@ -1,0 +1,137 @@
+import { spawn } from 'node:child_process'
+import { randomUUID } from 'node:crypto'
+import { once } from 'node:events'
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { sqliteEventStore } from '@gantry/embedded'
+import { type ServiceProcess, startServiceProcess } from '@gantry/standalone/testing'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+
+const PROGRAM = join(import.meta.dirname, '../../services/standalone/src/quarantine.ts')
+
+let folder: string
+let service: ServiceProcess
+let broken: string
+let healthy: string
+
+const send = (path: string, init: RequestInit = {}) =>
+  fetch(`${service.url}${path}`, {
+    ...init,
+    headers: { authorization: service.authorization, 'content-type': 'application/json' },
+  })
+const created = async (name: string) => {
+  const body = JSON.stringify({ name, displayName: name, status: 'ACTIVE', tags: [] })
+  const answer = await send('/apis', { method: 'POST', body })
+  expect(answer.status).toBe(201)
+  return ((await answer.json()) as { id: string }).id
+}
+
+/** npm run quarantine */
+async function quarantine(...args: string[]) {
+  const { MESSAGING_URL: _, ...environment } = process.env
+  const child = spawn(process.execPath, [PROGRAM, ...args], { env: { ...environment, DATA_DIR: folder } })
+  let output = ''
+  for (const stream of [child.stdout, child.stderr]) stream.on('data', chunk => (output += chunk))
+  const [code] = await once(child, 'close')
+  return { code, output }
+}
+
+/** Appends an event that no release can fold, as a damaged log would have it, while the service is stopped. */
+async function damage(stream: string, type: string, data: object): Promise<void> {
+  const eventStore = sqliteEventStore({ path: join(folder, 'events.db'), alone: true })
+  const revision = (await eventStore.readStream(stream)).length - 1
+  const metadata = { actor: { id: null, name: 'test' }, requestId: 'test', at: new Date().toISOString() }
+  await eventStore.append(stream, [{ id: randomUUID(), type, data, metadata }], revision)
+  await eventStore.close()
+}
+
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'gantry-quarantine-'))
+  service = await startServiceProcess(folder)
+  broken = await created('broken')
+  healthy = await created('healthy')
+  await service.stop()
+  // The data of the first event cannot be read; the type of the second one comes with a later release.
+  await damage(`api-${broken}`, 'ProductJoined', null as unknown as object)
+  await damage(`api-${healthy}`, 'ApiArchived', { archivedAt: '2026-11-21T10:00:00.000Z' })
+  service = await startServiceProcess(folder)
+})
+afterAll(async () => {
+  await service.stop()
+  await rm(folder, { recursive: true })
+})
+
+test('the service becomes ready; a quarantined API is read as it was and refuses changes, others continue', async () => {
+  expect((await send('/health/ready')).status).toBe(200)
+  expect((await send(`/apis/${broken}`)).status).toBe(200)
+  const refused = await send(`/apis/${broken}`, {
+    method: 'PUT',
+    body: JSON.stringify({ name: 'broken', displayName: 'Changed', status: 'ACTIVE', tags: [] }),
+  })
+  expect(refused.status).toBe(503)
+  expect(refused.headers.get('retry-after')).not.toBeNull()
+  expect(await refused.json()).toMatchObject({
+    code: 'stream-quarantined',
+    detail: `event 1 of stream api-${broken} cannot be processed; "npm run quarantine -- list" tells why`,
+  })
+  const changed = await send(`/apis/${healthy}`, {
+    method: 'PUT',
+    body: JSON.stringify({ name: 'healthy', displayName: 'Changed', status: 'ACTIVE', tags: [] }),
+  })
+  expect(changed.status).toBe(200)
+  expect(await (await send(`/apis/${healthy}`)).json()).toMatchObject({ displayName: 'Changed' })
+})
+
+test('metrics count the held streams and the events that are not known', async () => {
+  const metrics = await (await send('/metrics')).text()
+  expect(metrics).toMatch(/^gantry_held_streams\{projector="catalog\.projector",status="QUARANTINED"\} 1$/m)
+  expect(metrics).toMatch(/^gantry_held_streams\{projector="catalog\.projector",status="INCOMPLETE"\} 1$/m)
+  expect(metrics).toMatch(/^gantry_held_streams\{projector="identity\.projector",status="QUARANTINED"\} 0$/m)
+  expect(metrics).toMatch(/^gantry_unknown_events_total\{category="api",type="ApiArchived"\} [1-9]/m)
+})
+
+const expectListed = async () => {
+  const { code, output } = await quarantine('list')
+  expect(output).toMatch(
+    new RegExp(
+      `^api-${broken}  QUARANTINED  catalog.projector\n  event 1 ProductJoined at position \\d+: TypeError: .+$`,
+      'm',
+    ),
+  )
+  expect(output).toMatch(
+    new RegExp(
+      `^api-${healthy}  INCOMPLETE  catalog.projector\n  event \\d .*unknown to this release: ApiArchived@1$`,
+      'm',
+    ),
+  )
+  expect(output).toMatch(/^1 quarantined, 1 incomplete$/m)
+  expect(code).toBe(0)
+}
+
+test('the command lists held streams of the running service, and retries them', async () => {
+  await expectListed()
+  const { code, output } = await quarantine('retry', `api-${broken}`)
+  expect(output).toMatch(/^0 of 1 released$/m)
+  expect(code).toBe(1)
+  const { output: json } = await quarantine('list', '--json')
+  expect(JSON.parse(json)).toHaveLength(2)
+})
+
+test('the command refuses what it does not know', async () => {
+  expect(await quarantine('retry', 'api-none')).toEqual({
+    code: 1,
+    output: 'gantry quarantine: the stream api-none is not held: see "list"\n',
+  })
+  const { code, output } = await quarantine('forget')
+  expect(output).toMatch(/^gantry quarantine: usage: npm run quarantine -- list/)
+  expect(code).toBe(2)
+})
+
+test('the command works on the data folder of a stopped service as well', async () => {
+  await service.stop()
+  await expectListed()
+  expect(await quarantine('retry')).toMatchObject({ code: 1 })
+  await expectListed()
+  service = await startServiceProcess(folder)
+})
