@@ -1,5 +1,6 @@
 import { type Decider, type DomainCommand, Refusal } from './decider.ts'
 import type { DomainEvent, RecordedEvent } from './event.ts'
+import type { Log } from './follower.ts'
 import { schemaName, upcast } from './schema.ts'
 
 /** A state and the revision of the last event folded into it; -1 when the stream does not exist. */
@@ -54,5 +55,16 @@ export function folding<State, Command extends DomainCommand, Event extends Doma
       revision = event.revision
     }
     return unknown ? { state, revision, unknown } : { state, revision }
+  }
+}
+
+/**
+ * Lets work on many streams go on past one that is quarantined.
+ * @returns a handler for a promise's `catch` that rethrows every other error
+ */
+export function pastQuarantine(log: Pick<Log, 'warn'>): (error: unknown) => undefined {
+  return error => {
+    if (!(error instanceof StreamQuarantined)) throw error
+    log.warn({ stream: error.event.stream, reason: error.reason }, 'left out a quarantined stream')
   }
 }

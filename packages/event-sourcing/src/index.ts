@@ -31,7 +31,7 @@ export {
   type SubscriptionItem,
   WrongExpectedRevision,
 } from './event-store.ts'
-export { type Snapshot, StreamQuarantined } from './fold.ts'
+export { pastQuarantine, type Snapshot, StreamQuarantined } from './fold.ts'
 export { type LeaseOptions, type Log, supervise, underLease, type Worker } from './follower.ts'
 export { nameUuids } from './name-uuid.ts'
 export { type Conditional, requireRevision } from './precondition.ts'

@@ -135,6 +135,7 @@ export function identityService(dependencies: Dependencies, settings: ServiceSet
     fence: (id, metadata) =>
       user.execute(id, { type: 'FenceRemoval', metadata: { ...metadata, commandId: newId() } }),
     newId,
+    log,
   })
   const token = aggregate<TokenState, TokenCommand, TokenEvent>({
     eventStore,
@@ -233,7 +234,7 @@ export function identityService(dependencies: Dependencies, settings: ServiceSet
         reply.header('cache-control', 'no-cache').send(await keys.jwks()),
       )
     },
-    async start() {
+    async start(only) {
       const common = { eventStore, readModels, holder, log }
       projector = startProjector({
         ...common,
@@ -247,9 +248,9 @@ export function identityService(dependencies: Dependencies, settings: ServiceSet
         projections: auditProjections,
         collections: [auditLog],
       })
+      workers.push(projector, auditor)
+      if (only === 'projectors') return
       workers.push(
-        projector,
-        auditor,
         rotation.start(),
         startRelay({ ...common, bus, name: 'identity.relay', streamPrefixes: ['user-'], publicEvents }),
       )

@@ -193,7 +193,7 @@ export function notifierService(
   let projector: Projector | undefined
   let reactor: Worker | undefined
   let recoverer: Worker | undefined
-  let followers: Worker[] = []
+  const followers: Worker[] = []
 
   return {
     name: 'notifier',
@@ -205,7 +205,7 @@ export function notifierService(
       recoveryRoutes(route, { recovery, bus, ...views })
       platformEventRoutes(route, receive)
     },
-    async start() {
+    async start(only) {
       const common = { eventStore, readModels, holder, log }
       const projecting = startProjector({
         ...common,
@@ -214,11 +214,10 @@ export function notifierService(
         collections: [webhooks, deliveries, recoveries],
       })
       projector = projecting
+      followers.push(projecting)
+      if (only === 'projectors') return
       const streamPrefixes = ['webhook-', 'platformevent-', 'delivery-', 'recovery-']
-      followers = [
-        projecting,
-        startRelay({ ...common, bus, name: 'notifier.relay', streamPrefixes, publicEvents }),
-      ]
+      followers.push(startRelay({ ...common, bus, name: 'notifier.relay', streamPrefixes, publicEvents }))
       dispatch.start()
       recoverer = startRecoverer({
         recovery,

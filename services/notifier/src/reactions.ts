@@ -1,5 +1,11 @@
 import { CloudEvent, isEventType, PublicEvent, subjects } from '@gantry/contracts'
-import { AppendTooLarge, type CommandMetadata, type Log, Refusal } from '@gantry/event-sourcing'
+import {
+  AppendTooLarge,
+  type CommandMetadata,
+  type Log,
+  pastQuarantine,
+  Refusal,
+} from '@gantry/event-sourcing'
 import type { Message, StoredMessage } from '@gantry/messaging'
 import { type Collection, ReadModelsUnavailable } from '@gantry/read-models'
 import { z } from 'zod'
@@ -75,7 +81,8 @@ export function reactionsOf(options: Reacting): (message: StoredMessage) => Prom
             committedAt,
             resource: subject,
           }
-          await dispatcher.deliver(doc, made, metadata())
+          // A quarantined delivery exists already, and must not keep the event from the other webhooks.
+          await dispatcher.deliver(doc, made, metadata()).catch(pastQuarantine(log))
         }),
       )
       if (targets.length < PAGE) return

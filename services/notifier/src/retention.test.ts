@@ -181,7 +181,7 @@ test('a log that still tells of removed streams, as EventStoreDB before its scav
 test('a delivery that somebody has sent again stays, though its record does not say so yet', async () => {
   const host = await hostNotifier({}, { start: false })
   closing.push(() => host.close())
-  const { eventStore, readModels, newId } = host.dependencies
+  const { eventStore, readModels, newId, log } = host.dependencies
   const opened = (saysSo: boolean) =>
     aggregate<DeliveryState, DeliveryCommand, DeliveryEvent>({
       eventStore,
@@ -200,7 +200,7 @@ test('a delivery that somebody has sent again stays, though its record does not 
 
   const records = readModels.collection(deliveries)
   const { signal } = new AbortController()
-  await removeFinished({ delivery, deliveries: records, before: '2099-01-01T00:00:00.000Z', signal })
+  await removeFinished({ delivery, deliveries: records, before: '2099-01-01T00:00:00.000Z', signal, log })
 
   expect((await delivery.load(again)).state.status).toBe('RETRYING')
   expect(await records.get(again)).toBeDefined()

@@ -63,7 +63,7 @@ describe('the removal of a global administrator', () => {
 
 test('a removal that is decided again at another revision is announced again, under the same command', async () => {
   const identity = await hostIdentity()
-  const { eventStore, newId } = identity.host.dependencies
+  const { eventStore, newId, log } = identity.host.dependencies
   const state = evolveUser(
     initialUser,
     {
@@ -89,6 +89,7 @@ test('a removal that is decided again at another revision is announced again, un
     load: grace,
     fence: grace,
     newId,
+    log,
   })
   const repeated = { ...metadata, repeated: true }
   await leave('ada', 3, repeated)

@@ -2,6 +2,8 @@ import {
   type Aggregate,
   type CommandMetadata,
   type Decider,
+  type Log,
+  pastQuarantine,
   Refusal,
   type Snapshot,
 } from '@gantry/event-sourcing'
@@ -74,6 +76,7 @@ export interface AdministratorsOptions {
   /** Appends to the user's stream, so that a removal announced at an earlier revision cannot happen any more. */
   fence(userId: string, metadata: CommandMetadata): Promise<Snapshot<UserState>>
   newId(): string
+  log: Log
 }
 
 /** All removals are announced in one stream: this is its id. */
@@ -92,13 +95,15 @@ export function administrators({
   load,
   fence,
   newId,
+  log,
 }: AdministratorsOptions): Administrators {
   const othersThan = async (userId: string): Promise<Administrator[]> => {
     const others: Administrator[] = []
     for (const id of await candidates()) {
       if (id === userId) continue
-      const { state, revision } = await load(id)
-      if (isGlobalAdministrator(state)) others.push({ id, revision })
+      // An administrator whose stream is quarantined cannot log in, so does not count as one who stays.
+      const other = await load(id).catch(pastQuarantine(log))
+      if (other && isGlobalAdministrator(other.state)) others.push({ id, revision: other.revision })
     }
     return others
   }

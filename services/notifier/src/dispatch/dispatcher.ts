@@ -1,4 +1,10 @@
-import type { Aggregate, CommandMetadata, Executed, Log } from '@gantry/event-sourcing'
+import {
+  type Aggregate,
+  type CommandMetadata,
+  type Executed,
+  type Log,
+  pastQuarantine,
+} from '@gantry/event-sourcing'
 import type { Bus } from '@gantry/messaging'
 import type { Collection, Leases } from '@gantry/read-models'
 import type { Claim, DeliveryCommand } from '../delivery/delivery.decide.ts'
@@ -251,7 +257,7 @@ export function dispatcher(options: DispatcherOptions): Dispatcher {
   /** Finishes what the deletion of a webhook left undone. */
   const isOpen = async (lane: Lane): Promise<boolean> => {
     const target = await webhooks.get(lane.webhook)
-    if (!target) await isDeleted(lane.webhook)
+    if (!target) await isDeleted(lane.webhook).catch(pastQuarantine(log))
     return target !== undefined && mayCall(target.doc, lane)
   }
 
@@ -287,14 +293,15 @@ export function dispatcher(options: DispatcherOptions): Dispatcher {
     heldForMs: lane => room.heldForMs(lane),
     changed: id => room.forget(id),
     async callForgotten(id, signal) {
-      for await (const waiting of lines.forgotten(id, signal)) await callUp(waiting)
+      for await (const waiting of lines.forgotten(id, signal))
+        await callUp(waiting).catch(pastQuarantine(log))
     },
     isOpen,
     isBusy: id => busy.has(id),
     housekeeping(signal) {
       const keptMs = options.retentionMs + options.lostAfterMs + SKEW_MS
       const before = new Date(now().getTime() - keptMs).toISOString()
-      return removeFinished({ delivery, deliveries, before, signal })
+      return removeFinished({ delivery, deliveries, before, signal, log })
     },
   })
 

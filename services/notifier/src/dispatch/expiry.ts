@@ -1,5 +1,5 @@
 import { setTimeout as pause } from 'node:timers/promises'
-import type { Aggregate } from '@gantry/event-sourcing'
+import { type Aggregate, type Log, pastQuarantine } from '@gantry/event-sourcing'
 import type { Collection } from '@gantry/read-models'
 import type { DeliveryCommand } from '../delivery/delivery.decide.ts'
 import type { DeliveryDocument } from '../delivery/delivery.projection.ts'
@@ -11,6 +11,7 @@ export interface ExpiryOptions {
   /** What finished before this time is to be forgotten, ISO 8601. */
   before: string
   signal: AbortSignal
+  log: Log
 }
 
 /** Deliveries removed at a time. */
@@ -20,7 +21,13 @@ const BATCH = 50
  * Removes deliveries that finished before a time: first the stream with payload and answers, then the record, by which
  * the delivery is found again when the process dies in between. Streams that the audit log is made from stay.
  */
-export async function removeFinished({ delivery, deliveries, before, signal }: ExpiryOptions): Promise<void> {
+export async function removeFinished({
+  delivery,
+  deliveries,
+  before,
+  signal,
+  log,
+}: ExpiryOptions): Promise<void> {
   const removeOne = async (id: string, revision: number): Promise<boolean> => {
     const { state, revision: last } = await delivery.load(id)
     if (state.status !== 'Absent') {
@@ -34,7 +41,9 @@ export async function removeFinished({ delivery, deliveries, before, signal }: E
   while (!signal.aborted) {
     const startedAt = performance.now()
     const old = await deliveries.list({ where: { finishedAt: { lt: before } }, limit: BATCH })
-    const removed = await Promise.all(old.map(({ doc, revision }) => removeOne(doc.id, revision)))
+    const removed = await Promise.all(
+      old.map(({ doc, revision }) => removeOne(doc.id, revision).catch(pastQuarantine(log))),
+    )
     if (old.length < BATCH || !removed.includes(true)) return
     // Deliveries that are made meanwhile have as much of the machine.
     await pause(performance.now() - startedAt, undefined, { signal }).catch(() => {})

@@ -5,6 +5,7 @@ import {
   AppendTooLarge,
   type CommandMetadata,
   type Log,
+  pastQuarantine,
   supervise,
   underLease,
   type Worker,
@@ -126,7 +127,7 @@ export function startRecoverer(options: RecovererOptions): Worker {
     let recovered = 0
     for (const event of found) {
       if (signal.aborted) return
-      if (await recover(target, event, id).catch(refusedForSize)) recovered++
+      if (await recover(target, event, id).catch(refusedForSize).catch(pastQuarantine(log))) recovered++
     }
     if (signal.aborted) return
     const command = { after: state.position, position, examined: found.length, recovered }

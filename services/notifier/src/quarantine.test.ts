@@ -1,0 +1,90 @@
+import { randomUUID } from 'node:crypto'
+import { aggregate } from '@gantry/event-sourcing'
+import { storyMetadata } from '@gantry/event-sourcing/testing'
+import { afterEach, beforeEach, expect, test, vi } from 'vitest'
+import { type DeliveryCommand, deliveryDecider } from './delivery/delivery.decide.ts'
+import { deliveries, projectDelivery } from './delivery/delivery.projection.ts'
+import type { DeliveryEvent, DeliveryState } from './delivery/delivery.ts'
+import { deliveryId } from './delivery/occasion.ts'
+import { removeFinished } from './dispatch/expiry.ts'
+import { DELIVERY, openNotifier } from './testing/notifier-host.ts'
+import { failing, ok, openReceiver, type Receiver } from './testing/receiver.ts'
+import { webhooks } from './webhook/webhook.projection.ts'
+
+const uuid = (n: number) => `00000000-0000-4000-8000-${String(n).padStart(12, '0')}`
+type Notifier = Awaited<ReturnType<typeof openNotifier>>
+
+let receiver: Receiver
+beforeEach(async () => {
+  receiver = await openReceiver()
+})
+afterEach(() => receiver.close())
+const eventually = (check: () => Promise<void> | void) => vi.waitFor(check, { timeout: 20_000, interval: 20 })
+
+/** Appends an event of a known type with data that cannot be folded. */
+async function damage({ dependencies }: Notifier, stream: string, type: string): Promise<void> {
+  const { eventStore } = dependencies
+  const revision = (await eventStore.readStream(stream)).at(-1)?.revision ?? -1
+  const metadata = { actor: { id: null, name: 'test' }, requestId: 'test', at: storyMetadata.now }
+  await eventStore.append(
+    stream,
+    [{ id: randomUUID(), type, data: null as unknown as object, metadata }],
+    revision,
+  )
+}
+
+test('a quarantined webhook without a document holds up the deliveries of no other webhook', async () => {
+  const host = await openNotifier({ WEBHOOK_RETRY_SCHEDULE: '10ms,100ms,100ms,100ms,100ms,100ms,100ms' })
+  receiver.respond = failing
+  const broken = await host.subscribe(receiver.url('/broken'), ['API_CREATED'])
+  let healthy = broken
+  // The scheduler surveys webhooks in the order of their ids.
+  while (healthy.id <= broken.id) healthy = await host.subscribe(receiver.url('/healthy'), ['API_DELETED'])
+  await host.happen({ id: uuid(1), type: 'API_CREATED' })
+  await host.happen({ id: uuid(2), type: 'API_DELETED' })
+  await eventually(() => expect(receiver.on('/healthy').length).toBeGreaterThan(1))
+  await damage(host, `webhook-${broken.id}`, 'WebhookUpdated')
+  await host.dependencies.readModels.collection(webhooks).remove(broken.id, 99)
+  receiver.respond = ok
+  await host.kill()
+  await eventually(async () => {
+    const records = await host.history(`size=100&webhook=${healthy.id}`)
+    expect(records.filter(({ webhook }) => webhook === healthy.id).map(({ status }) => status)).toContain(
+      'SUCCESS',
+    )
+  })
+})
+
+test('a quarantined delivery keeps its event from no other webhook, and later events from none', async () => {
+  const host = await openNotifier()
+  const broken = await host.subscribe(receiver.url('/broken'), ['API_CREATED'])
+  await host.subscribe(receiver.url('/healthy'), ['API_CREATED'])
+  await damage(host, `delivery-${deliveryId(uuid(1), broken.id)}`, 'DeliveryCreated')
+  for (const n of [1, 2]) await host.happen({ id: uuid(n), type: 'API_CREATED' })
+  await receiver.arrivals('/healthy', 2)
+  await receiver.arrivals('/broken', 1)
+})
+
+test('a quarantined delivery stays when others are erased', async () => {
+  const host = await openNotifier({}, { start: false })
+  const { eventStore, readModels, newId, log } = host.dependencies
+  const delivery = aggregate<DeliveryState, DeliveryCommand, DeliveryEvent>({
+    eventStore,
+    category: 'delivery',
+    decider: deliveryDecider({ schedule: [], retentionMs: 60_000 }),
+    view: { readModels, project: projectDelivery(() => false) },
+  })
+  const [broken, healthy] = [uuid(3), uuid(4)]
+  for (const id of [broken, healthy]) {
+    const metadata = () => ({ ...storyMetadata, commandId: newId() })
+    await delivery.execute(id, { type: 'CreateDelivery', metadata: metadata(), id, ...DELIVERY })
+    await delivery.execute(id, { type: 'AbandonDelivery', metadata: metadata() })
+  }
+  await damage(host, `delivery-${broken}`, 'AttemptLost')
+
+  const records = readModels.collection(deliveries)
+  const { signal } = new AbortController()
+  await removeFinished({ delivery, deliveries: records, before: '2099-01-01T00:00:00.000Z', signal, log })
+  expect(await records.get(healthy)).toBeUndefined()
+  expect(await records.get(broken)).toBeDefined()
+})
