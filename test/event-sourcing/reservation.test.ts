@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto'
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -115,6 +116,32 @@ describe('a claim whose writer died', () => {
     clock += 2_000
     await names(2_000).claim('x', 'b', -1, storyMetadata)
     await expect(take('slow', 'x', 0)).rejects.toBeInstanceOf(WrongExpectedRevision)
+  })
+  test('is not taken over after a read of its holder that is behind the claim', async () => {
+    await names().claim('old', 'a', -1, storyMetadata)
+    await take('a', 'old', -1)
+    await names().claim('x', 'a', 0, storyMetadata)
+    await take('a', 'x', 0)
+    // What a deposed leader answers until it knows that it is deposed.
+    let stale = 1
+    const { readStream } = eventStore
+    eventStore = {
+      ...eventStore,
+      readStream: async (stream, from) =>
+        stream === 'thing-a' && stale-- > 0 ? [] : readStream.call(eventStore, stream, from),
+    }
+    await expect(names(0).claim('x', 'b', -1, storyMetadata)).rejects.toMatchObject({ code: 'thing-taken' })
+    expect(stale).toBeLessThan(0)
+  })
+  test('stays with its holder when a late repetition of an earlier claim of the same holder arrives', async () => {
+    await names().claim('x', 'a', -1, storyMetadata)
+    await take('a', 'x', -1)
+    await take('a', 'y', 0)
+    await names().claim('x', 'a', 1, storyMetadata)
+    await take('a', 'x', 1)
+    await names().claim('x', 'a', 0, storyMetadata)
+    const claims = await eventStore.readStream(`thingname-${createHash('sha256').update('x').digest('hex')}`)
+    expect(claims.at(-1)?.data).toMatchObject({ holder: 'a', holderRevision: 1 })
   })
   test('is waited for before that', async () => {
     await names(300).claim('x', 'a', -1, storyMetadata)

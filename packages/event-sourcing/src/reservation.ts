@@ -19,7 +19,10 @@ export interface ReservationOptions {
   scope: string
   /** Category of the streams that hold names. */
   holderCategory: string
-  /** The name a holder has by the log, undefined when it has none (absent, deleted), and its stream's revision. */
+  /**
+   * The name a holder has by the log, undefined when it has none (absent, deleted), and its stream's revision. The read
+   * may be stale; the streams of holders are never removed.
+   */
   holding(holder: string): Promise<{ name: string | undefined; revision: number }>
   /** Code of the refusal when the name is taken. */
   takenCode: string
@@ -31,12 +34,14 @@ export interface ReservationOptions {
 export interface Reservation {
   /**
    * Claims the name for a holder whose next append expects `holderRevision`: that append is what takes the name.
-   * No release is needed: a claim is void as soon as its holder's stream went on without the name.
+   * No release is needed: a claim is void as soon as its holder's stream went on past `holderRevision` without the name.
    * @throws Refusal with `takenCode` when another holds the name
    */
   claim(name: string, holder: string, holderRevision: number, metadata: CommandMetadata): Promise<void>
 }
 
+/** Between two looks at a claim that is pending. */
+const LOOK_MS = 50
 const NAMESPACE = '0f5e9a51-6f43-4a7e-8f7f-5a9c4d0b8e22'
 
 /**
@@ -79,11 +84,13 @@ export function reservation(options: ReservationOptions): Reservation {
     let watched = { revision: NO_STREAM, since: 0 }
     // Most names are new; whether this one is shows when it is claimed.
     for (let current: Claim | undefined; ; current = await read(name)) {
-      if (current && (current.holder !== holder || current.holderRevision !== holderRevision)) {
+      if (current && (current.holder !== holder || current.holderRevision < holderRevision)) {
         if (current.holder !== holder) {
           const held = await holding(current.holder)
           if (held.name === name) throw new Refusal(takenCode, { name })
-          if (held.revision === current.holderRevision) {
+          // The holder's stream had the claim's revision before the claim was made: a read that ends before it is
+          // stale, e.g. from a deposed leader, and does not tell whether the holder has taken the name since.
+          if (held.revision <= current.holderRevision) {
             // Announced and not yet taken: its writer is under way, or died. The claim is as old as it says or as long
             // as it was watched, so that a clock that is behind keeps nobody waiting; coming too early is safe.
             if (watched.revision !== current.revision)
@@ -91,12 +98,17 @@ export function reservation(options: ReservationOptions): Reservation {
             const age = now().getTime() - Date.parse(current.claimedAt)
             const left = graceMs - Math.max(age, performance.now() - watched.since)
             if (left > 0) {
-              await setTimeout(Math.min(50, left))
+              await setTimeout(Math.min(LOOK_MS, left))
               continue
             }
-            if (!(await fence(current, metadata))) continue
+            if (!(await fence(current, metadata))) {
+              // Stale reads last until the deposed leader knows that it is deposed.
+              if (held.revision < current.holderRevision) await setTimeout(LOOK_MS)
+              continue
+            }
           }
         }
+        // A claim of the same holder from a later revision stays: the append that this one announces must fail.
       } else if (current) return
       const expected = current?.revision ?? NO_STREAM
       const event = newEvent(
