@@ -4,7 +4,7 @@ import { type ImageBytes, imageBytes } from './image.bytes.ts'
 
 const A = 'a1'.repeat(32)
 const B = 'b2'.repeat(32)
-const going = new AbortController().signal
+const going = async () => true
 const nothing = new Set<string>()
 
 let blobs: Map<string, Uint8Array>
@@ -127,8 +127,13 @@ test('what is no image is left alone', async () => {
 
 test('a sweep that is told to stop removes nothing more', async () => {
   await bytes.put(B, Buffer.from('b'))
-  const stopping = new AbortController()
-  meanwhile = { after: `delete ${A}`, happens: async () => stopping.abort() }
-  await bytes.sweep(nothing, stopping.signal)
+  let goesOn = true
+  meanwhile = {
+    after: `delete ${A}`,
+    async happens() {
+      goesOn = false
+    },
+  }
+  await bytes.sweep(nothing, async () => goesOn)
   expect([...blobs.keys()]).toEqual([B, `aside-${A}`])
 })

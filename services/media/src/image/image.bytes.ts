@@ -9,8 +9,9 @@ export interface ImageBytes {
   /**
    * Sets aside what no image names, and removes for good what an earlier sweep had set aside and still no image names.
    * An upload that was under way during a sweep loses nothing when it ends before the next one.
+   * @param mayGoOn asked before each delete; after `false` the sweep deletes nothing
    */
-  sweep(named: ReadonlySet<string>, signal: AbortSignal): Promise<void>
+  sweep(named: ReadonlySet<string>, mayGoOn: () => Promise<boolean>): Promise<void>
 }
 
 const SHA256 = /^[0-9a-f]{64}$/
@@ -26,25 +27,25 @@ export function imageBytes(blobs: BlobStore): ImageBytes {
     return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength)
   }
 
-  /** Never without the bytes under one of the two keys. */
-  const move = async (from: string, to: string) => {
-    const bytes = await blobs.get(from)
-    if (!bytes) return
-    await blobs.put(to, bytes)
-    await blobs.delete(from)
-  }
+  const sweep = async (named: ReadonlySet<string>, mayGoOn: () => Promise<boolean>) => {
+    /** Never without the bytes under one of the two keys. */
+    const move = async (from: string, to: string) => {
+      const bytes = await blobs.get(from)
+      if (!bytes) return
+      await blobs.put(to, bytes)
+      if (await mayGoOn()) await blobs.delete(from)
+    }
 
-  const sweep = async (named: ReadonlySet<string>, signal: AbortSignal) => {
     const keys: string[] = []
     for await (const key of blobs.keys()) keys.push(key)
     for (const key of keys.filter(key => key.startsWith(ASIDE))) {
-      if (signal.aborted) return
+      if (!(await mayGoOn())) return
       const sha256 = key.slice(ASIDE.length)
       if (named.has(sha256)) await move(key, sha256)
       else await blobs.delete(key)
     }
     for (const key of keys.filter(key => SHA256.test(key) && !named.has(key))) {
-      if (signal.aborted) return
+      if (!(await mayGoOn())) return
       await move(key, ASIDE + key)
     }
   }

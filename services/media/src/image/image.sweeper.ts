@@ -17,8 +17,13 @@ export interface SweeperOptions {
 /** Between two sweeps: far longer than any upload takes from storing its bytes to naming them. */
 const EVERY_MS = 3_600_000
 const LOOK_MS = 60_000
+const LEASE_MS = 5_000
 
-/** Removes the bytes that no image names any more, by lease, at most once in an hour however often it starts. */
+/**
+ * Removes the bytes that no image names any more, by lease, at most once in an hour however often it starts. A blob
+ * store knows no fence: the lease is renewed before each delete, so that a holder that was paused deletes nothing by an
+ * old list.
+ */
 export function startSweeper(options: SweeperOptions): Worker {
   const { name, eventStore, readModels, bytes, now, holder, log } = options
   const { checkpoints, leases } = readModels
@@ -29,13 +34,15 @@ export function startSweeper(options: SweeperOptions): Worker {
   }
 
   return supervise(name, log, signal =>
-    underLease({ leases, name, holder, signal }, async (lease, held) => {
+    underLease({ leases, name, holder, signal, ttlMs: LEASE_MS }, async (lease, held) => {
       const note = () => checkpoints.save(name, now().toISOString(), lease)
+      const holdsLease = async () =>
+        !held.aborted && (await leases.acquire(name, holder, LEASE_MS))?.token === lease.token
       while (!held.aborted) {
         if (await isDue()) {
           // Noted before it begins as well, so that one that dies midway is not begun again too soon.
           await note()
-          await bytes.sweep(await namedBytes(eventStore), held)
+          await bytes.sweep(await namedBytes(eventStore), holdsLease)
           await note()
         }
         await setTimeout(LOOK_MS, undefined, { signal: held }).catch(() => {})

@@ -1,0 +1,96 @@
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { sqliteEventStore, sqliteReadModels } from '@gantry/embedded'
+import type { EventStore } from '@gantry/event-sourcing'
+import type { BlobStore, ReadModels } from '@gantry/read-models'
+import { afterEach, beforeEach, expect, onTestFinished, test, vi } from 'vitest'
+import { imageBytes } from './image.bytes.ts'
+import { startSweeper } from './image.sweeper.ts'
+
+const NAME = 'media.sweeper'
+const A = 'a1'.repeat(32)
+const ASIDE = `aside-${'b2'.repeat(32)}`
+
+let folder: string
+let eventStore: EventStore
+let readModels: ReadModels
+beforeEach(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'gantry-sweeper-'))
+  eventStore = sqliteEventStore({ path: join(folder, 'events.db') })
+  readModels = sqliteReadModels({ path: join(folder, 'read-models.db') })
+})
+afterEach(async () => {
+  await Promise.all([eventStore.close(), readModels.close()])
+  await rm(folder, { recursive: true })
+})
+
+/**
+ * Runs a sweeper over a store of bytes that no image names: A, and others that an earlier sweep set aside.
+ * @param pausedAfter call on the store after which the sweeper is paused and loses its lease
+ */
+const sweeping = (pausedAfter?: string) => {
+  const stored = new Map([A, ASIDE].map(key => [key, Buffer.from(key)]))
+  const reach = async (call: string) => {
+    if (call !== pausedAfter) return
+    // The lease expires during the pause, and another replica takes it. The paused holder has not noticed yet.
+    const { leases } = readModels
+    const lost = await leases.acquire(NAME, 'paused', 5_000)
+    if (lost) await leases.release(lost)
+    expect(await leases.acquire(NAME, 'another', 600_000)).toBeDefined()
+  }
+  const blobs: BlobStore = {
+    async put(key, bytes) {
+      stored.set(key, Buffer.from(bytes))
+      await reach(`put ${key}`)
+    },
+    get: async key => stored.get(key),
+    async delete(key) {
+      stored.delete(key)
+      await reach(`delete ${key}`)
+    },
+    async *keys() {
+      yield* [...stored.keys()]
+      await reach('keys')
+    },
+    async close() {},
+  }
+  const said: string[] = []
+  const note = (_: object, message: string) => void said.push(message)
+  const sweeper = startSweeper({
+    name: NAME,
+    eventStore,
+    readModels,
+    bytes: imageBytes(blobs),
+    now: () => new Date('2026-11-21T10:00:00.000Z'),
+    holder: 'paused',
+    log: { info: note, warn: note, error: note },
+  })
+  onTestFinished(() => sweeper.stop())
+  const keys = () => [...stored.keys()].toSorted()
+  return {
+    keys,
+    /** What is stored when the sweeper has given up. */
+    async keysInTheEnd() {
+      await vi.waitFor(() => expect(said).toEqual(['lost its lease, waits for it']), 5_000)
+      return keys()
+    },
+  }
+}
+
+test('a sweeper that holds its lease removes what is aside and sets aside the rest', async () => {
+  const { keys } = sweeping()
+  await vi.waitFor(() => expect(keys()).toEqual([`aside-${A}`]), 5_000)
+})
+
+test('a sweeper that is paused between listing and deleting, and lost its lease, deletes nothing', async () => {
+  expect(await sweeping('keys').keysInTheEnd()).toEqual([A, ASIDE].toSorted())
+})
+
+test('a sweeper that lost its lease between two deletes deletes nothing more', async () => {
+  expect(await sweeping(`delete ${ASIDE}`).keysInTheEnd()).toContain(A)
+})
+
+test('a sweeper that lost its lease while it sets bytes aside leaves the bytes in both places', async () => {
+  expect(await sweeping(`put aside-${A}`).keysInTheEnd()).toEqual([A, `aside-${A}`].toSorted())
+})
