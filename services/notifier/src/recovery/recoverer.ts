@@ -1,5 +1,5 @@
 import { setTimeout as pause } from 'node:timers/promises'
-import { PublicEvent, type RecoveryRecord, subjects } from '@gantry/contracts'
+import { PublicEvent, subjects } from '@gantry/contracts'
 import {
   type Aggregate,
   AppendTooLarge,
@@ -22,11 +22,12 @@ import type { WebhookCommand } from '../webhook/webhook.decide.ts'
 import type { WebhookDocument } from '../webhook/webhook.projection.ts'
 import type { WebhookEvent, WebhookState } from '../webhook/webhook.ts'
 import type { RecoveryCommand } from './recovery.decide.ts'
+import type { RecoveryDocument } from './recovery.projection.ts'
 import type { RecoveryEvent, RecoveryState, Running } from './recovery.ts'
 
 export interface RecovererOptions {
   recovery: Aggregate<RecoveryState, RecoveryCommand, RecoveryEvent>
-  recoveries: Collection<RecoveryRecord>
+  recoveries: Collection<RecoveryDocument>
   webhook: Aggregate<WebhookState, WebhookCommand, WebhookEvent>
   webhooks: Collection<WebhookDocument>
   delivery: Aggregate<DeliveryState, DeliveryCommand, DeliveryEvent>
@@ -143,8 +144,8 @@ export function startRecoverer(options: RecovererOptions): Worker {
   const round = async (signal: AbortSignal): Promise<boolean> => {
     for (let after = ''; ; ) {
       const running = await recoveries.list({
-        where: { status: 'RUNNING', createdAt: { gt: after } },
-        sort: [{ field: 'createdAt', direction: 'asc' }],
+        where: { runningSince: { gt: after } },
+        sort: [{ field: 'runningSince', direction: 'asc' }],
         limit: MANY,
       })
       for (const { doc } of running) {
@@ -156,7 +157,7 @@ export function startRecoverer(options: RecovererOptions): Worker {
         })
       }
       if (running.length < MANY) return running.length > 0 || after !== ''
-      after = running.at(-1)?.doc.createdAt ?? after
+      after = running.at(-1)?.doc.runningSince ?? after
     }
   }
 

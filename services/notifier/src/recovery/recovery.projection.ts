@@ -3,14 +3,25 @@ import type { Project } from '@gantry/event-sourcing'
 import { defineCollection } from '@gantry/read-models'
 import type { RecoveryEvent, RecoveryState } from './recovery.ts'
 
-export const recoveries = defineCollection<RecoveryRecord>({
+/** A recovery as its readers and the recoverer need it. */
+export interface RecoveryDocument extends RecoveryRecord {
+  /** Its place among those that run: the time of the request, then the id. Null when it has ended. */
+  runningSince: string | null
+}
+
+export const recoveries = defineCollection<RecoveryDocument>({
   name: 'notifier.recoveries',
-  version: 1,
-  fields: { webhook: 'string', status: 'string', createdAt: 'string' },
+  version: 2,
+  fields: { webhook: 'string', status: 'string', createdAt: 'string', runningSince: 'string' },
 })
 
-export const projectRecovery: Project<RecoveryState, RecoveryEvent> = (id, { state, revision }) =>
-  state.status === 'Absent' ? [] : [{ collection: recoveries, id, doc: recordOf(state), revision }]
+export const projectRecovery: Project<RecoveryState, RecoveryEvent> = (id, { state, revision }) => {
+  if (state.status === 'Absent') return []
+  const runningSince = state.status === 'RUNNING' ? `${state.requestedAt}/${id}` : null
+  return [{ collection: recoveries, id, doc: { ...recordOf(state), runningSince }, revision }]
+}
+
+export const recoveryRecord = ({ runningSince, ...record }: RecoveryDocument): RecoveryRecord => record
 
 /** The record as the interface shows it. */
 export function recordOf(state: Exclude<RecoveryState, { status: 'Absent' }>): RecoveryRecord {

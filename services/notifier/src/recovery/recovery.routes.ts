@@ -12,12 +12,12 @@ import { type AddRoute, listing, page } from '@gantry/service-kit'
 import type { WebhookDocument } from '../webhook/webhook.projection.ts'
 import { placeOf } from './place.ts'
 import type { RecoveryCommand } from './recovery.decide.ts'
-import { recordOf } from './recovery.projection.ts'
+import { type RecoveryDocument, recordOf, recoveryRecord } from './recovery.projection.ts'
 import type { RecoveryEvent, RecoveryState } from './recovery.ts'
 
 export interface RecoveryRoutes {
   recovery: Aggregate<RecoveryState, RecoveryCommand, RecoveryEvent>
-  recoveries: Collection<RecoveryRecord>
+  recoveries: Collection<RecoveryDocument>
   webhooks: Collection<WebhookDocument>
   bus: Bus
 }
@@ -49,7 +49,7 @@ export function recoveryRoutes(route: AddRoute, options: RecoveryRoutes): void {
     return {
       status: 200,
       body: page(
-        items.map(({ doc }) => doc),
+        items.map(({ doc }) => recoveryRecord(doc)),
         total,
         query,
       ),
@@ -74,7 +74,7 @@ export function recoveryRoutes(route: AddRoute, options: RecoveryRoutes): void {
     const { id } = await existing(params.webhook_id)
     const stored = await recoveries.get(params.recovery_id)
     if (stored?.doc.webhook !== id) throw new Refusal('recovery-not-found')
-    return stored.doc
+    return recoveryRecord(stored.doc)
   }
 
   const answer = (status: number, state: RecoveryState) => {

@@ -1,8 +1,11 @@
 import type { RecoveryRecord } from '@gantry/contracts'
-import { requestRebuild } from '@gantry/event-sourcing'
+import { aggregate, requestRebuild } from '@gantry/event-sourcing'
+import { storyMetadata } from '@gantry/event-sourcing/testing'
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
 import { hostNotifier } from '../testing/notifier-host.ts'
 import { failing, held, openReceiver, type Receiver } from '../testing/receiver.ts'
+import { type RecoveryCommand, recoveryDecider } from './recovery.decide.ts'
+import type { RecoveryEvent, RecoveryState } from './recovery.ts'
 
 const uuid = (n: number) => `00000000-0000-4000-8000-${String(n).padStart(12, '0')}`
 const ids = (from: number, to: number) => Array.from({ length: to - from + 1 }, (_, n) => uuid(from + n))
@@ -32,7 +35,7 @@ const witnessed = async (count: number) => void (await receiver.arrivals('/witne
 const arrivedAt = (path: string) => receiver.on(path).map(({ body }) => JSON.parse(body).id as string)
 const recover = async (id: string, range: object = { from: began }) =>
   host.call('POST', `/webhooks/${id}/recover`, range)
-const ended = async ({ webhook, id }: RecoveryRecord, status = 'COMPLETED') => {
+const ended = async ({ webhook, id }: Pick<RecoveryRecord, 'webhook' | 'id'>, status = 'COMPLETED') => {
   let record: RecoveryRecord | undefined
   await eventually(async () => {
     record = (await host.call('GET', `/webhooks/${webhook}/recoveries/${id}`)).body
@@ -174,6 +177,26 @@ describe('a recovery', () => {
       expect(await host.dependencies.readModels.collection(recoveries).get(body.id)).toMatchObject({
         doc: { status: 'CANCELLED' },
       }),
+    )
+  })
+
+  test('is carried out behind a hundred of the same moment that cannot go on', async () => {
+    const inactive = await host.subscribe(receiver.url('/a'), ['API_CREATED'], { active: false })
+    const active = await host.subscribe(receiver.url('/b'), ['API_CREATED'])
+    const recovery = aggregate<RecoveryState, RecoveryCommand, RecoveryEvent>({
+      eventStore: host.dependencies.eventStore,
+      category: 'recovery',
+      decider: recoveryDecider({ retentionMs: 86_400_000 }),
+    })
+    const metadata = { ...storyMetadata, now: began }
+    const range = { from: began, to: began, after: 0, through: 0 }
+    const request = (id: string, webhook: string) =>
+      recovery.execute(id, { type: 'RequestRecovery', metadata, id, webhook, ...range })
+    for (const id of ids(1, 100)) await request(id, inactive.id)
+    await request(uuid(101), active.id)
+    await ended({ webhook: active.id, id: uuid(101) })
+    expect((await host.call('GET', `/webhooks/${inactive.id}/recoveries/${uuid(1)}`)).body.status).toBe(
+      'RUNNING',
     )
   })
 
