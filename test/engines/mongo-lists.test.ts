@@ -1,4 +1,4 @@
-import { catalogService } from '@gantry/catalog'
+import { catalogService, catalogSettings } from '@gantry/catalog'
 import { createApi, createWebhook, OPERATIONS, type Operation } from '@gantry/contracts'
 import { identityService, identitySettings } from '@gantry/identity'
 import { notifierService, notifierSettings } from '@gantry/notifier'
@@ -16,7 +16,7 @@ const found = await findMongo()
 if (!found.found) process.stderr.write(`Lists on MongoDB: skipped, there is none. To have it, ${found.how}\n`)
 
 const MAKERS: Record<string, (dependencies: Dependencies) => Service> = {
-  catalog: catalogService,
+  catalog: dependencies => catalogService(dependencies, readSettings(catalogSettings, {})),
   identity: dependencies => identityService(dependencies, readSettings(identitySettings, {})),
   notifier: dependencies => notifierService(dependencies, readSettings(notifierSettings, {})),
 }

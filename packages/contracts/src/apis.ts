@@ -239,3 +239,18 @@ export const undeployApi = operation({
   answers: { 202: { description: 'The job', schema: Job, example: { ...job, type: 'UNDEPLOY' } } },
   problems: ['api-not-found', 'api-not-deployed', 'deployment-running'],
 })
+
+export const cancelDeployment = operation({
+  id: 'cancelDeployment',
+  method: 'POST',
+  path: '/environments/{environment_id}/apis/{api_id}/cancel',
+  service: 'catalog',
+  tag: 'Deployments',
+  summary: 'Cancel the deployment job of an API and environment',
+  description:
+    'Ends the job that runs as failed, so that another can start. The deployment agent is not stopped: what it still does has its effect in the environment, but its report on the job changes nothing.',
+  scope: 'API_WRITE',
+  params: DeploymentPath,
+  answers: { 200: { description: 'The job', schema: Job, example: { ...job, status: 'FAILED' } } },
+  problems: ['api-not-found', 'deployment-not-running'],
+})

@@ -2,6 +2,7 @@ export {
   ApiInput,
   ApiRecord,
   ApiSnapshot,
+  cancelDeployment,
   createApi,
   DeploymentStatus,
   deleteApi,

@@ -40,6 +40,10 @@ export const PROBLEMS = {
   'last-administrator': { status: 409, title: 'The last global administrator must stay' },
   'api-not-deployed': { status: 409, title: 'The API is not deployed there' },
   'deployment-running': { status: 409, title: 'A deployment job of this API and environment is running' },
+  'deployment-not-running': {
+    status: 409,
+    title: 'No deployment job of this API and environment is running',
+  },
   'webhook-inactive': { status: 409, title: 'The webhook is inactive' },
   'recovery-not-running': { status: 409, title: 'The recovery is not running' },
   'delivery-not-pending': { status: 409, title: 'The delivery is not pending' },

@@ -28,4 +28,5 @@ export {
   readSettings,
   SettingsRefused,
   whole,
+  writtenDuration,
 } from './settings.ts'

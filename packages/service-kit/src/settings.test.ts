@@ -3,7 +3,15 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { z } from 'zod'
-import { basePath, duration, durations, readSettings, SettingsRefused, whole } from './settings.ts'
+import {
+  basePath,
+  duration,
+  durations,
+  readSettings,
+  SettingsRefused,
+  whole,
+  writtenDuration,
+} from './settings.ts'
 
 const schema = z.object({
   PORT: whole(0, 65_535).default(8080),
@@ -20,6 +28,10 @@ test('reads what is set and leaves the rest at its defaults; an empty value coun
     BASE_PATH: '',
   })
   expect(readSettings(schema, { BASE_PATH: '/gantry/' }).BASE_PATH).toBe('/gantry')
+})
+
+test.each(['200ms', '5s', '90m', '1h', '30d'])('writes the duration %s as it is read', text => {
+  expect(writtenDuration(duration.parse(text))).toBe(text)
 })
 
 test('names every wrong setting, a line each', () => {

@@ -16,6 +16,13 @@ export const duration = z.string().transform((value, context) => {
   return Number(amount) * UNITS[unit as keyof typeof UNITS]
 })
 
+/** A duration as settings write it, e.g. 1h or 90m, in the largest unit of which it is a multiple. */
+export const writtenDuration = (ms: number): string => {
+  const units = Object.entries(UNITS).toReversed()
+  const [unit, length] = units.find(([, length]) => ms % length === 0) ?? ['ms', 1]
+  return `${ms / length}${unit}`
+}
+
 /** Durations separated by commas. @returns milliseconds */
 export const durations = z
   .string()

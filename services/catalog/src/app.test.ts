@@ -1,12 +1,22 @@
-import { type PublicEvent, subjects } from '@gantry/contracts'
+import { type Job, type PublicEvent, subjects } from '@gantry/contracts'
 import type { Message } from '@gantry/messaging'
 import { type Host, hostService } from '@gantry/service-kit/testing'
+import { pino } from 'pino'
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
 import { catalogService } from './app.ts'
 
+const settings = { DEPLOYMENT_TIMEOUT: 3_600_000 }
+/** How far the clock of the service is ahead, in milliseconds. */
+let aheadMs: number
+let logged: { level: number; msg: string }[]
 let host: Host<ReturnType<typeof catalogService>>
 beforeEach(async () => {
-  host = await hostService(catalogService)
+  aheadMs = 0
+  logged = []
+  const log = pino({ level: 'info' }, { write: (line: string) => void logged.push(JSON.parse(line)) })
+  host = await hostService(dependencies => catalogService({ ...dependencies, log }, settings), {
+    now: () => new Date(Date.now() + aheadMs),
+  })
 })
 afterEach(async () => {
   await host.close()
@@ -242,6 +252,89 @@ describe('a deployment', () => {
     await vi.waitFor(async () =>
       expect((await call('GET', `/apis/${id}`)).body.deploymentStatus).toBe('DEPLOYMENT_FAILED'),
     )
+  })
+  const jobEvents = async (api: string) =>
+    (await host.dependencies.eventStore.readStream(`api-${api}`))
+      .slice(1)
+      .map(({ type, data, metadata }) => ({
+        type,
+        message: data.message,
+        by: metadata.actor.name,
+        told: metadata.change?.action,
+      }))
+  const start = async (api: string, on = environment) =>
+    (await call('PUT', `/environments/${on}/apis/${api}`)).body as Job
+  const cancel = (api: string, on = environment) => call('POST', `/environments/${on}/apis/${api}/cancel`)
+  const statusOf = async (api: string) => (await call('GET', `/apis/${api}`)).body.deploymentStatus
+  const within10s = (check: () => Promise<void> | void) =>
+    vi.waitFor(check, { timeout: 10_000, interval: 20 })
+
+  test('ends as failed when no report comes in time, also over a restart', async () => {
+    const id = await create()
+    await start(id)
+    await host.restart()
+    aheadMs = settings.DEPLOYMENT_TIMEOUT + 60_000
+    await within10s(async () => expect(await statusOf(id)).toBe('DEPLOYMENT_FAILED'))
+    expect((await jobEvents(id)).at(-1)).toEqual({
+      type: 'DeploymentFailed',
+      message: 'no report within 1h',
+      by: 'deployment timeout',
+      told: 'API_DEPLOYMENT_FAILED',
+    })
+    expect(await start(id)).toMatchObject({ status: 'RUNNING' })
+  })
+  test('goes on while its time is not over, beside another whose time is', async () => {
+    const id = await create()
+    const other = '1d2e3f40-0000-4000-8000-000000000001'
+    await start(id)
+    aheadMs = settings.DEPLOYMENT_TIMEOUT / 2
+    const { id: job } = await start(id, other)
+    aheadMs = settings.DEPLOYMENT_TIMEOUT + 60_000
+    const runningJobs = async () =>
+      (await call('GET', `/apis/${id}?includeRunningJobs=true`)).body.runningJobs
+    await within10s(async () => expect(await runningJobs()).toMatchObject([{ id: job, environment: other }]))
+  })
+  test('is cancelled by hand, and its environment is free for another', async () => {
+    const id = await create()
+    const job = await start(id)
+    expect(await cancel(id)).toMatchObject({ status: 200, body: { ...job, status: 'FAILED' } })
+    expect(await statusOf(id)).toBe('DEPLOYMENT_FAILED')
+    expect((await jobEvents(id)).at(-1)).toEqual({
+      type: 'DeploymentFailed',
+      message: 'cancelled',
+      by: 'grace',
+      told: 'API_DEPLOYMENT_FAILED',
+    })
+    expect((await start(id)).id).not.toBe(job.id)
+  })
+  test('cannot be cancelled where none runs', async () => {
+    const id = await create()
+    expect(await cancel(id)).toMatchObject({ status: 409, body: { code: 'deployment-not-running' } })
+    await start(id, '1d2e3f40-0000-4000-8000-000000000001')
+    expect((await cancel(id)).body.code).toBe('deployment-not-running')
+    expect((await cancel('1d2e3f40-0000-4000-8000-000000000002')).body.code).toBe('api-not-found')
+    await call('DELETE', `/apis/${id}`)
+    expect(await cancel(id)).toMatchObject({ status: 404, body: { code: 'api-not-found' } })
+  })
+  test('a report on one that was cancelled changes nothing and is logged', async () => {
+    const id = await create()
+    const job = await start(id)
+    await cancel(id)
+    const before = await call('GET', `/apis/${id}?includeDeployedOn=true`)
+    await report(job, 'SUCCEEDED')
+    await within10s(() =>
+      expect(logged).toContainEqual(
+        expect.objectContaining({
+          level: pino.levels.values.warn,
+          msg: 'a deployment report changes nothing: its job is not running',
+          api: id,
+          job: job.id,
+          environment,
+          outcome: 'SUCCEEDED',
+        }),
+      ),
+    )
+    expect((await call('GET', `/apis/${id}?includeDeployedOn=true`)).body).toEqual(before.body)
   })
   test('a report that is no report is passed over', async () => {
     await host.dependencies.bus.publish([

@@ -15,15 +15,17 @@ import { type ApiCommand, apiDecider } from './api/api.decide.ts'
 import { apis, projectApi, versions } from './api/api.projection.ts'
 import { apiRoutes } from './api/api.routes.ts'
 import type { ApiEvent, ApiState } from './api/api.ts'
+import { startDeploymentTimeouts } from './api/deployment-timeouts.ts'
 import { versionRoutes } from './api/version.routes.ts'
 import { owners, ownersIn, projectOwner } from './owner/owner.projection.ts'
 import { type OwnerCommand, type OwnerEvent, type OwnerState, ownerDecider } from './owner/owner.ts'
 import { publicEvents } from './public-events.ts'
 import { reactionsOf, reactsTo } from './reactions.ts'
+import type { CatalogSettings } from './settings.ts'
 
 /** APIs, their versions and their deployments. */
-export function catalogService(dependencies: Dependencies): Service {
-  const { eventStore, readModels, bus, now, log, holder } = dependencies
+export function catalogService(dependencies: Dependencies, settings: CatalogSettings): Service {
+  const { eventStore, readModels, bus, now, newId, log, holder } = dependencies
   const unknownEvent = unknownEventCounter(dependencies.metrics)
 
   const api = aggregate<ApiState, ApiCommand, ApiEvent>({
@@ -59,7 +61,7 @@ export function catalogService(dependencies: Dependencies): Service {
     decider: ownerDecider,
     view: { readModels, project: projectOwner },
   })
-  const react = reactionsOf({ api, owner, now })
+  const react = reactionsOf({ api, owner, now, log })
   const announceDeletion = async ({ facts }: Executed<ApiState, ApiEvent>) => {
     for (const message of facts.filter(({ type }) => type === 'ApiDeleted').flatMap(publicEvents))
       await tell(bus, 'media', message)
@@ -103,6 +105,7 @@ export function catalogService(dependencies: Dependencies): Service {
         .count({ text: ['a'] })
         .catch(() => 0)
       workers.push(
+        startDeploymentTimeouts({ ...common, api, timeoutMs: settings.DEPLOYMENT_TIMEOUT, now, newId }),
         startRelay({ ...common, bus, name: 'catalog.relay', streamPrefixes: ['api-'], publicEvents }),
         ...Object.entries(reactsTo).map(([consumer, subject]) =>
           startReactor({ bus, log, consumer, subjects: [subject], react }),

@@ -1,1 +1,2 @@
 export { catalogService } from './app.ts'
+export { type CatalogSettings, catalogSettings } from './settings.ts'

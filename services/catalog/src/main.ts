@@ -1,10 +1,9 @@
 import { runService } from '@gantry/hosting'
-import { z } from 'zod'
-import { catalogService } from './index.ts'
+import { catalogService, catalogSettings } from './index.ts'
 
 await runService({
   name: 'catalog',
-  settings: z.object({}),
+  settings: catalogSettings,
   environment: process.env,
-  make: dependencies => catalogService(dependencies),
+  make: (dependencies, settings) => catalogService(dependencies, settings),
 })

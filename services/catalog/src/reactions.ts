@@ -1,5 +1,5 @@
 import { DeploymentReport, PublicEvent, subjects } from '@gantry/contracts'
-import { type Aggregate, type CommandMetadata, Refusal } from '@gantry/event-sourcing'
+import { type Aggregate, type CommandMetadata, type Log, Refusal } from '@gantry/event-sourcing'
 import type { Message } from '@gantry/messaging'
 import { z } from 'zod'
 import type { ApiCommand } from './api/api.decide.ts'
@@ -18,6 +18,7 @@ export interface Reacting {
   api: Aggregate<ApiState, ApiCommand, ApiEvent>
   owner: Aggregate<OwnerState, OwnerCommand, OwnerEvent>
   now(): Date
+  log: Log
 }
 
 /** @throws Refusal when the message is not what it should be: it would not be on the next try either */
@@ -28,7 +29,7 @@ function read<Schema extends z.ZodType>(schema: Schema, { data }: Message): z.in
 }
 
 /** Foreign facts become own commands; each leaves no trace when it was taken in before. */
-export function reactionsOf({ api, owner, now }: Reacting): (message: Message) => Promise<void> {
+export function reactionsOf({ api, owner, now, log }: Reacting): (message: Message) => Promise<void> {
   const at = () => now().toISOString()
 
   return async message => {
@@ -41,7 +42,14 @@ export function reactionsOf({ api, owner, now }: Reacting): (message: Message) =
         requestId: message.id,
         causationId: message.id,
       }
-      await api.execute(report.api, { type: 'ReportDeployment', metadata, report })
+      const { events } = await api.execute(report.api, { type: 'ReportDeployment', metadata, report })
+      if (events.length === 0) {
+        const { job, api, environment, outcome } = report
+        log.warn(
+          { job, api, environment, outcome },
+          'a deployment report changes nothing: its job is not running',
+        )
+      }
       return
     }
     const event = read(PublicEvent, message)

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto'
-import { catalogService } from '@gantry/catalog'
+import { type CatalogSettings, catalogService } from '@gantry/catalog'
 import {
   folderBlobStore,
   inspectFiles,
@@ -21,11 +21,11 @@ import type { Settings } from './settings.ts'
 export function servicesOver(
   dependencies: Dependencies,
   blobs: BlobStore,
-  settings: IdentitySettings & NotifierSettings,
+  settings: CatalogSettings & IdentitySettings & NotifierSettings,
 ) {
   const identity = identityService(dependencies, settings)
   const services = [
-    catalogService(dependencies),
+    catalogService(dependencies, settings),
     identity,
     mediaService({ ...dependencies, blobs }, settings),
     notifierService(dependencies, settings),

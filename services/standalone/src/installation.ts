@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto'
+import { catalogSettings } from '@gantry/catalog'
 import { DataFolderRefused } from '@gantry/embedded'
 import { EventStoreUnavailable } from '@gantry/event-sourcing'
 import { openBus, openStores, processSettings, storeSettings } from '@gantry/hosting'
@@ -25,6 +26,7 @@ export interface Installation {
 /** Settings of a single service: the command runs best in the environment of one. */
 const servicesSchema = processSettings.extend({
   ...storeSettings.shape,
+  ...catalogSettings.shape,
   ...identitySettings.shape,
   ...notifierSettings.shape,
 })

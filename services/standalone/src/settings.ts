@@ -1,3 +1,4 @@
+import { catalogSettings } from '@gantry/catalog'
 import { gatewaySettings } from '@gantry/gateway'
 import { identitySettings } from '@gantry/identity'
 import { mediaSettings } from '@gantry/media'
@@ -27,6 +28,7 @@ export const settingsSchema = z.object({
   EVENT_STORE_URL: embedded('the log'),
   READ_MODEL_URL: embedded('the read models'),
   ...gatewaySettings.shape,
+  ...catalogSettings.shape,
   ...identitySettings.shape,
   ...mediaSettings.shape,
   ...notifierSettings.shape,

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { join } from 'node:path'
-import { catalogService } from '@gantry/catalog'
+import { catalogService, catalogSettings } from '@gantry/catalog'
 import { SCOPES } from '@gantry/contracts'
 import { sqliteBus, sqliteEventStore, sqliteReadModels } from '@gantry/embedded'
 import { gateway, gatewaySettings } from '@gantry/gateway'
@@ -28,7 +28,7 @@ const dependencies = {
   metrics,
 }
 const identity = identityService(dependencies, identitySettings.parse({}))
-const catalog = catalogService(dependencies)
+const catalog = catalogService(dependencies, catalogSettings.parse({}))
 const edge = gateway(dependencies, gatewaySettings.parse({}))
 const anyone = {
   userId: '22222222-2222-4222-8222-222222222222',

@@ -1,5 +1,6 @@
 import { randomBytes, randomUUID } from 'node:crypto'
 import { afterAll, inject, vi } from 'vitest'
+import type { Answer } from './answer.ts'
 import { type Client, clientOf, type Query, type Service } from './client.ts'
 import { contractOf } from './contract.ts'
 import { recordIn } from './exercised.ts'
@@ -82,6 +83,22 @@ export const deploy = async (api: Api, environment: string = uuid()) => {
       throw new Error(`Not deployed on ${environment}`)
   })
   return { job, environment }
+}
+
+/**
+ * Starts jobs until the request, made while one runs, cancels it: the agent may report before the request arrives.
+ * @param cancel cancels the job of an API and environment
+ */
+export const cancelled = async (api: Api, cancel: (path: string) => Promise<Answer>) => {
+  for (let tries = 1; ; tries += 1) {
+    // Another environment each time, so that no job is in the way.
+    const environment = uuid()
+    const path = `/environments/${environment}/apis/${api.id}`
+    const job = (await admin.put(path)).as<Job>(202)
+    const answer = await cancel(`${path}/cancel`)
+    if (answer.status !== 409 || tries === 100) return { job, environment, answer }
+    answer.refused(409, 'deployment-not-running')
+  }
 }
 
 export const PASSWORD = 'correct horse battery staple'

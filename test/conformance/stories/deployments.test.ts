@@ -1,5 +1,15 @@
 import { describe, expect, test } from 'vitest'
-import { admin, apiFields, createApi, deploy, eventually, listApis, readApi, uuid } from '../src/gantry.ts'
+import {
+  admin,
+  apiFields,
+  cancelled,
+  createApi,
+  deploy,
+  eventually,
+  listApis,
+  readApi,
+  uuid,
+} from '../src/gantry.ts'
 import type { Api, Job } from '../src/records.ts'
 
 const path = (environment: string, { id }: Api) => `/environments/${environment}/apis/${id}`
@@ -104,6 +114,28 @@ describe('undeploying', () => {
     const { environment } = await deploy(api)
     ;(await admin.delete(path(uuid(), api))).is(202, 404, 409)
     await eventually(async () => expect(await environmentsOf(api)).toEqual([environment]))
+  })
+})
+
+describe('cancelling a deployment', () => {
+  test('answers the job as failed, is seen at once, and leaves the environment free for another job', async () => {
+    const api = await createApi()
+    const { job, environment, answer } = await cancelled(api, url => admin.post(url))
+    expect(answer.as<Job>(200)).toEqual({ ...job, status: 'FAILED' })
+    const { runningJobs = [] } = await readApi(api.id, { includeRunningJobs: true })
+    expect(runningJobs.map(({ id }) => id)).not.toContain(job.id)
+    ;(await admin.post(`${path(environment, api)}/cancel`)).refused(409, 'deployment-not-running')
+    await deploy(api, environment)
+    expect(await statusOf(api)).toBe('DEPLOYED')
+  })
+
+  test('needs an API that exists and a job that runs', async () => {
+    const api = await createApi()
+    const { environment } = await deploy(api)
+    ;(await admin.post(`${path(environment, api)}/cancel`)).refused(409, 'deployment-not-running')
+    ;(await admin.post(`${path(uuid(), api)}/cancel`)).refused(409, 'deployment-not-running')
+    ;(await admin.post(`/environments/${environment}/apis/${uuid()}/cancel`)).refused(404, 'api-not-found')
+    expect(await environmentsOf(api)).toEqual([environment])
   })
 })
 

@@ -19,6 +19,7 @@ const REQUIRED: Record<string, string> = {
   'DELETE /apis/{}/versions/{}': 'API_WRITE',
   'PUT /environments/{}/apis/{}': 'API_WRITE',
   'DELETE /environments/{}/apis/{}': 'API_WRITE',
+  'POST /environments/{}/apis/{}/cancel': 'API_WRITE',
   'POST /accessTokens': 'ACCESS_TOKEN_MANAGE',
   'GET /accessTokens': 'ACCESS_TOKEN_MANAGE',
   'GET /accessTokens/{}': 'ACCESS_TOKEN_MANAGE',

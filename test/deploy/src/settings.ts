@@ -1,9 +1,10 @@
+import { catalogSettings } from '@gantry/catalog'
 import { gatewaySettings, upstreamSettings } from '@gantry/gateway'
 import { peerSettings, processSettings, storeSettings } from '@gantry/hosting'
 import { identitySettings } from '@gantry/identity'
 import { mediaSettings } from '@gantry/media'
 import { notifierSettings } from '@gantry/notifier'
-import { z } from 'zod'
+import type { z } from 'zod'
 
 const service = (own: z.ZodObject) =>
   processSettings.extend(storeSettings.shape).extend(peerSettings.shape).extend(own.shape)
@@ -11,7 +12,7 @@ const service = (own: z.ZodObject) =>
 /** What each process reads from the environment. */
 export const SETTINGS: Readonly<Record<string, z.ZodObject>> = {
   gateway: processSettings.extend(gatewaySettings.shape).extend(upstreamSettings.shape),
-  catalog: service(z.object({})),
+  catalog: service(catalogSettings),
   identity: service(identitySettings),
   media: service(mediaSettings),
   notifier: service(notifierSettings),

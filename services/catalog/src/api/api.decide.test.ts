@@ -163,6 +163,42 @@ describe('a deployment', () => {
       .when({ type: 'StartDeployment', metadata, job: 'b', kind: 'UNDEPLOY', environment: 'e' })
       .thenRefused('api-not-deployed')
   })
+  test('is cancelled while it runs, and no other job of the environment in its place', () => {
+    const cancel = (job: string) => ({ type: 'CancelDeployment', metadata, job }) as const
+    given(created, started('a', 'UNDEPLOY', 'e'))
+      .when(cancel('a'))
+      .then({
+        type: 'DeploymentFailed',
+        data: { job: 'a', type: 'UNDEPLOY', environment: 'e', message: 'cancelled', failedAt: NOW },
+      })
+    given(created, started('a', 'DEPLOY', 'e'), deployed('a', 'e'), started('b', 'DEPLOY', 'e'))
+      .when(cancel('a'))
+      .thenRefused('deployment-not-running')
+    given(created, deleted).when(cancel('a')).thenRefused('api-not-found')
+  })
+  test('fails when no report has come in time', () => {
+    const timeOut = (startedBefore: string) =>
+      ({ type: 'TimeOutDeployment', metadata, job: 'a', startedBefore, message: 'no report' }) as const
+    const later = '2099-11-21T10:00:00.000Z'
+    given(created, started('a', 'DEPLOY', 'e'))
+      .when(timeOut(later))
+      .then({
+        type: 'DeploymentFailed',
+        data: { job: 'a', type: 'DEPLOY', environment: 'e', message: 'no report', failedAt: NOW },
+      })
+    given(created, started('a', 'DEPLOY', 'e'))
+      .when(timeOut(NOW))
+      .then()
+    given(created, started('b', 'DEPLOY', 'e'))
+      .when(timeOut(later))
+      .then()
+    given(created, started('a', 'DEPLOY', 'e'), deployed('a', 'e'))
+      .when(timeOut(later))
+      .then()
+    given(created, started('a', 'DEPLOY', 'e'), deleted)
+      .when(timeOut(later))
+      .then()
+  })
   test('a report counts once', () => {
     given(created, started('a', 'DEPLOY', 'e'), deployed('a', 'e'))
       .when({

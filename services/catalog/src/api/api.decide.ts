@@ -23,6 +23,7 @@ import {
   evolveApi,
   initialApi,
   type LiveApi,
+  type RunningJob,
   type Version,
 } from './api.ts'
 
@@ -33,6 +34,11 @@ export type ApiCommand =
   | { type: 'CreateVersion'; metadata: CommandMetadata; api: string; id: string; input: VersionInput }
   | ({ type: 'UpdateVersion'; version: string; input: VersionInput } & Conditional)
   | ({ type: 'DeleteVersion'; version: string } & Conditional)
+  | DeploymentCommand
+  | { type: 'AttachImage' | 'DetachImage'; metadata: CommandMetadata; imageRevision: number }
+  | { type: 'JoinProduct' | 'LeaveProduct'; metadata: CommandMetadata; product: string; at: string }
+
+type DeploymentCommand =
   | {
       type: 'StartDeployment'
       metadata: CommandMetadata
@@ -41,8 +47,15 @@ export type ApiCommand =
       environment: string
     }
   | { type: 'ReportDeployment'; metadata: CommandMetadata; report: DeploymentReport }
-  | { type: 'AttachImage' | 'DetachImage'; metadata: CommandMetadata; imageRevision: number }
-  | { type: 'JoinProduct' | 'LeaveProduct'; metadata: CommandMetadata; product: string; at: string }
+  | { type: 'CancelDeployment'; metadata: CommandMetadata; job: string }
+  /** Ends the job when it started before a time (ISO 8601 UTC) and no report has come. */
+  | {
+      type: 'TimeOutDeployment'
+      metadata: CommandMetadata
+      job: string
+      startedBefore: string
+      message: string
+    }
 
 export const apiDecider: Decider<ApiState, ApiCommand, ApiEvent> = {
   initial: initialApi,
@@ -105,15 +118,11 @@ export const apiDecider: Decider<ApiState, ApiCommand, ApiEvent> = {
         requireRevision(command, revision)
         return [{ type: 'VersionDeleted', data: { id: record.id, deletedAt: now } }]
       }
-      case 'StartDeployment': {
-        const { job, kind, environment } = command
-        if (state.runningJobs.some(running => running.environment === environment))
-          throw new Refusal('deployment-running')
-        if (kind === 'UNDEPLOY' && !state.deployedOn.has(environment)) throw new Refusal('api-not-deployed')
-        return [{ type: 'DeploymentStarted', data: { id: job, type: kind, environment, startedAt: now } }]
-      }
+      case 'StartDeployment':
       case 'ReportDeployment':
-        return decideReport(state, command.report, now)
+      case 'CancelDeployment':
+      case 'TimeOutDeployment':
+        return decideDeployment(state, command)
       case 'AttachImage':
         if (command.imageRevision <= state.imageRevision) return []
         return [{ type: 'ImageAttached', data: { imageRevision: command.imageRevision, attachedAt: now } }]
@@ -140,6 +149,7 @@ export const apiDecider: Decider<ApiState, ApiCommand, ApiEvent> = {
 function decideOnGone(command: ApiCommand): ApiEvent[] {
   switch (command.type) {
     case 'ReportDeployment':
+    case 'TimeOutDeployment':
     case 'AttachImage':
     case 'DetachImage':
     case 'JoinProduct':
@@ -150,20 +160,50 @@ function decideOnGone(command: ApiCommand): ApiEvent[] {
   }
 }
 
+function decideDeployment(state: LiveApi, command: DeploymentCommand): ApiEvent[] {
+  const { now } = command.metadata
+  switch (command.type) {
+    case 'StartDeployment': {
+      const { job, kind, environment } = command
+      if (state.runningJobs.some(running => running.environment === environment))
+        throw new Refusal('deployment-running')
+      if (kind === 'UNDEPLOY' && !state.deployedOn.has(environment)) throw new Refusal('api-not-deployed')
+      return [{ type: 'DeploymentStarted', data: { id: job, type: kind, environment, startedAt: now } }]
+    }
+    case 'ReportDeployment':
+      return decideReport(state, command.report, now)
+    case 'CancelDeployment': {
+      const running = state.runningJobs.find(({ id }) => id === command.job)
+      if (!running) throw new Refusal('deployment-not-running')
+      return [failed(running, 'cancelled', now)]
+    }
+    case 'TimeOutDeployment': {
+      const { job, startedBefore, message } = command
+      const running = state.runningJobs.find(({ id }) => id === job)
+      return running && running.startedAt < startedBefore ? [failed(running, message, now)] : []
+    }
+    default: {
+      const missing: never = command
+      return missing
+    }
+  }
+}
+
 /** A report counts once, for a job that is running. */
 function decideReport(state: LiveApi, { job, outcome, message }: DeploymentReport, now: string): ApiEvent[] {
   const running = state.runningJobs.find(({ id }) => id === job)
   if (!running) return []
+  if (outcome === 'FAILED') return [failed(running, message ?? null, now)]
   const { type, environment } = running
-  if (outcome === 'FAILED') {
-    return [
-      { type: 'DeploymentFailed', data: { job, type, environment, message: message ?? null, failedAt: now } },
-    ]
-  }
   return type === 'DEPLOY'
     ? [{ type: 'ApiDeployed', data: { job, environment, deployedAt: now } }]
     : [{ type: 'ApiUndeployed', data: { job, environment, undeployedAt: now } }]
 }
+
+const failed = ({ id, type, environment }: RunningJob, message: string | null, now: string): ApiEvent => ({
+  type: 'DeploymentFailed',
+  data: { job: id, type, environment, message, failedAt: now },
+})
 
 const versionFields = ({ name, displayName, description, status }: VersionInput) => ({
   name,

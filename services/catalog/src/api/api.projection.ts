@@ -1,7 +1,7 @@
-import type { ApiSnapshot, Job, VersionRecord } from '@gantry/contracts'
+import type { ApiSnapshot, VersionRecord } from '@gantry/contracts'
 import type { Project } from '@gantry/event-sourcing'
 import { defineCollection, type Write } from '@gantry/read-models'
-import type { ApiEvent, ApiState } from './api.ts'
+import type { ApiEvent, ApiState, RunningJob } from './api.ts'
 
 /** An API as lists and filters need it. */
 export interface ApiDocument extends ApiSnapshot {
@@ -10,13 +10,15 @@ export interface ApiDocument extends ApiSnapshot {
   deployedOn: { environment: string; deployedAt: string }[]
   /** The environments of deployedOn, to filter by. */
   environments: string[]
-  runningJobs: Omit<Job, 'api'>[]
+  runningJobs: RunningJob[]
+  /** When the oldest of the running jobs started, then the API's id. Null when no job runs. */
+  jobsSince: string | null
   products: string[]
 }
 
 export const apis = defineCollection<ApiDocument>({
   name: 'catalog.apis',
-  version: 1,
+  version: 2,
   fields: {
     name: 'string',
     displayName: 'string',
@@ -29,6 +31,7 @@ export const apis = defineCollection<ApiDocument>({
     deploymentStatus: 'string',
     deployed: 'boolean',
     environments: 'strings',
+    jobsSince: 'string',
     products: 'strings',
   },
   text: ['name', 'description'],
@@ -70,6 +73,7 @@ export const projectApi: Project<ApiState, ApiEvent> = (id, { state, revision },
     return { collection: versions, id: version, doc, revision }
   })
   const deployedOn = [...state.deployedOn].map(([environment, deployedAt]) => ({ environment, deployedAt }))
+  const [oldest] = state.runningJobs.map(({ startedAt }) => startedAt).toSorted()
   const doc: ApiDocument = {
     ...state.record,
     recordRevision: state.recordRevision,
@@ -77,6 +81,7 @@ export const projectApi: Project<ApiState, ApiEvent> = (id, { state, revision },
     deployedOn,
     environments: deployedOn.map(({ environment }) => environment),
     runningJobs: [...state.runningJobs],
+    jobsSince: oldest === undefined ? null : `${oldest}/${id}`,
     products: [...state.products].filter(([, { member }]) => member).map(([product]) => product),
   }
   return [{ collection: apis, id, doc, revision }, ...ofVersions]

@@ -1,5 +1,6 @@
 import {
   type ApiRecord,
+  cancelDeployment,
   createApi,
   deleteApi,
   deployApi,
@@ -79,6 +80,17 @@ export function apiRoutes(route: AddRoute, { api, apis, owners, announceDeletion
   route(deployApi, async ({ params, metadata, newId }) => start('DEPLOY', params, metadata, newId()))
   route(undeployApi, async ({ params, metadata, newId }) => start('UNDEPLOY', params, metadata, newId()))
 
+  route(cancelDeployment, async ({ params, metadata }) => {
+    const { api_id, environment_id } = params
+    const { state } = await api.load(api_id)
+    if (state.status !== 'Live') throw new Refusal('api-not-found')
+    const job = state.runningJobs.find(({ environment }) => environment === environment_id)
+    if (!job) throw new Refusal('deployment-not-running')
+    await api.execute(api_id, { type: 'CancelDeployment', metadata, job: job.id })
+    const body: Job = { ...job, api: api_id, status: 'FAILED' }
+    return { status: 200, body }
+  })
+
   const start = async (
     kind: Job['type'],
     { api_id, environment_id }: { api_id: string; environment_id: string },
@@ -112,7 +124,8 @@ export function apiRoutes(route: AddRoute, { api, apis, owners, announceDeletion
 }
 
 function record(doc: ApiDocument, ownerDisplayName: string | undefined, included: Included): ApiRecord {
-  const { recordRevision, deployed, deployedOn, environments, runningJobs, products, ...fields } = doc
+  const { recordRevision, deployed, deployedOn, environments, runningJobs, jobsSince, products, ...fields } =
+    doc
   return {
     ...fields,
     ownerDisplayName: ownerDisplayName ?? null,

@@ -30,6 +30,8 @@ export interface Version {
   revision: number
 }
 
+export type RunningJob = Omit<Job, 'api'>
+
 export interface LiveApi {
   status: 'Live'
   record: ApiSnapshot
@@ -38,7 +40,7 @@ export interface LiveApi {
   versions: ReadonlyMap<string, Version>
   /** Where it is deployed, and since when. */
   deployedOn: ReadonlyMap<string, string>
-  runningJobs: readonly Omit<Job, 'api'>[]
+  runningJobs: readonly RunningJob[]
   /** Products by id: whether it is a member, and when that was said last. */
   products: ReadonlyMap<string, { member: boolean; at: string }>
   /** Revision of the image stream that hasImage is from. */
