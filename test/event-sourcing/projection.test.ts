@@ -1,4 +1,3 @@
-import { setTimeout } from 'node:timers/promises'
 import {
   aggregate,
   type EventStore,
@@ -11,6 +10,7 @@ import { type ReadModels, ReadModelsUnavailable } from '@gantry/read-models'
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
 import {
   add,
+  behind,
   items,
   type ListCommand,
   type ListEvent,
@@ -61,17 +61,6 @@ function replica(readModels: ReadModels = stores.readModels, eventStore: EventSt
   }
 }
 
-/** The log, with a subscription that is 20 ms behind. */
-const behind = (): EventStore => ({
-  ...stores.eventStore,
-  async *subscribe(options) {
-    for await (const item of stores.eventStore.subscribe(options)) {
-      await setTimeout(20)
-      yield item
-    }
-  },
-})
-
 const documents = async (readModels = stores.readModels) =>
   (await readModels.collection(items).list({ limit: 100 }))
     .map(({ doc }) => doc.id)
@@ -109,7 +98,7 @@ test('events whose projection failed are projected after a later command has bee
 })
 
 test('events that another replica appended are projected by a replica that has appended after them', async () => {
-  const one = replica(stores.readModels, behind())
+  const one = replica(stores.readModels, behind(stores.eventStore))
   // The other replica dies between each of its appends and the projection.
   const other = replica({ ...stores.readModels, write: async () => {} })
   const projector = one.start()
@@ -125,12 +114,13 @@ test('events that another replica appended are projected by a replica that has a
 
 test('an append that was repeated after later events does not hide them from the projector', async () => {
   const dying = replica({ ...stores.readModels, write: async () => {} })
+  const one = replica(stores.readModels, behind(stores.eventStore))
+  const projector = one.start()
+  await vi.waitFor(async () => expect(projector.caughtUp).toBe(true))
   const command = add('v1')
   await dying.run(command)
   await dying.run(add('v2'))
-  const one = replica()
   await one.run({ ...command, metadata: { ...command.metadata, repeated: true } })
-  const projector = one.start()
   expect(await projector.reached(await stores.eventStore.head(), 10_000)).toBe(true)
   expect(await documents()).toEqual(['v1', 'v2'])
 })
@@ -154,7 +144,7 @@ test('events in order are projected once: the projector leaves out what a comman
       await stores.readModels.write(given, checkpoint)
     },
   }
-  const one = replica(counting, behind())
+  const one = replica(counting, behind(stores.eventStore))
   for (const item of ['v0', 'v1', 'v2']) await one.run(add(item))
   const projector = one.start()
   // The first start makes the read models from the log.

@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto'
 import {
   aggregate,
   type DomainCommand,
+  type EventStore,
   type HeldStream,
   heldStreams,
   type Log,
@@ -20,6 +21,7 @@ import type { ReadModels } from '@gantry/read-models'
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
 import {
   add,
+  behind,
   double,
   items,
   type ListCommand,
@@ -59,10 +61,11 @@ afterEach(async () => {
 const started = (
   lists: { projection: Parameters<typeof startProjector>[0]['projections'][number] },
   readModels: ReadModels,
+  eventStore = stores.eventStore,
 ) => {
   const projector = startProjector({
     name: NAME,
-    eventStore: stores.eventStore,
+    eventStore,
     readModels,
     projections: [lists.projection],
     collections: [items],
@@ -76,14 +79,15 @@ const started = (
 /** This release. `broken` names an item whose events throw when they are folded. */
 function release({
   broken,
-  readModels = stores.readModels,
+  eventStore = stores.eventStore,
 }: {
   broken?: string
-  readModels?: ReadModels
+  eventStore?: EventStore
 } = {}) {
+  const { readModels } = stores
   const unknown: RecordedEvent[] = []
   const lists = aggregate<ListState, ListCommand, ListEvent>({
-    eventStore: stores.eventStore,
+    eventStore,
     category: 'list',
     decider: {
       ...listDecider,
@@ -99,7 +103,7 @@ function release({
     unknown,
     run: (id: string, command: ListCommand) => lists.execute(id, command),
     load: lists.load,
-    start: () => started(lists, readModels),
+    start: () => started(lists, readModels, eventStore),
   }
 }
 
@@ -177,6 +181,19 @@ describe('an event of an unknown type', () => {
       unknown: ['ItemAdded@2'],
     })
     expect(one.unknown).toHaveLength(1)
+  })
+
+  test('makes the projector note a stream to which its own process appends', async () => {
+    const one = release({ eventStore: behind(stores.eventStore) })
+    await one.run('a', add('v1', 3))
+    const projector = one.start()
+    await vi.waitFor(() => expect(projector.caughtUp).toBe(true))
+    await append('list-b', 'ItemAdded', { item: 'w1', amount: 3, times: 2 }, -1, { schemaVersion: 2 })
+    await reachedHead(projector)
+    await stores.readModels.write([{ collection: heldStreams(NAME), id: 'list-b', doc: null, revision: 0 }])
+    await one.run('b', add('w2', 4))
+    await reachedHead(projector)
+    expect(await heldNow()).toMatchObject([{ id: 'list-b', status: 'INCOMPLETE', unknown: ['ItemAdded@2'] }])
   })
 
   test('makes the projector note that the stream is incomplete, until a release knows it', async () => {

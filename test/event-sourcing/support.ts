@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto'
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { setTimeout } from 'node:timers/promises'
 import { sqliteEventStore, sqliteReadModels } from '@gantry/embedded'
 import {
   type Decider,
@@ -149,3 +150,14 @@ export async function openStores(): Promise<Stores> {
     },
   }
 }
+
+/** The same log, with subscriptions that are 20 ms behind. */
+export const behind = (eventStore: EventStore): EventStore => ({
+  ...eventStore,
+  async *subscribe(options) {
+    for await (const item of eventStore.subscribe(options)) {
+      await setTimeout(20)
+      yield item
+    }
+  },
+})
