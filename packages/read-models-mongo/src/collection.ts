@@ -118,6 +118,12 @@ export function mongoCollection<D extends Document>(
         const found = await collection.findOne({ _id: id }, READ)
         return found?.live ? given<D>(found) : undefined
       }),
+    latest: id =>
+      run(async () => {
+        const found = await collection.findOne({ _id: id }, READ)
+        if (!found) return undefined
+        return found.live ? given<D>(found) : { doc: null, revision: found.revision }
+      }),
     getMany: ids =>
       run(async () => {
         const found = await collection.find({ _id: { $in: [...new Set(ids)] }, live: true }, READ).toArray()

@@ -78,6 +78,11 @@ export interface Found<D> {
 
 export interface Collection<D extends Document> {
   get(id: string): Promise<Stored<D> | undefined>
+  /**
+   * What was stored last under an id: the document, or null when it was removed; undefined when there never was any. To
+   * be stored again, a document that was removed needs a newer revision than its removal has.
+   */
+  latest(id: string): Promise<Stored<D | null> | undefined>
   /** Many by id, in no order; those that do not exist are left out. */
   getMany(ids: readonly string[]): Promise<Stored<D>[]>
   /** One page and the total, from one state of the collection. @throws UnknownField */

@@ -113,6 +113,11 @@ export function sqliteCollection<D extends Document>(
 
   return {
     get: async id => read(() => get(id)),
+    latest: async id =>
+      read(() => {
+        const row = table.get(id)
+        return row && (parsed(row) ?? { doc: null, revision: row.revision })
+      }),
     getMany: async ids => read(() => [...new Set(ids)].map(get).filter(stored => stored !== undefined)),
     find,
     list: async query => (await find(query)).items,

@@ -227,6 +227,22 @@ export function readModelsContract(name: string, open: () => Promise<OpenedReadM
         expect(await books.put({ id: 'b1' }, 6)).toBe(false)
       })
 
+      it('and its removal are told with the revision that a newer one goes on from', async context => {
+        const other = (await another(context)).collection(definition)
+        expect(await books.latest('b1')).toBeUndefined()
+        await books.put({ id: 'b1', title: 'One' }, 3)
+        const live = { doc: { id: 'b1', title: 'One' }, revision: 3 }
+        expect(await books.latest('b1')).toEqual(live)
+        expect(await other.latest('b1')).toEqual(live)
+        await books.remove('b1', 5)
+        expect(await books.latest('b1')).toEqual({ doc: null, revision: 5 })
+        expect(await other.latest('b1')).toEqual({ doc: null, revision: 5 })
+        expect(await other.put({ id: 'b1', title: 'Again' }, 6)).toBe(true)
+        expect(await books.latest('b1')).toEqual({ doc: { id: 'b1', title: 'Again' }, revision: 6 })
+        await books.remove('b2', 2)
+        expect(await books.latest('b2')).toEqual({ doc: null, revision: 2 })
+      })
+
       it('has the newest of many revisions that are put at once', async () => {
         const revisions = [4, 9, 0, 7, 2, 8, 1, 6, 3, 5]
         const stored = await Promise.all(
