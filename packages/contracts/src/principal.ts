@@ -11,6 +11,8 @@ export const Principal = z.object({
   kind: z.enum(['login', 'accessToken', 'platform']),
   /** Id of the access token, when that is the credential. */
   tokenId: z.string().nullable(),
+  /** Tells the credential from every other; absent when a gateway or identity service of an earlier release says who is calling. */
+  credentialId: z.string().optional(),
   /** When the credential ends, in milliseconds since 1970. */
   expiresAt: z.number(),
 })

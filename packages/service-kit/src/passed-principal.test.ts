@@ -18,6 +18,7 @@ const ada: Principal = {
   scopes: ['API_READ'],
   kind: 'login',
   tokenId: null,
+  credentialId: '33333333-3333-4333-8333-333333333333',
   expiresAt: 2_000_000_000_000,
 }
 
@@ -86,6 +87,12 @@ test.for([
   ['without an end', async () => handmade({ alg: 'HS256' }, { exp: undefined })],
 ] as const)('a token %s is refused', async ([, make]) => {
   expect((await ask('/read', await make())).statusCode).toBe(401)
+})
+
+test('a gateway of an earlier release, which does not identify the credential, is believed', async () => {
+  const { credentialId: _, ...principal } = ada
+  const answer = await ask('/read', handmade({ alg: 'HS256' }, { principal }))
+  expect([answer.statusCode, answer.json()]).toEqual([200, principal])
 })
 
 test('the tokens of this test are made like those of the gateway', async () => {

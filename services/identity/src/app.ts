@@ -197,7 +197,7 @@ export function identityService(dependencies: Dependencies, settings: ServiceSet
   }
 
   const passwords = argon2idPasswords()
-  const logins = loginTokens(keys, now)
+  const logins = loginTokens({ keys, now, newId })
   const authenticate = authenticator({
     user,
     users: usersByName,

@@ -19,6 +19,7 @@ export const administrator: Principal = {
   scopes: [...SCOPES],
   kind: 'login',
   tokenId: null,
+  credentialId: '33333333-3333-4333-8333-333333333333',
   expiresAt: Number.MAX_SAFE_INTEGER,
 }
 

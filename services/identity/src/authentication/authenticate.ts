@@ -57,15 +57,16 @@ export function authenticator(authentication: Authentication): Authenticate {
       ...principalOf(holder, scopes),
       kind: 'accessToken',
       tokenId: id,
+      credentialId: id,
       expiresAt: Date.parse(validUntil),
     }
   }
 
   const byLoginToken = async (credential: string): Promise<Principal> => {
-    const { userId, generation, expiresAt } = await loginTokens.verify(credential)
+    const { userId, generation, expiresAt, credentialId } = await loginTokens.verify(credential)
     const holder = await activeUser(userId)
     if (holder.generation !== generation) throw unauthenticated('the login token is revoked')
-    return { ...principalOf(holder), kind: 'login', tokenId: null, expiresAt }
+    return { ...principalOf(holder), kind: 'login', tokenId: null, credentialId, expiresAt }
   }
 
   const byPlatformToken = async (credential: string): Promise<Principal> => {
@@ -75,7 +76,13 @@ export function authenticator(authentication: Authentication): Authenticate {
       ? []
       : await users.list({ where: { username: idOrName }, limit: 1 })
     const holder = await activeUser(named?.doc.id ?? idOrName)
-    return { ...principalOf(holder), kind: 'platform', tokenId: null, expiresAt }
+    return {
+      ...principalOf(holder),
+      kind: 'platform',
+      tokenId: null,
+      credentialId: hashOf(credential),
+      expiresAt,
+    }
   }
 
   const activeUser = async (id: string): Promise<LiveUser> => {

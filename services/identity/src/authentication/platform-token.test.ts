@@ -61,6 +61,14 @@ describe('a platform token', () => {
     expect((await authenticate(await sign({ sub: ada.toUpperCase() }))).userId).toBe(ada)
   })
 
+  test('is told from every other of its user', async () => {
+    const [one, other] = [await sign(), await sign({ exp: now + 60 })]
+    const credentialId = async (token: string) => (await authenticate(token)).credentialId
+    expect(await credentialId(one)).toMatch(/^[0-9a-f]{64}$/)
+    expect(await credentialId(one)).toBe(await credentialId(one))
+    expect(await credentialId(other)).not.toBe(await credentialId(one))
+  })
+
   test('lives five minutes, whatever it says, and less when it says so', async () => {
     const long = await sign({ exp: now + 86_400 })
     const short = await sign({ exp: now + 60 })

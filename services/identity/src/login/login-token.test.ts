@@ -5,13 +5,15 @@ import { loginTokens } from './login-token.ts'
 const SECONDS = Date.parse('2026-11-21T10:00:00.000Z') / 1000
 const GRACE = '22222222-2222-4222-8222-222222222222'
 const { privateKey, publicKey } = await generateKeyPair('EdDSA', { crv: 'Ed25519' })
-const tokens = loginTokens(
-  {
+let issued = 0
+const tokens = loginTokens({
+  keys: {
     current: async () => ({ kid: 'k1', privateKey }),
     verifying: async kid => (kid === 'k1' ? publicKey : undefined),
   },
-  () => new Date(SECONDS * 1000),
-)
+  now: () => new Date(SECONDS * 1000),
+  newId: () => `login-${++issued}`,
+})
 
 /** Signed with the very key that signs logins. */
 const signed = (claims: object = {}, header: object = {}) =>
@@ -30,8 +32,25 @@ const signed = (claims: object = {}, header: object = {}) =>
 describe('a login token', () => {
   test('says whose session it is, for an hour', async () => {
     const session = { userId: GRACE, generation: 3, expiresAt: (SECONDS + 3_600) * 1000 }
-    expect(await tokens.verify(await tokens.issue(session))).toEqual(session)
-    expect(await tokens.verify(await signed())).toEqual(session)
+    expect(await tokens.verify(await tokens.issue(session))).toEqual({
+      ...session,
+      credentialId: expect.any(String),
+    })
+    expect(await tokens.verify(await signed({ jti: 'j1' }))).toEqual({ ...session, credentialId: 'j1' })
+  })
+
+  test('is told from every other of the same session, in the same second', async () => {
+    const verified = async () =>
+      (await tokens.verify(await tokens.issue({ userId: GRACE, generation: 3 }))).credentialId
+    expect(await verified()).not.toBe(await verified())
+  })
+
+  test('of an earlier release, which has no jti, is good and goes by its hash', async () => {
+    const [one, other] = [await signed(), await signed({ exp: SECONDS + 60 })]
+    const { credentialId } = await tokens.verify(one)
+    expect(credentialId).toMatch(/^[0-9a-f]{64}$/)
+    expect((await tokens.verify(one)).credentialId).toBe(credentialId)
+    expect((await tokens.verify(other)).credentialId).not.toBe(credentialId)
   })
 
   test.for<[string, object, object]>([

@@ -2,6 +2,7 @@ import { jwtVerify, SignJWT } from 'jose'
 import { z } from 'zod'
 import { refusalOfToken, unauthenticated } from '../authentication/unauthenticated.ts'
 import { ALGORITHM, type SigningKeys } from '../signingkey/keys.ts'
+import { hashOf } from '../token/secret.ts'
 
 /** Issuer and audience of login tokens. */
 export const GANTRY = 'gantry'
@@ -13,6 +14,8 @@ const Claims = z.object({
   /** Generation of the user's sessions: a higher one at the user revokes the token. */
   gen: z.int(),
   exp: z.number(),
+  /** Tells the token from every other; tokens of earlier releases have none. */
+  jti: z.string().optional(),
 })
 
 export interface Session {
@@ -23,13 +26,18 @@ export interface Session {
 export interface LoginTokens {
   issue(session: Session): Promise<string>
   /** Checks signature and lifetime, not whether the session was revoked. @throws Refusal unauthenticated */
-  verify(token: string): Promise<Session & { expiresAt: number }>
+  verify(token: string): Promise<Session & { expiresAt: number; credentialId: string }>
 }
 
-export const loginTokens = (
-  keys: Pick<SigningKeys, 'current' | 'verifying'>,
-  now: () => Date,
-): LoginTokens => ({
+export const loginTokens = ({
+  keys,
+  now,
+  newId,
+}: {
+  keys: Pick<SigningKeys, 'current' | 'verifying'>
+  now(): Date
+  newId(): string
+}): LoginTokens => ({
   async issue({ userId, generation }) {
     const { kid, privateKey } = await keys.current()
     const seconds = Math.floor(now().getTime() / 1000)
@@ -38,6 +46,7 @@ export const loginTokens = (
       .setIssuer(GANTRY)
       .setAudience(GANTRY)
       .setSubject(userId)
+      .setJti(newId())
       .setIssuedAt(seconds)
       .setExpirationTime(seconds + LIFETIME_SECONDS)
       .sign(privateKey)
@@ -57,8 +66,8 @@ export const loginTokens = (
       })
       const claims = Claims.safeParse(payload)
       if (!claims.success) throw unauthenticated('the login token is not valid')
-      const { sub, gen, exp } = claims.data
-      return { userId: sub, generation: gen, expiresAt: exp * 1000 }
+      const { sub, gen, exp, jti } = claims.data
+      return { userId: sub, generation: gen, expiresAt: exp * 1000, credentialId: jti ?? hashOf(token) }
     } catch (error) {
       throw refusalOfToken(error, 'login token')
     }

@@ -42,6 +42,7 @@ describe('a login', () => {
       role: 'USER',
       kind: 'login',
       tokenId: null,
+      credentialId: expect.any(String),
       expiresAt: identity.now().getTime() + 60 * MINUTE,
     })
     identity.pass(60 * MINUTE)

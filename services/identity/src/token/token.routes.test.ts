@@ -57,6 +57,7 @@ describe('an access token', () => {
       scopes: ['API_READ', 'ACCESS_TOKEN_MANAGE'],
       kind: 'accessToken',
       tokenId: id,
+      credentialId: id,
       expiresAt: identity.now().getTime() + DAY,
     })
     await admin().put(`/users/${ada.id}`, { body: { username: 'ada', role: 'NO_ACCESS' } })
