@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { operation } from './operation.ts'
-import { label, optional, pageOf, paging, Timestamp, text, Uuid } from './primitives.ts'
+import { label, optional, pageOf, paging, secretWithheld, Timestamp, text, Uuid } from './primitives.ts'
 import { Role, Scope } from './scopes.ts'
 
 const part = { service: 'identity' } as const
@@ -119,7 +119,8 @@ export const AccessTokenRecord = z
   .meta({ id: 'AccessToken' })
 export type AccessTokenRecord = z.infer<typeof AccessTokenRecord>
 export const NewAccessToken = AccessTokenRecord.extend({
-  token: z.string().meta({ description: 'The secret; shown this once' }),
+  token: z.string().nullable().meta({ description: 'The secret; shown this once' }),
+  secretWithheld,
 }).meta({ id: 'NewAccessToken' })
 
 export const AccessTokenInput = z
@@ -169,6 +170,7 @@ export const createAccessToken = operation({
   },
   problems: ['scopes-exceeded'],
   idempotent: true,
+  secretFields: ['token'],
 })
 
 export const listAccessTokens = operation({

@@ -1,7 +1,11 @@
 import { Ajv2020 } from 'ajv/dist/2020.js'
 import formats from 'ajv-formats'
 import { describe, expect, test } from 'vitest'
+import { z } from 'zod'
 import { OPERATIONS, openApiDocument, PROBLEMS } from './index.ts'
+
+/** Names of fields that are secrets wherever they are. */
+const SECRETS = new Set(['token', 'secret', 'password'])
 
 interface MediaType {
   schema?: object
@@ -181,6 +185,28 @@ describe('An operation', () => {
     expect(names(operation('createApi'), 'header')).toEqual(['Idempotency-Key'])
     expect(names(operation('streamEvents'), 'header')).toEqual(['Last-Event-ID'])
     expect(names(operation('listApis'), 'header')).toEqual([])
+  })
+
+  test('that answers a secret declares it, and may answer without it', () => {
+    const secretsOf = (schema: z.ZodType | undefined) =>
+      schema instanceof z.ZodObject ? Object.keys(schema.shape).filter(name => SECRETS.has(name)) : []
+    const answering = OPERATIONS.flatMap(({ id, answers, secretFields = [] }) =>
+      Object.values(answers).flatMap(({ schema, example }) => {
+        const secrets = secretsOf(schema)
+        return secrets.length > 0 ? [{ id, schema, example, secrets, secretFields }] : []
+      }),
+    )
+    expect(answering.map(({ id }) => id)).toEqual([
+      'createAccessToken',
+      'createWebhook',
+      'rotateWebhookSecret',
+    ])
+    for (const { id, schema, example, secrets, secretFields } of answering) {
+      expect(secretFields, id).toEqual(secrets)
+      const withheld = { ...Object.fromEntries(secrets.map(name => [name, null])), secretWithheld: true }
+      expect(schema?.safeParse({ ...(example as object), ...withheld }).success, id).toBe(true)
+      expect(operation(id).description).toContain('`secretWithheld`')
+    }
   })
 
   test('lists the headers of its answers', () => {

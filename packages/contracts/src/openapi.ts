@@ -47,7 +47,8 @@ type HeaderName = keyof typeof HEADERS
 const REQUEST_HEADERS = {
   'If-Match': 'Change only what is at one of these entity tags; 412 otherwise',
   'If-None-Match': 'Answer 304 when the record is still at one of these entity tags',
-  'Idempotency-Key': 'The same key and body within 24 hours is answered with the first answer again',
+  'Idempotency-Key':
+    'The same request with the same key within 24 hours is answered with the first answer again; another body, query or If-Match with the key is refused with 422. Keys are apart by access token, else by user, and by operation and path parameters',
   'Last-Event-ID': 'Position to resume after, for server-sent events; goes before the query parameter',
 } as const
 type RequestHeaderName = keyof typeof REQUEST_HEADERS
@@ -124,7 +125,9 @@ function described(operation: Operation): ZodOpenApiOperationObject {
     operationId: operation.id,
     tags: [operation.tag],
     summary: operation.summary,
-    description: [operation.description, needs(scope)].filter(Boolean).join('\n\n'),
+    description: [operation.description, repeatsSecrets(operation), needs(scope)]
+      .filter(Boolean)
+      .join('\n\n'),
     security: scope === 'public' ? [] : [{ bearer: scope === 'authenticated' ? [] : [scope] }],
     'x-required-scope': scope,
     requestParams: {
@@ -141,6 +144,12 @@ function needs(scope: Operation['scope']): string {
   if (scope === 'public') return 'Open to anyone.'
   if (scope === 'authenticated') return 'Needs valid credentials, of any scope.'
   return `Needs the scope **${scope}**.`
+}
+
+function repeatsSecrets({ idempotent, secretFields = [] }: Operation): string | undefined {
+  if (!idempotent || secretFields.length === 0) return undefined
+  const fields = secretFields.map(field => `\`${field}\``).join(' and ')
+  return `Repeated under an Idempotency-Key, the answer has ${fields} only for the credential (login, access token or JWT of the platform) that got it first. For another one ${fields} is null and \`secretWithheld\` true.`
 }
 
 function requestHeadersOf({ method, conditional, idempotent, answers }: Operation): RequestHeaderName[] {

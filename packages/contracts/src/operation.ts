@@ -43,6 +43,12 @@ export interface Operation<
   problems?: readonly ProblemCode[]
   /** Takes an Idempotency-Key: every POST that creates. */
   idempotent?: boolean
+  /**
+   * Fields of the body of a successful answer that are secrets. An answer that is repeated under an Idempotency-Key has
+   * them for the credential that got them first only: for another, each is null and `secretWithheld` is true. The
+   * schema of the answer allows both.
+   */
+  secretFields?: readonly string[]
   /** Answers with an ETag; takes If-Match (PUT, DELETE) or If-None-Match (GET). */
   conditional?: boolean
 }

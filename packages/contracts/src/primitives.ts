@@ -39,6 +39,12 @@ export const Timestamp = z.iso.datetime({ precision: 3 }).meta({
   override: { pattern: undefined },
 })
 
+/** Of an answer with a secret in it: see `secretFields` of an operation. */
+export const secretWithheld = z.literal(true).optional().meta({
+  description:
+    'Present when the answer is repeated under an Idempotency-Key to another credential than the one that got the secret; the secret is null then',
+})
+
 /** A query parameter `true` or `false`. */
 export const flag = (description: string) =>
   z

@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { operation } from './operation.ts'
-import { label, optional, pageOf, paging, Timestamp, text, Uuid } from './primitives.ts'
+import { label, optional, pageOf, paging, secretWithheld, Timestamp, text, Uuid } from './primitives.ts'
 
 const url = text(2048, 1)
   .refine(
@@ -75,8 +75,9 @@ export type WebhookRecord = z.infer<typeof WebhookRecord>
 
 const secret = z
   .string()
+  .nullable()
   .meta({ description: 'Standard Webhooks signing secret; shown this once', example: 'whsec_…' })
-export const NewWebhook = WebhookRecord.extend({ secret }).meta({ id: 'NewWebhook' })
+export const NewWebhook = WebhookRecord.extend({ secret, secretWithheld }).meta({ id: 'NewWebhook' })
 
 export const DELIVERY_STATUSES = ['CREATED', 'SUCCESS', 'RETRYING', 'GIVE_UP', 'CANCELLED'] as const
 export const DeliveryStatus = z.enum(DELIVERY_STATUSES).meta({ id: 'DeliveryStatus' })
@@ -151,6 +152,7 @@ const record = {
   updatedAt: '2026-11-21T09:30:00.000Z',
   disabledReason: null,
 }
+const secretExample = { secret: 'whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw' }
 
 export const listWebhooks = operation({
   ...part,
@@ -177,11 +179,12 @@ export const createWebhook = operation({
       description: 'The new webhook with its signing secret',
       schema: NewWebhook,
       headers: { Location: 'Path of the webhook' },
-      example: { ...record, secret: 'whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw' },
+      example: { ...record, ...secretExample },
     },
   },
   problems: ['unknown-event-types'],
   idempotent: true,
+  secretFields: ['secret'],
   conditional: true,
 })
 
@@ -245,10 +248,12 @@ export const rotateWebhookSecret = operation({
     200: {
       description: 'The webhook with its new secret',
       schema: NewWebhook,
-      example: { ...record, secret: 'whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw' },
+      example: { ...record, ...secretExample },
     },
   },
   problems: ['webhook-not-found'],
+  idempotent: true,
+  secretFields: ['secret'],
 })
 
 const time = z.iso

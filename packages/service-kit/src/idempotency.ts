@@ -2,6 +2,7 @@ import { createHash, hkdfSync } from 'node:crypto'
 import { Refusal } from '@gantry/event-sourcing'
 import { defineCollection, type ReadModels } from '@gantry/read-models'
 import { v5 as uuidv5 } from 'uuid'
+import type { WatchedEventStore } from './append-watch.ts'
 import { deriveKey, seal, unseal } from './secrets.ts'
 
 /** What a request came to: enough to answer it again. */
@@ -11,10 +12,35 @@ export interface Outcome {
   body: unknown
 }
 
+/** One use of a key: a request under it. */
+export interface KeyUse {
+  /** Whose key it is and what it is for. The same key in another scope is another key. */
+  scope: string
+  key: string
+  /** Everything else that the request asks for, as text: the same key is refused for another. */
+  request: string
+  /** Identifies the caller's credential; undefined when that is not known. */
+  credential: string | undefined
+}
+
+/** An outcome, and how it was come by. */
+export interface Answered extends Outcome {
+  /** It was remembered, not made for this request. */
+  replayed: boolean
+  /** This request's credential is the one that the outcome was first given to, so secrets may be in the answer. */
+  first: boolean
+}
+
+/**
+ * `refused` and `unknown` are how a try ended that came to no outcome. Only `refused` proves that nothing was appended.
+ * Any state that an earlier release wrote and that is not listed here counts as `unknown`.
+ */
+type State = 'running' | 'done' | 'refused' | 'unknown'
+
 interface Remembered {
   id: string
   requestHash: string
-  state: 'running' | 'done' | 'free'
+  state: State
   /** Grows when the key is used anew after it expired; the seed of the ids made under the key. */
   generation: number
   startedAt: number
@@ -23,9 +49,18 @@ interface Remembered {
   sealed: string | null
 }
 
+/** What is encrypted: the outcome and the credential that it was given to. */
+interface Sealed extends Outcome {
+  credential?: string
+}
+
 /** Sources of identity for one request: the same for every try under the same key, so that none creates twice. */
 export interface Seed {
   commandId: string
+  /** There is a key, so that the ids are no new ones. */
+  keyed: boolean
+  /** An earlier try under the key may have appended what this one is about to append. */
+  repeated: boolean
   newId(): string
   secretBytes(length: number): Buffer
 }
@@ -35,10 +70,7 @@ export interface Idempotency {
    * Runs the request once per key and answers later ones with what the first came to.
    * @throws Refusal request-in-progress, idempotency-key-reused
    */
-  run(
-    use: { scope: string; key: string; request: string },
-    handle: (seed: Seed) => Promise<Outcome>,
-  ): Promise<Outcome & { replayed: boolean }>
+  run(use: KeyUse, handle: (seed: Seed) => Promise<Outcome>): Promise<Answered>
 }
 
 const KEPT_MS = 24 * 3_600_000
@@ -49,9 +81,11 @@ const NAMESPACE = '3c1f6a53-93a1-4d41-9d1c-1e5b7c0f6a90'
 export function idempotency(options: {
   service: string
   readModels: ReadModels
+  eventStore: WatchedEventStore
   now(): Date
   encryptionKey: Uint8Array
 }): Idempotency {
+  const { eventStore } = options
   const remembered = options.readModels.collection(
     defineCollection<Remembered>({
       name: `${options.service}.idempotency`,
@@ -67,56 +101,74 @@ export function idempotency(options: {
   }
 
   return {
-    async run({ scope, key, request }, handle) {
-      const id = createHash('sha256').update(`${scope}\n${key}`).digest('hex')
-      const requestHash = createHash('sha256').update(request).digest('hex')
+    async run({ scope, key, request, credential }, handle) {
+      const id = hashOf(`${scope}\n${key}`)
+      const requestHash = hashOf(request)
       const sealingKey = deriveKey(Buffer.from(key), id)
       const now = options.now().getTime()
-      const known = await remembered.get(id)
-      const live = known && known.doc.expiresAt > now ? known.doc : undefined
-      if (live && live.state !== 'free') {
-        if (live.requestHash !== requestHash) throw new Refusal('idempotency-key-reused')
-        if (live.state === 'done' && live.sealed) {
-          return { ...(JSON.parse(unseal(sealingKey, live.sealed).toString()) as Outcome), replayed: true }
+      const known = await remembered.latest(id)
+      const live = known?.doc && known.doc.expiresAt > now ? known.doc : undefined
+      if (live && live.state !== 'refused' && live.requestHash !== requestHash)
+        throw new Refusal('idempotency-key-reused')
+      if (live?.state === 'done' && live.sealed) {
+        const { credential: firstCredential, ...outcome } = unsealed(sealingKey, live.sealed)
+        return {
+          ...outcome,
+          replayed: true,
+          first: credential !== undefined && credential === firstCredential,
         }
-        if (now - live.startedAt < ABANDONED_MS)
-          throw new Refusal('request-in-progress', { headers: { 'retry-after': '1' } })
       }
-      const generation = known ? known.doc.generation + (live ? 0 : 1) : 0
+      if (live?.state === 'running' && now - live.startedAt < ABANDONED_MS) throw inProgress()
+
+      const before = known?.revision ?? 0
+      const revision = before + 1
       const running: Remembered = {
         id,
         requestHash,
         state: 'running',
-        generation,
+        // Revisions only grow, over removals too, so a new use never gets the number of an earlier one.
+        generation: live?.generation ?? before,
         startedAt: now,
         expiresAt: now + KEPT_MS,
         sealed: null,
       }
-      const revision = (known?.revision ?? 0) + 1
-      if (!(await remembered.put(running, revision)))
-        throw new Refusal('request-in-progress', { headers: { 'retry-after': '1' } })
+      if (!(await remembered.put(running, revision))) throw inProgress()
+
+      const repeated = live !== undefined && live.state !== 'refused'
+      const watched = { appends: 0 }
+      let first: boolean
+      let outcome: Outcome
       try {
-        const outcome = await handle(seedOf(secret, `${id}/${generation}`))
-        await remembered.put(
-          { ...running, state: 'done', sealed: seal(sealingKey, JSON.stringify(outcome)) },
-          revision + 1,
-        )
-        await forgetExpired(now)
-        return { ...outcome, replayed: false }
+        const seed = seedOf(secret, `${id}/${running.generation}`, repeated)
+        outcome = await eventStore.watch(watched, () => handle(seed))
+        const sealed = seal(sealingKey, JSON.stringify({ ...outcome, credential } satisfies Sealed))
+        // Not stored when another request took this one for dead: then the secrets are in the answer to that one.
+        first = await remembered.put({ ...running, state: 'done', sealed }, revision + 1)
       } catch (error) {
-        // A refusal changed nothing: the key may be tried again. After a fault, what happened is unknown until then too.
-        await remembered.put({ ...running, state: 'free' }, revision + 1).catch(() => {})
+        const refused = error instanceof Refusal && watched.appends === 0 && !repeated
+        const state = refused ? 'refused' : 'unknown'
+        await remembered.put({ ...running, state }, revision + 1).catch(() => {})
         throw error
       }
+      await forgetExpired(now).catch(() => {})
+      return { ...outcome, replayed: false, first }
     },
   }
 }
 
-function seedOf(secret: Uint8Array, name: string): Seed {
+const hashOf = (text: string) => createHash('sha256').update(text).digest('hex')
+
+const unsealed = (key: Uint8Array, sealed: string) => JSON.parse(unseal(key, sealed).toString()) as Sealed
+
+const inProgress = () => new Refusal('request-in-progress', { headers: { 'retry-after': '1' } })
+
+function seedOf(secret: Uint8Array, name: string, repeated: boolean): Seed {
   let made = 0
   const next = () => `${name}/${made++}`
   return {
     commandId: uuidv5(name, NAMESPACE),
+    keyed: true,
+    repeated,
     newId: () => uuidv5(next(), NAMESPACE),
     secretBytes: length => Buffer.from(hkdfSync('sha256', secret, Buffer.alloc(0), next(), length)),
   }

@@ -1,3 +1,4 @@
+export { type WatchedEventStore, watchingAppends } from './append-watch.ts'
 export { callerOf, noteCaller } from './caller.ts'
 export { etag, matchesNone, revisionsOf } from './conditional.ts'
 export { type ConnectionLimits, PATIENCE, type Patience } from './connections.ts'

@@ -3,9 +3,10 @@ import type { Operation, Parsed, Principal } from '@gantry/contracts'
 import { type CommandMetadata, Refusal } from '@gantry/event-sourcing'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import type { z } from 'zod'
+import type { WatchedEventStore } from './append-watch.ts'
 import { callerOf, noteCaller } from './caller.ts'
 import { etag, matchesNone, revisionsOf } from './conditional.ts'
-import { type Idempotency, idempotency, type Seed } from './idempotency.ts'
+import { type Idempotency, idempotency, type KeyUse, type Seed } from './idempotency.ts'
 import type { Admit, Dependencies } from './service.ts'
 import { turnsEnd } from './turns-end.ts'
 
@@ -18,6 +19,11 @@ export interface Call<Params, Query, Body> {
   principal: Principal
   /** For the command that the request becomes. */
   metadata: CommandMetadata
+  /**
+   * For a command that begins the stream which `newId` named. Under a key it is always looked for an earlier try, since
+   * that costs one read of a stream that is not there: so nothing is created twice even when the store lost its keys.
+   */
+  creationMetadata: CommandMetadata
   /** A new UUID; the same in every try under an Idempotency-Key, as are secretBytes. */
   newId(): string
   secretBytes(length: number): Buffer
@@ -67,10 +73,17 @@ const KEY = /^[\x21-\x7e]{1,255}$/
 export function router(
   app: FastifyInstance,
   admit: Admit,
-  dependencies: Dependencies,
+  dependencies: Dependencies & { eventStore: WatchedEventStore },
   service: string,
 ): AddRoute {
   const { now, newId } = dependencies
+  const newSeed = (): Seed => ({
+    commandId: newId(),
+    keyed: false,
+    repeated: false,
+    newId,
+    secretBytes: randomBytes,
+  })
   const once = idempotency({ ...dependencies, service })
   const end = turnsEnd()
 
@@ -111,8 +124,12 @@ export function router(
         const key = request.headers['idempotency-key']
         const body =
           operation.idempotent && key !== undefined
-            ? await answerOnce(once, answer, { request, reply, principal, key: String(key) })
-            : prepared(request, reply, await answer({ commandId: newId(), newId, secretBytes: randomBytes }))
+            ? await answerOnce(once, answer, {
+                operation,
+                use: useOf(operation, input.params, { request, principal, prefix: app.prefix }),
+                reply,
+              })
+            : prepared(request, reply, await answer(newSeed()))
         await end()
         return body
       },
@@ -165,38 +182,63 @@ class CheckedCall implements Call<unknown, unknown, unknown> {
 
   /** Made when it is asked for: reads never look at it, and making it is not free. */
   get metadata(): CommandMetadata {
-    return metadataOf(this.request, this.principal, this.#now(), this.#seed)
+    return metadataOf(this, this.#now(), this.#seed.commandId, this.#seed.repeated)
+  }
+
+  get creationMetadata(): CommandMetadata {
+    return metadataOf(this, this.#now(), this.#seed.commandId, this.#seed.keyed)
+  }
+}
+
+/**
+ * What an Idempotency-Key is used for. The path is the operation's own, with the parameters as they were decoded and
+ * checked: other spellings of it, such as `/access%54okens/`, are the same use. The path alone and a body alone give the
+ * texts that earlier releases made of them, so that keys stay known over an upgrade.
+ * @throws Refusal invalid-request
+ */
+function useOf(
+  operation: Operation,
+  params: unknown,
+  { request, principal, prefix }: { request: FastifyRequest; principal: Principal; prefix: string },
+): KeyUse {
+  const { 'idempotency-key': key = '', 'if-match': ifMatch } = request.headers
+  if (!KEY.test(String(key)))
+    throw invalid([{ field: 'Idempotency-Key', message: 'must be 1 to 255 visible ASCII characters' }])
+  const path = operation.path.replace(/\{(\w+)\}/g, (_, name: string) =>
+    encodeURIComponent(String((params as Record<string, unknown>)[name])),
+  )
+  const asked = [JSON.stringify(request.body ?? null)]
+  if (Object.keys(request.query as object).length > 0) asked.push(`query ${JSON.stringify(request.query)}`)
+  if (ifMatch !== undefined) asked.push(`if-match ${ifMatch}`)
+  return {
+    // An access token sees no answer to another credential of its user: there may be more in it than it may have.
+    scope: `${principal.tokenId ?? principal.userId} ${operation.method} ${prefix}${path}`,
+    key: String(key),
+    request: asked.join('\n'),
+    credential: principal.credentialId,
   }
 }
 
 async function answerOnce(
   once: Idempotency,
   answer: (seed: Seed) => Promise<Reply>,
-  {
-    request,
-    reply,
-    principal,
-    key,
-  }: { request: FastifyRequest; reply: FastifyReply; principal: Principal; key: string },
+  { operation, use, reply }: { operation: Operation; use: KeyUse; reply: FastifyReply },
 ) {
-  if (!KEY.test(key))
-    throw invalid([{ field: 'Idempotency-Key', message: 'must be 1 to 255 visible ASCII characters' }])
-  const outcome = await once.run(
-    {
-      // An access token sees no answer to another credential of its user: there may be more in it than it may have.
-      scope: `${principal.tokenId ?? principal.userId} ${request.method} ${request.url.split('?')[0]}`,
-      key,
-      request: JSON.stringify(request.body ?? null),
-    },
-    async seed => {
-      const { status, body, headers = {}, revision, variant } = await answer(seed)
-      const tag: Record<string, string> = revision === undefined ? {} : { etag: etag(revision, variant) }
-      return { status, body, headers: { ...headers, ...tag } }
-    },
-  )
+  const outcome = await once.run(use, async seed => {
+    const { status, body, headers = {}, revision, variant } = await answer(seed)
+    const tag: Record<string, string> = revision === undefined ? {} : { etag: etag(revision, variant) }
+    return { status, body, headers: { ...headers, ...tag } }
+  })
   if (outcome.replayed) reply.header('idempotency-replayed', 'true')
   reply.code(outcome.status).headers(outcome.headers)
-  return outcome.body
+  return outcome.first ? outcome.body : withoutSecrets(operation, outcome.body)
+}
+
+/** The body with null in the place of each secret, and the field that says so; as it is when there are none. */
+function withoutSecrets({ secretFields }: Operation, body: unknown): unknown {
+  if (!secretFields) return body
+  const hidden = Object.fromEntries(secretFields.map(field => [field, null]))
+  return { ...(body as object), ...hidden, secretWithheld: true }
 }
 
 /** Sets status and headers. @returns the body to be sent */
@@ -224,10 +266,15 @@ function prepared(
 /** Takes the traceparent only when it is one (W3C Trace Context §3.2). */
 const TRACEPARENT = /^00-[0-9a-f]{32}-[0-9a-f]{16}-[0-9a-f]{2}$/
 
-function metadataOf(request: FastifyRequest, principal: Principal, now: Date, seed: Seed): CommandMetadata {
+function metadataOf(
+  { request, principal }: Pick<CheckedCall, 'request' | 'principal'>,
+  now: Date,
+  commandId: string,
+  repeated: boolean,
+): CommandMetadata {
   const traceparent = request.headers.traceparent
   return {
-    commandId: seed.commandId,
+    commandId,
     now: now.toISOString(),
     actor: {
       id: principal === ANONYMOUS ? null : principal.userId,
@@ -236,7 +283,7 @@ function metadataOf(request: FastifyRequest, principal: Principal, now: Date, se
     },
     requestId: request.id,
     ...(typeof traceparent === 'string' && TRACEPARENT.test(traceparent) && { traceparent }),
-    ...(request.headers['idempotency-key'] !== undefined && { repeated: true }),
+    ...(repeated && { repeated }),
   }
 }
 

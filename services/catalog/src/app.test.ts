@@ -1,8 +1,10 @@
+import { randomUUID } from 'node:crypto'
 import { type Job, type PublicEvent, subjects } from '@gantry/contracts'
 import type { Message } from '@gantry/messaging'
+import type { Dependencies } from '@gantry/service-kit'
 import { type Host, hostService } from '@gantry/service-kit/testing'
 import { pino } from 'pino'
-import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
+import { afterEach, beforeEach, describe, expect, onTestFinished, test, vi } from 'vitest'
 import { catalogService } from './app.ts'
 
 const settings = { DEPLOYMENT_TIMEOUT: 3_600_000 }
@@ -138,6 +140,48 @@ describe('an Idempotency-Key', () => {
     expect((await call('GET', '/apis')).body.totalElements).toBe(1)
   })
 })
+
+test('a key that is new costs no reading of the log, however many versions an API has', async () => {
+  let eventsRead = 0
+  const counted = (dependencies: Dependencies) => {
+    const { eventStore } = dependencies
+    const readStream: typeof eventStore.readStream = async (...read) => {
+      const events = await eventStore.readStream(...read)
+      eventsRead += events.length
+      return events
+    }
+    return catalogService({ ...dependencies, eventStore: { ...eventStore, readStream } }, settings)
+  }
+  const counting = await hostService(counted, { start: false })
+  onTestFinished(() => counting.close())
+  const post = (url: string, payload: object, headers = {}) =>
+    counting.app.inject({ method: 'POST', url, payload, headers })
+  const api = (await post('/apis', payments)).json().id
+  const url = `/apis/${api}/versions`
+  for (const page of [0, 1, 2]) {
+    const versions = Array.from({ length: 1_000 }, (_, n) => {
+      const [id, name] = [randomUUID(), `v${page * 1_000 + n}`]
+      const record = { id, api, name, displayName: name, description: null, status: 'ACTIVE' as const }
+      const at = '2026-11-21T10:00:00.000Z'
+      return {
+        id: randomUUID(),
+        type: 'VersionCreated',
+        data: { ...record, createdAt: at, updatedAt: at },
+        metadata: { actor: { id: null, name: 'test' }, requestId: 'test', at },
+      }
+    })
+    await counting.dependencies.eventStore.append(`api-${api}`, versions, page * 1_000)
+  }
+  // Folds the stream, as the process that has answered for the API before has done.
+  expect((await post(url, { name: 'first' })).statusCode).toBe(201)
+  expect(eventsRead).toBeGreaterThanOrEqual(3_000)
+  eventsRead = 0
+  const key = { 'idempotency-key': 'k-1' }
+  const created = await post(url, { name: 'second' }, key)
+  expect(created.statusCode).toBe(201)
+  expect((await post(url, { name: 'second' }, key)).json()).toEqual(created.json())
+  expect(eventsRead).toBe(0)
+}, 30_000)
 
 describe('preconditions', () => {
   test('a stale If-Match is refused and changes nothing', async () => {

@@ -10,7 +10,14 @@ import {
   type Worker,
 } from '@gantry/event-sourcing'
 import type { Json, Message } from '@gantry/messaging'
-import { type Dependencies, router, type Service, tell, unknownEventCounter } from '@gantry/service-kit'
+import {
+  type Dependencies,
+  router,
+  type Service,
+  tell,
+  unknownEventCounter,
+  watchingAppends,
+} from '@gantry/service-kit'
 import { type ApiCommand, apiDecider } from './api/api.decide.ts'
 import { apis, projectApi, versions } from './api/api.projection.ts'
 import { apiRoutes } from './api/api.routes.ts'
@@ -24,7 +31,8 @@ import { reactionsOf, reactsTo } from './reactions.ts'
 import type { CatalogSettings } from './settings.ts'
 
 /** APIs, their versions and their deployments. */
-export function catalogService(dependencies: Dependencies, settings: CatalogSettings): Service {
+export function catalogService(given: Dependencies, settings: CatalogSettings): Service {
+  const dependencies = watchingAppends(given)
   const { eventStore, readModels, bus, now, newId, log, holder } = dependencies
   const unknownEvent = unknownEventCounter(dependencies.metrics)
 

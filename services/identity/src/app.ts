@@ -10,7 +10,14 @@ import {
   type Worker,
 } from '@gantry/event-sourcing'
 import type { Json } from '@gantry/messaging'
-import { type Dependencies, router, type Service, tell, unknownEventCounter } from '@gantry/service-kit'
+import {
+  type Dependencies,
+  router,
+  type Service,
+  tell,
+  unknownEventCounter,
+  watchingAppends,
+} from '@gantry/service-kit'
 import { z } from 'zod'
 import { auditLog, auditProjections } from './audit/audit.projection.ts'
 import { auditRoutes } from './audit/audit.routes.ts'
@@ -77,7 +84,8 @@ const CANDIDATES = 100
 export type ServiceSettings = Omit<IdentitySettings, 'GANTRY_ADMIN_USERNAME' | 'GANTRY_ADMIN_PASSWORD'>
 
 /** Users, login, access tokens, signing keys, and the audit log of all services. */
-export function identityService(dependencies: Dependencies, settings: ServiceSettings): IdentityService {
+export function identityService(given: Dependencies, settings: ServiceSettings): IdentityService {
+  const dependencies = watchingAppends(given)
   const { eventStore, readModels, bus, now, newId, log, holder, encryptionKey } = dependencies
   const unknownEvent = unknownEventCounter(dependencies.metrics)
   const usersByName = readModels.collection(users)

@@ -11,7 +11,14 @@ import {
 } from '@gantry/event-sourcing'
 import type { Message } from '@gantry/messaging'
 import type { BlobStore } from '@gantry/read-models'
-import { type Dependencies, router, type Service, tell, unknownEventCounter } from '@gantry/service-kit'
+import {
+  type Dependencies,
+  router,
+  type Service,
+  tell,
+  unknownEventCounter,
+  watchingAppends,
+} from '@gantry/service-kit'
 import { z } from 'zod'
 import { imageBytes } from './image/image.bytes.ts'
 import { type ImageCommand, imageDecider } from './image/image.decide.ts'
@@ -27,7 +34,8 @@ const ASKING_MS = 4_000
 const Existence = z.object({ exists: z.boolean() })
 
 /** Images of APIs: their bytes in the blob store, everything else about them in the log. */
-export function mediaService(dependencies: Dependencies & { blobs: BlobStore }, _settings: object): Service {
+export function mediaService(given: Dependencies & { blobs: BlobStore }, _settings: object): Service {
+  const dependencies = watchingAppends(given)
   const { eventStore, readModels, bus, blobs, now, log, holder } = dependencies
   const unknownEvent = unknownEventCounter(dependencies.metrics)
   const bytes = imageBytes(blobs)

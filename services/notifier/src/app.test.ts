@@ -3,6 +3,7 @@ import { join } from 'node:path'
 import { subjects } from '@gantry/contracts'
 import { requestRebuild } from '@gantry/event-sourcing'
 import type { StoredMessage } from '@gantry/messaging'
+import { administrator } from '@gantry/service-kit/testing'
 import { Webhook } from 'standardwebhooks'
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
 import { hostNotifier } from './testing/notifier-host.ts'
@@ -76,6 +77,28 @@ describe('a webhook', () => {
     await host.dependencies.readModels.drop({ name: 'notifier.idempotency', version: 1 })
     expect((await host.call('POST', '/webhooks', fields, key)).body).toEqual(first.body)
   })
+
+  test.for([
+    ['creation', 201],
+    ['rotation', 200],
+  ] as const)(
+    'tells the secret of a %s again to the credential that got it first only',
+    async ([what, status]) => {
+      const fields = { displayName: 'Hook', url: receiver.url('/a'), active: true, eventTypes: ['TEST'] }
+      const { id, secret: before } = await host.subscribe(receiver.url('/b'), ['TEST'])
+      const url = what === 'creation' ? '/webhooks' : `/webhooks/${id}/rotateSecret`
+      const ask = (credentialId: string) => {
+        host.actAs({ ...administrator, credentialId })
+        return host.call('POST', url, what === 'creation' ? fields : undefined, { 'idempotency-key': 'k-1' })
+      }
+      const first = await ask('login-1')
+      expect(first).toMatchObject({ status, body: { secret: expect.stringMatching(/^whsec_/) } })
+      expect(first.body.secret).not.toBe(before)
+      const withheld = { ...first.body, secret: null, secretWithheld: true }
+      expect(await ask('login-2')).toMatchObject({ status, body: withheld })
+      expect((await ask('login-1')).body).toEqual(first.body)
+    },
+  )
 
   test('refuses event types that there are not, naming those that there are', async () => {
     const fields = {

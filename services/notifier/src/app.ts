@@ -9,7 +9,13 @@ import {
   startRelay,
   type Worker,
 } from '@gantry/event-sourcing'
-import { type Dependencies, router, type Service, unknownEventCounter } from '@gantry/service-kit'
+import {
+  type Dependencies,
+  router,
+  type Service,
+  unknownEventCounter,
+  watchingAppends,
+} from '@gantry/service-kit'
 import manifest from '../package.json' with { type: 'json' }
 import { type DeliveryCommand, deliveryDecider, expired } from './delivery/delivery.decide.ts'
 import { deliveries, projectDelivery } from './delivery/delivery.projection.ts'
@@ -70,10 +76,11 @@ const KEPT_DELIVERIES = 2_000
 
 /** Webhooks, their deliveries, and the events of the platform. */
 export function notifierService(
-  dependencies: Dependencies,
+  given: Dependencies,
   settings: NotifierSettings,
   surroundings: Partial<Surroundings> = {},
 ): Service {
+  const dependencies = watchingAppends(given)
   const { eventStore, readModels, bus, now, newId, log, holder } = dependencies
   const unknownEvent = unknownEventCounter(dependencies.metrics)
   const { random, resolve, ca, breaker } = { ...SURROUNDINGS, ...surroundings }

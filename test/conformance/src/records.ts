@@ -72,8 +72,8 @@ export interface AccessToken {
   createdAt: string
   validUntil: string
   lastUsedAt: string | null
-  /** Shown at creation only. */
-  token?: string
+  /** Shown at creation only, null where it is withheld. */
+  token?: string | null
 }
 
 export interface Webhook {
@@ -87,8 +87,8 @@ export interface Webhook {
   createdAt: string
   updatedAt: string
   disabledReason: string | null
-  /** Shown at creation and rotation only. */
-  secret?: string
+  /** Shown at creation and rotation only, null where it is withheld. */
+  secret?: string | null
 }
 
 export interface Payload {

@@ -2,7 +2,7 @@ import { OPERATIONS } from '@gantry/contracts'
 import { describe, expect, inject, test } from 'vitest'
 import { clientOf } from '../src/client.ts'
 import { dataFolder, start } from '../src/own-service.ts'
-import type { AccessToken, Page } from '../src/records.ts'
+import type { AccessToken, Api, Page } from '../src/records.ts'
 
 const HOUR = 3_600_000
 const later = (ms: number) => ({
@@ -40,5 +40,27 @@ describe.skipIf(!inject('ownService'))('what has expired', () => {
 
     const listed = (await (await after.logIn()).get('/accessTokens')).as<Page<AccessToken>>(200)
     expect(listed.content.map(({ name }) => name).toSorted()).toEqual(['long', 'short'])
+  })
+
+  test('is an Idempotency-Key a day after its use: then it makes something new, and that once', {
+    timeout: 120_000,
+  }, async () => {
+    const folder = await dataFolder()
+    const keyed = { headers: { 'idempotency-key': 'of-every-day' } }
+    const fields = (name: string) => ({ name, displayName: name, status: 'ACTIVE', tags: [] })
+    const ids = new Set<string>()
+    for (const day of [0, 1, 2]) {
+      const { logIn, stop } = await start(folder, later(day * 25 * HOUR))
+      const admin = await logIn()
+      // When another key is used, what has expired is removed.
+      ;(await admin.post('/apis', fields(`other-${day}`), { headers: { 'idempotency-key': `${day}` } })).is(
+        201,
+      )
+      const { id } = (await admin.post('/apis', fields(`daily-${day}`), keyed)).as<Api>(201)
+      expect((await admin.post('/apis', fields(`daily-${day}`), keyed)).as<Api>(201).id).toBe(id)
+      ids.add(id)
+      await stop()
+    }
+    expect(ids.size).toBe(3)
   })
 })

@@ -4,14 +4,16 @@ import {
   apiFields,
   cleanUp,
   createApi,
+  createToken,
   createUser,
   listApis,
   loggedIn,
   PASSWORD,
   unique,
   uuid,
+  withToken,
 } from '../src/gantry.ts'
-import type { AccessToken, Api, Page } from '../src/records.ts'
+import type { AccessToken, Api, Page, Version, Webhook } from '../src/records.ts'
 
 const keyed = (key: string) => ({ headers: { 'idempotency-key': key } })
 
@@ -147,4 +149,115 @@ test('a body that was refused may be mended under the same key or is told apart,
   ;(await admin.post('/apis', { ...apiFields(), status: 'SLEEPING' }, keyed(key))).refused(400)
   const mended = (await admin.post('/apis', apiFields(), keyed(key))).is(201, 422)
   if (mended.status === 201) cleanUp(`/apis/${mended.as<Api>(201).id}`)
+})
+
+test('a request that was refused for the state of things may be mended under the same key', async () => {
+  const { name } = await createApi()
+  const key = uuid()
+  ;(await admin.post('/apis', apiFields({ name }), keyed(key))).refused(409, 'api-name-taken')
+  const mended = apiFields()
+  const { id } = (await admin.post('/apis', mended, keyed(key))).as<Api>(201)
+  cleanUp(`/apis/${id}`)
+  expect((await admin.post('/apis', mended, keyed(key))).as<Api>(201).id).toBe(id)
+  ;(await admin.post('/apis', apiFields({ name }), keyed(key))).refused(422, 'idempotency-key-reused')
+})
+
+test('a key is refused for another query or If-Match, as it is for another body', async () => {
+  const [key, body] = [uuid(), apiFields()]
+  const headers = { 'idempotency-key': key }
+  cleanUp(`/apis/${(await admin.post('/apis', body, { headers })).as<Api>(201).id}`)
+  for (const other of [{ headers, query: { dryRun: true } }, { headers: { ...headers, 'if-match': '"0"' } }])
+    (await admin.post('/apis', body, other)).refused(422, 'idempotency-key-reused')
+  ;(await admin.post('/apis', body, { headers })).is(201)
+})
+
+test('however a path is spelled, the key is for its operation and resource', async () => {
+  const api = await createApi()
+  const spellings = [
+    `/apis/${api.id}/versions`,
+    `/apis/${api.id}/versions/`,
+    `/apis/${api.id}/%76ersions`,
+    `/apis/${api.id.toUpperCase()}/versions`,
+    `/%61pis/${api.id.replaceAll('-', '%2D')}/versions`,
+  ]
+  const options = { ...keyed(uuid()), undocumented: true }
+  const ids: string[] = []
+  for (const path of spellings)
+    ids.push((await admin.post(path, { name: '1.0' }, options)).as<Version>(201).id)
+  expect(ids).toEqual(spellings.map(() => ids[0]))
+
+  const other = await createApi()
+  const elsewhere = (await admin.post(`/apis/${other.id}/versions`, { name: '1.0' }, options)).as<Version>(
+    201,
+  )
+  expect(elsewhere.api).toBe(other.id)
+})
+
+interface Secret {
+  field: 'token' | 'secret'
+  path: string
+  body?: object
+  spelled?: string
+}
+const tokenBody = () => ({ name: unique('token'), validityDays: 1, scopes: ['API_READ'] })
+const hookBody = () => ({
+  displayName: unique('hook'),
+  url: 'http://127.0.0.1:9/',
+  active: false,
+  eventTypes: ['API_CREATED'],
+})
+/** Each gives a POST whose answer has a secret. */
+const secrets: [string, () => Promise<Secret> | Secret][] = [
+  [
+    'an access token',
+    () => ({ field: 'token', path: '/accessTokens', spelled: '/access%54okens/', body: tokenBody() }),
+  ],
+  ['a webhook', () => ({ field: 'secret', path: '/webhooks', spelled: '/%77ebhooks/', body: hookBody() })],
+  [
+    'a rotated webhook',
+    async () => {
+      const { id } = (await admin.post('/webhooks', hookBody())).as<Webhook>(201)
+      cleanUp(`/webhooks/${id}`)
+      return { field: 'secret', path: `/webhooks/${id}/rotateSecret` }
+    },
+  ],
+]
+
+describe.for(secrets)('the secret of %s', ([, make]) => {
+  test('is repeated to the credential that got it, and withheld from another of the same user', async () => {
+    const user = await createUser({ role: 'ADMIN' })
+    const [login, otherLogin] = [await loggedIn(user), await loggedIn(user)]
+    const { field, path, spelled = path, body } = await make()
+    const options = { ...keyed(uuid()), undocumented: spelled !== path }
+    const first = (await login.post(path, body, options)).is(200, 201)
+    const record = first.json as Record<string, unknown>
+    if (body) cleanUp(`${path}/${record.id}`)
+    expect(record[field]).toMatch(/^(pat|whsec)_/)
+    expect(record).not.toHaveProperty('secretWithheld')
+
+    for (const url of [path, spelled]) {
+      const withheld = (await otherLogin.post(url, body, options)).is(first.status)
+      expect(withheld.json).toEqual({ ...record, [field]: null, secretWithheld: true })
+      expect(withheld.text).not.toContain(record[field])
+      expect(withheld.headers.get('idempotency-replayed')).toBe('true')
+      expect((await login.post(url, body, options)).is(first.status).json).toEqual(record)
+    }
+  })
+
+  test('is repeated to the access token that got it; to another token the key is another', async () => {
+    const client = await loggedIn(await createUser({ role: 'ADMIN' }))
+    const scopes = ['ACCESS_TOKEN_MANAGE', 'WEBHOOKS_WRITE', 'API_READ']
+    const [one, other] = [await createToken(client, scopes), await createToken(client, scopes)]
+    const { field, path, body } = await make()
+    const options = keyed(uuid())
+    const ask = async ({ token }: { token: string }) =>
+      (await withToken(token).post(path, body, options)).is(200, 201).json as Record<string, unknown>
+    const first = await ask(one)
+    expect(first[field]).toMatch(/^(pat|whsec)_/)
+    expect(await ask(one)).toEqual(first)
+    const another = await ask(other)
+    expect(another[field]).toMatch(/^(pat|whsec)_/)
+    expect(another[field]).not.toBe(first[field])
+    if (body) for (const { id } of [first, another]) cleanUp(`${path}/${id}`)
+  })
 })

@@ -27,6 +27,19 @@ describe.skipIf(!platform)('a JWT of the platform', () => {
     ;(await client.get('/users', { size: 1 })).refused(403)
   })
 
+  test('does not get the secret again that another one of its user got under an Idempotency-Key', async () => {
+    const { username } = await createUser({ role: 'ADMIN' })
+    const [one, other] = [makeJwt(claims(username), privateKey), makeJwt(claims(username), privateKey)]
+    const body = { name: 'of the platform', scopes: ['API_READ'] }
+    const ask = async (token: string) =>
+      (await withToken(token).post('/accessTokens', body, { headers: { 'idempotency-key': 'k' } })).is(201)
+        .json
+    const first = await ask(one)
+    expect(first).toMatchObject({ token: expect.stringMatching(/^pat_/) })
+    expect(await ask(other)).toEqual({ ...(first as object), token: null, secretWithheld: true })
+    expect(await ask(one)).toEqual(first)
+  })
+
   test('stands for a user of single sign-on, who has no other way in', async () => {
     const { username } = await createUser({ role: 'USER', sso: true })
     ;(await ask(makeJwt(claims(username), privateKey))).is(200)

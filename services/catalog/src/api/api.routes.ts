@@ -53,7 +53,7 @@ export function apiRoutes(route: AddRoute, { api, apis, owners, announceDeletion
 
   route(getApi, async ({ params, query }) => answer(params.api_id, 200, query))
 
-  route(createApi, async ({ body, metadata, newId }) => {
+  route(createApi, async ({ body, creationMetadata: metadata, newId }) => {
     const id = newId()
     await api.execute(id, { type: 'CreateApi', metadata, id, input: body })
     return { ...(await answer(id, 201)), location: `/apis/${id}` }

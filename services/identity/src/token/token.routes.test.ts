@@ -92,6 +92,17 @@ describe('an access token', () => {
     expect(narrow.body).toMatchObject({ status: 403, code: 'scopes-exceeded' })
   })
 
+  test('is not told again to another login of its user, who gets the rest and is told so', async () => {
+    const sent = { body: input, headers: { 'idempotency-key': 'k-1' } }
+    const first = await identity.as(ada.token).post('/accessTokens', sent)
+    const otherLogin = await identity.loginToken('ada')
+    const other = await identity.as(otherLogin).post('/accessTokens', sent)
+    expect(other.status).toBe(201)
+    expect(other.headers['idempotency-replayed']).toBe('true')
+    expect(other.body).toEqual({ ...first.body, token: null, secretWithheld: true })
+    expect((await identity.as(ada.token).post('/accessTokens', sent)).body).toEqual(first.body)
+  })
+
   test('is of use to its holder only, others do not find it', async () => {
     const { id } = await create()
     const grace = identity.as((await user('grace', 'GLOBAL_ADMIN')).token)

@@ -16,7 +16,7 @@ export interface TokenRoutes {
 
 /** The caller's own tokens; those of others do not exist to him. */
 export function tokenRoutes(route: AddRoute, { changeToken, tokens }: TokenRoutes): void {
-  route(createAccessToken, async ({ body, principal, metadata, newId, secretBytes }) => {
+  route(createAccessToken, async ({ body, principal, creationMetadata: metadata, newId, secretBytes }) => {
     const id = newId()
     const secret = secretOf(secretBytes(32))
     const { userId, scopes: callerScopes } = principal

@@ -33,7 +33,7 @@ export function userRoutes(route: AddRoute, { changeUser, users, passwords, now 
 
   route(getUser, async ({ params }) => answer(params.user_id, 200))
 
-  route(createUser, async ({ body, metadata, principal, newId }) => {
+  route(createUser, async ({ body, creationMetadata: metadata, principal, newId }) => {
     const id = newId()
     const { password, ...input } = body
     const passwordHash = password === null ? null : await passwords.hash(password)

@@ -25,7 +25,7 @@ export interface RecoveryRoutes {
 export function recoveryRoutes(route: AddRoute, options: RecoveryRoutes): void {
   const { recovery, recoveries, webhooks, bus } = options
 
-  route(recoverWebhook, async ({ params, body, metadata, newId }) => {
+  route(recoverWebhook, async ({ params, body, creationMetadata: metadata, newId }) => {
     const webhook = await existing(params.webhook_id)
     // While it is inactive, more would be skipped behind what is recovered.
     if (!webhook.active) throw new Refusal('webhook-inactive', { detail: 'make the webhook active first' })

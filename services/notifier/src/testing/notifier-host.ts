@@ -106,7 +106,7 @@ function storiesOf(host: Host<Service>) {
     const fields = { displayName: 'Hook', url, active: true, eventTypes, ...more }
     const { status, body } = await call('POST', '/webhooks', fields)
     expect(status).toBe(201)
-    return body as z.infer<typeof NewWebhook>
+    return body as z.infer<typeof NewWebhook> & { secret: string }
   }
 
   const update = async (webhook: { id: string; url: string; eventTypes: string[] }, changes: object) => {

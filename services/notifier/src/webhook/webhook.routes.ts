@@ -46,7 +46,7 @@ export function webhookRoutes(route: AddRoute, { webhook, webhooks, keys, dispat
     return { status: 200, body: record(stored.doc), revision: stored.doc.recordRevision }
   })
 
-  route(createWebhook, async ({ body, metadata, newId, secretBytes }) => {
+  route(createWebhook, async ({ body, creationMetadata: metadata, newId, secretBytes }) => {
     const id = newId()
     const secret = secretBytes(SECRET_BYTES)
     const sealedSecret = keys.seal(secret)

@@ -1,0 +1,309 @@
+import { randomUUID } from 'node:crypto'
+import { createAccessToken, createVersion, type Principal } from '@gantry/contracts'
+import {
+  aggregate,
+  type CommandMetadata,
+  EventStoreUnavailable,
+  NO_STREAM,
+  Refusal,
+} from '@gantry/event-sourcing'
+import {
+  type CounterCommand,
+  type CounterEvent,
+  type CounterState,
+  counterDecider,
+} from '@gantry/event-sourcing/testing'
+import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { watchingAppends } from './append-watch.ts'
+import { router } from './routes.ts'
+import type { Dependencies, Service } from './service.ts'
+import { administrator, type Host, hostService } from './testing/index.ts'
+
+const SECOND = 1_000
+const HOUR = 3_600_000
+const TOKEN = { name: 'pipeline', scopes: ['API_READ'] }
+const OTHER = { ...TOKEN, name: 'another' }
+const CLOSED = { ...TOKEN, name: 'closed' }
+const API = 'abcdefab-cdef-4abc-8def-abcdefabcdef'
+
+/** Goes wrong in the log: before the append is there, after it is, or not at all. */
+let log: 'lost' | 'unacknowledged' | 'up'
+let time: number
+/** What a route does before and after its command. */
+let before: () => unknown
+let after: () => unknown
+/** Metadata of the commands that were executed. */
+let commands: CommandMetadata[]
+let host: Host<Service>
+
+/** A service whose resources are counters: each command adds one, so that a count above one is a repetition. */
+function countingService(given: Dependencies): Service {
+  const { eventStore } = given
+  const dependencies = watchingAppends({
+    ...given,
+    eventStore: {
+      ...eventStore,
+      async append(...append: Parameters<typeof eventStore.append>) {
+        if (log === 'lost') throw new EventStoreUnavailable('lost')
+        const appended = await eventStore.append(...append)
+        if (log === 'unacknowledged') throw new EventStoreUnavailable('unacknowledged')
+        return appended
+      },
+      async readStream(...read: Parameters<typeof eventStore.readStream>) {
+        if (log !== 'up') throw new EventStoreUnavailable('away')
+        return eventStore.readStream(...read)
+      },
+    },
+  })
+  const counter = aggregate<CounterState, CounterCommand, CounterEvent>({
+    eventStore: dependencies.eventStore,
+    category: 'counter',
+    decider: counterDecider,
+  })
+  return {
+    name: 'counting',
+    projectors: [],
+    routes(app, admit) {
+      const route = router(app, admit, dependencies, 'counting')
+      route(createAccessToken, async ({ body, metadata, newId, secretBytes }) => {
+        const id = newId()
+        const token = secretBytes(8).toString('hex')
+        await before()
+        commands.push(metadata)
+        const stream = body.name === CLOSED.name ? 'closed' : id
+        const { state } = await counter.execute(stream, { type: 'Count', by: 1, metadata })
+        await after()
+        return { status: 201, body: { id, name: body.name, token, count: state.count } }
+      })
+      route(createVersion, async ({ params, newId }) => ({
+        status: 201,
+        body: { id: newId(), api: params.api_id },
+      }))
+    },
+    start: async () => {},
+    waitingFor: () => undefined,
+    stop: async () => {},
+  }
+}
+
+beforeEach(async () => {
+  log = 'up'
+  time = Date.parse('2026-11-21T10:00:00.000Z')
+  before = after = () => {}
+  commands = []
+  host = await hostService(countingService, { now: () => new Date(time) })
+})
+afterEach(() => host.close())
+
+const ask = async (payload: object, key = 'k-1', { url = '/accessTokens', headers = {} } = {}) => {
+  const answer = await host.app.inject({
+    method: 'POST',
+    url,
+    headers: { 'idempotency-key': key, ...headers },
+    payload,
+  })
+  return {
+    status: answer.statusCode,
+    replayed: answer.headers['idempotency-replayed'] === 'true',
+    body: answer.json(),
+  }
+}
+const reused = { status: 422, body: { code: 'idempotency-key-reused' } }
+const refuse = (code: string) => () => {
+  throw new Refusal(code)
+}
+
+describe('a key that has expired', () => {
+  /** A request after which what has expired is removed. */
+  const removeExpired = () => ask(TOKEN, `sweep-${time}`)
+
+  test.for<[string, () => unknown]>([
+    ['is still there', () => {}],
+    ['was removed', removeExpired],
+  ])('makes something new when its record %s, every time', async ([, sweep]) => {
+    const ids = new Set<string>()
+    for (let use = 1; use <= 3; use++) {
+      const first = await ask(TOKEN)
+      expect(first).toMatchObject({ status: 201, replayed: false, body: { count: 1 } })
+      expect(await ask(TOKEN)).toEqual({ ...first, replayed: true })
+      ids.add(first.body.id)
+      expect(ids.size).toBe(use)
+      time += 25 * HOUR
+      await sweep()
+    }
+    expect(commands.filter(({ repeated }) => repeated)).toEqual([])
+  })
+
+  test('may be used for another body', async () => {
+    await ask(TOKEN)
+    time += 24 * HOUR
+    expect(await ask(OTHER)).toMatchObject({ status: 201, replayed: false, body: { name: 'another' } })
+  })
+})
+
+describe('after an outcome that is not known', () => {
+  const lost = async (state: typeof log, body: object = TOKEN) => {
+    log = state
+    expect(await ask(body)).toMatchObject({ status: 503, body: { code: 'unavailable' } })
+    log = 'up'
+  }
+
+  test.for<typeof log>(['lost', 'unacknowledged'])(
+    'of an append that was %s, the same request is carried out once and another refused',
+    async state => {
+      await lost(state)
+      expect(await ask(OTHER)).toMatchObject(reused)
+      const second = await ask(TOKEN)
+      expect(second).toMatchObject({ status: 201, body: { name: 'pipeline', count: 1 } })
+      expect(commands.map(({ repeated }) => repeated)).toEqual([undefined, true])
+      expect(new Set(commands.map(({ commandId }) => commandId)).size).toBe(1)
+      expect(await ask(TOKEN)).toEqual({ ...second, replayed: true })
+      expect(await ask(OTHER)).toMatchObject(reused)
+    },
+  )
+
+  test('of a process that died, the same request is carried out and another refused', async () => {
+    let die = () => {}
+    before = () => new Promise<void>((_, reject) => (die = () => reject(new Error('died'))))
+    const first = ask(TOKEN)
+    await expect.poll(() => ask(TOKEN)).toMatchObject({ body: { code: 'request-in-progress' } })
+    expect(await ask(OTHER)).toMatchObject(reused)
+    time += 31 * SECOND
+    before = () => {}
+    expect(await ask(OTHER)).toMatchObject(reused)
+    expect(await ask(TOKEN)).toMatchObject({ status: 201, replayed: false, body: { count: 1 } })
+    expect(commands.map(({ repeated }) => repeated)).toEqual([true])
+    die()
+    expect((await first).status).toBe(500)
+    expect(await ask(TOKEN)).toMatchObject({ status: 201, replayed: true })
+  })
+
+  test('a refusal proves nothing: the earlier append may still come', async () => {
+    await lost('unacknowledged')
+    before = refuse('user-not-found')
+    expect((await ask(TOKEN)).status).toBe(404)
+    before = () => {}
+    expect(await ask(OTHER)).toMatchObject(reused)
+    expect(await ask(TOKEN)).toMatchObject({ status: 201, body: { name: 'pipeline', count: 1 } })
+  })
+})
+
+describe('after a refusal', () => {
+  test('before anything was appended, the request may be mended or asked again as new', async () => {
+    before = refuse('scopes-exceeded')
+    expect((await ask(TOKEN)).status).toBe(403)
+    before = () => {}
+    expect(await ask(OTHER)).toMatchObject({ status: 201, body: { name: 'another', count: 1 } })
+    expect(commands.map(({ repeated }) => repeated)).toEqual([undefined])
+  })
+
+  test('of the decider, another body may be sent too', async () => {
+    const metadata = { actor: { id: null, name: 'test' }, requestId: 'r', at: new Date(time).toISOString() }
+    const event = { id: randomUUID(), type: 'Closed', data: {}, metadata }
+    await host.dependencies.eventStore.append('counter-closed', [event], NO_STREAM)
+    // The refusal has a code that is no problem of the interface.
+    expect((await ask(CLOSED)).status).toBe(500)
+    expect(await ask(OTHER)).toMatchObject({ status: 201, body: { name: 'another', count: 1 } })
+    expect(commands.map(({ repeated }) => repeated)).toEqual([undefined, undefined])
+  })
+
+  test('after an append, another body is refused and the same one finds what it did', async () => {
+    after = refuse('access-token-not-found')
+    expect((await ask(TOKEN)).status).toBe(404)
+    after = () => {}
+    expect(await ask(OTHER)).toMatchObject(reused)
+    expect(await ask(TOKEN)).toMatchObject({ status: 201, body: { count: 1 } })
+    expect(commands.map(({ repeated }) => repeated)).toEqual([undefined, true])
+  })
+})
+
+describe('the same key', () => {
+  test.for<[string, { url?: string; headers?: Record<string, string> }]>([
+    ['another query', { url: '/accessTokens?size=1' }],
+    ['another If-Match', { headers: { 'if-match': '"1"' } }],
+  ])('with %s is refused', async ([, sent]) => {
+    expect((await ask(TOKEN)).status).toBe(201)
+    expect(await ask(TOKEN, 'k-1', sent)).toMatchObject(reused)
+    expect((await ask(TOKEN, 'k-2', sent)).status).toBe(201)
+    expect(await ask(TOKEN, 'k-2', sent)).toMatchObject({ status: 201, replayed: true })
+    expect(await ask(TOKEN, 'k-2')).toMatchObject(reused)
+  })
+
+  test.for([
+    ['/accessTokens', '/accessTokens/'],
+    ['/accessTokens', '/access%54okens'],
+    [`/apis/${API}/versions`, `/apis/${API.toUpperCase()}/versions`],
+    [`/apis/${API}/versions`, `/apis/%61${API.slice(1)}/versions/`],
+  ] as const)('is the same for %s and %s', async ([url, spelled]) => {
+    const first = await ask(TOKEN, 'k-1', { url })
+    expect(first.status).toBe(201)
+    expect(await ask(TOKEN, 'k-1', { url: spelled })).toEqual({ ...first, replayed: true })
+  })
+
+  test('is another for another operation, another parameter, another user and each access token', async () => {
+    const by = (changes: Partial<Principal>) => {
+      host.actAs({ ...administrator, ...changes })
+      return ask({ ...TOKEN }, 'k-1')
+    }
+    const ids = [
+      await ask(TOKEN, 'k-1', { url: `/apis/${API}/versions` }),
+      await ask(TOKEN, 'k-1', { url: `/apis/${randomUUID()}/versions` }),
+      await by({}),
+      await by({ userId: randomUUID() }),
+      await by({ tokenId: randomUUID() }),
+      await by({ tokenId: randomUUID() }),
+    ].map(({ body, replayed }) => (replayed ? undefined : body.id))
+    expect(new Set(ids).size).toBe(6)
+    expect(ids).not.toContain(undefined)
+  })
+})
+
+describe('a secret', () => {
+  const as = (credentialId: string | undefined) => {
+    const { credentialId: _, ...unknown } = administrator
+    host.actAs(credentialId === undefined ? unknown : { ...unknown, credentialId })
+    return ask(TOKEN)
+  }
+
+  test('is repeated to the credential that got it, and withheld from the others of the same user', async () => {
+    const first = await as('login-1')
+    expect(first.body.token).toMatch(/^[0-9a-f]{16}$/)
+    expect(first.body).not.toHaveProperty('secretWithheld')
+    expect(await as('login-2')).toEqual({
+      status: 201,
+      replayed: true,
+      body: { ...first.body, token: null, secretWithheld: true },
+    })
+    expect(await as('login-1')).toEqual({ ...first, replayed: true })
+  })
+
+  test('is withheld where the gateway is of an earlier release, which names no credential', async () => {
+    const first = await as(undefined)
+    expect(first).toMatchObject({ status: 201, replayed: false, body: { token: expect.any(String) } })
+    for (const credential of [undefined, 'login-1'])
+      expect((await as(credential)).body).toEqual({ ...first.body, token: null, secretWithheld: true })
+  })
+
+  test('goes to the credential that finished what another had begun', async () => {
+    log = 'unacknowledged'
+    expect((await as('login-1')).status).toBe(503)
+    log = 'up'
+    const { body } = await as('login-2')
+    expect(body).toMatchObject({ count: 1, token: expect.any(String) })
+    expect((await as('login-1')).body).toEqual({ ...body, token: null, secretWithheld: true })
+    expect((await as('login-2')).body).toEqual(body)
+  })
+
+  test('is not told by a request that was taken for dead and ends late', async () => {
+    let goOn = () => {}
+    after = () => new Promise<void>(resolve => (goOn = resolve))
+    const late = as('login-1')
+    await expect.poll(() => commands.length).toBe(1)
+    after = () => {}
+    time += 31 * SECOND
+    const { body } = await as('login-2')
+    expect(body).toMatchObject({ count: 1, token: expect.any(String) })
+    goOn()
+    expect((await late).body).toEqual({ ...body, token: null, secretWithheld: true })
+  })
+})
