@@ -3,6 +3,7 @@ import type { BlobStore } from '@gantry/read-models'
 import { GridFSBucket, ObjectId } from 'mongodb'
 import { connect } from './connection.ts'
 import { isDuplicate } from './guarded-writes.ts'
+import { makeIndexes } from './indexes.ts'
 import type { MongoOptions } from './settings.ts'
 
 export interface GridFsBlobStoreOptions extends MongoOptions {
@@ -37,7 +38,9 @@ export function gridFsBlobStore({ bucket = 'blobs', ...options }: GridFsBlobStor
   }
 
   const prepare = async () => {
-    await files.createIndex({ filename: 1 }, { unique: true })
+    await makeIndexes(db, files, [{ key: { filename: 1 }, unique: true }])
+    // The driver makes it too, but waits for all members of a replica set.
+    await makeIndexes(db, chunks, [{ key: { files_id: 1, n: 1 }, unique: true }])
     const before = ObjectId.createFromTime(Math.floor((Date.now() - LEFT_BEHIND_MS) / 1000))
     for await (const { _id } of unfinished.find({ _id: { $lt: before } })) await forgetUnlessThere(_id)
   }

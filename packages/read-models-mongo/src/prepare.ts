@@ -1,5 +1,6 @@
 import type { CollectionDefinition } from '@gantry/read-models'
 import type { Collection, Db, IndexDescription } from 'mongodb'
+import { makeIndexes } from './indexes.ts'
 import type { StoredDocument } from './stored-document.ts'
 import { searchableOf } from './text.ts'
 
@@ -24,7 +25,7 @@ export const searchableBy = ({ text = [] }: Definition, indexed: boolean): strin
 export async function prepare(db: Db, definition: Definition, indexed: boolean): Promise<void> {
   await dropVersionsBefore(db, definition.name, definition.version - 1)
   const collection = db.collection<StoredDocument>(collectionName(definition))
-  if (indexed) await collection.createIndexes(indexesOf(definition))
+  if (indexed) await makeIndexes(db, collection, indexesOf(definition))
   await makeSearchable(collection, definition, indexed)
 }
 

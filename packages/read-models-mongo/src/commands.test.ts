@@ -1,0 +1,74 @@
+import { DocumentTooLarge, defineCollection, ReadModelsUnavailable } from '@gantry/read-models'
+import type { Document } from 'mongodb'
+import { afterEach, describe, expect, it } from 'vitest'
+import { gridFsBlobStore } from './blobs.ts'
+import { type Answer, fakeServer, HELLO } from './fixtures/fake-server.ts'
+import { mongoReadModels } from './read-models.ts'
+
+interface Book {
+  id: string
+  title: string
+}
+const books = defineCollection<Book>({ name: 'test.books', version: 1, fields: { title: 'string' } })
+const REPLICA_SET = { ...HELLO, setName: 'rs0', hosts: ['127.0.0.1:27017'] }
+
+const closing: (() => Promise<unknown>)[] = []
+afterEach(async () => {
+  for (const close of closing.splice(0).toReversed()) await close()
+})
+
+/** A server without documents that takes every write, but for the answers given, and what it was asked. */
+async function server(answers: Answer = () => undefined) {
+  const asked: Document[] = []
+  const started = await fakeServer((command, document) => {
+    asked.push(document)
+    const answer = answers(command, document)
+    if (answer) return answer
+    if (command === 'hello') return HELLO
+    if (['find', 'aggregate', 'listIndexes'].includes(command))
+      return { ok: 1, cursor: { id: 0n, ns: 'gantry.x', firstBatch: [] } }
+    return { ok: 1, version: '7.0.14', n: (document.documents ?? document.updates)?.length ?? 0 }
+  })
+  closing.push(started.close)
+  // A member of a replica set is asked by itself.
+  const url = `${started.url}?directConnection=true`
+  return { url, asked: (command: string) => asked.filter(document => command in document) }
+}
+
+const open = (url: string) => {
+  const readModels = mongoReadModels({ url })
+  closing.push(readModels.close)
+  return readModels
+}
+
+describe('indexes', () => {
+  const made = async (hello: Document) => {
+    // The driver makes indexes of its own where there are no files yet.
+    const files = { id: 0n, ns: 'gantry.blobs.files', firstBatch: [{ _id: 'another' }] }
+    const { url, asked } = await server((command, { find, filter }) => {
+      if (command === 'hello') return hello
+      return find === 'blobs.files' && !filter?.filename ? { ok: 1, cursor: files } : undefined
+    })
+    await open(url).collection(books).count({})
+    const blobs = gridFsBlobStore({ url })
+    closing.push(blobs.close)
+    await blobs.put('logo', Buffer.from('png'))
+    return asked('createIndexes')
+  }
+
+  it('are made as soon as a majority of a replica set has them, though a member be down', async () => {
+    const commands = await made(REPLICA_SET)
+    expect(commands.map(({ createIndexes }) => createIndexes)).toEqual([
+      'test.books.v1',
+      'blobs.files',
+      'blobs.chunks',
+    ])
+    for (const command of commands) expect(command.commitQuorum).toBe('majority')
+  })
+
+  it('are made without a quorum on a server of no replica set, which would refuse it', async () => {
+    const commands = await made(HELLO)
+    expect(commands).toHaveLength(3)
+    for (const command of commands) expect(command).not.toHaveProperty('commitQuorum')
+  })
+})
