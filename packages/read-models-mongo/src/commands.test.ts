@@ -10,6 +10,7 @@ interface Book {
   title: string
 }
 const books = defineCollection<Book>({ name: 'test.books', version: 1, fields: { title: 'string' } })
+const authors = defineCollection<Book>({ name: 'test.authors', version: 1, fields: {} })
 const REPLICA_SET = { ...HELLO, setName: 'rs0', hosts: ['127.0.0.1:27017'] }
 
 const closing: (() => Promise<unknown>)[] = []
@@ -40,6 +41,13 @@ const open = (url: string) => {
   closing.push(readModels.close)
   return readModels
 }
+const write = (number: number, title = `Book ${number}`) => ({
+  collection: books,
+  id: `b${number}`,
+  doc: { id: `b${number}`, title },
+  revision: 0,
+})
+const writes = (count: number) => Array.from({ length: count }, (_, number) => write(number))
 
 describe('indexes', () => {
   const made = async (hello: Document) => {
@@ -70,5 +78,41 @@ describe('indexes', () => {
     const commands = await made(HELLO)
     expect(commands).toHaveLength(3)
     for (const command of commands) expect(command).not.toHaveProperty('commitQuorum')
+  })
+})
+
+describe('a large batch', () => {
+  it('is written in pieces of 200, then the checkpoint', async () => {
+    const { url, asked } = await server()
+    await open(url).write(writes(450), { name: 'p', position: '1' })
+    const inserts = asked('insert').map(({ documents }) => documents.map(({ _id }: Document) => _id))
+    expect(inserts.map(({ length }) => length)).toEqual([200, 200, 50])
+    expect(inserts.flat()).toEqual(writes(450).map(({ id }) => id))
+    const looks = asked('find').filter(({ filter }) => filter._id?.$in)
+    expect(looks.map(({ filter }) => filter._id.$in.length)).toEqual([200, 200, 50])
+    expect(asked('update').map(({ update }) => update)).toEqual(['progress'])
+  })
+
+  it('of which a piece fails writes no later piece and no checkpoint', async () => {
+    let inserts = 0
+    const { url, asked } = await server(command => {
+      if (command !== 'insert' || ++inserts !== 2) return undefined
+      return { ok: 0, code: 14_031, errmsg: 'disk full' }
+    })
+    const written = open(url).write(writes(450), { name: 'p', position: '1' })
+    await expect(written).rejects.toThrow(ReadModelsUnavailable)
+    expect(asked('insert')).toHaveLength(2)
+    expect(asked('update')).toEqual([])
+  })
+
+  it('is at rest when it has failed: nothing of it is written later', async () => {
+    const { url, asked } = await server((_, { insert }) =>
+      insert === 'test.authors.v1' ? { ok: 0, code: 14_031, errmsg: 'disk full' } : undefined,
+    )
+    const author = { ...write(1), collection: authors }
+    await expect(open(url).write([author, ...writes(450)])).rejects.toThrow('disk full')
+    const inserts = asked('insert').length
+    await new Promise(resolve => setTimeout(resolve, 100))
+    expect(asked('insert')).toHaveLength(inserts)
   })
 })

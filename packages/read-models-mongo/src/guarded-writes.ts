@@ -35,13 +35,31 @@ export function newest(changes: readonly Change[]): Change[] {
 }
 
 /**
+ * Documents of one request to the server. Its answer has to come within the time limit of a socket, and some servers
+ * take milliseconds for each document.
+ */
+export const PIECE = 200
+
+/**
  * Makes each change, of which no two are of one document, unless something newer is there. What is there is looked up
  * first: late changes, nearly all that a projector has after the command handlers, cost nothing more. Each is guarded
  * all the same, by a replacement that only finds an older revision or an insert that finds none: who comes in between
- * is never overwritten by something older, and whose insert meets a document looks again.
+ * is never overwritten by something older, and whose insert meets a document looks again. They are made in pieces, one
+ * after the other: when one fails, those before it stay made, and making all of them again does no harm.
  * @returns how many were made
  */
 export async function makeChanges(
+  collection: Collection<StoredDocument>,
+  changes: readonly Change[],
+  stored: (change: Change) => StoredDocument,
+): Promise<number> {
+  let made = 0
+  for (let from = 0; from < changes.length; from += PIECE)
+    made += await makePiece(collection, changes.slice(from, from + PIECE), stored)
+  return made
+}
+
+async function makePiece(
   collection: Collection<StoredDocument>,
   changes: readonly Change[],
   stored: (change: Change) => StoredDocument,

@@ -1,14 +1,12 @@
 import type { CollectionDefinition } from '@gantry/read-models'
 import type { Collection, Db, IndexDescription } from 'mongodb'
+import { PIECE } from './guarded-writes.ts'
 import { makeIndexes } from './indexes.ts'
 import type { StoredDocument } from './stored-document.ts'
 import { searchableOf } from './text.ts'
 
 // biome-ignore lint/suspicious/noExplicitAny: what is prepared does not depend on the documents
 export type Definition = CollectionDefinition<any>
-
-/** Documents made searchable at a time. */
-const BATCH = 500
 
 export const collectionName = ({ name, version }: Pick<Definition, 'name' | 'version'>) =>
   `${name}.v${version}`
@@ -61,7 +59,7 @@ async function makeSearchable(
   if (wanted === undefined) return
   const others = { live: true, searchableBy: { $ne: wanted } }
   for (;;) {
-    const documents = await collection.find(others, { limit: BATCH }).toArray()
+    const documents = await collection.find(others, { limit: PIECE }).toArray()
     if (documents.length === 0) return
     const updates = documents.map(({ _id, revision, doc }) => {
       const searchable = searchableIn(definition, doc ?? {}, indexed)

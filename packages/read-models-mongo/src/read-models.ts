@@ -69,7 +69,7 @@ export function mongoReadModels({
       const batches = changesIn(writes)
       await run(async () => {
         if (checkpoint?.lease) await checkpoints.requireHeld(checkpoint.lease)
-        await Promise.all(batches.map(({ into, changes }) => into.make(changes)))
+        await allDone(batches.map(({ into, changes }) => into.make(changes)))
         if (checkpoint) await checkpoints.save(checkpoint.name, checkpoint.position, checkpoint.lease)
       })
     },
@@ -87,4 +87,11 @@ export function mongoReadModels({
     time: () => run(async () => (await db.command({ hello: 1 })).localTime as Date),
     close,
   }
+}
+
+/** Waits for all of them, also when one fails: what was given up must not write later. @throws what the first threw */
+async function allDone(jobs: readonly Promise<unknown>[]): Promise<void> {
+  const outcomes = await Promise.allSettled(jobs)
+  const failure = outcomes.find(({ status }) => status === 'rejected')
+  if (failure) throw (failure as PromiseRejectedResult).reason
 }
