@@ -1,7 +1,7 @@
 import { MongoCompatibilityError } from 'mongodb'
-import { unavailable } from './connection.ts'
+import { failed } from './connection.ts'
 import { PROGRESS, type Progress } from './progress.ts'
-import { failureOf, isOfServer } from './reason.ts'
+import { failureOf } from './reason.ts'
 import { type MongoOptions, MongoRefused, openClient } from './settings.ts'
 
 /** MongoDB 5.0: the first whose documents may have any field name. */
@@ -30,10 +30,9 @@ export async function checkReadModels(options: MongoOptions): Promise<string> {
     await progress.updateOne({ _id: 'check' }, { $set: { position: '' } }, { upsert: true })
     return ferretdbVersion ? `FerretDB, which is like MongoDB ${version}` : `MongoDB ${version}`
   } catch (error) {
-    if (!isOfServer(error)) throw error
     throw failureOf(error) instanceof MongoCompatibilityError
       ? tooOld('a server too old', error)
-      : unavailable(place, error)
+      : failed(place, error)
   } finally {
     await client.close()
   }

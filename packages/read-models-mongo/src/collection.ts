@@ -2,11 +2,13 @@ import {
   type Collection,
   type CollectionDefinition,
   type Document,
+  DocumentTooLarge,
   type Filter,
   type Query,
   type Stored,
   UnknownField,
 } from '@gantry/read-models'
+import { BSON } from 'mongodb'
 import { conditionsOf, orderOf } from './conditions.ts'
 import type { Connection } from './connection.ts'
 import { type Change, changeOf, makeChanges } from './guarded-writes.ts'
@@ -22,6 +24,8 @@ export interface OpenCollection<D extends Document> extends Collection<D> {
 }
 
 const MAX_LIMIT = 1_000
+/** Of a stored document: MongoDB's 16 MiB, with room for what is said of it in a request. */
+const MOST_BYTES = 16 * 1024 * 1024 - 16 * 1024
 /** How often a process in use sees to its collections: others may have dropped them, or know fewer fields. */
 const PREPARE_AGAIN_MS = 60_000
 const READ = { projection: { doc: 1, revision: 1, live: 1 } }
@@ -65,10 +69,20 @@ export function mongoCollection<D extends Document>(
 
   const make = async (changes: readonly Change[]) => {
     const byIndexes = await ready()
-    return makeChanges(collection, changes, ({ id, revision, doc }) => {
+    let tooLarge: DocumentTooLarge | undefined
+    const stored = ({ id, revision, doc }: Change): StoredDocument => {
       if (!doc) return { _id: id, revision, live: false }
       return { _id: id, revision, live: true, doc, ...searchableIn(definition, doc, byIndexes) }
-    })
+    }
+    const fits = (change: Change) => {
+      const bytes = change.doc ? BSON.calculateObjectSize(stored(change)) : 0
+      if (bytes > MOST_BYTES)
+        tooLarge ??= new DocumentTooLarge(definition.name, change.id, { bytes, most: MOST_BYTES })
+      return bytes <= MOST_BYTES
+    }
+    const made = await makeChanges(collection, changes.filter(fits), stored)
+    if (tooLarge) throw tooLarge
+    return made
   }
 
   /** @returns the terms that need searching */

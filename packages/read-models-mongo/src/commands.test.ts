@@ -116,3 +116,41 @@ describe('a large batch', () => {
     expect(asked('insert')).toHaveLength(inserts)
   })
 })
+
+describe('a fault of the request', () => {
+  it.each([10_334, 17_419, 17_420])('that the server finds (%i) is not taken for its absence', async code => {
+    const errmsg = 'Resulting document after update is larger than 16777216'
+    const { url } = await server(command =>
+      command === 'update' ? { ok: 1, n: 0, writeErrors: [{ index: 0, code, errmsg }] } : undefined,
+    )
+    const saved = open(url).checkpoints.save('p', '1')
+    await expect(saved).rejects.not.toThrow(ReadModelsUnavailable)
+    await expect(saved).rejects.toThrow(
+      /^READ_MODEL_URL mongodb:\/\/.*: the request is wrong, and fails again: .*larger than 16777216$/,
+    )
+  })
+
+  it('that the driver finds is not taken for the absence of the server', async () => {
+    const { url } = await server(command =>
+      command === 'hello' ? { ...HELLO, maxBsonObjectSize: 1_000 } : undefined,
+    )
+    const written = open(url).write([write(1, 'x'.repeat(2_000))])
+    await expect(written).rejects.not.toThrow(ReadModelsUnavailable)
+    await expect(written).rejects.toThrow(/: the request is wrong, and fails again: Document is larger/)
+  })
+
+  it('that lies in one document is told with its id; the others are stored, and no checkpoint', async () => {
+    const { url, asked } = await server()
+    const large = write(1, 'x'.repeat(17_000_000))
+    const written = open(url).write([write(0), large, write(2)], { name: 'p', position: '1' })
+    await expect(written).rejects.toThrow(DocumentTooLarge)
+    await expect(written).rejects.toThrow(
+      /^test\.books: the document b1 has 170000\d\d bytes; the store holds at most 16760832$/,
+    )
+    expect(asked('insert').flatMap(({ documents }) => documents.map(({ _id }: Document) => _id))).toEqual([
+      'b0',
+      'b2',
+    ])
+    expect(asked('update')).toEqual([])
+  })
+})

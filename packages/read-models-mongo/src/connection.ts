@@ -1,11 +1,11 @@
 import { ReadModelsUnavailable } from '@gantry/read-models'
 import type { Db } from 'mongodb'
-import { isOfServer, reasonOf } from './reason.ts'
+import { isOfRequest, isOfServer, reasonOf } from './reason.ts'
 import { type MongoOptions, openClient } from './settings.ts'
 
 export interface Connection {
   db: Db
-  /** Runs a job against the database. @throws ReadModelsUnavailable */
+  /** Runs a job against the database. @throws ReadModelsUnavailable @throws Error when the request is at fault */
   run<T>(job: () => Promise<T>): Promise<T>
   /** Waits for the jobs under way, and ends for good. */
   close(): Promise<void>
@@ -26,7 +26,7 @@ export function connect(options: MongoOptions): Connection {
       try {
         return await running
       } catch (error) {
-        throw isOfServer(error) ? unavailable(place, error) : error
+        throw failed(place, error)
       } finally {
         underWay.delete(running)
       }
@@ -41,3 +41,10 @@ export function connect(options: MongoOptions): Connection {
 
 export const unavailable = (place: string, error: unknown) =>
   new ReadModelsUnavailable(new Error(`${place}: ${reasonOf(error)}`, { cause: error }))
+
+/** What a failure is for callers: what can be tried again is ReadModelsUnavailable, and nothing else is. */
+export function failed(place: string, error: unknown): unknown {
+  if (isOfServer(error)) return unavailable(place, error)
+  if (!isOfRequest(error)) return error
+  return new Error(`${place}: the request is wrong, and fails again: ${error.message}`, { cause: error })
+}

@@ -1,4 +1,15 @@
-import { MongoError, MongoServerError, MongoServerSelectionError, MongoWriteConcernError } from 'mongodb'
+import {
+  MongoAPIError,
+  MongoBulkWriteError,
+  MongoClientClosedError,
+  MongoError,
+  MongoNotConnectedError,
+  MongoServerClosedError,
+  MongoServerError,
+  MongoServerSelectionError,
+  MongoTopologyClosedError,
+  MongoWriteConcernError,
+} from 'mongodb'
 
 const NETWORK_WORDS: Readonly<Record<string, string>> = {
   ECONNREFUSED: 'the connection was refused; is a MongoDB server running there?',
@@ -10,9 +21,28 @@ const NETWORK_WORDS: Readonly<Record<string, string>> = {
   EPIPE: 'the connection was lost',
 }
 
+/** Errors of the driver's API that tell of a connection that was closed meanwhile, e.g. to a member that left. */
+const CLOSED_MEANWHILE = [
+  MongoClientClosedError,
+  MongoNotConnectedError,
+  MongoServerClosedError,
+  MongoTopologyClosedError,
+]
+
+/** Codes of the server (error_codes.yml) for a document that is too large: as such, after an update, as an upsert. */
+const TOO_LARGE = new Set<unknown>([10_334, 17_419, 17_420])
+
+/** Whether the request is at fault, so that it fails again however often it is repeated. */
+export function isOfRequest(error: unknown): error is MongoError {
+  if (error instanceof MongoBulkWriteError)
+    return [error.writeErrors].flat().some(({ code }) => TOO_LARGE.has(code))
+  if (error instanceof MongoServerError) return TOO_LARGE.has(error.code)
+  return error instanceof MongoAPIError && !CLOSED_MEANWHILE.some(kind => error instanceof kind)
+}
+
 /** Whether the server is the reason. The client passes on some errors of its sockets as they are. */
 export const isOfServer = (error: unknown): error is Error =>
-  error instanceof MongoError || codeOf(error) in NETWORK_WORDS
+  (error instanceof MongoError && !isOfRequest(error)) || codeOf(error) in NETWORK_WORDS
 
 /** Codes of the server (error_codes.yml). */
 const SERVER_WORDS: Readonly<Record<number, string>> = {

@@ -134,3 +134,15 @@ export class ReadModelsUnavailable extends Error {
     this.name = 'ReadModelsUnavailable'
   }
 }
+
+/** A document that the store cannot hold: trying again does not help. All that was to be written with it is stored. */
+export class DocumentTooLarge extends Error {
+  readonly collection: string
+  readonly id: string
+  constructor(collection: string, id: string, { bytes, most }: { bytes: number; most: number }) {
+    super(`${collection}: the document ${id} has ${bytes} bytes; the store holds at most ${most}`)
+    this.name = 'DocumentTooLarge'
+    this.collection = collection
+    this.id = id
+  }
+}

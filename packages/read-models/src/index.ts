@@ -3,6 +3,7 @@ export {
   type CollectionDefinition,
   type Condition,
   type Document,
+  DocumentTooLarge,
   defineCollection,
   type FieldKind,
   type Filter,

@@ -33,7 +33,11 @@ export interface Leases {
 /** The store of read models of one service. Adapters: packages/embedded (SQLite), packages/read-models-mongo. */
 export interface ReadModels {
   collection<D extends Document>(definition: CollectionDefinition<D>): Collection<D>
-  /** Applies the writes, each guarded by its revision, then the checkpoint: never the checkpoint without them. */
+  /**
+   * Applies the writes, each guarded by its revision, then the checkpoint: never the checkpoint without them. When it
+   * fails, some may be made; making all of them again does no harm.
+   * @throws DocumentTooLarge
+   */
   write(
     writes: readonly Write[],
     checkpoint?: { name: string; position: string; lease?: Lease },
