@@ -21,11 +21,13 @@ describe('the check of READ_MODEL_URL', () => {
     expect(await checkReadModels({ url: await serverWith({}) })).toBe('MongoDB 7.0.14')
   })
 
-  it('tells when it is FerretDB', async () => {
-    const buildInfo = { ok: 1, version: '7.0.42', ferretdbVersion: 'v1.24.2' }
-    expect(await checkReadModels({ url: await serverWith({ buildInfo }) })).toBe(
-      'FerretDB, which is like MongoDB 7.0.42',
-    )
+  it.each([
+    [{ ferretdbVersion: 'v1.24.2' }, 'FerretDB v1.24.2, which is like MongoDB 7.0.42'],
+    [{ ferretdb: { version: 'v2.7.0', package: 'docker' } }, 'FerretDB v2.7.0, which is like MongoDB 7.0.42'],
+    [{ ferretdb: {} }, 'FerretDB 2, which is like MongoDB 7.0.42'],
+  ])('tells when it is FerretDB: %j', async (extension, told) => {
+    const buildInfo = { ok: 1, version: '7.0.42', ...extension }
+    expect(await checkReadModels({ url: await serverWith({ buildInfo }) })).toBe(told)
   })
 
   it.each([

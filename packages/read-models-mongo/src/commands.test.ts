@@ -81,6 +81,20 @@ describe('indexes', () => {
   })
 })
 
+describe('the server', () => {
+  it.each([
+    ['MongoDB', {}, 1],
+    ['FerretDB 1', { ferretdbVersion: 'v1.24.2' }, 0],
+    ['FerretDB 2', { ferretdb: { version: 'v2.7.0' } }, 1],
+  ])('%s, which says %j, is given indexes %i times', async (_, extension, times) => {
+    const { url, asked } = await server(command =>
+      command === 'buildInfo' ? { ok: 1, version: '7.0.42', ...extension } : undefined,
+    )
+    await open(url).collection(books).count({})
+    expect(asked('createIndexes')).toHaveLength(times)
+  })
+})
+
 describe('a large batch', () => {
   it('is written in pieces of 200, then the checkpoint', async () => {
     const { url, asked } = await server()
@@ -152,5 +166,22 @@ describe('a fault of the request', () => {
       'b2',
     ])
     expect(asked('update')).toEqual([])
+  })
+})
+
+describe('the time of the server', () => {
+  const time = new Date('2026-11-21T10:00:00.000Z')
+  const told = async (localTime: unknown) => {
+    const { url } = await server(command => (command === 'hello' ? { ...HELLO, localTime } : undefined))
+    return open(url).time()
+  }
+
+  it.each([time, time.getTime()])('is understood as %o', async localTime =>
+    expect(await told(localTime)).toEqual(time),
+  )
+
+  it.each([undefined, 'noon'])('that is %o counts as no answer', async localTime => {
+    await expect(told(localTime)).rejects.toThrow(ReadModelsUnavailable)
+    await expect(told(localTime)).rejects.toThrow('it does not tell what time it is')
   })
 })

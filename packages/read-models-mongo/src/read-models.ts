@@ -1,4 +1,5 @@
 import type { CollectionDefinition, Document, ReadModels, Write } from '@gantry/read-models'
+import { MongoRuntimeError } from 'mongodb'
 import { mongoCheckpoints } from './checkpoints.ts'
 import { mongoCollection, type OpenCollection } from './collection.ts'
 import { connect } from './connection.ts'
@@ -6,6 +7,7 @@ import { changeOf, newest } from './guarded-writes.ts'
 import { mongoLeases } from './leases.ts'
 import { collectionName, type Definition } from './prepare.ts'
 import { PROGRESS, type Progress } from './progress.ts'
+import { type BuildInfo, serverOf } from './server.ts'
 import type { MongoOptions } from './settings.ts'
 
 export interface MongoReadModelsOptions extends MongoOptions {
@@ -40,7 +42,16 @@ export function mongoReadModels({
   const checkpoints = mongoCheckpoints(progress)
   const collections = new Map<Definition, OpenCollection<Document>>()
 
-  const indexed = async () => indexes ?? !('ferretdbVersion' in (await db.command({ buildInfo: 1 })))
+  const indexed = async () =>
+    indexes ?? serverOf((await db.command({ buildInfo: 1 })) as BuildInfo).usesIndexes
+
+  /** Some servers tell it as milliseconds since 1970. */
+  const time = async () => {
+    const { localTime } = await db.command({ hello: 1 })
+    const told = new Date(localTime instanceof Date ? localTime : Number(localTime ?? Number.NaN))
+    if (Number.isNaN(told.getTime())) throw new MongoRuntimeError('it does not tell what time it is')
+    return told
+  }
 
   const collection = <D extends Document>(definition: CollectionDefinition<D>): OpenCollection<D> => {
     const known = collections.get(definition) as OpenCollection<D> | undefined
@@ -84,7 +95,7 @@ export function mongoReadModels({
     },
     drop: definition => run(() => drop(definition)),
     ping: () => run(async () => void (await db.command({ ping: 1 }))),
-    time: () => run(async () => (await db.command({ hello: 1 })).localTime as Date),
+    time: () => run(time),
     close,
   }
 }
