@@ -21,9 +21,15 @@ export interface MongoReadModelsOptions extends MongoOptions {
 }
 
 /**
- * Read models in MongoDB 5.0 or newer, for any number of processes. What is acknowledged is on the disks of a majority,
- * and a read that starts then has it, whoever reads. Connects by itself, now and whenever the server is back; calls
- * fail with ReadModelsUnavailable within seconds while it is away.
+ * Read models in MongoDB 5.0 or newer, for any number of processes. What is acknowledged is on the disks of a majority
+ * and is never lost with less than one. Reads go to the primary, with read concern `majority`: a read that starts after
+ * a write was acknowledged sees it, whichever process reads, as long as the primary stays the same. That is not
+ * linearizability. After an election, the former primary may answer reads for some seconds, until it finds out that it
+ * has no majority any more, without what its successor has acknowledged. Such a read may be too old; it never damages
+ * anything, since every write is guarded in the server, and the former primary can acknowledge none.
+ *
+ * Connects by itself, now and whenever the server is back; calls fail with ReadModelsUnavailable within seconds while it
+ * is away.
  *
  * One page and its total are two queries; what changes in between may be in one of them, but they never contradict
  * each other. A total costs reading as many index entries as there are matches, about a microsecond each. Strings

@@ -22,8 +22,9 @@ const SCHEME = /^mongodb(\+srv)?:\/\//
 const DATABASE = /^[^:]+:\/\/[^/]*\/([^?/]+)/
 
 /**
- * What is acknowledged is on the disks of a majority, and is in what is read next, since that is asked of the primary.
- * Nothing waits for long where nobody answers.
+ * An acknowledged write is on the disks of a majority. Reads ask the primary for what a majority has, which includes all
+ * that this primary has acknowledged; a primary that was deposed and has not noticed yet may lack newer writes (see
+ * mongoReadModels). Calls do not wait for long while no server answers.
  */
 const DURABLE_AND_IMPATIENT: MongoClientOptions = {
   writeConcern: { w: 'majority', journal: true, wtimeoutMS: 5_000 },
