@@ -54,7 +54,7 @@ export function mongoReadModels({
   /** Some servers tell it as milliseconds since 1970. */
   const time = async () => {
     const { localTime } = await db.command({ hello: 1 })
-    const told = new Date(localTime instanceof Date ? localTime : Number(localTime ?? Number.NaN))
+    const told = new Date(localTime ?? Number.NaN)
     if (Number.isNaN(told.getTime())) throw new MongoRuntimeError('it does not tell what time it is')
     return told
   }
