@@ -21,8 +21,12 @@ const MAKERS: Record<string, (dependencies: Dependencies) => Service> = {
   notifier: dependencies => notifierService(dependencies, readSettings(notifierSettings, {})),
 }
 
+// biome-ignore lint/suspicious/noExplicitAny: definitions of different documents
+type Definition = CollectionDefinition<any>
+
 interface Asked {
   collection: string
+  definition: Definition
   query: Query
 }
 
@@ -38,6 +42,8 @@ const VALUES = [
   'USER',
   'word',
 ]
+
+const storedAs = ({ name, version }: Definition) => `${name}.v${version}`
 
 const shapeOf = ({ query }: Operation): Record<string, z.ZodType> => query?.shape ?? {}
 
@@ -55,21 +61,25 @@ function filtersOf(operation: Operation): string[] {
 }
 
 /** Every list, each way it may be sorted, and each filter by itself: FerretDB does without indexes, MongoDB does not. */
-describe.each(found.found ? [found] : [])('lists on $description', ({ start }) => {
+describe.each(found.found ? [found] : [])('lists on $description', ({ kind, description, start }) => {
   let engine: Engine
-  let indexes: Map<string, string[]>
+  let readModels: ReadModels
+  let database: ReturnType<typeof lookInto>
+  const indexes = new Map<string, string[]>()
   const hosts = new Map<string, Host<Service>>()
   const asked: Asked[] = []
+  const definitions = new Map<string, Definition>()
 
   /** Read models that note what they are asked for. */
   const noting = (readModels: ReadModels): ReadModels => ({
     ...readModels,
     collection<D extends Document>(definition: CollectionDefinition<D>) {
       const collection = readModels.collection(definition)
+      definitions.set(storedAs(definition), definition)
       return {
         ...collection,
         find(query: Query) {
-          asked.push({ collection: `${definition.name}.v${definition.version}`, query })
+          asked.push({ collection: storedAs(definition), definition, query })
           return collection.find(query)
         },
       }
@@ -86,8 +96,8 @@ describe.each(found.found ? [found] : [])('lists on $description', ({ start }) =
 
   beforeAll(async () => {
     engine = await start()
+    readModels = mongoReadModels({ url: engine.url, indexes: true })
     for (const [name, make] of Object.entries(MAKERS)) {
-      const readModels = mongoReadModels({ url: engine.url, indexes: true })
       const onMongo = (dependencies: Dependencies) =>
         make({ ...dependencies, readModels: noting(readModels) })
       hosts.set(name, await hostService(onMongo, { start: false }))
@@ -102,13 +112,14 @@ describe.each(found.found ? [found] : [])('lists on $description', ({ start }) =
         expect([operation.id, query, answer?.statusCode]).toEqual([operation.id, query, 200])
       }
     }
-    const { close, indexes: indexesOf } = lookInto({ url: engine.url })
-    const names = [...new Set(asked.map(({ collection }) => collection))]
-    indexes = new Map(await Promise.all(names.map(async name => [name, await indexesOf(name)] as const)))
-    await close()
+    // Some are not listed: their indexes are made by their first use.
+    for (const definition of definitions.values()) await readModels.collection(definition).count({})
+    database = lookInto({ url: engine.url })
+    for (const name of definitions.keys()) indexes.set(name, await database.indexes(name))
   }, 120_000)
   afterAll(async () => {
     await Promise.all([...hosts.values()].map(host => host.close()))
+    await Promise.all([readModels?.close(), database?.close()])
     await engine?.stop()
   })
 
@@ -125,7 +136,7 @@ describe.each(found.found ? [found] : [])('lists on $description', ({ start }) =
         ...(text.length > 0 ? ['parts 1'] : []),
       ]
       return fields
-        .filter(field => !indexes.get(collection)?.some(index => `${index},`.startsWith(`live 1, ${field},`)))
+        .filter(field => !indexes.get(collection)?.some(index => index.startsWith(`${field}, live 1`)))
         .map(field => `${collection}: ${field}`)
     })
     expect(missing).toEqual([])
@@ -134,9 +145,90 @@ describe.each(found.found ? [found] : [])('lists on $description', ({ start }) =
   test('have an index in whose order they are, so that a page costs no more in a longer list', () => {
     const missing = asked.flatMap(({ collection, query: { sort = [] } }) => {
       const order = sort.map(({ field, direction }) => `doc.${field} ${direction === 'asc' ? 1 : -1}`)
-      const wanted = ['live 1', ...order, '_id 1'].join(', ')
+      const wanted = [...order, 'live 1', '_id 1'].join(', ')
       return indexes.get(collection)?.includes(wanted) ? [] : [`${collection}: ${wanted}`]
     })
     expect(missing).toEqual([])
   })
+
+  test('have no two indexes that the server could choose between without a difference', () => {
+    const equal = [...definitions].flatMap(([name, definition]) =>
+      everyQueryOf(definition).flatMap(query => {
+        const candidates = (indexes.get(name) ?? []).filter(index => isCandidate(index, query))
+        expect(candidates.length).toBeGreaterThan(0)
+        const served = candidates.map(index => ({ index: undirected(index), how: serviceOf(index, query) }))
+        return [...Map.groupBy(served, ({ how }) => how).values()]
+          .map(group => [...new Set(group.map(({ index }) => index))])
+          .filter(different => different.length > 1)
+          .map(different => `${name} ${JSON.stringify(query)}: ${different.join(' or ')}`)
+      }),
+    )
+    expect(definitions.size).toBeGreaterThan(8)
+    expect(equal).toEqual([])
+  })
+
+  test('are read by indexes of their own fields, as the server explains', async context => {
+    if (kind === 'installed') context.skip(`${description}, reads no index`)
+    const chosen = await Promise.all(
+      asked.map(async ({ collection, definition, query }) => ({
+        list: `${collection} ${JSON.stringify(query)}`,
+        indexes: await database.indexesUsed(definition, query),
+        own: [...fieldsOf(query), 'live', '_id'],
+      })),
+    )
+    const used = chosen.filter(({ indexes }) => indexes.length > 0)
+    expect(used.length).toBeGreaterThan(chosen.length / 2)
+    const foreign = used.filter(({ indexes, own }) =>
+      indexes.some(name => fieldsIn(name).some(field => !own.includes(field))),
+    )
+    expect(foreign).toEqual([])
+  })
 })
+
+/** Without conditions, with one on each field, with a search; each in every order of one field. */
+function everyQueryOf({ fields, text = [] }: Definition): Query[] {
+  const filters = [
+    {},
+    ...Object.keys(fields).map(field => ({ where: { [field]: 'x' } })),
+    ...(text.length > 0 ? [{ text: ['x'] }] : []),
+  ]
+  const sortable = Object.keys(fields).filter(field => fields[field] !== 'strings')
+  const orders = sortable.flatMap(field => [
+    [{ field, direction: 'asc' } as const],
+    [{ field, direction: 'desc' } as const],
+  ])
+  return filters.flatMap(filter => [[], ...orders].map(sort => ({ ...filter, sort, limit: 1 })))
+}
+
+/** Fields, as they are stored, that the conditions of a query are on. */
+const fieldsOf = ({ where = {}, text = [], sort = [] }: Query): string[] => [
+  ...Object.keys(where).map(field => `doc.${field}`),
+  ...(text.length > 0 ? ['parts'] : []),
+  ...(sort.length === 1 ? sort.map(({ field }) => `doc.${field}`) : []),
+]
+
+/** Of the name that servers give an index, e.g. doc.name_-1_live_1__id_1. */
+const fieldsIn = (name: string) => name.split(/_-?1(?:_|$)/).filter(field => field !== '')
+
+const fieldOf = (key: string) => key.split(' ')[0] ?? ''
+
+/** The server considers an index when the query has a condition on its first field (mongo, planner_ixselect.cpp). */
+const isCandidate = (index: string, query: Query) => ['live', ...fieldsOf(query)].includes(fieldOf(index))
+
+/** An index and its mirror find the same at the same cost. */
+const undirected = (index: string) => index.replaceAll('-1', '1')
+
+/** What an index does for a query: the fields that bound it, and whether it has the order of the list. */
+function serviceOf(index: string, query: Query): string {
+  const { where = {}, sort = [] } = query
+  const keys = index.split(', ')
+  const bounding = ['live', ...fieldsOf(query)]
+  const constant = ['live', ...Object.keys(where).map(field => `doc.${field}`)]
+  const varying = (of: string[]) => of.filter(key => !constant.includes(fieldOf(key))).join(', ')
+  const order = [
+    ...sort.map(({ field, direction }) => `doc.${field} ${direction === 'asc' ? 1 : -1}`),
+    '_id 1',
+  ]
+  const bounds = keys.map(fieldOf).filter(field => bounding.includes(field))
+  return `${bounds.sort()}${varying(keys).startsWith(varying(order)) ? ' in order' : ''}`
+}

@@ -96,15 +96,28 @@ describe.each(found.found ? [found] : [])('$description', ({ kind, description, 
         await collection.put(counter(1), 0)
         expect((await look().indexes('test.counters.v1')).sort()).toEqual([
           '_id 1',
+          'doc.by -1, live 1, _id 1',
+          'doc.by 1, live 1, _id 1',
+          'doc.number -1, live 1, _id 1',
+          'doc.number 1, live 1, _id 1',
+          'doc.tags 1, live 1, _id 1',
           'live 1, _id 1',
-          'live 1, doc.by -1, _id 1',
-          'live 1, doc.by 1, _id 1',
-          'live 1, doc.number -1, _id 1',
-          'live 1, doc.number 1, _id 1',
-          'live 1, doc.tags 1, _id 1',
-          'live 1, parts 1',
-          'live 1, searchableBy 1',
+          'parts 1, live 1',
+          'searchableBy 1, live 1',
         ])
+      })
+
+      it('lose the indexes that earlier versions made, and keep those of the operator', async () => {
+        const database = look()
+        const made = [
+          { live: 1, 'doc.number': -1, _id: 1 },
+          { live: 1, parts: 1 },
+          { live: 1, revision: 1 },
+        ] as const
+        for (const key of made) await database.makeIndex('test.counters.v1', key)
+        await open({ indexes: true }).collection(counters).put(counter(1), 0)
+        const left = (await database.indexes('test.counters.v1')).filter(index => index.startsWith('live'))
+        expect(left.sort()).toEqual(['live 1, _id 1', 'live 1, revision 1'])
       })
 
       it('get back the indexes of a collection that was dropped, here and by others', async () => {

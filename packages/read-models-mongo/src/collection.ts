@@ -9,10 +9,10 @@ import {
   UnknownField,
 } from '@gantry/read-models'
 import { BSON } from 'mongodb'
-import { conditionsOf, orderOf } from './conditions.ts'
+import { boundOf, conditionsOf, orderOf } from './conditions.ts'
 import type { Connection } from './connection.ts'
 import { type Change, changeOf, makeChanges } from './guarded-writes.ts'
-import { collectionName, prepare, searchableIn } from './prepare.ts'
+import { collectionName, dropFormerIndexes, prepare, searchableIn } from './prepare.ts'
 import type { StoredDocument } from './stored-document.ts'
 
 /** A collection and what the adapter itself does with it, which is not translated for callers yet. */
@@ -45,10 +45,14 @@ export function mongoCollection<D extends Document>(
   const collection = db.collection<StoredDocument>(collectionName(definition))
   let prepared: Promise<boolean> | undefined
   let preparedAt = 0
+  /** Once: during an upgrade, processes of the version before make the former indexes again every minute. */
+  let tidied = false
 
   const prepareOnce = async () => {
     const byIndexes = await indexed()
     await prepare(db, definition, byIndexes)
+    if (byIndexes && !tidied) await dropFormerIndexes(collection)
+    tidied ||= byIndexes
     return byIndexes
   }
 
@@ -104,15 +108,18 @@ export function mongoCollection<D extends Document>(
   }
 
   const page = async (conditions: object, { sort = [], skip = 0, limit }: Query) => {
-    const found = collection.find(conditions, {
-      ...READ,
-      sort: orderOf(sort),
-      skip,
-      limit,
-      batchSize: limit + 1,
-      // Far behind in a list that no index sorts, the documents before it may take more memory than a server gives a sort.
-      allowDiskUse: true,
-    })
+    const found = collection.find(
+      { ...boundOf(sort, definition.fields), ...conditions },
+      {
+        ...READ,
+        sort: orderOf(sort),
+        skip,
+        limit,
+        batchSize: limit + 1,
+        // Far behind in a list that no index sorts, the documents before it may take more memory than a server gives a sort.
+        allowDiskUse: true,
+      },
+    )
     return (await found.toArray()).map(given<D>)
   }
 

@@ -1,4 +1,4 @@
-import { DocumentTooLarge, defineCollection, ReadModelsUnavailable } from '@gantry/read-models'
+import { DocumentTooLarge, defineCollection, type Query, ReadModelsUnavailable } from '@gantry/read-models'
 import type { Document } from 'mongodb'
 import { afterEach, describe, expect, it } from 'vitest'
 import { gridFsBlobStore } from './blobs.ts'
@@ -92,6 +92,41 @@ describe('the server', () => {
     )
     await open(url).collection(books).count({})
     expect(asked('createIndexes')).toHaveLength(times)
+  })
+})
+
+describe('a list', () => {
+  const named = { ...books, fields: { title: 'string', tags: 'strings', pages: 'number' } } as const
+  const asks = async (query: Omit<Query, 'limit'>) => {
+    const { url, asked } = await server()
+    await open(url)
+      .collection(defineCollection<Book>(named))
+      .list({ ...query, limit: 1 })
+    return asked('find').at(-1)?.filter
+  }
+
+  it.each(['asc', 'desc'] as const)(
+    'sorted %s has a condition on the first field of its index',
+    async direction =>
+      expect(await asks({ sort: [{ field: 'title', direction }] })).toEqual({
+        live: true,
+        'doc.title': { $ne: {} },
+      }),
+  )
+
+  it('keeps its own condition on the field that it is sorted by', async () =>
+    expect(await asks({ where: { pages: { gt: 1 } }, sort: [{ field: 'pages', direction: 'asc' }] })).toEqual(
+      {
+        live: true,
+        'doc.pages': { $gt: 1 },
+      },
+    ))
+
+  it('that no index can sort gets no condition', async () => {
+    const sort = [{ field: 'title', direction: 'asc' } as const]
+    expect(await asks({ sort: [...sort, { field: 'pages', direction: 'asc' }] })).toEqual({ live: true })
+    expect(await asks({ sort: [{ field: 'tags', direction: 'asc' }] })).toEqual({ live: true })
+    expect(await asks({})).toEqual({ live: true })
   })
 })
 

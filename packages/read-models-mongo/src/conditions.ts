@@ -1,4 +1,4 @@
-import type { Condition, Filter, Sort } from '@gantry/read-models'
+import type { Condition, FieldKind, Filter, Sort } from '@gantry/read-models'
 import type { Document as Conditions } from 'mongodb'
 import { containing } from './text.ts'
 
@@ -26,6 +26,16 @@ function operatorsOf(condition: Condition): Conditions | undefined {
   return bounds.length > 0
     ? Object.fromEntries(bounds.map(([name, bound]) => [`$${name}`, bound]))
     : undefined
+}
+
+/**
+ * A condition that every document satisfies, on the one field that a list is sorted by: an index is considered for a
+ * query only if the query has a condition on the index's first field. Fields hold no objects.
+ */
+export function boundOf(sort: readonly Sort[], fields: Readonly<Record<string, FieldKind>>): Conditions {
+  const [field, ...others] = new Set(sort.map(({ field }) => field))
+  if (field === undefined || others.length > 0 || fields[field] === 'strings') return {}
+  return { [pathOf(field)]: { $ne: {} } }
 }
 
 /** MongoDB's order, in which ties are broken by id. Of two sorts by one field the first counts. */

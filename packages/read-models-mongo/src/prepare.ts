@@ -38,16 +38,26 @@ async function dropVersionsBefore(db: Db, name: string, version: number): Promis
 }
 
 /**
- * Every query is for documents that are there. A field is indexed with the id, in either direction since ties go by
- * ascending id in both: so a page is read off the index, and counting a condition touches no documents.
+ * Every query is for documents that are there (`live`), which removed ones would otherwise outnumber. An index begins
+ * with the field that it is for, so that the server considers those of the fields that a query has conditions on or is
+ * sorted by, and no others. A field is indexed in either direction since ties go by ascending id in both: so a page is
+ * read off the index, and counting a condition touches no documents.
  */
 function indexesOf({ fields, text = [] }: Definition): IndexDescription[] {
   const ofFields = Object.entries(fields).flatMap(([field, kind]) => {
     const directions = kind === 'strings' ? ([1] as const) : ([1, -1] as const)
-    return directions.map(direction => ({ key: { live: 1, [`doc.${field}`]: direction, _id: 1 } }) as const)
+    return directions.map(direction => ({ key: { [`doc.${field}`]: direction, live: 1, _id: 1 } }) as const)
   })
-  const ofTexts = [{ key: { live: 1, parts: 1 } }, { key: { live: 1, searchableBy: 1 } }] as const
+  const ofTexts = [{ key: { parts: 1, live: 1 } }, { key: { searchableBy: 1, live: 1 } }] as const
   return [{ key: { live: 1, _id: 1 } }, ...ofFields, ...(text.length > 0 ? ofTexts : [])]
+}
+
+const FORMER_INDEX = /^live_1_(doc\..+_-?1__id_1|parts_1|searchableBy_1)$/
+
+/** Drops indexes that earlier versions made, which all began with `live`: each was considered for every query. */
+export async function dropFormerIndexes(collection: Collection<StoredDocument>): Promise<void> {
+  for (const { name } of await collection.listIndexes().toArray())
+    if (FORMER_INDEX.test(name)) await collection.dropIndex(name)
 }
 
 async function makeSearchable(

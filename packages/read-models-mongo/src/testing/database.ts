@@ -1,3 +1,6 @@
+import type { CollectionDefinition, Query } from '@gantry/read-models'
+import { boundOf, conditionsOf, orderOf } from '../conditions.ts'
+import { collectionName } from '../prepare.ts'
 import { type MongoOptions, openClient } from '../settings.ts'
 
 /** Looks at the database that a URL leads to, past the adapter. */
@@ -17,8 +20,31 @@ export function lookInto(options: MongoOptions) {
           .join(', '),
       )
     },
+    /** Names of the indexes that the server chooses for a page of a list; none when it reads the collection. */
+    // biome-ignore lint/suspicious/noExplicitAny: a plan does not depend on the documents
+    async indexesUsed(definition: CollectionDefinition<any>, { sort = [], text = [], ...query }: Query) {
+      const conditions = conditionsOf(query, text, true)
+      const found = db
+        .collection(collectionName(definition))
+        .find(
+          { ...boundOf(sort, definition.fields), ...conditions },
+          { sort: orderOf(sort), limit: query.limit },
+        )
+      return indexesIn((await found.explain('queryPlanner')).queryPlanner)
+    },
+    makeIndex: (collection: string, key: Readonly<Record<string, 1 | -1>>) =>
+      db.collection(collection).createIndex(key),
     /** Everything that is in it. */
     drop: async () => void (await db.dropDatabase()),
     close: () => client.close(),
   }
+}
+
+/** As MongoDB and PostgreSQL spell them, in what they chose. */
+function indexesIn(plan: unknown): string[] {
+  if (typeof plan !== 'object' || plan === null) return []
+  return Object.entries(plan).flatMap(([key, value]) => {
+    if (key === 'rejectedPlans') return []
+    return key === 'indexName' || key === 'Index Name' ? [String(value)] : indexesIn(value)
+  })
 }
