@@ -359,6 +359,40 @@ export function readModelsContract(name: string, open: () => Promise<OpenedReadM
         expect(await idsOf({ where })).toEqual(ids)
       })
 
+      it('compares numbers beyond 32 bits, and fractions, with small ones', async () => {
+        const time = Date.parse('2026-11-21T10:00:00.000Z')
+        const numbers = [
+          -time,
+          -(2 ** 31),
+          -0.5,
+          0,
+          0.25,
+          7,
+          2 ** 31,
+          2 ** 32 + 1,
+          time,
+          Number.MAX_SAFE_INTEGER,
+        ]
+        await fill(...numbers.map((pages, n) => ({ id: `n${n}`, pages })))
+        for (const [n, pages] of numbers.entries()) {
+          expect((await books.get(`n${n}`))?.doc.pages).toBe(pages)
+          expect(await idsOf({ where: { pages } })).toEqual([`n${n}`])
+          expect(await idsOf({ where: { pages: { lt: pages } } })).toHaveLength(n)
+          expect(await idsOf({ where: { pages: { gte: pages } } })).toHaveLength(numbers.length - n)
+        }
+        const sort: Sort[] = [{ field: 'pages', direction: 'asc' }]
+        expect(await idsOf({ sort })).toEqual(numbers.map((_, n) => `n${n}`))
+      })
+
+      it('takes one of very many values', async () => {
+        await fill(...Array.from({ length: 20 }, (_, n) => ({ id: `m${n}`, title: `t${n * 100}`, pages: n })))
+        const titles = Array.from({ length: 1_500 }, (_, n) => `t${n}`)
+        const wanted = Array.from({ length: 15 }, (_, n) => `m${n}`).sort()
+        expect(await idsOf({ where: { title: { in: titles } } })).toEqual(wanted)
+        const ids = Array.from({ length: 1_500 }, (_, n) => `m${n + 5}`)
+        expect(await books.getMany(ids)).toHaveLength(15)
+      })
+
       it('follows what changes', async () => {
         await fill(emma, faust, odes, stub, zorn)
         expect(await idsOf({ where: { genre: 'novel' } })).toEqual(['emma', 'zorn'])
@@ -584,6 +618,21 @@ export function readModelsContract(name: string, open: () => Promise<OpenedReadM
         expect(await idsOf({ sort: [asc('pages')] })).toEqual(['3', '4', '2', '1'])
         expect(await idsOf({ sort: [desc('pages')] })).toEqual(['1', '2', '4', '3'])
         expect(await idsOf({ sort: [asc('inPrint')] })).toEqual(['2', '4', '1', '3'])
+      })
+
+      it('leaves out documents that were removed, also where a value is null or missing', async () => {
+        await fill({ id: 'a', pages: 1 }, { id: 'b' }, { id: 'c', pages: null }, { id: 'd', pages: 2 })
+        await books.remove('e', 0)
+        await books.remove('d', 1)
+        await books.remove('B', 0)
+        for (const direction of ['asc', 'desc'] as const) {
+          const sort: Sort[] = [{ field: 'pages', direction }]
+          const withNull = ['b', 'c']
+          expect(await idsOf({ sort })).toEqual(direction === 'asc' ? [...withNull, 'a'] : ['a', ...withNull])
+          expect(await idsOf({ sort, where: { pages: null } })).toEqual(withNull)
+          expect(await idsOf({ sort, where: { pages: { not: 1 } } })).toEqual(withNull)
+          expect(await idsOf({ sort, where: { title: null } })).toHaveLength(3)
+        }
       })
 
       it('has null and missing values before every other, and last when descending', async () => {
