@@ -17,7 +17,7 @@ import {
   startProjector,
 } from '@gantry/event-sourcing'
 import { storyMetadata } from '@gantry/event-sourcing/testing'
-import type { ReadModels } from '@gantry/read-models'
+import { DocumentTooLarge, type ReadModels } from '@gantry/read-models'
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
 import {
   add,
@@ -104,6 +104,7 @@ function release({
     unknown,
     run: (id: string, command: ListCommand) => lists.execute(id, command),
     load: lists.load,
+    projection: lists.projection,
     start: () => started(lists, readModels, eventStore),
   }
 }
@@ -320,6 +321,33 @@ describe('an event that throws while it is folded', () => {
     expect(await documents()).toEqual({ v1: 1, bad: 2, v3: 3 })
     await mended.run('a', add('v4', 4))
     expect(await documents()).toMatchObject({ v4: 4 })
+  })
+
+  test('leads to a document that the store cannot hold: the stream is quarantined, others continue', async () => {
+    const one = release()
+    for (const [id, item] of [
+      ['a', 'huge'],
+      ['b', 'w1'],
+    ] as const)
+      await append(`list-${id}`, 'ItemAdded', { item, amount: 1 }, -1)
+    const limited: ReadModels = {
+      ...stores.readModels,
+      async write(writes, checkpoint) {
+        const fits = writes.filter(({ id }) => id !== 'huge')
+        if (fits.length === writes.length) return stores.readModels.write(writes, checkpoint)
+        await stores.readModels.write(fits)
+        throw new DocumentTooLarge(items.name, 'huge', { bytes: 20, most: 10 })
+      },
+    }
+    await reachedHead(started({ projection: one.projection }, limited))
+    expect(await documents()).toEqual({ w1: 1 })
+    expect(await heldNow()).toMatchObject([
+      {
+        id: 'list-a',
+        status: 'QUARANTINED',
+        reason: 'DocumentTooLarge: test.items: the document huge has 20 bytes; the store holds at most 10',
+      },
+    ])
   })
 
   test('that throws in a projection of single events quarantines its stream for that projector', async () => {

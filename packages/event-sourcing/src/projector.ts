@@ -2,20 +2,10 @@ import { setTimeout } from 'node:timers/promises'
 import type { CollectionDefinition, Lease, ReadModels, Write } from '@gantry/read-models'
 import { type Position, type RecordedEvent, START } from './event.ts'
 import type { EventStore } from './event-store.ts'
-import { StreamQuarantined } from './fold.ts'
 import { type Log, supervise, underLease, type Worker } from './follower.ts'
-import type { Projected, Projection } from './projection.ts'
-import {
-  type HeldStream,
-  held,
-  heldStreams,
-  incompleteStream,
-  listHeld,
-  quarantinedStream,
-  released,
-  requestedRetry,
-  retryDone,
-} from './quarantine.ts'
+import type { Projection } from './projection.ts'
+import { projectRun, type Run, writeRuns } from './projection-run.ts'
+import { type HeldStream, heldStreams, listHeld, released, requestedRetry, retryDone } from './quarantine.ts'
 import { streamCategory } from './stream-name.ts'
 
 export interface ProjectorOptions {
@@ -196,57 +186,13 @@ async function retryHeld(
     const projection = byCategory.get(streamCategory(stream.id))
     if (!projection) continue
     if (stream.status === 'INCOMPLETE' && !stream.unknown.some(projection.knows)) continue
-    const events = await eventStore.readStream(stream.id)
-    const { writes, holds } = await projectRun(options, projection, events, true)
-    for (const write of writes) write.force = true
+    const run = await projectRun(options, projection, await eventStore.readStream(stream.id), true)
+    if (!run.holds) run.writes.push(released(options.held, stream.id))
     const position = await readModels.checkpoints.get(key)
     if (position === undefined) return
-    await readModels.write([...writes, ...(holds ? [] : [released(options.held, stream.id)])], {
-      name: key,
-      position,
-      lease,
-    })
-    if (!holds) log.info({ projector: name, stream: stream.id }, 'a held stream is projected again')
+    await writeRuns(options, [run], { force: true, checkpoint: { name: key, position, lease } })
+    if (!run.holds) log.info({ projector: name, stream: stream.id }, 'a held stream is projected again')
   }
-}
-
-interface Run {
-  writes: Write[]
-  /** Whether the stream is held after this run, which the writes say. */
-  holds: boolean
-}
-
-/** What to write for a run of events of one stream, and the record of the stream where it is held. */
-async function projectRun(
-  options: Running,
-  projection: Projection,
-  events: readonly RecordedEvent[],
-  again: boolean,
-): Promise<Run> {
-  let projected: Projected
-  try {
-    projected = await projection.writes(events, again)
-  } catch (error) {
-    if (!(error instanceof StreamQuarantined)) throw error
-    const stream = quarantinedStream(error)
-    await tellOnce(options, stream, error)
-    return { writes: [held(options.held, stream)], holds: true }
-  }
-  const { writes, unknown } = projected
-  const last = events.at(-1)
-  if (!last || unknown.length === 0) return { writes, holds: false }
-  return { writes: [...writes, held(options.held, incompleteStream(last, unknown))], holds: true }
-}
-
-async function tellOnce(options: Running, stream: HeldStream, error: StreamQuarantined) {
-  const { name, readModels, log } = options
-  const known = await readModels.collection(options.held).get(stream.id)
-  if (known?.doc.status === 'QUARANTINED' && known.doc.event === stream.event) return
-  const { id, event, type, revision, position, reason } = stream
-  log.error(
-    { projector: name, stream: id, event, type, revision, position, reason, err: error.cause },
-    'a stream is quarantined: an event cannot be processed',
-  )
 }
 
 interface FollowOptions {
@@ -268,21 +214,17 @@ async function follow(options: Running, run: FollowOptions): Promise<void> {
 
   const flush = async (position: Position) => {
     if (position === saved && batch.length === 0) return
-    const writes: Write[] = []
-    const written: (() => void)[] = []
+    const runs: Run[] = []
     for (const events of Map.groupBy(batch, event => event.stream).values()) {
       const projection = byCategory.get(streamCategory(events[0]?.stream ?? ''))
-      if (!projection) continue
-      const projected = await projectRun(options, projection, events, run.force === true)
-      writes.push(...projected.writes)
-      if (!projected.holds) written.push(() => projection.written(events))
+      if (projection) runs.push(await projectRun(options, projection, events, run.force === true))
     }
-    for (const write of writes) {
-      if (run.force) write.force = true
-      run.onWrite?.(write)
-    }
-    await readModels.write(writes, { name: key, position, lease: run.lease })
-    for (const note of written) note()
+    await writeRuns(options, runs, {
+      force: run.force === true,
+      checkpoint: { name: key, position, lease: run.lease },
+    })
+    for (const { writes } of runs) for (const write of writes) run.onWrite?.(write)
+    for (const { projection, events, holds } of runs) if (!holds) projection.written(events)
     batch = []
     saved = position
   }

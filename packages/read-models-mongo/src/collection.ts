@@ -74,9 +74,10 @@ export function mongoCollection<D extends Document>(
   const make = async (changes: readonly Change[]) => {
     const byIndexes = await ready()
     let tooLarge: DocumentTooLarge | undefined
-    const stored = ({ id, revision, doc }: Change): StoredDocument => {
-      if (!doc) return { _id: id, revision, live: false }
-      return { _id: id, revision, live: true, doc, ...searchableIn(definition, doc, byIndexes) }
+    const stored = ({ id, revision, doc, incomplete }: Change): StoredDocument => {
+      const mark = incomplete ? { incomplete } : {}
+      if (!doc) return { _id: id, revision, live: false, ...mark }
+      return { _id: id, revision, live: true, ...mark, doc, ...searchableIn(definition, doc, byIndexes) }
     }
     const fits = (change: Change) => {
       const bytes = change.doc ? BSON.calculateObjectSize(stored(change)) : 0

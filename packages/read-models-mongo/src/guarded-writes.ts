@@ -1,5 +1,11 @@
 import type { Document, Write } from '@gantry/read-models'
-import { type AnyBulkWriteOperation, type Collection, MongoBulkWriteError, MongoServerError } from 'mongodb'
+import {
+  type AnyBulkWriteOperation,
+  type Collection,
+  type Filter,
+  MongoBulkWriteError,
+  MongoServerError,
+} from 'mongodb'
 import type { StoredDocument } from './stored-document.ts'
 
 const DUPLICATE = 11_000
@@ -13,24 +19,39 @@ export interface Change {
   doc: Document | null
   /** Whether the same revision gives way too: to a removal, and to what is forced. */
   overSame: boolean
+  /** Whether it lacks the effect of events that its writer does not know; see Write in packages/read-models. */
+  incomplete: boolean
 }
 
 /** What a write is to do, with a copy of the document as it is now. */
-export const changeOf = ({ id, revision, doc, force }: Omit<Write, 'collection'>): Change => ({
+export const changeOf = ({ id, revision, doc, force, incomplete }: Omit<Write, 'collection'>): Change => ({
   id,
   revision,
   doc: doc && (JSON.parse(JSON.stringify(doc)) as Document),
   overSame: force === true || doc === null,
+  incomplete: incomplete === true,
 })
 
-const goesOver = ({ revision, overSame }: Change, known: number | undefined): boolean =>
-  known === undefined || revision > known || (overSame && revision === known)
+/** A document that is there, or its removal. */
+type Known = Pick<Change, 'revision' | 'incomplete'>
+
+function goesOver({ revision, overSame, incomplete }: Change, known: Known | undefined): boolean {
+  if (!known || revision > known.revision) return true
+  if (revision < known.revision || (incomplete && !known.incomplete)) return false
+  return overSame || (known.incomplete && !incomplete)
+}
+
+/** What the server lets a change replace: the same as goesOver. */
+function replaceable({ revision, overSame, incomplete }: Change): Filter<StoredDocument> {
+  if (incomplete === overSame)
+    return { $or: [{ revision: { $lt: revision } }, { revision, incomplete: true }] }
+  return { revision: overSame ? { $lte: revision } : { $lt: revision } }
+}
 
 /** What is left of changes that come one after the other: one for each document. */
 export function newest(changes: readonly Change[]): Change[] {
   const byId = new Map<string, Change>()
-  for (const change of changes)
-    if (goesOver(change, byId.get(change.id)?.revision)) byId.set(change.id, change)
+  for (const change of changes) if (goesOver(change, byId.get(change.id))) byId.set(change.id, change)
   return [...byId.values()]
 }
 
@@ -67,16 +88,16 @@ async function makePiece(
   let made = 0
   let open = changes
   while (open.length > 0) {
-    const revisions = await revisionsOf(
+    const known = await knownOf(
       collection,
       open.map(({ id }) => id),
     )
-    const due = open.filter(change => goesOver(change, revisions.get(change.id)))
+    const due = open.filter(change => goesOver(change, known.get(change.id)))
     if (due.length === 0) break
     const outcome = await writeAll(
       collection,
       due.map(change =>
-        revisions.has(change.id)
+        known.has(change.id)
           ? replacement(change, stored(change))
           : { insertOne: { document: stored(change) } },
       ),
@@ -87,19 +108,18 @@ async function makePiece(
   return made
 }
 
-async function revisionsOf(collection: Collection<StoredDocument>, ids: string[]) {
+async function knownOf(collection: Collection<StoredDocument>, ids: string[]): Promise<Map<string, Known>> {
   const [id] = ids
   const those = ids.length === 1 && id !== undefined ? { _id: id } : { _id: { $in: ids } }
-  const known = await collection.find(those, { projection: { revision: 1 } }).toArray()
-  return new Map(known.map(({ _id, revision }) => [_id, revision]))
+  const known = await collection.find(those, { projection: { revision: 1, incomplete: 1 } }).toArray()
+  return new Map(known.map(({ _id, revision, incomplete = false }) => [_id, { revision, incomplete }]))
 }
 
 function replacement(
-  { id, revision, overSame }: Change,
+  change: Change,
   { _id, ...rest }: StoredDocument,
 ): AnyBulkWriteOperation<StoredDocument> {
-  const older = overSame ? { $lte: revision } : { $lt: revision }
-  return { replaceOne: { filter: { _id: id, revision: older }, replacement: rest } }
+  return { replaceOne: { filter: { _id: change.id, ...replaceable(change) }, replacement: rest } }
 }
 
 /** @returns how many were made, and the places of inserts that met a document */

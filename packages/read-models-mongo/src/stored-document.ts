@@ -6,6 +6,8 @@ export interface StoredDocument extends Partial<Searchable> {
   _id: string
   revision: number
   live: boolean
+  /** Left out for a complete one. */
+  incomplete?: boolean
   doc?: Document
   /** Says what `text` and `parts` were made of. */
   searchableBy?: string
