@@ -4,6 +4,7 @@ import { checkEventStore, esdbEventStore } from '@gantry/event-store-esdb'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { Engine } from './src/engine.ts'
 import { findEventStore, HOW_TO_HAVE_EVENT_STORE } from './src/find-event-store.ts'
+import { scavenge } from './src/fixtures/scavenge.ts'
 
 const { kind, description, start } = await findEventStore()
 const instead = kind === 'stand-in' ? `, not on itself. To have that, ${HOW_TO_HAVE_EVENT_STORE}` : ''
@@ -27,6 +28,8 @@ describe(description, () => {
     return {
       eventStore: open(),
       reopen: async () => open(),
+      // A real server scavenges in its own time, and never the file that it is writing to.
+      ...(kind === 'stand-in' && { scavenge: () => scavenge(engine.url) }),
       close: async () => void (await Promise.all(stores.map(store => store.close()))),
     }
   })

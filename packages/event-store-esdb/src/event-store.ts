@@ -17,11 +17,11 @@ import {
 import { appendsTo } from './appends.ts'
 import { connect, disconnect } from './connection.ts'
 import { refusedAppend, unavailable } from './errors.ts'
-import { feed } from './feed.ts'
 import { headOf } from './head.ts'
-import { decode, encode, later } from './position.ts'
+import { encode, later } from './position.ts'
 import { read } from './read.ts'
 import { fromStore, toStore } from './recorded.ts'
+import { feedAfter } from './resume.ts'
 
 export interface EsdbEventStoreOptions {
   /** esdb://host:2113?tls=false, esdb://user:password@a:2113,b:2113,c:2113 or esdb+discover://… */
@@ -115,7 +115,7 @@ export function esdbEventStore({
   ): AsyncGenerator<SubscriptionItem, void, undefined> {
     let place = after
     const filter = streamPrefixes ? byPrefix(streamPrefixes) : ofServices
-    const bursts = feed(subscriptions, { from: decode(after), filter, signal, timeoutMs })
+    const bursts = feedAfter(subscriptions, after, { filter, signal, timeoutMs })
     for await (const burst of streamPrefixes?.length === 0 ? [[{ kind: 'caughtUp' as const }]] : bursts) {
       for (const item of burst) {
         if (signal.aborted) return
@@ -150,12 +150,7 @@ export function esdbEventStore({
     let place = after
     let told = { place, at: Number.NEGATIVE_INFINITY }
     let behind = false
-    for await (const burst of feed(subscriptions, {
-      from: decode(after),
-      filter: ofServices,
-      signal,
-      timeoutMs,
-    })) {
+    for await (const burst of feedAfter(subscriptions, after, { filter: ofServices, signal, timeoutMs })) {
       let delivered = false
       for (const item of burst) {
         if (signal.aborted) return

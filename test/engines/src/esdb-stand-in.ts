@@ -1,15 +1,20 @@
+import { randomUUID } from 'node:crypto'
 import { once } from 'node:events'
+import operationsService from '@eventstore/db-client/generated/operations_grpc_pb.js'
+import operations from '@eventstore/db-client/generated/operations_pb.js'
 import featuresService from '@eventstore/db-client/generated/serverfeatures_grpc_pb.js'
 import features from '@eventstore/db-client/generated/serverfeatures_pb.js'
 import streamsService from '@eventstore/db-client/generated/streams_grpc_pb.js'
 import type protocol from '@eventstore/db-client/generated/streams_pb.js'
 import {
+  type handleUnaryCall,
   Server,
   ServerCredentials,
   ServerInterceptingCall,
   type ServerInterceptor,
   type ServerWritableStream,
   status,
+  type UntypedServiceImplementation,
 } from '@grpc/grpc-js'
 import { appendInBatches, appendInCall, deleteForEver, deleteSoftly } from './esdb-stand-in/appends.ts'
 import { type Log, openLog } from './esdb-stand-in/log.ts'
@@ -45,7 +50,7 @@ const LARGEST_MESSAGE = 17 * 1_048_576
 /**
  * A server that stands in for EventStoreDB where none can be had: the client's own service definitions over the
  * embedded event store. It answers as the real one was measured to, which a test compares; it knows one user
- * at most, no cluster, no projections, no persistent subscriptions and no scavenging.
+ * at most, no cluster, no projections and no persistent subscriptions. A scavenge is done when it is answered.
  */
 export async function startEsdbStandIn({
   path,
@@ -78,6 +83,7 @@ export async function startEsdbStandIn({
     },
   }
   server.addService(streamsService.StreamsService, streams)
+  server.addService(operationsService.OperationsService, operationsOf(log))
   server.addService(featuresService.ServerFeaturesService, serverFeatures)
   const { promise, resolve, reject } = Promise.withResolvers<number>()
   server.bindAsync(`${host}:${port}`, ServerCredentials.createInsecure(), (error, bound) =>
@@ -95,6 +101,17 @@ export async function startEsdbStandIn({
       await log.close()
     },
   }
+}
+
+function operationsOf(log: Log): UntypedServiceImplementation {
+  const startScavenge: handleUnaryCall<operations.StartScavengeReq, operations.ScavengeResp> = (_, reply) => {
+    const { STARTED } = operations.ScavengeResp.ScavengeResult
+    log.scavenge().then(
+      () => reply(null, new operations.ScavengeResp().setScavengeId(randomUUID()).setScavengeResult(STARTED)),
+      error => reply(serviceError(error)),
+    )
+  }
+  return { startScavenge }
 }
 
 /** RFC 7617, as the client sends it in the metadata of every call to streams; what the server can do, all may ask. */

@@ -16,6 +16,8 @@ export interface OpenedEventStore {
   eventStore: EventStore
   /** Another connection to the same log. */
   reopen?: () => Promise<EventStore>
+  /** Erases from the log what `remove` only hides. Absent when the store erases at once, or cannot be told to. */
+  scavenge?: () => Promise<void>
   close(): Promise<void>
 }
 
@@ -557,6 +559,46 @@ export function eventStoreContract(name: string, open: () => Promise<OpenedEvent
           await resumed.caughtUp(end)
           expect(resumed.numbers()).toEqual(whole.numbers().slice(before))
           await resumed.stop()
+        }
+      })
+
+      it('resumes from every position also after a scavenge', async () => {
+        const start = await eventStore.head()
+        const kept: { number: number; position: Position }[] = []
+        const places: Position[] = []
+        for (let number = 0; number < 10; number++) {
+          const { position } = await eventStore.append(`${orders}-${number}`, [placed(number)], NO_STREAM)
+          places.push(position)
+          if (number % 3 === 0) kept.push({ number, position })
+          const events = [placed(-1), placed(-1)]
+          places.push((await eventStore.append(`${refunds}-${number}`, events, NO_STREAM)).position)
+        }
+        for (const filter of [{}, { streamPrefixes: [`${orders}-`] }]) {
+          const whole = subscribe(start, filter)
+          await whole.caughtUp(await lastPosition())
+          const told = whole.items.filter(item => item.kind !== 'event' || isOurs(item.event))
+          places.push(...told.map(item => (item.kind === 'event' ? item.event.position : item.position)))
+        }
+        for (let number = 0; number < 10; number++) {
+          if (number % 3 !== 0) await eventStore.remove(`${orders}-${number}`, 0)
+          await eventStore.remove(`${refunds}-${number}`, 1)
+        }
+        await opened.scavenge?.()
+        const { position: end } = await eventStore.append(`${orders}-10`, [placed(10)], NO_STREAM)
+        kept.push({ number: 10, position: end })
+
+        const isKept = ({ stream, data }: RecordedEvent) =>
+          stream.startsWith(`${orders}-`) && kept.some(({ number }) => number === data.number)
+        for (const place of new Set(places)) {
+          const wanted = kept.filter(({ position }) => position > place).map(({ number }) => number)
+          for (const filter of [{ streamPrefixes: [`${orders}-`] }, {}]) {
+            const resumed = subscribe(place, filter)
+            await resumed.caughtUp(end)
+            expect(numbers(resumed.events().filter(isKept)), place).toEqual(wanted)
+            await resumed.stop()
+          }
+          const read = await collect({ after: place, streamPrefixes: [`${orders}-`] })
+          expect(numbers(read.filter(isKept)), place).toEqual(wanted)
         }
       })
 

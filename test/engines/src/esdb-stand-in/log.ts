@@ -1,3 +1,4 @@
+import { DatabaseSync } from 'node:sqlite'
 import { sqliteEventStore } from '@gantry/embedded'
 import {
   type Appended,
@@ -140,8 +141,7 @@ export function openLog(path: string, now?: () => Date) {
     const state = await stateOf(stream)
     if (state.tombstoned) throw new StreamDeleted(stream)
     if (isAbsent(state)) return undefined
-    const first = Math.max(state.hiddenBefore, state.last - state.maxCount + 1)
-    return (await events.readStream(stream, first)).map(toLogged)
+    return (await events.readStream(stream, firstVisible(state))).map(toLogged)
   }
 
   /** All events after a place, until now. */
@@ -163,7 +163,27 @@ export function openLog(path: string, now?: () => Date) {
 
   const head = async () => Number(await events.head())
 
+  /** What a stream's readers see begins here. */
+  const firstVisible = ({ hiddenBefore, last, maxCount }: StreamState) =>
+    Math.max(hiddenBefore, last - maxCount + 1)
+
+  /** Erases every record that no reader of its stream sees, but for the last one of each stream. */
+  const scavenge = async (): Promise<void> => {
+    const metastreams = new Set<string>()
+    for await (const { stream } of readForwards(0)) if (stream.startsWith('$$')) metastreams.add(stream)
+    const file = new DatabaseSync(path)
+    const erase = file.prepare('DELETE FROM events WHERE stream = ? AND revision < ?')
+    for (const metastream of metastreams) {
+      const stream = metastream.slice('$$'.length)
+      const state = await stateOf(stream)
+      erase.run(stream, Math.min(firstVisible(state), state.last))
+      erase.run(metastream, (await stateOf(metastream)).last)
+    }
+    file.close()
+  }
+
   return {
+    scavenge,
     append,
     readStream,
     readForwards,

@@ -28,9 +28,7 @@ export async function subscribeToAll(
   const from = options.getAll()
   const position = from?.getPosition()
   const commit = BigInt(position?.getCommitPosition() ?? 0)
-  // Also the event right after a position that is none of an event's is passed over: a checkpoint begins with one
-  // that has been looked at.
-  const after = from?.hasEnd() ? await log.head() : placeFrom(commit)
+  const after = from?.hasEnd() ? await log.head() : position ? await placeSeen(log, commit) : 0
   const filter = options.getFilter()
   await send(confirmationMessage(randomUUID()))
   const isWanted = matcher(filter)
@@ -49,6 +47,17 @@ export async function subscribeToAll(
     const checkpoint = page(item.event, matches, live)
     if (checkpoint) await send(checkpointMessage(checkpoint))
   }
+}
+
+/**
+ * The place that a subscription from a position goes on after. The server reads one record from the position on and
+ * takes it for the one that the client has seen. Where a scavenge has removed the record at the position, that is the
+ * next one, which the client has not seen: 23.10 loses it.
+ */
+async function placeSeen(log: Log, commit: bigint): Promise<number> {
+  const before = Math.max(0, placeFrom(commit) - 1)
+  for await (const { place } of log.readForwards(before)) return place
+  return before
 }
 
 /**

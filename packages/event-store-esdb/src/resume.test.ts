@@ -1,0 +1,72 @@
+import { PassThrough, Readable } from 'node:stream'
+import type { EventStoreDBClient, Filter } from '@eventstore/db-client'
+import { Subscription } from '@eventstore/db-client/dist/streams/utils/Subscription.js'
+import { beforeEach, expect, it } from 'vitest'
+import { encode, type LogPosition } from './position.ts'
+import { feedAfter } from './resume.ts'
+
+/** The records of a log, by their places, and a server that reads them as 23.10 does. */
+let records: number[]
+let client: EventStoreDBClient
+/** Happens once, between the read of the client and that of the server. */
+let meanwhile: (() => void) | undefined
+
+const at = (place: number): LogPosition => ({ commit: BigInt(place), prepare: BigInt(place) })
+
+beforeEach(() => {
+  records = [1, 2, 3, 4, 5, 6]
+  meanwhile = undefined
+  client = {
+    readAll({ fromPosition }: { fromPosition: LogPosition }) {
+      const before = records.filter(place => place < Number(fromPosition.commit)).slice(-1)
+      const page = Readable.from(before.map(place => ({ event: { position: at(place) } })))
+      return Object.assign(page, { cancel: async () => {} })
+    },
+    subscribeToAll({ fromPosition, filter }: { fromPosition: LogPosition | 'start'; filter: Filter }) {
+      meanwhile?.()
+      meanwhile = undefined
+      const from = fromPosition === 'start' ? -1 : Number(fromPosition.commit)
+      const [taken = Number.POSITIVE_INFINITY] = records.filter(place => from >= 0 && place >= from)
+      const given = records.filter(place => from < 0 || place > taken)
+      const opened = new PassThrough({ objectMode: true })
+      const server = Object.assign(opened, { cancel: () => opened.destroy() })
+      for (const place of given) server.write({ hasEvent: () => true, getEvent: () => place })
+      server.write({ hasCaughtUp: () => true })
+      return new Subscription(
+        async () => server as never,
+        place => ({ event: { position: at(place as unknown as number) } }) as never,
+        {},
+        filter.checkpointReached,
+      )
+    },
+  } as unknown as EventStoreDBClient
+})
+
+/** The places that a subscription gives that begins after a place. */
+async function givenAfter(place: number): Promise<number[]> {
+  const options = { filter: {} as Filter, signal: new AbortController().signal, timeoutMs: 1_000 }
+  const given: number[] = []
+  for await (const burst of feedAfter(client, encode(at(place)), options)) {
+    for (const item of burst) {
+      if (item.kind === 'caughtUp') return given
+      if (item.kind === 'event') given.push(Number(item.resolved.event?.position.commit))
+    }
+  }
+  return given
+}
+
+it.each([
+  ['is there', [1, 2, 3, 4, 5, 6]],
+  ['is gone', [1, 2, 4, 5, 6]],
+  ['is gone, like every one before it', [4, 5, 6]],
+])('gives what comes after a place whose record %s', async (_, left) => {
+  records = left
+  expect(await givenAfter(3)).toEqual([4, 5, 6])
+})
+
+it('loses nothing when a scavenge comes between its read and that of the server', async () => {
+  meanwhile = () => {
+    records = [1, 4, 5, 6]
+  }
+  expect(await givenAfter(3)).toEqual([4, 5, 6])
+})

@@ -1,0 +1,53 @@
+import { BACKWARDS, type EventStoreDBClient } from '@eventstore/db-client'
+import type { Position } from '@gantry/event-sourcing'
+import { type FeedItem, type FeedOptions, feed } from './feed.ts'
+import { decode, encode, type LogPosition } from './position.ts'
+import { read } from './read.ts'
+
+/**
+ * A subscription to $all that gives everything after a position, also when the record at that position is gone.
+ *
+ * EventStoreDB 23.10 reads one record from the position that a subscription begins at, takes it for the one that the
+ * client has seen, and goes on after it. When a scavenge has removed the record at that position, the record that it
+ * reads is the next one, which the client then never gets. So the subscription begins at the last record before the
+ * position, and what is not after the position is dropped.
+ * @throws ForeignPosition
+ */
+export async function* feedAfter(
+  client: EventStoreDBClient,
+  after: Position,
+  options: Omit<FeedOptions, 'from'>,
+): AsyncGenerator<FeedItem[], void, undefined> {
+  const place = decode(after)
+  if (place === 'start') return yield* feed(client, { ...options, from: place })
+  const isAfter = (item: FeedItem) => {
+    if (item.kind === 'checkpoint') return encode(item.position) > after
+    return item.kind !== 'event' || !item.resolved.event || encode(item.resolved.event.position) > after
+  }
+  while (!options.signal.aborted) {
+    const from = await recordBefore(client, place, options.timeoutMs)
+    let begun = false
+    for await (const burst of feed(client, { ...options, from })) {
+      if (!begun && burst.length === 0) continue
+      // A scavenge may have removed that record before the server looked for it.
+      if (!begun && !isSame(await recordBefore(client, place, options.timeoutMs), from)) break
+      begun = true
+      yield burst.filter(isAfter)
+    }
+    if (begun) return
+  }
+}
+
+/** Where the last record before a place is; the start when there is none. */
+async function recordBefore(
+  client: EventStoreDBClient,
+  place: LogPosition,
+  timeoutMs: number,
+): Promise<LogPosition | 'start'> {
+  const page = client.readAll({ direction: BACKWARDS, fromPosition: place, maxCount: 1 })
+  for await (const { event } of read(page, timeoutMs)) if (event) return event.position
+  return 'start'
+}
+
+const isSame = (a: LogPosition | 'start', b: LogPosition | 'start') =>
+  a === b || (a !== 'start' && b !== 'start' && encode(a) === encode(b))
