@@ -5,7 +5,10 @@ export type ExpectedRevision = number
 export const NO_STREAM: ExpectedRevision = -1
 
 export interface Appended {
-  /** Revision of the last event appended. */
+  /**
+   * The store's revision of the last event appended; those before it count down to the first. Usually the expected
+   * revision plus the number of events. A removed stream that begins anew may begin at a later revision than 0.
+   */
   revision: number
   /** Position of the last event appended. */
   position: Position

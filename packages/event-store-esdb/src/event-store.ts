@@ -1,13 +1,16 @@
 import {
   binaryEvent,
+  type EventData,
   StreamNotFoundError,
   streamNameFilter,
   WrongExpectedVersionError,
 } from '@eventstore/db-client'
 import {
+  type Appended,
   type EventStore,
   EventStoreUnavailable,
   type ExpectedRevision,
+  NO_STREAM,
   nameUuids,
   type Position,
   type ReadAllOptions,
@@ -72,10 +75,14 @@ export function esdbEventStore({
     }
   }
 
-  const readStream = async (stream: string, from: number): Promise<RecordedEvent[]> => {
+  const readStream = async (
+    stream: string,
+    from: number,
+    maxCount = Number.MAX_SAFE_INTEGER,
+  ): Promise<RecordedEvent[]> => {
     const events: RecordedEvent[] = []
     try {
-      const stored = reads.readStream(stream, { fromRevision: BigInt(from) })
+      const stored = reads.readStream(stream, { fromRevision: BigInt(from), maxCount })
       for await (const { event } of read(stored, timeoutMs)) {
         const recorded = fromStore(event)
         if (recorded) events.push(recorded)
@@ -86,6 +93,34 @@ export function esdbEventStore({
       throw error
     }
     return events
+  }
+
+  const append = async (
+    stream: string,
+    events: EventData[],
+    expected: ExpectedRevision,
+  ): Promise<Appended> => {
+    try {
+      const { nextExpectedRevision, position } = await appends.append(stream, events, expected, timeoutMs)
+      if (!position) throw new Error('the server does not tell where it has put the events')
+      return { revision: Number(nextExpectedRevision), position: encode(position) }
+    } catch (error) {
+      const mayRepeat = error instanceof WrongExpectedVersionError && expected === NO_STREAM
+      const answer = mayRepeat ? await answerBefore(stream, events) : undefined
+      if (!answer) throw error
+      return answer
+    }
+  }
+
+  /**
+   * What an append got that began a removed stream anew with exactly these events. The server looks for a repetition
+   * of NO_STREAM at revision 0 only, and such a stream begins later.
+   */
+  const answerBefore = async (stream: string, events: EventData[]): Promise<Appended | undefined> => {
+    const begun = await readStream(stream, 0, events.length)
+    const last = begun.at(-1)
+    if (!last || events.some(({ id }, index) => begun[index]?.id !== id)) return undefined
+    return { revision: last.revision, position: last.position }
   }
 
   /**
@@ -216,11 +251,7 @@ export function esdbEventStore({
       if (events.length === 0) throw new RangeError('an append takes at least one event')
       const stored = toStore(stream, events)
       return using(
-        async () => {
-          const { nextExpectedRevision, position } = await appends.append(stream, stored, expected, timeoutMs)
-          if (!position) throw new Error('the server does not tell where it has put the events')
-          return { revision: Number(nextExpectedRevision), position: encode(position) }
-        },
+        () => append(stream, stored, expected),
         error => refusedAppend(error, stream, expected),
       )
     },

@@ -409,6 +409,36 @@ export function eventStoreContract(name: string, open: () => Promise<OpenedEvent
         })
       })
 
+      it('answers with the real revision of what a removed stream begins anew with, repeated too', async () => {
+        const stream = `${orders}-1`
+        await eventStore.append(stream, [placed(1), placed(2)], NO_STREAM)
+        await eventStore.remove(stream, 1)
+        await opened.scavenge?.()
+        const before = await eventStore.head()
+
+        const events = [placed(3), placed(4)]
+        const answer = await eventStore.append(stream, events, NO_STREAM)
+        const { revision } = answer
+        const begun = await eventStore.readStream(stream)
+        expect(begun.map(event => [event.id, event.revision])).toEqual([
+          [events[0]?.id, revision - 1],
+          [events[1]?.id, revision],
+        ])
+        expect(answer).toEqual({ revision, position: begun[1]?.position })
+        expect(await collect({ after: before, streamPrefixes: [stream] })).toStrictEqual(begun)
+        expect(await eventStore.readStream(stream, revision)).toStrictEqual(begun.slice(1))
+
+        expect(await eventStore.append(stream, events, NO_STREAM)).toEqual(answer)
+        await eventStore.append(stream, [placed(5)], revision)
+        expect(await eventStore.append(stream, events, NO_STREAM)).toEqual(answer)
+        for (const others of [[placed(3)], [...events, placed(5), placed(6)]]) {
+          const error = await eventStore.append(stream, others, NO_STREAM).catch(thrown => thrown)
+          expect(error).toBeInstanceOf(WrongExpectedRevision)
+          expect(error).toMatchObject({ stream, expected: NO_STREAM, actual: revision + 1 })
+        }
+        expect(numbers(await eventStore.readStream(stream))).toEqual([3, 4, 5])
+      })
+
       it('lets subscriptions go on, from a place inside of it too', async () => {
         const { position: inside } = await eventStore.append(`${orders}-1`, [placed(1)], NO_STREAM)
         const { position: end } = await eventStore.append(`${orders}-1`, [placed(2)], 0)
