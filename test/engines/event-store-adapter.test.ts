@@ -31,6 +31,7 @@ let standIn: StandIn
 let eventStore: EventStore
 let clock: () => Date
 let version: () => string
+let arrived: (stream: string) => void | Promise<void>
 
 /** Who works on the same server with other tools. */
 let operator: EventStoreDBClient
@@ -38,11 +39,13 @@ let operator: EventStoreDBClient
 beforeEach(async () => {
   clock = () => new Date()
   version = () => '23.10.6'
+  arrived = () => {}
   folder = await mkdtemp(join(tmpdir(), 'gantry-adapter-'))
   standIn = await startEsdbStandIn({
     path: join(folder, 'events'),
     now: () => clock(),
     version: () => version(),
+    arrived: stream => arrived(stream),
   })
   eventStore = esdbEventStore({ connectionString: standIn.url })
   operator = EventStoreDBClient.connectionString(standIn.url)
@@ -84,6 +87,81 @@ describe('a stream that is removed', () => {
 
     await eventStore.remove('order-1', 0)
     expect(await eventStore.readStream('order-1')).toEqual([])
+  })
+})
+
+describe('an append whose repetition comes while it is under way', () => {
+  /** Holds up the first append that comes until a number of them have come. */
+  const untilCome = (count: number) => {
+    const all = Promise.withResolvers<void>()
+    let come = 0
+    arrived = () => {
+      come++
+      if (come === count) all.resolve()
+      if (come === 1) return all.promise
+    }
+    return { come: () => come }
+  }
+
+  it('is answered alike, though the server times out on one that comes from another process', async () => {
+    const event = placed(1)
+    untilCome(2)
+    const other = operator.appendToStream(
+      'order-1',
+      jsonEvent({ id: event.id, type: event.type, data: {} }),
+      {
+        expectedRevision: 'no_stream',
+        credentials,
+      },
+    )
+    const startedAt = performance.now()
+    const mine = await eventStore.append('order-1', [event], NO_STREAM)
+    expect(performance.now() - startedAt).toBeGreaterThan(1_900)
+
+    const { nextExpectedRevision, position } = await other
+    expect(mine.revision).toBe(Number(nextExpectedRevision))
+    expect(mine.position).toContain(String(position?.commit))
+    expect(await eventStore.readStream('order-1')).toHaveLength(1)
+  })
+
+  it('is sent once by a process, for as long as it has the same events and the same expected revision', async () => {
+    const { come } = untilCome(2)
+    const other = esdbEventStore({ connectionString: standIn.url })
+    const event = placed(1)
+    const answers = Promise.all([
+      eventStore.append('order-1', [event], NO_STREAM),
+      other.append('order-1', [event], NO_STREAM),
+    ])
+    await expect(eventStore.append('order-1', [event], 7)).rejects.toMatchObject({ expected: 7 })
+    const [first, second] = await answers
+    expect(second).toEqual(first)
+    expect(come()).toBe(2)
+    expect(await other.append('order-1', [event], NO_STREAM)).toEqual(first)
+    await other.close()
+  })
+
+  it('gives up in time, with a reason, when the server goes on timing out', async () => {
+    const impatient = esdbEventStore({ connectionString: standIn.url, timeoutMs: 2_500 })
+    const event = placed(1)
+    const never = untilCome(Number.POSITIVE_INFINITY)
+    const stuck = operator.appendToStream(
+      'order-1',
+      jsonEvent({ id: event.id, type: event.type, data: {} }),
+      {
+        expectedRevision: 'no_stream',
+        credentials,
+        deadline: 5_000,
+      },
+    )
+    stuck.catch(() => {})
+    await expect.poll(never.come).toBe(1)
+    const startedAt = performance.now()
+    const error = await impatient.append('order-1', [event], NO_STREAM).catch(thrown => thrown)
+    expect(error).toBeInstanceOf(EventStoreUnavailable)
+    expect(error.message).toBe('event store unavailable: no answer within 2500 ms')
+    expect(performance.now() - startedAt).toBeLessThan(4_000)
+    expect(never.come()).toBe(3)
+    await impatient.close()
   })
 })
 

@@ -35,7 +35,8 @@ export interface ReadAllOptions {
 export interface EventStore {
   /**
    * Appends all events or none. At least one event, at most 1,000, at most 1 MiB together.
-   * Repeating an append with the same event ids and the same expected revision gives the first answer again.
+   * Repeating an append with the same event ids and the same expected revision gives the first answer again, also
+   * while the first is under way.
    * @throws WrongExpectedRevision when the stream is elsewhere
    * @throws AppendTooLarge
    */
@@ -79,10 +80,14 @@ export class EventStoreUnavailable extends Error {
   readonly code = 'unavailable'
   readonly details = {}
   constructor(cause: unknown) {
-    super(`event store unavailable: ${cause instanceof Error ? cause.message : String(cause)}`, { cause })
+    super(`event store unavailable: ${reasonOf(cause)}`, { cause })
     this.name = 'EventStoreUnavailable'
   }
 }
+
+/** Never empty: an error without a message is told by the name of its class. */
+const reasonOf = (cause: unknown): string =>
+  (cause instanceof Error ? cause.message || cause.constructor.name : String(cause)) || 'no reason given'
 
 export class AppendTooLarge extends Error {
   constructor(stream: string) {

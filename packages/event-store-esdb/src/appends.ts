@@ -1,4 +1,4 @@
-import { type AppendResult, type EventData, NO_STREAM } from '@eventstore/db-client'
+import { type AppendResult, DeadlineExceededError, type EventData, NO_STREAM } from '@eventstore/db-client'
 import type { ExpectedRevision } from '@gantry/event-sourcing'
 import { connect, disconnect } from './connection.ts'
 import { isAnswer } from './errors.ts'
@@ -17,6 +17,9 @@ const FORGOTTEN_AFTER_MS = 60_000
  */
 const SERVER_DEADLINE_MS = 86_400_000
 
+/** How long after the server timed out an append is sent again. */
+const AGAIN_MS = 100
+
 /** The code of gRPC for a server that cannot be reached. */
 const AWAY = 14
 
@@ -31,7 +34,10 @@ interface Append {
 
 /** The way of this process to append to one server. */
 export interface Appends {
-  /** @throws what the client throws, or an error after the time when the outcome is unknown */
+  /**
+   * An append that is under way already is not sent twice, its repetitions get its answer: while it is under way, the
+   * server times out on a repetition.
+   * @throws what the client throws, or an error after the time when the outcome is unknown */
   append(
     stream: string,
     events: EventData[],
@@ -72,8 +78,10 @@ function appendsOver(connectionString: string) {
   let underWay = 0
   let stuck = false
   const waiting: Append[] = []
+  const answers = new Map<string, Promise<AppendResult>>()
 
-  const start = ({ stream, events, expected, resolve, reject }: Append) => {
+  const start = (append: Append) => {
+    const { stream, events, expected, resolve, reject } = append
     underWay++
     const answer = client.appendToStream(stream, events, {
       expectedRevision: expected < 0 ? NO_STREAM : BigInt(expected),
@@ -81,7 +89,9 @@ function appendsOver(connectionString: string) {
     })
     answer.then(resolve, error => {
       stuck ||= isStuck(error)
-      reject(error)
+      // Another process repeats it at the same time. Once that one is stored, the answer is the same.
+      if (error instanceof DeadlineExceededError) setTimeout(enqueue, AGAIN_MS, append)
+      else reject(error)
     })
     void ended(answer).then(async () => {
       underWay--
@@ -98,6 +108,11 @@ function appendsOver(connectionString: string) {
     }
   }
 
+  const enqueue = (append: Append) => {
+    waiting.push(append)
+    next()
+  }
+
   /** Only when nothing is under way: the end of a stream fails every append of the process. */
   const renew = async () => {
     stuck = false
@@ -108,11 +123,18 @@ function appendsOver(connectionString: string) {
   }
 
   const append: Appends['append'] = (stream, events, expected, timeoutMs) => {
+    const attempt = JSON.stringify([stream, expected, ...events.map(({ id }) => id)])
+    const known = answers.get(attempt)
+    if (known) return known
     const { promise, resolve, reject } = Promise.withResolvers<AppendResult>()
     const timer = setTimeout(() => reject(new Error(`no answer within ${timeoutMs} ms`)), timeoutMs)
-    waiting.push({ stream, events, expected, deadline: performance.now() + timeoutMs, resolve, reject })
-    next()
-    return promise.finally(() => clearTimeout(timer))
+    enqueue({ stream, events, expected, deadline: performance.now() + timeoutMs, resolve, reject })
+    const answer = promise.finally(() => {
+      clearTimeout(timer)
+      answers.delete(attempt)
+    })
+    answers.set(attempt, answer)
+    return answer
   }
 
   return { append, dispose: () => disconnect(client) }

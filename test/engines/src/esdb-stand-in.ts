@@ -17,7 +17,7 @@ import {
   type UntypedServiceImplementation,
 } from '@grpc/grpc-js'
 import { appendInBatches, appendInCall, deleteForEver, deleteSoftly } from './esdb-stand-in/appends.ts'
-import { type Log, openLog } from './esdb-stand-in/log.ts'
+import { type Log, type LogOptions, openLog } from './esdb-stand-in/log.ts'
 import { readAll, readStream } from './esdb-stand-in/reads.ts'
 import { subscribeToAll, subscribeToStream } from './esdb-stand-in/subscriptions.ts'
 import { serviceError } from './esdb-stand-in/wire.ts'
@@ -31,6 +31,7 @@ export interface StandInOptions {
   /** Which version it says that it is; what this throws is the answer. */
   version?: () => string
   now?: () => Date
+  arrived?: LogOptions['arrived']
   /** Who alone is let in; anybody when it is left out. */
   user?: { name: string; password: string }
 }
@@ -58,9 +59,10 @@ export async function startEsdbStandIn({
   host = '127.0.0.1',
   version = () => '23.10.6 (stand-in)',
   now = () => new Date(),
+  arrived,
   user,
 }: StandInOptions): Promise<StandIn> {
-  const log = openLog(path, now)
+  const log = openLog(path, { now, ...(arrived && { arrived }) })
   const server = new Server({
     'grpc.max_concurrent_streams': CONCURRENT_STREAMS,
     'grpc.max_receive_message_length': LARGEST_MESSAGE,

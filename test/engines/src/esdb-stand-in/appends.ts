@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto'
-import { setImmediate } from 'node:timers/promises'
+import { setImmediate, setTimeout } from 'node:timers/promises'
 import names from '@eventstore/db-client/generated/shared_pb.js'
 import rpc from '@eventstore/db-client/generated/status_pb.js'
 import protocol from '@eventstore/db-client/generated/streams_pb.js'
@@ -23,6 +23,7 @@ import {
   MAX_APPEND_SIZE,
   nameOf,
   serviceError,
+  TimedOut,
 } from './wire.ts'
 
 type ProposedMessage = protocol.AppendReq.ProposedMessage | protocol.BatchAppendReq.ProposedMessage
@@ -51,11 +52,32 @@ const expectedOf = (options: Expecting, revision: string): Expected => {
   return Number(revision)
 }
 
+/** How long the server lets the repetition of an append wait that is still under way, before it gives up. */
+const REPETITION_MS = 2_000
+
+/**
+ * An append whose repetition comes while it is under way is stored once. 23.10.6 and 25.0.0 answer the repetition with
+ * a timeout in most tries; here it always is.
+ */
 async function append(log: Log, stream: string, proposals: Proposal[], expected: Expected): Promise<Answer> {
-  const appended = await log.append(stream, proposals, expected)
-  // Appending nothing is answered with a place that no event has.
-  const commit = commitOf(placeOf(appended)) + (proposals.length === 0 ? 1n : 0n)
-  return { revision: appended.revision, commit: commit.toString() }
+  const attempt = JSON.stringify([stream, expected, ...proposals.map(({ id }) => id)])
+  const repeated = proposals.length > 0 && log.underWay.has(attempt)
+  if (!repeated) log.underWay.add(attempt)
+  try {
+    await log.arrived(stream)
+    // What has been sent with it arrives before it is stored.
+    await setImmediate()
+    if (repeated) {
+      await setTimeout(REPETITION_MS)
+      throw new TimedOut()
+    }
+    const appended = await log.append(stream, proposals, expected)
+    // Appending nothing is answered with a place that no event has.
+    const commit = commitOf(placeOf(appended)) + (proposals.length === 0 ? 1n : 0n)
+    return { revision: appended.revision, commit: commit.toString() }
+  } finally {
+    if (!repeated) log.underWay.delete(attempt)
+  }
 }
 
 /** One append in a call of its own. */
@@ -175,8 +197,6 @@ export function appendInBatches(
     endIfDone()
   })
 }
-
-class TimedOut extends Error {}
 
 /** An error as an answer of many in one call: it has no code, and no text but a name. */
 function statusOf(error: unknown): rpc.Status {

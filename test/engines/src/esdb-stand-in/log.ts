@@ -72,11 +72,17 @@ const metastreamOf = (stream: string) => `$$${stream}`
 /** For readers, and for who expects none, a stream that was deleted softly is not there. */
 const isAbsent = ({ hiddenBefore, last }: StreamState) => last < 0 || hiddenBefore > last
 
+export interface LogOptions {
+  now?: () => Date
+  /** Called with the stream of every append before it is stored, which waits for it. */
+  arrived?: (stream: string) => void | Promise<void>
+}
+
 /**
  * The rules of EventStoreDB over the embedded event store, which makes it durable. One process at a time may use a
  * file.
  */
-export function openLog(path: string, now?: () => Date) {
+export function openLog(path: string, { now, arrived = () => {} }: LogOptions = {}) {
   const events = sqliteEventStore({ path, now })
   const states = new Map<string, StreamState>()
 
@@ -183,6 +189,9 @@ export function openLog(path: string, now?: () => Date) {
   }
 
   return {
+    arrived,
+    /** Stream, expectation and event ids of the appends that are not answered yet. */
+    underWay: new Set<string>(),
     scavenge,
     append,
     readStream,

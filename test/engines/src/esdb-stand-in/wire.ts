@@ -25,6 +25,7 @@ export const positionOf = (place: number): LogPosition => ({
 export const placeFrom = (commit: bigint): number => Number((commit + STEP - 1n) / STEP)
 
 export class AppendTooLarge extends Error {}
+export class TimedOut extends Error {}
 
 export const identifierOf = (stream: string) => {
   const identifier = new names.StreamIdentifier()
@@ -106,6 +107,7 @@ export function serviceError(error: unknown): Pick<ServiceError, 'code' | 'detai
       ...(error.actual < 0 ? {} : { 'actual-version': String(error.actual) }),
     })
   }
+  if (error instanceof TimedOut) return failure(status.DEADLINE_EXCEEDED, '', {})
   return failure(status.UNKNOWN, error instanceof Error ? error.message : String(error), {})
 }
 
