@@ -19,12 +19,13 @@ const own = mongo.found && mongo.kind !== 'url'
 if (!own) process.stdout.write('skipped: MongoDB with TLS: there is none of our own\n')
 
 const USER = { name: 'gantry', password: 'p@ss word' }
+const ADMIN = { name: 'admin', password: 'changeit', admin: true }
 const SIGNED_IN = `${USER.name}:${encodeURIComponent(USER.password)}@`
 
 describe.skipIf(!certificates)('EventStoreDB (its stand-in) with TLS and a password', () => {
   const start = async () => {
     if (!certificates) throw new Error('unreachable')
-    const standIn = await startEsdbStandIn({ path: join(folder, randomUUID()), user: USER })
+    const standIn = await startEsdbStandIn({ path: join(folder, randomUUID()), users: [USER, ADMIN] })
     const front = await tlsFront(standIn.port, certificates)
     onTestFinished(async () => {
       await front.stop()

@@ -30,7 +30,7 @@ export interface ReadAllOptions {
 
 /**
  * The log. Appends are durable when they return. Adapters: packages/embedded (SQLite), packages/event-store-esdb.
- * Every call may throw EventStoreUnavailable.
+ * Every call may throw EventStoreUnavailable, or an error of the adapter when the store refuses the user of its URL.
  */
 export interface EventStore {
   /**

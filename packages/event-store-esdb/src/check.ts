@@ -1,5 +1,6 @@
 import { EventStoreUnavailable } from '@gantry/event-sourcing'
 import { connect, disconnect, EventStoreUrlRefused, hostsOf } from './connection.ts'
+import { refusedAccess } from './errors.ts'
 import { TIMEOUT_MS } from './event-store.ts'
 
 /** The first that tells a subscription when it has caught up. */
@@ -8,7 +9,7 @@ const OLDEST = { major: 23, minor: 10 }
 /**
  * Asks the server who it is: call it before a service counts as ready, and again with backoff while it throws.
  * @returns its version, e.g. 23.10.6
- * @throws EventStoreUrlRefused when the setting cannot work, or the server is too old
+ * @throws EventStoreUrlRefused when the setting cannot work, its user is refused, or the server is too old
  * @throws EventStoreUnavailable when nobody answers; the message names the setting and the host
  */
 export async function checkEventStore(connectionString: string, timeoutMs = TIMEOUT_MS): Promise<string> {
@@ -26,7 +27,8 @@ export async function checkEventStore(connectionString: string, timeoutMs = TIME
     }
     return serverVersion
   } catch (error) {
-    if (error instanceof EventStoreUrlRefused) throw error
+    const refused = refusedAccess(error, { connectionString, right: 'to ask for the version' })
+    if (refused || error instanceof EventStoreUrlRefused) throw refused ?? error
     const where = `EVENT_STORE_URL: EventStoreDB does not answer at ${hostsOf(connectionString)}`
     throw new EventStoreUnavailable(new Error(`${where}: ${reasonOf(error)}`, { cause: error }))
   } finally {

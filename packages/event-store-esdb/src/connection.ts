@@ -1,7 +1,10 @@
 import { setTimeout } from 'node:timers/promises'
 import { EventStoreDBClient } from '@eventstore/db-client'
 
-/** EVENT_STORE_URL is not one that this program can work with. Its message names the setting and no credentials. */
+/**
+ * EVENT_STORE_URL is not one that this program can work with, or its user may not do what is needed. The message names
+ * the setting and no password.
+ */
 export class EventStoreUrlRefused extends Error {
   constructor(reason: string) {
     super(`EVENT_STORE_URL ${reason}`)
@@ -9,7 +12,7 @@ export class EventStoreUrlRefused extends Error {
   }
 }
 
-const FORM = /^esdb(\+discover)?:\/\/(?:[^/@]+:[^/@]*@)?(?<hosts>[^/?@]+)\/*(?:\?(?<options>.*))?$/s
+const FORM = /^esdb(\+discover)?:\/\/(?:(?<user>[^/@:]+):[^/@]*@)?(?<hosts>[^/?@]+)\/*(?:\?(?<options>.*))?$/s
 
 const DISCONNECT_MS = 2_000
 
@@ -89,14 +92,17 @@ export async function disconnect(client: EventStoreDBClient): Promise<void> {
 /** The servers that it names, for messages. */
 export const hostsOf = (connectionString: string): string => formOf(connectionString).hosts
 
-function formOf(connectionString: string): { hosts: string; options?: string } {
-  const { hosts, options } = FORM.exec(connectionString.trim())?.groups ?? {}
+/** The user that it names, for messages. */
+export const userOf = (connectionString: string): string | undefined => formOf(connectionString).user
+
+function formOf(connectionString: string): { hosts: string; user?: string; options?: string } {
+  const { hosts, user, options } = FORM.exec(connectionString.trim())?.groups ?? {}
   if (!hosts) {
     throw new EventStoreUrlRefused(
       'is not of the form esdb://host:2113?tls=false or esdb://user:password@host:2113',
     )
   }
-  return { hosts, options }
+  return { hosts, ...(user && { user }), ...(options && { options }) }
 }
 
 /** What the client quotes of the string could be a password. */

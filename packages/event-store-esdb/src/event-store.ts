@@ -66,7 +66,12 @@ export function esdbEventStore({
   // From the node that is subscribed to: another one may be ahead of it.
   const subscribedHead = headOf(subscriptions, timeoutMs)
 
-  const using = async <Result>(work: () => Promise<Result>, thrown = unavailable): Promise<Result> => {
+  const thrownByAll = unavailable({ connectionString, right: 'to read $all' })
+
+  const using = async <Result>(
+    work: () => Promise<Result>,
+    thrown: (error: unknown) => Error,
+  ): Promise<Result> => {
     if (closing.signal.aborted) throw new EventStoreUnavailable('it is closed')
     try {
       return await work()
@@ -226,12 +231,12 @@ export function esdbEventStore({
       }
       yield* follow({ ...options, after: place }, signal)
     } catch (error) {
-      if (!signal.aborted) throw unavailable(error)
+      if (!signal.aborted) throw thrownByAll(error)
     }
   }
 
   async function* readAll(options: ReadAllOptions): AsyncGenerator<RecordedEvent, void, undefined> {
-    const head = await using(subscribedHead)
+    const head = await using(subscribedHead, thrownByAll)
     if (options.after >= head) return
     try {
       for await (const item of catchUp(options, head, closing.signal)) {
@@ -241,7 +246,7 @@ export function esdbEventStore({
         if (item.kind === 'event') yield item.event
       }
     } catch (error) {
-      throw unavailable(error)
+      throw thrownByAll(error)
     }
     throw new EventStoreUnavailable('it was closed')
   }
@@ -252,18 +257,27 @@ export function esdbEventStore({
       const stored = toStore(stream, events)
       return using(
         () => append(stream, stored, expected),
-        error => refusedAppend(error, stream, expected),
+        refusedAppend({ connectionString, right: `to append to the stream ${stream}`, stream, expected }),
       )
     },
-    readStream: (stream, from = 0) => using(() => readStream(stream, from)),
+    readStream: (stream, from = 0) =>
+      using(
+        () => readStream(stream, from),
+        unavailable({ connectionString, right: `to read the stream ${stream}` }),
+      ),
     readAll,
     subscribe,
     remove: (stream, expected) =>
       using(
         () => remove(stream, expected),
-        error => refusedAppend(error, stream, expected),
+        refusedAppend({
+          connectionString,
+          right: `to append to and delete the stream ${stream}`,
+          stream,
+          expected,
+        }),
       ),
-    head: () => using(head),
+    head: () => using(head, thrownByAll),
     async close() {
       if (closing.signal.aborted) return
       closing.abort()

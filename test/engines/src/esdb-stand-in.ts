@@ -10,17 +10,15 @@ import {
   type handleUnaryCall,
   Server,
   ServerCredentials,
-  ServerInterceptingCall,
-  type ServerInterceptor,
   type ServerWritableStream,
-  status,
   type UntypedServiceImplementation,
 } from '@grpc/grpc-js'
+import { type Access, accessOf, type User } from './esdb-stand-in/access.ts'
 import { appendInBatches, appendInCall, deleteForEver, deleteSoftly } from './esdb-stand-in/appends.ts'
 import { type Log, type LogOptions, openLog } from './esdb-stand-in/log.ts'
 import { readAll, readStream } from './esdb-stand-in/reads.ts'
 import { subscribeToAll, subscribeToStream } from './esdb-stand-in/subscriptions.ts'
-import { serviceError } from './esdb-stand-in/wire.ts'
+import { nameOf, serviceError } from './esdb-stand-in/wire.ts'
 
 export interface StandInOptions {
   /** The file that the events are in; made when it does not exist. */
@@ -32,8 +30,8 @@ export interface StandInOptions {
   version?: () => string
   now?: () => Date
   arrived?: LogOptions['arrived']
-  /** Who alone is let in; anybody when it is left out. */
-  user?: { name: string; password: string }
+  /** The users that are let in; anybody is when they are left out. */
+  users?: readonly User[]
 }
 
 export interface StandIn {
@@ -50,8 +48,9 @@ const LARGEST_MESSAGE = 17 * 1_048_576
 
 /**
  * A server that stands in for EventStoreDB where none can be had: the client's own service definitions over the
- * embedded event store. It answers as the real one was measured to, which a test compares; it knows one user
- * at most, no cluster, no projections and no persistent subscriptions. A scavenge is done when it is answered.
+ * embedded event store. It answers as the real one was measured to, which a test compares; it knows users but no
+ * group except $admins, no cluster, no projections and no persistent subscriptions. A scavenge is done when it is
+ * answered.
  */
 export async function startEsdbStandIn({
   path,
@@ -60,20 +59,21 @@ export async function startEsdbStandIn({
   version = () => '23.10.6 (stand-in)',
   now = () => new Date(),
   arrived,
-  user,
+  users,
 }: StandInOptions): Promise<StandIn> {
   const log = openLog(path, { now, ...(arrived && { arrived }) })
+  const access = accessOf(users)
   const server = new Server({
     'grpc.max_concurrent_streams': CONCURRENT_STREAMS,
     'grpc.max_receive_message_length': LARGEST_MESSAGE,
-    interceptors: user ? [lettingIn(user)] : [],
+    interceptors: access.interceptors,
   })
   const streams: streamsService.IStreamsServer = {
-    read: call => void answerRead(log, call),
-    append: (call, reply) => void appendInCall(log, call, reply),
-    batchAppend: call => appendInBatches(log, call, now),
-    delete: (call, reply) => void deleteSoftly(log, call, reply),
-    tombstone: (call, reply) => void deleteForEver(log, call, reply),
+    read: call => void answerRead(log, access, call),
+    append: (call, reply) => void appendInCall(log, access, call, reply),
+    batchAppend: call => appendInBatches(log, access, call, now),
+    delete: (call, reply) => void deleteSoftly(log, access, call, reply),
+    tombstone: (call, reply) => void deleteForEver(log, access, call, reply),
   }
   const serverFeatures: featuresService.IServerFeaturesServer = {
     getSupportedMethods(_call, reply) {
@@ -116,23 +116,9 @@ function operationsOf(log: Log): UntypedServiceImplementation {
   return { startScavenge }
 }
 
-/** RFC 7617, as the client sends it in the metadata of every call to streams; what the server can do, all may ask. */
-function lettingIn({ name, password }: { name: string; password: string }): ServerInterceptor {
-  const basic = `Basic ${Buffer.from(`${name}:${password}`).toString('base64')}`
-  return ({ path }, call) =>
-    new ServerInterceptingCall(call, {
-      start: next =>
-        next({
-          onReceiveMetadata(metadata, goOn) {
-            if (!path.includes('.streams.') || metadata.get('authorization')[0] === basic) goOn(metadata)
-            else call.sendStatus({ code: status.UNAUTHENTICATED, details: 'Unauthenticated' })
-          },
-        }),
-    })
-}
-
 async function answerRead(
   log: Log,
+  access: Access,
   call: ServerWritableStream<protocol.ReadReq, protocol.ReadResp>,
 ): Promise<void> {
   const leaving = new AbortController()
@@ -146,6 +132,8 @@ async function answerRead(
   try {
     const options = call.request.getOptions()
     if (!options) return
+    const stream = nameOf(options.getStream()?.getStreamIdentifier())
+    await access.check(call.metadata, log, options.hasAll() ? '$all' : stream, '$r')
     if (options.hasSubscription()) {
       const subscribe = options.hasAll() ? subscribeToAll : subscribeToStream
       await subscribe(log, options, send, signal)

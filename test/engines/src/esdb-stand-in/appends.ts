@@ -7,6 +7,7 @@ import type { ServerDuplexStream, ServerReadableStream, ServerUnaryCall, sendUna
 import type { Message } from 'google-protobuf'
 import any from 'google-protobuf/google/protobuf/any_pb.js'
 import empty from 'google-protobuf/google/protobuf/empty_pb.js'
+import type { Access } from './access.ts'
 import {
   type Expected,
   type Log,
@@ -16,6 +17,7 @@ import {
   WrongExpectedVersion,
 } from './log.ts'
 import {
+  AccessDenied,
   AppendTooLarge,
   commitOf,
   identifierOf,
@@ -83,6 +85,7 @@ async function append(log: Log, stream: string, proposals: Proposal[], expected:
 /** One append in a call of its own. */
 export async function appendInCall(
   log: Log,
+  access: Access,
   call: ServerReadableStream<protocol.AppendReq, protocol.AppendResp>,
   reply: sendUnaryData<protocol.AppendResp>,
 ): Promise<void> {
@@ -103,6 +106,7 @@ export async function appendInCall(
     await setImmediate()
     if (call.cancelled || !options) return
     const expected = expectedOf(options, options.getRevision())
+    await access.check(call.metadata, log, nameOf(options.getStreamIdentifier()), '$w')
     reply(null, await succeeded(options, proposals, expected))
   } catch (error) {
     if (!(error instanceof WrongExpectedVersion)) return reply(serviceError(error))
@@ -140,6 +144,7 @@ interface Pending {
 /** Any number of appends in one call, each answered by its correlation id. */
 export function appendInBatches(
   log: Log,
+  access: Access,
   call: ServerDuplexStream<protocol.BatchAppendReq, protocol.BatchAppendResp>,
   now: () => Date,
 ): void {
@@ -161,6 +166,7 @@ export function appendInBatches(
       const deadline = options.getDeadline()?.toDate()
       if (deadline && deadline <= now()) throw new TimedOut()
       const expected = expectedOf(options, options.getStreamPosition())
+      await access.check(call.metadata, log, stream, '$w')
       const { revision, commit } = await append(log, stream, proposals, expected)
       const success = new protocol.BatchAppendResp.Success().setPosition(
         new names.AllStreamPosition().setCommitPosition(commit).setPreparePosition(commit),
@@ -208,6 +214,7 @@ function statusOf(error: unknown): rpc.Status {
     const exceeded = new names.MaximumAppendSizeExceeded().setMaxappendsize(MAX_APPEND_SIZE)
     return details('MaximumAppendSizeExceeded', exceeded)
   }
+  if (error instanceof AccessDenied) return details('AccessDenied', new names.AccessDenied())
   if (error instanceof TimedOut) return details('Timeout', new names.Timeout())
   if (!(error instanceof WrongExpectedVersion)) return details('Unknown', new names.Unknown())
   const wrong = new names.WrongExpectedVersion()
@@ -229,6 +236,7 @@ function details(name: string, message: Message): rpc.Status {
 /** Hides what a stream holds. */
 export async function deleteSoftly(
   log: Log,
+  access: Access,
   call: ServerUnaryCall<protocol.DeleteReq, protocol.DeleteResp>,
   reply: sendUnaryData<protocol.DeleteResp>,
 ): Promise<void> {
@@ -237,6 +245,7 @@ export async function deleteSoftly(
   try {
     const expected = expectedOf(options, options.getRevision())
     const stream = nameOf(options.getStreamIdentifier())
+    await access.check(call.metadata, log, stream, '$d')
     const commit = commitOf(placeOf(await log.softDelete(stream, expected, randomUUID()))).toString()
     const position = new protocol.DeleteResp.Position().setCommitPosition(commit).setPreparePosition(commit)
     reply(null, new protocol.DeleteResp().setPosition(position))
@@ -248,6 +257,7 @@ export async function deleteSoftly(
 /** Ends a stream for ever. */
 export async function deleteForEver(
   log: Log,
+  access: Access,
   call: ServerUnaryCall<protocol.TombstoneReq, protocol.TombstoneResp>,
   reply: sendUnaryData<protocol.TombstoneResp>,
 ): Promise<void> {
@@ -256,6 +266,7 @@ export async function deleteForEver(
   try {
     const expected = expectedOf(options, options.getRevision())
     const stream = nameOf(options.getStreamIdentifier())
+    await access.check(call.metadata, log, stream, '$d')
     const commit = commitOf(placeOf(await log.tombstone(stream, expected, randomUUID()))).toString()
     const position = new protocol.TombstoneResp.Position()
       .setCommitPosition(commit)

@@ -26,6 +26,7 @@ export const placeFrom = (commit: bigint): number => Number((commit + STEP - 1n)
 
 export class AppendTooLarge extends Error {}
 export class TimedOut extends Error {}
+export class AccessDenied extends Error {}
 
 export const identifierOf = (stream: string) => {
   const identifier = new names.StreamIdentifier()
@@ -106,6 +107,9 @@ export function serviceError(error: unknown): Pick<ServiceError, 'code' | 'detai
       'expected-version': String(numberOf(error.expected)),
       ...(error.actual < 0 ? {} : { 'actual-version': String(error.actual) }),
     })
+  }
+  if (error instanceof AccessDenied) {
+    return failure(status.PERMISSION_DENIED, 'Access Denied', { exception: 'access-denied' })
   }
   if (error instanceof TimedOut) return failure(status.DEADLINE_EXCEEDED, '', {})
   return failure(status.UNKNOWN, error instanceof Error ? error.message : String(error), {})
