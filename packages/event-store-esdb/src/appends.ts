@@ -1,7 +1,13 @@
-import { type AppendResult, DeadlineExceededError, type EventData, NO_STREAM } from '@eventstore/db-client'
+import {
+  type AppendResult,
+  DeadlineExceededError,
+  type EventData,
+  type EventStoreDBClient,
+  NO_STREAM,
+} from '@eventstore/db-client'
 import type { ExpectedRevision } from '@gantry/event-sourcing'
 import { connect, disconnect } from './connection.ts'
-import { isAnswer } from './errors.ts'
+import { isAnswer, within } from './errors.ts'
 
 /**
  * How many appends may be under way. The client writes them to one stream; those that it cannot write at once it
@@ -32,76 +38,60 @@ interface Append {
   reject(error: unknown): void
 }
 
-/** The way of this process to append to one server. */
 export interface Appends {
   /**
    * An append that is under way already is not sent twice, its repetitions get its answer: while it is under way, the
    * server times out on a repetition.
-   * @throws what the client throws, or an error after the time when the outcome is unknown */
+   * @throws what the client throws, or NoAnswer after the time when the outcome is unknown
+   */
   append(
     stream: string,
     events: EventData[],
     expected: ExpectedRevision,
     timeoutMs: number,
   ): Promise<AppendResult>
-  /** Lets go of it; the last user closes the connection. */
-  release(): Promise<void>
 }
-
-const open = new Map<
-  string,
-  { appends: Omit<Appends, 'release'> & { dispose(): Promise<void> }; users: number }
->()
 
 /**
- * Appends without credentials of their own share one stream, which makes twice as many of them a second. The client
- * keeps what it waits for in one place for all its instances, and a failure of one fails the others: so there is one
- * instance in a process, however many stores use the same server.
+ * The appends of a process to one server. Those without credentials of their own share one stream, which makes twice
+ * as many of them a second. The client keeps what it waits for in one place for all its instances, and a failure of
+ * one fails the others: so there is one of these for each connection string, with one client at a time.
  */
-export function appendsTo(connectionString: string): Appends {
-  const entry = open.get(connectionString) ?? { appends: appendsOver(connectionString), users: 0 }
-  open.set(connectionString, entry)
-  entry.users++
-  return {
-    append: entry.appends.append,
-    async release() {
-      entry.users--
-      if (entry.users > 0) return
-      open.delete(connectionString)
-      await entry.appends.dispose()
-    },
-  }
-}
-
-function appendsOver(connectionString: string) {
+export function appendsOver(connectionString: string) {
   let client = connect(connectionString, 'appends')
-  let underWay = 0
+  /** What this client has not answered yet. */
+  let sent = new Set<Append>()
+  let moving = false
   let stuck = false
   const waiting: Append[] = []
   const answers = new Map<string, Promise<AppendResult>>()
 
   const start = (append: Append) => {
     const { stream, events, expected, resolve, reject } = append
-    underWay++
+    const over = client
+    sent.add(append)
     const answer = client.appendToStream(stream, events, {
       expectedRevision: expected < 0 ? NO_STREAM : BigInt(expected),
       deadline: SERVER_DEADLINE_MS,
     })
     answer.then(resolve, error => {
+      // It is sent again over the client that is used now.
+      if (over !== client) return
       stuck ||= isStuck(error)
       // Another process repeats it at the same time. Once that one is stored, the answer is the same.
       if (error instanceof DeadlineExceededError) setTimeout(enqueue, AGAIN_MS, append)
       else reject(error)
     })
-    void ended(answer).then(async () => {
-      underWay--
-      if (stuck && underWay === 0) await renew()
-      next()
+    void ended(answer).then(() => {
+      if (over !== client) return
+      sent.delete(append)
+      if (stuck && sent.size === 0) void moveTo(connect(connectionString, 'appends'))
+      else next()
     })
   }
 
   const next = () => {
-    while (underWay < UNDER_WAY) {
+    while (!moving && sent.size < UNDER_WAY) {
       const append = waiting.shift()
       if (!append) return
       if (append.deadline > performance.now()) start(append)
@@ -113,13 +103,22 @@ function appendsOver(connectionString: string) {
     next()
   }
 
-  /** Only when nothing is under way: the end of a stream fails every append of the process. */
-  const renew = async () => {
+  /**
+   * Goes on over another client, which gets everything that has no answer yet: the same ids after the same revision are
+   * stored once. The end of the stream of a client fails every append of the process that waits for an answer, so that
+   * comes first.
+   */
+  const moveTo = async (other: EventStoreDBClient) => {
+    if (moving) return disconnect(other)
+    moving = true
+    const left = client
+    waiting.unshift(...sent)
+    client = other
+    sent = new Set()
     stuck = false
-    underWay = UNDER_WAY
-    await disconnect(client)
-    client = connect(connectionString, 'appends')
-    underWay = 0
+    await disconnect(left)
+    moving = false
+    next()
   }
 
   const append: Appends['append'] = (stream, events, expected, timeoutMs) => {
@@ -127,29 +126,24 @@ function appendsOver(connectionString: string) {
     const known = answers.get(attempt)
     if (known) return known
     const { promise, resolve, reject } = Promise.withResolvers<AppendResult>()
-    const timer = setTimeout(() => reject(new Error(`no answer within ${timeoutMs} ms`)), timeoutMs)
     enqueue({ stream, events, expected, deadline: performance.now() + timeoutMs, resolve, reject })
-    const answer = promise.finally(() => {
-      clearTimeout(timer)
-      answers.delete(attempt)
-    })
+    const answer = within(timeoutMs, promise).finally(() => answers.delete(attempt))
     answers.set(attempt, answer)
     return answer
   }
 
-  return { append, dispose: () => disconnect(client) }
+  return { append, moveTo, client: () => client, dispose: () => disconnect(client) }
 }
 
 /**
  * The client asks once for what the server can do and keeps the answer; it forgets it when the server was away, but
- * keeps every other failure for ever.
+ * keeps every other failure for ever: that of the server, and that of finding a leader, which is an error of no class.
  */
-const isStuck = (error: unknown) =>
-  !isAnswer(error) &&
-  error instanceof Error &&
-  'code' in error &&
-  typeof error.code === 'number' &&
-  error.code !== AWAY
+const isStuck = (error: unknown) => {
+  if (isAnswer(error) || !(error instanceof Error)) return false
+  if ('code' in error && error.code !== undefined) return error.code !== AWAY
+  return error.constructor === Error
+}
 
 /** Whichever way it ends, or never: then after a time by which it cannot be answered any more. */
 async function ended(answer: Promise<unknown>): Promise<void> {

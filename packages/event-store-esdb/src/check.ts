@@ -1,6 +1,6 @@
 import { EventStoreUnavailable } from '@gantry/event-sourcing'
 import { connect, disconnect, EventStoreUrlRefused, hostsOf } from './connection.ts'
-import { refusedAccess } from './errors.ts'
+import { refusedAccess, within } from './errors.ts'
 import { TIMEOUT_MS } from './event-store.ts'
 
 /** The first that tells a subscription when it has caught up. */
@@ -14,12 +14,10 @@ const OLDEST = { major: 23, minor: 10 }
  */
 export async function checkEventStore(connectionString: string, timeoutMs = TIMEOUT_MS): Promise<string> {
   const client = connect(connectionString, 'reads')
-  const { promise: late, reject } = Promise.withResolvers<never>()
-  const timer = setTimeout(() => reject(new Error(`no answer within ${timeoutMs} ms`)), timeoutMs)
   try {
     // The client's own way to learn what the server can do; it has no public one.
     // biome-ignore lint/complexity/useLiteralKeys: only so may a protected member be used
-    const { serverVersion } = await Promise.race([client['capabilities'], late])
+    const { serverVersion } = await within(timeoutMs, client['capabilities'])
     if (isTooOld(serverVersion)) {
       throw new EventStoreUrlRefused(
         `leads to EventStoreDB ${serverVersion}; it has to be ${OLDEST.major}.${OLDEST.minor} or newer`,
@@ -32,7 +30,6 @@ export async function checkEventStore(connectionString: string, timeoutMs = TIME
     const where = `EVENT_STORE_URL: EventStoreDB does not answer at ${hostsOf(connectionString)}`
     throw new EventStoreUnavailable(new Error(`${where}: ${reasonOf(error)}`, { cause: error }))
   } finally {
-    clearTimeout(timer)
     await disconnect(client)
   }
 }

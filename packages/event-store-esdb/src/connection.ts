@@ -14,6 +14,9 @@ export class EventStoreUrlRefused extends Error {
 
 const FORM = /^esdb(\+discover)?:\/\/(?:(?<user>[^/@:]+):[^/@]*@)?(?<hosts>[^/?@]+)\/*(?:\?(?<options>.*))?$/s
 
+/** How long a node may take to say which one leads before another one is asked; the client's own is 5 s. */
+const GOSSIP_SECONDS = 1
+
 const DISCONNECT_MS = 2_000
 
 /** The client's own; less, it says, is too little. */
@@ -61,6 +64,7 @@ const PURPOSES: Purpose[] = ['appends', 'reads', 'subscriptions']
 export function connect(connectionString: string, purpose: Purpose): EventStoreDBClient {
   const { options = '' } = formOf(connectionString)
   let keepAlive = KEEP_ALIVE_MS
+  let gossip = isCluster(connectionString) ? `&gossipTimeout=${GOSSIP_SECONDS}` : ''
   for (const option of options.split('&').filter(Boolean)) {
     const [name = '', value = ''] = option.split('=')
     const key = name.toLowerCase().replace(/[_-]/g, '')
@@ -68,10 +72,11 @@ export function connect(connectionString: string, purpose: Purpose): EventStoreD
     if (!problem) throw new EventStoreUrlRefused(`has an unknown option ${name}`)
     const reason = problem(value)
     if (reason) throw new EventStoreUrlRefused(`has the option ${name}, which ${reason}`)
+    if (key === 'gossiptimeout') gossip = ''
     if (key === 'keepaliveinterval') keepAlive = Number(value)
   }
   // gRPC has one connection for all clients of equal settings: these differ by a millisecond.
-  const distinct = `keepAliveInterval=${keepAlive + PURPOSES.indexOf(purpose)}`
+  const distinct = `keepAliveInterval=${keepAlive + PURPOSES.indexOf(purpose)}${gossip}`
   try {
     return EventStoreDBClient.connectionString(`${connectionString.trim()}${options ? '&' : '?'}${distinct}`)
   } catch (error) {
@@ -88,6 +93,10 @@ export async function disconnect(client: EventStoreDBClient): Promise<void> {
   ])
   late.abort()
 }
+
+/** Whether it leads to nodes that say which of them leads. */
+export const isCluster = (connectionString: string): boolean =>
+  hostsOf(connectionString).includes(',') || connectionString.trim().startsWith('esdb+discover:')
 
 /** The servers that it names, for messages. */
 export const hostsOf = (connectionString: string): string => formOf(connectionString).hosts

@@ -13,6 +13,16 @@ import {
 import { EventStoreUrlRefused, hostsOf, userOf } from './connection.ts'
 import { ForeignPosition } from './position.ts'
 
+/** What was asked was not answered in time; it may happen all the same. */
+export class NoAnswer extends Error {}
+
+/** @throws NoAnswer when something takes longer */
+export async function within<Result>(timeoutMs: number, work: Promise<Result>): Promise<Result> {
+  const { promise: late, reject } = Promise.withResolvers<never>()
+  const timer = setTimeout(() => reject(new NoAnswer(`no answer within ${timeoutMs} ms`)), timeoutMs)
+  return Promise.race([work, late]).finally(() => clearTimeout(timer))
+}
+
 /** Codes of gRPC, which the client hands on. An append that is one of many in a call is denied without a code. */
 const PERMISSION_DENIED = 7
 const UNAUTHENTICATED = 16

@@ -17,14 +17,13 @@ import {
   type RecordedEvent,
   type SubscriptionItem,
 } from '@gantry/event-sourcing'
-import { appendsTo } from './appends.ts'
-import { connect, disconnect } from './connection.ts'
 import { refusedAppend, unavailable } from './errors.ts'
 import { headOf } from './head.ts'
 import { encode, later } from './position.ts'
 import { read } from './read.ts'
 import { fromStore, toStore } from './recorded.ts'
 import { feedAfter } from './resume.ts'
+import { serverOf } from './server.ts'
 
 export interface EsdbEventStoreOptions {
   /** esdb://host:2113?tls=false, esdb://user:password@a:2113,b:2113,c:2113 or esdb+discover://… */
@@ -58,13 +57,11 @@ export function esdbEventStore({
   connectionString,
   timeoutMs = TIMEOUT_MS,
 }: EsdbEventStoreOptions): EventStore {
-  const reads = connect(connectionString, 'reads')
-  const subscriptions = connect(connectionString, 'subscriptions')
-  const appends = appendsTo(connectionString)
+  const server = serverOf(connectionString)
   const closing = new AbortController()
-  const head = headOf(reads, timeoutMs)
+  const head = headOf(server.reads, timeoutMs)
   // From the node that is subscribed to: another one may be ahead of it.
-  const subscribedHead = headOf(subscriptions, timeoutMs)
+  const subscribedHead = headOf(server.subscriptions, timeoutMs)
 
   const thrownByAll = unavailable({ connectionString, right: 'to read $all' })
 
@@ -74,7 +71,7 @@ export function esdbEventStore({
   ): Promise<Result> => {
     if (closing.signal.aborted) throw new EventStoreUnavailable('it is closed')
     try {
-      return await work()
+      return await server.asking(work)
     } catch (error) {
       throw thrown(error)
     }
@@ -87,8 +84,9 @@ export function esdbEventStore({
   ): Promise<RecordedEvent[]> => {
     const events: RecordedEvent[] = []
     try {
-      const stored = reads.readStream(stream, { fromRevision: BigInt(from), maxCount })
-      for await (const { event } of read(stored, timeoutMs)) {
+      const { client, left } = server.reads()
+      const stored = client.readStream(stream, { fromRevision: BigInt(from), maxCount })
+      for await (const { event } of read(stored, { timeoutMs, left })) {
         const recorded = fromStore(event)
         if (recorded) events.push(recorded)
       }
@@ -106,7 +104,7 @@ export function esdbEventStore({
     expected: ExpectedRevision,
   ): Promise<Appended> => {
     try {
-      const { nextExpectedRevision, position } = await appends.append(stream, events, expected, timeoutMs)
+      const { nextExpectedRevision, position } = await server.append(stream, events, expected, timeoutMs)
       if (!position) throw new Error('the server does not tell where it has put the events')
       return { revision: Number(nextExpectedRevision), position: encode(position) }
     } catch (error) {
@@ -137,8 +135,10 @@ export function esdbEventStore({
   const remove = async (stream: string, expected: ExpectedRevision): Promise<void> => {
     try {
       const end = binaryEvent({ id: endOf(`${stream}/${expected}`), type: 'StreamRemoved', data: NOTHING })
-      const { nextExpectedRevision } = await appends.append(stream, [end], expected, timeoutMs)
-      await reads.deleteStream(stream, { expectedRevision: nextExpectedRevision, deadline: timeoutMs })
+      const { nextExpectedRevision } = await server.append(stream, [end], expected, timeoutMs)
+      await server
+        .reads()
+        .client.deleteStream(stream, { expectedRevision: nextExpectedRevision, deadline: timeoutMs })
     } catch (error) {
       if (error instanceof StreamNotFoundError) return
       // The server refuses one that is not there as one that went on.
@@ -155,7 +155,8 @@ export function esdbEventStore({
   ): AsyncGenerator<SubscriptionItem, void, undefined> {
     let place = after
     const filter = streamPrefixes ? byPrefix(streamPrefixes) : ofServices
-    const bursts = feedAfter(subscriptions, after, { filter, signal, timeoutMs })
+    const { client, left } = server.subscriptions()
+    const bursts = feedAfter(client, after, { filter, signal, left, timeoutMs })
     for await (const burst of streamPrefixes?.length === 0 ? [[{ kind: 'caughtUp' as const }]] : bursts) {
       for (const item of burst) {
         if (signal.aborted) return
@@ -190,7 +191,9 @@ export function esdbEventStore({
     let place = after
     let told = { place, at: Number.NEGATIVE_INFINITY }
     let behind = false
-    for await (const burst of feedAfter(subscriptions, after, { filter: ofServices, signal, timeoutMs })) {
+    const { client, left } = server.subscriptions()
+    const options = { filter: ofServices, signal, left, timeoutMs }
+    for await (const burst of feedAfter(client, after, options)) {
       let delivered = false
       for (const item of burst) {
         if (signal.aborted) return
@@ -225,7 +228,7 @@ export function esdbEventStore({
     if (signal.aborted) return
     try {
       let place = options.after
-      for await (const item of catchUp(options, await subscribedHead(), signal)) {
+      for await (const item of catchUp(options, await server.asking(subscribedHead), signal)) {
         if (item.kind === 'caughtUp') place = item.position
         yield item
       }
@@ -281,7 +284,7 @@ export function esdbEventStore({
     async close() {
       if (closing.signal.aborted) return
       closing.abort()
-      await Promise.all([appends.release(), disconnect(reads), disconnect(subscriptions)])
+      await server.release()
     },
   }
 }

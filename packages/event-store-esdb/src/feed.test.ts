@@ -11,11 +11,13 @@ type Response = { event: number } | { checkpoint: number } | 'confirmation' | 'c
 let server: PassThrough
 let client: EventStoreDBClient
 let stop: AbortController
+let node: AbortController
 
 beforeEach(() => {
   const opened = new PassThrough({ objectMode: true })
   server = Object.assign(opened, { cancel: () => opened.destroy() })
   stop = new AbortController()
+  node = new AbortController()
   client = {
     subscribeToAll: ({ filter }: { filter: Filter }) =>
       new Subscription(
@@ -49,7 +51,7 @@ const message = (response: Response) => {
 }
 
 const open = (timeoutMs = 5_000) =>
-  feed(client, { from: 'start', filter: {} as Filter, signal: stop.signal, timeoutMs })
+  feed(client, { from: 'start', filter: {} as Filter, signal: stop.signal, left: node.signal, timeoutMs })
 
 /** An event by its number, a checkpoint by its place, anything else by its name. */
 const brief = (item: FeedItem) => {
@@ -132,6 +134,15 @@ describe('the feed', () => {
 
   it('does not wait for ever for a server that does not confirm', async () => {
     await expect(take(open(20), () => false)).rejects.toThrow('no answer within 20 ms')
+  })
+
+  it('throws when its node is left, though the server says nothing', async () => {
+    const bursts = open()
+    send('confirmation')
+    const waiting = take(bursts, () => false)
+    node.abort(new Error('another node leads'))
+    await expect(waiting).rejects.toThrow('another node leads')
+    await expect.poll(() => server.destroyed).toBe(true)
   })
 
   it('ends when it is aborted, and ends the call', async () => {

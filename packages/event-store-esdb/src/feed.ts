@@ -1,4 +1,5 @@
 import type { AllStreamResolvedEvent, EventStoreDBClient, Filter } from '@eventstore/db-client'
+import { NoAnswer } from './errors.ts'
 import type { LogPosition } from './position.ts'
 
 /** What a subscription says, in the order of the log. */
@@ -13,6 +14,8 @@ export interface FeedOptions {
   from: LogPosition | 'start'
   filter: Filter
   signal: AbortSignal
+  /** Aborted, with the error to throw, when the node is not to be used any more. */
+  left: AbortSignal
   /** How long the server may take to confirm. */
   timeoutMs: number
 }
@@ -28,7 +31,7 @@ const PAUSE_MS = 100
  */
 export async function* feed(
   client: EventStoreDBClient,
-  { from, filter, signal, timeoutMs }: FeedOptions,
+  { from, filter, signal, left, timeoutMs }: FeedOptions,
 ): AsyncGenerator<FeedItem[], void, undefined> {
   if (signal.aborted) return
   let items: FeedItem[] = []
@@ -55,7 +58,7 @@ export async function* feed(
     fromPosition: from,
     filter: { ...filter, checkpointReached: (_, position) => tell({ kind: 'checkpoint', position }) },
   })
-  const unconfirmed = setTimeout(() => fail(new Error(`no answer within ${timeoutMs} ms`)), timeoutMs)
+  const unconfirmed = setTimeout(() => fail(new NoAnswer(`no answer within ${timeoutMs} ms`)), timeoutMs)
   subscription
     .on('confirmation', () => clearTimeout(unconfirmed))
     .on('caughtUp', () => tell({ kind: 'caughtUp' }))
@@ -70,6 +73,9 @@ export async function* feed(
       if (items.length >= FULL) subscription.pause()
     })
   const aborted = () => wake()
+  const leave = () => fail(left.reason)
+  if (left.aborted) leave()
+  left.addEventListener('abort', leave)
   signal.addEventListener('abort', aborted)
 
   try {
@@ -96,6 +102,7 @@ export async function* feed(
     }
   } finally {
     signal.removeEventListener('abort', aborted)
+    left.removeEventListener('abort', leave)
     clearTimeout(unconfirmed)
     subscription.unsubscribe().catch(() => {})
   }

@@ -1,8 +1,9 @@
-import { BACKWARDS, END, type EventStoreDBClient, type ReadPosition } from '@eventstore/db-client'
+import { BACKWARDS, END, type ReadPosition } from '@eventstore/db-client'
 import { type Position, START } from '@gantry/event-sourcing'
 import { encode } from './position.ts'
 import { read } from './read.ts'
 import { isOfSystem } from './recorded.ts'
+import type { Connection } from './server.ts'
 
 /** How many events are read at once: the last one is nearly always a service's. */
 const FIRST = 4
@@ -12,16 +13,17 @@ const MORE = 1_000
  * Finds the last event that is not the server's own. What the server has written to the end of the log, for example
  * its statistics, is looked at once only.
  */
-export function headOf(client: EventStoreDBClient, timeoutMs: number): () => Promise<Position> {
+export function headOf(connection: () => Connection, timeoutMs: number): () => Promise<Position> {
   let known = { end: START, head: START }
 
   return async () => {
+    const { client, left } = connection()
     let end: Position | undefined
     let from: ReadPosition = END
     for (let count = FIRST; ; count = MORE) {
       let seen = 0
       const page = client.readAll({ direction: BACKWARDS, fromPosition: from, maxCount: count })
-      for await (const { event } of read(page, timeoutMs)) {
+      for await (const { event } of read(page, { timeoutMs, left })) {
         seen++
         if (!event) continue
         from = event.position

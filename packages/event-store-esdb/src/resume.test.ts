@@ -44,7 +44,8 @@ beforeEach(() => {
 
 /** The places that a subscription gives that begins after a place. */
 async function givenAfter(place: number): Promise<number[]> {
-  const options = { filter: {} as Filter, signal: new AbortController().signal, timeoutMs: 1_000 }
+  const stop = new AbortController()
+  const options = { filter: {} as Filter, signal: stop.signal, left: stop.signal, timeoutMs: 1_000 }
   const given: number[] = []
   for await (const burst of feedAfter(client, encode(at(place)), options)) {
     for (const item of burst) {

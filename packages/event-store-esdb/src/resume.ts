@@ -2,7 +2,7 @@ import { BACKWARDS, type EventStoreDBClient } from '@eventstore/db-client'
 import type { Position } from '@gantry/event-sourcing'
 import { type FeedItem, type FeedOptions, feed } from './feed.ts'
 import { decode, encode, type LogPosition } from './position.ts'
-import { read } from './read.ts'
+import { type ReadOptions, read } from './read.ts'
 
 /**
  * A subscription to $all that gives everything after a position, also when the record at that position is gone.
@@ -25,12 +25,12 @@ export async function* feedAfter(
     return item.kind !== 'event' || !item.resolved.event || encode(item.resolved.event.position) > after
   }
   while (!options.signal.aborted) {
-    const from = await recordBefore(client, place, options.timeoutMs)
+    const from = await recordBefore(client, place, options)
     let begun = false
     for await (const burst of feed(client, { ...options, from })) {
       if (!begun && burst.length === 0) continue
       // A scavenge may have removed that record before the server looked for it.
-      if (!begun && !isSame(await recordBefore(client, place, options.timeoutMs), from)) break
+      if (!begun && !isSame(await recordBefore(client, place, options), from)) break
       begun = true
       yield burst.filter(isAfter)
     }
@@ -42,10 +42,10 @@ export async function* feedAfter(
 async function recordBefore(
   client: EventStoreDBClient,
   place: LogPosition,
-  timeoutMs: number,
+  options: ReadOptions,
 ): Promise<LogPosition | 'start'> {
   const page = client.readAll({ direction: BACKWARDS, fromPosition: place, maxCount: 1 })
-  for await (const { event } of read(page, timeoutMs)) if (event) return event.position
+  for await (const { event } of read(page, options)) if (event) return event.position
   return 'start'
 }
 

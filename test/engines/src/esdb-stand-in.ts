@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { once } from 'node:events'
+import gossipService from '@eventstore/db-client/generated/gossip_grpc_pb.js'
 import operationsService from '@eventstore/db-client/generated/operations_grpc_pb.js'
 import operations from '@eventstore/db-client/generated/operations_pb.js'
 import featuresService from '@eventstore/db-client/generated/serverfeatures_grpc_pb.js'
@@ -15,6 +16,7 @@ import {
 } from '@grpc/grpc-js'
 import { type Access, accessOf, type User } from './esdb-stand-in/access.ts'
 import { appendInBatches, appendInCall, deleteForEver, deleteSoftly } from './esdb-stand-in/appends.ts'
+import { gossipOf, ledBy, type Members } from './esdb-stand-in/cluster.ts'
 import { type Log, type LogOptions, openLog } from './esdb-stand-in/log.ts'
 import { readAll, readStream } from './esdb-stand-in/reads.ts'
 import { subscribeToAll, subscribeToStream } from './esdb-stand-in/subscriptions.ts'
@@ -32,6 +34,8 @@ export interface StandInOptions {
   arrived?: LogOptions['arrived']
   /** The users that are let in; anybody is when they are left out. */
   users?: readonly User[]
+  /** The nodes of its cluster, this one among them, which all use the same file; it is alone when they are left out. */
+  members?: Members
 }
 
 export interface StandIn {
@@ -49,8 +53,8 @@ const LARGEST_MESSAGE = 17 * 1_048_576
 /**
  * A server that stands in for EventStoreDB where none can be had: the client's own service definitions over the
  * embedded event store. It answers as the real one was measured to, which a test compares; it knows users but no
- * group except $admins, no cluster, no projections and no persistent subscriptions. A scavenge is done when it is
- * answered.
+ * group except $admins, no projections and no persistent subscriptions. A scavenge is done when it is answered. Nodes
+ * of a cluster use one file and do not vote: a test says which of them leads.
  */
 export async function startEsdbStandIn({
   path,
@@ -60,13 +64,15 @@ export async function startEsdbStandIn({
   now = () => new Date(),
   arrived,
   users,
+  members = () => undefined,
 }: StandInOptions): Promise<StandIn> {
   const log = openLog(path, { now, ...(arrived && { arrived }) })
   const access = accessOf(users)
+  let bound = port
   const server = new Server({
     'grpc.max_concurrent_streams': CONCURRENT_STREAMS,
     'grpc.max_receive_message_length': LARGEST_MESSAGE,
-    interceptors: access.interceptors,
+    interceptors: [...access.interceptors, ledBy(members, () => bound)],
   })
   const streams: streamsService.IStreamsServer = {
     read: call => void answerRead(log, access, call),
@@ -87,11 +93,12 @@ export async function startEsdbStandIn({
   server.addService(streamsService.StreamsService, streams)
   server.addService(operationsService.OperationsService, operationsOf(log))
   server.addService(featuresService.ServerFeaturesService, serverFeatures)
+  server.addService(gossipService.GossipService, gossipOf(members))
   const { promise, resolve, reject } = Promise.withResolvers<number>()
   server.bindAsync(`${host}:${port}`, ServerCredentials.createInsecure(), (error, bound) =>
     error ? reject(error) : resolve(bound),
   )
-  const bound = await promise.catch(async error => {
+  bound = await promise.catch(async error => {
     await log.close()
     throw error
   })

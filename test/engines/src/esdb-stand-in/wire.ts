@@ -27,6 +27,16 @@ export const placeFrom = (commit: bigint): number => Number((commit + STEP - 1n)
 export class AppendTooLarge extends Error {}
 export class TimedOut extends Error {}
 export class AccessDenied extends Error {}
+export class NotReady extends Error {}
+export class NotLeader extends Error {
+  readonly host: string
+  readonly port: number
+  constructor(host: string, port: number) {
+    super(`the leader is ${host}:${port}`)
+    this.host = host
+    this.port = port
+  }
+}
 
 export const identifierOf = (stream: string) => {
   const identifier = new names.StreamIdentifier()
@@ -110,6 +120,14 @@ export function serviceError(error: unknown): Pick<ServiceError, 'code' | 'detai
   }
   if (error instanceof AccessDenied) {
     return failure(status.PERMISSION_DENIED, 'Access Denied', { exception: 'access-denied' })
+  }
+  if (error instanceof NotReady) return failure(status.UNAVAILABLE, 'Server Is Not Ready', {})
+  if (error instanceof NotLeader) {
+    return failure(status.NOT_FOUND, 'Leader info available', {
+      exception: 'not-leader',
+      'leader-endpoint-host': error.host,
+      'leader-endpoint-port': String(error.port),
+    })
   }
   if (error instanceof TimedOut) return failure(status.DEADLINE_EXCEEDED, '', {})
   return failure(status.UNKNOWN, error instanceof Error ? error.message : String(error), {})

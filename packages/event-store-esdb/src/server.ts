@@ -1,0 +1,127 @@
+import type { EventStoreDBClient } from '@eventstore/db-client'
+import { type Appends, appendsOver } from './appends.ts'
+import { connect, disconnect, isCluster, type Purpose } from './connection.ts'
+import { NoAnswer } from './errors.ts'
+import { findOtherLeader, nodeOf } from './leader.ts'
+
+/** A client, for as long as its node is the one to use. */
+export interface Connection {
+  client: EventStoreDBClient
+  /** Aborted when the process has left the node: what is asked over this client may never be answered. */
+  left: AbortSignal
+}
+
+/** The way of this process to one server or cluster, however many stores use it. */
+export interface Server extends Appends {
+  reads(): Connection
+  subscriptions(): Connection
+  /** Waits for an answer; when there is none, another node may lead. */
+  asking<Result>(work: () => Promise<Result>): Promise<Result>
+  /** Lets go of it; the last user closes the connections. */
+  release(): Promise<void>
+}
+
+/** After so long without an answer the cluster is asked for its leader, again and again until there is an answer. */
+const SILENT_MS = 2_000
+const LOOK_EVERY_MS = 250
+
+const open = new Map<string, { server: ReturnType<typeof openServer>; users: number }>()
+
+/** @throws EventStoreUrlRefused */
+export function serverOf(connectionString: string): Server {
+  const entry = open.get(connectionString) ?? { server: openServer(connectionString), users: 0 }
+  open.set(connectionString, entry)
+  entry.users++
+  return {
+    ...entry.server,
+    async release() {
+      entry.users--
+      if (entry.users > 0) return
+      open.delete(connectionString)
+      await entry.server.close()
+    },
+  }
+}
+
+/**
+ * A frozen leader keeps its connections, and the client holds on to them until its keepalive gives up after 20 s,
+ * long after the other nodes have elected a new leader. So this asks them for it as soon as there are no answers.
+ */
+function openServer(connectionString: string) {
+  const reads = movable(connectionString, 'reads')
+  const subscriptions = movable(connectionString, 'subscriptions')
+  const appends = appendsOver(connectionString)
+  let unanswered = 0
+  let silentSince = Number.POSITIVE_INFINITY
+  let looking = false
+  let closed = false
+
+  const asking = async <Result>(work: () => Promise<Result>): Promise<Result> => {
+    silentSince = Math.min(silentSince, performance.now())
+    unanswered++
+    const answered = () => {
+      silentSince = unanswered > 0 ? performance.now() : Number.POSITIVE_INFINITY
+    }
+    try {
+      const result = await work().finally(() => unanswered--)
+      answered()
+      return result
+    } catch (error) {
+      if (!(error instanceof NoAnswer)) answered()
+      throw error
+    }
+  }
+
+  const look = async () => {
+    const clients = [appends.client(), reads.connection().client, subscriptions.connection().client]
+    const used = await Promise.all(clients.map(client => nodeOf(client).catch(() => undefined)))
+    const found = await findOtherLeader(connectionString, used)
+    if (!found) return
+    const { client, node } = found
+    silentSince = Number.POSITIVE_INFINITY
+    if (used[0] === node || closed) await disconnect(client)
+    else await appends.moveTo(client)
+    if (used[1] !== node) reads.leave()
+    if (used[2] !== node) subscriptions.leave()
+  }
+
+  const lookIfSilent = () => {
+    if (looking || performance.now() - silentSince < SILENT_MS) return
+    looking = true
+    void look().finally(() => {
+      looking = false
+    })
+  }
+  const timer = isCluster(connectionString) ? setInterval(lookIfSilent, LOOK_EVERY_MS).unref() : undefined
+
+  return {
+    append: appends.append,
+    asking,
+    reads: reads.connection,
+    subscriptions: subscriptions.connection,
+    async close() {
+      closed = true
+      clearInterval(timer)
+      await Promise.all([appends.dispose(), reads.close(), subscriptions.close()])
+    },
+  }
+}
+
+function movable(connectionString: string, purpose: Purpose) {
+  let leaving = new AbortController()
+  let client = connect(connectionString, purpose)
+  return {
+    connection: (): Connection => ({ client, left: leaving.signal }),
+    /**
+     * Ends what is asked over the client by an error, and goes on over another one. The client is not told: of a read
+     * that it cancels it says that it is complete.
+     */
+    leave() {
+      client = connect(connectionString, purpose)
+      const left = leaving
+      leaving = new AbortController()
+      left.abort(new NoAnswer('another node of the cluster leads'))
+    },
+    close: () => disconnect(client),
+  }
+}
