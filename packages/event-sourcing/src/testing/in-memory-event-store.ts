@@ -1,0 +1,181 @@
+import type { NewEvent, Position, RecordedEvent } from '../event.ts'
+import { START } from '../event.ts'
+import {
+  type Appended,
+  AppendTooLarge,
+  type EventStore,
+  EventStoreUnavailable,
+  type ExpectedRevision,
+  MAX_APPEND_BYTES,
+  MAX_APPEND_EVENTS,
+  NO_STREAM,
+  type ReadAllOptions,
+  type SubscriptionItem,
+  WrongExpectedRevision,
+} from '../event-store.ts'
+
+export interface InMemoryLog {
+  /** Another connection to the log. */
+  connect(): EventStore
+}
+
+interface Stream {
+  /** Revision of the first event that is left; later than 0 when the stream was removed and began anew. */
+  first: number
+  /** Of the last event that was appended, be it removed since. */
+  last: number
+  events: Stored[]
+}
+
+/** An event as it is kept: as text, so that no reader shares it with another. */
+interface Stored extends Pick<RecordedEvent, 'id' | 'stream' | 'position'> {
+  text: string
+}
+
+/**
+ * A log in memory, for tests that need thousands of logs or an order of calls that does not vary: it has no timers and
+ * no input or output. A stream that was removed and begins anew goes on after its last revision, as in EventStoreDB.
+ */
+export function inMemoryLog({ now = () => new Date() }: { now?: () => Date } = {}): InMemoryLog {
+  const streams = new Map<string, Stream>()
+  let log: Stored[] = []
+  let written = 0
+  const waiting = new Set<() => void>()
+  const wake = () => {
+    for (const proceed of [...waiting]) proceed()
+  }
+  const head = () => encode(written)
+
+  const append = (stream: string, events: NewEvent[], expected: ExpectedRevision): Appended => {
+    check(stream, events)
+    const known = streams.get(stream) ?? { first: 0, last: NO_STREAM, events: [] }
+    const actual = known.events.length > 0 ? known.last : NO_STREAM
+    if (actual !== expected) {
+      const answer = earlierAnswer(known, events, expected)
+      if (answer) return answer
+      throw new WrongExpectedRevision(stream, expected, actual)
+    }
+    streams.set(stream, known)
+    if (actual === NO_STREAM) known.first = known.last + 1
+    for (const event of events) {
+      const position = encode(++written)
+      const revision = ++known.last
+      const text = JSON.stringify({
+        ...event,
+        stream,
+        revision,
+        position,
+        recordedAt: now().toISOString(),
+      } satisfies Omit<RecordedEvent, 'data'> & { data: object })
+      const stored = { id: event.id, stream, position, text }
+      known.events.push(stored)
+      log.push(stored)
+    }
+    wake()
+    return { revision: known.last, position: head() }
+  }
+
+  const remove = (stream: string, expected: number) => {
+    const known = streams.get(stream)
+    if (!known || known.events.length === 0) return
+    if (known.last !== expected) throw new WrongExpectedRevision(stream, expected, known.last)
+    known.events = []
+    log = log.filter(event => event.stream !== stream)
+  }
+
+  const readStream = (stream: string, from: number) => {
+    const known = streams.get(stream)
+    return known ? known.events.slice(Math.max(from - known.first, 0)).map(toEvent) : []
+  }
+
+  /** What is between two positions, the first exclusive. */
+  const between = (after: Position, until: Position, streamPrefixes?: string[]) =>
+    log
+      .slice(log.findLastIndex(({ position }) => position <= after) + 1)
+      .filter(({ position }) => position <= until)
+      .filter(({ stream }) => streamPrefixes?.some(prefix => stream.startsWith(prefix)) ?? true)
+
+  /** Resolves when the head is no longer at a position, or the signal is aborted. */
+  const moved = async (position: Position, signal: AbortSignal) => {
+    if (signal.aborted || head() !== position) return
+    await new Promise<void>(resolve => {
+      const proceed = () => {
+        waiting.delete(proceed)
+        signal.removeEventListener('abort', proceed)
+        resolve()
+      }
+      waiting.add(proceed)
+      signal.addEventListener('abort', proceed)
+    })
+  }
+
+  async function* follow(
+    { after, streamPrefixes }: ReadAllOptions,
+    ending: AbortSignal,
+  ): AsyncGenerator<SubscriptionItem> {
+    let place = after
+    let told: Position | undefined
+    while (!ending.aborted) {
+      const end = head()
+      for (const stored of between(place, end, streamPrefixes)) {
+        yield { kind: 'event', event: toEvent(stored) }
+        if (ending.aborted) return
+      }
+      if (end > place) place = end
+      if (place !== told) yield { kind: 'caughtUp', position: place }
+      told = place
+      await moved(end, ending)
+    }
+  }
+
+  const connect = (): EventStore => {
+    const closing = new AbortController()
+    const answering = async <T>(call: () => T): Promise<T> => {
+      if (closing.signal.aborted) throw new EventStoreUnavailable('it is closed')
+      return call()
+    }
+    return {
+      append: (...given) => answering(() => append(...given)),
+      readStream: (stream, from = 0) => answering(() => readStream(stream, from)),
+      async *readAll({ after, streamPrefixes }) {
+        const events = await answering(() => between(after, head(), streamPrefixes))
+        for (const stored of events) yield toEvent(stored)
+      },
+      subscribe: ({ signal, ...options }) => follow(options, AbortSignal.any([signal, closing.signal])),
+      remove: (...given) => answering(() => remove(...given)),
+      head: () => answering(head),
+      close: async () => closing.abort(),
+    }
+  }
+
+  return { connect }
+}
+
+function check(stream: string, events: NewEvent[]) {
+  if (events.length === 0) throw new RangeError('an append takes at least one event')
+  const bytes = events.reduce(
+    (sum, { data, metadata }) => sum + Buffer.byteLength(JSON.stringify(data) + JSON.stringify(metadata)),
+    0,
+  )
+  if (events.length > MAX_APPEND_EVENTS || bytes > MAX_APPEND_BYTES) throw new AppendTooLarge(stream)
+}
+
+/** What an append got that stored exactly these events after exactly this revision. */
+function earlierAnswer(
+  { first, events: stored }: Stream,
+  events: NewEvent[],
+  expected: ExpectedRevision,
+): Appended | undefined {
+  const from = expected === NO_STREAM ? 0 : expected + 1 - first
+  if (from < 0) return undefined
+  const same = stored.slice(from, from + events.length)
+  const last = same.at(-1)
+  if (!last || same.length < events.length) return undefined
+  if (same.some(({ id }, index) => id !== events[index]?.id)) return undefined
+  return { revision: first + from + events.length - 1, position: last.position }
+}
+
+const toEvent = ({ text }: Stored): RecordedEvent => JSON.parse(text)
+
+/** As wide as the largest integer that a number holds, so that the order of strings is that of numbers. */
+const encode = (position: number): Position => (position === 0 ? START : String(position).padStart(16, '0'))

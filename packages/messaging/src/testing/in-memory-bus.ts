@@ -1,0 +1,182 @@
+import { setTimeout } from 'node:timers/promises'
+import {
+  type Bus,
+  BusUnavailable,
+  type Delivered,
+  type Json,
+  type Message,
+  NoResponder,
+  RequestTimeout,
+  type StoredMessage,
+  subjectMatches,
+} from '../bus.ts'
+import { failureOf } from '../failure.ts'
+
+export interface InMemoryBroker {
+  /** Another connection, as each replica has its own. One that is closed gives up what it consumes and answers. */
+  connect(): Bus
+}
+
+const REDELIVER_MS = 30_000
+
+interface Place {
+  sequence: number
+  /** The connection and the call of `consume` that receives. */
+  holder?: { connection: AbortSignal } | undefined
+}
+
+interface Attached<Handler> {
+  subject: string
+  handler: Handler
+  connection: AbortSignal
+}
+
+/** A bus in memory, for tests that need an order of calls that does not vary. */
+export function inMemoryBroker({ now = () => new Date() }: { now?: () => Date } = {}): InMemoryBroker {
+  const messages: StoredMessage[] = []
+  const ids = new Set<string>()
+  const places = new Map<string, Place>()
+  const listeners = new Set<Attached<Parameters<Bus['listen']>[1]>>()
+  const responders = new Set<Attached<Parameters<Bus['respond']>[1]>>()
+  let changes = Promise.withResolvers<void>()
+  let asked = 0
+
+  const announce = () => {
+    changes.resolve()
+    changes = Promise.withResolvers()
+  }
+
+  const publish = (list: readonly Message[]) => {
+    for (const message of list) {
+      if (ids.has(message.id)) continue
+      ids.add(message.id)
+      messages.push(copy({ ...message, sequence: messages.length + 1, storedAt: now().toISOString() }))
+    }
+    announce()
+  }
+
+  const nextAfter = (sequence: number, subjects: readonly string[]) =>
+    messages.slice(sequence).find(({ subject }) => subjects.some(pattern => subjectMatches(pattern, subject)))
+
+  async function* read({ subjects, after, live }: Parameters<Bus['read']>[0], ending: AbortSignal) {
+    const until = live ? Number.POSITIVE_INFINITY : messages.length
+    let place = after
+    while (!ending.aborted) {
+      const changed = changes.promise
+      const next = nextAfter(place, subjects)
+      if (next && next.sequence <= until) {
+        place = next.sequence
+        yield copy(next)
+      } else if (live) await either(changed, ending)
+      else return
+    }
+  }
+
+  async function* consume(
+    { consumer, subjects }: Parameters<Bus['consume']>[0],
+    { ending, connection }: { ending: AbortSignal; connection: AbortSignal },
+  ): AsyncGenerator<Delivered> {
+    const holder = { connection }
+    const place = places.get(consumer) ?? { sequence: 0 }
+    places.set(consumer, place)
+    try {
+      while (!ending.aborted) {
+        const changed = changes.promise
+        const next = nextAfter(place.sequence, subjects)
+        if (!place.holder) place.holder = holder
+        if (place.holder !== holder || !next) {
+          await either(changed, ending)
+          continue
+        }
+        const handled = Promise.withResolvers<void>()
+        const ack = async () => {
+          if (place.holder !== holder) throw new BusUnavailable(`${consumer} has gone to another holder`)
+          place.sequence = Math.max(place.sequence, next.sequence)
+          handled.resolve()
+        }
+        yield { message: copy(next), ack }
+        if (place.sequence < next.sequence) await either(handled.promise, ending, REDELIVER_MS)
+      }
+    } finally {
+      if (place.holder === holder) place.holder = undefined
+      announce()
+    }
+  }
+
+  const broadcast = (subject: string, data: Json) => {
+    for (const { subject: pattern, handler } of [...listeners])
+      if (subjectMatches(pattern, subject)) handler(copy(data))
+  }
+
+  const request = async (subject: string, data: Json, timeoutMs: number): Promise<Json> => {
+    const able = [...responders].filter(({ subject: pattern }) => subjectMatches(pattern, subject))
+    const responder = able[asked++ % able.length]
+    if (!responder) throw new NoResponder(subject)
+    const late = new AbortController()
+    try {
+      const answer = responder.handler(copy(data)).then(copy, error => Promise.reject(failureOf(error)))
+      const deadline = setTimeout(timeoutMs, undefined, { signal: late.signal }).then(() => {
+        throw new RequestTimeout(subject)
+      })
+      deadline.catch(() => {})
+      return await Promise.race([answer, deadline])
+    } finally {
+      late.abort()
+    }
+  }
+
+  const leave = (connection: AbortSignal) => {
+    for (const attached of [listeners, responders] as Set<{ connection: AbortSignal }>[])
+      for (const each of attached) if (each.connection === connection) attached.delete(each)
+    for (const place of places.values()) if (place.holder?.connection === connection) place.holder = undefined
+    announce()
+  }
+
+  const connect = (): Bus => {
+    const closing = new AbortController()
+    const connection = closing.signal
+    const answering = async <T>(call: () => T | Promise<T>): Promise<T> => {
+      if (connection.aborted) throw new BusUnavailable('it is closed')
+      return call()
+    }
+    const until = (signal: AbortSignal) => AbortSignal.any([signal, connection])
+    const attach = <Handler>(to: Set<Attached<Handler>>, subject: string, handler: Handler) => {
+      const attached = { subject, handler, connection }
+      to.add(attached)
+      return () => void to.delete(attached)
+    }
+    return {
+      publish: list => answering(() => publish(list)),
+      consume: options => consume(options, { ending: until(options.signal), connection }),
+      read: options => read(options, until(options.signal)),
+      head: () => answering(() => messages.length),
+      broadcast: (subject, data) => answering(() => broadcast(subject, data)),
+      listen: (subject, handler) => attach(listeners, subject, handler),
+      request: (subject, data, { timeoutMs }) => answering(() => request(subject, data, timeoutMs)),
+      respond: (subject, handler) => attach(responders, subject, handler),
+      ping: () => answering(() => {}),
+      async close() {
+        closing.abort()
+        leave(connection)
+      },
+    }
+  }
+
+  return { connect }
+}
+
+const copy = <T>(value: T): T => structuredClone(value)
+
+/** Waits for a promise, at most until the signal is aborted or the time is over. */
+async function either(promise: Promise<void>, ending: AbortSignal, atMostMs?: number): Promise<void> {
+  if (ending.aborted) return
+  const over = new AbortController()
+  const aborted = Promise.withResolvers<void>()
+  const abort = () => aborted.resolve()
+  ending.addEventListener('abort', abort)
+  const late =
+    atMostMs === undefined ? [] : [setTimeout(atMostMs, undefined, { signal: over.signal }).catch(() => {})]
+  await Promise.race([promise, aborted.promise, ...late])
+  ending.removeEventListener('abort', abort)
+  over.abort()
+}
