@@ -1,0 +1,99 @@
+import fc from 'fast-check'
+import { describe, expect, test } from 'vitest'
+import { type History, play, type Step } from './history.ts'
+import type { ServiceUnderTest } from './replica.ts'
+import { smaller } from './smaller.ts'
+
+/** Found faults once, and finds them again if they come back. */
+const FIXED_SEED = 20_261_121
+
+const number = (max: number) => fc.nat({ max })
+
+/** Histories of a service: what is asked of it, what goes wrong meanwhile, and in which order everything happens. */
+function histories({ wishes, often }: ServiceUnderTest): fc.Arbitrary<History> {
+  const wish = fc.record({
+    kind: fc.constantFrom(...Object.keys(wishes), ...often),
+    target: number(1),
+    name: number(2),
+    variant: number(5),
+  })
+  const call = number(9)
+  const step = fc.oneof(
+    { weight: 12, arbitrary: fc.record({ do: fc.constant('ask' as const), replica: number(2), wish }) },
+    {
+      weight: 14,
+      arbitrary: fc.record({
+        do: fc.constant('run' as const),
+        calls: fc.integer({ min: 1, max: 25 }),
+        order: number(1_000),
+      }),
+    },
+    { weight: 3, arbitrary: fc.record({ do: fc.constantFrom('act', 'fail', 'lose'), call }) },
+    { weight: 2, arbitrary: fc.record({ do: fc.constant('hold' as const), call }) },
+    { weight: 1, arbitrary: fc.record({ do: fc.constant('release' as const) }) },
+    {
+      weight: 1,
+      arbitrary: fc.record({
+        do: fc.constant('interrupt' as const),
+        port: fc.constantFrom('readModels', 'eventStore', 'bus'),
+        calls: fc.integer({ min: 1, max: 8 }),
+      }),
+    },
+    { weight: 1, arbitrary: fc.record({ do: fc.constant('kill' as const), replica: number(2) }) },
+    {
+      weight: 1,
+      arbitrary: fc.record({ do: fc.constant('wait' as const), ms: fc.constantFrom(100, 1_000, 6_000) }),
+    },
+  ) as fc.Arbitrary<Step>
+  return fc.record({
+    replicas: fc.integer({ min: 2, max: 3 }),
+    steps: fc.array(step, { minLength: 10, maxLength: 60, size: 'max' }),
+  })
+}
+
+/**
+ * Tests that after random histories of a service its read models are those of a rebuild, and that what was acknowledged
+ * could be read. HISTORIES says how many there are of each seed, HISTORIES_SEED which seed instead of the two.
+ */
+export function testHistories(service: ServiceUnderTest, count: number): void {
+  const { HISTORIES, HISTORIES_SEED } = process.env
+  const fresh = Date.now() % 0x7fffffff
+  const seeds: [string, number][] = HISTORIES_SEED
+    ? [['given', Number(HISTORIES_SEED)]]
+    : [
+        ['fixed', FIXED_SEED],
+        ['fresh', fresh],
+      ]
+  const numRuns = Number(HISTORIES ?? count)
+
+  describe(`the read models of ${service.name}`, () => {
+    test.for(seeds)('equal those of a rebuild after any history of the %s seed', async ([kind, seed]) => {
+      console.log(`${service.name}: ${numRuns} histories of the ${kind} seed, HISTORIES_SEED=${seed}`)
+      for (const [index, history] of fc.sample(histories(service), { seed, numRuns }).entries()) {
+        if (!(await fails(service, history))) continue
+        const smallest = await smaller(history, tried => fails(service, tried))
+        throw new Error(await report(service, smallest, `history ${index} of HISTORIES_SEED=${seed}`))
+      }
+    })
+
+    test('come about in the same way whenever the same history is played', async () => {
+      const [history] = fc.sample(histories(service), { seed: FIXED_SEED, numRuns: 1 })
+      if (!history) throw new Error('there is no history')
+      expect(await play(service, history)).toEqual(await play(service, history))
+    })
+  })
+}
+
+const fails = async (service: ServiceUnderTest, history: History) =>
+  (await play(service, history)).failure !== undefined
+
+async function report(service: ServiceUnderTest, history: History, name: string) {
+  const { failure, told } = await play(service, history)
+  return [
+    `${name} fails. With as few steps as it still fails with, ${history.replicas} replicas:`,
+    ...history.steps.map(step => `  ${JSON.stringify(step)}`),
+    'What happened:',
+    ...told.map(line => `  ${line}`),
+    failure,
+  ].join('\n')
+}

@@ -1,0 +1,151 @@
+import type { EventStore } from '@gantry/event-sourcing'
+import type { Bus } from '@gantry/messaging'
+import type { BlobStore, Collection, Document, ReadModels, Write } from '@gantry/read-models'
+import type { Caller, Calls, Port } from './calls.ts'
+import type { Stores } from './stores.ts'
+
+/** What a replica is given. */
+export interface Ports {
+  eventStore: EventStore
+  readModels: ReadModels
+  bus: Bus
+  blobs: BlobStore
+}
+
+/** The stores as one replica reaches them: each of its calls waits for its turn. */
+export function portsOf(stores: Stores, bus: Bus, calls: Calls, caller: Caller): Ports {
+  const on =
+    (port: Port): Make =>
+    (what, effect) =>
+      calls.make(caller, port, what, effect)
+  return {
+    eventStore: eventStoreOf(stores.eventStore, on('eventStore')),
+    readModels: readModelsOf(stores.projected.readModels, on('readModels')),
+    bus: busOf(bus, on('bus')),
+    blobs: blobsOf(stores.blobs, on('blobs')),
+  }
+}
+
+type Make = <T>(what: string, effect: () => Promise<T>) => Promise<T>
+
+/** Each item comes when its turn has come: a follower can be late by any number of them. */
+async function* items<T>(
+  given: AsyncIterable<T>,
+  make: Make,
+  what: (item: T) => string,
+  signal?: AbortSignal,
+) {
+  for await (const item of given) {
+    await make(what(item), async () => {})
+    if (signal?.aborted) return
+    yield item
+  }
+}
+
+function eventStoreOf(store: EventStore, make: Make): EventStore {
+  return {
+    append: (stream, events, expected) =>
+      make(`append ${events.map(({ type }) => type)} to ${stream} after ${expected}`, () =>
+        store.append(stream, events, expected),
+      ),
+    readStream: (stream, from) =>
+      make(`read ${stream} from ${from ?? 0}`, () => store.readStream(stream, from)),
+    readAll: options => items(store.readAll(options), make, ({ type }) => `read ${type} of the log`),
+    subscribe: options =>
+      items(
+        store.subscribe(options),
+        make,
+        item => (item.kind === 'event' ? `gives ${item.event.type} ${place(item.event)}` : item.kind),
+        options.signal,
+      ),
+    remove: (stream, expected) =>
+      make(`remove ${stream} at ${expected}`, () => store.remove(stream, expected)),
+    head: () => make('head', () => store.head()),
+    close: async () => {},
+  }
+}
+
+const place = ({ stream, revision }: { stream: string; revision: number }) => `${stream}@${revision}`
+
+function readModelsOf(store: ReadModels, make: Make): ReadModels {
+  const { checkpoints, leases } = store
+  return {
+    collection: definition => collectionOf(definition.name, store.collection(definition), make),
+    write: (writes, checkpoint) =>
+      make(
+        `write ${[...writes.map(written), ...(checkpoint ? [`checkpoint ${Number(checkpoint.position)}`] : [])]}`,
+        () => store.write(writes, checkpoint),
+      ),
+    checkpoints: {
+      get: name => make(`get checkpoint ${name}`, () => checkpoints.get(name)),
+      save: (name, position, lease) =>
+        make(`save checkpoint ${name}`, () => checkpoints.save(name, position, lease)),
+      clear: name => make(`clear checkpoint ${name}`, () => checkpoints.clear(name)),
+    },
+    leases: {
+      acquire: (name, holder, ttlMs) =>
+        make(`acquire lease ${name}`, () => leases.acquire(name, holder, ttlMs)),
+      release: lease => make(`release lease ${lease.name}`, () => leases.release(lease)),
+    },
+    drop: definition => make(`drop ${definition.name}`, () => store.drop(definition)),
+    ping: () => make('ping', () => store.ping()),
+    time: () => make('time', () => store.time()),
+    close: async () => {},
+  }
+}
+
+const written = ({ collection, id, doc, revision }: Write) =>
+  `${doc ? '' : 'no '}${collection.name}/${id}@${revision}`
+
+function collectionOf<D extends Document>(
+  name: string,
+  collection: Collection<D>,
+  make: Make,
+): Collection<D> {
+  return {
+    get: id => make(`get ${name}/${id}`, () => collection.get(id)),
+    getMany: ids => make(`get ${name}/${ids}`, () => collection.getMany(ids)),
+    find: query => make(`find ${name}`, () => collection.find(query)),
+    list: query => make(`list ${name}`, () => collection.list(query)),
+    count: filter => make(`count ${name}`, () => collection.count(filter)),
+    ids: () => items(collection.ids(), make, id => `id ${name}/${id}`),
+    put: (doc, revision) => make(`put ${name}/${doc.id}@${revision}`, () => collection.put(doc, revision)),
+    remove: (id, revision) => make(`remove ${name}/${id}@${revision}`, () => collection.remove(id, revision)),
+  }
+}
+
+function busOf(bus: Bus, make: Make): Bus {
+  return {
+    publish: messages =>
+      make(`publish ${messages.map(({ subject }) => subject)}`, () => bus.publish(messages)),
+    async *consume(options) {
+      const delivered = items(
+        bus.consume(options),
+        make,
+        ({ message }) => `brings ${message.subject} to ${options.consumer}`,
+        options.signal,
+      )
+      for await (const { message, ack } of delivered)
+        yield { message, ack: () => make(`acknowledge ${message.subject}`, ack) }
+    },
+    read: options => items(bus.read(options), make, ({ subject }) => `reads ${subject}`, options.signal),
+    head: () => make('head', () => bus.head()),
+    broadcast: (subject, data) => make(`broadcast ${subject}`, () => bus.broadcast(subject, data)),
+    listen: (subject, handler) => bus.listen(subject, handler),
+    request: (subject, data, options) =>
+      make(`request ${subject}`, () => bus.request(subject, data, options)),
+    respond: (subject, handler) => bus.respond(subject, handler),
+    ping: () => make('ping', () => bus.ping()),
+    close: async () => {},
+  }
+}
+
+function blobsOf(blobs: BlobStore, make: Make): BlobStore {
+  return {
+    put: (key, bytes) => make(`put ${key}`, () => blobs.put(key, bytes)),
+    get: key => make(`get ${key}`, () => blobs.get(key)),
+    delete: key => make(`delete ${key}`, () => blobs.delete(key)),
+    keys: () => items(blobs.keys(), make, key => `key ${key}`),
+    close: async () => {},
+  }
+}

@@ -1,0 +1,97 @@
+import { catalogService } from '@gantry/catalog'
+import { subjects } from '@gantry/contracts'
+import type { RecordedEvent } from '@gantry/event-sourcing'
+import { administrator } from '@gantry/service-kit/testing'
+import type { Asked, Request, ServiceUnderTest } from '../replica.ts'
+import { foreignFact, idNamed } from './foreign-fact.ts'
+
+const input = ({ name, variant }: Asked) => ({
+  name: `api-${name}`,
+  displayName: `API ${variant}`,
+  status: 'ACTIVE',
+  tags: [`tag-${variant % 2}`],
+})
+const version = ({ name, variant }: Asked) => ({ name: `v${name}`, displayName: `Version ${variant}` })
+const environment = ({ name }: Asked) => idNamed(`environment ${name}`)
+
+/** A request about an API that there is. */
+const ofApi = (make: (api: string, asked: Asked) => Request) => (asked: Asked) => {
+  const api = asked.id('api')
+  return api === undefined ? undefined : make(api, asked)
+}
+const create = (asked: Asked): Request => ({ method: 'POST', url: '/apis', payload: input(asked) })
+const createVersion = ofApi((api, asked) => ({
+  method: 'POST',
+  url: `/apis/${api}/versions`,
+  payload: version(asked),
+  // A request of the same name is the same request again.
+  ...(asked.variant === 0 && { headers: { 'idempotency-key': `${api}:${asked.name}` } }),
+}))
+const startDeployment = (method: 'PUT' | 'DELETE') =>
+  ofApi((api, asked) => ({ method, url: `/environments/${environment(asked)}/apis/${api}` }))
+
+/** What the agent reports of a job that was started. */
+const report = ({ log, name, variant }: Asked) => {
+  const jobs = log.filter(({ type }) => type === 'DeploymentStarted')
+  const job: RecordedEvent | undefined = jobs[name % jobs.length]
+  if (!job) return undefined
+  const outcome = variant === 0 ? 'FAILED' : 'SUCCEEDED'
+  const data = {
+    job: job.data.id ?? null,
+    api: job.stream.slice('api-'.length),
+    environment: job.data.environment ?? null,
+    outcome,
+  }
+  return { id: idNamed(`report of ${job.id}`), subject: subjects.deploymentReported, data }
+}
+
+export const catalog: ServiceUnderTest = {
+  name: 'catalog',
+  make: catalogService,
+  contributed: ['ownerDisplayName'],
+  first: ['create', 'createVersion'],
+  often: ['createVersion', 'updateVersion', 'deleteVersion', 'deploy'],
+  wishes: {
+    create,
+    update: ofApi((api, asked) => ({
+      method: 'PUT',
+      url: `/apis/${api}`,
+      payload: input(asked),
+      readAt: `/apis/${api}`,
+    })),
+    delete: ofApi((api, { variant }) => ({
+      method: 'DELETE',
+      url: `/apis/${api}?undeploy=${variant % 2 === 0}`,
+      readAt: `/apis/${api}`,
+    })),
+    createVersion,
+    updateVersion: ofApi((api, asked) => ({
+      method: 'PUT',
+      url: `/apis/${api}/versions/v${asked.name}`,
+      payload: version(asked),
+      readAt: `/apis/${api}/versions/v${asked.name}`,
+    })),
+    deleteVersion: ofApi((api, { name }) => ({
+      method: 'DELETE',
+      url: `/apis/${api}/versions/v${name}`,
+      readAt: `/apis/${api}/versions/v${name}`,
+    })),
+    deploy: startDeployment('PUT'),
+    undeploy: startDeployment('DELETE'),
+    report,
+    image: ({ id, name, variant }) => {
+      const api = id('api')
+      const type = variant % 2 ? 'API_IMAGE_UPDATED' : 'API_IMAGE_DELETED'
+      return api === undefined ? undefined : foreignFact('media', type, { subject: api, revision: name })
+    },
+    owner: ({ name, variant }) => {
+      const type = variant === 0 ? 'USER_DELETED' : 'USER_UPDATED'
+      const data = { displayName: `Grace ${variant}` }
+      return foreignFact('identity', type, {
+        subject: administrator.userId,
+        revision: 6 * name + variant,
+        data,
+      })
+    },
+  },
+}

@@ -1,0 +1,91 @@
+import { setImmediate } from 'node:timers/promises'
+import { NO_STREAM, type RecordedEvent } from '@gantry/event-sourcing'
+import { identityService } from '@gantry/identity'
+import { Calls } from '../calls.ts'
+import { portsOf } from '../ports.ts'
+import { type Asked, openReplica, type Request, type ServiceUnderTest } from '../replica.ts'
+import { openStores } from '../stores.ts'
+
+const ROLES = ['GLOBAL_ADMIN', 'USER', 'USER']
+const RING = 'signingkey-ring'
+
+/** Users of single sign-on: a password is hashed on another thread, which no order of calls contains. */
+const user = ({ name, variant }: Asked) => ({
+  username: `user-${name}`,
+  displayName: `User ${variant}`,
+  role: ROLES[variant % ROLES.length],
+  sso: true,
+})
+
+/** A request about a user that there is. */
+const ofUser = (make: (user: string, asked: Asked) => Request) => (asked: Asked) => {
+  const id = asked.id('user')
+  return id === undefined ? undefined : make(`/users/${id}`, asked)
+}
+
+const createUser = (asked: Asked): Request => ({
+  method: 'POST',
+  url: '/users',
+  payload: user(asked),
+  // A request of the same name is the same request again.
+  ...(asked.variant === 0 && { headers: { 'idempotency-key': `user:${asked.name}` } }),
+})
+const updateUser = ofUser((url, asked) => ({ method: 'PUT', url, payload: user(asked), readAt: url }))
+
+export const identity: ServiceUnderTest = {
+  name: 'identity',
+  make: dependencies =>
+    identityService(dependencies, { PLATFORM_JWT_USER_CLAIM: 'sub', SIGNING_KEY_ROTATION: 0 }),
+  async prepare({ eventStore }) {
+    firstKey ??= makeFirstKey()
+    await eventStore.append(RING, [await firstKey], NO_STREAM)
+  },
+  first: ['createUser', 'createToken'],
+  often: ['createUser', 'updateUser'],
+  wishes: {
+    createUser,
+    updateUser,
+    deleteUser: ofUser((url, { variant }) => ({
+      method: variant < 3 ? 'DELETE' : 'POST',
+      url: variant < 3 ? url : `${url}/unlock`,
+      readAt: url,
+    })),
+    createToken: ({ name }) => ({
+      method: 'POST',
+      url: '/accessTokens',
+      payload: { name: `token-${name}`, scopes: ['API_READ'] },
+    }),
+    deleteToken: ({ id }) => {
+      const token = id('token')
+      const url = `/accessTokens/${token}`
+      return token === undefined ? undefined : { method: 'DELETE', url, readAt: url }
+    },
+  },
+}
+
+let firstKey: Promise<RecordedEvent> | undefined
+
+/** Keys are made on another thread: one is made for all histories. */
+async function makeFirstKey(): Promise<RecordedEvent> {
+  const stores = openStores()
+  const calls = new Calls()
+  const caller = { name: 'first', dead: false }
+  return calls.directly(async () => {
+    const replica = await openReplica(
+      identity,
+      portsOf(stores, stores.broker.connect(), calls, caller),
+      caller,
+    )
+    await replica.service.start()
+    for (;;) {
+      const [event] = await stores.eventStore.readStream(RING)
+      if (event) {
+        caller.dead = true
+        replica.service.stop()
+        await stores.projected.close()
+        return event
+      }
+      await setImmediate()
+    }
+  })
+}

@@ -1,0 +1,71 @@
+import { notifierService, notifierSettings } from '@gantry/notifier'
+import type { Asked, Request, ServiceUnderTest } from '../replica.ts'
+import { foreignFact, idNamed } from './foreign-fact.ts'
+
+/** An address that webhooks may not reach: attempts fail without a socket, which no order of calls contains. */
+const URL = 'http://127.0.0.1/'
+const settings = notifierSettings.parse({ WEBHOOK_RETRY_SCHEDULE: '1s,2s', WEBHOOK_TIMEOUT: '2s' })
+
+const ofWebhook = (make: (url: string, asked: Asked) => Request) => (asked: Asked) => {
+  const id = asked.id('webhook')
+  return id === undefined ? undefined : make(`/webhooks/${id}`, asked)
+}
+const ofDelivery = (make: (url: string, asked: Asked) => Request) => (asked: Asked) => {
+  const id = asked.id('delivery')
+  return id === undefined ? undefined : make(`/webhooks/requests/${id}`, asked)
+}
+
+const happened = ({ target, name, variant }: Asked) =>
+  foreignFact('catalog', variant % 2 ? 'API_UPDATED' : 'API_CREATED', {
+    subject: idNamed(`api ${target}`),
+    revision: 6 * name + variant,
+    data: { name: `api-${target}` },
+  })
+
+export const notifier: ServiceUnderTest = {
+  name: 'notifier',
+  make: dependencies => notifierService(dependencies, settings, { random: () => 0.5 }),
+  first: ['create', 'happen'],
+  often: ['happen', 'happen', 'update'],
+  wishes: {
+    create: ({ name, variant }) => ({
+      method: 'POST',
+      url: '/webhooks',
+      payload: {
+        displayName: `hook ${name}`,
+        url: URL,
+        active: variant !== 0,
+        ordered: variant % 2 === 0,
+        eventTypes: ['API_CREATED', 'API_UPDATED'],
+      },
+    }),
+    update: ofWebhook((url, { name, variant }) => ({
+      method: 'PUT',
+      url,
+      payload: {
+        displayName: `hook ${name}`,
+        url: URL,
+        active: variant > 1,
+        eventTypes: ['API_CREATED', 'API_UPDATED'],
+      },
+      readAt: url,
+    })),
+    delete: ofWebhook((url, { variant }) =>
+      variant === 0
+        ? { method: 'DELETE', url, readAt: url }
+        : { method: 'POST', url: `${url}/rotateSecret`, readAt: url },
+    ),
+    test: ofWebhook(url => ({ method: 'POST', url: `${url}/test` })),
+    happen: happened,
+    retry: ofDelivery((url, { variant }) => ({
+      method: 'POST',
+      url: `${url}/${variant < 2 ? 'cancel' : 'retry'}`,
+    })),
+    recover: ofWebhook(url => ({
+      method: 'POST',
+      url: `${url}/recover`,
+      payload: { from: new Date(Date.now() - 60_000).toISOString(), to: new Date().toISOString() },
+      readAt: null,
+    })),
+  },
+}

@@ -1,0 +1,22 @@
+/**
+ * Stands for `node:timers/promises` in these tests, by an alias of the bundler: made of the global timers, which the
+ * tests replace by virtual ones. Without it every pause of the code under test would take its time.
+ */
+export function setTimeout<T>(ms: number, value?: T, { signal }: { signal?: AbortSignal } = {}): Promise<T> {
+  return new Promise((resolve, reject) => {
+    if (signal?.aborted) return reject(signal.reason)
+    const timer = globalThis.setTimeout(() => {
+      signal?.removeEventListener('abort', abort)
+      resolve(value as T)
+    }, ms)
+    const abort = () => {
+      clearTimeout(timer)
+      reject(signal?.reason)
+    }
+    signal?.addEventListener('abort', abort, { once: true })
+  })
+}
+
+/** Turns of the event loop stay real: no time passes in them. */
+export const setImmediate = <T>(value?: T): Promise<T> =>
+  new Promise(resolve => globalThis.setImmediate(() => resolve(value as T)))
