@@ -1,4 +1,4 @@
 import { testHistories } from './src/histories.ts'
 import { shelf } from './src/services/shelf.ts'
 
-testHistories(shelf, 100)
+testHistories(shelf, 75)

@@ -2,12 +2,17 @@ import { fileURLToPath } from 'node:url'
 import { defineConfig, mergeConfig } from 'vitest/config'
 import everywhere from '../../vitest.config.ts'
 
+const here = (path: string) => fileURLToPath(new URL(path, import.meta.url))
+
 export default mergeConfig(
   everywhere,
   defineConfig({
     resolve: {
-      // Vitest's fake timers do not cover the timers that return promises.
-      alias: { 'node:timers/promises': fileURLToPath(new URL('src/virtual-timers.ts', import.meta.url)) },
+      alias: [
+        // Vitest's fake timers do not cover the timers that return promises.
+        { find: 'node:timers/promises', replacement: here('src/virtual-timers.ts') },
+        { find: /^lru-cache$/, replacement: here('src/small-lru-cache.ts') },
+      ],
     },
     test: { testTimeout: 180_000 },
   }),
