@@ -4,8 +4,8 @@ import { type History, play, type Step } from './history.ts'
 import type { ServiceUnderTest } from './replica.ts'
 import { smaller } from './smaller.ts'
 
-/** Found faults once, and finds them again if they come back. */
-const FIXED_SEED = 20_261_121
+/** Found events that were skipped, and finds them again if they ever are. */
+const FIXED_SEED = 22_750_261
 
 const number = (max: number) => fc.nat({ max })
 
