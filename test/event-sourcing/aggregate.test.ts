@@ -103,6 +103,41 @@ test('a command that another process carries out while this one is paused happen
   expect(events.map(({ data }) => data.by)).toEqual([1, 5, 2])
 })
 
+test('a repeated command that meets the append of its earlier try has the state that is stored', async () => {
+  const other = counter()
+  const again = (by: number) => {
+    const command = count(by, 'the-command')
+    command.metadata.repeated = true
+    return command
+  }
+  let isFirst = true
+  const projected: number[] = []
+  const one = counter(
+    {
+      ...eventStore,
+      async append(...args) {
+        // The earlier try is carried out after this one has looked for it, with other data.
+        if (isFirst) {
+          isFirst = false
+          await other.execute('a', again(5))
+        }
+        return eventStore.append(...args)
+      },
+    },
+    (_id, { state }) => {
+      projected.push(state.count)
+      return []
+    },
+  )
+  expect(await one.execute('a', again(7))).toMatchObject({
+    state: { count: 5 },
+    events: [{ type: 'Counted', data: { by: 5 } }],
+    facts: [{ data: { by: 5 } }],
+  })
+  expect(projected).toEqual([5])
+  expect((await one.execute('a', count(1))).state.count).toBe(6)
+})
+
 test('an append whose acknowledgement was lost is not made twice', async () => {
   let lost = 0
   const flaky: EventStore = {

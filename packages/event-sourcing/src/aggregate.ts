@@ -60,6 +60,8 @@ export interface Aggregate<State, Command extends DomainCommand, Event extends D
 const CACHE_SIZE = 10_000
 const TRIES_ON_CONFLICT = 20
 const TRIES_WHEN_UNAVAILABLE = 3
+/** Another process repeats a command after a longer time only; see the idempotency of requests in service-kit. */
+const OTHER_TRY_AFTER_MS = 1_000
 const eventUuid = nameUuids('6f1b7a0e-6f0c-4b0f-9a55-0c8f3c2b7f11')
 
 /** The id of the n-th event that a command appends to a stream: for every try the same. */
@@ -117,8 +119,19 @@ export function aggregate<State, Command extends DomainCommand, Event extends Do
     const first = recorded.findIndex(event => event.id === eventId(stream, command, 0))
     if (first === -1) return { ...snapshot, events: [], facts: [] }
     const mine = recorded.slice(first).filter((event, index) => event.id === eventId(stream, command, index))
-    const events = mine.map(({ type, data }) => ({ type, data }) as unknown as Event)
-    return { ...snapshot, events, facts: mine, position: mine.at(-1)?.position }
+    return { ...snapshot, events: eventsOf(mine), facts: mine, position: mine.at(-1)?.position }
+  }
+
+  const eventsOf = (facts: readonly Fact[]) =>
+    facts.map(({ type, data }) => ({ type, data }) as unknown as Event)
+
+  /**
+   * What the stream has after a state, which may be of another try of the same command: the store answers an append like
+   * that of an earlier try even if its data differ, e.g. in the time. Undefined once the stream was removed.
+   */
+  const asStored = async (id: string, base: Snapshot<State>, count: number) => {
+    const facts = (await eventStore.readStream(streamName(category, id), base.revision + 1)).slice(0, count)
+    return facts.length === count ? { facts, after: fold(base, facts) } : undefined
   }
 
   /** Decides on a state and secures what that needs. */
@@ -153,6 +166,7 @@ export function aggregate<State, Command extends DomainCommand, Event extends Do
   }
 
   const execute = async (id: string, command: Command): Promise<Executed<State, Event>> => {
+    const startedAt = performance.now()
     let mayHaveHappened = command.metadata.repeated === true
     let knownIsOld = false
     for (let attempt = 1; ; attempt++) {
@@ -174,15 +188,15 @@ export function aggregate<State, Command extends DomainCommand, Event extends Do
           prepared.facts,
           snapshot.revision,
         )
-        const before = revision - events.length
+        const base = { ...snapshot, revision: revision - events.length }
+        // Only an append of another try of this command is answered like this one, and tries are far apart.
+        const isOwn = !mayHaveHappened && performance.now() - startedAt < OTHER_TRY_AFTER_MS
         // A stream that was removed may go on after its last revision instead of at 0.
-        const { facts, after } =
-          before === snapshot.revision
-            ? prepared
-            : prepare(id, { ...snapshot, revision: before }, events, command)
-        keep(id, after)
-        await projection.show(id, after, facts)
-        return { ...after, events, facts, position }
+        const made = base.revision === snapshot.revision ? prepared : prepare(id, base, events, command)
+        const stored = isOwn ? made : ((await asStored(id, base, events.length)) ?? made)
+        keep(id, stored.after)
+        await projection.show(id, stored.after, stored.facts)
+        return { ...stored.after, events: eventsOf(stored.facts), facts: stored.facts, position }
       } catch (error) {
         if (error instanceof EventStoreUnavailable && attempt < TRIES_WHEN_UNAVAILABLE) {
           mayHaveHappened = true

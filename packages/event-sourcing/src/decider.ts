@@ -3,7 +3,10 @@ import type { EventSchemas } from './schema.ts'
 
 /** What a command knows of its circumstances: deciders take time and identity from here and nowhere else. */
 export interface CommandMetadata {
-  /** UUID; event ids are derived from it, so a command tried again writes the same events. */
+  /**
+   * UUID; event ids are derived from it, so a command tried again is appended once. A reaction to a message has a new
+   * one for each try: its decider sees by the state that the message was handled.
+   */
   commandId: string
   /** ISO 8601 UTC with milliseconds. */
   now: string

@@ -69,7 +69,7 @@ export function catalogService(given: Dependencies, settings: CatalogSettings): 
     decider: ownerDecider,
     view: { readModels, project: projectOwner },
   })
-  const react = reactionsOf({ api, owner, now, log })
+  const react = reactionsOf({ api, owner, now, newId, log })
   const announceDeletion = async ({ facts }: Executed<ApiState, ApiEvent>) => {
     for (const message of facts.filter(({ type }) => type === 'ApiDeleted').flatMap(publicEvents))
       await tell(bus, 'media', message)

@@ -18,6 +18,7 @@ export interface Reacting {
   api: Aggregate<ApiState, ApiCommand, ApiEvent>
   owner: Aggregate<OwnerState, OwnerCommand, OwnerEvent>
   now(): Date
+  newId(): string
   log: Log
 }
 
@@ -29,14 +30,14 @@ function read<Schema extends z.ZodType>(schema: Schema, { data }: Message): z.in
 }
 
 /** Foreign facts become own commands; each leaves no trace when it was taken in before. */
-export function reactionsOf({ api, owner, now, log }: Reacting): (message: Message) => Promise<void> {
+export function reactionsOf({ api, owner, now, newId, log }: Reacting): (message: Message) => Promise<void> {
   const at = () => now().toISOString()
 
   return async message => {
     if (message.subject === subjects.deploymentReported) {
       const report = read(DeploymentReport, message)
       const metadata: CommandMetadata = {
-        commandId: message.id,
+        commandId: newId(),
         now: at(),
         actor: { id: null, name: 'deployment agent' },
         requestId: message.id,
@@ -54,7 +55,7 @@ export function reactionsOf({ api, owner, now, log }: Reacting): (message: Messa
     }
     const event = read(PublicEvent, message)
     const metadata: CommandMetadata = {
-      commandId: event.id,
+      commandId: newId(),
       now: at(),
       actor: event.actor,
       requestId: event.requestId,

@@ -36,7 +36,7 @@ const Existence = z.object({ exists: z.boolean() })
 /** Images of APIs: their bytes in the blob store, everything else about them in the log. */
 export function mediaService(given: Dependencies & { blobs: BlobStore }, _settings: object): Service {
   const dependencies = watchingAppends(given)
-  const { eventStore, readModels, bus, blobs, now, log, holder } = dependencies
+  const { eventStore, readModels, bus, blobs, now, newId, log, holder } = dependencies
   const unknownEvent = unknownEventCounter(dependencies.metrics)
   const bytes = imageBytes(blobs)
 
@@ -47,7 +47,7 @@ export function mediaService(given: Dependencies & { blobs: BlobStore }, _settin
     decider: imageDecider,
     view: { readModels, project: projectImage },
   })
-  const react = reactionsOf({ image, now })
+  const react = reactionsOf({ image, now, newId })
 
   const apiExists = async (api: string) =>
     Existence.parse(await bus.request(subjects.apiExists, { api }, { timeoutMs: ASKING_MS })).exists

@@ -10,13 +10,14 @@ export const reactsTo = [subjects.events('catalog', 'API_DELETED')]
 export interface Reacting {
   image: Aggregate<ImageState, ImageCommand, ImageEvent>
   now(): Date
+  newId(): string
 }
 
 /**
  * The image goes with its API, and none can come after. The second time changes nothing.
  * @throws Refusal when the message is not what it should be: it would not be on the next try either
  */
-export function reactionsOf({ image, now }: Reacting): (message: Message) => Promise<void> {
+export function reactionsOf({ image, now, newId }: Reacting): (message: Message) => Promise<void> {
   return async ({ subject, data }) => {
     if (!reactsTo.includes(subject)) return
     const parsed = PublicEvent.safeParse(data)
@@ -25,7 +26,7 @@ export function reactionsOf({ image, now }: Reacting): (message: Message) => Pro
     await image.execute(event.subject, {
       type: 'DiscardImage',
       metadata: {
-        commandId: event.id,
+        commandId: newId(),
         now: now().toISOString(),
         actor: event.actor,
         requestId: event.requestId,

@@ -104,6 +104,7 @@ function collectionOf<D extends Document>(
 ): Collection<D> {
   return {
     get: id => make(`get ${name}/${id}`, () => collection.get(id)),
+    latest: id => make(`latest ${name}/${id}`, () => collection.latest(id)),
     getMany: ids => make(`get ${name}/${ids}`, () => collection.getMany(ids)),
     find: query => make(`find ${name}`, () => collection.find(query)),
     list: query => make(`list ${name}`, () => collection.list(query)),

@@ -56,16 +56,17 @@ export const versions = defineCollection<VersionDocument>({
 /** The API's document whenever its stream moved; documents of the versions that moved, all of them when the API ends. */
 export const projectApi: Project<ApiState, ApiEvent> = (id, { state, revision }, events) => {
   if (state.status === 'Absent') return []
-  if (state.status === 'Deleted') {
-    const ended = [...state.versions.keys()].map(
-      (version): Write => ({ collection: versions, id: version, doc: null, revision }),
-    )
-    return [{ collection: apis, id, doc: null, revision }, ...ended]
-  }
   const moved = new Set<string>()
   for (const { type, data } of events) {
     if (type === 'VersionCreated' || type === 'VersionUpdated' || type === 'VersionDeleted')
       moved.add(data.id)
+  }
+  if (state.status === 'Deleted') {
+    // With versions that were deleted before the API: their events may be projected only now, with the last state.
+    const ended = [...new Set([...state.versions.keys(), ...moved])].map(
+      (version): Write => ({ collection: versions, id: version, doc: null, revision }),
+    )
+    return [{ collection: apis, id, doc: null, revision }, ...ended]
   }
   const ofVersions = [...moved].map((version): Write => {
     const known = state.versions.get(version)

@@ -47,7 +47,7 @@ const report = ({ log, name, variant }: Asked) => {
 
 export const catalog: ServiceUnderTest = {
   name: 'catalog',
-  make: catalogService,
+  make: dependencies => catalogService(dependencies, { DEPLOYMENT_TIMEOUT: 3_600_000 }),
   contributed: ['ownerDisplayName'],
   first: ['create', 'createVersion'],
   often: ['createVersion', 'updateVersion', 'deleteVersion', 'deploy'],

@@ -4,7 +4,6 @@ import {
   type Decider,
   type Project,
   type Projector,
-  projectionOf,
   Refusal,
   startProjector,
 } from '@gantry/event-sourcing'
@@ -25,6 +24,7 @@ type ShelfCommand = { metadata: CommandMetadata; book: string } & (
 
 const shelfDecider: Decider<ShelfState, ShelfCommand, ShelfEvent> = {
   initial: new Map(),
+  events: { BookPut: [], BookTaken: [] },
   decide(state, command) {
     const { book } = command
     if (command.type === 'TakeBook') {
@@ -60,7 +60,7 @@ function shelfService({ eventStore, readModels, holder, log, now, newId }: Depen
     eventStore,
     category: 'shelf',
     decider: shelfDecider,
-    project: async (id, snapshot, events) => readModels.write(projectShelf(id, snapshot, events)),
+    view: { readModels, project: projectShelf },
   })
   const collection = readModels.collection(books)
   let projector: Projector | undefined
@@ -101,7 +101,7 @@ function shelfService({ eventStore, readModels, holder, log, now, newId }: Depen
         name: 'shelf.projector',
         eventStore,
         readModels,
-        projections: [projectionOf(shelf, projectShelf)],
+        projections: [shelf.projection],
         collections: [books],
         holder,
         log,
