@@ -37,7 +37,7 @@ describe.skipIf(!program)('a stream with three copies', { timeout: 120_000 }, ()
     await vi.waitFor(() => bus.ping(), { timeout: 30_000, interval: 200 })
     return bus
   }
-  const insist = async (call: () => Promise<void>) => {
+  const insist = async (call: () => Promise<unknown>) => {
     for (;;) {
       try {
         return await call()

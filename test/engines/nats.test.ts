@@ -5,6 +5,7 @@ import { type AddressInfo, connect } from 'node:net'
 import { type Bus, BusUnavailable, type Json, type Message } from '@gantry/messaging'
 import { busContract } from '@gantry/messaging/testing'
 import { checkBus, type NatsOptions, NatsRefused, natsBus } from '@gantry/messaging-nats'
+import { connect as connectClient, DeliverPolicy, nanos } from 'nats'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest'
 import type { Engine, Faults } from './src/engine.ts'
 import { findDebianNats, findNats } from './src/find-nats.ts'
@@ -69,7 +70,7 @@ describe.each(distinct)('$description', ({ kind, description, start }) => {
       return given
     }
     /** Goes on after a failure, as the workers of the services do. */
-    const insist = async (call: () => Promise<void>) => {
+    const insist = async (call: () => Promise<unknown>) => {
       for (;;) {
         try {
           return await call()
@@ -99,6 +100,36 @@ describe.each(distinct)('$description', ({ kind, description, start }) => {
         `message ${large.id} on events.orders is larger than the 1048576`,
       )
       expect(await read(bus)).toEqual([1])
+    })
+
+    it('goes on where the message that it expects was purged', async () => {
+      const bus = open()
+      const after = await bus.publish(numbered(1, 2), { after: 0 })
+      const filter = { filter: 'events.orders' }
+      // JetStream does not answer as a responder would; it does what it is asked all the same.
+      await bus.request('$JS.API.STREAM.PURGE.GANTRY', filter, { timeoutMs: 2_000 }).catch(() => {})
+      expect(await bus.last(['events.>'])).toBeUndefined()
+      expect(await bus.publish(numbered(3, 2), { after })).toBe(after + 2)
+      expect(await read(bus)).toEqual([3, 4])
+    })
+
+    it('finds the last message, however many look at once and though one died while it looked', async () => {
+      const others = [open(), open(), open()]
+      await others[0]?.publish(numbered(1, 3))
+      const died = await connectClient({ servers: engine.url })
+      const { consumers } = await died.jetstreamManager()
+      await consumers.add('GANTRY', {
+        name: 'last-events',
+        deliver_subject: 'nobody.hears',
+        deliver_policy: DeliverPolicy.Last,
+        filter_subject: 'events.*',
+        inactive_threshold: nanos(2_000),
+      })
+      await died.close()
+      for (let round = 0; round < 10; round++) {
+        const found = await Promise.all(others.map(bus => bus.last(['events.*'])))
+        expect(found.map(message => message?.data)).toEqual([3, 3, 3])
+      }
     })
 
     it('refuses a subject that no stream stores', async () => {
@@ -315,6 +346,7 @@ describe.each(distinct)('$description', ({ kind, description, start }) => {
           bus.broadcast('hints.dropped', 1),
           bus.request('requests.double', 1, { timeoutMs: 60_000 }),
           bus.head(),
+          bus.last(['events.>']),
           bus.ping(),
           drained(bus.read({ subjects: ['events.>'], after: 0, live: false, signal })),
           drained(bus.consume({ consumer: 'shop', subjects: ['events.>'], signal })),

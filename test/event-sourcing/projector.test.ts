@@ -291,7 +291,7 @@ describe('the relay', () => {
       ...bus,
       async publish(messages) {
         if (away) throw new Error('the bus is away')
-        await bus.publish(messages)
+        return bus.publish(messages)
       },
     }
     relay(flaky)

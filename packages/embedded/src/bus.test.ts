@@ -144,6 +144,7 @@ describe('the bus in a SQLite file', () => {
     expect(read).toEqual([])
 
     await expect(bus.ping()).rejects.toBeInstanceOf(BusUnavailable)
+    await expect(bus.last(['>'])).rejects.toBeInstanceOf(BusUnavailable)
     await expect(bus.head()).rejects.toBeInstanceOf(BusUnavailable)
     await expect(publish('b')).rejects.toBeInstanceOf(BusUnavailable)
     await expect(bus.broadcast('hints.dropped', 1)).rejects.toBeInstanceOf(BusUnavailable)

@@ -1,5 +1,12 @@
 import { randomUUID } from 'node:crypto'
-import { type Bus, BusUnavailable, NoResponder, RequestFailed, RequestTimeout } from '@gantry/messaging'
+import {
+  type Bus,
+  BusUnavailable,
+  NoResponder,
+  Overtaken,
+  RequestFailed,
+  RequestTimeout,
+} from '@gantry/messaging'
 import { BROADCASTS_SCHEMA, broadcasts } from './bus/broadcasts.ts'
 import { CONSUMERS_SCHEMA, consumption } from './bus/consumption.ts'
 import { MESSAGES_SCHEMA, messageStream } from './bus/messages.ts'
@@ -72,7 +79,8 @@ export function sqliteBus(options: BusOptions): Bus {
   }
 
   return {
-    publish: list => answering(() => messages.publish(list)),
+    publish: (list, options) => answering(() => messages.publish(list, options)),
+    last: subjects => answering(async () => messages.last(subjects)),
     consume: options => iterating(consumers.consume(options)),
     read: options => iterating(messages.read(options)),
     head: () => answering(async () => messages.head()),
@@ -87,7 +95,9 @@ export function sqliteBus(options: BusOptions): Bus {
 
 /** Every failure that is not an answer means that the bus is away. */
 const failure = (error: unknown) =>
-  [BusUnavailable, NoResponder, RequestTimeout, RequestFailed].some(known => error instanceof known)
+  [BusUnavailable, NoResponder, Overtaken, RequestTimeout, RequestFailed].some(
+    known => error instanceof known,
+  )
     ? error
     : new BusUnavailable(error)
 

@@ -1,8 +1,9 @@
 import { setTimeout } from 'node:timers/promises'
-import type { Bus } from '@gantry/messaging'
+import type { Bus, StoredMessage } from '@gantry/messaging'
 import { broadcasts } from './broadcasts.ts'
 import { keepConnected } from './connection.ts'
 import { consumption } from './consume.ts'
+import { lastOn } from './last.ts'
 import { publishing } from './publish.ts'
 import { reader } from './read.ts'
 import { failureIn } from './reason.ts'
@@ -28,12 +29,26 @@ export function natsBus(options: NatsOptions): Bus {
   const { publish } = publishing(connection)
   const { broadcast, listen } = broadcasts(connection)
   const { request, respond, withdraw } = requests(connection)
-  const underWay = new Set<Promise<void>>()
+  const underWay = new Set<Promise<unknown>>()
 
   const head = async () => {
     const session = await connection.session()
     try {
       return (await session.jsm.streams.info(session.stream)).state.last_seq
+    } catch (error) {
+      throw failureIn(session, error)
+    }
+  }
+
+  const last: Bus['last'] = async subjects => {
+    const session = await connection.session()
+    let found: StoredMessage | undefined
+    try {
+      for (const subject of subjects) {
+        const message = await lastOn(session, subject)
+        if (message && message.sequence > (found?.sequence ?? 0)) found = message
+      }
+      return found
     } catch (error) {
       throw failureIn(session, error)
     }
@@ -50,13 +65,14 @@ export function natsBus(options: NatsOptions): Bus {
   let closed: Promise<void> | undefined
 
   return {
-    publish(messages) {
-      const publishing = publish(messages).finally(() => underWay.delete(publishing))
+    publish(messages, options) {
+      const publishing = publish(messages, options).finally(() => underWay.delete(publishing))
       underWay.add(publishing)
       return publishing
     },
     consume: consumers.consume,
     read,
+    last,
     head,
     broadcast,
     listen,

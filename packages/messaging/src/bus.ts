@@ -35,8 +35,14 @@ export interface Subjects {
  * Calls may throw BusUnavailable.
  */
 export interface Bus {
-  /** Stores the messages in order; durable as far as the bus is when it returns. The log can publish them again. */
-  publish(messages: readonly Message[]): Promise<void>
+  /**
+   * Stores the messages in order; durable as far as the bus is when it returns. The log can publish them again.
+   * With `after`, a sequence, the messages are stored only where no other publisher has stored a message after that
+   * one on the same subject: this is checked for the first message, and each of the others follows it.
+   * @returns the sequence of the last message; 0 when there is none
+   * @throws Overtaken when there is a message after `after`
+   */
+  publish(messages: readonly Message[], options?: { after?: number }): Promise<number>
   /**
    * Durable consumption in order, at least once. Consumers of the same name share one place in the stream, and only
    * one of them receives at a time; a new name begins at the beginning. Ends when the signal is aborted.
@@ -44,6 +50,8 @@ export interface Bus {
   consume(options: Subjects & { consumer: string }): AsyncIterable<Delivered>
   /** The stream from a place on (exclusive), then what comes; without `live` it ends at the end. */
   read(options: Subjects & { after: number; live: boolean }): AsyncIterable<StoredMessage>
+  /** The last message on any of the subjects, which lie within what the bus stores; undefined when there is none. */
+  last(subjects: readonly string[]): Promise<StoredMessage | undefined>
   /** Sequence of the last message; 0 when there is none. */
   head(): Promise<number>
   /**
@@ -66,6 +74,14 @@ export class BusUnavailable extends Error {
   constructor(cause: unknown) {
     super(`bus unavailable: ${cause instanceof Error ? cause.message : String(cause)}`, { cause })
     this.name = 'BusUnavailable'
+  }
+}
+
+/** Another publisher has stored messages on the same subject: nothing was stored that would come after those. */
+export class Overtaken extends Error {
+  constructor(subject: string, { after, end }: { after: number; end: number }) {
+    super(`another publisher has stored message ${end} on ${subject}, after ${after}`)
+    this.name = 'Overtaken'
   }
 }
 

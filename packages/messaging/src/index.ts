@@ -5,6 +5,7 @@ export {
   type Json,
   type Message,
   NoResponder,
+  Overtaken,
   RequestFailed,
   RequestTimeout,
   type StoredMessage,

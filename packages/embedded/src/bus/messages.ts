@@ -1,6 +1,6 @@
 import type { DatabaseSync } from 'node:sqlite'
 import { setImmediate } from 'node:timers/promises'
-import { type Bus, type Message, type StoredMessage, type Subjects, subjectMatches } from '@gantry/messaging'
+import { type Bus, Overtaken, type StoredMessage, type Subjects, subjectMatches } from '@gantry/messaging'
 import type { Changes } from '../changes.ts'
 import type { GroupCommit } from '../group-commit.ts'
 
@@ -13,6 +13,9 @@ export const MESSAGES_SCHEMA = `
     headers TEXT,
     stored_at TEXT NOT NULL
   ) STRICT`
+
+/** Older versions keep it up to date and do not need it, so it is no new format of the file. */
+const BY_SUBJECT = 'CREATE INDEX IF NOT EXISTS messages_by_subject ON messages (subject)'
 
 /** Messages read at a time. */
 const PAGE = 250
@@ -27,7 +30,8 @@ export interface MessageRow {
 }
 
 interface Messages {
-  publish(messages: readonly Message[]): Promise<void>
+  publish: Bus['publish']
+  last(subjects: readonly string[]): StoredMessage | undefined
   read(options: Parameters<Bus['read']>[0]): AsyncGenerator<StoredMessage>
   head(): number
   /** One page; empty at the end. */
@@ -44,23 +48,45 @@ interface MessagesOptions {
 
 /** The stream of messages. An id is known for ever, so that publishing it again changes nothing. */
 export function messageStream({ db, commits, changes, closing, now }: MessagesOptions): Messages {
+  db.exec(BY_SUBJECT)
   const insert = db.prepare(
     `INSERT INTO messages (id, subject, data, headers, stored_at) VALUES (?, ?, ?, ?, ?)
      ON CONFLICT (id) DO NOTHING`,
   )
-  const last = db.prepare('SELECT coalesce(max(sequence), 0) AS sequence FROM messages')
+  const end = db.prepare('SELECT coalesce(max(sequence), 0) AS sequence FROM messages')
   const page = db.prepare(`SELECT * FROM messages WHERE sequence > ? ORDER BY sequence LIMIT ${PAGE}`)
-  const head = () => Number(last.get()?.sequence)
+  const head = () => Number(end.get()?.sequence)
   const pageAfter = (sequence: number) => page.all(sequence) as unknown as MessageRow[]
 
-  const publish = async (messages: readonly Message[]) => {
+  const withId = db.prepare('SELECT sequence FROM messages WHERE id = ?')
+  const endOf = db.prepare('SELECT coalesce(max(sequence), 0) AS sequence FROM messages WHERE subject = ?')
+  const nextSubject = db.prepare('SELECT min(subject) AS subject FROM messages WHERE subject > ?')
+  const at = db.prepare('SELECT * FROM messages WHERE sequence = ?')
+
+  const last = (subjects: readonly string[]) => {
+    let sequence = 0
+    let subject = nextSubject.get('')?.subject
+    for (; typeof subject === 'string'; subject = nextSubject.get(subject)?.subject)
+      if (fallsUnder(subjects, subject)) sequence = Math.max(sequence, Number(endOf.get(subject)?.sequence))
+    return sequence === 0 ? undefined : toMessage(at.get(sequence) as unknown as MessageRow)
+  }
+
+  const requireEnd = (subject: string, after: number) => {
+    const end = Number(endOf.get(subject)?.sequence)
+    if (end > after) throw new Overtaken(subject, { after, end })
+  }
+
+  const publish: Bus['publish'] = async (messages, { after } = {}) => {
     const rows = messages.map(
       ({ id, subject, data, headers }) =>
         [id, subject, JSON.stringify(data), headers ? JSON.stringify(headers) : null] as const,
     )
-    await commits.run(() => {
+    const [first] = messages
+    return commits.run(() => {
+      if (first && after !== undefined) requireEnd(first.subject, after)
       const storedAt = now().toISOString()
       for (const row of rows) insert.run(...row, storedAt)
+      return Number(withId.get(messages.at(-1)?.id ?? '')?.sequence ?? 0)
     })
   }
 
@@ -82,7 +108,7 @@ export function messageStream({ db, commits, changes, closing, now }: MessagesOp
     }
   }
 
-  return { publish, read, head, pageAfter }
+  return { publish, last, read, head, pageAfter }
 }
 
 export const toMessage = ({

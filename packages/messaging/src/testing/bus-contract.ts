@@ -6,6 +6,7 @@ import {
   type Json,
   type Message,
   NoResponder,
+  Overtaken,
   RequestFailed,
   RequestTimeout,
   type StoredMessage,
@@ -146,6 +147,15 @@ export function busContract(name: string, open: () => Promise<OpenedBus>): void 
         expect(numbers(await read(bus, everything()))).toEqual([1, 2])
       })
 
+      it('tells the sequence of the last message of a call, also of one that it has already', async () => {
+        const messages = numbered(3)
+        const last = await bus.publish(messages)
+        expect(last).toBe((await read(bus, everything())).at(-1)?.sequence)
+        await bus.publish([message(4)])
+        expect(await bus.publish(messages)).toBe(last)
+        expect(await bus.publish([])).toBe(0)
+      })
+
       it('knows where its end is', async () => {
         const before = await bus.head()
         await bus.publish(numbered(3))
@@ -186,6 +196,83 @@ export function busContract(name: string, open: () => Promise<OpenedBus>): void 
         expect(await under('orders.PLACED', 'refunds.>')).toEqual([1, 3])
         expect(await under('orders.>', 'orders.PAID', '*.PAID')).toEqual([1, 2, 3, 4])
         expect(await under('invoices.>')).toEqual([])
+      })
+
+      it('gives the last message under the subjects, whole', async () => {
+        const under = (...subjects: string[]) =>
+          bus.last(subjects.map(subject => `events.${test}.${subject}`))
+        expect(await under('>')).toBeUndefined()
+        await bus.publish([
+          { ...message(1, 'orders.PLACED'), headers: { position: 'a' } },
+          { ...message(2, 'refunds.PAID'), headers: { position: 'b' } },
+          message(3, 'orders.lines.ADDED'),
+          message(4, 'invoices'),
+        ])
+        const [first, second, third, fourth] = await read(bus, everything())
+        expect(await under('>')).toStrictEqual(fourth)
+        expect(await under('orders.*')).toStrictEqual(first)
+        expect(await under('orders.>')).toStrictEqual(third)
+        expect(await under('orders.PLACED')).toStrictEqual(first)
+        expect(await under('*.PAID', 'orders.PLACED')).toStrictEqual(second)
+        expect(await under('orders.PLACED', 'refunds.*')).toStrictEqual(second)
+        expect(await under('orders.SENT', 'refunds.SENT')).toBeUndefined()
+
+        await bus.publish([message(5, 'orders.PLACED')])
+        expect(await under('orders.PLACED', 'refunds.*')).toMatchObject({ data: { number: 5 } })
+        expect(await (await connect()).last(everything())).toMatchObject({ data: { number: 5 } })
+      })
+
+      describe('after a place', () => {
+        it('stores what nobody else has gone ahead of, over any connection and in any number', async () => {
+          const messages = Array.from({ length: 700 }, (_, index) =>
+            message(index + 1, index % 7 === 0 ? 'refunds.PAID' : 'orders.PLACED'),
+          )
+          let after = await bus.publish(messages.slice(0, 2), { after: 0 })
+          after = await bus.publish(messages.slice(2, 650), { after })
+          const restarted = await connect()
+          after = (await restarted.last(everything()))?.sequence ?? 0
+          expect(await restarted.publish(messages.slice(650), { after })).toBeGreaterThan(after)
+          expect(numbers(await read(bus, everything()))).toEqual(messages.map((_, index) => index + 1))
+        })
+
+        it('refuses all of a call when another has stored a message on the subject of the first', async () => {
+          const other = await connect()
+          const after = await bus.publish([message(1)], { after: 0 })
+          await other.publish([message(2)], { after })
+          for (const from of [bus, other, await connect()]) {
+            const publishing = from.publish([message(8), message(9, 'refunds.PAID')], { after })
+            await expect(publishing).rejects.toBeInstanceOf(Overtaken)
+          }
+          await expect(bus.publish([message(9)], { after: 0 })).rejects.toBeInstanceOf(Overtaken)
+          expect(numbers(await read(bus, everything()))).toEqual([1, 2])
+
+          const last = await bus.last(everything())
+          await bus.publish([message(3)], { after: last?.sequence ?? 0 })
+          expect(numbers(await read(bus, everything()))).toEqual([1, 2, 3])
+        })
+
+        it('takes no offence at what others store on other subjects, or before it', async () => {
+          const other = await connect()
+          const after = await bus.publish([message(1)], { after: 0 })
+          await other.publish([message(2, 'refunds.PAID')])
+          await bus.publish([message(3), message(4)], { after })
+          await bus.publish([message(5, 'refunds.PAID')], {
+            after: (await bus.last(everything()))?.sequence ?? 0,
+          })
+          expect(numbers(await read(bus, everything()))).toEqual([1, 2, 3, 4, 5])
+        })
+
+        it('stores in order what two publish at the same time, or refuses it', async () => {
+          const messages = numbered(300)
+          const publishers = [bus, await connect()]
+          const outcomes = await Promise.allSettled(
+            publishers.map(from => from.publish(messages, { after: 0 })),
+          )
+          for (const outcome of outcomes)
+            if (outcome.status === 'rejected') expect(outcome.reason).toBeInstanceOf(Overtaken)
+          const stored = numbers(await read(bus, everything()))
+          expect(stored).toEqual(stored.map((_, index) => index + 1))
+        })
       })
 
       it('reads thousands of messages', async () => {
