@@ -11,15 +11,29 @@ export interface Log {
 export interface Worker {
   /** Asks it to stop and waits until it has. */
   stop(): Promise<void>
+  /** What it waits for before its service may answer; undefined when there is nothing. */
+  readonly waitsFor?: string | undefined
+}
+
+/** A state that no restart changes. The message names what an operator has to do. */
+export class OperatorNeeded extends Error {
+  constructor(message: string) {
+    super(message)
+    this.name = 'OperatorNeeded'
+  }
 }
 
 const FIRST_PAUSE_MS = 100
 const LONGEST_PAUSE_MS = 5_000
 
-/** Runs a task until it is stopped; a failure is logged and the task starts again after a growing pause. */
+/**
+ * Runs a task until it is stopped. A failure is logged, and the task starts again after a growing pause; after
+ * OperatorNeeded it does not.
+ */
 export function supervise(name: string, log: Log, task: (signal: AbortSignal) => Promise<void>): Worker {
   const controller = new AbortController()
   const { signal } = controller
+  let waitsFor: string | undefined
   const running = (async () => {
     let pause = FIRST_PAUSE_MS
     while (!signal.aborted) {
@@ -28,6 +42,10 @@ export function supervise(name: string, log: Log, task: (signal: AbortSignal) =>
         await task(signal)
       } catch (error) {
         if (signal.aborted) return
+        if (error instanceof OperatorNeeded) {
+          waitsFor = `an operator: ${error.message}`
+          return log.error({ worker: name }, `has stopped and waits for ${waitsFor}`)
+        }
         if (error instanceof LeaseLost) log.info({ worker: name }, 'lost its lease, waits for it')
         else log.error({ worker: name, err: error }, 'failed, starts again from its checkpoint')
       }
@@ -37,6 +55,9 @@ export function supervise(name: string, log: Log, task: (signal: AbortSignal) =>
     }
   })()
   return {
+    get waitsFor() {
+      return waitsFor
+    },
     async stop() {
       controller.abort()
       await running
@@ -53,40 +74,51 @@ export interface LeaseOptions {
   signal: AbortSignal
 }
 
+/** To be called right before an effect. @throws LeaseLost when another may hold the lease by now */
+export type ConfirmLease = () => void
+
 /**
  * Waits for the lease, runs the task while it is held, and gives it up. The task's signal is aborted when the lease
- * is lost; what it writes must be fenced by the lease's token all the same, since a paused process hears of it late.
+ * is lost. A process that was paused learns that late: `confirm` compares the time since the last renewal, so that it
+ * also throws before any timer has run. What the task writes must still be fenced, since the process can be paused
+ * between `confirm` and the write.
  */
 export async function underLease(
   { leases, name, holder, signal, ttlMs = 5_000 }: LeaseOptions,
-  task: (lease: Lease, signal: AbortSignal) => Promise<void>,
+  task: (lease: Lease, signal: AbortSignal, confirm: ConfirmLease) => Promise<void>,
 ): Promise<void> {
   const pause = () => setTimeout(ttlMs / 5, undefined, { signal }).catch(() => {})
   let lease: Lease | undefined
+  // The store counts from its answer, which is later.
+  let renewedAt = performance.now()
   while (!lease) {
     if (signal.aborted) return
+    renewedAt = performance.now()
     lease = await leases.acquire(name, holder, ttlMs)
     if (!lease) await pause()
   }
   const held = lease
   const lost = new AbortController()
   const done = new AbortController()
+  const confirm = () => {
+    if (lost.signal.aborted || performance.now() - renewedAt > ttlMs) throw new LeaseLost(name)
+  }
   const renewing = (async () => {
-    let renewedAt = performance.now()
     while (!done.signal.aborted) {
       await setTimeout(ttlMs / 3, undefined, { signal: done.signal }).catch(() => {})
       if (done.signal.aborted) return
+      const askedAt = performance.now()
       try {
         const renewed = await leases.acquire(name, holder, ttlMs)
         if (renewed?.token !== held.token) return lost.abort(new LeaseLost(name))
-        renewedAt = performance.now()
+        renewedAt = askedAt
       } catch {
         if (performance.now() - renewedAt > ttlMs) return lost.abort(new LeaseLost(name))
       }
     }
   })()
   try {
-    await task(held, AbortSignal.any([signal, lost.signal]))
+    await task(held, AbortSignal.any([signal, lost.signal]), confirm)
     if (lost.signal.aborted) throw new LeaseLost(name)
   } finally {
     done.abort()

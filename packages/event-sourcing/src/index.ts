@@ -32,7 +32,15 @@ export {
   WrongExpectedRevision,
 } from './event-store.ts'
 export { pastQuarantine, type Snapshot, StreamQuarantined } from './fold.ts'
-export { type LeaseOptions, type Log, supervise, underLease, type Worker } from './follower.ts'
+export {
+  type ConfirmLease,
+  type LeaseOptions,
+  type Log,
+  OperatorNeeded,
+  supervise,
+  underLease,
+  type Worker,
+} from './follower.ts'
 export { nameUuids } from './name-uuid.ts'
 export { type Conditional, requireRevision } from './precondition.ts'
 export { type AggregateProjection, type Project, type Projection, projectionOfEach } from './projection.ts'

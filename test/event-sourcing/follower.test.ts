@@ -1,0 +1,89 @@
+import { type ConfirmLease, type Log, OperatorNeeded, supervise, underLease } from '@gantry/event-sourcing'
+import { type Lease, LeaseLost, type Leases } from '@gantry/read-models'
+import { expect, onTestFinished, test, vi } from 'vitest'
+
+const TTL_MS = 200
+
+/** Leases that are always given, and renewed as long as `renews` resolves. */
+const leasing = (renews: () => Promise<void>): Leases => {
+  let given: Lease | undefined
+  return {
+    async acquire(name, holder) {
+      if (given) await renews()
+      given = { name, holder, token: 1 }
+      return given
+    },
+    async release() {},
+  }
+}
+const holding = (leases: Leases, task: (confirm: ConfirmLease) => Promise<void>) => {
+  const { signal } = new AbortController()
+  const options = { leases, name: 'test', holder: 'one', signal, ttlMs: TTL_MS }
+  return underLease(options, (_lease, _held, confirm) => task(confirm))
+}
+/** Stops the whole process for a while, timers included. */
+const freeze = (ms: number) => Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, ms)
+const elapsed = async (ms: number) => {
+  const since = performance.now()
+  await vi.waitFor(() => expect(performance.now() - since).toBeGreaterThan(ms), { interval: 5 })
+}
+
+test('a lease that is renewed is confirmed for as long as it takes', async () => {
+  await holding(
+    leasing(async () => {}),
+    async confirm => {
+      await elapsed(3 * TTL_MS)
+      confirm()
+    },
+  )
+})
+
+test('a lease is not confirmed after a pause of the process, before any timer has run', async () => {
+  const ending = holding(
+    leasing(async () => {}),
+    async confirm => {
+      confirm()
+      freeze(TTL_MS + 50)
+      confirm()
+    },
+  )
+  await expect(ending).rejects.toBeInstanceOf(LeaseLost)
+})
+
+test('a lease is not confirmed while the store does not answer whether it still runs', async () => {
+  const answer = Promise.withResolvers<void>()
+  onTestFinished(() => answer.resolve())
+  const refused = Promise.withResolvers<unknown>()
+  const ending = holding(
+    leasing(() => answer.promise),
+    async confirm => {
+      await elapsed(TTL_MS + 50)
+      try {
+        confirm()
+      } catch (error) {
+        refused.resolve(error)
+      }
+    },
+  )
+  expect(await refused.promise).toBeInstanceOf(LeaseLost)
+  answer.resolve()
+  await ending
+})
+
+test('a worker that needs an operator is not started again, and says so once', async () => {
+  const lines: string[] = []
+  const note = (_: object, line: string) => void lines.push(line)
+  const log: Log = { info: note, warn: note, error: note }
+  let starts = 0
+  const worker = supervise('test', log, async () => {
+    starts++
+    throw new OperatorNeeded('read the manual')
+  })
+  await vi.waitFor(() => expect(worker.waitsFor).toBe('an operator: read the manual'))
+  await elapsed(300)
+  expect({ starts, lines }).toEqual({
+    starts: 1,
+    lines: ['has stopped and waits for an operator: read the manual'],
+  })
+  await worker.stop()
+})
