@@ -264,8 +264,24 @@ describe.skipIf(!usable)('On a NATS with TLS and a user for each service', () =>
       )
     })
 
+    test.each(['catalog', 'identity', 'media'])('%s finds its own last event, and no other', async user => {
+      const { bus, said } = await connect(user)
+      const own = await bus.last([`events.${user}.*`])
+      expect(own?.subject).toMatch(new RegExp(`^events\\.${user}\\.`))
+      for (const subject of [
+        'events.notifier.*',
+        'events.>',
+        `events.${user === 'media' ? 'catalog' : 'media'}.*`,
+      ])
+        await expect(bus.last([subject])).rejects.toThrow(/ermissions Violation/i)
+      expect(said.join('\n')).not.toContain(`last-events-${user}`)
+    })
+
     test('may what is its own, so that it is permissions that refuse the rest', async () => {
       const { bus } = await connect('notifier')
+      expect((await bus.last(['events.notifier.*', 'events.platform.*']))?.headers).toHaveProperty(
+        'log-position',
+      )
       expect(await readFirst(bus, 'events.catalog.*')).toMatch(/^events\.catalog\./)
     })
 

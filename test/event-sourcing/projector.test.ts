@@ -2,17 +2,15 @@ import { randomUUID } from 'node:crypto'
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { sqliteBus, sqliteEventStore, sqliteReadModels } from '@gantry/embedded'
+import { sqliteEventStore, sqliteReadModels } from '@gantry/embedded'
 import {
   aggregate,
   type EventStore,
-  type Fact,
   type Log,
   type Project,
   projectorKey,
   requestRebuild,
   startProjector,
-  startRelay,
   type Worker,
 } from '@gantry/event-sourcing'
 import {
@@ -22,7 +20,6 @@ import {
   counterDecider,
   storyMetadata,
 } from '@gantry/event-sourcing/testing'
-import type { Bus } from '@gantry/messaging'
 import { defineCollection, type ReadModels } from '@gantry/read-models'
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
 
@@ -49,19 +46,17 @@ const log: Log = { info() {}, warn() {}, error() {} }
 let folder: string
 let eventStore: EventStore
 let readModels: ReadModels
-let bus: Bus
 let workers: Worker[]
 
 beforeEach(async () => {
   folder = await mkdtemp(join(tmpdir(), 'gantry-projector-'))
   eventStore = sqliteEventStore({ path: join(folder, 'events.db') })
   readModels = sqliteReadModels({ path: join(folder, 'read-models.db') })
-  bus = sqliteBus({ path: join(folder, 'messages.db') })
   workers = []
 })
 afterEach(async () => {
   await Promise.all(workers.map(worker => worker.stop()))
-  await Promise.all([eventStore.close(), readModels.close(), bus.close()])
+  await Promise.all([eventStore.close(), readModels.close()])
   await rm(folder, { recursive: true })
 })
 
@@ -236,70 +231,5 @@ describe('the projector', () => {
     expect([await old.reached(head, 10_000), await rebuilt.reached(head, 10_000)]).toEqual([true, true])
     expect(await documents()).toEqual([{ id: 'a', count: 3, revision: 1 }])
     expect(await readModels.collection(newer).get('a')).toMatchObject({ doc: { id: 'a', count: 3 } })
-  })
-})
-
-describe('the relay', () => {
-  const relay = (over: Bus = bus) => {
-    const started = startRelay({
-      name: 'test.relay',
-      eventStore,
-      readModels,
-      bus: over,
-      streamPrefixes: ['counter-'],
-      publicEvents: ({ id, type, data }: Fact) =>
-        type === 'Counted' ? [{ id, subject: 'events.test.COUNTED', data }] : [],
-      holder: 'one',
-      log,
-    })
-    workers.push(started)
-    return started
-  }
-  const published = async () => {
-    const seen: unknown[] = []
-    const { signal } = new AbortController()
-    for await (const { data } of bus.read({ after: 0, live: false, subjects: ['events.>'], signal }))
-      seen.push(data)
-    return seen
-  }
-
-  test('brings facts to the bus once and in order, whoever wrote them', async () => {
-    for (const by of [1, 2, 3]) await counter().execute('a', count(by))
-    await counter().execute('a', close())
-    relay()
-    await vi.waitFor(async () => expect(await published()).toEqual([{ by: 1 }, { by: 2 }, { by: 3 }]), {
-      timeout: 5_000,
-    })
-  })
-
-  test('goes on from its checkpoint, and what it publishes twice arrives once', async () => {
-    await counter().execute('a', count(1))
-    const first = relay()
-    await vi.waitFor(async () => expect(await published()).toEqual([{ by: 1 }]), { timeout: 5_000 })
-    await first.stop()
-    await readModels.checkpoints.clear('test.relay')
-    await counter().execute('a', count(2))
-    relay()
-    await vi.waitFor(async () => expect(await published()).toEqual([{ by: 1 }, { by: 2 }]), {
-      timeout: 5_000,
-    })
-  })
-
-  test('loses nothing while the bus is away', async () => {
-    let away = true
-    const flaky: Bus = {
-      ...bus,
-      async publish(messages) {
-        if (away) throw new Error('the bus is away')
-        return bus.publish(messages)
-      },
-    }
-    relay(flaky)
-    for (const by of [1, 2]) await counter().execute('a', count(by))
-    expect(await published()).toEqual([])
-    away = false
-    await vi.waitFor(async () => expect(await published()).toEqual([{ by: 1 }, { by: 2 }]), {
-      timeout: 10_000,
-    })
   })
 })

@@ -53,7 +53,7 @@ export {
 } from './projector.ts'
 export { type HeldStream, heldStreams, listHeld, requestRetry } from './quarantine.ts'
 export { type ReactorOptions, startReactor } from './reactor.ts'
-export { type RelayOptions, startRelay } from './relay.ts'
+export { LOG_POSITION, type RelayOptions, startRelay } from './relay.ts'
 export { type Reservation, type ReservationOptions, reservation } from './reservation.ts'
 export { type EventSchemas, type Upcaster, upcast } from './schema.ts'
 export { streamCategory, streamId, streamName } from './stream-name.ts'

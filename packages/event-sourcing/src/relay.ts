@@ -1,8 +1,9 @@
-import type { Bus, Message } from '@gantry/messaging'
+import { setTimeout } from 'node:timers/promises'
+import type { Bus, Message, StoredMessage } from '@gantry/messaging'
 import type { ReadModels } from '@gantry/read-models'
-import { type Fact, type Position, START } from './event.ts'
+import { type Fact, type Position, type RecordedEvent, START } from './event.ts'
 import type { EventStore } from './event-store.ts'
-import { type Log, supervise, underLease, type Worker } from './follower.ts'
+import { type Log, OperatorNeeded, supervise, underLease, type Worker } from './follower.ts'
 
 export interface RelayOptions {
   /** Names the checkpoint and the lease, e.g. catalog.relay. */
@@ -13,37 +14,102 @@ export interface RelayOptions {
   streamPrefixes: string[]
   /** What a fact looks like to other services; none for a fact that stays inside. */
   publicEvents(event: Fact): Message[]
+  /** What public events fall under. Only this relay publishes there. */
+  subjects: readonly string[]
   holder: string
   log: Log
 }
 
+/** Header of a published message: position of its fact in the log. Messages of a fact have the same. */
+export const LOG_POSITION = 'log-position'
+
 const BATCH = 500
+/** How long a log may seem to end before the last message: another node may have to learn that it leads. */
+const BEHIND_MS = 3_000
+const LOOK_MS = 100
 
 /**
  * The only way from the log to the bus: publishes in log order with the event's id, waits for the acknowledgement,
- * then saves how far it came. A crash publishes again; the bus and its consumers know the id.
+ * then saves how far it came. At each start it goes on after the last message that the bus has from it, so that a
+ * checkpoint that is older, or lost, puts no old message after a newer one. Another holder's messages stop it.
  */
 export function startRelay(options: RelayOptions): Worker {
-  const { name, eventStore, readModels, bus, streamPrefixes, publicEvents, holder, log } = options
+  const { name, eventStore, readModels, bus, streamPrefixes, subjects, holder, log } = options
   const { checkpoints, leases } = readModels
+  let looked = false
+  const lastMessage = async (signal: AbortSignal) => {
+    const last = await bus.last(subjects)
+    await requireInLog(last, eventStore, signal)
+    looked = true
+    return last
+  }
 
-  return supervise(name, log, signal =>
-    underLease({ leases, name, holder, signal }, async (lease, held) => {
+  const worker = supervise(name, log, async signal => {
+    // In every process, before its service appends: new facts after the end of an older log would hide that it is older.
+    await lastMessage(signal)
+    await underLease({ leases, name, holder, signal }, async (lease, held, confirm) => {
       const after = (await checkpoints.get(name)) ?? START
+      const last = await lastMessage(held)
+      const untold = messagesAfter(last, options)
+      let sequence = last?.sequence ?? 0
       let saved = after
       let messages: Message[] = []
       const flush = async (position: Position) => {
-        if (messages.length > 0) await bus.publish(messages)
+        if (messages.length > 0) {
+          confirm()
+          sequence = Math.max(sequence, await bus.publish(messages, { after: sequence }))
+        }
         messages = []
         if (position > saved) await checkpoints.save(name, position, lease)
         saved = position > saved ? position : saved
       }
       for await (const item of eventStore.subscribe({ after, streamPrefixes, signal: held })) {
         if (item.kind === 'event') {
-          messages.push(...publicEvents(item.event))
+          messages.push(...untold(item.event))
           if (messages.length >= BATCH) await flush(item.event.position)
         } else await flush(item.position)
       }
-    }),
-  )
+    })
+  })
+  return {
+    get waitsFor() {
+      return worker.waitsFor ?? (looked ? undefined : 'its last message on the bus')
+    },
+    stop: () => worker.stop(),
+  }
+}
+
+const positionOf = (message: StoredMessage | undefined): Position => message?.headers?.[LOG_POSITION] ?? START
+
+/** What an event has to be told after the last message. A message from before positions rules nothing out. */
+function messagesAfter(
+  last: StoredMessage | undefined,
+  { publicEvents }: Pick<RelayOptions, 'publicEvents'>,
+): (event: RecordedEvent) => Message[] {
+  const reached = positionOf(last)
+  return event => {
+    const { position } = event
+    if (position < reached) return []
+    const messages = publicEvents(event).map(message => ({
+      ...message,
+      headers: { ...message.headers, [LOG_POSITION]: position },
+    }))
+    // A process may have died between two messages of a fact.
+    return position > reached ? messages : messages.slice(messages.findIndex(({ id }) => id === last?.id) + 1)
+  }
+}
+
+/** @throws OperatorNeeded when the last message is about a fact after the end of the log: that is an older copy */
+async function requireInLog(last: StoredMessage | undefined, eventStore: EventStore, signal: AbortSignal) {
+  const position = positionOf(last)
+  const deadline = performance.now() + BEHIND_MS
+  while ((await eventStore.head()) < position) {
+    if (signal.aborted) return
+    if (performance.now() > deadline)
+      throw new OperatorNeeded(
+        `the log ends before message ${last?.sequence} of the bus (${last?.subject}), so it was restored from a ` +
+          'backup: follow "Restoring the log" in docs/operations.md',
+      )
+    await setTimeout(LOOK_MS, undefined, { signal }).catch(() => {})
+  }
 }

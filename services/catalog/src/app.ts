@@ -76,6 +76,7 @@ export function catalogService(given: Dependencies, settings: CatalogSettings): 
   }
 
   let projector: Projector | undefined
+  let relay: Worker | undefined
   let searchable: Promise<number> | undefined
   const workers: Worker[] = []
   const unsubscribe: (() => void)[] = []
@@ -112,9 +113,17 @@ export function catalogService(given: Dependencies, settings: CatalogSettings): 
         .collection(apis)
         .count({ text: ['a'] })
         .catch(() => 0)
+      relay = startRelay({
+        ...common,
+        bus,
+        name: 'catalog.relay',
+        streamPrefixes: ['api-'],
+        publicEvents,
+        subjects: [subjects.events('catalog', '*')],
+      })
       workers.push(
         startDeploymentTimeouts({ ...common, api, timeoutMs: settings.DEPLOYMENT_TIMEOUT, now, newId }),
-        startRelay({ ...common, bus, name: 'catalog.relay', streamPrefixes: ['api-'], publicEvents }),
+        relay,
         ...Object.entries(reactsTo).map(([consumer, subject]) =>
           startReactor({ bus, log, consumer, subjects: [subject], react }),
         ),
@@ -130,7 +139,7 @@ export function catalogService(given: Dependencies, settings: CatalogSettings): 
         }),
       )
     },
-    waitingFor: () => (projector?.caughtUp ? undefined : 'the read models of catalog'),
+    waitingFor: () => relay?.waitsFor ?? (projector?.caughtUp ? undefined : 'the read models of catalog'),
     async stop() {
       for (const stop of unsubscribe) stop()
       await searchable

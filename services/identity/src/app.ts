@@ -218,6 +218,7 @@ export function identityService(given: Dependencies, settings: ServiceSettings):
   })
 
   let projector: Projector | undefined
+  let relay: Worker | undefined
   let auditor: Projector | undefined
   const workers: Worker[] = []
   const unsubscribe: (() => void)[] = []
@@ -258,10 +259,15 @@ export function identityService(given: Dependencies, settings: ServiceSettings):
       })
       workers.push(projector, auditor)
       if (only === 'projectors') return
-      workers.push(
-        rotation.start(),
-        startRelay({ ...common, bus, name: 'identity.relay', streamPrefixes: ['user-'], publicEvents }),
-      )
+      relay = startRelay({
+        ...common,
+        bus,
+        name: 'identity.relay',
+        streamPrefixes: ['user-'],
+        publicEvents,
+        subjects: [subjects.events('identity', '*')],
+      })
+      workers.push(rotation.start(), relay)
       unsubscribe.push(
         bus.respond(subjects.authenticate, async question => {
           const asked = Question.safeParse(question)
@@ -274,6 +280,7 @@ export function identityService(given: Dependencies, settings: ServiceSettings):
       )
     },
     waitingFor() {
+      if (relay?.waitsFor) return relay.waitsFor
       if (!projector?.caughtUp) return 'the read models of identity'
       return rotation.ready ? undefined : 'the signing keys'
     },

@@ -59,6 +59,7 @@ export function mediaService(given: Dependencies & { blobs: BlobStore }, _settin
   }
 
   let projector: Projector | undefined
+  let relay: Worker | undefined
   const workers: Worker[] = []
   const unsubscribe: (() => void)[] = []
 
@@ -87,8 +88,16 @@ export function mediaService(given: Dependencies & { blobs: BlobStore }, _settin
       })
       workers.push(projector)
       if (only === 'projectors') return
+      relay = startRelay({
+        ...common,
+        bus,
+        name: 'media.relay',
+        streamPrefixes: ['image-'],
+        publicEvents,
+        subjects: [subjects.events('media', '*')],
+      })
       workers.push(
-        startRelay({ ...common, bus, name: 'media.relay', streamPrefixes: ['image-'], publicEvents }),
+        relay,
         startReactor({ bus, log, consumer: 'media', subjects: reactsTo, react }),
         startSweeper({ ...common, name: 'media.sweeper', bytes, now }),
       )
@@ -99,7 +108,7 @@ export function mediaService(given: Dependencies & { blobs: BlobStore }, _settin
         }),
       )
     },
-    waitingFor: () => (projector?.caughtUp ? undefined : 'the read models of media'),
+    waitingFor: () => relay?.waitsFor ?? (projector?.caughtUp ? undefined : 'the read models of media'),
     async stop() {
       for (const stop of unsubscribe) stop()
       await Promise.all(workers.map(worker => worker.stop()))

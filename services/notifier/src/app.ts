@@ -1,5 +1,6 @@
 import { setMaxListeners } from 'node:events'
 import { setTimeout as pause } from 'node:timers/promises'
+import { subjects } from '@gantry/contracts'
 import {
   aggregate,
   type CommandMetadata,
@@ -198,6 +199,7 @@ export function notifierService(
 
   const stopping = new AbortController()
   let projector: Projector | undefined
+  let relay: Worker | undefined
   let reactor: Worker | undefined
   let recoverer: Worker | undefined
   const followers: Worker[] = []
@@ -224,7 +226,15 @@ export function notifierService(
       followers.push(projecting)
       if (only === 'projectors') return
       const streamPrefixes = ['webhook-', 'platformevent-', 'delivery-', 'recovery-']
-      followers.push(startRelay({ ...common, bus, name: 'notifier.relay', streamPrefixes, publicEvents }))
+      relay = startRelay({
+        ...common,
+        bus,
+        name: 'notifier.relay',
+        streamPrefixes,
+        publicEvents,
+        subjects: [subjects.events('notifier', '*'), subjects.events('platform', '*')],
+      })
+      followers.push(relay)
       dispatch.start()
       recoverer = startRecoverer({
         recovery,
@@ -258,7 +268,7 @@ export function notifierService(
         },
       })
     },
-    waitingFor: () => (projector?.caughtUp ? undefined : 'the read models of notifier'),
+    waitingFor: () => relay?.waitsFor ?? (projector?.caughtUp ? undefined : 'the read models of notifier'),
     async stop() {
       stopping.abort()
       await Promise.all([reactor?.stop(), recoverer?.stop()])

@@ -2,3 +2,4 @@ export { type CounterCommand, type CounterEvent, type CounterState, counterDecid
 export { story, storyMetadata } from './decider-story.ts'
 export { eventStoreContract, type OpenedEventStore } from './event-store-contract.ts'
 export { type InMemoryLog, inMemoryLog } from './in-memory-event-store.ts'
+export { type RelayEngines, relayContract } from './relay-contract.ts'

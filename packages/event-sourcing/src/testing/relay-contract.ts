@@ -1,0 +1,255 @@
+import { randomUUID } from 'node:crypto'
+import { setTimeout } from 'node:timers/promises'
+import type { Bus, Message, StoredMessage } from '@gantry/messaging'
+import type { ReadModels } from '@gantry/read-models'
+import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
+import type { Fact } from '../event.ts'
+import type { EventStore } from '../event-store.ts'
+import type { Log, Worker } from '../follower.ts'
+import { LOG_POSITION, type RelayOptions, startRelay } from '../relay.ts'
+import { storyMetadata } from './decider-story.ts'
+
+/** What relays work on. The bus may carry other messages, now and before; the rest is new. */
+export interface RelayEngines {
+  eventStore: EventStore
+  /** Another log, with nothing in it. */
+  otherLog: EventStore
+  readModels: ReadModels
+  bus: Bus
+  /** Resolves when the bus takes a message that it has had for one that is new, if it ever does. */
+  forgetIds(): Promise<void>
+  close(): Promise<void>
+}
+
+/** What the relay guarantees over a bus, whatever happens to its checkpoint and its lease. */
+export function relayContract(name: string, open: () => Promise<RelayEngines>): void {
+  describe(`the relay over ${name}`, { timeout: 60_000 }, () => {
+    let engines: RelayEngines
+    let bus: Bus
+    let workers: Worker[]
+    let errors: { details: object; line: string }[]
+    /** A part of subjects that no other test uses. */
+    let part: string
+    const log: Log = { info() {}, warn() {}, error: (details, line) => void errors.push({ details, line }) }
+
+    beforeEach(async () => {
+      engines = await open()
+      bus = engines.bus
+      workers = []
+      errors = []
+      part = `test${randomUUID().slice(0, 8)}`
+    })
+    afterEach(async () => {
+      await Promise.all(workers.map(worker => worker.stop()))
+      await engines.close()
+    })
+
+    /** Appends a fact for each number, each to a stream of its own. */
+    const append = async (...numbers: number[]) => {
+      for (const number of numbers) await appendTo(engines.eventStore, number)
+    }
+    const appendTo = (eventStore: EventStore, number: number, category = 'counter') => {
+      const { actor, requestId, now: at } = storyMetadata
+      const metadata = { actor, requestId, at }
+      const fact = { id: randomUUID(), type: 'Counted', data: { number }, metadata }
+      return eventStore.append(`${category}-${randomUUID()}`, [fact], -1)
+    }
+    /** Odd and even numbers have different subjects. */
+    const messageOf = ({ id, data }: Pick<Fact, 'id' | 'data'>): Message => ({
+      id,
+      subject: `events.${part}.${Number(data.number) % 2 === 0 ? 'EVEN' : 'ODD'}`,
+      data: data.number ?? null,
+    })
+    const start = (options: Partial<RelayOptions> = {}) => {
+      const started = startRelay({
+        name: 'test.relay',
+        eventStore: engines.eventStore,
+        readModels: engines.readModels,
+        bus,
+        streamPrefixes: ['counter-'],
+        publicEvents: fact => [messageOf(fact)],
+        subjects: [`events.${part}.*`],
+        holder: randomUUID(),
+        log,
+        ...options,
+      })
+      workers.push(started)
+      return started
+    }
+    const stored = async () => {
+      const messages: StoredMessage[] = []
+      const { signal } = new AbortController()
+      const options = { after: 0, live: false, subjects: [`events.${part}.>`], signal }
+      for await (const message of bus.read(options)) messages.push(message)
+      return messages
+    }
+    const published = async () => (await stored()).map(({ data }) => data)
+    /** Waits for a message; what comes before it must have been published by then. */
+    const reaches = (number: number) =>
+      vi.waitFor(async () => expect((await published()).at(-1)).toBe(number), {
+        timeout: 20_000,
+        interval: 20,
+      })
+    const loseCheckpoint = () => engines.readModels.checkpoints.clear('test.relay')
+    /** As when the holder was paused for longer than its lease: it does not know yet. */
+    const takeLease = async (holder: string) => {
+      const lost = await engines.readModels.leases.acquire('test.relay', holder, 5_000)
+      if (lost) await engines.readModels.leases.release(lost)
+    }
+
+    test('publishes facts once, in the order of the log, each with its position', async () => {
+      await append(1, 2, 3)
+      start()
+      await append(4)
+      await reaches(4)
+      expect(await published()).toEqual([1, 2, 3, 4])
+      const positions = (await stored()).map(({ headers }) => headers?.[LOG_POSITION] ?? '')
+      expect(positions).toEqual([...new Set(positions)].sort())
+      expect(positions.at(-1)).toBe(await engines.eventStore.head())
+    })
+
+    test('that lost its checkpoint goes on after the last message, however long ago that was', async () => {
+      await append(1, 2, 3)
+      const before = start()
+      await reaches(3)
+      await before.stop()
+      await loseCheckpoint()
+      await engines.forgetIds()
+      await append(4, 5)
+      start()
+      await reaches(5)
+      expect(await published()).toEqual([1, 2, 3, 4, 5])
+    })
+
+    test('goes on between two messages of a fact', async () => {
+      const publicEvents = ({ id, data }: Fact) =>
+        [1, 2, 3].map(n => messageOf({ id: `${id}-${n}`, data: { number: Number(data.number) * 10 + n } }))
+      await append(1, 2)
+      const dying: Bus = {
+        ...bus,
+        async publish(messages, options) {
+          await bus.publish(messages.slice(0, 5), options)
+          throw new Error('the process died')
+        },
+      }
+      const before = start({ publicEvents, bus: dying })
+      await reaches(22)
+      await before.stop()
+      await engines.forgetIds()
+      await append(3)
+      start({ publicEvents })
+      await reaches(33)
+      expect(await published()).toEqual([11, 12, 13, 21, 22, 23, 31, 32, 33])
+    })
+
+    test('goes on from its checkpoint where the last message is from before positions', async () => {
+      const { position } = await appendTo(engines.eventStore, 1)
+      await bus.publish([messageOf({ id: randomUUID(), data: { number: 1 } })])
+      await engines.readModels.checkpoints.save('test.relay', position)
+      await append(2)
+      start()
+      await reaches(2)
+      expect(await published()).toEqual([1, 2])
+    })
+
+    test('goes on after its own last message, not after that of another service', async () => {
+      await append(1)
+      const before = start()
+      await reaches(1)
+      await before.stop()
+      await loseCheckpoint()
+      await engines.forgetIds()
+      await append(2)
+      await appendTo(engines.eventStore, 9, 'other')
+      const name = 'other.relay'
+      const other = { name, streamPrefixes: ['other-'], subjects: [`events.${part}.other.*`] }
+      const publicEvents = (fact: Fact) => [{ ...messageOf(fact), subject: `events.${part}.other.COUNTED` }]
+      start({ ...other, publicEvents })
+      await reaches(9)
+      start()
+      await reaches(2)
+      expect(await published()).toEqual([1, 9, 2])
+    })
+
+    test('that was paused while it published harms nothing when it goes on after another took over', async () => {
+      const entered = Promise.withResolvers<void>()
+      const gate = Promise.withResolvers<void>()
+      const ended = Promise.withResolvers<unknown>()
+      const paused: Bus = {
+        ...bus,
+        async publish(messages, options) {
+          entered.resolve()
+          await gate.promise
+          const publishing = bus.publish(messages, options)
+          publishing.then(() => ended.resolve(undefined), ended.resolve)
+          return publishing
+        },
+      }
+      await append(1, 2)
+      const one = start({ bus: paused, holder: 'one' })
+      await entered.promise
+      await takeLease('one')
+      start({ holder: 'two' })
+      await reaches(2)
+      await append(3, 4)
+      await reaches(4)
+      await engines.forgetIds()
+      gate.resolve()
+      expect(await ended.promise).toMatchObject({ name: 'Overtaken' })
+      await append(5)
+      await reaches(5)
+      expect(await published()).toEqual([1, 2, 3, 4, 5])
+      await one.stop()
+    })
+
+    test('waits for a log that seems to end early only for a moment', async () => {
+      await append(1)
+      const before = start()
+      await reaches(1)
+      await before.stop()
+      let looks = 0
+      const late: EventStore = {
+        ...engines.eventStore,
+        head: async () => (++looks < 4 ? '' : engines.eventStore.head()),
+      }
+      const worker = start({ eventStore: late })
+      await append(2)
+      await reaches(2)
+      expect({ errors, waitsFor: worker.waitsFor }).toEqual({ errors: [], waitsFor: undefined })
+    })
+
+    test('waits for a look at the bus before its service may answer, whoever has the lease', async () => {
+      await engines.readModels.leases.acquire('test.relay', 'another', 60_000)
+      const gate = Promise.withResolvers<void>()
+      const slow: Bus = { ...bus, last: subjects => gate.promise.then(() => bus.last(subjects)) }
+      const worker = start({ bus: slow })
+      await setTimeout(50)
+      expect(worker.waitsFor).toBe('its last message on the bus')
+      gate.resolve()
+      await vi.waitFor(() => expect(worker.waitsFor).toBeUndefined())
+    })
+
+    test('stops for good, and says once what to do, when the log is older than the last message', async () => {
+      await append(1, 2, 3)
+      const before = start()
+      await reaches(3)
+      await before.stop()
+      const eventStore = engines.otherLog
+      await appendTo(eventStore, 7)
+      const worker = start({ eventStore })
+      await engines.readModels.leases.acquire('test.relay', 'another', 60_000)
+      await vi.waitFor(() => expect(errors).not.toEqual([]), { timeout: 20_000 })
+      expect(worker.waitsFor).toMatch(
+        /^an operator: the log ends before message \d+ of the bus \(events\..*\.ODD\), so it was restored from a backup: follow "Restoring the log" in docs\/operations\.md$/,
+      )
+      expect(errors).toEqual([
+        { details: { worker: 'test.relay' }, line: `has stopped and waits for ${worker.waitsFor}` },
+      ])
+      // Also once the log has grown past that message: nobody can tell its new facts from those that were lost.
+      for (const number of [8, 9, 10, 11]) await appendTo(eventStore, number)
+      await setTimeout(500)
+      expect(await published()).toEqual([1, 2, 3])
+      expect(errors).toHaveLength(1)
+    })
+  })
+}
