@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { setTimeout } from 'node:timers/promises'
-import { type Bus, BusUnavailable } from '@gantry/messaging'
+import { type Bus, BusUnavailable, Overtaken } from '@gantry/messaging'
 import { natsBus } from '@gantry/messaging-nats'
 import { freePort } from '@gantry/service-kit/testing'
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
@@ -84,6 +84,42 @@ describe.skipIf(!program)('a stream with three copies', { timeout: 120_000 }, ()
     const inOrder = orders.map(({ data }) => data)
     expect([...new Set(handled)]).toEqual(inOrder)
     await vi.waitFor(async () => expect(await readAll(await open())).toEqual(inOrder), { timeout: 30_000 })
+  })
+
+  it('stores each message once, in order, for two that go on after the last one at the same time', async () => {
+    const count = 900
+    const message = (data: number) => ({ id: randomUUID(), subject: 'events.orders', data })
+    const orders = Array.from({ length: count }, (_, index) => message(index + 1))
+    const goOn = async (bus: Bus) => {
+      const last = await bus.last(['events.orders'])
+      let after = last?.sequence ?? 0
+      for (let from = orders.findIndex(({ id }) => id === last?.id) + 1; from < count; from += 30) {
+        after = await bus.publish(orders.slice(from, from + 30), { after })
+        await disturb(from)
+      }
+    }
+    const relay = async (bus: Bus) => {
+      for (;;) {
+        try {
+          return await goOn(bus)
+        } catch (error) {
+          if (!(error instanceof BusUnavailable || error instanceof Overtaken)) throw error
+          await setTimeout(50 + 100 * Math.random())
+        }
+      }
+    }
+    const [one, two] = [await open(), await open()]
+    let killed = false
+    const disturb = async (stored: number) => {
+      if (stored % 200 < 30) await changeLeader(one)
+      if (stored < 400 || killed) return
+      killed = true
+      await nodes[0]?.faults?.kill()
+    }
+    await Promise.all([relay(one), relay(two)])
+    const inOrder = orders.map(({ data }) => data)
+    await vi.waitFor(async () => expect(await readAll(await open())).toEqual(inOrder), { timeout: 30_000 })
+    expect(killed).toBe(true)
   })
 })
 

@@ -8,6 +8,8 @@ import { toStored } from './stored-message.ts'
 /** How long it is looked for, again and again while another process does so. */
 const PATIENCE_MS = 5_000
 const PAUSE_MS = 50
+/** A look takes milliseconds: a consumer that is there for so long was left behind. */
+const ABANDONED_MS = 1_000
 /** How long the server may take to deliver it. Then another process has deleted the consumer. */
 const DELIVERY_MS = 1_000
 /** The server forgets a consumer whose process has died after so long. */
@@ -24,20 +26,24 @@ class Busy extends BusUnavailable {}
  * makes it, and it delivers to the own inbox: a user needs no right to read anything else of the stream.
  */
 export async function lastOn(session: Session, subject: string): Promise<StoredMessage | undefined> {
-  const deadline = performance.now() + PATIENCE_MS
+  const { jsm, stream } = session
+  const name = ['last', ...(subject.match(/\w+/g) ?? [])].join('-')
+  const since = performance.now()
   for (;;) {
     try {
-      return await look(session, subject)
+      return await look(session, subject, name)
     } catch (error) {
-      if (!(error instanceof Busy) || performance.now() > deadline) throw error
+      const waited = performance.now() - since
+      if (!(error instanceof Busy) || waited > PATIENCE_MS) throw error
+      // Nobody answers where the node that had the consumer is gone; it is deleted all the same.
+      if (waited > ABANDONED_MS) jsm.consumers.delete(stream, name).catch(() => {})
       await setTimeout(PAUSE_MS * Math.random())
     }
   }
 }
 
-async function look(session: Session, subject: string): Promise<StoredMessage | undefined> {
+async function look(session: Session, subject: string, name: string): Promise<StoredMessage | undefined> {
   const { nc, jsm, stream, lost } = session
-  const name = ['last', ...(subject.match(/\w+/g) ?? [])].join('-')
   const inbox = createInbox(session.inbox)
   const { promise: arrived, resolve, reject } = Promise.withResolvers<Msg>()
   arrived.catch(() => {})
