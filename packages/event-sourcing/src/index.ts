@@ -55,5 +55,5 @@ export { type HeldStream, heldStreams, listHeld, requestRetry } from './quaranti
 export { type ReactorOptions, startReactor } from './reactor.ts'
 export { LOG_POSITION, type RelayOptions, startRelay } from './relay.ts'
 export { type Reservation, type ReservationOptions, reservation } from './reservation.ts'
-export { type EventSchemas, type Upcaster, upcast } from './schema.ts'
+export { type EventSchemas, newest, type Upcaster, upcast } from './schema.ts'
 export { streamCategory, streamId, streamName } from './stream-name.ts'

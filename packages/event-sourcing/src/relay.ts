@@ -12,7 +12,7 @@ export interface RelayOptions {
   readModels: ReadModels
   bus: Bus
   streamPrefixes: string[]
-  /** What a fact looks like to other services; none for a fact that stays inside. */
+  /** What a fact looks like to other services; none for a fact that stays inside. Data as stored: see `newest`. */
   publicEvents(event: Fact): Message[]
   /** What public events fall under. Only this relay publishes there. */
   subjects: readonly string[]
@@ -84,13 +84,26 @@ const positionOf = (message: StoredMessage | undefined): Position => message?.he
 /** What an event has to be told after the last message. A message from before positions rules nothing out. */
 function messagesAfter(
   last: StoredMessage | undefined,
-  { publicEvents }: Pick<RelayOptions, 'publicEvents'>,
+  { name, publicEvents, log }: Pick<RelayOptions, 'name' | 'publicEvents' | 'log'>,
 ): (event: RecordedEvent) => Message[] {
   const reached = positionOf(last)
+  /** An event that throws would throw again at every start, and hold up all events after it. */
+  const readable = (event: RecordedEvent) => {
+    try {
+      return publicEvents(event)
+    } catch (error) {
+      const { stream, revision, type, position } = event
+      log.error(
+        { worker: name, stream, revision, type, position, err: error },
+        'left out an event that cannot be made public',
+      )
+      return []
+    }
+  }
   return event => {
     const { position } = event
     if (position < reached) return []
-    const messages = publicEvents(event).map(message => ({
+    const messages = readable(event).map(message => ({
       ...message,
       headers: { ...message.headers, [LOG_POSITION]: position },
     }))

@@ -1,4 +1,4 @@
-import type { DomainEvent, JsonObject, RecordedEvent } from './event.ts'
+import type { DomainEvent, Fact, JsonObject } from './event.ts'
 
 /** Turns the data of one schema version of an event type into the data of the next version. Pure. */
 export type Upcaster = (data: JsonObject) => JsonObject
@@ -18,10 +18,10 @@ export const writtenVersion = <Event extends DomainEvent>(
 ): number => schemas[type].length + 1
 
 /** The schema version in which an event was written; events from before there were versions have 1. */
-const versionOf = ({ metadata }: RecordedEvent): number => metadata.schemaVersion ?? 1
+const versionOf = ({ metadata }: Fact): number => metadata.schemaVersion ?? 1
 
 /** Names an event type in its version, e.g. `ApiCreated@1`. */
-export const schemaName = (event: RecordedEvent): string => `${event.type}@${versionOf(event)}`
+export const schemaName = (event: Fact): string => `${event.type}@${versionOf(event)}`
 
 const upcastersOf = <Event extends DomainEvent>(schemas: EventSchemas<Event>, type: string) =>
   Object.hasOwn(schemas, type) ? schemas[type as Event['type']] : undefined
@@ -40,11 +40,17 @@ export function knowsSchema<Event extends DomainEvent>(schemas: EventSchemas<Eve
  */
 export function upcast<Event extends DomainEvent>(
   schemas: EventSchemas<Event>,
-  event: RecordedEvent,
+  event: Fact,
 ): Event | undefined {
   const upcasters = upcastersOf(schemas, event.type)
   const version = versionOf(event)
   if (!upcasters || version > upcasters.length + 1) return undefined
   const data = upcasters.slice(version - 1).reduce((older, next) => next(older), event.data)
   return { type: event.type, data } as unknown as Event
+}
+
+/** A fact with its data in the newest version of its type; as it is when this release does not know it. */
+export function newest<Event extends DomainEvent>(schemas: EventSchemas<Event>, fact: Fact): Fact {
+  const known = upcast(schemas, fact)
+  return known ? { ...fact, data: known.data as JsonObject } : fact
 }

@@ -2,6 +2,7 @@ import { subjects } from '@gantry/contracts'
 import {
   aggregate,
   type Executed,
+  newest,
   type Projector,
   reservation,
   startProjector,
@@ -21,7 +22,7 @@ import {
 import { type ApiCommand, apiDecider } from './api/api.decide.ts'
 import { apis, projectApi, versions } from './api/api.projection.ts'
 import { apiRoutes } from './api/api.routes.ts'
-import type { ApiEvent, ApiState } from './api/api.ts'
+import { type ApiEvent, type ApiState, apiEvents } from './api/api.ts'
 import { startDeploymentTimeouts } from './api/deployment-timeouts.ts'
 import { versionRoutes } from './api/version.routes.ts'
 import { owners, ownersIn, projectOwner } from './owner/owner.projection.ts'
@@ -118,7 +119,7 @@ export function catalogService(given: Dependencies, settings: CatalogSettings): 
         bus,
         name: 'catalog.relay',
         streamPrefixes: ['api-'],
-        publicEvents,
+        publicEvents: fact => publicEvents(newest(apiEvents, fact)),
         subjects: [subjects.events('catalog', '*')],
       })
       workers.push(

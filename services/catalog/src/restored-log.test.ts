@@ -1,9 +1,10 @@
 import { hostService, openOnRestoredLog } from '@gantry/service-kit/testing'
 import { expect, onTestFinished, test, vi } from 'vitest'
 import { catalogService } from './app.ts'
+import { catalogSettings } from './settings.ts'
 
 test('catalog is not ready while its log is older than what it has published', async () => {
-  const host = await hostService(catalogService)
+  const host = await hostService(dependencies => catalogService(dependencies, catalogSettings.parse({})))
   onTestFinished(() => host.close())
   await vi.waitFor(() => expect(host.service.waitingFor()).toBeUndefined(), { timeout: 15_000 })
   await openOnRestoredLog(host)

@@ -4,6 +4,7 @@ import { subjects } from '@gantry/contracts'
 import {
   aggregate,
   type CommandMetadata,
+  newest,
   type Projector,
   startProjector,
   startReactor,
@@ -231,7 +232,7 @@ export function notifierService(
         bus,
         name: 'notifier.relay',
         streamPrefixes,
-        publicEvents,
+        publicEvents: fact => publicEvents(newest(platformEventDecider.events, fact)),
         subjects: [subjects.events('notifier', '*'), subjects.events('platform', '*')],
       })
       followers.push(relay)

@@ -117,8 +117,9 @@ function collectionOf<D extends Document>(
 
 function busOf(bus: Bus, make: Make): Bus {
   return {
-    publish: messages =>
-      make(`publish ${messages.map(({ subject }) => subject)}`, () => bus.publish(messages)),
+    publish: (messages, options) =>
+      make(`publish ${messages.map(({ subject }) => subject)}`, () => bus.publish(messages, options)),
+    last: subjects => make(`last ${subjects}`, () => bus.last(subjects)),
     async *consume(options) {
       const delivered = items(
         bus.consume(options),

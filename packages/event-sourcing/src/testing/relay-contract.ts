@@ -108,6 +108,19 @@ export function relayContract(name: string, open: () => Promise<RelayEngines>): 
       expect(positions.at(-1)).toBe(await engines.eventStore.head())
     })
 
+    test('leaves out an event that throws when it is made public, says so, and goes on', async () => {
+      await append(1, 2, 3)
+      const publicEvents = (fact: Fact) => {
+        if (fact.data.number === 2) throw new TypeError('not readable')
+        return [messageOf(fact)]
+      }
+      start({ publicEvents })
+      await reaches(3)
+      expect(await published()).toEqual([1, 3])
+      expect(errors.map(({ line }) => line)).toEqual(['left out an event that cannot be made public'])
+      expect(errors[0]?.details).toMatchObject({ worker: 'test.relay', type: 'Counted', revision: 0 })
+    })
+
     test('that lost its checkpoint goes on after the last message, however long ago that was', async () => {
       await append(1, 2, 3)
       const before = start()

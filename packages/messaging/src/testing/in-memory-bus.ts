@@ -6,6 +6,7 @@ import {
   type Json,
   type Message,
   NoResponder,
+  Overtaken,
   RequestTimeout,
   type StoredMessage,
   subjectMatches,
@@ -46,17 +47,26 @@ export function inMemoryBroker({ now = () => new Date() }: { now?: () => Date } 
     changes = Promise.withResolvers()
   }
 
-  const publish = (list: readonly Message[]) => {
+  const fallsUnder = (subjects: readonly string[]) => (message: StoredMessage) =>
+    subjects.some(pattern => subjectMatches(pattern, message.subject))
+  const last = (subjects: readonly string[]) => messages.findLast(fallsUnder(subjects))
+
+  const publish = (list: readonly Message[], after = Number.POSITIVE_INFINITY) => {
+    const [first] = list
+    const end = first ? (messages.findLast(({ subject }) => subject === first.subject)?.sequence ?? 0) : 0
+    if (first && end > after) throw new Overtaken(first.subject, { after, end })
     for (const message of list) {
       if (ids.has(message.id)) continue
       ids.add(message.id)
       messages.push(copy({ ...message, sequence: messages.length + 1, storedAt: now().toISOString() }))
     }
     announce()
+    const id = list.at(-1)?.id
+    return messages.find(message => message.id === id)?.sequence ?? 0
   }
 
   const nextAfter = (sequence: number, subjects: readonly string[]) =>
-    messages.slice(sequence).find(({ subject }) => subjects.some(pattern => subjectMatches(pattern, subject)))
+    messages.slice(sequence).find(fallsUnder(subjects))
 
   async function* read({ subjects, after, live }: Parameters<Bus['read']>[0], ending: AbortSignal) {
     const until = live ? Number.POSITIVE_INFINITY : messages.length
@@ -146,7 +156,8 @@ export function inMemoryBroker({ now = () => new Date() }: { now?: () => Date } 
       return () => void to.delete(attached)
     }
     return {
-      publish: list => answering(() => publish(list)),
+      publish: (list, { after } = {}) => answering(() => publish(list, after)),
+      last: subjects => answering(() => copy(last(subjects))),
       consume: options => consume(options, { ending: until(options.signal), connection }),
       read: options => read(options, until(options.signal)),
       head: () => answering(() => messages.length),
