@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { sqliteEventStore } from '@gantry/embedded'
 import type { EventStore } from '@gantry/event-sourcing'
+import { appendFrozenStreams } from '@gantry/event-sourcing/testing'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { checkEncryptionKey } from './encryption-key.ts'
 
@@ -44,4 +45,13 @@ test('the key itself is not in the log', async () => {
   await checkEncryptionKey(eventStore, KEY, about)
   const [event] = await eventStore.readStream('encryptionkey-fingerprint')
   expect(event?.data).toEqual({ fingerprint: expect.stringMatching(/^[0-9a-f]{16}$/) })
+})
+
+test('a log that an older commit began with a key goes on with it, and refuses every other', async () => {
+  const folder = join(import.meta.dirname, 'frozen')
+  await appendFrozenStreams(eventStore, folder, '7b623df', ['encryptionkey'])
+  const head = await eventStore.head()
+  await checkEncryptionKey(eventStore, Buffer.alloc(32, 7), about)
+  expect(await eventStore.head()).toBe(head)
+  await expect(checkEncryptionKey(eventStore, OTHER, about)).rejects.toThrow(REFUSED)
 })

@@ -1,5 +1,12 @@
 export { type CounterCommand, type CounterEvent, type CounterState, counterDecider } from './counter.ts'
 export { story, storyMetadata } from './decider-story.ts'
 export { eventStoreContract, type OpenedEventStore } from './event-store-contract.ts'
+export {
+  appendFrozenStreams,
+  type FrozenCategory,
+  type FrozenStreams,
+  frozenStreams,
+  testFrozenStreams,
+} from './frozen-streams.ts'
 export { type InMemoryLog, inMemoryLog } from './in-memory-event-store.ts'
 export { type RelayEngines, relayContract } from './relay-contract.ts'

@@ -1,0 +1,32 @@
+import { join } from 'node:path'
+import { appendFrozenStreams, testFrozenStreams } from '@gantry/event-sourcing/testing'
+import { hostService } from '@gantry/service-kit/testing'
+import { expect, onTestFinished, test } from 'vitest'
+import { apiDecider } from './api/api.decide.ts'
+import { projectApi } from './api/api.projection.ts'
+import { catalogService } from './app.ts'
+import { projectOwner } from './owner/owner.projection.ts'
+import { ownerDecider } from './owner/owner.ts'
+
+const folder = join(import.meta.dirname, 'frozen')
+
+testFrozenStreams({ folder, category: 'api', decider: apiDecider, project: projectApi })
+testFrozenStreams({ folder, category: 'owner', decider: ownerDecider, project: projectOwner })
+
+test.for([
+  ['payments-eu', 'its API has it', 409],
+  ['wanted', 'the API that took over the claim has it', 409],
+  ['payments', 'its API has another name since', 201],
+] as const)('a claim on %s of an older commit: %s, so another API gets %i', async ([name, , status]) => {
+  const host = await hostService(
+    dependencies => catalogService(dependencies, { DEPLOYMENT_TIMEOUT: 3_600_000 }),
+    { start: false },
+  )
+  onTestFinished(() => host.close())
+  await appendFrozenStreams(host.dependencies.eventStore, folder, 'efcfd61', ['api', 'apiname'])
+
+  const payload = { name, displayName: name, status: 'ACTIVE', tags: [] }
+  const answer = await host.app.inject({ method: 'POST', url: '/apis', payload })
+  expect(answer.statusCode).toBe(status)
+  if (status === 409) expect(answer.json().code).toBe('api-name-taken')
+})

@@ -1,0 +1,53 @@
+import { join } from 'node:path'
+import { appendFrozenStreams, testFrozenStreams } from '@gantry/event-sourcing/testing'
+import { hostService } from '@gantry/service-kit/testing'
+import { expect, onTestFinished, test, vi } from 'vitest'
+import { identityService } from './app.ts'
+import { signingKeyDecider } from './signingkey/signingkey.ts'
+import { SETTINGS } from './testing/identity-host.ts'
+import { projectToken } from './token/token.projection.ts'
+import { tokenDecider } from './token/token.ts'
+import { administratorsDecider } from './user/administrators.ts'
+import { userDecider } from './user/user.decide.ts'
+import { projectUser } from './user/user.projection.ts'
+
+const folder = join(import.meta.dirname, 'frozen')
+
+testFrozenStreams({ folder, category: 'user', decider: userDecider, project: projectUser })
+testFrozenStreams({ folder, category: 'administrators', decider: administratorsDecider })
+testFrozenStreams({ folder, category: 'token', decider: tokenDecider, project: projectToken })
+testFrozenStreams({ folder, category: 'signingkey', decider: signingKeyDecider })
+
+/** Identity on the frozen streams of a commit; its clock stands at the day after they were written. */
+async function hostFrozen(commit: string) {
+  const host = await hostService(dependencies => identityService(dependencies, SETTINGS), {
+    now: () => new Date('2026-11-23T00:00:00.000Z'),
+    start: false,
+  })
+  onTestFinished(() => host.close())
+  await appendFrozenStreams(host.dependencies.eventStore, folder, commit, ['user', 'username', 'signingkey'])
+  return host
+}
+
+test.for([
+  ['ada.l', 'its user has it', 409],
+  ['wanted', 'its user never took it', 201],
+  ['ada', 'its user has another name since', 201],
+] as const)('a claim on %s of an older commit: %s, so another user gets %i', async ([username, , status]) => {
+  const { app } = await hostFrozen('efcfd61')
+  const payload = { username, password: 'a long enough one' }
+  const answer = await app.inject({ method: 'POST', url: '/users', payload })
+  expect(answer.statusCode).toBe(status)
+  if (status === 409) expect(answer.json().code).toBe('username-taken')
+})
+
+test('a user of an older commit logs in with their password; a key of that commit signs', async () => {
+  const { app, service } = await hostFrozen('efcfd61')
+  await service.start()
+  await vi.waitFor(() => expect(service.waitingFor()).toBeUndefined(), { timeout: 10_000 })
+  const payload = { username: 'ada.l', password: 'another long one' }
+  const answer = await app.inject({ method: 'POST', url: '/login', payload })
+  expect(answer.statusCode).toBe(200)
+  const token = String(answer.headers.authorization).replace('Bearer ', '')
+  expect(await service.authenticate(token)).toMatchObject({ username: 'ada.l', kind: 'login' })
+})

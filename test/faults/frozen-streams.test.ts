@@ -1,0 +1,76 @@
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { globSync, readFileSync } from 'node:fs'
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join, resolve } from 'node:path'
+import { sqliteEventStore, sqliteReadModels } from '@gantry/embedded'
+import { heldStreams, listHeld, NO_STREAM } from '@gantry/event-sourcing'
+import type { FrozenStreams } from '@gantry/event-sourcing/testing'
+import { expect, onTestFinished, test } from 'vitest'
+
+type Stream = FrozenStreams['streams'][number]
+
+const ROOT = resolve(import.meta.dirname, '../..')
+const PROGRAM = join(ROOT, 'services/standalone/src/rebuild.ts')
+const frozen = globSync('services/*/src/frozen/*/*.streams.json', { cwd: ROOT }).toSorted()
+
+/** All frozen streams, in as many logs as it takes for each log to have one stream of a name. */
+const logs: Map<string, Stream>[] = []
+for (const file of frozen) {
+  const { streams } = JSON.parse(readFileSync(join(ROOT, file), 'utf8')) as FrozenStreams
+  for (const stream of streams) {
+    const name = stream[0]?.stream ?? ''
+    const log = logs.find(known => !known.has(name)) ?? new Map<string, Stream>()
+    if (!logs.includes(log)) logs.push(log)
+    log.set(name, stream)
+  }
+}
+
+test('all services have frozen streams', () => {
+  expect([...new Set(frozen.map(file => file.split('/')[1]))]).toEqual([
+    'catalog',
+    'identity',
+    'media',
+    'notifier',
+  ])
+})
+
+test.for([...logs.keys()])('a rebuild from log %i of frozen streams holds none of them', async number => {
+  const folder = await mkdtemp(join(tmpdir(), 'gantry-frozen-'))
+  onTestFinished(() => rm(folder, { recursive: true }))
+  const log = [...(logs[number] ?? [])]
+  const eventStore = sqliteEventStore({ path: join(folder, 'events.db') })
+  await Promise.all(log.map(([name, stream]) => eventStore.append(name, stream, NO_STREAM)))
+  await eventStore.close()
+
+  const projectors = await rebuild(folder)
+  expect(projectors.toSorted()).toEqual([
+    'catalog.projector',
+    'identity.audit',
+    'identity.projector',
+    'media.projector',
+    'notifier.projector',
+  ])
+
+  const readModels = sqliteReadModels({ path: join(folder, 'read-models.db') })
+  onTestFinished(() => readModels.close())
+  const held = []
+  for (const projector of projectors) {
+    for await (const { id, reason } of listHeld(heldStreams(projector), readModels)) held.push({ id, reason })
+  }
+  expect(held).toEqual([])
+})
+
+/** npm run rebuild @returns the projectors that have finished */
+async function rebuild(folder: string): Promise<string[]> {
+  const { MESSAGING_URL: _, ...environment } = process.env
+  const child = spawn(process.execPath, [PROGRAM], {
+    env: { ...environment, DATA_DIR: folder, ENCRYPTION_KEY: '07'.repeat(32) },
+  })
+  let output = ''
+  for (const stream of [child.stdout, child.stderr]) stream.on('data', chunk => (output += chunk))
+  const [code] = await once(child, 'close')
+  expect(code, output).toBe(0)
+  return [...output.matchAll(/^(\S+): done/gm)].map(([, name = '']) => name)
+}
