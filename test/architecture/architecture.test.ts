@@ -2,6 +2,7 @@ import { describe, expect, test } from 'vitest'
 import { misdeclared } from './src/dependencies.ts'
 import { environmentReaders } from './src/environment.ts'
 import { busyIndexes, defaultExports } from './src/exports.ts'
+import { unfrozenCategories } from './src/frozen-streams.ts'
 import { layerViolations } from './src/layers.ts'
 import { emptyNames } from './src/names.ts'
 import { privatePlaces } from './src/private-places.ts'
@@ -254,5 +255,20 @@ describe('no place of its makers is named', () => {
     '"resolved": "packages/contracts"',
   ])('while %s is none', line => {
     expect(privatePlaces(file('README.md', line))).toEqual([])
+  })
+})
+
+describe('what a service folds is tested with streams that older commits wrote', () => {
+  const folding = file('services/catalog/src/app.ts', "const api = aggregate({ category: 'api', decider })")
+  const testing = (workspace: string, category: string) =>
+    file(`${workspace}/src/frozen-streams.test.ts`, `testFrozenStreams({ folder, category: '${category}' })`)
+
+  test('in this project', () => expect(unfrozenCategories(project)).toEqual([]))
+  test('category by category', () => {
+    expect(unfrozenCategories([folding, testing('services/catalog', 'owner')])).toEqual([
+      'services/catalog folds api, which has no frozen streams',
+    ])
+    expect(unfrozenCategories([folding, testing('services/media', 'api')])).toHaveLength(1)
+    expect(unfrozenCategories([folding, testing('services/catalog', 'api')])).toEqual([])
   })
 })
