@@ -381,6 +381,24 @@ describe('an upcaster', () => {
     expect(second?.metadata.schemaVersion).toBe(2)
   })
 
+  test('brings older events to the newest version before they are projected', async () => {
+    await append('list-a', 'ItemAdded', { name: 'v1', amount: 3 }, -1)
+    const lists = aggregate<ListState, ListCommand, ListEvent>({
+      eventStore: stores.eventStore,
+      category: 'list',
+      decider: {
+        ...listDecider,
+        events: {
+          ...listDecider.events,
+          ItemAdded: [({ name, amount }) => ({ item: name, amount }) as never],
+        },
+      },
+      view: { readModels: stores.readModels, project: projectList },
+    })
+    await reachedHead(started({ projection: lists.projection }, stores.readModels))
+    expect(await documents()).toEqual({ v1: 3 })
+  })
+
   test('that throws quarantines the stream of the event', async () => {
     await append('list-a', 'ItemAdded', { item: 'v1', amount: 3 }, -1)
     const lists = aggregate<ListState, DomainCommand, NextListEvent>({

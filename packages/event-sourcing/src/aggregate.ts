@@ -6,7 +6,7 @@ import { type EventStore, EventStoreUnavailable, NO_STREAM, WrongExpectedRevisio
 import { folding, type Snapshot } from './fold.ts'
 import { nameUuids } from './name-uuid.ts'
 import { type AggregateProjectionOptions, aggregateProjection, type Projection } from './projection.ts'
-import { knowsSchema, writtenVersion } from './schema.ts'
+import { upcast, writtenVersion } from './schema.ts'
 import { streamId, streamName } from './stream-name.ts'
 
 export interface Executed<State, Event> extends Snapshot<State> {
@@ -102,7 +102,7 @@ export function aggregate<State, Command extends DomainCommand, Event extends Do
   const projection = aggregateProjection<State, Event>({
     category,
     view: options.view,
-    knows: schema => knowsSchema(decider.events, schema),
+    schemas: decider.events,
     follow,
     read: (id, from) => eventStore.readStream(streamName(category, id), from),
     cacheSize,
@@ -122,8 +122,7 @@ export function aggregate<State, Command extends DomainCommand, Event extends Do
     return { ...snapshot, events: eventsOf(mine), facts: mine, position: mine.at(-1)?.position }
   }
 
-  const eventsOf = (facts: readonly Fact[]) =>
-    facts.map(({ type, data }) => ({ type, data }) as unknown as Event)
+  const eventsOf = (facts: readonly Fact[]) => facts.flatMap(fact => upcast(decider.events, fact) ?? [])
 
   /**
    * What the stream has after a state, which may be of another try of the same command: the store answers an append like
@@ -171,7 +170,7 @@ export function aggregate<State, Command extends DomainCommand, Event extends Do
     let knownIsOld = false
     for (let attempt = 1; ; attempt++) {
       const earlier = mayHaveHappened ? await earlierTry(id, command) : undefined
-      if (earlier && earlier.events.length > 0) {
+      if (earlier && earlier.facts.length > 0) {
         await projection.show(id, earlier, earlier.facts)
         return earlier
       }

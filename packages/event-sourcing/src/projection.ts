@@ -1,8 +1,9 @@
 import type { ReadModels, Write } from '@gantry/read-models'
 import { LRUCache } from 'lru-cache'
-import type { DomainEvent, RecordedEvent } from './event.ts'
+import type { DomainEvent, Fact, RecordedEvent } from './event.ts'
 import { NO_STREAM } from './event-store.ts'
 import { type Snapshot, StreamQuarantined } from './fold.ts'
+import { type EventSchemas, knowsSchema, upcast } from './schema.ts'
 import { streamId } from './stream-name.ts'
 
 /**
@@ -40,7 +41,7 @@ export interface Projection {
 /** The projection of an aggregate, with the part of it that runs before a command is answered. */
 export interface AggregateProjection<State> extends Projection {
   /** Projects what a command has appended, so that its caller reads it next. */
-  show(id: string, snapshot: Snapshot<State>, appended: readonly StoredEvent[]): Promise<void>
+  show(id: string, snapshot: Snapshot<State>, appended: readonly Fact[]): Promise<void>
   /**
    * Projects the stream up to a state that a caller is told of without having changed it: the writer before may have
    * died between the append and the projection.
@@ -49,11 +50,10 @@ export interface AggregateProjection<State> extends Projection {
   forget(id: string): void
 }
 
-type StoredEvent = Pick<RecordedEvent, 'type' | 'data' | 'revision'>
-
 export interface AggregateProjectionOptions<State, Event extends DomainEvent> {
   category: string
-  knows(schema: string): boolean
+  /** Of the decider. */
+  schemas: EventSchemas<Event>
   /** How the documents are made; none for an aggregate that has no readers. */
   view?: { readModels: Pick<ReadModels, 'write'>; project: Project<State, Event> } | undefined
   /** The state after a recorded event, or a later one. */
@@ -71,7 +71,7 @@ export interface AggregateProjectionOptions<State, Event extends DomainEvent> {
  */
 export function aggregateProjection<State, Event extends DomainEvent>({
   category,
-  knows,
+  schemas,
   view,
   follow,
   read,
@@ -80,8 +80,9 @@ export function aggregateProjection<State, Event extends DomainEvent>({
   const projected = new LRUCache<string, number>({ max: cacheSize })
   const projectedThrough = (id: string) => projected.get(id) ?? NO_STREAM
 
-  const project = (id: string, snapshot: Snapshot<State>, events: readonly StoredEvent[]): Write[] => {
-    const writes = view?.project(id, snapshot, events as unknown as Event[]) ?? []
+  const project = (id: string, snapshot: Snapshot<State>, facts: readonly Fact[]): Write[] => {
+    const events = facts.flatMap(fact => upcast(schemas, fact) ?? [])
+    const writes = view?.project(id, snapshot, events) ?? []
     if (snapshot.unknown) for (const write of writes) write.incomplete = true
     return writes
   }
@@ -98,7 +99,7 @@ export function aggregateProjection<State, Event extends DomainEvent>({
 
   return {
     category,
-    knows,
+    knows: name => knowsSchema(schemas, name),
     show,
     async showAll(id, snapshot) {
       const through = projectedThrough(id)

@@ -7,7 +7,7 @@ import type { DomainEvent, RecordedEvent } from '../event.ts'
 import { type EventStore, NO_STREAM } from '../event-store.ts'
 import { folding, type Snapshot } from '../fold.ts'
 import { aggregateProjection, type Project } from '../projection.ts'
-import { knowsSchema, schemaName } from '../schema.ts'
+import { schemaName } from '../schema.ts'
 import { streamCategory } from '../stream-name.ts'
 
 /**
@@ -110,7 +110,7 @@ async function fold<State, Command extends DomainCommand, Event extends DomainEv
   let snapshot: Snapshot<State> = { state: decider.initial, revision: NO_STREAM }
   const projection = aggregateProjection<State, Event>({
     category,
-    knows: name => knowsSchema(decider.events, name),
+    schemas: decider.events,
     view: project && { readModels: { async write() {} }, project },
     follow: async () => snapshot,
     read: async () => [],
