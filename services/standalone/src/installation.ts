@@ -45,8 +45,11 @@ export function stoppedInstallation(settings: Settings, folder: DataFolder): Ins
 }
 
 /** Services that are processes of their own, on the stores that the settings name. @throws SettingsRefused */
-export async function servicesInstallation(name: string): Promise<Installation> {
-  const settings = readSettings(servicesSchema, process.env)
+export async function servicesInstallation(
+  name: string,
+  environment: NodeJS.ProcessEnv,
+): Promise<Installation> {
+  const settings = readSettings(servicesSchema, environment)
   const log = processLog({ level: 'silent' })
   const stores = openStores(settings)
   for (const { check } of stores.engines) await check()

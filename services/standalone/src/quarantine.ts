@@ -117,7 +117,7 @@ async function inDataFolder(command: Command): Promise<void> {
 try {
   const command = commandAsked()
   await (process.env.MESSAGING_URL
-    ? inInstallation(command, await servicesInstallation('quarantine'))
+    ? inInstallation(command, await servicesInstallation('quarantine', process.env))
     : inDataFolder(command))
 } catch (error) {
   if (!(error instanceof Refused || isExpected(error))) throw error

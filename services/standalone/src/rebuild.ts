@@ -68,7 +68,7 @@ async function inDataFolder(): Promise<void> {
 /** The services find the request beside the read models. */
 const byServices = async () =>
   rebuild(
-    await servicesInstallation('rebuild'),
+    await servicesInstallation('rebuild', process.env),
     'The services make their read models from the log, each as soon as it runs',
   )
 

@@ -7,6 +7,7 @@ const ROOTS = /\/(main|config|settings)\.ts$|^bin\/|(^|\/)vitest(\.\w+)?\.config
 const COMMANDS = new Set([
   'deploy/compose/secrets.mjs',
   'packages/demo/src/receiver.ts',
+  'services/standalone/src/quarantine.ts',
   'services/standalone/src/rebuild.ts',
   'services/standalone/src/rotate-keys.ts',
 ])
