@@ -3,7 +3,12 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { sqliteEventStore } from '@gantry/embedded'
-import { type EventStore, reservation, WrongExpectedRevision } from '@gantry/event-sourcing'
+import {
+  type EventStore,
+  type RecordedEvent,
+  reservation,
+  WrongExpectedRevision,
+} from '@gantry/event-sourcing'
 import { storyMetadata } from '@gantry/event-sourcing/testing'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 
@@ -32,10 +37,13 @@ const names = (graceMs = 60_000) =>
     now: () => new Date(clock),
     async holding(holder) {
       const events = await eventStore.readStream(`thing-${holder}`)
-      const last = events.findLast(({ type }) => type === 'Named' || type === 'Gone')
+      const isKnown = ({ type }: RecordedEvent) => type === 'Named' || type === 'Gone'
+      const last = events.findLast(isKnown)
+      const unknown = events.filter(event => !isKnown(event)).map(({ type }) => `${type}@1`)
       return {
         name: last?.type === 'Named' ? String(last.data.name) : undefined,
         revision: events.length - 1,
+        ...(unknown.length > 0 && { unknown }),
       }
     },
   })
@@ -78,6 +86,11 @@ describe('a name', () => {
     await take('b', '', 0, 'Gone')
     await names().claim('x', 'c', -1, storyMetadata)
   })
+  test('is not free while its holder has an event that this release does not know', async () => {
+    await names().claim('x', 'a', -1, storyMetadata)
+    await take('a', 'x', -1, 'NamedByNextRelease')
+    await expect(names().claim('x', 'b', -1, storyMetadata)).rejects.toMatchObject({ code: 'thing-taken' })
+  })
   test('claimed again for the same append costs nothing', async () => {
     await names().claim('x', 'a', -1, storyMetadata)
     await names().claim('x', 'a', -1, storyMetadata)
@@ -102,6 +115,12 @@ describe('a claim whose writer died', () => {
     await names(2_000).claim('x', 'b', -1, storyMetadata)
     await expect(take('slow', 'x', -1)).rejects.toBeInstanceOf(WrongExpectedRevision)
     await take('b', 'x', -1)
+  })
+  test('is taken over also where the holder had an event before that this release does not know', async () => {
+    await take('slow', 'old', -1, 'NamedByNextRelease')
+    await names(0).claim('x', 'slow', 0, storyMetadata)
+    await names(0).claim('x', 'b', -1, storyMetadata)
+    await expect(take('slow', 'x', 0)).rejects.toBeInstanceOf(WrongExpectedRevision)
   })
   test('is taken over as soon by who has a clock that is ten minutes behind', async () => {
     await names(200).claim('x', 'slow', -1, storyMetadata)

@@ -4,6 +4,7 @@ import { v5 as uuidv5 } from 'uuid'
 import { type CommandMetadata, Refusal } from './decider.ts'
 import type { NewEvent } from './event.ts'
 import { type EventStore, NO_STREAM, WrongExpectedRevision } from './event-store.ts'
+import type { Snapshot } from './fold.ts'
 
 /** Who claims a name, and the revision of the holder's stream at which it is about to take it. */
 interface Claim {
@@ -21,9 +22,10 @@ export interface ReservationOptions {
   holderCategory: string
   /**
    * The name a holder has by the log, undefined when it has none (absent, deleted), and its stream's revision. The read
-   * may be stale; the streams of holders are never removed.
+   * may be stale; the streams of holders are never removed. `unknown` is that of the holder's snapshot: one of these
+   * events may have given the holder another name.
    */
-  holding(holder: string): Promise<{ name: string | undefined; revision: number }>
+  holding(holder: string): Promise<{ name: string | undefined } & Omit<Snapshot<unknown>, 'state'>>
   /** Code of the refusal when the name is taken. */
   takenCode: string
   /** A claim that its holder has not confirmed after this long may be taken over, in milliseconds. */
@@ -35,7 +37,7 @@ export interface Reservation {
   /**
    * Claims the name for a holder whose next append expects `holderRevision`: that append is what takes the name.
    * No release is needed: a claim is void as soon as its holder's stream went on past `holderRevision` without the name.
-   * @throws Refusal with `takenCode` when another holds the name
+   * @throws Refusal with `takenCode` when another holds the name, or may hold it by an event that is unknown here
    */
   claim(name: string, holder: string, holderRevision: number, metadata: CommandMetadata): Promise<void>
 }
@@ -87,7 +89,8 @@ export function reservation(options: ReservationOptions): Reservation {
       if (current && (current.holder !== holder || current.holderRevision < holderRevision)) {
         if (current.holder !== holder) {
           const held = await holding(current.holder)
-          if (held.name === name) throw new Refusal(takenCode, { name })
+          const mayHold = held.unknown !== undefined && held.revision > current.holderRevision
+          if (held.name === name || mayHold) throw new Refusal(takenCode, { name })
           // The holder's stream had the claim's revision before the claim was made: a read that ends before it is
           // stale, e.g. from a deposed leader, and does not tell whether the holder has taken the name since.
           if (held.revision <= current.holderRevision) {

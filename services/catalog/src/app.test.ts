@@ -1,5 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { type Job, type PublicEvent, subjects } from '@gantry/contracts'
+import { reservation } from '@gantry/event-sourcing'
+import { storyMetadata } from '@gantry/event-sourcing/testing'
 import type { Message } from '@gantry/messaging'
 import type { Dependencies } from '@gantry/service-kit'
 import { type Host, hostService } from '@gantry/service-kit/testing'
@@ -105,6 +107,40 @@ describe('a name', () => {
       code: 'api-name-taken',
       status: 409,
     })
+  })
+})
+
+describe('a name that a newer release gave to an API', () => {
+  /** What a newer release does that renames: a claim, and an event of a schema version that this one does not know. */
+  const renamedByNewerRelease = async (id: string, name: string) => {
+    const { eventStore } = host.dependencies
+    const metadata = { ...storyMetadata, at: storyMetadata.now, schemaVersion: 2 }
+    const free = async () => ({ name: undefined, revision: Number.MAX_SAFE_INTEGER })
+    await reservation({
+      eventStore,
+      scope: 'api',
+      holderCategory: 'api',
+      takenCode: 'api-name-taken',
+      holding: free,
+      now: () => new Date(),
+    }).claim(name, id, 0, metadata)
+    const updated = { id: randomUUID(), type: 'ApiUpdated', data: { ...payments, name }, metadata }
+    await eventStore.append(`api-${id}`, [updated], 0)
+  }
+
+  test('is not given to another', async () => {
+    await renamedByNewerRelease(await create(), 'invoices')
+    const { status, body } = await call('POST', '/apis', { ...payments, name: 'invoices' })
+    expect([status, body.code]).toEqual([409, 'api-name-taken'])
+  })
+
+  test('is not taken back by the API that had it before', async () => {
+    const before = await create()
+    const after = await create({ ...payments, name: 'orders' })
+    await renamedByNewerRelease(before, 'invoices')
+    await renamedByNewerRelease(after, payments.name)
+    const { status, body } = await call('PUT', `/apis/${before}`, { ...payments, displayName: 'Mine again' })
+    expect([status, body.code]).toEqual([409, 'api-name-taken'])
   })
 })
 

@@ -43,8 +43,9 @@ export function catalogService(given: Dependencies, settings: CatalogSettings): 
     category: 'api',
     decider: apiDecider,
     view: { readModels, project: projectApi },
-    async reserve(id, { state, revision }, events, { metadata }) {
-      const held = state.status === 'Live' ? state.record.name : undefined
+    async reserve(id, { state, revision, unknown }, events, { metadata }) {
+      // An event that is unknown here may have given the API another name, and this name to another API.
+      const held = state.status === 'Live' && !unknown ? state.record.name : undefined
       for (const { type, data } of events) {
         if ((type === 'ApiCreated' || type === 'ApiUpdated') && data.name !== held) {
           await names.claim(data.name, id, revision, metadata)
@@ -59,8 +60,8 @@ export function catalogService(given: Dependencies, settings: CatalogSettings): 
     takenCode: 'api-name-taken',
     now,
     async holding(holder) {
-      const { state, revision } = await api.load(holder)
-      return { name: state.status === 'Live' ? state.record.name : undefined, revision }
+      const { state, ...at } = await api.load(holder)
+      return { name: state.status === 'Live' ? state.record.name : undefined, ...at }
     },
   })
   const owner = aggregate<OwnerState, OwnerCommand, OwnerEvent>({

@@ -80,6 +80,9 @@ const AUDIT_BOUND_MS = 1_000
 /** Global administrators that are asked whether they stay when one goes. */
 const CANDIDATES = 100
 
+/** Events that may give or take a name or the role of a global administrator. */
+const CHANGES: ReadonlySet<string> = new Set<UserEvent['type']>(['UserCreated', 'UserUpdated', 'UserDeleted'])
+
 /** What the service is told beside who its first administrator is. */
 export type ServiceSettings = Omit<IdentitySettings, 'GANTRY_ADMIN_USERNAME' | 'GANTRY_ADMIN_PASSWORD'>
 
@@ -108,12 +111,16 @@ export function identityService(given: Dependencies, settings: ServiceSettings):
     category: 'user',
     decider: userDecider,
     view: { readModels, project: projectUser },
-    async reserve(id, { state, revision }, events, { metadata }) {
+    async reserve(id, { state, revision, unknown }, events, { metadata }) {
       const after = events.reduce((current, event) => evolveUser(current, event, revision), state)
       const username = usernameOf(after)
-      if (isGlobalAdministrator(state) && !isGlobalAdministrator(after))
+      const isChange = events.some(({ type }) => CHANGES.has(type))
+      // An event that is unknown here may have given the user another role or name, and this name to another user.
+      const mayBeAdministrator = unknown !== undefined || isGlobalAdministrator(state)
+      if (isChange && mayBeAdministrator && !isGlobalAdministrator(after))
         await globalAdministrators.leave(id, revision, metadata)
-      if (username !== undefined && username !== usernameOf(state))
+      const held = unknown ? undefined : usernameOf(state)
+      if (isChange && username !== undefined && username !== held)
         await usernames.claim(username, id, revision, metadata)
     },
   })
@@ -124,8 +131,8 @@ export function identityService(given: Dependencies, settings: ServiceSettings):
     takenCode: 'username-taken',
     now,
     async holding(id) {
-      const { state, revision } = await user.load(id)
-      return { name: usernameOf(state), revision }
+      const { state, ...at } = await user.load(id)
+      return { name: usernameOf(state), ...at }
     },
   })
   const globalAdministrators = administrators({

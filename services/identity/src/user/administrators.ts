@@ -101,9 +101,11 @@ export function administrators({
     const others: Administrator[] = []
     for (const id of await candidates()) {
       if (id === userId) continue
-      // An administrator whose stream is quarantined cannot log in, so does not count as one who stays.
+      // An administrator whose stream is quarantined cannot log in, so does not count as one who stays; nor does one
+      // whose role an event that is unknown here may have changed.
       const other = await load(id).catch(pastQuarantine(log))
-      if (other && isGlobalAdministrator(other.state)) others.push({ id, revision: other.revision })
+      if (other && !other.unknown && isGlobalAdministrator(other.state))
+        others.push({ id, revision: other.revision })
     }
     return others
   }

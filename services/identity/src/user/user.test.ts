@@ -1,4 +1,7 @@
+import { randomUUID } from 'node:crypto'
 import type { Principal } from '@gantry/contracts'
+import { reservation } from '@gantry/event-sourcing'
+import { storyMetadata } from '@gantry/event-sourcing/testing'
 import { answerProblem } from '@gantry/service-kit'
 import { administrator } from '@gantry/service-kit/testing'
 import Fastify, { type FastifyInstance } from 'fastify'
@@ -23,6 +26,63 @@ const globalAdministrators = async () =>
   (await admin().get('/users?role=GLOBAL_ADMIN&status=ACTIVE')).body.totalElements as number
 const firstAdministrator = async () =>
   (await admin().get('/users?username=admin')).body.content[0].id as string
+
+describe('a user whom a newer release changed', () => {
+  /** An update of a schema version that this release does not know, and the claim of the name that it gives. */
+  const updatedByNewerRelease = async (id: string, fields: object, username?: string) => {
+    const { eventStore } = identity.host.dependencies
+    const metadata = { ...storyMetadata, at: storyMetadata.now, schemaVersion: 2 }
+    const free = async () => ({ name: undefined, revision: Number.MAX_SAFE_INTEGER })
+    const revision = (await eventStore.readStream(`user-${id}`)).length - 1
+    const usernames = reservation({
+      eventStore,
+      scope: 'user',
+      holderCategory: 'user',
+      takenCode: 'username-taken',
+      holding: free,
+      now: identity.now,
+    })
+    if (username !== undefined) await usernames.claim(username, id, revision, metadata)
+    const updated = { id: randomUUID(), type: 'UserUpdated', data: fields, metadata }
+    await eventStore.append(`user-${id}`, [updated], revision)
+  }
+
+  test('keeps a name that it got there, and loses one that another got there', async () => {
+    const id = await create()
+    const other = await create({ username: 'grace' })
+    await updatedByNewerRelease(id, { username: 'countess' }, 'countess')
+    await updatedByNewerRelease(other, { username: 'ada' }, 'ada')
+    const taken = await admin().post('/users', { body: { ...ada, username: 'countess' } })
+    expect(taken.body).toMatchObject({ status: 409, code: 'username-taken' })
+    const back = await admin().put(`/users/${id}`, { body: { ...ada, displayName: 'Ada' } })
+    expect(back.body).toMatchObject({ status: 409, code: 'username-taken' })
+  })
+
+  test('logs in without a claim of its name', async () => {
+    const { eventStore } = identity.host.dependencies
+    await updatedByNewerRelease(await create(), { username: 'ada' })
+    const claims = async () => {
+      let count = 0
+      for await (const _ of eventStore.readAll({ after: '', streamPrefixes: ['username-'] })) count++
+      return count
+    }
+    const before = await claims()
+    expect((await identity.logIn('ada')).status).toBe(200)
+    expect(await claims()).toBe(before)
+  })
+
+  test('does not count as an administrator who stays, and may be the last who does', async () => {
+    const first = await firstAdministrator()
+    const second = await create({ role: 'GLOBAL_ADMIN' })
+    await updatedByNewerRelease(second, { username: 'ada', role: 'USER' })
+    expect((await admin().delete(`/users/${first}`)).body.code).toBe('last-administrator')
+
+    const promoted = await create({ username: 'grace' })
+    await updatedByNewerRelease(promoted, { username: 'grace', role: 'GLOBAL_ADMIN' })
+    await updatedByNewerRelease(first, { username: 'admin', role: 'USER' })
+    expect((await admin().delete(`/users/${promoted}`)).body.code).toBe('last-administrator')
+  })
+})
 
 describe('a user', () => {
   test('is created, read, replaced and deleted', async () => {
