@@ -17,6 +17,13 @@ export interface Cluster {
   url: string
   engines: Engines
   processes: readonly Replica[]
+  /** What every service gets; commands of operators run with the same. */
+  environment: NodeJS.ProcessEnv
+  /**
+   * Stops a process and starts it again at its port, from the sources in another folder if one is given. Resolves when
+   * it is ready. @throws Error with what it said when it ended before
+   */
+  replace(name: string, root?: string): Promise<void>
   /** The gateways first, so that nobody is refused; then the services, then what was started for them. */
   stop(): Promise<void>
 }
@@ -57,47 +64,45 @@ export async function startCluster({
     GANTRY_ADMIN_PASSWORD: settings.administrator.password,
   }
   const ports = new Map<string, number[]>()
-  for (const service of SERVICES)
-    ports.set(service, await Promise.all(Array.from({ length: replicas }, freePort)))
-  const urls = Object.fromEntries(
-    [...ports].map(([service, those]) => [
-      `${service.toUpperCase()}_URL`,
-      those.map(port => `http://127.0.0.1:${port}`).join(','),
-    ]),
-  )
-  const start = (name: string, service: string, port: number, host: string) =>
-    startReplica({
+  for (const service of SERVICES) {
+    const own = await Promise.all(Array.from({ length: replicas }, freePort))
+    ports.set(service, own)
+    every[`${service.toUpperCase()}_URL`] = own.map(port => `http://127.0.0.1:${port}`).join(',')
+  }
+  const start: Start = (name, port, root = ROOT) => {
+    const [service = ''] = name.split('-')
+    const host = service === 'gateway' ? settings.host : '127.0.0.1'
+    return startReplica({
       name,
-      program: join(ROOT, 'services', service, 'src/main.ts'),
+      program: join(root, 'services', service, 'src/main.ts'),
       port,
-      environment: { ...every, ...urls, PORT: String(port), HOST: host, ...ownEnvironment(name) },
+      environment: { ...every, PORT: String(port), HOST: host, ...ownEnvironment(name) },
       healthUrl: `http://${host}:${port}${settings.basePath}/health/ready`,
       logFolder: settings.logFolder,
       say,
     })
+  }
 
-  const processes = [...ports].flatMap(([service, those]) =>
-    those.map((port, index) => start(`${service}-${index + 1}`, service, port, '127.0.0.1')),
-  )
-  const edges: Replica[] = []
+  const all: Replica[] = []
   for (let index = 0; index < gateways; index++) {
     const name = gateways === 1 ? 'gateway' : `gateway-${index + 1}`
-    const port = index === 0 ? settings.port : await freePort()
-    edges.push(start(name, 'gateway', port, settings.host))
+    all.push(start(name, index === 0 ? settings.port : await freePort()))
   }
+  for (const [service, those] of ports)
+    all.push(...those.map((port, index) => start(`${service}-${index + 1}`, port)))
   const log = pino({ level: 'silent' })
   const onBus = readSettings(busSettings, { ...every, ...ownEnvironment('deployment-agent') })
   const bus: Bus = openBus(onBus, { name: 'deployment-agent', log }).store
   const agent = startDeploymentAgent(bus, log)
 
   const stop = async () => {
+    const [edges, services] = [all.slice(0, gateways), all.slice(gateways)]
     await Promise.all(edges.map(replica => replica.stop()))
-    await Promise.all(processes.map(replica => replica.stop()))
+    await Promise.all(services.map(replica => replica.stop()))
     await agent.stop()
     await bus.close()
     await engines.stop()
   }
-  const all = [...edges, ...processes]
   process.once('exit', () => {
     for (const replica of all) replica.abandon()
   })
@@ -111,6 +116,22 @@ export async function startCluster({
     url: `http://${settings.host}:${settings.port}${settings.basePath}`,
     engines,
     processes: all,
+    environment: every,
+    replace: replacing(all, start),
     stop,
   }
 }
+
+type Start = (name: string, port: number, root?: string) => Replica
+
+const replacing =
+  (all: Replica[], start: Start): Cluster['replace'] =>
+  async (name, root) => {
+    const index = all.findIndex(replica => replica.name === name)
+    const old = all[index]
+    if (!old) throw new Error(`there is no process ${name}`)
+    await old.stop()
+    const next = start(name, old.port, root)
+    all[index] = next
+    await next.ready
+  }

@@ -1,0 +1,214 @@
+import { execFile } from 'node:child_process'
+import { join } from 'node:path'
+import { isDeepStrictEqual, promisify } from 'node:util'
+import { type HeldStream, heldStreams, listHeld, type RecordedEvent, START } from '@gantry/event-sourcing'
+import { openStores, type Stores } from '@gantry/hosting'
+import { afterAll, beforeAll, expect, test, vi } from 'vitest'
+import { type Commands, randomCommands } from './support/commands.ts'
+import { makeNextRelease, type NextRelease } from './support/next-release.ts'
+import {
+  expectedResources,
+  misrecorded,
+  type Release,
+  readRecords,
+  resourcesOf,
+  writerOf,
+} from './support/records.ts'
+import { startTopology, type Topology } from './support/topology.ts'
+
+const ROOT = join(import.meta.dirname, '../../..')
+const SEED = Number(process.env.UPGRADE_SEED ?? Date.now() % 0x7fffffff)
+/** Commands of a phase once its processes are ready. */
+const COMMANDS = 60
+const PHASE_MS = 60_000
+/** Within this a process that was started again is ready, and the projector has come to the end of the log. */
+const READY_MS = 30_000
+/** The services that differ between the releases. */
+const UPGRADED = ['catalog', 'notifier'] as const
+
+let topology: Topology
+let next: NextRelease
+let stores: Stores
+let commands: Commands
+beforeAll(async () => {
+  next = await makeNextRelease()
+  topology = await startTopology({ environment: { SHUTDOWN_DELAY: '2s' } })
+  stores = openStores(topology.engines.urls)
+  commands = randomCommands(topology, SEED)
+})
+afterAll(async () => {
+  await commands?.stop()
+  await stores?.close()
+  await topology?.stop()
+  await next?.remove()
+})
+
+/** Replaces the replicas of a number by a release, those of all upgraded services at the same time. */
+async function replace(number: 1 | 2, release: Release): Promise<void> {
+  const startedAt = performance.now()
+  const root = release === 'next' ? next.root : undefined
+  await Promise.all(UPGRADED.map(service => topology.replace(`${service}-${number}`, root)))
+  expect(performance.now() - startedAt).toBeLessThan(READY_MS)
+}
+
+async function readLog(): Promise<RecordedEvent[]> {
+  const events: RecordedEvent[] = []
+  const streamPrefixes = ['api-', 'webhook-']
+  for await (const event of stores.eventStore.readAll({ after: START, streamPrefixes })) events.push(event)
+  return events
+}
+
+async function held(): Promise<HeldStream[]> {
+  const streams: HeldStream[] = []
+  for (const service of UPGRADED)
+    for await (const stream of listHeld(heldStreams(`${service}.projector`), stores.readModels))
+      streams.push(stream)
+  return streams
+}
+
+/** Streams that the projectors of this release have marked, and that none has quarantined. */
+const heldIncomplete = () =>
+  vi.waitFor(
+    async () => {
+      const streams = await held()
+      expect(new Set(streams.map(({ status }) => status))).toEqual(new Set(['INCOMPLETE']))
+      expect(new Set(streams.map(({ id }) => id.split('-')[0]))).toEqual(new Set(['api', 'webhook']))
+    },
+    { timeout: READY_MS, interval: 100 },
+  )
+const nothingHeld = () =>
+  vi.waitFor(async () => expect(await held()).toEqual([]), { timeout: READY_MS, interval: 100 })
+
+/** What the updates of a phase were written by: the category and the release; and the APIs that both releases wrote. */
+function writersIn(log: readonly RecordedEvent[], phase: string) {
+  const updates = log.filter(
+    event => commands.sent.get(event.metadata.requestId)?.phase === phase && writerOf(event) !== undefined,
+  )
+  const writers = new Set(updates.map(event => `${event.stream.split('-')[0]} ${writerOf(event)}`))
+  const byStream = Map.groupBy(updates, ({ stream }) => stream).values()
+  return { writers, shared: [...byStream].filter(events => new Set(events.map(writerOf)).size > 1).length }
+}
+
+interface Phase {
+  name: string
+  /** What is done to the processes before, under load. */
+  change(): Promise<void>
+  /** The releases that run afterwards. */
+  releases: readonly Release[]
+}
+
+/** Sends commands while processes change and for a while afterwards. @returns the log when nothing is under way */
+async function phase({ name, change, releases }: Phase): Promise<RecordedEvent[]> {
+  const startedAt = performance.now()
+  const sentBefore = commands.sent.size
+  commands.enter({ name: `before ${name}`, alone: false })
+  commands.start()
+  await change()
+  commands.enter({ name, alone: releases.length === 1 })
+  const expected = {
+    writers: new Set(releases.flatMap(release => [`api ${release}`, `webhook ${release}`])),
+    shared: releases.length > 1 ? expect.toSatisfy((count: number) => count > 0) : 0,
+  }
+  const count = () => [...commands.sent.values()].filter(command => command.phase === name).length
+  await vi.waitFor(
+    async () => {
+      expect(count()).toBeGreaterThan(COMMANDS)
+      expect(writersIn(await readLog(), name)).toEqual(expected)
+    },
+    { timeout: PHASE_MS, interval: 300 },
+  )
+  await commands.stop()
+  const log = await readLog()
+  expect(writersIn(log, name)).toEqual(expected)
+  expect(commands.failures).toEqual([])
+  expect(misrecorded(log, commands.sent)).toEqual([])
+  const seconds = ((performance.now() - startedAt) / 1000).toFixed(1)
+  process.stderr.write(`${name}: ${commands.sent.size - sentBefore} commands in ${seconds} s\n`)
+  return log
+}
+
+const shown = async () => resourcesOf(await readRecords(topology))
+
+/** Readers see what all acknowledged commands have made, once the projector is there. */
+const everythingShown = (log: readonly RecordedEvent[]) =>
+  vi.waitFor(async () => expect(await shown()).toEqual(expectedResources(log, commands.sent, 'next')), {
+    timeout: READY_MS,
+    interval: 200,
+  })
+
+/** Runs a command of operators in the sources of a release. */
+async function operate(root: string, program: string, ...args: string[]): Promise<string> {
+  const path = join(root, 'services/standalone/src', program)
+  const { stdout } = await promisify(execFile)(process.execPath, [path, ...args], {
+    env: topology.environment,
+  })
+  return stdout
+}
+
+test('two releases side by side on one log, a rollback and a second upgrade lose nothing', async () => {
+  process.stderr.write(`UPGRADE_SEED=${SEED}\n`)
+  await everythingShown(await phase({ name: 'this release', async change() {}, releases: ['this'] }))
+  expect(await held()).toEqual([])
+
+  // The first replicas have the leases from here on, and the first upgrade leaves them there.
+  await phase({ name: 'side by side', change: () => replace(2, 'next'), releases: ['this', 'next'] })
+  await heldIncomplete()
+  const besides = await phase({
+    name: 'side by side, the next release projects',
+    change: () => replace(1, 'this'),
+    releases: ['this', 'next'],
+  })
+  await nothingHeld()
+  await everythingShown(besides)
+
+  await everythingShown(
+    await phase({ name: 'the next release', change: () => replace(1, 'next'), releases: ['next'] }),
+  )
+  expect(await held()).toEqual([])
+
+  const rollback = async () => {
+    await replace(2, 'this')
+    await replace(1, 'this')
+  }
+  const rolledBack = await phase({ name: 'rolled back', change: rollback, releases: ['this'] })
+  await heldIncomplete()
+  const listed = JSON.parse(await operate(ROOT, 'quarantine.ts', 'list', '--json')) as HeldStream[]
+  expect(listed.map(({ id }) => id).toSorted()).toEqual((await held()).map(({ id }) => id).toSorted())
+  await ownWritesShown(rolledBack)
+
+  const upgrade = async () => {
+    await replace(1, 'next')
+    await replace(2, 'next')
+  }
+  const upgraded = await phase({ name: 'upgraded again', change: upgrade, releases: ['next'] })
+  await nothingHeld()
+  await everythingShown(upgraded)
+
+  const before = await readRecords(topology)
+  expect(await operate(next.root, 'rebuild.ts')).toMatch(/All read models are made\n$/)
+  expect(await readRecords(topology)).toEqual(before)
+  expect(await held()).toEqual([])
+  expect(await topology.logged('a stream is quarantined: an event cannot be processed')).toEqual([])
+  expect(await topology.faults()).toEqual([])
+})
+
+/**
+ * After the rollback readers see of a stream what this release makes of it when it wrote last, and otherwise what the
+ * next release made of it before.
+ */
+async function ownWritesShown(log: readonly RecordedEvent[]): Promise<void> {
+  const last = new Map(log.map(event => [event.stream, commands.sent.get(event.metadata.requestId)?.phase]))
+  const [own, complete] = (['this', 'next'] as const).map(release =>
+    expectedResources(log, commands.sent, release),
+  )
+  const now = await shown()
+  let lacking = 0
+  for (const [stream, phaseOfLast] of last) {
+    const [mine, all] = [own?.[stream], complete?.[stream]]
+    const isOwn = phaseOfLast === 'rolled back'
+    if (isOwn && !isDeepStrictEqual(mine, all)) lacking++
+    expect(isOwn ? [mine] : [mine, all]).toContainEqual(now[stream])
+  }
+  // It wrote on streams whose events of the next release would show.
+  expect(lacking).toBeGreaterThan(0)
+}
