@@ -30,7 +30,7 @@ const programs = {
  * What scripts have turbo run.
  * @type {Record<string, string[]>}
  */
-const suites = { test: ['check', 'test'], journeys: ['journeys'] }
+const suites = { test: ['check', 'test'], journeys: ['journeys'], soak: ['soak'] }
 
 /** More room for the young generation: a server's garbage is mostly that of requests that have just ended. */
 const FLAGS = ['--max-semi-space-size=32']
@@ -108,7 +108,7 @@ async function runTasks(node, tasks, args) {
     },
   })
   const code = exitCode(ended)
-  for (const line of describeCount(countTests(root), {
+  for (const line of describeCount(countTests(root, tasks.includes('soak') ? tasks : undefined), {
     succeeded: code === 0,
     all: args.length === 0 && tasks.includes('test'),
   }))

@@ -32,16 +32,18 @@ export function forgetResults(root, tasks = ['test', 'journeys']) {
 /**
  * Adds up the results of all workspaces. A test file that could not be loaded counts as one failed test.
  * @param {string} root
+ * @param {string[]} tasks whose results count; those of `test` are expected of each workspace
  * @returns {Count}
  */
-export function countTests(root) {
+export function countTests(root, tasks = ['test', 'journeys']) {
   /** @type {Count} */
   const count = { passed: 0, failed: 0, skipped: 0, failures: [], silent: [] }
   for (const folder of workspaces(root)) {
-    const tests = reportOf(resultsFile(join(root, folder), 'test'))
-    if (tests.testResults.length === 0) count.silent.push(folder)
-    addReport(count, folder, tests)
-    addReport(count, folder, reportOf(resultsFile(join(root, folder), 'journeys')))
+    for (const task of tasks) {
+      const report = reportOf(resultsFile(join(root, folder), task))
+      if (task === 'test' && report.testResults.length === 0) count.silent.push(folder)
+      addReport(count, folder, report)
+    }
   }
   return count
 }

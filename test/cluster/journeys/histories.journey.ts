@@ -7,7 +7,7 @@ import { expect, test, vi } from 'vitest'
 import { runningTopology } from './support/running.ts'
 import type { Topology } from './support/topology.ts'
 
-const HISTORIES = 10
+const HISTORIES = Number(process.env.HISTORIES ?? 10)
 const CLIENTS = 4
 const KILLED = ['catalog-1', 'catalog-2', 'identity-1', 'identity-2']
 const PROJECTORS = ['catalog.projector', 'identity.projector']

@@ -1,0 +1,20 @@
+import type { ViteUserConfig } from 'vitest/config'
+import journeys from './vitest.journeys.config.ts'
+
+const { test, ...config }: ViteUserConfig = journeys
+
+/** The journeys that random choices and numbers make longer, and kill -9 of notifiers: `npm run soak`. */
+export default {
+  ...config,
+  test: {
+    ...test,
+    include: ['journeys/histories.journey.ts', 'journeys/read-your-writes.journey.ts', 'notifier.test.ts'],
+    env: {
+      HISTORIES: process.env.HISTORIES ?? '50',
+      PAIRS: process.env.PAIRS ?? '3000',
+      EVENTS: process.env.EVENTS ?? '10000',
+    },
+    testTimeout: 3_600_000,
+    reporters: ['default', ['json', { outputFile: '.cache/soak.json' }]],
+  },
+} satisfies ViteUserConfig

@@ -1,0 +1,15 @@
+import type { ViteUserConfig } from 'vitest/config'
+import tests from './vitest.config.ts'
+
+const { test, ...config }: ViteUserConfig = tests
+
+/** Thousands of histories of each seed: `npm run soak`. */
+export default {
+  ...config,
+  test: {
+    ...test,
+    env: { HISTORIES: process.env.HISTORIES ?? '3000' },
+    testTimeout: 3_600_000,
+    reporters: ['default', ['json', { outputFile: '.cache/soak.json' }]],
+  },
+} satisfies ViteUserConfig
