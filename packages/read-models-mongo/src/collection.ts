@@ -13,6 +13,7 @@ import { boundOf, conditionsOf, orderOf } from './conditions.ts'
 import type { Connection } from './connection.ts'
 import { type Change, changeOf, makeChanges } from './guarded-writes.ts'
 import { collectionName, dropFormerIndexes, prepare, searchableIn } from './prepare.ts'
+import type { Server } from './server.ts'
 import type { StoredDocument } from './stored-document.ts'
 
 /** A collection and what the adapter itself does with it, which is not translated for callers yet. */
@@ -31,8 +32,8 @@ const PREPARE_AGAIN_MS = 60_000
 const READ = { projection: { doc: 1, revision: 1, live: 1 } }
 
 export interface CollectionOptions {
-  /** Whether the server answers by indexes. */
-  indexed(): Promise<boolean>
+  /** What the server can do. */
+  server(): Promise<Server>
   /** Milliseconds of a stopwatch. */
   elapsed(): number
 }
@@ -40,24 +41,23 @@ export interface CollectionOptions {
 export function mongoCollection<D extends Document>(
   definition: CollectionDefinition<D>,
   { db, run }: Connection,
-  { indexed, elapsed }: CollectionOptions,
+  { server, elapsed }: CollectionOptions,
 ): OpenCollection<D> {
   const collection = db.collection<StoredDocument>(collectionName(definition))
-  let prepared: Promise<boolean> | undefined
+  let prepared: Promise<Server> | undefined
   let preparedAt = 0
   /** Once: during an upgrade, processes of the version before make the former indexes again every minute. */
   let tidied = false
 
   const prepareOnce = async () => {
-    const byIndexes = await indexed()
-    await prepare(db, definition, byIndexes)
-    if (byIndexes && !tidied) await dropFormerIndexes(collection)
-    tidied ||= byIndexes
-    return byIndexes
+    const found = await server()
+    await prepare(db, definition, found)
+    if (found.usesIndexes && !tidied) await dropFormerIndexes(collection)
+    tidied ||= found.usesIndexes
+    return found
   }
 
-  /** @returns whether the server answers by indexes */
-  const ready = (): Promise<boolean> => {
+  const ready = (): Promise<Server> => {
     if (!prepared) {
       preparedAt = elapsed()
       prepared = prepareOnce().catch(error => {
@@ -72,12 +72,12 @@ export function mongoCollection<D extends Document>(
   }
 
   const make = async (changes: readonly Change[]) => {
-    const byIndexes = await ready()
+    const { usesIndexes, changesPerRequest } = await ready()
     let tooLarge: DocumentTooLarge | undefined
     const stored = ({ id, revision, doc, incomplete }: Change): StoredDocument => {
       const mark = incomplete ? { incomplete } : {}
       if (!doc) return { _id: id, revision, live: false, ...mark }
-      return { _id: id, revision, live: true, ...mark, doc, ...searchableIn(definition, doc, byIndexes) }
+      return { _id: id, revision, live: true, ...mark, doc, ...searchableIn(definition, doc, usesIndexes) }
     }
     const fits = (change: Change) => {
       const bytes = change.doc ? BSON.calculateObjectSize(stored(change)) : 0
@@ -85,7 +85,7 @@ export function mongoCollection<D extends Document>(
         tooLarge ??= new DocumentTooLarge(definition.name, change.id, { bytes, most: MOST_BYTES })
       return bytes <= MOST_BYTES
     }
-    const made = await makeChanges(collection, changes.filter(fits), stored)
+    const made = await makeChanges(collection, changes.filter(fits), { stored, changesPerRequest })
     if (tooLarge) throw tooLarge
     return made
   }
@@ -105,7 +105,7 @@ export function mongoCollection<D extends Document>(
   const selection = async (filter: Filter) => {
     const terms = checked(filter)
     if (terms.length > 0 && !definition.text?.length) return undefined
-    return conditionsOf(filter, terms, await ready())
+    return conditionsOf(filter, terms, (await ready()).usesIndexes)
   }
 
   const page = async (conditions: object, { sort = [], skip = 0, limit }: Query) => {

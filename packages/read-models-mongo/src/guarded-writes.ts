@@ -6,6 +6,7 @@ import {
   MongoBulkWriteError,
   MongoServerError,
 } from 'mongodb'
+import { PIECE } from './server.ts'
 import type { StoredDocument } from './stored-document.ts'
 
 const DUPLICATE = 11_000
@@ -55,11 +56,11 @@ export function newest(changes: readonly Change[]): Change[] {
   return [...byId.values()]
 }
 
-/**
- * Documents of one request to the server. Its answer has to come within the time limit of a socket, and some servers
- * take milliseconds for each document.
- */
-export const PIECE = 200
+interface Making {
+  stored(change: Change): StoredDocument
+  /** How many documents one request may replace. */
+  changesPerRequest: number
+}
 
 /**
  * Makes each change, of which no two are of one document, unless something newer is there. What is there is looked up
@@ -72,18 +73,18 @@ export const PIECE = 200
 export async function makeChanges(
   collection: Collection<StoredDocument>,
   changes: readonly Change[],
-  stored: (change: Change) => StoredDocument,
+  making: Making,
 ): Promise<number> {
   let made = 0
   for (let from = 0; from < changes.length; from += PIECE)
-    made += await makePiece(collection, changes.slice(from, from + PIECE), stored)
+    made += await makePiece(collection, changes.slice(from, from + PIECE), making)
   return made
 }
 
 async function makePiece(
   collection: Collection<StoredDocument>,
   changes: readonly Change[],
-  stored: (change: Change) => StoredDocument,
+  { stored, changesPerRequest }: Making,
 ): Promise<number> {
   let made = 0
   let open = changes
@@ -94,16 +95,20 @@ async function makePiece(
     )
     const due = open.filter(change => goesOver(change, known.get(change.id)))
     if (due.length === 0) break
-    const outcome = await writeAll(
-      collection,
-      due.map(change =>
-        known.has(change.id)
-          ? replacement(change, stored(change))
-          : { insertOne: { document: stored(change) } },
-      ),
-    )
+    const { there = [], fresh = [] } = Object.groupBy(due, ({ id }) => (known.has(id) ? 'there' : 'fresh'))
+    const inserts = fresh.map(change => ({ insertOne: { document: stored(change) } }))
+    const outcome = await writeAll(collection, inserts)
     made += outcome.made
-    open = outcome.met.map(index => due[index] as Change)
+    for (let from = 0; from < there.length; from += changesPerRequest) {
+      const some = there.slice(from, from + changesPerRequest)
+      made += (
+        await writeAll(
+          collection,
+          some.map(change => replacement(change, stored(change))),
+        )
+      ).made
+    }
+    open = outcome.met.map(index => fresh[index] as Change)
   }
   return made
 }
@@ -127,6 +132,7 @@ async function writeAll(
   collection: Collection<StoredDocument>,
   operations: AnyBulkWriteOperation<StoredDocument>[],
 ): Promise<{ made: number; met: number[] }> {
+  if (operations.length === 0) return { made: 0, met: [] }
   try {
     const { insertedCount, matchedCount } = await collection.bulkWrite(operations, { ordered: false })
     return { made: insertedCount + matchedCount, met: [] }

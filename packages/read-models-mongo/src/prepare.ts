@@ -1,7 +1,7 @@
 import type { CollectionDefinition } from '@gantry/read-models'
 import type { Collection, Db, IndexDescription } from 'mongodb'
-import { PIECE } from './guarded-writes.ts'
 import { makeIndexes } from './indexes.ts'
+import type { Server } from './server.ts'
 import type { StoredDocument } from './stored-document.ts'
 import { searchableOf } from './text.ts'
 
@@ -20,11 +20,11 @@ export const searchableBy = ({ text = [] }: Definition, indexed: boolean): strin
  * before the last one, which stays for processes that have not been upgraded yet. What is so already costs next to
  * nothing, so it may be done again at any time.
  */
-export async function prepare(db: Db, definition: Definition, indexed: boolean): Promise<void> {
+export async function prepare(db: Db, definition: Definition, server: Server): Promise<void> {
   await dropVersionsBefore(db, definition.name, definition.version - 1)
   const collection = db.collection<StoredDocument>(collectionName(definition))
-  if (indexed) await makeIndexes(db, collection, indexesOf(definition))
-  await makeSearchable(collection, definition, indexed)
+  if (server.usesIndexes) await makeIndexes(db, collection, indexesOf(definition))
+  await makeSearchable(collection, definition, server)
 }
 
 async function dropVersionsBefore(db: Db, name: string, version: number): Promise<void> {
@@ -63,16 +63,16 @@ export async function dropFormerIndexes(collection: Collection<StoredDocument>):
 async function makeSearchable(
   collection: Collection<StoredDocument>,
   definition: Definition,
-  indexed: boolean,
+  { usesIndexes, changesPerRequest }: Server,
 ): Promise<void> {
-  const wanted = searchableBy(definition, indexed)
+  const wanted = searchableBy(definition, usesIndexes)
   if (wanted === undefined) return
   const others = { live: true, searchableBy: { $ne: wanted } }
   for (;;) {
-    const documents = await collection.find(others, { limit: PIECE }).toArray()
+    const documents = await collection.find(others, { limit: changesPerRequest }).toArray()
     if (documents.length === 0) return
     const updates = documents.map(({ _id, revision, doc }) => {
-      const searchable = searchableIn(definition, doc ?? {}, indexed)
+      const searchable = searchableIn(definition, doc ?? {}, usesIndexes)
       // A document that has changed since is its writer's affair, or of the next round.
       return { updateOne: { filter: { _id, revision }, update: { $set: searchable } } }
     })

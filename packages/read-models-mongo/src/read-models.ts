@@ -48,8 +48,10 @@ export function mongoReadModels({
   const checkpoints = mongoCheckpoints(progress)
   const collections = new Map<Definition, OpenCollection<Document>>()
 
-  const indexed = async () =>
-    indexes ?? serverOf((await db.command({ buildInfo: 1 })) as BuildInfo).usesIndexes
+  const server = async () => {
+    const found = serverOf((await db.command({ buildInfo: 1 })) as BuildInfo)
+    return { ...found, usesIndexes: indexes ?? found.usesIndexes }
+  }
 
   /** Some servers tell it as milliseconds since 1970. */
   const time = async () => {
@@ -62,7 +64,7 @@ export function mongoReadModels({
   const collection = <D extends Document>(definition: CollectionDefinition<D>): OpenCollection<D> => {
     const known = collections.get(definition) as OpenCollection<D> | undefined
     if (known) return known
-    const opened = mongoCollection(definition, connection, { indexed, elapsed })
+    const opened = mongoCollection(definition, connection, { server, elapsed })
     collections.set(definition, opened as unknown as OpenCollection<Document>)
     return opened
   }

@@ -910,6 +910,13 @@ export function readModelsContract(name: string, open: () => Promise<OpenedReadM
         expect(await readModels.checkpoints.get(unused)).toBe('2')
         expect(await books.count({})).toBe(2_500)
       })
+
+      it('may replace many documents, as a rebuild does', async () => {
+        const writes = (pages: number) => Array.from({ length: 250 }, (_, n) => write(`b${n}`, 0, { pages }))
+        await readModels.write(writes(1))
+        await readModels.write(writes(2).map(change => ({ ...change, force: true })))
+        expect(await books.count({ where: { pages: 2 } })).toBe(250)
+      })
     })
 
     describe('a checkpoint', () => {
