@@ -37,7 +37,8 @@ export interface Commands {
 }
 
 const CLIENTS = 4
-const REST_MS = 15
+/** Between two commands of a client, so that processes that start get their time of the machine. */
+const REST_MS = 60
 const MOST_APIS = 6
 
 /**
