@@ -197,7 +197,9 @@ test.for([
     })
     for (let i = 0; i < 2; i++) await other.execute('a', command).catch(() => {})
     const events = status === 'Deleted' ? 2 : 1
-    expect(projected).toEqual([{ snapshot: { state: { status, count: 1 }, revision: events - 1 }, events }])
+    const last = (await eventStore.readStream('counter-a')).at(-1)
+    const snapshot = { state: { status, count: 1 }, revision: events - 1, position: last?.position }
+    expect(projected).toEqual([{ snapshot, events }])
   },
 )
 
@@ -206,7 +208,11 @@ test('follows events in log order and reads the stream where it has not seen the
   for (const by of [1, 2, 3]) await writer.execute('a', count(by))
   const [, , third] = await eventStore.readStream('counter-a')
   if (!third) throw new Error('three events were written')
-  expect(await counter().follow(third)).toEqual({ state: { status: 'Live', count: 6 }, revision: 2 })
+  expect(await counter().follow(third)).toEqual({
+    state: { status: 'Live', count: 6 },
+    revision: 2,
+    position: third.position,
+  })
 })
 
 test('what is removed is forgotten; what went on is not removed', async () => {

@@ -155,6 +155,56 @@ test('events in order are projected once: the projector leaves out what a comman
   expect(writes).toBe(2)
 })
 
+test('a command shows what was appended before it and is in no document yet, whoever appended it', async () => {
+  const dying = replica({ ...stores.readModels, write: async () => {} })
+  const one = replica()
+  await dying.run(add('v0'))
+  await one.run(add('v1'))
+  expect(await documents()).toEqual(['v0', 'v1'])
+  await dying.run(remove('v0'))
+  await one.run(add('v2'))
+  expect(await documents()).toEqual(['v1', 'v2'])
+})
+
+test('a command shows what an earlier command of its process could not project', async () => {
+  let isAway = false
+  const failing: ReadModels = {
+    ...stores.readModels,
+    async write(...args) {
+      if (isAway) throw new ReadModelsUnavailable('away')
+      await stores.readModels.write(...args)
+    },
+  }
+  await replica().run(add('v0'))
+  const one = replica(failing)
+  isAway = true
+  await expect(one.run(remove('v0'))).rejects.toThrow(ReadModelsUnavailable)
+  isAway = false
+  await one.run(add('v1'))
+  expect(await documents()).toEqual(['v1'])
+})
+
+test('a command after a restart reads no old event again that the projector has projected', async () => {
+  const before = replica()
+  for (const item of ['v0', 'v1', 'v2']) await before.run(add(item))
+  let read = 0
+  const counting: EventStore = {
+    ...stores.eventStore,
+    async readStream(...args) {
+      const events = await stores.eventStore.readStream(...args)
+      read += events.length
+      return events
+    },
+  }
+  const one = replica(stores.readModels, counting)
+  const projector = one.start()
+  expect(await projector.reached(await stores.eventStore.head(), 10_000)).toBe(true)
+  await vi.waitFor(async () => expect(projector.caughtUp).toBe(true))
+  await one.run(add('v3'))
+  await expect(one.run(remove('nothing'))).rejects.toMatchObject({ code: 'not-found' })
+  expect(read).toBe(0)
+})
+
 test('an append whose outcome stays unknown is projected, also when the next command follows it', async () => {
   let isLost = false
   const losing: EventStore = {

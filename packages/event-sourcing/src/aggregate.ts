@@ -1,11 +1,16 @@
 import { setTimeout } from 'node:timers/promises'
 import { LRUCache } from 'lru-cache'
 import { type Decider, type DomainCommand, Refusal } from './decider.ts'
-import type { DomainEvent, Fact, JsonObject, Position, RecordedEvent } from './event.ts'
+import type { DomainEvent, Fact, JsonObject, RecordedEvent } from './event.ts'
 import { type EventStore, EventStoreUnavailable, NO_STREAM, WrongExpectedRevision } from './event-store.ts'
 import { folding, type Snapshot } from './fold.ts'
 import { nameUuids } from './name-uuid.ts'
-import { type AggregateProjectionOptions, aggregateProjection, type Projection } from './projection.ts'
+import {
+  type AggregateProjectionOptions,
+  aggregateProjection,
+  type Before,
+  type Projection,
+} from './projection.ts'
 import { upcast, writtenVersion } from './schema.ts'
 import { streamId, streamName } from './stream-name.ts'
 
@@ -14,8 +19,6 @@ export interface Executed<State, Event> extends Snapshot<State> {
   events: Event[]
   /** The same with ids, revisions and metadata. */
   facts: Fact[]
-  /** Position of the last event appended; undefined when nothing changed. */
-  position?: Position
 }
 
 export interface AggregateOptions<State, Command extends DomainCommand, Event extends DomainEvent> {
@@ -112,14 +115,18 @@ export function aggregate<State, Command extends DomainCommand, Event extends Do
    * The state as it was read just now, and what an earlier try of this command appended to it, when that got through
    * without being acknowledged: no events when it did not.
    */
-  const earlierTry = async (id: string, command: Command): Promise<Executed<State, Event>> => {
+  const earlierTry = async (
+    id: string,
+    command: Command,
+  ): Promise<Executed<State, Event> & { before: Before }> => {
     const stream = streamName(category, id)
     const recorded = await eventStore.readStream(stream)
     const snapshot = keep(id, fold(empty, recorded))
     const first = recorded.findIndex(event => event.id === eventId(stream, command, 0))
-    if (first === -1) return { ...snapshot, events: [], facts: [] }
+    if (first === -1) return { ...snapshot, before: snapshot, events: [], facts: [] }
     const mine = recorded.slice(first).filter((event, index) => event.id === eventId(stream, command, index))
-    return { ...snapshot, events: eventsOf(mine), facts: mine, position: mine.at(-1)?.position }
+    const before = recorded[first - 1] ?? empty
+    return { ...snapshot, before, events: eventsOf(mine), facts: mine }
   }
 
   const eventsOf = (facts: readonly Fact[]) => facts.flatMap(fact => upcast(decider.events, fact) ?? [])
@@ -171,8 +178,9 @@ export function aggregate<State, Command extends DomainCommand, Event extends Do
     for (let attempt = 1; ; attempt++) {
       const earlier = mayHaveHappened ? await earlierTry(id, command) : undefined
       if (earlier && earlier.facts.length > 0) {
-        await projection.show(id, earlier, earlier.facts)
-        return earlier
+        const { facts, before, ...snapshot } = earlier
+        await projection.show(id, { before, snapshot, appended: facts })
+        return { ...snapshot, facts }
       }
       // What did not happen by that revision is appended after that revision or not at all.
       const fresh = earlier ?? (knownIsOld ? await load(id) : undefined)
@@ -193,9 +201,10 @@ export function aggregate<State, Command extends DomainCommand, Event extends Do
         // A stream that was removed may go on after its last revision instead of at 0.
         const made = base.revision === snapshot.revision ? prepared : prepare(id, base, events, command)
         const stored = isOwn ? made : ((await asStored(id, base, events.length)) ?? made)
-        keep(id, stored.after)
-        await projection.show(id, stored.after, stored.facts)
-        return { ...stored.after, events: eventsOf(stored.facts), facts: stored.facts, position }
+        const after = { ...stored.after, position }
+        keep(id, after)
+        await projection.show(id, { before: snapshot, snapshot: after, appended: stored.facts })
+        return { ...after, events: eventsOf(stored.facts), facts: stored.facts }
       } catch (error) {
         if (error instanceof EventStoreUnavailable && attempt < TRIES_WHEN_UNAVAILABLE) {
           mayHaveHappened = true

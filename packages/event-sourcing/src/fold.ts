@@ -1,5 +1,5 @@
 import { type Decider, type DomainCommand, Refusal } from './decider.ts'
-import type { DomainEvent, RecordedEvent } from './event.ts'
+import type { DomainEvent, Position, RecordedEvent } from './event.ts'
 import type { Log } from './follower.ts'
 import { schemaName, upcast } from './schema.ts'
 
@@ -7,6 +7,8 @@ import { schemaName, upcast } from './schema.ts'
 export interface Snapshot<State> {
   state: State
   revision: number
+  /** Position of that event in the log; left out when it was not read, and where there is none. */
+  position?: Position | undefined
   /** Names (`type@version`) of events of the stream that this release does not know; the state lacks their effect. */
   unknown?: readonly string[]
 }
@@ -40,7 +42,7 @@ export function folding<State, Command extends DomainCommand, Event extends Doma
   unknownEvent: (event: RecordedEvent) => void,
 ): (snapshot: Snapshot<State>, events: readonly RecordedEvent[]) => Snapshot<State> {
   return (snapshot, events) => {
-    let { state, revision, unknown } = snapshot
+    let { state, revision, position, unknown } = snapshot
     for (const event of events) {
       try {
         const known = upcast(decider.events, event)
@@ -53,8 +55,9 @@ export function folding<State, Command extends DomainCommand, Event extends Doma
         throw new StreamQuarantined(event, error)
       }
       revision = event.revision
+      position = event.position
     }
-    return unknown ? { state, revision, unknown } : { state, revision }
+    return { state, revision, ...(position !== undefined && { position }), ...(unknown && { unknown }) }
   }
 }
 

@@ -1,6 +1,6 @@
 import type { ReadModels, Write } from '@gantry/read-models'
 import { LRUCache } from 'lru-cache'
-import type { DomainEvent, Fact, RecordedEvent } from './event.ts'
+import type { DomainEvent, Fact, Position, RecordedEvent } from './event.ts'
 import { NO_STREAM } from './event-store.ts'
 import { type Snapshot, StreamQuarantined } from './fold.ts'
 import { type EventSchemas, knowsSchema, upcast } from './schema.ts'
@@ -36,12 +36,26 @@ export interface Projection {
   written(events: readonly RecordedEvent[]): void
   /** Whether this release knows an event type of that name (`type@version`). */
   knows(schema: string): boolean
+  /**
+   * To be called by the projector when it starts.
+   * @param reached whether the documents have everything up to a position, whichever process has projected it
+   */
+  attach(reached: (position: Position) => Promise<boolean>): void
 }
+
+/** The last event of a stream before those that are projected. */
+export type Before = Pick<Snapshot<unknown>, 'revision' | 'position'>
 
 /** The projection of an aggregate, with the part of it that runs before a command is answered. */
 export interface AggregateProjection<State> extends Projection {
-  /** Projects what a command has appended, so that its caller reads it next. */
-  show(id: string, snapshot: Snapshot<State>, appended: readonly Fact[]): Promise<void>
+  /**
+   * Projects what a command has appended, so that its caller reads it next. With it come events before it that are
+   * in no document yet, because their writer died or could not write: documents of the same resource show one state.
+   */
+  show(
+    id: string,
+    run: { before: Before; snapshot: Snapshot<State>; appended: readonly Fact[] },
+  ): Promise<void>
   /**
    * Projects the stream up to a state that a caller is told of without having changed it: the writer before may have
    * died between the append and the projection.
@@ -65,9 +79,9 @@ export interface AggregateProjectionOptions<State, Event extends DomainEvent> {
 }
 
 /**
- * Keeps, for each stream, the revision up to which this process has projected it without a gap. The revision advances
- * when a write is acknowledged, and never over an event that was not projected: another replica may have appended it,
- * or its projection may have failed.
+ * Keeps, for each stream, the revision up to which every event is in the documents. The revision advances when a write
+ * is acknowledged, and never over an event that was not projected: another replica may have appended it, or its
+ * projection may have failed.
  */
 export function aggregateProjection<State, Event extends DomainEvent>({
   category,
@@ -79,6 +93,8 @@ export function aggregateProjection<State, Event extends DomainEvent>({
 }: AggregateProjectionOptions<State, Event>): AggregateProjection<State> {
   const projected = new LRUCache<string, number>({ max: cacheSize })
   const projectedThrough = (id: string) => projected.get(id) ?? NO_STREAM
+  const underWay = new Map<string, Promise<void>>()
+  let reached = async (_position: Position) => false
 
   const project = (id: string, snapshot: Snapshot<State>, facts: readonly Fact[]): Write[] => {
     const events = facts.flatMap(fact => upcast(schemas, fact) ?? [])
@@ -87,29 +103,56 @@ export function aggregateProjection<State, Event extends DomainEvent>({
     return writes
   }
 
-  const show: AggregateProjection<State>['show'] = async (id, snapshot, appended) => {
-    const [first, last] = [appended[0], appended.at(-1)]
-    if (!view || !first || !last) return
-    await view.readModels.write(project(id, snapshot, appended))
+  /** Events up to a revision that are in no document yet, as far as this process knows. */
+  const missing = async (id: string, { revision, position }: Before): Promise<readonly Fact[]> => {
     const through = projectedThrough(id)
+    if (through >= revision || (position !== undefined && (await reached(position)))) return []
+    return (await read(id, through + 1)).filter(event => event.revision <= revision)
+  }
+
+  /** Runs one after the other for a stream: the next one finds what the one before has projected. */
+  const serially = async (id: string, work: () => Promise<void>) => {
+    const before = underWay.get(id)
+    const run = before ? before.then(work, work) : work()
+    underWay.set(id, run)
+    try {
+      await run
+    } finally {
+      if (underWay.get(id) === run) underWay.delete(id)
+    }
+  }
+
+  const advance = (id: string, { unknown }: Snapshot<State>, revision: number) => {
     // The projector notes a stream with unknown events, so it has to see every event of one.
-    const isNext = first.revision <= through + 1 && last.revision > through
-    if (isNext && !snapshot.unknown) projected.set(id, last.revision)
+    if (!unknown && revision > projectedThrough(id)) projected.set(id, revision)
+  }
+
+  const show: AggregateProjection<State>['show'] = async (id, { before, snapshot, appended }) => {
+    const last = appended.at(-1)
+    if (!view || !last) return
+    await serially(id, async () => {
+      const facts = [...(await missing(id, before)), ...appended]
+      await view.readModels.write(project(id, snapshot, facts))
+      advance(id, snapshot, last.revision)
+    })
+  }
+
+  const showAll: AggregateProjection<State>['showAll'] = async (id, snapshot) => {
+    if (!view) return
+    await serially(id, async () => {
+      const facts = await missing(id, snapshot)
+      if (facts.length > 0) await view.readModels.write(project(id, snapshot, facts))
+      advance(id, snapshot, snapshot.revision)
+    })
   }
 
   return {
     category,
     knows: name => knowsSchema(schemas, name),
     show,
-    async showAll(id, snapshot) {
-      const through = projectedThrough(id)
-      if (!view || through >= snapshot.revision) return
-      const events = await read(id, through + 1)
-      await show(
-        id,
-        snapshot,
-        events.filter(({ revision }) => revision <= snapshot.revision),
-      )
+    showAll,
+    attach(given) {
+      reached = given
     },
     async writes(events, again) {
       const [first, last] = [events[0], events.at(-1)]
@@ -151,5 +194,6 @@ export function projectionOfEach(category: string, project: (event: RecordedEven
       return { writes, unknown: [] }
     },
     written() {},
+    attach() {},
   }
 }

@@ -83,6 +83,8 @@ export function startProjector(given: ProjectorOptions): Projector {
   const built = () => checkpoints.get(`${name}.rebuild.done`)
   const complete = async () => (await built()) !== undefined && (await checkpoints.get(name)) !== undefined
   let caughtUp = false
+  for (const projection of given.projections)
+    projection.attach(async position => ((await checkpoints.get(name)) ?? START) >= position)
 
   const worker = supervise(given.name, log, signal =>
     underLease({ leases, name, holder, signal }, async (lease, held) => {
