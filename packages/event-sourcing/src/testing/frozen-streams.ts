@@ -123,7 +123,8 @@ async function fold<State, Command extends DomainCommand, Event extends DomainEv
       documents.set(`${collection.name}/${id}`, { collection: collection.name, id, revision, doc })
   }
   expect(unknown).toEqual([])
-  return { stream: stream[0]?.stream, ...snapshot, documents: [...documents.values()] }
+  const { state, revision } = snapshot
+  return { stream: stream[0]?.stream, state, revision, documents: [...documents.values()] }
 }
 
 const mapsAsEntries = (_: string, value: unknown) => (value instanceof Map ? [...value] : value)
