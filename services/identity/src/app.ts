@@ -4,6 +4,7 @@ import {
   type CommandMetadata,
   type Fact,
   type Projector,
+  Refusal,
   reservation,
   startProjector,
   startRelay,
@@ -75,8 +76,8 @@ export interface IdentityService extends Service {
   authenticate: Authenticate
 }
 
-/** How long the audit log may take to catch up before a list is answered, in milliseconds. */
-const AUDIT_BOUND_MS = 1_000
+/** How long a list of the audit log waits for entries that the projector has not written yet, in milliseconds. */
+const AUDIT_BOUND_MS = 3_000
 /** Global administrators that are asked whether they stay when one goes. */
 const CANDIDATES = 100
 
@@ -243,7 +244,10 @@ export function identityService(given: Dependencies, settings: ServiceSettings):
       userRoutes(route, { changeUser, users: usersByName, passwords, now })
       auditRoutes(route, {
         records: readModels.collection(auditLog),
-        upToDate: async () => void (await auditor?.reached(await eventStore.head(), AUDIT_BOUND_MS)),
+        async upToDate() {
+          if (await auditor?.reached(await eventStore.head(), AUDIT_BOUND_MS)) return
+          throw new Refusal('unavailable', { detail: 'the audit log does not have the latest changes yet' })
+        },
       })
       // Not kept by anybody on the way: what a new key has signed must be verifiable at once.
       app.get('/.well-known/jwks.json', async (_request, reply) =>
@@ -286,6 +290,7 @@ export function identityService(given: Dependencies, settings: ServiceSettings):
         })),
       )
     },
+    /** The auditor is left out: while it is behind, lists of the audit log alone are answered 503. */
     waitingFor() {
       if (relay?.waitsFor) return relay.waitsFor
       if (!projector?.caughtUp) return 'the read models of identity'

@@ -5,7 +5,10 @@ import { type AuditDocument, auditRecord } from './audit.projection.ts'
 
 export interface AuditRoutes {
   records: Collection<AuditDocument>
-  /** Waits, bounded, until the records have all that is in the log by now: a caller sees what he has done. */
+  /**
+   * Waits, bounded, until the records have everything that is in the log now: callers see what they have done.
+   * @throws Refusal unavailable when that takes longer
+   */
   upToDate(): Promise<void>
 }
 

@@ -1,7 +1,8 @@
 import { projectorKey } from '@gantry/event-sourcing'
-import { administrator } from '@gantry/service-kit/testing'
+import { administrator, hostService } from '@gantry/service-kit/testing'
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
-import { hostIdentity, type IdentityHost, MINUTE, PASSWORD } from '../testing/identity-host.ts'
+import { identityService } from '../app.ts'
+import { hostIdentity, type IdentityHost, MINUTE, PASSWORD, SETTINGS } from '../testing/identity-host.ts'
 import { auditLog } from './audit.projection.ts'
 
 let identity: IdentityHost
@@ -124,4 +125,35 @@ describe('the audit log', () => {
     await readModels.checkpoints.clear(projectorKey({ name: 'identity.audit', collections: [auditLog] }))
     await vi.waitFor(async () => expect(await list('size=100')).toEqual(before), { timeout: 10_000 })
   })
+})
+
+test('the audit log answers 503 with Retry-After while entries are missing, and the service stays ready', async () => {
+  const host = await hostService(dependencies => identityService(dependencies, SETTINGS), { start: false })
+  const { leases } = host.dependencies.readModels
+  const key = projectorKey({ name: 'identity.audit', collections: [auditLog] })
+  const lease = await leases.acquire(key, 'a replica that hangs', MINUTE)
+  if (!lease) throw new Error('the lease is held already')
+  const get = () => host.app.inject({ method: 'GET', url: '/auditLog' })
+  try {
+    expect((await get()).statusCode, 'before the start').toBe(503)
+    await host.service.start()
+    await vi.waitFor(() => expect(host.service.waitingFor()).toBeUndefined(), { timeout: 10_000 })
+    const created = await host.app.inject({
+      method: 'POST',
+      url: '/users',
+      payload: { username: 'ada', password: PASSWORD },
+    })
+    expect(created.statusCode).toBe(201)
+    const behind = await get()
+    expect(behind.statusCode).toBe(503)
+    expect(behind.headers['retry-after']).toBe('2')
+    expect(behind.json()).toMatchObject({ code: 'unavailable', detail: expect.stringContaining('audit log') })
+
+    await leases.release(lease)
+    await vi.waitFor(async () => expect((await get()).statusCode).toBe(200), { timeout: 20_000 })
+    const { content } = (await get()).json()
+    expect(content[0]).toMatchObject({ action: 'USER_CREATED', resourceId: created.json().id })
+  } finally {
+    await host.close()
+  }
 })
