@@ -1,7 +1,8 @@
 import { randomUUID } from 'node:crypto'
 import { access, mkdir, open, readdir, readFile, rename, rm, stat } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
-import type { BlobStore } from '@gantry/read-models'
+import { type BlobStore, ReadModelsUnavailable } from '@gantry/read-models'
+import { type Disk, DiskFull, watchDisk } from './disk.ts'
 
 /** Where blobs are written before they get their names, so that a name never stands for half a blob. */
 const INCOMPLETE = '.incomplete'
@@ -10,12 +11,19 @@ const LEFT_BEHIND_MS = 60 * 60 * 1000
 
 const KEY = /^[A-Za-z0-9_-][A-Za-z0-9._-]{0,199}$/
 
+export interface BlobFolder {
+  path: string
+  /** Shared by the files of a process; a disk of its own, which reports on stderr, if it is not said. */
+  disk?: Disk
+}
+
 /**
  * Blobs as files of a folder, which is made when it does not exist. Processes of one host may share it.
  * Keys are 1 to 200 of the characters A-Z a-z 0-9 . _ - and do not begin with a dot.
  * @throws RangeError from put, get and delete when the key is none
+ * @throws ReadModelsUnavailable from put when the disk is full
  */
-export function folderBlobStore({ path }: { path: string }): BlobStore {
+export function folderBlobStore({ path, disk = watchDisk() }: BlobFolder): BlobStore {
   const fileOf = (key: string) => {
     if (!KEY.test(key)) throw new RangeError(`not a blob key: ${JSON.stringify(key)}`)
     return join(path, key)
@@ -29,21 +37,30 @@ export function folderBlobStore({ path }: { path: string }): BlobStore {
     return prepared
   }
 
+  const write = async (file: string, bytes: Uint8Array) => {
+    await prepareOnce()
+    if (!(await exists(file))) {
+      const draft = join(path, INCOMPLETE, randomUUID())
+      try {
+        await writeDurably(draft, bytes)
+        await rename(draft, file)
+      } catch (error) {
+        await rm(draft, { force: true })
+        throw error
+      }
+    }
+    await makeNamesDurable(path)
+  }
+
   return {
     async put(key, bytes) {
       const file = fileOf(key)
-      await prepareOnce()
-      if (!(await exists(file))) {
-        const draft = join(path, INCOMPLETE, randomUUID())
-        try {
-          await writeDurably(draft, bytes)
-          await rename(draft, file)
-        } catch (error) {
-          await rm(draft, { force: true })
-          throw error
-        }
+      try {
+        await write(file, bytes)
+      } catch (cause) {
+        const error = disk.failed(file, cause)
+        throw error instanceof DiskFull ? new ReadModelsUnavailable(error) : error
       }
-      await makeNamesDurable(path)
     },
     get: async key => ifThere(readFile(fileOf(key))),
     async delete(key) {

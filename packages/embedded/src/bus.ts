@@ -12,6 +12,7 @@ import { CONSUMERS_SCHEMA, consumption } from './bus/consumption.ts'
 import { MESSAGES_SCHEMA, messageStream } from './bus/messages.ts'
 import { REQUESTS_SCHEMA, requests } from './bus/requests.ts'
 import { watchChanges } from './changes.ts'
+import { type Disk, watchDisk } from './disk.ts'
 import { groupCommit } from './group-commit.ts'
 import { hostClock } from './host-clock.ts'
 import { FORMATS, openDatabase } from './sqlite-file.ts'
@@ -28,6 +29,8 @@ export interface BusOptions {
   leaseMs?: number
   /** When a message comes again to a consumer that went on without acknowledging it. */
   redeliverAfterMs?: number
+  /** Shared by the files of a process; a disk of its own, which reports on stderr, if it is not said. */
+  disk?: Disk
 }
 
 const FILE = {
@@ -44,15 +47,23 @@ const FILE = {
  */
 export function sqliteBus(options: BusOptions): Bus {
   const { path, now = () => new Date(), pollMs = 10, leaseMs = 5_000, redeliverAfterMs = 30_000 } = options
-  const db = openDatabase(path, { ...FILE, durable: false })
-  const sync = walSync(path)
-  const passing = openDatabase(path, { ...FILE, durable: false })
+  const { disk = watchDisk() } = options
+  const db = openDatabase(path, { ...FILE, durable: false, disk })
+  const sync = walSync(db, path)
+  const passing = openDatabase(path, { ...FILE, durable: false, disk })
   const changes = watchChanges(db, pollMs)
-  const commits = groupCommit(db, { committed: changes.announce, sync })
+  const commits = groupCommit(db, { committed: changes.announce, path, disk, sync })
   const closing = new AbortController()
   const shared = {
     db: passing,
-    commits: groupCommit(passing, { committed() {} }),
+    commits: groupCommit(passing, { committed() {}, path, disk }),
+    write<T>(statement: () => T): T {
+      try {
+        return statement()
+      } catch (error) {
+        throw disk.failed(path, error)
+      }
+    },
     changes,
     closing: closing.signal,
     time: hostClock(passing),

@@ -1,4 +1,5 @@
 import type { DatabaseSync } from 'node:sqlite'
+import { warnOf } from './disk.ts'
 
 /** Tells those who follow a file that somebody has written to it. */
 export interface Changes {
@@ -82,7 +83,7 @@ export async function follow(changes: Changes, signal: AbortSignal, look: () => 
     try {
       look()
     } catch (error) {
-      process.emitWarning(error instanceof Error ? error : String(error))
+      warnOf(error)
     }
     await changes.after(seen, signal)
   }

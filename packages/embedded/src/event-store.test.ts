@@ -123,6 +123,61 @@ describe('the event store in a SQLite file', () => {
     await eventStore.close()
   })
 
+  it('answers what is not durable yet only once it is', async () => {
+    const syncs: (() => void)[] = []
+    const sync = Object.assign(() => new Promise<void>(resolve => syncs.push(resolve)), { async close() {} })
+    const eventStore = sqliteEventStore({ path, alone: true, sync })
+    const turn = () => new Promise<void>(resolve => setImmediate(() => setImmediate(resolve)))
+    const told: string[] = []
+    const telling = <T>(name: string, answer: Promise<T>) => answer.finally(() => told.push(name))
+    const syncNow = async () => {
+      syncs.shift()?.()
+      await turn()
+    }
+
+    const before = eventStore.append('api-0', [counted(0)], NO_STREAM)
+    await turn()
+    await syncNow()
+    await before
+
+    const appended = telling('append', eventStore.append('api-1', [counted(0)], NO_STREAM))
+    await turn()
+    const read = telling('read', eventStore.readStream('api-1'))
+    const refused = telling('refusal', eventStore.append('api-1', [counted(1)], NO_STREAM)).catch(() => {})
+    expect(await eventStore.readStream('api-0'), 'is durable already').toHaveLength(1)
+    expect(await everything(eventStore), 'follows what is durable').toHaveLength(1)
+    await turn()
+    expect(told).toEqual([])
+    await syncNow()
+    expect(told).toEqual(['append'])
+    await syncNow()
+    expect(told.toSorted()).toEqual(['append', 'read', 'refusal'])
+    expect(await read).toHaveLength(1)
+    await Promise.all([appended, refused])
+
+    const removed = telling('removal', eventStore.remove('api-1', 0))
+    await turn()
+    const gone = telling('absence', eventStore.readStream('api-1'))
+    await turn()
+    expect(told).not.toContain('absence')
+    await syncNow()
+    await syncNow()
+    expect(await gone).toEqual([])
+    await removed
+    expect(await eventStore.readStream('api-1'), 'is durable by now').toEqual([])
+    await eventStore.close()
+  })
+
+  it('ends the process with 1 and one line when a sync fails', async () => {
+    const { process: writer, lines, errors, ended } = child('fail-to-sync.ts', path)
+    await ended
+    expect(lines()).toEqual(['0'])
+    expect(errors()).toBe(
+      `gantry: ${path} cannot be synced to the disk (EIO: i/o error, fdatasync): what was written last may be lost\n`,
+    )
+    expect(writer.exitCode).toBe(1)
+  })
+
   it('tells a subscription now and then that events for others have passed', async () => {
     const eventStore = sqliteEventStore({ path })
     const controller = new AbortController()

@@ -1,3 +1,4 @@
+import type { DatabaseSync } from 'node:sqlite'
 import { setImmediate } from 'node:timers/promises'
 import {
   type Appended,
@@ -17,9 +18,10 @@ import {
   WrongExpectedRevision,
 } from '@gantry/event-sourcing'
 import { watchChanges } from './changes.ts'
+import { type Disk, watchDisk } from './disk.ts'
 import { groupCommit } from './group-commit.ts'
 import { FORMATS, openDatabase } from './sqlite-file.ts'
-import { syncWalNow, walSync } from './wal-sync.ts'
+import { syncWalNow, type WalSync, walSync } from './wal-sync.ts'
 
 export interface EventStoreOptions {
   /** The file; made when it does not exist. */
@@ -30,6 +32,10 @@ export interface EventStoreOptions {
   pollMs?: number
   /** Keeps other processes out, and is faster for it. */
   alone?: boolean
+  /** Shared by the files of a process; a disk of its own, which reports on stderr, if it is not said. */
+  disk?: Disk
+  /** How the write-ahead log is synced where the file is used alone: fdatasync, if it is not said. */
+  sync?: WalSync
 }
 
 /** Positions are counted on from the last one, which may have been removed: `removed` has the greatest of these. */
@@ -71,6 +77,8 @@ export function sqliteEventStore({
   now = () => new Date(),
   pollMs = 10,
   alone = false,
+  disk = watchDisk(),
+  sync: givenSync,
 }: EventStoreOptions): EventStore {
   const db = openDatabase(path, {
     kind: 'events',
@@ -78,12 +86,12 @@ export function sqliteEventStore({
     durable: !alone,
     alone,
     schema: SCHEMA,
+    disk,
   })
   // What is removed is to be gone from the file as well.
   db.exec('PRAGMA secure_delete = ON')
   const changes = watchChanges(db, pollMs)
-  if (alone) syncWalNow(path)
-  const sync = alone ? walSync(path) : undefined
+  const sync = alone ? (givenSync ?? walSync(db, path)) : undefined
   const lastPosition = db.prepare(
     `SELECT max(removed.position, coalesce((SELECT max(position) FROM events), 0)) AS position FROM removed`,
   )
@@ -106,15 +114,22 @@ export function sqliteEventStore({
   )
   ofStream.setReturnArrays(true)
   let closed = false
+  if (sync) syncAtStart(db, path, disk)
   /** Followers read up to here: what they act on must not be taken back by a power loss. */
   let durable = Number(lastPosition.get()?.position)
+  /** Streams whose removal is not durable yet. */
+  const removed = new Set<string>()
   const commits = groupCommit(db, {
     committed: changes.announce,
+    path,
+    disk,
     ...(sync && {
       async sync() {
         const reached = Number(lastPosition.get()?.position)
+        const gone = [...removed]
         await sync()
         durable = reached
+        for (const stream of gone) removed.delete(stream)
       },
     }),
   })
@@ -125,7 +140,7 @@ export function sqliteEventStore({
     try {
       return work()
     } catch (error) {
-      throw new EventStoreUnavailable(error)
+      throw new EventStoreUnavailable(disk.failed(path, error))
     }
   }
 
@@ -174,11 +189,16 @@ export function sqliteEventStore({
     if (actual !== expected) throw new WrongExpectedRevision(stream, expected, actual)
     noteRemoved.run(stream)
     erase.run(stream)
+    if (sync) removed.add(stream)
   }
 
   const remove = async (stream: string, expected: ExpectedRevision): Promise<void> => {
     if (closed) throw new EventStoreUnavailable('it is closed')
     return committed(() => removeNow(stream, expected))
+  }
+
+  const unavailable = (error: unknown): never => {
+    throw new EventStoreUnavailable(error)
   }
 
   /** Runs a change with others of this turn. @returns what it returned, when it is durable */
@@ -190,8 +210,13 @@ export function sqliteEventStore({
     }
   }
 
-  const readStream = async (stream: string, from = 0): Promise<RecordedEvent[]> =>
-    using(() => (ofStream.all(stream, from) as unknown as Row[]).map(toEvent))
+  /** What a caller decides on, and answers from, must not be taken back by a power loss either. */
+  const readStream = async (stream: string, from = 0): Promise<RecordedEvent[]> => {
+    const rows = using(() => ofStream.all(stream, from) as unknown as Row[])
+    const isDurable = (rows.at(-1)?.[0] ?? 0) <= durable && !removed.has(stream)
+    if (sync && !isDurable) await commits.synced().catch(unavailable)
+    return rows.map(toEvent)
+  }
 
   const headNow = () => using(() => (alone ? durable : Number(lastPosition.get()?.position)))
 
@@ -272,6 +297,15 @@ export function sqliteEventStore({
   }
 
   return { append, readStream, readAll, subscribe, remove, head: async () => encode(headNow()), close }
+}
+
+function syncAtStart(db: DatabaseSync, path: string, disk: Disk): void {
+  try {
+    syncWalNow(db, path)
+  } catch (error) {
+    db.close()
+    throw disk.unsynced(path, error)
+  }
 }
 
 /** An event as its row holds it. */

@@ -1,9 +1,13 @@
 import { DatabaseSync } from 'node:sqlite'
 import { beforeEach, describe, expect, it } from 'vitest'
+import { type Disk, DiskFull, watchDisk } from './disk.ts'
 import { type GroupCommit, groupCommit } from './group-commit.ts'
 
 let db: DatabaseSync
 let commits: GroupCommit
+let disk: Disk
+/** What the process said before it would have ended. */
+let ended: string[]
 /** How many rows there were at each commit. */
 let sizes: unknown[]
 
@@ -11,7 +15,9 @@ beforeEach(() => {
   db = new DatabaseSync(':memory:')
   db.exec('CREATE TABLE numbers (number INTEGER PRIMARY KEY) STRICT')
   sizes = []
-  commits = groupCommit(db, { committed: () => void sizes.push(size()) })
+  ended = []
+  disk = watchDisk({ report() {}, end: line => void ended.push(line) })
+  commits = groupCommit(db, { committed: () => void sizes.push(size()), path: '/data/events.db', disk })
 })
 
 const size = () => db.prepare('SELECT count(*) AS size FROM numbers').get()?.size
@@ -43,6 +49,26 @@ it('fails the whole group when the database does, and goes on with the next', as
   expect(sizes).toEqual([1])
 })
 
+it('rolls back what does not fit on the disk, and the next group is tried again', async () => {
+  const pages = (count: number) => db.exec(`PRAGMA max_page_count = ${count}`)
+  db.exec('CREATE TABLE texts (text TEXT NOT NULL) STRICT')
+  const write = (text: string) => commits.run(() => db.prepare('INSERT INTO texts VALUES (?)').run(text))
+  const reads = () => db.prepare('SELECT count(*) AS size FROM texts').get()?.size
+  pages(6)
+  await write('fits')
+  const group = await Promise.allSettled([write('small'), write('x'.repeat(100_000))])
+  for (const { status, reason } of group as PromiseRejectedResult[]) {
+    expect(status).toBe('rejected')
+    expect(reason).toBeInstanceOf(DiskFull)
+    expect(reason.message).toContain('database or disk is full')
+  }
+  expect(reads()).toBe(1)
+  pages(1_000)
+  await write('x'.repeat(100_000))
+  expect(reads()).toBe(2)
+  expect(ended).toEqual([])
+})
+
 it('commits at once when it is told to', async () => {
   const inserted = insert(1)
   commits.flush()
@@ -55,7 +81,8 @@ describe('where durability comes after the commit', () => {
   beforeEach(() => {
     syncs = []
     const sync = () => new Promise<void>((resolve, reject) => syncs.push({ resolve, reject }))
-    commits = groupCommit(db, { committed: () => void sizes.push(size()), sync })
+    const committed = () => void sizes.push(size())
+    commits = groupCommit(db, { committed, path: '/data/events.db', disk, sync })
   })
   const turn = () => new Promise<void>(resolve => setImmediate(() => setImmediate(resolve)))
 
@@ -78,12 +105,49 @@ describe('where durability comes after the commit', () => {
     expect({ told, syncs: syncs.length }).toEqual({ told: [1, 2, 3], syncs: 2 })
   })
 
-  it('believes a disk no more that failed once', async () => {
+  it('believes a disk no more that failed once, and ends the process with a line', async () => {
     const first = insert(1)
     await turn()
     syncs[0]?.reject(new Error('input/output error'))
     await expect(first).rejects.toThrow('input/output error')
+    expect(ended).toEqual([
+      '/data/events.db cannot be synced to the disk (input/output error): what was written last may be lost',
+    ])
     await expect(insert(2)).rejects.toThrow('input/output error')
     expect(sizes).toEqual([])
+  })
+
+  it.each(['ENOSPC', 'EDQUOT'])('tries again with the next write where a sync meets %s', async code => {
+    const first = insert(1)
+    await turn()
+    syncs[0]?.reject(Object.assign(new Error(`${code}: fdatasync`), { code, syscall: 'fdatasync' }))
+    await expect(first).rejects.toBeInstanceOf(DiskFull)
+    const second = insert(2)
+    await turn()
+    syncs[1]?.resolve()
+    await second
+    expect(sizes).toEqual([2])
+    expect(ended).toEqual([])
+  })
+
+  it('lets a reader wait for what is committed, also where it is alone', async () => {
+    let durable = false
+    const first = insert(1)
+    await turn()
+    const waiting = commits.synced().then(() => {
+      durable = true
+    })
+    syncs[0]?.resolve()
+    await first
+    await turn()
+    expect(durable).toBe(false)
+    syncs[1]?.resolve()
+    await waiting
+
+    const alone = commits.synced()
+    await turn()
+    syncs[2]?.resolve()
+    await alone
+    expect(syncs).toHaveLength(3)
   })
 })

@@ -1,14 +1,18 @@
 import type { DatabaseSync } from 'node:sqlite'
+import { type Disk, DiskFull } from './disk.ts'
 
 export interface GroupCommit {
   /**
    * Runs the job in a transaction with all others of the same turn of the event loop: one fsync for all of them.
    * A job that throws fails alone, so it must throw before it writes; an error of SQLite fails the whole group.
    * @returns what the job returned, once it is committed, and durable where that is asked for
+   * @throws DiskFull when the disk takes no more; a commit may be there all the same, and durable later
    */
   run<T>(job: () => T): Promise<T>
   /** Commits what waits, now. */
   flush(): void
+  /** Resolves when everything committed before the call is durable. */
+  synced(): Promise<void>
   /** Resolves when all that was committed is durable and told. */
   settled(): Promise<void>
 }
@@ -21,17 +25,23 @@ interface Waiting {
 
 interface Committed {
   tell: (() => void)[]
-  group: Waiting[]
+  group: Pick<Waiting, 'reject'>[]
 }
 
 export interface GroupCommitOptions {
   /** Called after each commit, once it is durable, before anyone who waits for it goes on. */
   committed(): void
+  /** The database file, and the disk that judges its failures. */
+  path: string
+  disk: Disk
   /** Makes durable what is committed so far; left out where the commit itself does, or where nothing need be. */
   sync?(): Promise<void>
 }
 
-export function groupCommit(db: DatabaseSync, { committed, sync }: GroupCommitOptions): GroupCommit {
+export function groupCommit(
+  db: DatabaseSync,
+  { committed, path, disk, sync }: GroupCommitOptions,
+): GroupCommit {
   const begin = db.prepare('BEGIN IMMEDIATE')
   const commit = db.prepare('COMMIT')
   let waiting: Waiting[] = []
@@ -40,7 +50,7 @@ export function groupCommit(db: DatabaseSync, { committed, sync }: GroupCommitOp
   /** A disk that once failed to sync may have dropped what it should have written: nothing after it can be believed. */
   let broken: { error: unknown } | undefined
 
-  const rejectAll = (group: Waiting[], error: unknown) => {
+  const rejectAll = (group: Committed['group'], error: unknown) => {
     for (const job of group) job.reject(error)
   }
 
@@ -49,16 +59,25 @@ export function groupCommit(db: DatabaseSync, { committed, sync }: GroupCommitOp
     for (const { tell } of commits) for (const done of tell) done()
   }
 
+  /** @returns why what is committed so far is not durable; undefined when it is */
+  const failureOf = async (sync: () => Promise<void>): Promise<{ error: unknown } | undefined> => {
+    if (broken) return broken
+    try {
+      await sync()
+      return undefined
+    } catch (cause) {
+      const error = disk.unsynced(path, cause)
+      if (!(error instanceof DiskFull)) broken = { error }
+      return { error }
+    }
+  }
+
   const makeDurable = async (sync: () => Promise<void>) => {
     while (unsynced.length > 0) {
       const commits = unsynced
       unsynced = []
-      try {
-        if (!broken) await sync()
-      } catch (error) {
-        broken = { error }
-      }
-      if (broken) for (const { group } of commits) rejectAll(group, broken.error)
+      const failure = await failureOf(sync)
+      if (failure) for (const { group } of commits) rejectAll(group, failure.error)
       else tellAll(commits)
     }
     syncing = undefined
@@ -76,7 +95,7 @@ export function groupCommit(db: DatabaseSync, { committed, sync }: GroupCommitOp
       commit.run()
     } catch (error) {
       if (db.isOpen && db.isTransaction) db.exec('ROLLBACK')
-      return rejectAll(group, error)
+      return rejectAll(group, disk.failed(path, error))
     }
     if (!sync) return tellAll([{ tell, group }])
     unsynced.push({ tell, group })
@@ -97,7 +116,15 @@ export function groupCommit(db: DatabaseSync, { committed, sync }: GroupCommitOp
       if (waiting.push({ run: settle, reject }) === 1) setImmediate(flush)
     })
 
-  return { run, flush, settled: async () => syncing }
+  const synced = async () => {
+    if (!sync) return
+    await new Promise<void>((resolve, reject) => {
+      unsynced.push({ tell: [resolve], group: [{ reject }] })
+      syncing ??= makeDurable(sync)
+    })
+  }
+
+  return { run, flush, synced, settled: async () => syncing }
 }
 
 const isSqliteError = (error: unknown) => error instanceof Error && 'errcode' in error

@@ -6,6 +6,7 @@ import {
   type ReadModels,
   ReadModelsUnavailable,
 } from '@gantry/read-models'
+import { type Disk, watchDisk } from './disk.ts'
 import { groupCommit } from './group-commit.ts'
 import { hostClock } from './host-clock.ts'
 import { CHECKPOINTS_SCHEMA, checkpointTable } from './read-models/checkpoints.ts'
@@ -21,6 +22,8 @@ export interface ReadModelsOptions {
   now?: () => Date
   /** Keeps other processes out, and is faster for it. */
   alone?: boolean
+  /** Shared by the files of a process; a disk of its own, which reports on stderr, if it is not said. */
+  disk?: Disk
 }
 
 const SCHEMA = [COLLECTIONS_SCHEMA, CHECKPOINTS_SCHEMA, LEASES_SCHEMA].join(';')
@@ -33,15 +36,21 @@ const SCHEMA = [COLLECTIONS_SCHEMA, CHECKPOINTS_SCHEMA, LEASES_SCHEMA].join(';')
  * (about 0.6 s for 100,000 APIs) and on its first search (about 3 s), while everything else goes on.
  * @throws DataFolderRefused when the file is damaged, somebody else's or of a newer version
  */
-export function sqliteReadModels({ path, now, alone = false }: ReadModelsOptions): ReadModels {
+export function sqliteReadModels({
+  path,
+  now,
+  alone = false,
+  disk = watchDisk(),
+}: ReadModelsOptions): ReadModels {
   const db = openDatabase(path, {
     kind: 'read-models',
     version: FORMATS['read-models'],
     durable: false,
     alone,
     schema: SCHEMA,
+    disk,
   })
-  const commits = groupCommit(db, { committed() {} })
+  const commits = groupCommit(db, { committed() {}, path, disk })
   const begin = db.prepare('BEGIN')
   const commit = db.prepare('COMMIT')
   const one = db.prepare('SELECT 1')
@@ -57,7 +66,7 @@ export function sqliteReadModels({ path, now, alone = false }: ReadModelsOptions
     try {
       return job()
     } catch (error) {
-      throw isSqliteError(error) ? new ReadModelsUnavailable(error) : error
+      throw isSqliteError(error) ? new ReadModelsUnavailable(disk.failed(path, error)) : error
     }
   }
 

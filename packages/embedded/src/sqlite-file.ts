@@ -13,6 +13,7 @@ import {
 import { dirname } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { pathToFileURL } from 'node:url'
+import { type Disk, DiskFull, isFull } from './disk.ts'
 
 /** What a file holds; written into its header as the application id. */
 export type FileKind = 'events' | 'read-models' | 'messages'
@@ -27,6 +28,7 @@ export interface DatabaseFile {
   alone?: boolean
   /** SQL that makes a new file and brings one of an older version up to date: `CREATE TABLE IF NOT EXISTS …`. */
   schema: string
+  disk: Disk
 }
 
 /** The file is there but must not be used; it was left as it was. */
@@ -53,6 +55,7 @@ export const FORMATS: Readonly<Record<FileKind, number>> = { events: 2, 'read-mo
  * Looks at all files before any is opened, so that one that must be refused leaves the others as they were too.
  * A file that does not exist is no fault.
  * @throws DataFolderRefused
+ * @throws DiskFull
  */
 export function inspectFiles(files: Readonly<Partial<Record<FileKind, string>>>): void {
   for (const [kind, path] of Object.entries(files) as [FileKind, string][]) {
@@ -81,17 +84,24 @@ const CHECKED_BYTES = 32 * 1024 * 1024
  * Opens a file of ours, or makes it; several processes of one host may do so at the same time.
  * WAL mode: readers see a state of the past and never wait.
  * @throws DataFolderRefused when the file is damaged, somebody else's or of a newer version
+ * @throws DiskFull
  */
 export function openDatabase(path: string, file: DatabaseFile): DatabaseSync {
-  mkdirSync(dirname(path), { recursive: true })
-  if (!existsSync(path)) create(path, file)
-  inspectDatabase(path, { applicationId: APPLICATION_IDS[file.kind], userVersion: file.version })
-  const db = new DatabaseSync(path, { timeout: BUSY_TIMEOUT_MS })
-  db.exec(`PRAGMA synchronous = ${file.durable ? 'FULL' : 'NORMAL'}`)
-  if (file.alone) keepToOneself(db, path)
-  db.exec(`PRAGMA wal_autocheckpoint = ${CHECKPOINT_PAGES}`)
-  bringUpToDate(db, file)
-  return db
+  let db: DatabaseSync | undefined
+  try {
+    mkdirSync(dirname(path), { recursive: true })
+    if (!existsSync(path)) create(path, file)
+    inspectDatabase(path, { applicationId: APPLICATION_IDS[file.kind], userVersion: file.version })
+    db = new DatabaseSync(path, { timeout: BUSY_TIMEOUT_MS })
+    db.exec(`PRAGMA synchronous = ${file.durable ? 'FULL' : 'NORMAL'}`)
+    if (file.alone) keepToOneself(db, path)
+    db.exec(`PRAGMA wal_autocheckpoint = ${CHECKPOINT_PAGES}`)
+    bringUpToDate(db, file)
+    return db
+  } catch (error) {
+    db?.close()
+    throw file.disk.failed(path, error)
+  }
 }
 
 function keepToOneself(db: DatabaseSync, path: string) {
@@ -99,8 +109,7 @@ function keepToOneself(db: DatabaseSync, path: string) {
   try {
     db.exec('BEGIN IMMEDIATE; COMMIT')
   } catch (error) {
-    db.close()
-    throw new DataFolderRefused(path, reason(path, error))
+    throw isFull(error) ? error : new DataFolderRefused(path, reason(path, error))
   }
 }
 
@@ -145,6 +154,7 @@ function inspect(path: string, expected: { applicationId: number; userVersion: n
     const found = String(db.prepare('PRAGMA quick_check(1)').get()?.quick_check)
     if (found !== 'ok') throw new DataFolderRefused(path, `is damaged: ${found.split('\n').at(-1)}`)
   } catch (error) {
+    if (isFull(error)) throw new DiskFull(path, error)
     throw error instanceof DataFolderRefused ? error : new DataFolderRefused(path, reason(path, error))
   } finally {
     db?.close()
@@ -187,6 +197,17 @@ function create(path: string, file: DatabaseFile) {
   if (logSize(path) > 0) throw new DataFolderRefused(path, `is missing, but its log ${path}-wal is there`)
   const draft = `${path}.${process.pid}.new`
   rmSync(draft, { force: true })
+  try {
+    writeDraft(draft, file)
+    giveName(draft, path)
+  } finally {
+    for (const left of [draft, `${draft}-journal`]) rmSync(left, { force: true })
+  }
+  // The new name itself; Windows has no such call and does it unasked.
+  if (process.platform !== 'win32') sync(dirname(path), 'r')
+}
+
+function writeDraft(draft: string, file: DatabaseFile) {
   const db = new DatabaseSync(draft)
   try {
     db.exec(`PRAGMA synchronous = OFF; PRAGMA application_id = ${APPLICATION_IDS[file.kind]}`)
@@ -196,6 +217,10 @@ function create(path: string, file: DatabaseFile) {
     db.close()
   }
   sync(draft, 'r+')
+}
+
+/** Leaves a file that has the name already as it is. */
+function giveName(draft: string, path: string) {
   try {
     linkSync(draft, path)
   } catch (error) {
@@ -203,9 +228,6 @@ function create(path: string, file: DatabaseFile) {
     if (!existsSync(path)) renameSync(draft, path)
     else if (!(error instanceof Error && 'code' in error && error.code === 'EEXIST')) throw error
   }
-  rmSync(draft, { force: true })
-  // The new name itself; Windows has no such call and does it unasked.
-  if (process.platform !== 'win32') sync(dirname(path), 'r')
 }
 
 function bringUpToDate(db: DatabaseSync, file: DatabaseFile) {

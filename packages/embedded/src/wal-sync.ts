@@ -1,13 +1,13 @@
-import { close, closeSync, fdatasync, fdatasyncSync, open, openSync } from 'node:fs'
+import { close, closeSync, fdatasync, fdatasyncSync, open, openSync, readSync, writeSync } from 'node:fs'
+import type { DatabaseSync } from 'node:sqlite'
 import { promisify } from 'node:util'
 
 const openFile = promisify(open)
-const syncData = promisify(fdatasync)
 const closeFile = promisify(close)
 
 /** Brings to the disk what was committed to a database in WAL mode, off the event loop. */
 export interface WalSync {
-  /** Resolves when every commit made before the call survives a power loss. */
+  /** Resolves when every commit made before the call survives a power loss. One call at a time. */
   (): Promise<void>
   close(): Promise<void>
 }
@@ -17,12 +17,15 @@ export interface WalSync {
  * leaves the log alone between checkpoints (https://sqlite.org/pragma.html#pragma_synchronous), and a commit is on the
  * disk when the log is. Commits made during one sync share the next.
  */
-export function walSync(path: string): WalSync {
-  const log = `${path}-wal`
+export function walSync(db: DatabaseSync, path: string, syncData = promisify(fdatasync)): WalSync {
   let fd: number | undefined
+  let failed = false
   const sync = async () => {
-    fd ??= await openFile(log, 'r+')
+    fd ??= await openFile(logOf(path), 'r+')
+    if (failed) writeAgain(db, fd)
+    failed = true
     await syncData(fd)
+    failed = false
   }
   return Object.assign(sync, {
     async close() {
@@ -32,18 +35,40 @@ export function walSync(path: string): WalSync {
   })
 }
 
-/** The same, now: for what a process that died may have committed and not synced. */
-export function syncWalNow(path: string): void {
+/** The same, now: for what a process that ended has committed and not synced, or failed to sync. */
+export function syncWalNow(db: DatabaseSync, path: string): void {
   let fd: number
   try {
-    fd = openSync(`${path}-wal`, 'r+')
+    fd = openSync(logOf(path), 'r+')
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === 'ENOENT') return
     throw error
   }
   try {
+    writeAgain(db, fd)
     fdatasyncSync(fd)
   } finally {
     closeSync(fd)
+  }
+}
+
+const logOf = (path: string) => `${path}-wal`
+
+/**
+ * Writes the log over itself, byte for byte. Linux takes pages for clean that it failed to write: another fdatasync
+ * succeeds without them. https://lwn.net/Articles/752063/
+ */
+function writeAgain(db: DatabaseSync, fd: number): void {
+  const bytes = Buffer.allocUnsafe(1_048_576)
+  // No other process may write to the log meanwhile.
+  db.exec('BEGIN IMMEDIATE')
+  try {
+    for (let at = 0; ; ) {
+      const read = readSync(fd, bytes, 0, bytes.length, at)
+      if (read === 0) return
+      at += writeSync(fd, bytes, 0, read, at)
+    }
+  } finally {
+    db.exec('COMMIT')
   }
 }

@@ -19,7 +19,7 @@ import { peers } from './peers.ts'
 import { runProcess } from './process.ts'
 import { replicas } from './replicas.ts'
 import { peerSettings, processSettings, storeSettings } from './settings.ts'
-import { openBus, openStores } from './stores.ts'
+import { openBus, openStores, watchedDisk } from './stores.ts'
 
 /** Who may be between the gateway and a service: private networks. It only tells the log where a request came from. */
 const INSIDE = ['loopback', 'linklocal', 'uniquelocal']
@@ -52,8 +52,9 @@ export async function runService<Schema extends z.ZodObject, Made extends Servic
     server: () => ({ trustProxy: INSIDE }),
     open({ settings, log, metrics, now }) {
       const own = readSettings(schema, environment)
-      const stores = openStores(settings)
-      const { store: bus, engine } = openBus(settings, { name, log })
+      const disk = watchedDisk(log)
+      const stores = openStores(settings, disk)
+      const { store: bus, engine } = openBus(settings, { name, log, disk })
       let pass = () => ''
       const found = (service: string, urls: readonly string[] | undefined) =>
         urls && service !== name ? replicas({ urls, basePath: settings.BASE_PATH, now, log }) : undefined

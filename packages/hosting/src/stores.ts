@@ -1,6 +1,13 @@
 import { hostname } from 'node:os'
 import { fileURLToPath } from 'node:url'
-import { folderBlobStore, sqliteBus, sqliteEventStore, sqliteReadModels } from '@gantry/embedded'
+import {
+  type Disk,
+  folderBlobStore,
+  sqliteBus,
+  sqliteEventStore,
+  sqliteReadModels,
+  watchDisk,
+} from '@gantry/embedded'
 import type { EventStore, Log } from '@gantry/event-sourcing'
 import { checkEventStore, esdbEventStore } from '@gantry/event-store-esdb'
 import type { Bus } from '@gantry/messaging'
@@ -22,13 +29,20 @@ const folderOf = (url: string) => {
   return url.startsWith('file://') ? fileURLToPath(url) : url.slice('file:'.length)
 }
 
+/** The disk under the files of a process, where settings lead to files: it tells the log when it is full. */
+export const watchedDisk = (log: Log): Disk =>
+  watchDisk({ report: (line, state) => log[state === 'full' ? 'error' : 'info']({}, line) })
+
 /**
  * The bus of MESSAGING_URL, for a service of that name.
  * @throws NatsRefused, DataFolderRefused when the settings cannot be used
  */
-export function openBus(settings: BusSettings, { name, log }: { name: string; log: Log }): Open<Bus> {
+export function openBus(
+  settings: BusSettings,
+  { name, log, disk = watchedDisk(log) }: { name: string; log: Log; disk?: Disk },
+): Open<Bus> {
   const path = fileOf(settings.MESSAGING_URL)
-  const bus = path === undefined ? natsBus(natsOptions(settings, name, log)) : sqliteBus({ path })
+  const bus = path === undefined ? natsBus(natsOptions(settings, name, log)) : sqliteBus({ path, disk })
   // What is to be told waits in the log until the bus is back.
   return { store: bus, engine: { setting: 'MESSAGING_URL', spared: true, check: () => bus.ping() } }
 }
@@ -52,9 +66,10 @@ function natsOptions(settings: BusSettings, name: string, log: Log): NatsOptions
   }
 }
 
-function openEventStore(url: string): Open<EventStore> {
+function openEventStore(url: string, disk: Disk): Open<EventStore> {
   const path = fileOf(url)
-  const store = path === undefined ? esdbEventStore({ connectionString: url }) : sqliteEventStore({ path })
+  const store =
+    path === undefined ? esdbEventStore({ connectionString: url }) : sqliteEventStore({ path, disk })
   let known = path !== undefined
   return {
     store,
@@ -69,9 +84,9 @@ function openEventStore(url: string): Open<EventStore> {
   }
 }
 
-function openReadModels(url: string): Open<ReadModels> {
+function openReadModels(url: string, disk: Disk): Open<ReadModels> {
   const path = fileOf(url)
-  const readModels = path === undefined ? mongoReadModels({ url }) : sqliteReadModels({ path })
+  const readModels = path === undefined ? mongoReadModels({ url }) : sqliteReadModels({ path, disk })
   let known = path !== undefined
   return {
     store: readModels,
@@ -87,9 +102,9 @@ function openReadModels(url: string): Open<ReadModels> {
 }
 
 /** Opened with the first use: most services have no blobs. @throws Error when neither setting leads to a store of blobs */
-function openBlobs({ BLOB_URL, READ_MODEL_URL }: StoreSettings): BlobStore {
+function openBlobs({ BLOB_URL, READ_MODEL_URL }: StoreSettings, disk: Disk): BlobStore {
   const folder = BLOB_URL && folderOf(BLOB_URL)
-  if (folder) return folderBlobStore({ path: folder })
+  if (folder) return folderBlobStore({ path: folder, disk })
   const url = BLOB_URL ?? READ_MODEL_URL
   if (url.startsWith('sqlite:'))
     throw new Error('BLOB_URL: must be set, such as file:FOLDER, where READ_MODEL_URL is sqlite:PATH')
@@ -110,15 +125,15 @@ export interface Stores {
  * when they are.
  * @throws EventStoreUrlRefused, MongoRefused, DataFolderRefused when a URL cannot be used
  */
-export function openStores(settings: StoreSettings): Stores {
-  const log = openEventStore(settings.EVENT_STORE_URL)
-  const views = openReadModels(settings.READ_MODEL_URL)
+export function openStores(settings: StoreSettings, disk: Disk = watchDisk()): Stores {
+  const log = openEventStore(settings.EVENT_STORE_URL, disk)
+  const views = openReadModels(settings.READ_MODEL_URL, disk)
   let blobs: BlobStore | undefined
   return {
     eventStore: log.store,
     readModels: views.store,
     blobs() {
-      blobs ??= openBlobs(settings)
+      blobs ??= openBlobs(settings, disk)
       return blobs
     },
     engines: [log.engine, views.engine],

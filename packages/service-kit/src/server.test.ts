@@ -129,6 +129,15 @@ describe('the access log', () => {
     expect(lines.join()).not.toContain('secret')
   })
 
+  test('leaves out what fails because of something that has a line of its own', () => {
+    const log = processLog({ level: 'info' }, { write: line => void lines.push(line) })
+    const reported = Object.assign(new Error('the disk is full'), { reported: true })
+    log.error({ worker: 'catalog.projector', err: new Error('away', { cause: reported }) }, 'failed')
+    log.error(reported, 'failed')
+    log.error({ err: new Error('away', { cause: new Error('refused') }) }, 'failed')
+    expect(lines.map(line => JSON.parse(line).err.message)).toEqual(['away: refused'])
+  })
+
   test.for([
     ['pat_0000000000000000000000000000000000000000000000001', 'pat_…'],
     ['whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw', 'whsec_…'],

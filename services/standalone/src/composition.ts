@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { type CatalogSettings, catalogService } from '@gantry/catalog'
 import {
+  type Disk,
   folderBlobStore,
   inspectFiles,
   sqliteBus,
@@ -34,17 +35,17 @@ export function servicesOver(
 }
 
 /** The four services over the embedded stores of a data folder; nothing is started yet. */
-export function compose(settings: Settings, folder: DataFolder, log: Logger) {
+export function compose(settings: Settings, folder: DataFolder, log: Logger, disk: Disk) {
   const files = {
     events: settings.EVENT_STORE_URL ?? folder.events,
     'read-models': settings.READ_MODEL_URL ?? folder.readModels,
     messages: folder.messages,
   }
   inspectFiles(files)
-  const eventStore = sqliteEventStore({ path: files.events, alone: true })
-  const readModels = sqliteReadModels({ path: files['read-models'], alone: true })
-  const bus = sqliteBus({ path: files.messages })
-  const blobs = folderBlobStore({ path: folder.images })
+  const eventStore = sqliteEventStore({ path: files.events, alone: true, disk })
+  const readModels = sqliteReadModels({ path: files['read-models'], alone: true, disk })
+  const bus = sqliteBus({ path: files.messages, disk })
+  const blobs = folderBlobStore({ path: folder.images, disk })
   const metrics = new Registry()
   collectDefaultMetrics({ register: metrics })
 

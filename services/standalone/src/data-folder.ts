@@ -3,13 +3,15 @@ import {
   accessSync,
   constants,
   existsSync,
+  linkSync,
   mkdirSync,
   readFileSync,
   renameSync,
+  rmSync,
   writeFileSync,
 } from 'node:fs'
 import { join, resolve } from 'node:path'
-import { DataFolderRefused } from '@gantry/embedded'
+import { DataFolderRefused, isFull } from '@gantry/embedded'
 import { fingerprint } from '@gantry/service-kit'
 import { z } from 'zod'
 
@@ -73,6 +75,7 @@ function makeWritable(path: string): void {
     mkdirSync(path, { recursive: true })
     accessSync(path, constants.W_OK | constants.X_OK)
   } catch (error) {
+    if (isFull(error)) throw error
     const { code } = error as NodeJS.ErrnoException
     const reason = code === 'EEXIST' || code === 'ENOTDIR' ? 'is not a folder' : 'is not writable'
     throw new DataFolderRefused(path, `${reason}: set DATA_DIR to a folder that this user may write to`)
@@ -107,6 +110,27 @@ function keyOf(file: string, mustExist: boolean): Uint8Array {
   if (mustExist)
     throw new DataFolderRefused(file, 'is missing: restore it, or set ENCRYPTION_KEY to what it held')
   const key = randomBytes(32)
-  writeFileSync(file, `${key.toString('base64')}\n`, { mode: 0o600, flag: 'wx', flush: true })
+  writeNew(file, `${key.toString('base64')}\n`)
   return key
+}
+
+/** Writes a file that only its owner may read, whole or not at all. @throws Error when another process has made it */
+function writeNew(file: string, text: string): void {
+  const draft = `${file}.${process.pid}.new`
+  try {
+    writeFileSync(draft, text, { mode: 0o600, flush: true })
+    giveName(draft, file)
+  } finally {
+    rmSync(draft, { force: true })
+  }
+}
+
+function giveName(draft: string, file: string): void {
+  try {
+    linkSync(draft, file)
+  } catch (error) {
+    // Some file systems have no hard links.
+    if (existsSync(file)) throw error
+    renameSync(draft, file)
+  }
 }

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { catalogSettings } from '@gantry/catalog'
-import { DataFolderRefused } from '@gantry/embedded'
+import { DataFolderRefused, DiskFull, watchDisk } from '@gantry/embedded'
 import { EventStoreUnavailable } from '@gantry/event-sourcing'
 import { openBus, openStores, processSettings, storeSettings } from '@gantry/hosting'
 import { identitySettings } from '@gantry/identity'
@@ -33,7 +33,7 @@ const servicesSchema = processSettings.extend({
 
 /** A data folder that no running service uses. */
 export function stoppedInstallation(settings: Settings, folder: DataFolder): Installation {
-  const composed = compose(settings, folder, processLog({ level: settings.LOG_LEVEL }))
+  const composed = compose(settings, folder, processLog({ level: settings.LOG_LEVEL }), watchDisk())
   return {
     readModels: composed.dependencies.readModels,
     projectors: composed.services.flatMap(service => service.projectors),
@@ -84,6 +84,7 @@ export const isUnanswered = (error: unknown): boolean =>
 export function isExpected(error: unknown): error is Error {
   return (
     error instanceof DataFolderRefused ||
+    error instanceof DiskFull ||
     error instanceof SettingsRefused ||
     error instanceof EventStoreUnavailable ||
     error instanceof ReadModelsUnavailable

@@ -1,4 +1,4 @@
-import { DataFolderRefused } from '@gantry/embedded'
+import { DataFolderRefused, DiskFull, isFull } from '@gantry/embedded'
 import { readSettings, SettingsRefused } from '@gantry/service-kit'
 import { type Settings, settingsSchema } from './settings.ts'
 import { type Standalone, startStandalone } from './standalone.ts'
@@ -21,8 +21,13 @@ function settingsOrExit(): Settings {
 }
 
 /** What is wrong, in words for the person at the terminal; undefined when it is a fault of ours. */
-function reasonOf(error: unknown, { PORT, HOST }: Settings): string | undefined {
+function reasonOf(error: unknown, { PORT, HOST, DATA_DIR }: Settings): string | undefined {
   if (error instanceof DataFolderRefused) return error.message
+  const full = fullDiskOf(error)
+  if (full) {
+    const reason = full instanceof DiskFull ? full.message : `nothing can be written to ${DATA_DIR}`
+    return `the disk is full: ${reason}; free some space and start again`
+  }
   switch ((error as NodeJS.ErrnoException).code) {
     case 'EADDRINUSE':
       return `port ${PORT} is taken: stop what uses it, or choose another with PORT=8081 npm start`
@@ -31,11 +36,15 @@ function reasonOf(error: unknown, { PORT, HOST }: Settings): string | undefined 
     case 'ENOTFOUND':
     case 'EADDRNOTAVAIL':
       return `HOST ${HOST} is not an address of this machine`
-    case 'ENOSPC':
-      return 'the disk is full'
     default:
       return undefined
   }
+}
+
+/** The error of a full disk that another error comes from. */
+function fullDiskOf(error: unknown): Error | undefined {
+  if (!(error instanceof Error)) return undefined
+  return error instanceof DiskFull || isFull(error) ? error : fullDiskOf(error.cause)
 }
 
 const settings = settingsOrExit()

@@ -1,4 +1,5 @@
 import { setTimeout } from 'node:timers/promises'
+import { watchDisk } from '@gantry/embedded'
 import { Refusal } from '@gantry/event-sourcing'
 import { gateway, serverOptions } from '@gantry/gateway'
 import { type Admit, httpServer, processLog } from '@gantry/service-kit'
@@ -28,19 +29,28 @@ export interface Told {
 /** A wait that is over sooner is not worth a line. */
 const QUIET_MS = 1_000
 
-/** The five services in one process, on the embedded stores. @throws DataFolderRefused, or what listening throws */
+/**
+ * The five services in one process, on the embedded stores.
+ * @throws DataFolderRefused, DiskFull, or what listening throws
+ */
 export async function startStandalone(
   settings: Settings,
   told: Told,
   log: Logger = processLog({ level: settings.LOG_LEVEL }),
 ): Promise<Standalone> {
   const folder = openDataFolder(settings.DATA_DIR, settings.ENCRYPTION_KEY)
-  const composed = compose(settings, folder, log)
+  let starting = true
+  const disk = watchDisk({
+    report(line, state) {
+      // A full disk ends the start, and the error says it.
+      if (!starting) log[state === 'full' ? 'error' : 'warn']({}, line)
+    },
+  })
+  const composed = compose(settings, folder, log, disk)
   const { services, identity, dependencies } = composed
   const { now, metrics, bus } = dependencies
   const edge = gateway(dependencies, settings)
 
-  let starting = true
   const waitingFor = () => composed.waitingFor() ?? (starting ? 'the first administrator' : undefined)
   const admit: Admit = (request, reply, operation) => {
     if (!starting) return edge.admit(request, reply, operation)
@@ -80,6 +90,8 @@ export async function startStandalone(
     await Promise.all([...services, edge].map(part => part.start()))
     const startedAt = performance.now()
     for (let said: string | undefined; ; await setTimeout(20)) {
+      const full = disk.full()
+      if (full) throw full
       const waiting = composed.waitingFor()
       if (waiting === undefined) break
       if (performance.now() - startedAt < QUIET_MS || waiting === said) continue

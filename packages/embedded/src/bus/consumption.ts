@@ -32,7 +32,7 @@ const SAVE_EVERY = 1_000
  * a holder that was paused for so long that another took over has its acknowledgements refused.
  */
 export function consumption(
-  { db, commits, changes, closing, time }: PassingFile,
+  { db, commits, write, changes, closing, time }: PassingFile,
   { pageAfter, leaseMs, redeliverAfterMs }: ConsumptionOptions,
 ): Consumption {
   const leaseOf = db.prepare('SELECT expires_at FROM consumers WHERE name = ?')
@@ -50,18 +50,23 @@ export function consumption(
   /** The place of the consumer, when nobody else holds its name. */
   const acquire = async (consumer: string, holder: string): Promise<number | undefined> => {
     if (Number(leaseOf.get(consumer)?.expires_at ?? 0) > time()) return undefined
-    return commits.run(() => {
-      const taken = take.get(consumer, holder, time() + leaseMs, time())
-      if (!taken) return undefined
-      held.set(holder, consumer)
-      return Number(taken.sequence)
-    })
+    try {
+      return await commits.run(() => {
+        const taken = take.get(consumer, holder, time() + leaseMs, time())
+        if (!taken) return undefined
+        held.set(holder, consumer)
+        return Number(taken.sequence)
+      })
+    } catch (error) {
+      held.delete(holder)
+      throw error
+    }
   }
 
   /** @returns whether the name is still the holder's, as far as one can tell */
   const extend = (consumer: string, holder: string, ms: number) => {
     try {
-      return renew.run(time() + ms, consumer, holder).changes > 0
+      return write(() => renew.run(time() + ms, consumer, holder)).changes > 0
     } catch {
       return false
     }
@@ -75,7 +80,7 @@ export function consumption(
 
   /** At once, since waiting for a turn of the event loop after each message would bound what a consumer can handle. */
   const save = async (consumer: string, holder: string, sequence: number) => {
-    if (advance.run(sequence, consumer, holder).changes === 0)
+    if (write(() => advance.run(sequence, consumer, holder)).changes === 0)
       throw new BusUnavailable(`consumer ${consumer} has gone to another holder`)
   }
 

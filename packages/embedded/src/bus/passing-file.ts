@@ -7,6 +7,8 @@ export interface PassingFile {
   /** Commits here survive the death of the process, not that of the machine: none waits for the disk. */
   db: DatabaseSync
   commits: GroupCommit
+  /** Runs a statement that writes, at once. @throws DiskFull when the disk takes no more */
+  write<T>(statement: () => T): T
   changes: Changes
   /** Aborted when the bus closes. */
   closing: AbortSignal

@@ -11,6 +11,7 @@ import {
   subjectMatches,
 } from '@gantry/messaging'
 import { follow } from '../changes.ts'
+import { DiskFull, warnOf } from '../disk.ts'
 import type { PassingFile } from './passing-file.ts'
 
 export const REQUESTS_SCHEMA = `
@@ -41,7 +42,7 @@ interface Requests extends Pick<Bus, 'request' | 'respond'> {
 }
 
 /** Requests: answered at once by a responder on this bus where there is one, else through the file by another's. */
-export function requests({ db, changes, closing, time, instance }: PassingFile): Requests {
+export function requests({ db, write, changes, closing, time, instance }: PassingFile): Requests {
   const announceResponder = db.prepare(
     `INSERT INTO responders (responder, subject, expires_at) VALUES (?, ?, ?)
      ON CONFLICT DO UPDATE SET expires_at = excluded.expires_at`,
@@ -100,7 +101,7 @@ export function requests({ db, changes, closing, time, instance }: PassingFile):
     const responder = inTurn(live)?.responder
     if (!responder) throw new NoResponder(subject)
     const id = randomUUID()
-    ask.run(id, responder, subject, data, deadline)
+    write(() => ask.run(id, responder, subject, data, deadline))
     try {
       for (;;) {
         const seen = changes.count()
@@ -111,7 +112,7 @@ export function requests({ db, changes, closing, time, instance }: PassingFile):
         if (closing.aborted) throw new BusUnavailable('it is closed')
       }
     } finally {
-      if (!closing.aborted) forget.run(id)
+      if (!closing.aborted) write(() => forget.run(id))
     }
   }
 
@@ -130,22 +131,21 @@ export function requests({ db, changes, closing, time, instance }: PassingFile):
       underWay.add(id)
       const answered = JSON.stringify(await answer(subject, data))
       try {
-        if (!closing.aborted) reply.run(answered, id)
+        if (!closing.aborted) write(() => reply.run(answered, id))
       } finally {
         underWay.delete(id)
       }
     }
     const look = () => {
       for (const { id, subject, data } of asked.all(instance, time())) {
-        if (!underWay.has(String(id)))
-          handle(String(id), String(subject), String(data)).catch(error => process.emitWarning(error))
+        if (!underWay.has(String(id))) handle(String(id), String(subject), String(data)).catch(warnOf)
       }
     }
     const heartbeat = setInterval(() => {
       try {
         announce()
       } catch (error) {
-        process.emitWarning(error instanceof Error ? error : String(error))
+        warnOf(error)
       }
     }, RESPONDER_MS / 3)
     signal.addEventListener('abort', () => clearInterval(heartbeat))
@@ -154,15 +154,25 @@ export function requests({ db, changes, closing, time, instance }: PassingFile):
 
   /** Says who answers here, and clears away what nobody waits for. */
   const announce = () => {
-    for (const { subject } of responders) announceResponder.run(instance, subject, time() + RESPONDER_MS)
-    forgetDead.run(time())
-    forgetExpired.run(time())
+    for (const { subject } of responders)
+      write(() => announceResponder.run(instance, subject, time() + RESPONDER_MS))
+    write(() => forgetDead.run(time()))
+    write(() => forgetExpired.run(time()))
+  }
+
+  /** Runs a statement that a full disk may refuse: what other processes read here expires, or is said again. */
+  const unlessFull = (statement: () => unknown) => {
+    try {
+      statement()
+    } catch (error) {
+      if (!(error instanceof DiskFull)) throw error
+    }
   }
 
   const respond: Bus['respond'] = (subject, handler) => {
     const responder = { subject, handler }
     responders.add(responder)
-    announce()
+    unlessFull(announce)
     if (!serving) {
       serving = new AbortController()
       serve(AbortSignal.any([serving.signal, closing]))
@@ -170,7 +180,8 @@ export function requests({ db, changes, closing, time, instance }: PassingFile):
     return () => {
       responders.delete(responder)
       if (closing.aborted) return
-      if (![...responders].some(other => other.subject === subject)) forgetResponder.run(instance, subject)
+      if (![...responders].some(other => other.subject === subject))
+        unlessFull(() => write(() => forgetResponder.run(instance, subject)))
       if (responders.size > 0) return
       serving?.abort()
       serving = undefined
@@ -179,7 +190,7 @@ export function requests({ db, changes, closing, time, instance }: PassingFile):
 
   const withdraw = () => {
     responders.clear()
-    forgetAll.run(instance)
+    unlessFull(() => write(() => forgetAll.run(instance)))
   }
 
   return { request, respond, withdraw }

@@ -144,7 +144,7 @@ function tableOf(db: DatabaseSync, name: string, version: number): string {
     db.exec('COMMIT')
     return table
   } catch (error) {
-    db.exec('ROLLBACK')
+    if (db.isTransaction) db.exec('ROLLBACK')
     throw error
   }
 }

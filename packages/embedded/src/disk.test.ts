@@ -1,0 +1,73 @@
+import { mkdtemp, readdir, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
+import { DiskFull, watchDisk } from './disk.ts'
+
+let folder: string
+let lines: string[]
+let ended: string[]
+beforeEach(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'gantry-disk-'))
+  lines = []
+  ended = []
+})
+afterEach(() => rm(folder, { recursive: true, force: true }))
+
+const watched = (probeMs = 5) =>
+  watchDisk({ report: line => lines.push(line), end: line => void ended.push(line), probeMs })
+const failure = (fields: object) => Object.assign(new Error('the reason'), fields)
+
+describe('a disk', () => {
+  it('says once for all of its files that it is full, and once that it takes writes again', async () => {
+    const disk = watched()
+    for (const name of ['events.db', 'messages.db', join('images', 'logo')])
+      expect(disk.failed(join(folder, name), failure({ code: 'ENOSPC' }))).toBeInstanceOf(DiskFull)
+    expect(lines).toHaveLength(1)
+    expect(lines[0]).toMatch(/^the disk of .* is full: .*events\.db cannot be written: the reason/)
+    expect(disk.full()?.message).toContain('logo')
+    await vi.waitFor(() => expect(lines).toHaveLength(2))
+    expect(lines[1]).toBe(`the disk of ${folder} takes writes again`)
+    expect(disk.full()).toBeUndefined()
+    expect(await readdir(folder)).toEqual([])
+
+    disk.failed(join(folder, 'events.db'), failure({ errcode: 13 }))
+    expect(lines).toHaveLength(3)
+  })
+
+  it('stays full while nothing can be written to it', async () => {
+    const disk = watched()
+    disk.failed(join(folder, 'events.db'), failure({ code: 'ENOSPC' }))
+    await rm(folder, { recursive: true })
+    await new Promise(resolve => setTimeout(resolve, 50))
+    expect(lines).toHaveLength(1)
+    expect(disk.full()).toBeInstanceOf(DiskFull)
+  })
+
+  it.each([{ code: 'ENOSPC' }, { code: 'EDQUOT' }, { errcode: 13 }, { errcode: 778 }, { errcode: 4874 }])(
+    'is full by %j',
+    fields => {
+      expect(watched(60_000).failed(join(folder, 'events.db'), failure(fields))).toBeInstanceOf(DiskFull)
+      expect(ended).toEqual([])
+    },
+  )
+
+  it.each([
+    { syscall: 'fsync' },
+    { syscall: 'fdatasync', code: 'EIO' },
+    { errcode: 1034 },
+    { errcode: 1290 },
+  ])('ends the process where a sync failed by %j', fields => {
+    watched().failed('/data/events.db', failure(fields))
+    expect(ended).toEqual([
+      '/data/events.db cannot be synced to the disk (the reason): what was written last may be lost',
+    ])
+    expect(lines).toEqual([])
+  })
+
+  it('leaves other failures as they are', () => {
+    const other = failure({ errcode: 19 })
+    expect(watched().failed('/data/events.db', other)).toBe(other)
+    expect([...lines, ...ended]).toEqual([])
+  })
+})

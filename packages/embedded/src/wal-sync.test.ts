@@ -1,0 +1,50 @@
+import { mkdtemp, readFile, rm, stat, utimes } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { DatabaseSync } from 'node:sqlite'
+import { afterEach, beforeEach, expect, it } from 'vitest'
+import { syncWalNow, walSync } from './wal-sync.ts'
+
+let folder: string
+let path: string
+let db: DatabaseSync
+const log = () => `${path}-wal`
+const LONG_AGO = new Date('2020-01-01')
+
+beforeEach(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'gantry-wal-'))
+  path = join(folder, 'events.db')
+  db = new DatabaseSync(path)
+  db.exec('PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL; CREATE TABLE notes (text TEXT) STRICT')
+  db.prepare('INSERT INTO notes VALUES (?)').run('x'.repeat(2_000_000))
+  await utimes(log(), LONG_AGO, LONG_AGO)
+})
+afterEach(async () => {
+  db.close()
+  await rm(folder, { recursive: true })
+})
+
+const isWrittenAgain = async () => (await stat(log())).mtimeMs > LONG_AGO.getTime()
+
+it('writes the log again before it syncs after a sync that failed', async () => {
+  const bytes = await readFile(log())
+  const failures: unknown[] = [undefined, new Error('ENOSPC'), new Error('ENOSPC'), undefined, undefined]
+  const writtenAgain: boolean[] = []
+  const sync = walSync(db, path, async () => {
+    writtenAgain.push(await isWrittenAgain())
+    await utimes(log(), LONG_AGO, LONG_AGO)
+    const failure = failures.shift()
+    if (failure) throw failure
+  })
+  for (let time = 0; time < 5; time++) await sync().catch(() => {})
+  expect(writtenAgain).toEqual([false, false, true, true, false])
+  expect(await readFile(log())).toEqual(bytes)
+  await sync.close()
+})
+
+it('writes the log again at the start: the process before may have ended since a sync failed', async () => {
+  const bytes = await readFile(log())
+  syncWalNow(db, path)
+  expect(await isWrittenAgain()).toBe(true)
+  expect(await readFile(log())).toEqual(bytes)
+})

@@ -1,0 +1,154 @@
+import { execFileSync } from 'node:child_process'
+import { randomBytes } from 'node:crypto'
+import { closeSync, mkdtempSync, openSync, rmdirSync, rmSync, writeSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { setTimeout } from 'node:timers/promises'
+import { runServiceProcess, type ServiceProcess, startServiceProcess } from '@gantry/standalone/testing'
+import { afterAll, describe, expect, test, vi } from 'vitest'
+
+const mount = mkdtempSync(join(tmpdir(), 'gantry-small-disk-'))
+const notMounted = mountTmpfs(mount, '3m')
+
+/** @returns why this machine cannot mount it; undefined when it is mounted */
+function mountTmpfs(folder: string, size: string): string | undefined {
+  if (process.platform !== 'linux') return 'tmpfs is a file system of Linux'
+  try {
+    execFileSync('mount', ['-t', 'tmpfs', '-o', `size=${size}`, 'tmpfs', folder], { stdio: 'pipe' })
+    return undefined
+  } catch (error) {
+    return `mount of a tmpfs is not permitted: ${(error as Error).message.split('\n').at(-2)}`
+  }
+}
+
+afterAll(() => {
+  if (notMounted === undefined) execFileSync('umount', ['--lazy', mount])
+  rmdirSync(mount)
+})
+
+const ballast = join(mount, 'ballast')
+
+/** Takes all the space that is left. */
+function fill() {
+  const file = openSync(ballast, 'a')
+  try {
+    for (const size of [65_536, 4_096]) for (;;) if (writeSync(file, Buffer.alloc(size)) < size) break
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'ENOSPC') throw error
+  } finally {
+    closeSync(file)
+  }
+}
+const empty = () => rmSync(ballast)
+
+interface Client {
+  get(path: string): Promise<Response>
+  createApi(name: string): Promise<Response>
+  upload(api: string): Promise<Response>
+}
+
+function clientOf({ url, authorization }: ServiceProcess): Client {
+  const headers = { authorization }
+  return {
+    get: path => fetch(`${url}${path}`, { headers }),
+    createApi: name =>
+      fetch(`${url}/apis`, {
+        method: 'POST',
+        headers: { ...headers, 'content-type': 'application/json' },
+        body: JSON.stringify({ name, displayName: 'x', status: 'ACTIVE', tags: [] }),
+      }),
+    upload(api) {
+      const form = new FormData()
+      const comment = randomBytes(100_000).toString('base64')
+      const svg = `<svg xmlns="http://www.w3.org/2000/svg" width="3" height="2"><!--${comment}--></svg>`
+      form.append('file', new Blob([svg]), 'logo.svg')
+      return fetch(`${url}/apis/${api}/image`, { method: 'PUT', headers, body: form })
+    },
+  }
+}
+
+/** Fills the disk until a write is refused, also the room that the files had left inside. @returns names that were created */
+async function fillUp({ createApi }: Client, prefix: string): Promise<string[]> {
+  const created: string[] = []
+  for (let n = 0; ; n++) {
+    fill()
+    const { status } = await createApi(`${prefix}${n}`)
+    if (status !== 201) return created
+    created.push(`${prefix}${n}`)
+  }
+}
+
+const expectUnavailable = async (answer: Promise<Response>) => {
+  const { status, headers } = await answer
+  expect(status).toBe(503)
+  expect(Number(headers.get('retry-after'))).toBeGreaterThan(0)
+}
+const lines = (service: ServiceProcess) =>
+  service
+    .output()
+    .split('\n')
+    .filter(line => line.startsWith('{') || /error|warning/i.test(line))
+
+describe.skipIf(notMounted !== undefined)(`on a full disk${notMounted ? ` (${notMounted})` : ''}`, () => {
+  test('reads go on, writes are answered 503, and a write succeeds as soon as there is space', {
+    timeout: 120_000,
+  }, async () => {
+    const data = join(mount, 'data')
+    let service = await startServiceProcess(data)
+    try {
+      let client = clientOf(service)
+      const { id } = (await (await client.createApi('first')).json()) as { id: string }
+      const created = ['first', ...(await fillUp(client, 'before-'))]
+
+      await expectUnavailable(client.createApi('refused'))
+      await expectUnavailable(client.upload(id))
+      for (const path of [`/apis/${id}`, '/apis', '/users', '/health/live', '/health/ready'])
+        expect((await client.get(path)).status, path).toBe(200)
+      // Leases, heartbeats and workers fail in this time, and are tried again.
+      await setTimeout(8_000)
+      await expectUnavailable(client.createApi('refused'))
+      expect((await client.get('/apis')).status).toBe(200)
+      expect(lines(service)).toHaveLength(1)
+      expect(lines(service)[0]).toMatch(/the disk of .* is full/)
+
+      empty()
+      const again = await client.createApi('again')
+      expect(again.status).toBe(201)
+      created.push('again')
+      expect((await client.upload(id)).status).toBe(200)
+      await vi.waitFor(() => expect(lines(service)).toHaveLength(2), { timeout: 10_000 })
+      expect(lines(service)[1]).toMatch(/takes writes again/)
+      expect((await client.get(`/apis/${id}`)).status).toBe(200)
+
+      created.push(...(await fillUp(client, 'after-')))
+      expect(await service.stop()).toBe(0)
+
+      fill()
+      const { code, output } = await runServiceProcess({ DATA_DIR: data, PORT: '0' })
+      expect(output).toMatch(/^gantry: .* is full/)
+      expect(output.trim().split('\n')).toHaveLength(1)
+      expect(code).toBe(1)
+
+      empty()
+      service = await startServiceProcess(data)
+      client = clientOf(service)
+      const listed = (await (await client.get('/apis?size=100')).json()) as { content: { name: string }[] }
+      expect(listed.content.map(({ name }) => name).toSorted()).toEqual(created.toSorted())
+      expect(await service.stop()).toBe(0)
+    } finally {
+      await service.kill()
+    }
+  })
+
+  test('a first start is refused in one line, and the next one works', { timeout: 60_000 }, async () => {
+    const data = join(mount, 'new')
+    fill()
+    const { code, output } = await runServiceProcess({ DATA_DIR: data, PORT: '0' })
+    expect(output).toMatch(/^gantry: .* is full/)
+    expect(output.trim().split('\n')).toHaveLength(1)
+    expect(code).toBe(1)
+    empty()
+    const service = await startServiceProcess(data)
+    expect(await service.stop()).toBe(0)
+  })
+})
