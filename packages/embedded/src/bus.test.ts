@@ -59,6 +59,45 @@ describe('the bus in a SQLite file', () => {
     }
   })
 
+  it('gives readers and consumers a message once it is durable, also of another bus', async () => {
+    const syncs: (() => void)[] = []
+    const sync = Object.assign(() => new Promise<void>(resolve => syncs.push(resolve)), { async close() {} })
+    const slow = sqliteBus({ path, sync })
+    const turn = () => new Promise<void>(resolve => setImmediate(() => setImmediate(resolve)))
+    const told: string[] = []
+    const first = async (name: string, messages: AsyncIterable<unknown>) => {
+      for await (const _ of messages) {
+        told.push(name)
+        return
+      }
+    }
+    const ending = new AbortController()
+    const options = { subjects: ['>'], signal: ending.signal }
+    const reading = [
+      first('reader', slow.read({ ...options, after: 0, live: true })),
+      first('consumer', slow.consume({ ...options, consumer: 'shop' })),
+    ]
+    const published = slow.publish([{ id: randomUUID(), subject: 'events.orders', data: 'a' }])
+    await turn()
+    reading.push(first('late reader', slow.read({ ...options, after: 0, live: false })))
+    const head = slow.head().then(sequence => told.push(`head ${sequence}`))
+    await turn()
+    expect(told).toEqual([])
+    const syncing = setInterval(() => syncs.shift()?.(), 1)
+    await Promise.all([published, head, ...reading])
+    clearInterval(syncing)
+    expect(told.toSorted()).toEqual(['consumer', 'head 1', 'late reader', 'reader'])
+
+    const other = first('of another', slow.read({ ...options, after: 1, live: true }))
+    await publish('b')
+    await vi.waitFor(() => expect(syncs).toHaveLength(1))
+    expect(told).not.toContain('of another')
+    syncs.shift()?.()
+    await other
+    ending.abort()
+    await slow.close()
+  })
+
   it('gives a message again to a consumer that went on without acknowledging it', async () => {
     await publish('a', 'b')
     const given: Json[] = []

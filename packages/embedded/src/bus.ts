@@ -9,14 +9,14 @@ import {
 } from '@gantry/messaging'
 import { BROADCASTS_SCHEMA, broadcasts } from './bus/broadcasts.ts'
 import { CONSUMERS_SCHEMA, consumption } from './bus/consumption.ts'
-import { MESSAGES_SCHEMA, messageStream } from './bus/messages.ts'
+import { lastSequence, MESSAGES_SCHEMA, messageStream } from './bus/messages.ts'
 import { REQUESTS_SCHEMA, requests } from './bus/requests.ts'
 import { watchChanges } from './changes.ts'
 import { type Disk, watchDisk } from './disk.ts'
 import { groupCommit } from './group-commit.ts'
 import { hostClock } from './host-clock.ts'
 import { FORMATS, openDatabase } from './sqlite-file.ts'
-import { walSync } from './wal-sync.ts'
+import { syncWalNow, type WalSync, walSync } from './wal-sync.ts'
 
 export interface BusOptions {
   /** The file; made when it does not exist. */
@@ -31,6 +31,8 @@ export interface BusOptions {
   redeliverAfterMs?: number
   /** Shared by the files of a process; a disk of its own, which reports on stderr, if it is not said. */
   disk?: Disk
+  /** How the write-ahead log is synced: fdatasync, if it is not said. */
+  sync?: WalSync
 }
 
 const FILE = {
@@ -49,10 +51,22 @@ export function sqliteBus(options: BusOptions): Bus {
   const { path, now = () => new Date(), pollMs = 10, leaseMs = 5_000, redeliverAfterMs = 30_000 } = options
   const { disk = watchDisk() } = options
   const db = openDatabase(path, { ...FILE, durable: false, disk })
-  const sync = walSync(db, path)
+  const sync = options.sync ?? walSync(db, path)
   const passing = openDatabase(path, { ...FILE, durable: false, disk })
   const changes = watchChanges(db, pollMs)
-  const commits = groupCommit(db, { committed: changes.announce, path, disk, sync })
+  syncWalNow(db, path, disk)
+  const last = lastSequence(db)
+  let durable = last()
+  const commits = groupCommit(db, {
+    committed: changes.announce,
+    path,
+    disk,
+    async sync() {
+      const reached = last()
+      await sync()
+      durable = reached
+    },
+  })
   const closing = new AbortController()
   const shared = {
     db: passing,
@@ -70,7 +84,14 @@ export function sqliteBus(options: BusOptions): Bus {
     instance: randomUUID(),
   }
 
-  const messages = messageStream({ db, commits, changes, closing: closing.signal, now })
+  const messages = messageStream({
+    db,
+    commits,
+    changes,
+    closing: closing.signal,
+    now,
+    durable: () => durable,
+  })
   const consumers = consumption(shared, { pageAfter: messages.pageAfter, leaseMs, redeliverAfterMs })
   const { broadcast, listen } = broadcasts(shared)
   const { request, respond, withdraw } = requests(shared)
@@ -91,15 +112,15 @@ export function sqliteBus(options: BusOptions): Bus {
 
   return {
     publish: (list, options) => answering(() => messages.publish(list, options)),
-    last: subjects => answering(async () => messages.last(subjects)),
+    last: subjects => answering(() => messages.last(subjects)),
     consume: options => iterating(consumers.consume(options)),
     read: options => iterating(messages.read(options)),
-    head: () => answering(async () => messages.head()),
+    head: () => answering(() => messages.head()),
     broadcast: (subject, data) => answering(() => broadcast(subject, data)),
     listen,
     request: (subject, data, options) => answering(() => request(subject, data, options)),
     respond,
-    ping: () => answering(async () => void messages.head()),
+    ping: () => answering(async () => void last()),
     close,
   }
 }

@@ -1,4 +1,3 @@
-import type { DatabaseSync } from 'node:sqlite'
 import { setImmediate } from 'node:timers/promises'
 import {
   type Appended,
@@ -114,7 +113,7 @@ export function sqliteEventStore({
   )
   ofStream.setReturnArrays(true)
   let closed = false
-  if (sync) syncAtStart(db, path, disk)
+  if (sync) syncWalNow(db, path, disk)
   /** Followers read up to here: what they act on must not be taken back by a power loss. */
   let durable = Number(lastPosition.get()?.position)
   /** Streams whose removal is not durable yet. */
@@ -297,15 +296,6 @@ export function sqliteEventStore({
   }
 
   return { append, readStream, readAll, subscribe, remove, head: async () => encode(headNow()), close }
-}
-
-function syncAtStart(db: DatabaseSync, path: string, disk: Disk): void {
-  try {
-    syncWalNow(db, path)
-  } catch (error) {
-    db.close()
-    throw disk.unsynced(path, error)
-  }
 }
 
 /** An event as its row holds it. */

@@ -15,6 +15,8 @@ export interface GroupCommit {
   synced(): Promise<void>
   /** Resolves when all that was committed is durable and told. */
   settled(): Promise<void>
+  /** Whether a sync is under way, after which `committed` is called. */
+  isSyncing(): boolean
 }
 
 interface Waiting {
@@ -124,7 +126,7 @@ export function groupCommit(
     })
   }
 
-  return { run, flush, synced, settled: async () => syncing }
+  return { run, flush, synced, settled: async () => syncing, isSyncing: () => syncing !== undefined }
 }
 
 const isSqliteError = (error: unknown) => error instanceof Error && 'errcode' in error

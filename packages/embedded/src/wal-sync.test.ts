@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { afterEach, beforeEach, expect, it } from 'vitest'
+import { watchDisk } from './disk.ts'
 import { syncWalNow, walSync } from './wal-sync.ts'
 
 let folder: string
@@ -44,7 +45,7 @@ it('writes the log again before it syncs after a sync that failed', async () => 
 
 it('writes the log again at the start: the process before may have ended since a sync failed', async () => {
   const bytes = await readFile(log())
-  syncWalNow(db, path)
+  syncWalNow(db, path, watchDisk())
   expect(await isWrittenAgain()).toBe(true)
   expect(await readFile(log())).toEqual(bytes)
 })

@@ -1,6 +1,7 @@
 import { close, closeSync, fdatasync, fdatasyncSync, open, openSync, readSync, writeSync } from 'node:fs'
 import type { DatabaseSync } from 'node:sqlite'
 import { promisify } from 'node:util'
+import type { Disk } from './disk.ts'
 
 const openFile = promisify(open)
 const closeFile = promisify(close)
@@ -35,20 +36,20 @@ export function walSync(db: DatabaseSync, path: string, syncData = promisify(fda
   })
 }
 
-/** The same, now: for what a process that ended has committed and not synced, or failed to sync. */
-export function syncWalNow(db: DatabaseSync, path: string): void {
-  let fd: number
+/**
+ * The same, now: for what a process that ended has committed and not synced, or failed to sync.
+ * @throws DiskFull
+ */
+export function syncWalNow(db: DatabaseSync, path: string, disk: Disk): void {
+  let fd: number | undefined
   try {
     fd = openSync(logOf(path), 'r+')
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return
-    throw error
-  }
-  try {
     writeAgain(db, fd)
     fdatasyncSync(fd)
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw disk.unsynced(path, error)
   } finally {
-    closeSync(fd)
+    if (fd !== undefined) closeSync(fd)
   }
 }
 

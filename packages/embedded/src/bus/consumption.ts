@@ -19,7 +19,7 @@ interface Consumption {
 }
 
 interface ConsumptionOptions {
-  pageAfter(sequence: number): MessageRow[]
+  pageAfter(sequence: number): Promise<MessageRow[]>
   leaseMs: number
   redeliverAfterMs: number
 }
@@ -118,7 +118,7 @@ export function consumption(
     let saved = from
     while (!ending.aborted) {
       const seen = changes.count()
-      const page = pageAfter(place)
+      const page = await pageAfter(place)
       for (const row of page) {
         if (ending.aborted) return
         if (fallsUnder(subjects, row.subject)) {

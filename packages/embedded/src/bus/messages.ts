@@ -31,11 +31,13 @@ export interface MessageRow {
 
 interface Messages {
   publish: Bus['publish']
-  last(subjects: readonly string[]): StoredMessage | undefined
+  /** The last message on any of the subjects; a power loss does not take it back. */
+  last(subjects: readonly string[]): Promise<StoredMessage | undefined>
   read(options: Parameters<Bus['read']>[0]): AsyncGenerator<StoredMessage>
-  head(): number
-  /** One page; empty at the end. */
-  pageAfter(sequence: number): MessageRow[]
+  /** Sequence of the last message; a power loss does not take it back. */
+  head(): Promise<number>
+  /** One page; empty at the end of what is durable. */
+  pageAfter(sequence: number): Promise<MessageRow[]>
 }
 
 interface MessagesOptions {
@@ -44,26 +46,51 @@ interface MessagesOptions {
   changes: Changes
   closing: AbortSignal
   now(): Date
+  /** Sequence of the last message known to be durable. */
+  durable(): number
 }
 
-/** The stream of messages. An id is known for ever, so that publishing it again changes nothing. */
-export function messageStream({ db, commits, changes, closing, now }: MessagesOptions): Messages {
+/** Reads the sequence of the last message, durable or not. */
+export function lastSequence(db: DatabaseSync): () => number {
+  const last = db.prepare('SELECT coalesce(max(sequence), 0) AS sequence FROM messages')
+  return () => Number(last.get()?.sequence)
+}
+
+/**
+ * The stream of messages. An id is known for ever, so that publishing it again changes nothing. Readers get what is
+ * durable: they keep sequences, which another message must not get after a power loss.
+ */
+export function messageStream(options: MessagesOptions): Messages {
+  const { db, commits, changes, closing, now, durable } = options
   db.exec(BY_SUBJECT)
   const insert = db.prepare(
     `INSERT INTO messages (id, subject, data, headers, stored_at) VALUES (?, ?, ?, ?, ?)
      ON CONFLICT (id) DO NOTHING`,
   )
-  const end = db.prepare('SELECT coalesce(max(sequence), 0) AS sequence FROM messages')
-  const page = db.prepare(`SELECT * FROM messages WHERE sequence > ? ORDER BY sequence LIMIT ${PAGE}`)
-  const head = () => Number(end.get()?.sequence)
-  const pageAfter = (sequence: number) => page.all(sequence) as unknown as MessageRow[]
+  const newest = lastSequence(db)
+  const page = db.prepare(
+    `SELECT * FROM messages WHERE sequence > ? AND sequence <= ? ORDER BY sequence LIMIT ${PAGE}`,
+  )
+
+  const head = async () => {
+    if (newest() > durable()) await commits.synced()
+    return durable()
+  }
+
+  const pageAfter = async (sequence: number): Promise<MessageRow[]> => {
+    const rows = page.all(sequence, durable()) as unknown as MessageRow[]
+    // A sync that is under way wakes the reader; another process's messages are synced here.
+    if (rows.length > 0 || newest() <= durable() || commits.isSyncing()) return rows
+    return page.all(sequence, await head()) as unknown as MessageRow[]
+  }
 
   const withId = db.prepare('SELECT sequence FROM messages WHERE id = ?')
   const endOf = db.prepare('SELECT coalesce(max(sequence), 0) AS sequence FROM messages WHERE subject = ?')
   const nextSubject = db.prepare('SELECT min(subject) AS subject FROM messages WHERE subject > ?')
   const at = db.prepare('SELECT * FROM messages WHERE sequence = ?')
 
-  const last = (subjects: readonly string[]) => {
+  const last = async (subjects: readonly string[]) => {
+    await head()
     let sequence = 0
     let subject = nextSubject.get('')?.subject
     for (; typeof subject === 'string'; subject = nextSubject.get(subject)?.subject)
@@ -92,11 +119,11 @@ export function messageStream({ db, commits, changes, closing, now }: MessagesOp
 
   async function* read({ subjects, after, live, signal }: Parameters<Bus['read']>[0]) {
     const ending = AbortSignal.any([signal, closing])
-    const until = live ? Number.POSITIVE_INFINITY : head()
+    const until = live ? Number.POSITIVE_INFINITY : await head()
     let place = after
     while (!ending.aborted) {
       const seen = changes.count()
-      const rows = pageAfter(place)
+      const rows = await pageAfter(place)
       for (const row of rows) {
         if (ending.aborted || row.sequence > until) return
         place = row.sequence
