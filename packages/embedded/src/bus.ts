@@ -50,9 +50,9 @@ const FILE = {
 export function sqliteBus(options: BusOptions): Bus {
   const { path, now = () => new Date(), pollMs = 10, leaseMs = 5_000, redeliverAfterMs = 30_000 } = options
   const { disk = watchDisk() } = options
-  const db = openDatabase(path, { ...FILE, durable: false, disk })
+  const db = openDatabase(path, { ...FILE, durable: false })
   const sync = options.sync ?? walSync(db, path)
-  const passing = openDatabase(path, { ...FILE, durable: false, disk })
+  const passing = openDatabase(path, { ...FILE, durable: false })
   const changes = watchChanges(db, pollMs)
   syncWalNow(db, path, disk)
   const last = lastSequence(db)

@@ -47,7 +47,7 @@ export function watchDisk({ report = toStderr, end = endProcess, probeMs = 2_000
   const full = new Map<number, DiskFull>()
 
   const begin = (folder: string, device: number, error: DiskFull) => {
-    report(`the disk of ${folder} is full: ${error.message}; writes are refused until it has space`, 'full')
+    report(`${error.message}; writes are refused until the disk of ${folder} has space`, 'full')
     const probe = setInterval(() => {
       if (!takesWrites(folder)) return
       clearInterval(probe)
@@ -143,5 +143,8 @@ function isFailedSync(error: unknown): boolean {
 }
 
 const messageOf = (error: unknown) => (error instanceof Error ? error.message : String(error))
-const reasonOf = (error: unknown) =>
-  (error as SystemError).code === 'EDQUOT' ? 'the quota is used up' : messageOf(error)
+function reasonOf(error: unknown): string {
+  const { code, errcode } = error as SystemError
+  if (code === 'EDQUOT') return 'the quota is used up'
+  return errcode === SQLITE_IOERR_WRITE ? 'the disk is full, or the write failed' : 'the disk is full'
+}

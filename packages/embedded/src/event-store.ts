@@ -85,7 +85,6 @@ export function sqliteEventStore({
     durable: !alone,
     alone,
     schema: SCHEMA,
-    disk,
   })
   // What is removed is to be gone from the file as well.
   db.exec('PRAGMA secure_delete = ON')

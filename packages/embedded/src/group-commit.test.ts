@@ -60,7 +60,7 @@ it('rolls back what does not fit on the disk, and the next group is tried again'
   for (const { status, reason } of group as PromiseRejectedResult[]) {
     expect(status).toBe('rejected')
     expect(reason).toBeInstanceOf(DiskFull)
-    expect(reason.message).toContain('database or disk is full')
+    expect(reason.message).toBe('/data/events.db cannot be written: the disk is full')
   }
   expect(reads()).toBe(1)
   pages(1_000)

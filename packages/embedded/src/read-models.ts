@@ -48,7 +48,6 @@ export function sqliteReadModels({
     durable: false,
     alone,
     schema: SCHEMA,
-    disk,
   })
   const commits = groupCommit(db, { committed() {}, path, disk })
   const begin = db.prepare('BEGIN')

@@ -4,14 +4,12 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import { watchDisk } from './disk.ts'
 import { type DatabaseFile, DataFolderRefused, openDatabase } from './sqlite-file.ts'
 
 const FILE: DatabaseFile = {
   kind: 'events',
   version: 2,
   durable: true,
-  disk: watchDisk(),
   schema:
     'CREATE TABLE IF NOT EXISTS notes (text TEXT NOT NULL); CREATE INDEX IF NOT EXISTS by_text ON notes (text)',
 }

@@ -13,7 +13,7 @@ import {
 import { dirname } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { pathToFileURL } from 'node:url'
-import { type Disk, DiskFull, isFull } from './disk.ts'
+import { DiskFull, isFull } from './disk.ts'
 
 /** What a file holds; written into its header as the application id. */
 export type FileKind = 'events' | 'read-models' | 'messages'
@@ -28,7 +28,6 @@ export interface DatabaseFile {
   alone?: boolean
   /** SQL that makes a new file and brings one of an older version up to date: `CREATE TABLE IF NOT EXISTS …`. */
   schema: string
-  disk: Disk
 }
 
 /** The file is there but must not be used; it was left as it was. */
@@ -100,7 +99,7 @@ export function openDatabase(path: string, file: DatabaseFile): DatabaseSync {
     return db
   } catch (error) {
     db?.close()
-    throw file.disk.failed(path, error)
+    throw isFull(error) ? new DiskFull(path, error) : error
   }
 }
 

@@ -25,8 +25,8 @@ function reasonOf(error: unknown, { PORT, HOST, DATA_DIR }: Settings): string | 
   if (error instanceof DataFolderRefused) return error.message
   const full = fullDiskOf(error)
   if (full) {
-    const reason = full instanceof DiskFull ? full.message : `nothing can be written to ${DATA_DIR}`
-    return `the disk is full: ${reason}; free some space and start again`
+    const what = full instanceof DiskFull ? full.message : `${DATA_DIR} cannot be written: the disk is full`
+    return `${what}; free some space and start again`
   }
   switch ((error as NodeJS.ErrnoException).code) {
     case 'EADDRINUSE':
