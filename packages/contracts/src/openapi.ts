@@ -14,8 +14,8 @@ import { PROBLEMS, Problem, type ProblemCode } from './problems.ts'
 const DESCRIPTION = `Management of API definitions, their images, versions and deployments, of access tokens and webhooks.
 
 Every answer carries \`X-Request-Id\`: the one that the request came with, or a new one. Failures are problem details
-(RFC 9457) with a stable \`code\`. Unknown members of bodies and unknown query parameters are ignored. HEAD is answered
-wherever GET is.`
+(RFC 9457) with a stable \`code\`. Unknown members of bodies are ignored; a query parameter that an operation does not
+list is refused with 400. HEAD is answered wherever GET is.`
 
 const TAGS: Readonly<Record<string, string>> = {
   APIs: 'API definitions',

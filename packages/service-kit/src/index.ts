@@ -12,7 +12,7 @@ export {
   type AddRoute,
   ANONYMOUS,
   type Call,
-  check,
+  checkQuery,
   type Reply,
   requireScope,
   router,

@@ -108,7 +108,7 @@ export function router(
         const principal = callerOf(request) ?? ANONYMOUS
         const input = {
           params: check(operation.params, request.params, 'not-found'),
-          query: check(operation.query, request.query),
+          query: checkQuery(operation.query, request.query),
           body:
             operation.bodyMediaType === 'multipart/form-data'
               ? undefined
@@ -287,9 +287,11 @@ function metadataOf(
   }
 }
 
-const invalid = (errors: { field: string; message: string }[]) =>
+const invalid = (errors: { field: string; message: string }[], ...hints: string[]) =>
   new Refusal('invalid-request', {
-    detail: errors.map(({ field, message }) => (field ? `${field} ${message}` : message)).join('; '),
+    detail: [...errors.map(({ field, message }) => (field ? `${field} ${message}` : message)), ...hints].join(
+      '; ',
+    ),
     errors,
   })
 
@@ -304,6 +306,24 @@ export function check<Schema extends z.ZodType | undefined>(
   if (parsed.success) return parsed.data as Parsed<Schema>
   if (code) throw new Refusal(code)
   throw invalid(parsed.error.issues.map(issue => ({ field: issue.path.join('.'), message: issue.message })))
+}
+
+/**
+ * The query of a request as the contract has it. A parameter that the contract does not have is refused, because a
+ * mistyped filter would answer everything.
+ * @throws Refusal invalid-request naming every unknown parameter and the known ones, or every wrong value
+ */
+export function checkQuery<Schema extends z.ZodObject | undefined>(
+  schema: Schema,
+  query: unknown,
+): Parsed<Schema> {
+  const known = Object.keys(schema?.shape ?? {})
+  const unknown = Object.keys(query as object).filter(name => !known.includes(name))
+  if (unknown.length === 0) return check(schema, query)
+  throw invalid(
+    unknown.map(field => ({ field, message: 'is not a query parameter' })),
+    `known: ${known.join(', ') || 'none'}`,
+  )
 }
 
 /** Refuses a caller without the scope of the operation (invariant: every service checks it itself). */

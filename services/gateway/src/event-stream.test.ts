@@ -126,6 +126,7 @@ describe('The event stream', () => {
     ])
     expect((await open('?after=soon')).answer.status).toBe(400)
     expect((await open('?follow=maybe')).answer.status).toBe(400)
+    expect((await open('?from=2')).answer.status).toBe(400)
   })
 
   test('has no body for HEAD, and does not stay open', async () => {

@@ -10,7 +10,7 @@ import {
 } from '@gantry/contracts'
 import { Refusal } from '@gantry/event-sourcing'
 import type { Bus } from '@gantry/messaging'
-import { type Admit, check } from '@gantry/service-kit'
+import { type Admit, checkQuery } from '@gantry/service-kit'
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import type { z } from 'zod'
 
@@ -108,7 +108,7 @@ type Query = Parsed<NonNullable<typeof streamEvents.query>>
 function placeOf(request: FastifyRequest, format: Format): { after: number; follow: boolean } {
   const seen = format === SSE ? request.headers['last-event-id'] : undefined
   const given = { ...(request.query as object), ...(seen && { after: seen }) }
-  const { after = '0', follow } = check(streamEvents.query, given) as Query
+  const { after = '0', follow } = checkQuery(streamEvents.query, given) as Query
   return { after: Number(after), follow }
 }
 

@@ -48,7 +48,7 @@ test('a quarantined webhook without a document holds up the deliveries of no oth
   receiver.respond = ok
   await host.kill()
   await eventually(async () => {
-    const records = await host.history(`size=100&webhook=${healthy.id}`)
+    const records = await host.history('size=100')
     expect(records.filter(({ webhook }) => webhook === healthy.id).map(({ status }) => status)).toContain(
       'SUCCESS',
     )

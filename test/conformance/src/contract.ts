@@ -10,6 +10,8 @@ export interface OpenApi {
 export interface OpenApiOperation {
   summary?: string
   security?: Record<string, string[]>[]
+  tags?: string[]
+  parameters?: ({ name: string; in: string } | { $ref: string })[]
   requestBody?: { content: Record<string, MediaType> }
   responses: Record<string, { content?: Record<string, MediaType> }>
 }

@@ -97,13 +97,15 @@ describe('the filters of the list', () => {
     ['text with quotes', { text: `"credit" ' --` }, []],
     ['text with a backslash', { text: '\\' }, []],
     ['text with an asterisk', { text: 'credit*' }, []],
-    [
-      'an unknown parameter, which filters nothing',
-      { colour: 'green' },
-      ['archive', 'cards', 'foreign', 'loans', 'savings'],
-    ],
   ])('keep by %s', async ([, query, expected]) => {
     expect(await names(query)).toEqual(expected)
+  })
+
+  test('refuse an unknown parameter, naming it and the known ones', async () => {
+    const { code, detail, errors } = (await admin.get('/apis', { tag: 'money', text: bank })).refused(400)
+    expect(code).toBe('invalid-request')
+    expect(errors).toEqual([{ field: 'tag', message: 'is not a query parameter' }])
+    expect(detail).toMatch(/^tag is not a query parameter; known: .*\btext\b.*\btags\b/)
   })
 
   test('keep by name, exactly', async () => {

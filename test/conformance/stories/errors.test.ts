@@ -1,6 +1,18 @@
-import { describe, expect, test } from 'vitest'
-import type { Body } from '../src/client.ts'
-import { admin, apiFields, cleanUp, createApi, listApis, unique } from '../src/gantry.ts'
+import { beforeAll, describe, expect, test } from 'vitest'
+import type { Body, Client } from '../src/client.ts'
+import {
+  admin,
+  anonymous,
+  apiFields,
+  cleanUp,
+  createApi,
+  createUser,
+  listApis,
+  loggedIn,
+  service,
+  unique,
+  uuid,
+} from '../src/gantry.ts'
 import type { Api } from '../src/records.ts'
 
 const raw = (body: Body, contentType = 'application/json') => ({
@@ -89,6 +101,45 @@ describe('a path or a method that is not there', () => {
     ;(await admin.get('/apis?size=1&&=&=x')).is(200, 400)
     ;(await admin.get('/apis?text[$ne]=1&size=1')).is(200, 400)
   })
+})
+
+describe('an unknown query parameter', () => {
+  // Health, metrics and keys are asked for by machines that may add parameters of their own.
+  const operations = service.contract.operations.filter(
+    ({ definition }) => definition.tags?.[0] !== 'Service',
+  )
+
+  // Not the administrator of all stories: the operations include POST /logout.
+  let user: Client
+  beforeAll(async () => {
+    user = await loggedIn(await createUser({ role: 'GLOBAL_ADMIN' }))
+  })
+
+  test.for(operations)('is refused by $key, naming it and the known ones', async operation => {
+    const { method, template, definition } = operation
+    const known = (definition.parameters ?? []).flatMap(parameter =>
+      'in' in parameter && parameter.in === 'query' ? [parameter.name] : [],
+    )
+    const path = template.replaceAll(/\{\w+\}/g, uuid)
+    const answer = await user.request(method, path, undefined, { query: { colour: 'green' } })
+    const problem = answer.refused(400)
+    expect(problem.errors).toEqual([{ field: 'colour', message: 'is not a query parameter' }])
+    expect(problem.detail).toBe(
+      `colour is not a query parameter; known: ${known.length === 0 ? 'none' : known.join(', ')}`,
+    )
+  })
+
+  test('is refused beside known ones, every unknown one named', async () => {
+    const { errors } = (await admin.get('/apis', { size: 1, colour: 'green', Size: 2 })).refused(400)
+    expect(errors?.map(({ field }) => field)).toEqual(['colour', 'Size'])
+  })
+
+  test.for(['/health/live', '/health/ready', '/metrics', '/.well-known/jwks.json', '/openapi.json', '/docs'])(
+    'is ignored by %s, which is no operation',
+    async path => {
+      ;(await anonymous.get(path, { colour: 'green' }, { undocumented: true })).is(200, 302)
+    },
+  )
 })
 
 describe('X-Request-Id', () => {
