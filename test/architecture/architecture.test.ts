@@ -7,6 +7,7 @@ import { layerViolations } from './src/layers.ts'
 import { emptyNames } from './src/names.ts'
 import { privatePlaces } from './src/private-places.ts'
 import { type ProjectFile, projectFiles } from './src/project-files.ts'
+import { settingsListed, settingsRead } from './src/settings.ts'
 import { severalImporters } from './src/vendors.ts'
 
 const project = projectFiles()
@@ -164,6 +165,26 @@ describe('the environment is read where a process begins', () => {
     expect(environmentReaders(file('services/catalog/src/app.ts', '/** Not from process.env. */'))).toEqual(
       [],
     )
+  })
+})
+
+describe('the list of all settings has those that programs read, and no other', () => {
+  test('in this project', () => expect(settingsListed(project)).toEqual(settingsRead(project)))
+
+  test('whether a schema declares them or a program reads them by itself', () => {
+    expect(
+      settingsRead([
+        file(
+          'services/a/src/settings.ts',
+          'z.object({',
+          '  PORT: whole(0, 1),',
+          '  // OTHER: z.string(),',
+          '})',
+        ),
+        file('packages/b/src/main.ts', "const { URL_OF_B, PORT: port = '1' } = process.env"),
+        file('services/a/src/app.ts', '  OTHER: 1'),
+      ]),
+    ).toEqual(['PORT', 'URL_OF_B'])
   })
 })
 

@@ -140,6 +140,11 @@ describe('says plainly what is wrong', () => {
     expect(output).toContain('WEBHOOK_RETRY_SCHEDULE')
     expect(code).toBe(1)
   })
+  test('a variable that is a letter off a setting', async () => {
+    const { code, output } = await runServiceProcess({ PROT: '0', DATA_DIR: join(parent, 'misspelled') })
+    expect(output).toBe('gantry: wrong settings\n  PROT: is not a setting; did you mean PORT?\n')
+    expect(code).toBe(1)
+  })
 })
 
 describe('a start', () => {

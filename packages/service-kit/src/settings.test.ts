@@ -40,6 +40,12 @@ test('names every wrong setting, a line each', () => {
   expect(read).toThrow(/^PORT: .*\nTIMEOUT: .*5 parsecs.*\nBASE_PATH: .*$/)
 })
 
+test('refuses a name that is a letter off a setting of any process, and ignores other unknown ones', () => {
+  const read = () => readSettings(schema, { PROT: '8081', MESSAGING_ULR: 'x', GATEWAY_SERVICE_HOST: 'x' })
+  expect(read).toThrow(SettingsRefused)
+  expect(read).toThrow(/^PROT: is not a setting; did you mean PORT\?\nMESSAGING_ULR: .* MESSAGING_URL\?$/)
+})
+
 describe('a setting from a file', () => {
   let folder: string
   const file = (name: string, text: string) => {

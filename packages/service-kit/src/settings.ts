@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { z } from 'zod'
+import { misspelledSettings } from './setting-names.ts'
 
 const UNITS = { ms: 1, s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000 } as const
 
@@ -71,6 +72,7 @@ export class SettingsRefused extends Error {}
 /**
  * Reads settings from the environment, once. An empty value counts as absent. What a setting is may also be in a file
  * that its name with `_FILE` leads to, as Docker and Kubernetes mount secrets; a line break at its end is left out.
+ * A variable that is no setting of any process is ignored, unless it is a letter off one.
  * @throws SettingsRefused naming every wrong setting, a line each
  */
 export function readSettings<Schema extends z.ZodObject>(
@@ -78,7 +80,7 @@ export function readSettings<Schema extends z.ZodObject>(
   environment: NodeJS.ProcessEnv,
 ): z.infer<Schema> {
   const given = Object.fromEntries(Object.entries(environment).filter(([, value]) => value !== ''))
-  const troubles: string[] = []
+  const troubles = misspelledSettings(environment)
   for (const name of Object.keys(schema.shape)) {
     const path = given[`${name}_FILE`]
     if (path === undefined) continue

@@ -1,0 +1,81 @@
+/** Names of all settings of all processes and commands, so that a misspelled one is told from a foreign variable. */
+export const SETTING_NAMES: readonly string[] = [
+  'BASE_PATH',
+  'BASE_URL',
+  'BLOB_URL',
+  'CATALOG_URL',
+  'CORS_ORIGINS',
+  'DATA_DIR',
+  'DEPLOYMENT_TIMEOUT',
+  'ENCRYPTION_KEY',
+  'EVENT_STORE_URL',
+  'GANTRY_ADMIN_PASSWORD',
+  'GANTRY_ADMIN_USERNAME',
+  'GANTRY_TOKEN',
+  'HOST',
+  'IDENTITY_URL',
+  'LOGIN_LIMIT_PER_MINUTE',
+  'LOG_LEVEL',
+  'MAX_CONNECTIONS',
+  'MAX_CONNECTIONS_PER_ADDRESS',
+  'MEDIA_URL',
+  'MESSAGING_URL',
+  'NATS_CA',
+  'NATS_CERT',
+  'NATS_CREDENTIALS',
+  'NATS_KEY',
+  'NATS_NKEY_SEED',
+  'NATS_PASSWORD',
+  'NATS_TOKEN',
+  'NATS_USER',
+  'NOTIFIER_URL',
+  'PLATFORM_JWT_AUDIENCE',
+  'PLATFORM_JWT_ISSUER',
+  'PLATFORM_JWT_JWKS_URL',
+  'PLATFORM_JWT_PUBLIC_KEY',
+  'PLATFORM_JWT_USER_CLAIM',
+  'PORT',
+  'RATE_LIMIT_PER_MINUTE',
+  'READ_MODEL_URL',
+  'RECEIVER_PORT',
+  'SHUTDOWN_DELAY',
+  'SIGNING_KEY_ROTATION',
+  'TRUST_PROXY',
+  'WEBHOOK_ALLOWED_CIDRS',
+  'WEBHOOK_RATE_PER_SECOND',
+  'WEBHOOK_RETENTION',
+  'WEBHOOK_RETRY_SCHEDULE',
+  'WEBHOOK_SECRET',
+  'WEBHOOK_TIMEOUT',
+]
+
+const KNOWN = new Set(SETTING_NAMES.flatMap(name => [name, `${name}_FILE`]))
+
+/** Mesos Marathon gives it to every task. */
+const FOREIGN = new Set(['PORTS'])
+
+/**
+ * Variables that are no settings and differ from one by a letter changed, added or left out, or by two neighbours
+ * swapped. A digit is not a letter: PORT0 and PORT1, which Mesos Marathon sets, are names of their own.
+ * @returns a line for each, with the settings that may be meant
+ */
+export function misspelledSettings(environment: NodeJS.ProcessEnv): string[] {
+  return Object.keys(environment)
+    .filter(name => !KNOWN.has(name) && !FOREIGN.has(name))
+    .flatMap(name => {
+      const meant = [...KNOWN].filter(known => isOneLetterApart(name, known))
+      return meant.length > 0 ? [`${name}: is not a setting; did you mean ${meant.join(' or ')}?`] : []
+    })
+}
+
+/** Of two texts that are not the same. */
+function isOneLetterApart(one: string, other: string): boolean {
+  const shorter = Math.min(one.length, other.length)
+  let start = 0
+  while (start < shorter && one[start] === other[start]) start++
+  let end = 0
+  while (end < shorter - start && one.at(-1 - end) === other.at(-1 - end)) end++
+  const [mine, theirs] = [one, other].map(text => text.slice(start, text.length - end)) as [string, string]
+  const swapped = mine.length === 2 && mine === [...theirs].toReversed().join('')
+  return swapped || (/^\D?$/.test(mine) && /^\D?$/.test(theirs))
+}
