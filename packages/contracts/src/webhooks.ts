@@ -15,7 +15,10 @@ const url = text(2048, 1)
     },
     { error: 'must be an http or https URL without credentials' },
   )
-  .meta({ description: 'http or https, without credentials' })
+  .meta({
+    description:
+      'http or https, without credentials. A host that is a literal IP address has to be public or in WEBHOOK_ALLOWED_CIDRS; a name is looked up at each attempt',
+  })
 
 /** Names of event types; which exist is checked by the notifier, so that the refusal can name them. */
 const eventTypes = z

@@ -94,7 +94,7 @@ export function notifierService(
     eventStore,
     unknownEvent,
     category: 'webhook',
-    decider: webhookDecider,
+    decider: webhookDecider(settings.WEBHOOK_ALLOWED_CIDRS),
     view: { readModels, project: projectWebhook },
   })
   const delivery = aggregate<DeliveryState, DeliveryCommand, DeliveryEvent>({

@@ -94,6 +94,7 @@ describe('creating a webhook', () => {
     ['with a url of a file', 'url', { url: 'file:///etc/passwd' }],
     ['with a url with credentials', 'url', { url: 'https://user:secret@example.com/' }],
     ['with a url with a user name', 'url', { url: 'https://user@example.com/' }],
+    ['with a url of an address inside', 'url', { url: 'http://169.254.169.254/latest/meta-data' }],
     ['with active as text', 'active', { active: 'yes' }],
     ['with eventTypes that are no list', 'eventTypes', { eventTypes: 'API_DEPLOYED' }],
     ['with an event type that is no text', 'eventTypes', { eventTypes: [1] }],
@@ -155,6 +156,7 @@ describe('updating a webhook', () => {
     ['an unknown event type', { events: ['API_EXPLODED'] }],
     ['a url with credentials', { url: 'https://user:secret@example.com/' }],
     ['a url of another scheme', { url: 'gopher://example.com/' }],
+    ['a url of an address inside', { url: 'http://[::ffff:169.254.169.254]/' }],
     ['an empty displayName', { displayName: '' }],
     ['active as text', { active: 'no' }],
   ])('refuses %s and changes nothing', async ([, changes]) => {

@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import ipaddr from 'ipaddr.js'
 import { describe, expect, test } from 'vitest'
-import { type Cidr, cidrs, refusedAddress } from './address.ts'
+import { type Cidr, cidrs, refusedAddress, refusedHost } from './address.ts'
 
 /** IANA's registries of special-purpose addresses, and what else is not for a webhook to reach. */
 const REFUSED = [
@@ -134,4 +134,47 @@ describe('an allowed range', () => {
       expect(error?.issues[0]?.message).toMatch(/^must be ranges such as 10\.0\.0\.0\/8 or fd00::\/8, not "/)
     },
   )
+})
+
+describe('a URL whose host is an address', () => {
+  test.for([
+    ['http://10.0.0.1/', '10.0.0.1 is not a public address (private)'],
+    ['https://127.0.0.1:8443/hook', '127.0.0.1 is not a public address (loopback)'],
+    ['http://169.254.169.254/latest', '169.254.169.254 is not a public address (linkLocal)'],
+    ['http://0x7f.1/', '127.0.0.1 is not a public address (loopback)'],
+    ['http://017700000001/', '127.0.0.1 is not a public address (loopback)'],
+    ['http://2130706433/', '127.0.0.1 is not a public address (loopback)'],
+    ['http://127.0.0.1./', '127.0.0.1 is not a public address (loopback)'],
+    ['http://１２７.0.0.1/', '127.0.0.1 is not a public address (loopback)'],
+    ['http://[::1]:9000/', '::1 is not a public address (loopback)'],
+    ['http://[::ffff:127.0.0.1]/', '::ffff:7f00:1 is not a public address (ipv4Mapped)'],
+    ['http://[64:ff9b::7f00:1]/', '64:ff9b::7f00:1 is not a public address (rfc6052)'],
+    ['http://[fe80::1]/', 'fe80::1 is not a public address (linkLocal)'],
+  ] as const)('is refused for %s', ([url, reason]) => {
+    expect(refusedHost(url, [])).toBe(reason)
+  })
+
+  test.for(['http://10.1.2.3/', 'http://0xa010203/', 'http://[fd00::1]/'])(
+    'is not for %s, which is allowed',
+    url => {
+      expect(refusedHost(url, cidrs.parse('10.1.0.0/16,fd00::/8'))).toBeUndefined()
+      expect(refusedHost(url, cidrs.parse('10.2.0.0/16,fd12::/16'))).toBeDefined()
+    },
+  )
+
+  test.for(['https://93.184.215.14/', 'https://[2606:4700::1111]/'])(
+    'is not for %s, which is public',
+    url => {
+      expect(refusedHost(url, [])).toBeUndefined()
+    },
+  )
+
+  test.for([
+    'http://localhost/',
+    'http://127.0.0.1.example.com/',
+    'http://intranet:9000/',
+    'http://10.0.0.example/',
+  ])('is not %s, which is a name', url => {
+    expect(refusedHost(url, [])).toBeUndefined()
+  })
 })

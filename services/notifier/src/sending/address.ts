@@ -1,3 +1,4 @@
+import { isIP } from 'node:net'
 import ipaddr from 'ipaddr.js'
 import { z } from 'zod'
 
@@ -45,4 +46,13 @@ export function refusedAddress(address: string, allowed: readonly Cidr[]): strin
     return `${address} is not a public address (unassigned)`
   if (parsed.toString() === AZURE_HOST) return `${address} is not a public address (metadata)`
   return undefined
+}
+
+/**
+ * Why a webhook may not have a URL whose host is an address, in whichever notation (WHATWG URL §3.5); undefined when it
+ * may, and for a name, whose addresses are vetted at each attempt.
+ */
+export function refusedHost(url: string, allowed: readonly Cidr[]): string | undefined {
+  const host = new URL(url).hostname.replace(/^\[|\]$/g, '')
+  return isIP(host) ? refusedAddress(host, allowed) : undefined
 }

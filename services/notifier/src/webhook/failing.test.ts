@@ -1,10 +1,11 @@
 import { storyMetadata as metadata, story } from '@gantry/event-sourcing/testing'
 import { describe, expect, test } from 'vitest'
-import { type WebhookCommand, webhookDecider } from './webhook.decide.ts'
+import { webhookDecider as deciderOf, type WebhookCommand } from './webhook.decide.ts'
 import type { WebhookEvent } from './webhook.ts'
 
 const URL = 'https://example.com/hook'
 const ID = '7a1d2c3b-0e4f-4a5b-8c6d-9e0f1a2b3c4d'
+const webhookDecider = deciderOf([])
 const { given } = story(webhookDecider)
 
 /** A time so many days after the story began. */

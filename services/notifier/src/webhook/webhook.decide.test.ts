@@ -1,12 +1,14 @@
 import { storyMetadata as metadata, story } from '@gantry/event-sourcing/testing'
 import { describe, expect, test } from 'vitest'
-import { type WebhookCommand, webhookDecider } from './webhook.decide.ts'
+import { cidrs } from '../sending/address.ts'
+import { webhookDecider as deciderOf, type WebhookCommand } from './webhook.decide.ts'
 import type { WebhookEvent } from './webhook.ts'
 
 const ID = '7a1d2c3b-0e4f-4a5b-8c6d-9e0f1a2b3c4d'
 const URL = 'https://example.com/hook'
 const NOW = metadata.now
 const TOMORROW = '2026-11-22T10:00:00.000Z'
+const webhookDecider = deciderOf(cidrs.parse('10.1.0.0/16'))
 const { given } = story(webhookDecider)
 
 const input = {
@@ -69,6 +71,24 @@ describe('a webhook', () => {
         type: 'WebhookCreated',
         data: { id: ID, ...fields, displayName: '通知', name: 'webhook', secret: 's1', createdAt: NOW },
       })
+  })
+  describe('whose url has an address for a host', () => {
+    test('is refused when that is neither public nor allowed, made or changed', () => {
+      const url = 'http://10.0.0.1/'
+      given().when(create({ url })).thenRefused('invalid-request')
+      given(created).when(update({ url })).thenRefused('invalid-request')
+    })
+
+    test.for(['http://10.1.2.3/', 'https://93.184.215.14/', 'http://localhost/'])('is taken for %s', url => {
+      given(created).when(update({ url })).then(updated({ url }))
+    })
+
+    test('stays when the rest is changed, though it is no longer allowed', () => {
+      const url = 'http://10.0.0.1/'
+      given(created, updated({ url }))
+        .when(update({ url, displayName: 'Renamed' }))
+        .then(updated({ url, displayName: 'Renamed' }))
+    })
   })
   test('asks for event types that there are', () => {
     given()

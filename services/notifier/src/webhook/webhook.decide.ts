@@ -9,6 +9,7 @@ import {
   Refusal,
   requireRevision,
 } from '@gantry/event-sourcing'
+import { type Cidr, refusedHost } from '../sending/address.ts'
 import { failed } from './failing.ts'
 import {
   evolveWebhook,
@@ -46,7 +47,10 @@ const BY_ITSELF: ReadonlySet<string> = new Set<WebhookCommand['type']>([
 /** How long an old secret verifies after a rotation. */
 const OVERLAP_MS = 24 * 3_600_000
 
-export const webhookDecider: Decider<WebhookState, WebhookCommand, WebhookEvent> = {
+/** @param allowed private networks that webhooks may reach */
+export const webhookDecider = (
+  allowed: readonly Cidr[],
+): Decider<WebhookState, WebhookCommand, WebhookEvent> => ({
   initial: initialWebhook,
   events: webhookEvents,
   evolve: evolveWebhook,
@@ -57,6 +61,7 @@ export const webhookDecider: Decider<WebhookState, WebhookCommand, WebhookEvent>
       if (state.status !== 'Absent') throw new Refusal('write-conflict')
       const { id, input, sealedSecret } = command
       known(input.eventTypes)
+      reachable(input.url, allowed)
       const name = input.name ?? slug(input.displayName)
       return [
         {
@@ -84,6 +89,7 @@ export const webhookDecider: Decider<WebhookState, WebhookCommand, WebhookEvent>
           ordered: ordered ?? record.ordered,
         }
         known(fields.eventTypes)
+        if (url !== record.url) reachable(url, allowed)
         if (isDeepStrictEqual({ ...record, ...fields }, record)) return []
         return [{ type: 'WebhookUpdated', data: { ...fields, updatedAt: now } }]
       }
@@ -108,6 +114,14 @@ export const webhookDecider: Decider<WebhookState, WebhookCommand, WebhookEvent>
       }
     }
   },
+})
+
+/** A URL that stays may lead to an address that is no longer allowed, so that its webhook can still be edited. */
+function reachable(url: string, allowed: readonly Cidr[]): void {
+  const refused = refusedHost(url, allowed)
+  if (refused === undefined) return
+  const message = `leads to a refused address: ${refused}`
+  throw new Refusal('invalid-request', { detail: `url ${message}`, errors: [{ field: 'url', message }] })
 }
 
 function known(eventTypes: readonly string[]): void {
