@@ -1,5 +1,6 @@
 import { setTimeout } from 'node:timers/promises'
 import {
+  announceWaits,
   httpServer,
   processLog,
   readSettings,
@@ -13,7 +14,7 @@ import type { z } from 'zod'
 import { processClock } from './clock.ts'
 import type { Engine } from './engine.ts'
 import { watchEngines } from './engine.ts'
-import { processMetrics } from './metrics.ts'
+import { type ProcessMetrics, processMetrics } from './metrics.ts'
 import type { processSettings } from './settings.ts'
 
 /** What a process is given to begin with. */
@@ -29,6 +30,8 @@ export interface Parts {
   engines: readonly Engine[]
   /** The time by the clock that all processes of the installation refer to. */
   referenceTime(): Promise<Date>
+  /** What tells the reference time, in words. */
+  timekeeper: string
   /** Adds its routes, under the base path. */
   routes(app: FastifyInstance): Promise<void>
   /** Called once, when all engines can be used. */
@@ -77,23 +80,21 @@ export async function runProcess<Schema extends z.ZodObject<(typeof processSetti
   const settings = orFail(() => readSettings(schema, environment))
   const metrics = new Registry()
   const told = processMetrics(name, metrics)
-  const log = processLog({
-    level: settings.LOG_LEVEL,
-    base: { service: name, pid: process.pid },
-    hooks: {
-      logMethod(given, method, level) {
-        told.logged(level, given[0])
-        method.apply(this, given)
-      },
-    },
-  })
+  const log = logOf(name, settings.LOG_LEVEL, told)
   const clock = processClock({ log })
   const { now } = clock
   const parts = orFail(() => open({ settings, log, metrics, now }))
   const engines = watchEngines(parts.engines, log)
   told.watches(engines)
+  let stage: string | undefined = 'its routes'
   let started = false
   let stopping = false
+  const waitingFor = () => stage ?? parts.waitingFor() ?? (started ? undefined : 'its start')
+  const endAnnouncing = announceWaits(
+    // What is wrong with an engine is in the log already.
+    () => (engines.trouble() === undefined ? waitingFor() : undefined),
+    waiting => log.info({}, `waits for ${waiting}`),
+  )
 
   const app = httpServer({
     basePath: settings.BASE_PATH,
@@ -101,15 +102,13 @@ export async function runProcess<Schema extends z.ZodObject<(typeof processSetti
     log,
     metrics,
     now,
-    waitingFor: () => {
-      if (stopping) return 'its end'
-      return engines.trouble() ?? (started ? parts.waitingFor() : 'its start')
-    },
+    waitingFor: () => (stopping ? 'its end' : (engines.trouble() ?? waitingFor())),
   })
 
   const stop = async (signal: NodeJS.Signals) => {
     if (stopping) process.exit(1)
     stopping = true
+    endAnnouncing()
     log.info({ signal }, 'stops')
     setTimeout(STOP_MS, undefined, { ref: false }).then(() => fail(`did not end in ${STOP_MS / 1000} s`))
     if (started) await setTimeout(settings.SHUTDOWN_DELAY)
@@ -129,18 +128,34 @@ export async function runProcess<Schema extends z.ZodObject<(typeof processSetti
   } catch (error) {
     fail(reasonOf(error, settings))
   }
+  stage = `the time, which ${parts.timekeeper} tells`
   await engines.usable
   // Before anything is compared with a time that another process noted.
   await clock.follow(() => parts.referenceTime())
   if (stopping) return
+  stage = undefined
   await parts.start().catch(error => {
     if (error instanceof SettingsRefused) fail(reasonOf(error))
     throw error
   })
   started = true
   while (!stopping && parts.waitingFor() !== undefined) await setTimeout(LOOK_MS)
+  endAnnouncing()
   log.info({ port: settings.PORT }, 'ready')
 }
+
+/** The log of the process, which counts what it is told. */
+const logOf = (name: string, level: string, told: ProcessMetrics): Logger =>
+  processLog({
+    level,
+    base: { service: name, pid: process.pid },
+    hooks: {
+      logMethod(given, method, level) {
+        told.logged(level, given[0])
+        method.apply(this, given)
+      },
+    },
+  })
 
 /** What is wrong, in words for who runs it. */
 function reasonOf(error: unknown, settings?: { PORT: number; HOST: string }): string {

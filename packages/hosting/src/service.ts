@@ -91,6 +91,7 @@ export async function runService<Schema extends z.ZodObject, Made extends Servic
       return {
         engines: [...stores.engines, engine],
         referenceTime: () => readModels.time(),
+        timekeeper: 'READ_MODEL_URL',
         async routes(scope) {
           const { admit, vouched, sign } = await passedPrincipals(scope, {
             encryptionKey: settings.ENCRYPTION_KEY,

@@ -31,3 +31,4 @@ export {
   whole,
   writtenDuration,
 } from './settings.ts'
+export { announceWaits } from './waits.ts'

@@ -1,6 +1,6 @@
 import { pino } from 'pino'
 import { Registry } from 'prom-client'
-import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
 import { noteCaller } from './caller.ts'
 import { processLog } from './process-log.ts'
 import { httpServer } from './server.ts'
@@ -36,6 +36,20 @@ test('tells whether it is ready, and for what it waits', async () => {
   expect(answer.headers['retry-after']).toBe('2')
   expect(answer.json()).toMatchObject({ code: 'not-ready', detail: 'waits for the log' })
   expect((await app.inject('/gantry/health/live')).statusCode).toBe(200)
+})
+
+test('a part that takes minutes to be added does not end the start', async () => {
+  vi.useFakeTimers()
+  try {
+    const added = Promise.withResolvers<void>()
+    app.register(async () => added.promise)
+    const ready = app.ready().then(() => 'ready')
+    await vi.advanceTimersByTimeAsync(300_000)
+    added.resolve()
+    expect(await ready).toBe('ready')
+  } finally {
+    vi.useRealTimers()
+  }
 })
 
 describe('a problem', () => {

@@ -41,6 +41,8 @@ export function httpServer(options: ServerOptions): FastifyInstance {
     // A logger of its own for every request costs more than most requests; what is logged names the request itself.
     childLoggerFactory: logger => logger,
     logController: new LogController({ disableRequestLogging: true }),
+    // No limit: on a busy machine, or with a slow disk, a start takes as long as it takes.
+    pluginTimeout: 0,
     bodyLimit: options.bodyLimit ?? 1_048_576,
     trustProxy: options.trustProxy ?? false,
     genReqId: request => {

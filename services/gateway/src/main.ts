@@ -26,6 +26,7 @@ await runProcess({
     return {
       engines: [engine],
       referenceTime: () => referenceTime(services.identity, basePath),
+      timekeeper: 'identity',
       async routes(scope) {
         const { sign } = await passedPrincipals(scope, { encryptionKey, now })
         pass = () => sign(ANONYMOUS)

@@ -12,7 +12,7 @@ const folder = join(import.meta.dirname, 'frozen')
 const rules = { schedule: [], retentionMs: 0 }
 const isExpired = () => false
 
-testFrozenStreams({ folder, category: 'webhook', decider: webhookDecider, project: projectWebhook })
+testFrozenStreams({ folder, category: 'webhook', decider: webhookDecider([]), project: projectWebhook })
 testFrozenStreams({
   folder,
   category: 'delivery',

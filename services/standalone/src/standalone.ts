@@ -2,7 +2,7 @@ import { setTimeout } from 'node:timers/promises'
 import { watchDisk } from '@gantry/embedded'
 import { Refusal } from '@gantry/event-sourcing'
 import { gateway, serverOptions } from '@gantry/gateway'
-import { type Admit, httpServer, processLog } from '@gantry/service-kit'
+import { type Admit, announceWaits, httpServer, processLog } from '@gantry/service-kit'
 import type { Logger } from 'pino'
 import { compose } from './composition.ts'
 import { openDataFolder, sealDataFolder } from './data-folder.ts'
@@ -26,8 +26,7 @@ export interface Told {
   firstAdministrator(credentials: { username: string; password: string | undefined }): void
 }
 
-/** A wait that is over sooner is not worth a line. */
-const QUIET_MS = 1_000
+const LOOK_MS = 20
 
 /**
  * The five services in one process, on the embedded stores.
@@ -51,7 +50,10 @@ export async function startStandalone(
   const { now, metrics, bus } = dependencies
   const edge = gateway(dependencies, settings)
 
-  const waitingFor = () => composed.waitingFor() ?? (starting ? 'the first administrator' : undefined)
+  let stage: string | undefined = 'its routes'
+  const waitingFor = () =>
+    stage ?? composed.waitingFor() ?? (starting ? 'the first administrator' : undefined)
+  const endAnnouncing = announceWaits(waitingFor, waiting => told.progress(`waits for ${waiting}`))
   const admit: Admit = (request, reply, operation) => {
     if (!starting) return edge.admit(request, reply, operation)
     throw new Refusal('not-ready', { detail: `waits for ${waitingFor() ?? 'its start'}` })
@@ -76,6 +78,7 @@ export async function startStandalone(
   const stopRebuilds = answerRebuilds(bus, projectors, dependencies.readModels)
   const stopQuarantine = answerQuarantine(bus, quarantine(dependencies.readModels, projectors))
   const stop = async () => {
+    endAnnouncing()
     stopRebuilds()
     stopQuarantine()
     await edge.stop()
@@ -88,15 +91,12 @@ export async function startStandalone(
     await app.listen({ port: settings.PORT, host: settings.HOST })
     sealDataFolder(folder)
     await Promise.all([...services, edge].map(part => part.start()))
-    const startedAt = performance.now()
-    for (let said: string | undefined; ; await setTimeout(20)) {
+    stage = undefined
+    for (;;) {
       const full = disk.full()
       if (full) throw full
-      const waiting = composed.waitingFor()
-      if (waiting === undefined) break
-      if (performance.now() - startedAt < QUIET_MS || waiting === said) continue
-      told.progress(`waits for ${waiting}`)
-      said = waiting
+      if (composed.waitingFor() === undefined) break
+      await setTimeout(LOOK_MS)
     }
     await identity.ensureAdministrator({
       username: settings.GANTRY_ADMIN_USERNAME,
@@ -104,6 +104,7 @@ export async function startStandalone(
       announce: told.firstAdministrator,
     })
     starting = false
+    endAnnouncing()
   } catch (error) {
     await stop()
     throw error
