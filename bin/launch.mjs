@@ -1,0 +1,134 @@
+// Installs what is missing, then runs the target on Node 24. This file and its neighbours run on the host's own Node,
+// see host-node.mjs, with nothing installed.
+import { existsSync } from 'node:fs'
+import { delimiter, dirname, join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { exitCode, runChild } from './child.mjs'
+import { install } from './install.mjs'
+import { runtime } from './runtime.mjs'
+import { countTests, describeCount, forgetResults } from './tally.mjs'
+import { terminal } from './terminal.mjs'
+import { Trouble } from './trouble.mjs'
+
+/**
+ * What each script runs, from the root of the repository. A `{name}` in a path is the script's first argument.
+ * @type {Record<string, string>}
+ */
+const programs = {
+  start: 'services/standalone/src/main.ts',
+  rebuild: 'services/standalone/src/rebuild.ts',
+  quarantine: 'services/standalone/src/quarantine.ts',
+  'rotate-keys': 'services/standalone/src/rotate-keys.ts',
+  demo: 'packages/demo/src/main.ts',
+  receiver: 'packages/demo/src/receiver.ts',
+  bench: 'test/bench/src/main.ts',
+  cluster: 'test/cluster/src/main.ts',
+  service: 'services/{name}/src/main.ts',
+}
+
+/**
+ * What scripts have turbo run.
+ * @type {Record<string, string[]>}
+ */
+const suites = { test: ['check', 'test'], journeys: ['journeys'], soak: ['soak'] }
+
+/** More room for the young generation: a server's garbage is mostly that of requests that have just ended. */
+const FLAGS = ['--max-semi-space-size=32']
+
+const root = dirname(dirname(fileURLToPath(import.meta.url)))
+const screen = terminal(process.stderr)
+
+/**
+ * Runs one script to its end.
+ * @param {string} script a key of `suites` or of `programs`
+ * @param {string[]} args what the user added after `--`
+ * @returns {Promise<number>} the exit code
+ */
+async function launch(script, args) {
+  const tasks = suites[script]
+  if (tasks) {
+    forgetResults(root, tasks.includes('test') ? undefined : tasks)
+    await install(root, screen)
+    return runTasks(runtime(root), tasks, args)
+  }
+  const program = programPath(script, args)
+  await install(root, screen)
+  return runProgram(runtime(root), program.path, program.args)
+}
+
+/**
+ * @param {string} script
+ * @param {string[]} args
+ */
+function programPath(script, args) {
+  const pattern = programs[script]
+  if (!pattern)
+    throw new Trouble(
+      `There is no script "${script}".`,
+      `There are: ${[...Object.keys(suites), ...Object.keys(programs)].join(', ')}.`,
+    )
+  const named = pattern.includes('{name}')
+  const [name, ...others] = args
+  if (named && !name)
+    throw new Trouble(`"${script}" needs a name.`, `For example: npm run ${script} -- catalog`)
+  const path = pattern.replace('{name}', name ?? '')
+  if (!existsSync(join(root, path))) throw new Trouble(`There is nothing to run at ${path}.`)
+  return { path, args: named ? others : args }
+}
+
+/**
+ * @param {string} node
+ * @param {string} path
+ * @param {string[]} args
+ */
+async function runProgram(node, path, args) {
+  return exitCode(await runChild(node, [...FLAGS, path, ...args], { cwd: root, env: environment(node) }))
+}
+
+/**
+ * Tasks of every workspace; a failure in one does not keep the others from running.
+ * @param {string} node
+ * @param {string[]} tasks
+ * @param {string[]} args further arguments of turbo, for example `--filter=@gantry/catalog`
+ */
+async function runTasks(node, tasks, args) {
+  const turbo = join(root, 'node_modules/turbo/bin/turbo')
+  // Journeys are few and long: what they say is seen as they go.
+  const flags = ['--continue=always', `--log-order=${tasks.includes('test') ? 'grouped' : 'stream'}`]
+  const { coloured } = terminal(process.stdout)
+  const ended = await runChild(node, [turbo, 'run', ...tasks, ...flags, ...args], {
+    cwd: root,
+    env: {
+      ...environment(node),
+      FORCE_COLOR: coloured ? '1' : undefined,
+      NO_COLOR: coloured ? undefined : '1',
+      TURBO_TELEMETRY_DISABLED: '1',
+      // The npm between turbo and vitest would only repeat what both say.
+      npm_config_loglevel: 'silent',
+    },
+  })
+  const code = exitCode(ended)
+  for (const line of describeCount(countTests(root, tasks.includes('soak') ? tasks : undefined), {
+    succeeded: code === 0,
+    all: args.length === 0 && tasks.includes('test'),
+  }))
+    console.log(line)
+  return code
+}
+
+/**
+ * The environment of what is started: `node` means Node 24 there too, whatever the host has.
+ * @param {string} node
+ */
+function environment(node) {
+  const path = [dirname(node), join(root, 'node_modules/.bin'), process.env.PATH].join(delimiter)
+  return { ...process.env, PATH: path }
+}
+
+try {
+  process.exitCode = await launch(process.argv[2] ?? '', process.argv.slice(3))
+} catch (error) {
+  if (!(error instanceof Trouble)) throw error
+  screen.fail(error.message, error.advice)
+  process.exitCode = error.code
+}
