@@ -1,7 +1,7 @@
 import { join } from 'node:path'
 import { folderBlobStore } from '@gantry/embedded'
-import { hostService, openOnRestoredLog } from '@gantry/service-kit/testing'
-import { expect, onTestFinished, test, vi } from 'vitest'
+import { expectWaitOnRestoredLog, hostService } from '@gantry/service-kit/testing'
+import { onTestFinished, test } from 'vitest'
 import { mediaService } from './app.ts'
 import { mediaSettings } from './settings.ts'
 
@@ -13,18 +13,5 @@ test('media is not ready while its log is older than what it has published', asy
     ),
   )
   onTestFinished(() => host.close())
-  await vi.waitFor(() => expect(host.service.waitingFor()).toBeUndefined(), { timeout: 15_000 })
-  await openOnRestoredLog(host)
-  await vi.waitFor(
-    () =>
-      expect(host.service.waitingFor()).toMatch(
-        /^an operator: the log ends before message .* .events\.media\./,
-      ),
-    { timeout: 15_000 },
-  )
-  const { statusCode, body } = await host.app.inject('/health/ready')
-  expect({ statusCode, body }).toMatchObject({
-    statusCode: 503,
-    body: expect.stringContaining('Restoring the log'),
-  })
+  await expectWaitOnRestoredLog(host)
 })

@@ -1,23 +1,10 @@
-import { hostService, openOnRestoredLog } from '@gantry/service-kit/testing'
-import { expect, onTestFinished, test, vi } from 'vitest'
+import { expectWaitOnRestoredLog, hostService } from '@gantry/service-kit/testing'
+import { onTestFinished, test } from 'vitest'
 import { notifierService } from './app.ts'
 import { notifierSettings } from './settings.ts'
 
 test('notifier is not ready while its log is older than what it has published', async () => {
   const host = await hostService(dependencies => notifierService(dependencies, notifierSettings.parse({})))
   onTestFinished(() => host.close())
-  await vi.waitFor(() => expect(host.service.waitingFor()).toBeUndefined(), { timeout: 15_000 })
-  await openOnRestoredLog(host)
-  await vi.waitFor(
-    () =>
-      expect(host.service.waitingFor()).toMatch(
-        /^an operator: the log ends before message .* .events\.notifier\./,
-      ),
-    { timeout: 15_000 },
-  )
-  const { statusCode, body } = await host.app.inject('/health/ready')
-  expect({ statusCode, body }).toMatchObject({
-    statusCode: 503,
-    body: expect.stringContaining('Restoring the log'),
-  })
+  await expectWaitOnRestoredLog(host)
 })

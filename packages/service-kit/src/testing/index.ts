@@ -1,3 +1,3 @@
 export { freePort } from './free-port.ts'
-export { openOnRestoredLog } from './restored-log.ts'
+export { expectWaitOnRestoredLog } from './restored-log.ts'
 export { administrator, type Host, type HostOptions, hostService } from './service-host.ts'

@@ -1,14 +1,31 @@
 import { randomUUID } from 'node:crypto'
 import { subjects } from '@gantry/contracts'
 import { LOG_POSITION } from '@gantry/event-sourcing'
+import { expect, vi } from 'vitest'
 import type { Service } from '../service.ts'
 import type { Host } from './service-host.ts'
 
-/** Opens the service again as on a restored log: the bus has a message of the service from after its end. */
-export async function openOnRestoredLog({ dependencies, service, restart }: Host<Service>): Promise<void> {
-  const subject = subjects.events(service.name, 'ANYTHING')
-  await dependencies.bus.publish([
-    { id: randomUUID(), subject, data: null, headers: { [LOG_POSITION]: '~' } },
+const TIMEOUT = { timeout: 15_000 }
+
+/**
+ * Opens the service again on a log that was restored from a backup: the bus has a message of the service about an event
+ * after the end of the log. Expects that the service does not become ready and names the procedure.
+ */
+export async function expectWaitOnRestoredLog(host: Host<Service>): Promise<void> {
+  const { name } = host.service
+  await vi.waitFor(() => expect(host.service.waitingFor()).toBeUndefined(), TIMEOUT)
+  await host.dependencies.bus.publish([
+    {
+      id: randomUUID(),
+      subject: subjects.events(name, 'ANYTHING'),
+      data: null,
+      headers: { [LOG_POSITION]: '~' },
+    },
   ])
-  await restart()
+  await host.restart()
+  const reason = new RegExp(`^an operator: the log ends before message .* .events\\.${name}\\.`)
+  await vi.waitFor(() => expect(host.service.waitingFor()).toMatch(reason), TIMEOUT)
+  const { statusCode, body } = await host.app.inject('/health/ready')
+  expect(statusCode).toBe(503)
+  expect(body).toContain('Restoring the log')
 }
