@@ -1,5 +1,5 @@
 import { catalogService, catalogSettings } from '@gantry/catalog'
-import { createApi, createWebhook, OPERATIONS, type Operation } from '@gantry/contracts'
+import { createApi, createWebhook, listAuditLog, OPERATIONS, type Operation } from '@gantry/contracts'
 import { identityService, identitySettings } from '@gantry/identity'
 import { notifierService, notifierSettings } from '@gantry/notifier'
 import type { CollectionDefinition, Document, Query, ReadModels } from '@gantry/read-models'
@@ -7,7 +7,7 @@ import { mongoReadModels } from '@gantry/read-models-mongo'
 import { lookInto } from '@gantry/read-models-mongo/testing'
 import { type Dependencies, readSettings, type Service } from '@gantry/service-kit'
 import { type Host, hostService } from '@gantry/service-kit/testing'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
 import type { z } from 'zod'
 import type { Engine } from './src/engine.ts'
 import { findMongo } from './src/find-mongo.ts'
@@ -102,6 +102,15 @@ describe.each(found.found ? [found] : [])('lists on $description', ({ kind, desc
         make({ ...dependencies, readModels: noting(readModels) })
       hosts.set(name, await hostService(onMongo, { start: false }))
     }
+    // The audit log is answered only once its projector has everything.
+    await hosts.get('identity')?.service.start('projectors')
+    await vi.waitFor(
+      async () => {
+        const answer = await hosts.get('identity')?.app.inject(listAuditLog.path)
+        expect(answer?.statusCode).toBe(200)
+      },
+      { timeout: 60_000 },
+    )
     const api = await post(createApi)
     const webhook = await post(createWebhook)
     for (const operation of lists) {
