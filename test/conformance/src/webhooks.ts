@@ -2,6 +2,9 @@ import { admin, cleanUp, eventually, unique } from './gantry.ts'
 import { openInbox, type Respond } from './receiver.ts'
 import type { Delivery, Page, Webhook } from './records.ts'
 
+/** An event type for webhooks that only test deliveries may reach: it takes a day of failures to happen. */
+export const NEVER = 'WEBHOOK_FAILING'
+
 /** An active webhook on an inbox of its own; `about` is what the events of the story mention. */
 export const subscribe = async (
   eventTypes: string[],

@@ -12,7 +12,7 @@ import {
 import { admin, eventually, findListed, unique } from '../src/gantry.ts'
 import { heldReply, verify } from '../src/receiver.ts'
 import type { Delivery, Page, Webhook } from '../src/records.ts'
-import { changeWebhook, delivered, listDeliveries, readDelivery, subscribe } from '../src/webhooks.ts'
+import { changeWebhook, delivered, listDeliveries, NEVER, readDelivery, subscribe } from '../src/webhooks.ts'
 
 describe.concurrent('an inactive webhook', () => {
   test('gets no deliveries of what happens in the meantime', async () => {
@@ -51,7 +51,7 @@ describe.concurrent('an inactive webhook', () => {
 
 describe.concurrent('testing a webhook', () => {
   test('answers the delivery, which is made at once', async () => {
-    const { webhook, secret, inbox } = await subscribe(['API_DEPLOYMENT_FAILED'])
+    const { webhook, secret, inbox } = await subscribe([NEVER])
     const made = await testWebhook(webhook)
     expect(made).toMatchObject({ webhook: webhook.id, eventType: 'TEST' })
     const arrived = await inbox.arrival(1)
@@ -63,7 +63,7 @@ describe.concurrent('testing a webhook', () => {
 
   test('answers a delivery that is CREATED while the attempt is under way', async () => {
     const { respond, letGo } = heldReply()
-    const { webhook } = await subscribe(['API_DEPLOYMENT_FAILED'], { respond })
+    const { webhook } = await subscribe([NEVER], { respond })
     const made = await testWebhook(webhook)
     expect(made.status).toBe('CREATED')
     expect((await readDelivery(webhook, made.id)).id).toBe(made.id)
@@ -72,14 +72,14 @@ describe.concurrent('testing a webhook', () => {
   })
 
   test('makes one attempt, also when it fails', async () => {
-    const { webhook, inbox } = await subscribe(['API_DEPLOYMENT_FAILED'], { respond: failing })
+    const { webhook, inbox } = await subscribe([NEVER], { respond: failing })
     const made = await testWebhook(webhook)
     expect(await delivered(webhook, made.id, 'GIVE_UP')).toMatchObject({ attempts: 1, responseStatus: 500 })
     expect(inbox.received).toHaveLength(1)
   })
 
   test('works also when the webhook is inactive', async () => {
-    const { webhook, inbox } = await subscribe(['API_DEPLOYMENT_FAILED'])
+    const { webhook, inbox } = await subscribe([NEVER])
     await changeWebhook(webhook, { active: false })
     const made = await testWebhook(webhook)
     await inbox.arrival(1)
@@ -89,7 +89,7 @@ describe.concurrent('testing a webhook', () => {
 
 describe.concurrent('a rotated secret', () => {
   test('is new, shown once, and for a day the old one verifies as well', async () => {
-    const { webhook, secret, inbox } = await subscribe(['API_DEPLOYMENT_FAILED'])
+    const { webhook, secret, inbox } = await subscribe([NEVER])
     const rotated = (await admin.post(`/webhooks/${webhook.id}/rotateSecret`)).as<
       Webhook & { secret: string }
     >(200)
@@ -107,7 +107,7 @@ describe.concurrent('a rotated secret', () => {
 
 describe.concurrent('the history', () => {
   test('of a webhook is listed in pages and by status', async () => {
-    const { webhook, inbox } = await subscribe(['API_DEPLOYMENT_FAILED'])
+    const { webhook, inbox } = await subscribe([NEVER])
     const succeeded: string[] = []
     for (const _ of [1, 2, 3]) succeeded.push((await testWebhook(webhook)).id)
     for (const id of succeeded) await delivered(webhook, id, 'SUCCESS')
@@ -124,7 +124,7 @@ describe.concurrent('the history', () => {
     ;(await admin.get(`/webhooks/${webhook.id}/requests`, { size: 0 })).refused(400)
     expect(await readDelivery(webhook, failed.id)).toMatchObject({ id: failed.id, webhook: webhook.id })
 
-    const { webhook: other } = await subscribe(['API_DEPLOYMENT_FAILED'])
+    const { webhook: other } = await subscribe([NEVER])
     ;(await admin.get(`/webhooks/${other.id}/requests/${failed.id}`)).refused(404)
   })
 
