@@ -67,7 +67,7 @@ const request = fc.record({
 const kill = fc.record({ kill: fc.constantFrom(...KILLED), afterMs: fc.nat({ max: 40 }) })
 const steps: fc.Arbitrary<Step[]> = fc.array(
   fc.oneof({ weight: 40, arbitrary: request }, { weight: 1, arbitrary: kill }),
-  { minLength: 150, maxLength: 250, size: 'max' },
+  { minLength: 100, maxLength: 150, size: 'max' },
 )
 
 test.for(fc.sample(steps, { seed: SEED, numRuns: HISTORIES }).entries().toArray())(
