@@ -117,12 +117,13 @@ async function runTasks(node, tasks, args) {
 }
 
 /**
- * The environment of what is started: `node` means Node 24 there too, whatever the host has.
+ * The environment of what is started: `node` means Node 24 there too, whatever the host has. Compiled code is kept
+ * between runs, because compiling costs a third of the processor time of a start.
  * @param {string} node
  */
 function environment(node) {
   const path = [dirname(node), join(root, 'node_modules/.bin'), process.env.PATH].join(delimiter)
-  return { ...process.env, PATH: path }
+  return { NODE_COMPILE_CACHE: join(root, '.cache/compiled'), ...process.env, PATH: path }
 }
 
 try {

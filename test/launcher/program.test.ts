@@ -1,4 +1,4 @@
-import { readFileSync } from 'node:fs'
+import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, test, vi } from 'vitest'
 import { linkRuntime } from '../../bin/runtime.mjs'
@@ -70,6 +70,17 @@ describe('the program that is run', () => {
 
     expect(await run.ended).toBe(0)
     expect(run.said()).toBe(`${process.version}\n\n`)
+  })
+
+  test('keeps its compiled code for the next start', async () => {
+    const tiny = service("import { values } from './values.ts'\nconsole.log(values)")
+    tiny.write(
+      'services/standalone/src/values.ts',
+      `export const values: number[] = [${'1, '.repeat(1_000)}]`,
+    )
+    await tiny.launch(['start'], { NODE_COMPILE_CACHE: undefined }).ended
+
+    expect(readdirSync(join(tiny.root, '.cache/compiled'))).not.toEqual([])
   })
 
   test.skipIf(process.platform === 'win32')('has Node 24 among the commands that npm installed', () => {

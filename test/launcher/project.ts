@@ -19,7 +19,7 @@ export interface Run {
 export interface Project {
   readonly root: string
   readonly write: (path: string, content: string | object) => void
-  readonly launch: (args: readonly string[], env?: Record<string, string>) => Run
+  readonly launch: (args: readonly string[], env?: NodeJS.ProcessEnv) => Run
 }
 
 /**
