@@ -1,29 +1,31 @@
 import { join } from 'node:path'
 import { exclusively } from './exclusive.mjs'
-import { countPackages, missingPlatformPackages, readLockfile } from './lockfile.mjs'
+import { countPackages, missingPlatformPackages, readLockfile, removeTools } from './lockfile.mjs'
 import { npmCi } from './npm-ci.mjs'
 import { expectRuntime, linkRuntime } from './runtime.mjs'
 import { stampInstall, whyInstall } from './stamp.mjs'
 import { installTrouble, Trouble } from './trouble.mjs'
 
 /**
- * Makes sure that node_modules is whole and made from package-lock.json. Of two at once the second waits and finds the
- * work done; one cut short is done again by the next.
+ * Makes sure that node_modules has a part, whole and made from package-lock.json. Of two at once the second waits and
+ * finds the work done; one cut short is done again by the next. The test tools are added to an installed production
+ * part without a change to its files, so that a service that runs from it goes on.
  * @param {string} root
+ * @param {import('./stamp.mjs').Part} part
  * @param {import('./terminal.mjs').Terminal} screen
  * @throws {Trouble} saying what is wrong
  */
-export async function install(root, screen) {
-  if (!whyInstall(root)) return
+export async function install(root, part, screen) {
+  if (!whyInstall(root, part)) return
   const lockfile = readLockfile(root)
   expectRuntime(lockfile)
   try {
     await exclusively(
       join(root, '.cache/install.lock'),
       async () => {
-        const reason = whyInstall(root)
+        const reason = whyInstall(root, part)
         if (!reason) return
-        await installNow(root, lockfile, reason, screen)
+        await installNow(root, lockfile, { part, reason }, screen)
       },
       { onWait: () => screen.line('Another run is installing here: waiting for it.') },
     )
@@ -38,11 +40,12 @@ export async function install(root, screen) {
 /**
  * @param {string} root
  * @param {import('./lockfile.mjs').Lockfile} lockfile
- * @param {string} reason
+ * @param {{ part: import('./stamp.mjs').Part, reason: string }} why
  * @param {import('./terminal.mjs').Terminal} screen
  */
-async function installNow(root, lockfile, reason, screen) {
-  const total = countPackages(lockfile)
+async function installNow(root, lockfile, { part, reason }, screen) {
+  const adding = !whyInstall(root, 'production')
+  const total = countPackages(lockfile, part, adding)
   const started = performance.now()
   const seconds = () => Math.round((performance.now() - started) / 1000)
   const state = { fetched: 0, hint: '' }
@@ -54,18 +57,23 @@ async function installNow(root, lockfile, reason, screen) {
   screen.line(`Installing ${total} packages: ${reason}.`)
   const ticking = setInterval(draw, screen.living ? 250 : 1_000)
   try {
-    await npmCi(root, {
-      onFetched: () => {
-        state.fetched++
+    if (adding) await removeTools(root, lockfile)
+    await npmCi(
+      root,
+      { part, adding },
+      {
+        onFetched: () => {
+          state.fetched++
+        },
+        onHint: hint => {
+          state.hint = hint
+        },
       },
-      onHint: hint => {
-        state.hint = hint
-      },
-    })
+    )
   } finally {
     clearInterval(ticking)
   }
-  const missing = missingPlatformPackages(root, lockfile)
+  const missing = missingPlatformPackages(root, lockfile, part)
   if (missing.length > 0) {
     throw new Trouble(
       `Cannot install: npm left out ${missing.join(', ')}.`,
@@ -73,6 +81,6 @@ async function installNow(root, lockfile, reason, screen) {
     )
   }
   linkRuntime(root)
-  stampInstall(root)
+  stampInstall(root, part)
   screen.done(`Installed ${total} packages in ${seconds()} s.`)
 }

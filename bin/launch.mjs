@@ -30,7 +30,7 @@ const programs = {
  * What scripts have turbo run.
  * @type {Record<string, string[]>}
  */
-const suites = { test: ['check', 'test'], journeys: ['journeys'], soak: ['soak'] }
+const suites = { test: ['lint', 'test'], check: ['lint'], journeys: ['journeys'], soak: ['soak'] }
 
 /** More room for the young generation: a server's garbage is mostly that of requests that have just ended. */
 const FLAGS = ['--max-semi-space-size=32']
@@ -48,11 +48,11 @@ async function launch(script, args) {
   const tasks = suites[script]
   if (tasks) {
     forgetResults(root, tasks.includes('test') ? undefined : tasks)
-    await install(root, screen)
+    await install(root, 'tools', screen)
     return runTasks(runtime(root), tasks, args)
   }
   const program = programPath(script, args)
-  await install(root, screen)
+  await install(root, program.path.startsWith('test/') ? 'tools' : 'production', screen)
   return runProgram(runtime(root), program.path, program.args)
 }
 
@@ -108,6 +108,7 @@ async function runTasks(node, tasks, args) {
     },
   })
   const code = exitCode(ended)
+  if (tasks.every(task => task === 'lint')) return code
   for (const line of describeCount(countTests(root, tasks.includes('soak') ? tasks : undefined), {
     succeeded: code === 0,
     all: args.length === 0 && tasks.includes('test'),

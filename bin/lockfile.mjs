@@ -1,8 +1,10 @@
 import { existsSync, readFileSync } from 'node:fs'
+import { rm } from 'node:fs/promises'
 import { join } from 'node:path'
 
 /**
- * @typedef {{ version?: string, link?: boolean, os?: string | string[], cpu?: string | string[], libc?: string | string[] }} Locked
+ * @typedef {import('./stamp.mjs').Part} Part
+ * @typedef {{ version?: string, link?: boolean, dev?: boolean, os?: string | string[], cpu?: string | string[], libc?: string | string[] }} Locked
  * @typedef {{ packages?: Record<string, Locked> }} Lockfile the parts of package-lock.json that are read here
  */
 
@@ -17,9 +19,11 @@ export function readLockfile(root) {
 /**
  * How many packages npm has to fetch on this platform.
  * @param {Lockfile} lockfile
+ * @param {Part} part
+ * @param {boolean} adding whether the production part is there already
  */
-export function countPackages(lockfile) {
-  const fetched = packagesForHere(lockfile).filter(([, locked]) => !locked.link)
+export function countPackages(lockfile, part, adding) {
+  const fetched = packagesForHere(lockfile, part).filter(([, { link, dev }]) => !link && (dev || !adding))
   return new Set(fetched.map(([path, { version }]) => `${path.split('node_modules/').at(-1)}@${version}`))
     .size
 }
@@ -29,20 +33,37 @@ export function countPackages(lockfile) {
  * drops one that it could not fetch or unpack without a word.
  * @param {string} root
  * @param {Lockfile} lockfile
+ * @param {Part} part
  * @returns {string[]} their names
  */
-export function missingPlatformPackages(root, lockfile) {
-  return packagesForHere(lockfile)
+export function missingPlatformPackages(root, lockfile, part) {
+  return packagesForHere(lockfile, part)
     .filter(([path, { os }]) => os && !existsSync(join(root, path, 'package.json')))
     .map(([path]) => path.slice('node_modules/'.length))
 }
 
-/** @param {Lockfile} lockfile */
-function packagesForHere({ packages = {} }) {
+/**
+ * Removes the tools, and npm's own record of what is installed. An addition that was cut short may have left half a
+ * tool, which npm takes for whole. The packages that a running service needs stay as they are.
+ * @param {string} root
+ * @param {Lockfile} lockfile
+ */
+export async function removeTools(root, { packages = {} }) {
+  await rm(join(root, 'node_modules/.package-lock.json'), { force: true })
+  for (const [path, { dev }] of Object.entries(packages))
+    if (dev && path.includes('node_modules/')) await rm(join(root, path), { recursive: true, force: true })
+}
+
+/**
+ * @param {Lockfile} lockfile
+ * @param {Part} part
+ */
+function packagesForHere({ packages = {} }, part) {
   const libc = hostLibc()
   return Object.entries(packages).filter(
     ([path, locked]) =>
       path.includes('node_modules/') &&
+      (part === 'tools' || !locked.dev) &&
       admits(locked.os, process.platform) &&
       admits(locked.cpu, process.arch) &&
       admits(locked.libc, libc),

@@ -5,13 +5,11 @@ import { readNpm } from './npm-output.mjs'
 import { installTrouble, Trouble } from './trouble.mjs'
 
 /**
- * Said here rather than left to the user's npmrc or environment: the tests need what NODE_ENV=production would leave
- * out, an older Node on the host is no obstacle (only npm runs on it), and no package needs an install script, which
+ * Said here rather than left to the user's npmrc or environment: an older Node on the host is no obstacle (only npm runs on it), and no package needs an install script, which
  * could ask for a compiler.
  */
 const flags = [
   '--include=prod',
-  '--include=dev',
   '--include=optional',
   '--no-engine-strict',
   '--ignore-scripts',
@@ -35,14 +33,18 @@ const patience = {
 const silentMs = 15_000
 
 /**
- * Runs `npm ci` with the npm that called us and on its Node, and tells how it goes.
+ * Runs `npm ci` with the npm that called us and on its Node, and tells how it goes. Tools are added to what is there by
+ * `npm install`, because `npm ci` would first remove what a running service needs. Both take what the lockfile names.
  * @param {string} root
+ * @param {object} what
+ * @param {import('./stamp.mjs').Part} what.part
+ * @param {boolean} what.adding whether the production part is there and stays
  * @param {object} listener
  * @param {() => void} listener.onFetched one more package has come
  * @param {(hint: string) => void} listener.onHint why it takes so long; empty when it no longer does
  * @throws {Trouble} saying what is wrong, exit code 130 and its like when it was interrupted
  */
-export async function npmCi(root, { onFetched, onHint }) {
+export async function npmCi(root, { part, adding }, { onFetched, onHint }) {
   const env = { ...patience, ...process.env }
   const npm = readNpm({
     tries: Number(env.npm_config_fetch_retries) + 1,
@@ -56,7 +58,10 @@ export async function npmCi(root, { onFetched, onHint }) {
   let silent = setTimeout(silence, silentMs)
 
   const [command, args] = npmCommand()
-  const ended = await runChild(command, [...args, 'ci', ...flags], {
+  const script = adding ? ['install', '--no-save', '--package-lock'] : ['ci']
+  // An explicit --include also outdoes NODE_ENV=production.
+  const tools = part === 'tools' ? '--include=dev' : '--omit=dev'
+  const ended = await runChild(command, [...args, ...script, tools, ...flags], {
     cwd: root,
     env,
     graceMs: 1_000,

@@ -1,42 +1,53 @@
 import { createHash } from 'node:crypto'
-import { existsSync, readFileSync, writeFileSync } from 'node:fs'
+import { existsSync, readFileSync, renameSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+
+/**
+ * What is installed: `production` is what the service needs to run, `tools` is that and what tests and checks need.
+ * @typedef {'production' | 'tools'} Part
+ */
 
 /** @param {string} root */
 const stampFile = root => join(root, 'node_modules/.gantry-installed')
 
 /**
- * What a finished install of this lockfile on this platform is stamped with.
+ * What a finished install of a part of this lockfile on this platform is stamped with.
  * @param {string} root the folder of package-lock.json
+ * @param {Part} part
  */
-function stampText(root) {
+function stampText(root, part) {
   const hash = createHash('sha256')
     .update(readFileSync(join(root, 'package-lock.json')))
     .digest('hex')
-  return `${process.platform}-${process.arch} ${hash}\n`
+  return `${process.platform}-${process.arch} ${hash} ${part}\n`
 }
 
 /**
- * Why an install is needed, in words that follow "Installing …:", or undefined when node_modules was made whole from
- * this lockfile on this platform. npm empties node_modules first and the stamp is written last, so an install cut
- * short has none.
+ * Why an install is needed, in words that follow "Installing …:", or undefined when node_modules has the part, made
+ * whole from this lockfile on this platform. `npm ci` empties node_modules first and the stamp is written last, so an
+ * install cut short has none. An addition of the tools that is cut short leaves the stamp of the production part.
  * @param {string} root
+ * @param {Part} part
  * @returns {string | undefined}
  */
-export function whyInstall(root) {
+export function whyInstall(root, part) {
   if (!existsSync(join(root, 'node_modules'))) return 'nothing is installed yet'
   if (!existsSync(stampFile(root))) return 'node_modules was not made by a finished run of this command'
-  const [platform, hash] = readFileSync(stampFile(root), 'utf8').split(' ')
-  const [wantedPlatform, wantedHash] = stampText(root).split(' ')
+  const [platform, hash, installed] = readFileSync(stampFile(root), 'utf8').trim().split(' ')
+  const [wantedPlatform, wantedHash] = stampText(root, part).split(' ')
   if (platform !== wantedPlatform) return `node_modules is from another platform, ${platform}`
   if (hash !== wantedHash) return 'package-lock.json has changed'
-  return undefined
+  return part === 'tools' && installed !== 'tools' ? 'the test tools are missing' : undefined
 }
 
 /**
- * Marks node_modules as whole.
+ * Marks a part of node_modules as whole. The stamp of the production part is replaced at once, so that it is never
+ * missing while the service runs.
  * @param {string} root
+ * @param {Part} part
  */
-export function stampInstall(root) {
-  writeFileSync(stampFile(root), stampText(root))
+export function stampInstall(root, part) {
+  const file = stampFile(root)
+  writeFileSync(`${file}.new`, stampText(root, part))
+  renameSync(`${file}.new`, file)
 }

@@ -71,7 +71,7 @@ export function installTrouble(code, { root, where, lines = [] }) {
     case 'EDQUOT':
       return new Trouble(
         `Cannot install: the disk is full (${because}).`,
-        `About 500 MB are needed for ${root} and npm's cache (npm config get cache).`,
+        `About 400 MB are needed to start Gantry and 750 MB to test it, in ${root} and npm's cache (npm config get cache).`,
       )
     case 'EACCES':
     case 'EPERM':

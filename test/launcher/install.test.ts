@@ -1,4 +1,4 @@
-import { existsSync, readFileSync, rmSync } from 'node:fs'
+import { existsSync, readFileSync, rmSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, test, vi } from 'vitest'
 import { project } from './project.ts'
@@ -93,6 +93,76 @@ describe('an install', () => {
     expect(await run.ended).toBe(0)
     expect(run.said()).toContain('Another run is installing here')
     expect(run.said()).toContain('started with')
+  })
+})
+
+describe('the test tools', () => {
+  const nothing = 'nothing is installed yet'
+  const withTools = async () => {
+    const open = await registry()
+    const tiny = project(open, open)
+    const has = (path: string) => existsSync(join(tiny.root, 'node_modules', path))
+    /** Launches a script that is to succeed. */
+    const run = async (script: string, env = {}) => {
+      const { ended, said } = tiny.launch([script], env)
+      expect([await ended, said()]).toEqual([0, expect.any(String)])
+      return said()
+    }
+    return { ...tiny, has, run }
+  }
+
+  test('are left out by `start`, and added by what needs them without a change to what is there', async () => {
+    const { root, write, has, run } = await withTools()
+    expect(await run('start')).toContain(`Installing 1 packages: ${nothing}.`)
+    expect([has('crate/package.json'), has('tool')]).toEqual([true, false])
+
+    write('node_modules/crate/open.js', 'opened by a running service')
+    const state = () => [
+      statSync(join(root, 'node_modules/crate/package.json')).ino,
+      readFileSync(join(root, 'package-lock.json'), 'utf8'),
+    ]
+    const before = state()
+    const added = await run('cluster', { NODE_ENV: 'production', npm_config_package_lock: 'false' })
+    expect(added).toContain('Installing 1 packages: the test tools are missing.')
+    expect(added).toMatch(/Installed 1 packages in \d+ s\.\ncluster started\n$/)
+    expect([has('tool/package.json'), has('crate/open.js')]).toEqual([true, true])
+    expect(state()).toEqual(before)
+
+    expect(await run('start')).toBe('started with \n')
+    expect(await run('cluster')).toBe('cluster started\n')
+  })
+
+  test('come with all the rest where nothing is there', async () => {
+    const { run } = await withTools()
+    expect(await run('cluster')).toContain(`Installing 2 packages: ${nothing}.`)
+    expect(await run('start')).toBe('started with \n')
+  })
+
+  test('are added once for several commands at once, and none gets in the way of another', async () => {
+    const { run } = await withTools()
+    const said = await Promise.all(['start', 'cluster', 'cluster'].map(script => run(script)))
+    expect(said[0]).toContain('started with \n')
+    expect(said.join('').match(/Installing [12] packages: .*/g)?.length).toBeLessThanOrEqual(2)
+    expect(said.join('').match(/cluster started/g)).toHaveLength(2)
+    expect(await run('cluster')).toBe('cluster started\n')
+  })
+
+  test('may be out of reach: the service starts all the same', async () => {
+    const { launch, run } = await withTools()
+    await run('start')
+    const failing = launch(['cluster'], { npm_config_registry: 'http://127.0.0.1:1' })
+    expect(await failing.ended).toBe(1)
+    expect(failing.said()).toContain('Cannot install: the npm registry is out of reach')
+    expect(await run('start')).toBe('started with \n')
+  })
+
+  test('that an interrupted addition has left incomplete are added again', async () => {
+    const { write, has, run } = await withTools()
+    await run('start')
+    write('node_modules/tool/package.json', { name: 'tool', version: '1.0.0' })
+    write('node_modules/tool/half.js', 'cut sho')
+    await run('cluster')
+    expect([has('tool/package.json'), has('tool/half.js')]).toEqual([true, false])
   })
 })
 

@@ -25,8 +25,12 @@ export interface Project {
 /**
  * Makes a project whose `start` says the arguments it was given.
  * @param registry where its one dependency, `crate` 1.0.0, is locked to come from; without it a folder of the project
+ * @param toolIntegrity locks a development dependency, `tool` 1.0.0, and adds a program that needs it, `cluster`
  */
-export function project(registry?: { url: string; integrity: string }): Project {
+export function project(
+  registry?: { url: string; integrity: string },
+  { toolIntegrity }: { toolIntegrity?: string } = {},
+): Project {
   const root = mkdtempSync(join(tmpdir(), 'gantry-launcher-'))
   onTestFinished(() => rmSync(root, { recursive: true, force: true }))
   const write = (path: string, content: string | object) => {
@@ -34,16 +38,25 @@ export function project(registry?: { url: string; integrity: string }): Project 
     writeFileSync(join(root, path), typeof content === 'string' ? content : JSON.stringify(content, null, 2))
   }
 
-  const self = { name: 'tiny', version: '1.0.0', dependencies: { crate: registry ? '1.0.0' : 'file:crate' } }
+  const self = {
+    name: 'tiny',
+    version: '1.0.0',
+    dependencies: { crate: registry ? '1.0.0' : 'file:crate' },
+    ...(toolIntegrity && { devDependencies: { tool: '1.0.0' } }),
+  }
   const locked = registry
     ? { 'node_modules/crate': { version: '1.0.0', integrity: registry.integrity } }
     : { 'node_modules/crate': { resolved: 'crate', link: true }, crate: { version: '1.0.0' } }
+  const tool = toolIntegrity && {
+    'node_modules/tool': { version: '1.0.0', dev: true, integrity: toolIntegrity },
+  }
   cpSync(launcher, join(root, 'bin'), { recursive: true })
   write('package.json', { ...self, type: 'module' })
-  write('package-lock.json', { ...self, lockfileVersion: 3, packages: { '': self, ...locked } })
+  write('package-lock.json', { ...self, lockfileVersion: 3, packages: { '': self, ...locked, ...tool } })
   write('crate/package.json', { name: 'crate', version: '1.0.0' })
   write('npmrc', '')
   write('services/standalone/src/main.ts', "console.log('started with', process.argv.slice(2).join(' '))\n")
+  if (tool) write('test/cluster/src/main.ts', "console.log('cluster started')\n")
 
   const launch: Project['launch'] = (args, env = {}) => {
     const child = spawn(process.execPath, ['bin/gantry.mjs', ...args], {

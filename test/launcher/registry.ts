@@ -4,10 +4,12 @@ import type { AddressInfo } from 'node:net'
 import { gzipSync } from 'node:zlib'
 import { onTestFinished } from 'vitest'
 
-/** An npm registry that has one package, `crate` 1.0.0, and answers when it is open. */
+/** An npm registry that has two packages, `crate` and `tool` 1.0.0, and answers when it is open. */
 export interface Registry {
   readonly url: string
+  /** Of `crate`. */
   readonly integrity: string
+  readonly toolIntegrity: string
   /** How many requests have come. */
   readonly asked: () => number
   /** Answers those who wait and everyone after them. */
@@ -16,8 +18,7 @@ export interface Registry {
 
 /** Starts one on a free port of 127.0.0.1, open unless told otherwise. */
 export async function registry({ opened = true } = {}): Promise<Registry> {
-  const tarball = gzipSync(tar('package/package.json', JSON.stringify({ name: 'crate', version: '1.0.0' })))
-  const integrity = `sha512-${createHash('sha512').update(tarball).digest('base64')}`
+  const [crate, tool] = [packed('crate'), packed('tool')]
   const gate = Promise.withResolvers<void>()
   let asked = 0
   let url = ''
@@ -25,11 +26,12 @@ export async function registry({ opened = true } = {}): Promise<Registry> {
   const server = createServer(async (request, response) => {
     asked++
     await gate.promise
+    const { name, tarball, integrity } = request.url?.startsWith('/tool') ? tool : crate
     if (request.url?.endsWith('.tgz')) return response.end(tarball)
-    const dist = { tarball: `${url}/crate/-/crate-1.0.0.tgz`, integrity }
-    const versions = { '1.0.0': { name: 'crate', version: '1.0.0', dist } }
+    const dist = { tarball: `${url}/${name}/-/${name}-1.0.0.tgz`, integrity }
+    const versions = { '1.0.0': { name, version: '1.0.0', dist } }
     response.setHeader('content-type', 'application/json')
-    response.end(JSON.stringify({ name: 'crate', 'dist-tags': { latest: '1.0.0' }, versions }))
+    response.end(JSON.stringify({ name, 'dist-tags': { latest: '1.0.0' }, versions }))
   })
   await new Promise<void>(resolve => server.listen(0, '127.0.0.1', resolve))
   onTestFinished(() => {
@@ -38,7 +40,18 @@ export async function registry({ opened = true } = {}): Promise<Registry> {
   })
   url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
   if (opened) gate.resolve()
-  return { url, integrity, asked: () => asked, open: gate.resolve }
+  return {
+    url,
+    integrity: crate.integrity,
+    toolIntegrity: tool.integrity,
+    asked: () => asked,
+    open: gate.resolve,
+  }
+}
+
+function packed(name: string) {
+  const tarball = gzipSync(tar('package/package.json', JSON.stringify({ name, version: '1.0.0' })))
+  return { name, tarball, integrity: `sha512-${createHash('sha512').update(tarball).digest('base64')}` }
 }
 
 /** A tar archive of one file (POSIX.1-1988 "ustar"). */

@@ -19,6 +19,13 @@ describe('every workspace with tests', () => {
     expect(workspaces.filter(workspace => !json('package-lock.json').packages[workspace])).toEqual([])
   })
 
+  test('under test/ has development dependencies alone, which npm start leaves out', () => {
+    const testing = workspaces.filter(workspace => workspace.startsWith('test/'))
+    expect(testing.filter(workspace => json(`${workspace}/package.json`).dependencies !== undefined)).toEqual(
+      [],
+    )
+  })
+
   test('under test/, which looks at others from outside, is never answered from the cache', () => {
     const { tasks } = json('turbo.json')
     const outside = tested
