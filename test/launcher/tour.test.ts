@@ -1,0 +1,119 @@
+import { type ChildProcess, spawn, spawnSync } from 'node:child_process'
+import { once } from 'node:events'
+import { mkdtemp, readFile, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { freePort } from '@gantry/service-kit/testing'
+import { expect, onTestFinished, test, vi } from 'vitest'
+import { whyInstall } from '../../bin/stamp.mjs'
+
+const ROOT = join(import.meta.dirname, '../..')
+/** The password in the README, which the reader replaces by that of their own first start. */
+const SHOWN = '8yvhy-b7wn3-cwjk6-hc33f'
+const patience = { timeout: 240_000, interval: 50 }
+
+/** The commands of the README's tour, one text for each block. */
+async function tour(): Promise<string[]> {
+  const readme = await readFile(join(ROOT, 'README.md'), 'utf8')
+  const [, section = ''] = /\n## Tour\n(.*?)\n## /s.exec(readme) ?? []
+  return [...section.matchAll(/^```sh\n(.*?)^```$/gms)].map(([, block = '']) => block)
+}
+
+/** A shell that runs blocks of commands one after the other, and what it and its programs have printed. */
+function terminal(env: NodeJS.ProcessEnv) {
+  const shell = spawn('sh', [], { cwd: ROOT, env: { ...process.env, ...env }, detached: true })
+  let said = ''
+  for (const stream of [shell.stdout, shell.stderr]) stream.on('data', chunk => (said += chunk))
+  onTestFinished(() => endAll(shell))
+  let blocks = 0
+  return {
+    said: () => said,
+    type: (block: string) => void shell.stdin.write(block),
+    /** Runs a block to its end; what was printed meanwhile. */
+    async run(block: string): Promise<string> {
+      const from = said.length
+      const end = `--- block ${blocks++} ended\n`
+      shell.stdin.write(`${block}echo '${end.trim()}'\n`)
+      await vi.waitFor(() => expect(said.slice(from)).toContain(end), patience)
+      return said.slice(from).split(end)[0] ?? ''
+    },
+  }
+}
+
+/** Ends a shell and what it has started: they are one process group. */
+async function endAll(shell: ChildProcess): Promise<void> {
+  const closed = shell.exitCode === null && shell.signalCode === null ? once(shell, 'close') : undefined
+  try {
+    process.kill(-(shell.pid ?? 0), 'SIGTERM')
+  } catch {
+    // It has ended already.
+  }
+  await closed
+}
+
+/** The lines of JSON in an output. */
+const answers = (text: string) =>
+  text
+    .split('\n')
+    .filter(line => line.startsWith('{'))
+    .map(line => JSON.parse(line))
+
+test('the tour of the README works as it is written', { timeout: 600_000 }, async ({ skip }) => {
+  const curl = spawnSync('curl', ['--version']).status === 0
+  skip(!curl && !process.env.CI, 'the tour needs curl, which is not on the PATH')
+  // Otherwise `npm start` would install anew below the running tests.
+  expect(whyInstall(ROOT, 'tools'), 'first run: npm run check').toBeUndefined()
+  const folder = await mkdtemp(join(tmpdir(), 'gantry-tour-'))
+  onTestFinished(() => rm(folder, { recursive: true }))
+  const [port, receiverPort] = [await freePort(), await freePort()]
+  const env = {
+    DATA_DIR: folder,
+    PORT: String(port),
+    RECEIVER_PORT: String(receiverPort),
+    GANTRY_ADMIN_PASSWORD: undefined,
+    // vitest sets it for pages that it tests.
+    BASE_URL: undefined,
+  }
+  const blocks = (await tour()).map(block =>
+    block
+      .replaceAll('localhost:8080', `localhost:${port}`)
+      .replaceAll('127.0.0.1:9000', `127.0.0.1:${receiverPort}`),
+  )
+  const [start = '', fill = '', search = '', receive = '', deploy = '', history = '', ...more] = blocks
+  expect(more).toEqual([])
+
+  const first = terminal(env)
+  first.type(start)
+  await vi.waitFor(() => expect(first.said()).toContain('Gantry runs at'), patience)
+  const [, password = ''] = /password {2}(\S+)/.exec(first.said()) ?? []
+
+  const second = terminal(env)
+  expect(fill).toContain(SHOWN)
+  expect(await second.run(fill.replace(SHOWN, password))).toContain('2639 created, 0 updated, 0 unchanged')
+
+  const [weather, payment] = answers(await second.run(search))
+  expect(weather).toMatchObject({ content: [{ name: 'visualcrossing.com:weather' }], totalElements: 2 })
+  expect(payment.totalElements).toBeGreaterThan(0)
+
+  await second.run(receive)
+  const listening = `Receives webhooks at http://127.0.0.1:${receiverPort}/`
+  await vi.waitFor(() => expect(second.said()).toContain(listening), patience)
+  const [job] = answers(await second.run(deploy))
+  expect(job).toMatchObject({ type: 'DEPLOY', api: weather.content[0].id })
+  await vi.waitFor(
+    () => expect(second.said()).toMatch(/signature good\n.*"type":"API_DEPLOYED".*\n/),
+    patience,
+  )
+
+  // The service stores the receiver's answer after the receiver has printed the event. A reader is slower than that.
+  const deliveries = `api localhost:${port}/webhooks/requests\n`
+  await vi.waitFor(async () => expect(await second.run(deliveries)).toContain('"status":"SUCCESS"'), patience)
+  const [requests, auditLog, event, ...others] = answers(await second.run(history))
+  expect(requests.content).toMatchObject([{ status: 'SUCCESS', attempts: 1, responseStatus: 204 }])
+  expect(auditLog.content[0]).toMatchObject({ action: 'API_DEPLOYED' })
+  expect(event).toMatchObject({ type: 'API_DEPLOYED', data: { environment: job.environment } })
+  expect(others).toEqual([])
+
+  await second.run('wait\n')
+  await expect(fetch(`http://127.0.0.1:${receiverPort}/`)).rejects.toThrow('fetch failed')
+})
