@@ -50,8 +50,9 @@ async function installNow(root, lockfile, { part, reason }, screen) {
   const seconds = () => Math.round((performance.now() - started) / 1000)
   const state = { fetched: 0, hint: '' }
   const draw = () => {
-    const step = state.fetched < total ? `${state.fetched} of ${total} packages fetched` : 'unpacking'
-    screen.status(`Installing: ${step}, ${seconds()} s${state.hint && `; ${state.hint}`}`)
+    const fetching = state.fetched < total
+    const step = fetching ? `${state.fetched} of ${total} packages fetched` : 'unpacking'
+    screen.status(`Installing: ${step}, ${seconds()} s${fetching && state.hint ? `; ${state.hint}` : ''}`)
   }
 
   screen.line(`Installing ${total} packages: ${reason}.`)
