@@ -96,7 +96,8 @@ describe('an install', () => {
   })
 })
 
-describe('the test tools', () => {
+// Each test runs npm several times.
+describe('the test tools', { timeout: 120_000 }, () => {
   const nothing = 'nothing is installed yet'
   const withTools = async () => {
     const open = await registry()

@@ -3,6 +3,7 @@ import { once } from 'node:events'
 import { mkdtemp, readFile, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { setTimeout as pause } from 'node:timers/promises'
 import { freePort } from '@gantry/service-kit/testing'
 import { expect, onTestFinished, test, vi } from 'vitest'
 import { whyInstall } from '../../bin/stamp.mjs'
@@ -10,7 +11,8 @@ import { whyInstall } from '../../bin/stamp.mjs'
 const ROOT = join(import.meta.dirname, '../..')
 /** The password in the README, which the reader replaces by that of their own first start. */
 const SHOWN = '8yvhy-b7wn3-cwjk6-hc33f'
-const patience = { timeout: 240_000, interval: 50 }
+/** A terminal that prints nothing for so long has failed; on a busy machine the demo takes minutes. */
+const silentMs = 180_000
 
 /** The commands of the README's tour, one text for each block. */
 async function tour(): Promise<string[]> {
@@ -26,18 +28,26 @@ function terminal(env: NodeJS.ProcessEnv) {
   for (const stream of [shell.stdout, shell.stderr]) stream.on('data', chunk => (said += chunk))
   onTestFinished(() => endAll(shell))
   let blocks = 0
-  return {
-    said: () => said,
-    type: (block: string) => void shell.stdin.write(block),
-    /** Runs a block to its end; what was printed meanwhile. */
-    async run(block: string): Promise<string> {
-      const from = said.length
-      const end = `--- block ${blocks++} ended\n`
-      shell.stdin.write(`${block}echo '${end.trim()}'\n`)
-      await vi.waitFor(() => expect(said.slice(from)).toContain(end), patience)
-      return said.slice(from).split(end)[0] ?? ''
-    },
+  const type = (block: string) => void shell.stdin.write(block)
+  /** Waits until something is printed after a position. */
+  const until = async (pattern: RegExp, from = 0): Promise<RegExpExecArray> => {
+    for (let seen = -1, since = 0; ; await pause(50)) {
+      const found = pattern.exec(said.slice(from))
+      if (found) return found
+      if (said.length !== seen) [seen, since] = [said.length, performance.now()]
+      if (performance.now() - since > silentMs)
+        throw new Error(`waited in vain for ${pattern}; printed: ${said.slice(from)}`)
+    }
   }
+  /** Runs a block to its end; what was printed meanwhile. */
+  const run = async (block: string): Promise<string> => {
+    const from = said.length
+    const end = `--- block ${blocks++} ended`
+    type(`${block}echo '${end}'\n`)
+    await until(new RegExp(`${end}\n`), from)
+    return said.slice(from).split(end)[0] ?? ''
+  }
+  return { type, until, run }
 }
 
 /** Ends a shell and what it has started: they are one process group. */
@@ -58,7 +68,7 @@ const answers = (text: string) =>
     .filter(line => line.startsWith('{'))
     .map(line => JSON.parse(line))
 
-test('the tour of the README works as it is written', { timeout: 600_000 }, async ({ skip }) => {
+test('the tour of the README works as it is written', { timeout: 1_200_000 }, async ({ skip }) => {
   const curl = spawnSync('curl', ['--version']).status === 0
   skip(!curl && !process.env.CI, 'the tour needs curl, which is not on the PATH')
   // Otherwise `npm start` would install anew below the running tests.
@@ -84,8 +94,7 @@ test('the tour of the README works as it is written', { timeout: 600_000 }, asyn
 
   const first = terminal(env)
   first.type(start)
-  await vi.waitFor(() => expect(first.said()).toContain('Gantry runs at'), patience)
-  const [, password = ''] = /password {2}(\S+)/.exec(first.said()) ?? []
+  const [, password = ''] = await first.until(/password {2}(\S+).*Gantry runs at/s)
 
   const second = terminal(env)
   expect(fill).toContain(SHOWN)
@@ -96,18 +105,14 @@ test('the tour of the README works as it is written', { timeout: 600_000 }, asyn
   expect(payment.totalElements).toBeGreaterThan(0)
 
   await second.run(receive)
-  const listening = `Receives webhooks at http://127.0.0.1:${receiverPort}/`
-  await vi.waitFor(() => expect(second.said()).toContain(listening), patience)
+  await second.until(new RegExp(`Receives webhooks at http://127.0.0.1:${receiverPort}/`))
   const [job] = answers(await second.run(deploy))
   expect(job).toMatchObject({ type: 'DEPLOY', api: weather.content[0].id })
-  await vi.waitFor(
-    () => expect(second.said()).toMatch(/signature good\n.*"type":"API_DEPLOYED".*\n/),
-    patience,
-  )
+  await second.until(/signature good\n.*"type":"API_DEPLOYED".*\n/)
 
   // The service stores the receiver's answer after the receiver has printed the event. A reader is slower than that.
   const deliveries = `api localhost:${port}/webhooks/requests\n`
-  await vi.waitFor(async () => expect(await second.run(deliveries)).toContain('"status":"SUCCESS"'), patience)
+  await vi.waitFor(async () => expect(await second.run(deliveries)).toContain('"status":"SUCCESS"'), 60_000)
   const [requests, auditLog, event, ...others] = answers(await second.run(history))
   expect(requests.content).toMatchObject([{ status: 'SUCCESS', attempts: 1, responseStatus: 204 }])
   expect(auditLog.content[0]).toMatchObject({ action: 'API_DEPLOYED' })
