@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { misdeclared } from './src/dependencies.ts'
+import { misdeclared, missingInProduction } from './src/dependencies.ts'
 import { environmentReaders } from './src/environment.ts'
 import { busyIndexes, defaultExports } from './src/exports.ts'
 import { unfrozenCategories } from './src/frozen-streams.ts'
@@ -99,6 +99,22 @@ describe('a workspace declares what it imports', () => {
   test.for(['zod', 'zod/v4', '@gantry/catalog/testing', 'node:fs', './b.ts'])('%s is in order', specifier => {
     const dependencies: Record<string, string> = specifier.startsWith('zod') ? { zod: '4' } : {}
     expect(misdeclared([declaring(dependencies), importing(specifier)])).toEqual([])
+  })
+})
+
+describe('npm start installs what runs', () => {
+  const declaring = (devDependencies: Record<string, string>) =>
+    file('services/catalog/package.json', JSON.stringify({ name: '@gantry/catalog', devDependencies }))
+
+  test('in this project', () => expect(missingInProduction(project)).toEqual([]))
+
+  test.for([
+    ['src/a.ts', ['services/catalog imports ajv, which npm start does not install']],
+    ['src/a.test.ts', []],
+    ['src/testing/a.ts', []],
+  ] as const)('%s', ([path, found]) => {
+    const importing = file(`services/catalog/${path}`, "import { a } from 'ajv'")
+    expect(missingInProduction([declaring({ ajv: '8' }), importing])).toEqual(found)
   })
 })
 

@@ -1,6 +1,6 @@
 import { builtinModules } from 'node:module'
 import type { ProjectFile } from './project-files.ts'
-import { importsOf, isSource, packageOf, workspaceOf } from './source.ts'
+import { importsOf, isSource, isTest, packageOf, workspaceOf } from './source.ts'
 
 interface Manifest {
   name: string
@@ -36,6 +36,25 @@ export function misdeclared(files: readonly ProjectFile[]): string[] {
       ]
     })
 }
+
+/** Code outside of test/ that is no test imports no development dependency, because `npm start` does not install them. */
+export function missingInProduction(files: readonly ProjectFile[]): string[] {
+  return files
+    .filter(({ path }) => path === `${workspaceOf(path)}/package.json` && !path.startsWith('test/'))
+    .flatMap(({ path, text }) => {
+      const { name, dependencies = {} }: Manifest = JSON.parse(text)
+      const workspace = workspaceOf(path)
+      const run = files.filter(
+        file => isSource(file) && workspaceOf(file.path) === workspace && !isForTests(file),
+      )
+      const imported = new Set(run.flatMap(importsOf).flatMap(specifier => packageOf(specifier) ?? []))
+      return [...imported]
+        .filter(other => !isBuiltin(other) && other !== name && !(other in dependencies))
+        .map(other => `${workspace} imports ${other}, which npm start does not install`)
+    })
+}
+
+const isForTests = (file: ProjectFile) => isTest(file) || file.path.includes('/fixtures/')
 
 /** Full of imports that are examples. */
 const isExample = ({ path }: ProjectFile) => path === 'test/architecture/architecture.test.ts'
