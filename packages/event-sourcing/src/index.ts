@@ -42,6 +42,7 @@ export {
   type Worker,
 } from './follower.ts'
 export { nameUuids } from './name-uuid.ts'
+export { PersistentMap } from './persistent-map.ts'
 export { type Conditional, requireRevision } from './precondition.ts'
 export { type AggregateProjection, type Project, type Projection, projectionOfEach } from './projection.ts'
 export {

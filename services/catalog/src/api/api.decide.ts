@@ -214,18 +214,15 @@ const versionFields = ({ name, displayName, description, status }: VersionInput)
 
 /** A version by its id or its name; the id wins. */
 function versionOf(state: LiveApi, idOrName: string): Version {
-  const version =
-    state.versions.get(idOrName.toLowerCase()) ??
-    [...state.versions.values()].find(({ record }) => record.name === idOrName)
+  const { versions, versionIds } = state
+  const version = versions.get(idOrName.toLowerCase()) ?? versions.get(versionIds.get(idOrName) ?? '')
   if (!version) throw new Refusal('version-not-found')
   return version
 }
 
 function nameIsFree(state: LiveApi, name: string): void {
-  for (const { record } of state.versions.values()) {
-    if (record.name === name)
-      throw new Refusal('version-name-taken', { detail: `another version is named ${name}`, name })
-  }
+  if (state.versionIds.has(name))
+    throw new Refusal('version-name-taken', { detail: `another version is named ${name}`, name })
 }
 
 const recordOf = (state: ApiState): ApiSnapshot | undefined =>

@@ -1,5 +1,5 @@
 import type { ApiInput, ApiSnapshot, Job, VersionRecord } from '@gantry/contracts'
-import type { EventSchemas } from '@gantry/event-sourcing'
+import { type EventSchemas, PersistentMap } from '@gantry/event-sourcing'
 
 type Fields = Omit<ApiInput, 'owner'> & { owner: string | null }
 
@@ -37,7 +37,10 @@ export interface LiveApi {
   record: ApiSnapshot
   /** Of the event that changed the record last: its ETag. */
   recordRevision: number
-  versions: ReadonlyMap<string, Version>
+  /** By id; there may be thousands, so an event must not copy them. */
+  versions: PersistentMap<Version>
+  /** Ids of the versions by their names. */
+  versionIds: PersistentMap<string>
   /** Where it is deployed, and since when. */
   deployedOn: ReadonlyMap<string, string>
   runningJobs: readonly RunningJob[]
@@ -51,7 +54,7 @@ export type ApiState =
   | { status: 'Absent' }
   | LiveApi
   /** What it was, for those who are told of its end. */
-  | { status: 'Deleted'; last: ApiSnapshot; versions: ReadonlyMap<string, Version> }
+  | { status: 'Deleted'; last: ApiSnapshot; versions: PersistentMap<Version> }
 
 /** Every event type that this release knows, with its upcasters. */
 export const apiEvents: EventSchemas<ApiEvent> = {
@@ -81,7 +84,8 @@ export function evolveApi(state: ApiState, event: ApiEvent, revision: number): A
       status: 'Live',
       record: { ...fields, createdAt, updatedAt: createdAt, hasImage: false, deploymentStatus: 'CREATED' },
       recordRevision: revision,
-      versions: new Map(),
+      versions: PersistentMap.of(),
+      versionIds: PersistentMap.of(),
       deployedOn: new Map(),
       runningJobs: [],
       products: new Map(),
@@ -104,12 +108,17 @@ export function evolveApi(state: ApiState, event: ApiEvent, revision: number): A
     case 'ApiDeleted':
       return { status: 'Deleted', last: state.record, versions }
     case 'VersionCreated':
-    case 'VersionUpdated':
-      return { ...state, versions: new Map(versions).set(event.data.id, { record: event.data, revision }) }
+    case 'VersionUpdated': {
+      const { id, name } = event.data
+      return {
+        ...state,
+        versions: versions.set(id, { record: event.data, revision }),
+        versionIds: withoutName(state, id).set(name, id),
+      }
+    }
     case 'VersionDeleted': {
-      const rest = new Map(versions)
-      rest.delete(event.data.id)
-      return { ...state, versions: rest }
+      const { id } = event.data
+      return { ...state, versions: versions.delete(id), versionIds: withoutName(state, id) }
     }
     case 'DeploymentStarted': {
       const { startedAt } = event.data
@@ -161,4 +170,10 @@ export function evolveApi(state: ApiState, event: ApiEvent, revision: number): A
       event satisfies never
       return state
   }
+}
+
+/** The ids by name without the name that a version has so far. */
+function withoutName({ versions, versionIds }: LiveApi, id: string): PersistentMap<string> {
+  const name = versions.get(id)?.record.name
+  return name !== undefined && versionIds.get(name) === id ? versionIds.delete(name) : versionIds
 }

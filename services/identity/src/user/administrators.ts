@@ -3,6 +3,7 @@ import {
   type CommandMetadata,
   type Decider,
   type Log,
+  PersistentMap,
   pastQuarantine,
   Refusal,
   type Snapshot,
@@ -21,7 +22,7 @@ interface Announcement {
 }
 
 export interface AdministratorsState {
-  announced: ReadonlyMap<string, Announcement>
+  announced: PersistentMap<Announcement>
 }
 
 /** A global administrator as its stream has it at a revision. */
@@ -45,7 +46,7 @@ const isLeaving = ({ announced }: AdministratorsState, { id, revision }: Adminis
 
 export const administratorsDecider: Decider<AdministratorsState, AdministratorsCommand, AdministratorsEvent> =
   {
-    initial: { announced: new Map() },
+    initial: { announced: PersistentMap.of() },
     events: { RemovalAnnounced: [] },
     decide(state, { userId, userRevision, others, metadata }) {
       if (isLeaving(state, { id: userId, revision: userRevision })) return []
@@ -56,7 +57,7 @@ export const administratorsDecider: Decider<AdministratorsState, AdministratorsC
       const { userId, ...announcement } = data
       const known = announced.get(userId)
       if (known && known.userRevision >= announcement.userRevision) return { announced }
-      return { announced: new Map(announced).set(userId, announcement) }
+      return { announced: announced.set(userId, announcement) }
     },
   }
 
