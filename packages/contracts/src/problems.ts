@@ -36,6 +36,7 @@ export const PROBLEMS = {
   'request-timeout': { status: 408, title: 'The request took too long to come' },
   'api-name-taken': { status: 409, title: 'Another API has this name' },
   'version-name-taken': { status: 409, title: 'Another version of the API has this name' },
+  'too-many-versions': { status: 409, title: 'The API has as many versions as it may have' },
   'username-taken': { status: 409, title: 'Another user has this name' },
   'last-administrator': { status: 409, title: 'The last global administrator must stay' },
   'api-not-deployed': { status: 409, title: 'The API is not deployed there' },

@@ -77,7 +77,7 @@ export const createVersion = operation({
       example: record,
     },
   },
-  problems: ['api-not-found', 'version-name-taken'],
+  problems: ['api-not-found', 'version-name-taken', 'too-many-versions'],
   idempotent: true,
   conditional: true,
 })

@@ -18,6 +18,7 @@ export const SETTING_NAMES: readonly string[] = [
   'LOG_LEVEL',
   'MAX_CONNECTIONS',
   'MAX_CONNECTIONS_PER_ADDRESS',
+  'MAX_VERSIONS_PER_API',
   'MEDIA_URL',
   'MESSAGING_URL',
   'NATS_CA',

@@ -8,8 +8,9 @@ import { type Host, hostService } from '@gantry/service-kit/testing'
 import { pino } from 'pino'
 import { afterEach, beforeEach, describe, expect, onTestFinished, test, vi } from 'vitest'
 import { catalogService } from './app.ts'
+import { catalogSettings } from './settings.ts'
 
-const settings = { DEPLOYMENT_TIMEOUT: 3_600_000 }
+const settings = catalogSettings.parse({})
 /** How far the clock of the service is ahead, in milliseconds. */
 let aheadMs: number
 let logged: { level: number; msg: string }[]
@@ -445,5 +446,29 @@ describe('a version', () => {
     await call('DELETE', `/apis/${api}`)
     expect((await call('GET', `/apis/${api}/versions/1.2.0`)).body.code).toBe('api-not-found')
     expect((await call('GET', `/apis/${api}/versions`)).status).toBe(404)
+  })
+  describe('of an API that may have two by MAX_VERSIONS_PER_API', () => {
+    beforeEach(async () => {
+      await host.close()
+      const limited = catalogSettings.parse({ MAX_VERSIONS_PER_API: '2' })
+      host = await hostService(dependencies => catalogService(dependencies, limited))
+    })
+
+    test('is refused as the third, and taken once another is deleted; another API has a count of its own', async () => {
+      const api = await create()
+      const post = (name: string, id = api) => call('POST', `/apis/${id}/versions`, { name })
+      expect((await post('1.0')).status).toBe(201)
+      expect((await post('2.0')).status).toBe(201)
+      expect((await post('3.0')).body).toMatchObject({
+        code: 'too-many-versions',
+        status: 409,
+        limit: 2,
+        detail: 'an API may have 2 versions (MAX_VERSIONS_PER_API)',
+      })
+      expect((await call('PUT', `/apis/${api}/versions/2.0`, { name: '2.1' })).status).toBe(200)
+      expect((await post('1.0', await create({ ...payments, name: 'other' }))).status).toBe(201)
+      await call('DELETE', `/apis/${api}/versions/1.0`)
+      expect((await post('3.0')).status).toBe(201)
+    })
   })
 })

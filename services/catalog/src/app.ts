@@ -98,6 +98,7 @@ export function catalogService(given: Dependencies, settings: CatalogSettings): 
         api,
         apis: readModels.collection(apis),
         versions: readModels.collection(versions),
+        limit: settings.MAX_VERSIONS_PER_API,
       })
     },
     async start(only) {

@@ -7,6 +7,7 @@ import { projectApi } from './api/api.projection.ts'
 import { catalogService } from './app.ts'
 import { projectOwner } from './owner/owner.projection.ts'
 import { ownerDecider } from './owner/owner.ts'
+import { catalogSettings } from './settings.ts'
 
 const folder = join(import.meta.dirname, 'frozen')
 
@@ -18,10 +19,9 @@ test.for([
   ['wanted', 'the API that took over the claim has it', 409],
   ['payments', 'its API has another name since', 201],
 ] as const)('a claim on %s of an older commit: %s, so another API gets %i', async ([name, , status]) => {
-  const host = await hostService(
-    dependencies => catalogService(dependencies, { DEPLOYMENT_TIMEOUT: 3_600_000 }),
-    { start: false },
-  )
+  const host = await hostService(dependencies => catalogService(dependencies, catalogSettings.parse({})), {
+    start: false,
+  })
   onTestFinished(() => host.close())
   await appendFrozenStreams(host.dependencies.eventStore, folder, 'efcfd61', ['api', 'apiname'])
 

@@ -1,4 +1,4 @@
-import { duration } from '@gantry/service-kit'
+import { duration, whole } from '@gantry/service-kit'
 import { z } from 'zod'
 
 const DAY_MS = 86_400_000
@@ -9,5 +9,7 @@ export const catalogSettings = z.object({
   DEPLOYMENT_TIMEOUT: duration
     .refine(ms => ms >= 1_000 && ms <= 30 * DAY_MS, { error: 'must be from 1s to 30d' })
     .default(3_600_000),
+  /** Versions that an API may have; 0 for any number. */
+  MAX_VERSIONS_PER_API: whole(0, 1_000_000).default(0),
 })
 export type CatalogSettings = z.infer<typeof catalogSettings>

@@ -80,7 +80,7 @@ describe('an API', () => {
   test('is gone once deleted', () => {
     given(created, deleted).when({ type: 'UpdateApi', metadata, input }).thenRefused('api-not-found')
     given(created, deleted)
-      .when({ type: 'CreateVersion', metadata, api: ID, id: 'v2', input: versionInput })
+      .when({ type: 'CreateVersion', metadata, api: ID, id: 'v2', input: versionInput, limit: 0 })
       .thenRefused('api-not-found')
     given()
       .when({ type: 'DeleteApi', metadata, undeploy: false, newJob: () => 'j' })
@@ -99,12 +99,12 @@ describe('an API', () => {
 describe('a version', () => {
   test('is named once in its API', () => {
     given(created, version)
-      .when({ type: 'CreateVersion', metadata, api: ID, id: 'v2', input: versionInput })
+      .when({ type: 'CreateVersion', metadata, api: ID, id: 'v2', input: versionInput, limit: 0 })
       .thenRefused('version-name-taken')
   })
   test('gives its name up when it is deleted', () => {
     given(created, version, { type: 'VersionDeleted', data: { id: 'v1', deletedAt: NOW } })
-      .when({ type: 'CreateVersion', metadata, api: ID, id: 'v1', input: versionInput })
+      .when({ type: 'CreateVersion', metadata, api: ID, id: 'v1', input: versionInput, limit: 0 })
       .then(version)
   })
   test('is found by its name', () => {

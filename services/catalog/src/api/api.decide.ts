@@ -31,7 +31,15 @@ export type ApiCommand =
   | { type: 'CreateApi'; metadata: CommandMetadata; id: string; input: ApiInput }
   | ({ type: 'UpdateApi'; input: ApiInput } & Conditional)
   | ({ type: 'DeleteApi'; undeploy: boolean; newJob(): string } & Conditional)
-  | { type: 'CreateVersion'; metadata: CommandMetadata; api: string; id: string; input: VersionInput }
+  | {
+      type: 'CreateVersion'
+      metadata: CommandMetadata
+      api: string
+      id: string
+      input: VersionInput
+      /** Versions that the API may have; 0 for any number. */
+      limit: number
+    }
   | ({ type: 'UpdateVersion'; version: string; input: VersionInput } & Conditional)
   | ({ type: 'DeleteVersion'; version: string } & Conditional)
   | DeploymentCommand
@@ -96,8 +104,12 @@ export const apiDecider: Decider<ApiState, ApiCommand, ApiEvent> = {
         return [...undeployed, { type: 'ApiDeleted', data: { deletedAt: now } }]
       }
       case 'CreateVersion': {
-        const { input, id, api } = command
+        const { input, id, api, limit } = command
         nameIsFree(state, input.name)
+        if (limit > 0 && state.versions.size >= limit) {
+          const detail = `an API may have ${limit} versions (MAX_VERSIONS_PER_API)`
+          throw new Refusal('too-many-versions', { detail, limit })
+        }
         return [
           {
             type: 'VersionCreated',

@@ -44,7 +44,14 @@ test('the last 500 of 10,000 versions take about the CPU time of the first 500',
     for (let index = 0; index < 500; index++) {
       const name = `1.${batch * 500 + index}`
       const id = `version ${name}`
-      api = execute(api, { type: 'CreateVersion', metadata, api: API, id, input: { ...input, name } })
+      api = execute(api, {
+        type: 'CreateVersion',
+        metadata,
+        api: API,
+        id,
+        input: { ...input, name },
+        limit: 0,
+      })
       api = execute(api, {
         type: 'UpdateVersion',
         metadata,
@@ -63,9 +70,16 @@ test('the last 500 of 10,000 versions take about the CPU time of the first 500',
 test('a state stays as it was when a version is created, renamed or deleted after it', () => {
   const begun = execute({ state: apiDecider.initial, revision: -1 }, create)
   const version = (name: string) => ({ ...input, name })
-  const one = execute(begun, { type: 'CreateVersion', metadata, api: API, id: 'v1', input: version('1.0') })
+  const one = execute(begun, {
+    type: 'CreateVersion',
+    metadata,
+    api: API,
+    id: 'v1',
+    input: version('1.0'),
+    limit: 0,
+  })
   const before = JSON.stringify(one.state)
-  execute(one, { type: 'CreateVersion', metadata, api: API, id: 'v2', input: version('2.0') })
+  execute(one, { type: 'CreateVersion', metadata, api: API, id: 'v2', input: version('2.0'), limit: 0 })
   execute(one, { type: 'UpdateVersion', metadata, version: 'v1', input: version('1.1') })
   execute(one, { type: 'DeleteVersion', metadata, version: '1.0' })
   expect(JSON.stringify(one.state)).toBe(before)
@@ -83,6 +97,7 @@ test('the name of a version is free again once the version is renamed or deleted
     api: API,
     id,
     input: version('1.0'),
+    limit: 0,
   })
   const one = execute(begun, create1('v1'))
   expect(() => execute(one, create1('v2'))).toThrow('version-name-taken')

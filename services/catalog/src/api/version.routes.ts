@@ -17,9 +17,11 @@ export interface VersionRoutes {
   api: Aggregate<ApiState, ApiCommand, ApiEvent>
   apis: Collection<ApiDocument>
   versions: Collection<VersionDocument>
+  /** Versions that an API may have; 0 for any number. */
+  limit: number
 }
 
-export function versionRoutes(route: AddRoute, { api, apis, versions }: VersionRoutes): void {
+export function versionRoutes(route: AddRoute, { api, apis, versions, limit }: VersionRoutes): void {
   route(listVersions, async ({ params, query }) => {
     await apiExists(params.api_id)
     const { items, total } = await versions.find(listing(query, { api: params.api_id }))
@@ -35,7 +37,7 @@ export function versionRoutes(route: AddRoute, { api, apis, versions }: VersionR
   route(createVersion, async ({ params, body, metadata, newId }) => {
     const { api_id } = params
     const id = newId()
-    await api.execute(api_id, { type: 'CreateVersion', metadata, api: api_id, id, input: body })
+    await api.execute(api_id, { type: 'CreateVersion', metadata, api: api_id, id, input: body, limit })
     return { ...answer(await find(api_id, id), 201), location: `/apis/${api_id}/versions/${id}` }
   })
 

@@ -1,4 +1,4 @@
-import { catalogService } from '@gantry/catalog'
+import { catalogService, catalogSettings } from '@gantry/catalog'
 import { subjects } from '@gantry/contracts'
 import type { RecordedEvent } from '@gantry/event-sourcing'
 import { administrator } from '@gantry/service-kit/testing'
@@ -47,7 +47,7 @@ const report = ({ log, name, variant }: Asked) => {
 
 export const catalog: ServiceUnderTest = {
   name: 'catalog',
-  make: dependencies => catalogService(dependencies, { DEPLOYMENT_TIMEOUT: 3_600_000 }),
+  make: dependencies => catalogService(dependencies, catalogSettings.parse({})),
   contributed: ['ownerDisplayName'],
   first: ['create', 'createVersion'],
   often: ['createVersion', 'updateVersion', 'deleteVersion', 'deploy'],
