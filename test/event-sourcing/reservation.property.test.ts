@@ -103,6 +103,8 @@ function storeOf(log: Log, { turns, lags, diesAt }: ReplicaPlan, died: () => voi
     readAll: unused,
     subscribe: unused,
     remove: unused,
+    saveSnapshot: unused,
+    readSnapshot: unused,
     head: unused,
     close: async () => {},
   }

@@ -19,6 +19,7 @@ import {
 import { watchChanges } from './changes.ts'
 import { type Disk, watchDisk } from './disk.ts'
 import { groupCommit } from './group-commit.ts'
+import { SNAPSHOTS, snapshotTable } from './snapshot-table.ts'
 import { FORMATS, openDatabase } from './sqlite-file.ts'
 import { syncWalNow, type WalSync, walSync } from './wal-sync.ts'
 
@@ -56,7 +57,8 @@ const SCHEMA = `
     only INTEGER PRIMARY KEY CHECK (only = 1),
     position INTEGER NOT NULL
   ) STRICT;
-  INSERT OR IGNORE INTO removed VALUES (1, 0)`
+  INSERT OR IGNORE INTO removed VALUES (1, 0);
+  ${SNAPSHOTS}`
 
 const COLUMNS = 'position, stream, revision, id, type, data, metadata, recorded_at'
 type Row = [number, string, number, string, string, string, string, string]
@@ -104,6 +106,7 @@ export function sqliteEventStore({
     'UPDATE removed SET position = max(position, (SELECT max(position) FROM events WHERE stream = ?))',
   )
   const erase = db.prepare('DELETE FROM events WHERE stream = ?')
+  const snapshots = snapshotTable(db)
   const storedFrom = db.prepare(
     'SELECT id, position FROM events WHERE stream = ? AND revision >= ? ORDER BY revision LIMIT ?',
   )
@@ -187,6 +190,7 @@ export function sqliteEventStore({
     if (actual !== expected) throw new WrongExpectedRevision(stream, expected, actual)
     noteRemoved.run(stream)
     erase.run(stream)
+    snapshots.erase(stream)
     if (sync) removed.add(stream)
   }
 
@@ -214,6 +218,16 @@ export function sqliteEventStore({
     const isDurable = (rows.at(-1)?.[0] ?? 0) <= durable && !removed.has(stream)
     if (sync && !isDurable) await commits.synced().catch(unavailable)
     return rows.map(toEvent)
+  }
+
+  const saveSnapshot: EventStore['saveSnapshot'] = async (stream, snapshot) => {
+    if (closed) throw new EventStoreUnavailable('it is closed')
+    await committed(() => snapshots.save(stream, { ...snapshot, position: decode(snapshot.position) }))
+  }
+
+  const readSnapshot: EventStore['readSnapshot'] = async stream => {
+    const saved = using(() => snapshots.read(stream))
+    return saved && { ...saved, position: encode(saved.position) }
   }
 
   const headNow = () => using(() => (alone ? durable : Number(lastPosition.get()?.position)))
@@ -294,7 +308,17 @@ export function sqliteEventStore({
     db.close()
   }
 
-  return { append, readStream, readAll, subscribe, remove, head: async () => encode(headNow()), close }
+  return {
+    append,
+    readStream,
+    readAll,
+    subscribe,
+    remove,
+    saveSnapshot,
+    readSnapshot,
+    head: async () => encode(headNow()),
+    close,
+  }
 }
 
 /** An event as its row holds it. */

@@ -28,6 +28,17 @@ export interface ReadAllOptions {
   streamPrefixes?: string[]
 }
 
+/** A folded state, kept beside its stream; to the store it is a text. */
+export interface StoredSnapshot {
+  /** Of the shape of the state. */
+  schemaVersion: number
+  /** Revision and position of the last event that is folded into the state. */
+  revision: number
+  position: Position
+  /** Every store takes 512 KiB of ASCII; a longer state may be refused. */
+  state: string
+}
+
 /**
  * The log. Appends are durable when they return. Adapters: packages/embedded (SQLite), packages/event-store-esdb.
  * Every call may throw EventStoreUnavailable, or an error of the adapter when the store refuses the user of its URL.
@@ -49,12 +60,23 @@ export interface EventStore {
   subscribe(options: ReadAllOptions & { signal: AbortSignal }): AsyncIterable<SubscriptionItem>
   /**
    * Erases a stream whose last event has this revision; one that is not there is erased already. From then on
-   * `readStream` gives nothing of it. `readAll` and `subscribe` do so too, in EventStoreDB only once its scavenge has
+   * `readStream` and `readSnapshot` give nothing of it. `readAll` and `subscribe` do so too, in EventStoreDB only once its scavenge has
    * run. Positions of other events stay, `head` does not go back, and every place that was told can be gone on from.
    * A stream of that name begins anew with NO_STREAM: at revision 0, in EventStoreDB after its last one.
    * @throws WrongExpectedRevision when the stream went on
    */
   remove(stream: string, expected: ExpectedRevision): Promise<void>
+  /**
+   * Keeps the state of a stream in place of the one that was kept before. It is no event: `readAll`, `subscribe` and
+   * `head` do not tell of it.
+   * @throws AppendTooLarge
+   */
+  saveSnapshot(stream: string, snapshot: StoredSnapshot): Promise<void>
+  /**
+   * The snapshot that was saved last. It may be of a stream that was removed and begun anew meanwhile: it counts only
+   * where the stream has an event at its revision and position.
+   */
+  readSnapshot(stream: string): Promise<StoredSnapshot | undefined>
   /** Position of the last event written to the log, be it removed since; START when there was none. */
   head(): Promise<Position>
   close(): Promise<void>

@@ -28,6 +28,7 @@ export {
   MAX_APPEND_EVENTS,
   NO_STREAM,
   type ReadAllOptions,
+  type StoredSnapshot,
   type SubscriptionItem,
   WrongExpectedRevision,
 } from './event-store.ts'

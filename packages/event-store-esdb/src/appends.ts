@@ -1,4 +1,5 @@
 import {
+  ANY,
   type AppendResult,
   DeadlineExceededError,
   type EventData,
@@ -32,7 +33,7 @@ const AWAY = 14
 interface Append {
   stream: string
   events: EventData[]
-  expected: ExpectedRevision
+  expected: ExpectedRevision | typeof ANY
   deadline: number
   resolve(result: AppendResult): void
   reject(error: unknown): void
@@ -47,7 +48,7 @@ export interface Appends {
   append(
     stream: string,
     events: EventData[],
-    expected: ExpectedRevision,
+    expected: ExpectedRevision | typeof ANY,
     timeoutMs: number,
   ): Promise<AppendResult>
 }
@@ -71,7 +72,7 @@ export function appendsOver(connectionString: string) {
     const over = client
     sent.add(append)
     const answer = client.appendToStream(stream, events, {
-      expectedRevision: expected < 0 ? NO_STREAM : BigInt(expected),
+      expectedRevision: expected === ANY ? ANY : expected < 0 ? NO_STREAM : BigInt(expected),
       deadline: SERVER_DEADLINE_MS,
     })
     answer.then(resolve, error => {

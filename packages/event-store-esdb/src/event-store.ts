@@ -24,6 +24,7 @@ import { read } from './read.ts'
 import { fromStore, toStore } from './recorded.ts'
 import { feedAfter } from './resume.ts'
 import { serverOf } from './server.ts'
+import { snapshotsOn, toEvent } from './snapshots.ts'
 
 export interface EsdbEventStoreOptions {
   /** esdb://host:2113?tls=false, esdb://user:password@a:2113,b:2113,c:2113 or esdb+discover://… */
@@ -58,6 +59,7 @@ export function esdbEventStore({
   timeoutMs = TIMEOUT_MS,
 }: EsdbEventStoreOptions): EventStore {
   const server = serverOf(connectionString)
+  const snapshots = snapshotsOn(server, timeoutMs)
   const closing = new AbortController()
   const head = headOf(server.reads, timeoutMs)
   // From the node that is subscribed to: another one may be ahead of it.
@@ -134,6 +136,7 @@ export function esdbEventStore({
    */
   const remove = async (stream: string, expected: ExpectedRevision): Promise<void> => {
     try {
+      await snapshots.erase(stream)
       const end = binaryEvent({ id: endOf(`${stream}/${expected}`), type: 'StreamRemoved', data: NOTHING })
       const { nextExpectedRevision } = await server.append(stream, [end], expected, timeoutMs)
       await server
@@ -280,6 +283,16 @@ export function esdbEventStore({
           expected,
         }),
       ),
+    async saveSnapshot(stream, snapshot) {
+      const event = await toEvent(stream, snapshot)
+      const right = `to append to the snapshots of the stream ${stream}`
+      await using(() => snapshots.save(stream, event), unavailable({ connectionString, right }))
+    },
+    readSnapshot: stream =>
+      using(
+        () => snapshots.last(stream),
+        unavailable({ connectionString, right: `to read the snapshots of the stream ${stream}` }),
+      ),
     head: () => using(head, thrownByAll),
     async close() {
       if (closing.signal.aborted) return
@@ -289,6 +302,6 @@ export function esdbEventStore({
   }
 }
 
-const ofServices = streamNameFilter({ regex: '^[^$]', maxSearchWindow: WINDOW, checkpointInterval: 1 })
+const ofServices = streamNameFilter({ regex: '^[^$~]', maxSearchWindow: WINDOW, checkpointInterval: 1 })
 const byPrefix = (prefixes: string[]) =>
   streamNameFilter({ prefixes, maxSearchWindow: WINDOW, checkpointInterval: 1 })

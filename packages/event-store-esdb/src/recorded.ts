@@ -29,8 +29,8 @@ export function toStore(stream: string, events: NewEvent[]): EventData[] {
 type Stored = (ClientEvent | AllStreamRecordedEvent) & { position?: LogPosition }
 
 /**
- * An event that a service wrote; none for what the server or an operator puts into the log: metadata of streams,
- * statistics, links, tombstones.
+ * An event that a service wrote; none for what the server, an operator or this adapter puts into the log: metadata of
+ * streams, statistics, links, tombstones, snapshots.
  */
 export function fromStore(event: Stored | undefined): RecordedEvent | undefined {
   if (!event?.isJson || !event.position || isOfSystem(event)) return undefined
@@ -46,5 +46,8 @@ export function fromStore(event: Stored | undefined): RecordedEvent | undefined 
   }
 }
 
+/** Streams whose names begin so have the snapshots of others. */
+export const SNAPSHOTS = '~snapshot-'
+
 export const isOfSystem = ({ streamId, type }: { streamId: string; type: string }): boolean =>
-  streamId.startsWith('$') || type.startsWith('$')
+  streamId.startsWith('$') || type.startsWith('$') || streamId.startsWith(SNAPSHOTS)

@@ -60,6 +60,9 @@ function eventStoreOf(store: EventStore, make: Make): EventStore {
       ),
     remove: (stream, expected) =>
       make(`remove ${stream} at ${expected}`, () => store.remove(stream, expected)),
+    saveSnapshot: (stream, snapshot) =>
+      make(`save snapshot of ${stream} at ${snapshot.revision}`, () => store.saveSnapshot(stream, snapshot)),
+    readSnapshot: stream => make(`read snapshot of ${stream}`, () => store.readSnapshot(stream)),
     head: () => make('head', () => store.head()),
     close: async () => {},
   }

@@ -1,4 +1,4 @@
-import { randomUUID } from 'node:crypto'
+import { randomBytes, randomUUID } from 'node:crypto'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { type NewEvent, type Position, type RecordedEvent, START } from '../event.ts'
 import {
@@ -467,6 +467,94 @@ export function eventStoreContract(name: string, open: () => Promise<OpenedEvent
         expect(await other.readStream(`${orders}-1`)).toEqual([])
         expect((await other.head()) >= position).toBe(true)
         expect((await other.append(`${orders}-2`, [placed(2)], NO_STREAM)).position > position).toBe(true)
+        await other.close()
+      })
+    })
+
+    describe('snapshots', () => {
+      const saved = async (stream: string, state: string) => {
+        const last = (await eventStore.readStream(stream)).at(-1)
+        if (!last) throw new Error(`${stream} has no events`)
+        const { revision, position } = last
+        const snapshot = { schemaVersion: 3, revision, position, state }
+        await eventStore.saveSnapshot(stream, snapshot)
+        return snapshot
+      }
+
+      it('gives the snapshot that was saved last, as it was saved', async () => {
+        const stream = `${orders}-1`
+        await eventStore.append(stream, [placed(1), placed(2)], NO_STREAM)
+        expect(await eventStore.readSnapshot(stream)).toBeUndefined()
+
+        const first = await saved(stream, '{"name":"Zoë 🙂","lines":[]}')
+        expect(await eventStore.readSnapshot(stream)).toStrictEqual(first)
+        await eventStore.append(stream, [placed(3)], 1)
+        const second = await saved(stream, '{}')
+        await saved(stream, '{}')
+        expect(await eventStore.readSnapshot(stream)).toStrictEqual(second)
+      })
+
+      it('keeps one for each stream, and none for a stream whose name begins alike', async () => {
+        await eventStore.append(`${orders}-1`, [placed(1)], NO_STREAM)
+        await eventStore.append(`${orders}-2`, [placed(1)], NO_STREAM)
+        const one = await saved(`${orders}-1`, '1')
+        const other = await saved(`${orders}-2`, '2')
+        expect(await eventStore.readSnapshot(`${orders}-1`)).toStrictEqual(one)
+        expect(await eventStore.readSnapshot(`${orders}-2`)).toStrictEqual(other)
+        expect(await eventStore.readSnapshot(`${orders}-`)).toBeUndefined()
+      })
+
+      it('takes half a mebibyte', async () => {
+        const stream = `${orders}-1`
+        await eventStore.append(stream, [placed(1)], NO_STREAM)
+        const snapshot = await saved(stream, randomBytes(393_216).toString('base64'))
+        expect(await eventStore.readSnapshot(stream)).toStrictEqual(snapshot)
+      })
+
+      it('does not tell of them as events, and a reader of the whole log comes to the head after them', async () => {
+        const stream = `${orders}-1`
+        const before = await eventStore.head()
+        const all = new Subscription(eventStore, { after: before })
+        await eventStore.append(stream, [placed(1)], NO_STREAM)
+        await saved(stream, '{}')
+        await all.caughtUp(await eventStore.head())
+        await eventStore.append(stream, [placed(2)], 0)
+        await saved(stream, '{}')
+        await all.caughtUp(await eventStore.head())
+
+        const ofTest = ({ stream }: RecordedEvent) => stream.includes(orders.slice('orders'.length))
+        for (const told of [all.events(), await collect({ after: before })]) {
+          expect(told.filter(ofTest).map(({ stream, data }) => [stream, data.number])).toEqual([
+            [stream, 1],
+            [stream, 2],
+          ])
+        }
+        await all.stop()
+      })
+
+      it('go with their stream, and a stream that begins anew has none', async () => {
+        const stream = `${orders}-1`
+        await eventStore.append(stream, [placed(1)], NO_STREAM)
+        await saved(stream, '"old"')
+        await eventStore.remove(stream, 0)
+        await opened.scavenge?.()
+        expect(await eventStore.readSnapshot(stream)).toBeUndefined()
+
+        await eventStore.append(stream, [placed(2)], NO_STREAM)
+        expect(await eventStore.readSnapshot(stream)).toBeUndefined()
+        const anew = await saved(stream, '"new"')
+        expect(await eventStore.readSnapshot(stream)).toStrictEqual(anew)
+        await opened.scavenge?.()
+        expect(await eventStore.readSnapshot(stream)).toStrictEqual(anew)
+      })
+
+      it('are seen by another connection', async context => {
+        const { reopen } = opened
+        if (!reopen) return context.skip('the store has one connection')
+        await eventStore.append(`${orders}-1`, [placed(1)], NO_STREAM)
+        const other = await reopen()
+        const snapshot = await saved(`${orders}-1`, '{}')
+        expect(await other.readSnapshot(`${orders}-1`)).toStrictEqual(snapshot)
         await other.close()
       })
     })

@@ -38,6 +38,8 @@ interface Stored extends Pick<RecordedEvent, 'id' | 'stream' | 'position'> {
  */
 export function inMemoryLog({ now = () => new Date() }: { now?: () => Date } = {}): InMemoryLog {
   const streams = new Map<string, Stream>()
+  /** As text, like events. */
+  const snapshots = new Map<string, string>()
   let log: Stored[] = []
   let written = 0
   const waiting = new Set<() => void>()
@@ -80,6 +82,7 @@ export function inMemoryLog({ now = () => new Date() }: { now?: () => Date } = {
     if (!known || known.events.length === 0) return
     if (known.last !== expected) throw new WrongExpectedRevision(stream, expected, known.last)
     known.events = []
+    snapshots.delete(stream)
     log = log.filter(event => event.stream !== stream)
   }
 
@@ -143,6 +146,13 @@ export function inMemoryLog({ now = () => new Date() }: { now?: () => Date } = {
       },
       subscribe: ({ signal, ...options }) => follow(options, AbortSignal.any([signal, closing.signal])),
       remove: (...given) => answering(() => remove(...given)),
+      saveSnapshot: (stream, snapshot) =>
+        answering(() => void snapshots.set(stream, JSON.stringify(snapshot))),
+      readSnapshot: stream =>
+        answering(() => {
+          const text = snapshots.get(stream)
+          return text === undefined ? undefined : JSON.parse(text)
+        }),
       head: () => answering(head),
       close: async () => closing.abort(),
     }
