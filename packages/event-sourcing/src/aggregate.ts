@@ -12,6 +12,7 @@ import {
   type Projection,
 } from './projection.ts'
 import { upcast, writtenVersion } from './schema.ts'
+import { type SnapshotOptions, snapshotsOf } from './snapshots.ts'
 import { streamId, streamName } from './stream-name.ts'
 
 export interface Executed<State, Event> extends Snapshot<State> {
@@ -30,8 +31,10 @@ export interface AggregateOptions<State, Command extends DomainCommand, Event ex
   view?: AggregateProjectionOptions<State, Event>['view']
   /** Secures what the events need, e.g. a name, before they are appended at `snapshot.revision`; may refuse. */
   reserve?(id: string, snapshot: Snapshot<State>, events: Event[], command: Command): Promise<void>
-  /** Folded states kept, by count. */
+  /** Folded states kept, by count; of large ones fewer, see `size` of the decider. */
   cacheSize?: number
+  /** Lets the states of long streams be kept in the event store; left out where streams are short. */
+  snapshots?: SnapshotOptions<State>
   /** Is told of every event that is folded and not known to this release, e.g. to count it. */
   unknownEvent?(event: RecordedEvent): void
 }
@@ -61,6 +64,8 @@ export interface Aggregate<State, Command extends DomainCommand, Event extends D
 }
 
 const CACHE_SIZE = 10_000
+/** How large the states of the cache are on average at most, in parts. */
+const PARTS_OF_STATE = 10
 const TRIES_ON_CONFLICT = 20
 const TRIES_WHEN_UNAVAILABLE = 3
 /** Another process repeats a command after a longer time only; see the idempotency of requests in service-kit. */
@@ -76,9 +81,18 @@ export function aggregate<State, Command extends DomainCommand, Event extends Do
 ): Aggregate<State, Command, Event> {
   const { eventStore, category, decider } = options
   const cacheSize = options.cacheSize ?? CACHE_SIZE
-  const cache = new LRUCache<string, Snapshot<State>>({ max: cacheSize })
+  const cachedParts = cacheSize * PARTS_OF_STATE
+  const cache = new LRUCache<string, Snapshot<State>>({
+    max: cacheSize,
+    maxSize: cachedParts,
+    // One that is larger than the cache has it to itself.
+    sizeCalculation: ({ state }) => Math.min(decider.size?.(state) ?? 1, cachedParts),
+  })
   const empty: Snapshot<State> = { state: decider.initial, revision: NO_STREAM }
   const fold = folding(decider, event => options.unknownEvent?.(event))
+  const snapshots =
+    options.snapshots &&
+    snapshotsOf({ eventStore, category, schemas: decider.events, cacheSize, ...options.snapshots })
 
   const keep = (id: string, snapshot: Snapshot<State>) => {
     const cached = cache.get(id)
@@ -87,8 +101,13 @@ export function aggregate<State, Command extends DomainCommand, Event extends Do
   }
 
   const load = async (id: string): Promise<Snapshot<State>> => {
-    const known = cache.get(id) ?? empty
-    return keep(id, fold(known, await eventStore.readStream(streamName(category, id), known.revision + 1)))
+    const cached = cache.get(id)
+    const stored = cached ? undefined : await snapshots?.load(id)
+    const known = cached ?? stored?.kept ?? empty
+    const later = stored?.later ?? (await eventStore.readStream(streamName(category, id), known.revision + 1))
+    const loaded = fold(known, later)
+    snapshots?.offer(id, loaded)
+    return keep(id, loaded)
   }
 
   const follow = async (event: RecordedEvent): Promise<Snapshot<State>> => {
@@ -204,6 +223,7 @@ export function aggregate<State, Command extends DomainCommand, Event extends Do
         const after = { ...stored.after, position }
         keep(id, after)
         await projection.show(id, { before: snapshot, snapshot: after, appended: stored.facts })
+        snapshots?.offer(id, after)
         return { ...after, events: eventsOf(stored.facts), facts: stored.facts }
       } catch (error) {
         if (error instanceof EventStoreUnavailable && attempt < TRIES_WHEN_UNAVAILABLE) {

@@ -37,6 +37,8 @@ export interface Decider<State, Command extends DomainCommand, Event extends Dom
   evolve(state: State, event: Event, revision: number): State
   /** What an event did, for public events and the audit log; null for an event that nobody outside sees. */
   describe?(before: State, event: Event, after: State): Change | null
+  /** How many parts a state has that can have many, from 1: states in memory are bounded by their sum. */
+  size?(state: State): number
 }
 
 /**

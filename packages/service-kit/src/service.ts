@@ -20,6 +20,8 @@ export interface Dependencies {
   encryptionKey: Uint8Array
   /** What the process tells /metrics. */
   metrics: Registry
+  /** Events from one snapshot of a stream to the next, at least; 500 if it is not said. */
+  snapshotEvery?: number
 }
 
 /**

@@ -22,6 +22,7 @@ import {
 import { type ApiCommand, apiDecider } from './api/api.decide.ts'
 import { apis, projectApi, versions } from './api/api.projection.ts'
 import { apiRoutes } from './api/api.routes.ts'
+import { apiSnapshots } from './api/api.snapshots.ts'
 import { type ApiEvent, type ApiState, apiEvents } from './api/api.ts'
 import { startDeploymentTimeouts } from './api/deployment-timeouts.ts'
 import { versionRoutes } from './api/version.routes.ts'
@@ -43,6 +44,7 @@ export function catalogService(given: Dependencies, settings: CatalogSettings): 
     category: 'api',
     decider: apiDecider,
     view: { readModels, project: projectApi },
+    snapshots: { schema: apiSnapshots, every: dependencies.snapshotEvery },
     async reserve(id, { state, revision, unknown }, events, { metadata }) {
       // An event that is unknown here may have given the API another name, and this name to another API.
       const held = state.status === 'Live' && !unknown ? state.record.name : undefined

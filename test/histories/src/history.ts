@@ -7,6 +7,7 @@ import { portsOf } from './ports.ts'
 import { random } from './random.ts'
 import {
   type Answer,
+  NO_SNAPSHOTS,
   openReplica,
   type Replica,
   type Request,
@@ -30,6 +31,8 @@ export type Step =
 
 export interface History {
   replicas: number
+  /** Events from one snapshot of a stream to the next. */
+  snapshotEvery: number
   steps: readonly Step[]
 }
 
@@ -59,7 +62,7 @@ export async function play(service: ServiceUnderTest, history: History): Promise
     toFake: ['setTimeout', 'clearTimeout', 'setInterval', 'clearInterval', 'performance', 'Date'],
   })
   const stores = openStores()
-  const world = new World(service, stores)
+  const world = new World(service, stores, history.snapshotEvery)
   const { told } = world.calls
   try {
     await service.prepare?.(stores)
@@ -103,7 +106,7 @@ async function rebuild(service: ServiceUnderTest, stores: Stores) {
   const never = () => new Promise<never>(() => {})
   const readOnly: Stores = {
     ...stores,
-    eventStore: { ...stores.eventStore, append: never, remove: never },
+    eventStore: { ...stores.eventStore, append: never, remove: never, saveSnapshot: never },
     projected,
   }
   const calls = new Calls()
@@ -112,7 +115,7 @@ async function rebuild(service: ServiceUnderTest, stores: Stores) {
   try {
     return await calls.directly(async () => {
       const bus = stores.broker.connect()
-      const opened = await openReplica(service, portsOf(readOnly, bus, calls, caller), caller)
+      const opened = await openReplica(service, portsOf(readOnly, bus, calls, caller), caller, NO_SNAPSHOTS)
       replica = opened
       await opened.service.start('projectors')
       for (let turn = 0; !(await isProjected(opened.service.projectors, readOnly)); turn++) {
@@ -153,6 +156,7 @@ class World {
   readonly calls = new Calls()
   readonly #service: ServiceUnderTest
   readonly #stores: Stores
+  readonly #snapshotEvery: number
   readonly #replicas: Replica[] = []
   readonly #connections = new Map<Caller, ReturnType<Stores['broker']['connect']>>()
   /** Requests under way, with the process that they were made to. */
@@ -162,9 +166,10 @@ class World {
   readonly #ever: Replica[] = []
   #requests = 0
 
-  constructor(service: ServiceUnderTest, stores: Stores) {
+  constructor(service: ServiceUnderTest, stores: Stores, snapshotEvery: number) {
     this.#service = service
     this.#stores = stores
+    this.#snapshotEvery = snapshotEvery
   }
 
   async open(replicas: number) {
@@ -275,7 +280,8 @@ class World {
     const caller: Caller = { name: `replica ${this.#ever.length + 1}`, dead: false }
     const bus = this.#stores.broker.connect()
     this.#connections.set(caller, bus)
-    const replica = await openReplica(this.#service, portsOf(this.#stores, bus, this.calls, caller), caller)
+    const ports = portsOf(this.#stores, bus, this.calls, caller)
+    const replica = await openReplica(this.#service, ports, caller, this.#snapshotEvery)
     this.#ever.push(replica)
     await replica.service.start()
     await this.calls.settle()

@@ -70,6 +70,9 @@ export interface Replica {
   ): Promise<Answer>
 }
 
+/** Streams of histories are shorter. */
+export const NO_SNAPSHOTS = 1_000_000
+
 const LOG = pino({ level: 'silent' })
 const uuid = nameUuids('4f0f3a52-6c0e-4a55-9a0e-2d5d7a0c9d11')
 
@@ -78,6 +81,7 @@ export async function openReplica(
   { make }: ServiceUnderTest,
   ports: Ports,
   caller: Caller,
+  snapshotEvery: number,
 ): Promise<Replica> {
   let made = 0
   const metrics = new Registry()
@@ -90,6 +94,7 @@ export async function openReplica(
     holder: caller.name,
     encryptionKey: Buffer.alloc(32, 7),
     metrics,
+    snapshotEvery,
   })
   const waitingFor = () => service.waitingFor()
   const app = httpServer({ basePath: '', log: LOG, metrics, now, waitingFor })

@@ -1,4 +1,4 @@
-import { readdirSync, readFileSync } from 'node:fs'
+import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Write } from '@gantry/read-models'
 import { describe, expect, test } from 'vitest'
@@ -8,6 +8,7 @@ import { type EventStore, NO_STREAM } from '../event-store.ts'
 import { folding, type Snapshot } from '../fold.ts'
 import { aggregateProjection, type Project } from '../projection.ts'
 import { schemaName } from '../schema.ts'
+import type { SnapshotSchema } from '../snapshots.ts'
 import { streamCategory } from '../stream-name.ts'
 
 /**
@@ -17,6 +18,10 @@ import { streamCategory } from '../stream-name.ts'
  * do not have adds a file: run that commit, and copy whole streams from its log with ids, times and metadata. Then
  * `vitest run src/frozen-streams.test.ts -u` writes `COMMIT.folded.json`, with what the streams become: check it by hand.
  * Such a file changes only where states or documents are meant to change; the diff shows what becomes of existing logs.
+ *
+ * Where states are kept in snapshots, `COMMIT.snapshots-VERSION.json` has those of a schema version. It is written by
+ * the first run with `-u` that finds none, and never changed after the first release that has it: another content needs another
+ * version.
  *
  * The streams are from services with an `ENCRYPTION_KEY` of 32 bytes of 7; no secret of theirs is in use anywhere.
  */
@@ -37,6 +42,8 @@ export interface FrozenCategory<State, Command extends DomainCommand, Event exte
   decider: Decider<State, Command, Event>
   /** Left out for an aggregate that has no readers. */
   project?: Project<State, Event>
+  /** Left out for an aggregate whose states are not kept in snapshots. */
+  snapshots?: SnapshotSchema<State>
 }
 
 const STREAMS = '.streams.json'
@@ -83,6 +90,8 @@ export function testFrozenStreams<State, Command extends DomainCommand, Event ex
       )
     })
 
+    if (options.snapshots) testSnapshots({ ...options, snapshots: options.snapshots })
+
     test('have every event type that the decider knows, in every schema version, and no other', () => {
       const known = Object.entries<readonly unknown[]>(decider.events).flatMap(([type, upcasters]) =>
         Array.from({ length: upcasters.length + 1 }, (_, index) => `${type}@${index + 1}`),
@@ -97,6 +106,43 @@ export function testFrozenStreams<State, Command extends DomainCommand, Event ex
       }
       expect([...new Set(events.map(event => streamCategory(event.stream)))]).toEqual([category])
     })
+  })
+}
+
+function testSnapshots<State, Command extends DomainCommand, Event extends DomainEvent>({
+  category,
+  folder,
+  decider,
+  snapshots,
+}: FrozenCategory<State, Command, Event> & { snapshots: SnapshotSchema<State> }): void {
+  const files = frozenStreams(folder, category)
+  const folded = folding(decider, () => {})
+  const begun: Snapshot<State> = { state: decider.initial, revision: NO_STREAM }
+  const asJson = (state: State) => JSON.parse(JSON.stringify(state, mapsAsEntries))
+
+  test.for([...files.keys()])('of %s have the snapshots of this schema version beside them', async commit => {
+    const encoded = (files.get(commit)?.streams ?? []).map(stream => ({
+      stream: stream[0]?.stream,
+      state: snapshots.encode(folded(begun, stream).state),
+    }))
+    const file = join(folder, category, `${commit}.snapshots-${snapshots.version}.json`)
+    const now = `${JSON.stringify(encoded, null, 2)}\n`
+    if (!existsSync(file)) return expect(now).toMatchFileSnapshot(file)
+    expect(now, 'states differ from those in snapshots: raise the schema version of the snapshots').toBe(
+      readFileSync(file, 'utf8'),
+    )
+  })
+
+  test.for([...files.keys()])('of %s fold alike from a snapshot of any of their events', commit => {
+    for (const stream of files.get(commit)?.streams ?? []) {
+      const whole = folded(begun, stream)
+      for (const [index, { revision }] of stream.entries()) {
+        const { state } = folded(begun, stream.slice(0, index + 1))
+        const stored = JSON.parse(JSON.stringify(snapshots.encode(state)))
+        const rest = folded({ state: snapshots.decode(stored), revision }, stream.slice(index + 1))
+        expect(asJson(rest.state)).toEqual(asJson(whole.state))
+      }
+    }
   })
 }
 

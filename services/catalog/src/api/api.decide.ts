@@ -70,6 +70,7 @@ export const apiDecider: Decider<ApiState, ApiCommand, ApiEvent> = {
   events: apiEvents,
   evolve: evolveApi,
   describe,
+  size: state => (state.status === 'Absent' ? 1 : 1 + state.versions.size),
   decide(state, command) {
     const { now } = command.metadata
     if (command.type === 'CreateApi') {

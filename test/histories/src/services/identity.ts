@@ -3,7 +3,7 @@ import { NO_STREAM, type RecordedEvent } from '@gantry/event-sourcing'
 import { identityService } from '@gantry/identity'
 import { Calls } from '../calls.ts'
 import { portsOf } from '../ports.ts'
-import { type Asked, openReplica, type Request, type ServiceUnderTest } from '../replica.ts'
+import { type Asked, NO_SNAPSHOTS, openReplica, type Request, type ServiceUnderTest } from '../replica.ts'
 import { openStores } from '../stores.ts'
 
 const ROLES = ['GLOBAL_ADMIN', 'USER', 'USER']
@@ -75,6 +75,7 @@ async function makeFirstKey(): Promise<RecordedEvent> {
       identity,
       portsOf(stores, stores.broker.connect(), calls, caller),
       caller,
+      NO_SNAPSHOTS,
     )
     await replica.service.start()
     for (;;) {

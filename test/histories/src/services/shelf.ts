@@ -5,6 +5,7 @@ import {
   type Project,
   type Projector,
   Refusal,
+  type SnapshotSchema,
   startProjector,
 } from '@gantry/event-sourcing'
 import { defineCollection } from '@gantry/read-models'
@@ -42,6 +43,12 @@ const shelfDecider: Decider<ShelfState, ShelfCommand, ShelfEvent> = {
   },
 }
 
+const shelfSnapshots: SnapshotSchema<ShelfState> = {
+  version: 1,
+  encode: state => [...state],
+  decode: encoded => new Map(encoded as [string, string][]),
+}
+
 interface BookDocument {
   id: string
   title: string
@@ -55,12 +62,14 @@ const projectShelf: Project<ShelfState, ShelfEvent> = (id, { state, revision }, 
     return { collection: books, id: `${id}.${book}`, doc: document, revision }
   })
 
-function shelfService({ eventStore, readModels, holder, log, now, newId }: Dependencies): Service {
+function shelfService(dependencies: Dependencies): Service {
+  const { eventStore, readModels, holder, log, now, newId, snapshotEvery } = dependencies
   const shelf = aggregate<ShelfState, ShelfCommand, ShelfEvent>({
     eventStore,
     category: 'shelf',
     decider: shelfDecider,
     view: { readModels, project: projectShelf },
+    snapshots: { schema: shelfSnapshots, every: snapshotEvery },
   })
   const collection = readModels.collection(books)
   let projector: Projector | undefined
