@@ -96,10 +96,11 @@ function storeOf(log: Log, { turns, lags, diesAt }: ReplicaPlan, died: () => voi
   const unused = () => {
     throw new Error('not used here')
   }
+  const read = (stream: string) => log.stream(stream, log.events.length - (lags[reads++] ?? 0))
   return {
     append: (stream, events, expected) => reach(() => log.append(stream, events, expected)),
-    readStream: (stream, from = 0) =>
-      reach(() => log.stream(stream, log.events.length - (lags[reads++] ?? 0)).slice(from)),
+    readStream: (stream, from = 0) => reach(() => read(stream).slice(from)),
+    readLast: stream => reach(() => read(stream).at(-1)),
     readAll: unused,
     subscribe: unused,
     remove: unused,

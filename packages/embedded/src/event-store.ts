@@ -114,6 +114,10 @@ export function sqliteEventStore({
     `SELECT ${COLUMNS} FROM events WHERE stream = ? AND revision >= ? ORDER BY revision`,
   )
   ofStream.setReturnArrays(true)
+  const lastOfStream = db.prepare(
+    `SELECT ${COLUMNS} FROM events WHERE stream = ? ORDER BY revision DESC LIMIT 1`,
+  )
+  lastOfStream.setReturnArrays(true)
   let closed = false
   if (sync) syncWalNow(db, path, disk)
   /** Followers read up to here: what they act on must not be taken back by a power loss. */
@@ -213,8 +217,8 @@ export function sqliteEventStore({
   }
 
   /** What a caller decides on, and answers from, must not be taken back by a power loss either. */
-  const readStream = async (stream: string, from = 0): Promise<RecordedEvent[]> => {
-    const rows = using(() => ofStream.all(stream, from) as unknown as Row[])
+  const readDurably = async (stream: string, read: () => Row[]): Promise<RecordedEvent[]> => {
+    const rows = using(read)
     const isDurable = (rows.at(-1)?.[0] ?? 0) <= durable && !removed.has(stream)
     if (sync && !isDurable) await commits.synced().catch(unavailable)
     return rows.map(toEvent)
@@ -229,6 +233,12 @@ export function sqliteEventStore({
     const saved = using(() => snapshots.read(stream))
     return saved && { ...saved, position: encode(saved.position) }
   }
+
+  const readStream = (stream: string, from = 0) =>
+    readDurably(stream, () => ofStream.all(stream, from) as unknown as Row[])
+
+  const readLast = async (stream: string) =>
+    (await readDurably(stream, () => lastOfStream.all(stream) as unknown as Row[]))[0]
 
   const headNow = () => using(() => (alone ? durable : Number(lastPosition.get()?.position)))
 
@@ -311,6 +321,7 @@ export function sqliteEventStore({
   return {
     append,
     readStream,
+    readLast,
     readAll,
     subscribe,
     remove,

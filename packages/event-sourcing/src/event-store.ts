@@ -54,6 +54,8 @@ export interface EventStore {
   append(stream: string, events: NewEvent[], expected: ExpectedRevision): Promise<Appended>
   /** Events of a stream in order, from a revision on (inclusive); empty when there are none. */
   readStream(stream: string, from?: number): Promise<RecordedEvent[]>
+  /** The last event of a stream; undefined when there is none. Its cost does not depend on the length of the stream. */
+  readLast(stream: string): Promise<RecordedEvent | undefined>
   /** What the log holds now, in order of position, then ends. */
   readAll(options: ReadAllOptions): AsyncIterable<RecordedEvent>
   /** What the log holds and what comes, until the signal is aborted (then it ends without an error). */

@@ -59,7 +59,7 @@ export function reservation(options: ReservationOptions): Reservation {
   const stream = (name: string) => `${scope}name-${createHash('sha256').update(name).digest('hex')}`
 
   const read = async (name: string): Promise<Claim | undefined> => {
-    const last = (await eventStore.readStream(stream(name))).at(-1)
+    const last = await eventStore.readLast(stream(name))
     if (!last) return undefined
     const { holder, holderRevision, claimedAt } = last.data as unknown as Claim
     return { holder, holderRevision, claimedAt, revision: last.revision }

@@ -50,6 +50,7 @@ function eventStoreOf(store: EventStore, make: Make): EventStore {
       ),
     readStream: (stream, from) =>
       make(`read ${stream} from ${from ?? 0}`, () => store.readStream(stream, from)),
+    readLast: stream => make(`read the last of ${stream}`, () => store.readLast(stream)),
     readAll: options => items(store.readAll(options), make, ({ type }) => `read ${type} of the log`),
     subscribe: options =>
       items(

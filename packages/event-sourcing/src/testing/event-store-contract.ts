@@ -283,6 +283,30 @@ export function eventStoreContract(name: string, open: () => Promise<OpenedEvent
       )
     })
 
+    describe('readLast', () => {
+      it('gives the last event as readStream gives it, also after another append', async () => {
+        const stream = `${orders}-1`
+        await eventStore.append(stream, [placed(0), placed(1)], NO_STREAM)
+        expect(await eventStore.readLast(stream)).toStrictEqual((await eventStore.readStream(stream))[1])
+        await eventStore.append(stream, [placed(2)], 1)
+        expect(await eventStore.readLast(stream)).toStrictEqual((await eventStore.readStream(stream))[2])
+      })
+
+      it('gives nothing of a stream that does not exist, nor of one whose name only begins alike', async () => {
+        await eventStore.append(`${orders}-12`, [placed(1)], NO_STREAM)
+        expect(await eventStore.readLast(`${orders}-1`)).toBeUndefined()
+      })
+
+      it('gives nothing of a removed stream, and its last event once it has begun anew', async () => {
+        const stream = `${orders}-1`
+        await eventStore.append(stream, [placed(1), placed(2)], NO_STREAM)
+        await eventStore.remove(stream, 1)
+        expect(await eventStore.readLast(stream)).toBeUndefined()
+        await eventStore.append(stream, [placed(3)], NO_STREAM)
+        expect(await eventStore.readLast(stream)).toMatchObject({ stream, data: { number: 3 } })
+      })
+    })
+
     describe('readAll', () => {
       it('gives the events of all streams in the order they were written, whole', async () => {
         const after = await eventStore.head()

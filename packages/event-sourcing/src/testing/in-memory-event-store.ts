@@ -140,6 +140,7 @@ export function inMemoryLog({ now = () => new Date() }: { now?: () => Date } = {
     return {
       append: (...given) => answering(() => append(...given)),
       readStream: (stream, from = 0) => answering(() => readStream(stream, from)),
+      readLast: stream => answering(() => readStream(stream, 0).at(-1)),
       async *readAll({ after, streamPrefixes }) {
         const events = await answering(() => between(after, head(), streamPrefixes))
         for (const stored of events) yield toEvent(stored)
