@@ -26,9 +26,11 @@ import { type Authenticate, authenticator } from './authentication/authenticate.
 import { platformTokens } from './authentication/platform-token.ts'
 import { unauthenticated } from './authentication/unauthenticated.ts'
 import { type EnsureAdministrator, firstAdministrator } from './first-administrator.ts'
+import { locks, locksProjection } from './login/locks.projection.ts'
 import { loginRoutes } from './login/login.routes.ts'
 import { loginTokens } from './login/login-token.ts'
 import { argon2idPasswords } from './login/password.ts'
+import { logins } from './login/record-login.ts'
 import { publicEvents } from './public-events.ts'
 import type { IdentitySettings } from './settings.ts'
 import { type Rotated, signingKeys } from './signingkey/keys.ts'
@@ -213,13 +215,15 @@ export function identityService(given: Dependencies, settings: ServiceSettings):
   }
 
   const passwords = argon2idPasswords()
-  const logins = loginTokens({ keys, now, newId })
+  const locksByUser = readModels.collection(locks)
+  const loginsByUser = logins({ eventStore, readModels, user })
+  const tokensOfLogins = loginTokens({ keys, now, newId })
   const authenticate = authenticator({
     user,
     users: usersByName,
     token,
     tokens: tokensByHash,
-    loginTokens: logins,
+    loginTokens: tokensOfLogins,
     platformTokens: platformTokens(settings, now),
     noteUse,
     now,
@@ -239,9 +243,23 @@ export function identityService(given: Dependencies, settings: ServiceSettings):
     rotateSigningKey: () => rotation.rotate({ id: newId(), by: 'identity', compromised: false }),
     routes(app, admit) {
       const route = router(app, admit, dependencies, 'identity')
-      loginRoutes(route, { changeUser, user, users: usersByName, passwords, loginTokens: logins })
+      loginRoutes(route, {
+        changeUser,
+        user,
+        users: usersByName,
+        logins: loginsByUser,
+        passwords,
+        loginTokens: tokensOfLogins,
+      })
       tokenRoutes(route, { changeToken, tokens: tokensByHash })
-      userRoutes(route, { changeUser, users: usersByName, passwords, now })
+      userRoutes(route, {
+        changeUser,
+        users: usersByName,
+        locks: locksByUser,
+        logins: loginsByUser,
+        passwords,
+        now,
+      })
       auditRoutes(route, {
         records: readModels.collection(auditLog),
         async upToDate() {
@@ -259,8 +277,8 @@ export function identityService(given: Dependencies, settings: ServiceSettings):
       projector = startProjector({
         ...common,
         name: 'identity.projector',
-        projections: [user.projection, token.projection],
-        collections: [users, tokens],
+        projections: [user.projection, token.projection, locksProjection],
+        collections: [users, tokens, locks],
       })
       auditor = startProjector({
         ...common,

@@ -28,7 +28,7 @@ export interface AuditDocument {
 
 export const auditLog = defineCollection<AuditDocument>({
   name: 'identity.audit',
-  version: 2,
+  version: 3,
   fields: {
     when: 'string',
     who: 'strings',
@@ -44,6 +44,7 @@ const AUDITED = [
   'api',
   'image',
   'user',
+  'logins',
   'token',
   'signingkey',
   'webhook',

@@ -1,6 +1,8 @@
-import { projectorKey } from '@gantry/event-sourcing'
+import { join } from 'node:path'
+import { projectorKey, START } from '@gantry/event-sourcing'
+import { appendFrozenStreams } from '@gantry/event-sourcing/testing'
 import { administrator, hostService } from '@gantry/service-kit/testing'
-import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
+import { afterEach, beforeEach, describe, expect, onTestFinished, test, vi } from 'vitest'
 import { identityService } from '../app.ts'
 import { hostIdentity, type IdentityHost, MINUTE, PASSWORD, SETTINGS } from '../testing/identity-host.ts'
 import { auditLog } from './audit.projection.ts'
@@ -125,6 +127,51 @@ describe('the audit log', () => {
     await readModels.checkpoints.clear(projectorKey({ name: 'identity.audit', collections: [auditLog] }))
     await vi.waitFor(async () => expect(await list('size=100')).toEqual(before), { timeout: 10_000 })
   })
+})
+
+test('the audit log has logins of earlier releases and of this one, and a rebuild gives the same', async () => {
+  const host = await hostService(dependencies => identityService(dependencies, SETTINGS), {
+    now: () => new Date('2026-11-23T00:00:00.000Z'),
+    start: false,
+  })
+  onTestFinished(() => host.close())
+  const { eventStore, readModels } = host.dependencies
+  const frozen = join(import.meta.dirname, '../frozen')
+  await appendFrozenStreams(eventStore, frozen, 'efcfd61', ['user', 'username', 'signingkey'])
+  await host.service.start()
+  await vi.waitFor(() => expect(host.service.waitingFor()).toBeUndefined(), { timeout: 10_000 })
+  const logIn = async (password: string, status: number) => {
+    const payload = { username: 'ada.l', password }
+    expect((await host.app.inject({ method: 'POST', url: '/login', payload })).statusCode).toBe(status)
+  }
+  await logIn('a wrong password', 401)
+  await logIn('another long one', 200)
+  for (let time = 0; time < 5; time++) await logIn('a wrong password', 401)
+
+  const records = async () => {
+    const answer = await host.app.inject({ method: 'GET', url: '/auditLog?size=100&sort=timestamp,asc' })
+    expect(answer.statusCode).toBe(200)
+    return answer.json().content as { id: string; action: string; timestamp: string }[]
+  }
+  await vi.waitFor(async () => expect((await records()).at(-1)?.action).toBe('USER_LOCKED'), {
+    timeout: 10_000,
+  })
+  const before = await records()
+  const earlier: string[] = []
+  for await (const event of eventStore.readAll({ after: START, streamPrefixes: ['user-', 'signingkey-'] }))
+    if (event.metadata.change) earlier.push(event.id)
+  expect(before.map(({ id }) => id).filter(id => earlier.includes(id))).toHaveLength(earlier.length)
+  const isOfToday = ({ timestamp }: { timestamp: string }) => timestamp >= '2026-11-23'
+  expect(before.filter(isOfToday).map(({ action }) => action)).toEqual([
+    'USER_LOGIN_FAILED',
+    'USER_LOGGED_IN',
+    ...Array.from({ length: 5 }, () => 'USER_LOGIN_FAILED'),
+    'USER_LOCKED',
+  ])
+
+  await readModels.drop(auditLog)
+  await readModels.checkpoints.clear(projectorKey({ name: 'identity.audit', collections: [auditLog] }))
+  await vi.waitFor(async () => expect(await records()).toEqual(before), { timeout: 10_000 })
 })
 
 test('the audit log answers 503 with Retry-After while entries are missing, and the service stays ready', async () => {

@@ -3,17 +3,20 @@ import { AuthenticatedUser, login, logout } from '@gantry/contracts'
 import type { Aggregate } from '@gantry/event-sourcing'
 import type { Collection } from '@gantry/read-models'
 import type { AddRoute } from '@gantry/service-kit'
-import { type UserCommand, wrongCredentials } from '../user/user.decide.ts'
+import type { UserCommand } from '../user/user.decide.ts'
 import type { UserDocument } from '../user/user.projection.ts'
 import type { ChangeUser } from '../user/user.routes.ts'
 import type { UserEvent, UserState } from '../user/user.ts'
 import type { LoginTokens } from './login-token.ts'
+import { wrongCredentials } from './logins.ts'
 import type { Passwords } from './password.ts'
+import type { Logins } from './record-login.ts'
 
 export interface LoginRoutes {
   changeUser: ChangeUser
   user: Aggregate<UserState, UserCommand, UserEvent>
   users: Collection<UserDocument>
+  logins: Logins
   passwords: Passwords
   loginTokens: LoginTokens
 }
@@ -28,7 +31,7 @@ const REFUSED_AFTER_MS = 50
 
 export function loginRoutes(
   route: AddRoute,
-  { changeUser, user, users, passwords, loginTokens }: LoginRoutes,
+  { changeUser, user, users, logins, passwords, loginTokens }: LoginRoutes,
 ) {
   // One way for all who knock, so that it takes as long for a name that nobody has, and for a user who is locked.
   route(login, async ({ body, metadata }) => {
@@ -51,7 +54,7 @@ export function loginRoutes(
       await pause
       throw reason
     }
-    const { state: loggedIn } = await changeUser(id, command).catch(refused)
+    const { state: loggedIn } = await logins.record(id, command).catch(refused)
     if (!correct || loggedIn.status !== 'Live') return refused(wrongCredentials())
     const token = await loginTokens.issue({ userId: id, generation: loggedIn.generation })
     return {

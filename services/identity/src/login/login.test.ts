@@ -23,8 +23,8 @@ const authenticate = (token: string) => identity.host.service.authenticate(token
 const wrongly = async (username: string, times: number) => {
   for (let time = 0; time < times; time++) await identity.logIn(username, `wrong password ${time}`)
 }
-const eventsOf = async (id: string) =>
-  (await identity.host.dependencies.eventStore.readStream(`user-${id}`)).map(({ type }) => type)
+const loginsOf = (id: string, month = '2026-11') =>
+  identity.host.dependencies.eventStore.readStream(`logins-${id}-${month}`)
 
 describe('a login', () => {
   test('answers the user, and a token for an hour in the Authorization header', async () => {
@@ -96,7 +96,7 @@ describe('a login', () => {
     const id = await createUser()
     await identity.logIn('ada', 'wrong')
     await identity.logIn('ada')
-    const [, failed, loggedIn] = await identity.host.dependencies.eventStore.readStream(`user-${id}`)
+    const [failed, loggedIn] = await loginsOf(id)
     expect(failed).toMatchObject({ type: 'LoginFailed', metadata: { actor: { id: null } } })
     expect(loggedIn).toMatchObject({ type: 'UserLoggedIn', metadata: { actor: { id, name: 'ada' } } })
   })
@@ -137,7 +137,7 @@ describe('five wrong passwords in a row', () => {
     const tries = Array.from({ length: 12 }, (_, number) => identity.logIn('ada', `wrong ${number}`))
     const statuses = (await Promise.all(tries)).map(({ status }) => status)
     expect(new Set(statuses)).toEqual(new Set([401]))
-    const events = await eventsOf(id)
+    const events = (await loginsOf(id)).map(({ type }) => type)
     expect(events.filter(type => type === 'LoginFailed')).toHaveLength(5)
     expect(events.at(-1)).toBe('UserLocked')
   })

@@ -1,6 +1,7 @@
 import { ROLE_SCOPES, type Role, type Scope } from '@gantry/contracts'
 import { storyMetadata as metadata, story } from '@gantry/event-sourcing/testing'
 import { describe, expect, test } from 'vitest'
+import { type LoginState, noLogins } from '../login/logins.ts'
 import { userDecider } from './user.decide.ts'
 import type { UserEvent } from './user.ts'
 
@@ -23,14 +24,6 @@ const failed: UserEvent = { type: 'LoginFailed', data: { at: NOW } }
 const locked: UserEvent = { type: 'UserLocked', data: { until: LATER } }
 const loggedIn: UserEvent = { type: 'UserLoggedIn', data: { at: NOW } }
 const deleted: UserEvent = { type: 'UserDeleted', data: { deletedAt: NOW } }
-const logIn = (correct: boolean, fields: object = {}) => ({
-  type: 'LogIn' as const,
-  metadata,
-  username: 'ada',
-  checkedAgainst: 'h1' as string | null,
-  correct,
-  ...fields,
-})
 const all = (role: Role) => ({ role, scopes: [...ROLE_SCOPES[role]] })
 const { given } = story(userDecider)
 
@@ -76,7 +69,7 @@ describe('an administrator', () => {
         .when({ type: 'DeleteUser', metadata, ...narrow })
         .thenRefused('scope-missing')
       given(above, locked)
-        .when({ type: 'UnlockUser', metadata, ...narrow })
+        .when({ type: 'UnlockUser', metadata, last: noLogins, ...narrow })
         .thenRefused('scope-missing')
     }
     given()
@@ -107,7 +100,7 @@ describe('an administrator', () => {
       .when({ type: 'DeleteUser', metadata, by: all('ADMIN') })
       .thenRefused('role-missing')
     given(above, locked)
-      .when({ type: 'UnlockUser', metadata, by: all('ADMIN') })
+      .when({ type: 'UnlockUser', metadata, last: noLogins, by: all('ADMIN') })
       .thenRefused('role-missing')
   })
   test('may go down himself', () => {
@@ -144,75 +137,42 @@ describe('an administrator', () => {
   test('finds nobody who is deleted', () => {
     given(created(), deleted).when(update('GLOBAL_ADMIN')).thenRefused('user-not-found')
     given(created(), deleted)
-      .when({ type: 'UnlockUser', metadata, by: all('GLOBAL_ADMIN') })
+      .when({ type: 'UnlockUser', metadata, last: noLogins, by: all('GLOBAL_ADMIN') })
       .thenRefused('user-not-found')
   })
 })
 
-describe('a login', () => {
-  test('with the right password is noted, and forgets the wrong ones', () => {
-    const { state, when } = given(created(), failed, failed, loggedIn)
-    expect(state).toMatchObject({ failedLogins: 0 })
-    when(logIn(true)).then(loggedIn)
+describe('unlocking', () => {
+  const unlock = (last: LoginState, by: Role = 'ADMIN') => ({
+    type: 'UnlockUser' as const,
+    metadata,
+    by: all(by),
+    last,
   })
-  test('locks the user at the fifth wrong password in a row', () => {
-    given(created(), failed, failed, failed).when(logIn(false)).then(failed)
-    given(created(), failed, failed, failed, failed).when(logIn(false)).then(failed, locked)
+  const unlockedFrom = (lockedUntil: string | null): UserEvent => ({
+    type: 'UserUnlocked',
+    data: { at: NOW, lockedUntil },
   })
-  test('is refused the same way to a locked user with the right and the wrong password, and not counted', () => {
-    given(created(), locked).when(logIn(true)).thenRefused('wrong-credentials')
-    given(created(), locked).when(logIn(false)).thenRefused('wrong-credentials')
-  })
-  test('is possible again when the lock is over, with five tries', () => {
-    const over: UserEvent = { type: 'UserLocked', data: { until: NOW } }
-    given(created(), over).when(logIn(true)).then(loggedIn)
-    given(created(), over).when(logIn(false)).then(failed)
-  })
-  test('is possible again when an administrator unlocked the user', () => {
-    given(created(), locked)
-      .when({ type: 'UnlockUser', metadata, by: all('ADMIN') })
-      .then({ type: 'UserUnlocked', data: { at: NOW } })
-    given(created(), locked, { type: 'UserUnlocked', data: { at: NOW } })
-      .when(logIn(true))
-      .then(loggedIn)
+  test('lifts a lock, and forgets wrong passwords', () => {
     given(created())
-      .when({ type: 'UnlockUser', metadata, by: all('ADMIN') })
+      .when(unlock({ ...noLogins, lockedUntil: LATER, userRevision: 0 }))
+      .then(unlockedFrom(LATER))
+    given(created())
+      .when(unlock({ ...noLogins, failed: 1, userRevision: 0 }))
+      .then(unlockedFrom(null))
+    given(created()).when(unlock(noLogins)).then()
+    given(created())
+      .when(unlock({ ...noLogins, lockedUntil: NOW, userRevision: 0 }))
       .then()
   })
-  test('does not count when name or password changed while it was checked', () => {
-    const changed: UserEvent = { type: 'PasswordChanged', data: { passwordHash: 'h2', changedAt: NOW } }
-    given(created(), changed).when(logIn(true)).thenRefused('wrong-credentials')
-    given(created())
-      .when(logIn(true, { username: 'grace' }))
-      .thenRefused('wrong-credentials')
+  test('lifts what earlier releases wrote into this stream', () => {
+    given(created(), locked).when(unlock(noLogins)).then(unlockedFrom(LATER))
+    given(created(), failed).when(unlock(noLogins)).then(unlockedFrom(null))
+    given(created(), failed, loggedIn).when(unlock(noLogins)).then()
   })
-  test('is refused to nobody, and to one who is no more', () => {
-    given()
-      .when(logIn(false, { checkedAgainst: null }))
-      .thenRefused('wrong-credentials')
-    given(created(), deleted).when(logIn(true)).thenRefused('wrong-credentials')
-  })
-  test('of a single sign-on user is for administrators with a password', () => {
-    given(created({ sso: true }))
-      .when(logIn(true))
-      .thenRefused('sso-login-only')
-    given(created({ sso: true }))
-      .when(logIn(false))
-      .then(failed)
-    given(created({ sso: true, role: 'ADMIN' }))
-      .when(logIn(true))
-      .then(loggedIn)
-    given(created({ sso: true, role: 'ADMIN', passwordHash: null }))
-      .when(logIn(false, { checkedAgainst: null }))
-      .thenRefused('sso-login-only')
-  })
-  test('of an inactive user is refused once the password was right', () => {
-    given(created({ status: 'INACTIVE' }))
-      .when(logIn(true))
-      .thenRefused('user-inactive')
-    given(created({ status: 'INACTIVE' }))
-      .when(logIn(false))
-      .then(failed)
+  test('is done once', () => {
+    const last = { failed: 3, lockedUntil: LATER, userRevision: 0 }
+    given(created(), unlockedFrom(LATER)).when(unlock(last)).then()
   })
 })
 
@@ -242,10 +202,7 @@ test('no change that is told carries a password or its hash', () => {
   const events: UserEvent[] = [
     created({ passwordHash: 'SECRET' }),
     { type: 'PasswordChanged', data: { passwordHash: 'SECRET', changedAt: NOW } },
-    failed,
-    locked,
-    { type: 'UserUnlocked', data: { at: NOW } },
-    loggedIn,
+    { type: 'UserUnlocked', data: { at: NOW, lockedUntil: LATER } },
     { type: 'UserLoggedOut', data: { at: NOW } },
     { type: 'UserUpdated', data: { ...input, updatedAt: NOW } },
     deleted,
@@ -259,10 +216,7 @@ test('no change that is told carries a password or its hash', () => {
   expect(changes.map(change => change?.action)).toEqual([
     'USER_CREATED',
     'USER_PASSWORD_CHANGED',
-    'USER_LOGIN_FAILED',
-    'USER_LOCKED',
     'USER_UNLOCKED',
-    'USER_LOGGED_IN',
     'USER_LOGGED_OUT',
     'USER_UPDATED',
     'USER_DELETED',
@@ -270,5 +224,6 @@ test('no change that is told carries a password or its hash', () => {
   expect(changes.every(change => change?.resourceId === ID)).toBe(true)
   expect(changes[0]?.before).toBeNull()
   expect(changes.at(-1)?.after).toBeNull()
+  expect(changes[2]).toMatchObject({ before: { lockedUntil: LATER }, after: { lockedUntil: null } })
   expect(JSON.stringify(changes)).not.toContain('SECRET')
 })

@@ -6,6 +6,7 @@ import {
   ROLES,
   type Role,
   type UserInput,
+  type UserRecord,
   type UserUpdate,
 } from '@gantry/contracts'
 import {
@@ -17,10 +18,10 @@ import {
   Refusal,
   requireRevision,
 } from '@gantry/event-sourcing'
+import { type LoginState, loginsOf } from '../login/logins.ts'
 import {
   evolveUser,
   initialUser,
-  type LiveUser,
   lockOf,
   type UserEvent,
   type UserFields,
@@ -56,26 +57,13 @@ export type UserCommand =
       passwordHash: string | null
     } & Administration)
   | ({ type: 'DeleteUser' } & Administration)
-  | ({ type: 'UnlockUser' } & Administration)
-  | {
-      type: 'LogIn'
-      metadata: CommandMetadata
-      username: string
-      /** The hash that the password was checked against. */
-      checkedAgainst: string | null
-      correct: boolean
-    }
+  | ({
+      type: 'UnlockUser'
+      /** What the last event of the user's logins says. */
+      last: LoginState
+    } & Administration)
   | { type: 'LogOut'; metadata: CommandMetadata }
   | { type: 'FenceRemoval'; metadata: CommandMetadata }
-
-const WRONG_PASSWORDS = 5
-const LOCK_MINUTES = 15
-
-/** The same for whatever was wrong, so that nothing is learnt of who exists and who is locked. */
-export const wrongCredentials = () =>
-  new Refusal('wrong-credentials', {
-    detail: `The user name or the password is wrong. Five wrong passwords in a row lock a user for ${LOCK_MINUTES} minutes.`,
-  })
 
 export const userDecider: Decider<UserState, UserCommand, UserEvent> = {
   initial: initialUser,
@@ -125,20 +113,7 @@ export const userDecider: Decider<UserState, UserCommand, UserEvent> = {
         return [{ type: 'UserDeleted', data: { deletedAt: now } }]
       case 'UnlockUser':
         mayAdminister(command.by, state.record.role)
-        if (state.failedLogins === 0 && !lockOf(state.record, now)) return []
-        return [{ type: 'UserUnlocked', data: { at: now } }]
-      case 'LogIn': {
-        // A name or password that changed while this one was checked is not the one that was checked.
-        if (state.record.username !== command.username || state.passwordHash !== command.checkedAgainst)
-          throw wrongCredentials()
-        if (lockOf(state.record, now)) throw wrongCredentials()
-        const { sso, role, status } = state.record
-        if (sso && state.passwordHash === null) throw new Refusal('sso-login-only')
-        if (!command.correct) return failedLogin(state, now)
-        if (sso && !ADMINISTRATOR_ROLES.includes(role)) throw new Refusal('sso-login-only')
-        if (status === 'INACTIVE') throw new Refusal('user-inactive')
-        return [{ type: 'UserLoggedIn', data: { at: now } }]
-      }
+        return unlocked(loginsOf(state, command.last), now)
       case 'LogOut':
         return [{ type: 'UserLoggedOut', data: { at: now } }]
       case 'FenceRemoval':
@@ -154,8 +129,6 @@ export const userDecider: Decider<UserState, UserCommand, UserEvent> = {
 /** What reaches a user who does not exist. */
 function decideOnGone(command: UserCommand): UserEvent[] {
   switch (command.type) {
-    case 'LogIn':
-      throw wrongCredentials()
     case 'LogOut':
     case 'FenceRemoval':
       return []
@@ -164,11 +137,10 @@ function decideOnGone(command: UserCommand): UserEvent[] {
   }
 }
 
-function failedLogin(state: LiveUser, now: string): UserEvent[] {
-  const failed: UserEvent = { type: 'LoginFailed', data: { at: now } }
-  if (state.failedLogins + 1 < WRONG_PASSWORDS) return [failed]
-  const until = new Date(Date.parse(now) + LOCK_MINUTES * 60_000).toISOString()
-  return [failed, { type: 'UserLocked', data: { until } }]
+function unlocked({ failed, lockedUntil }: LoginState, now: string): UserEvent[] {
+  const lifted = lockOf({ lockedUntil }, now)
+  if (failed === 0 && !lifted) return []
+  return [{ type: 'UserUnlocked', data: { at: now, lockedUntil: lifted } }]
 }
 
 const FIRST_ADMINISTRATOR = {
@@ -215,18 +187,14 @@ const passwordMissing = () =>
     errors: [{ field: 'password', message: 'is required unless sso' }],
   })
 
-const ACTIONS: Readonly<Record<UserEvent['type'], string | null>> = {
+/** Of the events that this release writes; events of earlier ones have their changes with them. */
+const ACTIONS: Readonly<Partial<Record<UserEvent['type'], string>>> = {
   UserCreated: 'USER_CREATED',
   UserUpdated: 'USER_UPDATED',
   PasswordChanged: 'USER_PASSWORD_CHANGED',
   UserDeleted: 'USER_DELETED',
-  UserLoggedIn: 'USER_LOGGED_IN',
   UserLoggedOut: 'USER_LOGGED_OUT',
-  LoginFailed: 'USER_LOGIN_FAILED',
-  UserLocked: 'USER_LOCKED',
   UserUnlocked: 'USER_UNLOCKED',
-  NameClaimFenced: null,
-  RemovalFenced: null,
 }
 
 function describe(before: UserState, event: UserEvent, after: UserState): Change | null {
@@ -239,7 +207,16 @@ function describe(before: UserState, event: UserEvent, after: UserState): Change
     action,
     resourceType: 'USER',
     resourceId: id,
-    before: was as JsonObject | null,
-    after: is as JsonObject | null,
+    before: was && { ...withoutLock(was), ...lockBefore(event) },
+    after: is && { ...withoutLock(is), ...lockAfter(event) },
   }
 }
+
+/** Whether a user is locked is in the streams of logins: a change of another kind does not tell. */
+const withoutLock = ({ lockedUntil, ...record }: UserRecord): JsonObject => record
+
+const lockBefore = (event: UserEvent) =>
+  event.type === 'UserUnlocked' && { lockedUntil: event.data.lockedUntil ?? null }
+
+const lockAfter = ({ type }: UserEvent) =>
+  (type === 'UserUnlocked' || type === 'UserCreated') && { lockedUntil: null }

@@ -1,15 +1,18 @@
 import type { UserRecord } from '@gantry/contracts'
 import type { Project } from '@gantry/event-sourcing'
 import { defineCollection } from '@gantry/read-models'
+import type { LockDocument } from '../login/locks.projection.ts'
 import { lockOf, type UserEvent, type UserState } from './user.ts'
 
 export interface UserDocument extends UserRecord {
   recordRevision: number
+  /** Of the event that set or lifted the lock of this document last; a lock of `identity.locks` may be newer. */
+  lockRevision: number
 }
 
 export const users = defineCollection<UserDocument>({
   name: 'identity.users',
-  version: 1,
+  version: 2,
   fields: {
     username: 'string',
     displayName: 'string',
@@ -23,12 +26,19 @@ export const users = defineCollection<UserDocument>({
 
 export const projectUser: Project<UserState, UserEvent> = (id, { state, revision }) => {
   if (state.status === 'Absent') return []
-  const doc = state.status === 'Live' ? { ...state.record, recordRevision: state.recordRevision } : null
+  const doc =
+    state.status === 'Live'
+      ? { ...state.record, recordRevision: state.recordRevision, lockRevision: state.logins.revision }
+      : null
   return [{ collection: users, id, doc, revision }]
 }
 
 /** The user as its readers see it: a lock that is over is none. */
-export const userRecord = ({ recordRevision, ...record }: UserDocument, now: string): UserRecord => ({
-  ...record,
-  lockedUntil: lockOf(record, now),
-})
+export function userRecord(
+  { recordRevision, lockRevision, ...record }: UserDocument,
+  lock: LockDocument | undefined,
+  now: string,
+): UserRecord {
+  const { lockedUntil } = lock && lock.userRevision >= lockRevision ? lock : record
+  return { ...record, lockedUntil: lockOf({ lockedUntil }, now) }
+}

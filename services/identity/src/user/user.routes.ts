@@ -2,7 +2,9 @@ import { createUser, deleteUser, getUser, listUsers, unlockUser, updateUser } fr
 import { type Executed, Refusal } from '@gantry/event-sourcing'
 import type { Collection } from '@gantry/read-models'
 import { type AddRoute, listing, page, type Reply } from '@gantry/service-kit'
+import type { LockDocument } from '../login/locks.projection.ts'
 import type { Passwords } from '../login/password.ts'
+import type { Logins } from '../login/record-login.ts'
 import type { UserCommand } from './user.decide.ts'
 import { type UserDocument, userRecord } from './user.projection.ts'
 import type { UserEvent, UserState } from './user.ts'
@@ -13,18 +15,25 @@ export type ChangeUser = (id: string, command: UserCommand) => Promise<Executed<
 export interface UserRoutes {
   changeUser: ChangeUser
   users: Collection<UserDocument>
+  locks: Collection<LockDocument>
+  logins: Logins
   passwords: Passwords
   now(): Date
 }
 
-export function userRoutes(route: AddRoute, { changeUser, users, passwords, now }: UserRoutes): void {
+export function userRoutes(
+  route: AddRoute,
+  { changeUser, users, locks, logins, passwords, now }: UserRoutes,
+): void {
   route(listUsers, async ({ query, metadata }) => {
     const { username, role, status } = query
     const { items, total } = await users.find(listing(query, { username, role, status }))
+    const ofPage = await locks.getMany(items.map(({ doc }) => doc.id))
+    const lockOf = new Map(ofPage.map(({ doc }) => [doc.id, doc]))
     return {
       status: 200,
       body: page(
-        items.map(({ doc }) => userRecord(doc, metadata.now)),
+        items.map(({ doc }) => userRecord(doc, lockOf.get(doc.id), metadata.now)),
         total,
         query,
       ),
@@ -61,14 +70,15 @@ export function userRoutes(route: AddRoute, { changeUser, users, passwords, now 
   })
 
   route(unlockUser, async ({ params, metadata, principal }) => {
-    await changeUser(params.user_id, { type: 'UnlockUser', metadata, by: principal })
+    const last = await logins.last(params.user_id, metadata.now)
+    await changeUser(params.user_id, { type: 'UnlockUser', metadata, by: principal, last })
     return answer(params.user_id, 200)
   })
 
   const answer = async (id: string, status: number): Promise<Reply> => {
-    const stored = await users.get(id)
+    const [stored, lock] = await Promise.all([users.get(id), locks.get(id)])
     if (!stored) throw new Refusal('user-not-found')
-    const body = userRecord(stored.doc, now().toISOString())
+    const body = userRecord(stored.doc, lock?.doc, now().toISOString())
     return { status, body, revision: stored.doc.recordRevision, variant: body.lockedUntil }
   }
 }

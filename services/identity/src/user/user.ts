@@ -9,11 +9,13 @@ export type UserEvent =
   | { type: 'UserUpdated'; data: UserFields & { updatedAt: string } }
   | { type: 'PasswordChanged'; data: { passwordHash: string; changedAt: string } }
   | { type: 'UserDeleted'; data: { deletedAt: string } }
-  | { type: 'UserLoggedIn'; data: { at: string } }
   | { type: 'UserLoggedOut'; data: { at: string } }
+  /** `lockedUntil` is the end of the lock that it lifts; events of earlier releases do not have it. */
+  | { type: 'UserUnlocked'; data: { at: string; lockedUntil?: string | null } }
+  /** Written by earlier releases: logins have streams of their own now; see logins.ts. */
+  | { type: 'UserLoggedIn'; data: { at: string } }
   | { type: 'LoginFailed'; data: { at: string } }
   | { type: 'UserLocked'; data: { until: string } }
-  | { type: 'UserUnlocked'; data: { at: string } }
   /** Somebody took over a name that this user was announced to take; see reservation. */
   | { type: 'NameClaimFenced'; data: object }
   /** An announced removal of this administrator was not carried out and cannot be any more; see administrators. */
@@ -26,8 +28,13 @@ export interface LiveUser {
   recordRevision: number
   /** In PHC string format; null for a user who has no password. */
   passwordHash: string | null
-  /** Wrong passwords in a row since the last right one or the last lock. */
-  failedLogins: number
+  /** What this stream tells of logins, for those that have streams of their own; see logins.ts. */
+  logins: {
+    /** Revision of the last event that ended wrong passwords in a row, and set or lifted the lock of the record. */
+    revision: number
+    /** Revisions of the wrong passwords since then, at most as many as lock the user. */
+    failed: readonly number[]
+  }
   /** Login tokens of an earlier generation are revoked. */
   generation: number
 }
@@ -53,6 +60,9 @@ export const userEvents: EventSchemas<UserEvent> = {
   RemovalFenced: [],
 }
 
+/** Wrong passwords that lock a user. */
+const MOST_FAILED = 5
+
 export const initialUser: UserState = { status: 'Absent' }
 
 export function evolveUser(state: UserState, event: UserEvent, revision: number): UserState {
@@ -63,12 +73,13 @@ export function evolveUser(state: UserState, event: UserEvent, revision: number)
       record: { ...fields, lockedUntil: null, createdAt, updatedAt: createdAt },
       recordRevision: revision,
       passwordHash,
-      failedLogins: 0,
+      logins: { revision, failed: [] },
       generation: 0,
     }
   }
   if (state.status !== 'Live') return state
-  const { record, generation, failedLogins } = state
+  const { record, generation, logins } = state
+  const anew = { logins: { revision, failed: [] } }
   const changed = (fields: Partial<UserRecord>, rest: Partial<LiveUser> = {}): LiveUser => ({
     ...state,
     ...rest,
@@ -89,15 +100,15 @@ export function evolveUser(state: UserState, event: UserEvent, revision: number)
       return { status: 'Deleted', last: record }
     case 'UserLoggedIn':
       // A lock that is over by now is not one to readers either: the record is as it was.
-      return { ...state, record: { ...record, lockedUntil: null }, failedLogins: 0 }
+      return { ...state, record: { ...record, lockedUntil: null }, ...anew }
     case 'UserLoggedOut':
       return { ...state, generation: generation + 1 }
     case 'LoginFailed':
-      return { ...state, failedLogins: failedLogins + 1 }
+      return { ...state, logins: { ...logins, failed: [...logins.failed, revision].slice(-MOST_FAILED) } }
     case 'UserLocked':
-      return changed({ lockedUntil: event.data.until }, { failedLogins: 0 })
+      return changed({ lockedUntil: event.data.until }, anew)
     case 'UserUnlocked':
-      return changed({ lockedUntil: null }, { failedLogins: 0 })
+      return changed({ lockedUntil: null }, anew)
     case 'NameClaimFenced':
     case 'RemovalFenced':
       return state
@@ -115,5 +126,5 @@ export const isGlobalAdministrator = (state: UserState): boolean =>
   state.status === 'Live' && state.record.role === 'GLOBAL_ADMIN' && state.record.status === 'ACTIVE'
 
 /** Until when the user is locked; null when it is not, or no longer. */
-export const lockOf = ({ lockedUntil }: UserRecord, now: string): string | null =>
+export const lockOf = ({ lockedUntil }: Pick<UserRecord, 'lockedUntil'>, now: string): string | null =>
   lockedUntil !== null && lockedUntil > now ? lockedUntil : null

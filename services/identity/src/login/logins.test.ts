@@ -1,0 +1,170 @@
+import { NO_STREAM } from '@gantry/event-sourcing'
+import { storyMetadata as metadata, story } from '@gantry/event-sourcing/testing'
+import { describe, expect, test } from 'vitest'
+import { evolveUser, initialUser, type UserEvent } from '../user/user.ts'
+import { type LogIn, type LoginEvent, loginDecider } from './logins.ts'
+
+const ID = '5b1f1c9e-6d0f-4c58-9a43-9d6b8c2a7e10'
+const NOW = metadata.now
+const LATER = '2026-11-21T10:15:00.000Z'
+const input = {
+  username: 'ada',
+  displayName: 'Ada Lovelace',
+  email: null,
+  role: 'USER',
+  status: 'ACTIVE',
+  sso: false,
+} as const
+const created = (fields: object = {}): UserEvent => ({
+  type: 'UserCreated',
+  data: { id: ID, ...input, passwordHash: 'h1', createdAt: NOW, ...fields },
+})
+const deleted: UserEvent = { type: 'UserDeleted', data: { deletedAt: NOW } }
+const unlocked: UserEvent = { type: 'UserUnlocked', data: { at: NOW, lockedUntil: LATER } }
+/** As earlier releases wrote them into the stream of the user. */
+const old = {
+  failed: { type: 'LoginFailed', data: { at: NOW } },
+  loggedIn: { type: 'UserLoggedIn', data: { at: NOW } },
+  locked: { type: 'UserLocked', data: { until: LATER } },
+} satisfies Record<string, UserEvent>
+
+/** The logins of a user with these events. */
+const user = (...events: UserEvent[]) =>
+  story(
+    loginDecider({
+      state: events.reduce(evolveUser, initialUser),
+      revision: events.length === 0 ? NO_STREAM : events.length - 1,
+    }),
+  )
+const logIn = (correct: boolean, fields: object = {}): LogIn => ({
+  type: 'LogIn',
+  metadata,
+  username: 'ada',
+  checkedAgainst: 'h1',
+  correct,
+  ...fields,
+})
+const failed = (count: number, userRevision = 0, lockedUntil: string | null = null): LoginEvent => ({
+  type: 'LoginFailed',
+  data: { at: NOW, state: { failed: count, lockedUntil, userRevision } },
+})
+const lockedUntil = (until: string, userRevision = 0): LoginEvent => ({
+  type: 'UserLocked',
+  data: { until, state: { failed: 0, lockedUntil: until, userRevision } },
+})
+const locked = lockedUntil(LATER)
+const loggedIn = (userRevision = 0): LoginEvent => ({
+  type: 'UserLoggedIn',
+  data: { at: NOW, state: { failed: 0, lockedUntil: null, userRevision } },
+})
+const { given } = user(created())
+
+describe('a login', () => {
+  test('with the right password is noted, and forgets the wrong ones', () => {
+    given(failed(1), failed(2)).when(logIn(true)).then(loggedIn())
+    given(failed(1), failed(2), loggedIn()).when(logIn(false)).then(failed(1))
+  })
+  test('locks the user at the fifth wrong password in a row', () => {
+    given(failed(3)).when(logIn(false)).then(failed(4))
+    given(failed(4)).when(logIn(false)).then(failed(5), locked)
+  })
+  test('is decided on the last event alone', () => {
+    const month: LoginEvent = {
+      type: 'MonthEnded',
+      data: { state: { failed: 4, lockedUntil: null, userRevision: 0 } },
+    }
+    given(month).when(logIn(false)).then(failed(5), locked)
+  })
+  test('is refused the same way to a locked user with the right and the wrong password, and not counted', () => {
+    given(locked).when(logIn(true)).thenRefused('wrong-credentials')
+    given(locked).when(logIn(false)).thenRefused('wrong-credentials')
+  })
+  test('is possible again when the lock is over, with five tries', () => {
+    given(lockedUntil(NOW)).when(logIn(true)).then(loggedIn())
+    given(lockedUntil(NOW))
+      .when(logIn(false))
+      .then(failed(1, 0, NOW))
+  })
+  test('is possible again when an administrator unlocked the user', () => {
+    const { given } = user(created(), unlocked)
+    given(locked).when(logIn(true)).then(loggedIn(1))
+    given(locked).when(logIn(false)).then(failed(1, 1))
+    given(failed(4)).when(logIn(false)).then(failed(1, 1))
+    given(failed(4, 1)).when(logIn(false)).then(failed(5, 1), lockedUntil(LATER, 1))
+  })
+  test('does not count when name or password changed while it was checked', () => {
+    const changed: UserEvent = { type: 'PasswordChanged', data: { passwordHash: 'h2', changedAt: NOW } }
+    user(created(), changed).given().when(logIn(true)).thenRefused('wrong-credentials')
+    given()
+      .when(logIn(true, { username: 'grace' }))
+      .thenRefused('wrong-credentials')
+  })
+  test('is refused to nobody, and to one who is no more', () => {
+    user()
+      .given()
+      .when(logIn(false, { checkedAgainst: null }))
+      .thenRefused('wrong-credentials')
+    user(created(), deleted).given().when(logIn(true)).thenRefused('wrong-credentials')
+  })
+  test('of a single sign-on user is for administrators with a password', () => {
+    const sso = (fields: object = {}) => user(created({ sso: true, ...fields })).given()
+    sso().when(logIn(true)).thenRefused('sso-login-only')
+    sso().when(logIn(false)).then(failed(1))
+    sso({ role: 'ADMIN' }).when(logIn(true)).then(loggedIn())
+    sso({ role: 'ADMIN', passwordHash: null })
+      .when(logIn(false, { checkedAgainst: null }))
+      .thenRefused('sso-login-only')
+  })
+  test('of an inactive user is refused once the password was right', () => {
+    const { given } = user(created({ status: 'INACTIVE' }))
+    given().when(logIn(true)).thenRefused('user-inactive')
+    given().when(logIn(false)).then(failed(1))
+  })
+})
+
+describe('logins that a replica of an earlier release writes into the stream of the user', () => {
+  test('are counted with those in the stream of logins, before and after them', () => {
+    const { given } = user(created(), old.failed, old.failed)
+    given().when(logIn(false)).then(failed(3, 2))
+    given(failed(2)).when(logIn(false)).then(failed(5, 2), lockedUntil(LATER, 2))
+    given(failed(3, 1)).when(logIn(false)).then(failed(5, 2), lockedUntil(LATER, 2))
+    given(failed(3, 2)).when(logIn(false)).then(failed(4, 2))
+  })
+  test('lock, and end a lock, in the stream of logins', () => {
+    user(created(), old.locked).given().when(logIn(true)).thenRefused('wrong-credentials')
+    user(created(), old.locked).given(failed(4)).when(logIn(true)).thenRefused('wrong-credentials')
+    user(created(), old.locked).given(failed(4, 1)).when(logIn(true)).then(loggedIn(1))
+    user(created(), old.loggedIn).given(failed(4)).when(logIn(false)).then(failed(1, 1))
+    user(created(), old.locked, unlocked).given().when(logIn(true)).then(loggedIn(2))
+  })
+  test('take no more room in the state than lock the user', () => {
+    const many = Array.from({ length: 1_000 }, () => old.failed)
+    const state = [created(), ...many].reduce(evolveUser, initialUser)
+    expect(state).toMatchObject({ logins: { revision: 0, failed: [996, 997, 998, 999, 1000] } })
+  })
+})
+
+test('an older read of the user takes nothing back', () => {
+  given(failed(3, 7)).when(logIn(false)).then(failed(4, 7))
+  given(lockedUntil(LATER, 7)).when(logIn(true)).thenRefused('wrong-credentials')
+})
+
+test('what is told of logins shows the lock, and no password or its hash', () => {
+  const decider = loginDecider({
+    state: evolveUser(initialUser, created({ passwordHash: 'SECRET' }), 0),
+    revision: 0,
+  })
+  let state = decider.initial
+  const changes = [failed(5), locked, loggedIn()].map((event, revision) => {
+    const before = state
+    state = decider.evolve(state, event, revision)
+    return decider.describe?.(before, event, state)
+  })
+  const of = (lock: string | null) => ({ id: ID, username: 'ada', lockedUntil: lock })
+  expect(changes).toMatchObject([
+    { action: 'USER_LOGIN_FAILED', resourceId: ID, before: of(null), after: of(null) },
+    { action: 'USER_LOCKED', resourceId: ID, before: of(null), after: of(LATER) },
+    { action: 'USER_LOGGED_IN', resourceId: ID, before: of(LATER), after: of(null) },
+  ])
+  expect(JSON.stringify(changes)).not.toContain('SECRET')
+})

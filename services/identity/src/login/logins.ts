@@ -1,0 +1,130 @@
+import { ADMINISTRATOR_ROLES, type UserRecord } from '@gantry/contracts'
+import {
+  type Change,
+  type CommandMetadata,
+  type Decider,
+  type EventSchemas,
+  type JsonObject,
+  Refusal,
+  type Snapshot,
+} from '@gantry/event-sourcing'
+import { type LiveUser, lockOf, type UserState } from '../user/user.ts'
+
+/**
+ * What the logins of a user amount to. Every event of a stream of logins has the state after it, so that a command reads
+ * the last event alone, however many there are.
+ */
+export interface LoginState {
+  /** Wrong passwords in a row since the last right one, the last lock or the last unlocking. */
+  failed: number
+  /** ISO 8601; may have passed. */
+  lockedUntil: string | null
+  /** Revision of the user's stream up to which its events are in this state; -1 for none. */
+  userRevision: number
+}
+
+/** Each user has a stream of logins for each month. The types have the names that user streams had for them. */
+export type LoginEvent =
+  | { type: 'UserLoggedIn'; data: { at: string; state: LoginState } }
+  | { type: 'LoginFailed'; data: { at: string; state: LoginState } }
+  | { type: 'UserLocked'; data: { until: string; state: LoginState } }
+  /** The last event of a month: from here on the stream of the next month is the one to append to. */
+  | { type: 'MonthEnded'; data: { state: LoginState } }
+
+export interface LogIn {
+  type: 'LogIn'
+  metadata: CommandMetadata
+  username: string
+  /** The hash that the password was checked against. */
+  checkedAgainst: string | null
+  correct: boolean
+}
+
+export const loginEvents: EventSchemas<LoginEvent> = {
+  UserLoggedIn: [],
+  LoginFailed: [],
+  UserLocked: [],
+  MonthEnded: [],
+}
+
+export const noLogins: LoginState = { failed: 0, lockedUntil: null, userRevision: -1 }
+
+/**
+ * The state after the last event of a stream of logins and everything that the user's stream has since then: unlocking,
+ * and the logins that replicas of an earlier release write there.
+ */
+export function loginsOf({ record, logins }: LiveUser, last: LoginState): LoginState {
+  const { lockedUntil } = logins.revision > last.userRevision ? record : last
+  const before = logins.revision > last.userRevision ? 0 : last.failed
+  const since = logins.failed.filter(revision => revision > last.userRevision).length
+  return { failed: before + since, lockedUntil, userRevision: last.userRevision }
+}
+
+const WRONG_PASSWORDS = 5
+const LOCK_MINUTES = 15
+
+/** The same for whatever was wrong, so that nothing is learnt of who exists and who is locked. */
+export const wrongCredentials = () =>
+  new Refusal('wrong-credentials', {
+    detail: `The user name or the password is wrong. Five wrong passwords in a row lock a user for ${LOCK_MINUTES} minutes.`,
+  })
+
+/** Decides on the logins of a user as their stream has them now. */
+export function loginDecider({
+  state: user,
+  revision,
+}: Snapshot<UserState>): Decider<LoginState, LogIn, LoginEvent> {
+  return {
+    initial: noLogins,
+    events: loginEvents,
+    evolve: (_, event) => event.data.state,
+    describe: (before, event, after) => describe(user, { before, event, after }),
+    decide(last, command) {
+      // A name or password that changed while this one was checked is not the one that was checked.
+      if (user.status !== 'Live' || user.record.username !== command.username) throw wrongCredentials()
+      if (user.passwordHash !== command.checkedAgainst) throw wrongCredentials()
+      const { now } = command.metadata
+      const { failed, lockedUntil } = loginsOf(user, last)
+      if (lockOf({ lockedUntil }, now)) throw wrongCredentials()
+      const { sso, role, status } = user.record
+      if (sso && user.passwordHash === null) throw new Refusal('sso-login-only')
+      // A read of the user that is older than the one before decides nothing that the state does not have already.
+      const userRevision = Math.max(revision, last.userRevision)
+      if (!command.correct) return failedLogin({ failed: failed + 1, lockedUntil, userRevision }, now)
+      if (sso && !ADMINISTRATOR_ROLES.includes(role)) throw new Refusal('sso-login-only')
+      if (status === 'INACTIVE') throw new Refusal('user-inactive')
+      return [{ type: 'UserLoggedIn', data: { at: now, state: { ...noLogins, userRevision } } }]
+    },
+  }
+}
+
+function failedLogin(state: LoginState, now: string): LoginEvent[] {
+  const failed: LoginEvent = { type: 'LoginFailed', data: { at: now, state } }
+  if (state.failed < WRONG_PASSWORDS) return [failed]
+  const until = new Date(Date.parse(now) + LOCK_MINUTES * 60_000).toISOString()
+  return [failed, { type: 'UserLocked', data: { until, state: { ...state, failed: 0, lockedUntil: until } } }]
+}
+
+const ACTIONS: Readonly<Record<LoginEvent['type'], string | null>> = {
+  UserLoggedIn: 'USER_LOGGED_IN',
+  LoginFailed: 'USER_LOGIN_FAILED',
+  UserLocked: 'USER_LOCKED',
+  MonthEnded: null,
+}
+
+function describe(
+  user: UserState,
+  { before, event, after }: { before: LoginState; event: LoginEvent; after: LoginState },
+): Change | null {
+  const action = ACTIONS[event.type]
+  if (!action || user.status !== 'Live') return null
+  const withLock = ({ lockedUntil }: LoginState): JsonObject =>
+    ({ ...user.record, lockedUntil }) satisfies UserRecord
+  return {
+    action,
+    resourceType: 'USER',
+    resourceId: user.record.id,
+    before: withLock(loginsOf(user, before)),
+    after: withLock(after),
+  }
+}

@@ -1,0 +1,158 @@
+import { setTimeout } from 'node:timers/promises'
+import {
+  type Aggregate,
+  type CommandMetadata,
+  type EventStore,
+  EventStoreUnavailable,
+  type NewEvent,
+  NO_STREAM,
+  nameUuids,
+  type RecordedEvent,
+  type Snapshot,
+  streamName,
+  upcast,
+  WrongExpectedRevision,
+} from '@gantry/event-sourcing'
+import type { ReadModels } from '@gantry/read-models'
+import type { UserCommand } from '../user/user.decide.ts'
+import type { UserEvent, UserState } from '../user/user.ts'
+import { lockWrites } from './locks.projection.ts'
+import {
+  type LogIn,
+  type LoginEvent,
+  type LoginState,
+  loginDecider,
+  loginEvents,
+  noLogins,
+} from './logins.ts'
+
+/** A month as in ISO 8601, e.g. `2026-11`. */
+type Month = string
+
+/** Where the next event of a user's logins belongs. */
+interface Place {
+  month: Month
+  revision: number
+  state: LoginState
+  /** Revision of the month before, which has to be ended first. */
+  unended?: number
+}
+
+export interface Logins {
+  /** What the last event of a user's logins says, of this month or the one before: older wrong passwords are forgotten. */
+  last(id: string, now: string): Promise<LoginState>
+  /**
+   * Decides on a login and appends what was decided.
+   * @returns the user as they were when it was decided
+   * @throws Refusal
+   * @throws EventStoreUnavailable when the store stayed away; the login may have been recorded
+   */
+  record(id: string, command: LogIn): Promise<Snapshot<UserState>>
+}
+
+export const LOGINS = 'logins'
+const TRIES_ON_CONFLICT = 20
+const TRIES_WHEN_UNAVAILABLE = 3
+const eventUuid = nameUuids('0b9d1f52-7d0c-4c83-a7de-6a2f1c2f5f0e')
+
+/** @param id of the user */
+const streamOf = (id: string, month: Month) => streamName(LOGINS, `${id}-${month}`)
+const monthOf = (time: string): Month => time.slice(0, 7)
+const monthFrom = (month: Month, months: number): Month => {
+  const date = new Date(`${month}-01T00:00:00.000Z`)
+  date.setUTCMonth(date.getUTCMonth() + months)
+  return monthOf(date.toISOString())
+}
+
+/**
+ * The logins of users. A stream of a month is appended to until its event `MonthEnded`, which comes before the first event
+ * of the next month: every login is decided on the last event before it, also where clocks of replicas differ.
+ */
+export function logins({
+  eventStore,
+  readModels,
+  user,
+}: {
+  eventStore: EventStore
+  readModels: Pick<ReadModels, 'write'>
+  user: Aggregate<UserState, UserCommand, UserEvent>
+}): Logins {
+  const placeIn = async (id: string, month: Month): Promise<Place> => {
+    const last = await eventStore.readLast(streamOf(id, month))
+    // Another replica, whose clock is ahead, has begun the next month.
+    if (last?.type === 'MonthEnded') return placeIn(id, monthFrom(month, 1))
+    if (last) return { month, revision: last.revision, state: stateAfter(last) }
+    const before = await eventStore.readLast(streamOf(id, monthFrom(month, -1)))
+    const state = before ? stateAfter(before) : noLogins
+    const place = { month, revision: NO_STREAM, state }
+    return before?.type === 'MonthEnded' ? place : { ...place, unended: before?.revision ?? NO_STREAM }
+  }
+
+  /** Repeats an append without an answer: the store answers a repetition like the first one. */
+  const append = async (stream: string, events: NewEvent[], expected: number) => {
+    for (let attempt = 1; ; attempt++) {
+      try {
+        return await eventStore.append(stream, events, expected)
+      } catch (error) {
+        if (!(error instanceof EventStoreUnavailable) || attempt === TRIES_WHEN_UNAVAILABLE) throw error
+        await setTimeout(100 * attempt)
+      }
+    }
+  }
+
+  const endMonth = async (
+    id: string,
+    { month, state }: Place,
+    revision: number,
+    metadata: CommandMetadata,
+  ) => {
+    const stream = streamOf(id, monthFrom(month, -1))
+    const ended: LoginEvent = { type: 'MonthEnded', data: { state } }
+    const { requestId, now: at } = metadata
+    const actor = { id: null, name: 'identity' }
+    await append(stream, [{ ...ended, id: eventUuid(stream), metadata: { actor, requestId, at } }], revision)
+  }
+
+  const tryRecord = async (id: string, command: LogIn): Promise<Snapshot<UserState>> => {
+    const place = await placeIn(id, monthOf(command.metadata.now))
+    const snapshot = await user.load(id)
+    const decider = loginDecider(snapshot)
+    const events = decider.decide(place.state, command)
+    if (place.unended !== undefined) await endMonth(id, place, place.unended, command.metadata)
+    const stream = streamOf(id, place.month)
+    const { now: at, actor, requestId, traceparent, commandId } = command.metadata
+    let { state } = place
+    const facts = events.map((event, index): NewEvent => {
+      const before = state
+      state = decider.evolve(before, event, place.revision + 1 + index)
+      const change = decider.describe?.(before, event, state)
+      return {
+        ...event,
+        id: eventUuid(`${stream}/${commandId}/${index}`),
+        metadata: { actor, requestId, at, ...(traceparent && { traceparent }), ...(change && { change }) },
+      }
+    })
+    await append(stream, facts, place.revision)
+    await readModels.write(events.flatMap(event => lockWrites(id, event)))
+    return snapshot
+  }
+
+  return {
+    last: async (id, now) => (await placeIn(id, monthOf(now))).state,
+    async record(id, command) {
+      for (let attempt = 1; ; attempt++) {
+        try {
+          return await tryRecord(id, command)
+        } catch (error) {
+          if (!(error instanceof WrongExpectedRevision) || attempt === TRIES_ON_CONFLICT) throw error
+        }
+      }
+    },
+  }
+}
+
+/** Of an event of any release: a newer one may write types that are unknown here, with the state as well. */
+function stateAfter(event: RecordedEvent): LoginState {
+  const { state } = (upcast(loginEvents, event)?.data ?? event.data) as { state: LoginState }
+  return state
+}
