@@ -122,6 +122,34 @@ describe('a webhook at which nothing arrives', () => {
       .when(fails(1, 5))
       .then(disabled(5))
   })
+  test('is judged again a day after the last success that ended failures, at another address at once', () => {
+    given(created, counted(1), succeeded(1)).when(fails(2, 1.9)).then()
+    given(created, counted(1), succeeded(1)).when(succeeds(1.9)).then()
+    given(created, counted(1), succeeded(1)).when(fails(2, 2)).then(counted(2, 2))
+    const url = 'https://example.com/other'
+    given(created, counted(1), succeeded(1), updated({ url }))
+      .when(fails(2, 1.5, url))
+      .then(counted(2, 1.5))
+  })
+  test('in part gets at most 21 events a day, however often it fails and succeeds', () => {
+    let { state } = given(created)
+    let events = 0
+    let delivery = 0
+    const execute = (command: WebhookCommand) => {
+      for (const event of webhookDecider.decide(state, command)) {
+        events++
+        state = webhookDecider.evolve(state, event, events)
+      }
+    }
+    const DAYS = 10
+    const FLIPS = 40
+    for (let flip = 0; flip < DAYS * FLIPS; flip++) {
+      for (let n = 0; n < 30; n++) execute(fails(delivery++, flip / FLIPS))
+      execute(succeeds((flip + 0.5) / FLIPS))
+    }
+    expect(events).toBeGreaterThan(DAYS)
+    expect(events).toBeLessThanOrEqual(DAYS * 21)
+  })
   test('is not judged by attempts at an address that it had before, nor while it is inactive or gone', () => {
     given(created)
       .when(fails(1, 0, 'https://example.com/old'))

@@ -8,23 +8,27 @@ const DISABLED_AFTER_MS = 5 * DAY_MS
 const ENOUGH = 20
 /** Nobody is disabled without a warning that long before. */
 const NOTICE_MS = DAY_MS
+/** A success that ended failures lets no failure count for so long: a webhook that flaps would fill its stream. */
+const CALM_MS = DAY_MS
 
 /**
  * What an attempt that failed by the receiver's fault means for its webhook: a warning, or the end, when nothing has
- * arrived for long. A delivery counts once, however many attempts it takes.
+ * arrived for long. A delivery counts once, however many attempts it takes. Of a webhook that fails and succeeds in turns,
+ * a day brings at most `ENOUGH` failures and one success.
  */
 export function failed(
-  { failing: before, record }: LiveWebhook,
+  { failing: before, succeededAt, record }: LiveWebhook,
   delivery: string,
   now: string,
 ): WebhookEvent[] {
+  const msSince = (time: string) => Date.parse(now) - Date.parse(time)
+  if (!before && succeededAt !== null && msSince(succeededAt) < CALM_MS) return []
   const failing = before ?? beginsToFail(now)
   const isNew = failing.deliveries.length < ENOUGH && !failing.deliveries.includes(delivery)
   const counted: WebhookEvent[] = isNew
     ? [{ type: 'WebhookDeliveryFailed', data: { delivery, at: now } }]
     : []
   const deliveries = failing.deliveries.length + counted.length
-  const msSince = (time: string) => Date.parse(now) - Date.parse(time)
   const elapsed = msSince(failing.since)
 
   const warned = failing.warnedAt !== null && msSince(failing.warnedAt) >= NOTICE_MS

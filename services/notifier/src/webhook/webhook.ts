@@ -52,6 +52,8 @@ export interface LiveWebhook {
   secrets: readonly SealedSecret[]
   /** Null while deliveries arrive, and while it is not called. */
   failing: Failing | null
+  /** When a delivery arrived last after others had failed, at this url; null when that never was. */
+  succeededAt: string | null
 }
 
 export type WebhookState = { status: 'Absent' } | LiveWebhook | { status: 'Deleted'; last: WebhookRecord }
@@ -88,6 +90,7 @@ export function evolveWebhook(state: WebhookState, event: WebhookEvent, revision
       recordRevision: revision,
       secrets: [{ sealed: secret, until: null }],
       failing: null,
+      succeededAt: null,
     }
   }
   if (state.status !== 'Live') return state
@@ -99,7 +102,8 @@ export function evolveWebhook(state: WebhookState, event: WebhookEvent, revision
       const updated = { ...record, ...event.data, disabledReason }
       // Made active again, or led elsewhere, it begins with a clean slate.
       const same = record.active && updated.active && record.url === updated.url
-      return { ...state, record: updated, recordRevision: revision, failing: same ? state.failing : null }
+      const judged = same ? {} : { failing: null, succeededAt: null }
+      return { ...state, ...judged, record: updated, recordRevision: revision }
     }
     case 'WebhookDeliveryFailed': {
       const { delivery, at } = event.data
@@ -111,7 +115,7 @@ export function evolveWebhook(state: WebhookState, event: WebhookEvent, revision
       return { ...state, failing: state.failing && { ...state.failing, warnings: warning, warnedAt: at } }
     }
     case 'WebhookSucceeded':
-      return { ...state, failing: null }
+      return { ...state, failing: null, succeededAt: event.data.at }
     case 'WebhookSecretRotated': {
       const { secret, oldSecretUntil } = event.data
       const old = state.secrets.map(({ sealed, until }) => ({ sealed, until: until ?? oldSecretUntil }))
