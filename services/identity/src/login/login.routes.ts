@@ -65,7 +65,9 @@ export function loginRoutes(
   })
 
   route(logout, async ({ principal, metadata }) => {
-    await changeUser(principal.userId, { type: 'LogOut', metadata })
+    const { userId, kind } = principal
+    const last = kind === 'login' ? undefined : await logins.last(userId, metadata.now)
+    await changeUser(userId, { type: 'LogOut', metadata, ...(last && { last }) })
     return { status: 204 }
   })
 }

@@ -171,6 +171,17 @@ describe('a login token', () => {
     expect((await authenticate(await identity.loginToken('ada'))).username).toBe('ada')
   })
 
+  test('is revoked by another credential of the user, which leaves no event where there is none to revoke', async () => {
+    const id = await createUser()
+    const token = await identity.loginToken('ada')
+    const body = { name: 'one', scopes: ['API_READ'] }
+    const { token: secret } = (await identity.as(token).post('/accessTokens', { body })).body
+    for (let time = 0; time < 3; time++) expect((await identity.as(secret).post('/logout')).status).toBe(204)
+    await expect(authenticate(token)).rejects.toMatchObject({ code: 'unauthenticated' })
+    const events = await identity.host.dependencies.eventStore.readStream(`user-${id}`)
+    expect(events.map(({ type }) => type)).toEqual(['UserCreated', 'UserLoggedOut'])
+  })
+
   test.each([
     ['another password', { password: 'quite another password' }],
     ['deactivation', { status: 'INACTIVE' }],

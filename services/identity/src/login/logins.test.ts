@@ -2,7 +2,7 @@ import { NO_STREAM } from '@gantry/event-sourcing'
 import { storyMetadata as metadata, story } from '@gantry/event-sourcing/testing'
 import { describe, expect, test } from 'vitest'
 import { evolveUser, initialUser, type UserEvent } from '../user/user.ts'
-import { type LogIn, type LoginEvent, loginDecider } from './logins.ts'
+import { type LogIn, type LoginEvent, loginDecider, noLogins } from './logins.ts'
 
 const ID = '5b1f1c9e-6d0f-4c58-9a43-9d6b8c2a7e10'
 const NOW = metadata.now
@@ -46,23 +46,28 @@ const logIn = (correct: boolean, fields: object = {}): LogIn => ({
 })
 const failed = (count: number, userRevision = 0, lockedUntil: string | null = null): LoginEvent => ({
   type: 'LoginFailed',
-  data: { at: NOW, state: { failed: count, lockedUntil, userRevision } },
+  data: { at: NOW, state: { ...noLogins, failed: count, lockedUntil, userRevision } },
 })
 const lockedUntil = (until: string, userRevision = 0): LoginEvent => ({
   type: 'UserLocked',
-  data: { until, state: { failed: 0, lockedUntil: until, userRevision } },
+  data: { until, state: { ...noLogins, lockedUntil: until, userRevision } },
 })
 const locked = lockedUntil(LATER)
 const loggedIn = (userRevision = 0): LoginEvent => ({
   type: 'UserLoggedIn',
-  data: { at: NOW, state: { failed: 0, lockedUntil: null, userRevision } },
+  data: { at: NOW, state: { ...noLogins, userRevision, generation: 0 } },
 })
 const { given } = user(created())
 
 describe('a login', () => {
   test('with the right password is noted, and forgets the wrong ones', () => {
     given(failed(1), failed(2)).when(logIn(true)).then(loggedIn())
-    given(failed(1), failed(2), loggedIn()).when(logIn(false)).then(failed(1))
+    given(failed(1), failed(2), loggedIn())
+      .when(logIn(false))
+      .then({
+        type: 'LoginFailed',
+        data: { at: NOW, state: { failed: 1, lockedUntil: null, userRevision: 0, generation: 0 } },
+      })
   })
   test('locks the user at the fifth wrong password in a row', () => {
     given(failed(3)).when(logIn(false)).then(failed(4))
@@ -71,7 +76,7 @@ describe('a login', () => {
   test('is decided on the last event alone', () => {
     const month: LoginEvent = {
       type: 'MonthEnded',
-      data: { state: { failed: 4, lockedUntil: null, userRevision: 0 } },
+      data: { state: { ...noLogins, failed: 4, userRevision: 0 } },
     }
     given(month).when(logIn(false)).then(failed(5), locked)
   })

@@ -21,6 +21,8 @@ export interface LoginState {
   lockedUntil: string | null
   /** Revision of the user's stream up to which its events are in this state; -1 for none. */
   userRevision: number
+  /** Generation of the login tokens of the last login; null for none. */
+  generation: number | null
 }
 
 /** Each user has a stream of logins for each month. The types have the names that user streams had for them. */
@@ -47,7 +49,7 @@ export const loginEvents: EventSchemas<LoginEvent> = {
   MonthEnded: [],
 }
 
-export const noLogins: LoginState = { failed: 0, lockedUntil: null, userRevision: -1 }
+export const noLogins: LoginState = { failed: 0, lockedUntil: null, userRevision: -1, generation: null }
 
 /**
  * The state after the last event of a stream of logins and everything that the user's stream has since then: unlocking,
@@ -57,8 +59,12 @@ export function loginsOf({ record, logins }: LiveUser, last: LoginState): LoginS
   const { lockedUntil } = logins.revision > last.userRevision ? record : last
   const before = logins.revision > last.userRevision ? 0 : last.failed
   const since = logins.failed.filter(revision => revision > last.userRevision).length
-  return { failed: before + since, lockedUntil, userRevision: last.userRevision }
+  return { ...last, failed: before + since, lockedUntil }
 }
+
+/** Whether a login token of the user may be valid: each lives for an hour, and `last` goes back for a month. */
+export const mayBeLoggedIn = ({ logins, generation }: LiveUser, last: LoginState): boolean =>
+  Math.max(logins.generation ?? -1, last.generation ?? -1) >= generation
 
 const WRONG_PASSWORDS = 5
 const LOCK_MINUTES = 15
@@ -84,16 +90,17 @@ export function loginDecider({
       if (user.status !== 'Live' || user.record.username !== command.username) throw wrongCredentials()
       if (user.passwordHash !== command.checkedAgainst) throw wrongCredentials()
       const { now } = command.metadata
-      const { failed, lockedUntil } = loginsOf(user, last)
-      if (lockOf({ lockedUntil }, now)) throw wrongCredentials()
+      const logins = loginsOf(user, last)
+      if (lockOf(logins, now)) throw wrongCredentials()
       const { sso, role, status } = user.record
       if (sso && user.passwordHash === null) throw new Refusal('sso-login-only')
       // A read of the user that is older than the one before decides nothing that the state does not have already.
       const userRevision = Math.max(revision, last.userRevision)
-      if (!command.correct) return failedLogin({ failed: failed + 1, lockedUntil, userRevision }, now)
+      if (!command.correct) return failedLogin({ ...logins, failed: logins.failed + 1, userRevision }, now)
       if (sso && !ADMINISTRATOR_ROLES.includes(role)) throw new Refusal('sso-login-only')
       if (status === 'INACTIVE') throw new Refusal('user-inactive')
-      return [{ type: 'UserLoggedIn', data: { at: now, state: { ...noLogins, userRevision } } }]
+      const state = { ...noLogins, userRevision, generation: user.generation }
+      return [{ type: 'UserLoggedIn', data: { at: now, state } }]
     },
   }
 }

@@ -195,7 +195,7 @@ test('an event of a type that a newer release writes keeps the count', async () 
   await replica().fail()
   const [, failed] = await recorded()
   if (!failed) throw new Error('nothing is recorded')
-  const state = { failed: 4, lockedUntil: null, userRevision: 0 }
+  const state = { failed: 4, lockedUntil: null, userRevision: 0, generation: null }
   const newer = { id: randomUUID(), type: 'LoginSuspected', data: { state }, metadata: failed.metadata }
   await log.connect().append(failed.stream, [newer], failed.revision)
   await replica().fail()

@@ -171,8 +171,37 @@ describe('unlocking', () => {
     given(created(), failed, loggedIn).when(unlock(noLogins)).then()
   })
   test('is done once', () => {
-    const last = { failed: 3, lockedUntil: LATER, userRevision: 0 }
+    const last = { ...noLogins, failed: 3, lockedUntil: LATER, userRevision: 0 }
     given(created(), unlockedFrom(LATER)).when(unlock(last)).then()
+  })
+})
+
+describe('logging out', () => {
+  const loggedOut: UserEvent = { type: 'UserLoggedOut', data: { at: NOW } }
+  const logOut = (last?: LoginState) => ({ type: 'LogOut' as const, metadata, ...(last && { last }) })
+  const ofGeneration = (generation: number): LoginState => ({ ...noLogins, userRevision: 0, generation })
+  test('with a login token revokes it', () => {
+    given(created()).when(logOut()).then(loggedOut)
+  })
+  test('with another credential is noted only if there was a login since the last revocation', () => {
+    given(created()).when(logOut(noLogins)).then()
+    given(created())
+      .when(logOut(ofGeneration(0)))
+      .then(loggedOut)
+    given(created(), loggedOut)
+      .when(logOut(ofGeneration(0)))
+      .then()
+    given(created(), loggedOut)
+      .when(logOut(ofGeneration(1)))
+      .then(loggedOut)
+  })
+  test('counts logins that earlier releases wrote into this stream', () => {
+    given(created(), loggedIn).when(logOut(noLogins)).then(loggedOut)
+    given(created(), loggedIn, locked).when(logOut(noLogins)).then(loggedOut)
+    given(created(), loggedIn, loggedOut).when(logOut(noLogins)).then()
+    given(created(), loggedOut, loggedIn)
+      .when(logOut(ofGeneration(0)))
+      .then(loggedOut)
   })
 })
 

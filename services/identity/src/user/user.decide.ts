@@ -18,7 +18,7 @@ import {
   Refusal,
   requireRevision,
 } from '@gantry/event-sourcing'
-import { type LoginState, loginsOf } from '../login/logins.ts'
+import { type LoginState, loginsOf, mayBeLoggedIn } from '../login/logins.ts'
 import {
   evolveUser,
   initialUser,
@@ -62,7 +62,12 @@ export type UserCommand =
       /** What the last event of the user's logins says. */
       last: LoginState
     } & Administration)
-  | { type: 'LogOut'; metadata: CommandMetadata }
+  | {
+      type: 'LogOut'
+      metadata: CommandMetadata
+      /** What the last event of the user's logins says; left out where a login token asks, which is one to revoke. */
+      last?: LoginState
+    }
   | { type: 'FenceRemoval'; metadata: CommandMetadata }
 
 export const userDecider: Decider<UserState, UserCommand, UserEvent> = {
@@ -115,6 +120,7 @@ export const userDecider: Decider<UserState, UserCommand, UserEvent> = {
         mayAdminister(command.by, state.record.role)
         return unlocked(loginsOf(state, command.last), now)
       case 'LogOut':
+        if (command.last && !mayBeLoggedIn(state, command.last)) return []
         return [{ type: 'UserLoggedOut', data: { at: now } }]
       case 'FenceRemoval':
         return [{ type: 'RemovalFenced', data: {} }]

@@ -34,6 +34,8 @@ export interface LiveUser {
     revision: number
     /** Revisions of the wrong passwords since then, at most as many as lock the user. */
     failed: readonly number[]
+    /** Generation of the login tokens of the last login; null when there is none. */
+    generation: number | null
   }
   /** Login tokens of an earlier generation are revoked. */
   generation: number
@@ -73,13 +75,13 @@ export function evolveUser(state: UserState, event: UserEvent, revision: number)
       record: { ...fields, lockedUntil: null, createdAt, updatedAt: createdAt },
       recordRevision: revision,
       passwordHash,
-      logins: { revision, failed: [] },
+      logins: { revision, failed: [], generation: null },
       generation: 0,
     }
   }
   if (state.status !== 'Live') return state
   const { record, generation, logins } = state
-  const anew = { logins: { revision, failed: [] } }
+  const anew = { logins: { ...logins, revision, failed: [] } }
   const changed = (fields: Partial<UserRecord>, rest: Partial<LiveUser> = {}): LiveUser => ({
     ...state,
     ...rest,
@@ -100,7 +102,11 @@ export function evolveUser(state: UserState, event: UserEvent, revision: number)
       return { status: 'Deleted', last: record }
     case 'UserLoggedIn':
       // A lock that is over by now is not one to readers either: the record is as it was.
-      return { ...state, record: { ...record, lockedUntil: null }, ...anew }
+      return {
+        ...state,
+        record: { ...record, lockedUntil: null },
+        logins: { revision, failed: [], generation },
+      }
     case 'UserLoggedOut':
       return { ...state, generation: generation + 1 }
     case 'LoginFailed':
