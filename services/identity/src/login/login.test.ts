@@ -1,8 +1,12 @@
 import { type PublicEvent, subjects } from '@gantry/contracts'
+import { projectorKey } from '@gantry/event-sourcing'
 import { administrator } from '@gantry/service-kit/testing'
 import { createLocalJWKSet, jwtVerify, SignJWT, UnsecuredJWT } from 'jose'
-import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
 import { hostIdentity, type IdentityHost, MINUTE, PASSWORD } from '../testing/identity-host.ts'
+import { tokens } from '../token/token.projection.ts'
+import { users } from '../user/user.projection.ts'
+import { locks } from './locks.projection.ts'
 
 let identity: IdentityHost
 beforeEach(async () => {
@@ -149,6 +153,29 @@ describe('five wrong passwords in a row', () => {
     expect({ status, lockedUntil: body.lockedUntil }).toEqual({ status: 200, lockedUntil: null })
     expect(headers.etag).toBeDefined()
     expect((await identity.logIn('ada')).status).toBe(200)
+  })
+
+  test('show in the record and the list, after read models were made anew as well, until the lock is lifted', async () => {
+    const id = await createUser()
+    await wrongly('ada', 5)
+    const shown = async () => {
+      const { body: one } = await admin().get(`/users/${id}`)
+      const { body: page } = await admin().get('/users?username=ada')
+      return [one.lockedUntil, page.content[0]?.lockedUntil]
+    }
+    const until = new Date(identity.now().getTime() + 15 * MINUTE).toISOString()
+    expect(await shown()).toEqual([until, until])
+    const { readModels } = identity.host.dependencies
+    await readModels.drop(users)
+    await readModels.drop(locks)
+    await readModels.checkpoints.clear(
+      projectorKey({ name: 'identity.projector', collections: [users, tokens, locks] }),
+    )
+    await vi.waitFor(async () => expect(await shown()).toEqual([until, until]), { timeout: 10_000 })
+    await admin().post(`/users/${id}/unlock`)
+    expect(await shown()).toEqual([null, null])
+    await wrongly('ada', 5)
+    expect(await shown()).toEqual([until, until])
   })
 
   test('do not end what the user has begun', async () => {

@@ -132,8 +132,9 @@ export function logins({
         metadata: { actor, requestId, at, ...(traceparent && { traceparent }), ...(change && { change }) },
       }
     })
-    await append(stream, facts, place.revision)
-    await readModels.write(events.flatMap(event => lockWrites(id, event)))
+    const { revision } = await append(stream, facts, place.revision)
+    const first = revision + 1 - events.length
+    await readModels.write(events.flatMap((event, index) => lockWrites(stream, first + index, event)))
     return snapshot
   }
 
