@@ -148,6 +148,25 @@ test('a right password forgets the wrong ones, and none of them is in the stream
   expect(await replica().last(NOVEMBER)).toMatchObject({ failed: 0, lockedUntil: null })
 })
 
+test('a replica of the earlier release, which writes into the stream of the user, is counted in turn', async () => {
+  const { actor, requestId } = storyMetadata
+  const metadata = { actor, requestId, at: NOVEMBER }
+  const earlier = async (...types: string[]) => {
+    const events = types.map(type => ({ id: randomUUID(), type, data: { at: NOVEMBER }, metadata }))
+    const last = (await log.connect().readLast(`user-${ID}`))?.revision ?? NO_STREAM
+    await log.connect().append(`user-${ID}`, events, last)
+  }
+  const current = replica()
+  await current.fail()
+  await earlier('LoginFailed')
+  await current.fail()
+  await earlier('LoginFailed', 'UserLoggedIn', 'LoginFailed')
+  for (let time = 0; time < 3; time++) await current.fail()
+  expect((await types()).at(-1)).toBe('2026-11 LoginFailed')
+  await replica().fail()
+  expect((await types()).at(-1)).toBe('2026-11 UserLocked')
+})
+
 test('a process that dies after it has ended a month loses no wrong password', async () => {
   await replica().fail(NOVEMBER)
   const died = new Error('the process died')
