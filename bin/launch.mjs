@@ -30,7 +30,13 @@ const programs = {
  * What scripts have turbo run.
  * @type {Record<string, string[]>}
  */
-const suites = { test: ['lint', 'test'], check: ['lint'], journeys: ['journeys'], soak: ['soak'] }
+const suites = {
+  test: ['lint', 'test'],
+  check: ['lint'],
+  'without-go': ['without-go'],
+  journeys: ['journeys'],
+  soak: ['soak'],
+}
 
 /** More room for the young generation: a server's garbage is mostly that of requests that have just ended. */
 const FLAGS = ['--max-semi-space-size=32']

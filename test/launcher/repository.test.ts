@@ -1,5 +1,5 @@
 import { globSync, readFileSync } from 'node:fs'
-import { dirname, join } from 'node:path'
+import { basename, dirname, join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 
 const root = join(import.meta.dirname, '../..')
@@ -33,6 +33,31 @@ describe('every workspace with tests', () => {
       .map(workspace => `${json(`${workspace}/package.json`).name}#test`)
 
     expect(outside.filter(task => tasks[task]?.cache !== false)).toEqual([])
+  })
+})
+
+describe('a test file that looks for engines or Go', () => {
+  /** Those of which nothing differs without Go, or that are too long for what does. */
+  const leftOut = {
+    'test/cluster/notifier.test.ts':
+      'minutes; what differs is NATS, on which nats.test.ts has the same faults',
+    'test/engines/event-store-faults.test.ts': 'nothing of it is compiled with Go',
+    'test/engines/event-store.test.ts': 'nothing of it is compiled with Go',
+    'test/engines/nats-credentials.test.ts': 'runs on the NATS of Debian with Go, too',
+    'test/engines/nats.test.ts': 'runs on the NATS of Debian with Go, too',
+    'test/engines/relay.test.ts': 'runs on the NATS of Debian with Go, too',
+  }
+  const looking = ['engines', 'cluster', 'faults'].flatMap(workspace =>
+    globSync(`test/${workspace}/*.test.ts`, { cwd: root }).filter(file =>
+      /\bfind(Nats|Mongo|EventStore)|startCluster|dirname, 'src\/main|'go'/.test(
+        readFileSync(join(root, file), 'utf8'),
+      ),
+    ),
+  )
+
+  test.each(looking)('%s is run without Go, too, or left out for a reason', file => {
+    const config = readFileSync(join(root, dirname(file), 'vitest.without-go.config.ts'), 'utf8')
+    expect(config.includes(`'${basename(file)}'`)).toBe(!(file in leftOut))
   })
 })
 

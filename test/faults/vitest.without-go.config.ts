@@ -1,0 +1,3 @@
+import { withoutGo } from '../../vitest.without-go.config.ts'
+
+export default withoutGo(['webhook-receivers.test.ts'])
