@@ -1,4 +1,30 @@
-import { defineConfig } from 'vitest/config'
+import { defineConfig, type ViteUserConfig } from 'vitest/config'
+import type { Reporter } from 'vitest/node'
+
+declare module 'vitest' {
+  interface TaskMeta {
+    /** Why the test is skipped on this machine: bin/tally.mjs shows it. */
+    skipped?: string | undefined
+  }
+}
+
+/** Puts the reason that a test gave to `skip` where the JSON report has it. */
+const skipReasons: Reporter = {
+  onTestCaseResult(test) {
+    const result = test.result()
+    if (result.state === 'skipped' && result.note) test.meta().skipped = result.note
+  },
+}
+
+/**
+ * The reporters of a task, whose results are left in a file.
+ * @param outputFile in the folder of the workspace
+ */
+export const reportTo = (outputFile: string): NonNullable<ViteUserConfig['test']>['reporters'] => [
+  'default',
+  skipReasons,
+  ['json', { outputFile }],
+]
 
 /** The settings of every workspace; each has a vitest.config.ts that exports these. */
 export default defineConfig({
@@ -8,6 +34,8 @@ export default defineConfig({
     // The same with and without CI in the environment, by which vitest would set both.
     allowOnly: false,
     update: 'none',
-    reporters: ['default', ['json', { outputFile: process.env.REPORT_FILE ?? '.cache/tests.json' }]],
+    // A file without a test, and a workspace without a file, fail.
+    passWithNoTests: false,
+    reporters: reportTo(process.env.REPORT_FILE ?? '.cache/tests.json'),
   },
 })

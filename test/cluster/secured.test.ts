@@ -5,7 +5,13 @@ import { createServer, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { type Certificates, type Engine, findNats, makeCertificates } from '@gantry/engines'
+import {
+  type Certificates,
+  type Engine,
+  findNats,
+  lacksSyncInterval,
+  makeCertificates,
+} from '@gantry/engines'
 import { openBus } from '@gantry/hosting'
 import type { Bus, Json } from '@gantry/messaging'
 import { freePort } from '@gantry/service-kit/testing'
@@ -27,15 +33,13 @@ const USERS = ['catalog', 'identity', 'media', 'notifier', 'gateway', 'agent', '
 const folder = await mkdtemp(join(tmpdir(), 'gantry-secured-'))
 const certificates = await makeCertificates(folder)
 const found = await findNats()
-const usable = certificates && found.found && (found.kind === 'path' || found.kind === 'installed')
-const why = certificates ? 'no nats-server on the PATH, nor one that can be installed' : 'no openssl'
-if (!usable) process.stdout.write(`skipped: NATS with TLS and a user for each service: ${why}\n`)
+const skipped = certificates ? lacksSyncInterval(found) : 'there is no openssl'
 afterAll(() => rm(folder, { recursive: true, force: true }))
 
 const password = (user: string) => `${user}-keeps-this-to-itself`
 const userOf = (process: string) => process.replace(/-\d$/, '')
 
-describe.skipIf(!usable)('On a NATS with TLS and a user for each service', () => {
+describe.skipIf(skipped)('On a NATS with TLS and a user for each service', { meta: { skipped } }, () => {
   let nats: Engine
   let messaging: string
   let tls: Certificates

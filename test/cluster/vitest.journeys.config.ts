@@ -1,4 +1,5 @@
 import { defineConfig } from 'vitest/config'
+import { reportTo } from '../../vitest.config.ts'
 
 /** Minutes of faults on many processes: one after the other, so that none disturbs another. */
 export default defineConfig({
@@ -10,6 +11,6 @@ export default defineConfig({
     hookTimeout: 900_000,
     allowOnly: false,
     update: 'none',
-    reporters: ['default', ['json', { outputFile: '.cache/journeys.json' }]],
+    reporters: reportTo('.cache/journeys.json'),
   },
 })

@@ -1,4 +1,5 @@
 import type { ViteUserConfig } from 'vitest/config'
+import { reportTo } from '../../vitest.config.ts'
 import journeys from './vitest.journeys.config.ts'
 
 const { test, ...config }: ViteUserConfig = journeys
@@ -15,6 +16,6 @@ export default {
       EVENTS: process.env.EVENTS ?? '10000',
     },
     testTimeout: 3_600_000,
-    reporters: ['default', ['json', { outputFile: '.cache/soak.json' }]],
+    reporters: reportTo('.cache/soak.json'),
   },
 } satisfies ViteUserConfig

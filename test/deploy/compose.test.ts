@@ -4,7 +4,7 @@ import { existsSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync 
 import { createServer } from 'node:http'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { findNats } from '@gantry/engines'
+import { findNats, lacksSyncInterval } from '@gantry/engines'
 import { processSettings } from '@gantry/hosting'
 import { readSettings } from '@gantry/service-kit'
 import { freePort } from '@gantry/service-kit/testing'
@@ -202,13 +202,11 @@ describe('the service that makes secrets', () => {
   })
 })
 
-test('NATS takes its configuration, and syncs every message', async context => {
+test('NATS takes its configuration, and syncs every message', async ({ skip }) => {
   const found = await findNats()
-  if (!found.found || found.kind === 'docker' || found.kind === 'url') {
-    const how = found.found ? 'a nats-server of this machine is needed' : found.how
-    console.log(`skipped: deploy/compose/nats.conf was not tried on a server: ${how}`)
-    return context.skip()
-  }
+  const lacking = lacksSyncInterval(found)
+  if (lacking) skip(lacking)
+  if (!found.found) throw new Error('unreachable')
   const monitoring = await freePort()
   const config = join(ROOT, 'deploy/compose/nats.conf')
   const { stop } = await found.start({

@@ -8,10 +8,7 @@ import { builtManifests, matches, wants } from './src/kubernetes.ts'
 import { PROCESSES, SETTINGS, unread } from './src/settings.ts'
 
 const built = builtManifests()
-if (!built)
-  console.log(
-    'skipped: the manifests of deploy/kubernetes were not built; install kubectl to have that checked',
-  )
+const skipped = 'needs kubectl, which builds the manifests'
 
 /** What a secret may say, in the form that its setting wants. */
 const SECRETS: NodeJS.ProcessEnv = {
@@ -22,7 +19,7 @@ const SECRETS: NodeJS.ProcessEnv = {
   MESSAGING_URL: 'tls://user:password@a:4222,tls://b:4222',
 }
 
-describe.skipIf(!built)('the manifests', () => {
+describe.skipIf(!built)('the manifests', { meta: { skipped } }, () => {
   const { of, kinds } = built ?? { of: () => [], kinds: new Set() }
   const deployments = of('Deployment')
   const pods = deployments.map(({ spec }) => spec.template.metadata.labels)

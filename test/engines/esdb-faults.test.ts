@@ -88,5 +88,5 @@ describe('the stand-in fails as EventStoreDB 23.10.6 did', () => {
     expect(answer?.ms).toBeLessThan(ms * 1.4 + 1_000)
   })
 
-  for (const [name, why] of Object.entries(LEFT_OUT)) it.skip(`${name}: ${why}`)
+  for (const [name, skipped] of Object.entries(LEFT_OUT)) it.skip(name, { meta: { skipped } }, () => {})
 })

@@ -29,7 +29,9 @@ const numbers = async (eventStore: EventStore, stream: string) =>
   (await eventStore.readStream(stream)).map(event => event.data.number)
 const upTo = (count: number) => Array.from({ length: count }, (_, number) => number)
 
-describe.skipIf(kind === 'url')(`faults of ${description}`, { timeout: 90_000 }, () => {
+const skipped = 'needs a server that the tests start'
+
+describe.skipIf(kind === 'url')(`faults of ${description}`, { timeout: 90_000, meta: { skipped } }, () => {
   let engine: Engine & { faults: Faults }
   let eventStore: EventStore
   let orders: string

@@ -22,7 +22,7 @@ import { tlsFront } from './src/tls-front.ts'
 const folder = await mkdtemp(join(tmpdir(), 'gantry-rights-'))
 afterAll(() => rm(folder, { recursive: true }))
 const certificates = await makeCertificates(folder)
-if (!certificates) process.stdout.write('skipped: rights in EventStoreDB: there is no openssl\n')
+const skipped = 'there is no openssl'
 
 const placed = (number: number): NewEvent => ({
   id: randomUUID(),
@@ -31,125 +31,132 @@ const placed = (number: number): NewEvent => ({
   metadata: { actor: { id: null, name: 'test' }, requestId: 'r1', at: '2026-11-21T10:00:00.000Z' },
 })
 
-describe.skipIf(!certificates)('a user of EventStoreDB (its stand-in) without groups', () => {
-  let url: (user: string) => string
-  let host: string
-  let admin: EventStoreDBClient
-  let eventStore: EventStore
+describe.skipIf(!certificates)(
+  'a user of EventStoreDB (its stand-in) without groups',
+  { meta: { skipped } },
+  () => {
+    let url: (user: string) => string
+    let host: string
+    let admin: EventStoreDBClient
+    let eventStore: EventStore
 
-  beforeEach(async () => {
-    if (!certificates) throw new Error('unreachable')
-    const users = [
-      { name: 'gantry', password: 'sesame' },
-      { name: 'admin', password: 'changeit', admin: true },
-    ]
-    const standIn = await startEsdbStandIn({ path: join(folder, randomUUID()), users })
-    const front = await tlsFront(standIn.port, certificates)
-    host = `localhost:${front.port}`
-    url = user => `esdb://${user}${host}?tlsCAFile=${certificates.caFile}`
-    admin = EventStoreDBClient.connectionString(url('admin:changeit@'))
-    eventStore = esdbEventStore({ connectionString: url('gantry:sesame@') })
-    onTestFinished(async () => {
-      await eventStore.close()
-      await admin.dispose()
-      await front.stop()
-      await standIn.stop()
+    beforeEach(async () => {
+      if (!certificates) throw new Error('unreachable')
+      const users = [
+        { name: 'gantry', password: 'sesame' },
+        { name: 'admin', password: 'changeit', admin: true },
+      ]
+      const standIn = await startEsdbStandIn({ path: join(folder, randomUUID()), users })
+      const front = await tlsFront(standIn.port, certificates)
+      host = `localhost:${front.port}`
+      url = user => `esdb://${user}${host}?tlsCAFile=${certificates.caFile}`
+      admin = EventStoreDBClient.connectionString(url('admin:changeit@'))
+      eventStore = esdbEventStore({ connectionString: url('gantry:sesame@') })
+      onTestFinished(async () => {
+        await eventStore.close()
+        await admin.dispose()
+        await front.stop()
+        await standIn.stop()
+      })
     })
-  })
 
-  /** Runs the script that docs/operations.md gives an operator. */
-  const letReadAll = async () => {
-    const docs = await readFile(join(import.meta.dirname, '../../docs/operations.md'), 'utf8')
-    const [, script = ''] = /^node --input-type=module -e '(.*?)' 'esdb:/ms.exec(docs) ?? []
-    const args = ['--input-type=module', '-e', script, url('admin:changeit@')]
-    await run(process.execPath, args, { cwd: import.meta.dirname, timeoutMs: 20_000 })
-  }
+    /** Runs the script that docs/operations.md gives an operator. */
+    const letReadAll = async () => {
+      const docs = await readFile(join(import.meta.dirname, '../../docs/operations.md'), 'utf8')
+      const [, script = ''] = /^node --input-type=module -e '(.*?)' 'esdb:/ms.exec(docs) ?? []
+      const args = ['--input-type=module', '-e', script, url('admin:changeit@')]
+      await run(process.execPath, args, { cwd: import.meta.dirname, timeoutMs: 20_000 })
+    }
 
-  const callsOf = (store: EventStore) => ({
-    head: () => store.head(),
-    readAll: () => store.readAll({ after: START })[Symbol.asyncIterator]().next(),
-    subscribe: () =>
-      store.subscribe({ after: START, signal: new AbortController().signal })[Symbol.asyncIterator]().next(),
-    readStream: () => store.readStream('order-1'),
-    append: () => store.append('order-1', [placed(2)], 0),
-    remove: () => store.remove('order-1', 0),
-  })
-  type Call = keyof ReturnType<typeof callsOf>
+    const callsOf = (store: EventStore) => ({
+      head: () => store.head(),
+      readAll: () => store.readAll({ after: START })[Symbol.asyncIterator]().next(),
+      subscribe: () =>
+        store
+          .subscribe({ after: START, signal: new AbortController().signal })
+          [Symbol.asyncIterator]()
+          .next(),
+      readStream: () => store.readStream('order-1'),
+      append: () => store.append('order-1', [placed(2)], 0),
+      remove: () => store.remove('order-1', 0),
+    })
+    type Call = keyof ReturnType<typeof callsOf>
 
-  const expectRefused = async (call: () => Promise<unknown>, message: string) => {
-    const error = await call().catch((thrown: unknown) => thrown)
-    expect(error).toBeInstanceOf(EventStoreUrlRefused)
-    expect(error).not.toBeInstanceOf(EventStoreUnavailable)
-    expect(error).toMatchObject({ message })
-  }
+    const expectRefused = async (call: () => Promise<unknown>, message: string) => {
+      const error = await call().catch((thrown: unknown) => thrown)
+      expect(error).toBeInstanceOf(EventStoreUrlRefused)
+      expect(error).not.toBeInstanceOf(EventStoreUnavailable)
+      expect(error).toMatchObject({ message })
+    }
 
-  test.each<Call>(['head', 'readAll', 'subscribe'])(
-    '%s names the setting and the right to $all',
-    async name => {
+    test.each<Call>(['head', 'readAll', 'subscribe'])(
+      '%s names the setting and the right to $all',
+      async name => {
+        await expectRefused(
+          callsOf(eventStore)[name],
+          `EVENT_STORE_URL names the user gantry, which has no right to read $all of EventStoreDB at ${host} (PERMISSION_DENIED)`,
+        )
+      },
+    )
+
+    test.each<[Call, string]>([
+      ['readStream', 'read the stream order-1'],
+      ['append', 'append to the stream order-1'],
+      ['remove', 'append to and delete the stream order-1'],
+    ])('%s names the setting and the right to the stream', async (name, right) => {
+      await eventStore.append('order-1', [placed(1)], NO_STREAM)
+      const acl = { readRoles: ['$admins'], writeRoles: ['$admins'], deleteRoles: ['$admins'] }
+      await admin.setStreamMetadata('order-1', { acl })
       await expectRefused(
         callsOf(eventStore)[name],
-        `EVENT_STORE_URL names the user gantry, which has no right to read $all of EventStoreDB at ${host} (PERMISSION_DENIED)`,
+        `EVENT_STORE_URL names the user gantry, which has no right to ${right} of EventStoreDB at ${host} (PERMISSION_DENIED)`,
       )
-    },
-  )
-
-  test.each<[Call, string]>([
-    ['readStream', 'read the stream order-1'],
-    ['append', 'append to the stream order-1'],
-    ['remove', 'append to and delete the stream order-1'],
-  ])('%s names the setting and the right to the stream', async (name, right) => {
-    await eventStore.append('order-1', [placed(1)], NO_STREAM)
-    const acl = { readRoles: ['$admins'], writeRoles: ['$admins'], deleteRoles: ['$admins'] }
-    await admin.setStreamMetadata('order-1', { acl })
-    await expectRefused(
-      callsOf(eventStore)[name],
-      `EVENT_STORE_URL names the user gantry, which has no right to ${right} of EventStoreDB at ${host} (PERMISSION_DENIED)`,
-    )
-    await eventStore.append('order-2', [placed(1)], NO_STREAM)
-  })
-
-  test.each<[string, string]>([
-    ['gantry:wrong@', 'names the user gantry, whose name or password is not accepted by'],
-    ['', 'names no user, which is not accepted by'],
-  ])('a URL with the user "%s" is refused by every call', async (user, reason) => {
-    const other = esdbEventStore({ connectionString: url(user) })
-    onTestFinished(() => other.close())
-    for (const call of Object.values(callsOf(other))) {
-      await expectRefused(call, `EVENT_STORE_URL ${reason} EventStoreDB at ${host} (UNAUTHENTICATED)`)
-    }
-  })
-
-  test('may do everything that is needed, once it may read $all', async () => {
-    await letReadAll()
-    await eventStore.append('order-1', [placed(1)], NO_STREAM)
-    await eventStore.append('order-2', [placed(2)], NO_STREAM)
-    await eventStore.remove('order-2', 0)
-    const { head, readAll, subscribe, readStream, append } = callsOf(eventStore)
-    for (const call of [head, readAll, subscribe, readStream, append]) await call()
-    expect(await eventStore.head()).not.toBe(START)
-  })
-
-  test('readiness and the log of a service name the right, until it is given', {
-    timeout: 20_000,
-  }, async () => {
-    const settings = {
-      EVENT_STORE_URL: url('gantry:sesame@'),
-      READ_MODEL_URL: `sqlite:${join(folder, 'views')}`,
-    }
-    const stores = openStores(settings)
-    const lines: string[] = []
-    const note = (_: object, line: string) => void lines.push(line)
-    const watch = watchEngines(stores.engines, { info: note, error: note } as unknown as Log)
-    onTestFinished(async () => {
-      watch.stop()
-      await stores.close()
+      await eventStore.append('order-2', [placed(1)], NO_STREAM)
     })
-    const reason = 'has no right to read $all'
-    await expect.poll(watch.trouble, { timeout: 10_000 }).toContain(reason)
-    expect(lines).toEqual([expect.stringContaining(reason)])
 
-    await letReadAll()
-    await watch.usable
-    expect(watch.trouble()).toBeUndefined()
-  })
-})
+    test.each<[string, string]>([
+      ['gantry:wrong@', 'names the user gantry, whose name or password is not accepted by'],
+      ['', 'names no user, which is not accepted by'],
+    ])('a URL with the user "%s" is refused by every call', async (user, reason) => {
+      const other = esdbEventStore({ connectionString: url(user) })
+      onTestFinished(() => other.close())
+      for (const call of Object.values(callsOf(other))) {
+        await expectRefused(call, `EVENT_STORE_URL ${reason} EventStoreDB at ${host} (UNAUTHENTICATED)`)
+      }
+    })
+
+    test('may do everything that is needed, once it may read $all', async () => {
+      await letReadAll()
+      await eventStore.append('order-1', [placed(1)], NO_STREAM)
+      await eventStore.append('order-2', [placed(2)], NO_STREAM)
+      await eventStore.remove('order-2', 0)
+      const { head, readAll, subscribe, readStream, append } = callsOf(eventStore)
+      for (const call of [head, readAll, subscribe, readStream, append]) await call()
+      expect(await eventStore.head()).not.toBe(START)
+    })
+
+    test('readiness and the log of a service name the right, until it is given', {
+      timeout: 20_000,
+    }, async () => {
+      const settings = {
+        EVENT_STORE_URL: url('gantry:sesame@'),
+        READ_MODEL_URL: `sqlite:${join(folder, 'views')}`,
+      }
+      const stores = openStores(settings)
+      const lines: string[] = []
+      const note = (_: object, line: string) => void lines.push(line)
+      const watch = watchEngines(stores.engines, { info: note, error: note } as unknown as Log)
+      onTestFinished(async () => {
+        watch.stop()
+        await stores.close()
+      })
+      const reason = 'has no right to read $all'
+      await expect.poll(watch.trouble, { timeout: 10_000 }).toContain(reason)
+      expect(lines).toEqual([expect.stringContaining(reason)])
+
+      await letReadAll()
+      await watch.usable
+      expect(watch.trouble()).toBeUndefined()
+    })
+  },
+)

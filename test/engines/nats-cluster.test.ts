@@ -10,10 +10,9 @@ import { findNats } from './src/find-nats.ts'
 const nats = await findNats()
 /** Nodes of a cluster must reach each other: here they do as processes. */
 const program = nats.found && (nats.kind === 'path' || nats.kind === 'installed') ? nats : undefined
-if (!program)
-  process.stderr.write('NATS cluster: skipped; it needs nats-server as a program, on the PATH or installed\n')
+const skipped = 'needs nats-server as a program, on the PATH or installed'
 
-describe.skipIf(!program)('a stream with three copies', { timeout: 120_000 }, () => {
+describe.skipIf(!program)('a stream with three copies', { timeout: 120_000, meta: { skipped } }, () => {
   let nodes: Engine[]
   let buses: Bus[]
 

@@ -8,24 +8,19 @@ import { checkBus, type NatsOptions, NatsRefused, natsBus } from '@gantry/messag
 import { connect as connectClient, DeliverPolicy, nanos } from 'nats'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest'
 import type { Engine, Faults } from './src/engine.ts'
-import { findDebianNats, findNats } from './src/find-nats.ts'
+import { findNatsServers, HOW_TO_HAVE_NATS } from './src/find-nats.ts'
 import { forked } from './src/fixtures/forked.ts'
 
 const eventually = (expectation: () => unknown) => vi.waitFor(expectation, { timeout: 20_000, interval: 20 })
 
-const preferred = await findNats()
-// Debian's is the oldest that must be served. A server at a URL is the one that somebody wants tested.
-const oldest = preferred.found && preferred.kind === 'url' ? undefined : await findDebianNats()
-const servers = [preferred, oldest].filter(server => server?.found === true)
-const distinct = servers.filter(
-  ({ description }, index) => servers.findIndex(other => other.description === description) === index,
-)
-if (!preferred.found) process.stderr.write(`NATS: skipped, there is none. To have it, ${preferred.how}\n`)
-for (const { description } of distinct) process.stdout.write(`NATS: tested on ${description}\n`)
+const servers = await findNatsServers()
+const skipped = 'needs a server that the tests start'
+for (const { description } of servers) process.stdout.write(`NATS: tested on ${description}\n`)
 
-if (!preferred.found) it.skip(`NATS is not here: ${preferred.how}`)
+if (servers.length === 0)
+  it.skip('NATS', { meta: { skipped: `there is no NATS: ${HOW_TO_HAVE_NATS}` } }, () => {})
 
-describe.each(distinct)('$description', ({ kind, description, start }) => {
+describe.each(servers)('$description', ({ kind, description, start }) => {
   describe('the contract', () => {
     let shared: Engine
     beforeAll(async () => {
@@ -40,7 +35,7 @@ describe.each(distinct)('$description', ({ kind, description, start }) => {
   })
 
   // A server at a URL may hold anything, and is not ours to kill.
-  describe.skipIf(kind === 'url')('a server of its own', () => {
+  describe.skipIf(kind === 'url')('a server of its own', { meta: { skipped } }, () => {
     let engine: Engine
     let buses: Bus[]
     let stop: AbortController
@@ -403,77 +398,78 @@ describe.each(distinct)('$description', ({ kind, description, start }) => {
   })
 })
 
-describe.skipIf(!preferred.found || preferred.kind === 'url')('a server that cannot be used', () => {
-  const started = async (...args: string[]) => {
-    if (!preferred.found) throw new Error('there is none')
-    const engine = await preferred.start({ args })
-    onTestFinished(() => engine.stop())
-    return engine.url
-  }
-  const refusal = async (options: NatsOptions) => {
-    const error = await checkBus(options).catch(thrown => thrown)
-    expect(error).toBeInstanceOf(NatsRefused)
-    return error.message
-  }
+describe.each(servers)('$description', ({ kind, start }) => {
+  describe.skipIf(kind === 'url')('that cannot be used', { meta: { skipped } }, () => {
+    const started = async (...args: string[]) => {
+      const engine = await start({ args })
+      onTestFinished(() => engine.stop())
+      return engine.url
+    }
+    const refusal = async (options: NatsOptions) => {
+      const error = await checkBus(options).catch(thrown => thrown)
+      expect(error).toBeInstanceOf(NatsRefused)
+      return error.message
+    }
 
-  it('may have no JetStream', async () => {
-    const url = await started('-js=false')
-    expect(await refusal({ url })).toBe(
-      `MESSAGING_URL ${url}: JetStream is not enabled there; start the server with: nats-server -js`,
-    )
-  })
+    it('may have no JetStream', async () => {
+      const url = await started('-js=false')
+      expect(await refusal({ url })).toBe(
+        `MESSAGING_URL ${url}: JetStream is not enabled there; start the server with: nats-server -js`,
+      )
+    })
 
-  it('may want another user, password or token', async () => {
-    const url = await started('--user', 'gantry', '--pass', 'its p@ssword')
-    const refused = `MESSAGING_URL ${url}: it refuses the user, password, token or key`
-    const withUser = (userinfo: string) => url.replace('//', `//${userinfo}@`)
-    expect(await refusal({ url })).toBe(refused)
-    expect(await refusal({ url: withUser('gantry:wrong') })).toBe(refused)
-    expect(await refusal({ url, token: 'its p@ssword' })).toBe(refused)
-    await checkBus({ url: withUser('gantry:its%20p%40ssword') })
-    await checkBus({ url: withUser('gantry:wrong'), password: 'its p@ssword' })
+    it('may want another user, password or token', async () => {
+      const url = await started('--user', 'gantry', '--pass', 'its p@ssword')
+      const refused = `MESSAGING_URL ${url}: it refuses the user, password, token or key`
+      const withUser = (userinfo: string) => url.replace('//', `//${userinfo}@`)
+      expect(await refusal({ url })).toBe(refused)
+      expect(await refusal({ url: withUser('gantry:wrong') })).toBe(refused)
+      expect(await refusal({ url, token: 'its p@ssword' })).toBe(refused)
+      await checkBus({ url: withUser('gantry:its%20p%40ssword') })
+      await checkBus({ url: withUser('gantry:wrong'), password: 'its p@ssword' })
 
-    const guarded = await started('--auth', 's3cret')
-    expect(await refusal({ url: guarded })).toContain('it refuses the user')
-    await checkBus({ url: guarded.replace('//', '//s3cret@') })
-    await checkBus({ url: guarded, token: 's3cret' })
-  })
+      const guarded = await started('--auth', 's3cret')
+      expect(await refusal({ url: guarded })).toContain('it refuses the user')
+      await checkBus({ url: guarded.replace('//', '//s3cret@') })
+      await checkBus({ url: guarded, token: 's3cret' })
+    })
 
-  it('may not offer encryption', async () => {
-    const url = await started()
-    const encrypted = url.replace('nats:', 'tls:')
-    expect(await refusal({ url: encrypted })).toBe(
-      `MESSAGING_URL ${encrypted}: it does not offer encryption (TLS)`,
-    )
-  })
+    it('may not offer encryption', async () => {
+      const url = await started()
+      const encrypted = url.replace('nats:', 'tls:')
+      expect(await refusal({ url: encrypted })).toBe(
+        `MESSAGING_URL ${encrypted}: it does not offer encryption (TLS)`,
+      )
+    })
 
-  it('may be nobody, or somebody else', async () => {
-    const server = createServer((_, response) => response.end())
-    await once(server.listen(0, '127.0.0.1'), 'listening')
-    const { port } = server.address() as AddressInfo
-    const http = connect(port, '127.0.0.1')
-    http.destroy()
-    server.on('connection', socket => socket.write('HTTP/1.1 400 Bad Request\r\n\r\n'))
-    expect(await refusal({ url: `nats://127.0.0.1:${port}` })).toBe(
-      `MESSAGING_URL nats://127.0.0.1:${port}: what answers there is no nats-server`,
-    )
-    server.closeAllConnections()
-    server.close()
-    await once(server, 'close')
-    expect(await refusal({ url: `nats://127.0.0.1:${port}` })).toBe(
-      `MESSAGING_URL nats://127.0.0.1:${port}: the connection was refused; is a nats-server running there?`,
-    )
-    expect(await refusal({ url: 'nats://nowhere.invalid' })).toMatch(
-      /^MESSAGING_URL nats:\/\/nowhere\.invalid:4222: (there is no such host|the name of the host cannot be looked up)$/,
-    )
-  })
+    it('may be nobody, or somebody else', async () => {
+      const server = createServer((_, response) => response.end())
+      await once(server.listen(0, '127.0.0.1'), 'listening')
+      const { port } = server.address() as AddressInfo
+      const http = connect(port, '127.0.0.1')
+      http.destroy()
+      server.on('connection', socket => socket.write('HTTP/1.1 400 Bad Request\r\n\r\n'))
+      expect(await refusal({ url: `nats://127.0.0.1:${port}` })).toBe(
+        `MESSAGING_URL nats://127.0.0.1:${port}: what answers there is no nats-server`,
+      )
+      server.closeAllConnections()
+      server.close()
+      await once(server, 'close')
+      expect(await refusal({ url: `nats://127.0.0.1:${port}` })).toBe(
+        `MESSAGING_URL nats://127.0.0.1:${port}: the connection was refused; is a nats-server running there?`,
+      )
+      expect(await refusal({ url: 'nats://nowhere.invalid' })).toMatch(
+        /^MESSAGING_URL nats:\/\/nowhere\.invalid:4222: (there is no such host|the name of the host cannot be looked up)$/,
+      )
+    })
 
-  it('may have another stream that stores the same', async () => {
-    const url = await started()
-    await checkBus({ url, stream: 'OTHER', subjects: ['events.>'] })
-    expect(await refusal({ url })).toBe(
-      `MESSAGING_URL ${url}: JetStream says: subjects overlap with an existing stream`,
-    )
+    it('may have another stream that stores the same', async () => {
+      const url = await started()
+      await checkBus({ url, stream: 'OTHER', subjects: ['events.>'] })
+      expect(await refusal({ url })).toBe(
+        `MESSAGING_URL ${url}: JetStream says: subjects overlap with an existing stream`,
+      )
+    })
   })
 })
 

@@ -42,39 +42,36 @@ function build(): string | undefined {
   }
 }
 
-describe.skipIf(notBuilt !== undefined)(
-  `a disk that fails to sync${notBuilt ? ` (${notBuilt})` : ''}`,
-  () => {
-    test('ends the service with 1 and a line, and the next start has what was acknowledged', {
-      timeout: 60_000,
-    }, async () => {
-      const data = join(folder, 'data')
-      const failing = join(folder, 'failing')
-      const service = await startServiceProcess(data, { LD_PRELOAD: library, FAIL_SYNC: failing })
-      stopping.push(service.kill)
-      const createApi = (name: string) =>
-        fetch(`${service.url}/apis`, {
-          method: 'POST',
-          headers: { authorization: service.authorization, 'content-type': 'application/json' },
-          body: JSON.stringify({ name, displayName: 'x', status: 'ACTIVE', tags: [] }),
-        })
-      expect((await createApi('acknowledged')).status).toBe(201)
-      const before = service.output()
-      writeFileSync(failing, '')
-      await expect(createApi('lost')).rejects.toThrow(TypeError)
-      await vi.waitFor(() => expect(service.output()).toContain('cannot be synced'), { timeout: 10_000 })
-      expect(await service.stop()).toBe(1)
-      expect(service.output().slice(before.length)).toMatch(
-        /^gantry: .*\.db cannot be synced to the disk \(EIO: i\/o error, fdatasync\): what was written last may be lost\n$/,
-      )
+describe.skipIf(notBuilt !== undefined)('a disk that fails to sync', { meta: { skipped: notBuilt } }, () => {
+  test('ends the service with 1 and a line, and the next start has what was acknowledged', {
+    timeout: 60_000,
+  }, async () => {
+    const data = join(folder, 'data')
+    const failing = join(folder, 'failing')
+    const service = await startServiceProcess(data, { LD_PRELOAD: library, FAIL_SYNC: failing })
+    stopping.push(service.kill)
+    const createApi = (name: string) =>
+      fetch(`${service.url}/apis`, {
+        method: 'POST',
+        headers: { authorization: service.authorization, 'content-type': 'application/json' },
+        body: JSON.stringify({ name, displayName: 'x', status: 'ACTIVE', tags: [] }),
+      })
+    expect((await createApi('acknowledged')).status).toBe(201)
+    const before = service.output()
+    writeFileSync(failing, '')
+    await expect(createApi('lost')).rejects.toThrow(TypeError)
+    await vi.waitFor(() => expect(service.output()).toContain('cannot be synced'), { timeout: 10_000 })
+    expect(await service.stop()).toBe(1)
+    expect(service.output().slice(before.length)).toMatch(
+      /^gantry: .*\.db cannot be synced to the disk \(EIO: i\/o error, fdatasync\): what was written last may be lost\n$/,
+    )
 
-      await rm(failing)
-      const next = await startServiceProcess(data)
-      stopping.push(next.kill)
-      const listed = await fetch(`${next.url}/apis`, { headers: { authorization: next.authorization } })
-      const { content } = (await listed.json()) as { content: { name: string }[] }
-      expect(content.map(({ name }) => name)).toContain('acknowledged')
-      expect(await next.stop()).toBe(0)
-    })
-  },
-)
+    await rm(failing)
+    const next = await startServiceProcess(data)
+    stopping.push(next.kill)
+    const listed = await fetch(`${next.url}/apis`, { headers: { authorization: next.authorization } })
+    const { content } = (await listed.json()) as { content: { name: string }[] }
+    expect(content.map(({ name }) => name)).toContain('acknowledged')
+    expect(await next.stop()).toBe(0)
+  })
+})

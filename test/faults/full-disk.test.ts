@@ -105,7 +105,7 @@ const lines = (service: ServiceProcess) =>
 
 afterEach(() => rmSync(join(mount, 'data'), { recursive: true, force: true }))
 
-describe.skipIf(notMounted !== undefined)(`on a full disk${notMounted ? ` (${notMounted})` : ''}`, () => {
+describe.skipIf(notMounted !== undefined)('on a full disk', { meta: { skipped: notMounted } }, () => {
   test('reads go on, writes are answered 503, and a write succeeds as soon as there is space', {
     timeout: 120_000,
   }, async () => {

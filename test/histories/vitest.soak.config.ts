@@ -1,4 +1,5 @@
 import type { ViteUserConfig } from 'vitest/config'
+import { reportTo } from '../../vitest.config.ts'
 import tests from './vitest.config.ts'
 
 const { test, ...config }: ViteUserConfig = tests
@@ -10,6 +11,6 @@ export default {
     ...test,
     env: { HISTORIES: process.env.HISTORIES ?? '3000' },
     testTimeout: 3_600_000,
-    reporters: ['default', ['json', { outputFile: '.cache/soak.json' }]],
+    reporters: reportTo('.cache/soak.json'),
   },
 } satisfies ViteUserConfig

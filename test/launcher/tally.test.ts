@@ -21,6 +21,20 @@ function tested() {
       file(`${root}/packages/ledger/src/page.test.ts`, 'passed', 'passed', 'todo'),
     ],
   })
+  write('packages/ledger/.cache/without-go.json', {
+    testResults: [
+      {
+        name: `${root}/packages/ledger/src/book.test.ts`,
+        status: 'failed',
+        assertionResults: [
+          { fullName: 'story 1', status: 'failed' },
+          { fullName: 'story 2', status: 'skipped', meta: { skipped: 'needs ink' } },
+          { fullName: 'story 3', status: 'skipped', meta: { skipped: 'needs ink' } },
+        ],
+      },
+      file(`${root}/packages/ledger/src/empty.test.ts`, 'passed'),
+    ],
+  })
   write('packages/ledger/.cache/journeys.json', {
     testResults: [file(`${root}/packages/ledger/journeys/far.journey.ts`, 'passed', 'passed')],
   })
@@ -31,30 +45,42 @@ function tested() {
 }
 
 describe('the count of tests', () => {
-  test('adds up the workspaces; a file that cannot be loaded is one failure', () => {
+  test('adds up the workspaces; a file that cannot be loaded or has no test is one failure', () => {
     expect(countTests(tested())).toEqual({
       passed: 3,
-      failed: 2,
-      skipped: 2,
+      failed: 4,
+      skipped: 4,
       failures: [
         'packages/ledger/src/book.test.ts: story 2',
+        'packages/ledger/src/book.test.ts (without Go): story 1',
+        'packages/ledger/src/empty.test.ts (without Go): defines no test',
         'services/catalog/src/api.test.ts: could not be run',
       ],
+      reasons: new Map([
+        ['packages/ledger/src/book.test.ts: no reason is given', 1],
+        ['packages/ledger/src/page.test.ts: no reason is given', 1],
+        ['packages/ledger/src/book.test.ts (without Go): needs ink', 2],
+      ]),
       silent: ['test/journeys'],
     })
   })
 
   test('names what failed and what was not run', () => {
     expect(describeCount(countTests(tested()), { succeeded: false, all: true })).toEqual([
+      'SKIPPED 1 of packages/ledger/src/book.test.ts: no reason is given',
+      'SKIPPED 1 of packages/ledger/src/page.test.ts: no reason is given',
+      'SKIPPED 2 of packages/ledger/src/book.test.ts (without Go): needs ink',
       'FAILED packages/ledger/src/book.test.ts: story 2',
+      'FAILED packages/ledger/src/book.test.ts (without Go): story 1',
+      'FAILED packages/ledger/src/empty.test.ts (without Go): defines no test',
       'FAILED services/catalog/src/api.test.ts: could not be run',
       'No tests were run in test/journeys',
-      'Tests: 3 passed, 2 failed, 2 skipped.',
+      'Tests: 3 passed, 4 failed, 4 skipped.',
     ])
   })
 
   test('does not call a failed check a success', () => {
-    const count = { passed: 5, failed: 0, skipped: 0, failures: [], silent: [] }
+    const count = { passed: 5, failed: 0, skipped: 0, failures: [], reasons: new Map(), silent: [] }
 
     expect(describeCount(count, { succeeded: false, all: true })).toEqual([
       'Not everything succeeded: what failed is named above.',

@@ -41,6 +41,9 @@ export function reasonOf(error: unknown): string {
       : `it does not offer ${error.message}`
   if (error.message.includes('unexpected response from server')) return 'what answers there is no nats-server'
   const code = 'code' in error ? String(error.code) : ''
+  // Before 2.10 nats-server tells a client without a certificate that its certificate is bad.
+  if (/ALERT_(BAD_CERTIFICATE|CERTIFICATE_REQUIRED)$/.test(code))
+    return 'it wants a certificate that it trusts'
   return WORDS[code] ?? error.message
 }
 

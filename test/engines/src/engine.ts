@@ -31,6 +31,8 @@ export type Found =
       kind: 'url' | 'docker' | 'path' | 'installed' | 'stand-in'
       /** The engine, its version and where it is from, in a line. */
       description: string
+      /** Of a program on this machine. */
+      version?: { major: number; minor: number }
       /** Starts a server, with no data unless it is told where they are; of kind `url` it is the one that is there, whatever it holds. */
       start(options?: StartOptions): Promise<Engine>
     }

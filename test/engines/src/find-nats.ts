@@ -13,7 +13,8 @@ const READY = /Server is ready/
 const COMPILE_MS = 300_000
 const DOWNLOAD_MS = 120_000
 
-const HOW =
+/** How to have NATS, in a line. */
+export const HOW_TO_HAVE_NATS =
   'set MESSAGING_URL=nats://host:4222, run Docker, or put nats-server 2.9 or newer on the PATH ' +
   `(apt-get install nats-server; go install github.com/nats-io/nats-server/v2@v${VERSION})`
 
@@ -45,7 +46,28 @@ export async function findNats(): Promise<Found> {
 
 /** The oldest that the adapter must serve, as Debian 12 has it; only where Debian's packages can be had. */
 export async function findDebianNats(): Promise<Found> {
-  return (await installed(fromDebian)) ?? { found: false, how: HOW }
+  return (await installed(fromDebian)) ?? { found: false, how: HOW_TO_HAVE_NATS }
+}
+
+/** Why `sync_interval`, which the configurations of deploy/ set, cannot be had; undefined where it can. */
+export function lacksSyncInterval(found: Found): string | undefined {
+  if (!found.found) return `there is no NATS: ${found.how}`
+  if (!found.version) return 'needs nats-server as a program, on the PATH or installed'
+  const { major, minor } = found.version
+  return major > 2 || minor >= 10 ? undefined : `${found.description} does not know sync_interval: needs 2.10`
+}
+
+/**
+ * The servers that the adapter is tested on: the one that findNats finds and Debian's, the oldest that must be served.
+ * A server at a URL is the one to be tested, alone.
+ */
+export async function findNatsServers(): Promise<(Found & { found: true })[]> {
+  const preferred = await findNats()
+  const oldest = preferred.found && preferred.kind === 'url' ? undefined : await findDebianNats()
+  const servers = [preferred, oldest].filter(server => server?.found === true)
+  return servers.filter(
+    ({ description }, index) => servers.findIndex(other => other.description === description) === index,
+  )
 }
 
 const natsUrl = (port: number) => `nats://127.0.0.1:${port}`
@@ -58,6 +80,7 @@ async function program(path: string, kind: 'path' | 'installed', origin: string)
   return {
     found: true,
     kind,
+    version: { major: Number(major), minor: Number(minor) },
     description: `nats-server ${text.replace('v', '')} ${origin}`,
     start: ({ args = [], folder } = {}) =>
       startServer(

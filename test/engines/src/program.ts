@@ -2,8 +2,9 @@ import { spawn } from 'node:child_process'
 import { access, constants } from 'node:fs/promises'
 import { delimiter, join } from 'node:path'
 
-/** Engines that were installed for this repository: kept from run to run, and not in git. */
-export const CACHE = join(import.meta.dirname, '..', '..', '..', '.cache', 'engines')
+/** Folder of the engines that were installed for this repository, kept from run to run; ENGINES_CACHE names another. */
+export const CACHE =
+  process.env.ENGINES_CACHE ?? join(import.meta.dirname, '..', '..', '..', '.cache', 'engines')
 
 /** Where a program of that name is, by the PATH; undefined when it is not there. */
 export async function onPath(name: string): Promise<string | undefined> {
