@@ -1,5 +1,6 @@
 import { defineConfig, type ViteUserConfig } from 'vitest/config'
 import type { Reporter } from 'vitest/node'
+import { patient } from './bin/patience.mjs'
 
 declare module 'vitest' {
   interface TaskMeta {
@@ -29,8 +30,8 @@ export const reportTo = (outputFile: string): NonNullable<ViteUserConfig['test']
 /** The settings of every workspace; each has a vitest.config.ts that exports these. */
 export default defineConfig({
   test: {
-    testTimeout: 30_000,
-    hookTimeout: 30_000,
+    testTimeout: patient(30_000),
+    hookTimeout: patient(30_000),
     // The same with and without CI in the environment, by which vitest would set both.
     allowOnly: false,
     update: 'none',

@@ -2,6 +2,7 @@ import { spawnSync } from 'node:child_process'
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, onTestFinished, test } from 'vitest'
+import { patient } from '../../bin/patience.mjs'
 
 const root = join(import.meta.dirname, '../..')
 
@@ -16,6 +17,7 @@ function report(source: string) {
   const { status } = spawnSync(process.execPath, [join(root, 'node_modules/vitest/vitest.mjs'), 'run'], {
     cwd: folder,
     env: { ...process.env, REPORT_FILE: 'report.json' },
+    timeout: patient(25_000),
   })
   const { testResults } = JSON.parse(readFileSync(join(folder, 'report.json'), 'utf8'))
   return { status, message: testResults[0].message, tests: testResults[0].assertionResults }
@@ -25,6 +27,12 @@ test('a test file that defines no test fails', () => {
   const { status, message } = report('describe.each([])("on %s", () => test("does something", () => {}))')
   expect(status).toBe(1)
   expect(message).toContain('No test suite found')
+})
+
+test('a limit of time is longer on a machine that has more to do than it can', () => {
+  expect(patient(30_000, { load: 0.5, cores: 2 })).toBe(30_000)
+  expect(patient(30_000, { load: 6, cores: 2 })).toBe(90_000)
+  expect(patient(30_000, { load: 100, cores: 2 })).toBe(240_000)
 })
 
 test('a test file whose tests are all skipped does not fail, and its report has the reasons', () => {

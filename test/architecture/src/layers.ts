@@ -20,8 +20,8 @@ export function layerViolations(file: ProjectFile): string[] {
     if (target !== undefined) {
       const allowed =
         workspaceOf(target) === own ||
-        target === 'vitest.config.ts' ||
-        (isTest(file) && target.startsWith('bin/'))
+        /^vitest(\.[\w-]+)?\.config\.ts$/.test(target) ||
+        ((isTest(file) || path.includes('/fixtures/')) && target.startsWith('bin/'))
       return allowed ? [] : [`${path} reaches into ${workspaceOf(target)}`]
     }
     const name = packageOf(specifier)?.replace(/^@gantry\//, '') ?? ''

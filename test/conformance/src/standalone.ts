@@ -5,9 +5,10 @@ import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import { freePort } from '@gantry/service-kit/testing'
+import { patient } from '../../../bin/patience.mjs'
 
 const ROOT = fileURLToPath(new URL('../../../', import.meta.url))
-const START_MS = 60_000
+const START_MS = patient(60_000)
 const STOP_MS = 10_000
 
 const exitOf = async (service: ChildProcess) => {

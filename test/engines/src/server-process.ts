@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { freePort } from '@gantry/service-kit/testing'
+import { patient } from '../../../bin/patience.mjs'
 import type { Engine, StartOptions } from './engine.ts'
 
 interface ServerOptions {
@@ -17,7 +18,7 @@ interface ServerOptions {
   ready: RegExp
 }
 
-const READY_MS = 30_000
+const READY_MS = patient(30_000)
 const STOP_MS = 10_000
 
 /**

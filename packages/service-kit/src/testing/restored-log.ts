@@ -2,10 +2,11 @@ import { randomUUID } from 'node:crypto'
 import { subjects } from '@gantry/contracts'
 import { LOG_POSITION } from '@gantry/event-sourcing'
 import { expect, vi } from 'vitest'
+import { patient } from '../../../../bin/patience.mjs'
 import type { Service } from '../service.ts'
 import type { Host } from './service-host.ts'
 
-const TIMEOUT = { timeout: 15_000 }
+const TIMEOUT = { timeout: patient(15_000) }
 
 /**
  * Opens the service again on a log that was restored from a backup: the bus has a message of the service about an event
