@@ -9,6 +9,18 @@ declare module 'vitest' {
   }
 }
 
+/** The process of `npm test` and the like; what is run for it ends soon after it, however it ends. */
+const launcher = Number(process.env.GANTRY_LAUNCHER)
+if (launcher) setInterval(endWithLauncher, 1_000).unref()
+
+function endWithLauncher() {
+  try {
+    process.kill(launcher, 0)
+  } catch {
+    process.kill(process.pid, 'SIGKILL')
+  }
+}
+
 /** Puts the reason that a test gave to `skip` where the JSON report has it. */
 const skipReasons: Reporter = {
   onTestCaseResult(test) {

@@ -1,6 +1,7 @@
 import { spawn } from 'node:child_process'
 import { constants } from 'node:os'
 import { createInterface } from 'node:readline'
+import { endsWithParent } from './orphans.mjs'
 
 /** @typedef {{ code: number | null, signal: NodeJS.Signals | null, interrupted: NodeJS.Signals | undefined }} Ended */
 
@@ -32,6 +33,7 @@ export function runChild(command, args, { cwd, env, onLine, graceMs }) {
     detached: ownGroup,
     stdio: onLine ? ['ignore', 'pipe', 'pipe'] : 'inherit',
   })
+  endsWithParent(child)
 
   /** @param {NodeJS.Signals} signal */
   const send = signal => {

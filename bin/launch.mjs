@@ -1,6 +1,7 @@
 // Installs what is missing, then runs the target on Node 24. This file and its neighbours run on the host's own Node,
 // see host-node.mjs, with nothing installed.
 import { existsSync } from 'node:fs'
+import { constants } from 'node:os'
 import { delimiter, dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { exitCode, runChild } from './child.mjs'
@@ -40,6 +41,9 @@ const suites = {
 
 /** More room for the young generation: a server's garbage is mostly that of requests that have just ended. */
 const FLAGS = ['--max-semi-space-size=32']
+
+/** How long tests have to end after a signal, in milliseconds. */
+const STOP_MS = 10_000
 
 const root = dirname(dirname(fileURLToPath(import.meta.url)))
 const screen = terminal(process.stderr)
@@ -104,8 +108,10 @@ async function runTasks(node, tasks, args) {
   const { coloured } = terminal(process.stdout)
   const ended = await runChild(node, [turbo, 'run', ...tasks, ...flags, ...args], {
     cwd: root,
+    graceMs: STOP_MS,
     env: {
       ...environment(node),
+      GANTRY_LAUNCHER: String(process.pid),
       FORCE_COLOR: coloured ? '1' : undefined,
       NO_COLOR: coloured ? undefined : '1',
       TURBO_TELEMETRY_DISABLED: '1',
@@ -113,7 +119,8 @@ async function runTasks(node, tasks, args) {
       npm_config_loglevel: 'silent',
     },
   })
-  const code = exitCode(ended)
+  // turbo ends with 0 when it is stopped.
+  const code = ended.interrupted ? 128 + constants.signals[ended.interrupted] : exitCode(ended)
   if (tasks.every(task => task === 'lint')) return code
   for (const line of describeCount(countTests(root, tasks.includes('soak') ? tasks : undefined), {
     succeeded: code === 0,

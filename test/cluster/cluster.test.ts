@@ -7,6 +7,7 @@ import { join } from 'node:path'
 import { OPERATIONS, SCOPES, subjects } from '@gantry/contracts'
 import { freePort } from '@gantry/service-kit/testing'
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
+import { endsWithParent } from '../../bin/orphans.mjs'
 
 /** A cold machine starts nine processes, and may have to install the bus before. */
 const START_MS = 300_000
@@ -41,10 +42,12 @@ const named = (name: string) => ({
 beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), 'gantry-cluster-'))
   port = await freePort()
-  child = spawn(process.execPath, [MAIN, '--replicas', '2'], {
-    env: { ...process.env, DATA_DIR: folder, PORT: String(port), LOGIN_LIMIT_PER_MINUTE: '0' },
-    stdio: ['ignore', 'pipe', 'pipe'],
-  })
+  child = endsWithParent(
+    spawn(process.execPath, [MAIN, '--replicas', '2'], {
+      env: { ...process.env, DATA_DIR: folder, PORT: String(port), LOGIN_LIMIT_PER_MINUTE: '0' },
+      stdio: ['ignore', 'pipe', 'pipe'],
+    }),
+  )
   for (const stream of [child.stdout, child.stderr]) stream?.on('data', chunk => (output += chunk))
   await vi.waitFor(
     () => {

@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { freePort } from '@gantry/service-kit/testing'
 import { afterAll, expect, test } from 'vitest'
+import { endsWithParent } from '../../bin/orphans.mjs'
 import { startReplica } from './src/replica.ts'
 
 const ROOT = join(import.meta.dirname, '../..')
@@ -42,7 +43,7 @@ const starts = async (service: string, key: number) => {
 test('a service with another ENCRYPTION_KEY than the log was begun with ends with a line, and harms nothing', async () => {
   await starts('catalog', 1)
   for (const service of ['identity', 'notifier', 'catalog']) {
-    const child = spawn(process.execPath, [program(service)], { env: await environment(2) })
+    const child = endsWithParent(spawn(process.execPath, [program(service)], { env: await environment(2) }))
     let said = ''
     child.stderr.on('data', chunk => (said += chunk))
     expect((await once(child, 'close'))[0]).toBe(1)

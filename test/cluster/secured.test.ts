@@ -16,6 +16,7 @@ import { openBus } from '@gantry/hosting'
 import type { Bus, Json } from '@gantry/messaging'
 import { freePort } from '@gantry/service-kit/testing'
 import { afterAll, beforeAll, describe, expect, onTestFinished, test, vi } from 'vitest'
+import { endsWithParent } from '../../bin/orphans.mjs'
 import { type Cluster, startCluster } from './src/cluster.ts'
 import { readClusterSettings } from './src/settings.ts'
 
@@ -407,10 +408,10 @@ describe.skipIf(skipped)('On a NATS with TLS and a user for each service', { met
     test('follow keys that are rotated, and refuse at once what those signed that became known', async () => {
       const { authorization } = await logIn(1)
       const rotate = async (...args: string[]) => {
-        const child = spawn(
-          process.execPath,
-          [join(ROOT, 'services/standalone/src/rotate-keys.ts'), ...args],
-          { env: { ...process.env, ...asUser('operator') } },
+        const child = endsWithParent(
+          spawn(process.execPath, [join(ROOT, 'services/standalone/src/rotate-keys.ts'), ...args], {
+            env: { ...process.env, ...asUser('operator') },
+          }),
         )
         let output = ''
         for (const stream of [child.stdout, child.stderr]) stream.on('data', chunk => (output += chunk))

@@ -6,6 +6,7 @@ import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { freePort } from '@gantry/service-kit/testing'
 import { expect, onTestFinished, test } from 'vitest'
+import { endsWithParent } from '../../bin/orphans.mjs'
 
 const PROGRAM = join(import.meta.dirname, '../../services/gateway/src/main.ts')
 
@@ -14,21 +15,24 @@ async function lonelyGateway() {
   const folder = await mkdtemp(join(tmpdir(), 'gantry-waits-'))
   const nowhere = `http://127.0.0.1:${await freePort()}`
   const port = await freePort()
-  const child = spawn(process.execPath, [PROGRAM], {
-    stdio: ['ignore', 'pipe', 'inherit'],
-    env: {
-      PATH: process.env.PATH,
-      HOST: '127.0.0.1',
-      PORT: String(port),
-      SHUTDOWN_DELAY: '0s',
-      ENCRYPTION_KEY: Buffer.alloc(32, 1).toString('base64'),
-      MESSAGING_URL: `sqlite:${join(folder, 'messages.db')}`,
-      CATALOG_URL: nowhere,
-      IDENTITY_URL: nowhere,
-      MEDIA_URL: nowhere,
-      NOTIFIER_URL: nowhere,
-    },
-  })
+  const child = endsWithParent(
+    spawn(process.execPath, [PROGRAM], {
+      stdio: ['ignore', 'pipe', 'pipe'],
+      env: {
+        PATH: process.env.PATH,
+        HOST: '127.0.0.1',
+        PORT: String(port),
+        SHUTDOWN_DELAY: '0s',
+        ENCRYPTION_KEY: Buffer.alloc(32, 1).toString('base64'),
+        MESSAGING_URL: `sqlite:${join(folder, 'messages.db')}`,
+        CATALOG_URL: nowhere,
+        IDENTITY_URL: nowhere,
+        MEDIA_URL: nowhere,
+        NOTIFIER_URL: nowhere,
+      },
+    }),
+  )
+  child.stderr.pipe(process.stderr, { end: false })
   onTestFinished(async () => {
     if (child.exitCode === null && child.signalCode === null) {
       child.kill('SIGKILL')

@@ -9,6 +9,7 @@ import { processSettings } from '@gantry/hosting'
 import { readSettings } from '@gantry/service-kit'
 import { freePort } from '@gantry/service-kit/testing'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { endsWithParent } from '../../bin/orphans.mjs'
 import { type ComposeService, readCompose, withDefaults } from './src/compose.ts'
 import { ROOT, textOf } from './src/files.ts'
 import { PROCESSES, SETTINGS, unread } from './src/settings.ts'
@@ -148,9 +149,11 @@ test.each([
 async function healthCheck(port: number): Promise<number | null> {
   const [, program, ...args] = named('catalog').healthcheck?.test ?? []
   expect(program).toBe('node')
-  const child = spawn(
-    process.execPath,
-    args.map(arg => arg.replace(':8080', `:${port}`)),
+  const child = endsWithParent(
+    spawn(
+      process.execPath,
+      args.map(arg => arg.replace(':8080', `:${port}`)),
+    ),
   )
   const [code] = await once(child, 'exit')
   return code

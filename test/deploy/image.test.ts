@@ -4,6 +4,7 @@ import { existsSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { afterAll, beforeAll, expect, test, vi } from 'vitest'
+import { endsWithParent } from '../../bin/orphans.mjs'
 import { textOf } from './src/files.ts'
 import { imageIn, instructions } from './src/image.ts'
 import { PROCESSES } from './src/settings.ts'
@@ -21,10 +22,12 @@ afterAll(() => rmSync(folder, { recursive: true, force: true }))
 function start(argument: string, environment: NodeJS.ProcessEnv = {}) {
   const [entrypoint = '[]'] = instructions('ENTRYPOINT')
   const [program = '', ...args] = JSON.parse(entrypoint) as string[]
-  const child = spawn(program, [...args, argument], {
-    cwd: image,
-    env: { PATH: dirname(process.execPath), NODE_ENV: 'production', ...environment },
-  })
+  const child = endsWithParent(
+    spawn(program, [...args, argument], {
+      cwd: image,
+      env: { PATH: dirname(process.execPath), NODE_ENV: 'production', ...environment },
+    }),
+  )
   let said = ''
   for (const stream of [child.stdout, child.stderr]) stream.on('data', chunk => (said += chunk))
   return { child, said: () => said, ended: once(child, 'close') }

@@ -8,6 +8,7 @@ import { sqliteEventStore, sqliteReadModels } from '@gantry/embedded'
 import { heldStreams, listHeld, NO_STREAM } from '@gantry/event-sourcing'
 import type { FrozenStreams } from '@gantry/event-sourcing/testing'
 import { expect, onTestFinished, test } from 'vitest'
+import { endsWithParent } from '../../bin/orphans.mjs'
 
 type Stream = FrozenStreams['streams'][number]
 
@@ -65,9 +66,11 @@ test.for([...logs.keys()])('a rebuild from log %i of frozen streams holds none o
 /** npm run rebuild @returns the projectors that have finished */
 async function rebuild(folder: string): Promise<string[]> {
   const { MESSAGING_URL: _, ...environment } = process.env
-  const child = spawn(process.execPath, [PROGRAM], {
-    env: { ...environment, DATA_DIR: folder, ENCRYPTION_KEY: '07'.repeat(32) },
-  })
+  const child = endsWithParent(
+    spawn(process.execPath, [PROGRAM], {
+      env: { ...environment, DATA_DIR: folder, ENCRYPTION_KEY: '07'.repeat(32) },
+    }),
+  )
   let output = ''
   for (const stream of [child.stdout, child.stderr]) stream.on('data', chunk => (output += chunk))
   const [code] = await once(child, 'close')

@@ -7,6 +7,7 @@ import { join } from 'node:path'
 import { sqliteEventStore } from '@gantry/embedded'
 import { type ServiceProcess, startServiceProcess } from '@gantry/standalone/testing'
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import { endsWithParent } from '../../bin/orphans.mjs'
 
 const PROGRAM = join(import.meta.dirname, '../../services/standalone/src/quarantine.ts')
 
@@ -30,7 +31,9 @@ const created = async (name: string) => {
 /** npm run quarantine */
 async function quarantine(...args: string[]) {
   const { MESSAGING_URL: _, ...environment } = process.env
-  const child = spawn(process.execPath, [PROGRAM, ...args], { env: { ...environment, DATA_DIR: folder } })
+  const child = endsWithParent(
+    spawn(process.execPath, [PROGRAM, ...args], { env: { ...environment, DATA_DIR: folder } }),
+  )
   let output = ''
   for (const stream of [child.stdout, child.stderr]) stream.on('data', chunk => (output += chunk))
   const [code] = await once(child, 'close')

@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { type ServiceProcess, startServiceProcess } from '@gantry/standalone/testing'
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import { endsWithParent } from '../../bin/orphans.mjs'
 
 const PROGRAM = join(import.meta.dirname, '../../services/standalone/src/rotate-keys.ts')
 
@@ -22,7 +23,9 @@ afterAll(async () => {
 /** npm run rotate-keys */
 async function rotateKeys(dataFolder: string, ...args: string[]) {
   const { MESSAGING_URL: _, ...environment } = process.env
-  const child = spawn(process.execPath, [PROGRAM, ...args], { env: { ...environment, DATA_DIR: dataFolder } })
+  const child = endsWithParent(
+    spawn(process.execPath, [PROGRAM, ...args], { env: { ...environment, DATA_DIR: dataFolder } }),
+  )
   let output = ''
   for (const stream of [child.stdout, child.stderr]) stream.on('data', chunk => (output += chunk))
   const [code] = await once(child, 'close')

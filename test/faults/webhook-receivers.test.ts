@@ -10,6 +10,7 @@ import { freePort } from '@gantry/service-kit/testing'
 import { type ServiceProcess, startServiceProcess } from '@gantry/standalone/testing'
 import { Webhook } from 'standardwebhooks'
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
+import { endsWithParent } from '../../bin/orphans.mjs'
 
 const run = promisify(execFile)
 const DOCUMENT = join(import.meta.dirname, '../../docs/webhooks.md')
@@ -160,7 +161,7 @@ describe('the receiver of the document', () => {
       })
       let output = ''
       const env = { ...process.env, PORT: String(port), WEBHOOK_SECRET: secret }
-      const child = spawn(command, args, { env, stdio: ['ignore', 'pipe', 'pipe'] })
+      const child = endsWithParent(spawn(command, args, { env, stdio: ['ignore', 'pipe', 'pipe'] }))
       for (const stream of [child.stdout, child.stderr]) stream.on('data', chunk => (output += chunk))
       try {
         await vi.waitFor(

@@ -6,6 +6,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
 import { expect, onTestFinished, test } from 'vitest'
+import { endsWithParent } from '../../bin/orphans.mjs'
 
 const PROGRAM = join(import.meta.dirname, '../../bin/audit.mjs')
 
@@ -33,11 +34,14 @@ async function audit(status: number, answer: object) {
     await rm(folder, { recursive: true })
   })
   const { port } = registry.address() as { port: number }
-  const program = spawn(process.execPath, [PROGRAM], {
-    cwd: folder,
-    env: { ...process.env, npm_config_registry: `http://127.0.0.1:${port}/`, npm_config_cache: folder },
-    stdio: ['ignore', 'pipe', 'inherit'],
-  })
+  const program = endsWithParent(
+    spawn(process.execPath, [PROGRAM], {
+      cwd: folder,
+      env: { ...process.env, npm_config_registry: `http://127.0.0.1:${port}/`, npm_config_cache: folder },
+      stdio: ['ignore', 'pipe', 'pipe'],
+    }),
+  )
+  program.stderr.pipe(process.stderr, { end: false })
   const [said, [code]] = await Promise.all([text(program.stdout), once(program, 'exit')])
   return { said, code }
 }

@@ -34,6 +34,20 @@ describe('the program that is run', () => {
     expect(run.said()).toContain('drained')
   })
 
+  test('of a suite of tests that is stopped does not end as a success', async () => {
+    const tiny = project()
+    expect(await tiny.launch(['journeys']).ended).toBe(1)
+    tiny.write(
+      'node_modules/turbo/bin/turbo',
+      "process.on('SIGTERM', () => process.exit(0)); setInterval(() => {}, 1000); console.log('ready')",
+    )
+    const run = tiny.launch(['journeys'])
+    await vi.waitFor(() => expect(run.said()).toContain('ready'), { timeout: 20_000 })
+    run.child.kill('SIGTERM')
+
+    expect(await run.ended).toBe(143)
+  })
+
   test('gets one SIGINT where a terminal and npm send one each', async () => {
     const run = service(`
       let received = 0

@@ -3,6 +3,7 @@ import { cpSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { onTestFinished } from 'vitest'
+import { endsWithParent } from '../../bin/orphans.mjs'
 
 const launcher = join(import.meta.dirname, '../../bin')
 
@@ -59,19 +60,21 @@ export function project(
   if (tool) write('test/cluster/src/main.ts', "console.log('cluster started')\n")
 
   const launch: Project['launch'] = (args, env = {}) => {
-    const child = spawn(process.execPath, ['bin/gantry.mjs', ...args], {
-      cwd: root,
-      env: {
-        ...process.env,
-        npm_config_userconfig: join(root, 'npmrc'),
-        npm_config_cache: join(root, 'cache'),
-        npm_config_registry: registry?.url ?? 'http://127.0.0.1:1',
-        npm_config_fetch_retries: '1',
-        npm_config_fetch_retry_mintimeout: '10',
-        NO_PROXY: '127.0.0.1',
-        ...env,
-      },
-    })
+    const child = endsWithParent(
+      spawn(process.execPath, ['bin/gantry.mjs', ...args], {
+        cwd: root,
+        env: {
+          ...process.env,
+          npm_config_userconfig: join(root, 'npmrc'),
+          npm_config_cache: join(root, 'cache'),
+          npm_config_registry: registry?.url ?? 'http://127.0.0.1:1',
+          npm_config_fetch_retries: '1',
+          npm_config_fetch_retry_mintimeout: '10',
+          NO_PROXY: '127.0.0.1',
+          ...env,
+        },
+      }),
+    )
     let said = ''
     child.stdout.on('data', chunk => {
       said += chunk

@@ -61,6 +61,26 @@ describe('a test file that looks for engines or Go', () => {
   })
 })
 
+describe('tests that start processes', () => {
+  // These have faulty tests run.
+  const testsOfThis = ['test/launcher/orphans.test.ts', 'test/launcher/settings-of-tests.test.ts']
+  const texts = globSync('{packages,services,test}/**/*.ts', { cwd: root, exclude: ['**/node_modules'] })
+    .filter(file => !testsOfThis.includes(file))
+    .map(file => ({ file, text: readFileSync(join(root, file), 'utf8') }))
+  const filesThat = (pattern: RegExp) =>
+    texts.filter(({ text }) => pattern.test(text)).map(({ file }) => file)
+
+  test('have them end when the process of the tests ends, also when it is killed', () => {
+    expect(filesThat(/endsWithParent\(\s*(spawn|fork)\(/).length).toBeGreaterThan(10)
+    expect(filesThat(/(?<!endsWithParent\(\s*)(?<![.\w])(spawn|fork)\(/)).toEqual([])
+  })
+
+  // Such a process keeps the output of the run open, so that the run does not end before the process does.
+  test('do not give them their own output', () => {
+    expect(filesThat(/\bstdio:.*'inherit'/)).toEqual([])
+  })
+})
+
 describe('a cached test run', () => {
   const cached = tested.filter(workspace => !workspace.startsWith('test/'))
 

@@ -14,11 +14,17 @@ function report(source: string) {
   onTestFinished(() => rmSync(folder, { recursive: true }))
   writeFileSync(join(folder, 'vitest.config.ts'), "export { default } from '../../vitest.config.ts'\n")
   writeFileSync(join(folder, 'a.test.ts'), `import { describe, test } from 'vitest'\n${source}`)
-  const { status } = spawnSync(process.execPath, [join(root, 'node_modules/vitest/vitest.mjs'), 'run'], {
-    cwd: folder,
-    env: { ...process.env, REPORT_FILE: 'report.json' },
-    timeout: patient(25_000),
-  })
+  const { status, error } = spawnSync(
+    process.execPath,
+    [join(root, 'node_modules/vitest/vitest.mjs'), 'run'],
+    {
+      cwd: folder,
+      env: { ...process.env, REPORT_FILE: 'report.json' },
+      timeout: patient(15_000),
+    },
+  )
+  // The report is there as soon as the tests have ended; this is about the end of the process and its output.
+  expect(error).toBeUndefined()
   const { testResults } = JSON.parse(readFileSync(join(folder, 'report.json'), 'utf8'))
   return { status, message: testResults[0].message, tests: testResults[0].assertionResults }
 }
@@ -27,6 +33,21 @@ test('a test file that defines no test fails', () => {
   const { status, message } = report('describe.each([])("on %s", () => test("does something", () => {}))')
   expect(status).toBe(1)
   expect(message).toContain('No test suite found')
+})
+
+test('a run ends although a hook that took too long has left a process that has its output', () => {
+  const { status, message } = report(`
+    import { spawn } from 'node:child_process'
+    import { beforeAll } from 'vitest'
+    import { endsWithParent } from '../../bin/orphans.mjs'
+    beforeAll(() => {
+      endsWithParent(spawn('sleep', ['300'], { stdio: 'inherit' }))
+      return new Promise(() => {})
+    }, 500)
+    test('a', () => {})
+  `)
+  expect(status).toBe(1)
+  expect(message).toContain('Hook timed out')
 })
 
 test('a limit of time is longer on a machine that has more to do than it can', () => {

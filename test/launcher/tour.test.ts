@@ -6,6 +6,7 @@ import { join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
 import { freePort } from '@gantry/service-kit/testing'
 import { expect, onTestFinished, test, vi } from 'vitest'
+import { endsWithParent } from '../../bin/orphans.mjs'
 import { whyInstall } from '../../bin/stamp.mjs'
 
 const ROOT = join(import.meta.dirname, '../..')
@@ -23,7 +24,9 @@ async function tour(): Promise<string[]> {
 
 /** A shell that runs blocks of commands one after the other, and what it and its programs have printed. */
 function terminal(env: NodeJS.ProcessEnv) {
-  const shell = spawn('sh', [], { cwd: ROOT, env: { ...process.env, ...env }, detached: true })
+  const shell = endsWithParent(
+    spawn('sh', [], { cwd: ROOT, env: { ...process.env, ...env }, detached: true }),
+  )
   let said = ''
   for (const stream of [shell.stdout, shell.stderr]) stream.on('data', chunk => (said += chunk))
   onTestFinished(() => endAll(shell))

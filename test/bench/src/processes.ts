@@ -6,6 +6,7 @@ import { join } from 'node:path'
 import { setTimeout } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import { freePort } from '@gantry/service-kit/testing'
+import { endsWithParent } from '../../../bin/orphans.mjs'
 
 export interface Running {
   url: string
@@ -25,10 +26,13 @@ export async function inFolder<Result>(use: (folder: string) => Promise<Result>)
 /** Starts a program of this folder that listens on PORT and answers at /. */
 export async function startProgram(name: string, environment: NodeJS.ProcessEnv): Promise<Running> {
   const port = await freePort()
-  const child = spawn(process.execPath, [fileURLToPath(new URL(`./${name}.ts`, import.meta.url))], {
-    env: { PATH: process.env.PATH, NODE_ENV: 'production', PORT: String(port), ...environment },
-    stdio: ['ignore', 'ignore', 'inherit'],
-  })
+  const child = endsWithParent(
+    spawn(process.execPath, [fileURLToPath(new URL(`./${name}.ts`, import.meta.url))], {
+      env: { PATH: process.env.PATH, NODE_ENV: 'production', PORT: String(port), ...environment },
+      stdio: ['ignore', 'ignore', 'pipe'],
+    }),
+  )
+  child.stderr.pipe(process.stderr, { end: false })
   const url = `http://127.0.0.1:${port}`
   while (!(await fetch(url).catch(() => undefined))?.ok) {
     if (child.exitCode !== null) throw new Error(`${name} ended with ${child.exitCode} before it answered`)

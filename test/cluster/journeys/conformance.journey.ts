@@ -4,6 +4,7 @@ import { once } from 'node:events'
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import { endsWithParent } from '../../../bin/orphans.mjs'
 import { startTopology, type Topology } from './support/topology.ts'
 
 const ROOT = join(import.meta.dirname, '../../..')
@@ -37,28 +38,31 @@ interface Report {
 
 test('the conformance suite passes through the gateways, with two replicas of each service, and no log has a secret of it', async () => {
   const { username, password } = topology.administrator
-  const suite = spawn(
-    process.execPath,
-    [
-      join(ROOT, 'node_modules/vitest/vitest.mjs'),
-      ...['run', '--root', join(ROOT, 'test/conformance')],
-      // The engines of a test are no fast ones.
-      '--testTimeout=120000',
-    ],
-    {
-      env: {
-        ...process.env,
-        REPORT_FILE: REPORT,
-        BASE_URL: topology.urls[0],
-        ADMIN_USERNAME: username,
-        ADMIN_PASSWORD: password,
-        LOGS: topology.logFolder,
-        ...platform,
-        PLATFORM_JWT_PRIVATE_KEY: keys.privateKey,
+  const suite = endsWithParent(
+    spawn(
+      process.execPath,
+      [
+        join(ROOT, 'node_modules/vitest/vitest.mjs'),
+        ...['run', '--root', join(ROOT, 'test/conformance')],
+        // The engines of a test are no fast ones.
+        '--testTimeout=120000',
+      ],
+      {
+        env: {
+          ...process.env,
+          REPORT_FILE: REPORT,
+          BASE_URL: topology.urls[0],
+          ADMIN_USERNAME: username,
+          ADMIN_PASSWORD: password,
+          LOGS: topology.logFolder,
+          ...platform,
+          PLATFORM_JWT_PRIVATE_KEY: keys.privateKey,
+        },
+        stdio: ['ignore', 'ignore', 'pipe'],
       },
-      stdio: ['ignore', 'ignore', 'inherit'],
-    },
+    ),
   )
+  suite.stderr.pipe(process.stderr, { end: false })
   const [code] = await once(suite, 'exit')
   const { numPassedTests, testResults } = JSON.parse(await readFile(REPORT, 'utf8')) as Report
   const failed = testResults

@@ -103,9 +103,6 @@ export async function startCluster({
     await bus.close()
     await engines.stop()
   }
-  process.once('exit', () => {
-    for (const replica of all) replica.abandon()
-  })
   try {
     await Promise.all(all.map(({ ready }) => ready))
   } catch (error) {

@@ -3,6 +3,7 @@ import { once } from 'node:events'
 import { appendFileSync, closeSync, openSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout } from 'node:timers/promises'
+import { endsWithParent } from '../../../bin/orphans.mjs'
 
 export type State = 'starting' | 'ready' | 'restarting' | 'stopped'
 
@@ -14,8 +15,6 @@ export interface Replica {
   state(): State
   /** Resolves when it is ready for the first time. @throws Error with what it said when it ended before */
   ready: Promise<void>
-  /** SIGKILL, when nobody is left to wait for it. */
-  abandon(): void
   /** SIGTERM, and SIGKILL when that takes too long. */
   stop(): Promise<void>
 }
@@ -63,11 +62,13 @@ export function startReplica(options: ReplicaOptions): Replica {
     const log = join(logFolder, `${name}.log`)
     const file = openSync(log, 'a')
     // A group of its own: what the terminal sends to the cluster reaches it once, through the cluster.
-    child = spawn(process.execPath, ['--max-semi-space-size=32', program], {
-      env: environment,
-      detached: process.platform !== 'win32',
-      stdio: ['ignore', file, 'pipe'],
-    })
+    child = endsWithParent(
+      spawn(process.execPath, ['--max-semi-space-size=32', program], {
+        env: environment,
+        detached: process.platform !== 'win32',
+        stdio: ['ignore', file, 'pipe'],
+      }),
+    )
     closeSync(file)
     const complaints: string[] = []
     child.stderr?.on('data', chunk => {
@@ -123,7 +124,6 @@ export function startReplica(options: ReplicaOptions): Replica {
     pid: () => child.pid,
     state: () => state,
     ready: ready.promise,
-    abandon: () => void child.kill('SIGKILL'),
     async stop() {
       stopping.abort()
       child.kill('SIGTERM')

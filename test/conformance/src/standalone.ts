@@ -5,6 +5,7 @@ import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import { freePort } from '@gantry/service-kit/testing'
+import { endsWithParent } from '../../../bin/orphans.mjs'
 import { patient } from '../../../bin/patience.mjs'
 
 const ROOT = fileURLToPath(new URL('../../../', import.meta.url))
@@ -33,14 +34,13 @@ export const startStandalone = async (
   logs?: string,
 ): Promise<Standalone> => {
   const port = await freePort()
-  const service = spawn(process.execPath, ['services/standalone/src/main.ts'], {
-    cwd: ROOT,
-    env: { PATH: process.env.PATH ?? '', PORT: String(port), ...settings },
-    stdio: ['ignore', 'pipe', 'pipe'],
-  })
-  // Nothing outlives a suite that was interrupted.
-  const orphaned = () => service.kill('SIGKILL')
-  process.once('exit', orphaned)
+  const service = endsWithParent(
+    spawn(process.execPath, ['services/standalone/src/main.ts'], {
+      cwd: ROOT,
+      env: { PATH: process.env.PATH ?? '', PORT: String(port), ...settings },
+      stdio: ['ignore', 'pipe', 'pipe'],
+    }),
+  )
   let printed = ''
   for (const output of [service.stdout, service.stderr]) {
     output.setEncoding('utf8').on('data', (text: string) => {
@@ -55,7 +55,6 @@ export const startStandalone = async (
     const killing = setTimeout(() => service.kill('SIGKILL'), STOP_MS)
     const code = await exitOf(service)
     clearTimeout(killing)
-    process.off('exit', orphaned)
     return code
   }
 

@@ -3,6 +3,7 @@ import { once } from 'node:events'
 import { join } from 'node:path'
 import { setTimeout } from 'node:timers/promises'
 import { freePort } from '@gantry/service-kit/testing'
+import { endsWithParent } from '../../../bin/orphans.mjs'
 import { ROOT } from './files.ts'
 import { PROCESSES } from './settings.ts'
 
@@ -36,11 +37,14 @@ export async function startProcesses(folder: string): Promise<Processes> {
     Object.entries(urls).map(([name, url]) => [`${name.toUpperCase()}_URL`, url] as const),
   )
   const children = PROCESSES.map(name =>
-    spawn(process.execPath, [join(ROOT, `services/${name}/src/main.ts`)], {
-      env: { ...environment, ...found, PORT: new URL(urls[name] ?? '').port },
-      stdio: ['ignore', 'ignore', 'inherit'],
-    }),
+    endsWithParent(
+      spawn(process.execPath, [join(ROOT, `services/${name}/src/main.ts`)], {
+        env: { ...environment, ...found, PORT: new URL(urls[name] ?? '').port },
+        stdio: ['ignore', 'ignore', 'pipe'],
+      }),
+    ),
   )
+  for (const { stderr } of children) stderr.pipe(process.stderr, { end: false })
   const stop = async () => void (await Promise.all(children.map(end)))
   try {
     await Promise.all(Object.values(urls).map((url, index) => ready(url, children[index])))

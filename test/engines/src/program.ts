@@ -1,6 +1,7 @@
 import { spawn } from 'node:child_process'
 import { access, constants } from 'node:fs/promises'
 import { delimiter, join } from 'node:path'
+import { endsWithParent } from '../../../bin/orphans.mjs'
 
 /** Folder of the engines that were installed for this repository, kept from run to run; ENGINES_CACHE names another. */
 export const CACHE =
@@ -29,7 +30,7 @@ interface RunOptions {
   doing?: string
 }
 
-const SAY_MS = 20_000
+const SAY_MS = 10_000
 
 /** Runs a program to its end. @returns what it printed @throws with that when it fails or takes too long */
 export async function run(command: string, args: readonly string[], options: RunOptions): Promise<string> {
@@ -41,19 +42,30 @@ export async function run(command: string, args: readonly string[], options: Run
   const saying = setInterval(() => say(`: ${seconds()} s, of ${timeoutMs / 1000} at most`), SAY_MS)
   try {
     return await new Promise<string>((resolve, reject) => {
-      const child = spawn(command, args, {
-        cwd,
-        env: { ...process.env, ...env },
-        stdio: ['ignore', 'pipe', 'pipe'],
-        timeout: timeoutMs,
-        killSignal: 'SIGKILL',
-      })
+      // A group of its own, so that what it starts ends with it.
+      const ownGroup = process.platform !== 'win32'
+      const child = endsWithParent(
+        spawn(command, args, {
+          cwd,
+          env: { ...process.env, ...env },
+          stdio: ['ignore', 'pipe', 'pipe'],
+          detached: ownGroup,
+        }),
+      )
+      let late = false
+      const limit = setTimeout(() => {
+        late = true
+        if (ownGroup && child.pid) process.kill(-child.pid, 'SIGKILL')
+        else child.kill('SIGKILL')
+      }, timeoutMs)
       let printed = ''
       for (const output of [child.stdout, child.stderr]) output.on('data', chunk => (printed += chunk))
       child.once('error', reject)
       child.once('close', (code, signal) => {
-        if (code === 0) resolve(printed)
-        else reject(new Error(`${command} ${args[0]}: ${signal ?? `exit ${code}`}\n${printed.slice(-2000)}`))
+        clearTimeout(limit)
+        if (code === 0) return resolve(printed)
+        const end = late ? `was stopped after ${timeoutMs / 1000} s` : (signal ?? `exit ${code}`)
+        reject(new Error(`${command} ${args[0]}: ${end}\n${printed.slice(-2000)}`))
       })
     })
   } finally {

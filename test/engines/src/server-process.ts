@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { freePort } from '@gantry/service-kit/testing'
+import { endsWithParent } from '../../../bin/orphans.mjs'
 import { patient } from '../../../bin/patience.mjs'
 import type { Engine, StartOptions } from './engine.ts'
 
@@ -33,14 +34,10 @@ export async function startServer(
   const port = kept ? await portOf(kept) : await freePort()
   const start = () => started(command, args(port, folder), ready)
   let child = await start()
-  // A test that dies must not leave servers behind.
-  const abandon = () => child.kill('SIGKILL')
-  process.once('exit', abandon)
 
   return {
     url: url(port),
     async stop() {
-      process.off('exit', abandon)
       await ended(child)
       if (!kept) await rm(folder, { recursive: true, force: true })
     },
@@ -76,10 +73,12 @@ async function portOf(folder: string): Promise<number> {
 
 async function started(command: string, args: readonly string[], ready: RegExp): Promise<ChildProcess> {
   // A group of its own: what a terminal sends to whoever needs it does not end it before them.
-  const child = spawn(command, args, {
-    detached: process.platform !== 'win32',
-    stdio: ['ignore', 'pipe', 'pipe'],
-  })
+  const child = endsWithParent(
+    spawn(command, args, {
+      detached: process.platform !== 'win32',
+      stdio: ['ignore', 'pipe', 'pipe'],
+    }),
+  )
   const printed: string[] = []
   await new Promise<void>((resolve, reject) => {
     const refuse = (why: string) => reject(new Error(`${command} ${why}\n${printed.join('\n')}`))

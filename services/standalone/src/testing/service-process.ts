@@ -3,6 +3,7 @@ import { once } from 'node:events'
 import { setTimeout } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import { freePort } from '@gantry/service-kit/testing'
+import { endsWithParent } from '../../../../bin/orphans.mjs'
 
 export const ADMINISTRATOR = { username: 'admin', password: 'a password for tests' }
 
@@ -58,21 +59,23 @@ export async function runServiceProcess(
 }
 
 function launch(settings: NodeJS.ProcessEnv) {
-  const child = spawn(
-    process.execPath,
-    ['--max-semi-space-size=32', fileURLToPath(new URL('../main.ts', import.meta.url))],
-    {
-      env: {
-        PATH: process.env.PATH,
-        NODE_ENV: 'production',
-        HOST: '127.0.0.1',
-        GANTRY_ADMIN_USERNAME: ADMINISTRATOR.username,
-        GANTRY_ADMIN_PASSWORD: ADMINISTRATOR.password,
-        WEBHOOK_ALLOWED_CIDRS: '127.0.0.0/8',
-        ...settings,
+  const child = endsWithParent(
+    spawn(
+      process.execPath,
+      ['--max-semi-space-size=32', fileURLToPath(new URL('../main.ts', import.meta.url))],
+      {
+        env: {
+          PATH: process.env.PATH,
+          NODE_ENV: 'production',
+          HOST: '127.0.0.1',
+          GANTRY_ADMIN_USERNAME: ADMINISTRATOR.username,
+          GANTRY_ADMIN_PASSWORD: ADMINISTRATOR.password,
+          WEBHOOK_ALLOWED_CIDRS: '127.0.0.0/8',
+          ...settings,
+        },
+        stdio: ['ignore', 'pipe', 'pipe'],
       },
-      stdio: ['ignore', 'pipe', 'pipe'],
-    },
+    ),
   )
   let written = ''
   for (const stream of [child.stdout, child.stderr]) stream.on('data', chunk => (written += chunk))

@@ -1,0 +1,90 @@
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { describe, expect, onTestFinished, test, vi } from 'vitest'
+import { endsWithParent } from '../../bin/orphans.mjs'
+import { patient } from '../../bin/patience.mjs'
+import { project } from './project.ts'
+
+const root = join(import.meta.dirname, '../..')
+const orphans = JSON.stringify(join(root, 'bin/orphans.mjs'))
+
+/** Starts a process, and a group of two, and says their ids. */
+const PARENT = `
+  import { spawn } from 'node:child_process'
+  import { endsWithParent } from ${orphans}
+  const one = endsWithParent(spawn('sleep', ['300']))
+  const group = endsWithParent(spawn('sh', ['-c', 'sleep 300 & echo $!; wait'], { detached: true }))
+  group.stdout.on('data', member => console.log('pids ' + [process.pid, one.pid, group.pid, Number(member)].join(' ') + '.'))
+  setInterval(() => {}, 1000)
+`
+const pidsIn = (said: string) => /pids ([\d ]+)\./.exec(said)?.[1]?.split(' ').map(Number) ?? []
+
+/** A zombie, which only waits for its parent to notice, does not live. */
+const lives = (pid: number) => {
+  try {
+    process.kill(pid, 0)
+    return process.platform !== 'linux' || !/\) Z /.test(readFileSync(`/proc/${pid}/stat`, 'utf8'))
+  } catch {
+    return false
+  }
+}
+
+/** Waits for the ids in what is said, ends something, and expects that all of them end. */
+async function expectEnd(said: () => string, end: () => void) {
+  const soon = { timeout: patient(10_000), interval: 20 }
+  await vi.waitFor(() => expect(pidsIn(said()), said()).toHaveLength(4), soon)
+  const pids = pidsIn(said())
+  onTestFinished(() => pids.filter(lives).forEach(pid => void process.kill(pid, 'SIGKILL')))
+  expect(pids.filter(lives)).toEqual(pids)
+  end()
+  await vi.waitFor(() => expect(pids.filter(lives)).toEqual([]), soon)
+}
+
+function collected(child: ReturnType<typeof spawn>) {
+  let said = ''
+  for (const stream of [child.stdout, child.stderr]) stream?.on('data', chunk => (said += chunk))
+  return () => said
+}
+
+describe.skipIf(process.platform === 'win32')(
+  'what a process has started ends with it',
+  { meta: { skipped: 'Windows has no signals' } },
+  () => {
+    test.each(['SIGKILL', 'SIGTERM'] as const)('on %s', async signal => {
+      const parent = endsWithParent(spawn(process.execPath, ['--input-type=module', '-e', PARENT]))
+      await expectEnd(collected(parent), () => parent.kill(signal))
+    })
+
+    test('when it is the launcher', async () => {
+      const tiny = project()
+      tiny.write('services/standalone/src/main.ts', PARENT)
+      const { child, said } = tiny.launch(['start'])
+      await expectEnd(said, () => child.kill('SIGKILL'))
+    })
+
+    test('when it is the launcher of tests', async () => {
+      mkdirSync(join(root, '.cache'), { recursive: true })
+      const folder = mkdtempSync(join(root, '.cache/orphans-'))
+      onTestFinished(() => rmSync(folder, { recursive: true, force: true }))
+      writeFileSync(join(folder, 'vitest.config.ts'), "export { default } from '../../vitest.config.ts'\n")
+      writeFileSync(
+        join(folder, 'a.test.ts'),
+        `import { test } from 'vitest'\ntest('a', async () => {${PARENT.replace(/import (.*) from (.*)/g, 'const $1 = await import($2)')}
+        await new Promise(() => {})
+      })`,
+      )
+      // Between the launcher and vitest are turbo and npm, which may end without ending what they have started.
+      const launcher = endsWithParent(spawn('sleep', ['300']))
+      const tests = endsWithParent(
+        spawn(process.execPath, [join(root, 'node_modules/vitest/vitest.mjs'), 'run'], {
+          cwd: folder,
+          env: { ...process.env, REPORT_FILE: 'report.json', GANTRY_LAUNCHER: String(launcher.pid) },
+        }),
+      )
+      await expectEnd(collected(tests), () => launcher.kill('SIGKILL'))
+      if (tests.exitCode === null && tests.signalCode === null) await once(tests, 'exit')
+    })
+  },
+)
