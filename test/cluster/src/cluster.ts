@@ -10,6 +10,8 @@ import { type Replica, startReplica } from './replica.ts'
 import type { ClusterSettings } from './settings.ts'
 
 export const SERVICES = ['catalog', 'identity', 'media', 'notifier'] as const
+/** When what is not ready is shown, and how often it is looked at again. */
+const SHOW_MS = 5_000
 const ROOT = join(import.meta.dirname, '../../..')
 
 export interface Cluster {
@@ -39,6 +41,8 @@ export interface ClusterOptions {
   /** What one process gets beside that, by its name, such as catalog-2 or deployment-agent. */
   ownEnvironment?(name: string): NodeJS.ProcessEnv
   say(line: string): void
+  /** Ends the start: what was started is stopped, and startCluster throws. */
+  signal?: AbortSignal
 }
 
 /** Starts the engines, the replicas of every service, and the gateways in front of them. Resolves when all are ready. */
@@ -49,8 +53,9 @@ export async function startCluster({
   environment,
   ownEnvironment = () => ({}),
   say,
+  signal = new AbortController().signal,
 }: ClusterOptions): Promise<Cluster> {
-  const engines = await startEngines(settings)
+  const engines = await unlessAborted(signal, startEngines(settings))
   for (const [engine, description] of engines.descriptions) say(`  ${engine.padEnd(13)}${description}`)
   const every: NodeJS.ProcessEnv = {
     SHUTDOWN_DELAY: '1s',
@@ -103,11 +108,14 @@ export async function startCluster({
     await bus.close()
     await engines.stop()
   }
+  const showing = setInterval(waiting(all, say), SHOW_MS)
   try {
-    await Promise.all(all.map(({ ready }) => ready))
+    await unlessAborted(signal, Promise.all(all.map(({ ready }) => ready)))
   } catch (error) {
     await stop()
     throw error
+  } finally {
+    clearInterval(showing)
   }
   return {
     url: `http://${settings.host}:${settings.port}${settings.basePath}`,
@@ -116,6 +124,31 @@ export async function startCluster({
     environment: every,
     replace: replacing(all, start),
     stop,
+  }
+}
+
+/** @throws what the signal was aborted with, at once, whatever becomes of the work */
+async function unlessAborted<T>(signal: AbortSignal, work: Promise<T>): Promise<T> {
+  const aborted = Promise.withResolvers<never>()
+  const abort = () => aborted.reject(signal.reason)
+  if (signal.aborted) abort()
+  signal.addEventListener('abort', abort)
+  try {
+    return await Promise.race([work, aborted.promise])
+  } finally {
+    signal.removeEventListener('abort', abort)
+  }
+}
+
+/** Shows what each process waits for, where that has changed since it was last shown. */
+function waiting(all: readonly Replica[], say: (line: string) => void): () => void {
+  const shown = new Map<string, string>()
+  return () => {
+    for (const { name, state, waitsFor } of all) {
+      if (state() === 'ready' || shown.get(name) === waitsFor()) continue
+      shown.set(name, waitsFor())
+      say(`  ${name.padEnd(13)}not ready: ${waitsFor()}`)
+    }
   }
 }
 

@@ -47,7 +47,7 @@ export async function startEngines({ dataFolder, urls }: ClusterSettings): Promi
   }
 
   const starting = [
-    start({ url: urls.messaging, find: findNats, name: 'nats', engine: 'NATS' }),
+    start({ url: urls.messaging, find: () => findNats({ soon: true }), name: 'nats', engine: 'NATS' }),
     start({ url: urls.readModels, find: findMongo, name: 'read-models', engine: 'MongoDB' }),
     start({ url: urls.eventStore, find: findEventStore, name: 'events', engine: 'EventStoreDB' }),
   ] as const

@@ -1,3 +1,4 @@
+import { once } from 'node:events'
 import { parseArgs } from 'node:util'
 import { SettingsRefused } from '@gantry/service-kit'
 import { type Cluster, startCluster } from './cluster.ts'
@@ -39,39 +40,43 @@ function settingsOrFail(): ClusterSettings {
 
 const { replicas, gateways } = asked()
 const settings = settingsOrFail()
-let starting: Promise<Cluster> | undefined
-let stopping = false
+const stopping = new AbortController()
 
-/** All that was started ends with it, also what is still starting. */
-async function stop(): Promise<void> {
-  if (stopping) return
-  stopping = true
-  say('Stops: the gateway, the services, the engines')
-  const cluster = await starting?.catch(() => undefined)
-  await cluster?.stop()
-  say('All processes have ended')
-  process.exit(0)
+/** All that was started ends with it, also what is still starting; asked once more, at once. */
+function stop(): void {
+  if (stopping.signal.aborted) process.exit(1)
+  say('Stops: the gateway, the services, the engines (once more: at once)')
+  stopping.abort()
 }
 process.on('SIGTERM', stop)
 process.on('SIGINT', stop)
 
-const edges = gateways === 1 ? 'the gateway' : `${gateways} gateways`
-say(`Gantry as a cluster on this machine: ${replicas} of each service, and ${edges}`)
-const startedAt = performance.now()
-starting = startCluster({ settings, replicas, gateways, environment: process.env, say })
-try {
-  const { url, processes } = await starting
-  say('')
-  for (const line of table(processes)) say(`  ${line}`)
+function show({ url, processes }: Cluster, seconds: number): void {
   const { username, password } = settings.administrator
   say('')
-  say(`The gateway answers at ${url} (after ${((performance.now() - startedAt) / 1000).toFixed(1)} s)`)
+  for (const line of table(processes)) say(`  ${line}`)
+  say('')
+  say(`The gateway answers at ${url} (after ${seconds.toFixed(1)} s)`)
   say(`  username       ${username}`)
   say(`  password       ${password}`)
   say(`  documentation  ${url}/docs`)
   say(`  data and logs  ${settings.dataFolder}`)
   say('')
   say('Kill any process: it is started again. Ctrl-C stops all of them; nothing is lost.')
-} catch (error) {
-  if (!stopping) fail((error as Error).message)
 }
+
+const edges = gateways === 1 ? 'the gateway' : `${gateways} gateways`
+say(`Gantry as a cluster on this machine: ${replicas} of each service, and ${edges}`)
+const startedAt = performance.now()
+const { signal } = stopping
+try {
+  const cluster = await startCluster({ settings, replicas, gateways, environment: process.env, say, signal })
+  show(cluster, (performance.now() - startedAt) / 1_000)
+  if (!signal.aborted) await once(signal, 'abort')
+  await cluster.stop()
+} catch (error) {
+  if (!signal.aborted) fail((error as Error).message)
+}
+say('All processes have ended')
+// What is being installed ends with this process.
+process.exit(0)

@@ -13,6 +13,8 @@ export interface Replica {
   port: number
   pid(): number | undefined
   state(): State
+  /** Why it is not ready yet, as it says itself. */
+  waitsFor(): string
   /** Resolves when it is ready for the first time. @throws Error with what it said when it ended before */
   ready: Promise<void>
   /** SIGTERM, and SIGKILL when that takes too long. */
@@ -57,6 +59,7 @@ export function startReplica(options: ReplicaOptions): Replica {
   let child: ChildProcess
   let state: State = 'starting'
   let wasReady = false
+  let waitsFor = 'has not answered yet'
 
   const run = async () => {
     const log = join(logFolder, `${name}.log`)
@@ -85,7 +88,9 @@ export function startReplica(options: ReplicaOptions): Replica {
 
   const becomesReady = async (signal: AbortSignal) => {
     while (!signal.aborted) {
-      if (await isReady(healthUrl)) {
+      const unready = await whyUnready(healthUrl)
+      waitsFor = unready ?? ''
+      if (unready === undefined) {
         if (signal.aborted) return
         if (state === 'restarting') say(`${name} is ready again (pid ${child.pid})`)
         state = 'ready'
@@ -123,6 +128,7 @@ export function startReplica(options: ReplicaOptions): Replica {
     port,
     pid: () => child.pid,
     state: () => state,
+    waitsFor: () => waitsFor,
     ready: ready.promise,
     async stop() {
       stopping.abort()
@@ -134,11 +140,14 @@ export function startReplica(options: ReplicaOptions): Replica {
   }
 }
 
-const isReady = (url: string) =>
-  fetch(url, { signal: AbortSignal.timeout(2_000) }).then(
-    async ({ ok, body }) => {
-      await body?.cancel()
-      return ok
-    },
-    () => false,
-  )
+/** What a process waits for, in its own words where it has any; undefined once it is ready. */
+async function whyUnready(url: string): Promise<string | undefined> {
+  try {
+    const answer = await fetch(url, { signal: AbortSignal.timeout(2_000) })
+    const body = await answer.text()
+    if (answer.ok) return undefined
+    return (JSON.parse(body) as { detail?: string }).detail ?? `answers ${answer.status}`
+  } catch {
+    return 'does not answer yet'
+  }
+}

@@ -18,8 +18,13 @@ export const HOW_TO_HAVE_NATS =
   'set MESSAGING_URL=nats://host:4222, run Docker, or put nats-server 2.9 or newer on the PATH ' +
   `(apt-get install nats-server; go install github.com/nats-io/nats-server/v2@v${VERSION})`
 
+export interface FindNatsOptions {
+  /** Takes what is there soonest, were it an older one: compiles only where Debian's cannot be had. */
+  soon?: boolean
+}
+
 /** NATS with JetStream: MESSAGING_URL, a container, the PATH, or installed into the cache with Go or from Debian. */
-export async function findNats(): Promise<Found> {
+export async function findNats({ soon = false }: FindNatsOptions = {}): Promise<Found> {
   const url = process.env.MESSAGING_URL
   if (url && /^(nats|tls):/.test(url)) {
     return {
@@ -41,7 +46,12 @@ export async function findNats(): Promise<Found> {
   const there = await onPath('nats-server')
   const installedThere = there && (await program(there, 'path', 'on the PATH'))
   if (installedThere) return installedThere
-  return (await installed(withGo)) ?? (await findDebianNats())
+  if (!soon) return (await installed(withGo)) ?? (await findDebianNats())
+  return (
+    (await installedBefore(withGo)) ??
+    (await installed(fromDebian)) ??
+    (await installed(withGo)) ?? { found: false, how: HOW_TO_HAVE_NATS }
+  )
 }
 
 /** The oldest that the adapter must serve, as Debian 12 has it; only where Debian's packages can be had. */
@@ -143,6 +153,12 @@ const fromDebian: Source = {
       ['lists', 'cache', file ?? ''].map(name => rm(join(folder, name), { recursive: true, force: true })),
     )
   },
+}
+
+/** Installed by an earlier run; undefined when it was not. */
+async function installedBefore({ folder, program: name, origin }: Source): Promise<Found | undefined> {
+  const path = join(CACHE, folder, name)
+  return (await isThere(path)) ? program(path, 'installed', origin) : undefined
 }
 
 /** Installed now or before; undefined when it cannot be, after a line that says why. */
