@@ -2,7 +2,7 @@ import type { ProjectFile } from './project-files.ts'
 import { isSource, withoutComments } from './source.ts'
 
 /** Vitest wants the default export of its settings. */
-const isForTool = (path: string) => /(^|\/)vitest(\.\w+)?\.config\.ts$/.test(path)
+const isForTool = (path: string) => /(^|\/)vitest(\.[\w-]+)?\.config\.ts$/.test(path)
 
 /** Exports have names, so that one thing is called the same everywhere. */
 export function defaultExports(file: ProjectFile): string[] {

@@ -5,7 +5,7 @@ export const isSource = ({ path }: ProjectFile) => /\.(m?ts|m?js)$/.test(path)
 
 /** Tests and what only tests use. */
 export const isTest = ({ path }: ProjectFile) =>
-  /\.test\.ts$|\/testing\/|\/vitest\.config\.ts$/.test(path) || path.startsWith('test/')
+  /\.test\.ts$|\/testing\/|(^|\/)vitest(\.[\w-]+)?\.config\.ts$/.test(path) || path.startsWith('test/')
 
 /** The workspace of a file, e.g. services/media; the first folder elsewhere. */
 export const workspaceOf = (path: string) =>
