@@ -40,6 +40,7 @@ describe('a test file that looks for engines or Go', () => {
   /** Those of which nothing differs without Go, or that are too long for what does. */
   const leftOut = {
     'test/cluster/stop.test.ts': 'has a Go of its own',
+    'test/engines/find-nats.test.ts': 'has a Go of its own',
     'test/cluster/notifier.test.ts':
       'minutes; what differs is NATS, on which nats.test.ts has the same faults',
     'test/engines/event-store-faults.test.ts': 'nothing of it is compiled with Go',
