@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import { cp, mkdtemp, readdir, readFile, rm, truncate, writeFile } from 'node:fs/promises'
+import { cp, mkdtemp, readdir, readFile, rm, stat, truncate, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
@@ -47,6 +47,16 @@ describe('a file of ours', () => {
     expect(db.prepare('SELECT count(*) AS count FROM notes').get()).toEqual({ count: 500 })
     expect(db.prepare('PRAGMA journal_mode').get()).toEqual({ journal_mode: 'wal' })
     expect(db.prepare('PRAGMA synchronous').get()).toEqual({ synchronous: 2 })
+    db.close()
+  })
+
+  it('gives back the space of a write-ahead log that a large transaction made grow', async () => {
+    const db = openDatabase(path, { ...FILE, durable: false })
+    const logBytes = async () => (await stat(`${path}-wal`)).size
+    db.exec('CREATE TABLE bytes (bytes BLOB); INSERT INTO bytes VALUES (zeroblob(100000000))')
+    expect(await logBytes()).toBeGreaterThan(100_000_000)
+    db.exec("INSERT INTO notes VALUES ('after')")
+    expect(await logBytes()).toBeLessThanOrEqual(64 * 1024 * 1024)
     db.close()
   })
 

@@ -73,6 +73,9 @@ const INSPECTION_TIMEOUT_MS = 2_000
  */
 const CHECKPOINT_PAGES = 4_000
 
+/** What a large transaction has made the log grow beyond this is given back when the log begins anew. */
+const LOG_BYTES = 64 * 1024 * 1024
+
 /**
  * Up to this size a file is read as a whole to find damage; a gigabyte would take half a minute from a cold disk.
  * Damage inside a larger one shows when it is read.
@@ -94,7 +97,7 @@ export function openDatabase(path: string, file: DatabaseFile): DatabaseSync {
     db = new DatabaseSync(path, { timeout: BUSY_TIMEOUT_MS })
     db.exec(`PRAGMA synchronous = ${file.durable ? 'FULL' : 'NORMAL'}`)
     if (file.alone) keepToOneself(db, path)
-    db.exec(`PRAGMA wal_autocheckpoint = ${CHECKPOINT_PAGES}`)
+    db.exec(`PRAGMA wal_autocheckpoint = ${CHECKPOINT_PAGES}; PRAGMA journal_size_limit = ${LOG_BYTES}`)
     bringUpToDate(db, file)
     return db
   } catch (error) {
