@@ -60,6 +60,11 @@ test('every process that stays has a health check, and starts again when it ends
   }
 })
 
+test('the output that Docker keeps of a container has a bound', () => {
+  for (const [name, { logging }] of all) expect([name, logging]).toEqual([name, services.gateway?.logging])
+  expect(services.gateway?.logging).toBeDefined()
+})
+
 test('volumes are declared and used, and files that are mounted are here', () => {
   const sources = all.flatMap(([, service]) => service.volumes.map(volume => volume.split(':')[0] ?? ''))
   const files = sources.filter(source => source.startsWith('.'))

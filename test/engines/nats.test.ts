@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto'
 import { once } from 'node:events'
 import { createServer } from 'node:http'
 import { type AddressInfo, connect } from 'node:net'
-import { type Bus, BusUnavailable, type Json, type Message } from '@gantry/messaging'
+import { type Bus, BusUnavailable, type Json, type Message, type MissedMessages } from '@gantry/messaging'
 import { busContract } from '@gantry/messaging/testing'
 import { checkBus, type NatsOptions, NatsRefused, natsBus } from '@gantry/messaging-nats'
 import { connect as connectClient, DeliverPolicy, nanos } from 'nats'
@@ -20,6 +20,8 @@ for (const { description } of servers) process.stdout.write(`NATS: tested on ${d
 if (servers.length === 0)
   it.skip('NATS', { meta: { skipped: `there is no NATS: ${HOW_TO_HAVE_NATS}` } }, () => {})
 
+const DAY_MS = 86_400_000
+
 describe.each(servers)('$description', ({ kind, description, start }) => {
   describe('the contract', () => {
     let shared: Engine
@@ -27,11 +29,27 @@ describe.each(servers)('$description', ({ kind, description, start }) => {
       shared = await start()
     }, 120_000)
     afterAll(() => shared.stop())
-    busContract(description, async () => ({
+    busContract(description, async () => {
       // Whatever is given back comes at once; waiting for that would be too long for every case.
-      connect: async () => natsBus({ url: shared.url, holdMs: 60_000 }),
-      close: async () => {},
-    }))
+      const connect = async (retentionMs?: number) =>
+        natsBus({ url: shared.url, holdMs: 60_000, ...(retentionMs && { retentionMs }) })
+      let retains = false
+      const keepAgain = async () => {
+        const bus = await connect(DAY_MS)
+        await bus.ping().finally(() => bus.close())
+      }
+      return {
+        connect: () => connect(),
+        // What is on a server at a URL may be needed.
+        ...(kind !== 'url' && {
+          async connectRetaining(retentionMs: number) {
+            retains = true
+            return connect(retentionMs)
+          },
+        }),
+        close: async () => void (retains && (await keepAgain())),
+      }
+    })
   })
 
   // A server at a URL may hold anything, and is not ours to kill.
@@ -175,6 +193,91 @@ describe.each(servers)('$description', ({ kind, description, start }) => {
       await olderAgain.ping()
       await newer.publish(numbered(6, 1, 'refunds.made'))
       expect(await consume(olderAgain, ['refunds.made'], 1)).toEqual([6])
+    })
+
+    describe('with a retention', () => {
+      const RETENTION_MS = 2_000
+      const retaining = () => open({ retentionMs: RETENTION_MS })
+      const gone = (bus: Bus, sequence: number) =>
+        eventually(async () => expect(await bus.removedThrough(['events.>'])).toBe(sequence))
+      /** Consumes until so many messages are handled. */
+      const consume = async (bus: Bus, consumer: string, count: number, missed: MissedMessages[]) => {
+        const given: Json[] = []
+        const options = { consumer, subjects: [`events.${consumer}`], signal: stop.signal }
+        const deliveries = bus.consume({ ...options, missed: range => void missed.push(range) })
+        for await (const { message, ack } of deliveries) {
+          given.push(message.data)
+          await ack()
+          if (given.length === count) break
+        }
+        return given
+      }
+
+      it('tells a consumer that was away for longer, once, and none for which there was nothing', async () => {
+        const bus = retaining()
+        await bus.publish([...numbered(1, 1, 'events.shop'), ...numbered(2, 1, 'events.quiet')])
+        const missed: Record<'shop' | 'quiet', MissedMessages[]> = { shop: [], quiet: [] }
+        expect(await consume(bus, 'shop', 1, missed.shop)).toEqual([1])
+        // It stays, and has nothing to handle while others have.
+        const staying = consume(bus, 'quiet', 2, missed.quiet)
+        await gone(bus, 2)
+        // Removed while the shop is away.
+        await bus.publish(numbered(3, 2, 'events.shop'))
+        await gone(bus, 4)
+        await bus.publish([...numbered(5, 1, 'events.shop'), ...numbered(6, 1, 'events.quiet')])
+        expect(await consume(retaining(), 'shop', 1, missed.shop)).toEqual([5])
+        expect(await staying).toEqual([2, 6])
+        expect(missed.quiet).toEqual([])
+        await eventually(() => expect(missed.shop.at(-1)?.through).toBe(4))
+        expect(missed.shop).toHaveLength(1)
+
+        await bus.publish(numbered(7, 1, 'events.shop'))
+        expect(await consume(retaining(), 'shop', 1, missed.shop)).toEqual([7])
+        expect(missed.shop).toHaveLength(1)
+      })
+
+      it('publishes after a last message that has been removed, over the same connection and another', async () => {
+        const bus = retaining()
+        const first = await bus.publish(numbered(1, 1), { after: 0 })
+        await gone(bus, first)
+        const second = await bus.publish(numbered(2, 1), { after: first })
+        await gone(bus, second)
+        expect(await bus.last(['events.>'])).toBeUndefined()
+        expect(await retaining().publish(numbered(3, 1), { after: 0 })).toBe(3)
+      })
+
+      it('is applied where several processes make the stream at the same time', async () => {
+        const buses = [undefined, 60_000, undefined, undefined].map(retentionMs =>
+          open({ ...(retentionMs && { retentionMs }) }),
+        )
+        await Promise.all(buses.map(bus => bus.publish(numbered(1, 1))))
+        const client = await connectClient({ servers: engine.url })
+        onTestFinished(() => client.close())
+        const { config } = await (await client.jetstreamManager()).streams.info('GANTRY')
+        expect(config.max_age).toBe(nanos(60_000))
+      })
+
+      it('takes a retention shorter than the window for duplicates, and keeps that of a server without one', async () => {
+        await open().ping()
+        await open({ retentionMs: 60_000 }).ping()
+        await open().ping()
+        const client = await connectClient({ servers: engine.url })
+        onTestFinished(() => client.close())
+        const { config } = await (await client.jetstreamManager()).streams.info('GANTRY')
+        expect([config.max_age, config.duplicate_window]).toEqual([nanos(60_000), nanos(60_000)])
+      })
+
+      it('is refused where a setting needs messages for longer', async () => {
+        const needed = { setting: 'WEBHOOK_RETENTION', ms: 3_600_000 }
+        await open({ needed }).ping()
+        await open({ needed, retentionMs: 3_600_000 }).ping()
+        await open({ retentionMs: 60_000 }).ping()
+        await expect(open({ needed }).ping()).rejects.toThrow(
+          'the stream GANTRY keeps messages for 60s, which is shorter than WEBHOOK_RETENTION (3600s)',
+        )
+        await expect(checkBus({ url: engine.url, needed })).rejects.toThrow(NatsRefused)
+        await open({ needed, retentionMs: 7_200_000 }).ping()
+      })
     })
 
     describe('of processes that share a name', () => {

@@ -145,6 +145,17 @@ describe('says plainly what is wrong', () => {
     expect(output).toBe('gantry: wrong settings\n  PROT: is not a setting; did you mean PORT?\n')
     expect(code).toBe(1)
   })
+  test('messages that are removed before deliveries are', async () => {
+    const { code, output } = await runServiceProcess({
+      MESSAGE_RETENTION: '7d',
+      DATA_DIR: join(parent, 'retention'),
+    })
+    expect(output).toBe(
+      'gantry: wrong settings\n  MESSAGE_RETENTION: must not be shorter than WEBHOOK_RETENTION, which is 30d\n',
+    )
+    expect(code).toBe(1)
+    expect(await readdir(parent)).not.toContain('retention')
+  })
 })
 
 describe('a start', () => {

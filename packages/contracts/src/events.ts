@@ -79,14 +79,14 @@ export const streamEvents = operation({
   tag: 'Events',
   summary: 'Read the public events from a position on',
   description:
-    'Newline-delimited JSON, or server-sent events when asked for with Accept: text/event-stream (Last-Event-ID resumes). Stays open for what comes unless follow=false.',
+    'Newline-delimited JSON, or server-sent events when asked for with Accept: text/event-stream (Last-Event-ID resumes). Stays open for what comes unless follow=false. A position after which events have been removed because of their age is refused with 410; `oldestPosition` is the smallest one that is not. A stream that breaks off is resumed after its last position.',
   scope: 'AUDIT_LOG_READ',
   query: z.object({
     after: z
       .string()
       .regex(/^[0-9]{1,15}$/, { error: 'must be a position' })
       .optional()
-      .meta({ description: 'Exclusive; from the beginning when absent' }),
+      .meta({ description: 'Exclusive; from the oldest event that is there when absent' }),
     follow: z
       .enum(['true', 'false'])
       .transform(value => value === 'true')
@@ -103,4 +103,5 @@ export const streamEvents = operation({
       mediaTypes: ['application/x-ndjson', 'text/event-stream'],
     },
   },
+  problems: ['position-gone'],
 })

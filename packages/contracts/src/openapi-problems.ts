@@ -32,6 +32,10 @@ const DETAILS: Partial<Record<ProblemCode, Partial<Problem>>> = {
     detail: 'displayName must not be empty',
     errors: [{ field: 'displayName', message: 'must not be empty' }],
   },
+  'position-gone': {
+    detail: 'events up to position 4711 have been removed because of their age: read after=4711',
+    oldestPosition: '4711',
+  },
   'scope-missing': { detail: 'needs the scope API_WRITE', scope: 'API_WRITE' },
 }
 

@@ -51,6 +51,7 @@ export const PROBLEMS = {
   'delivery-not-failed': { status: 409, title: 'The delivery has not failed' },
   'request-in-progress': { status: 409, title: 'A request with this Idempotency-Key is being answered' },
   'write-conflict': { status: 409, title: 'Too many changes to the same resource at once' },
+  'position-gone': { status: 410, title: 'Events after this position have been removed' },
   'precondition-failed': { status: 412, title: 'The resource has changed' },
   'body-too-large': { status: 413, title: 'The body is too large' },
   'image-too-large': { status: 413, title: 'The image is too large' },

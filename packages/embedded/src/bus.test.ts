@@ -12,6 +12,7 @@ busContract('SQLite', async () => {
   const folder = await mkdtemp(join(tmpdir(), 'gantry-messages-'))
   return {
     connect: async () => sqliteBus({ path: join(folder, 'messages.db') }),
+    connectRetaining: async retentionMs => sqliteBus({ path: join(folder, 'messages.db'), retentionMs }),
     close: () => rm(folder, { recursive: true }),
   }
 })

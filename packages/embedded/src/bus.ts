@@ -11,6 +11,7 @@ import { BROADCASTS_SCHEMA, broadcasts } from './bus/broadcasts.ts'
 import { CONSUMERS_SCHEMA, consumption } from './bus/consumption.ts'
 import { lastSequence, MESSAGES_SCHEMA, messageStream } from './bus/messages.ts'
 import { REQUESTS_SCHEMA, requests } from './bus/requests.ts'
+import { removedMessages, removeExpired } from './bus/retention.ts'
 import { watchChanges } from './changes.ts'
 import { type Disk, watchDisk } from './disk.ts'
 import { groupCommit } from './group-commit.ts'
@@ -23,6 +24,8 @@ export interface BusOptions {
   path: string
   /** The clock that `storedAt` is taken from. */
   now?: () => Date
+  /** How long messages are kept; for ever if it is not said. Places of consumers do not hold them back. */
+  retentionMs?: number | undefined
   /** How often it looks for what other processes did. */
   pollMs?: number
   /** How long a consumer that died keeps its name from others. */
@@ -49,7 +52,7 @@ const FILE = {
  */
 export function sqliteBus(options: BusOptions): Bus {
   const { path, now = () => new Date(), pollMs = 10, leaseMs = 5_000, redeliverAfterMs = 30_000 } = options
-  const { disk = watchDisk() } = options
+  const { disk = watchDisk(), retentionMs } = options
   const db = openDatabase(path, { ...FILE, durable: false })
   const sync = options.sync ?? walSync(db, path)
   const passing = openDatabase(path, { ...FILE, durable: false })
@@ -84,6 +87,7 @@ export function sqliteBus(options: BusOptions): Bus {
     instance: randomUUID(),
   }
 
+  const removed = removedMessages(db)
   const messages = messageStream({
     db,
     commits,
@@ -91,10 +95,15 @@ export function sqliteBus(options: BusOptions): Bus {
     closing: closing.signal,
     now,
     durable: () => durable,
+    removed,
   })
-  const consumers = consumption(shared, { pageAfter: messages.pageAfter, leaseMs, redeliverAfterMs })
+  const { pageAfter } = messages
+  const consumers = consumption(shared, { pageAfter, removed, leaseMs, redeliverAfterMs })
   const { broadcast, listen } = broadcasts(shared)
   const { request, respond, withdraw } = requests(shared)
+
+  const removing =
+    retentionMs !== undefined && removeExpired({ db, commits, now, retentionMs, closing: closing.signal })
 
   const close = async () => {
     if (closing.signal.aborted) return
@@ -103,6 +112,7 @@ export function sqliteBus(options: BusOptions): Bus {
     consumers.release()
     withdraw()
     closing.abort()
+    await removing
     await commits.settled()
     changes.close()
     await sync.close()
@@ -116,6 +126,7 @@ export function sqliteBus(options: BusOptions): Bus {
     consume: options => iterating(consumers.consume(options)),
     read: options => iterating(messages.read(options)),
     head: () => answering(() => messages.head()),
+    removedThrough: subjects => answering(() => messages.removedThrough(subjects)),
     broadcast: (subject, data) => answering(() => broadcast(subject, data)),
     listen,
     request: (subject, data, options) => answering(() => request(subject, data, options)),

@@ -19,7 +19,7 @@ import { peers } from './peers.ts'
 import { runProcess } from './process.ts'
 import { replicas } from './replicas.ts'
 import { peerSettings, processSettings, storeSettings } from './settings.ts'
-import { openBus, openStores, watchedDisk } from './stores.ts'
+import { type MessageRetention, openBus, openStores, watchedDisk } from './stores.ts'
 
 /** Who may be between the gateway and a service: private networks. It only tells the log where a request came from. */
 const INSIDE = ['loopback', 'linklocal', 'uniquelocal']
@@ -33,6 +33,8 @@ export interface ServiceOptions<Schema extends z.ZodObject, Made extends Service
   environment: NodeJS.ProcessEnv
   /** `blobs` opens the store of images, which one service has. */
   make(dependencies: Dependencies & { blobs(): BlobStore }, settings: z.infer<Schema>): Made
+  /** How long the bus keeps messages, where this service sees to that. */
+  messages?(settings: z.infer<Schema>): MessageRetention
   /** What has to be there before the service is ready for the first time. */
   prepare?(service: Made, settings: z.infer<Schema>): Promise<void>
 }
@@ -43,6 +45,7 @@ export async function runService<Schema extends z.ZodObject, Made extends Servic
   settings: schema,
   environment,
   make,
+  messages,
   prepare,
 }: ServiceOptions<Schema, Made>): Promise<void> {
   await runProcess({
@@ -54,7 +57,7 @@ export async function runService<Schema extends z.ZodObject, Made extends Servic
       const own = readSettings(schema, environment)
       const disk = watchedDisk(log)
       const stores = openStores(settings, disk)
-      const { store: bus, engine } = openBus(settings, { name, log, disk })
+      const { store: bus, engine } = openBus(settings, { name, log, disk, ...messages?.(own) })
       let pass = () => ''
       const found = (service: string, urls: readonly string[] | undefined) =>
         urls && service !== name ? replicas({ urls, basePath: settings.BASE_PATH, now, log }) : undefined

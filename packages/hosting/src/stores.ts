@@ -33,16 +33,34 @@ const folderOf = (url: string) => {
 export const watchedDisk = (log: Log): Disk =>
   watchDisk({ report: (line, state) => log[state === 'full' ? 'error' : 'info']({}, line) })
 
+/** How long the bus keeps messages. */
+export interface MessageRetention {
+  /** In milliseconds. Left out: as it is on a server, for ever in a file. */
+  retentionMs?: number | undefined
+  /** What depends on messages being kept, and for how many milliseconds: a server that keeps them shorter is refused. */
+  needed?: { setting: string; ms: number }
+}
+
+interface BusOptions extends MessageRetention {
+  name: string
+  log: Log
+  disk?: Disk
+}
+
 /**
  * The bus of MESSAGING_URL, for a service of that name.
  * @throws NatsRefused, DataFolderRefused when the settings cannot be used
  */
 export function openBus(
   settings: BusSettings,
-  { name, log, disk = watchedDisk(log) }: { name: string; log: Log; disk?: Disk },
+  { name, log, disk = watchedDisk(log), retentionMs, needed }: BusOptions,
 ): Open<Bus> {
   const path = fileOf(settings.MESSAGING_URL)
-  const bus = path === undefined ? natsBus(natsOptions(settings, name, log)) : sqliteBus({ path, disk })
+  const kept = { ...(retentionMs !== undefined && { retentionMs }), ...(needed && { needed }) }
+  const bus =
+    path === undefined
+      ? natsBus({ ...natsOptions(settings, name, log), ...kept })
+      : sqliteBus({ path, disk, retentionMs })
   // What is to be told waits in the log until the bus is back.
   return { store: bus, engine: { setting: 'MESSAGING_URL', spared: true, check: () => bus.ping() } }
 }

@@ -4,6 +4,7 @@ import type { Connection, Session } from './connection.ts'
 import { filtersFor } from './filter.ts'
 import { type Hold, openHold } from './hold.ts'
 import { failureIn, isJetStreamError } from './reason.ts'
+import { watchRemoved } from './removed.ts'
 import { toStored } from './stored-message.ts'
 
 const CONSUMER_NOT_FOUND = 10014
@@ -36,6 +37,8 @@ export function consumption({ connection, closing, holdMs }: ConsumptionOptions)
     await ensureConsumer(session, consumer, subjects, holdMs).catch(error => {
       throw failureIn(session, error)
     })
+    const { missed } = options
+    const endWatch = missed && watchRemoved({ session, consumer, missed })
     const hold = openHold({ session, consumer, holdMs, signal })
     holds.add(hold)
     try {
@@ -51,6 +54,7 @@ export function consumption({ connection, closing, holdMs }: ConsumptionOptions)
         } else await held.ack()
       }
     } finally {
+      endWatch?.()
       holds.delete(hold)
       await hold.leave()
     }

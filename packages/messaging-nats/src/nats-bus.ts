@@ -7,6 +7,7 @@ import { lastOn } from './last.ts'
 import { publishing } from './publish.ts'
 import { reader } from './read.ts'
 import { failureIn } from './reason.ts'
+import { removedThrough } from './removed.ts'
 import { requests } from './requests.ts'
 import type { NatsOptions } from './settings.ts'
 
@@ -31,14 +32,15 @@ export function natsBus(options: NatsOptions): Bus {
   const { request, respond, withdraw } = requests(connection)
   const underWay = new Set<Promise<unknown>>()
 
-  const head = async () => {
+  const state = async () => {
     const session = await connection.session()
     try {
-      return (await session.jsm.streams.info(session.stream)).state.last_seq
+      return (await session.jsm.streams.info(session.stream)).state
     } catch (error) {
       throw failureIn(session, error)
     }
   }
+  const head = async () => (await state()).last_seq
 
   const last: Bus['last'] = async subjects => {
     const session = await connection.session()
@@ -74,6 +76,7 @@ export function natsBus(options: NatsOptions): Bus {
     read,
     last,
     head,
+    removedThrough: async () => removedThrough(await state()),
     broadcast,
     listen,
     request,

@@ -4,6 +4,7 @@ import type { Connection, Session } from './connection.ts'
 import { filtersFor } from './filter.ts'
 import { openPull } from './pull.ts'
 import { failureIn } from './reason.ts'
+import { removedThrough } from './removed.ts'
 import { placeOf, toStored } from './stored-message.ts'
 
 /** So many messages wait here for who reads slowly. */
@@ -18,12 +19,12 @@ export function reader(
   connection: Connection,
   closing: AbortSignal,
 ): (options: Options) => AsyncGenerator<StoredMessage> {
-  return async function* read({ subjects, after, live, signal }) {
+  return async function* read({ subjects, after, live, signal, missed }) {
     const ending = AbortSignal.any([signal, closing])
     let place = after
     while (!ending.aborted) {
       const session = await connection.session()
-      const follow = { subjects, after: place, live, signal: ending }
+      const follow = { subjects, after: place, live, signal: ending, ...(missed && { missed }) }
       try {
         for await (const message of messagesAfter(session, follow)) {
           place = message.sequence
@@ -43,7 +44,7 @@ class Gone extends BusUnavailable {}
 
 async function* messagesAfter(session: Session, options: Options): AsyncGenerator<StoredMessage> {
   const { jsm, stream, stored, severalFilters } = session
-  const { subjects, after, live, signal } = options
+  const { subjects, after, live, signal, missed } = options
   const filters = filtersFor(subjects, { stored, several: severalFilters })
   const { name, num_pending } = await jsm.consumers.add(stream, {
     deliver_policy: DeliverPolicy.StartSequence,
@@ -55,6 +56,12 @@ async function* messagesAfter(session: Session, options: Options): AsyncGenerato
     ...(filters.length === 1 && { filter_subject: filters[0] }),
     ...(filters.length > 1 && { filter_subjects: filters }),
   })
+  let last = after
+  const lookForMissing = async () => {
+    if (!missed) return
+    const through = removedThrough((await jsm.streams.info(stream)).state)
+    if (through > last) missed({ after: last, through })
+  }
   const arrived: Msg[] = []
   let awaited = 0
   let given = 0
@@ -78,22 +85,28 @@ async function* messagesAfter(session: Session, options: Options): AsyncGenerato
   const onAbort = () => wake()
   signal.addEventListener('abort', onAbort)
   try {
+    await lookForMissing()
     for (let pending = num_pending; pending > 0 || live; ) {
+      let askedLate = false
       while (arrived.length === 0) {
         if (failure) throw failure
         if (signal.aborted) return
         if (awaited <= 0) {
           awaited = BATCH
+          askedLate = given > 0 && pending > 0
           pull.ask(BATCH, live)
         }
         await new Promise<void>(resolve => {
           wake = resolve
         })
       }
+      // A reader at the end of the stream gets each message as it comes; one that is behind may ask too late.
+      if (askedLate) await lookForMissing()
       for (const msg of arrived.splice(0)) {
         const place = placeOf(msg)
         if (place.given !== ++given) throw new Gone(`a message before ${place.sequence} did not arrive`)
         pending = place.pending
+        last = place.sequence
         if (subjects.some(subject => subjectMatches(subject, msg.subject))) yield toStored(msg, stream)
         if (signal.aborted) return
       }

@@ -27,6 +27,8 @@ export interface NatsOptions {
   replicas?: number
   /** How long messages are kept; for ever when it is made, and afterwards what the operator chose. */
   retentionMs?: number
+  /** A setting that needs messages to be kept for so long: a stream that keeps them shorter is refused. */
+  needed?: { setting: string; ms: number }
   /** How long a consumer that died keeps a message from the others; at least three seconds for a busy process. */
   holdMs?: number
   /** Told in a line when the server is reached, cannot be used, or complains. */

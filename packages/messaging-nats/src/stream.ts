@@ -1,40 +1,46 @@
 import { type JetStreamManager, nanos, RetentionPolicy, StorageType, type StreamConfig } from 'nats'
 import { isJetStreamError } from './reason.ts'
-import type { NatsOptions } from './settings.ts'
+import { type NatsOptions, NatsRefused } from './settings.ts'
 
 /** A message published again within this time is known by its id. */
 const DUPLICATE_WINDOW_MS = 120_000
 
 const STREAM_NOT_FOUND = 10059
+const STREAM_EXISTS = 10058
+
+type StreamOptions = Pick<NatsOptions, 'subjects' | 'replicas' | 'retentionMs' | 'needed'>
 
 /**
  * Makes the stream, or adds to it what it lacks. What is not given in the options stays as the operator left it, and
  * subjects that a newer version added stay too, whichever version starts last.
  * @returns how it is now
+ * @throws NatsRefused when messages are removed sooner than a setting needs
  */
 export async function ensureStream(
   jsm: JetStreamManager,
   stream: string,
-  { subjects = [], replicas, retentionMs }: Pick<NatsOptions, 'subjects' | 'replicas' | 'retentionMs'>,
+  options: StreamOptions,
 ): Promise<StreamConfig> {
+  const { subjects = [], replicas, retentionMs, needed } = options
+  const duplicate_window = nanos(Math.min(DUPLICATE_WINDOW_MS, retentionMs ?? DUPLICATE_WINDOW_MS))
   const chosen = {
     ...(replicas !== undefined && { num_replicas: replicas }),
-    ...(retentionMs !== undefined && { max_age: nanos(retentionMs) }),
+    // The server takes no window that is longer than the retention.
+    ...(retentionMs !== undefined && { max_age: nanos(retentionMs), duplicate_window }),
   }
   const current = await configOf(jsm, stream)
   if (!current) {
-    const made = await jsm.streams.add({
+    const made = await make(jsm, {
       name: stream,
       subjects: [...subjects],
       storage: StorageType.File,
       retention: RetentionPolicy.Limits,
-      duplicate_window: nanos(
-        retentionMs === undefined ? DUPLICATE_WINDOW_MS : Math.min(DUPLICATE_WINDOW_MS, retentionMs),
-      ),
+      duplicate_window,
       ...chosen,
     })
-    return made.config
+    return made ?? ensureStream(jsm, stream, options)
   }
+  requireNeeded(stream, { ...current, ...chosen }, needed)
   const wanted: StreamConfig = {
     ...current,
     ...chosen,
@@ -46,6 +52,28 @@ export async function ensureStream(
     wanted.max_age === current.max_age
   if (!same) await jsm.streams.update(stream, wanted)
   return wanted
+}
+
+/** @returns undefined when another process has made it meanwhile, with other options */
+async function make(
+  jsm: JetStreamManager,
+  config: Parameters<JetStreamManager['streams']['add']>[0],
+): Promise<StreamConfig | undefined> {
+  try {
+    return (await jsm.streams.add(config)).config
+  } catch (error) {
+    if (isJetStreamError(error, STREAM_EXISTS)) return undefined
+    throw error
+  }
+}
+
+function requireNeeded(stream: string, { max_age }: StreamConfig, needed: NatsOptions['needed']): void {
+  if (!needed || max_age === 0 || max_age >= nanos(needed.ms)) return
+  const seconds = (ms: number) => `${ms / 1_000}s`
+  throw new NatsRefused(
+    `the stream ${stream} keeps messages for ${seconds(max_age / nanos(1))}, which is shorter than ${needed.setting} ` +
+      `(${seconds(needed.ms)}): set MESSAGE_RETENTION, or the max-age of the stream, to that at least`,
+  )
 }
 
 async function configOf(jsm: JetStreamManager, stream: string): Promise<StreamConfig | undefined> {

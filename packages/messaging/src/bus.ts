@@ -30,6 +30,19 @@ export interface Subjects {
   signal: AbortSignal
 }
 
+/** Messages that a consumer or reader has not received before they were removed because of their age. */
+export interface MissedMessages {
+  /** Place up to which it has received everything. */
+  after: number
+  /** Sequence of the last message that is gone. */
+  through: number
+}
+
+/** Called when messages were missed, before the messages that follow. */
+export interface Missing {
+  missed?(range: MissedMessages): void
+}
+
 /**
  * What services tell each other. Adapters: packages/embedded (SQLite and memory), packages/messaging-nats (JetStream).
  * Calls may throw BusUnavailable.
@@ -47,9 +60,14 @@ export interface Bus {
    * Durable consumption in order, at least once. Consumers of the same name share one place in the stream, and only
    * one of them receives at a time; a new name begins at the beginning. Ends when the signal is aborted.
    */
-  consume(options: Subjects & { consumer: string }): AsyncIterable<Delivered>
+  consume(options: Subjects & Missing & { consumer: string }): AsyncIterable<Delivered>
   /** The stream from a place on (exclusive), then what comes; without `live` it ends at the end. */
-  read(options: Subjects & { after: number; live: boolean }): AsyncIterable<StoredMessage>
+  read(options: Subjects & Missing & { after: number; live: boolean }): AsyncIterable<StoredMessage>
+  /**
+   * Place up to which messages on the subjects have been removed because of their age; 0 when none has. A server that
+   * does not tell subjects apart answers with the place up to which any message has been removed.
+   */
+  removedThrough(subjects: readonly string[]): Promise<number>
   /** The last message on any of the subjects, which lie within what the bus stores; undefined when there is none. */
   last(subjects: readonly string[]): Promise<StoredMessage | undefined>
   /** Sequence of the last message; 0 when there is none. */

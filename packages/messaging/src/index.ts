@@ -4,6 +4,7 @@ export {
   type Delivered,
   type Json,
   type Message,
+  type MissedMessages,
   NoResponder,
   Overtaken,
   RequestFailed,

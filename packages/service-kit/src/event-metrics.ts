@@ -3,6 +3,7 @@ import type { ReadModels } from '@gantry/read-models'
 import { Counter, Gauge, type Registry } from 'prom-client'
 
 const UNKNOWN_EVENTS = 'gantry_unknown_events_total'
+const MISSED_MESSAGES = 'gantry_missed_messages_total'
 const STATUSES = ['QUARANTINED', 'INCOMPLETE'] as const
 
 /** Counts folded events that this release does not know. The services of one process share the counter. */
@@ -16,6 +17,19 @@ export function unknownEventCounter(registry: Registry): (event: RecordedEvent) 
       registers: [registry],
     })
   return ({ stream, type }) => counter.inc({ category: streamCategory(stream), type })
+}
+
+/** Counts how often a consumer missed messages. The services of one process share the counter. */
+export function missedMessageCounter(registry: Registry): (consumer: string) => () => void {
+  const counter =
+    (registry.getSingleMetric(MISSED_MESSAGES) as Counter<'consumer'> | undefined) ??
+    new Counter({
+      name: MISSED_MESSAGES,
+      help: 'Times that messages were removed because of their age before the consumer handled them',
+      labelNames: ['consumer'],
+      registers: [registry],
+    })
+  return consumer => () => counter.inc({ consumer })
 }
 
 /** Tells how many streams the projectors of this process have on hold; NaN while the read models are unavailable. */

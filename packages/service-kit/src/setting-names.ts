@@ -20,6 +20,7 @@ export const SETTING_NAMES: readonly string[] = [
   'MAX_CONNECTIONS_PER_ADDRESS',
   'MAX_VERSIONS_PER_API',
   'MEDIA_URL',
+  'MESSAGE_RETENTION',
   'MESSAGING_URL',
   'NATS_CA',
   'NATS_CERT',

@@ -13,6 +13,7 @@ import {
 import type { Json, Message } from '@gantry/messaging'
 import {
   type Dependencies,
+  missedMessageCounter,
   router,
   type Service,
   tell,
@@ -37,6 +38,7 @@ export function catalogService(given: Dependencies, settings: CatalogSettings): 
   const dependencies = watchingAppends(given)
   const { eventStore, readModels, bus, now, newId, log, holder } = dependencies
   const unknownEvent = unknownEventCounter(dependencies.metrics)
+  const missedBy = missedMessageCounter(dependencies.metrics)
 
   const api = aggregate<ApiState, ApiCommand, ApiEvent>({
     eventStore,
@@ -130,7 +132,7 @@ export function catalogService(given: Dependencies, settings: CatalogSettings): 
         startDeploymentTimeouts({ ...common, api, timeoutMs: settings.DEPLOYMENT_TIMEOUT, now, newId }),
         relay,
         ...Object.entries(reactsTo).map(([consumer, subject]) =>
-          startReactor({ bus, log, consumer, subjects: [subject], react }),
+          startReactor({ bus, log, consumer, subjects: [subject], react, missed: missedBy(consumer) }),
         ),
       )
       unsubscribe.push(

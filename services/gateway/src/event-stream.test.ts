@@ -1,7 +1,9 @@
 import { once } from 'node:events'
 import { connect } from 'node:net'
+import { join } from 'node:path'
 import { type PublicEvent, subjects } from '@gantry/contracts'
-import type { Json, Message } from '@gantry/messaging'
+import { sqliteBus } from '@gantry/embedded'
+import type { Bus, Json, Message } from '@gantry/messaging'
 import Fastify from 'fastify'
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
 import { eventStream } from './event-stream.ts'
@@ -154,6 +156,78 @@ describe('Server-sent events', () => {
     await vi.waitFor(() => expect(stream.ended()).toBe('clean'))
     expect([...stream.text().matchAll(/^id: (\d+)$/gm)].map(([, id]) => id)).toEqual(['3'])
     expect((await open('', { accept, 'last-event-id': 'x' })).answer.status).toBe(400)
+  })
+})
+
+describe('Where retention has removed events', () => {
+  const old = async () => {
+    await publish(1, 2)
+    await host.bus.publish([{ id: 'report', subject: subjects.deploymentReported, data: null }])
+    vi.setSystemTime(Date.parse('2026-11-21T10:00:00.000Z'))
+    await publish(3)
+    const removing = sqliteBus({ path: join(host.folder, 'messages.db'), retentionMs: 60_000 })
+    await vi.waitFor(async () => expect(await host.bus.removedThrough([subjects.allEvents])).toBe(2), 5_000)
+    await removing.close()
+  }
+
+  test('a position that lacks some of them is refused, with the oldest that lacks none', async () => {
+    await old()
+    for (const after of ['0', '1']) {
+      const { answer, text } = await open(`?after=${after}`)
+      await vi.waitFor(() => expect(text()).toContain('}'))
+      expect(answer.status).toBe(410)
+      expect(JSON.parse(text())).toMatchObject({
+        code: 'position-gone',
+        oldestPosition: '2',
+        detail: 'events up to position 2 have been removed because of their age: read after=2',
+      })
+    }
+    const { answer } = await open('', { accept: 'text/event-stream', 'last-event-id': '1' })
+    expect(answer.status).toBe(410)
+    expect(
+      (await fetch(`${url}/events?after=1`, { method: 'HEAD', headers: bearer('grace-1') })).status,
+    ).toBe(410)
+  })
+
+  test('the oldest position is served, and without one it begins with the oldest event', async () => {
+    await old()
+    for (const query of ['?after=2&follow=false', '?follow=false']) {
+      const stream = await open(query)
+      await vi.waitFor(() => expect(stream.ended()).toBe('clean'))
+      expect(stream.names()).toEqual(['api 3'])
+    }
+  })
+
+  test('a stream breaks off when events are removed that its reader has not got', async () => {
+    await publish(1, 2, 3)
+    /** Tells before a message of that position that the one before it is gone. */
+    const removing = (before: number) =>
+      new Proxy(host.bus, {
+        get(bus, name) {
+          if (name !== 'read') return Reflect.get(bus, name)
+          return async function* (options: Parameters<typeof bus.read>[0]) {
+            for await (const message of bus.read(options)) {
+              if (message.sequence === before) options.missed?.({ after: 0, through: before - 1 })
+              yield message
+            }
+          }
+        },
+      })
+    const streamOf = async (bus: Bus, query: string) => {
+      const app = Fastify()
+      eventStream(app, { bus, admit: async () => grace, recheck: async () => {} })
+      const base = await app.listen({ port: 0, host: '127.0.0.1' })
+      const stream = await open(query, {}, base)
+      await vi.waitFor(() => expect(stream.ended()).toBeDefined())
+      await app.close()
+      return stream
+    }
+    const broken = await streamOf(removing(3), '?after=0&follow=false')
+    expect(broken.ended()).toBe('broken')
+    expect(broken.names()).not.toContain('api 3')
+    const fresh = await streamOf(removing(1), '?follow=false')
+    expect(fresh.ended()).toBe('clean')
+    expect(fresh.names()).toEqual(['api 1', 'api 2', 'api 3'])
   })
 })
 

@@ -9,7 +9,7 @@ import {
   subjects,
 } from '@gantry/contracts'
 import { Refusal } from '@gantry/event-sourcing'
-import type { Bus } from '@gantry/messaging'
+import type { Bus, MissedMessages } from '@gantry/messaging'
 import { type Admit, checkQuery } from '@gantry/service-kit'
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import type { z } from 'zod'
@@ -62,6 +62,7 @@ export function eventStream(app: FastifyInstance, options: EventStreamOptions): 
     async handler(request, reply) {
       const format = request.headers.accept?.includes(SSE.mediaType) ? SSE : NDJSON
       const { after, follow } = placeOf(request, format)
+      if (after !== undefined) await requireThere(bus, after)
       reply.headers({
         'content-type': format.mediaType,
         'cache-control': 'no-store',
@@ -105,15 +106,29 @@ export function eventStream(app: FastifyInstance, options: EventStreamOptions): 
 type Query = Parsed<NonNullable<typeof streamEvents.query>>
 
 /** Where to begin: what a reader of server-sent events has seen goes before what its URL says. */
-function placeOf(request: FastifyRequest, format: Format): { after: number; follow: boolean } {
+function placeOf(request: FastifyRequest, format: Format): { after: number | undefined; follow: boolean } {
   const seen = format === SSE ? request.headers['last-event-id'] : undefined
   const given = { ...(request.query as object), ...(seen && { after: seen }) }
-  const { after = '0', follow } = checkQuery(streamEvents.query, given) as Query
-  return { after: Number(after), follow }
+  const { after, follow } = checkQuery(streamEvents.query, given) as Query
+  return { after: after === undefined ? undefined : Number(after), follow }
 }
 
+/** @throws Refusal when events after the position have been removed: reading on would leave them out unnoticed */
+async function requireThere(bus: Bus, after: number): Promise<void> {
+  const removed = await bus.removedThrough([subjects.allEvents])
+  if (after < removed) throw positionGone(removed)
+}
+
+/** @param removed place up to which events have been removed */
+const positionGone = (removed: number) =>
+  new Refusal('position-gone', {
+    detail: `events up to position ${removed} have been removed because of their age: read after=${removed}`,
+    oldestPosition: String(removed),
+  })
+
 interface Reading {
-  after: number
+  /** From the oldest event that is there when it is not said. */
+  after: number | undefined
   follow: boolean
   format: Format
   signal: AbortSignal
@@ -123,12 +138,20 @@ interface Reading {
 async function* linesOf(bus: Bus, { after, follow, format, signal }: Reading): AsyncGenerator<string> {
   // Lets the headers go out at once, however long the first event takes.
   if (follow) yield format.heartbeat
+  let begun = after !== undefined
+  let gone: MissedMessages | undefined
   for await (const { sequence, data } of bus.read({
-    after,
+    after: after ?? 0,
     subjects: [subjects.allEvents],
     live: follow,
     signal,
+    missed(range) {
+      if (begun) gone = range
+    },
   })) {
+    // Ends the stream without its end: its reader resumes after the last position, which is then refused.
+    if (gone) throw positionGone(gone.through)
+    begun = true
     const { data: event } = PublicEvent.safeParse(data)
     if (event) yield format.event({ ...event, position: String(sequence) })
   }

@@ -13,6 +13,7 @@ import type { Message } from '@gantry/messaging'
 import type { BlobStore } from '@gantry/read-models'
 import {
   type Dependencies,
+  missedMessageCounter,
   router,
   type Service,
   tell,
@@ -38,6 +39,7 @@ export function mediaService(given: Dependencies & { blobs: BlobStore }, _settin
   const dependencies = watchingAppends(given)
   const { eventStore, readModels, bus, blobs, now, newId, log, holder } = dependencies
   const unknownEvent = unknownEventCounter(dependencies.metrics)
+  const missedBy = missedMessageCounter(dependencies.metrics)
   const bytes = imageBytes(blobs)
 
   const image = aggregate<ImageState, ImageCommand, ImageEvent>({
@@ -98,7 +100,7 @@ export function mediaService(given: Dependencies & { blobs: BlobStore }, _settin
       })
       workers.push(
         relay,
-        startReactor({ bus, log, consumer: 'media', subjects: reactsTo, react }),
+        startReactor({ bus, log, consumer: 'media', subjects: reactsTo, react, missed: missedBy('media') }),
         startSweeper({ ...common, name: 'media.sweeper', bytes, now }),
       )
       unsubscribe.push(

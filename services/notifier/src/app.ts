@@ -13,6 +13,7 @@ import {
 } from '@gantry/event-sourcing'
 import {
   type Dependencies,
+  missedMessageCounter,
   router,
   type Service,
   unknownEventCounter,
@@ -85,6 +86,7 @@ export function notifierService(
   const dependencies = watchingAppends(given)
   const { eventStore, readModels, bus, now, newId, log, holder } = dependencies
   const unknownEvent = unknownEventCounter(dependencies.metrics)
+  const missedBy = missedMessageCounter(dependencies.metrics)
   const { random, resolve, ca, breaker } = { ...SURROUNDINGS, ...surroundings }
   const timeoutMs = settings.WEBHOOK_TIMEOUT
   const rules = { schedule: settings.WEBHOOK_RETRY_SCHEDULE, retentionMs: settings.WEBHOOK_RETENTION }
@@ -262,6 +264,7 @@ export function notifierService(
         log,
         consumer: 'notifier',
         subjects: reactsTo,
+        missed: missedBy('notifier'),
         async react(message) {
           // A webhook that the read models do not have yet would miss the event.
           while (!projecting.caughtUp) await pause(LOOK_MS, undefined, { signal: stopping.signal })

@@ -1,2 +1,2 @@
 export { notifierService, type Surroundings } from './app.ts'
-export { type NotifierSettings, notifierSettings } from './settings.ts'
+export { checkRetention, type NotifierSettings, notifierSettings } from './settings.ts'

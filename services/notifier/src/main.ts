@@ -5,5 +5,9 @@ await runService({
   name: 'notifier',
   settings: notifierSettings,
   environment: process.env,
+  messages: settings => ({
+    retentionMs: settings.MESSAGE_RETENTION,
+    needed: { setting: 'WEBHOOK_RETENTION', ms: settings.WEBHOOK_RETENTION },
+  }),
   make: (dependencies, settings) => notifierService(dependencies, settings),
 })

@@ -40,3 +40,16 @@ test.for<[string, string, string]>([
 ])('%s=%s is named as wrong in a line', ([name, value, reason]) => {
   expect(() => read({ [name]: value })).toThrow(new SettingsRefused(`${name}: ${reason}`))
 })
+
+test('messages are kept for ever, or as long as deliveries at least', () => {
+  expect(read({}).MESSAGE_RETENTION).toBeUndefined()
+  expect(read({ MESSAGE_RETENTION: '30d' }).MESSAGE_RETENTION).toBe(30 * 86_400_000)
+  expect(() => read({ MESSAGE_RETENTION: '29d' })).toThrow(
+    new SettingsRefused('MESSAGE_RETENTION: must not be shorter than WEBHOOK_RETENTION, which is 30d'),
+  )
+  const shorter = { MESSAGE_RETENTION: '90s', WEBHOOK_RETENTION: '90s' }
+  expect(read(shorter).MESSAGE_RETENTION).toBe(90_000)
+  expect(() => read({ ...shorter, WEBHOOK_RETENTION: '2m' })).toThrow(
+    new SettingsRefused('MESSAGE_RETENTION: must not be shorter than WEBHOOK_RETENTION, which is 2m'),
+  )
+})

@@ -1,11 +1,10 @@
-import { duration, durations } from '@gantry/service-kit'
+import { duration, durations, writtenDuration } from '@gantry/service-kit'
 import { z } from 'zod'
 import { cidrs } from './sending/address.ts'
 
 const DAY_MS = 86_400_000
 
-/** What the notifier reads of the environment. */
-export const notifierSettings = z.object({
+const settings = z.object({
   /** One deadline for an attempt: name lookup, connection, TLS, answer and its body. */
   WEBHOOK_TIMEOUT: duration
     .refine(ms => ms >= 10 && ms <= 300_000, { error: 'must be from 10ms to 5m' })
@@ -24,5 +23,27 @@ export const notifierSettings = z.object({
   WEBHOOK_RETENTION: duration
     .refine(ms => ms >= 60_000 && ms <= 3_650 * DAY_MS, { error: 'must be from 1m to 3650d' })
     .default(30 * DAY_MS),
+  /** How long the bus keeps messages, which the notifier sees to; for ever if it is not said. */
+  MESSAGE_RETENTION: duration
+    .refine(ms => ms <= 3_650 * DAY_MS, { error: 'must be at most 3650d' })
+    .optional(),
 })
+
+/**
+ * Refuses settings by which messages are removed while their events may still be delivered or recovered. To be added to
+ * every schema that these settings are part of.
+ */
+export function checkRetention({ value, issues }: z.core.ParsePayload<z.infer<typeof settings>>): void {
+  const { WEBHOOK_RETENTION, MESSAGE_RETENTION = Number.POSITIVE_INFINITY } = value
+  if (MESSAGE_RETENTION >= WEBHOOK_RETENTION) return
+  issues.push({
+    code: 'custom',
+    input: value,
+    path: ['MESSAGE_RETENTION'],
+    message: `must not be shorter than WEBHOOK_RETENTION, which is ${writtenDuration(WEBHOOK_RETENTION)}`,
+  })
+}
+
+/** What the notifier reads of the environment. */
+export const notifierSettings = settings.check(checkRetention)
 export type NotifierSettings = z.infer<typeof notifierSettings>

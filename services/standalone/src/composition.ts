@@ -44,7 +44,7 @@ export function compose(settings: Settings, folder: DataFolder, log: Logger, dis
   inspectFiles(files)
   const eventStore = sqliteEventStore({ path: files.events, alone: true, disk })
   const readModels = sqliteReadModels({ path: files['read-models'], alone: true, disk })
-  const bus = sqliteBus({ path: files.messages, disk })
+  const bus = sqliteBus({ path: files.messages, disk, retentionMs: settings.MESSAGE_RETENTION })
   const blobs = folderBlobStore({ path: folder.images, disk })
   const metrics = new Registry()
   collectDefaultMetrics({ register: metrics })

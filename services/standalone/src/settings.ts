@@ -2,7 +2,7 @@ import { catalogSettings } from '@gantry/catalog'
 import { gatewaySettings } from '@gantry/gateway'
 import { identitySettings } from '@gantry/identity'
 import { mediaSettings } from '@gantry/media'
-import { notifierSettings } from '@gantry/notifier'
+import { checkRetention, notifierSettings } from '@gantry/notifier'
 import { basePath, whole } from '@gantry/service-kit'
 import { z } from 'zod'
 
@@ -13,8 +13,7 @@ const embedded = (what: string) =>
     .transform(url => url.slice('sqlite:'.length))
     .optional()
 
-/** What the one process reads from the environment. */
-export const settingsSchema = z.object({
+const settings = z.object({
   PORT: whole(0, 65_535).default(8080),
   HOST: z.string().default('localhost'),
   DATA_DIR: z.string().default('./data'),
@@ -33,4 +32,6 @@ export const settingsSchema = z.object({
   ...mediaSettings.shape,
   ...notifierSettings.shape,
 })
+/** What the one process reads from the environment. */
+export const settingsSchema = settings.check(checkRetention)
 export type Settings = z.infer<typeof settingsSchema>

@@ -35,6 +35,15 @@ const Service = z.strictObject({
         .optional(),
     })
     .optional(),
+  logging: z
+    .strictObject({
+      driver: z.literal('local'),
+      options: z.strictObject({
+        'max-size': z.string().regex(/^\d+m$/),
+        'max-file': z.string().regex(/^\d+$/),
+      }),
+    })
+    .optional(),
   network_mode: z.literal('none').optional(),
   networks: Strings.optional(),
   ports: Strings.default([]),

@@ -136,6 +136,7 @@ function busOf(bus: Bus, make: Make): Bus {
     },
     read: options => items(bus.read(options), make, ({ subject }) => `reads ${subject}`, options.signal),
     head: () => make('head', () => bus.head()),
+    removedThrough: subjects => make(`removed ${subjects}`, () => bus.removedThrough(subjects)),
     broadcast: (subject, data) => make(`broadcast ${subject}`, () => bus.broadcast(subject, data)),
     listen: (subject, handler) => bus.listen(subject, handler),
     request: (subject, data, options) =>

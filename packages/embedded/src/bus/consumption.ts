@@ -3,6 +3,7 @@ import { setTimeout } from 'node:timers/promises'
 import { type Bus, BusUnavailable, type Delivered } from '@gantry/messaging'
 import { fallsUnder, type MessageRow, toMessage } from './messages.ts'
 import type { PassingFile } from './passing-file.ts'
+import type { Removed } from './retention.ts'
 
 export const CONSUMERS_SCHEMA = `
   CREATE TABLE IF NOT EXISTS consumers (
@@ -20,6 +21,7 @@ interface Consumption {
 
 interface ConsumptionOptions {
   pageAfter(sequence: number): Promise<MessageRow[]>
+  removed: Removed
   leaseMs: number
   redeliverAfterMs: number
 }
@@ -33,7 +35,7 @@ const SAVE_EVERY = 1_000
  */
 export function consumption(
   { db, commits, write, changes, closing, time }: PassingFile,
-  { pageAfter, leaseMs, redeliverAfterMs }: ConsumptionOptions,
+  { pageAfter, removed, leaseMs, redeliverAfterMs }: ConsumptionOptions,
 ): Consumption {
   const leaseOf = db.prepare('SELECT expires_at FROM consumers WHERE name = ?')
   const take = db.prepare(
@@ -109,16 +111,21 @@ export function consumption(
   }
 
   async function* deliver(
-    { consumer, subjects }: Parameters<Bus['consume']>[0],
+    { consumer, subjects, missed }: Parameters<Bus['consume']>[0],
     holder: string,
     from: number,
     ending: AbortSignal,
   ): AsyncGenerator<Delivered> {
     let place = from
     let saved = from
+    /** Place up to which it was told that messages are gone. */
+    let told = from
     while (!ending.aborted) {
       const seen = changes.count()
       const page = await pageAfter(place)
+      const through = removed.after(Math.max(place, told), subjects)
+      if (through !== undefined) missed?.({ after: place, through })
+      told = through ?? told
       for (const row of page) {
         if (ending.aborted) return
         if (fallsUnder(subjects, row.subject)) {

@@ -3,6 +3,7 @@ import { setImmediate } from 'node:timers/promises'
 import { type Bus, Overtaken, type StoredMessage, type Subjects, subjectMatches } from '@gantry/messaging'
 import type { Changes } from '../changes.ts'
 import type { GroupCommit } from '../group-commit.ts'
+import type { Removed } from './retention.ts'
 
 export const MESSAGES_SCHEMA = `
   CREATE TABLE IF NOT EXISTS messages (
@@ -36,6 +37,8 @@ interface Messages {
   read(options: Parameters<Bus['read']>[0]): AsyncGenerator<StoredMessage>
   /** Sequence of the last message; a power loss does not take it back. */
   head(): Promise<number>
+  /** See Bus. */
+  removedThrough(subjects: readonly string[]): Promise<number>
   /** One page; empty at the end of what is durable. */
   pageAfter(sequence: number): Promise<MessageRow[]>
 }
@@ -48,6 +51,7 @@ interface MessagesOptions {
   now(): Date
   /** Sequence of the last message known to be durable. */
   durable(): number
+  removed: Removed
 }
 
 /** Reads the sequence of the last message, durable or not. */
@@ -57,11 +61,11 @@ export function lastSequence(db: DatabaseSync): () => number {
 }
 
 /**
- * The stream of messages. An id is known for ever, so that publishing it again changes nothing. Readers get what is
- * durable: they keep sequences, which another message must not get after a power loss.
+ * The stream of messages. An id is known as long as its message is there: publishing it again changes nothing. Readers
+ * get what is durable: they keep sequences, which another message must not get after a power loss.
  */
 export function messageStream(options: MessagesOptions): Messages {
-  const { db, commits, changes, closing, now, durable } = options
+  const { db, commits, changes, closing, now, durable, removed } = options
   db.exec(BY_SUBJECT)
   const insert = db.prepare(
     `INSERT INTO messages (id, subject, data, headers, stored_at) VALUES (?, ?, ?, ?, ?)
@@ -117,13 +121,18 @@ export function messageStream(options: MessagesOptions): Messages {
     })
   }
 
-  async function* read({ subjects, after, live, signal }: Parameters<Bus['read']>[0]) {
+  async function* read({ subjects, after, live, signal, missed }: Parameters<Bus['read']>[0]) {
     const ending = AbortSignal.any([signal, closing])
     const until = live ? Number.POSITIVE_INFINITY : await head()
     let place = after
+    /** Place up to which it was told that messages are gone. */
+    let told = after
     while (!ending.aborted) {
       const seen = changes.count()
       const rows = await pageAfter(place)
+      const through = removed.after(Math.max(place, told), subjects)
+      if (through !== undefined) missed?.({ after: place, through })
+      told = through ?? told
       for (const row of rows) {
         if (ending.aborted || row.sequence > until) return
         place = row.sequence
@@ -135,7 +144,9 @@ export function messageStream(options: MessagesOptions): Messages {
     }
   }
 
-  return { publish, last, read, head, pageAfter }
+  const removedThrough = async (subjects: readonly string[]) => removed.after(0, subjects) ?? 0
+
+  return { publish, last, read, head, removedThrough, pageAfter }
 }
 
 export const toMessage = ({

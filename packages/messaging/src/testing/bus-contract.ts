@@ -5,6 +5,7 @@ import {
   type Delivered,
   type Json,
   type Message,
+  type MissedMessages,
   NoResponder,
   Overtaken,
   RequestFailed,
@@ -16,6 +17,11 @@ import {
 export interface OpenedBus {
   /** Another connection, as a replica or a restarted process would have. Closing one twice does no harm. */
   connect(): Promise<Bus>
+  /**
+   * A connection that has messages removed after so many milliseconds; left out where nothing is removed. Messages are
+   * kept again once the connections were closed.
+   */
+  connectRetaining?(retentionMs: number): Promise<Bus>
   /** Cleans up after the connections were closed. */
   close(): Promise<void>
 }
@@ -313,6 +319,42 @@ export function busContract(name: string, open: () => Promise<OpenedBus>): void 
             expect.unreachable(`got ${stored.id}`)
           }
         }
+      })
+    })
+
+    describe('with a retention', () => {
+      it('removes older messages, tells up to where, and tells a reader of those that it lacks', async context => {
+        if (!opened.connectRetaining) return context.skip('it removes nothing')
+        const retaining = await opened.connectRetaining(3_000)
+        connections.push(retaining)
+        const missed: MissedMessages[] = []
+        const readFrom = async (after: number) => {
+          const options = { subjects: everything(), after, live: false, signal: stop.signal }
+          const found: Json[] = []
+          for await (const { data } of retaining.read({
+            ...options,
+            missed: range => void missed.push(range),
+          }))
+            found.push(data)
+          return found
+        }
+        const removedThrough = async (sequence: number) =>
+          vi.waitFor(
+            async () => expect(await retaining.removedThrough(everything())).toBeGreaterThanOrEqual(sequence),
+            { timeout: 20_000, interval: 20 },
+          )
+
+        const last = await retaining.publish(numbered(3))
+        expect(await readFrom(last - 3)).toHaveLength(3)
+        // The last message of a subject may stay until there is another.
+        await removedThrough(last - 1)
+        await retaining.publish([message(4)])
+        await removedThrough(last)
+        expect(await retaining.removedThrough(everything())).toBe(last)
+        expect(await readFrom(last)).toEqual([{ number: 4 }])
+        expect(missed).toEqual([])
+        expect(await readFrom(last - 2)).toEqual([{ number: 4 }])
+        expect(missed).toEqual([{ after: last - 2, through: last }])
       })
     })
 

@@ -161,6 +161,8 @@ export function inMemoryBroker({ now = () => new Date() }: { now?: () => Date } 
       consume: options => consume(options, { ending: until(options.signal), connection }),
       read: options => read(options, until(options.signal)),
       head: () => answering(() => messages.length),
+      // Nothing is removed: it lives as long as a test.
+      removedThrough: () => answering(() => 0),
       broadcast: (subject, data) => answering(() => broadcast(subject, data)),
       listen: (subject, handler) => attach(listeners, subject, handler),
       request: (subject, data, { timeoutMs }) => answering(() => request(subject, data, timeoutMs)),

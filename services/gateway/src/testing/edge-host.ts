@@ -37,6 +37,8 @@ export interface Identity {
 
 export interface EdgeHost {
   app: FastifyInstance
+  /** Of the bus. */
+  folder: string
   bus: Bus
   gateway: Gateway
   identity: Identity
@@ -100,6 +102,7 @@ export async function hostEdge({
   await edge.start()
   return {
     app,
+    folder,
     bus,
     gateway: edge,
     identity,

@@ -1,0 +1,160 @@
+import { randomUUID } from 'node:crypto'
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { DatabaseSync } from 'node:sqlite'
+import type { Bus, Json, MissedMessages } from '@gantry/messaging'
+import { afterEach, beforeEach, expect, it, vi } from 'vitest'
+import { sqliteBus } from './bus.ts'
+
+const HOUR_MS = 3_600_000
+
+let folder: string
+let bus: Bus
+let time: number
+const { signal } = new AbortController()
+
+beforeEach(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'gantry-messages-'))
+  time = Date.parse('2026-11-21T10:00:00.000Z')
+  bus = open({})
+})
+afterEach(async () => {
+  await bus.close()
+  await rm(folder, { recursive: true })
+})
+
+const path = () => join(folder, 'messages.db')
+const open = (options: { retentionMs?: number }) =>
+  sqliteBus({ path: path(), now: () => new Date(time), leaseMs: 300, redeliverAfterMs: 20, ...options })
+/** Opens the bus again with a retention of a second, and waits until that has been carried out. */
+const retain = async () => {
+  await bus.close()
+  bus = open({ retentionMs: 1_000 })
+  await vi.waitFor(async () => expect(await read()).toEqual(await remaining()), { timeout: 10_000 })
+}
+const publish = (subject: string, ...data: Json[]) =>
+  bus.publish(data.map(data => ({ id: `${subject} ${data}`, subject, data })))
+const read = async (options: Partial<Parameters<Bus['read']>[0]> = {}) => {
+  const found: Json[] = []
+  for await (const { data } of bus.read({ subjects: ['>'], after: 0, live: false, signal, ...options }))
+    found.push(data)
+  return found
+}
+const tables = <Row>(work: (db: DatabaseSync) => Row) => {
+  const db = new DatabaseSync(path())
+  try {
+    return work(db)
+  } finally {
+    db.close()
+  }
+}
+/** What retention has to leave: the messages that are young enough, and the last one of each subject. */
+const remaining = async () =>
+  tables(db =>
+    db
+      .prepare(
+        `SELECT data FROM messages WHERE stored_at >= ?
+         OR sequence IN (SELECT max(sequence) FROM messages GROUP BY subject) ORDER BY sequence`,
+      )
+      .all(new Date(time - 1_000).toISOString())
+      .map(row => JSON.parse(String(row.data)) as Json),
+  )
+/** Consumes until so many messages are handled. @returns what it handled, and what it was told it has missed */
+const consume = async (consumer: string, subjects: string[], count: number) => {
+  const handled: Json[] = []
+  const missed: MissedMessages[] = []
+  const options = { consumer, subjects, signal, missed: (range: MissedMessages) => void missed.push(range) }
+  for await (const { message, ack } of bus.consume(options)) {
+    handled.push(message.data)
+    await ack()
+    if (handled.length === count) break
+  }
+  return { handled, missed }
+}
+
+it('keeps messages for ever where no retention is set', async () => {
+  await publish('events.a', 1, 2)
+  time += 1_000 * HOUR_MS
+  await publish('events.a', 3)
+  await new Promise(resolve => setTimeout(resolve, 300))
+  expect(await read()).toEqual([1, 2, 3])
+  expect(await bus.removedThrough(['>'])).toBe(0)
+})
+
+it('removes older messages, except the last one of each subject, and goes on counting', async () => {
+  await publish('events.a', 1, 2, 3)
+  await publish('events.b', 4)
+  time += HOUR_MS
+  await publish('events.a', 5)
+  await retain()
+  expect(await read()).toEqual([4, 5])
+  expect(await bus.last(['events.b'])).toMatchObject({ sequence: 4, data: 4 })
+  expect(await bus.head()).toBe(5)
+  time += HOUR_MS
+  await vi.waitFor(async () => expect(await read()).toEqual([4, 5]))
+  expect(await publish('events.a', 1)).toBe(6)
+})
+
+it('tells up to where messages under some subjects are gone', async () => {
+  await publish('events.a', 1, 2)
+  await publish('events.b', 3)
+  await publish('events.c', 4, 5)
+  time += HOUR_MS
+  await publish('events.a', 6)
+  await retain()
+  expect(await bus.removedThrough(['events.*'])).toBe(4)
+  expect(await bus.removedThrough(['events.a'])).toBe(2)
+  expect(await bus.removedThrough(['events.b'])).toBe(0)
+})
+
+it('tells a consumer, once, that messages are gone that it has not handled', async () => {
+  await publish('events.a', 1, 2, 3, 4)
+  await publish('events.b', 5, 6)
+  expect(await consume('shop', ['events.a'], 2)).toEqual({ handled: [1, 2], missed: [] })
+  expect(await consume('store', ['events.b'], 1)).toEqual({ handled: [5], missed: [] })
+  time += HOUR_MS
+  await publish('events.a', 7)
+  await retain()
+
+  expect(await consume('shop', ['events.a'], 1)).toEqual({
+    handled: [7],
+    missed: [{ after: 2, through: 4 }],
+  })
+  expect(await consume('store', ['events.b'], 1)).toEqual({ handled: [6], missed: [] })
+  await publish('events.a', 8)
+  expect(await consume('shop', ['events.a'], 1)).toEqual({ handled: [8], missed: [] })
+  await publish('events.b', 9)
+  expect(await consume('store', ['events.b'], 1)).toEqual({ handled: [9], missed: [] })
+})
+
+it('tells a reader that messages after its place are gone', async () => {
+  await publish('events.a', 1, 2, 3)
+  time += HOUR_MS
+  await publish('events.a', 4)
+  await retain()
+  const missed: MissedMessages[] = []
+  const options = { missed: (range: MissedMessages) => void missed.push(range) }
+  expect(await read({ after: 3, ...options })).toEqual([4])
+  expect(missed).toEqual([])
+  expect(await read({ after: 1, ...options })).toEqual([4])
+  expect(missed).toEqual([{ after: 1, through: 3 }])
+})
+
+it('uses the space of removed messages again: the file stops growing', async () => {
+  await bus.close()
+  bus = open({ retentionMs: 1_000 })
+  const pages: number[] = []
+  for (let round = 0; round < 12; round++) {
+    const wide = Array.from({ length: 300 }, () => ({
+      id: randomUUID(),
+      subject: 'events.a',
+      data: 'x'.repeat(1_000),
+    }))
+    await bus.publish(wide)
+    time += 2_000
+    await vi.waitFor(async () => expect((await read()).length).toBe(1), { timeout: 10_000 })
+    pages.push(tables(db => Number(db.prepare('PRAGMA page_count').get()?.page_count)))
+  }
+  expect(Math.max(...pages.slice(2))).toBeLessThanOrEqual(pages[1] ?? 0)
+})

@@ -1,0 +1,91 @@
+import type { DatabaseSync } from 'node:sqlite'
+import { setImmediate, setTimeout } from 'node:timers/promises'
+import { warnOf } from '../disk.ts'
+import type { GroupCommit } from '../group-commit.ts'
+import { fallsUnder } from './messages.ts'
+
+/** Older versions do not need it and leave it alone, so it is no new format of the file. */
+const REMOVED_SCHEMA = `
+  CREATE TABLE IF NOT EXISTS removed_messages (subject TEXT PRIMARY KEY, sequence INTEGER NOT NULL) STRICT;
+  CREATE INDEX IF NOT EXISTS removed_messages_by_sequence ON removed_messages (sequence)`
+
+/** Messages looked at in one transaction: some milliseconds of work. */
+const BATCH = 250
+/** Messages are removed at most this long after their time, or after a tenth of the retention if that is shorter. */
+const LONGEST_PAUSE_MS = 60_000
+
+export interface Removed {
+  /** Sequence of the last message under the subjects, after that place, that was removed; undefined when none was. */
+  after(place: number, subjects: readonly string[]): number | undefined
+}
+
+/** Notes the last removed message of each subject. */
+export function removedMessages(db: DatabaseSync): Removed {
+  db.exec(REMOVED_SCHEMA)
+  const marks = db.prepare(
+    'SELECT subject, sequence FROM removed_messages WHERE sequence > ? ORDER BY sequence DESC',
+  )
+  return {
+    after(place, subjects) {
+      const last = marks.all(place).find(({ subject }) => fallsUnder(subjects, String(subject)))
+      return last && Number(last.sequence)
+    },
+  }
+}
+
+export interface RetentionOptions {
+  db: DatabaseSync
+  commits: GroupCommit
+  now(): Date
+  retentionMs: number
+  closing: AbortSignal
+}
+
+/**
+ * Removes messages that are older than the retention, now and then until the bus closes. The last message of each
+ * subject stays: relays go on after it, and by it they find out that the log is an older copy. Processes on the same
+ * file may do it at the same time.
+ */
+export async function removeExpired(options: RetentionOptions): Promise<void> {
+  const { retentionMs, closing } = options
+  const removeBatch = removal(options)
+  const pauseMs = Math.min(retentionMs / 10, LONGEST_PAUSE_MS)
+  while (!closing.aborted) {
+    try {
+      for (let place: number | undefined = 0; place !== undefined && !closing.aborted; ) {
+        place = await removeBatch(place)
+        await setImmediate()
+      }
+    } catch (error) {
+      if (!closing.aborted) warnOf(error)
+    }
+    await setTimeout(pauseMs, undefined, { signal: closing, ref: false }).catch(() => {})
+  }
+}
+
+/** @returns removes what has expired of the next messages after a place; returns the place, undefined at the end */
+function removal({ db, commits, now, retentionMs }: RetentionOptions) {
+  const next = db.prepare(
+    `SELECT sequence, subject, stored_at FROM messages WHERE sequence > ? ORDER BY sequence LIMIT ${BATCH}`,
+  )
+  const endOf = db.prepare('SELECT max(sequence) AS sequence FROM messages WHERE subject = ?')
+  const remove = db.prepare('DELETE FROM messages WHERE sequence = ?')
+  const note = db.prepare(
+    `INSERT INTO removed_messages (subject, sequence) VALUES (?, ?)
+     ON CONFLICT (subject) DO UPDATE SET sequence = max(sequence, excluded.sequence)`,
+  )
+  return (place: number) =>
+    commits.run(() => {
+      const before = new Date(now().getTime() - retentionMs).toISOString()
+      const rows = next.all(place)
+      const expired = rows.slice(0, rows.findIndex(row => String(row.stored_at) >= before) >>> 0)
+      const removed = new Map<string, number>()
+      for (const { sequence, subject } of expired) {
+        if (sequence === endOf.get(subject as string)?.sequence) continue
+        remove.run(sequence as number)
+        removed.set(String(subject), Number(sequence))
+      }
+      for (const [subject, sequence] of removed) note.run(subject, sequence)
+      return expired.length === BATCH ? Number(expired.at(-1)?.sequence) : undefined
+    })
+}
