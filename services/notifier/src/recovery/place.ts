@@ -4,11 +4,14 @@ import type { Bus, StoredMessage } from '@gantry/messaging'
 /** Clocks of those who publish may be ahead of the bus by so much. */
 const AHEAD_MS = 300_000
 
-/** Where on the bus the events that happened from a time on (ISO 8601) begin: exclusive, rather too early than too late. */
+/**
+ * Where on the bus the events that happened from a time on (ISO 8601) begin: exclusive, rather too early than too late,
+ * but not before what has been removed because of its age.
+ */
 export async function placeOf(bus: Bus, time: string): Promise<number> {
   // An event is stored when it has happened, or later.
   const storedFrom = new Date(Date.parse(time) - AHEAD_MS).toISOString()
-  let low = 0
+  let low = await bus.removedThrough([subjects.allEvents])
   let high = await bus.head()
   while (low < high) {
     const middle = Math.floor((low + high) / 2)

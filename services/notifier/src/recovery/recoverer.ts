@@ -10,7 +10,7 @@ import {
   underLease,
   type Worker,
 } from '@gantry/event-sourcing'
-import type { Bus } from '@gantry/messaging'
+import type { Bus, MissedMessages } from '@gantry/messaging'
 import type { Collection, Leases } from '@gantry/read-models'
 import type { DeliveryCommand } from '../delivery/delivery.decide.ts'
 import type { DeliveryDocument } from '../delivery/delivery.projection.ts'
@@ -82,7 +82,7 @@ export function startRecoverer(options: RecovererOptions): Worker {
 
   /** The next events of the recovery, and where they end. */
   const nextOf = async (
-    { position, through, from, to }: Running,
+    { id, position, through, from, to }: Running,
     target: WebhookDocument,
     signal: AbortSignal,
   ) => {
@@ -90,12 +90,18 @@ export function startRecoverer(options: RecovererOptions): Worker {
     const enough = new AbortController()
     const wanted = target.eventTypes.map(type => subjects.events('*', type))
     const ending = AbortSignal.any([signal, enough.signal])
+    const missed = (range: MissedMessages) =>
+      log.warn(
+        { recovery: id, ...range },
+        'events that a recovery is to deliver may be missing: messages were removed because of their age',
+      )
     try {
       for await (const message of bus.read({
         subjects: wanted,
         after: position,
         live: false,
         signal: ending,
+        missed,
       })) {
         if (message.sequence > through) break
         const event = PublicEvent.safeParse(message.data)

@@ -1,8 +1,10 @@
-import type { RecoveryRecord } from '@gantry/contracts'
+import { join } from 'node:path'
+import { type RecoveryRecord, subjects } from '@gantry/contracts'
+import { sqliteBus } from '@gantry/embedded'
 import { aggregate, requestRebuild } from '@gantry/event-sourcing'
 import { storyMetadata } from '@gantry/event-sourcing/testing'
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
-import { hostNotifier } from '../testing/notifier-host.ts'
+import { hostNotifier, openNotifier } from '../testing/notifier-host.ts'
 import { failing, held, openReceiver, type Receiver } from '../testing/receiver.ts'
 import { type RecoveryCommand, recoveryDecider } from './recovery.decide.ts'
 import type { RecoveryEvent, RecoveryState } from './recovery.ts'
@@ -230,4 +232,45 @@ describe('a recovery', () => {
     }
     expect((await host.call('GET', `/webhooks/${active.id}/recoveries`)).body.totalElements).toBe(0)
   })
+})
+
+test('a recovery says in the log which messages were removed before it came to them, once', async () => {
+  const warned: [object, string][] = []
+  const retaining = await openNotifier(
+    {},
+    {
+      start: false,
+      around: ({ log, ...dependencies }) => ({
+        ...dependencies,
+        log: { ...log, info() {}, error() {}, warn: (...line: [object, string]) => void warned.push(line) },
+      }),
+    },
+  )
+  const { bus } = retaining.dependencies
+  const recoverAgain = async (id: string) =>
+    (await retaining.call('POST', `/webhooks/${id}/recover`, { from: began })).body
+  const completed = ({ webhook, id }: RecoveryRecord) =>
+    eventually(async () => {
+      const { body } = await retaining.call('GET', `/webhooks/${webhook}/recoveries/${id}`)
+      expect(body).toMatchObject({ status: 'COMPLETED', examined: 1 })
+    })
+  const { id } = await retaining.subscribe(receiver.url('/b'), ['API_CREATED'])
+  for (const event of ids(1, 3))
+    await retaining.happen({ id: event, type: 'API_CREATED', time: new Date().toISOString() })
+  const asked = await recoverAgain(id)
+  const removing = sqliteBus({
+    path: join(retaining.folder, 'messages.db'),
+    now: () => new Date(Date.now() + 3_600_000),
+    retentionMs: 60_000,
+  })
+  await eventually(async () => expect(await bus.removedThrough([subjects.allEvents])).toBe(2))
+  await removing.close()
+
+  await retaining.service.start()
+  await completed(asked)
+  const line =
+    'events that a recovery is to deliver may be missing: messages were removed because of their age'
+  expect(warned).toEqual([[{ recovery: asked.id, after: 0, through: 2 }, line]])
+  await completed(await recoverAgain(id))
+  expect(warned).toHaveLength(1)
 })
