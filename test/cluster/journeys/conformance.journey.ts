@@ -3,7 +3,11 @@ import { generateKeyPairSync } from 'node:crypto'
 import { once } from 'node:events'
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { subjects } from '@gantry/contracts'
+import { busSettings, openBus } from '@gantry/hosting'
+import { readSettings } from '@gantry/service-kit'
+import { pino } from 'pino'
+import { afterAll, beforeAll, expect, test, vi } from 'vitest'
 import { endsWithParent } from '../../../bin/orphans.mjs'
 import { startTopology, type Topology } from './support/topology.ts'
 
@@ -26,10 +30,41 @@ let topology: Topology
 beforeAll(async () => {
   topology = await startTopology({
     logLevel: 'trace',
-    environment: { ...platform, PLATFORM_JWT_PUBLIC_KEY: keys.publicKey },
+    environment: { ...platform, PLATFORM_JWT_PUBLIC_KEY: keys.publicKey, MESSAGE_RETENTION: '40d' },
   })
+  await removeOldEvents()
 })
 afterAll(() => topology.stop())
+
+const DAY_MS = 86_400_000
+
+/** Has NATS remove everything that is on it, and then keep messages for as long as before. */
+async function removeOldEvents() {
+  const settings = readSettings(busSettings, topology.environment)
+  const log = pino({ level: 'silent' })
+  const using = async (
+    options: Partial<Parameters<typeof openBus>[1]>,
+    work: (bus: ReturnType<typeof openBus>) => Promise<unknown>,
+  ) => {
+    const opened = openBus(settings, { name: 'operator', log, ...options })
+    await work(opened).finally(() => opened.store.close())
+  }
+  const needed = { setting: 'FIFTY_DAYS', ms: 50 * DAY_MS }
+  await using({ needed }, ({ engine }) =>
+    expect(engine.check()).rejects.toThrow('keeps messages for 3456000s, which is shorter than FIFTY_DAYS'),
+  )
+  await topology.send('/apis', {
+    method: 'POST',
+    body: JSON.stringify({ name: 'old', displayName: 'Old', status: 'ACTIVE', tags: [] }),
+  })
+  await using({ retentionMs: 1_000 }, ({ store }) =>
+    vi.waitFor(async () => expect(await store.removedThrough([subjects.allEvents])).toBeGreaterThan(0), {
+      timeout: 60_000,
+      interval: 200,
+    }),
+  )
+  await using({ retentionMs: 40 * DAY_MS }, ({ engine }) => engine.check())
+}
 
 interface Report {
   numPassedTests: number
@@ -55,6 +90,7 @@ test('the conformance suite passes through the gateways, with two replicas of ea
           ADMIN_USERNAME: username,
           ADMIN_PASSWORD: password,
           LOGS: topology.logFolder,
+          EVENTS_REMOVED: 'true',
           ...platform,
           PLATFORM_JWT_PRIVATE_KEY: keys.privateKey,
         },

@@ -17,6 +17,12 @@ export const dataFolder = async () => {
   return folder
 }
 
+/** Settings of a service whose clock is ahead by so much. */
+export const later = (ms: number) => ({
+  NODE_OPTIONS: `--import=${new URL('./later.mjs', import.meta.url)}`,
+  LATER_MS: String(ms),
+})
+
 /** A service with settings of its own; the story ends it, and that it ends with 0 is part of every story. */
 export const start = async (folder: string, settings: Record<string, string> = {}) => {
   const standalone = await startStandalone(

@@ -34,6 +34,8 @@ declare module 'vitest' {
     basePath: string
     /** The suite started the service, so that it may start more with other settings. */
     ownService: boolean
+    /** The service that is given has removed its oldest events because of their age. */
+    eventsRemoved: boolean
     platformJwt: PlatformJwt | undefined
   }
 }
@@ -138,6 +140,7 @@ export const setup = async (project: TestProject) => {
     project.provide('logs', service.logs)
     project.provide('basePath', new URL(service.baseUrl).pathname.replace(/\/$/, ''))
     project.provide('ownService', !given)
+    project.provide('eventsRemoved', process.env.EVENTS_REMOVED === 'true')
     project.provide('platformJwt', service.platformJwt)
   } catch (error) {
     await stop()

@@ -1,14 +1,10 @@
 import { OPERATIONS } from '@gantry/contracts'
 import { describe, expect, inject, test } from 'vitest'
 import { clientOf } from '../src/client.ts'
-import { dataFolder, start } from '../src/own-service.ts'
+import { dataFolder, later, start } from '../src/own-service.ts'
 import type { AccessToken, Api, Page } from '../src/records.ts'
 
 const HOUR = 3_600_000
-const later = (ms: number) => ({
-  NODE_OPTIONS: `--import=${new URL('../src/later.mjs', import.meta.url)}`,
-  LATER_MS: String(ms),
-})
 const guarded = OPERATIONS.filter(({ scope }) => scope !== 'public')
 const pathOf = (template: string) => template.replaceAll(/\{\w+\}/g, 'b1a3a6a1-3a53-4a57-9f0e-5d2b7c1f9d11')
 
