@@ -15,7 +15,9 @@ export interface ExpiryOptions {
 }
 
 /** Deliveries removed at a time. */
-const BATCH = 50
+const BATCH = 200
+/** What should have been removed so long ago goes before deliveries that are made meanwhile. */
+const LATE_MS = 60_000
 
 /**
  * Removes deliveries that finished before a time: first the stream with payload and answers, then the record, by which
@@ -38,6 +40,7 @@ export async function removeFinished({
     return deliveries.remove(id, revision)
   }
 
+  const late = new Date(Date.parse(before) - LATE_MS).toISOString()
   while (!signal.aborted) {
     const startedAt = performance.now()
     const old = await deliveries.list({ where: { finishedAt: { lt: before } }, limit: BATCH })
@@ -45,7 +48,8 @@ export async function removeFinished({
       old.map(({ doc, revision }) => removeOne(doc.id, revision).catch(pastQuarantine(log))),
     )
     if (old.length < BATCH || !removed.includes(true)) return
-    // Deliveries that are made meanwhile have as much of the machine.
+    // Deliveries that are made meanwhile have as much of the machine, unless more of them come than are removed.
+    if (old.some(({ doc }) => doc.finishedAt !== null && doc.finishedAt < late)) continue
     await pause(performance.now() - startedAt, undefined, { signal }).catch(() => {})
   }
 }
