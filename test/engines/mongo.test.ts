@@ -44,413 +44,451 @@ describe.each(found.found ? [found] : [])('$description', ({ kind, description, 
     })
   })
 
-  // Somebody's own server keeps what it has: these tests need one of their own.
-  describe.skipIf(kind === 'url')(
-    'a server of its own',
-    { meta: { skipped: 'needs a server that the tests start' } },
-    () => {
-      let engine: Engine
-      let opened: { close(): Promise<unknown> }[]
+  // A server at a URL keeps what it has: these tests need one of their own.
+  const skipped = 'needs a server that the tests start'
+  describe.skipIf(kind === 'url')('a server of its own', { meta: { skipped } }, () => {
+    let engine: Engine
+    let opened: { close(): Promise<unknown> }[]
 
-      beforeEach(async () => {
-        engine = await start()
-        opened = []
+    beforeEach(async () => {
+      engine = await start()
+      opened = []
+    })
+    afterEach(async () => {
+      await Promise.all(opened.map(store => store.close()))
+      await engine.stop()
+    })
+
+    const open = (options: Partial<MongoReadModelsOptions> = {}) => {
+      const readModels = mongoReadModels({ url: engine.url, ...options })
+      opened.push(readModels)
+      return readModels
+    }
+    const openBlobs = () => {
+      const blobs = gridFsBlobStore({ url: engine.url })
+      opened.push(blobs)
+      return blobs
+    }
+    const look = () => {
+      const database = lookInto({ url: engine.url })
+      opened.push(database)
+      return database
+    }
+    const counter = (number: number, n = number): Counter => ({ id: `c${n}`, number, by: 'the test' })
+    const write = (doc: Counter, revision: number) => ({ collection: counters, id: doc.id, doc, revision })
+    const faults = (): Faults => {
+      if (!engine.faults) throw new Error('only a server of the tests can be made to fail')
+      return engine.faults
+    }
+
+    it('can be used', async () => {
+      expect(await checkReadModels({ url: engine.url })).toMatch(/MongoDB \d+\.\d+/)
+    })
+
+    describe('documents', () => {
+      it('have an index for every field in both directions, with the id, and one for texts', async () => {
+        const collection = open({ indexes: true }).collection(
+          defineCollection<Counter & { tags?: string[] }>({
+            ...counters,
+            fields: { ...counters.fields, tags: 'strings' },
+          }),
+        )
+        await collection.put(counter(1), 0)
+        expect((await look().indexes('test.counters.v1')).sort()).toEqual([
+          '_id 1',
+          'doc.by -1, live 1, _id 1',
+          'doc.by 1, live 1, _id 1',
+          'doc.number -1, live 1, _id 1',
+          'doc.number 1, live 1, _id 1',
+          'doc.tags 1, live 1, _id 1',
+          'live 1, _id 1',
+          'parts 1, live 1',
+          'searchableBy 1, live 1',
+        ])
       })
-      afterEach(async () => {
-        await Promise.all(opened.map(store => store.close()))
-        await engine.stop()
+
+      it('lose the indexes that earlier versions made, and keep those of the operator', async () => {
+        const database = look()
+        const made = [
+          { live: 1, 'doc.number': -1, _id: 1 },
+          { live: 1, parts: 1 },
+          { live: 1, revision: 1 },
+        ] as const
+        for (const key of made) await database.makeIndex('test.counters.v1', key)
+        await open({ indexes: true }).collection(counters).put(counter(1), 0)
+        const left = (await database.indexes('test.counters.v1')).filter(index => index.startsWith('live'))
+        expect(left.sort()).toEqual(['live 1, _id 1', 'live 1, revision 1'])
       })
 
-      const open = (options: Partial<MongoReadModelsOptions> = {}) => {
-        const readModels = mongoReadModels({ url: engine.url, ...options })
-        opened.push(readModels)
-        return readModels
-      }
-      const openBlobs = () => {
-        const blobs = gridFsBlobStore({ url: engine.url })
-        opened.push(blobs)
-        return blobs
-      }
-      const look = () => {
-        const database = lookInto({ url: engine.url })
-        opened.push(database)
-        return database
-      }
-      const counter = (number: number, n = number): Counter => ({ id: `c${n}`, number, by: 'the test' })
-      const write = (doc: Counter, revision: number) => ({ collection: counters, id: doc.id, doc, revision })
-      const faults = (): Faults => {
-        if (!engine.faults) throw new Error('only a server of the tests can be made to fail')
-        return engine.faults
-      }
-
-      it('can be used', async () => {
-        expect(await checkReadModels({ url: engine.url })).toMatch(/MongoDB \d+\.\d+/)
-      })
-
-      describe('documents', () => {
-        it('have an index for every field in both directions, with the id, and one for texts', async () => {
-          const collection = open({ indexes: true }).collection(
-            defineCollection<Counter & { tags?: string[] }>({
-              ...counters,
-              fields: { ...counters.fields, tags: 'strings' },
-            }),
-          )
-          await collection.put(counter(1), 0)
-          expect((await look().indexes('test.counters.v1')).sort()).toEqual([
-            '_id 1',
-            'doc.by -1, live 1, _id 1',
-            'doc.by 1, live 1, _id 1',
-            'doc.number -1, live 1, _id 1',
-            'doc.number 1, live 1, _id 1',
-            'doc.tags 1, live 1, _id 1',
-            'live 1, _id 1',
-            'parts 1, live 1',
-            'searchableBy 1, live 1',
-          ])
-        })
-
-        it('lose the indexes that earlier versions made, and keep those of the operator', async () => {
-          const database = look()
-          const made = [
-            { live: 1, 'doc.number': -1, _id: 1 },
-            { live: 1, parts: 1 },
-            { live: 1, revision: 1 },
-          ] as const
-          for (const key of made) await database.makeIndex('test.counters.v1', key)
-          await open({ indexes: true }).collection(counters).put(counter(1), 0)
-          const left = (await database.indexes('test.counters.v1')).filter(index => index.startsWith('live'))
-          expect(left.sort()).toEqual(['live 1, _id 1', 'live 1, revision 1'])
-        })
-
-        it('get back the indexes of a collection that was dropped, here and by others', async () => {
-          let time = 0
-          const here = open({ indexes: true })
-          const there = open({ indexes: true, elapsed: () => time })
-          await here.collection(counters).put(counter(1), 0)
-          await there.collection(counters).put(counter(2), 0)
-          const indexes = await look().indexes('test.counters.v1')
-          await here.drop(counters)
-          await there.collection(counters).put(counter(3), 0)
-          expect(await look().indexes('test.counters.v1')).toEqual(['_id 1'])
-          time = 60_001
-          await eventually(async () => {
-            expect(await there.collection(counters).count({})).toBe(1)
-            expect((await look().indexes('test.counters.v1')).sort()).toEqual(indexes.sort())
-          })
-          await here.drop(counters)
-          expect(await here.collection(counters).count({})).toBe(0)
+      it('get back the indexes of a collection that was dropped, here and by others', async () => {
+        let time = 0
+        const here = open({ indexes: true })
+        const there = open({ indexes: true, elapsed: () => time })
+        await here.collection(counters).put(counter(1), 0)
+        await there.collection(counters).put(counter(2), 0)
+        const indexes = await look().indexes('test.counters.v1')
+        await here.drop(counters)
+        await there.collection(counters).put(counter(3), 0)
+        expect(await look().indexes('test.counters.v1')).toEqual(['_id 1'])
+        time = 60_001
+        await eventually(async () => {
+          expect(await there.collection(counters).count({})).toBe(1)
           expect((await look().indexes('test.counters.v1')).sort()).toEqual(indexes.sort())
         })
-
-        it('are found by text with and without indexes, whoever stored them', async () => {
-          const collections = [true, false].map(indexes => open({ indexes }).collection(counters))
-          const [indexed, plain] = collections as [(typeof collections)[0], (typeof collections)[0]]
-          await plain.put({ ...counter(1), by: 'a Plain writer of texts' }, 0)
-          expect(await plain.count({ text: ['plain', 'xt'] })).toBe(1)
-          expect(await indexed.count({ text: ['plain', 'xt'] })).toBe(1)
-          await indexed.put({ ...counter(2), by: 'an indexing-writer-of-texts' }, 0)
-          for (const collection of [indexed, plain, open({ indexes: false }).collection(counters)]) {
-            expect(await collection.count({ text: ['TEXTS'] })).toBe(2)
-            expect(await collection.count({ text: ['indexing-writer-of'] })).toBe(1)
-            expect(await collection.count({ text: ['indexing-writers'] })).toBe(0)
-            expect(await collection.count({ text: ['x'] })).toBe(2)
-          }
-        })
-
-        it('are found by a field that became searchable, also where an older process goes on writing', async () => {
-          let time = 0
-          const narrow = open({ indexes: true }).collection(
-            defineCollection<Counter>({ ...counters, text: [] }),
-          )
-          await narrow.put(counter(1), 0)
-          const wide = open({ indexes: true, elapsed: () => time }).collection(counters)
-          expect(await wide.count({ text: ['test'] })).toBe(1)
-          await narrow.put(counter(2), 0)
-          time = 60_001
-          await eventually(async () => expect(await wide.count({ text: ['test'] })).toBe(2))
-        })
-
-        it('of the version before stay, and of none older', async () => {
-          const version = (number: number) => defineCollection<Counter>({ ...counters, version: number })
-          for (const number of [1, 2, 3, 10, 11]) await open().collection(version(number)).put(counter(1), 0)
-          const ofCounters = (await look().collections()).filter(name => name.startsWith('test.counters.'))
-          expect(ofCounters.sort()).toEqual(['test.counters.v10', 'test.counters.v11'])
-        })
-
-        it.each([
-          { limit: 0 },
-          { limit: 1_001 },
-          { limit: 1.5 },
-          { limit: 1, skip: -1 },
-          { limit: 1, text: ['two words'] },
-        ])('are not found by the query %j', async query => {
-          const collection = open().collection(counters)
-          await expect(collection.find(query)).rejects.toThrow(RangeError)
-          await expect(collection.list(query)).rejects.toThrow(RangeError)
-        })
-
-        it('are read by everybody once they are stored, alone, in lists, counts and searches', async () => {
-          const stores = [open(), open()].map(readModels => readModels.collection(counters))
-          for (let number = 1; number <= 200; number++) {
-            const [writer, reader] = number % 2 === 0 ? stores : stores.toReversed()
-            const doc = { ...counter(number, number % 10), by: `round-${number}.` }
-            expect(await writer?.put(doc, number)).toBe(true)
-            const answers = await Promise.all([
-              reader?.get(doc.id),
-              reader?.count({ where: { number } }),
-              reader?.count({ text: [doc.by] }),
-              reader?.list({ sort: [{ field: 'number', direction: 'desc' }], limit: 1 }),
-            ])
-            const stored = { doc, revision: number }
-            expect(answers).toEqual([stored, 1, 1, [stored]])
-          }
-        })
-
-        it('are each stored by one of two processes that put the same', async () => {
-          const processes = ['one', 'two'].map(by => forked('./race-puts.ts', [engine.url, by, '200']))
-          for (const child of processes) {
-            onTestFinished(() => child.kill())
-            await child.told({ ready: true })
-          }
-          for (const child of processes) child.tell('go')
-          await eventually(() => {
-            for (const child of processes) expect(child.all()).toHaveLength(2)
-          })
-          const won = processes.map(child => (child.all()[1] as { won: string[] }).won)
-          const all = won.flat()
-          expect(new Set(all).size).toBe(all.length)
-          for (const ids of won) expect(ids.length).toBeGreaterThan(0)
-          const newest = await open().collection(counters).list({ limit: 10 })
-          expect(newest.map(({ revision }) => revision)).toEqual([195, 196, 197, 198, 199])
-        })
+        await here.drop(counters)
+        expect(await here.collection(counters).count({})).toBe(0)
+        expect((await look().indexes('test.counters.v1')).sort()).toEqual(indexes.sort())
       })
 
-      describe('leases', () => {
-        it('go by the stopwatch of who waits', async () => {
-          let time = 1_000
-          const holder = open()
-          const waiting = open({ elapsed: () => time })
-          await holder.leases.acquire('p', 'a', 100)
-          expect(await waiting.leases.acquire('p', 'b', 100)).toBeUndefined()
-          time = 1_099
-          expect(await waiting.leases.acquire('p', 'b', 100)).toBeUndefined()
-          await holder.leases.acquire('p', 'a', 100)
-          time = 1_198
-          expect(await waiting.leases.acquire('p', 'b', 100)).toBeUndefined()
-          time = 1_298
-          expect(await waiting.leases.acquire('p', 'b', 100)).toEqual({ name: 'p', holder: 'b', token: 2 })
-          expect(await holder.leases.acquire('p', 'a', 100)).toBeUndefined()
-        })
+      it('are found by text with and without indexes, whoever stored them', async () => {
+        const collections = [true, false].map(indexes => open({ indexes }).collection(counters))
+        const [indexed, plain] = collections as [(typeof collections)[0], (typeof collections)[0]]
+        await plain.put({ ...counter(1), by: 'a Plain writer of texts' }, 0)
+        expect(await plain.count({ text: ['plain', 'xt'] })).toBe(1)
+        expect(await indexed.count({ text: ['plain', 'xt'] })).toBe(1)
+        await indexed.put({ ...counter(2), by: 'an indexing-writer-of-texts' }, 0)
+        for (const collection of [indexed, plain, open({ indexes: false }).collection(counters)]) {
+          expect(await collection.count({ text: ['TEXTS'] })).toBe(2)
+          expect(await collection.count({ text: ['indexing-writer-of'] })).toBe(1)
+          expect(await collection.count({ text: ['indexing-writers'] })).toBe(0)
+          expect(await collection.count({ text: ['x'] })).toBe(2)
+        }
+      })
 
-        it('are had by one of two processes that want them all the time', async () => {
-          const stores = [open(), open(), open()]
-          const tokens: number[] = []
-          let holders = 0
-          const wanting = async (readModels: ReadModels, holder: string) => {
-            for (let turns = 0; turns < 20; ) {
-              const lease = await readModels.leases.acquire('p', holder, 60_000)
-              if (!lease) continue
-              turns++
-              tokens.push(lease.token)
-              expect(++holders).toBe(1)
-              await readModels.checkpoints.save('p', holder, lease)
-              holders--
-              await readModels.leases.release(lease)
-            }
-          }
-          await Promise.all(stores.map((readModels, index) => wanting(readModels, `holder ${index}`)))
-          expect(tokens).toEqual(Array.from({ length: 60 }, (_, index) => index + 1))
-        })
-
-        it.each([-600_000, 600_000])(
-          'stay with a live holder whose clock is off by %i ms',
-          async clockIsOffByMs => {
-            const child = forked('./hold-lease.ts', [engine.url, 'p', '500', `${clockIsOffByMs}`])
-            onTestFinished(() => child.kill())
-            await child.told({ lease: { name: 'p', holder: 'child', token: 1 } })
-            const other = open()
-            const startedAt = performance.now()
-            while (performance.now() - startedAt < 1_500)
-              expect(await other.leases.acquire('p', 'other', 500)).toBeUndefined()
-            child.tell('of the child')
-            await child.told({ saved: 'of the child' })
-            child.kill()
-            await eventually(async () =>
-              expect(await other.leases.acquire('p', 'other', 500)).toMatchObject({ token: 2 }),
-            )
-          },
+      it('are found by a field that became searchable, also where an older process goes on writing', async () => {
+        let time = 0
+        const narrow = open({ indexes: true }).collection(
+          defineCollection<Counter>({ ...counters, text: [] }),
         )
-
-        it.each(['p', 'p.other'])(
-          'fence a holder that was paused until another took over and saved %s',
-          async checkpoint => {
-            const child = forked('./hold-lease.ts', [engine.url, 'p', '500'])
-            onTestFinished(() => child.kill())
-            await child.told({ lease: { name: 'p', holder: 'child', token: 1 } })
-            child.pause()
-            const readModels = open()
-            const lease = await vi.waitFor(
-              async () => {
-                const given = await readModels.leases.acquire('p', 'other', 60_000)
-                if (!given) throw new Error('the lease runs')
-                return given
-              },
-              { timeout: 20_000, interval: 20 },
-            )
-            await readModels.write([write(counter(1), 0)], { name: checkpoint, position: 'of other', lease })
-            child.tell('of the child')
-            child.resume()
-            await child.told({ refused: 'lease p is held by another' })
-            await child.told({ lost: true })
-            expect(await readModels.checkpoints.get(checkpoint)).toBe('of other')
-            expect(await readModels.collection(counters).list({ limit: 10 })).toEqual([
-              { doc: counter(1), revision: 0 },
-            ])
-          },
-        )
-
-        it.each(['p', 'p.other'])('fence a holder that was paused while it saved %s', async checkpoint => {
-          const { leases, checkpoints } = open()
-          const lost = await leases.acquire('p', 'a', 60_000)
-          if (!lost) throw new Error('the lease is not free')
-          const paused = pausedCheckpoints({ url: engine.url }, async () => {
-            await leases.release(lost)
-            const lease = await leases.acquire('p', 'b', 60_000)
-            await checkpoints.save(checkpoint, 'of b', lease)
-          })
-          opened.push(paused)
-          await expect(paused.save(checkpoint, 'of a', lost)).rejects.toThrow(LeaseLost)
-          expect(await checkpoints.get(checkpoint)).toBe('of b')
-        })
-
-        it('refuse an older token in a checkpoint of another name, and that of a database that was lost', async () => {
-          const { leases, checkpoints } = open()
-          const old = await leases.acquire('p', 'a', 60_000)
-          if (!old) throw new Error('the lease is not free')
-          await checkpoints.save('p.other', '1', old)
-          await leases.release(old)
-          await checkpoints.save('p.other', '2', old)
-          const lease = await leases.acquire('p', 'b', 60_000)
-          if (!lease) throw new Error('the lease is not free')
-          await checkpoints.save('p.other', '3', lease)
-          await expect(checkpoints.save('p.other', '4', old)).rejects.toThrow(LeaseLost)
-          await expect(checkpoints.save('p.new', '1', old)).rejects.toThrow(LeaseLost)
-          await expect(checkpoints.save('q', '1', { ...lease, name: 'q' })).rejects.toThrow(LeaseLost)
-          await expect(checkpoints.save('p', '1', { ...lease, holder: 'a' })).rejects.toThrow(LeaseLost)
-          expect(await checkpoints.get('p.other')).toBe('3')
-        })
+        await narrow.put(counter(1), 0)
+        const wide = open({ indexes: true, elapsed: () => time }).collection(counters)
+        expect(await wide.count({ text: ['test'] })).toBe(1)
+        await narrow.put(counter(2), 0)
+        time = 60_001
+        await eventually(async () => expect(await wide.count({ text: ['test'] })).toBe(2))
       })
 
-      describe('when the server fails', () => {
-        it('every call says so in seconds, and works again by itself when it is back', async () => {
-          const readModels = open()
-          const blobs = openBlobs()
-          const collection = readModels.collection(counters)
-          await collection.put(counter(1), 0)
-          await blobs.put('logo', Buffer.from('png'))
-          await faults().kill()
+      const A_DAY_MS = 24 * 3_600_000
+      const removal = (n: number, revision: number) => ({ _id: `c${n}`, revision, live: false })
 
-          const startedAt = performance.now()
-          const calls = [
-            collection.get('c1'),
-            collection.getMany(['c1']),
-            collection.find({ limit: 1 }),
-            collection.count({ text: ['x'] }),
-            collection.put(counter(2), 0),
-            collection.remove('c1', 1),
-            readModels.write([write(counter(2), 0)], { name: 'p', position: '1' }),
-            readModels.drop(counters),
-            readModels.checkpoints.get('p'),
-            readModels.checkpoints.save('p', '1'),
-            readModels.leases.acquire('p', 'a', 1),
-            readModels.ping(),
-            open().ping(),
-            checkReadModels({ url: engine.url }),
-            blobs.put('photo', Buffer.from('jpg')),
-            blobs.get('logo'),
-            blobs.delete('logo'),
-            blobs.keys()[Symbol.asyncIterator]().next(),
-          ]
-          for (const outcome of await Promise.allSettled(calls)) {
-            expect(outcome).toMatchObject({ status: 'rejected', reason: expect.any(ReadModelsUnavailable) })
-            const { message } = (outcome as PromiseRejectedResult).reason
-            expect(message).toMatch(
-              /^read models unavailable: READ_MODEL_URL mongodb:\/\/127\.0\.0\.1:\d+\/gantry: /,
-            )
-          }
-          expect(performance.now() - startedAt).toBeLessThan(5_000)
-
-          await faults().restart()
-          await eventually(() => readModels.ping())
-          expect(await collection.get('c1')).toEqual({ doc: counter(1), revision: 0 })
-          expect(await collection.put(counter(1, 2), 0)).toBe(true)
-          expect(Buffer.from((await blobs.get('logo')) ?? []).toString()).toBe('png')
-        })
-
-        it('one that says nothing counts as away in seconds, what was asked meanwhile included', async () => {
-          const readModels = open()
-          const collection = readModels.collection(counters)
-          await collection.put(counter(1), 0)
-          await faults().pause()
-          const startedAt = performance.now()
-          const calls = [collection.get('c1'), collection.put(counter(2, 1), 1), readModels.ping()]
-          for (const outcome of await Promise.allSettled(calls))
-            expect(outcome).toMatchObject({ status: 'rejected', reason: expect.any(ReadModelsUnavailable) })
-          expect(performance.now() - startedAt).toBeLessThan(15_000)
-          await faults().resume()
-          await eventually(() => readModels.ping())
-          expect(await collection.put(counter(3, 1), 3)).toBe(true)
-        })
-
-        it('what was acknowledged is there, and no checkpoint without its writes', async () => {
-          const child = forked('./project-forever.ts', [engine.url])
-          onTestFinished(() => child.kill())
-          await eventually(() => expect(child.all().length).toBeGreaterThan(30))
-          await faults().kill()
-          const acknowledged = (child.all().at(-1) as { acknowledged: number }).acknowledged
-          await faults().restart()
-          const readModels = open()
-          await eventually(() => readModels.ping())
-          const position = Number(await readModels.checkpoints.get('counters'))
-          expect(position).toBeGreaterThanOrEqual(acknowledged)
-          expect(await readModels.collection(counters).count({ where: { number: { gte: position } } })).toBe(
-            10,
-          )
-        })
-
-        it('bytes that were left without a name are gone when they have been for an hour', async () => {
-          vi.useFakeTimers({ toFake: ['Date'], now: Date.now() - 2 * 60 * 60 * 1000 })
-          onTestFinished(() => void vi.useRealTimers())
-          const before = openBlobs()
-          await before.put('kept', Buffer.from('1'))
-          const large = before.put('large', Buffer.alloc(40_000_000)).catch(() => {})
-          await eventually(async () => expect(await look().count('blobs.chunks')).toBeGreaterThan(2))
-          await faults().kill()
-          await large
-          await before.close()
-          await faults().restart()
-          vi.useRealTimers()
-
-          const after = openBlobs()
-          await eventually(() => after.get('kept'))
-          expect(await after.get('large')).toBeUndefined()
-          expect(await look().count('blobs.chunks')).toBeGreaterThan(2)
-          await after.put('new', Buffer.from('2'))
-          expect(await look().count('blobs.chunks')).toBe(2)
-          expect(await look().count('blobs.unfinished')).toBe(0)
-          expect(Buffer.from((await after.get('kept')) ?? []).toString()).toBe('1')
-        })
-      })
-
-      it('stores what is put before it is closed, and says nothing afterwards', async () => {
+      it('that an earlier release replaces lose their mark, and are removed only as they were found', async () => {
         const readModels = open()
-        const last = readModels.collection(counters).put(counter(1), 0)
-        await Promise.all([readModels.close(), readModels.close()])
-        expect(await last).toBe(true)
-        await expect(readModels.collection(counters).get('c1')).rejects.toThrow(ReadModelsUnavailable)
-        await expect(readModels.ping()).rejects.toThrow('read models unavailable: they are closed')
-        expect(await open().collection(counters).count({})).toBe(1)
+        const collection = readModels.collection(counters)
+        const again = { force: true, generation: 7 }
+        await readModels.write([1, 2].map(n => ({ ...write(counter(n), 3), ...again })))
+        const replaced = { revision: 4, live: true, doc: counter(9) }
+        await look().storeUnmarked('test.counters.v1', [
+          { _id: 'c1', ...replaced },
+          { _id: 'c3', ...replaced },
+        ])
+        const older = []
+        for await (const version of collection.olderThan(7)) older.push(version)
+        expect(older).toEqual([
+          { id: 'c1', revision: 4 },
+          { id: 'c3', revision: 4 },
+        ])
+        await readModels.write([{ ...write(counter(1), 4), ...again }])
+        await look().storeUnmarked('test.counters.v1', [{ _id: 'c3', ...replaced, revision: 5 }])
+        expect(await collection.removeOlder(7, older)).toBe(0)
+        expect(await collection.count({})).toBe(3)
       })
-    },
-  )
+
+      it('of an earlier release, and removals of one, hold up that removals are forgotten for a day', async () => {
+        const database = look()
+        const kept = { _id: 'c0', revision: 0, live: true, doc: counter(0) }
+        await database.storeUnmarked('test.counters.v1', [kept])
+        const collection = open().collection(counters)
+        await collection.remove('c1', 5)
+        for (let call = 0; call < 3; call++) expect(await collection.forgetRemoved(0)).toBe(0)
+        await database.ageRemovals('test.counters.v1', A_DAY_MS)
+        // A replica of that release works on.
+        await database.storeUnmarked('test.counters.v1', [removal(2, 6)])
+        expect(await collection.forgetRemoved(0)).toBe(1)
+        for (let call = 0; call < 3; call++) expect(await collection.forgetRemoved(0)).toBe(0)
+        expect(await collection.latest('c2')).toEqual({ doc: null, revision: 6 })
+        await database.ageRemovals('test.counters.v1', A_DAY_MS)
+        expect(await collection.forgetRemoved(0)).toBe(1)
+        expect(await collection.latest('c2')).toBeUndefined()
+      })
+
+      it('of the version before stay, and of none older', async () => {
+        const version = (number: number) => defineCollection<Counter>({ ...counters, version: number })
+        for (const number of [1, 2, 3, 10, 11]) await open().collection(version(number)).put(counter(1), 0)
+        const ofCounters = (await look().collections()).filter(name => name.startsWith('test.counters.'))
+        expect(ofCounters.sort()).toEqual(['test.counters.v10', 'test.counters.v11'])
+      })
+
+      it.each([
+        { limit: 0 },
+        { limit: 1_001 },
+        { limit: 1.5 },
+        { limit: 1, skip: -1 },
+        { limit: 1, text: ['two words'] },
+      ])('are not found by the query %j', async query => {
+        const collection = open().collection(counters)
+        await expect(collection.find(query)).rejects.toThrow(RangeError)
+        await expect(collection.list(query)).rejects.toThrow(RangeError)
+      })
+
+      it('are read by everybody once they are stored, alone, in lists, counts and searches', async () => {
+        const stores = [open(), open()].map(readModels => readModels.collection(counters))
+        for (let number = 1; number <= 200; number++) {
+          const [writer, reader] = number % 2 === 0 ? stores : stores.toReversed()
+          const doc = { ...counter(number, number % 10), by: `round-${number}.` }
+          expect(await writer?.put(doc, number)).toBe(true)
+          const answers = await Promise.all([
+            reader?.get(doc.id),
+            reader?.count({ where: { number } }),
+            reader?.count({ text: [doc.by] }),
+            reader?.list({ sort: [{ field: 'number', direction: 'desc' }], limit: 1 }),
+          ])
+          const stored = { doc, revision: number }
+          expect(answers).toEqual([stored, 1, 1, [stored]])
+        }
+      })
+
+      it('are each stored by one of two processes that put the same', async () => {
+        const processes = ['one', 'two'].map(by => forked('./race-puts.ts', [engine.url, by, '200']))
+        for (const child of processes) {
+          onTestFinished(() => child.kill())
+          await child.told({ ready: true })
+        }
+        for (const child of processes) child.tell('go')
+        await eventually(() => {
+          for (const child of processes) expect(child.all()).toHaveLength(2)
+        })
+        const won = processes.map(child => (child.all()[1] as { won: string[] }).won)
+        const all = won.flat()
+        expect(new Set(all).size).toBe(all.length)
+        for (const ids of won) expect(ids.length).toBeGreaterThan(0)
+        const newest = await open().collection(counters).list({ limit: 10 })
+        expect(newest.map(({ revision }) => revision)).toEqual([195, 196, 197, 198, 199])
+      })
+    })
+
+    describe('leases', () => {
+      it('go by the stopwatch of who waits', async () => {
+        let time = 1_000
+        const holder = open()
+        const waiting = open({ elapsed: () => time })
+        await holder.leases.acquire('p', 'a', 100)
+        expect(await waiting.leases.acquire('p', 'b', 100)).toBeUndefined()
+        time = 1_099
+        expect(await waiting.leases.acquire('p', 'b', 100)).toBeUndefined()
+        await holder.leases.acquire('p', 'a', 100)
+        time = 1_198
+        expect(await waiting.leases.acquire('p', 'b', 100)).toBeUndefined()
+        time = 1_298
+        expect(await waiting.leases.acquire('p', 'b', 100)).toEqual({ name: 'p', holder: 'b', token: 2 })
+        expect(await holder.leases.acquire('p', 'a', 100)).toBeUndefined()
+      })
+
+      it('are had by one of two processes that want them all the time', async () => {
+        const stores = [open(), open(), open()]
+        const tokens: number[] = []
+        let holders = 0
+        const wanting = async (readModels: ReadModels, holder: string) => {
+          for (let turns = 0; turns < 20; ) {
+            const lease = await readModels.leases.acquire('p', holder, 60_000)
+            if (!lease) continue
+            turns++
+            tokens.push(lease.token)
+            expect(++holders).toBe(1)
+            await readModels.checkpoints.save('p', holder, lease)
+            holders--
+            await readModels.leases.release(lease)
+          }
+        }
+        await Promise.all(stores.map((readModels, index) => wanting(readModels, `holder ${index}`)))
+        expect(tokens).toEqual(Array.from({ length: 60 }, (_, index) => index + 1))
+      })
+
+      it.each([-600_000, 600_000])(
+        'stay with a live holder whose clock is off by %i ms',
+        async clockIsOffByMs => {
+          const child = forked('./hold-lease.ts', [engine.url, 'p', '500', `${clockIsOffByMs}`])
+          onTestFinished(() => child.kill())
+          await child.told({ lease: { name: 'p', holder: 'child', token: 1 } })
+          const other = open()
+          const startedAt = performance.now()
+          while (performance.now() - startedAt < 1_500)
+            expect(await other.leases.acquire('p', 'other', 500)).toBeUndefined()
+          child.tell('of the child')
+          await child.told({ saved: 'of the child' })
+          child.kill()
+          await eventually(async () =>
+            expect(await other.leases.acquire('p', 'other', 500)).toMatchObject({ token: 2 }),
+          )
+        },
+      )
+
+      it.each(['p', 'p.other'])(
+        'fence a holder that was paused until another took over and saved %s',
+        async checkpoint => {
+          const child = forked('./hold-lease.ts', [engine.url, 'p', '500'])
+          onTestFinished(() => child.kill())
+          await child.told({ lease: { name: 'p', holder: 'child', token: 1 } })
+          child.pause()
+          const readModels = open()
+          const lease = await vi.waitFor(
+            async () => {
+              const given = await readModels.leases.acquire('p', 'other', 60_000)
+              if (!given) throw new Error('the lease runs')
+              return given
+            },
+            { timeout: 20_000, interval: 20 },
+          )
+          await readModels.write([write(counter(1), 0)], { name: checkpoint, position: 'of other', lease })
+          child.tell('of the child')
+          child.resume()
+          await child.told({ refused: 'lease p is held by another' })
+          await child.told({ lost: true })
+          expect(await readModels.checkpoints.get(checkpoint)).toBe('of other')
+          expect(await readModels.collection(counters).list({ limit: 10 })).toEqual([
+            { doc: counter(1), revision: 0 },
+          ])
+        },
+      )
+
+      it.each(['p', 'p.other'])('fence a holder that was paused while it saved %s', async checkpoint => {
+        const { leases, checkpoints } = open()
+        const lost = await leases.acquire('p', 'a', 60_000)
+        if (!lost) throw new Error('the lease is not free')
+        const paused = pausedCheckpoints({ url: engine.url }, async () => {
+          await leases.release(lost)
+          const lease = await leases.acquire('p', 'b', 60_000)
+          await checkpoints.save(checkpoint, 'of b', lease)
+        })
+        opened.push(paused)
+        await expect(paused.save(checkpoint, 'of a', lost)).rejects.toThrow(LeaseLost)
+        expect(await checkpoints.get(checkpoint)).toBe('of b')
+      })
+
+      it('refuse an older token in a checkpoint of another name, and that of a database that was lost', async () => {
+        const { leases, checkpoints } = open()
+        const old = await leases.acquire('p', 'a', 60_000)
+        if (!old) throw new Error('the lease is not free')
+        await checkpoints.save('p.other', '1', old)
+        await leases.release(old)
+        await checkpoints.save('p.other', '2', old)
+        const lease = await leases.acquire('p', 'b', 60_000)
+        if (!lease) throw new Error('the lease is not free')
+        await checkpoints.save('p.other', '3', lease)
+        await expect(checkpoints.save('p.other', '4', old)).rejects.toThrow(LeaseLost)
+        await expect(checkpoints.save('p.new', '1', old)).rejects.toThrow(LeaseLost)
+        await expect(checkpoints.save('q', '1', { ...lease, name: 'q' })).rejects.toThrow(LeaseLost)
+        await expect(checkpoints.save('p', '1', { ...lease, holder: 'a' })).rejects.toThrow(LeaseLost)
+        expect(await checkpoints.get('p.other')).toBe('3')
+      })
+    })
+
+    describe('when the server fails', () => {
+      it('every call says so in seconds, and works again by itself when it is back', async () => {
+        const readModels = open()
+        const blobs = openBlobs()
+        const collection = readModels.collection(counters)
+        await collection.put(counter(1), 0)
+        await blobs.put('logo', Buffer.from('png'))
+        await faults().kill()
+
+        const startedAt = performance.now()
+        const calls = [
+          collection.get('c1'),
+          collection.getMany(['c1']),
+          collection.find({ limit: 1 }),
+          collection.count({ text: ['x'] }),
+          collection.put(counter(2), 0),
+          collection.remove('c1', 1),
+          readModels.write([write(counter(2), 0)], { name: 'p', position: '1' }),
+          readModels.drop(counters),
+          readModels.checkpoints.get('p'),
+          readModels.checkpoints.save('p', '1'),
+          readModels.leases.acquire('p', 'a', 1),
+          readModels.ping(),
+          open().ping(),
+          checkReadModels({ url: engine.url }),
+          blobs.put('photo', Buffer.from('jpg')),
+          blobs.get('logo'),
+          blobs.delete('logo'),
+          blobs.keys()[Symbol.asyncIterator]().next(),
+        ]
+        for (const outcome of await Promise.allSettled(calls)) {
+          expect(outcome).toMatchObject({ status: 'rejected', reason: expect.any(ReadModelsUnavailable) })
+          const { message } = (outcome as PromiseRejectedResult).reason
+          expect(message).toMatch(
+            /^read models unavailable: READ_MODEL_URL mongodb:\/\/127\.0\.0\.1:\d+\/gantry: /,
+          )
+        }
+        expect(performance.now() - startedAt).toBeLessThan(5_000)
+
+        await faults().restart()
+        await eventually(() => readModels.ping())
+        expect(await collection.get('c1')).toEqual({ doc: counter(1), revision: 0 })
+        expect(await collection.put(counter(1, 2), 0)).toBe(true)
+        expect(Buffer.from((await blobs.get('logo')) ?? []).toString()).toBe('png')
+      })
+
+      it('one that says nothing counts as away in seconds, what was asked meanwhile included', async () => {
+        const readModels = open()
+        const collection = readModels.collection(counters)
+        await collection.put(counter(1), 0)
+        await faults().pause()
+        const startedAt = performance.now()
+        const calls = [collection.get('c1'), collection.put(counter(2, 1), 1), readModels.ping()]
+        for (const outcome of await Promise.allSettled(calls))
+          expect(outcome).toMatchObject({ status: 'rejected', reason: expect.any(ReadModelsUnavailable) })
+        expect(performance.now() - startedAt).toBeLessThan(15_000)
+        await faults().resume()
+        await eventually(() => readModels.ping())
+        expect(await collection.put(counter(3, 1), 3)).toBe(true)
+      })
+
+      it('what was acknowledged is there, and no checkpoint without its writes', async () => {
+        const child = forked('./project-forever.ts', [engine.url])
+        onTestFinished(() => child.kill())
+        await eventually(() => expect(child.all().length).toBeGreaterThan(30))
+        await faults().kill()
+        const acknowledged = (child.all().at(-1) as { acknowledged: number }).acknowledged
+        await faults().restart()
+        const readModels = open()
+        await eventually(() => readModels.ping())
+        const position = Number(await readModels.checkpoints.get('counters'))
+        expect(position).toBeGreaterThanOrEqual(acknowledged)
+        expect(await readModels.collection(counters).count({ where: { number: { gte: position } } })).toBe(10)
+      })
+
+      it('bytes that were left without a name are gone when they have been for an hour', async () => {
+        vi.useFakeTimers({ toFake: ['Date'], now: Date.now() - 2 * 60 * 60 * 1000 })
+        onTestFinished(() => void vi.useRealTimers())
+        const before = openBlobs()
+        await before.put('kept', Buffer.from('1'))
+        const large = before.put('large', Buffer.alloc(40_000_000)).catch(() => {})
+        await eventually(async () => expect(await look().count('blobs.chunks')).toBeGreaterThan(2))
+        await faults().kill()
+        await large
+        await before.close()
+        await faults().restart()
+        vi.useRealTimers()
+
+        const after = openBlobs()
+        await eventually(() => after.get('kept'))
+        expect(await after.get('large')).toBeUndefined()
+        expect(await look().count('blobs.chunks')).toBeGreaterThan(2)
+        await after.put('new', Buffer.from('2'))
+        expect(await look().count('blobs.chunks')).toBe(2)
+        expect(await look().count('blobs.unfinished')).toBe(0)
+        expect(Buffer.from((await after.get('kept')) ?? []).toString()).toBe('1')
+      })
+    })
+
+    it('stores what is put before it is closed, and says nothing afterwards', async () => {
+      const readModels = open()
+      const last = readModels.collection(counters).put(counter(1), 0)
+      await Promise.all([readModels.close(), readModels.close()])
+      expect(await last).toBe(true)
+      await expect(readModels.collection(counters).get('c1')).rejects.toThrow(ReadModelsUnavailable)
+      await expect(readModels.ping()).rejects.toThrow('read models unavailable: they are closed')
+      expect(await open().collection(counters).count({})).toBe(1)
+    })
+  })
 })

@@ -70,12 +70,16 @@ describe('read models in a file', () => {
     await after.close()
   })
 
-  it('are used as an earlier release left them, which did not mark incomplete documents', async () => {
+  it.for([
+    ['had no marks', ['incomplete', 'generation']],
+    ['had no generations', ['generation']],
+  ] as const)('are used as an earlier release left them, which %s', async ([, missing]) => {
     const before = sqliteReadModels({ path })
     await before.write([write(counter(1), 3)])
     await before.close()
     const file = new DatabaseSync(path)
-    file.exec('ALTER TABLE documents_1 DROP COLUMN incomplete')
+    file.exec('DROP INDEX removals_1; DROP TABLE removals')
+    for (const column of missing) file.exec(`ALTER TABLE documents_1 DROP COLUMN ${column}`)
     file.close()
 
     const after = [sqliteReadModels({ path }), sqliteReadModels({ path })] as const
@@ -86,6 +90,62 @@ describe('read models in a file', () => {
     await after[0].write([write(counter(4, 1), 4)])
     expect(await collections[1]?.get('c1')).toEqual({ doc: counter(4, 1), revision: 4 })
     await Promise.all(after.map(readModels => readModels.close()))
+  })
+
+  it('are written by the release before meanwhile, whose documents a rebuild has marked stay marked', async () => {
+    const readModels = sqliteReadModels({ path })
+    const collection = readModels.collection(counters)
+    await readModels.write([write(counter(1), 3), write(counter(2), 3)])
+    await readModels.write([{ ...write(counter(1), 3), force: true, generation: 7 }])
+    const file = new DatabaseSync(path)
+    const storeAsBefore = file.prepare(
+      `INSERT INTO documents_1 (seq, id, revision, doc, incomplete)
+       VALUES ((SELECT coalesce(max(seq), 0) + 1 FROM documents_1), ?, ?, ?, ?)
+       ON CONFLICT (id) DO UPDATE SET seq = excluded.seq, revision = excluded.revision, doc = excluded.doc,
+         incomplete = excluded.incomplete
+       WHERE excluded.revision > revision`,
+    )
+    for (const n of [1, 2, 3]) storeAsBefore.run(`c${n}`, 4, JSON.stringify(counter(9, n)), 0)
+    file.close()
+    const older: string[] = []
+    for await (const { id, revision } of collection.olderThan(7)) older.push(`${id}@${revision}`)
+    expect(older.sort()).toEqual(['c2@4', 'c3@4'])
+    expect(await collection.count({ where: { number: 9 } })).toBe(3)
+    await readModels.close()
+  })
+
+  it('forget removals of a file of the release before a day later, whose processes may follow it', async () => {
+    const before = sqliteReadModels({ path })
+    await before.collection(counters).remove('c1', 3)
+    await before.collection(counters).put(counter(2), 0)
+    await before.close()
+    const file = new DatabaseSync(path)
+    file.exec('DROP INDEX removals_1; DROP TABLE removals; ALTER TABLE documents_1 DROP COLUMN generation')
+    file.close()
+
+    const after = sqliteReadModels({ path })
+    const collection = after.collection(counters)
+    for (let call = 0; call < 3; call++) expect(await collection.forgetRemoved(0)).toBe(0)
+    expect(await collection.latest('c1')).toEqual({ doc: null, revision: 3 })
+    const aDayLater = new DatabaseSync(path)
+    aDayLater.exec('UPDATE removals SET at = at - 24 * 3600 * 1000')
+    aDayLater.close()
+    const forgotten = [await collection.forgetRemoved(0), await collection.forgetRemoved(0)]
+    expect(forgotten).toEqual([0, 1])
+    expect(await collection.latest('c1')).toBeUndefined()
+    await after.close()
+  })
+
+  it('store nothing of a process that was paused between the call and its turn', async () => {
+    const readModels = sqliteReadModels({ path })
+    const collection = readModels.collection(counters)
+    const put = collection.put(counter(1), 0)
+    const stopwatch = performance.now.bind(performance)
+    vi.spyOn(performance, 'now').mockImplementation(() => stopwatch() + 61_000)
+    await expect(put).rejects.toThrow(ReadModelsUnavailable)
+    vi.restoreAllMocks()
+    expect(await collection.get('c1')).toBeUndefined()
+    await readModels.close()
   })
 
   it('store what is put in the turn they are closed in, and are unavailable afterwards', async () => {

@@ -18,7 +18,7 @@ import { FORMATS, openDatabase } from './sqlite-file.ts'
 export interface ReadModelsOptions {
   /** The file; made when it does not exist. */
   path: string
-  /** The clock that leases expire by: that of the host, which its processes share, if it is not said. */
+  /** The clock that leases expire by and that tells the age of removals: that of the host, which its processes share, if it is not said. */
   now?: () => Date
   /** Keeps other processes out, and is faster for it. */
   alone?: boolean
@@ -55,7 +55,8 @@ export function sqliteReadModels({
   const one = db.prepare('SELECT 1')
   const hostTime = hostClock(db)
   const checkpoints = checkpointTable(db)
-  const leases = leaseTable(db, now ? () => now().getTime() : hostTime)
+  const clock = now ? () => now().getTime() : hostTime
+  const leases = leaseTable(db, clock)
   const tables = new Map<string, DocumentTable>()
   const collections = new WeakMap<object, unknown>()
   let closed = false
@@ -84,8 +85,12 @@ export function sqliteReadModels({
 
   const write = async <T>(job: () => T): Promise<T> => {
     if (closed) throw new ReadModelsUnavailable('they are closed')
+    const calledAt = performance.now()
     try {
-      return await commits.run(job)
+      return await commits.run(() => {
+        if (performance.now() - calledAt > PAUSED_MS) throw new Error('the process was paused while it wrote')
+        return job()
+      })
     } catch (error) {
       throw error instanceof LeaseLost ? error : new ReadModelsUnavailable(error)
     }
@@ -104,7 +109,13 @@ export function sqliteReadModels({
   const collection = <D extends Document>(definition: CollectionDefinition<D>): Collection<D> => {
     const known = collections.get(definition) as Collection<D> | undefined
     if (known) return known
-    const opened = sqliteCollection(definition, { table: tableOf(definition), read, snapshot, write })
+    const opened = sqliteCollection(definition, {
+      table: tableOf(definition),
+      read,
+      snapshot,
+      write,
+      now: clock,
+    })
     collections.set(definition, opened)
     return opened
   }
@@ -112,9 +123,16 @@ export function sqliteReadModels({
   return {
     collection,
     async write(writes, checkpoint) {
-      const changes = writes.map(({ collection, id, doc, revision, force = false, incomplete = false }) => ({
-        table: tableOf(collection),
-        change: { id, revision, doc: doc && JSON.stringify(doc), overSame: force || !doc, incomplete },
+      const changes = writes.map(({ force = false, incomplete = false, generation = 0, ...write }) => ({
+        table: tableOf(write.collection),
+        change: {
+          id: write.id,
+          revision: write.revision,
+          doc: write.doc && JSON.stringify(write.doc),
+          overSame: force || !write.doc,
+          incomplete,
+          generation,
+        },
       }))
       await write(() => {
         if (checkpoint?.lease) leases.require(checkpoint.lease)
@@ -149,5 +167,11 @@ export function sqliteReadModels({
     },
   }
 }
+
+/**
+ * What a process writes that was paused for longer may be late: the removal that would have kept it off may be forgotten.
+ * Far longer than a write waits for its turn, and far shorter than removals are remembered.
+ */
+const PAUSED_MS = 60_000
 
 const isSqliteError = (error: unknown) => error instanceof Error && 'errcode' in error

@@ -11,15 +11,21 @@ import {
 import { BSON } from 'mongodb'
 import { boundOf, conditionsOf, orderOf } from './conditions.ts'
 import type { Connection } from './connection.ts'
-import { type Change, changeOf, makeChanges } from './guarded-writes.ts'
+import { type Change, changeOf, makeChanges, pauseWatch } from './guarded-writes.ts'
 import { collectionName, dropFormerIndexes, prepare, searchableIn } from './prepare.ts'
+import { PROGRESS, type Progress } from './progress.ts'
+import { each, forgetRemoved, olderThan, removeOlder } from './removals.ts'
 import type { Server } from './server.ts'
 import type { StoredDocument } from './stored-document.ts'
 
 /** A collection and what the adapter itself does with it, which is not translated for callers yet. */
 export interface OpenCollection<D extends Document> extends Collection<D> {
-  /** Makes changes of different documents. @returns how many were made */
-  make(changes: readonly Change[]): Promise<number>
+  /**
+   * Makes changes of different documents.
+   * @param confirm of a pauseWatch that began before the changes were permitted
+   * @returns how many were made
+   */
+  make(changes: readonly Change[], confirm?: () => void): Promise<number>
   /** To be called when the collection was dropped. */
   prepareAgain(): void
 }
@@ -36,14 +42,17 @@ export interface CollectionOptions {
   server(): Promise<Server>
   /** Milliseconds of a stopwatch. */
   elapsed(): number
+  /** What time it is by the clock of the server. */
+  time(): Promise<Date>
 }
 
 export function mongoCollection<D extends Document>(
   definition: CollectionDefinition<D>,
   { db, run }: Connection,
-  { server, elapsed }: CollectionOptions,
+  { server, elapsed, time }: CollectionOptions,
 ): OpenCollection<D> {
   const collection = db.collection<StoredDocument>(collectionName(definition))
+  const progress = db.collection<Progress>(PROGRESS)
   let prepared: Promise<Server> | undefined
   let preparedAt = 0
   /** Once: during an upgrade, processes of the version before make the former indexes again every minute. */
@@ -71,11 +80,11 @@ export function mongoCollection<D extends Document>(
     return prepared
   }
 
-  const make = async (changes: readonly Change[]) => {
+  const make = async (changes: readonly Change[], confirm = pauseWatch(elapsed)) => {
     const { usesIndexes, changesPerRequest } = await ready()
     let tooLarge: DocumentTooLarge | undefined
-    const stored = ({ id, revision, doc, incomplete }: Change): StoredDocument => {
-      const mark = incomplete ? { incomplete } : {}
+    const stored = ({ id, revision, doc, incomplete, generation }: Change): StoredDocument => {
+      const mark = { ...(incomplete && { incomplete }), generation }
       if (!doc) return { _id: id, revision, live: false, ...mark }
       return { _id: id, revision, live: true, ...mark, doc, ...searchableIn(definition, doc, usesIndexes) }
     }
@@ -85,7 +94,11 @@ export function mongoCollection<D extends Document>(
         tooLarge ??= new DocumentTooLarge(definition.name, change.id, { bytes, most: MOST_BYTES })
       return bytes <= MOST_BYTES
     }
-    const made = await makeChanges(collection, changes.filter(fits), { stored, changesPerRequest })
+    const made = await makeChanges(collection, changes.filter(fits), {
+      stored,
+      changesPerRequest,
+      confirm,
+    })
     if (tooLarge) throw tooLarge
     return made
   }
@@ -151,6 +164,12 @@ export function mongoCollection<D extends Document>(
         const found = await collection.find({ _id: { $in: [...new Set(ids)] }, live: true }, READ).toArray()
         return found.map(given<D>)
       }),
+    existing: ids =>
+      run(async () => {
+        const those = { _id: { $in: [...new Set(ids)] }, live: true }
+        const found = await collection.find(those, { projection: { _id: 1 } }).toArray()
+        return new Set(found.map(({ _id }) => _id))
+      }),
     find: query =>
       run(async () => {
         checkPage(query)
@@ -182,18 +201,24 @@ export function mongoCollection<D extends Document>(
         { live: true },
         { projection: { _id: 1 }, sort: { _id: 1 }, allowDiskUse: true },
       )
-      try {
-        for (let next = await run(() => found.next()); next; next = await run(() => found.next()))
-          yield next._id
-      } finally {
-        await found.close()
-      }
+      for await (const { _id } of each(found, run)) yield _id
     },
     put: async (doc, revision) => {
       const change = changeOf({ id: doc.id, doc, revision })
       return (await run(() => make([change]))) === 1
     },
     remove: async (id, revision) => (await run(() => make([changeOf({ id, doc: null, revision })]))) === 1,
+    async *olderThan(generation) {
+      await run(ready)
+      yield* olderThan(collection, generation, run)
+    },
+    removeOlder: (generation, documents) =>
+      run(async () => removeOlder(collection, { generation, documents, server: await ready() })),
+    forgetRemoved: ageMs =>
+      run(async () => {
+        const prepared = await ready()
+        return forgetRemoved(collection, { now: (await time()).getTime(), ageMs, server: prepared, progress })
+      }),
   }
 }
 

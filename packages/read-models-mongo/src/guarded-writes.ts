@@ -4,6 +4,7 @@ import {
   type Collection,
   type Filter,
   MongoBulkWriteError,
+  MongoRuntimeError,
   MongoServerError,
 } from 'mongodb'
 import { PIECE } from './server.ts'
@@ -22,19 +23,29 @@ export interface Change {
   overSame: boolean
   /** Whether it lacks the effect of events that its writer does not know; see Write in packages/read-models. */
   incomplete: boolean
+  /** Marks what is under the id, also where that stays; see Write in packages/read-models. 0 marks nothing. */
+  generation: number
 }
 
 /** What a write is to do, with a copy of the document as it is now. */
-export const changeOf = ({ id, revision, doc, force, incomplete }: Omit<Write, 'collection'>): Change => ({
+export const changeOf = ({
+  id,
+  revision,
+  doc,
+  force,
+  incomplete,
+  generation = 0,
+}: Omit<Write, 'collection'>): Change => ({
   id,
   revision,
   doc: doc && (JSON.parse(JSON.stringify(doc)) as Document),
   overSame: force === true || doc === null,
   incomplete: incomplete === true,
+  generation,
 })
 
 /** A document that is there, or its removal. */
-type Known = Pick<Change, 'revision' | 'incomplete'>
+type Known = Pick<Change, 'revision' | 'incomplete' | 'generation'>
 
 function goesOver({ revision, overSame, incomplete }: Change, known: Known | undefined): boolean {
   if (!known || revision > known.revision) return true
@@ -60,6 +71,25 @@ interface Making {
   stored(change: Change): StoredDocument
   /** How many documents one request may replace. */
   changesPerRequest: number
+  /** To be called between requests. @throws when the process was paused since the last call */
+  confirm(): void
+}
+
+/** Far longer than requests take, and far shorter than removals are remembered. */
+const PAUSED_MS = 60_000
+
+/**
+ * Notices that a process was paused between two requests: what it was about to write may be late by then, and the
+ * removal that would have kept it off may be forgotten.
+ * @param elapsed milliseconds of a stopwatch
+ */
+export function pauseWatch(elapsed: () => number): () => void {
+  let last = elapsed()
+  return () => {
+    const now = elapsed()
+    if (now - last > PAUSED_MS) throw new MongoRuntimeError('the process was paused while it wrote')
+    last = now
+  }
 }
 
 /**
@@ -84,30 +114,29 @@ export async function makeChanges(
 async function makePiece(
   collection: Collection<StoredDocument>,
   changes: readonly Change[],
-  { stored, changesPerRequest }: Making,
+  { stored, changesPerRequest, confirm }: Making,
 ): Promise<number> {
   let made = 0
   let open = changes
   while (open.length > 0) {
+    confirm()
     const known = await knownOf(
       collection,
       open.map(({ id }) => id),
     )
-    const due = open.filter(change => goesOver(change, known.get(change.id)))
+    confirm()
+    const { due = [], late = [] } = Object.groupBy(open, change =>
+      goesOver(change, known.get(change.id)) ? 'due' : 'late',
+    )
+    const unmarked = late.filter(({ id, generation }) => generation > (known.get(id)?.generation ?? 0))
+    await writeInPieces(collection, unmarked.map(mark), changesPerRequest)
     if (due.length === 0) break
     const { there = [], fresh = [] } = Object.groupBy(due, ({ id }) => (known.has(id) ? 'there' : 'fresh'))
     const inserts = fresh.map(change => ({ insertOne: { document: stored(change) } }))
     const outcome = await writeAll(collection, inserts)
     made += outcome.made
-    for (let from = 0; from < there.length; from += changesPerRequest) {
-      const some = there.slice(from, from + changesPerRequest)
-      made += (
-        await writeAll(
-          collection,
-          some.map(change => replacement(change, stored(change))),
-        )
-      ).made
-    }
+    const replacements = there.map(change => replacement(change, stored(change)))
+    made += await writeInPieces(collection, replacements, changesPerRequest)
     open = outcome.met.map(index => fresh[index] as Change)
   }
   return made
@@ -116,26 +145,59 @@ async function makePiece(
 async function knownOf(collection: Collection<StoredDocument>, ids: string[]): Promise<Map<string, Known>> {
   const [id] = ids
   const those = ids.length === 1 && id !== undefined ? { _id: id } : { _id: { $in: ids } }
-  const known = await collection.find(those, { projection: { revision: 1, incomplete: 1 } }).toArray()
-  return new Map(known.map(({ _id, revision, incomplete = false }) => [_id, { revision, incomplete }]))
+  const known = await collection
+    .find(those, { projection: { revision: 1, incomplete: 1, generation: 1 } })
+    .toArray()
+  return new Map(
+    known.map(({ _id, revision, incomplete = false, generation = 0 }) => [
+      _id,
+      { revision, incomplete, generation },
+    ]),
+  )
 }
 
-function replacement(
-  change: Change,
-  { _id, ...rest }: StoredDocument,
-): AnyBulkWriteOperation<StoredDocument> {
-  return { replaceOne: { filter: { _id: change.id, ...replaceable(change) }, replacement: rest } }
+type Operation = AnyBulkWriteOperation<StoredDocument>
+
+/** Fields that a document need not have. The mark of a generation is none of them: it outlives a replacement. */
+const OPTIONAL = ['incomplete', 'metAt', 'doc', 'text', 'parts', 'searchableBy'] as const
+
+function replacement(change: Change, { _id, generation = 0, ...rest }: StoredDocument): Operation {
+  const absent = OPTIONAL.filter(field => rest[field] === undefined)
+  const update = {
+    $set: rest,
+    ...(absent.length > 0 && { $unset: Object.fromEntries(absent.map(field => [field, '' as const])) }),
+    $max: { generation },
+  }
+  return { updateOne: { filter: { _id: change.id, ...replaceable(change) }, update } }
+}
+
+const mark = ({ id, generation }: Change): Operation => ({
+  updateOne: { filter: { _id: id }, update: { $max: { generation } } },
+})
+
+/** Changes documents that are there. @returns how many operations found theirs, or removed it */
+export async function writeInPieces(
+  collection: Collection<StoredDocument>,
+  operations: readonly Operation[],
+  changesPerRequest: number,
+): Promise<number> {
+  let made = 0
+  for (let from = 0; from < operations.length; from += changesPerRequest)
+    made += (await writeAll(collection, operations.slice(from, from + changesPerRequest))).made
+  return made
 }
 
 /** @returns how many were made, and the places of inserts that met a document */
 async function writeAll(
   collection: Collection<StoredDocument>,
-  operations: AnyBulkWriteOperation<StoredDocument>[],
+  operations: Operation[],
 ): Promise<{ made: number; met: number[] }> {
   if (operations.length === 0) return { made: 0, met: [] }
   try {
-    const { insertedCount, matchedCount } = await collection.bulkWrite(operations, { ordered: false })
-    return { made: insertedCount + matchedCount, met: [] }
+    const { insertedCount, matchedCount, deletedCount } = await collection.bulkWrite(operations, {
+      ordered: false,
+    })
+    return { made: insertedCount + matchedCount + deletedCount, met: [] }
   } catch (error) {
     if (!(error instanceof MongoBulkWriteError)) throw error
     const failures = [error.writeErrors].flat()

@@ -1,4 +1,4 @@
-/** The collection of leases and checkpoints, which share the documents of their names. */
+/** The collection of leases and checkpoints, which share the documents of their names, and of notes on removals. */
 export const PROGRESS = 'progress'
 
 export interface Progress {
@@ -14,4 +14,6 @@ export interface Progress {
   ttlMs?: number
   /** Counts what happens to the lease, so that others see whether its holder lives. */
   beat?: number
+  /** From when on removals of a collection may be forgotten, in milliseconds since 1970 by the server's clock. */
+  forgetsFrom?: number
 }

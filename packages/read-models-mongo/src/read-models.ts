@@ -3,7 +3,7 @@ import { MongoRuntimeError } from 'mongodb'
 import { mongoCheckpoints } from './checkpoints.ts'
 import { mongoCollection, type OpenCollection } from './collection.ts'
 import { connect } from './connection.ts'
-import { changeOf, newest } from './guarded-writes.ts'
+import { changeOf, newest, pauseWatch } from './guarded-writes.ts'
 import { mongoLeases } from './leases.ts'
 import { collectionName, type Definition } from './prepare.ts'
 import { PROGRESS, type Progress } from './progress.ts'
@@ -64,7 +64,7 @@ export function mongoReadModels({
   const collection = <D extends Document>(definition: CollectionDefinition<D>): OpenCollection<D> => {
     const known = collections.get(definition) as OpenCollection<D> | undefined
     if (known) return known
-    const opened = mongoCollection(definition, connection, { server, elapsed })
+    const opened = mongoCollection(definition, connection, { server, elapsed, time })
     collections.set(definition, opened as unknown as OpenCollection<Document>)
     return opened
   }
@@ -87,8 +87,9 @@ export function mongoReadModels({
     async write(writes, checkpoint) {
       const batches = changesIn(writes)
       await run(async () => {
+        const confirm = pauseWatch(elapsed)
         if (checkpoint?.lease) await checkpoints.requireHeld(checkpoint.lease)
-        await allDone(batches.map(({ into, changes }) => into.make(changes)))
+        await allDone(batches.map(({ into, changes }) => into.make(changes, confirm)))
         if (checkpoint) await checkpoints.save(checkpoint.name, checkpoint.position, checkpoint.lease)
       })
     },

@@ -8,6 +8,10 @@ export interface StoredDocument extends Partial<Searchable> {
   live: boolean
   /** Left out for a complete one. */
   incomplete?: boolean
+  /** The newest rebuild that wrote it or something older; 0 for none. Releases before rebuilds had numbers leave it out. */
+  generation?: number
+  /** When a removal was first met by what forgets them, in milliseconds since 1970 by the server's clock. */
+  metAt?: number
   doc?: Document
   /** Says what `text` and `parts` were made of. */
   searchableBy?: string

@@ -85,6 +85,8 @@ export interface Collection<D extends Document> {
   latest(id: string): Promise<Stored<D | null> | undefined>
   /** Many by id, in no order; those that do not exist are left out. */
   getMany(ids: readonly string[]): Promise<Stored<D>[]>
+  /** Those of the ids under which there is a document. */
+  existing(ids: readonly string[]): Promise<Set<string>>
   /** One page and the total, from one state of the collection. @throws UnknownField */
   find(query: Query): Promise<Found<D>>
   /** Like find without the total, which it does not compute. @throws UnknownField */
@@ -99,6 +101,29 @@ export interface Collection<D extends Document> {
   put(doc: D, revision: number): Promise<boolean>
   /** Removes the document unless one of a newer revision is there; remembers the revision. */
   remove(id: string, revision: number): Promise<boolean>
+  /**
+   * Documents whose mark is older than a generation, in no order; one that comes, goes or is marked meanwhile may be
+   * among them.
+   */
+  olderThan(generation: number): AsyncIterable<Version>
+  /**
+   * Removes those of the documents, at most 1,000, that still have that revision and an older mark than the generation.
+   * No revision is remembered: any may be stored under the id from then on.
+   * @returns how many were removed
+   */
+  removeOlder(generation: number, documents: readonly Version[]): Promise<number>
+  /**
+   * Forgets removals, with their revisions, that were there already in a call at least `ageMs` ago; those that it meets
+   * for the first time it takes note of. It may keep the removal that is the last change of the collection.
+   * @returns how many were forgotten, at most 1,000: to be called again until there are none
+   */
+  forgetRemoved(ageMs: number): Promise<number>
+}
+
+/** A document at a revision. */
+export interface Version {
+  id: string
+  revision: number
 }
 
 /** One change of a batch: a document to store, or null to remove it. */
@@ -110,6 +135,11 @@ export interface Write {
   revision: number
   /** Stores a document of the same revision again: what a rebuild does. */
   force?: boolean
+  /**
+   * The rebuild that writes it, from 1. It marks what is under the id from then on, also where that is newer and stays.
+   * The mark only grows. Writes without a generation leave it as it is; a document that never had one is older than all.
+   */
+  generation?: number
   /**
    * The document lacks the effect of events that its writer does not know. At the same revision a complete document
    * replaces an incomplete one, and an incomplete one, forced or a removal, never replaces a complete one.

@@ -14,14 +14,17 @@ export {
   type Sort,
   type Stored,
   UnknownField,
+  type Version,
   type Write,
 } from './collection.ts'
 export { foldCase } from './fold-case.ts'
 export {
   type BlobStore,
   type Checkpoints,
+  FRESH_MS,
   type Lease,
   LeaseLost,
   type Leases,
+  REMOVALS_KEPT_MS,
   type ReadModels,
 } from './read-models.ts'

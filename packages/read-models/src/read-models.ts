@@ -15,6 +15,13 @@ export class LeaseLost extends Error {
   }
 }
 
+/**
+ * A removal is remembered for at least this long, and for at most twice as long and some minutes: long enough to keep off
+ * late writes of what came before it. What is written without a lease must have been read less than FRESH_MS ago.
+ */
+export const REMOVALS_KEPT_MS = 5 * 60_000
+export const FRESH_MS = 10_000
+
 /** How far a follower of the log has come. */
 export interface Checkpoints {
   get(name: string): Promise<string | undefined>

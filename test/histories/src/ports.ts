@@ -110,12 +110,20 @@ function collectionOf<D extends Document>(
     get: id => make(`get ${name}/${id}`, () => collection.get(id)),
     latest: id => make(`latest ${name}/${id}`, () => collection.latest(id)),
     getMany: ids => make(`get ${name}/${ids}`, () => collection.getMany(ids)),
+    existing: ids => make(`which there are of ${name}/${ids}`, () => collection.existing(ids)),
     find: query => make(`find ${name}`, () => collection.find(query)),
     list: query => make(`list ${name}`, () => collection.list(query)),
     count: filter => make(`count ${name}`, () => collection.count(filter)),
     ids: () => items(collection.ids(), make, id => `id ${name}/${id}`),
     put: (doc, revision) => make(`put ${name}/${doc.id}@${revision}`, () => collection.put(doc, revision)),
     remove: (id, revision) => make(`remove ${name}/${id}@${revision}`, () => collection.remove(id, revision)),
+    olderThan: generation =>
+      items(collection.olderThan(generation), make, ({ id }) => `${name}/${id} is of an older generation`),
+    removeOlder: (generation, documents) =>
+      make(`remove ${name}/${documents.map(({ id }) => id)}, which are older`, () =>
+        collection.removeOlder(generation, documents),
+      ),
+    forgetRemoved: ageMs => make(`forget removals in ${name}`, () => collection.forgetRemoved(ageMs)),
   }
 }
 

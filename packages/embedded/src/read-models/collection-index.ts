@@ -40,6 +40,7 @@ export class CollectionIndex {
   readonly #slotOf = new Map<string, number>()
   #alive = new Bits(0)
   #cursor = 0
+  #forgotten = 0
 
   /** @param searchable whether to index the texts too, which takes most of the time and memory */
   constructor(table: DocumentTable, { fields, text = [] }: IndexedFields, searchable: boolean) {
@@ -64,6 +65,10 @@ export class CollectionIndex {
 
   /** Takes in some of the changes that are new in the file. @returns whether these were all */
   follow(): boolean {
+    const forgotten = this.#table.forgottenThrough()
+    // Of removals that were forgotten before they were taken in nothing tells any more.
+    if (forgotten > this.#forgotten && this.#cursor < forgotten) this.#clear()
+    this.#forgotten = forgotten
     const changes = this.#table.changesAfter(this.#cursor, SLICE)
     for (const change of changes) this.#apply(change)
     return changes.length < SLICE
@@ -71,15 +76,18 @@ export class CollectionIndex {
 
   #apply({ seq, id, doc }: Row) {
     this.#cursor = seq
-    if (id === null) {
-      this.#alive = new Bits(0)
-      this.#slotOf.clear()
-      return
-    }
+    if (id === null) return this.#clear(seq)
     const replaced = this.#slotOf.get(id)
     if (replaced !== undefined) this.#alive.delete(replaced)
     if (doc === null) this.#slotOf.delete(id)
     else this.#add(seq, id, JSON.parse(doc))
+  }
+
+  /** Begins anew with the changes after a place. */
+  #clear(cursor = 0) {
+    this.#cursor = cursor
+    this.#alive = new Bits(0)
+    this.#slotOf.clear()
   }
 
   #add(seq: number, id: string, document: Record<string, unknown>) {

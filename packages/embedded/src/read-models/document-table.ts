@@ -31,6 +31,8 @@ export interface Change {
   overSame: boolean
   /** Whether it lacks the effect of events that its writer does not know; see Write in packages/read-models. */
   incomplete: boolean
+  /** Marks what is under the id, also where that stays; see Write in packages/read-models. 0 marks nothing. */
+  generation: number
 }
 
 /** The documents of one collection in the file, with the order in which they were stored. */
@@ -40,13 +42,36 @@ export interface DocumentTable {
   /** Where the document, or its removal, was stored last. */
   seqOf(id: string): number | undefined
   get(id: string): Row | undefined
+  exists(id: string): boolean
   /** What was stored there: never anything else, and nothing once its document is stored again. */
   at(seq: number): Row | undefined
   changesAfter(seq: number, limit: number): Row[]
   /** Ids of documents that are there, in their order, after that one. */
   idsAfter(id: string, limit: number): string[]
+  /** What was stored between two places, the first excluded, and whether it is a document of an older generation. */
+  marksAfter(seq: number, through: number, generation: number, limit: number): Marked[]
+  /** The place of the last change. */
+  last(): number
+  /** Removes a document of an older generation that still has the revision. @returns whether it did */
+  removeOlder(generation: number, id: string, revision: number): boolean
+  /**
+   * Forgets removals that were stored before a call at least `ageMs` before `now`. @returns how many; when there are
+   * none, the removals of today are those that are forgotten next
+   */
+  forgetRemoved(now: number, ageMs: number, limit: number): number
+  /** Removals that were stored there or before may be forgotten. */
+  forgottenThrough(): number
   /** Forgets the documents, those removed included. */
   clear(): void
+}
+
+/** What is stored at a place, without the document. */
+export interface Marked {
+  seq: number
+  id: string
+  revision: number
+  /** 1 or 0. */
+  older: number
 }
 
 /** The number after the greatest: the row with the greatest one is never deleted before there is a greater one. */
@@ -66,21 +91,25 @@ export function documentTable(
   alone: boolean,
 ): DocumentTable {
   const places = new LRUCache<string, number>({ max: REMEMBERED })
-  const table = tableOf(db, name, version)
+  const number = numberOf(db, name, version)
+  const table = tableName(number)
   const store = db.prepare(
-    `INSERT INTO ${table} (seq, id, revision, doc, incomplete) VALUES (${nextSeq(table)}, ?, ?, ?, ?)
+    `INSERT INTO ${table} (seq, id, revision, doc, incomplete, generation)
+     VALUES (${nextSeq(table)}, ?, ?, ?, ?, ?)
      ON CONFLICT (id) DO UPDATE SET seq = excluded.seq, revision = excluded.revision, doc = excluded.doc,
-       incomplete = excluded.incomplete
+       incomplete = excluded.incomplete, generation = max(generation, excluded.generation)
      WHERE excluded.revision > revision OR (excluded.revision = revision AND
        (incomplete > excluded.incomplete OR (incomplete = excluded.incomplete AND ?)))`,
   )
+  const mark = db.prepare(`UPDATE ${table} SET generation = ? WHERE id = ? AND generation < ?`)
   const rows = `SELECT seq, id, revision, doc FROM ${table}`
   const seqOf = db.prepare(`SELECT seq FROM ${table} WHERE id = ?`)
   const get = db.prepare(`${rows} WHERE id = ?`)
+  const exists = db.prepare(`SELECT 1 FROM ${table} WHERE id = ? AND doc IS NOT NULL`)
   const at = db.prepare(`${rows} WHERE seq = ?`)
   const changesAfter = db.prepare(`${rows} WHERE seq > ? ORDER BY seq LIMIT ?`)
   const idsAfter = db.prepare(`SELECT id FROM ${table} WHERE id > ? AND doc IS NOT NULL ORDER BY id LIMIT ?`)
-  const mark = db.prepare(
+  const dropped = db.prepare(
     `INSERT INTO ${table} (seq, id, revision, doc) VALUES (${nextSeq(table)}, NULL, 0, NULL)`,
   )
   const forget = db.prepare(`DELETE FROM ${table} WHERE seq < ?`)
@@ -92,6 +121,10 @@ export function documentTable(
   }
   /** The last place, while nothing was stored since it was seen that nothing comes after it. */
   let last: number | undefined
+  const changed = (id: string) => {
+    places.delete(id)
+    last = undefined
+  }
   const readChanges = (seq: number, limit: number) => changesAfter.all(seq, limit) as unknown as Row[]
   const recallChanges = (seq: number, limit: number) => {
     if (seq === last) return []
@@ -100,57 +133,155 @@ export function documentTable(
     return changes
   }
   return {
-    store({ id, revision, doc, overSame, incomplete }) {
-      places.delete(id)
-      last = undefined
-      return store.run(id, revision, doc, Number(incomplete), Number(overSame)).changes === 1
+    store({ id, revision, doc, overSame, incomplete, generation }) {
+      changed(id)
+      const stored =
+        store.run(id, revision, doc, Number(incomplete), generation, Number(overSame)).changes === 1
+      if (!stored && generation > 0) mark.run(generation, id, generation)
+      return stored
     },
     seqOf: alone ? recall : lookUp,
     get: id => get.get(id) as Row | undefined,
+    exists: id => exists.get(id) !== undefined,
     at: seq => at.get(seq) as Row | undefined,
     changesAfter: alone ? recallChanges : readChanges,
     idsAfter: (id, limit) => idsAfter.all(id, limit).map(row => String(row.id)),
+    ...generationsOf(db, table, changed),
+    ...removalsOf(db, number, { alone, changed }),
     clear() {
       places.clear()
       last = undefined
-      forget.run(mark.run().lastInsertRowid)
+      forget.run(dropped.run().lastInsertRowid)
     },
   }
 }
 
-function tableOf(db: DatabaseSync, name: string, version: number): string {
-  const find = db.prepare('SELECT number FROM collections WHERE name = ? AND version = ?')
-  const found = () => {
-    const number = find.get(name, version)?.number
-    return number === undefined ? undefined : `documents_${number}`
+/** The part of a table that rebuilds need. @param changed to be told of each id before its row changes */
+function generationsOf(
+  db: DatabaseSync,
+  table: string,
+  changed: (id: string) => void,
+): Pick<DocumentTable, 'marksAfter' | 'last' | 'removeOlder'> {
+  const marksAfter = db.prepare(
+    `SELECT seq, id, revision, doc IS NOT NULL AND generation < ? AS older FROM ${table}
+     WHERE seq > ? AND seq <= ? ORDER BY seq LIMIT ?`,
+  )
+  const last = db.prepare(`SELECT coalesce(max(seq), 0) AS seq FROM ${table}`)
+  // A removal that every revision goes over; it shows those who follow the changes that the document is gone.
+  const removeOlder = db.prepare(
+    `UPDATE ${table} SET seq = ${nextSeq(table)}, revision = -1, doc = NULL, incomplete = 0
+     WHERE id = ? AND revision = ? AND generation < ? AND doc IS NOT NULL`,
+  )
+  return {
+    marksAfter: (seq, through, generation, limit) =>
+      marksAfter.all(generation, seq, through, limit) as unknown as Marked[],
+    last: () => last.get()?.seq as number,
+    removeOlder(generation, id, revision) {
+      changed(id)
+      return removeOlder.run(id, revision, generation).changes === 1
+    },
   }
+}
+
+/** The part of a table that forgets removals. `changed` is told of each id before its row changes. */
+function removalsOf(
+  db: DatabaseSync,
+  number: number,
+  { alone, changed }: { alone: boolean; changed(id: string): void },
+): Pick<DocumentTable, 'forgetRemoved' | 'forgottenThrough'> {
+  const table = tableName(number)
+  const met = db.prepare('SELECT seq, at, forgotten FROM removals WHERE collection = ?')
+  const meet = db.prepare(
+    `INSERT INTO removals (collection, seq, at) SELECT ?, coalesce(max(seq), 0), ? FROM ${table} WHERE true
+     ON CONFLICT (collection) DO UPDATE SET seq = excluded.seq, at = excluded.at`,
+  )
+  // The last row stays, or its place would be given away again.
+  const removed = db.prepare(
+    `SELECT seq, id FROM ${table} WHERE doc IS NULL AND id IS NOT NULL AND seq <= ?
+     AND seq < (SELECT max(seq) FROM ${table}) ORDER BY seq LIMIT ?`,
+  )
+  const forget = db.prepare(`DELETE FROM ${table} WHERE seq = ?`)
+  const forgotten = db.prepare('UPDATE removals SET forgotten = max(forgotten, ?) WHERE collection = ?')
+  const readForgotten = () => (met.get(number)?.forgotten ?? 0) as number
+  let known = alone ? readForgotten() : undefined
+  return {
+    forgetRemoved(now, ageMs, limit) {
+      const before = met.get(number) as { seq: number; at: number } | undefined
+      if (before && now - before.at < ageMs) return 0
+      const rows = before ? removed.all(before.seq, limit) : []
+      for (const { seq, id } of rows) {
+        changed(String(id))
+        forget.run(seq as number)
+      }
+      const last = rows.at(-1)
+      if (last) forgotten.run(last.seq as number, number)
+      else meet.run(number, now)
+      if (alone) known = readForgotten()
+      return rows.length
+    },
+    forgottenThrough: () => known ?? readForgotten(),
+  }
+}
+
+const tableName = (number: number) => `documents_${number}`
+
+/** Finds the table of a collection, makes it, or brings one up to date that an earlier release made. */
+function numberOf(db: DatabaseSync, name: string, version: number): number {
+  const find = db.prepare('SELECT number FROM collections WHERE name = ? AND version = ?')
+  const found = () => find.get(name, version)?.number as number | undefined
   const known = found()
-  if (known !== undefined && hasIncomplete(db, known)) return known
+  if (known !== undefined && hasColumn(db, known, 'generation')) return known
   db.exec('BEGIN IMMEDIATE')
   try {
     if (found() === undefined) {
       forgetVersionsBefore(db, name, version - 1)
       db.prepare('INSERT INTO collections (name, version) VALUES (?, ?)').run(name, version)
     }
-    const table = found() as string
+    const number = found() as number
+    db.exec(REMOVALS_SCHEMA)
     db.exec(
-      `CREATE TABLE IF NOT EXISTS ${table}
+      `CREATE TABLE IF NOT EXISTS ${tableName(number)}
        (seq INTEGER PRIMARY KEY, id TEXT UNIQUE, revision INTEGER NOT NULL, doc TEXT,
-        incomplete INTEGER NOT NULL DEFAULT 0) STRICT`,
+        incomplete INTEGER NOT NULL DEFAULT 0, generation INTEGER NOT NULL DEFAULT 0) STRICT`,
     )
-    // A table that an earlier release made.
-    if (!hasIncomplete(db, table))
-      db.exec(`ALTER TABLE ${table} ADD COLUMN incomplete INTEGER NOT NULL DEFAULT 0`)
+    addColumns(db, number)
+    db.exec(
+      `CREATE INDEX IF NOT EXISTS removals_${number} ON ${tableName(number)} (seq)
+       WHERE doc IS NULL AND id IS NOT NULL`,
+    )
     db.exec('COMMIT')
-    return table
+    return number
   } catch (error) {
     if (db.isTransaction) db.exec('ROLLBACK')
     throw error
   }
 }
 
-const hasIncomplete = (db: DatabaseSync, table: string): boolean =>
-  db.prepare(`SELECT 1 FROM pragma_table_info(?) WHERE name = 'incomplete'`).get(table) !== undefined
+/** For each collection: the place up to which removals are forgotten next, since when it is known, and what is forgotten. */
+const REMOVALS_SCHEMA = `
+  CREATE TABLE IF NOT EXISTS removals (
+    collection INTEGER PRIMARY KEY,
+    seq INTEGER NOT NULL,
+    at INTEGER NOT NULL,
+    forgotten INTEGER NOT NULL DEFAULT 0
+  ) STRICT`
+
+/** Processes of the release before may work on the same file meanwhile, and do not see that removals are forgotten. */
+const UPGRADE_MS = 24 * 3_600_000
+
+function addColumns(db: DatabaseSync, number: number) {
+  for (const column of ['incomplete', 'generation']) {
+    if (hasColumn(db, number, column)) continue
+    db.exec(`ALTER TABLE ${tableName(number)} ADD COLUMN ${column} INTEGER NOT NULL DEFAULT 0`)
+    db.prepare(
+      `INSERT OR REPLACE INTO removals (collection, seq, at)
+       VALUES (?, 0, CAST(unixepoch('subsec') * 1000 AS INTEGER) + ?)`,
+    ).run(number, UPGRADE_MS)
+  }
+}
+
+const hasColumn = (db: DatabaseSync, number: number, column: string): boolean =>
+  db.prepare('SELECT 1 FROM pragma_table_info(?) WHERE name = ?').get(tableName(number), column) !== undefined
 
 /** The version before a new one stays, for processes that have not been upgraded yet. */
 function forgetVersionsBefore(db: DatabaseSync, name: string, version: number) {

@@ -22,11 +22,14 @@ export interface CollectionFile {
   read<T>(job: () => T): T
   /** The same, and the job sees one state of the file. */
   snapshot<T>(job: () => T): T
+  /** Milliseconds since 1970 by the clock of the host. */
+  now(): number
 }
 
 /** Characters of JSON whose documents are kept parsed, for each collection. */
 const KEPT_CHARACTERS = 8_000_000
 const MAX_LIMIT = 1_000
+const UNMARKED = { incomplete: false, generation: 0 }
 
 /**
  * Documents are kept parsed by the place where they were stored, which never holds another: what is kept needs no
@@ -34,7 +37,7 @@ const MAX_LIMIT = 1_000
  */
 export function sqliteCollection<D extends Document>(
   definition: CollectionDefinition<D>,
-  { table, read, snapshot, write }: CollectionFile,
+  { table, read, snapshot, write, now }: CollectionFile,
 ): Collection<D> {
   const kept = new LRUCache<number, Stored<D>>({ maxSize: KEPT_CHARACTERS })
   const newIndex = (searchable: boolean) => new CollectionIndex(table, definition, searchable)
@@ -119,6 +122,7 @@ export function sqliteCollection<D extends Document>(
         return row && (parsed(row) ?? { doc: null, revision: row.revision })
       }),
     getMany: async ids => read(() => [...new Set(ids)].map(get).filter(stored => stored !== undefined)),
+    existing: async ids => read(() => new Set(ids.filter(table.exists))),
     find,
     list: async query => (await find(query)).items,
     count: filter => ask(filter, (_, selected) => selected.count()),
@@ -134,10 +138,22 @@ export function sqliteCollection<D extends Document>(
     },
     put: async (doc, revision) => {
       const json = JSON.stringify(doc)
-      return write(() => table.store({ id: doc.id, revision, doc: json, overSame: false, incomplete: false }))
+      return write(() => table.store({ ...UNMARKED, id: doc.id, revision, doc: json, overSame: false }))
     },
     remove: async (id, revision) =>
-      write(() => table.store({ id, revision, doc: null, overSame: true, incomplete: false })),
+      write(() => table.store({ ...UNMARKED, id, revision, doc: null, overSame: true })),
+    async *olderThan(generation) {
+      const through = read(() => table.last())
+      for (let after = 0; after < through; ) {
+        const marked = read(() => table.marksAfter(after, through, generation, MAX_LIMIT))
+        for (const { id, revision, older } of marked) if (older) yield { id, revision }
+        after = marked.at(-1)?.seq ?? through
+        await setImmediate()
+      }
+    },
+    removeOlder: async (generation, documents) =>
+      write(() => documents.filter(({ id, revision }) => table.removeOlder(generation, id, revision)).length),
+    forgetRemoved: async ageMs => write(() => table.forgetRemoved(now(), ageMs, MAX_LIMIT)),
   }
 }
 

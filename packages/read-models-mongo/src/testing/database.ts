@@ -1,7 +1,9 @@
 import type { CollectionDefinition, Query } from '@gantry/read-models'
 import { boundOf, conditionsOf, orderOf } from '../conditions.ts'
 import { collectionName } from '../prepare.ts'
+import { PROGRESS } from '../progress.ts'
 import { type MongoOptions, openClient } from '../settings.ts'
+import type { StoredDocument } from '../stored-document.ts'
 
 /** Looks at the database that a URL leads to, past the adapter. */
 export function lookInto(options: MongoOptions) {
@@ -34,6 +36,19 @@ export function lookInto(options: MongoOptions) {
     },
     makeIndex: (collection: string, key: Readonly<Record<string, 1 | -1>>) =>
       db.collection(collection).createIndex(key),
+    /** Stores documents as releases did that numbered no rebuilds: without a mark, also over one that has it. */
+    async storeUnmarked(collection: string, documents: readonly StoredDocument[]) {
+      const stored = db.collection<StoredDocument>(collection)
+      for (const document of documents)
+        await stored.replaceOne({ _id: document._id }, document, { upsert: true })
+    },
+    /** What is remembered of removals is older from now on. */
+    async ageRemovals(collection: string, ms: number) {
+      await db.collection(collection).updateMany({ metAt: { $exists: true } }, { $inc: { metAt: -ms } })
+      await db
+        .collection(PROGRESS)
+        .updateMany({ forgetsFrom: { $exists: true } }, { $inc: { forgetsFrom: -ms } })
+    },
     /** Everything that is in it. */
     drop: async () => void (await db.dropDatabase()),
     close: () => client.close(),

@@ -10,6 +10,7 @@ import {
   type Sort,
   type Stored,
   UnknownField,
+  type Version,
   type Write,
 } from '../collection.ts'
 import { LeaseLost, type ReadModels } from '../read-models.ts'
@@ -916,6 +917,206 @@ export function readModelsContract(name: string, open: () => Promise<OpenedReadM
         await readModels.write(writes(1))
         await readModels.write(writes(2).map(change => ({ ...change, force: true })))
         expect(await books.count({ where: { pages: 2 } })).toBe(250)
+      })
+    })
+
+    it('tell which documents there are, and none that were removed', async () => {
+      await fill({ id: 'b1' }, { id: 'b2' }, { id: 'b3' })
+      await books.remove('b2', 1)
+      expect(await books.existing(['b3', 'b1', 'b2', 'b1', 'b4'])).toEqual(new Set(['b1', 'b3']))
+      expect(await books.existing([])).toEqual(new Set())
+    })
+
+    describe('a generation', () => {
+      const ofGeneration = (generation: number, ...writes: Write[]) =>
+        readModels.write(writes.map(change => ({ ...change, force: true, generation })))
+      const olderThan = async (generation: number, collection = books) => {
+        const found: Version[] = []
+        for await (const version of collection.olderThan(generation)) found.push(version)
+        return found.sort((a, b) => (a.id < b.id ? -1 : 1))
+      }
+
+      it('is older than the next, and newer than documents without one', async () => {
+        await fill({ id: 'b1' }, { id: 'b2' }, { id: 'b3' })
+        expect((await olderThan(1)).map(({ id }) => id)).toEqual(['b1', 'b2', 'b3'])
+        await ofGeneration(1, write('b1', 0, { pages: 1 }), write('b2', 4, { pages: 2 }))
+        expect(await olderThan(1)).toEqual([{ id: 'b3', revision: 0 }])
+        await ofGeneration(2, write('b1', 0, { pages: 3 }))
+        expect(await olderThan(2)).toEqual([
+          { id: 'b2', revision: 4 },
+          { id: 'b3', revision: 0 },
+        ])
+        expect(await olderThan(1)).toEqual([{ id: 'b3', revision: 0 }])
+        expect(await books.get('b1')).toEqual({ doc: { id: 'b1', pages: 3 }, revision: 0 })
+      })
+
+      it('marks what is newer or complete, which stays', async () => {
+        await readModels.write([
+          write('b1', 7, { pages: 1 }),
+          write('b2', 3, { pages: 2 }),
+          write('b3', 9, null),
+        ])
+        await ofGeneration(5, write('b1', 3, { pages: 9 }), {
+          ...write('b2', 3, { pages: 9 }),
+          incomplete: true,
+        })
+        expect(await olderThan(5)).toEqual([])
+        expect(await books.list({ limit: 10 })).toEqual([
+          { doc: { id: 'b1', pages: 1 }, revision: 7 },
+          { doc: { id: 'b2', pages: 2 }, revision: 3 },
+        ])
+        await ofGeneration(5, write('b3', 3, { pages: 9 }))
+        expect(await books.get('b3')).toBeUndefined()
+      })
+
+      it('is kept by a document that is replaced without one, and never goes back', async () => {
+        await ofGeneration(5, write('b1', 0, {}), write('b2', 0, {}), write('b3', 0, {}), write('b4', 0, {}))
+        await readModels.write([
+          write('b1', 1, { title: 'Newer' }),
+          { ...write('b2', 0, { pages: 1 }), force: true },
+        ])
+        await books.put({ id: 'b3', title: 'Newer' }, 2)
+        await ofGeneration(
+          4,
+          write('b1', 1, { title: 'Late' }),
+          write('b4', 0, { title: 'Late' }),
+          write('b5', 0, {}),
+        )
+        expect(await olderThan(5)).toEqual([{ id: 'b5', revision: 0 }])
+        expect(await books.list({ limit: 10 })).toEqual([
+          { doc: { id: 'b1', title: 'Late' }, revision: 1 },
+          { doc: { id: 'b2', pages: 1 }, revision: 0 },
+          { doc: { id: 'b3', title: 'Newer' }, revision: 2 },
+          { doc: { id: 'b4', title: 'Late' }, revision: 0 },
+          { doc: { id: 'b5' }, revision: 0 },
+        ])
+      })
+
+      it('of documents that were removed is never told', async () => {
+        await fill({ id: 'b1' }, { id: 'b2' })
+        await books.remove('b1', 1)
+        await readModels.write([write('b2', 3, null)])
+        expect(await olderThan(1)).toEqual([])
+      })
+
+      it('has older documents removed, unless they have changed or are marked by then', async () => {
+        await fill({ id: 'b1' }, { id: 'b2' }, { id: 'b3' }, { id: 'b4', title: 'Four' })
+        await ofGeneration(1, write('b0', 0, { title: 'Zero' }))
+        const found = await olderThan(1)
+        await books.put({ id: 'b1', title: 'One' }, 1)
+        await ofGeneration(1, write('b2', 0, { title: 'Two' }))
+        await books.remove('b3', 0)
+        expect(await books.removeOlder(1, found)).toBe(1)
+        expect(await books.removeOlder(1, found)).toBe(0)
+        expect(await books.removeOlder(1, [])).toBe(0)
+        expect(await idsOf({})).toEqual(['b0', 'b1', 'b2'])
+        expect(await idsOf({ text: ['four'] })).toEqual([])
+        expect(await books.get('b4')).toBeUndefined()
+        expect(await books.getMany(['b0', 'b4'])).toHaveLength(1)
+      })
+
+      it('leaves nothing of what it removes: any revision may come after it', async () => {
+        await books.put({ id: 'b1', title: 'Stranger' }, 99)
+        expect(await books.removeOlder(1, await olderThan(1))).toBe(1)
+        expect(await books.put({ id: 'b1', title: 'Known' }, 0)).toBe(true)
+        expect(await idsOf({ text: ['known'] })).toEqual(['b1'])
+      })
+
+      it('covers many documents', async () => {
+        const ids = Array.from({ length: 2_500 }, (_, n) => `b${String(n).padStart(4, '0')}`)
+        await ofGeneration(3, ...ids.map(id => write(id, 0, {})))
+        expect(await olderThan(3)).toEqual([])
+        await ofGeneration(4, ...ids.slice(1_000, 1_050).map(id => write(id, 0, { pages: 4 })))
+        const found = await olderThan(4)
+        expect(found.map(({ id }) => id)).toEqual([...ids.slice(0, 1_000), ...ids.slice(1_050)])
+        expect(await books.removeOlder(4, found.slice(900, 1_100))).toBe(200)
+        expect(await books.count({})).toBe(2_300)
+        expect(await olderThan(4)).toEqual([...found.slice(0, 900), ...found.slice(1_100)])
+      })
+
+      it('is seen by another connection, which its removals reach', async context => {
+        const theirs = (await another(context)).collection(definition)
+        await fill({ id: 'b1' }, { id: 'b2' })
+        expect(await idsOf({}, theirs)).toEqual(['b1', 'b2'])
+        await ofGeneration(1, write('b1', 0, {}))
+        const found = await olderThan(1, theirs)
+        expect(found).toEqual([{ id: 'b2', revision: 0 }])
+        expect(await books.removeOlder(1, found)).toBe(1)
+        expect(await idsOf({}, theirs)).toEqual(['b1'])
+        expect(await theirs.get('b2')).toBeUndefined()
+      })
+    })
+
+    describe('a removal that is forgotten', () => {
+      const forget = async (ageMs: number, collection = books) => {
+        for (let forgotten = 0; ; ) {
+          const some = await collection.forgetRemoved(ageMs)
+          if (some === 0) return forgotten
+          forgotten += some
+        }
+      }
+
+      it('was there in a call before, and keeps off no late write any more', async () => {
+        await fill({ id: 'b1', title: 'One' }, { id: 'b2' })
+        await books.remove('b1', 5)
+        await books.put({ id: 'b3' }, 0)
+        expect(await forget(0)).toBe(0)
+        expect(await books.put({ id: 'b1' }, 4)).toBe(false)
+        expect(await books.latest('b1')).toEqual({ doc: null, revision: 5 })
+        expect(await forget(0)).toBe(1)
+        expect(await books.latest('b1')).toBeUndefined()
+        expect(await idsOf({})).toEqual(['b2', 'b3'])
+        expect(await books.put({ id: 'b1', title: 'Again' }, 0)).toBe(true)
+        expect(await idsOf({ text: ['again'] })).toEqual(['b1'])
+      })
+
+      it('is as old as is asked for', async () => {
+        await books.remove('b1', 5)
+        await books.put({ id: 'b2' }, 0)
+        await forget(0)
+        expect(await forget(A_MINUTE)).toBe(0)
+        expect(await books.latest('b1')).toEqual({ doc: null, revision: 5 })
+        expect(await forget(0)).toBe(1)
+      })
+
+      it('has not been stored or removed anew since it was met', async () => {
+        for (const id of ['b1', 'b2', 'b3']) await books.remove(id, 5)
+        await forget(0)
+        await books.put({ id: 'b1' }, 6)
+        await books.remove('b2', 6)
+        await books.put({ id: 'b3' }, 6)
+        await books.remove('b3', 7)
+        await books.put({ id: 'b4' }, 0)
+        expect(await forget(0)).toBe(0)
+        expect(await books.latest('b1')).toEqual({ doc: { id: 'b1' }, revision: 6 })
+        expect(await books.latest('b2')).toEqual({ doc: null, revision: 6 })
+        expect(await forget(0)).toBe(2)
+        expect(await books.latest('b3')).toBeUndefined()
+      })
+
+      it('may be one of many', async () => {
+        const ids = Array.from({ length: 250 }, (_, n) => `b${n}`)
+        await readModels.write(ids.map(id => write(id, 3, null)))
+        await books.put({ id: 'kept' }, 0)
+        expect(await forget(0)).toBe(0)
+        expect(await forget(0)).toBe(250)
+        expect(await books.latest('b7')).toBeUndefined()
+        expect(await idsOf({})).toEqual(['kept'])
+      })
+
+      it('is gone for a connection that has not looked for long', async context => {
+        const theirs = (await another(context)).collection(definition)
+        await fill({ id: 'b1', title: 'One' }, { id: 'b2', title: 'Two' })
+        expect(await idsOf({ text: ['o'] }, theirs)).toEqual(['b1', 'b2'])
+        await books.remove('b1', 1)
+        await books.put({ id: 'b3', title: 'Foo' }, 0)
+        await forget(0)
+        expect(await forget(0)).toBe(1)
+        expect(await idsOf({ text: ['o'] }, theirs)).toEqual(['b2', 'b3'])
+        expect(await theirs.latest('b1')).toBeUndefined()
+        await books.remove('b2', 1)
+        await books.put({ id: 'b1', title: 'Once more' }, 0)
+        expect(await idsOf({ text: ['o'] }, theirs)).toEqual(['b1', 'b3'])
       })
     })
 

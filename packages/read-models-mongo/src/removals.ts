@@ -1,0 +1,108 @@
+import type { Version } from '@gantry/read-models'
+import type { Collection, Filter, FindCursor } from 'mongodb'
+import type { Connection } from './connection.ts'
+import { writeInPieces } from './guarded-writes.ts'
+import type { Progress } from './progress.ts'
+import { PIECE, type Server } from './server.ts'
+import type { StoredDocument } from './stored-document.ts'
+
+type Documents = Collection<StoredDocument>
+
+/** What a cursor finds, one by one; each look at it may find the server away. */
+export async function* each<T>(cursor: FindCursor<T>, run: Connection['run']): AsyncGenerator<T> {
+  try {
+    for (let next = await run(() => cursor.next()); next; next = await run(() => cursor.next())) yield next
+  } finally {
+    await cursor.close()
+  }
+}
+
+const older = (generation: number): Filter<StoredDocument> => ({
+  live: true,
+  generation: { $not: { $gte: generation } },
+})
+
+export async function* olderThan(
+  collection: Documents,
+  generation: number,
+  run: Connection['run'],
+): AsyncGenerator<Version> {
+  // In their order, which nothing that changes meanwhile leaves.
+  const found = collection.find(older(generation), {
+    projection: { _id: 1, revision: 1 },
+    sort: { _id: 1 },
+    allowDiskUse: true,
+  })
+  for await (const { _id, revision } of each(found, run)) yield { id: _id, revision }
+}
+
+export const removeOlder = (
+  collection: Documents,
+  { generation, documents, server }: { generation: number; documents: readonly Version[]; server: Server },
+): Promise<number> =>
+  writeInPieces(
+    collection,
+    documents.map(({ id, revision }) => ({
+      deleteOne: { filter: { ...older(generation), _id: id, revision } },
+    })),
+    server.changesPerRequest,
+  )
+
+/** Replicas of an earlier release, which do not read again what they read too long ago, are gone by then. */
+const UPGRADE_MS = 24 * 3_600_000
+
+/** An earlier release wrote it, and no rebuild since. */
+const OF_EARLIER_RELEASE = { generation: { $exists: false } }
+
+interface Forgetting {
+  now: number
+  ageMs: number
+  server: Server
+  progress: Collection<Progress>
+}
+
+/**
+ * Deletes a piece of the removals that were met long enough ago, and when there are none notes when the others were met.
+ * The note is lost when the document is stored or removed again, by whichever release. Nothing is deleted for a day after
+ * something that an earlier release has written was met.
+ */
+export async function forgetRemoved(collection: Documents, forgetting: Forgetting): Promise<number> {
+  const { now, ageMs, server } = forgetting
+  const old = { live: false, metAt: { $lte: now - ageMs } }
+  const found = now < (await forgetsFrom(collection, forgetting)) ? [] : await removalsOf(collection, old)
+  const deletions = found.map(({ _id }) => ({ deleteOne: { filter: { ...old, _id } } }))
+  if (found.length > 0) return writeInPieces(collection, deletions, server.changesPerRequest)
+  await meetRemovals(collection, forgetting)
+  return 0
+}
+
+async function meetRemovals(collection: Documents, { now, server, progress }: Forgetting): Promise<void> {
+  const unmet = { live: false, metAt: { $exists: false } }
+  for (;;) {
+    const removals = await removalsOf(collection, unmet)
+    if (removals.length === 0) return
+    // Before the notes, which take away what tells it.
+    if (removals.some(({ generation }) => generation === undefined))
+      await progress.updateOne({ _id: keyOf(collection) }, { $max: { forgetsFrom: now + UPGRADE_MS } })
+    const notes = removals.map(({ _id }) => ({
+      updateOne: { filter: { ...unmet, _id }, update: { $set: { metAt: now }, $max: { generation: 0 } } },
+    }))
+    await writeInPieces(collection, notes, server.changesPerRequest)
+  }
+}
+
+const keyOf = ({ collectionName }: Documents) => `removals of ${collectionName}`
+
+/** When removals may be forgotten. The first call looks for documents of an earlier release. */
+async function forgetsFrom(collection: Documents, { now, progress }: Forgetting): Promise<number> {
+  const _id = keyOf(collection)
+  const known = await progress.findOne({ _id })
+  if (known?.forgetsFrom !== undefined) return known.forgetsFrom
+  const earlier = await collection.findOne(OF_EARLIER_RELEASE, { projection: { _id: 1 } })
+  const from = earlier ? now + UPGRADE_MS : now
+  await progress.updateOne({ _id }, { $max: { forgetsFrom: from } }, { upsert: true })
+  return from
+}
+
+const removalsOf = (collection: Documents, filter: Filter<StoredDocument>) =>
+  collection.find(filter, { projection: { _id: 1, generation: 1 }, limit: PIECE }).toArray()
