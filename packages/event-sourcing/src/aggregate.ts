@@ -66,6 +66,8 @@ export interface Aggregate<State, Command extends DomainCommand, Event extends D
 const CACHE_SIZE = 10_000
 /** How large the states of the cache are on average at most, in parts. */
 const PARTS_OF_STATE = 10
+/** States that a rebuild keeps beside the cache, by count. */
+const PASSED = 200
 const TRIES_ON_CONFLICT = 20
 const TRIES_WHEN_UNAVAILABLE = 3
 /** Another process repeats a command after a longer time only; see the idempotency of requests in service-kit. */
@@ -81,13 +83,16 @@ export function aggregate<State, Command extends DomainCommand, Event extends Do
 ): Aggregate<State, Command, Event> {
   const { eventStore, category, decider } = options
   const cacheSize = options.cacheSize ?? CACHE_SIZE
-  const cachedParts = cacheSize * PARTS_OF_STATE
-  const cache = new LRUCache<string, Snapshot<State>>({
-    max: cacheSize,
-    maxSize: cachedParts,
-    // One that is larger than the cache has it to itself.
-    sizeCalculation: ({ state }) => Math.min(decider.size?.(state) ?? 1, cachedParts),
-  })
+  const cacheOf = (size: number, parts = size * PARTS_OF_STATE) =>
+    new LRUCache<string, Snapshot<State>>({
+      max: size,
+      maxSize: parts,
+      // One that is larger than the cache has it to itself.
+      sizeCalculation: ({ state }) => Math.min(decider.size?.(state) ?? 1, parts),
+    })
+  const cache = cacheOf(cacheSize)
+  /** States that a rebuild folds, which passes every stream: those that commands need stay in the cache. */
+  const passed = cacheOf(Math.min(cacheSize, PASSED))
   const empty: Snapshot<State> = { state: decider.initial, revision: NO_STREAM }
   const fold = folding(decider, event => options.unknownEvent?.(event))
   const snapshots =
@@ -110,11 +115,17 @@ export function aggregate<State, Command extends DomainCommand, Event extends Do
     return keep(id, loaded)
   }
 
-  const follow = async (event: RecordedEvent): Promise<Snapshot<State>> => {
+  const follow = async (event: RecordedEvent, again = false): Promise<Snapshot<State>> => {
     const id = streamId(event.stream)
-    const known = cache.get(id) ?? empty
+    const cached = cache.get(id)
+    const known = cached ?? (again ? passed.get(id) : undefined) ?? empty
     if (known.revision >= event.revision) return known
-    if (known.revision === event.revision - 1) return keep(id, fold(known, [event]))
+    if (known.revision === event.revision - 1) {
+      const folded = fold(known, [event])
+      if (cached || !again || cache.size < passed.max) return keep(id, folded)
+      passed.set(id, folded)
+      return folded
+    }
     const loaded = await load(id)
     if (loaded.revision >= event.revision) return loaded
     cache.delete(id)
@@ -274,6 +285,7 @@ export function aggregate<State, Command extends DomainCommand, Event extends Do
       throw error
     }
     cache.delete(id)
+    passed.delete(id)
     projection.forget(id)
     return true
   }

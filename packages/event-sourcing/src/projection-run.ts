@@ -50,15 +50,24 @@ export async function projectRun(
   return { projection, events, writes: [...writes, record], holds: true }
 }
 
+interface WriteRunsOptions {
+  /** Write documents of the same revision again. */
+  force?: boolean
+  /** The same, and mark them: a rebuild. */
+  generation?: number | undefined
+  checkpoint: { name: string; position: Position; lease: Lease }
+}
+
 /** Writes runs together with the checkpoint. A run with a document that the store cannot hold quarantines its stream. */
 export async function writeRuns(
   options: RunOptions,
   runs: readonly Run[],
-  { force, checkpoint }: { force: boolean; checkpoint: { name: string; position: Position; lease: Lease } },
+  { force = false, generation, checkpoint }: WriteRunsOptions,
 ): Promise<void> {
   for (;;) {
     const writes = runs.flatMap(run => run.writes)
-    if (force) for (const write of writes) write.force = true
+    if (force || generation !== undefined) for (const write of writes) write.force = true
+    if (generation !== undefined) for (const write of writes) write.generation = generation
     try {
       return await options.readModels.write(writes, checkpoint)
     } catch (error) {

@@ -70,8 +70,8 @@ export interface AggregateProjectionOptions<State, Event extends DomainEvent> {
   schemas: EventSchemas<Event>
   /** How the documents are made; none for an aggregate that has no readers. */
   view?: { readModels: Pick<ReadModels, 'write'>; project: Project<State, Event> } | undefined
-  /** The state after a recorded event, or a later one. */
-  follow(event: RecordedEvent): Promise<Snapshot<State>>
+  /** The state after a recorded event, or a later one. @param again whether a rebuild asks, which passes every stream */
+  follow(event: RecordedEvent, again: boolean): Promise<Snapshot<State>>
   /** Events of a stream from a revision on. */
   read(id: string, from: number): Promise<RecordedEvent[]>
   /** Streams whose projected revision is kept, by count. */
@@ -159,8 +159,8 @@ export function aggregateProjection<State, Event extends DomainEvent>({
       if (!view || !first || !last) return { writes: [], unknown: [] }
       const id = streamId(first.stream)
       if (!again && projectedThrough(id) >= last.revision) return { writes: [], unknown: [] }
-      let snapshot = await follow(first)
-      for (const event of events.slice(1)) snapshot = await follow(event)
+      let snapshot = await follow(first, again)
+      for (const event of events.slice(1)) snapshot = await follow(event, again)
       try {
         return { writes: project(id, snapshot, events), unknown: snapshot.unknown ?? [] }
       } catch (error) {

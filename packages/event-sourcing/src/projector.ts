@@ -1,11 +1,13 @@
 import { setTimeout } from 'node:timers/promises'
-import type { CollectionDefinition, Lease, ReadModels, Write } from '@gantry/read-models'
-import { type Position, type RecordedEvent, START } from './event.ts'
+import type { CollectionDefinition, Lease, ReadModels } from '@gantry/read-models'
+import { type Position, START } from './event.ts'
 import type { EventStore } from './event-store.ts'
 import { type Log, supervise, underLease, type Worker } from './follower.ts'
 import type { Projection } from './projection.ts'
-import { projectRun, type Run, writeRuns } from './projection-run.ts'
-import { type HeldStream, heldStreams, listHeld, released, requestedRetry, retryDone } from './quarantine.ts'
+import { projectRun, writeRuns } from './projection-run.ts'
+import { follow, type Running } from './projector-run.ts'
+import { heldStreams, listHeld, released, requestedRetry, retryDone } from './quarantine.ts'
+import { rebuild } from './rebuild.ts'
 import { streamCategory } from './stream-name.ts'
 
 export interface ProjectorOptions {
@@ -30,34 +32,33 @@ export interface Projector extends Worker {
   reached(position: Position, timeoutMs: number): Promise<boolean>
 }
 
-const BATCH = 1_000
 const LOOK_MS = 1_000
 const pause = (ms: number, signal?: AbortSignal) => setTimeout(ms, undefined, { signal }).catch(() => {})
 
+/** Does it again and again, with a pause before each time. */
+async function every(ms: number, job: () => Promise<void>, signal: AbortSignal) {
+  for (await pause(ms, signal); !signal.aborted; await pause(ms, signal)) await job()
+}
+
 /**
  * Asks the projector, in whatever process it runs, to make its read models anew from the log while they are read.
- * @returns a function that tells whether that has happened
+ * @returns a function that tells whether that has happened, for this request or for a later one in its place
  */
 export async function requestRebuild(
   name: string,
   { checkpoints }: ReadModels,
   id: string,
 ): Promise<() => Promise<boolean>> {
-  await checkpoints.save(`${name}.rebuild.requested`, id)
-  return async () => ((await checkpoints.get(`${name}.rebuild.done`)) ?? '').startsWith(`${id} `)
+  const [requested, done] = [`${name}.rebuild.requested`, `${name}.rebuild.done`]
+  const finished = async () => (await checkpoints.get(done))?.split(' ')[0]
+  const others = [(await checkpoints.get(requested)) ?? 'none', await finished(), undefined]
+  await checkpoints.save(requested, id)
+  return async () => !others.includes(await finished())
 }
 
 /** Name of the checkpoint and of the lease of a projector: collections of another shape have others. */
 export const projectorKey = ({ name, collections }: Pick<ProjectorOptions, 'name' | 'collections'>) =>
   [name, ...[...collections, heldStreams(name)].map(({ name, version }) => `${name}@${version}`)].join(' ')
-
-/** The options of a running projector. */
-interface Running extends ProjectorOptions {
-  /** Names its checkpoint and its lease. */
-  key: string
-  held: CollectionDefinition<HeldStream>
-  byCategory: ReadonlyMap<string, Projection>
-}
 
 /**
  * Follows the log and repairs what a crash left out of the read models; by lease, so that one replica does.
@@ -89,9 +90,10 @@ export function startProjector(given: ProjectorOptions): Projector {
   const worker = supervise(given.name, log, signal =>
     underLease({ leases, name, holder, signal }, async (lease, held) => {
       const goal = await wanted()
-      if ((await built()) !== goal || !(await checkpoints.get(name))) {
-        log.info({ projector: given.name }, 'makes the read models from the log')
-        await rebuild(options, lease, held)
+      const last = await built()
+      const isThere = Boolean(await checkpoints.get(name))
+      if (last !== goal || !isThere) {
+        await rebuild(options, { lease, signal: held, serving: last !== undefined && isThere })
         if (held.aborted) return
         // The name without shapes is for the command that asked. It comes first: a projector that dies between the two
         // writes rebuilds again and then writes both.
@@ -103,15 +105,17 @@ export function startProjector(given: ProjectorOptions): Projector {
       if (held.aborted) return
       if (!retry.isDone) await retryDone(given.name, readModels, retry)
       const stale = new AbortController()
-      const looking = setInterval(async () => {
+      const signal = AbortSignal.any([held, stale.signal])
+      const look = async () => {
         const asked = [wanted(), requestedRetry(given.name, readModels), checkpoints.get(name)] as const
         const found = await Promise.all(asked).catch(() => undefined)
         if (found && (found[0] !== goal || found[1].id !== retry.id || found[2] === undefined)) stale.abort()
-      }, LOOK_MS)
+      }
+      void every(LOOK_MS, look, signal)
       try {
-        await follow(options, { lease, signal: AbortSignal.any([held, stale.signal]) })
+        await follow(options, { lease, signal })
       } finally {
-        clearInterval(looking)
+        stale.abort()
       }
     }),
   )
@@ -152,27 +156,6 @@ export function startProjector(given: ProjectorOptions): Projector {
   }
 }
 
-/** Projects the whole log over what is there, then removes what the log does not know. Readers go on meanwhile. */
-async function rebuild(options: Running, lease: Lease, signal: AbortSignal): Promise<void> {
-  const { readModels, collections } = options
-  const leftOver = new Map<string, Set<string>>()
-  for (const definition of collections) {
-    const ids = new Set<string>()
-    for await (const id of readModels.collection(definition).ids()) ids.add(id)
-    leftOver.set(definition.name, ids)
-  }
-  const forget = (write: Write) => leftOver.get(write.collection.name)?.delete(write.id)
-  await follow(options, { lease, signal, from: START, force: true, untilCaughtUp: true, onWrite: forget })
-  if (signal.aborted) return
-  for (const definition of collections) {
-    const collection = readModels.collection(definition)
-    for (const id of leftOver.get(definition.name) ?? []) {
-      const stored = await collection.get(id)
-      if (stored) await collection.remove(id, stored.revision)
-    }
-  }
-}
-
 /**
  * Projects held streams again from their first event. A stream that is incomplete is left until a release knows one of
  * its unknown events.
@@ -194,50 +177,5 @@ async function retryHeld(
     if (position === undefined) return
     await writeRuns(options, [run], { force: true, checkpoint: { name: key, position, lease } })
     if (!run.holds) log.info({ projector: name, stream: stream.id }, 'a held stream is projected again')
-  }
-}
-
-interface FollowOptions {
-  lease: Lease
-  signal: AbortSignal
-  from?: Position
-  /** Write documents of the same revision again. */
-  force?: boolean
-  untilCaughtUp?: boolean
-  onWrite?(write: Write): void
-}
-
-async function follow(options: Running, run: FollowOptions): Promise<void> {
-  const { key, eventStore, readModels, byCategory } = options
-  const streamPrefixes = [...byCategory.keys()].map(category => `${category}-`)
-  const after = run.from ?? (await readModels.checkpoints.get(key)) ?? START
-  let saved = after
-  let batch: RecordedEvent[] = []
-
-  const flush = async (position: Position) => {
-    if (position === saved && batch.length === 0) return
-    const runs: Run[] = []
-    for (const events of Map.groupBy(batch, event => event.stream).values()) {
-      const projection = byCategory.get(streamCategory(events[0]?.stream ?? ''))
-      if (projection) runs.push(await projectRun(options, projection, events, run.force === true))
-    }
-    await writeRuns(options, runs, {
-      force: run.force === true,
-      checkpoint: { name: key, position, lease: run.lease },
-    })
-    for (const { writes } of runs) for (const write of writes) run.onWrite?.(write)
-    for (const { projection, events, holds } of runs) if (!holds) projection.written(events)
-    batch = []
-    saved = position
-  }
-
-  for await (const item of eventStore.subscribe({ after, streamPrefixes, signal: run.signal })) {
-    if (item.kind === 'event') {
-      batch.push(item.event)
-      if (batch.length >= BATCH) await flush(item.event.position)
-    } else {
-      await flush(item.position > saved ? item.position : saved)
-      if (item.kind === 'caughtUp' && run.untilCaughtUp) return
-    }
   }
 }

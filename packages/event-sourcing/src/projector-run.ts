@@ -1,0 +1,95 @@
+import type { CollectionDefinition, Lease } from '@gantry/read-models'
+import { type Position, type RecordedEvent, START } from './event.ts'
+import type { Projection } from './projection.ts'
+import { projectRun, type Run, writeRuns } from './projection-run.ts'
+import type { ProjectorOptions } from './projector.ts'
+import type { HeldStream } from './quarantine.ts'
+import { streamCategory } from './stream-name.ts'
+
+/** The options of a running projector. */
+export interface Running extends ProjectorOptions {
+  /** Names its checkpoint and its lease. */
+  key: string
+  held: CollectionDefinition<HeldStream>
+  byCategory: ReadonlyMap<string, Projection>
+}
+
+const BATCH = 1_000
+/** Of a rebuild: what it makes garbage of stays small and dies young. */
+const REBUILD_BATCH = 200
+
+interface FollowOptions {
+  lease: Lease
+  signal: AbortSignal
+  from?: Position
+  /** Of the rebuild that this is: write documents of the same revision again, and mark them. */
+  generation?: number
+  /** Whether documents are read that are made anew: a removed one must not come back on the way to its removal. */
+  serving?: boolean
+  untilCaughtUp?: boolean
+  /** Is told what has been written. */
+  onWritten?(events: readonly RecordedEvent[], position: Position): void
+}
+
+/** Projects the log from the checkpoint on, or from a place, and saves how far it is with what it writes. */
+export async function follow(options: Running, run: FollowOptions): Promise<void> {
+  const { key, eventStore, readModels, byCategory } = options
+  const { generation, serving = false } = run
+  const again = generation !== undefined
+  const most = again ? REBUILD_BATCH : BATCH
+  const streamPrefixes = [...byCategory.keys()].map(category => `${category}-`)
+  const after = run.from ?? (await readModels.checkpoints.get(key)) ?? START
+  let saved = after
+  let batch: RecordedEvent[] = []
+
+  const flush = async (position: Position) => {
+    if (position === saved && batch.length === 0) return
+    const runs: Run[] = []
+    for (const events of Map.groupBy(batch, event => event.stream).values()) {
+      const projection = byCategory.get(streamCategory(events[0]?.stream ?? ''))
+      if (projection) runs.push(await projectRun(options, projection, events, again))
+    }
+    if (again && serving) await projectToTheEnd(options, runs)
+    await writeRuns(options, runs, { generation, checkpoint: { name: key, position, lease: run.lease } })
+    run.onWritten?.(batch, position)
+    for (const { projection, events, holds } of runs) if (!holds) projection.written(events)
+    batch = []
+    saved = position
+  }
+
+  for await (const item of eventStore.subscribe({ after, streamPrefixes, signal: run.signal })) {
+    if (item.kind === 'event') {
+      batch.push(item.event)
+      if (batch.length >= most) await flush(item.event.position)
+    } else {
+      await flush(item.position > saved ? item.position : saved)
+      if (item.kind === 'caughtUp' && run.untilCaughtUp) return
+    }
+  }
+}
+
+/**
+ * Of streams with documents that are not there, projects what the whole stream leads to. Such a document may have been
+ * removed later in the stream, and the removal may be forgotten.
+ */
+async function projectToTheEnd(options: Running, runs: Run[]): Promise<void> {
+  const { readModels, eventStore } = options
+  const missing = new Set<Run>()
+  const live = runs.flatMap(run =>
+    run.holds ? [] : run.writes.filter(({ doc }) => doc).map(write => ({ run, write })),
+  )
+  for (const [definition, writes] of Map.groupBy(live, ({ write }) => write.collection)) {
+    const there = await readModels.collection(definition).existing(writes.map(({ write }) => write.id))
+    for (const { run, write } of writes) if (!there.has(write.id)) missing.add(run)
+  }
+  for (const run of missing) {
+    const stream = run.events[0]?.stream ?? ''
+    const { writes, holds } = await projectRun(
+      options,
+      run.projection,
+      await eventStore.readStream(stream),
+      true,
+    )
+    Object.assign(run, { writes, holds })
+  }
+}
