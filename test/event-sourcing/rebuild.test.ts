@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto'
 import { setTimeout } from 'node:timers/promises'
 import {
   aggregate,
+  type EventStore,
   type Log,
   NO_STREAM,
   type Project,
@@ -300,3 +301,83 @@ function dying(
     })
   return replace(readModels)
 }
+
+describe('removals', () => {
+  /** Read models that forget everything that they have met before, and tell what was asked of them. */
+  const forgetful = (asked: number[]) =>
+    replacing(opened => ({
+      forgetRemoved(ageMs) {
+        asked.push(ageMs)
+        return opened.forgetRemoved(0)
+      },
+    }))
+
+  test('are forgotten by the projector minutes later, once it has everything that was in the log', async () => {
+    const live = replica()
+    await live.execute('a', count(1))
+    await live.execute('a', close())
+    await live.execute('b', count(1))
+    const gate = Promise.withResolvers<void>()
+    const behind: EventStore = {
+      ...stores.eventStore,
+      async *subscribe(options) {
+        await gate.promise
+        yield* stores.eventStore.subscribe(options)
+      },
+    }
+    const asked: number[] = []
+    const first = projector(stores.readModels, { holder: 'one' })
+    await ready(first)
+    await first.stop()
+    await live.execute('b', count(1))
+    const second = projector(forgetful(asked), { holder: 'two', eventStore: behind })
+    await setTimeout(500)
+    expect(asked).toEqual([])
+    gate.resolve()
+    await vi.waitFor(() => expect(asked).not.toEqual([]), soon)
+    expect(new Set(asked)).toEqual(new Set([300_000]))
+    await second.stop()
+    projector(forgetful(asked), { holder: 'three' })
+    await vi.waitFor(async () => expect(await collection().latest('a')).toBeUndefined(), soon)
+    expect(await documents()).toEqual({ b: 2 })
+  })
+
+  test.for(['appends', 'finds nothing to do'])(
+    'that are forgotten let nothing come back of a command that %s and is paused before it shows that',
+    async what => {
+      await replica().execute('a', count(1))
+      let pause = async () => {}
+      const eventStore: EventStore = {
+        ...stores.eventStore,
+        async append(...given) {
+          const appended = await stores.eventStore.append(...given)
+          if (what === 'appends') await pause()
+          return appended
+        },
+        async readStream(...given) {
+          const events = await stores.eventStore.readStream(...given)
+          if (what !== 'appends') await pause()
+          return events
+        },
+      }
+      const paused = replica({ eventStore })
+      let late = 0
+      const stopwatch = performance.now.bind(performance)
+      vi.spyOn(performance, 'now').mockImplementation(() => stopwatch() + late)
+      pause = async () => {
+        pause = async () => {}
+        await replica().execute('a', close())
+        await forgetRemovals()
+        await collection().put({ id: 'last', count: 0 }, 0)
+        await forgetRemovals()
+        expect(await collection().latest('a')).toBeUndefined()
+        late = 11_000
+      }
+      await paused
+        .execute('a', count(what === 'appends' ? 5 : 0))
+        .catch(error => expect(error.code).toBeDefined())
+      vi.restoreAllMocks()
+      expect(await documents()).toEqual({ last: 0 })
+    },
+  )
+})

@@ -137,6 +137,7 @@ export function aggregate<State, Command extends DomainCommand, Event extends Do
     view: options.view,
     schemas: decider.events,
     follow,
+    load,
     read: (id, from) => eventStore.readStream(streamName(category, id), from),
     cacheSize,
   })
@@ -178,13 +179,13 @@ export function aggregate<State, Command extends DomainCommand, Event extends Do
   }
 
   /** On a state that was just read: a refusal, or nothing to do, is final. */
-  const decideOnFresh = async (id: string, command: Command, snapshot: Snapshot<State>) => {
+  const decideOnFresh = async (id: string, command: Command, snapshot: Snapshot<State>, readAt: number) => {
     try {
       const decided = await decideOn(id, command, snapshot)
-      if (decided.events.length === 0) await projection.showAll(id, snapshot)
+      if (decided.events.length === 0) await projection.showAll(id, snapshot, readAt)
       return decided
     } catch (error) {
-      if (error instanceof Refusal) await projection.showAll(id, snapshot)
+      if (error instanceof Refusal) await projection.showAll(id, snapshot, readAt)
       throw error
     }
   }
@@ -198,7 +199,8 @@ export function aggregate<State, Command extends DomainCommand, Event extends Do
     } catch (error) {
       if (!(error instanceof Refusal)) throw error
     }
-    return decideOnFresh(id, command, await load(id))
+    const readAt = performance.now()
+    return decideOnFresh(id, command, await load(id), readAt)
   }
 
   const execute = async (id: string, command: Command): Promise<Executed<State, Event>> => {
@@ -206,19 +208,21 @@ export function aggregate<State, Command extends DomainCommand, Event extends Do
     let mayHaveHappened = command.metadata.repeated === true
     let knownIsOld = false
     for (let attempt = 1; ; attempt++) {
+      const readAt = performance.now()
       const earlier = mayHaveHappened ? await earlierTry(id, command) : undefined
       if (earlier && earlier.facts.length > 0) {
         const { facts, before, ...snapshot } = earlier
-        await projection.show(id, { before, snapshot, appended: facts })
+        await projection.show(id, { before, snapshot, appended: facts, readAt })
         return { ...snapshot, facts }
       }
       // What did not happen by that revision is appended after that revision or not at all.
       const fresh = earlier ?? (knownIsOld ? await load(id) : undefined)
       const { snapshot, events } = fresh
-        ? await decideOnFresh(id, command, fresh)
+        ? await decideOnFresh(id, command, fresh, readAt)
         : await decideOnKnown(id, command)
       if (events.length === 0) return { ...snapshot, events, facts: [] }
       const prepared = prepare(id, snapshot, events, command)
+      const appendedAt = performance.now()
       try {
         const { revision, position } = await eventStore.append(
           streamName(category, id),
@@ -233,7 +237,8 @@ export function aggregate<State, Command extends DomainCommand, Event extends Do
         const stored = isOwn ? made : ((await asStored(id, base, events.length)) ?? made)
         const after = { ...stored.after, position }
         keep(id, after)
-        await projection.show(id, { before: snapshot, snapshot: after, appended: stored.facts })
+        const shown = { before: snapshot, snapshot: after, appended: stored.facts, readAt: appendedAt }
+        await projection.show(id, shown)
         snapshots?.offer(id, after)
         return { ...after, events: eventsOf(stored.facts), facts: stored.facts }
       } catch (error) {

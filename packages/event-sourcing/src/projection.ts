@@ -1,4 +1,4 @@
-import type { ReadModels, Write } from '@gantry/read-models'
+import { FRESH_MS, type ReadModels, type Write } from '@gantry/read-models'
 import { LRUCache } from 'lru-cache'
 import type { DomainEvent, Fact, Position, RecordedEvent } from './event.ts'
 import { NO_STREAM } from './event-store.ts'
@@ -46,21 +46,30 @@ export interface Projection {
 /** The last event of a stream before those that are projected. */
 export type Before = Pick<Snapshot<unknown>, 'revision' | 'position'>
 
-/** The projection of an aggregate, with the part of it that runs before a command is answered. */
+/** What is projected before a command is answered. */
+export interface Shown<State> {
+  before: Before
+  snapshot: Snapshot<State>
+  appended: readonly Fact[]
+  /** By the stopwatch of this process, before the log was asked for the state, or told of it. */
+  readAt: number
+}
+
+/**
+ * The projection of an aggregate, with the part of it that runs before a command is answered. A state that was read
+ * longer ago is read again: the removal that would keep it off may be forgotten.
+ */
 export interface AggregateProjection<State> extends Projection {
   /**
    * Projects what a command has appended, so that its caller reads it next. With it come events before it that are
    * in no document yet, because their writer died or could not write: documents of the same resource show one state.
    */
-  show(
-    id: string,
-    run: { before: Before; snapshot: Snapshot<State>; appended: readonly Fact[] },
-  ): Promise<void>
+  show(id: string, run: Shown<State>): Promise<void>
   /**
    * Projects the stream up to a state that a caller is told of without having changed it: the writer before may have
    * died between the append and the projection.
    */
-  showAll(id: string, snapshot: Snapshot<State>): Promise<void>
+  showAll(id: string, snapshot: Snapshot<State>, readAt: number): Promise<void>
   forget(id: string): void
 }
 
@@ -72,6 +81,8 @@ export interface AggregateProjectionOptions<State, Event extends DomainEvent> {
   view?: { readModels: Pick<ReadModels, 'write'>; project: Project<State, Event> } | undefined
   /** The state after a recorded event, or a later one. @param again whether a rebuild asks, which passes every stream */
   follow(event: RecordedEvent, again: boolean): Promise<Snapshot<State>>
+  /** The state as the log has it now. */
+  load(id: string): Promise<Snapshot<State>>
   /** Events of a stream from a revision on. */
   read(id: string, from: number): Promise<RecordedEvent[]>
   /** Streams whose projected revision is kept, by count. */
@@ -88,6 +99,7 @@ export function aggregateProjection<State, Event extends DomainEvent>({
   schemas,
   view,
   follow,
+  load,
   read,
   cacheSize,
 }: AggregateProjectionOptions<State, Event>): AggregateProjection<State> {
@@ -127,23 +139,31 @@ export function aggregateProjection<State, Event extends DomainEvent>({
     if (!unknown && revision > projectedThrough(id)) projected.set(id, revision)
   }
 
-  const show: AggregateProjection<State>['show'] = async (id, { before, snapshot, appended }) => {
-    const last = appended.at(-1)
-    if (!view || !last) return
+  /** Writes what the facts lead to; anew from the log when the process was paused since they were read. */
+  const write = async (id: string, snapshot: Snapshot<State>, facts: readonly Fact[], readAt: number) => {
+    let [shown, events, at] = [snapshot, facts, readAt]
+    while (performance.now() - at > FRESH_MS) {
+      at = performance.now()
+      shown = await load(id)
+      const { revision } = shown
+      events = (await read(id, projectedThrough(id) + 1)).filter(event => event.revision <= revision)
+    }
+    if (events.length > 0) await view?.readModels.write(project(id, shown, events))
+    else if (at !== readAt) return
+    advance(id, shown, events.at(-1)?.revision ?? shown.revision)
+  }
+
+  const show: AggregateProjection<State>['show'] = async (id, { before, snapshot, appended, readAt }) => {
+    if (!view || appended.length === 0) return
     await serially(id, async () => {
       const facts = [...(await missing(id, before)), ...appended]
-      await view.readModels.write(project(id, snapshot, facts))
-      advance(id, snapshot, last.revision)
+      await write(id, snapshot, facts, readAt)
     })
   }
 
-  const showAll: AggregateProjection<State>['showAll'] = async (id, snapshot) => {
+  const showAll: AggregateProjection<State>['showAll'] = async (id, snapshot, readAt) => {
     if (!view) return
-    await serially(id, async () => {
-      const facts = await missing(id, snapshot)
-      if (facts.length > 0) await view.readModels.write(project(id, snapshot, facts))
-      advance(id, snapshot, snapshot.revision)
-    })
+    await serially(id, async () => write(id, snapshot, await missing(id, snapshot), readAt))
   }
 
   return {

@@ -8,6 +8,7 @@ import { projectRun, writeRuns } from './projection-run.ts'
 import { follow, type Running } from './projector-run.ts'
 import { heldStreams, listHeld, released, requestedRetry, retryDone } from './quarantine.ts'
 import { rebuild } from './rebuild.ts'
+import { forgetRemovals } from './removals.ts'
 import { streamCategory } from './stream-name.ts'
 
 export interface ProjectorOptions {
@@ -112,10 +113,12 @@ export function startProjector(given: ProjectorOptions): Projector {
         if (found && (found[0] !== goal || found[1].id !== retry.id || found[2] === undefined)) stale.abort()
       }
       void every(LOOK_MS, look, signal)
+      const forgetting = forgetRemovals(options, signal)
       try {
         await follow(options, { lease, signal })
       } finally {
         stale.abort()
+        await forgetting
       }
     }),
   )

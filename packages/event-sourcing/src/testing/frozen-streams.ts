@@ -159,6 +159,7 @@ async function fold<State, Command extends DomainCommand, Event extends DomainEv
     schemas: decider.events,
     view: project && { readModels: { async write() {} }, project },
     follow: async () => snapshot,
+    load: async () => snapshot,
     read: async () => [],
     cacheSize: 1,
   })

@@ -1,0 +1,30 @@
+import { setTimeout } from 'node:timers/promises'
+import { REMOVALS_KEPT_MS } from '@gantry/read-models'
+import { START } from './event.ts'
+import type { Running } from './projector-run.ts'
+
+const EVERY_MS = 60_000
+const LOOK_MS = 100
+
+/**
+ * Has the read models forget removals, once everything is projected that was in the log before: a removal keeps off
+ * what is projected of earlier events, and commands show nothing that they read so long ago.
+ */
+export async function forgetRemovals(options: Running, signal: AbortSignal): Promise<void> {
+  const { name, key, eventStore, readModels, collections, log } = options
+  const pause = (ms: number) => setTimeout(ms, undefined, { signal }).catch(() => {})
+  while (!signal.aborted) {
+    try {
+      const head = await eventStore.head()
+      while (!signal.aborted && ((await readModels.checkpoints.get(key)) ?? START) < head)
+        await pause(LOOK_MS)
+      for (const definition of collections) {
+        const collection = readModels.collection(definition)
+        while (!signal.aborted && (await collection.forgetRemoved(REMOVALS_KEPT_MS)) > 0);
+      }
+    } catch (error) {
+      if (!signal.aborted) log.warn({ projector: name, err: error }, 'cannot forget removals, tries again')
+    }
+    await pause(EVERY_MS)
+  }
+}
