@@ -23,6 +23,8 @@ interface Call {
   caller: Caller
   port: Port
   what: string
+  /** Whether it changes documents. */
+  writes: boolean
   /** Carries it out. */
   effect(): Promise<unknown>
   resolve(value: unknown): void
@@ -56,11 +58,16 @@ export class Calls {
   /** What happened, in order: the story of a history that failed. */
   readonly told: string[] = []
   #waiting: Call[] = []
+  readonly #asleep = new Set<Caller>()
   readonly #outages = new Map<Port, number>()
   readonly #direct = new AsyncLocalStorage<boolean>()
 
   /** Makes a call, which is carried out when its time has come. */
-  async make<T>(caller: Caller, port: Port, what: string, effect: () => Promise<T>): Promise<T> {
+  async make<T>(
+    caller: Caller,
+    { port, what, writes }: Pick<Call, 'port' | 'what' | 'writes'>,
+    effect: () => Promise<T>,
+  ): Promise<T> {
     if (!caller.dead && this.#direct.getStore()) return effect()
     return new Promise<T>((resolve, reject) => {
       if (caller.dead) return
@@ -68,6 +75,7 @@ export class Calls {
         caller,
         port,
         what,
+        writes,
         effect,
         resolve: resolve as (value: unknown) => void,
         reject,
@@ -83,7 +91,12 @@ export class Calls {
 
   /** Calls that can go on, the oldest first. */
   get waiting(): readonly Call[] {
-    return this.#waiting.filter(({ held }) => !held)
+    return this.#waiting.filter(({ held, caller }) => !held && !this.#asleep.has(caller))
+  }
+
+  /** Calls that change documents and have not done so yet, held ones too. */
+  get writing(): readonly Call[] {
+    return this.#waiting.filter(({ writes, outcome }) => writes && !outcome)
   }
 
   /** All calls to this port that go on from now fail, up to a number of them. */
@@ -98,7 +111,16 @@ export class Calls {
     this.tell(`${describe(call)} is held`)
   }
 
+  /** The process is paused: what it has asked for is carried out, and nothing of it goes on before `release`. */
+  async putToSleep(caller: Caller) {
+    this.tell(`${caller.name} is paused`)
+    this.#asleep.add(caller)
+    for (const call of this.#waiting.filter(call => call.caller === caller && !call.outcome))
+      await this.go(call, 'act')
+  }
+
   release() {
+    this.#asleep.clear()
     for (const call of this.#waiting) call.held = false
   }
 

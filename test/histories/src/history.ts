@@ -1,6 +1,7 @@
 import { isDeepStrictEqual } from 'node:util'
-import { type RecordedEvent, START, streamCategory, streamId } from '@gantry/event-sourcing'
+import { type RecordedEvent, requestRebuild, START, streamCategory, streamId } from '@gantry/event-sourcing'
 import type { Message } from '@gantry/messaging'
+import { REMOVALS_KEPT_MS } from '@gantry/read-models'
 import { expect, vi } from 'vitest'
 import { type Caller, Calls, type Fate, type Port } from './calls.ts'
 import { portsOf } from './ports.ts'
@@ -23,11 +24,17 @@ export type Step =
   | { do: 'run'; calls: number; order: number }
   | { do: Exclude<Fate, 'go'>; call: number }
   | { do: 'hold'; call: number }
+  /** The process is paused. */
+  | { do: 'sleep'; replica: number }
   | { do: 'release' }
   | { do: 'interrupt'; port: Port; calls: number }
   /** The process dies, and another is started at once. */
   | { do: 'kill'; replica: number }
   | { do: 'wait'; ms: number }
+  /** An operator asks for read models to be made anew. */
+  | { do: 'rebuild'; projector: number }
+  /** So much time passes that the removals that there are now may be forgotten; some calls go on meanwhile. */
+  | { do: 'forget'; calls: number }
 
 export interface History {
   replicas: number
@@ -42,6 +49,8 @@ const REST_MS = 120_000
 const REST_CALLS = 20_000
 /** More than what is asked for first takes. */
 const FIRST_CALLS = 40
+/** Removals are met after the first of these times at the latest, and forgotten after the second. */
+const FORGETTING_MS = [REMOVALS_KEPT_MS, REMOVALS_KEPT_MS]
 /** Where nothing is left but to wait, so much time passes at once. */
 const PAUSE_MS = 500
 
@@ -164,6 +173,8 @@ class World {
   readonly #answered: Acknowledged[] = []
   /** All that were ever started. */
   readonly #ever: Replica[] = []
+  /** Tell whether what was asked for is made anew. */
+  readonly #rebuilds: (() => Promise<boolean>)[] = []
   #requests = 0
 
   constructor(service: ServiceUnderTest, stores: Stores, snapshotEvery: number) {
@@ -202,6 +213,9 @@ class World {
         if (call) calls.hold(call)
         break
       }
+      case 'sleep':
+        await calls.putToSleep(this.#replica(step.replica).caller)
+        break
       case 'release':
         calls.release()
         break
@@ -214,6 +228,17 @@ class World {
       case 'wait':
         calls.tell(`${step.ms} ms pass`)
         await this.#pass(step.ms)
+        break
+      case 'rebuild':
+        await this.#rebuild(step.projector)
+        break
+      case 'forget':
+        for (const ms of FORGETTING_MS) {
+          await this.#writeAll()
+          calls.tell(`${ms} ms pass`)
+          await this.#pass(ms)
+          await this.#run(step.calls, random(0))
+        }
         break
       default:
         step satisfies never
@@ -245,6 +270,7 @@ class World {
   async #isAtRest() {
     await this.calls.settle(10)
     if (this.calls.waiting.length > 0 || this.#asked.size > 0) return false
+    for (const isRebuilt of this.#rebuilds) if (!(await isRebuilt())) return false
     return isProjected(this.#replica(0).service.projectors, this.#stores)
   }
 
@@ -264,10 +290,27 @@ class World {
     await this.calls.settle()
   }
 
+  /** Stores carry out a write within a minute or never. */
+  async #writeAll() {
+    for (let call = this.calls.writing[0]; call; call = this.calls.writing[0]) {
+      await this.calls.go(call)
+      await this.#check()
+    }
+  }
+
   async #log() {
     const events: RecordedEvent[] = []
     for await (const event of this.#stores.eventStore.readAll({ after: START })) events.push(event)
     return events
+  }
+
+  async #rebuild(index: number) {
+    const { projectors } = this.#replica(0).service
+    const name = projectors[index % projectors.length]
+    if (name === undefined) return
+    const id = `rebuild-${this.#rebuilds.length + 1}`
+    this.calls.tell(`${id} of ${name} is asked for`)
+    this.#rebuilds.push(await requestRebuild(name, this.#stores.projected.readModels, id))
   }
 
   #replica(index: number): Replica {

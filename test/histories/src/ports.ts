@@ -16,8 +16,8 @@ export interface Ports {
 export function portsOf(stores: Stores, bus: Bus, calls: Calls, caller: Caller): Ports {
   const on =
     (port: Port): Make =>
-    (what, effect) =>
-      calls.make(caller, port, what, effect)
+    (what, effect, writes = false) =>
+      calls.make(caller, { port, what, writes }, effect)
   return {
     eventStore: eventStoreOf(stores.eventStore, on('eventStore')),
     readModels: readModelsOf(stores.projected.readModels, on('readModels')),
@@ -26,7 +26,8 @@ export function portsOf(stores: Stores, bus: Bus, calls: Calls, caller: Caller):
   }
 }
 
-type Make = <T>(what: string, effect: () => Promise<T>) => Promise<T>
+/** @param writes whether it changes documents */
+type Make = <T>(what: string, effect: () => Promise<T>, writes?: boolean) => Promise<T>
 
 /** Each item comes when its turn has come: a follower can be late by any number of them. */
 async function* items<T>(
@@ -79,6 +80,7 @@ function readModelsOf(store: ReadModels, make: Make): ReadModels {
       make(
         `write ${[...writes.map(written), ...(checkpoint ? [`checkpoint ${Number(checkpoint.position)}`] : [])]}`,
         () => store.write(writes, checkpoint),
+        true,
       ),
     checkpoints: {
       get: name => make(`get checkpoint ${name}`, () => checkpoints.get(name)),
@@ -115,8 +117,10 @@ function collectionOf<D extends Document>(
     list: query => make(`list ${name}`, () => collection.list(query)),
     count: filter => make(`count ${name}`, () => collection.count(filter)),
     ids: () => items(collection.ids(), make, id => `id ${name}/${id}`),
-    put: (doc, revision) => make(`put ${name}/${doc.id}@${revision}`, () => collection.put(doc, revision)),
-    remove: (id, revision) => make(`remove ${name}/${id}@${revision}`, () => collection.remove(id, revision)),
+    put: (doc, revision) =>
+      make(`put ${name}/${doc.id}@${revision}`, () => collection.put(doc, revision), true),
+    remove: (id, revision) =>
+      make(`remove ${name}/${id}@${revision}`, () => collection.remove(id, revision), true),
     olderThan: generation =>
       items(collection.olderThan(generation), make, ({ id }) => `${name}/${id} is of an older generation`),
     removeOlder: (generation, documents) =>
