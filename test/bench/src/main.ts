@@ -5,6 +5,7 @@ import { cluster } from './cluster.ts'
 import { log } from './log.ts'
 import { logins } from './logins.ts'
 import { reads } from './reads.ts'
+import { rebuild } from './rebuild.ts'
 import { type Figure, table } from './report.ts'
 import { search } from './search.ts'
 import { webhooks } from './webhooks.ts'
@@ -24,6 +25,7 @@ const parts: Record<string, (options: Options) => Promise<Figure[]>> = {
   webhooks,
   logins,
   admission,
+  rebuild,
 }
 const { positionals: asked, values } = parseArgs({
   allowPositionals: true,

@@ -1,0 +1,70 @@
+import { execFile } from 'node:child_process'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { promisify } from 'node:util'
+import { apis } from '@gantry/catalog'
+import { sqliteEventStore, sqliteReadModels } from '@gantry/embedded'
+import { inFolder } from './processes.ts'
+import { type Figure, progress } from './report.ts'
+import { seed } from './sample-apis.ts'
+
+const DOCUMENTS = Number(process.env.DOCUMENTS ?? 1_000_000)
+/** Documents that the log does not know, which the rebuild is to remove. */
+const STRANGERS = 10_000
+const MOST_MEBIBYTES = 300
+
+interface Measured {
+  idle: number
+  peak: number
+  seconds: number
+}
+
+const PROGRAM = fileURLToPath(new URL('./rebuilder.ts', import.meta.url))
+
+async function rebuilder(folder: string, mode: 'build' | 'measure' | 'with-lists'): Promise<string> {
+  const { stdout } = await promisify(execFile)(process.execPath, [PROGRAM, folder, mode])
+  return stdout
+}
+
+/** (i) A million documents that are made anew: the memory that it takes beyond that of the process at rest. */
+export async function rebuild(): Promise<Figure[]> {
+  return inFolder(async folder => {
+    progress(`(i) writes the events of ${DOCUMENTS} APIs`)
+    const eventStore = sqliteEventStore({ path: join(folder, 'events.db') })
+    await seed(eventStore, DOCUMENTS)
+    await eventStore.close()
+    progress('(i) makes the read models for the first time')
+    await rebuilder(folder, 'build')
+    const figures: Figure[] = []
+    for (const mode of ['measure', 'with-lists'] as const) {
+      progress(
+        `(i) makes the read models anew${mode === 'measure' ? '' : ', with what lists need in memory'}`,
+      )
+      await addStrangers(folder)
+      const { idle, peak, seconds } = JSON.parse(await rebuilder(folder, mode)) as Measured
+      const where = mode === 'measure' ? 'where no list was asked for' : 'with what lists need'
+      figures.push({
+        name: `(i) memory to make ${DOCUMENTS} documents anew, ${where}`,
+        reached: `${(peak - idle).toFixed(0)} MiB above ${idle.toFixed(0)}, in ${seconds.toFixed(0)} s`,
+        target: mode === 'measure' ? `at most ${MOST_MEBIBYTES} MiB above` : 'no target',
+        met: mode === 'measure' ? peak - idle <= MOST_MEBIBYTES : undefined,
+      })
+    }
+    return figures
+  })
+}
+
+async function addStrangers(folder: string): Promise<void> {
+  const readModels = sqliteReadModels({ path: join(folder, 'read-models.db') })
+  const collection = readModels.collection(apis)
+  const first = await collection.ids()[Symbol.asyncIterator]().next()
+  const known = first.done ? undefined : await collection.get(first.value)
+  if (!known) throw new Error('there are no documents')
+  await readModels.write(
+    Array.from({ length: STRANGERS }, (_, n) => {
+      const id = `stranger-${n}`
+      return { collection: apis, id, doc: { ...known.doc, id, name: id }, revision: 0 }
+    }),
+  )
+  await readModels.close()
+}
