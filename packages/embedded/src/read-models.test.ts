@@ -2,7 +2,16 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
-import { defineCollection, LeaseLost, ReadModelsUnavailable } from '@gantry/read-models'
+import {
+  type Collection,
+  type Condition,
+  type Document,
+  defineCollection,
+  LeaseLost,
+  type Query,
+  type ReadModels,
+  ReadModelsUnavailable,
+} from '@gantry/read-models'
 import { readModelsContract } from '@gantry/read-models/testing'
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import { child } from './fixtures/child.ts'
@@ -25,6 +34,21 @@ readModelsContract('SQLite', async () => {
   }
 })
 
+// Every collection is too large for memory.
+readModelsContract('SQLite with indexes in the file', async () => {
+  const folder = await newFolder()
+  const path = join(folder, 'read-models.db')
+  const readModels = sqliteReadModels({ path, inMemoryBelow: 0 })
+  return {
+    readModels,
+    another: async () => sqliteReadModels({ path, inMemoryBelow: 0 }),
+    async close() {
+      await readModels.close()
+      await rm(folder, { recursive: true })
+    },
+  }
+})
+
 // Without a second connection: keeping others out is what it is for.
 readModelsContract('SQLite of one process alone', async () => {
   const folder = await newFolder()
@@ -37,6 +61,100 @@ readModelsContract('SQLite of one process alone', async () => {
     },
   }
 })
+
+interface Note extends Document {
+  title: string | null
+  pages: number | null
+  open: boolean | null
+  tags: string[] | null
+}
+
+const notes = defineCollection<Note>({
+  name: 'test.notes',
+  version: 1,
+  fields: { title: 'string', pages: 'number', open: 'boolean', tags: 'strings' },
+  text: ['title'],
+})
+
+/** Among them one above U+FFFF, one that only UTF-16 orders after it, half a character, and NUL. */
+const CHARACTERS = ['a', 'B', '1', '"', '%', '\\', 'ß', 'ς', '\uff01', '\u{1f680}', '\ud83d', '\0', '\u2800']
+
+/** Numbers below a bound, the same for each seed. https://en.wikipedia.org/wiki/Linear_congruential_generator */
+function randomOf(seed: number) {
+  let state = seed
+  const below = (bound: number) => {
+    state = (Math.imul(state, 1_664_525) + 1_013_904_223) >>> 0
+    return Math.floor((state / 2 ** 32) * bound)
+  }
+  return Object.assign(below, { one: <T>(values: readonly T[]) => values[below(values.length)] as T })
+}
+type RandomNumbers = ReturnType<typeof randomOf>
+
+const randomText = (random: RandomNumbers) =>
+  Array.from({ length: random(5) }, () => random.one(CHARACTERS)).join('')
+
+const randomNote = (id: string, random: RandomNumbers): Note => ({
+  id,
+  title: random(6) === 0 ? null : randomText(random),
+  pages: random(6) === 0 ? null : random(5) - 1.5,
+  open: random.one([true, false, null]),
+  tags: random(6) === 0 ? null : Array.from({ length: random(3) }, () => random.one(CHARACTERS)),
+})
+
+function randomQuery(random: RandomNumbers): Query {
+  const conditions: [string, () => Condition][] = [
+    [
+      'title',
+      () =>
+        random.one<Condition>([
+          null,
+          randomText(random),
+          { not: null },
+          { gte: randomText(random) },
+          { lt: randomText(random) },
+          { gt: randomText(random), lte: randomText(random) },
+        ]),
+    ],
+    [
+      'pages',
+      () =>
+        random.one<Condition>([
+          null,
+          0.5,
+          { in: [0.5, null] },
+          { gt: -1, lte: 1.5 },
+          { gte: 0.5 },
+          { lt: 0.5 },
+          { lt: 'a' },
+          { gt: 0, lt: 'a' },
+        ]),
+    ],
+    ['open', () => random.one<Condition>([true, false, null, { not: true }, { in: [] }])],
+    [
+      'tags',
+      () =>
+        random.one<Condition>([
+          random.one(CHARACTERS),
+          { all: ['a', 'B'] },
+          { in: ['1', 'ß'] },
+          { not: 'a' },
+          null,
+        ]),
+    ],
+  ]
+  const fields = ['title', 'pages', 'open'] as const
+  return {
+    where: Object.fromEntries(
+      conditions.filter(() => random(4) === 0).map(([field, condition]) => [field, condition()]),
+    ),
+    text: random(3) === 0 ? [randomText(random)] : [],
+    sort: fields
+      .filter(() => random(3) === 0)
+      .map(field => ({ field, direction: random.one(['asc', 'desc'] as const) })),
+    skip: random(3) === 0 ? random(20) : 0,
+    limit: 1 + random(30),
+  }
+}
 
 describe('read models in a file', () => {
   let folder: string
@@ -207,33 +325,191 @@ describe('read models in a file', () => {
     await writer.close()
   })
 
-  it('are read in one state, and hold what a killed process had written with its checkpoint', async () => {
-    const readModels = sqliteReadModels({ path })
+  it.each([
+    ['in memory', 1_000],
+    ['in the file', 0],
+  ])(
+    'with an index %s are read in one state, and hold what a killed process had written with its checkpoint',
+    async (_, inMemoryBelow) => {
+      const readModels = sqliteReadModels({ path, inMemoryBelow })
+      const collection = readModels.collection(counters)
+      const writer = child('project-forever.ts', path, String(inMemoryBelow))
+      const seen = new Set<number>()
+      await vi.waitFor(
+        async () => {
+          const { items, total } = await collection.find({ limit: 1_000 })
+          expect(total).toBe(items.length)
+          const numbers = new Set(items.map(({ doc }) => doc.number))
+          expect(numbers.size).toBeLessThanOrEqual(1)
+          for (const number of numbers) {
+            seen.add(number)
+            expect(await collection.count({ where: { number: { gte: number } } })).toBe(10)
+          }
+          expect(seen.size).toBeGreaterThan(20)
+        },
+        { timeout: 20_000, interval: 1 },
+      )
+      writer.process.kill('SIGKILL')
+      await writer.ended
+      const acknowledged = Number(writer.lines().at(-1))
+      const position = Number(await readModels.checkpoints.get('counters'))
+      expect(position).toBeGreaterThanOrEqual(acknowledged)
+      expect(await collection.count({ where: { number: position } })).toBe(10)
+      expect(await collection.count({ text: [`batch-${position}`] })).toBe(10)
+      expect(await collection.count({})).toBe(10)
+      await readModels.close()
+    },
+    30_000,
+  )
+
+  it('that a release without indexes in the file has written are in the next list, and stay there', async () => {
+    const older = sqliteReadModels({ path, inMemoryBelow: 1_000 })
+    await older.write(Array.from({ length: 300 }, (_, n) => write(counter(n), 0)))
+    const newer = sqliteReadModels({ path, inMemoryBelow: 0 })
+    const lists = newer.collection(counters)
+    expect(await lists.count({ text: ['batch-29'] })).toBe(11)
+    await older.write([write(counter(1_000, 29), 1), { ...write(counter(290), 1), doc: null }])
+    await newer.write([write(counter(1_001, 30), 1)])
+    await older.write([write(counter(1_002, 31), 1)])
+    expect(await lists.count({ text: ['batch-29'] })).toBe(9)
+    expect(
+      (await lists.list({ where: { number: { gte: 1_000 } }, limit: 10 })).map(({ doc }) => doc.id),
+    ).toEqual(['c29', 'c30', 'c31'])
+    expect(await lists.count({})).toBe(299)
+    await newer.close()
+    await older.close()
+  })
+
+  it('are listed anew from the file where removals were forgotten that the index has not taken in', async () => {
+    const open = (inMemoryBelow: number) => sqliteReadModels({ path, inMemoryBelow })
+    const numbers = async (store: ReadModels) =>
+      (await store.collection(counters).list({ limit: 10, sort: [] })).map(({ doc }) => doc.number)
+    const first = open(0)
+    for (const n of [1, 2, 3]) await first.collection(counters).put(counter(n, n), 0)
+    expect(await first.collection(counters).count({ where: { number: 1 } })).toBe(1)
+    expect(await numbers(first)).toEqual([1, 2, 3])
+
+    const withoutIndex = open(1_000)
+    const collection = withoutIndex.collection(counters)
+    await collection.remove('c1', 1)
+    await collection.put(counter(4, 4), 0)
+    expect(await collection.forgetRemoved(0)).toBe(0)
+    expect(await collection.forgetRemoved(0)).toBe(1)
+    await withoutIndex.close()
+
+    for (const store of [first, open(0)]) {
+      expect(await store.collection(counters).count({ where: { number: 1 } })).toBe(0)
+      expect(await numbers(store)).toEqual([2, 3, 4])
+      expect(await store.collection(counters).count({})).toBe(3)
+      await store.close()
+    }
+  })
+
+  it('of a collection that outgrows memory are listed without a gap while its index moves into the file', async () => {
+    const told: string[] = []
+    const readModels = sqliteReadModels({
+      path,
+      alone: true,
+      inMemoryBelow: 1_000,
+      log: message => told.push(message),
+    })
     const collection = readModels.collection(counters)
-    const writer = child('project-forever.ts', path)
-    const seen = new Set<number>()
-    await vi.waitFor(
-      async () => {
-        const { items, total } = await collection.find({ limit: 1_000 })
-        expect(total).toBe(items.length)
-        const numbers = new Set(items.map(({ doc }) => doc.number))
-        expect(numbers.size).toBeLessThanOrEqual(1)
-        for (const number of numbers) {
-          seen.add(number)
-          expect(await collection.count({ where: { number: { gte: number } } })).toBe(10)
-        }
-        expect(seen.size).toBeGreaterThan(20)
-      },
-      { timeout: 20_000, interval: 1 },
-    )
-    writer.process.kill('SIGKILL')
-    await writer.ended
-    const acknowledged = Number(writer.lines().at(-1))
-    const position = Number(await readModels.checkpoints.get('counters'))
-    expect(position).toBeGreaterThanOrEqual(acknowledged)
-    expect(await collection.count({ where: { number: position } })).toBe(10)
+    for (let n = 1; n <= 3_000; n++) {
+      await readModels.write([write(counter(n), 0)])
+      if (n % 100 === 0) expect(await collection.count({ text: ['batch'] })).toBe(n)
+    }
+    expect(told).toEqual([
+      'test.counters has 1000 documents or more: its index moves from memory into the file',
+    ])
     await readModels.close()
-  }, 30_000)
+    // What is stored later is in the index at once, not only once it is listed.
+    const reopened = sqliteReadModels({ path, alone: true, inMemoryBelow: 1_000 })
+    await reopened.write([write(counter(3_001), 0)])
+    await reopened.collection(counters).put(counter(3_002), 0)
+    await reopened.close()
+    const file = new DatabaseSync(path)
+    expect(file.prepare('SELECT count(*) AS rows FROM index_1_rows').get()).toEqual({ rows: 3_002 })
+    file.close()
+
+    const shrunk = sqliteReadModels({ path, alone: true, inMemoryBelow: 10_000 })
+    await shrunk.write([write(counter(3_003), 0)])
+    expect(await shrunk.collection(counters).count({ text: ['batch'] })).toBe(3_003)
+    await shrunk.close()
+  })
+
+  it('of a collection that grows without bound are listed from the file, however few they are', async () => {
+    const growing = { ...counters, listedBy: 'number' }
+    const readModels = sqliteReadModels({ path, alone: true })
+    await readModels.write([{ ...write(counter(1), 0), collection: growing }])
+    await readModels.collection(growing).put(counter(2), 0)
+    await readModels.close()
+    const file = new DatabaseSync(path)
+    expect(file.prepare('SELECT count(*) AS rows FROM index_1_rows').get()).toEqual({ rows: 2 })
+    file.close()
+  })
+
+  it('of a collection that outgrew memory between two lists are not loaded into it', async () => {
+    const told: string[] = []
+    const readModels = sqliteReadModels({ path, inMemoryBelow: 1_000, log: message => told.push(message) })
+    const lists = readModels.collection(counters)
+    expect(await lists.count({})).toBe(0)
+    await readModels.write(Array.from({ length: 3_000 }, (_, n) => write(counter(n), 0)))
+    expect(await lists.count({ text: ['batch-29'] })).toBe(111)
+    expect(told).toHaveLength(1)
+    await readModels.close()
+    const file = new DatabaseSync(path)
+    expect(file.prepare('SELECT count(*) AS rows FROM index_1_rows').get()).toEqual({ rows: 3_000 })
+    file.close()
+  })
+
+  it.each([
+    ['loaded into memory', 10_000],
+    ['made in the file', 0],
+  ])('refuse a list for the time being while its index is %s', async (_, inMemoryBelow) => {
+    const before = sqliteReadModels({ path, inMemoryBelow: 10_000 })
+    await before.write(Array.from({ length: 3_000 }, (_, n) => write(counter(n), 0)))
+    await before.close()
+    const readModels = sqliteReadModels({ path, inMemoryBelow, patienceMs: 0 })
+    const collection = readModels.collection(counters)
+    await expect(collection.list({ limit: 1 })).rejects.toThrow(ReadModelsUnavailable)
+    await expect(collection.count({ text: ['batch'] })).rejects.toThrow(/the index of test.counters is being/)
+    expect(await collection.get('c7')).toEqual({ doc: counter(7), revision: 0 })
+    await vi.waitFor(async () => expect(await collection.count({ text: ['batch'] })).toBe(3_000), {
+      timeout: 20_000,
+    })
+    await readModels.close()
+  })
+
+  it('have the same lists from memory and from the file, whatever is stored and asked for', async () => {
+    const random = randomOf(Number(process.env.SEED ?? 20_261_122))
+    const stores = [1_000_000, 0].map((inMemoryBelow, n) =>
+      sqliteReadModels({ path: `${path}-${n}`, alone: true, inMemoryBelow }),
+    )
+    const [memory, file] = stores.map(store => store.collection(notes)) as [
+      Collection<Note>,
+      Collection<Note>,
+    ]
+    for (let round = 1; round <= 150; round++) {
+      const writes = Array.from({ length: random(40) }, () => {
+        const id = `${random.one(CHARACTERS)}${random(60)}`
+        return {
+          collection: notes,
+          id,
+          doc: random(5) === 0 ? null : randomNote(id, random),
+          revision: round,
+        }
+      })
+      for (const store of stores) await store.write(writes)
+      if (round === 90) for (const store of stores) await store.drop(notes)
+      for (let asked = 0; asked < 4; asked++) {
+        const query = randomQuery(random)
+        const expected = await memory.find(query)
+        expect(await file.find(query), JSON.stringify(query)).toEqual(expected)
+        expect(await file.list({ ...query, limit: 3 })).toEqual(await memory.list({ ...query, limit: 3 }))
+      }
+    }
+    for (const store of stores) await store.close()
+  })
 
   it('write nothing of a batch whose lease is lost', async () => {
     let time = 0

@@ -56,7 +56,7 @@ export async function runService<Schema extends z.ZodObject, Made extends Servic
     open({ settings, log, metrics, now }) {
       const own = readSettings(schema, environment)
       const disk = watchedDisk(log)
-      const stores = openStores(settings, disk)
+      const stores = openStores(settings, disk, log)
       const { store: bus, engine } = openBus(settings, { name, log, disk, ...messages?.(own) })
       let pass = () => ''
       const found = (service: string, urls: readonly string[] | undefined) =>

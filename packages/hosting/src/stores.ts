@@ -102,9 +102,12 @@ function openEventStore(url: string, disk: Disk): Open<EventStore> {
   }
 }
 
-function openReadModels(url: string, disk: Disk): Open<ReadModels> {
+function openReadModels(url: string, disk: Disk, log: Log | undefined): Open<ReadModels> {
   const path = fileOf(url)
-  const readModels = path === undefined ? mongoReadModels({ url }) : sqliteReadModels({ path, disk })
+  const readModels =
+    path === undefined
+      ? mongoReadModels({ url })
+      : sqliteReadModels({ path, disk, ...(log && { log: line => log.info({}, line) }) })
   let known = path !== undefined
   return {
     store: readModels,
@@ -143,20 +146,20 @@ export interface Stores {
  * when they are.
  * @throws EventStoreUrlRefused, MongoRefused, DataFolderRefused when a URL cannot be used
  */
-export function openStores(settings: StoreSettings, disk: Disk = watchDisk()): Stores {
-  const log = openEventStore(settings.EVENT_STORE_URL, disk)
-  const views = openReadModels(settings.READ_MODEL_URL, disk)
+export function openStores(settings: StoreSettings, disk: Disk = watchDisk(), log?: Log): Stores {
+  const events = openEventStore(settings.EVENT_STORE_URL, disk)
+  const views = openReadModels(settings.READ_MODEL_URL, disk, log)
   let blobs: BlobStore | undefined
   return {
-    eventStore: log.store,
+    eventStore: events.store,
     readModels: views.store,
     blobs() {
       blobs ??= openBlobs(settings, disk)
       return blobs
     },
-    engines: [log.engine, views.engine],
+    engines: [events.engine, views.engine],
     async close() {
-      await Promise.all([log.store.close(), views.store.close(), blobs?.close()])
+      await Promise.all([events.store.close(), views.store.close(), blobs?.close()])
     },
   }
 }

@@ -20,6 +20,11 @@ export interface CollectionDefinition<D extends Document> {
   fields: Readonly<Record<string, FieldKind>>
   /** Fields that `text` searches. */
   text?: ReadonlyArray<keyof D & string>
+  /**
+   * The field that most lists are sorted by, of a collection that grows with the age of an installation. An adapter keeps
+   * no index of such a collection in memory.
+   */
+  listedBy?: string
 }
 
 /** Infers D while keeping the definition a plain value. */

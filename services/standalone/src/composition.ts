@@ -43,7 +43,12 @@ export function compose(settings: Settings, folder: DataFolder, log: Logger, dis
   }
   inspectFiles(files)
   const eventStore = sqliteEventStore({ path: files.events, alone: true, disk })
-  const readModels = sqliteReadModels({ path: files['read-models'], alone: true, disk })
+  const readModels = sqliteReadModels({
+    path: files['read-models'],
+    alone: true,
+    disk,
+    log: message => log.info({}, message),
+  })
   const bus = sqliteBus({ path: files.messages, disk, retentionMs: settings.MESSAGE_RETENTION })
   const blobs = folderBlobStore({ path: folder.images, disk })
   const metrics = new Registry()

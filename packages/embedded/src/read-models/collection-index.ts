@@ -58,6 +58,10 @@ export class CollectionIndex {
     return this.#text !== undefined
   }
 
+  get size(): number {
+    return this.#slotOf.size
+  }
+
   /** Most slots no longer count: made anew, it would be half the size or less. */
   get worn(): boolean {
     return this.#ids.length > 2 * this.#slotOf.size + 1_000

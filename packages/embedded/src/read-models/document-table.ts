@@ -46,12 +46,14 @@ export interface DocumentTable {
   /** What was stored there: never anything else, and nothing once its document is stored again. */
   at(seq: number): Row | undefined
   changesAfter(seq: number, limit: number): Row[]
+  /** The place of the last change; 0 when nothing was ever stored. */
+  last(): number
+  /** Documents, those removed included; counted up to a limit. */
+  count(limit: number): number
   /** Ids of documents that are there, in their order, after that one. */
   idsAfter(id: string, limit: number): string[]
   /** What was stored between two places, the first excluded, and whether it is a document of an older generation. */
   marksAfter(seq: number, through: number, generation: number, limit: number): Marked[]
-  /** The place of the last change. */
-  last(): number
   /** Removes a document of an older generation that still has the revision. @returns whether it did */
   removeOlder(generation: number, id: string, revision: number): boolean
   /**
@@ -113,6 +115,8 @@ export function documentTable(
     `INSERT INTO ${table} (seq, id, revision, doc) VALUES (${nextSeq(table)}, NULL, 0, NULL)`,
   )
   const forget = db.prepare(`DELETE FROM ${table} WHERE seq < ?`)
+  const greatest = db.prepare(`SELECT coalesce(max(seq), 0) AS seq FROM ${table}`)
+  const count = db.prepare(`SELECT count(*) AS documents FROM (SELECT 1 FROM ${table} LIMIT ?)`)
   const lookUp = (id: string) => seqOf.get(id)?.seq as number | undefined
   const recall = (id: string) => {
     const place = places.get(id) ?? lookUp(id)
@@ -145,6 +149,8 @@ export function documentTable(
     exists: id => exists.get(id) !== undefined,
     at: seq => at.get(seq) as Row | undefined,
     changesAfter: alone ? recallChanges : readChanges,
+    last: () => (alone ? last : undefined) ?? (greatest.get()?.seq as number),
+    count: limit => count.get(limit)?.documents as number,
     idsAfter: (id, limit) => idsAfter.all(id, limit).map(row => String(row.id)),
     ...generationsOf(db, table, changed),
     ...removalsOf(db, number, { alone, changed }),
@@ -161,12 +167,11 @@ function generationsOf(
   db: DatabaseSync,
   table: string,
   changed: (id: string) => void,
-): Pick<DocumentTable, 'marksAfter' | 'last' | 'removeOlder'> {
+): Pick<DocumentTable, 'marksAfter' | 'removeOlder'> {
   const marksAfter = db.prepare(
     `SELECT seq, id, revision, doc IS NOT NULL AND generation < ? AS older FROM ${table}
      WHERE seq > ? AND seq <= ? ORDER BY seq LIMIT ?`,
   )
-  const last = db.prepare(`SELECT coalesce(max(seq), 0) AS seq FROM ${table}`)
   // A removal that every revision goes over; it shows those who follow the changes that the document is gone.
   const removeOlder = db.prepare(
     `UPDATE ${table} SET seq = ${nextSeq(table)}, revision = -1, doc = NULL, incomplete = 0
@@ -175,7 +180,6 @@ function generationsOf(
   return {
     marksAfter: (seq, through, generation, limit) =>
       marksAfter.all(generation, seq, through, limit) as unknown as Marked[],
-    last: () => last.get()?.seq as number,
     removeOlder(generation, id, revision) {
       changed(id)
       return removeOlder.run(id, revision, generation).changes === 1

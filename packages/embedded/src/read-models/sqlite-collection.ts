@@ -4,26 +4,22 @@ import {
   type CollectionDefinition,
   type Document,
   type Filter,
+  type Found,
   type Query,
   type Stored,
   UnknownField,
 } from '@gantry/read-models'
 import { LRUCache } from 'lru-cache'
-import type { Bits } from './bits.ts'
-import { CollectionIndex } from './collection-index.ts'
 import type { DocumentTable, Row } from './document-table.ts'
+import type { FileAccess, Lists, Page } from './lists.ts'
 
 /** What a collection is given of the file. */
-export interface CollectionFile {
+export interface CollectionFile extends Pick<FileAccess, 'read' | 'write'> {
   table: DocumentTable
-  /** Runs the job in a transaction of its own or with others, and waits until it is committed. */
-  write<T>(job: () => T): Promise<T>
-  /** Runs the job, which reads. @throws ReadModelsUnavailable */
-  read<T>(job: () => T): T
-  /** The same, and the job sees one state of the file. */
-  snapshot<T>(job: () => T): T
   /** Milliseconds since 1970 by the clock of the host. */
   now(): number
+  /** What answers its lists now. */
+  lists(): Lists
 }
 
 /** Characters of JSON whose documents are kept parsed, for each collection. */
@@ -37,26 +33,9 @@ const UNMARKED = { incomplete: false, generation: 0 }
  */
 export function sqliteCollection<D extends Document>(
   definition: CollectionDefinition<D>,
-  { table, read, snapshot, write, now }: CollectionFile,
+  { table, lists, read, write, now }: CollectionFile,
 ): Collection<D> {
   const kept = new LRUCache<number, Stored<D>>({ maxSize: KEPT_CHARACTERS })
-  const newIndex = (searchable: boolean) => new CollectionIndex(table, definition, searchable)
-  let index = newIndex(false)
-  let renewal: Promise<void> | undefined
-
-  /** Makes a new index beside the one in use, a slice at a time. */
-  const renew = (searchable: boolean) => {
-    renewal ??= (async () => {
-      try {
-        const next = newIndex(searchable)
-        while (!read(() => next.follow())) await setImmediate()
-        index = next
-      } finally {
-        renewal = undefined
-      }
-    })()
-    return renewal
-  }
 
   const parsed = (row: Row | undefined): Stored<D> | undefined => {
     if (!row || row.doc === null) return undefined
@@ -70,48 +49,27 @@ export function sqliteCollection<D extends Document>(
     return seq === undefined ? undefined : (kept.get(seq) ?? parsed(table.get(id)))
   }
 
-  /** Asks an index that has everything that is in the file, in one state of it. */
-  const ask = async <T>(
-    filter: Filter,
-    question: (index: CollectionIndex, selected: Bits) => T,
-  ): Promise<T> => {
-    const text = checked(filter)
-    const searching = text.length > 0
-    while (searching && !index.searchable) await renew(true)
-    // A failure leaves the old one in use, and the next question tries again.
-    if (index.worn) renew(index.searchable).catch(() => {})
-    for (;;) {
-      const answer = snapshot(() =>
-        index.follow() ? { value: question(index, index.select({ where: filter.where, text })) } : undefined,
-      )
-      if (answer) return answer.value
-      await setImmediate()
-    }
-  }
-
-  /** @returns the terms that need searching */
-  const checked = ({ where = {}, text = [] }: Filter): string[] => {
+  const checked = ({ where = {}, text = [] }: Filter) => {
     for (const name of Object.keys(where)) requireField(name)
     if (text.some(term => /\s/.test(term))) throw new RangeError('a search term has no whitespace')
-    return text.filter(term => term !== '')
+    return { where, text: text.filter(term => term !== '') }
   }
 
   const requireField = (name: string) => {
     if (!Object.hasOwn(definition.fields, name)) throw new UnknownField(definition.name, name)
   }
 
-  const find = async (query: Query) => {
+  const take = ({ seqs, total }: Page): Found<D> => ({
+    items: seqs.map(seq => kept.get(seq) ?? (parsed(table.at(seq)) as Stored<D>)),
+    total,
+  })
+
+  const page = async (query: Query, counting: boolean) => {
     const { sort = [], skip = 0, limit } = query
     for (const { field } of sort) requireField(field)
     if (!(Number.isInteger(limit) && limit >= 1 && limit <= MAX_LIMIT && skip >= 0))
       throw new RangeError(`a page has 1 to ${MAX_LIMIT} documents and skips 0 or more`)
-    return ask(query, (index, selected) => {
-      const total = selected.count()
-      const items = index
-        .page(selected, total, query)
-        .map(seq => kept.get(seq) ?? (parsed(table.at(seq)) as Stored<D>))
-      return { items, total }
-    })
+    return lists().find({ ...query, ...checked(query) }, { counting, take })
   }
 
   return {
@@ -123,9 +81,9 @@ export function sqliteCollection<D extends Document>(
       }),
     getMany: async ids => read(() => [...new Set(ids)].map(get).filter(stored => stored !== undefined)),
     existing: async ids => read(() => new Set(ids.filter(table.exists))),
-    find,
-    list: async query => (await find(query)).items,
-    count: filter => ask(filter, (_, selected) => selected.count()),
+    find: query => page(query, true),
+    list: async query => (await page(query, false)).items,
+    count: async filter => lists().count(checked(filter)),
     async *ids() {
       let after = ''
       for (;;) {

@@ -37,6 +37,7 @@ export const auditLog = defineCollection<AuditDocument>({
     what: 'strings',
   },
   text: ['username', 'action', 'resourceType', 'resourceId'],
+  listedBy: 'when',
 })
 
 /** Categories of all services whose events carry changes. */

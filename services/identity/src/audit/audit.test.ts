@@ -204,3 +204,8 @@ test('the audit log answers 503 with Retry-After while entries are missing, and 
     await host.close()
   }
 })
+
+test('the audit log declares that it grows without bound, so that its index is not kept in memory', () => {
+  expect(auditLog.listedBy).toBe('when')
+  expect(Object.keys(auditLog.fields)).toContain(auditLog.listedBy)
+})

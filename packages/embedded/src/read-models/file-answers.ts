@@ -1,0 +1,247 @@
+import { type Condition, type Filter, foldCase, type Query, type Scalar } from '@gantry/read-models'
+import { LRUCache } from 'lru-cache'
+import type { FileIndex } from './file-index.ts'
+import type { Column } from './index-tables.ts'
+import {
+  and,
+  type Clause,
+  isRange,
+  isScalar,
+  NEVER,
+  requiredItems,
+  rowCondition,
+  storedItem,
+} from './row-conditions.ts'
+import { searchedText } from './stored-value.ts'
+
+/** Filters whose counts are kept. */
+const ANSWERS = 200
+/** So many slots of an answer are kept, and sorted for a page; with more, the index of the order is walked. */
+const FEW = 2_000
+/** Documents that an index counts at once; more are counted a slice of the rows at a time. */
+const AT_ONCE = 100_000
+/** Rows that are looked at before other work has its turn: some milliseconds. */
+const SLICE = 5_000
+
+/** How many documents of slots up to `done` satisfy a filter, as of the change `at`. */
+interface Answer {
+  at: number
+  /** The index had begun anew with this: see IndexPosition. */
+  forgotten: number
+  done: number
+  count: number
+  /** Their slots while they are few. */
+  slots: Set<number> | undefined
+}
+
+/**
+ * Answers filters and sorts from an index in the file. All methods read one state of the file: the caller has a
+ * transaction, in which the index is current.
+ *
+ * A count is made once for each filter and then kept up to date: less the rows that have gone since, more those added.
+ */
+export class FileAnswers {
+  readonly #index: FileIndex
+  readonly #answers = new LRUCache<string, Answer>({ max: ANSWERS })
+
+  constructor(index: FileIndex) {
+    this.#index = index
+  }
+
+  /**
+   * How many documents satisfy the filter.
+   * @returns undefined when there are more rows to look at: call again, in this state of the file or a later one
+   */
+  count(filter: Filter): number | undefined {
+    const { cursor, documents } = this.#index.position()
+    if (restrictsNothing(filter)) return documents
+    const answer = this.#answerOf(filter, cursor)
+    this.#subtractGone(answer, filter, cursor)
+    if (answer.done < cursor) this.#addSlice(answer, filter, cursor)
+    return answer.done === cursor ? answer.count : undefined
+  }
+
+  /** The slots of a page, in order. Faster once the filter was counted. */
+  page(query: Query): number[] {
+    const { sort = [], skip = 0, limit } = query
+    const known = this.#answers.peek(keyOf(query))
+    const { cursor, forgotten } = this.#index.position()
+    const isComplete = known?.done === cursor && known.at === cursor && known.forgotten === forgotten
+    const answer = isComplete ? known : undefined
+    if (answer && skip >= answer.count) return []
+    const { sql, params } = this.#pageSource(query, answer)
+    const order = [...sort.map(({ field, direction }) => `${this.#column(field).name} ${direction}`), 'id']
+    return this.#slots({
+      sql: `${sql} ORDER BY ${order.join(', ')} LIMIT ? OFFSET ?`,
+      params: [...params, limit, skip],
+    })
+  }
+
+  #answerOf(filter: Filter, cursor: number): Answer {
+    const key = keyOf(filter)
+    let answer = this.#answers.get(key)
+    const { purged, forgotten } = this.#index.position()
+    if (answer && answer.forgotten === forgotten && purged <= answer.at) return answer
+    answer = {
+      ...(this.#fromOneIndex(filter, cursor) ?? { at: cursor, done: 0, count: 0, slots: new Set() }),
+      forgotten,
+    }
+    this.#answers.set(key, answer)
+    return answer
+  }
+
+  #subtractGone(answer: Answer, filter: Filter, cursor: number) {
+    if (answer.at === cursor) return
+    const { rows } = this.#index.tables
+    const { sql, params } = this.#matching(filter)
+    const gone = this.#slots({
+      sql: `SELECT slot FROM ${rows} INDEXED BY ${rows}_gone WHERE gone > ? AND slot <= ? AND ${sql}`,
+      params: [answer.at, answer.done, ...params],
+    })
+    answer.count -= gone.length
+    for (const slot of gone) answer.slots?.delete(slot)
+    answer.at = cursor
+  }
+
+  #addSlice(answer: Answer, filter: Filter, cursor: number) {
+    const { rows } = this.#index.tables
+    const { sql, params } = this.#matching(filter)
+    const end = Math.min(cursor, answer.done + SLICE)
+    const slice: Clause = {
+      sql: `FROM ${rows} NOT INDEXED WHERE gone IS NULL AND slot > ? AND slot <= ? AND ${sql}`,
+      params: [answer.done, end, ...params],
+    }
+    if (answer.slots) {
+      for (const slot of this.#slots({ ...slice, sql: `SELECT slot ${slice.sql}` })) answer.slots.add(slot)
+      answer.count = answer.slots.size
+      if (answer.count > FEW) answer.slots = undefined
+    } else answer.count += this.#index.statements.number(`SELECT count(*) ${slice.sql}`, slice.params)
+    answer.done = end
+  }
+
+  /** The answer where one index gives few candidates, or has just what was asked for. */
+  #fromOneIndex(filter: Filter, cursor: number): Omit<Answer, 'forgotten'> | undefined {
+    const sources = this.#sources(filter)
+    for (const source of sources) {
+      const candidates = this.#slots({ ...source.clause, sql: `${source.clause.sql} LIMIT ${FEW + 1}` })
+      if (candidates.length > FEW) continue
+      const slots = new Set(this.#slots(narrowed(this.#among(candidates), this.#matching(filter))))
+      return { at: cursor, done: cursor, count: slots.size, slots }
+    }
+    const conditions = Object.keys(filter.where ?? {}).length + (filter.text?.length ?? 0)
+    const [only] = sources
+    if (conditions !== 1 || !only?.exact) return undefined
+    const { sql, params } = only.clause
+    const count = this.#index.statements.number(`SELECT count(*) FROM (${sql} LIMIT ${AT_ONCE + 1})`, params)
+    if (count > AT_ONCE) return undefined
+    return { at: cursor, done: cursor, count, slots: undefined }
+  }
+
+  /** Slots among which are all that satisfy the filter, each from one index; exactly those of a condition, if so. */
+  #sources({ where = {}, text = [] }: Filter): { clause: Clause; exact: boolean }[] {
+    const conditions = Object.entries(where).flatMap(([field, condition]) => {
+      const column = this.#column(field)
+      if (column.kind !== 'strings')
+        return 'not' in Object(condition) ? [] : [{ clause: this.#withValue(column, condition), exact: true }]
+      const items = requiredItems(condition)
+      return items.map(item => ({ clause: this.#withItem(column, item), exact: items.length === 1 }))
+    })
+    const { texts } = this.#index.tables
+    const terms = text.flatMap(term => {
+      const trigrams = trigramsOf(searchedText(foldCase(term)))
+      if (!texts || trigrams.length === 0) return []
+      const clause = {
+        sql: `SELECT rowid AS slot FROM ${texts} WHERE ${texts} MATCH ?`,
+        params: [trigrams.join(' ')],
+      }
+      return [{ clause, exact: false }]
+    })
+    return [...conditions, ...terms]
+  }
+
+  #withValue(column: Column, condition: Condition): Clause {
+    const { rows } = this.#index.tables
+    const { sql, params } = rowCondition(column, condition)
+    const by = isScalar(condition) || isRange(condition) ? `INDEXED BY ${rows}_${column.name}` : ''
+    return { sql: `SELECT slot FROM ${rows} ${by} WHERE gone IS NULL AND ${sql}`, params }
+  }
+
+  #withItem({ number }: Column, item: Scalar): Clause {
+    return {
+      sql: `SELECT slot FROM ${this.#index.tables.items} WHERE field = ${number} AND value = ?`,
+      params: [storedItem(item)],
+    }
+  }
+
+  #matching({ where = {}, text = [] }: Filter): Clause {
+    if (text.length > 0 && !this.#index.tables.texts) return NEVER
+    return and([
+      ...Object.entries(where).map(([field, condition]) => rowCondition(this.#column(field), condition)),
+      ...text.map(term => ({ sql: 'instr(text, ?) > 0', params: [searchedText(foldCase(term))] })),
+    ])
+  }
+
+  #pageSource(query: Query, counted: Answer | undefined): Clause {
+    const inOrder = counted?.slots ? undefined : this.#inOrder(query)
+    if (inOrder) return inOrder
+    const slots = (counted ?? this.#fromOneIndex(query, 0))?.slots
+    if (slots) return this.#among([...slots])
+    const { rows } = this.#index.tables
+    const [first] = query.sort ?? []
+    const { sql, params } = this.#matching(query)
+    const column = first && this.#column(first.field)
+    const by = `${rows}_${column && column.kind !== 'strings' ? column.name : 'id'}`
+    return { sql: `SELECT slot FROM ${rows} INDEXED BY ${by} WHERE gone IS NULL AND ${sql}`, params }
+  }
+
+  /** An index that has just the documents of the filter, in the order of the query. */
+  #inOrder({ where = {}, text = [], sort = [] }: Query): Clause | undefined {
+    const [condition, ...others] = Object.entries(where)
+    if (!condition || others.length > 0 || text.length > 0 || sort.length > 1) return undefined
+    const column = this.#column(condition[0])
+    if (column.kind === 'strings') return undefined
+    const sorted = sort[0] && this.#column(sort[0].field)
+    const ordered = sorted ? sorted === column : isScalar(condition[1])
+    return ordered ? this.#withValue(column, condition[1]) : undefined
+  }
+
+  #among(slots: readonly number[]): Clause {
+    return {
+      sql: `SELECT slot FROM ${this.#index.tables.rows} WHERE slot IN (SELECT value FROM json_each(?))`,
+      params: [JSON.stringify(slots)],
+    }
+  }
+
+  #column(field: string): Column {
+    return this.#index.tables.columns.get(field) as Column
+  }
+
+  #slots({ sql, params }: Clause): number[] {
+    return this.#index.statements.slots(sql, params)
+  }
+}
+
+const narrowed = (source: Clause, condition: Clause): Clause => ({
+  sql: `${source.sql} AND ${condition.sql}`,
+  params: [...source.params, ...condition.params],
+})
+
+const restrictsNothing = ({ where = {}, text = [] }: Filter) => Object.keys(where).length + text.length === 0
+
+const keyOf = ({ where = {}, text = [] }: Filter) => JSON.stringify([where, text])
+
+/** As phrases of FTS5, https://sqlite.org/fts5.html §3.1; none for a term of fewer than three characters. */
+function trigramsOf(term: string): string[] {
+  const characters = [...term]
+  return [
+    ...new Set(
+      characters.slice(2).map(
+        (_, at) =>
+          `"${characters
+            .slice(at, at + 3)
+            .join('')
+            .replaceAll('"', '""')}"`,
+      ),
+    ),
+  ]
+}

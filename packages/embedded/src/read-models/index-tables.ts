@@ -1,0 +1,127 @@
+import type { DatabaseSync } from 'node:sqlite'
+import type { CollectionDefinition, Document, FieldKind } from '@gantry/read-models'
+
+/** A field's column in the rows of an index. */
+export interface Column {
+  name: string
+  number: number
+  kind: FieldKind
+}
+
+/** The tables of one index, by name. */
+export interface IndexTables {
+  number: number
+  /** One row for each document: its slot, which is where it was stored, and the fields that filters and sorts name. */
+  rows: string
+  /** One row for each item of an array. */
+  items: string
+  /** Trigrams of the texts; undefined where the collection has none. */
+  texts: string | undefined
+  /** By field. */
+  columns: ReadonlyMap<string, Column>
+  listedBy: Column | undefined
+}
+
+type Indexed = Pick<CollectionDefinition<Document>, 'name' | 'version' | 'fields' | 'text' | 'listedBy'>
+
+const SCHEMA = `
+  CREATE TABLE IF NOT EXISTS indexes (
+    number INTEGER PRIMARY KEY AUTOINCREMENT,
+    collection TEXT NOT NULL,
+    shape TEXT NOT NULL,
+    cursor INTEGER NOT NULL DEFAULT 0,
+    purged INTEGER NOT NULL DEFAULT 0,
+    documents INTEGER NOT NULL DEFAULT 0,
+    forgotten INTEGER NOT NULL DEFAULT 0,
+    UNIQUE (collection, shape)
+  ) STRICT`
+
+/** Shapes of a collection that keep their index: its own, and one for processes that have not been upgraded yet. */
+const SHAPES = 2
+
+/** Whether any process has made an index of the collection in the file. */
+export function hasIndex(db: DatabaseSync, definition: Indexed): boolean {
+  if (!db.prepare(`SELECT 1 FROM sqlite_schema WHERE name = 'indexes'`).get()) return false
+  const find = db.prepare('SELECT 1 FROM indexes WHERE collection = ?')
+  return find.get(collectionOf(definition)) !== undefined
+}
+
+/** Opens the index of a collection with these fields and texts, or makes it, empty. Not within a transaction. */
+export function indexTables(db: DatabaseSync, definition: Indexed): IndexTables {
+  const { fields, text = [], listedBy } = definition
+  const columns = new Map(
+    Object.entries(fields).map(([field, kind], number) => [field, { name: `f${number}`, number, kind }]),
+  )
+  const shape = JSON.stringify({ fields, text, listedBy })
+  const tables = (number: number): IndexTables => ({
+    number,
+    rows: `index_${number}_rows`,
+    items: `index_${number}_items`,
+    texts: text.length > 0 ? `index_${number}_texts` : undefined,
+    columns,
+    listedBy: listedBy === undefined ? undefined : columns.get(listedBy),
+  })
+  const collection = collectionOf(definition)
+  const find = () =>
+    db.prepare('SELECT number FROM indexes WHERE collection = ? AND shape = ?').get(collection, shape)?.number
+  const known = hasIndex(db, definition) ? find() : undefined
+  if (known !== undefined) return tables(Number(known))
+  db.exec('BEGIN IMMEDIATE')
+  try {
+    db.exec(SCHEMA)
+    let number = find() as number | undefined
+    if (number === undefined) {
+      const insert = db.prepare('INSERT INTO indexes (collection, shape) VALUES (?, ?)')
+      number = Number(insert.run(collection, shape).lastInsertRowid)
+      db.exec(schemaOf(tables(number)))
+      forgetFormerIndexes(db, collection)
+    }
+    db.exec('COMMIT')
+    return tables(number)
+  } catch (error) {
+    if (db.isTransaction) db.exec('ROLLBACK')
+    throw error
+  }
+}
+
+const collectionOf = ({ name, version }: Indexed) => `${name}@${version}`
+
+/** Those of older shapes, and of collections whose documents are gone. */
+function forgetFormerIndexes(db: DatabaseSync, collection: string) {
+  const former = db.prepare(
+    `SELECT number FROM (SELECT number FROM indexes WHERE collection = ? ORDER BY number DESC LIMIT -1 OFFSET ${SHAPES})
+     UNION SELECT number FROM indexes WHERE collection NOT IN (SELECT name || '@' || version FROM collections)`,
+  )
+  for (const { number } of former.all(collection)) {
+    for (const part of ['rows', 'items', 'texts']) db.exec(`DROP TABLE IF EXISTS index_${number}_${part}`)
+    db.prepare('DELETE FROM indexes WHERE number = ?').run(number as number)
+  }
+}
+
+/**
+ * Arrays are found by their items. The index of any other field ends with the id, which breaks ties, and has all that is
+ * needed to skip a row.
+ */
+function schemaOf({ rows, items, texts, columns, listedBy }: IndexTables): string {
+  const fields = [...columns.values()]
+  const ordered = (column: Column) => (column === listedBy ? `${column.name} DESC` : column.name)
+  return [
+    `CREATE TABLE ${rows} (slot INTEGER PRIMARY KEY, id TEXT NOT NULL, gone INTEGER,
+       ${fields.map(({ name }) => `${name} ANY, `).join('')}text TEXT NOT NULL) STRICT`,
+    `CREATE UNIQUE INDEX ${rows}_id ON ${rows} (id, gone) WHERE gone IS NULL`,
+    `CREATE INDEX ${rows}_gone ON ${rows} (gone) WHERE gone IS NOT NULL`,
+    ...fields
+      .filter(({ kind }) => kind !== 'strings')
+      .map(
+        column =>
+          `CREATE INDEX ${rows}_${column.name} ON ${rows} (${ordered(column)}, id, gone) WHERE gone IS NULL`,
+      ),
+    `CREATE TABLE ${items} (field INTEGER NOT NULL, value TEXT NOT NULL, slot INTEGER NOT NULL,
+       PRIMARY KEY (field, value, slot)) STRICT, WITHOUT ROWID`,
+    texts &&
+      `CREATE VIRTUAL TABLE ${texts} USING fts5 (text, tokenize = 'trigram case_sensitive 1', detail = none,
+         content = '', contentless_delete = 1)`,
+  ]
+    .filter(statement => statement !== undefined)
+    .join(';')
+}

@@ -1,0 +1,120 @@
+import type { Condition, Scalar } from '@gantry/read-models'
+import type { Column } from './index-tables.ts'
+import { type StoredValue, storedScalar } from './stored-value.ts'
+
+export interface Clause {
+  sql: string
+  params: StoredValue[]
+}
+
+const RANGE = { gt: true, gte: true, lt: true, lte: true }
+type Range = Extract<Condition, { gt?: string | number }>
+
+/** How an array is stored: each item as JSON on a line of its own, so that an item is found as a part of the text. */
+export const storedItems = (items: readonly Scalar[]): string => `\n${items.map(storedItem).join('\n')}\n`
+export const storedItem = (item: Scalar): string => JSON.stringify(item)
+
+/** The condition on a row of the index. */
+export const rowCondition = ({ name, kind }: Column, condition: Condition): Clause =>
+  kind === 'strings' ? itemsCondition(name, condition) : scalarCondition(name, condition)
+
+function scalarCondition(name: string, condition: Condition): Clause {
+  if (isScalar(condition)) return equals(name, condition)
+  if ('in' in condition) return oneOf(name, condition.in)
+  if ('all' in condition) return and(condition.all.map(item => equals(name, item)))
+  if ('not' in condition) return { sql: `${name} IS NOT ?`, params: [storedScalar(condition.not)] }
+  return inRange(name, condition)
+}
+
+function itemsCondition(name: string, condition: Condition): Clause {
+  if (isScalar(condition)) return holds(name, condition)
+  if ('in' in condition) return or(condition.in.map(item => holds(name, item)))
+  if ('all' in condition) return and(condition.all.map(item => holds(name, item)))
+  if ('not' in condition) {
+    const { sql, params } = holds(name, condition.not)
+    return { sql: `(${sql}) IS NOT TRUE`, params }
+  }
+  return NEVER
+}
+
+/** Items that an array has to contain to satisfy the condition. */
+export function requiredItems(condition: Condition): readonly Scalar[] {
+  if (condition === null) return []
+  if (isScalar(condition)) return [condition]
+  return 'all' in condition ? condition.all : []
+}
+
+export const isScalar = (condition: Condition): condition is Scalar =>
+  condition === null || typeof condition !== 'object'
+
+/** Whether the condition has a bound. */
+export const isRange = (condition: Condition): condition is Range =>
+  condition !== null &&
+  typeof condition === 'object' &&
+  Object.entries(condition).some(([name, bound]) => name in RANGE && bound !== undefined)
+
+/** Slots begin at 1. SQLite refuses `INDEXED BY` with a constant FALSE. */
+export const NEVER: Clause = { sql: 'slot < 0', params: [] }
+
+const equals = (name: string, value: Scalar): Clause =>
+  value === null
+    ? { sql: `${name} IS NULL`, params: [] }
+    : { sql: `${name} = ?`, params: [storedScalar(value)] }
+
+const holds = (name: string, item: Scalar): Clause =>
+  item === null
+    ? { sql: `${name} IS NULL`, params: [] }
+    : { sql: `instr(${name}, ?) > 0`, params: [`\n${storedItem(item)}\n`] }
+
+function oneOf(name: string, values: readonly Scalar[]): Clause {
+  const given = values.filter(value => value !== null)
+  const nulls = given.length < values.length ? [equals(name, null)] : []
+  if (given.length === 0) return or(nulls)
+  const among: Clause = {
+    sql: `${name} IN (${given.map(() => '?').join(', ')})`,
+    params: given.map(storedScalar),
+  }
+  return or([among, ...nulls])
+}
+
+/** All values of a kind are at least `above` and less than `below`: SQLite orders null, numbers, texts, blobs. */
+const KINDS = {
+  number: { above: undefined, below: `''` },
+  string: { above: `''`, below: `x''` },
+}
+
+/**
+ * Values of another kind than a bound, null among them, are out of range. A bound on one side keeps out the kinds there; a
+ * second condition on the same side could make SQLite search the index by the wider one.
+ */
+function inRange(name: string, { gt, gte, lt, lte }: Range): Clause {
+  const lower = boundsOf({ '>': gt, '>=': gte })
+  const upper = boundsOf({ '<': lt, '<=': lte })
+  const [kind, ...others] = new Set([...lower, ...upper].map(({ bound }) => typeof bound))
+  if (kind !== 'number' && kind !== 'string') return and([])
+  if (others.length > 0) return NEVER
+  const { above, below } = KINDS[kind]
+  return and([
+    ...[...lower, ...upper].map(({ operator, bound }) => ({
+      sql: `${name} ${operator} ?`,
+      params: [storedScalar(bound)],
+    })),
+    ...(lower.length === 0 && above ? [{ sql: `${name} >= ${above}`, params: [] }] : []),
+    ...(upper.length === 0 ? [{ sql: `${name} < ${below}`, params: [] }] : []),
+  ])
+}
+
+const boundsOf = (bounds: Record<string, string | number | undefined>) =>
+  Object.entries(bounds).flatMap(([operator, bound]) => (bound === undefined ? [] : [{ operator, bound }]))
+
+export const and = (clauses: readonly Clause[]): Clause =>
+  joined(clauses, ' AND ', { sql: 'TRUE', params: [] })
+const or = (clauses: readonly Clause[]): Clause => joined(clauses, ' OR ', NEVER)
+
+function joined(clauses: readonly Clause[], by: string, none: Clause): Clause {
+  if (clauses.length === 0) return none
+  return {
+    sql: `(${clauses.map(({ sql }) => `(${sql})`).join(by)})`,
+    params: clauses.flatMap(({ params }) => params),
+  }
+}
