@@ -1,17 +1,23 @@
+import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { sqliteEventStore } from '@gantry/embedded'
 import { START } from '@gantry/event-sourcing'
 import { startServiceProcess } from '@gantry/standalone/testing'
+import { timed } from './load.ts'
 import { inFolder } from './processes.ts'
 import { type Figure, progress } from './report.ts'
 import { seed } from './sample-apis.ts'
-import { shown, spread } from './statistics.ts'
+import { quantile, shown, spread } from './statistics.ts'
 
 const EVENTS = 1_000_000
 const PER_API = 10
 const RUNS = 3
+const STARTS = 10
 
-/** (d) A log of a million events: how fast it is replayed and projected, and how long a start takes. */
+/**
+ * (d) A log of a million events, each a record of the audit log: how fast it is replayed and projected, how long a start
+ * takes, and the first page of the audit log after it.
+ */
 export async function log(): Promise<Figure[]> {
   return inFolder(async folder => {
     progress(`(d) writes ${EVENTS} events`)
@@ -33,10 +39,21 @@ export async function log(): Promise<Figure[]> {
     const first = await startServiceProcess(folder)
     await first.stop()
     const starts: number[] = []
-    for (let run = 0; run < RUNS; run++) {
-      progress(`(d) starts, ${run + 1} of ${RUNS}`)
+    const pages: number[] = []
+    const growth: number[] = []
+    for (let run = 0; run < STARTS; run++) {
+      progress(`(d) starts, ${run + 1} of ${STARTS}`)
       const service = await startServiceProcess(folder)
       starts.push(service.readyInMs / 1000)
+      const before = await megabytesOf(service.pid)
+      const { ms, status, text } = await timed('GET', `${service.url}/auditLog`, {
+        authorization: service.authorization,
+      })
+      const { totalElements } = JSON.parse(text)
+      if (status !== 200 || totalElements < EVENTS)
+        throw new Error(`the audit log answered ${status} with ${totalElements} records`)
+      pages.push(ms)
+      growth.push((await megabytesOf(service.pid)) - before)
       await service.stop()
     }
     const [rate, start] = [spread(rates), spread(starts)]
@@ -59,6 +76,18 @@ export async function log(): Promise<Figure[]> {
         target: 'under 3 s',
         met: start.median < 3,
       },
+      {
+        name: '(d) first page of 1,000,000 audit records after a start, p95',
+        reached: `${quantile(pages, 0.95).toFixed(0)} ms, median ${shown(spread(pages), ' ms')}, ${shown(spread(growth), ' MB')} more memory`,
+        target: 'under 100 ms',
+        met: quantile(pages, 0.95) < 100,
+      },
     ]
   })
+}
+
+/** The memory that a process uses now, as Linux tells it. */
+async function megabytesOf(pid: number): Promise<number> {
+  const status = await readFile(`/proc/${pid}/status`, 'utf8')
+  return Number(/^VmRSS:\s+(\d+) kB$/m.exec(status)?.[1]) / 1024
 }

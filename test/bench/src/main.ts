@@ -2,6 +2,7 @@ import { cpus } from 'node:os'
 import { parseArgs } from 'node:util'
 import { admission } from './admission.ts'
 import { cluster } from './cluster.ts'
+import { lists } from './lists.ts'
 import { log } from './log.ts'
 import { logins } from './logins.ts'
 import { reads } from './reads.ts'
@@ -26,6 +27,7 @@ const parts: Record<string, (options: Options) => Promise<Figure[]>> = {
   logins,
   admission,
   rebuild,
+  lists,
 }
 const { positionals: asked, values } = parseArgs({
   allowPositionals: true,
