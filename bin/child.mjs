@@ -27,14 +27,6 @@ const sameWishMs = 500
  */
 export function runChild(command, args, { cwd, env, onLine, graceMs }) {
   const ownGroup = process.platform !== 'win32'
-  const child = spawn(command, args, {
-    cwd,
-    env,
-    detached: ownGroup,
-    stdio: onLine ? ['ignore', 'pipe', 'pipe'] : 'inherit',
-  })
-  endsWithParent(child)
-
   /** @param {NodeJS.Signals} signal */
   const send = signal => {
     if (child.pid === undefined || child.exitCode !== null || child.signalCode !== null) return
@@ -59,12 +51,21 @@ export function runChild(command, args, { cwd, env, onLine, graceMs }) {
     if (graceMs !== undefined) grace ??= setTimeout(send, graceMs, 'SIGKILL')
   }
 
+  // Before the start: a signal during it would end this process alone, and the child would go on.
+  for (const signal of forwarded) process.on(signal, forward)
+  const child = spawn(command, args, {
+    cwd,
+    env,
+    detached: ownGroup,
+    stdio: onLine ? ['ignore', 'pipe', 'pipe'] : 'inherit',
+  })
+  endsWithParent(child)
+
   if (onLine) {
     for (const output of [child.stdout, child.stderr]) {
       if (output) createInterface({ input: output }).on('line', line => onLine(line, () => send('SIGKILL')))
     }
   }
-  for (const signal of forwarded) process.on(signal, forward)
   return new Promise((resolve, reject) => {
     child.once('error', reject)
     child.once('close', (code, signal) => resolve({ code, signal, interrupted }))
