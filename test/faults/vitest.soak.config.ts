@@ -1,4 +1,5 @@
 import type { ViteUserConfig } from 'vitest/config'
+import { reportTo } from '../../vitest.config.ts'
 import tests from './vitest.config.ts'
 
 const { test, ...config }: ViteUserConfig = tests
@@ -11,6 +12,6 @@ export default {
     include: ['retention.soak.ts'],
     env: { DELIVERIES: process.env.DELIVERIES ?? '1000000', MINUTES: process.env.MINUTES ?? '60' },
     testTimeout: 4 * 3_600_000,
-    reporters: ['default', ['json', { outputFile: '.cache/soak.json' }]],
+    reporters: reportTo('.cache/soak.json'),
   },
 } satisfies ViteUserConfig
