@@ -1,5 +1,9 @@
 import { randomUUID } from 'node:crypto'
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { createAccessToken, createVersion, type Principal } from '@gantry/contracts'
+import { sqliteReadModels } from '@gantry/embedded'
 import {
   aggregate,
   type CommandMetadata,
@@ -13,7 +17,8 @@ import {
   type CounterState,
   counterDecider,
 } from '@gantry/event-sourcing/testing'
-import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { defineCollection, type ReadModels } from '@gantry/read-models'
+import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
 import { z } from 'zod'
 import { watchingAppends } from './append-watch.ts'
 import { router } from './routes.ts'
@@ -37,12 +42,16 @@ let after: () => unknown
 /** Metadata of the commands that were executed. */
 let commands: CommandMetadata[]
 let host: Host<Service>
+/** Of the records alone, by the time of the test. */
+let records: ReadModels
+let folder: string
 
 /** A service whose resources are counters: each command adds one, so that a count above one is a repetition. */
 function countingService(given: Dependencies): Service {
   const { eventStore } = given
   const dependencies = watchingAppends({
     ...given,
+    readModels: records,
     eventStore: {
       ...eventStore,
       async append(...append: Parameters<typeof eventStore.append>) {
@@ -93,9 +102,15 @@ beforeEach(async () => {
   time = Date.parse('2026-11-21T10:00:00.000Z')
   before = after = () => {}
   commands = []
+  folder = await mkdtemp(join(tmpdir(), 'gantry-idempotency-'))
+  records = sqliteReadModels({ path: join(folder, 'records.db'), now: () => new Date(time) })
   host = await hostService(countingService, { now: () => new Date(time) })
 })
-afterEach(() => host.close())
+afterEach(async () => {
+  await host.close()
+  await records.close()
+  await rm(folder, { recursive: true })
+})
 
 const ask = async (payload: object, key = 'k-1', { url = '/accessTokens', headers = {} } = {}) => {
   const answer = await host.app.inject({
@@ -134,6 +149,28 @@ describe('a key that has expired', () => {
       await sweep()
     }
     expect(commands.filter(({ repeated }) => repeated)).toEqual([])
+  })
+
+  test('is forgotten after one or two months, and makes something new then', async () => {
+    const remembered = records.collection(
+      defineCollection<{ id: string }>({ name: 'counting.idempotency', version: 1, fields: {} }),
+    )
+    const ids = new Set<string>()
+    for (let use = 1; use <= 3; use++) {
+      const { body } = await ask(TOKEN)
+      ids.add(body.id)
+      expect(ids.size).toBe(use)
+      const [record] = await remembered.list({ limit: 1 })
+      const id = record?.doc.id ?? ''
+      time += 25 * HOUR
+      await removeExpired()
+      expect(await remembered.latest(id)).toEqual({ doc: null, revision: expect.any(Number) })
+      for (const _ of [1, 2]) {
+        time += 33 * 24 * HOUR
+        await removeExpired()
+      }
+      await vi.waitFor(async () => expect(await remembered.latest(id)).toBeUndefined())
+    }
   })
 
   test('may be used for another body', async () => {
@@ -297,15 +334,19 @@ describe('a secret', () => {
   })
 
   test('is not told by a request that was taken for dead and ends late', async () => {
-    let goOn = () => {}
-    after = () => new Promise<void>(resolve => (goOn = resolve))
+    const carriedOut = Promise.withResolvers<void>()
+    const goingOn = Promise.withResolvers<void>()
+    after = () => {
+      carriedOut.resolve()
+      return goingOn.promise
+    }
     const late = as('login-1')
-    await expect.poll(() => commands.length).toBe(1)
+    await carriedOut.promise
     after = () => {}
     time += 31 * SECOND
     const { body } = await as('login-2')
     expect(body).toMatchObject({ count: 1, token: expect.any(String) })
-    goOn()
+    goingOn.resolve()
     expect((await late).body).toEqual({ ...body, token: null, secretWithheld: true })
   })
 })

@@ -41,7 +41,7 @@ interface Remembered {
   id: string
   requestHash: string
   state: State
-  /** Grows when the key is used anew after it expired; the seed of the ids made under the key. */
+  /** Another one when the key is used anew after it expired; the seed of the ids made under the key. */
   generation: number
   startedAt: number
   expiresAt: number
@@ -74,6 +74,14 @@ export interface Idempotency {
 }
 
 const KEPT_MS = 24 * 3_600_000
+/**
+ * A removed record tells the next use of its key which number comes next. It is forgotten once all numbers of its period
+ * are past.
+ */
+const PERIOD_MS = 30 * KEPT_MS
+const REMOVALS_KEPT_MS = PERIOD_MS + 2 * KEPT_MS
+const NUMBERS_OF_PERIOD = 2 ** 32
+const FORGET_EVERY_MS = 3_600_000
 /** A request that runs for longer died with its process. */
 const ABANDONED_MS = 30_000
 const NAMESPACE = '3c1f6a53-93a1-4d41-9d1c-1e5b7c0f6a90'
@@ -95,9 +103,17 @@ export function idempotency(options: {
   )
   const secret = deriveKey(options.encryptionKey, 'idempotency')
 
+  let forgotAt = 0
   const forgetExpired = async (now: number) => {
     const expired = await remembered.list({ where: { expiresAt: { lt: now } }, limit: 10 })
     for (const { doc, revision } of expired) await remembered.remove(doc.id, revision)
+    if (now - forgotAt < FORGET_EVERY_MS) return
+    forgotAt = now
+    // The request does not wait: there may be many.
+    forgetRemovals().catch(() => {})
+  }
+  const forgetRemovals = async () => {
+    while ((await remembered.forgetRemoved(REMOVALS_KEPT_MS)) > 0);
   }
 
   return {
@@ -126,8 +142,9 @@ export function idempotency(options: {
         id,
         requestHash,
         state: 'running',
-        // Revisions only grow, over removals too, so a new use never gets the number of an earlier one.
-        generation: live?.generation ?? before,
+        // Revisions only grow, over removals too, until those are forgotten: then another period has begun. So a new use
+        // never gets the number of an earlier one. A repetition in the same period gets it again though the record is lost.
+        generation: live?.generation ?? Math.floor(now / PERIOD_MS) * NUMBERS_OF_PERIOD + before,
         startedAt: now,
         expiresAt: now + KEPT_MS,
         sealed: null,
