@@ -1,4 +1,4 @@
 import { testHistories } from './src/histories.ts'
 import { catalog } from './src/services/catalog.ts'
 
-testHistories(catalog, 125)
+testHistories(catalog, 100)
