@@ -1,3 +1,4 @@
+import { availableParallelism } from 'node:os'
 import { defineConfig, type ViteUserConfig } from 'vitest/config'
 import type { Reporter } from 'vitest/node'
 import { patient } from './bin/patience.mjs'
@@ -47,6 +48,8 @@ export default defineConfig({
     // The same with and without CI in the environment, by which vitest would set both.
     allowOnly: false,
     update: 'none',
+    // Most tests wait most of the time, and turbo runs as many workspaces at once as there are cores.
+    maxWorkers: availableParallelism(),
     // A file without a test, and a workspace without a file, fail.
     passWithNoTests: false,
     reporters: reportTo(process.env.REPORT_FILE ?? '.cache/tests.json'),
