@@ -4,12 +4,17 @@ import journeys from './vitest.journeys.config.ts'
 
 const { test, ...config }: ViteUserConfig = journeys
 
-/** The journeys that random choices and numbers make longer, and kill -9 of notifiers: `npm run soak`. */
+/** The journeys that random choices and numbers make longer, and faults under load: `npm run soak`. */
 export default {
   ...config,
   test: {
     ...test,
-    include: ['journeys/histories.journey.ts', 'journeys/read-your-writes.journey.ts', 'notifier.test.ts'],
+    include: [
+      'journeys/histories.journey.ts',
+      'journeys/read-your-writes.journey.ts',
+      'journeys/*.soak.ts',
+      'notifier.test.ts',
+    ],
     env: {
       HISTORIES: process.env.HISTORIES ?? '50',
       PAIRS: process.env.PAIRS ?? '3000',

@@ -19,7 +19,7 @@ import { startTopology, type Topology } from './support/topology.ts'
 const ROOT = join(import.meta.dirname, '../../..')
 const SEED = Number(process.env.UPGRADE_SEED ?? Date.now() % 0x7fffffff)
 /** Commands of a phase once its processes are ready. */
-const COMMANDS = 60
+const COMMANDS = 40
 const PHASE_MS = 60_000
 /** Within this a process that was started again is ready, and the projector has come to the end of the log. */
 const READY_MS = 30_000

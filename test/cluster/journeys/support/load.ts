@@ -51,7 +51,7 @@ const DELIVERED_MS = 90_000
  */
 export function startLoad(
   topology: Topology,
-  { writers = 4, readers = 4, restMs = 20, images = false }: LoadOptions = {},
+  { writers = 4, readers = 4, restMs = 80, images = false }: LoadOptions = {},
 ): Load {
   const written: Written[] = []
   const refusedWrites: string[] = []
