@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { FreeForm } from './free-form.ts'
 import { operation } from './operation.ts'
 import { Timestamp, text } from './primitives.ts'
 import { PLATFORM_EVENTS, PublicEvent } from './public-events.ts'
@@ -21,7 +22,7 @@ export const CloudEvent = z
       .meta({ override: { pattern: undefined } }),
     subject: text(2048).nullish(),
     datacontenttype: z.string().nullish(),
-    data: z.record(z.string(), z.unknown()),
+    data: FreeForm,
   })
   .superRefine((event, context) => {
     const parsed = PLATFORM_EVENTS[event.type]?.data.safeParse(event.data)

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto'
-import { OPERATIONS } from '@gantry/contracts'
+import { isDeeperThan, MAX_DEPTH, OPERATIONS } from '@gantry/contracts'
 import { Refusal } from '@gantry/event-sourcing'
 import Fastify, { type FastifyBaseLogger, type FastifyInstance, LogController } from 'fastify'
 import type { Logger } from 'pino'
@@ -31,6 +31,8 @@ export interface ServerOptions {
   patience?: Patience
 }
 
+/** A free-form value is a member of the body. */
+const MAX_DEPTH_OF_BODY = MAX_DEPTH + 1
 const REQUEST_ID = /^[\w.:@/+=-]{1,128}$/
 
 /** An HTTP server with what every service has: request ids, problems, health, metrics, an access log. */
@@ -75,7 +77,8 @@ export function httpServer(options: ServerOptions): FastifyInstance {
   app.addContentTypeParser(
     ['application/json', 'application/cloudevents+json'],
     { parseAs: 'string' },
-    (request, body, done) => (body === '' ? done(null, undefined) : json(request, body as string, done)),
+    (request, body, done) =>
+      body === '' ? done(null, undefined) : json(request, body as string, flat(done)),
   )
   const duration = new Histogram({
     name: 'gantry_http_request_duration_seconds',
@@ -121,6 +124,17 @@ export function httpServer(options: ServerOptions): FastifyInstance {
   )
   return app
 }
+
+type Parsed = (error: Error | null, body?: unknown) => void
+
+/** Passes on a parsed body that is not too deep for recursive code, such as `JSON.stringify`; else fails. */
+const flat =
+  (done: Parsed): Parsed =>
+  (error, body) => {
+    if (error || !isDeeperThan(body, MAX_DEPTH_OF_BODY)) return done(error, body)
+    const message = `must be at most ${MAX_DEPTH_OF_BODY} levels deep`
+    done(new Refusal('invalid-request', { detail: `the body ${message}`, errors: [{ field: '', message }] }))
+  }
 
 /** The histogram's parts by label, each looked up once: finding one costs more than observing. */
 function observers(duration: Histogram) {

@@ -5,6 +5,7 @@ import {
   PROBLEMS,
   PublicEvent,
   type StreamedEvent,
+  shown,
   streamEvents,
   subjects,
 } from '@gantry/contracts'
@@ -153,7 +154,7 @@ async function* linesOf(bus: Bus, { after, follow, format, signal }: Reading): A
     if (gone) throw positionGone(gone.through)
     begun = true
     const { data: event } = PublicEvent.safeParse(data)
-    if (event) yield format.event({ ...event, position: String(sequence) })
+    if (event) yield format.event({ ...event, data: shown(event.data), position: String(sequence) })
   }
 }
 

@@ -488,7 +488,7 @@ describe('an event of the platform', () => {
 
   test('with too much data is refused', async () => {
     const large = { ...event, data: { text: 'x'.repeat(262_144) } }
-    expect((await host.call('POST', '/events', large)).body.code).toBe('body-too-large')
+    expect((await host.call('POST', '/events', large)).body.code).toBe('invalid-request')
     const largest = { ...event, data: { text: '"'.repeat(131_000) } }
     await host.subscribe(receiver.url('/a'), ['SUBSCRIPTION_CREATED'])
     expect((await host.call('POST', '/events', largest)).status).toBe(202)

@@ -1,4 +1,4 @@
-import type { AuditRecord } from '@gantry/contracts'
+import { type AuditRecord, shown } from '@gantry/contracts'
 import { type Projection, projectionOfEach } from '@gantry/event-sourcing'
 import { defineCollection } from '@gantry/read-models'
 
@@ -84,6 +84,11 @@ export const auditRecord = (doc: AuditDocument): AuditRecord => ({
   action: doc.action,
   resourceType: doc.resourceType,
   resourceId: doc.resourceId,
-  details: JSON.parse(doc.details) as AuditRecord['details'],
+  details: detailsOf(doc),
   requestId: doc.requestId,
 })
+
+function detailsOf({ details }: AuditDocument): AuditRecord['details'] {
+  const { before, after } = JSON.parse(details) as AuditRecord['details']
+  return { before: before && shown(before), after: after && shown(after) }
+}

@@ -1,5 +1,5 @@
 import { join } from 'node:path'
-import { projectorKey, START } from '@gantry/event-sourcing'
+import { NO_STREAM, projectorKey, START } from '@gantry/event-sourcing'
 import { appendFrozenStreams } from '@gantry/event-sourcing/testing'
 import { administrator, hostService } from '@gantry/service-kit/testing'
 import { afterEach, beforeEach, describe, expect, onTestFinished, test, vi } from 'vitest'
@@ -89,6 +89,32 @@ describe('the audit log', () => {
     const { content, totalElements } = await list('user=joan')
     expect(totalElements).toBe(6)
     expect(content[0].details.after).toEqual({ 'a.b': { $key: 1 } })
+  })
+
+  test('lists a record from before the limit of depth without the value that is too deep', async () => {
+    const { eventStore, newId } = identity.host.dependencies
+    const levels = 4_300
+    const after = JSON.parse(`${'{"a":'.repeat(levels)}{}${'}'.repeat(levels)}`)
+    const change = {
+      action: 'CONFIGURATION_CHANGED',
+      resourceType: 'CONFIGURATION',
+      resourceId: 'c1',
+      before: null,
+      after,
+    }
+    const actor = { id: 'u1', name: 'joan' }
+    const metadata = { actor, requestId: 'r1', at: '2026-11-21T10:00:00.000Z', change }
+    await eventStore.append(
+      'platformevent-1',
+      [{ id: newId(), type: 'Happened', data: {}, metadata }],
+      NO_STREAM,
+    )
+    expect((await list('user=joan')).content).toMatchObject([
+      {
+        action: 'CONFIGURATION_CHANGED',
+        details: { before: null, after: { omitted: 'more than 1000 levels deep' } },
+      },
+    ])
   })
 
   test('is filtered by user, action, resource, text and time', async () => {

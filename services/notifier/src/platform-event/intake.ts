@@ -1,11 +1,5 @@
 import type { CloudEvent } from '@gantry/contracts'
-import {
-  type Aggregate,
-  type CommandMetadata,
-  type EventStore,
-  Refusal,
-  streamName,
-} from '@gantry/event-sourcing'
+import { type Aggregate, type CommandMetadata, type EventStore, streamName } from '@gantry/event-sourcing'
 import type { Bus } from '@gantry/messaging'
 import { tell } from '@gantry/service-kit'
 import { publicEvents } from '../public-events.ts'
@@ -30,19 +24,14 @@ export interface Receipt {
   duplicate: boolean
 }
 
-/** @throws Refusal body-too-large */
 export type Intake = (event: CloudEvent, metadata: CommandMetadata) => Promise<Receipt>
 
-/** Several times what CloudEvents wants every intermediary to carry; a delivery still fits into one append. */
-const LARGEST_DATA = 262_144
 /** What the filters of the catalog are made of. */
 const OF_CATALOG = new Set(['PRODUCT_API_ADDED', 'PRODUCT_API_REMOVED'])
 
 /** Takes in events of the platform, each once, and tells the catalog at once of those that its filters need. */
 export function intake({ platformEvent, eventStore, bus }: IntakeOptions): Intake {
   return async (event, metadata) => {
-    if (Buffer.byteLength(JSON.stringify(event.data)) > LARGEST_DATA)
-      throw new Refusal('body-too-large', { detail: `data may have ${LARGEST_DATA} bytes as JSON` })
     const id = platformEventId(event)
     const { facts } = await platformEvent.execute(id, { type: 'ReceivePlatformEvent', metadata, event })
     if (OF_CATALOG.has(event.type)) {

@@ -1,0 +1,70 @@
+import { describe, expect, test } from 'vitest'
+import { admin, apiFields, platformEvent, publish, unique } from '../src/gantry.ts'
+import { subscribe } from '../src/webhooks.ts'
+
+/** An object or array of so many levels, itself included. */
+const nested = (levels: number, open: string, close: string) =>
+  `${open.repeat(levels)}${close.repeat(levels)}`
+const objects = (levels: number) => `${'{"a":'.repeat(levels - 1)}{}${'}'.repeat(levels - 1)}`
+const json = (body: string) => ({ body, headers: { 'content-type': 'application/json' } })
+
+/** A CONFIGURATION_CHANGED whose data is the text. */
+const send = (data: string) => {
+  const event = JSON.stringify(platformEvent('CONFIGURATION_CHANGED', {}))
+  return admin.post('/events', undefined, json(event.replace('"data":{}', `"data":${data}`)))
+}
+
+describe('the data of a platform event', () => {
+  test('is taken in with 64 levels, and every interface that shows it has them all', async () => {
+    const about = unique('deep')
+    const { inbox, webhook } = await subscribe(['CONFIGURATION_CHANGED'], { about })
+    const deepest = objects(64).replace('{}', `{"about":"${about}"}`)
+    ;(await send(deepest)).is(202)
+    const { payload } = await inbox.arrival(1)
+    expect(JSON.stringify(payload.data)).toBe(deepest)
+    ;(await admin.get(`/webhooks/${webhook.id}/requests`)).is(200)
+    ;(await admin.get('/auditLog', { size: 100 })).is(200)
+  })
+
+  test.for([65, 4_300, 40_000])(
+    'is refused with %i levels, and the audit log is still listed',
+    async levels => {
+      ;(await send(objects(levels))).refused(400, 'invalid-request')
+      ;(await send(`{"a":${nested(levels - 1, '[', ']')}}`)).refused(400, 'invalid-request')
+      ;(await admin.get('/auditLog', { size: 100 })).is(200)
+    },
+  )
+
+  test('may have 10,000 members at all levels, and no more', async () => {
+    const members = (count: number) => ({ list: Array.from({ length: count - 1 }, () => 0) })
+    ;(await publish(platformEvent('CONFIGURATION_CHANGED', members(10_000)))).is(202)
+    ;(await publish(platformEvent('CONFIGURATION_CHANGED', members(10_001)))).refused(400, 'invalid-request')
+  })
+
+  test('may have 256 KiB, and no more', async () => {
+    const text = (bytes: number) => ({ a: 'x'.repeat(bytes - '{"a":""}'.length) })
+    ;(await publish(platformEvent('CONFIGURATION_CHANGED', text(262_144)))).is(202)
+    ;(await publish(platformEvent('CONFIGURATION_CHANGED', text(262_145)))).refused(400, 'invalid-request')
+  })
+})
+
+test.for(['POST /apis', 'POST /login', 'POST /webhooks', 'POST /users', 'POST /accessTokens'])(
+  '%s with 2,000 or 100,000 nested arrays is refused',
+  async operation => {
+    const path = operation.replace('POST ', '')
+    for (const levels of [2_000, 100_000]) {
+      const arrays = nested(levels, '[', ']')
+      const ignored = JSON.stringify({ ...apiFields(), ignored: 0 }).replace(
+        '"ignored":0',
+        `"ignored":${arrays}`,
+      )
+      ;(await admin.post(path, undefined, json(arrays))).refused(400)
+      ;(await admin.post(path, undefined, json(ignored))).refused(400)
+      const once = {
+        ...json(ignored),
+        headers: { ...json('').headers, 'idempotency-key': `${levels} ${path}` },
+      }
+      ;(await admin.post(path, undefined, once)).refused(400)
+    }
+  },
+)
