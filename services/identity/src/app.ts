@@ -224,7 +224,7 @@ export function identityService(given: Dependencies, settings: ServiceSettings):
     token,
     tokens: tokensByHash,
     loginTokens: tokensOfLogins,
-    platformTokens: platformTokens(settings, now),
+    platformTokens: platformTokens(settings, { now, log }),
     noteUse,
     now,
   })

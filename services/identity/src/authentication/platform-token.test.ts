@@ -1,4 +1,4 @@
-import { createPublicKey } from 'node:crypto'
+import { createPublicKey, generateKeyPairSync } from 'node:crypto'
 import { once } from 'node:events'
 import { createServer, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
@@ -34,6 +34,9 @@ const settings = (environment: Record<string, string>) =>
     PLATFORM_JWT_AUDIENCE: audience,
     ...environment,
   })
+
+const logged: object[] = []
+const platform = { now: () => new Date(START), log: { error: (entry: object) => logged.push(entry) } }
 
 describe('a platform token', () => {
   let identity: IdentityHost
@@ -107,7 +110,15 @@ describe('the keys of the platform', () => {
   let server: Server
   let url: string
   beforeEach(async () => {
-    const jwks = { keys: [{ ...(await exportJWK(pair.publicKey)), kid: 'k1', alg: 'RS256' }] }
+    const { publicKey: weak } = generateKeyPairSync('rsa', { modulusLength: 1024 })
+    const jwks = {
+      keys: [
+        { ...(await exportJWK(pair.publicKey)), kid: 'k1', alg: 'RS256' },
+        { ...weak.export({ format: 'jwk' }), kid: 'weak', alg: 'RS256' },
+        { kty: 'EC', crv: 'P-999', x: 'AAAA', y: 'AAAA', kid: 'unknown curve', alg: 'ES256' },
+        { kty: 'EC', crv: 'P-256', x: 'AAAA', y: 'AAAA', kid: 'no point of the curve', alg: 'ES256' },
+      ],
+    }
     server = createServer((request, response) => {
       response.statusCode = request.url === '/jwks' ? 200 : 500
       response.end(JSON.stringify(jwks))
@@ -117,7 +128,7 @@ describe('the keys of the platform', () => {
   })
   afterEach(() => server.close())
   const verify = async (environment: Record<string, string>, token: Promise<string>) =>
-    platformTokens(settings(environment), () => new Date(START))?.verify(await token)
+    platformTokens(settings(environment), platform)?.verify(await token)
 
   test('are fetched from its JWKS', async () => {
     const environment = { PLATFORM_JWT_JWKS_URL: `${url}/jwks`, PLATFORM_JWT_USER_CLAIM: 'account' }
@@ -132,6 +143,33 @@ describe('the keys of the platform', () => {
     const nobody = { PLATFORM_JWT_JWKS_URL: 'http://127.0.0.1:1/jwks' }
     await expect(verify(nobody, sign({}, { kid: 'k1' }))).rejects.toMatchObject({ code: 'unavailable' })
   })
+  test('that cannot be used refuse the tokens that name them, and are logged once', async () => {
+    const tokens = platformTokens(settings({ PLATFORM_JWT_JWKS_URL: `${url}/jwks` }), platform)
+    const { privateKey: elliptic } = await generateKeyPair('ES256')
+    logged.length = 0
+    for (const _ of [1, 2]) {
+      for (const token of [
+        await sign({}, { kid: 'weak' }),
+        await sign({}, { kid: 'unknown curve', alg: 'ES256' }, elliptic),
+        await sign({}, { kid: 'no point of the curve', alg: 'ES256' }, elliptic),
+      ])
+        await expect(tokens?.verify(token)).rejects.toMatchObject({ code: 'unauthenticated' })
+    }
+    expect(logged.filter(entry => 'kid' in entry && entry.kid === 'weak')).toHaveLength(1)
+    expect(logged.length).toBeLessThanOrEqual(3)
+    expect(await tokens?.verify(await sign({}, { kid: 'k1' }))).toMatchObject({ user: 'ada' })
+  })
+  test('that cannot be used are refused as a setting', () => {
+    const { publicKey: weak } = generateKeyPairSync('rsa', { modulusLength: 1024 })
+    const { publicKey: foreign } = generateKeyPairSync('ec', { namedCurve: 'secp256k1' })
+    for (const key of [weak, foreign])
+      expect(() =>
+        platformTokens(
+          settings({ PLATFORM_JWT_PUBLIC_KEY: String(key.export({ format: 'pem', type: 'spki' })) }),
+          platform,
+        ),
+      ).toThrow('PLATFORM_JWT_PUBLIC_KEY')
+  })
   test('may be a PEM on one line, or a JWK', async () => {
     const jwk = JSON.stringify(await exportJWK(pair.publicKey))
     for (const key of [pem.replaceAll('\n', '\\n'), jwk])
@@ -141,7 +179,7 @@ describe('the keys of the platform', () => {
 
 describe('the settings of the platform', () => {
   const tokens = (environment: Record<string, string>) =>
-    platformTokens(readSettings(identitySettings, environment), () => new Date(START))
+    platformTokens(readSettings(identitySettings, environment), platform)
   const key = () => ({ PLATFORM_JWT_PUBLIC_KEY: pem })
 
   test('may be left out altogether', () => {

@@ -1,7 +1,14 @@
 import type { KeyObject } from 'node:crypto'
-import { Refusal } from '@gantry/event-sourcing'
+import { type Log, Refusal } from '@gantry/event-sourcing'
 import { SettingsRefused } from '@gantry/service-kit'
-import { createRemoteJWKSet, errors, type JWTVerifyGetKey, jwtVerify } from 'jose'
+import {
+  createRemoteJWKSet,
+  customFetch,
+  decodeProtectedHeader,
+  errors,
+  type JWTVerifyGetKey,
+  jwtVerify,
+} from 'jose'
 import { GANTRY } from '../login/login-token.ts'
 import type { IdentitySettings } from '../settings.ts'
 import { refusalOfToken, unauthenticated } from './unauthenticated.ts'
@@ -22,6 +29,8 @@ const MAX_AGE_SECONDS = 300
 /** How far the platform's clock may be from this one. */
 const TOLERANCE_SECONDS = 5
 const JWKS_TIMEOUT_MS = 1_500
+/** Fewer are refused by the JWT library (RFC 7518 §3.3). */
+const RSA_BITS = 2048
 /** Signatures with a public key only: a shared secret would make every verifier an issuer. */
 const ASYMMETRIC = [
   'EdDSA',
@@ -41,7 +50,10 @@ const ASYMMETRIC = [
  * @returns undefined when no platform is configured
  * @throws SettingsRefused when only a part of it is
  */
-export function platformTokens(settings: PlatformSettings, now: () => Date): PlatformTokens | undefined {
+export function platformTokens(
+  settings: PlatformSettings,
+  { now, log }: { now(): Date; log: Pick<Log, 'error'> },
+): PlatformTokens | undefined {
   const {
     PLATFORM_JWT_JWKS_URL: url,
     PLATFORM_JWT_PUBLIC_KEY: publicKey,
@@ -62,6 +74,23 @@ export function platformTokens(settings: PlatformSettings, now: () => Date): Pla
 
   const key = url ? keyOfJwks(new URL(url)) : async () => publicKey
   const algorithms = publicKey ? algorithmsOf(publicKey) : ASYMMETRIC
+  if (algorithms.length === 0)
+    throw new SettingsRefused(
+      `PLATFORM_JWT_PUBLIC_KEY: must be a key for Ed25519, ECDSA with P-256, P-384 or P-521, or RSA with ${RSA_BITS} bits at least`,
+    )
+  /** Ids of keys in the platform's set that cannot be used; each is logged once. */
+  const unusable = new Set<string>()
+  const refused = (error: unknown, token: string): unknown => {
+    const refusal = refusalOfToken(error, 'platform token')
+    if (refusal instanceof Refusal) return refusal
+    // The key was had, and the JWT library or the cryptography beneath it takes no such key.
+    const { kid = 'without an id' } = decodeProtectedHeader(token)
+    if (!unusable.has(kid)) {
+      unusable.add(kid)
+      log.error({ kid, err: error }, "a key of the platform's cannot be used, and its tokens are refused")
+    }
+    return unauthenticated("the platform's key that signed the token cannot be used")
+  }
   return {
     async verify(token) {
       const { payload } = await jwtVerify(token, key as JWTVerifyGetKey, {
@@ -72,7 +101,7 @@ export function platformTokens(settings: PlatformSettings, now: () => Date): Pla
         maxTokenAge: MAX_AGE_SECONDS - TOLERANCE_SECONDS,
         clockTolerance: TOLERANCE_SECONDS,
         currentDate: now(),
-      }).catch(error => Promise.reject(refusalOfToken(error, 'platform token')))
+      }).catch(error => Promise.reject(refused(error, token)))
       const user = payload[userClaim]
       if (typeof user !== 'string' || user === '')
         throw unauthenticated(`the platform token names no user in the claim ${userClaim}`)
@@ -84,22 +113,28 @@ export function platformTokens(settings: PlatformSettings, now: () => Date): Pla
 
 /** Keys that the platform publishes, kept for minutes and fetched anew when a token names another. */
 function keyOfJwks(url: URL): JWTVerifyGetKey {
-  const jwks = createRemoteJWKSet(url, { timeoutDuration: JWKS_TIMEOUT_MS })
+  const jwks = createRemoteJWKSet(url, { timeoutDuration: JWKS_TIMEOUT_MS, [customFetch]: fetchKeys })
   return async (header, token) => {
     try {
       return await jwks(header, token)
     } catch (error) {
-      if (isAboutToken(error)) throw error
-      throw new Refusal('unavailable', { detail: "the platform's keys cannot be had" })
+      throw error instanceof errors.JWKSInvalid ? keysUnavailable() : error
     }
   }
 }
 
-/** Whether the key set was there and the token does not fit it. */
-const isAboutToken = (error: unknown) =>
-  error instanceof errors.JWKSNoMatchingKey ||
-  error instanceof errors.JWKSMultipleMatchingKeys ||
-  error instanceof errors.JOSENotSupported
+const keysUnavailable = () => new Refusal('unavailable', { detail: "the platform's keys cannot be had" })
+
+/** @throws Refusal unavailable unless the answer is 200 with JSON */
+async function fetchKeys(url: string, options: RequestInit): Promise<Response> {
+  try {
+    const response = await fetch(url, options)
+    if (response.status !== 200) throw new Error(`answered ${response.status}`)
+    return Response.json(await response.json())
+  } catch {
+    throw keysUnavailable()
+  }
+}
 
 /** What a key may sign with (RFC 7518 §3.1, RFC 8037): any other algorithm of a token is refused. */
 function algorithmsOf({ asymmetricKeyType, asymmetricKeyDetails }: KeyObject): string[] {
@@ -113,8 +148,10 @@ function algorithmsOf({ asymmetricKeyType, asymmetricKeyDetails }: KeyObject): s
         ] ?? []
       )
     case 'rsa':
+      if ((asymmetricKeyDetails?.modulusLength ?? 0) < RSA_BITS) return []
       return ASYMMETRIC.filter(algorithm => algorithm.startsWith('RS') || algorithm.startsWith('PS'))
     case 'rsa-pss':
+      if ((asymmetricKeyDetails?.modulusLength ?? 0) < RSA_BITS) return []
       return ASYMMETRIC.filter(algorithm => algorithm.startsWith('PS'))
     default:
       return []
