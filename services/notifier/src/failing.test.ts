@@ -29,8 +29,8 @@ const givenUp = (count: number) =>
 
 test('a webhook at which nothing arrives for days is warned of, then disabled, and begins anew', async () => {
   receiver.respond = (arrival, number) =>
-    arrival.path === '/dead' ? failing(arrival, number) : { status: 200 }
-  const dead = await host.subscribe(receiver.url('/dead'), ['API_CREATED', 'WEBHOOK_FAILING'])
+    arrival.path.startsWith('/dead') ? failing(arrival, number) : { status: 200 }
+  const dead = await host.subscribe(receiver.url('/dead?key=hidden'), ['API_CREATED', 'WEBHOOK_FAILING'])
   await host.subscribe(receiver.url('/owner'), ['WEBHOOK_FAILING', 'WEBHOOK_DISABLED'])
   const told = async (count: number) =>
     (await receiver.arrivals('/owner', count)).map(({ body }) => JSON.parse(body))
@@ -44,7 +44,7 @@ test('a webhook at which nothing arrives for days is warned of, then disabled, a
   const [first] = await told(1)
   expect(first).toMatchObject({
     type: 'WEBHOOK_FAILING',
-    data: { id: dead.id, active: true, failedDeliveries: 20 },
+    data: { id: dead.id, url: receiver.url('/dead'), active: true, failedDeliveries: 20 },
   })
   await givenUp(21)
   days = 3.1
@@ -57,7 +57,11 @@ test('a webhook at which nothing arrives for days is warned of, then disabled, a
   days = 5.1
   await host.happen({ id: uuid(23), type: 'API_CREATED' })
   const [, , last] = await told(3)
-  expect(last).toMatchObject({ type: 'WEBHOOK_DISABLED', data: { id: dead.id, active: false } })
+  expect(last).toMatchObject({
+    type: 'WEBHOOK_DISABLED',
+    data: { id: dead.id, url: receiver.url('/dead'), active: false },
+  })
+  expect(JSON.stringify([first, last])).not.toContain('hidden')
   const disabled = await readDead()
   expect(disabled).toMatchObject({ active: false })
   expect(disabled.disabledReason).toMatch(/^nothing has arrived at http.* since .*: at least 20 deliveries/)

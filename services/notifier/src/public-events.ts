@@ -3,6 +3,7 @@ import { type Fact, streamId } from '@gantry/event-sourcing'
 import type { Json, Message } from '@gantry/messaging'
 import { changed, publicMessage } from '@gantry/service-kit'
 import type { Received } from './platform-event/platform-event.ts'
+import { publicUrl } from './webhook/url.ts'
 
 /** Header of a message whose event has the time of its producer: when we took it in, ISO 8601 UTC. */
 export const COMMITTED_AT = 'committed-at'
@@ -17,10 +18,14 @@ export function publicEvents(fact: Fact): Message[] {
     case 'WebhookCreated':
     case 'WebhookUpdated':
     case 'WebhookSecretRotated':
-    case 'WebhookFailing':
-    case 'WebhookDisabled':
     case 'WebhookDeleted':
       return [publicMessage('notifier', fact, change.action, streamId(fact.stream), changed(change))]
+    case 'WebhookFailing':
+    case 'WebhookDisabled': {
+      const webhook = changed(change)
+      const data = { ...webhook, url: publicUrl(String(webhook.url)) }
+      return [publicMessage('notifier', fact, change.action, streamId(fact.stream), data)]
+    }
     case 'RecoveryRequested':
     case 'RecoveryCancelled':
     case 'RetryRequested':

@@ -120,6 +120,9 @@ export function attempts(options: AttemptsOptions): MakeAttempt {
     // The process was held up for so long that another may already be about to take the attempt for lost.
     if (left <= 0) return claimed
     const answer = await sent(target, claimed, left)
+    // Addresses are in the log alone: a webhook must not tell what internal names there are.
+    if (answer.failure?.cause)
+      log.info({ delivery: id, attempt: number, err: answer.failure }, 'an attempt failed')
     await tell(target, claimed, answer)
     const state = await record(id, outcomeOf(answer, number, now(), random()))
     metrics.attempted(trigger, answer.failure?.code ?? '', answer.durationMs)

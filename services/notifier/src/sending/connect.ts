@@ -34,13 +34,10 @@ export function vettedConnector({
   timeoutMs,
   ca,
 }: ConnectOptions): buildConnector.connector {
-  const vet = (addresses: Address[], hostname: string) => {
+  const vet = (addresses: Address[]) => {
     for (const { address } of addresses) {
       const refused = refusedAddress(address, allowed)
-      if (refused) {
-        const via = address === hostname ? '' : `${hostname}: `
-        throw new AttemptFailure('address-refused', `${via}${refused}`)
-      }
+      if (refused) throw new AttemptFailure('address-refused', refused)
     }
     return addresses
   }
@@ -56,14 +53,17 @@ export function vettedConnector({
   }
 
   const addressesOf = async (hostname: string) => {
-    const found = await ask(hostname).catch(error => {
-      const reason = error.code ?? error.message
-      throw NO_SUCH_NAME.has(error.code)
-        ? new AttemptFailure('dns-failed', `${hostname} was not found: ${reason}`, error)
-        : new AttemptFailure('resolver-failed', `no answer to where ${hostname} is: ${reason}`, error)
-    })
-    if (found.length === 0) throw new AttemptFailure('dns-failed', `${hostname} has no address`)
-    return vet(found, hostname)
+    try {
+      const found = await ask(hostname)
+      if (found.length > 0) return vet(found)
+    } catch (error) {
+      const reason = (error as NodeJS.ErrnoException).code ?? 'unknown'
+      if (!(error instanceof AttemptFailure) && !NO_SUCH_NAME.has(reason)) {
+        throw new AttemptFailure('resolver-failed', `no answer to where ${hostname} is: ${reason}`, error)
+      }
+      throw noAddress(hostname, error)
+    }
+    throw noAddress(hostname)
   }
 
   const vettedLookup: LookupFunction = (hostname, { all }, callback) => {
@@ -82,7 +82,7 @@ export function vettedConnector({
   return (options, callback) => {
     const { hostname } = options
     try {
-      if (isIP(hostname)) vet([{ address: hostname, family: isIP(hostname) }], hostname)
+      if (isIP(hostname)) vet([{ address: hostname, family: isIP(hostname) }])
     } catch (error) {
       return callback(error as Error, null)
     }
@@ -96,6 +96,13 @@ export function vettedConnector({
     })
   }
 }
+
+/**
+ * The same for a name that does not exist and for one whose addresses are refused, so that a webhook does not tell which
+ * internal names there are. The cause is for the log.
+ */
+const noAddress = (hostname: string, cause?: unknown) =>
+  new AttemptFailure('address-refused', `${hostname} has no address that webhooks may reach`, cause)
 
 /** Answers of a name service that works. */
 const NO_SUCH_NAME = new Set(['ENOTFOUND', 'ENODATA', 'EAI_NODATA', 'EAI_NONAME'])
@@ -114,7 +121,7 @@ function failureOf(error: Error, reached: boolean): AttemptFailure {
   if (error instanceof AttemptFailure) return error
   const code = 'code' in error ? String(error.code) : undefined
   if (code === 'UND_ERR_CONNECT_TIMEOUT') return new AttemptFailure('timeout', 'no connection in time', error)
-  const reason = reasonOf(error) || code || 'unknown'
+  const reason = reasonOf(error)
   if (!reached && ownTrouble(error))
     return new AttemptFailure('network-failed', `no connection: ${reason}`, error)
   return reached
@@ -128,7 +135,8 @@ const ownTrouble = (error: Error): boolean =>
     ? error.errors.every(ownTrouble)
     : OUR_TROUBLE.has(String((error as NodeJS.ErrnoException).code))
 
-/** What is wrong, also where several addresses were tried. */
+/** What is wrong, also where several addresses were tried, without the addresses, which are in the messages. */
 function reasonOf(error: Error): string {
-  return error instanceof AggregateError ? error.errors.map(each => each.message).join('; ') : error.message
+  const errors = error instanceof AggregateError ? error.errors : [error]
+  return [...new Set(errors.map(each => String(each.code ?? 'unknown')))].join(', ')
 }

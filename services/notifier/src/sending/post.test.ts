@@ -386,11 +386,28 @@ describe('an address that webhooks may not reach', () => {
 })
 
 describe('a name', () => {
-  test('that nobody knows fails', async () => {
-    const error = Object.assign(new Error('getaddrinfo ENOTFOUND hooks.test'), { code: 'ENOTFOUND' })
-    const by = senderOf({ resolve: () => Promise.reject(error) })
-    const { failure } = await post('http://hooks.test/', {}, by)
-    expect(failure).toMatchObject({ code: 'dns-failed', message: 'hooks.test was not found: ENOTFOUND' })
+  test('that does not exist fails as one with a private address does, and neither tells the address', async () => {
+    const unknown = Object.assign(new Error('getaddrinfo ENOTFOUND hooks.test'), { code: 'ENOTFOUND' })
+    const answers: Resolve[] = [
+      () => Promise.reject(unknown),
+      async () => [],
+      async () => [{ address: '10.1.2.3', family: 4 }],
+    ]
+    for (const resolve of answers) {
+      const { failure } = await post('http://hooks.test/', {}, senderOf({ resolve }))
+      const { code, message } = failure ?? {}
+      expect({ code, message }).toEqual({
+        code: 'address-refused',
+        message: 'hooks.test has no address that webhooks may reach',
+      })
+    }
+  })
+  test('at whose address no receiver listens fails without telling the address', async () => {
+    const { url } = await raw(() => {})
+    for (const close of open.splice(0)) await close()
+    const { failure } = await post(url.replace('127.0.0.1', 'hooks.test'))
+    expect(failure).toMatchObject({ code: 'connect-failed', message: 'no connection: ECONNREFUSED' })
+    expect(failure?.cause).toMatchObject({ message: expect.stringContaining('127.0.0.1') })
   })
   test('that the name service does not tell is our fault', async () => {
     const error = Object.assign(new Error('getaddrinfo EAI_AGAIN hooks.test'), { code: 'EAI_AGAIN' })
@@ -415,12 +432,6 @@ describe('a name', () => {
     found.resolve(LOOPBACK)
     expect(await Promise.all(answers)).toEqual(Array(3).fill([undefined, 200]))
     expect(lookups).toBe(1)
-  })
-  test('without an address fails', async () => {
-    expect(await failureOf(post('http://hooks.test/', {}, senderOf({ resolve: async () => [] })))).toEqual([
-      'dns-failed',
-      null,
-    ])
   })
   test('with several addresses is reached at one that answers', async () => {
     const url = await http((_, response) => response.end('here'))

@@ -1,3 +1,4 @@
+import { publicUrl } from './url.ts'
 import { beginsToFail, type LiveWebhook, type WebhookEvent } from './webhook.ts'
 
 const DAY_MS = 86_400_000
@@ -33,7 +34,7 @@ export function failed(
 
   const warned = failing.warnedAt !== null && msSince(failing.warnedAt) >= NOTICE_MS
   if (elapsed >= DISABLED_AFTER_MS && deliveries >= ENOUGH && warned) {
-    const reason = `nothing has arrived at ${record.url} since ${failing.since}: at least ${ENOUGH} deliveries failed`
+    const reason = `nothing has arrived at ${publicUrl(record.url)} since ${failing.since}: at least ${ENOUGH} deliveries failed`
     return [...counted, { type: 'WebhookDisabled', data: { reason, disabledAt: now } }]
   }
   const warning = WARNINGS_MS.filter(ms => elapsed >= ms).length
