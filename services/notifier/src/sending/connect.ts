@@ -2,6 +2,7 @@ import { lookup } from 'node:dns/promises'
 import { isIP, type LookupFunction, type Socket } from 'node:net'
 import { buildConnector } from 'undici'
 import { type Cidr, refusedAddress } from './address.ts'
+import { boundAnswers } from './bounded-answers.ts'
 import { AttemptFailure } from './failure.ts'
 
 export interface Address {
@@ -88,9 +89,11 @@ export function vettedConnector({
     }
     let reached = false
     // The connector gives back the socket that it connects, which its type does not say.
-    const socket = connect(options, (error, connected) =>
-      error ? callback(failureOf(error, reached), null) : callback(null, connected as Socket),
-    ) as unknown as Socket
+    const socket = connect(options, (error, connected) => {
+      if (error) return callback(failureOf(error, reached), null)
+      boundAnswers(connected as Socket)
+      callback(null, connected as Socket)
+    }) as unknown as Socket
     socket.once('connect', () => {
       reached = true
     })

@@ -249,6 +249,67 @@ describe('an answer that is too much', () => {
     expect(await post(url)).toMatchObject({ status: 200, body: 'a'.repeat(4_096), failure: undefined })
   })
 
+  /** Writes the beginning, then the rest for as long as it is read. @returns the bytes written so far */
+  const flood = async (beginning: string, rest: string) => {
+    let written = 0
+    const { url, connections } = await raw(socket => {
+      socket.write(beginning)
+      const more = () => {
+        do written += rest.length
+        while (!socket.destroyed && socket.write(rest))
+      }
+      socket.on('drain', more)
+      more()
+    })
+    return { url, connections, written: () => written }
+  }
+
+  test.for<[string, string, string, number | null]>([
+    ['interim answers without end', '', 'HTTP/1.1 103 Early Hints\r\nlink: </a>\r\n\r\n'.repeat(1_000), null],
+    [
+      'an interim answer of headers without end',
+      'HTTP/1.1 103 Early Hints\r\n',
+      `a: ${'b'.repeat(60_000)}\r\n`,
+      null,
+    ],
+    ['headers without end', 'HTTP/1.1 200 OK\r\n', 'a: b\r\n'.repeat(10_000), null],
+    [
+      'an extension of a chunk without end',
+      'HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n1;a=',
+      'x'.repeat(65_536),
+      200,
+    ],
+    [
+      'a trailer without end',
+      'HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n0\r\n',
+      'a: b\r\n'.repeat(10_000),
+      200,
+    ],
+  ])('because of %s fails at once', async ([, beginning, rest, status]) => {
+    const { url, connections, written } = await flood(beginning, rest)
+    const before = process.cpuUsage()
+    expect(await failureOf(post(url, { timeoutMs: 20_000 }, senderOf({ timeoutMs: 20_000 })))).toEqual([
+      'bad-answer',
+      status,
+    ])
+    const { user, system } = process.cpuUsage(before)
+    expect((user + system) / 1_000).toBeLessThan(500)
+    await vi.waitFor(() => expect(connections[0]?.closed).toBe(true))
+    expect(written()).toBeLessThan(50_000_000)
+  })
+
+  test('is counted anew for each request of a connection', async () => {
+    const long = 'x'.repeat(15_000)
+    const ports = new Set<number | undefined>()
+    const url = await http((request, response) => {
+      ports.add(request.socket.remotePort)
+      request.resume().on('end', () => response.end(long))
+    })
+    const by = senderOf()
+    for (let n = 0; n < 30; n++) expect(await failureOf(post(url, {}, by))).toEqual([undefined, 200])
+    expect(ports.size).toBeLessThanOrEqual(2)
+  })
+
   test('of headers fails', async () => {
     const { url } = await raw(socket => socket.write(`HTTP/1.1 200 OK\r\nx: ${'y'.repeat(100_000)}\r\n\r\n`))
     expect(await failureOf(post(url))).toEqual(['bad-answer', null])
