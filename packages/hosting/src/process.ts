@@ -77,6 +77,8 @@ export async function runProcess<Schema extends z.ZodObject<(typeof processSetti
     }
   }
 
+  // Files of embedded stores are for this user alone, whatever the shell has set.
+  process.umask(0o077)
   const settings = orFail(() => readSettings(schema, environment))
   const metrics = new Registry()
   const told = processMetrics(name, metrics)

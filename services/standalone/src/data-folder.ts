@@ -1,13 +1,17 @@
 import { randomBytes } from 'node:crypto'
 import {
   accessSync,
+  chmodSync,
   constants,
   existsSync,
   linkSync,
+  lstatSync,
   mkdirSync,
+  readdirSync,
   readFileSync,
   renameSync,
   rmSync,
+  statSync,
   writeFileSync,
 } from 'node:fs'
 import { join, resolve } from 'node:path'
@@ -26,16 +30,20 @@ export interface DataFolder {
 }
 
 const FORMAT = 1
+const OWNER_FOLDER = 0o700
+const OWNER_FILE = 0o600
+const OTHERS = 0o077
 const Manifest = z.object({ format: z.number(), keyFingerprint: z.string() })
 
 /**
  * Makes the data folder, or checks the one that is there: its format, its key, and that its log is not missing.
- * Nothing in it is changed when it is refused.
+ * Nothing in it but permissions is changed when it is refused.
  * @throws DataFolderRefused in words for the person who starts the service
  */
 export function openDataFolder(folder: string, configuredKey: Uint8Array | undefined): DataFolder {
   const path = resolve(folder)
   makeWritable(path)
+  makePrivate(path)
   const files = {
     path,
     events: join(path, 'events.db'),
@@ -72,13 +80,45 @@ export function sealDataFolder({ path, encryptionKey }: DataFolder): void {
 
 function makeWritable(path: string): void {
   try {
-    mkdirSync(path, { recursive: true })
+    mkdirSync(path, { recursive: true, mode: OWNER_FOLDER })
     accessSync(path, constants.W_OK | constants.X_OK)
   } catch (error) {
     if (isFull(error)) throw error
     const { code } = error as NodeJS.ErrnoException
     const reason = code === 'EEXIST' || code === 'ENOTDIR' ? 'is not a folder' : 'is not writable'
     throw new DataFolderRefused(path, `${reason}: set DATA_DIR to a folder that this user may write to`)
+  }
+}
+
+/** What the entries of a data folder begin with; the stores and this file add endings of their own. */
+const ENTRIES = ['events.db', 'read-models.db', 'messages.db', 'images', 'gantry.json', 'encryption.key']
+
+/**
+ * Lets the owner alone read what the service keeps: releases before made it as the umask was. A folder that has other
+ * entries too stays open for them. The folder itself comes last, so that the next start makes up for one that was
+ * interrupted. What belongs to another user stays as it is.
+ */
+function makePrivate(path: string): void {
+  if ((statSync(path).mode & OTHERS) === 0) return
+  const entries = readdirSync(path)
+  const own = entries.filter(entry => ENTRIES.some(name => entry.startsWith(name)))
+  for (const entry of own) makePrivateWithin(join(path, entry))
+  if (own.length === entries.length) chmodIfOwned(path, OWNER_FOLDER)
+}
+
+function makePrivateWithin(path: string): void {
+  const found = lstatSync(path)
+  if (found.isSymbolicLink()) return
+  chmodIfOwned(path, found.isDirectory() ? OWNER_FOLDER : OWNER_FILE)
+  if (found.isDirectory()) for (const entry of readdirSync(path)) makePrivateWithin(join(path, entry))
+}
+
+function chmodIfOwned(path: string, mode: number): void {
+  try {
+    chmodSync(path, mode)
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException
+    if (code !== 'EPERM' && code !== 'ENOENT') throw error
   }
 }
 

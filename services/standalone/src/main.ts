@@ -47,6 +47,8 @@ function fullDiskOf(error: unknown): Error | undefined {
   return error instanceof DiskFull || isFull(error) ? error : fullDiskOf(error.cause)
 }
 
+// Files are for this user alone, whatever the shell has set.
+process.umask(0o077)
 const settings = settingsOrExit()
 const startedAt = performance.now()
 let running: Standalone | undefined

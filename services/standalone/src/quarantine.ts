@@ -114,6 +114,8 @@ async function inDataFolder(command: Command): Promise<void> {
   await inInstallation(command, stoppedInstallation(settings, folder))
 }
 
+// Files are for this user alone, whatever the shell has set.
+process.umask(0o077)
 try {
   const command = commandAsked()
   await (process.env.MESSAGING_URL

@@ -72,6 +72,8 @@ const byServices = async () =>
     'The services make their read models from the log, each as soon as it runs',
   )
 
+// Files are for this user alone, whatever the shell has set.
+process.umask(0o077)
 try {
   await (process.env.MESSAGING_URL ? byServices() : inDataFolder())
   say('All read models are made')

@@ -82,6 +82,8 @@ function reasonOf(error: unknown): string | undefined {
   return expected.some(kind => error instanceof kind) ? (error as Error).message : undefined
 }
 
+// Files are for this user alone, whatever the shell has set.
+process.umask(0o077)
 try {
   const compromised = compromisedAsked()
   const bus = findBus()
