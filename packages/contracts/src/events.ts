@@ -19,7 +19,10 @@ export const CloudEvent = z
     time: z.iso
       .datetime({ offset: true })
       .nullish()
-      .meta({ override: { pattern: undefined } }),
+      .meta({
+        description: 'Not before 1970 nor more than 24 hours ahead',
+        override: { pattern: undefined },
+      }),
     subject: text(2048).nullish(),
     datacontenttype: z.string().nullish(),
     data: FreeForm,

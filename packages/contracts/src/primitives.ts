@@ -88,23 +88,27 @@ export interface SortBy {
   direction: 'asc' | 'desc'
 }
 
+const MAX_SORTS = 10
+
 const sortOf = (properties: readonly string[], otherwise: string) =>
   z
     .preprocess(
       many,
-      z.array(
-        z.string().transform((value, context): SortBy => {
-          const [field = '', direction = 'asc', ...rest] = value.split(',')
-          if (!properties.includes(field) || !['asc', 'desc'].includes(direction) || rest.length > 0) {
-            context.addIssue({
-              code: 'custom',
-              message: `must be property,(asc|desc) with a property of ${properties.join(', ')}`,
-            })
-            return z.NEVER
-          }
-          return { field, direction: direction as SortBy['direction'] }
-        }),
-      ),
+      z
+        .array(
+          z.string().transform((value, context): SortBy => {
+            const [field = '', direction = 'asc', ...rest] = value.split(',')
+            if (!properties.includes(field) || !['asc', 'desc'].includes(direction) || rest.length > 0) {
+              context.addIssue({
+                code: 'custom',
+                message: `must be property,(asc|desc) with a property of ${properties.join(', ')}`,
+              })
+              return z.NEVER
+            }
+            return { field, direction: direction as SortBy['direction'] }
+          }),
+        )
+        .max(MAX_SORTS, { error: `must be given at most ${MAX_SORTS} times` }),
     )
     .prefault(otherwise)
     .meta({
@@ -113,6 +117,7 @@ const sortOf = (properties: readonly string[], otherwise: string) =>
       override: {
         type: 'array',
         items: { type: 'string', pattern: `^(${properties.join('|')})(,(asc|desc))?$` },
+        maxItems: MAX_SORTS,
         default: [otherwise],
       },
     })

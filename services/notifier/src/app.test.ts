@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { subjects } from '@gantry/contracts'
 import { requestRebuild } from '@gantry/event-sourcing'
-import type { StoredMessage } from '@gantry/messaging'
+import type { Json, StoredMessage } from '@gantry/messaging'
 import { administrator } from '@gantry/service-kit/testing'
 import { Webhook } from 'standardwebhooks'
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
@@ -457,7 +457,13 @@ describe('an event of the platform', () => {
 
   test('may come over the bus, and one that is not valid does not stop those behind it', async () => {
     await host.subscribe(receiver.url('/a'), ['SUBSCRIPTION_CREATED'])
-    const messages = [{ nonsense: 1 }, { ...event, type: 'API_CREATED' }, event].map((data, n) => ({
+    const sent: Json[] = [
+      { nonsense: 1 },
+      { ...event, type: 'API_CREATED' },
+      { ...event, time: '1969-12-31T23:59:59Z' },
+      event,
+    ]
+    const messages = sent.map((data, n) => ({
       id: uuid(n),
       subject: subjects.platformEvents,
       data,

@@ -90,18 +90,21 @@ export function reactionsOf(options: Reacting): (message: StoredMessage) => Prom
     }
   }
 
+  const refused = (message: Message, reason: string) =>
+    log.warn({ message: message.id, reason }, 'an event of the platform is not a valid CloudEvent')
+
   const takeIn = async (message: Message) => {
     const parsed = CloudEvent.safeParse(message.data)
-    if (!parsed.success) {
-      const reason = z.prettifyError(parsed.error)
-      return log.warn({ message: message.id, reason }, 'an event of the platform is not a valid CloudEvent')
-    }
+    if (!parsed.success) return refused(message, z.prettifyError(parsed.error))
     await receive(parsed.data, {
       commandId: newId(),
       now: now().toISOString(),
       actor: { id: null, name: parsed.data.source },
       requestId: message.id,
       ...(message.headers?.traceparent && { traceparent: message.headers.traceparent }),
+    }).catch(error => {
+      if (!(error instanceof Refusal) || error.code !== 'invalid-request') throw error
+      refused(message, String(error.details?.detail))
     })
   }
 

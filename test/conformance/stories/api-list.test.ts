@@ -268,6 +268,7 @@ describe('the pages of the list', () => {
     ['sorting by an unknown property', { sort: 'colour,asc' }],
     ['sorting by a property that is not listed', { sort: '__proto__,asc' }],
     ['sorting in an unknown direction', { sort: 'name,upwards' }],
+    ['sorting by more than ten properties', { sort: Array.from({ length: 11 }, () => 'name,asc') }],
   ])('%s is refused', async ([, query]) => {
     ;(await admin.get('/apis', query)).refused(400)
   })

@@ -44,8 +44,15 @@ describe('an event of the platform', () => {
     ['without a type', { type: undefined }],
     ['with data that is no object', { data: 'text' }],
     ['with a time that is none', { time: 'yesterday' }],
+    ['with a time before 1970', { time: '1969-12-31T23:59:59Z' }],
+    ['with a time more than a day ahead', { time: new Date(Date.now() + 25 * 3_600_000).toISOString() }],
   ])('%s is refused', async ([, fields]) => {
     ;(await publish({ ...platformEvent('SUBSCRIPTION_CREATED', {}), ...fields })).refused(400)
+  })
+
+  test('may have a time that is less than a day ahead', async () => {
+    const time = new Date(Date.now() + 23 * 3_600_000).toISOString()
+    ;(await publish({ ...platformEvent('SUBSCRIPTION_CREATED', {}), time })).is(202)
   })
 
   test('is delivered once, however often it is sent', async () => {
