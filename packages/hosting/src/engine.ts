@@ -18,7 +18,10 @@ const LOOK_MS = 2_000
 export interface EngineWatch {
   /** Resolves when every engine has been usable; never when it is stopped before. */
   usable: Promise<void>
-  /** What is wrong with one that is needed, in a line; undefined when requests can be answered. */
+  /**
+   * Which engine is needed and cannot be used, by its setting; undefined when requests can be answered. What is wrong with
+   * it is in the log only, because the health checks show this, and the reason may have addresses.
+   */
   trouble(): string | undefined
   /** Whether each could be used when it was last looked at, by its setting. */
   up(): ReadonlyMap<string, boolean>
@@ -28,9 +31,7 @@ export interface EngineWatch {
 /** Looks at engines again and again, with pauses that grow while one is away; says every change in a line. */
 export function watchEngines(engines: readonly Engine[], log: Log): EngineWatch {
   const stopping = new AbortController()
-  const troubles = new Map<string, string>(
-    engines.map(({ setting }) => [setting, `the engine of ${setting}`]),
-  )
+  const troubled = new Set(engines.map(({ setting }) => setting))
   const up = new Map<string, boolean>(engines.map(({ setting }) => [setting, false]))
   const timers = new Set<NodeJS.Timeout>()
 
@@ -51,7 +52,7 @@ export function watchEngines(engines: readonly Engine[], log: Log): EngineWatch 
         await check()
         if (said !== undefined) log.info({ setting }, `${setting}: it can be used again`)
         said = undefined
-        troubles.delete(setting)
+        troubled.delete(setting)
         up.set(setting, true)
         usable()
         wasUsable = true
@@ -60,7 +61,7 @@ export function watchEngines(engines: readonly Engine[], log: Log): EngineWatch 
       } catch (error) {
         const reason = reasonOf(setting, error)
         up.set(setting, false)
-        if (!(spared && wasUsable)) troubles.set(setting, reason)
+        if (!(spared && wasUsable)) troubled.add(setting)
         if (reason !== said && !stopping.signal.aborted) log.error({ setting }, reason)
         said = reason
         await pause(wait * (0.5 + Math.random() / 2))
@@ -74,7 +75,10 @@ export function watchEngines(engines: readonly Engine[], log: Log): EngineWatch 
   ).then(() => {})
   return {
     usable,
-    trouble: () => [...troubles.values()][0],
+    trouble() {
+      const [setting] = troubled
+      return setting && `the engine of ${setting}`
+    },
     up: () => up,
     stop() {
       stopping.abort()
