@@ -7,7 +7,9 @@ export const VersionStatus = z.enum(['DEVELOPMENT', 'ACTIVE', 'DEPRECATED', 'RET
 
 export const VersionInput = z
   .object({
-    name: label(100).meta({ description: 'Version label, unique in its API' }),
+    name: label(100)
+      .refine(name => name !== '.' && name !== '..', { error: 'must not be . or ..: no path can have it' })
+      .meta({ description: 'Version label, unique in its API; not . or ..' }),
     displayName: optional(label(255)).meta({ description: 'The name when absent' }),
     description: optional(text(1000)),
     status: VersionStatus.nullish()
