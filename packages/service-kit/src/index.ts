@@ -12,6 +12,7 @@ export {
   type AddRoute,
   ANONYMOUS,
   type Call,
+  checkParams,
   checkQuery,
   type Reply,
   requireScope,

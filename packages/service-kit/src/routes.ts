@@ -107,7 +107,7 @@ export function router(
       async handler(request, reply) {
         const principal = callerOf(request) ?? ANONYMOUS
         const input = {
-          params: check(operation.params, request.params, 'not-found'),
+          params: checkParams(operation.params, request.params),
           query: checkQuery(operation.query, request.query),
           body:
             operation.bodyMediaType === 'multipart/form-data'
@@ -307,6 +307,12 @@ export function check<Schema extends z.ZodType | undefined>(
   if (code) throw new Refusal(code)
   throw invalid(parsed.error.issues.map(issue => ({ field: issue.path.join('.'), message: issue.message })))
 }
+
+/** The parameters of a path as the contract has them. @throws Refusal not-found */
+export const checkParams = <Schema extends z.ZodType | undefined>(
+  schema: Schema,
+  params: unknown,
+): Parsed<Schema> => check(schema, params, 'not-found')
 
 /**
  * The query of a request as the contract has it. A parameter that the contract does not have is refused, because a

@@ -47,6 +47,7 @@ export function httpServer(options: ServerOptions): FastifyInstance {
     pluginTimeout: 0,
     bodyLimit: options.bodyLimit ?? 1_048_576,
     trustProxy: options.trustProxy ?? false,
+    rewriteUrl: request => originForm(request.url ?? '/'),
     genReqId: request => {
       const given = request.headers['x-request-id']
       return typeof given === 'string' && REQUEST_ID.test(given) ? given : randomUUID()
@@ -100,7 +101,7 @@ export function httpServer(options: ServerOptions): FastifyInstance {
   const seconds = observers(duration)
   app.addHook('onRequest', (request, reply, done) => {
     reply.header('x-request-id', request.id)
-    done()
+    done(misleads(request.url) ? new Refusal('malformed-request', { detail: MISLEADING }) : undefined)
   })
   app.addHook('onResponse', (request, reply, done) => {
     const route = request.routeOptions.url ?? 'none'
@@ -123,6 +124,22 @@ export function httpServer(options: ServerOptions): FastifyInstance {
     reply.header('content-type', metrics.contentType).send(await metrics.metrics()),
   )
   return app
+}
+
+/** The request target without scheme and authority, which a client may send (RFC 9112 §3.2.2). */
+function originForm(target: string): string {
+  const rest = /^https?:\/\/[^/?#]*(.*)$/i.exec(target)?.[1]
+  if (rest === undefined) return target
+  return rest.startsWith('/') ? rest : `/${rest}`
+}
+
+const MISLEADING = 'the path has a backslash, a control character, or a segment that is . or ..'
+
+/** Whether programs differ in which resource the path names: some resolve such segments, some take \\ for a slash. */
+function misleads(url: string): boolean {
+  const [path = ''] = url.split('?')
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is looked for
+  return /[\\\x00-\x1f\x7f]/.test(path) || /(^|\/)(\.|%2e){1,2}(\/|$)/i.test(path)
 }
 
 type Parsed = (error: Error | null, body?: unknown) => void

@@ -4,7 +4,13 @@ import replyFrom from '@fastify/reply-from'
 import { OPERATIONS, type Operation, type ServiceName } from '@gantry/contracts'
 import { Refusal } from '@gantry/event-sourcing'
 import type { Replicas } from '@gantry/hosting'
-import { type Admit, ANONYMOUS, type PassedPrincipals, PRINCIPAL_HEADER } from '@gantry/service-kit'
+import {
+  type Admit,
+  ANONYMOUS,
+  checkParams,
+  type PassedPrincipals,
+  PRINCIPAL_HEADER,
+} from '@gantry/service-kit'
 import type { FastifyInstance, FastifyReply, FastifyRequest, HTTPMethods } from 'fastify'
 
 export type Upstream = Exclude<ServiceName, 'gateway'>
@@ -93,7 +99,8 @@ export async function forwarding(
         method: operation.method,
         url: operation.path.replace(/\{(\w+)\}/g, ':$1'),
         onRequest: letIn(admit, operation, sign),
-        handler: (request, reply) => void forward(request, reply, upstream),
+        handler: (request, reply) =>
+          void forward(request, reply, { services: upstream, path: pathOf(request, operation) }),
       })
     }
     scope.get('/.well-known/jwks.json', {
@@ -101,7 +108,8 @@ export async function forwarding(
         ;(request as Admitted)[PASS] = sign(ANONYMOUS)
         done()
       },
-      handler: (request, reply) => void forward(request, reply, services.identity),
+      handler: (request, reply) =>
+        void forward(request, reply, { services: services.identity, path: request.routeOptions.url ?? '' }),
     })
   })
 }
@@ -122,11 +130,32 @@ const letIn =
     }
   }
 
-function forward(request: FastifyRequest, reply: FastifyReply, services: Replicas, failed?: string): void {
+/**
+ * The path of the operation that was admitted, whatever the caller wrote: the parameters as they were decoded and checked,
+ * each encoded again. @throws Refusal not-found
+ */
+function pathOf({ params, routeOptions }: FastifyRequest, operation: Operation): string {
+  const checked = checkParams(operation.params, params) as Record<string, unknown> | undefined
+  return (routeOptions.url ?? '').replace(/:(\w+)/g, (_, name: string) =>
+    encodeURIComponent(String(checked?.[name])),
+  )
+}
+
+interface Forwarded {
+  services: Replicas
+  path: string
+}
+
+function forward(
+  request: FastifyRequest,
+  reply: FastifyReply,
+  { services, path }: Forwarded,
+  failed?: string,
+): void {
   const replica = services.next(failed)
   const { body } = request
   const type = request.headers['content-type']
-  reply.from(undefined, {
+  reply.from(path, {
     method: request.method as HTTPMethods,
     getUpstream: () => replica,
     timeout: patience(request, failed === undefined),
@@ -142,7 +171,7 @@ function forward(request: FastifyRequest, reply: FastifyReply, services: Replica
       const reason = reasonOf(error)
       if (NOT_REACHED.has(reason) || reason === 'UND_ERR_HEADERS_TIMEOUT') services.leaveOut(replica)
       if (failed === undefined && mayAskAnother(request, reason)) {
-        forward(request, reply, services, replica)
+        forward(request, reply, { services, path }, replica)
         return
       }
       request.log.warn({ err: error, replica, requestId: request.id }, 'a service did not answer')
