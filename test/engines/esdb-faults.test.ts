@@ -44,7 +44,7 @@ const words = (text: string) =>
     .replace(/127\.0\.0\.1:\d+/g, 'the address')
     .replace(
       /Deadline exceeded after ([\d.]+)s.*/,
-      (_, seconds) => `Deadline exceeded after ${seconds.slice(0, -2)}s`,
+      (_, seconds) => `Deadline exceeded after ${Math.round(seconds)} s`,
     )
 
 const compared = (answers: readonly Answer[]) =>

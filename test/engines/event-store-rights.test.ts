@@ -135,7 +135,7 @@ describe.skipIf(!certificates)(
       expect(await eventStore.head()).not.toBe(START)
     })
 
-    test('readiness and the log of a service name the right, until it is given', {
+    test('the log of a service names the right that it waits for, and readiness the setting', {
       timeout: 20_000,
     }, async () => {
       const settings = {
@@ -151,8 +151,8 @@ describe.skipIf(!certificates)(
         await stores.close()
       })
       const reason = 'has no right to read $all'
-      await expect.poll(watch.trouble, { timeout: 10_000 }).toContain(reason)
-      expect(lines).toEqual([expect.stringContaining(reason)])
+      await expect.poll(() => lines, { timeout: 10_000 }).toEqual([expect.stringContaining(reason)])
+      expect(watch.trouble()).toBe('the engine of EVENT_STORE_URL')
 
       await letReadAll()
       await watch.usable

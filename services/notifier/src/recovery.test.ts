@@ -212,7 +212,7 @@ test('a sender that was held up past its deadline does not send', async () => {
     },
     delivery: { execute: () => Promise.reject(new Error('recorded')) },
     metadata: () => storyMetadata,
-    log: { error() {} },
+    log: { info() {}, error() {} },
     random: () => 0.5,
     keys: signingKeys(Buffer.alloc(32)),
     interrupted: new AbortController().signal,
