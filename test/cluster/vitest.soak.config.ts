@@ -12,6 +12,7 @@ export default {
     include: [
       'journeys/histories.journey.ts',
       'journeys/read-your-writes.journey.ts',
+      'journeys/conformance.journey.ts',
       'journeys/*.soak.ts',
       'notifier.test.ts',
     ],
@@ -19,6 +20,7 @@ export default {
       HISTORIES: process.env.HISTORIES ?? '50',
       PAIRS: process.env.PAIRS ?? '3000',
       EVENTS: process.env.EVENTS ?? '10000',
+      CONFORMANCE_ON: 'mongodb',
     },
     testTimeout: 3_600_000,
     reporters: reportTo('.cache/soak.json'),

@@ -27,6 +27,8 @@ export interface Topology extends Cluster {
 
 export interface TopologyOptions {
   environment?: NodeJS.ProcessEnv
+  /** Settings of the cluster itself, e.g. which engines it uses. @param folder of the topology, which ends with it */
+  settings?(folder: string): NodeJS.ProcessEnv
   logLevel?: string
   ownEnvironment?(name: string): NodeJS.ProcessEnv
 }
@@ -42,12 +44,14 @@ const SETTINGS = {
 /** Starts the topology in a folder of its own, which ends with it. */
 export async function startTopology({
   environment = {},
+  settings: own = () => ({}),
   logLevel = 'info',
   ownEnvironment,
 }: TopologyOptions = {}): Promise<Topology> {
   const folder = await mkdtemp(join(tmpdir(), 'gantry-journey-'))
   const settings = readClusterSettings({
     ...process.env,
+    ...own(folder),
     DATA_DIR: folder,
     PORT: String(await freePort()),
     HOST: '127.0.0.1',
