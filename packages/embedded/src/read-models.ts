@@ -27,7 +27,7 @@ export interface ReadModelsOptions {
   disk?: Disk
   /**
    * Collections of fewer documents are listed from an index in memory, larger ones from an index in the file. The one in
-   * memory takes about 150 MB for 100,000 APIs.
+   * memory takes about 150 MB for 100,000 APIs. If it is not said, 200,000, or 500,000 where there are no texts to search.
    */
   inMemoryBelow?: number
   /** Milliseconds that a list waits for an index that is being made; it is then refused as unavailable. */
@@ -36,7 +36,7 @@ export interface ReadModelsOptions {
   log?(message: string): void
 }
 
-const IN_MEMORY_BELOW = 200_000
+const IN_MEMORY_BELOW = { withTexts: 200_000, withoutTexts: 500_000 }
 const PATIENCE_MS = 5_000
 
 const SCHEMA = [COLLECTIONS_SCHEMA, CHECKPOINTS_SCHEMA, LEASES_SCHEMA].join(';')
@@ -55,7 +55,7 @@ export function sqliteReadModels({
   now,
   alone = false,
   disk = watchDisk(),
-  inMemoryBelow = IN_MEMORY_BELOW,
+  inMemoryBelow,
   patienceMs = PATIENCE_MS,
   log = message => void process.stderr.write(`gantry: ${message}\n`),
 }: ReadModelsOptions): ReadModels {
@@ -128,7 +128,7 @@ export function sqliteReadModels({
     let choice = choices.get(definition)
     if (!choice) {
       choice = chooseLists(db, tableOf(definition), definition, {
-        inMemoryBelow,
+        inMemoryBelow: inMemoryBelow ?? IN_MEMORY_BELOW[definition.text ? 'withTexts' : 'withoutTexts'],
         patienceMs,
         log,
         read,

@@ -7,7 +7,7 @@ import { hasIndex } from './index-tables.ts'
 import type { FileAccess, Lists } from './lists.ts'
 import { memoryLists } from './memory-lists.ts'
 
-/** Documents are counted again after so many changes. */
+/** Documents are counted again after so many changes, or a fiftieth of what fits into memory: counting takes time. */
 const CHANGES_PER_COUNT = 1_000
 
 /** How the lists of a collection are answered. */
@@ -30,7 +30,7 @@ export interface ChoiceOptions extends FileAccess {
  * Lists come from memory while a collection has fewer than `inMemoryBelow` documents, and from an index in the file from then
  * on, or where its definition has `listedBy`. A collection that outgrows memory is listed from there until the index in the
  * file is made, unless it has twice as many documents by then. A collection that shrinks to half of `inMemoryBelow` is listed
- * from memory after the next start. Documents that are removed count, since their rows stay for a while.
+ * from memory after the next start.
  */
 export function chooseLists(
   db: DatabaseSync,
@@ -40,7 +40,7 @@ export function chooseLists(
 ): ChoiceOfLists {
   const { inMemoryBelow, log, read } = options
   const { name, listedBy } = definition
-  const countRows = rowCounter(table, 2 * inMemoryBelow)
+  const countDocuments = counterOf(table, Math.max(CHANGES_PER_COUNT, inMemoryBelow / 50))
   let index: FileIndex | undefined
   let inFile: FileLists | undefined
   let current: Lists | undefined
@@ -69,8 +69,8 @@ export function chooseLists(
 
   const belongsInFile = () => {
     if (listedBy !== undefined) return true
-    const rows = countRows()
-    return rows >= inMemoryBelow || (rows > inMemoryBelow / 2 && hasIndex(db, definition))
+    const documents = countDocuments()
+    return documents >= inMemoryBelow || (documents > inMemoryBelow / 2 && hasIndex(db, definition))
   }
 
   const open = (): Lists => (read(belongsInFile) ? useFile() : useMemory())
@@ -91,12 +91,12 @@ export function chooseLists(
 
   const lists = (): Lists => {
     current ??= open()
-    const rows = isInMemory ? read(countRows) : 0
-    if (isInMemory && rows >= inMemoryBelow) {
+    const documents = isInMemory ? read(countDocuments) : 0
+    if (isInMemory && documents >= inMemoryBelow) {
       if (!told)
         log(`${name} has ${inMemoryBelow} documents or more: its index moves from memory into the file`)
       told = true
-      if (rows >= 2 * inMemoryBelow) current = useFile()
+      if (documents >= 2 * inMemoryBelow) current = useFile()
       else if (!moving) void moveToFile()
     }
     return current
@@ -111,13 +111,13 @@ export function chooseLists(
   return { lists, changed: () => index?.keepUp() }
 }
 
-/** Counts the rows of a table up to `most`, again when many changes have been made since. */
-function rowCounter(table: DocumentTable, most: number): () => number {
-  let counted: { rows: number; at: number } | undefined
+/** Counts the documents of a table, again when so many changes have been made since. */
+function counterOf(table: DocumentTable, changesPerCount: number): () => number {
+  let counted: { documents: number; at: number } | undefined
   return () => {
     const last = table.last()
-    if (!counted || last - counted.at >= CHANGES_PER_COUNT || last < counted.at)
-      counted = { rows: table.count(most), at: last }
-    return counted.rows
+    if (!counted || last - counted.at >= changesPerCount || last < counted.at)
+      counted = { documents: table.count(), at: last }
+    return counted.documents
   }
 }

@@ -48,8 +48,8 @@ export interface DocumentTable {
   changesAfter(seq: number, limit: number): Row[]
   /** The place of the last change; 0 when nothing was ever stored. */
   last(): number
-  /** Documents, those removed included; counted up to a limit. */
-  count(limit: number): number
+  /** Documents that are there, counted one by one. */
+  count(): number
   /** Ids of documents that are there, in their order, after that one. */
   idsAfter(id: string, limit: number): string[]
   /** What was stored between two places, the first excluded, and whether it is a document of an older generation. */
@@ -116,7 +116,11 @@ export function documentTable(
   )
   const forget = db.prepare(`DELETE FROM ${table} WHERE seq < ?`)
   const greatest = db.prepare(`SELECT coalesce(max(seq), 0) AS seq FROM ${table}`)
-  const count = db.prepare(`SELECT count(*) AS documents FROM (SELECT 1 FROM ${table} LIMIT ?)`)
+  // Both are counted in indexes; that of removals is small.
+  const count = db.prepare(
+    `SELECT (SELECT count(*) FROM ${table}) -
+       (SELECT count(*) FROM ${table} WHERE doc IS NULL AND id IS NOT NULL) AS documents`,
+  )
   const lookUp = (id: string) => seqOf.get(id)?.seq as number | undefined
   const recall = (id: string) => {
     const place = places.get(id) ?? lookUp(id)
@@ -150,7 +154,7 @@ export function documentTable(
     at: seq => at.get(seq) as Row | undefined,
     changesAfter: alone ? recallChanges : readChanges,
     last: () => (alone ? last : undefined) ?? (greatest.get()?.seq as number),
-    count: limit => count.get(limit)?.documents as number,
+    count: () => count.get()?.documents as number,
     idsAfter: (id, limit) => idsAfter.all(id, limit).map(row => String(row.id)),
     ...generationsOf(db, table, changed),
     ...removalsOf(db, number, { alone, changed }),
