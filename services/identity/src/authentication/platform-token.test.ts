@@ -155,8 +155,7 @@ describe('the keys of the platform', () => {
       ])
         await expect(tokens?.verify(token)).rejects.toMatchObject({ code: 'unauthenticated' })
     }
-    expect(logged.filter(entry => 'kid' in entry && entry.kid === 'weak')).toHaveLength(1)
-    expect(logged.length).toBeLessThanOrEqual(3)
+    expect(logged).toEqual([{ kid: 'weak' }, { kid: 'unknown curve' }, { kid: 'no point of the curve' }])
     expect(await tokens?.verify(await sign({}, { kid: 'k1' }))).toMatchObject({ user: 'ada' })
   })
   test('that cannot be used are refused as a setting', () => {

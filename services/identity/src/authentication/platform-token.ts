@@ -1,14 +1,7 @@
-import type { KeyObject } from 'node:crypto'
+import { createPublicKey, type JsonWebKey, type KeyObject } from 'node:crypto'
 import { type Log, Refusal } from '@gantry/event-sourcing'
 import { SettingsRefused } from '@gantry/service-kit'
-import {
-  createRemoteJWKSet,
-  customFetch,
-  decodeProtectedHeader,
-  errors,
-  type JWTVerifyGetKey,
-  jwtVerify,
-} from 'jose'
+import { createRemoteJWKSet, customFetch, errors, type JWTVerifyGetKey, jwtVerify } from 'jose'
 import { GANTRY } from '../login/login-token.ts'
 import type { IdentitySettings } from '../settings.ts'
 import { refusalOfToken, unauthenticated } from './unauthenticated.ts'
@@ -72,25 +65,12 @@ export function platformTokens(
     throw new SettingsRefused(`PLATFORM_JWT_ISSUER: must name the issuer of platform tokens, not ${GANTRY}`)
   if (!audience) throw new SettingsRefused('PLATFORM_JWT_AUDIENCE: must name the audience of platform tokens')
 
-  const key = url ? keyOfJwks(new URL(url)) : async () => publicKey
+  const key = url ? keyOfJwks(new URL(url), log) : async () => publicKey
   const algorithms = publicKey ? algorithmsOf(publicKey) : ASYMMETRIC
   if (algorithms.length === 0)
     throw new SettingsRefused(
       `PLATFORM_JWT_PUBLIC_KEY: must be a key for Ed25519, ECDSA with P-256, P-384 or P-521, or RSA with ${RSA_BITS} bits at least`,
     )
-  /** Ids of keys in the platform's set that cannot be used; each is logged once. */
-  const unusable = new Set<string>()
-  const refused = (error: unknown, token: string): unknown => {
-    const refusal = refusalOfToken(error, 'platform token')
-    if (refusal instanceof Refusal) return refusal
-    // The key was had, and the JWT library or the cryptography beneath it takes no such key.
-    const { kid = 'without an id' } = decodeProtectedHeader(token)
-    if (!unusable.has(kid)) {
-      unusable.add(kid)
-      log.error({ kid, err: error }, "a key of the platform's cannot be used, and its tokens are refused")
-    }
-    return unauthenticated("the platform's key that signed the token cannot be used")
-  }
   return {
     async verify(token) {
       const { payload } = await jwtVerify(token, key as JWTVerifyGetKey, {
@@ -101,7 +81,7 @@ export function platformTokens(
         maxTokenAge: MAX_AGE_SECONDS - TOLERANCE_SECONDS,
         clockTolerance: TOLERANCE_SECONDS,
         currentDate: now(),
-      }).catch(error => Promise.reject(refused(error, token)))
+      }).catch(error => Promise.reject(refusalOfToken(error, 'platform token')))
       const user = payload[userClaim]
       if (typeof user !== 'string' || user === '')
         throw unauthenticated(`the platform token names no user in the claim ${userClaim}`)
@@ -112,8 +92,8 @@ export function platformTokens(
 }
 
 /** Keys that the platform publishes, kept for minutes and fetched anew when a token names another. */
-function keyOfJwks(url: URL): JWTVerifyGetKey {
-  const jwks = createRemoteJWKSet(url, { timeoutDuration: JWKS_TIMEOUT_MS, [customFetch]: fetchKeys })
+function keyOfJwks(url: URL, log: Pick<Log, 'error'>): JWTVerifyGetKey {
+  const jwks = createRemoteJWKSet(url, { timeoutDuration: JWKS_TIMEOUT_MS, [customFetch]: usableKeys(log) })
   return async (header, token) => {
     try {
       return await jwks(header, token)
@@ -125,14 +105,37 @@ function keyOfJwks(url: URL): JWTVerifyGetKey {
 
 const keysUnavailable = () => new Refusal('unavailable', { detail: "the platform's keys cannot be had" })
 
-/** @throws Refusal unavailable unless the answer is 200 with JSON */
-async function fetchKeys(url: string, options: RequestInit): Promise<Response> {
+/**
+ * Fetches a key set without the keys that cannot be used, each of which is logged once: the JWT library would fail at the
+ * first token that names one. @throws Refusal unavailable unless the answer is 200 with JSON
+ */
+function usableKeys(log: Pick<Log, 'error'>) {
+  const unusable = new Set<string>()
+  const isUsable = (jwk: JsonWebKey & { kid?: unknown }) => {
+    if (canSign(jwk)) return true
+    const key = JSON.stringify(jwk)
+    if (!unusable.has(key))
+      log.error({ kid: jwk.kid }, "a key of the platform's cannot be used: its tokens are refused")
+    unusable.add(key)
+    return false
+  }
+  return async (url: string, options: RequestInit): Promise<Response> => {
+    try {
+      const response = await fetch(url, options)
+      if (response.status !== 200) throw new Error(`answered ${response.status}`)
+      const set = (await response.json()) as { keys: JsonWebKey[] }
+      return Response.json({ ...set, keys: set.keys.filter(isUsable) })
+    } catch {
+      throw keysUnavailable()
+    }
+  }
+}
+
+function canSign(jwk: JsonWebKey): boolean {
   try {
-    const response = await fetch(url, options)
-    if (response.status !== 200) throw new Error(`answered ${response.status}`)
-    return Response.json(await response.json())
+    return algorithmsOf(createPublicKey({ key: jwk, format: 'jwk' })).length > 0
   } catch {
-    throw keysUnavailable()
+    return false
   }
 }
 
