@@ -28,8 +28,8 @@ export function isDeeperThan(value: unknown, maxDepth: number): boolean {
 /** A value of more levels may overflow the stack of `JSON.stringify`. */
 const MAX_SHOWN_DEPTH = 1_000
 
-/** A stored value as it is shown: one from before these bounds may be too deep to be written as JSON, and is left out. */
-export const shown = (value: Record<string, unknown>): Record<string, unknown> =>
+/** A stored value, or what stands for one from before these bounds that is too deep to be written as JSON. */
+export const omitTooDeep = (value: Record<string, unknown>): Record<string, unknown> =>
   isDeeperThan(value, MAX_SHOWN_DEPTH) ? { omitted: `more than ${MAX_SHOWN_DEPTH} levels deep` } : value
 
 /** Members of objects and elements of arrays, at every level; for a value of bounded depth. */

@@ -14,7 +14,7 @@ export {
   updateApi,
 } from './apis.ts'
 export { CloudEvent, publishEvent, StreamedEvent, streamEvents } from './events.ts'
-export { isDeeperThan, MAX_DEPTH, shown } from './free-form.ts'
+export { isDeeperThan, MAX_DEPTH, omitTooDeep } from './free-form.ts'
 export {
   AccessTokenInput,
   AccessTokenRecord,

@@ -1,11 +1,11 @@
 import { Readable } from 'node:stream'
 import {
   isProblemCode,
+  omitTooDeep,
   type Parsed,
   PROBLEMS,
   PublicEvent,
   type StreamedEvent,
-  shown,
   streamEvents,
   subjects,
 } from '@gantry/contracts'
@@ -154,7 +154,7 @@ async function* linesOf(bus: Bus, { after, follow, format, signal }: Reading): A
     if (gone) throw positionGone(gone.through)
     begun = true
     const { data: event } = PublicEvent.safeParse(data)
-    if (event) yield format.event({ ...event, data: shown(event.data), position: String(sequence) })
+    if (event) yield format.event({ ...event, data: omitTooDeep(event.data), position: String(sequence) })
   }
 }
 

@@ -1,4 +1,4 @@
-import { type AuditRecord, shown } from '@gantry/contracts'
+import { type AuditRecord, omitTooDeep } from '@gantry/contracts'
 import { type Projection, projectionOfEach } from '@gantry/event-sourcing'
 import { defineCollection } from '@gantry/read-models'
 
@@ -90,5 +90,5 @@ export const auditRecord = (doc: AuditDocument): AuditRecord => ({
 
 function detailsOf({ details }: AuditDocument): AuditRecord['details'] {
   const { before, after } = JSON.parse(details) as AuditRecord['details']
-  return { before: before && shown(before), after: after && shown(after) }
+  return { before: before && omitTooDeep(before), after: after && omitTooDeep(after) }
 }
