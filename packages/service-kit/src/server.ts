@@ -14,6 +14,7 @@ import {
   refusingUnreadable,
 } from './connections.ts'
 import { answerProblem } from './problem.ts'
+import { ambiguityOf, originForm } from './request-target.ts'
 
 export interface ServerOptions {
   basePath: string
@@ -79,7 +80,7 @@ export function httpServer(options: ServerOptions): FastifyInstance {
     ['application/json', 'application/cloudevents+json'],
     { parseAs: 'string' },
     (request, body, done) =>
-      body === '' ? done(null, undefined) : json(request, body as string, flat(done)),
+      body === '' ? done(null, undefined) : json(request, body as string, withinDepth(done)),
   )
   const duration = new Histogram({
     name: 'gantry_http_request_duration_seconds',
@@ -101,7 +102,8 @@ export function httpServer(options: ServerOptions): FastifyInstance {
   const seconds = observers(duration)
   app.addHook('onRequest', (request, reply, done) => {
     reply.header('x-request-id', request.id)
-    done(misleads(request.url) ? new Refusal('malformed-request', { detail: MISLEADING }) : undefined)
+    const detail = ambiguityOf(request.url)
+    done(detail === undefined ? undefined : new Refusal('malformed-request', { detail }))
   })
   app.addHook('onResponse', (request, reply, done) => {
     const route = request.routeOptions.url ?? 'none'
@@ -126,26 +128,10 @@ export function httpServer(options: ServerOptions): FastifyInstance {
   return app
 }
 
-/** The request target without scheme and authority, which a client may send (RFC 9112 §3.2.2). */
-function originForm(target: string): string {
-  const rest = /^https?:\/\/[^/?#]*(.*)$/i.exec(target)?.[1]
-  if (rest === undefined) return target
-  return rest.startsWith('/') ? rest : `/${rest}`
-}
-
-const MISLEADING = 'the path has a backslash, a control character, or a segment that is . or ..'
-
-/** Whether programs differ in which resource the path names: some resolve such segments, some take \\ for a slash. */
-function misleads(url: string): boolean {
-  const [path = ''] = url.split('?')
-  // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is looked for
-  return /[\\\x00-\x1f\x7f]/.test(path) || /(^|\/)(\.|%2e){1,2}(\/|$)/i.test(path)
-}
-
 type Parsed = (error: Error | null, body?: unknown) => void
 
 /** Passes on a parsed body that is not too deep for recursive code, such as `JSON.stringify`; else fails. */
-const flat =
+const withinDepth =
   (done: Parsed): Parsed =>
   (error, body) => {
     if (error || !isDeeperThan(body, MAX_DEPTH_OF_BODY)) return done(error, body)
