@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest'
+import type { Answer } from '../src/answer.ts'
 import { admin, apiFields, platformEvent, publish, unique } from '../src/gantry.ts'
 import { subscribe } from '../src/webhooks.ts'
 
@@ -13,6 +14,10 @@ const send = (data: string) => {
   const event = JSON.stringify(platformEvent('CONFIGURATION_CHANGED', {}))
   return admin.post('/events', undefined, json(event.replace('"data":{}', `"data":${data}`)))
 }
+
+/** Refused for its depth, before the operation looks at its fields. */
+const isTooDeep = (answer: Answer) =>
+  expect(answer.refused(400, 'invalid-request').detail).toBe('the body must be at most 65 levels deep')
 
 describe('the data of a platform event', () => {
   test('is taken in with 64 levels, and every interface that shows it has them all', async () => {
@@ -58,13 +63,12 @@ test.for(['POST /apis', 'POST /login', 'POST /webhooks', 'POST /users', 'POST /a
         '"ignored":0',
         `"ignored":${arrays}`,
       )
-      ;(await admin.post(path, undefined, json(arrays))).refused(400)
-      ;(await admin.post(path, undefined, json(ignored))).refused(400)
+      for (const body of [arrays, ignored]) isTooDeep(await admin.post(path, undefined, json(body)))
       const once = {
         ...json(ignored),
         headers: { ...json('').headers, 'idempotency-key': `${levels} ${path}` },
       }
-      ;(await admin.post(path, undefined, once)).refused(400)
+      isTooDeep(await admin.post(path, undefined, once))
     }
   },
 )
