@@ -14,7 +14,7 @@ export {
   updateApi,
 } from './apis.ts'
 export { CloudEvent, publishEvent, StreamedEvent, streamEvents } from './events.ts'
-export { isDeeperThan, MAX_DEPTH, omitTooDeep } from './free-form.ts'
+export { isDeeperThan, MAX_DEPTH } from './free-form.ts'
 export {
   AccessTokenInput,
   AccessTokenRecord,
@@ -63,6 +63,7 @@ export {
   serviceOf,
   subjects,
 } from './public-events.ts'
+export { readableData } from './readable.ts'
 export { ADMINISTRATOR_ROLES, ROLE_SCOPES, ROLES, Role, SCOPES, Scope } from './scopes.ts'
 export {
   createVersion,

@@ -21,7 +21,10 @@ export const PLATFORM_EVENTS = {
   SUBSCRIPTION_DELETED: { description: 'A subscription ended', data: anything },
   APPROVAL_REQUEST_CREATED: { description: 'Something waits for approval', data: anything },
   APPROVAL_REQUEST_DECIDED: { description: 'An approval request was granted or refused', data: anything },
-  CONFIGURATION_CHANGED: { description: 'The configuration of the platform changed', data: anything },
+  CONFIGURATION_CHANGED: {
+    description: 'The configuration of the platform changed; values of keys that name secrets are ***',
+    data: anything,
+  },
   PRODUCT_API_ADDED: { description: 'An API became part of a product', data: product },
   PRODUCT_API_REMOVED: { description: 'An API ceased to be part of a product', data: product },
 } as const satisfies Record<string, EventKind>

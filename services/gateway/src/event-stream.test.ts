@@ -38,6 +38,13 @@ const event = (number: number, type = 'API_CREATED', padding = ''): Message => {
 }
 const publish = (...numbers: number[]) => host.bus.publish(numbers.map(number => event(number)))
 
+/** As an earlier release published it. */
+const unmasked = (): Message => {
+  const message = event(1, 'CONFIGURATION_CHANGED')
+  const data = message.data as unknown as PublicEvent
+  return { ...message, data: { ...data, data: { token: 'hunter2' } } as unknown as Json }
+}
+
 interface Line {
   position: string
   data: { name: string }
@@ -117,6 +124,13 @@ describe('The event stream', () => {
     await vi.waitFor(() => expect(stream.ended()).toBe('clean'))
     expect(stream.names()).toEqual(['api 1'])
     expect(stream.positions()).toEqual(['3'])
+  })
+
+  test('masks the secrets of a configuration change that an earlier release published', async () => {
+    await host.bus.publish([unmasked()])
+    const stream = await open('?follow=false')
+    await vi.waitFor(() => expect(stream.ended()).toBe('clean'))
+    expect(JSON.parse(stream.text())).toMatchObject({ data: { token: '***' } })
   })
 
   test('is for callers with the scope, and for positions that are some', async () => {

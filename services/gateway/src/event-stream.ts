@@ -1,10 +1,10 @@
 import { Readable } from 'node:stream'
 import {
   isProblemCode,
-  omitTooDeep,
   type Parsed,
   PROBLEMS,
   PublicEvent,
+  readableData,
   type StreamedEvent,
   streamEvents,
   subjects,
@@ -154,7 +154,10 @@ async function* linesOf(bus: Bus, { after, follow, format, signal }: Reading): A
     if (gone) throw positionGone(gone.through)
     begun = true
     const { data: event } = PublicEvent.safeParse(data)
-    if (event) yield format.event({ ...event, data: omitTooDeep(event.data), position: String(sequence) })
+    if (event) {
+      const data = readableData(event.type, event.data)
+      yield format.event({ ...event, data, position: String(sequence) })
+    }
   }
 }
 

@@ -1,4 +1,4 @@
-import type { PublicEvent } from '@gantry/contracts'
+import { type PublicEvent, readableData } from '@gantry/contracts'
 import { type Fact, streamId } from '@gantry/event-sourcing'
 import type { Json, Message } from '@gantry/messaging'
 import { changed, publicMessage } from '@gantry/service-kit'
@@ -36,10 +36,10 @@ export function publicEvents(fact: Fact): Message[] {
   }
 }
 
-/** An event of the platform goes on as its producer's: with the source, the subject and the time that it came with. */
+/** An event of the platform goes on as its producer's: with the source, the subject and the time that it came with; secrets are masked. */
 function platformMessage(fact: Fact): Message {
   const { source, id, type, subject, time, data } = fact.data as unknown as Received
-  const message = publicMessage('platform', fact, type, subject ?? id, data)
+  const message = publicMessage('platform', fact, type, subject ?? id, readableData(type, data))
   const event: PublicEvent = { ...(message.data as unknown as PublicEvent), source, time }
   const headers = { ...message.headers, [COMMITTED_AT]: fact.metadata.at }
   return { ...message, headers, data: event as unknown as Json }

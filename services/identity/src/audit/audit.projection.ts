@@ -1,4 +1,4 @@
-import { type AuditRecord, omitTooDeep } from '@gantry/contracts'
+import { type AuditRecord, readableData } from '@gantry/contracts'
 import { type Projection, projectionOfEach } from '@gantry/event-sourcing'
 import { defineCollection } from '@gantry/read-models'
 
@@ -88,7 +88,7 @@ export const auditRecord = (doc: AuditDocument): AuditRecord => ({
   requestId: doc.requestId,
 })
 
-function detailsOf({ details }: AuditDocument): AuditRecord['details'] {
+function detailsOf({ action, details }: AuditDocument): AuditRecord['details'] {
   const { before, after } = JSON.parse(details) as AuditRecord['details']
-  return { before: before && omitTooDeep(before), after: after && omitTooDeep(after) }
+  return { before: before && readableData(action, before), after: after && readableData(action, after) }
 }

@@ -1,4 +1,4 @@
-import { type DeliveryRecord, omitTooDeep } from '@gantry/contracts'
+import { type DeliveryRecord, readableData } from '@gantry/contracts'
 import type { Project } from '@gantry/event-sourcing'
 import { defineCollection } from '@gantry/read-models'
 import {
@@ -101,7 +101,7 @@ export function deliveryRecord({
   turn,
   ...fields
 }: DeliveryDocument): DeliveryRecord {
-  return { ...fields, payload: omitTooDeep(JSON.parse(body)) }
+  return { ...fields, payload: readableData(fields.eventType, JSON.parse(body)) }
 }
 
 /** The record of a state that was just reached. */

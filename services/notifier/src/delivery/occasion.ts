@@ -1,3 +1,4 @@
+import { readableData } from '@gantry/contracts'
 import { nameUuids } from '@gantry/event-sourcing'
 
 /** What happened, as webhooks are told of it. */
@@ -17,4 +18,4 @@ export const deliveryId = (eventId: string, webhookId: string) => deliveryUuid(`
 
 /** The body that is sent (Standard Webhooks, "Payload structure"), serialized this once. */
 export const bodyOf = ({ id, type, timestamp, data }: Occasion) =>
-  JSON.stringify({ id, type, timestamp, data })
+  JSON.stringify({ id, type, timestamp, data: readableData(type, { ...data }) })

@@ -1,6 +1,10 @@
 import type { CloudEvent } from '@gantry/contracts'
+import type { Fact } from '@gantry/event-sourcing'
 import { storyMetadata as metadata, story } from '@gantry/event-sourcing/testing'
 import { describe, expect, test } from 'vitest'
+import { type DeliveryDocument, deliveryRecord } from '../delivery/delivery.projection.ts'
+import { bodyOf } from '../delivery/occasion.ts'
+import { publicEvents } from '../public-events.ts'
 import { type PlatformEventEvent, platformEventDecider, platformEventId } from './platform-event.ts'
 
 const event: CloudEvent = {
@@ -44,6 +48,40 @@ describe('an event of the platform', () => {
     given()
       .when(receive({ subject: 'shop' }))
       .then(received(metadata.now, 'shop'))
+  })
+  describe('that changes the configuration', () => {
+    const change = { setting: 'smtp', password: 'hunter2' }
+    const masked = { setting: 'smtp', password: '***' }
+    const type = 'CONFIGURATION_CHANGED'
+
+    test('is published without its secrets, and stored with them', () => {
+      const [stored] = platformEventDecider.decide({ status: 'Absent' }, receive({ type, data: change })) as [
+        PlatformEventEvent,
+      ]
+      expect(stored.data.data).toEqual(change)
+      const fact = {
+        ...stored,
+        id: 'f1',
+        stream: 'platformevent-1',
+        revision: 0,
+        metadata: {
+          actor: { id: null, name: 'a' },
+          requestId: 'r1',
+          at: metadata.now,
+          change: { action: type },
+        },
+      } as unknown as Fact
+      expect(publicEvents(fact)).toMatchObject([{ data: { type, data: masked } }])
+    })
+    test('is delivered without its secrets when an earlier release published it with them', () => {
+      const body = bodyOf({ id: 'e1', type, timestamp: metadata.now, data: change })
+      expect(JSON.parse(body)).toEqual({ id: 'e1', type, timestamp: metadata.now, data: masked })
+    })
+    test('has a delivery record without its secrets when an earlier release made the delivery with them', () => {
+      const body = JSON.stringify({ id: 'e1', type, timestamp: metadata.now, data: change })
+      const { payload } = deliveryRecord({ eventType: type, body } as DeliveryDocument)
+      expect(payload).toEqual({ id: 'e1', type, timestamp: metadata.now, data: masked })
+    })
   })
   test('is told from others by source and id together', () => {
     const ids = [

@@ -1,0 +1,44 @@
+import { expect, test } from 'vitest'
+import { readableData } from './readable.ts'
+
+const mask = (data: Record<string, unknown>) => readableData('CONFIGURATION_CHANGED', data)
+
+test.for([
+  'password',
+  'dbPassword',
+  'CLIENT_SECRET',
+  'client-secret',
+  'accessToken',
+  'api_key',
+  'API-Key',
+  'x-a_p-i-k_e-y',
+  'credentials',
+  'privateKey',
+])('the value of %s is masked, whatever it is', key => {
+  for (const value of ['hunter2', 7, null, true, ['hunter2'], { user: 'a', deep: 'hunter2' }])
+    expect(mask({ [key]: value, setting: 'smtp' })).toEqual({ [key]: '***', setting: 'smtp' })
+})
+
+test('secrets are masked at every depth, also within arrays', () => {
+  const data = { smtp: { hosts: [{ name: 'a', auth: { Pass_Word: 'hunter2' } }] }, retention: '30d' }
+  expect(mask(data)).toEqual({
+    smtp: { hosts: [{ name: 'a', auth: { Pass_Word: '***' } }] },
+    retention: '30d',
+  })
+  const deep: Record<string, unknown> = { token: 'hunter2' }
+  let outer = deep
+  for (let n = 1; n < 1_000; n++) outer = { outer }
+  expect(JSON.stringify(mask(outer))).toBe(JSON.stringify(outer).replace('hunter2', '***'))
+})
+
+test('masking changes neither the given data nor other keys', () => {
+  const data = { key: 'a', pass: 'b', public: 'c', list: [1, null, { a: {} }] }
+  expect(mask(data)).toEqual(data)
+  const secret = { token: 'hunter2' }
+  mask(secret)
+  expect(secret).toEqual({ token: 'hunter2' })
+})
+
+test('events of other types stay as they are', () => {
+  expect(readableData('SUBSCRIPTION_CREATED', { token: 'a' })).toEqual({ token: 'a' })
+})

@@ -1,0 +1,16 @@
+import { omitTooDeep } from './free-form.ts'
+
+const SECRET = /password|secret|token|apikey|credential|private/
+const isSecret = (key: string) => SECRET.test(key.toLowerCase().replace(/[-_]/g, ''))
+export const MASK = '***'
+
+/**
+ * The data of a public event as readers may see it, in webhooks, `GET /events`, delivery records and the audit log. In a
+ * `CONFIGURATION_CHANGED` event the value of each key that names a secret becomes `***`, at any depth. Data too deep to be
+ * written as JSON is replaced. The stored event stays as it was sent.
+ */
+export function readableData(type: string, data: Record<string, unknown>): Record<string, unknown> {
+  const shallow = omitTooDeep(data)
+  if (type !== 'CONFIGURATION_CHANGED') return shallow
+  return JSON.parse(JSON.stringify(shallow), (key, value: unknown) => (isSecret(key) ? MASK : value))
+}
