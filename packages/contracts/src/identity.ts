@@ -2,6 +2,7 @@ import { z } from 'zod'
 import { operation } from './operation.ts'
 import { label, optional, pageOf, paging, secretWithheld, Timestamp, text, Uuid } from './primitives.ts'
 import { Role, Scope } from './scopes.ts'
+import { Username } from './username.ts'
 
 const part = { service: 'identity' } as const
 
@@ -31,7 +32,10 @@ const email = text(320).refine(value => /^[^\s@]+@[^\s@]+$/.test(value), {
 })
 const password = text(1024, 12).meta({ description: 'Written only; at least 12 characters' })
 const user = {
-  username: label(255).meta({ description: 'Unique' }),
+  username: Username.meta({
+    description:
+      'Unique. Stored and compared in NFC; without invisible characters, and without letters of several scripts that look alike',
+  }),
   displayName: optional(label(255)).meta({ description: 'The username when absent' }),
   email: optional(email),
   role: Role.nullish().transform(value => value ?? 'USER'),

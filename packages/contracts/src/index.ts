@@ -65,6 +65,7 @@ export {
 } from './public-events.ts'
 export { readableData } from './readable.ts'
 export { ADMINISTRATOR_ROLES, ROLE_SCOPES, ROLES, Role, SCOPES, Scope } from './scopes.ts'
+export { normalUsername } from './username.ts'
 export {
   createVersion,
   deleteVersion,

@@ -124,9 +124,18 @@ export function identityService(given: Dependencies, settings: ServiceSettings):
         await globalAdministrators.leave(id, revision, metadata)
       const held = unknown ? undefined : usernameOf(state)
       if (isChange && username !== undefined && username !== held)
-        await usernames.claim(username, id, revision, metadata)
+        await claimUsername(username, id, revision, metadata)
     },
   })
+  /** Claims of earlier releases are of names as they were sent, so the claim of a name in NFC may miss one. */
+  const claimUsername: typeof usernames.claim = async (username, id, revision, metadata) => {
+    const [found] = await usersByName.list({ where: { username }, limit: 1 })
+    if (found && found.doc.id !== id) {
+      const { state } = await user.load(found.doc.id)
+      if (usernameOf(state) === username) throw new Refusal('username-taken', { name: username })
+    }
+    await usernames.claim(username, id, revision, metadata)
+  }
   const usernames = reservation({
     eventStore,
     scope: 'user',

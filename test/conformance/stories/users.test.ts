@@ -95,6 +95,31 @@ describe('a username', () => {
     ;(await logIn(user.username)).refused(401)
     await createUser({ username: user.username })
   })
+
+  test('is stored and compared in NFC', async () => {
+    const name = unique('größe')
+    const user = await createUser({ username: name.normalize('NFD') })
+    expect(user.username).toBe(name)
+    for (const form of ['NFC', 'NFD']) {
+      const username = name.normalize(form)
+      ;(await admin.post('/users', fields({ username }))).refused(409)
+      ;(await logIn(username)).is(200)
+      const { content } = (await admin.get('/users', { username })).as<Page<User>>(200)
+      expect(content.map(({ id }) => id)).toEqual([user.id])
+    }
+  })
+
+  test.for([
+    ['a bidirectional override', 'ada\u202enimda'],
+    ['a zero width space', 'ada\u200b'],
+    ['a Cyrillic letter among Latin ones', '\u0430dmin'],
+    ['a fullwidth letter', '\uff41dmin'],
+  ] as const)('with %s is refused', async ([, username]) => {
+    const { errors } = (await admin.post('/users', fields({ username }))).refused(400, 'invalid-request')
+    expect(errors).toMatchObject([{ field: 'username' }])
+    const user = await createUser()
+    ;(await admin.put(`/users/${user.id}`, { ...user, username })).refused(400, 'invalid-request')
+  })
 })
 
 describe('updating a user', () => {

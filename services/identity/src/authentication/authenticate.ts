@@ -1,4 +1,4 @@
-import { type Principal, ROLE_SCOPES, type Scope } from '@gantry/contracts'
+import { normalUsername, type Principal, ROLE_SCOPES, type Scope } from '@gantry/contracts'
 import type { Aggregate } from '@gantry/event-sourcing'
 import type { Collection } from '@gantry/read-models'
 import { decodeJwt } from 'jose'
@@ -74,7 +74,7 @@ export function authenticator(authentication: Authentication): Authenticate {
     const { user: idOrName, expiresAt } = await platformTokens.verify(credential)
     const [named] = Uuid.safeParse(idOrName).success
       ? []
-      : await users.list({ where: { username: idOrName }, limit: 1 })
+      : await users.list({ where: { username: normalUsername(idOrName) }, limit: 1 })
     const holder = await activeUser(named?.doc.id ?? idOrName)
     return {
       ...principalOf(holder),

@@ -1,5 +1,5 @@
 import { setTimeout } from 'node:timers/promises'
-import { AuthenticatedUser, login, logout } from '@gantry/contracts'
+import { AuthenticatedUser, login, logout, normalUsername } from '@gantry/contracts'
 import type { Aggregate } from '@gantry/event-sourcing'
 import type { Collection } from '@gantry/read-models'
 import type { AddRoute } from '@gantry/service-kit'
@@ -35,7 +35,8 @@ export function loginRoutes(
 ) {
   // One way for all who knock, so that it takes as long for a name that nobody has, and for a user who is locked.
   route(login, async ({ body, metadata }) => {
-    const { username, password } = body
+    const { password } = body
+    const username = normalUsername(body.username)
     const [found] = await users.list({ where: { username }, limit: 1 })
     const id = found?.doc.id ?? NOBODY
     const { state } = await user.load(id)

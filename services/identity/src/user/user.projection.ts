@@ -12,7 +12,7 @@ export interface UserDocument extends UserRecord {
 
 export const users = defineCollection<UserDocument>({
   name: 'identity.users',
-  version: 2,
+  version: 3,
   fields: {
     username: 'string',
     displayName: 'string',

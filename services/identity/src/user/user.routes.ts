@@ -1,4 +1,12 @@
-import { createUser, deleteUser, getUser, listUsers, unlockUser, updateUser } from '@gantry/contracts'
+import {
+  createUser,
+  deleteUser,
+  getUser,
+  listUsers,
+  normalUsername,
+  unlockUser,
+  updateUser,
+} from '@gantry/contracts'
 import { type Executed, Refusal } from '@gantry/event-sourcing'
 import type { Collection } from '@gantry/read-models'
 import { type AddRoute, listing, page, type Reply } from '@gantry/service-kit'
@@ -26,7 +34,8 @@ export function userRoutes(
   { changeUser, users, locks, logins, passwords, now }: UserRoutes,
 ): void {
   route(listUsers, async ({ query, metadata }) => {
-    const { username, role, status } = query
+    const { role, status } = query
+    const username = query.username && normalUsername(query.username)
     const { items, total } = await users.find(listing(query, { username, role, status }))
     const ofPage = await locks.getMany(items.map(({ doc }) => doc.id))
     const lockOf = new Map(ofPage.map(({ doc }) => [doc.id, doc]))

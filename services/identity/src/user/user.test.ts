@@ -27,6 +27,30 @@ const globalAdministrators = async () =>
 const firstAdministrator = async () =>
   (await admin().get('/users?username=admin')).body.content[0].id as string
 
+describe('a user whose name an earlier release stored as it was sent', () => {
+  const NAME = 'größe'
+  const createdByEarlierRelease = async () => {
+    const { eventStore } = identity.host.dependencies
+    const id = await create({ username: 'other' })
+    const [created] = await eventStore.readStream(`user-${id}`)
+    if (!created) throw new Error('the user has no event')
+    const metadata = { ...storyMetadata, at: storyMetadata.now }
+    const data = { ...created.data, username: NAME.normalize('NFD') }
+    await eventStore.append(`user-${id}`, [{ id: randomUUID(), type: 'UserUpdated', data, metadata }], 0)
+    return id
+  }
+
+  test('has the name in NFC, logs in with each form of it, and it is taken for others', async () => {
+    const id = await createdByEarlierRelease()
+    await expect.poll(async () => (await admin().get(`/users/${id}`)).body.username).toBe(NAME)
+    for (const form of ['NFC', 'NFD']) expect((await identity.logIn(NAME.normalize(form))).status).toBe(200)
+    const taken = await admin().post('/users', { body: { ...ada, username: NAME } })
+    expect(taken.body).toMatchObject({ status: 409, code: 'username-taken' })
+    expect((await admin().delete(`/users/${id}`)).status).toBe(204)
+    await create({ username: NAME })
+  })
+})
+
 describe('a user whom a newer release changed', () => {
   /** An update of a schema version that this release does not know, and the claim of the name that it gives. */
   const updatedByNewerRelease = async (id: string, fields: object, username?: string) => {

@@ -1,4 +1,4 @@
-import type { UserRecord } from '@gantry/contracts'
+import { normalUsername, type UserRecord } from '@gantry/contracts'
 import type { EventSchemas } from '@gantry/event-sourcing'
 
 /** What an administrator says of a user. */
@@ -65,6 +65,12 @@ export const userEvents: EventSchemas<UserEvent> = {
 /** Wrong passwords that lock a user. */
 const MOST_FAILED = 5
 
+/** Releases before usernames were stored in NFC wrote them as they were sent. */
+const normal = <Fields extends { username: string }>(fields: Fields): Fields => ({
+  ...fields,
+  username: normalUsername(fields.username),
+})
+
 export const initialUser: UserState = { status: 'Absent' }
 
 export function evolveUser(state: UserState, event: UserEvent, revision: number): UserState {
@@ -72,7 +78,7 @@ export function evolveUser(state: UserState, event: UserEvent, revision: number)
     const { passwordHash, createdAt, ...fields } = event.data
     return {
       status: 'Live',
-      record: { ...fields, lockedUntil: null, createdAt, updatedAt: createdAt },
+      record: { ...normal(fields), lockedUntil: null, createdAt, updatedAt: createdAt },
       recordRevision: revision,
       passwordHash,
       logins: { revision, failed: [], generation: null },
@@ -92,7 +98,7 @@ export function evolveUser(state: UserState, event: UserEvent, revision: number)
   switch (event.type) {
     case 'UserUpdated': {
       const deactivated = record.status === 'ACTIVE' && event.data.status === 'INACTIVE'
-      return changed(event.data, { generation: deactivated ? generation + 1 : generation })
+      return changed(normal(event.data), { generation: deactivated ? generation + 1 : generation })
     }
     case 'PasswordChanged': {
       const { passwordHash, changedAt } = event.data
