@@ -1,33 +1,11 @@
 import { NO_STREAM } from '@gantry/event-sourcing'
 import { storyMetadata as metadata, story } from '@gantry/event-sourcing/testing'
 import { describe, expect, test } from 'vitest'
+import { created, deleted, ID, LATER, NOW, old } from '../testing/user-events.ts'
 import { evolveUser, initialUser, type UserEvent } from '../user/user.ts'
 import { type LogIn, type LoginEvent, loginDecider, noLogins } from './logins.ts'
 
-const ID = '5b1f1c9e-6d0f-4c58-9a43-9d6b8c2a7e10'
-const NOW = metadata.now
-const LATER = '2026-11-21T10:15:00.000Z'
-const input = {
-  username: 'ada',
-  displayName: 'Ada Lovelace',
-  email: null,
-  role: 'USER',
-  status: 'ACTIVE',
-  sso: false,
-} as const
-const created = (fields: object = {}): UserEvent => ({
-  type: 'UserCreated',
-  data: { id: ID, ...input, passwordHash: 'h1', createdAt: NOW, ...fields },
-})
-const deleted: UserEvent = { type: 'UserDeleted', data: { deletedAt: NOW } }
 const unlocked: UserEvent = { type: 'UserUnlocked', data: { at: NOW, lockedUntil: LATER } }
-/** As earlier releases wrote them into the stream of the user. */
-const old = {
-  failed: { type: 'LoginFailed', data: { at: NOW } },
-  loggedIn: { type: 'UserLoggedIn', data: { at: NOW } },
-  locked: { type: 'UserLocked', data: { until: LATER } },
-} satisfies Record<string, UserEvent>
-
 /** The logins of a user with these events. */
 const user = (...events: UserEvent[]) =>
   story(

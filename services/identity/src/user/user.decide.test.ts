@@ -2,28 +2,11 @@ import { ROLE_SCOPES, type Role, type Scope } from '@gantry/contracts'
 import { storyMetadata as metadata, story } from '@gantry/event-sourcing/testing'
 import { describe, expect, test } from 'vitest'
 import { type LoginState, noLogins } from '../login/logins.ts'
+import { created, deleted, ID, input, LATER, NOW, old } from '../testing/user-events.ts'
 import { userDecider } from './user.decide.ts'
 import type { UserEvent } from './user.ts'
 
-const ID = '5b1f1c9e-6d0f-4c58-9a43-9d6b8c2a7e10'
-const NOW = metadata.now
-const LATER = '2026-11-21T10:15:00.000Z'
-const input = {
-  username: 'ada',
-  displayName: 'Ada Lovelace',
-  email: null,
-  role: 'USER',
-  status: 'ACTIVE',
-  sso: false,
-} as const
-const created = (fields: object = {}): UserEvent => ({
-  type: 'UserCreated',
-  data: { id: ID, ...input, passwordHash: 'h1', createdAt: NOW, ...fields },
-})
-const failed: UserEvent = { type: 'LoginFailed', data: { at: NOW } }
-const locked: UserEvent = { type: 'UserLocked', data: { until: LATER } }
-const loggedIn: UserEvent = { type: 'UserLoggedIn', data: { at: NOW } }
-const deleted: UserEvent = { type: 'UserDeleted', data: { deletedAt: NOW } }
+const { failed, locked, loggedIn } = old
 const all = (role: Role) => ({ role, scopes: [...ROLE_SCOPES[role]] })
 const { given } = story(userDecider)
 
