@@ -3,8 +3,8 @@ import {
   aggregate,
   type Decider,
   type EventStore,
+  type Json,
   NO_STREAM,
-  plainSnapshots,
   type SnapshotSchema,
 } from '@gantry/event-sourcing'
 import {
@@ -43,7 +43,13 @@ beforeEach(() => {
   }
 })
 
-const schema = plainSnapshots<CounterState>(1)
+/** The state is JSON as it is. */
+const schemaOf = (version: number): SnapshotSchema<CounterState> => ({
+  version,
+  encode: state => state as unknown as Json,
+  decode: encoded => encoded as unknown as CounterState,
+})
+const schema = schemaOf(1)
 /** A process. */
 const counters = (
   given: {
@@ -127,7 +133,7 @@ test('following the log, as a rebuild does, saves no states of the past', async 
 
 const whole = { state: { status: 'Live', count: 12 }, revision: 11 }
 test.for<[string, Parameters<typeof counters>[0]]>([
-  ['another schema version', { schema: plainSnapshots(2) }],
+  ['another schema version', { schema: schemaOf(2) }],
   [
     'a state that cannot be decoded',
     {

@@ -67,7 +67,7 @@ const CACHE_SIZE = 10_000
 /** How large the states of the cache are on average at most, in parts. */
 const PARTS_OF_STATE = 10
 /** States that a rebuild keeps beside the cache, by count. */
-const PASSED = 200
+const REBUILDING = 200
 const TRIES_ON_CONFLICT = 20
 const TRIES_WHEN_UNAVAILABLE = 3
 /** Another process repeats a command after a longer time only; see the idempotency of requests in service-kit. */
@@ -91,8 +91,8 @@ export function aggregate<State, Command extends DomainCommand, Event extends Do
       sizeCalculation: ({ state }) => Math.min(decider.size?.(state) ?? 1, parts),
     })
   const cache = cacheOf(cacheSize)
-  /** States that a rebuild folds, which passes every stream: those that commands need stay in the cache. */
-  const passed = cacheOf(Math.min(cacheSize, PASSED))
+  /** States that a rebuild folds. It folds every stream, so they are kept apart from the states that commands need. */
+  const rebuilding = cacheOf(Math.min(cacheSize, REBUILDING))
   const empty: Snapshot<State> = { state: decider.initial, revision: NO_STREAM }
   const fold = folding(decider, event => options.unknownEvent?.(event))
   const snapshots =
@@ -118,12 +118,12 @@ export function aggregate<State, Command extends DomainCommand, Event extends Do
   const follow = async (event: RecordedEvent, again = false): Promise<Snapshot<State>> => {
     const id = streamId(event.stream)
     const cached = cache.get(id)
-    const known = cached ?? (again ? passed.get(id) : undefined) ?? empty
+    const known = cached ?? (again ? rebuilding.get(id) : undefined) ?? empty
     if (known.revision >= event.revision) return known
     if (known.revision === event.revision - 1) {
       const folded = fold(known, [event])
-      if (cached || !again || cache.size < passed.max) return keep(id, folded)
-      passed.set(id, folded)
+      if (cached || !again || cache.size < rebuilding.max) return keep(id, folded)
+      rebuilding.set(id, folded)
       return folded
     }
     const loaded = await load(id)
@@ -290,7 +290,7 @@ export function aggregate<State, Command extends DomainCommand, Event extends Do
       throw error
     }
     cache.delete(id)
-    passed.delete(id)
+    rebuilding.delete(id)
     projection.forget(id)
     return true
   }

@@ -23,13 +23,6 @@ export interface SnapshotOptions<State> {
   every?: number | undefined
 }
 
-/** For states that are JSON as they are. */
-export const plainSnapshots = <State>(version: number): SnapshotSchema<State> => ({
-  version,
-  encode: state => state as Json,
-  decode: encoded => encoded as State,
-})
-
 export interface Snapshots<State> {
   /** The state that is kept of a stream, and the events after it; undefined when the stream has to be read whole. */
   load(id: string): Promise<{ kept: Snapshot<State>; later: RecordedEvent[] } | undefined>
