@@ -49,14 +49,16 @@ export const EVENT_TYPES = {
     data: ImageRecord.extend({ api: z.uuid() }),
   },
   WEBHOOK_FAILING: {
-    description: 'No delivery has arrived at another webhook for a day, and again after three',
+    description:
+      'No delivery has arrived at another webhook for a day, and again after three; its url is without user and query',
     data: WebhookRecord.extend({
       failingSince: Timestamp,
       failedDeliveries: z.int().meta({ description: 'Since then; not counted beyond 20' }),
     }),
   },
   WEBHOOK_DISABLED: {
-    description: 'The service made another webhook inactive; disabledReason says why',
+    description:
+      'The service made another webhook inactive; disabledReason says why; its url is without user and query',
     data: WebhookRecord,
   },
   ...PLATFORM_EVENTS,
