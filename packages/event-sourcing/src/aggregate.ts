@@ -27,54 +27,54 @@ export interface AggregateOptions<State, Command extends DomainCommand, Event ex
   /** Streams are named `{category}-{id}`; a category has no dash. */
   category: string
   decider: Decider<State, Command, Event>
-  /** What readers see of the state. It is written before a command is answered: the fast path of read-your-writes. */
+  /** Documents of the state. They are written before a command is answered, so that its caller reads its own writes. */
   view?: AggregateProjectionOptions<State, Event>['view']
-  /** Secures what the events need, e.g. a name, before they are appended at `snapshot.revision`; may refuse. */
+  /** Reserves what the events need, e.g. a name, before they are appended at `snapshot.revision`. @throws Refusal */
   reserve?(id: string, snapshot: Snapshot<State>, events: Event[], command: Command): Promise<void>
-  /** Folded states kept, by count; of large ones fewer, see `size` of the decider. */
+  /** Maximum number of cached states; fewer large states fit, see `size` of the decider. */
   cacheSize?: number
-  /** Lets the states of long streams be kept in the event store; left out where streams are short. */
+  /** Stores snapshots of long streams in the event store; left out where streams are short. */
   snapshots?: SnapshotOptions<State>
-  /** Is told of every event that is folded and not known to this release, e.g. to count it. */
+  /** Called for every folded event whose type or schema version this release does not know, e.g. to count it. */
   unknownEvent?(event: RecordedEvent): void
 }
 
 export interface Aggregate<State, Command extends DomainCommand, Event extends DomainEvent> {
   readonly category: string
-  /** For the projector of the service. */
+  /** To be run by the projector of the service. */
   readonly projection: Projection
   /** The state as the log has it now. @throws StreamQuarantined */
   load(id: string): Promise<Snapshot<State>>
   /**
-   * Folds one recorded event in log order, reading the stream where earlier ones were not seen. Of a stream that was
-   * removed meanwhile that gives the initial state.
+   * Folds one recorded event in log order. Reads the stream when this process has not folded the events before it.
+   * A stream that was removed since gives the initial state.
    * @throws StreamQuarantined
    */
   follow(event: RecordedEvent): Promise<Snapshot<State>>
   /**
-   * Decides on the current state, appends what was decided, projects it, and returns the state after it.
-   * Conflicts with other writers are decided again on the newer state.
-   * @throws Refusal when the decider refuses on a state that was fresh
+   * Decides on the current state, appends the events, projects them, and returns the state after them.
+   * After a conflict with another writer the command is decided again on the newer state.
+   * @throws Refusal when the decider refuses on the state as the log has it
    * @throws StreamQuarantined when the stream has an event that cannot be folded
-   * @throws EventStoreUnavailable when the store stayed away; the command may have happened
+   * @throws EventStoreUnavailable when the store did not answer; the events may have been appended
    */
   execute(id: string, command: Command): Promise<Executed<State, Event>>
-  /** Erases the stream, unless it went on from that revision. @returns whether it is gone */
+  /** Removes the stream, unless it has events after that revision. @returns whether it was removed */
   remove(id: string, revision: number): Promise<boolean>
 }
 
 const CACHE_SIZE = 10_000
-/** How large the states of the cache are on average at most, in parts. */
+/** Maximum average size of the cached states, in parts (see `size` of the decider). */
 const PARTS_OF_STATE = 10
-/** States that a rebuild keeps beside the cache, by count. */
+/** Maximum number of states that a rebuild keeps beside the cache. */
 const REBUILDING = 200
 const TRIES_ON_CONFLICT = 20
 const TRIES_WHEN_UNAVAILABLE = 3
-/** Another process repeats a command after a longer time only; see the idempotency of requests in service-kit. */
+/** Another process repeats a command only after a longer time; see the idempotency of requests in service-kit. */
 const OTHER_TRY_AFTER_MS = 1_000
 const eventUuid = nameUuids('6f1b7a0e-6f0c-4b0f-9a55-0c8f3c2b7f11')
 
-/** The id of the n-th event that a command appends to a stream: for every try the same. */
+/** The id of the n-th event that a command appends to a stream. It is the same in every try. */
 const eventId = (stream: string, command: DomainCommand, index: number) =>
   eventUuid(`${stream}/${command.metadata.commandId}/${index}`)
 
@@ -87,7 +87,7 @@ export function aggregate<State, Command extends DomainCommand, Event extends Do
     new LRUCache<string, Snapshot<State>>({
       max: size,
       maxSize: parts,
-      // One that is larger than the cache has it to itself.
+      // A state that is larger than the cache is the only one in it.
       sizeCalculation: ({ state }) => Math.min(decider.size?.(state) ?? 1, parts),
     })
   const cache = cacheOf(cacheSize)
@@ -143,8 +143,8 @@ export function aggregate<State, Command extends DomainCommand, Event extends Do
   })
 
   /**
-   * The state as it was read just now, and what an earlier try of this command appended to it, when that got through
-   * without being acknowledged: no events when it did not.
+   * The state as read now, and the events that an earlier try of this command appended without being acknowledged;
+   * none when no earlier try did.
    */
   const earlierTry = async (
     id: string,
@@ -163,22 +163,22 @@ export function aggregate<State, Command extends DomainCommand, Event extends Do
   const eventsOf = (facts: readonly Fact[]) => facts.flatMap(fact => upcast(decider.events, fact) ?? [])
 
   /**
-   * What the stream has after a state, which may be of another try of the same command: the store answers an append like
-   * that of an earlier try even if its data differ, e.g. in the time. Undefined once the stream was removed.
+   * The events of the stream after a state. They may come from another try of the same command, because the store answers
+   * an append like that of an earlier try even if the data differ, e.g. in the time. Undefined once the stream was removed.
    */
   const asStored = async (id: string, base: Snapshot<State>, count: number) => {
     const facts = (await eventStore.readStream(streamName(category, id), base.revision + 1)).slice(0, count)
     return facts.length === count ? { facts, after: fold(base, facts) } : undefined
   }
 
-  /** Decides on a state and secures what that needs. */
+  /** Decides on a state and reserves what the events need. */
   const decideOn = async (id: string, command: Command, snapshot: Snapshot<State>) => {
     const events = decider.decide(snapshot.state, command)
     if (events.length > 0) await options.reserve?.(id, snapshot, events, command)
     return { snapshot, events }
   }
 
-  /** On a state that was just read: a refusal, or nothing to do, is final. */
+  /** Decides on a state that was just read: a refusal, or a decision without events, is final. */
   const decideOnFresh = async (id: string, command: Command, snapshot: Snapshot<State>, readAt: number) => {
     try {
       const decided = await decideOn(id, command, snapshot)
@@ -190,9 +190,9 @@ export function aggregate<State, Command extends DomainCommand, Event extends Do
     }
   }
 
-  /** On what is known; what is not known is most likely new. If that was wrong, it shows when it is appended. */
+  /** Decides on the cached state, or on the initial state. If the stream has more events, the append conflicts. */
   const decideOnKnown = async (id: string, command: Command) => {
-    // A refusal, or nothing to do, is believed on fresh state only: another replica may have written.
+    // A refusal, or a decision without events, counts on fresh state only: another replica may have written.
     try {
       const decided = await decideOn(id, command, cache.get(id) ?? empty)
       if (decided.events.length > 0) return decided
@@ -215,7 +215,7 @@ export function aggregate<State, Command extends DomainCommand, Event extends Do
         await projection.show(id, { before, snapshot, appended: facts, readAt })
         return { ...snapshot, facts }
       }
-      // What did not happen by that revision is appended after that revision or not at all.
+      // Events that are not in the stream by that revision are appended after it or not at all.
       const fresh = earlier ?? (knownIsOld ? await load(id) : undefined)
       const { snapshot, events } = fresh
         ? await decideOnFresh(id, command, fresh, readAt)
@@ -230,9 +230,9 @@ export function aggregate<State, Command extends DomainCommand, Event extends Do
           snapshot.revision,
         )
         const base = { ...snapshot, revision: revision - events.length }
-        // Only an append of another try of this command is answered like this one, and tries are far apart.
+        // Only the append of another try of this command gets the same answer, and tries are far apart in time.
         const isOwn = !mayHaveHappened && performance.now() - startedAt < OTHER_TRY_AFTER_MS
-        // A stream that was removed may go on after its last revision instead of at 0.
+        // A removed stream may continue after its last revision instead of at 0.
         const made = base.revision === snapshot.revision ? prepared : prepare(id, base, events, command)
         const stored = isOwn ? made : ((await asStored(id, base, events.length)) ?? made)
         const after = { ...stored.after, position }

@@ -1,11 +1,11 @@
 import type { Actor, Change, DomainEvent } from './event.ts'
 import type { EventSchemas } from './schema.ts'
 
-/** What a command knows of its circumstances: deciders take time and identity from here and nowhere else. */
+/** The context of a command: the only source of time and identity for deciders. */
 export interface CommandMetadata {
   /**
-   * UUID; event ids are derived from it, so a command tried again is appended once. A reaction to a message has a new
-   * one for each try: its decider sees by the state that the message was handled.
+   * UUID. Event ids are derived from it, so that a command that is tried again is appended once. A reaction to a message
+   * has a new id for each try: its decider sees in the state that the message was handled.
    */
   commandId: string
   /** ISO 8601 UTC with milliseconds. */
@@ -15,7 +15,7 @@ export interface CommandMetadata {
   traceparent?: string
   /** Id of the event this command reacts to. */
   causationId?: string
-  /** The command may have been executed before, by a process that died: look for its events first. */
+  /** Whether a process that died may have executed the command: its events are looked for first. */
   repeated?: boolean
 }
 
@@ -35,15 +35,15 @@ export interface Decider<State, Command extends DomainCommand, Event extends Dom
   events: EventSchemas<Event>
   decide(state: State, command: Command): Event[]
   evolve(state: State, event: Event, revision: number): State
-  /** What an event did, for public events and the audit log; null for an event that nobody outside sees. */
+  /** The change that an event made, for public events and the audit log; null for an internal event. */
   describe?(before: State, event: Event, after: State): Change | null
-  /** How many parts a state has that can have many, from 1: states in memory are bounded by their sum. */
+  /** Size of a state that can have many parts, from 1. The sum over the cached states is bounded. */
   size?(state: State): number
 }
 
 /**
- * A command that may not happen, by the rules of the domain. The code is stable and says why;
- * `contracts` maps it to an HTTP status, nobody else does.
+ * A command that the rules of the domain do not allow. The code is stable and says why. Only `contracts` maps codes to
+ * HTTP statuses.
  */
 export class Refusal extends Error {
   readonly code: string

@@ -16,9 +16,9 @@ export interface Appended {
 
 export type SubscriptionItem =
   | { kind: 'event'; event: RecordedEvent }
-  /** Nothing of interest lies before this position: save it, so that a restart does not look there again. */
+  /** No event of the subscription lies between the last one and this position. A saved position shortens a restart. */
   | { kind: 'checkpoint'; position: Position }
-  /** Everything that was in the log when this was found out has been delivered. Repeats after each pause. */
+  /** The subscription has delivered everything that was in the log at this moment. Repeats after each pause. */
   | { kind: 'caughtUp'; position: Position }
 
 export interface ReadAllOptions {
@@ -28,9 +28,9 @@ export interface ReadAllOptions {
   streamPrefixes?: string[]
 }
 
-/** A folded state, kept beside its stream; to the store it is a text. */
+/** A folded state, stored beside its stream as a text. */
 export interface StoredSnapshot {
-  /** Of the shape of the state. */
+  /** Schema version of the state. */
   schemaVersion: number
   /** Revision and position of the last event that is folded into the state. */
   revision: number
@@ -56,30 +56,29 @@ export interface EventStore {
   readStream(stream: string, from?: number): Promise<RecordedEvent[]>
   /** The last event of a stream; undefined when there is none. Its cost does not depend on the length of the stream. */
   readLast(stream: string): Promise<RecordedEvent | undefined>
-  /** What the log holds now, in order of position, then ends. */
+  /** The events in the log, in order of position. Ends after the last one. */
   readAll(options: ReadAllOptions): AsyncIterable<RecordedEvent>
-  /** What the log holds and what comes, until the signal is aborted (then it ends without an error). */
+  /** The events in the log and all later ones. Ends without an error when the signal is aborted. */
   subscribe(options: ReadAllOptions & { signal: AbortSignal }): AsyncIterable<SubscriptionItem>
   /**
-   * Erases a stream whose last event has this revision; one that is not there is erased already. From then on
-   * `readStream` and `readSnapshot` give nothing of it. `readAll` and `subscribe` do so too, in EventStoreDB only once its scavenge has
-   * run. Positions of other events stay, `head` does not go back, and every place that was told can be gone on from.
-   * A stream of that name begins anew with NO_STREAM: at revision 0, in EventStoreDB after its last one.
-   * @throws WrongExpectedRevision when the stream went on
+   * Removes a stream whose last event has this revision. A stream that does not exist counts as removed. Afterwards
+   * `readStream` and `readSnapshot` return nothing of it; nor do `readAll` and `subscribe`, on EventStoreDB only after a
+   * scavenge. Positions of other events stay, `head` does not go back, and every known position remains valid.
+   * A stream of that name is created again with NO_STREAM: at revision 0, on EventStoreDB after its last revision.
+   * @throws WrongExpectedRevision when the stream has later events
    */
   remove(stream: string, expected: ExpectedRevision): Promise<void>
   /**
-   * Keeps the state of a stream in place of the one that was kept before. It is no event: `readAll`, `subscribe` and
-   * `head` do not tell of it.
+   * Replaces the snapshot of a stream. A snapshot is no event: `readAll`, `subscribe` and `head` do not show it.
    * @throws AppendTooLarge
    */
   saveSnapshot(stream: string, snapshot: StoredSnapshot): Promise<void>
   /**
-   * The snapshot that was saved last. It may be of a stream that was removed and begun anew meanwhile: it counts only
-   * where the stream has an event at its revision and position.
+   * The last snapshot that was saved. It may belong to a stream that was removed and created again since: it is valid
+   * only where the stream has an event at its revision and position.
    */
   readSnapshot(stream: string): Promise<StoredSnapshot | undefined>
-  /** Position of the last event written to the log, be it removed since; START when there was none. */
+  /** Position of the last event written to the log, also if it was removed since; START when there was none. */
   head(): Promise<Position>
   close(): Promise<void>
 }
@@ -98,9 +97,9 @@ export class WrongExpectedRevision extends Error {
   }
 }
 
-/** The store is away or not ready; the outcome of an append under way is unknown. Try again with the same ids. */
+/** The store does not answer or is not ready. The outcome of an append is unknown: try again with the same ids. */
 export class EventStoreUnavailable extends Error {
-  /** For who asked whoever met this: the same is true of him. */
+  /** Carried across bus requests, so that the requesting service also answers 503. */
   readonly code = 'unavailable'
   readonly details = {}
   constructor(cause: unknown) {
@@ -109,7 +108,7 @@ export class EventStoreUnavailable extends Error {
   }
 }
 
-/** Never empty: an error without a message is told by the name of its class. */
+/** Never empty: the name of the class stands for a missing message. */
 const reasonOf = (cause: unknown): string =>
   (cause instanceof Error ? cause.message || cause.constructor.name : String(cause)) || 'no reason given'
 

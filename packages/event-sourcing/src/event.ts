@@ -2,18 +2,18 @@
 export type Json = null | boolean | number | string | Json[] | { [key: string]: Json }
 export type JsonObject = { [key: string]: Json }
 
-/** Who caused an event: a user, an access token acting for one, or a part of the service itself. */
+/** The cause of an event: a user, an access token of a user, or a part of the service itself. */
 export interface Actor {
   /** User id; null when the service acted by itself. */
   id: string | null
-  /** User name, or the name of the part that acted, for people who read the log. */
+  /** Username, or the name of the part that acted, for readers of the log. */
   name: string
-  /** Id of the access token that was used, when one was. */
+  /** Id of the access token, if the user used one. */
   tokenId?: string
 }
 
 /**
- * What an event did to a resource as its readers see it; the source of public events and of the audit log.
+ * The change that an event made to a resource, as readers see the resource. Source of public events and the audit log.
  * Snapshots never carry secrets or their hashes.
  */
 export interface Change {
@@ -22,9 +22,9 @@ export interface Change {
   /** Screaming snake case, e.g. API. */
   resourceType: string
   resourceId: string
-  /** The resource before; null when it came to exist with this event. */
+  /** The resource before the event; null when the event created it. */
   before: JsonObject | null
-  /** The resource after; null when it ceased to exist with this event. */
+  /** The resource after the event; null when the event deleted it. */
   after: JsonObject | null
 }
 
@@ -42,15 +42,15 @@ export interface EventMetadata {
   schemaVersion?: number
 }
 
-/** A fact that a decider produces. */
+/** An event as a decider produces it. */
 export interface DomainEvent {
   type: string
   data: object
 }
 
-/** A fact on its way into the log. */
+/** An event as it is appended. */
 export interface NewEvent {
-  /** UUID; the same for every try of the same append. */
+  /** UUID. It is the same in every try of the same append. */
   id: string
   type: string
   data: object
@@ -58,24 +58,24 @@ export interface NewEvent {
 }
 
 /**
- * A place in the whole log: opaque, ordered as a string (`a < b` means a was written first).
- * The empty string is the place before the first event.
+ * A position in the whole log: opaque, ordered as a string (`a < b` means that a was written first).
+ * The empty string is the position before the first event.
  */
 export type Position = string
 export const START: Position = ''
 
-/** A fact in its stream. */
+/** An event with its stream and revision. */
 export interface Fact {
   id: string
   type: string
   stream: string
-  /** Place in the stream, from 0. */
+  /** Number of the event in its stream, from 0. */
   revision: number
   data: JsonObject
   metadata: EventMetadata
 }
 
-/** A fact in the log. */
+/** An event with its position in the log. */
 export interface RecordedEvent extends Fact {
   position: Position
   /** When the store wrote it, ISO 8601 UTC; the store's clock. */

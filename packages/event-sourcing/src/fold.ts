@@ -7,7 +7,7 @@ import { schemaName, upcast } from './schema.ts'
 export interface Snapshot<State> {
   state: State
   revision: number
-  /** Position of that event in the log; left out when it was not read, and where there is none. */
+  /** Position of that event in the log; absent when the event was not read or does not exist. */
   position?: Position | undefined
   /** Names (`type@version`) of events of the stream that this release does not know; the state lacks their effect. */
   unknown?: readonly string[]
@@ -34,7 +34,7 @@ export class StreamQuarantined extends Refusal {
 
 /**
  * Folds stored events into a state. Events of unknown types and of newer schema versions leave the state unchanged.
- * @param unknownEvent is told of each such event
+ * @param unknownEvent called for each such event
  * @returns a function that @throws StreamQuarantined when an event cannot be upcast or folded
  */
 export function folding<State, Command extends DomainCommand, Event extends DomainEvent>(
@@ -62,8 +62,8 @@ export function folding<State, Command extends DomainCommand, Event extends Doma
 }
 
 /**
- * Lets work on many streams go on past one that is quarantined.
- * @returns a handler for a promise's `catch` that rethrows every other error
+ * Lets work on many streams continue when one of them is quarantined.
+ * @returns a handler for a promise's `catch` that logs StreamQuarantined and rethrows every other error
  */
 export function pastQuarantine(log: Pick<Log, 'warn'>): (error: unknown) => undefined {
   return error => {

@@ -1,7 +1,7 @@
 import { setTimeout } from 'node:timers/promises'
 import { type Lease, LeaseLost, type Leases } from '@gantry/read-models'
 
-/** Where long-running parts tell what they do. pino's logger fits. */
+/** The log of long-running parts. pino's logger implements it. */
 export interface Log {
   info(details: object, message: string): void
   warn(details: object, message: string): void
@@ -11,11 +11,11 @@ export interface Log {
 export interface Worker {
   /** Asks it to stop and waits until it has. */
   stop(): Promise<void>
-  /** What it waits for before its service may answer; undefined when there is nothing. */
+  /** What the worker waits for before its service may answer; undefined when it is ready. */
   readonly waitsFor?: string | undefined
 }
 
-/** A state that no restart changes. The message names what an operator has to do. */
+/** A failure that a restart does not end. The message says what an operator has to do. */
 export class OperatorNeeded extends Error {
   constructor(message: string) {
     super(message)
@@ -74,14 +74,14 @@ export interface LeaseOptions {
   signal: AbortSignal
 }
 
-/** To be called right before an effect. @throws LeaseLost when another may hold the lease by now */
+/** To be called right before an effect. @throws LeaseLost when another process may hold the lease */
 export type ConfirmLease = () => void
 
 /**
- * Waits for the lease, runs the task while it is held, and gives it up. The task's signal is aborted when the lease
- * is lost. A process that was paused learns that late: `confirm` compares the time since the last renewal, so that it
- * also throws before any timer has run. What the task writes must still be fenced, since the process can be paused
- * between `confirm` and the write.
+ * Waits for the lease, runs the task while the process holds it, and releases it. The task's signal is aborted when the
+ * lease is lost. After a pause of the process the signal comes late: `confirm` compares the time since the last renewal,
+ * so that it throws even before a timer has run. Writes of the task must still be fenced, since the process can be
+ * paused between `confirm` and the write.
  */
 export async function underLease(
   { leases, name, holder, signal, ttlMs = 5_000 }: LeaseOptions,
@@ -89,7 +89,7 @@ export async function underLease(
 ): Promise<void> {
   const pause = () => setTimeout(ttlMs / 5, undefined, { signal }).catch(() => {})
   let lease: Lease | undefined
-  // The store counts from its answer, which is later.
+  // The store counts the duration of the lease from its answer, which is later.
   let renewedAt = performance.now()
   while (!lease) {
     if (signal.aborted) return

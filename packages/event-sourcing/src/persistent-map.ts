@@ -10,8 +10,8 @@ type Tree<Value> = Node<Value> | undefined
 
 /**
  * An immutable map from strings. `set` and `delete` return another map, which shares all but O(log n) nodes with this
- * one: states with many parts are folded without copying them, and an earlier state stays as it was. It iterates in the
- * order of the keys (by UTF-16 code units, as `<` compares), whatever order they were set in.
+ * one. So a state with many parts is folded without copying them, and earlier states stay as they were. Iteration is in
+ * the order of the keys (by UTF-16 code units, as `<` compares), independent of the order in which they were set.
  */
 export class PersistentMap<Value> implements Iterable<[string, Value]> {
   readonly #root: Tree<Value>
@@ -20,7 +20,7 @@ export class PersistentMap<Value> implements Iterable<[string, Value]> {
     this.#root = root
   }
 
-  /** Of two entries of one key the last one counts. */
+  /** The last entry of a key replaces earlier ones. */
   static of<Value>(entries: Iterable<readonly [string, Value]> = []): PersistentMap<Value> {
     const sorted = [...new Map(entries)].sort(([one], [other]) => (one < other ? -1 : 1))
     return new PersistentMap(ofSorted(sorted, 0, sorted.length))

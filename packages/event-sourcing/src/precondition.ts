@@ -1,9 +1,9 @@
 import { type CommandMetadata, Refusal } from './decider.ts'
 
-/** A command of somebody who may have looked before: it is meant for what he saw. */
+/** A command that applies only to the revisions of the record that its caller has seen. */
 export interface Conditional {
   metadata: CommandMetadata
-  /** Revisions that the caller has seen; any will do when absent. */
+  /** Revisions that the caller has seen; every revision is accepted when absent. */
   ifMatch?: number[] | undefined
 }
 

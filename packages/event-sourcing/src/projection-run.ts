@@ -16,11 +16,11 @@ export interface Run {
   projection: Projection
   events: readonly RecordedEvent[]
   writes: Write[]
-  /** Whether the stream is held after this run. The record of that is among the writes. */
+  /** Whether the stream is held after this run. The writes contain the record of that. */
   holds: boolean
 }
 
-/** What the runs of a projector need of it. */
+/** The part of a projector that its runs use. */
 export interface RunOptions {
   /** Name of the projector. */
   name: string
@@ -29,7 +29,7 @@ export interface RunOptions {
   log: Log
 }
 
-/** @param again whether to project events too that this process has projected */
+/** @param again whether to project events that this process has projected before */
 export async function projectRun(
   options: RunOptions,
   projection: Projection,
@@ -51,9 +51,9 @@ export async function projectRun(
 }
 
 interface WriteRunsOptions {
-  /** Write documents of the same revision again. */
+  /** Whether documents of the same revision are written again. */
   force?: boolean
-  /** The same, and mark them: a rebuild. */
+  /** The same, and marks them with the generation of a rebuild. */
   generation?: number | undefined
   checkpoint: { name: string; position: Position; lease: Lease }
 }

@@ -7,8 +7,8 @@ import { type EventSchemas, knowsSchema, upcast } from './schema.ts'
 import { streamId } from './stream-name.ts'
 
 /**
- * What readers see of an aggregate: pure, from the folded state and the events that led to it last. A document must
- * depend on the state alone, so that applying twice, or a later state first, ends the same.
+ * Computes the documents of an aggregate: a pure function of the folded state and its last events. A document must
+ * depend on the state alone, so that projecting twice, or a later state first, gives the same documents.
  */
 export type Project<State, Event> = (
   id: string,
@@ -16,7 +16,7 @@ export type Project<State, Event> = (
   events: readonly Event[],
 ) => Write[]
 
-/** The documents that a run of events of one stream leads to. */
+/** The documents that follow from a run of events of one stream. */
 export interface Projected {
   writes: Write[]
   /** Names (`type@version`) of events of the stream that this release does not know. */
@@ -27,18 +27,18 @@ export interface Projected {
 export interface Projection {
   readonly category: string
   /**
-   * What to write for a run of consecutive events of one stream. Nothing when this process has projected them already,
+   * The writes for a run of consecutive events of one stream. None when this process has projected them already,
    * unless `again` is set.
    * @throws StreamQuarantined when an event cannot be upcast, folded or projected
    */
   writes(events: readonly RecordedEvent[], again: boolean): Promise<Projected>
-  /** To be called by the projector once the writes of these events, and of all before them, are acknowledged. */
+  /** Called by the projector once the writes of these events, and of all events before them, are acknowledged. */
   written(events: readonly RecordedEvent[]): void
   /** Whether this release knows an event type of that name (`type@version`). */
   knows(schema: string): boolean
   /**
-   * To be called by the projector when it starts.
-   * @param reached whether the documents have everything up to a position, whichever process has projected it
+   * Called by the projector when it starts.
+   * @param reached whether the documents contain all events up to a position, whichever process has projected them
    */
   attach(reached: (position: Position) => Promise<boolean>): void
 }
@@ -46,28 +46,28 @@ export interface Projection {
 /** The last event of a stream before those that are projected. */
 export type Before = Pick<Snapshot<unknown>, 'revision' | 'position'>
 
-/** What is projected before a command is answered. */
+/** The state that is projected before a command is answered. */
 export interface Shown<State> {
   before: Before
   snapshot: Snapshot<State>
   appended: readonly Fact[]
-  /** By the stopwatch of this process, before the log was asked for the state, or told of it. */
+  /** Monotonic time of this process right before the log was read or appended to, in milliseconds. */
   readAt: number
 }
 
 /**
- * The projection of an aggregate, with the part of it that runs before a command is answered. A state that was read
- * longer ago is read again: the removal that would keep it off may be forgotten.
+ * The projection of an aggregate, with the part that runs before a command is answered. A state that was read too long
+ * ago is read again: the tombstone that would refuse its write may be forgotten.
  */
 export interface AggregateProjection<State> extends Projection {
   /**
-   * Projects what a command has appended, so that its caller reads it next. With it come events before it that are
-   * in no document yet, because their writer died or could not write: documents of the same resource show one state.
+   * Projects the events that a command has appended, so that its caller's next read has them. It also projects earlier
+   * events of the stream that are in no document yet, because their writer died or could not write.
    */
   show(id: string, run: Shown<State>): Promise<void>
   /**
-   * Projects the stream up to a state that a caller is told of without having changed it: the writer before may have
-   * died between the append and the projection.
+   * Projects the stream up to a state that a caller is answered without having changed it: the writer of that state may
+   * have died between the append and the projection.
    */
   showAll(id: string, snapshot: Snapshot<State>, readAt: number): Promise<void>
   forget(id: string): void
@@ -77,15 +77,15 @@ export interface AggregateProjectionOptions<State, Event extends DomainEvent> {
   category: string
   /** Of the decider. */
   schemas: EventSchemas<Event>
-  /** How the documents are made; none for an aggregate that has no readers. */
+  /** Computes the documents; absent for an aggregate without documents. */
   view?: { readModels: Pick<ReadModels, 'write'>; project: Project<State, Event> } | undefined
-  /** The state after a recorded event, or a later one. @param again whether a rebuild asks, which passes every stream */
+  /** The state after a recorded event, or a later one. @param again whether a rebuild asks, which folds every stream */
   follow(event: RecordedEvent, again: boolean): Promise<Snapshot<State>>
   /** The state as the log has it now. */
   load(id: string): Promise<Snapshot<State>>
   /** Events of a stream from a revision on. */
   read(id: string, from: number): Promise<RecordedEvent[]>
-  /** Streams whose projected revision is kept, by count. */
+  /** Maximum number of streams whose projected revision is kept. */
   cacheSize: number
 }
 
@@ -115,14 +115,14 @@ export function aggregateProjection<State, Event extends DomainEvent>({
     return writes
   }
 
-  /** Events up to a revision that are in no document yet, as far as this process knows. */
+  /** Events up to a revision that, as far as this process knows, are in no document yet. */
   const missing = async (id: string, { revision, position }: Before): Promise<readonly Fact[]> => {
     const through = projectedThrough(id)
     if (through >= revision || (position !== undefined && (await reached(position)))) return []
     return (await read(id, through + 1)).filter(event => event.revision <= revision)
   }
 
-  /** Runs one after the other for a stream: the next one finds what the one before has projected. */
+  /** Serializes the projections of a stream: each finds what the one before has projected. */
   const serially = async (id: string, work: () => Promise<void>) => {
     const before = underWay.get(id)
     const run = before ? before.then(work, work) : work()
@@ -139,7 +139,7 @@ export function aggregateProjection<State, Event extends DomainEvent>({
     if (!unknown && revision > projectedThrough(id)) projected.set(id, revision)
   }
 
-  /** Writes what the facts lead to; anew from the log when the process was paused since they were read. */
+  /** Writes the documents of the facts. Reads the log again when the process was paused since they were read. */
   const write = async (id: string, snapshot: Snapshot<State>, facts: readonly Fact[], readAt: number) => {
     let [shown, events, at] = [snapshot, facts, readAt]
     while (performance.now() - at > FRESH_MS) {
@@ -197,7 +197,7 @@ export function aggregateProjection<State, Event extends DomainEvent>({
   }
 }
 
-/** A projection of single events, e.g. the audit log: each event gives documents of its own. */
+/** A projection of single events, e.g. the audit log: each event has its own documents. */
 export function projectionOfEach(category: string, project: (event: RecordedEvent) => Write[]): Projection {
   return {
     category,

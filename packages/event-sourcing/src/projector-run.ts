@@ -15,23 +15,23 @@ export interface Running extends ProjectorOptions {
 }
 
 const BATCH = 1_000
-/** Of a rebuild: what it makes garbage of stays small and dies young. */
+/** Size of the batches of a rebuild: small ones become garbage while they are still in V8's young generation. */
 const REBUILD_BATCH = 200
 
 interface FollowOptions {
   lease: Lease
   signal: AbortSignal
   from?: Position
-  /** Of the rebuild that this is: write documents of the same revision again, and mark them. */
+  /** Generation of a rebuild: documents of the same revision are written again, and marked with it. */
   generation?: number
-  /** Whether documents are read that are made anew: a removed one must not come back on the way to its removal. */
+  /** Whether readers see the documents meanwhile: a removed document must not reappear until its removal is projected. */
   serving?: boolean
   untilCaughtUp?: boolean
-  /** Is told what has been written. */
+  /** Called with what has been written. */
   onWritten?(events: readonly RecordedEvent[], position: Position): void
 }
 
-/** Projects the log from the checkpoint on, or from a place, and saves how far it is with what it writes. */
+/** Projects the log from the checkpoint or a position on, and saves the checkpoint with the documents. */
 export async function follow(options: Running, run: FollowOptions): Promise<void> {
   const { key, eventStore, readModels, byCategory } = options
   const { generation, serving = false } = run
@@ -69,8 +69,8 @@ export async function follow(options: Running, run: FollowOptions): Promise<void
 }
 
 /**
- * Of streams with documents that are not there, projects what the whole stream leads to. Such a document may have been
- * removed later in the stream, and the removal may be forgotten.
+ * Projects the whole stream where one of its documents does not exist. Such a document may have been removed later in
+ * the stream, and its tombstone may be forgotten.
  */
 async function projectToTheEnd(options: Running, runs: Run[]): Promise<void> {
   const { readModels, eventStore } = options

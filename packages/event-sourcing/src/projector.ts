@@ -12,12 +12,12 @@ import { forgetRemovals } from './removals.ts'
 import { streamCategory } from './stream-name.ts'
 
 export interface ProjectorOptions {
-  /** With the shape of the collections it names the checkpoint and the lease, e.g. catalog.projector. */
+  /** Names the checkpoint and the lease, together with the shape of the collections; e.g. catalog.projector. */
   name: string
   eventStore: EventStore
   readModels: ReadModels
   projections: readonly Projection[]
-  /** What the projections write to; a rebuild removes what the log does not know from these. */
+  /** The collections that the projections write to. A rebuild removes documents from them that the log does not give. */
   // biome-ignore lint/suspicious/noExplicitAny: collections of different documents
   collections: readonly CollectionDefinition<any>[]
   holder: string
@@ -25,25 +25,26 @@ export interface ProjectorOptions {
 }
 
 export interface Projector extends Worker {
-  /** Whether the read models are there, with everything that was in the log at some moment since the start. */
+  /** Whether the read models exist and have all events that were in the log at some moment since the start. */
   readonly caughtUp: boolean
-  /** Whether the read models are there now, and not missing since somebody dropped them. */
+  /** Whether the read models exist now; false after an operator has dropped them. */
   complete(): Promise<boolean>
-  /** Waits until the read models have everything up to a position. @returns false when it took longer */
+  /** Waits until the read models have all events up to a position. @returns false when the time was up before */
   reached(position: Position, timeoutMs: number): Promise<boolean>
 }
 
 const LOOK_MS = 1_000
 const pause = (ms: number, signal?: AbortSignal) => setTimeout(ms, undefined, { signal }).catch(() => {})
 
-/** Does it again and again, with a pause before each time. */
+/** Repeats a task, with a pause before each time. */
 async function every(ms: number, job: () => Promise<void>, signal: AbortSignal) {
   for (await pause(ms, signal); !signal.aborted; await pause(ms, signal)) await job()
 }
 
 /**
- * Asks the projector, in whatever process it runs, to make its read models anew from the log while they are read.
- * @returns a function that tells whether that has happened, for this request or for a later one in its place
+ * Requests a rebuild of the read models from the log. The projector carries it out in the process that runs it, while
+ * readers continue.
+ * @returns a function that tells whether this request, or a later one in its place, has been carried out
  */
 export async function requestRebuild(
   name: string,
@@ -57,17 +58,17 @@ export async function requestRebuild(
   return async () => !others.includes(await finished())
 }
 
-/** Name of the checkpoint and of the lease of a projector: collections of another shape have others. */
+/** Name of the checkpoint and of the lease of a projector. It depends on the shape of the collections. */
 export const projectorKey = ({ name, collections }: Pick<ProjectorOptions, 'name' | 'collections'>) =>
   [name, ...[...collections, heldStreams(name)].map(({ name, version }) => `${name}@${version}`)].join(' ')
 
 /**
- * Follows the log and repairs what a crash left out of the read models; by lease, so that one replica does.
- * Writes are guarded by revision, the checkpoint by the lease: a paused holder that wakes up does no harm.
- * A stream with an event that cannot be processed is quarantined: its documents stay, the checkpoint goes on. Streams
- * that are held are projected again from their first event whenever the projector starts, and when asked.
- * The read models are made anew when they were dropped, when a collection changed its shape, or when asked. During an
- * upgrade that changes a shape, a projector of each runs, so that none waits for the other.
+ * Projects the log, also the events that a crash kept out of the read models. A lease makes sure that one replica does.
+ * Documents are guarded by revision and the checkpoint by the lease, so that a paused holder that continues does no harm.
+ * A stream with an event that cannot be processed is quarantined: its documents stay, and the checkpoint advances. Held
+ * streams are projected again from their first event at each start of the projector and on request.
+ * The read models are rebuilt when they were dropped, when a collection changed its shape, and on request. During an
+ * upgrade that changes a shape, a projector of each shape runs, so that neither waits for the other.
  */
 export function startProjector(given: ProjectorOptions): Projector {
   const name = projectorKey(given)
@@ -123,8 +124,8 @@ export function startProjector(given: ProjectorOptions): Projector {
     }),
   )
 
-  // Ready when the read models have what was in the log at some moment, whichever replica brings them there; and not
-  // while they are missing, since somebody dropped them.
+  // Ready when the read models have all events that were in the log at some moment, whichever replica projected them.
+  // Not ready while they are missing because an operator dropped them.
   const readiness = supervise(`${given.name}.readiness`, log, async signal => {
     while (!signal.aborted) {
       const head = await options.eventStore.head()

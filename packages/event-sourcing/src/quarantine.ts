@@ -2,7 +2,7 @@ import { type CollectionDefinition, defineCollection, type ReadModels, type Writ
 import type { Position, RecordedEvent } from './event.ts'
 import type { StreamQuarantined } from './fold.ts'
 
-/** A stream whose documents do not have everything that the log has, and why. */
+/** A stream whose documents lack the effect of some of its events, and the reason. */
 export interface HeldStream {
   /** Name of the stream. */
   id: string
@@ -17,13 +17,13 @@ export interface HeldStream {
   revision: number
   position: Position
   reason: string
-  /** Names (`type@version`) of the events that were not known; empty for a quarantined stream. */
+  /** Names (`type@version`) of the unknown events; empty for a quarantined stream. */
   unknown: readonly string[]
 }
 
 type HeldStreams = CollectionDefinition<HeldStream>
 
-/** The held streams of one projector, a read model like its others: made anew by a rebuild. */
+/** The held streams of one projector: a read model that a rebuild makes again, like the others. */
 export const heldStreams = (projector: string): HeldStreams =>
   defineCollection<HeldStream>({
     name: `${projector}.held`,
@@ -31,7 +31,7 @@ export const heldStreams = (projector: string): HeldStreams =>
     fields: { status: 'string' },
   })
 
-/** The projector alone writes these, under its lease: a record replaces the one before whatever its revision. */
+/** Only the projector writes these records, under its lease: a record replaces the one before it at any revision. */
 const REVISION = 0
 
 export const held = (collection: HeldStreams, stream: HeldStream): Write => ({
@@ -86,11 +86,11 @@ const done = (projector: string) => `${projector}.retry.done`
 export interface RetryRequest {
   /** Unique for each request. */
   id: string
-  /** Only this stream; all when left out. */
+  /** The stream to project again; all held streams when left out. */
   stream?: string | undefined
 }
 
-/** The retry that was asked for last, and whether it has been carried out. */
+/** The last request for a retry, and whether it has been carried out. */
 export async function requestedRetry(
   projector: string,
   { checkpoints }: ReadModels,
@@ -107,8 +107,9 @@ export const retryDone = (projector: string, { checkpoints }: ReadModels, { id }
   checkpoints.save(done(projector), id)
 
 /**
- * Asks the projector, in whatever process it runs, to project held streams again from their first event.
- * @returns a function that tells whether that has happened
+ * Requests that held streams are projected again from their first event. The projector carries it out in the process
+ * that runs it.
+ * @returns a function that tells whether the request has been carried out
  */
 export async function requestRetry(
   projector: string,

@@ -7,17 +7,16 @@ export interface ReactorOptions {
   consumer: string
   subjects: readonly string[]
   bus: Bus
-  /** Turns a foreign fact into own commands; the same fact again must change nothing. */
+  /** Turns an event of another service into commands of this one. The same event again must change nothing. */
   react(message: StoredMessage): Promise<void>
-  /** Called when messages were removed because of their age before they were handled. */
+  /** Called when retention has removed messages before they were handled. */
   missed?(range: MissedMessages): void
   log: Log
 }
 
 /**
- * Handles what other services published, one message at a time. A failure is tried again from the same message, since
- * going on would break the order; only a refusal, which would be the same for ever, is logged and passed over.
- * Messages that the bus has removed before they were handled are told of, and cannot be handled any more.
+ * Handles messages of other services, one at a time. After a failure the same message is tried again, since continuing
+ * would break the order. Only a refusal, which a retry cannot change, is logged and skipped.
  */
 export function startReactor(options: ReactorOptions): Worker {
   const { consumer, subjects, bus, react, log } = options

@@ -5,21 +5,21 @@ import { follow, type Running } from './projector-run.ts'
 export interface RebuildOptions {
   lease: Lease
   signal: AbortSignal
-  /** Whether what is there is read meanwhile, rather than made for the first time. */
+  /** Whether documents of an earlier generation are read meanwhile; false when they are made for the first time. */
   serving: boolean
 }
 
-/** Documents that are removed at a time. */
+/** Maximum number of documents that are removed in one write. */
 const PIECE = 500
 const PROGRESS_MS = 10_000
 
 /**
- * Projects the whole log over what is there as a new generation, then removes the documents of older ones: the log does
- * not know them. Readers and commands go on meanwhile.
+ * Projects the whole log over the existing documents as a new generation, then removes the documents of older
+ * generations, which the log does not give. Readers and commands continue meanwhile.
  *
- * A document that a command writes meanwhile has no mark. Its event was in the log before the document could be found,
- * so the log is followed, with marks, from the moment that a document is found until it is removed. A rebuild that ends
- * early leaves nothing to undo: the next one begins a generation of its own.
+ * A document that a command writes meanwhile has no mark of the generation. Its event is in the log before the document
+ * can be found. So between finding an unmarked document and removing it, the rebuild projects the log up to its head,
+ * with marks. A rebuild that ends early leaves nothing to undo: the next one begins another generation.
  */
 export async function rebuild(options: Running, run: RebuildOptions): Promise<void> {
   const { name, readModels, collections, log } = options
@@ -38,12 +38,12 @@ export async function rebuild(options: Running, run: RebuildOptions): Promise<vo
     }
   }
   if (run.signal.aborted || removed === 0) return
-  // What a command made in place of a document before it was removed.
+  // A command may have written a document again after it was removed.
   await follow(options, projecting)
   log.info({ projector: name, removed }, 'removed documents that the log does not know')
 }
 
-/** Greater than every one before, also where the number of the last one was lost. */
+/** Greater than every generation before, even if the number of the last one was lost. */
 async function nextGeneration({ key, readModels }: Running, lease: Lease): Promise<number> {
   const name = `${key}.generation`
   const last = Number((await readModels.checkpoints.get(name)) ?? 0)
@@ -64,7 +64,7 @@ async function* pieces(collection: Collection<any>, generation: number): AsyncGe
   if (piece.length > 0) yield piece
 }
 
-/** Logs every few seconds how far the projection is. */
+/** Logs the progress of the projection every few seconds. */
 function progressOf({ name, log }: Running) {
   let events = 0
   let toldAt = performance.now()

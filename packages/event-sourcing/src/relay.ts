@@ -12,26 +12,26 @@ export interface RelayOptions {
   readModels: ReadModels
   bus: Bus
   streamPrefixes: string[]
-  /** What a fact looks like to other services; none for a fact that stays inside. Data as stored: see `newest`. */
+  /** The messages of a fact; none for an internal fact. Its data are as stored: see `newest`. */
   publicEvents(event: Fact): Message[]
-  /** What public events fall under. Only this relay publishes there. */
+  /** The subjects of the public events. Only this relay publishes there. */
   subjects: readonly string[]
   holder: string
   log: Log
 }
 
-/** Header of a published message: position of its fact in the log. Messages of a fact have the same. */
+/** Header of a published message: position of its fact in the log. All messages of a fact have the same. */
 export const LOG_POSITION = 'log-position'
 
 const BATCH = 500
-/** How long a log may seem to end before the last message: another node may have to learn that it leads. */
+/** How long the log may seem to end before the last message while a new leader is being elected, in milliseconds. */
 const BEHIND_MS = 3_000
 const LOOK_MS = 100
 
 /**
- * The only way from the log to the bus: publishes in log order with the event's id, waits for the acknowledgement,
- * then saves how far it came. At each start it goes on after the last message that the bus has from it, so that a
- * checkpoint that is older, or lost, puts no old message after a newer one. Another holder's messages stop it.
+ * The only path from the log to the bus. It publishes in log order with the event's id, waits for the acknowledgement,
+ * then saves its checkpoint. At each start it continues after the last message that the bus has from it, so that an old
+ * or lost checkpoint puts no old message after a newer one. The relay stops when another holder publishes.
  */
 export function startRelay(options: RelayOptions): Worker {
   const { name, eventStore, readModels, bus, streamPrefixes, subjects, holder, log } = options
@@ -45,7 +45,7 @@ export function startRelay(options: RelayOptions): Worker {
   }
 
   const worker = supervise(name, log, async signal => {
-    // In every process, before its service appends: new facts after the end of an older log would hide that it is older.
+    // Checked in every process before its service appends: new facts would hide that the log is an older copy.
     await lastMessage(signal)
     await underLease({ leases, name, holder, signal }, async (lease, held, confirm) => {
       const after = (await checkpoints.get(name)) ?? START
@@ -81,13 +81,13 @@ export function startRelay(options: RelayOptions): Worker {
 
 const positionOf = (message: StoredMessage | undefined): Position => message?.headers?.[LOG_POSITION] ?? START
 
-/** What an event has to be told after the last message. A message from before positions rules nothing out. */
+/** The messages of an event that come after the last published one. A last message without a position excludes none. */
 function messagesAfter(
   last: StoredMessage | undefined,
   { name, publicEvents, log }: Pick<RelayOptions, 'name' | 'publicEvents' | 'log'>,
 ): (event: RecordedEvent) => Message[] {
   const reached = positionOf(last)
-  /** An event that throws would throw again at every start, and hold up all events after it. */
+  /** An event that cannot be made public is left out: it would fail at every start and block all later events. */
   const readable = (event: RecordedEvent) => {
     try {
       return publicEvents(event)
@@ -112,7 +112,7 @@ function messagesAfter(
   }
 }
 
-/** @throws OperatorNeeded when the last message is about a fact after the end of the log: that is an older copy */
+/** @throws OperatorNeeded when the last message has a position after the end of the log, which is an older copy */
 async function requireInLog(last: StoredMessage | undefined, eventStore: EventStore, signal: AbortSignal) {
   const position = positionOf(last)
   const deadline = performance.now() + BEHIND_MS

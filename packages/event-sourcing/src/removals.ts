@@ -7,8 +7,8 @@ const EVERY_MS = 60_000
 const LOOK_MS = 100
 
 /**
- * Has the read models forget removals, once everything is projected that was in the log before: a removal keeps off
- * what is projected of earlier events, and commands show nothing that they read so long ago.
+ * Deletes tombstones in the read models once all earlier events are projected. A tombstone refuses writes of earlier
+ * events, and commands do not write documents of states that they read longer ago.
  */
 export async function forgetRemovals(options: Running, signal: AbortSignal): Promise<void> {
   const { name, key, eventStore, readModels, collections, log } = options

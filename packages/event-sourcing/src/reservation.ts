@@ -6,7 +6,7 @@ import type { NewEvent } from './event.ts'
 import { type EventStore, NO_STREAM, WrongExpectedRevision } from './event-store.ts'
 import type { Snapshot } from './fold.ts'
 
-/** Who claims a name, and the revision of the holder's stream at which it is about to take it. */
+/** The holder that claims a name, and the revision of its stream after which it appends the event that takes the name. */
 interface Claim {
   holder: string
   holderRevision: number
@@ -16,14 +16,14 @@ interface Claim {
 
 export interface ReservationOptions {
   eventStore: EventStore
-  /** What the names are unique among, e.g. `api`; reservation streams are named `{scope}name-{hash}`. */
+  /** The scope in which names are unique, e.g. `api`. Reservation streams are named `{scope}name-{hash}`. */
   scope: string
   /** Category of the streams that hold names. */
   holderCategory: string
   /**
-   * The name a holder has by the log, undefined when it has none (absent, deleted), and its stream's revision. The read
-   * may be stale; the streams of holders are never removed. `unknown` is that of the holder's snapshot: one of these
-   * events may have given the holder another name.
+   * The name of a holder according to the log, undefined when it has none (absent, deleted), and the revision of its
+   * stream. The read may be stale. Streams of holders are never removed. `unknown` comes from the holder's snapshot: one
+   * of these events may have given the holder another name.
    */
   holding(holder: string): Promise<{ name: string | undefined } & Omit<Snapshot<unknown>, 'state'>>
   /** Code of the refusal when the name is taken. */
@@ -35,22 +35,22 @@ export interface ReservationOptions {
 
 export interface Reservation {
   /**
-   * Claims the name for a holder whose next append expects `holderRevision`: that append is what takes the name.
-   * No release is needed: a claim is void as soon as its holder's stream went on past `holderRevision` without the name.
+   * Claims the name for a holder whose next append expects `holderRevision`. That append takes the name.
+   * A claim needs no release: it is void once its holder's stream has later events and not the name.
    * @throws Refusal with `takenCode` when another holds the name, or may hold it by an event that is unknown here
    */
   claim(name: string, holder: string, holderRevision: number, metadata: CommandMetadata): Promise<void>
 }
 
-/** Between two looks at a claim that is pending. */
+/** Interval at which a pending claim is read, in milliseconds. */
 const LOOK_MS = 50
 const NAMESPACE = '0f5e9a51-6f43-4a7e-8f7f-5a9c4d0b8e22'
 
 /**
- * Unique names without locks or transactions over streams. A claim lives in a stream of its own, on the hash of the
- * name, so that two claims meet in one append. Whether it still counts is read from the holder's stream. An abandoned
- * claim is fenced before it is taken over: an event in the holder's stream makes the append that it announced fail,
- * so that a writer that was merely slow cannot take the name as well.
+ * Unique names without locks or transactions over streams. Each name has a stream of claims, named by its hash, so that
+ * two claims conflict in one append. The holder's stream tells whether a claim is still valid. An abandoned claim is
+ * fenced before it is taken over: an event in the holder's stream makes the announced append fail, so that a slow writer
+ * cannot take the name as well.
  */
 export function reservation(options: ReservationOptions): Reservation {
   const { eventStore, scope, holderCategory, holding, takenCode, now } = options
@@ -65,7 +65,7 @@ export function reservation(options: ReservationOptions): Reservation {
     return { holder, holderRevision, claimedAt, revision: last.revision }
   }
 
-  /** Makes the append that the claim announced impossible. @returns false when the holder moved meanwhile */
+  /** Makes the append that the claim announced fail. @returns false when the holder's stream has new events */
   const fence = async (claim: Claim, metadata: CommandMetadata): Promise<boolean> => {
     const event = newEvent(
       uuidv5(`fence/${claim.holder}/${claim.holderRevision}`, NAMESPACE),
@@ -84,18 +84,18 @@ export function reservation(options: ReservationOptions): Reservation {
 
   const claim: Reservation['claim'] = async (name, holder, holderRevision, metadata) => {
     let watched = { revision: NO_STREAM, since: 0 }
-    // Most names are new; whether this one is shows when it is claimed.
+    // Most names are new. If this one is not, the append of the claim conflicts.
     for (let current: Claim | undefined; ; current = await read(name)) {
       if (current && (current.holder !== holder || current.holderRevision < holderRevision)) {
         if (current.holder !== holder) {
           const held = await holding(current.holder)
           const mayHold = held.unknown !== undefined && held.revision > current.holderRevision
           if (held.name === name || mayHold) throw new Refusal(takenCode, { name })
-          // The holder's stream had the claim's revision before the claim was made: a read that ends before it is
-          // stale, e.g. from a deposed leader, and does not tell whether the holder has taken the name since.
+          // The holder's stream had the claim's revision before the claim was made. A read that ends before that revision
+          // is stale, e.g. from a deposed leader, and does not tell whether the holder has taken the name since.
           if (held.revision <= current.holderRevision) {
-            // Announced and not yet taken: its writer is under way, or died. The claim is as old as it says or as long
-            // as it was watched, so that a clock that is behind keeps nobody waiting; coming too early is safe.
+            // The name is claimed and not yet taken: its writer is working, or died. The age of the claim is the greater of
+            // its timestamp's age and the time it was watched, so that a slow clock delays no caller. Too early is safe.
             if (watched.revision !== current.revision)
               watched = { revision: current.revision, since: performance.now() }
             const age = now().getTime() - Date.parse(current.claimedAt)
@@ -105,13 +105,13 @@ export function reservation(options: ReservationOptions): Reservation {
               continue
             }
             if (!(await fence(current, metadata))) {
-              // Stale reads last until the deposed leader knows that it is deposed.
+              // Reads stay stale until the deposed leader notices the new one.
               if (held.revision < current.holderRevision) await setTimeout(LOOK_MS)
               continue
             }
           }
         }
-        // A claim of the same holder from a later revision stays: the append that this one announces must fail.
+        // A claim of the same holder for a later revision stays: the append that this claim announces must fail.
       } else if (current) return
       const expected = current?.revision ?? NO_STREAM
       const event = newEvent(
