@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { misdeclared, missingInProduction } from './src/dependencies.ts'
+import { missingFiles } from './src/documents.ts'
 import { environmentReaders } from './src/environment.ts'
 import { busyIndexes, defaultExports } from './src/exports.ts'
 import { unfrozenCategories } from './src/frozen-streams.ts'
@@ -24,6 +25,18 @@ test('the whole project is looked at', () => {
     ]),
   )
   expect(paths.filter(path => path.includes('node_modules'))).toEqual([])
+})
+
+describe('the documents for contributors name files that exist', () => {
+  const documents = project.filter(({ path }) => ['docs/architecture.md', 'CONTRIBUTING.md'].includes(path))
+  test('in this project', () => {
+    expect(documents).toHaveLength(2)
+    expect(missingFiles(project, documents)).toEqual([])
+  })
+  test('and no others', () => {
+    const document = file('docs/a.md', 'See `services/a/src/b.ts`, `services/a` and `services/c.ts`.')
+    expect(missingFiles([file('services/a/src/b.ts')], [document])).toEqual(['docs/a.md: services/c.ts'])
+  })
 })
 
 describe('every vendor has one importer', () => {
