@@ -1,7 +1,7 @@
 import type { ApiInput, VersionInput } from '@gantry/contracts'
 import { storyMetadata as metadata, story } from '@gantry/event-sourcing/testing'
 import { describe, expect, test } from 'vitest'
-import { apiDecider } from './api.decide.ts'
+import { apiDecider, undeployJob } from './api.decide.ts'
 import type { ApiEvent } from './api.ts'
 
 const ID = '5b1f1c9e-6d0f-4c58-9a43-9d6b8c2a7e10'
@@ -57,16 +57,16 @@ describe('an API', () => {
       .when({ type: 'UpdateApi', metadata, input: { ...input, name: 'b' }, ifMatch: [7] })
       .thenRefused('precondition-failed')
     given(created)
-      .when({ type: 'DeleteApi', metadata, undeploy: false, newJob: () => 'j', ifMatch: [] })
+      .when({ type: 'DeleteApi', metadata, undeploy: false, ifMatch: [] })
       .thenRefused('precondition-failed')
   })
   test('keeps its revision when only a version changed', () => {
     given(created, version)
-      .when({ type: 'DeleteApi', metadata, undeploy: false, newJob: () => 'j', ifMatch: [0] })
+      .when({ type: 'DeleteApi', metadata, undeploy: false, ifMatch: [0] })
       .then(deleted)
   })
   test('leaves every environment and ends in one append', () => {
-    let jobs = 0
+    const job = (environment: string) => undeployJob(metadata.commandId, environment)
     given(
       created,
       started('a', 'DEPLOY', 'e1'),
@@ -74,17 +74,15 @@ describe('an API', () => {
       started('b', 'DEPLOY', 'e2'),
       deployed('b', 'e2'),
     )
-      .when({ type: 'DeleteApi', metadata, undeploy: true, newJob: () => `j${jobs++}` })
-      .then(undeployed('j0', 'e1'), undeployed('j1', 'e2'), deleted)
+      .when({ type: 'DeleteApi', metadata, undeploy: true })
+      .then(undeployed(job('e1'), 'e1'), undeployed(job('e2'), 'e2'), deleted)
   })
   test('is gone once deleted', () => {
     given(created, deleted).when({ type: 'UpdateApi', metadata, input }).thenRefused('api-not-found')
     given(created, deleted)
       .when({ type: 'CreateVersion', metadata, api: ID, id: 'v2', input: versionInput, limit: 0 })
       .thenRefused('api-not-found')
-    given()
-      .when({ type: 'DeleteApi', metadata, undeploy: false, newJob: () => 'j' })
-      .thenRefused('api-not-found')
+    given().when({ type: 'DeleteApi', metadata, undeploy: false }).thenRefused('api-not-found')
   })
   test('a late fact about a deleted one changes nothing', () => {
     given(created, deleted).when({ type: 'AttachImage', metadata, imageRevision: 0 }).then()

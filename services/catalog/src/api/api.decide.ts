@@ -13,6 +13,7 @@ import {
   type Conditional,
   type Decider,
   type JsonObject,
+  nameUuids,
   Refusal,
   requireRevision,
 } from '@gantry/event-sourcing'
@@ -30,7 +31,7 @@ import {
 export type ApiCommand =
   | { type: 'CreateApi'; metadata: CommandMetadata; id: string; input: ApiInput }
   | ({ type: 'UpdateApi'; input: ApiInput } & Conditional)
-  | ({ type: 'DeleteApi'; undeploy: boolean; newJob(): string } & Conditional)
+  | ({ type: 'DeleteApi'; undeploy: boolean } & Conditional)
   | {
       type: 'CreateVersion'
       metadata: CommandMetadata
@@ -45,6 +46,11 @@ export type ApiCommand =
   | DeploymentCommand
   | { type: 'AttachImage' | 'DetachImage'; metadata: CommandMetadata; imageRevision: number }
   | { type: 'JoinProduct' | 'LeaveProduct'; metadata: CommandMetadata; product: string; at: string }
+
+const jobUuid = nameUuids('a3b1f0c2-7d4e-4c1a-9d55-2e6b8f9a1c37')
+
+/** The id of the job that a deletion ends a deployment with. It is the same in every try of the command. */
+export const undeployJob = (commandId: string, environment: string) => jobUuid(`${commandId}/${environment}`)
 
 type DeploymentCommand =
   | {
@@ -98,7 +104,11 @@ export const apiDecider: Decider<ApiState, ApiCommand, ApiEvent> = {
           ? [...state.deployedOn.keys()].map(
               (environment): ApiEvent => ({
                 type: 'ApiUndeployed',
-                data: { job: command.newJob(), environment, undeployedAt: now },
+                data: {
+                  job: undeployJob(command.metadata.commandId, environment),
+                  environment,
+                  undeployedAt: now,
+                },
               }),
             )
           : []

@@ -64,15 +64,9 @@ export function apiRoutes(route: AddRoute, { api, apis, owners, announceDeletion
     return answer(params.api_id, 200)
   })
 
-  route(deleteApi, async ({ params, query, metadata, ifMatch, newId }) => {
+  route(deleteApi, async ({ params, query, metadata, ifMatch }) => {
     const undeploy = query.undeploy === true
-    const executed = await api.execute(params.api_id, {
-      type: 'DeleteApi',
-      metadata,
-      ifMatch,
-      undeploy,
-      newJob: newId,
-    })
+    const executed = await api.execute(params.api_id, { type: 'DeleteApi', metadata, ifMatch, undeploy })
     await announceDeletion(executed)
     return { status: 204 }
   })
