@@ -105,7 +105,11 @@ export function idempotency(options: {
 
   let forgotAt = 0
   const forgetExpired = async (now: number) => {
-    const expired = await remembered.list({ where: { expiresAt: { lt: now } }, limit: 10 })
+    const expired = await remembered.list({
+      where: { expiresAt: { lt: now } },
+      sort: [{ field: 'expiresAt', direction: 'asc' }],
+      limit: 10,
+    })
     for (const { doc, revision } of expired) await remembered.remove(doc.id, revision)
     if (now - forgotAt < FORGET_EVERY_MS) return
     forgotAt = now

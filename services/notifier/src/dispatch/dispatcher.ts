@@ -272,7 +272,11 @@ export function dispatcher(options: DispatcherOptions): Dispatcher {
   const abandon: Dispatcher['abandon'] = async id => {
     room.forget(id)
     for (;;) {
-      const pending = await deliveries.list({ where: { queue: pendingOf(id) }, limit: BATCH })
+      const pending = await deliveries.list({
+        where: { queue: pendingOf(id) },
+        sort: [{ field: 'queue', direction: 'asc' }],
+        limit: BATCH,
+      })
       const executed = await Promise.all(
         pending.map(({ doc }) => delivery.execute(doc.id, { type: 'AbandonDelivery', metadata: metadata() })),
       )

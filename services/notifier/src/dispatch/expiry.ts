@@ -43,7 +43,11 @@ export async function removeFinished({
   const late = new Date(Date.parse(before) - LATE_MS).toISOString()
   while (!signal.aborted) {
     const startedAt = performance.now()
-    const old = await deliveries.list({ where: { finishedAt: { lt: before } }, limit: BATCH })
+    const old = await deliveries.list({
+      where: { finishedAt: { lt: before } },
+      sort: [{ field: 'finishedAt', direction: 'asc' }],
+      limit: BATCH,
+    })
     const removed = await Promise.all(
       old.map(({ doc, revision }) => removeOne(doc.id, revision).catch(pastQuarantine(log))),
     )
