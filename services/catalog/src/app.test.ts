@@ -11,7 +11,7 @@ import { catalogService } from './app.ts'
 import { catalogSettings } from './settings.ts'
 
 const settings = catalogSettings.parse({})
-/** How far the clock of the service is ahead, in milliseconds. */
+/** Milliseconds by which the clock of the service is ahead of the real time. */
 let aheadMs: number
 let logged: { level: number; msg: string }[]
 let host: Host<ReturnType<typeof catalogService>>
@@ -56,7 +56,7 @@ const tell = (message: Message) =>
   host.dependencies.bus.request(subjects.react('catalog'), message as never, { timeoutMs: 1000 })
 
 describe('a write', () => {
-  test('is seen by the next read, in lists and counts', async () => {
+  test('is visible to the next read, in lists and counts', async () => {
     const id = await create()
     expect((await call('GET', `/apis/${id}`)).body).toMatchObject({
       ...payments,
@@ -84,7 +84,7 @@ describe('a write', () => {
     expect((await call('GET', `/apis/${id}`)).status).toBe(200)
   })
 
-  test('carries the actor, the request and the trace into the log', async () => {
+  test('records the actor, the request id and the trace context with its event', async () => {
     const traceparent = '00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01'
     const { body } = await call('POST', '/apis', payments, { 'x-request-id': 'r-1', traceparent })
     const [event] = await host.dependencies.eventStore.readStream(`api-${body.id}`)
@@ -93,12 +93,12 @@ describe('a write', () => {
 })
 
 describe('a name', () => {
-  test('goes to one of two that ask at once', async () => {
+  test('goes to one of two concurrent requests; the other gets 409', async () => {
     const answers = await Promise.all([call('POST', '/apis', payments), call('POST', '/apis', payments)])
     expect(answers.map(({ status }) => status).toSorted()).toEqual([201, 409])
     expect((await call('GET', '/apis')).body.totalElements).toBe(1)
   })
-  test('is free after deletion and after renaming', async () => {
+  test('can be used again after its API is deleted or renamed', async () => {
     const id = await create()
     await call('PUT', `/apis/${id}`, { ...payments, name: 'pay' })
     const second = await create()
@@ -111,8 +111,8 @@ describe('a name', () => {
   })
 })
 
-describe('a name that a newer release gave to an API', () => {
-  /** What a newer release does that renames: a claim, and an event of a schema version that this one does not know. */
+describe('a name that a newer release has given to an API', () => {
+  /** Renames as a newer release does: a claim, and an event of a schema version that this release does not know. */
   const renamedByNewerRelease = async (id: string, name: string) => {
     const { eventStore } = host.dependencies
     const metadata = { ...storyMetadata, at: storyMetadata.now, schemaVersion: 2 }
@@ -129,13 +129,13 @@ describe('a name that a newer release gave to an API', () => {
     await eventStore.append(`api-${id}`, [updated], 0)
   }
 
-  test('is not given to another', async () => {
+  test('is refused to another API', async () => {
     await renamedByNewerRelease(await create(), 'invoices')
     const { status, body } = await call('POST', '/apis', { ...payments, name: 'invoices' })
     expect([status, body.code]).toEqual([409, 'api-name-taken'])
   })
 
-  test('is not taken back by the API that had it before', async () => {
+  test('is refused to the API that had it before', async () => {
     const before = await create()
     const after = await create({ ...payments, name: 'orders' })
     await renamedByNewerRelease(before, 'invoices')
@@ -147,7 +147,7 @@ describe('a name that a newer release gave to an API', () => {
 
 describe('an Idempotency-Key', () => {
   const key = { 'idempotency-key': 'k-1' }
-  test('makes one API of two requests, also over a restart', async () => {
+  test('makes two requests create one API, also across a restart', async () => {
     const first = await call('POST', '/apis', payments, key)
     await host.restart()
     const second = await call('POST', '/apis', payments, key)
@@ -158,17 +158,17 @@ describe('an Idempotency-Key', () => {
       location: first.headers.location,
     })
   })
-  test('is refused for another body', async () => {
+  test('is refused with another body', async () => {
     await call('POST', '/apis', payments, key)
     expect((await call('POST', '/apis', { ...payments, name: 'b' }, key)).status).toBe(422)
   })
-  test('is tried again after a refusal', async () => {
+  test('can be used again after a refusal', async () => {
     const holder = await create()
     expect((await call('POST', '/apis', payments, key)).status).toBe(409)
     await call('DELETE', `/apis/${holder}`)
     expect((await call('POST', '/apis', payments, key)).status).toBe(201)
   })
-  test('makes one API even when the first process died before it could note the answer', async () => {
+  test('creates one API even if the first process died before it stored the response', async () => {
     const first = await call('POST', '/apis', payments, key)
     const kept = host.dependencies.readModels
     await kept.drop({ name: 'catalog.idempotency', version: 1 })
@@ -178,7 +178,7 @@ describe('an Idempotency-Key', () => {
   })
 })
 
-test('a key that is new costs no reading of the log, however many versions an API has', async () => {
+test('a request with a new Idempotency-Key reads no events of a cached API with thousands of versions', async () => {
   let eventsRead = 0
   const counted = (dependencies: Dependencies) => {
     const { eventStore } = dependencies
@@ -209,7 +209,7 @@ test('a key that is new costs no reading of the log, however many versions an AP
     })
     await counting.dependencies.eventStore.append(`api-${api}`, versions, page * 1_000)
   }
-  // Folds the stream, as the process that has answered for the API before has done.
+  // Fills the cache: the process folds the stream for the first request for the API.
   expect((await post(url, { name: 'first' })).statusCode).toBe(201)
   expect(eventsRead).toBeGreaterThanOrEqual(3_000)
   eventsRead = 0
@@ -230,7 +230,7 @@ describe('preconditions', () => {
     expect((await call('DELETE', url, undefined, { 'if-match': 'W/"0"' })).status).toBe(412)
     expect((await call('GET', url)).body.displayName).toBe('A')
   })
-  test('If-None-Match saves the body while nothing changed', async () => {
+  test('If-None-Match is answered with 304 while nothing has changed', async () => {
     const id = await create()
     const first = await call('GET', `/apis/${id}`)
     const etag = { 'if-none-match': String(first.headers.etag) }
@@ -238,7 +238,7 @@ describe('preconditions', () => {
     await tell(fact('API_IMAGE_UPDATED', id, 0))
     expect((await call('GET', `/apis/${id}`, undefined, etag)).body.hasImage).toBe(true)
   })
-  test('the tag changes with the name of the owner, which another service knows', async () => {
+  test('a new display name of the owner changes the ETag, and If-Match accepts the new ETag', async () => {
     const id = await create()
     const first = await call('GET', `/apis/${id}`)
     await tell(fact('USER_UPDATED', first.body.owner, 3, { displayName: 'Grace Hopper' }))
@@ -260,7 +260,7 @@ describe('preconditions', () => {
 })
 
 describe('filters', () => {
-  test('combine with AND and count what they keep', async () => {
+  test('are combined with AND, and the total counts the matches', async () => {
     await create({ ...payments, name: 'a', tags: ['x', 'y'], description: 'Card payments' })
     await create({ ...payments, name: 'b', tags: ['x'], status: 'INACTIVE' })
     await create({ ...payments, name: 'c', tags: ['y'], platformType: 'ENVOY' })
@@ -307,7 +307,7 @@ describe('a deployment', () => {
         data: { job: job.id, api: job.api, environment, outcome, ...(message && { message }) },
       },
     ])
-  test('is carried out by an agent that hears of the job on the bus and reports there', async () => {
+  test('is reported by its agent on the bus and then shows as deployed', async () => {
     const id = await create()
     const { status, body: job } = await call('PUT', `/environments/${environment}/apis/${id}`)
     expect({ status, job }).toMatchObject({
@@ -326,7 +326,7 @@ describe('a deployment', () => {
       ).toMatchObject([{ id, deploymentStatus: 'DEPLOYED', deployedOn: [{ environment }] }]),
     )
   })
-  test('fails with the reason of the agent', async () => {
+  test('fails when the agent reports a failure', async () => {
     const id = await create()
     const { body: job } = await call('PUT', `/environments/${environment}/apis/${id}`)
     await report(job, 'FAILED', 'no room')
@@ -350,7 +350,7 @@ describe('a deployment', () => {
   const within10s = (check: () => Promise<void> | void) =>
     vi.waitFor(check, { timeout: 10_000, interval: 20 })
 
-  test('ends as failed when no report comes in time, also over a restart', async () => {
+  test('fails when no report comes within the timeout, also across a restart', async () => {
     const id = await create()
     await start(id)
     await host.restart()
@@ -364,7 +364,7 @@ describe('a deployment', () => {
     })
     expect(await start(id)).toMatchObject({ status: 'RUNNING' })
   })
-  test('goes on while its time is not over, beside another whose time is', async () => {
+  test('continues until its own timeout when another job of the API times out', async () => {
     const id = await create()
     const other = '1d2e3f40-0000-4000-8000-000000000001'
     await start(id)
@@ -375,7 +375,7 @@ describe('a deployment', () => {
       (await call('GET', `/apis/${id}?includeRunningJobs=true`)).body.runningJobs
     await within10s(async () => expect(await runningJobs()).toMatchObject([{ id: job, environment: other }]))
   })
-  test('is cancelled by hand, and its environment is free for another', async () => {
+  test('can be cancelled, and then another can start in the environment', async () => {
     const id = await create()
     const job = await start(id)
     expect(await cancel(id)).toMatchObject({ status: 200, body: { ...job, status: 'FAILED' } })
@@ -388,7 +388,7 @@ describe('a deployment', () => {
     })
     expect((await start(id)).id).not.toBe(job.id)
   })
-  test('cannot be cancelled where none runs', async () => {
+  test('cannot be cancelled in an environment where no job runs', async () => {
     const id = await create()
     expect(await cancel(id)).toMatchObject({ status: 409, body: { code: 'deployment-not-running' } })
     await start(id, '1d2e3f40-0000-4000-8000-000000000001')
@@ -397,7 +397,7 @@ describe('a deployment', () => {
     await call('DELETE', `/apis/${id}`)
     expect(await cancel(id)).toMatchObject({ status: 404, body: { code: 'api-not-found' } })
   })
-  test('a report on one that was cancelled changes nothing and is logged', async () => {
+  test('a report for a cancelled job changes nothing and is logged', async () => {
     const id = await create()
     const job = await start(id)
     await cancel(id)
@@ -417,7 +417,7 @@ describe('a deployment', () => {
     )
     expect((await call('GET', `/apis/${id}?includeDeployedOn=true`)).body).toEqual(before.body)
   })
-  test('a report that is no report is passed over', async () => {
+  test('an invalid report is skipped, and the next report is handled', async () => {
     await host.dependencies.bus.publish([
       { id: 'bad', subject: subjects.deploymentReported, data: { job: 7 } },
     ])
@@ -431,7 +431,7 @@ describe('a deployment', () => {
 })
 
 describe('a version', () => {
-  test('is found by id and by name, and goes with its API', async () => {
+  test('is found by id and by name until its API is deleted', async () => {
     const api = await create()
     const { status, headers, body } = await call('POST', `/apis/${api}/versions`, { name: '1.2.0' })
     expect({ status, body }).toMatchObject({
@@ -447,14 +447,14 @@ describe('a version', () => {
     expect((await call('GET', `/apis/${api}/versions/1.2.0`)).body.code).toBe('api-not-found')
     expect((await call('GET', `/apis/${api}/versions`)).status).toBe(404)
   })
-  describe('of an API that may have two by MAX_VERSIONS_PER_API', () => {
+  describe('with MAX_VERSIONS_PER_API of 2', () => {
     beforeEach(async () => {
       await host.close()
       const limited = catalogSettings.parse({ MAX_VERSIONS_PER_API: '2' })
       host = await hostService(dependencies => catalogService(dependencies, limited))
     })
 
-    test('is refused as the third, and taken once another is deleted; another API has a count of its own', async () => {
+    test('is refused as the third of its API until another version of that API is deleted', async () => {
       const api = await create()
       const post = (name: string, id = api) => call('POST', `/apis/${id}/versions`, { name })
       expect((await post('1.0')).status).toBe(201)

@@ -48,7 +48,7 @@ export function catalogService(given: Dependencies, settings: CatalogSettings): 
     view: { readModels, project: projectApi },
     snapshots: { schema: apiSnapshots, every: dependencies.snapshotEvery },
     async reserve(id, { state, revision, unknown }, events, { metadata }) {
-      // An event that is unknown here may have given the API another name, and this name to another API.
+      // An unknown event may have renamed this API, so that another API may hold the name now: claim it again.
       const held = state.status === 'Live' && !unknown ? state.record.name : undefined
       for (const { type, data } of events) {
         if ((type === 'ApiCreated' || type === 'ApiUpdated') && data.name !== held) {
@@ -115,7 +115,7 @@ export function catalogService(given: Dependencies, settings: CatalogSettings): 
       })
       workers.push(projector)
       if (only === 'projectors') return
-      // Where searching needs an index in memory, it is loaded before the first person waits for it.
+      // A search makes an adapter with a text index in memory load it now instead of in the first request.
       searchable = readModels
         .collection(apis)
         .count({ text: ['a'] })

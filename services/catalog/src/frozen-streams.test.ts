@@ -22,10 +22,10 @@ testFrozenStreams({
 testFrozenStreams({ folder, category: 'owner', decider: ownerDecider, project: projectOwner })
 
 test.for([
-  ['payments-eu', 'its API has it', 409],
-  ['wanted', 'the API that took over the claim has it', 409],
-  ['payments', 'its API has another name since', 201],
-] as const)('a claim on %s of an older commit: %s, so another API gets %i', async ([name, , status]) => {
+  ['payments-eu', 'its API holds the name', 409],
+  ['wanted', 'the API that took over the claim holds the name', 409],
+  ['payments', 'its API was renamed since', 201],
+] as const)('a claim on %s by an older release: %s, so another API gets %i', async ([name, , status]) => {
   const host = await hostService(dependencies => catalogService(dependencies, catalogSettings.parse({})), {
     start: false,
   })

@@ -3,7 +3,7 @@ import { streamId } from '@gantry/event-sourcing'
 import type { Message } from '@gantry/messaging'
 import { changed, publicMessage } from '@gantry/service-kit'
 
-/** What catalog tells others; facts not named here stay inside. */
+/** The public events of a recorded event; none for event types that are internal to catalog. */
 export function publicEvents(event: Fact): Message[] {
   const { change } = event.metadata
   if (!change) return []

@@ -26,7 +26,7 @@ afterEach(async () => {
   await rm(folder, { recursive: true })
 })
 
-/** A replica whose clock is at that second. */
+/** A replica whose clock stands at that second. */
 function replica(second: number) {
   const api = aggregate<ApiState, ApiCommand, ApiEvent>({ eventStore, category: 'api', decider: apiDecider })
   const owner = aggregate<OwnerState, OwnerCommand, OwnerEvent>({

@@ -6,7 +6,7 @@ import type { ApiCommand } from './api/api.decide.ts'
 import type { ApiEvent, ApiState } from './api/api.ts'
 import type { OwnerCommand, OwnerEvent, OwnerState } from './owner/owner.ts'
 
-/** What catalog listens to, by the consumer that does: a server can hold each of them to its subject. */
+/** The subject of each consumer. One subject per consumer lets the message server restrict each consumer to it. */
 export const reactsTo = {
   'catalog-media': subjects.events('media', '*'),
   'catalog-identity': subjects.events('identity', '*'),
@@ -22,14 +22,14 @@ export interface Reacting {
   log: Log
 }
 
-/** @throws Refusal when the message is not what it should be: it would not be on the next try either */
+/** @throws Refusal when the message does not match the schema, so that the reactor skips it instead of trying again */
 function read<Schema extends z.ZodType>(schema: Schema, { data }: Message): z.infer<Schema> {
   const parsed = schema.safeParse(data)
   if (!parsed.success) throw new Refusal('invalid-request', { detail: z.prettifyError(parsed.error) })
   return parsed.data
 }
 
-/** Foreign facts become own commands; each leaves no trace when it was taken in before. */
+/** Turns messages of other services into commands. A message that was handled before changes nothing. */
 export function reactionsOf({ api, owner, now, newId, log }: Reacting): (message: Message) => Promise<void> {
   const at = () => now().toISOString()
 

@@ -41,7 +41,7 @@ const undeployed = (job: string, environment: string): ApiEvent => ({
 const { given } = story(apiDecider)
 
 describe('an API', () => {
-  test('belongs to its maker when no owner is named', () => {
+  test('is owned by its creator when the request names no owner', () => {
     given().when({ type: 'CreateApi', metadata, id: ID, input }).then(created)
   })
   test('keeps its owner when an update names none', () => {
@@ -49,7 +49,7 @@ describe('an API', () => {
       .when({ type: 'UpdateApi', metadata, input: { ...input, displayName: 'Pay' } })
       .then({ type: 'ApiUpdated', data: { ...input, owner, displayName: 'Pay', updatedAt: NOW } })
   })
-  test('is not changed by an update that says what it is', () => {
+  test('is not changed by an update with the same values', () => {
     given(created).when({ type: 'UpdateApi', metadata, input }).then()
   })
   test('refuses an update or deletion made from an older revision', () => {
@@ -60,12 +60,12 @@ describe('an API', () => {
       .when({ type: 'DeleteApi', metadata, undeploy: false, ifMatch: [] })
       .thenRefused('precondition-failed')
   })
-  test('keeps its revision when only a version changed', () => {
+  test('keeps its revision when one of its versions changes', () => {
     given(created, version)
       .when({ type: 'DeleteApi', metadata, undeploy: false, ifMatch: [0] })
       .then(deleted)
   })
-  test('leaves every environment and ends in one append', () => {
+  test('is undeployed from every environment and deleted in one append', () => {
     const job = (environment: string) => undeployJob(metadata.commandId, environment)
     given(
       created,
@@ -77,40 +77,40 @@ describe('an API', () => {
       .when({ type: 'DeleteApi', metadata, undeploy: true })
       .then(undeployed(job('e1'), 'e1'), undeployed(job('e2'), 'e2'), deleted)
   })
-  test('is gone once deleted', () => {
+  test('refuses commands once it is deleted', () => {
     given(created, deleted).when({ type: 'UpdateApi', metadata, input }).thenRefused('api-not-found')
     given(created, deleted)
       .when({ type: 'CreateVersion', metadata, api: ID, id: 'v2', input: versionInput, limit: 0 })
       .thenRefused('api-not-found')
     given().when({ type: 'DeleteApi', metadata, undeploy: false }).thenRefused('api-not-found')
   })
-  test('a late fact about a deleted one changes nothing', () => {
+  test('is not changed by late events of other services once it is deleted', () => {
     given(created, deleted).when({ type: 'AttachImage', metadata, imageRevision: 0 }).then()
     given(created, deleted).when({ type: 'JoinProduct', metadata, product: 'p', at: NOW }).then()
   })
-  test('is as it was after a fence', () => {
+  test('is not changed by a fence of its name claim', () => {
     const { state } = given(created)
     expect(apiDecider.evolve(state, { type: 'NameClaimFenced', data: {} }, 1)).toBe(state)
   })
 })
 
 describe('a version', () => {
-  test('is named once in its API', () => {
+  test('has a name that is unique in its API', () => {
     given(created, version)
       .when({ type: 'CreateVersion', metadata, api: ID, id: 'v2', input: versionInput, limit: 0 })
       .thenRefused('version-name-taken')
   })
-  test('gives its name up when it is deleted', () => {
+  test('frees its name when it is deleted', () => {
     given(created, version, { type: 'VersionDeleted', data: { id: 'v1', deletedAt: NOW } })
       .when({ type: 'CreateVersion', metadata, api: ID, id: 'v1', input: versionInput, limit: 0 })
       .then(version)
   })
-  test('is found by its name', () => {
+  test('can be addressed by its name', () => {
     given(created, version)
       .when({ type: 'DeleteVersion', metadata, version: '1.0' })
       .then({ type: 'VersionDeleted', data: { id: 'v1', deletedAt: NOW } })
   })
-  test('has a revision of its own', () => {
+  test('has its own revision for preconditions', () => {
     given(created, version)
       .when({ type: 'DeleteVersion', metadata, version: 'v1', ifMatch: [0] })
       .thenRefused('precondition-failed')
@@ -122,12 +122,12 @@ describe('a deployment', () => {
     const { state } = given(created, ...events)
     return state.status === 'Live' ? state.record.deploymentStatus : state.status
   }
-  test('goes from created over in progress to deployed', () => {
+  test('changes the status from created via in progress to deployed', () => {
     expect(status()).toBe('CREATED')
     expect(status(started('a', 'DEPLOY', 'e'))).toBe('DEPLOYMENT_IN_PROGRESS')
     expect(status(started('a', 'DEPLOY', 'e'), deployed('a', 'e'))).toBe('DEPLOYED')
   })
-  test('stays deployed while one environment is left', () => {
+  test('leaves the status deployed while the API is deployed in one environment', () => {
     const both = [
       started('a', 'DEPLOY', 'e'),
       deployed('a', 'e'),
@@ -139,7 +139,7 @@ describe('a deployment', () => {
       'UNDEPLOYED',
     )
   })
-  test('fails when the agent says so', () => {
+  test('fails when the agent reports a failure', () => {
     given(created, started('a', 'DEPLOY', 'e'))
       .when({
         type: 'ReportDeployment',
@@ -151,17 +151,17 @@ describe('a deployment', () => {
         data: { job: 'a', type: 'DEPLOY', environment: 'e', message: 'no room', failedAt: NOW },
       })
   })
-  test('runs once at a time in an environment', () => {
+  test('is refused while another runs in the environment', () => {
     given(created, started('a', 'DEPLOY', 'e'))
       .when({ type: 'StartDeployment', metadata, job: 'b', kind: 'DEPLOY', environment: 'e' })
       .thenRefused('deployment-running')
   })
-  test('cannot be undone where there is none', () => {
+  test('cannot be undone in an environment where the API is not deployed', () => {
     given(created)
       .when({ type: 'StartDeployment', metadata, job: 'b', kind: 'UNDEPLOY', environment: 'e' })
       .thenRefused('api-not-deployed')
   })
-  test('is cancelled while it runs, and no other job of the environment in its place', () => {
+  test('is cancelled while it runs; the cancellation of a finished job cancels no other job', () => {
     const cancel = (job: string) => ({ type: 'CancelDeployment', metadata, job }) as const
     given(created, started('a', 'UNDEPLOY', 'e'))
       .when(cancel('a'))
@@ -174,7 +174,7 @@ describe('a deployment', () => {
       .thenRefused('deployment-not-running')
     given(created, deleted).when(cancel('a')).thenRefused('api-not-found')
   })
-  test('fails when no report has come in time', () => {
+  test('fails when no report has come before the timeout', () => {
     const timeOut = (startedBefore: string) =>
       ({ type: 'TimeOutDeployment', metadata, job: 'a', startedBefore, message: 'no report' }) as const
     const later = '2099-11-21T10:00:00.000Z'
@@ -197,7 +197,7 @@ describe('a deployment', () => {
       .when(timeOut(later))
       .then()
   })
-  test('a report counts once', () => {
+  test('a report for a finished job changes nothing', () => {
     given(created, started('a', 'DEPLOY', 'e'), deployed('a', 'e'))
       .when({
         type: 'ReportDeployment',
@@ -208,13 +208,13 @@ describe('a deployment', () => {
   })
 })
 
-describe('what other services say', () => {
-  test('an image fact that came late does not undo a later one', () => {
+describe('events of other services', () => {
+  test('a late image event does not undo a later one', () => {
     given(created, { type: 'ImageDetached', data: { imageRevision: 4, detachedAt: NOW } })
       .when({ type: 'AttachImage', metadata, imageRevision: 3 })
       .then()
   })
-  test('a product fact that came late does not undo a later one', () => {
+  test('a late product event does not undo a later one', () => {
     given(
       created,
       { type: 'ProductJoined', data: { product: 'p', at: NOW } },

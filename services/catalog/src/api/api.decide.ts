@@ -38,7 +38,7 @@ export type ApiCommand =
       api: string
       id: string
       input: VersionInput
-      /** Versions that the API may have; 0 for any number. */
+      /** Maximum number of versions of the API; 0 for no limit. */
       limit: number
     }
   | ({ type: 'UpdateVersion'; version: string; input: VersionInput } & Conditional)
@@ -62,7 +62,7 @@ type DeploymentCommand =
     }
   | { type: 'ReportDeployment'; metadata: CommandMetadata; report: DeploymentReport }
   | { type: 'CancelDeployment'; metadata: CommandMetadata; job: string }
-  /** Ends the job when it started before a time (ISO 8601 UTC) and no report has come. */
+  /** Fails the job if it is still running and started before `startedBefore` (ISO 8601 UTC). */
   | {
       type: 'TimeOutDeployment'
       metadata: CommandMetadata
@@ -168,7 +168,7 @@ export const apiDecider: Decider<ApiState, ApiCommand, ApiEvent> = {
   },
 }
 
-/** What reaches an API that does not exist: a caller is told, a late fact of another service changes nothing. */
+/** Decides on an API that does not exist. Callers are refused; late reports, timeouts and events change nothing. */
 function decideOnGone(command: ApiCommand): ApiEvent[] {
   switch (command.type) {
     case 'ReportDeployment':
@@ -212,7 +212,7 @@ function decideDeployment(state: LiveApi, command: DeploymentCommand): ApiEvent[
   }
 }
 
-/** A report counts once, for a job that is running. */
+/** Only a report for a running job has an effect, so a repeated report has none. */
 function decideReport(state: LiveApi, { job, outcome, message }: DeploymentReport, now: string): ApiEvent[] {
   const running = state.runningJobs.find(({ id }) => id === job)
   if (!running) return []
@@ -235,7 +235,7 @@ const versionFields = ({ name, displayName, description, status }: VersionInput)
   status,
 })
 
-/** A version by its id or its name; the id wins. */
+/** Finds a version by id or name; an id takes precedence. @throws Refusal when there is none */
 function versionOf(state: LiveApi, idOrName: string): Version {
   const { versions, versionIds } = state
   const version = versions.get(idOrName.toLowerCase()) ?? versions.get(versionIds.get(idOrName) ?? '')
@@ -293,7 +293,7 @@ function describe(before: ApiState, event: ApiEvent, after: ApiState): Change | 
       return version('API_VERSION_UPDATED', event.data.id)
     case 'VersionDeleted':
       return version('API_VERSION_DELETED', event.data.id)
-    // Told by the services that they come from.
+    // The services that these changes come from publish and audit them.
     case 'ImageAttached':
     case 'ImageDetached':
     case 'ProductJoined':

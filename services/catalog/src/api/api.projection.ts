@@ -3,15 +3,15 @@ import type { Project } from '@gantry/event-sourcing'
 import { defineCollection, type Write } from '@gantry/read-models'
 import type { ApiEvent, ApiState, RunningJob } from './api.ts'
 
-/** An API as lists and filters need it. */
+/** An API with the fields that lists and filters need. */
 export interface ApiDocument extends ApiSnapshot {
   recordRevision: number
   deployed: boolean
   deployedOn: { environment: string; deployedAt: string }[]
-  /** The environments of deployedOn, to filter by. */
+  /** The environments of `deployedOn`, for the filter. */
   environments: string[]
   runningJobs: RunningJob[]
-  /** When the oldest of the running jobs started, then the API's id. Null when no job runs. */
+  /** `{start time of the oldest running job}/{id of the API}`. Null when no job runs. */
   jobsSince: string | null
   products: string[]
 }
@@ -53,7 +53,7 @@ export const versions = defineCollection<VersionDocument>({
   },
 })
 
-/** The API's document whenever its stream moved; documents of the versions that moved, all of them when the API ends. */
+/** The document of the API, and of each version that the events changed. Removes all of them when the API is deleted. */
 export const projectApi: Project<ApiState, ApiEvent> = (id, { state, revision }, events) => {
   if (state.status === 'Absent') return []
   const moved = new Set<string>()
@@ -62,7 +62,7 @@ export const projectApi: Project<ApiState, ApiEvent> = (id, { state, revision },
       moved.add(data.id)
   }
   if (state.status === 'Deleted') {
-    // With versions that were deleted before the API: their events may be projected only now, with the last state.
+    // Also versions that were deleted before the API: their events may be projected together with the API's deletion.
     const ended = [...new Set([...state.versions.keys(), ...moved])].map(
       (version): Write => ({ collection: versions, id: version, doc: null, revision }),
     )

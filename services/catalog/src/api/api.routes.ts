@@ -22,7 +22,7 @@ export interface ApiRoutes {
   api: Aggregate<ApiState, ApiCommand, ApiEvent>
   apis: Collection<ApiDocument>
   owners: Owners
-  /** Tells other services of a deletion at once. */
+  /** Notifies other services of a deletion before the response, instead of with the delay of the relay. */
   announceDeletion(executed: Executed<ApiState, ApiEvent>): Promise<void>
 }
 

@@ -1,7 +1,7 @@
 import { type Json, PersistentMap, type SnapshotSchema } from '@gantry/event-sourcing'
 import type { ApiState, LiveApi, Version } from './api.ts'
 
-/** A state as it is stored: maps are lists of entries, and the index of names is made anew. */
+/** A state as it is stored: maps as arrays, and without `versionIds`, which decoding computes from the versions. */
 type EncodedApi =
   | { status: 'Absent' }
   | (Omit<LiveApi, 'versions' | 'versionIds' | 'deployedOn' | 'products'> & {
@@ -11,7 +11,7 @@ type EncodedApi =
     })
   | (Omit<Extract<ApiState, { status: 'Deleted' }>, 'versions'> & { versions: Version[] })
 
-/** Streams of APIs grow with every change of a version and every deployment. */
+/** Stored snapshots of APIs. Their streams get long, since every change of a version and every deployment is an event. */
 export const apiSnapshots: SnapshotSchema<ApiState> = {
   version: 1,
   encode(state): Json {

@@ -21,12 +21,12 @@ export type ApiEvent =
   | { type: 'ImageDetached'; data: { imageRevision: number; detachedAt: string } }
   | { type: 'ProductJoined'; data: { product: string; at: string } }
   | { type: 'ProductLeft'; data: { product: string; at: string } }
-  /** Somebody took over a name that this API had announced to take; see reservation. */
+  /** Makes the append that would take a claimed name fail: another API takes over the claim. See `reservation`. */
   | { type: 'NameClaimFenced'; data: object }
 
 export interface Version {
   record: VersionRecord
-  /** Of the event that changed it last: its ETag. */
+  /** Revision of the event that changed the version last. Its ETag. */
   revision: number
 }
 
@@ -35,25 +35,25 @@ export type RunningJob = Omit<Job, 'api'>
 export interface LiveApi {
   status: 'Live'
   record: ApiSnapshot
-  /** Of the event that changed the record last: its ETag. */
+  /** Revision of the event that changed the record last. Its ETag. */
   recordRevision: number
-  /** By id; there may be thousands, so an event must not copy them. */
+  /** Versions by id. A persistent map, because copying thousands of versions for each event is too slow. */
   versions: PersistentMap<Version>
-  /** Ids of the versions by their names. */
+  /** Ids of the versions by name. */
   versionIds: PersistentMap<string>
-  /** Where it is deployed, and since when. */
+  /** Time of the deployment (ISO 8601 UTC) by environment. */
   deployedOn: ReadonlyMap<string, string>
   runningJobs: readonly RunningJob[]
-  /** Products by id: whether it is a member, and when that was said last. */
+  /** Membership by product id, with the time of the product event (ISO 8601 UTC) that set it last. */
   products: ReadonlyMap<string, { member: boolean; at: string }>
-  /** Revision of the image stream that hasImage is from. */
+  /** Revision of the image event that `hasImage` comes from. */
   imageRevision: number
 }
 
 export type ApiState =
   | { status: 'Absent' }
   | LiveApi
-  /** What it was, for those who are told of its end. */
+  /** The last record and versions, for the public event and the documents of the deletion. */
   | { status: 'Deleted'; last: ApiSnapshot; versions: PersistentMap<Version> }
 
 /** Every event type that this release knows, with its upcasters. */
@@ -172,7 +172,7 @@ export function evolveApi(state: ApiState, event: ApiEvent, revision: number): A
   }
 }
 
-/** The ids by name without the name that a version has so far. */
+/** `versionIds` without the current name of a version. */
 function withoutName({ versions, versionIds }: LiveApi, id: string): PersistentMap<string> {
   const name = versions.get(id)?.record.name
   return name !== undefined && versionIds.get(name) === id ? versionIds.delete(name) : versionIds

@@ -82,7 +82,7 @@ const ended = (ids: string[]) =>
     { timeout: 15_000, interval: 50 },
   )
 
-test('jobs of the same moment end behind a page of jobs that cannot be ended', async () => {
+test('a page of jobs that cannot be ended does not keep later jobs with the same start time from ending', async () => {
   const ids = Array.from({ length: 101 }, (_, n) => uuid(n))
   for (const id of ids) await startJob(id)
   const last = uuid(100)
@@ -95,7 +95,7 @@ test('jobs of the same moment end behind a page of jobs that cannot be ended', a
   expect(await eventTypes(uuid(0))).toEqual(['ApiCreated', 'DeploymentStarted'])
 }, 60_000)
 
-test('two replicas that both believe to hold the lease end each job once', async () => {
+test('two replicas that both hold the lease end each job once', async () => {
   const ids = Array.from({ length: 30 }, (_, n) => uuid(n))
   for (const id of ids) await startJob(id)
   const leases: Leases = {

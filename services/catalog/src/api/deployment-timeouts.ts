@@ -16,7 +16,7 @@ import type { ApiEvent, ApiState } from './api.ts'
 export interface DeploymentTimeoutsOptions {
   api: Aggregate<ApiState, ApiCommand, ApiEvent>
   readModels: ReadModels
-  /** For how long a job waits for its report, in milliseconds. */
+  /** Time after which a job without a report fails, in milliseconds. */
   timeoutMs: number
   holder: string
   now(): Date
@@ -24,16 +24,16 @@ export interface DeploymentTimeoutsOptions {
   log: Log
 }
 
-/** How often it looks for jobs that are too old. */
+/** Pause between searches for overdue jobs, in milliseconds. */
 const LOOK_MS = 1_000
-/** APIs read at a time. */
+/** Number of APIs per query. */
 const PAGE = 100
 const NAME = 'catalog.deployment-timeouts'
 
 /**
- * Ends deployment jobs whose report does not come in time as failed, in one process at a time, by lease. Which jobs run
- * and since when is read from the read model, so that restarts lose no timeout. The decider checks job and start time
- * again: a holder that has lost its lease, or reads an old document, ends nothing that it should not.
+ * Fails deployment jobs that have no report after the timeout. A lease makes sure that one process at a time does. The
+ * running jobs and their start times come from the read model, so a restart loses no timeout. The decider checks the job
+ * and its start time again, so a process that has lost its lease or reads an old document ends no other job.
  */
 export function startDeploymentTimeouts(options: DeploymentTimeoutsOptions): Worker {
   const { api, readModels, timeoutMs, holder, now, newId, log } = options
@@ -59,12 +59,12 @@ export function startDeploymentTimeouts(options: DeploymentTimeoutsOptions): Wor
       if (events.length === 0) continue
       log.warn(
         { api: id, job, environment, startedAt },
-        'a deployment job ended as failed: no report came in time',
+        'a deployment job failed: no report came within the timeout',
       )
     }
   }
 
-  /** Looks at all APIs with a job that is too old, also at those behind one that cannot be changed. */
+  /** Ends all overdue jobs. A job that cannot be ended is logged and does not hold up the others. */
   const round = async (signal: AbortSignal) => {
     const startedBefore = new Date(now().getTime() - timeoutMs).toISOString()
     for (let after = ''; !signal.aborted; ) {
@@ -76,7 +76,7 @@ export function startDeploymentTimeouts(options: DeploymentTimeoutsOptions): Wor
       for (const { doc } of found) {
         if (signal.aborted) return
         await endOld(doc, startedBefore).catch(error =>
-          log.error({ api: doc.id, err: error }, 'a deployment job could not be ended, tries again'),
+          log.error({ api: doc.id, err: error }, 'a deployment job could not be ended and is tried again'),
         )
       }
       if (found.length < PAGE) return

@@ -23,7 +23,7 @@ const create: ApiCommand = {
   },
 }
 
-/** Decides on a state, folds what was decided, and projects it, as a command does without its stores. */
+/** Decides on a state, folds the events and projects them, as a command does, but without stores. */
 function execute({ state, revision }: { state: ApiState; revision: number }, command: ApiCommand) {
   const events = apiDecider.decide(state, command)
   let after = { state, revision }
@@ -36,7 +36,7 @@ function execute({ state, revision }: { state: ApiState; revision: number }, com
   return after
 }
 
-test('the last 500 of 10,000 versions take about the CPU time of the first 500', () => {
+test('creating and renaming the last 500 of 10,000 versions takes less than 8 times the CPU time of the first 500', () => {
   let api = execute({ state: apiDecider.initial, revision: -1 }, create)
   const cpuOf500: number[] = []
   for (let batch = 0; batch < 20; batch++) {
@@ -63,11 +63,11 @@ test('the last 500 of 10,000 versions take about the CPU time of the first 500',
     cpuOf500.push(user + system)
   }
   const [first = 0, last = 0] = [cpuOf500[0], cpuOf500.at(-1)]
-  // With a copy of all versions for each event the last take about 100 times as long.
+  // If each event copied all versions, the last 500 would take about 100 times as long.
   expect(last / first).toBeLessThan(8)
 })
 
-test('a state stays as it was when a version is created, renamed or deleted after it', () => {
+test('creating, renaming or deleting a version does not modify the earlier state', () => {
   const begun = execute({ state: apiDecider.initial, revision: -1 }, create)
   const version = (name: string) => ({ ...input, name })
   const one = execute(begun, {
@@ -88,7 +88,7 @@ test('a state stays as it was when a version is created, renamed or deleted afte
   expect(() => execute(one, { type: 'DeleteVersion', metadata, version: '1.0' })).not.toThrow()
 })
 
-test('the name of a version is free again once the version is renamed or deleted', () => {
+test('the name of a version can be used again once the version is renamed or deleted', () => {
   const begun = execute({ state: apiDecider.initial, revision: -1 }, create)
   const version = (name: string) => ({ ...input, name })
   const create1 = (id: string): ApiCommand => ({

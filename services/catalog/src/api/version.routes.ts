@@ -17,7 +17,7 @@ export interface VersionRoutes {
   api: Aggregate<ApiState, ApiCommand, ApiEvent>
   apis: Collection<ApiDocument>
   versions: Collection<VersionDocument>
-  /** Versions that an API may have; 0 for any number. */
+  /** Maximum number of versions of an API; 0 for no limit. */
   limit: number
 }
 
@@ -69,7 +69,7 @@ export function versionRoutes(route: AddRoute, { api, apis, versions, limit }: V
     return byName.doc
   }
 
-  /** The id of a version named by id or name; a name is looked up first, since the update may change it. */
+  /** The id of a version given by id or name. Needed before an update, since that may change the name. */
   const versionId = async (apiId: string, idOrName: string) => {
     await apiExists(apiId)
     return (await find(apiId, idOrName)).id

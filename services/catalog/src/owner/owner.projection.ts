@@ -16,7 +16,7 @@ export const projectOwner: Project<OwnerState, OwnerEvent> = (id, { state, revis
 }
 
 export interface Owners {
-  /** Display names by user id; users that are not known are left out. */
+  /** @returns display names by user id, without the unknown users */
   displayNames(ids: readonly (string | null)[]): Promise<Map<string, string>>
 }
 

@@ -1,6 +1,6 @@
 import type { CommandMetadata, Decider } from '@gantry/event-sourcing'
 
-/** What catalog knows of users: the name to show as owner. */
+/** Catalog's copy of a user: the display name that APIs show for their owner. */
 export type OwnerEvent =
   | { type: 'OwnerNamed'; data: { displayName: string; userRevision: number } }
   | { type: 'OwnerGone'; data: { userRevision: number } }
@@ -13,9 +13,9 @@ export type OwnerState =
 export type OwnerCommand = {
   type: 'NoteOwner'
   metadata: CommandMetadata
-  /** null when the user is gone. */
+  /** Null when the user was deleted. */
   displayName: string | null
-  /** Revision of the user's stream that this is from. */
+  /** Revision of the user's event that the command reacts to. */
   userRevision: number
 }
 
