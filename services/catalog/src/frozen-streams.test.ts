@@ -25,7 +25,7 @@ test.for([
   ['payments-eu', 'its API holds the name', 409],
   ['wanted', 'the API that took over the claim holds the name', 409],
   ['payments', 'its API was renamed since', 201],
-] as const)('a claim on %s by an older release: %s, so another API gets %i', async ([name, , status]) => {
+] as const)('a claim on %s by an old release: %s, so another API gets %i', async ([name, , status]) => {
   const host = await hostService(dependencies => catalogService(dependencies, catalogSettings.parse({})), {
     start: false,
   })

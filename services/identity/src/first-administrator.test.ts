@@ -14,7 +14,7 @@ const logIn = async (username: string, password = '') =>
   (await host.app.inject({ method: 'POST', url: '/login', payload: { username, password } })).statusCode
 
 describe('the first administrator', () => {
-  test('gets a password that can be read and typed, once', async () => {
+  test('gets a readable generated password, which is returned once', async () => {
     const first = await host.service.ensureAdministrator({ username: 'admin' })
     expect(first).toMatchObject({ created: true, username: 'admin' })
     expect(first.password).toMatch(/^[0-9a-z]{5}(-[0-9a-z]{5}){3}$/)
@@ -25,7 +25,7 @@ describe('the first administrator', () => {
     })
   })
 
-  test('gets the configured password, which is not said again', async () => {
+  test('gets the configured password, which is neither returned nor announced', async () => {
     const announced: unknown[] = []
     const password = 'as configured by somebody'
     const announce = (credentials: object) => void announced.push(credentials)
@@ -37,7 +37,7 @@ describe('the first administrator', () => {
     expect(await logIn('root', password)).toBe(200)
   })
 
-  test('is one, with one password, of two replicas that start at once', async () => {
+  test('is created once, with one password, by two replicas that start at the same time', async () => {
     const other = identityService({ ...host.dependencies, holder: 'other' }, settings)
     const said: (string | undefined)[] = []
     const announce = ({ password }: { password: string | undefined }) => void said.push(password)
@@ -49,7 +49,7 @@ describe('the first administrator', () => {
     expect(await logIn('admin', said[0])).toBe(200)
   })
 
-  test('is not made again after it was deleted', async () => {
+  test('is not created again after it was deleted', async () => {
     await host.service.ensureAdministrator({ username: 'admin' })
     const call = async (method: 'GET' | 'POST' | 'DELETE', url: string, payload?: object) =>
       (await host.app.inject({ method, url, ...(payload && { payload }) })).body
@@ -61,7 +61,7 @@ describe('the first administrator', () => {
     expect(JSON.parse(await call('GET', '/users')).content).toMatchObject([{ username: 'other' }])
   })
 
-  test('is announced before it is made, and again alike when the first start was cut off', async () => {
+  test('is announced before it is created, with the same password after an interrupted first start', async () => {
     const dying = host.service.ensureAdministrator({
       username: 'admin',
       announce() {

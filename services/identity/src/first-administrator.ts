@@ -6,22 +6,22 @@ import type { UserEvent, UserState } from './user/user.ts'
 
 export interface FirstAdministrator {
   username: string
-  /** Generated when it is left out. */
+  /** Default: a generated password. */
   password?: string | undefined
-  /** Hears of the credentials before the user comes to exist, so that no crash leaves one whom nobody knows. */
+  /** Called before the user is created, so that a crash leaves no user with an unknown password. */
   announce?(credentials: { username: string; password: string | undefined }): void
 }
 
 export type EnsureAdministrator = (wanted: FirstAdministrator) => Promise<{
   created: boolean
   username: string
-  /** The generated one, of a user that was created. */
+  /** The generated password, if this call created the user with one. */
   password?: string
 }>
 
-/** Every user is made by another, except this one: whether it ever existed tells whether this is the first start. */
+/** Id of the first administrator. It is fixed, so that its stream shows whether this is the first start. */
 const ID = 'a3a1f1d0-5f0e-4b5c-9c39-0d6f2b1e7a01'
-/** Crockford's alphabet: no i, l, o or u to be misread. */
+/** Crockford's base32 alphabet, which omits the ambiguous letters i, l, o and u. */
 const READABLE = '0123456789abcdefghjkmnpqrstvwxyz'
 
 export function firstAdministrator(options: {
@@ -50,7 +50,7 @@ export function firstAdministrator(options: {
   }
 }
 
-/** Made from the key alone: of replicas that start together, and of one that starts again, all say the same. */
+/** A password derived from the key alone, so that concurrent and repeated first starts announce the same one. */
 function generated(encryptionKey: Uint8Array): string {
   const bytes = deriveKey(encryptionKey, 'password of the first administrator').subarray(0, 20)
   const letters = [...bytes].map(byte => READABLE[byte & 31])

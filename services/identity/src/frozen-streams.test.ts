@@ -26,7 +26,7 @@ testFrozenStreams({ folder, category: 'administrators', decider: administratorsD
 testFrozenStreams({ folder, category: 'token', decider: tokenDecider, project: projectToken })
 testFrozenStreams({ folder, category: 'signingkey', decider: signingKeyDecider })
 
-/** Identity on the frozen streams of a commit; its clock stands at the day after they were written. */
+/** The service with the frozen streams of a commit. Its clock stands at the day after they were written. */
 async function hostFrozen(commit: string) {
   const host = await hostService(dependencies => identityService(dependencies, SETTINGS), {
     now: () => new Date('2026-11-23T00:00:00.000Z'),
@@ -38,10 +38,10 @@ async function hostFrozen(commit: string) {
 }
 
 test.for([
-  ['ada.l', 'its user has it', 409],
-  ['wanted', 'its user never took it', 201],
-  ['ada', 'its user has another name since', 201],
-] as const)('a claim on %s of an older commit: %s, so another user gets %i', async ([username, , status]) => {
+  ['ada.l', 'its user holds the name', 409],
+  ['wanted', 'its user never took the name', 201],
+  ['ada', 'its user was renamed since', 201],
+] as const)('a claim on %s by an old release: %s, so another user gets %i', async ([username, , status]) => {
   const { app } = await hostFrozen('efcfd61')
   const payload = { username, password: 'a long enough one' }
   const answer = await app.inject({ method: 'POST', url: '/users', payload })
@@ -49,7 +49,7 @@ test.for([
   if (status === 409) expect(answer.json().code).toBe('username-taken')
 })
 
-test('a user of an older commit logs in with their password; a key of that commit signs', async () => {
+test('a user of an older release logs in with their password; a key of that release signs the token', async () => {
   const { app, service } = await hostFrozen('efcfd61')
   await service.start()
   await vi.waitFor(() => expect(service.waitingFor()).toBeUndefined(), { timeout: 10_000 })

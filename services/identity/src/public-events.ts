@@ -2,7 +2,7 @@ import { type Fact, streamId } from '@gantry/event-sourcing'
 import type { Message } from '@gantry/messaging'
 import { changed, publicMessage } from '@gantry/service-kit'
 
-/** What identity tells others: the public record of users. Facts not named here stay inside. */
+/** The public events of a recorded event, with the public record of the user; none for internal event types. */
 export function publicEvents(event: Fact): Message[] {
   const { change } = event.metadata
   if (!change) return []

@@ -2,7 +2,7 @@ import { expectWaitOnRestoredLog, hostService } from '@gantry/service-kit/testin
 import { onTestFinished, test } from 'vitest'
 import { identityService } from './app.ts'
 
-test('identity is not ready while its log is older than what it has published', async () => {
+test('identity is not ready while its log ends before the last event that it has published', async () => {
   const host = await hostService(dependencies =>
     identityService(dependencies, { PLATFORM_JWT_USER_CLAIM: 'sub', SIGNING_KEY_ROTATION: 0 }),
   )

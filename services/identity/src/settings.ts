@@ -6,7 +6,7 @@ import { z } from 'zod'
 const { username, password } = UserUpdate.shape
 const HOUR_MS = 3_600_000
 
-/** A PEM (line breaks may be written \n) or a JWK. */
+/** A public key as PEM, in which line breaks may be written as \n, or as JWK. */
 const publicKey = z.string().transform((text, context): KeyObject => {
   const trimmed = text.trim().replaceAll('\\n', '\n')
   try {
@@ -19,23 +19,23 @@ const publicKey = z.string().transform((text, context): KeyObject => {
   }
 })
 
-/** What identity reads from the environment. */
+/** Settings that identity reads from the environment. */
 export const identitySettings = z.object({
-  /** Of the administrator that is made at first start. */
+  /** Username of the administrator that the first start creates. */
   GANTRY_ADMIN_USERNAME: username.default('admin'),
   GANTRY_ADMIN_PASSWORD: z
     .string()
     .refine(value => password.safeParse(value).success, { error: 'must have 12 to 1024 characters' })
     .optional(),
-  /** How often the key that signs login tokens is followed by a new one; 0s for never. */
+  /** Age at which the key that signs login tokens is rotated, at least 1 h; 0s for never. Default: 30 days. */
   SIGNING_KEY_ROTATION: duration
-    .refine(period => period === 0 || period >= HOUR_MS, { error: 'must be 1h at least, or 0s for never' })
+    .refine(period => period === 0 || period >= HOUR_MS, { error: 'must be at least 1h, or 0s for never' })
     .default(30 * 24 * HOUR_MS),
   PLATFORM_JWT_JWKS_URL: z.url({ protocol: /^https?$/, error: 'must be an http or https URL' }).optional(),
   PLATFORM_JWT_PUBLIC_KEY: publicKey.optional(),
   PLATFORM_JWT_ISSUER: z.string().optional(),
   PLATFORM_JWT_AUDIENCE: z.string().optional(),
-  /** The claim that names the user, by username or id. */
+  /** Name of the claim that has the username or the user id. */
   PLATFORM_JWT_USER_CLAIM: z.string().default('sub'),
 })
 export type IdentitySettings = z.infer<typeof identitySettings>

@@ -2,26 +2,26 @@ import { type AuditRecord, readableData } from '@gantry/contracts'
 import { type Projection, projectionOfEach } from '@gantry/event-sourcing'
 import { defineCollection } from '@gantry/read-models'
 
-/** One change, as it stands in the log of whatever service; it never changes. */
+/** One change, from an event of any service. The document is never updated. */
 export interface AuditDocument {
-  /** Of the event. */
+  /** Id of the event. */
   id: string
   timestamp: string
   /**
-   * The timestamp, then the place in the log, which orders what happened in the same millisecond: one field, since an
-   * index gives pages in the order of one.
+   * The timestamp and the position in the log, which orders changes of the same millisecond. They are one field, because
+   * pages are sorted by the index of a single field.
    */
   when: string
   userId: string | null
   username: string
-  /** User id and username, to filter by either. */
+  /** User id and username, so that the filter finds either. */
   who: string[]
   action: string
   resourceType: string
   resourceId: string
-  /** Resource id and type, to filter by either. */
+  /** Resource id and type, so that the filter finds either. */
   what: string[]
-  /** Before and after as JSON: platform events hold any object, with keys that a store may not take. */
+  /** Before and after as JSON text, because platform events contain any object, also with keys that a store may refuse. */
   details: string
   requestId: string
 }
@@ -40,7 +40,7 @@ export const auditLog = defineCollection<AuditDocument>({
   listedBy: 'when',
 })
 
-/** Categories of all services whose events carry changes. */
+/** Stream categories of all services whose events have changes. */
 const AUDITED = [
   'api',
   'image',

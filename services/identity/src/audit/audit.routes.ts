@@ -6,8 +6,9 @@ import { type AuditDocument, auditRecord } from './audit.projection.ts'
 export interface AuditRoutes {
   records: Collection<AuditDocument>
   /**
-   * Waits, bounded, until the records have everything that is in the log now: callers see what they have done.
-   * @throws Refusal unavailable when that takes longer
+   * Waits for a limited time until the records include all events that are in the log now, so that callers see their
+   * own changes.
+   * @throws Refusal unavailable when it takes longer
    */
   upToDate(): Promise<void>
 }
@@ -45,8 +46,8 @@ export function auditRoutes(route: AddRoute, { records, upToDate }: AuditRoutes)
   })
 }
 
-/** The last instant that ISO 8601 writes with four digits for the year. */
+/** The last time that ISO 8601 writes with a four-digit year. */
 const END_OF_TIME = Date.parse('9999-12-31T23:59:59.999Z')
 
-/** A time with any offset in the form that timestamps are stored in, so that they compare as text. */
+/** Converts a time with any offset to the format of stored timestamps, which compare as text. */
 const instant = (time: string) => new Date(Math.min(Date.parse(time), END_OF_TIME)).toISOString()

@@ -26,7 +26,7 @@ const create = async (username: string) =>
   ).body.id as string
 
 describe('the audit log', () => {
-  test('has what the caller has just done, with who, what, before and after', async () => {
+  test('has the latest change of the caller, with user, resource, before and after', async () => {
     const id = await create('ada')
     const [latest] = (await list('size=1')).content
     expect(latest).toMatchObject({
@@ -42,7 +42,7 @@ describe('the audit log', () => {
     expect(latest.id).toBe(event?.id)
   })
 
-  test('has logins, locks, tokens and keys, and no secret of them', async () => {
+  test('has logins, locks, tokens and signing keys without their secrets', async () => {
     const id = await create('ada')
     for (let time = 0; time < 5; time++) await identity.logIn('ada', 'wrong')
     await admin().post(`/users/${id}/unlock`)
@@ -91,7 +91,7 @@ describe('the audit log', () => {
     expect(content[0].details.after).toEqual({ 'a.b': { $key: 1 } })
   })
 
-  test('lists a record from before the limit of depth without the value that is too deep', async () => {
+  test('omits a value that is too deep from a record that was written before the depth limit', async () => {
     const { eventStore, newId } = identity.host.dependencies
     const levels = 4_300
     const after = JSON.parse(`${'{"a":'.repeat(levels)}{}${'}'.repeat(levels)}`)
@@ -117,7 +117,7 @@ describe('the audit log', () => {
     ])
   })
 
-  test('is filtered by user, action, resource, text and time', async () => {
+  test('can be filtered by user, action, resource, text and time', async () => {
     const ada = await create('ada')
     identity.pass(MINUTE)
     await create('joan')
@@ -136,7 +136,7 @@ describe('the audit log', () => {
     expect((await list('from=yesterday')).code).toBe('invalid-request')
   })
 
-  test('pages in the order of the log, the latest first, also within a millisecond', async () => {
+  test('is listed in the order of the log, latest first, also within a millisecond', async () => {
     const made: string[] = []
     for (const name of ['a', 'b', 'c', 'd']) made.push(await create(name))
     const ids = async (query: string) =>
@@ -145,7 +145,7 @@ describe('the audit log', () => {
     expect(await ids('sort=timestamp,asc')).toEqual(made)
   })
 
-  test('is made anew from the log, with the same result', async () => {
+  test('has the same content after a rebuild', async () => {
     await create('ada')
     const before = await list('size=100')
     const { readModels } = identity.host.dependencies
@@ -155,7 +155,7 @@ describe('the audit log', () => {
   })
 })
 
-test('the audit log has logins of earlier releases and of this one, and a rebuild gives the same', async () => {
+test('the audit log has logins of earlier releases and of this one, also after a rebuild', async () => {
   const host = await hostService(dependencies => identityService(dependencies, SETTINGS), {
     now: () => new Date('2026-11-23T00:00:00.000Z'),
     start: false,

@@ -20,8 +20,8 @@ import type { PlatformTokens } from './platform-token.ts'
 import { unauthenticated } from './unauthenticated.ts'
 
 /**
- * Finds out whose credential it is and what it allows. Users and tokens are read from the log, not from read models:
- * what was revoked before the question was asked is refused.
+ * Determines the principal of a credential: the user and the scopes. Users and tokens are read from the log, not from read
+ * models, so that everything that was revoked before the call is refused.
  * @throws Refusal unauthenticated
  */
 export type Authenticate = (credential: string) => Promise<Principal>
@@ -33,7 +33,7 @@ export interface Authentication {
   tokens: Collection<TokenDocument>
   loginTokens: LoginTokens
   platformTokens: PlatformTokens | undefined
-  /** Takes note that the token was used, without keeping its user waiting. */
+  /** Records the use of a token in the background. */
   noteUse(used: LiveToken, by: LiveUser): void
   now(): Date
 }
@@ -70,7 +70,7 @@ export function authenticator(authentication: Authentication): Authenticate {
   }
 
   const byPlatformToken = async (credential: string): Promise<Principal> => {
-    if (!platformTokens) throw unauthenticated('the issuer of the token is not known here')
+    if (!platformTokens) throw unauthenticated('the issuer of the token is unknown')
     const { user: idOrName, expiresAt } = await platformTokens.verify(credential)
     const [named] = Uuid.safeParse(idOrName).success
       ? []
@@ -98,7 +98,7 @@ export function authenticator(authentication: Authentication): Authenticate {
   }
 }
 
-/** Who and what: the scopes of the role that the credential leaves. */
+/** The user and their scopes: those of the role, reduced to those of the credential if it has its own. */
 const principalOf = ({ record }: LiveUser, left?: readonly Scope[]) => ({
   userId: record.id,
   username: record.username,
@@ -106,7 +106,7 @@ const principalOf = ({ record }: LiveUser, left?: readonly Scope[]) => ({
   scopes: ROLE_SCOPES[record.role].filter(scope => left?.includes(scope) ?? true),
 })
 
-/** Says who has to verify a token; nothing of it is believed yet. */
+/** The issuer that an unverified token names, which selects how the token is verified. */
 function issuerOf(credential: string): unknown {
   try {
     return decodeJwt(credential).iss

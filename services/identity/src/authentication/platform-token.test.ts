@@ -51,7 +51,7 @@ describe('a platform token', () => {
   const refused = async (token: string, detail: string) =>
     expect(authenticate(token)).rejects.toMatchObject({ code: 'unauthenticated', details: { detail } })
 
-  test('stands for the user whose name or id it says, with all that the role allows', async () => {
+  test('identifies a user by name or id, and has all scopes of the role', async () => {
     const principal = await authenticate(await sign())
     expect(principal).toMatchObject({
       userId: ada,
@@ -64,7 +64,7 @@ describe('a platform token', () => {
     expect((await authenticate(await sign({ sub: ada.toUpperCase() }))).userId).toBe(ada)
   })
 
-  test('is told from every other of its user', async () => {
+  test('has a credential id that differs from those of the other tokens of its user', async () => {
     const [one, other] = [await sign(), await sign({ exp: now + 60 })]
     const credentialId = async (token: string) => (await authenticate(token)).credentialId
     expect(await credentialId(one)).toMatch(/^[0-9a-f]{64}$/)
@@ -72,7 +72,7 @@ describe('a platform token', () => {
     expect(await credentialId(other)).not.toBe(await credentialId(one))
   })
 
-  test('lives five minutes, whatever it says, and less when it says so', async () => {
+  test('is valid for at most five minutes, or for less if its exp is earlier', async () => {
     const long = await sign({ exp: now + 86_400 })
     const short = await sign({ exp: now + 60 })
     expect((await authenticate(long)).expiresAt).toBe((now + 300) * 1000)
@@ -96,7 +96,7 @@ describe('a platform token', () => {
     await refused(await sign({ ...noTime, iat: undefined as never }), invalid)
   })
 
-  test('is refused when its user is unknown, inactive or not named', async () => {
+  test('is refused when its user is unknown, inactive or missing', async () => {
     await refused(await sign({ sub: 'nobody' }), 'the user of the credential does not exist')
     await refused(await sign({ sub: '' }), 'the platform token names no user in the claim sub')
     await identity
@@ -137,13 +137,13 @@ describe('the keys of the platform', () => {
       code: 'unauthenticated',
     })
   })
-  test('that cannot be had are no fault of the token', async () => {
+  test('that cannot be fetched are answered with unavailable, not with unauthenticated', async () => {
     const failing = { PLATFORM_JWT_JWKS_URL: `${url}/failing` }
     await expect(verify(failing, sign({}, { kid: 'k1' }))).rejects.toMatchObject({ code: 'unavailable' })
     const nobody = { PLATFORM_JWT_JWKS_URL: 'http://127.0.0.1:1/jwks' }
     await expect(verify(nobody, sign({}, { kid: 'k1' }))).rejects.toMatchObject({ code: 'unavailable' })
   })
-  test('that cannot be used refuse the tokens that name them, and are logged once', async () => {
+  test('that cannot be used are logged once, and tokens that name them are refused', async () => {
     const tokens = platformTokens(settings({ PLATFORM_JWT_JWKS_URL: `${url}/jwks` }), platform)
     const { privateKey: elliptic } = await generateKeyPair('ES256')
     logged.length = 0
@@ -181,10 +181,10 @@ describe('the settings of the platform', () => {
     platformTokens(readSettings(identitySettings, environment), platform)
   const key = () => ({ PLATFORM_JWT_PUBLIC_KEY: pem })
 
-  test('may be left out altogether', () => {
+  test('may all be left out', () => {
     expect(tokens({})).toBeUndefined()
   })
-  test('are refused when they would verify too little', () => {
+  test('are refused when they are incomplete or invalid', () => {
     const whole = { ...key(), PLATFORM_JWT_ISSUER: issuer, PLATFORM_JWT_AUDIENCE: audience }
     const { PLATFORM_JWT_ISSUER, ...withoutIssuer } = whole
     const { PLATFORM_JWT_AUDIENCE, ...withoutAudience } = whole

@@ -6,25 +6,25 @@ import { GANTRY } from '../login/login-token.ts'
 import type { IdentitySettings } from '../settings.ts'
 import { refusalOfToken, unauthenticated } from './unauthenticated.ts'
 
-/** Tokens that the platform issues, for its own users: how they are verified. */
+/** Verifies tokens that the platform issues for its users. */
 export interface PlatformTokens {
   /**
-   * @returns what the configured claim says of the user, and when the token ends, in milliseconds since 1970
-   * @throws Refusal unauthenticated; unavailable when the platform's keys cannot be had
+   * @returns username or user id from the configured claim, and the end of the token in milliseconds since 1970
+   * @throws Refusal unauthenticated; unavailable when the platform's keys cannot be fetched
    */
   verify(token: string): Promise<{ user: string; expiresAt: number }>
 }
 
 export type PlatformSettings = Pick<IdentitySettings, Extract<keyof IdentitySettings, `PLATFORM_${string}`>>
 
-/** Specification, "Limits": platform JWT lifetime. */
+/** Maximum lifetime of platform tokens (specification, "Limits"). */
 const MAX_AGE_SECONDS = 300
-/** How far the platform's clock may be from this one. */
+/** Tolerated difference between the platform's clock and this one. */
 const TOLERANCE_SECONDS = 5
 const JWKS_TIMEOUT_MS = 1_500
-/** Fewer are refused by the JWT library (RFC 7518 §3.3). */
+/** Minimum size of RSA keys. The JWT library refuses smaller ones (RFC 7518 §3.3). */
 const RSA_BITS = 2048
-/** Signatures with a public key only: a shared secret would make every verifier an issuer. */
+/** Only algorithms with a public key, because with a shared secret every verifier could issue tokens. */
 const ASYMMETRIC = [
   'EdDSA',
   'Ed25519',
@@ -41,7 +41,7 @@ const ASYMMETRIC = [
 
 /**
  * @returns undefined when no platform is configured
- * @throws SettingsRefused when only a part of it is
+ * @throws SettingsRefused when the configuration is incomplete or contradictory, or the key cannot be used
  */
 export function platformTokens(
   settings: PlatformSettings,
@@ -56,10 +56,10 @@ export function platformTokens(
   } = settings
   if (!url && !publicKey && !issuer && !audience) return undefined
   if (url && publicKey)
-    throw new SettingsRefused('PLATFORM_JWT_JWKS_URL: is not used together with PLATFORM_JWT_PUBLIC_KEY')
+    throw new SettingsRefused('PLATFORM_JWT_JWKS_URL: must not be set together with PLATFORM_JWT_PUBLIC_KEY')
   if (!url && !publicKey)
     throw new SettingsRefused(
-      'PLATFORM_JWT_JWKS_URL: is needed, or PLATFORM_JWT_PUBLIC_KEY, to verify platform tokens',
+      'PLATFORM_JWT_JWKS_URL: is required, or PLATFORM_JWT_PUBLIC_KEY, to verify platform tokens',
     )
   if (!issuer || issuer === GANTRY)
     throw new SettingsRefused(`PLATFORM_JWT_ISSUER: must name the issuer of platform tokens, not ${GANTRY}`)
@@ -69,7 +69,7 @@ export function platformTokens(
   const algorithms = publicKey ? algorithmsOf(publicKey) : ASYMMETRIC
   if (algorithms.length === 0)
     throw new SettingsRefused(
-      `PLATFORM_JWT_PUBLIC_KEY: must be a key for Ed25519, ECDSA with P-256, P-384 or P-521, or RSA with ${RSA_BITS} bits at least`,
+      `PLATFORM_JWT_PUBLIC_KEY: must be a key for Ed25519, ECDSA with P-256, P-384 or P-521, or RSA with at least ${RSA_BITS} bits`,
     )
   return {
     async verify(token) {
@@ -77,7 +77,7 @@ export function platformTokens(
         issuer,
         audience,
         algorithms,
-        // The tolerance is part of the five minutes.
+        // jose adds the tolerance to the maximum age.
         maxTokenAge: MAX_AGE_SECONDS - TOLERANCE_SECONDS,
         clockTolerance: TOLERANCE_SECONDS,
         currentDate: now(),
@@ -91,7 +91,7 @@ export function platformTokens(
   }
 }
 
-/** Keys that the platform publishes, kept for minutes and fetched anew when a token names another. */
+/** The keys that the platform publishes, cached for minutes and fetched again when a token names an unknown one. */
 function keyOfJwks(url: URL, log: Pick<Log, 'error'>): JWTVerifyGetKey {
   const jwks = createRemoteJWKSet(url, { timeoutDuration: JWKS_TIMEOUT_MS, [customFetch]: usableKeys(log) })
   return async (header, token) => {
@@ -103,11 +103,12 @@ function keyOfJwks(url: URL, log: Pick<Log, 'error'>): JWTVerifyGetKey {
   }
 }
 
-const keysUnavailable = () => new Refusal('unavailable', { detail: "the platform's keys cannot be had" })
+const keysUnavailable = () => new Refusal('unavailable', { detail: "the platform's keys cannot be fetched" })
 
 /**
- * Fetches a key set without the keys that cannot be used, each of which is logged once: the JWT library would fail at the
- * first token that names one. @throws Refusal unavailable unless the answer is 200 with JSON
+ * A fetch that removes unusable keys from the key set, because a token that names one would make the JWT library throw an
+ * unexpected error. Each unusable key is logged once.
+ * @throws Refusal unavailable unless the response is 200 with a key set as JSON
  */
 function usableKeys(log: Pick<Log, 'error'>) {
   const unusable = new Set<string>()
@@ -115,7 +116,7 @@ function usableKeys(log: Pick<Log, 'error'>) {
     if (canSign(jwk)) return true
     const key = JSON.stringify(jwk)
     if (!unusable.has(key))
-      log.error({ kid: jwk.kid }, "a key of the platform's cannot be used: its tokens are refused")
+      log.error({ kid: jwk.kid }, 'a key of the platform cannot be used: its tokens are refused')
     unusable.add(key)
     return false
   }
@@ -139,7 +140,7 @@ function canSign(jwk: JsonWebKey): boolean {
   }
 }
 
-/** What a key may sign with (RFC 7518 §3.1, RFC 8037): any other algorithm of a token is refused. */
+/** The algorithms that a key may sign with (RFC 7518 §3.1, RFC 8037). Tokens with another algorithm are refused. */
 function algorithmsOf({ asymmetricKeyType, asymmetricKeyDetails }: KeyObject): string[] {
   switch (asymmetricKeyType) {
     case 'ed25519':

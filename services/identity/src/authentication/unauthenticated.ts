@@ -1,10 +1,10 @@
 import { Refusal } from '@gantry/event-sourcing'
 import { errors } from 'jose'
 
-/** Refuses a credential, and says what is wrong with it where that helps nobody who should not have it. */
+/** The refusal of a credential. @param detail is shown to the caller, so it must not help an attacker */
 export const unauthenticated = (detail: string) => new Refusal('unauthenticated', { detail })
 
-/** Why a JSON Web Token was refused (RFC 7519 §7.2); any other error as it is. */
+/** Converts an error of JWT verification (RFC 7519 §7.2) to a refusal. @returns any other error unchanged */
 export function refusalOfToken(error: unknown, what: string): unknown {
   if (error instanceof errors.JWTExpired) return unauthenticated(`the ${what} has expired`)
   if (error instanceof errors.JOSEError) return unauthenticated(`the ${what} is not valid`)

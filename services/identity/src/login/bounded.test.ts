@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest'
 import { bounded } from './bounded.ts'
 
 describe('bounded tasks', () => {
-  test('run so many at once, in order, and each hands its place on', async () => {
+  test('start in order, at most `atOnce` at a time, each when another ends', async () => {
     const inTurn = bounded({ atOnce: 2, waiting: 10 })
     const begun: number[] = []
     const ends: (() => void)[] = []
@@ -28,7 +28,7 @@ describe('bounded tasks', () => {
     ends[3]?.()
     expect(await Promise.all(tasks)).toEqual([0, 1, 2, 3])
   })
-  test('are refused when too many wait, and taken again later', async () => {
+  test('are refused while the queue is full, and accepted afterwards', async () => {
     const inTurn = bounded({ atOnce: 1, waiting: 1 })
     const task = async () => 'done'
     const [first, second, third] = await Promise.allSettled([inTurn(task), inTurn(task), inTurn(task)])
@@ -36,7 +36,7 @@ describe('bounded tasks', () => {
     expect(third).toMatchObject({ status: 'rejected', reason: { code: 'too-many-requests' } })
     expect(await inTurn(task)).toBe('done')
   })
-  test('give their place up when they fail', async () => {
+  test('that fail let the next one start', async () => {
     const inTurn = bounded({ atOnce: 1, waiting: 0 })
     await expect(inTurn(() => Promise.reject(new Error('no')))).rejects.toThrow('no')
     expect(await inTurn(async () => 'done')).toBe('done')

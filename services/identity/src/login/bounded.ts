@@ -1,15 +1,15 @@
 import { Refusal } from '@gantry/event-sourcing'
 
 export interface Bounds {
-  /** Tasks that run at the same time. */
+  /** Maximum number of tasks that run at the same time. */
   atOnce: number
-  /** Tasks that may wait for their turn. */
+  /** Maximum number of tasks that wait. */
   waiting: number
 }
 
 /**
- * Runs tasks in the order they come in, so many at once, so that they leave room for everything else.
- * @throws Refusal too-many-requests when more would wait than may
+ * Starts tasks in the order of their calls and limits how many run at the same time.
+ * @throws Refusal too-many-requests when the maximum number of tasks is waiting
  */
 export function bounded({ atOnce, waiting }: Bounds): <T>(task: () => Promise<T>) => Promise<T> {
   const queue: (() => void)[] = []
@@ -18,7 +18,7 @@ export function bounded({ atOnce, waiting }: Bounds): <T>(task: () => Promise<T>
   return async task => {
     if (running >= atOnce) {
       if (queue.length >= waiting) throw new Refusal('too-many-requests', { headers: { 'retry-after': '1' } })
-      // Who ends hands its place over: `running` stays as it is.
+      // A task that ends starts the next one in its place, so `running` does not change.
       await new Promise<void>(resolve => queue.push(resolve))
     } else running++
     try {

@@ -8,8 +8,8 @@ export interface Hashing {
 }
 
 /**
- * Hashes on threads of their own: the event loop goes on, and so do the threads of libuv, which the log, files and
- * look-ups of names wait for. One for each that is under way; they are kept, and keep no process from ending.
+ * Hashes in worker threads, so that neither the event loop nor libuv's thread pool, which file access and DNS lookups
+ * need, is blocked. Each concurrent hash has its own thread. Idle threads are reused and do not keep the process alive.
  */
 export function hashingThreads(): (hashing: Hashing) => Promise<Uint8Array> {
   const idle: Worker[] = []

@@ -4,20 +4,20 @@ import { type LoginEvent, loginEvents } from './logins.ts'
 
 /** The last lock of a user. */
 export interface LockDocument {
-  /** Of the user. */
+  /** Id of the user. */
   id: string
   lockedUntil: string
-  /** Of the state after the lock: the lock is lifted when the user's stream has lifted it after this revision. */
+  /** Revision of the user's stream that the lock takes into account. A later event in that stream may have lifted it. */
   userRevision: number
 }
 
 export const locks = defineCollection<LockDocument>({ name: 'identity.locks', version: 1, fields: {} })
 
 const MONTH_LENGTH = 'yyyy-mm'.length
-/** More than a stream of a month gets: revisions begin anew with each month, those of the document must not. */
+/** Exceeds the length of any stream. Revisions restart with each month's stream, but those of a document must increase. */
 const REVISIONS_OF_MONTH = 2 ** 32
 
-/** What an event of a stream of logins writes. @param revision of the event */
+/** The documents that an event in a stream of logins writes. @param revision of the event */
 export function lockWrites(stream: string, revision: number, event: LoginEvent): Write[] {
   if (event.type !== 'UserLocked') return []
   const { id, month } = userAndMonth(stream)
@@ -32,7 +32,7 @@ function userAndMonth(stream: string) {
   return { id: id.slice(0, -MONTH_LENGTH - 1), month: Number(year) * 12 + Number(month) }
 }
 
-/** Repairs what a crash left out of the locks. */
+/** Writes the locks that a process recorded but did not write to the read model before a crash. */
 export const locksProjection = projectionOfEach('logins', event => {
   const known = upcast(loginEvents, event)
   return known ? lockWrites(event.stream, event.revision, known) : []

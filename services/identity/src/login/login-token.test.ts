@@ -15,7 +15,7 @@ const tokens = loginTokens({
   newId: () => `login-${++issued}`,
 })
 
-/** Signed with the very key that signs logins. */
+/** A token with these claims, signed with the same key as login tokens. */
 const signed = (claims: object = {}, header: object = {}) =>
   new SignJWT({
     iss: 'gantry',
@@ -30,7 +30,7 @@ const signed = (claims: object = {}, header: object = {}) =>
     .sign(privateKey)
 
 describe('a login token', () => {
-  test('says whose session it is, for an hour', async () => {
+  test('identifies the user and the generation for an hour', async () => {
     const session = { userId: GRACE, generation: 3, expiresAt: (SECONDS + 3_600) * 1000 }
     expect(await tokens.verify(await tokens.issue(session))).toEqual({
       ...session,
@@ -39,13 +39,13 @@ describe('a login token', () => {
     expect(await tokens.verify(await signed({ jti: 'j1' }))).toEqual({ ...session, credentialId: 'j1' })
   })
 
-  test('is told from every other of the same session, in the same second', async () => {
+  test('has its own credential id, also among tokens of the same user and second', async () => {
     const verified = async () =>
       (await tokens.verify(await tokens.issue({ userId: GRACE, generation: 3 }))).credentialId
     expect(await verified()).not.toBe(await verified())
   })
 
-  test('of an earlier release, which has no jti, is good and goes by its hash', async () => {
+  test('of an earlier release, without a jti, is valid and has its hash as credential id', async () => {
     const [one, other] = [await signed(), await signed({ exp: SECONDS + 60 })]
     const { credentialId } = await tokens.verify(one)
     expect(credentialId).toMatch(/^[0-9a-f]{64}$/)
@@ -55,16 +55,16 @@ describe('a login token', () => {
 
   test.for<[string, object, object]>([
     ['for another audience', { aud: 'another' }, {}],
-    ['for nobody in particular', { aud: undefined }, {}],
+    ['without an audience', { aud: undefined }, {}],
     ['of another issuer', { iss: 'another' }, {}],
     ['that has expired', { exp: SECONDS }, {}],
     ['that never expires', { exp: undefined }, {}],
     ['that is not valid yet', { nbf: SECONDS + 60 }, {}],
-    ['of no user', { sub: 'admin' }, {}],
-    ['of no session', { gen: undefined }, {}],
-    ['of a key that is not in use', {}, { kid: 'k2' }],
-    ['of a key that it does not name', {}, { kid: undefined }],
-  ])('%s is refused, though the key is right', async ([, claims, header]) => {
+    ['with a subject that is no user id', { sub: 'admin' }, {}],
+    ['without a generation', { gen: undefined }, {}],
+    ['that names an unknown key', {}, { kid: 'k2' }],
+    ['that names no key', {}, { kid: undefined }],
+  ])('%s is refused although its signature is valid', async ([, claims, header]) => {
     await expect(tokens.verify(await signed(claims, header))).rejects.toMatchObject({
       code: 'unauthenticated',
     })

@@ -8,13 +8,13 @@ import { hashOf } from '../token/secret.ts'
 export const GANTRY = 'gantry'
 const LIFETIME_SECONDS = 3_600
 
-/** What a login token says; what its holder may do is looked up, so that a change of role counts at once. */
+/** Claims of a login token. The role is not among them but looked up, so that a change of it takes effect at once. */
 const Claims = z.object({
   sub: z.uuid(),
-  /** Generation of the user's sessions: a higher one at the user revokes the token. */
+  /** Generation of login tokens. The token is revoked once the user has a higher one. */
   gen: z.int(),
   exp: z.number(),
-  /** Tells the token from every other; tokens of earlier releases have none. */
+  /** Unique id of the token; tokens of earlier releases have none. */
   jti: z.string().optional(),
 })
 
@@ -25,7 +25,7 @@ export interface Session {
 
 export interface LoginTokens {
   issue(session: Session): Promise<string>
-  /** Checks signature and lifetime, not whether the session was revoked. @throws Refusal unauthenticated */
+  /** Checks signature and lifetime, but not whether the token was revoked. @throws Refusal unauthenticated */
   verify(token: string): Promise<Session & { expiresAt: number; credentialId: string }>
 }
 

@@ -21,11 +21,11 @@ export interface LoginRoutes {
   loginTokens: LoginTokens
 }
 
-/** Stands for every user who does not exist: it never will. */
+/** An id that no user has, for logins with an unknown username. */
 const NOBODY = '00000000-0000-0000-0000-000000000000'
 /**
- * A refusal takes this long after the password was checked, which hides whether it was noted in the log, and whether
- * it was the right one of a user who is locked.
+ * Minimum time between the check of the password and a refusal, in milliseconds. It hides how long the rest takes, which
+ * would tell whether the attempt was recorded and whether the right password of a locked user was given.
  */
 const REFUSED_AFTER_MS = 50
 
@@ -33,7 +33,7 @@ export function loginRoutes(
   route: AddRoute,
   { changeUser, user, users, logins, passwords, loginTokens }: LoginRoutes,
 ) {
-  // One way for all who knock, so that it takes as long for a name that nobody has, and for a user who is locked.
+  // All logins run the same steps, so that the duration tells neither unknown usernames nor locked users.
   route(login, async ({ body, metadata }) => {
     const { password } = body
     const username = normalUsername(body.username)

@@ -31,7 +31,7 @@ const loginsOf = (id: string, month = '2026-11') =>
   identity.host.dependencies.eventStore.readStream(`logins-${id}-${month}`)
 
 describe('a login', () => {
-  test('answers the user, and a token for an hour in the Authorization header', async () => {
+  test('answers with the user, and with a token for an hour in the Authorization header', async () => {
     const id = await createUser()
     const { status, headers, body } = await identity.logIn('ada')
     expect({ status, body }).toEqual({
@@ -56,7 +56,7 @@ describe('a login', () => {
     })
   })
 
-  test('says the same of a wrong name, a wrong password and a locked user', async () => {
+  test('gets the same response for an unknown username, a wrong password and a locked user', async () => {
     await createUser()
     await createUser({ username: 'locked' })
     await wrongly('locked', 5)
@@ -76,8 +76,8 @@ describe('a login', () => {
     expect(said[0]?.body.detail).toContain('Five wrong passwords in a row lock a user for 15 minutes')
   })
 
-  // Tried again where something else kept the machine busy; a difference that is there is there each time.
-  test('takes as long for a name that nobody has as for a wrong password', { retry: 2 }, async () => {
+  // Retried, because other load on the machine disturbs a measurement. A real difference fails every try.
+  test('takes as long for an unknown username as for a wrong password', { retry: 2 }, async () => {
     await Promise.all(['a', 'b', 'c'].map(name => createUser({ username: name })))
     const time = async (username: string) => {
       const begun = performance.now()
@@ -85,7 +85,7 @@ describe('a login', () => {
       return performance.now() - begun
     }
     const times: { known: number[]; unknown: number[] } = { known: [], unknown: [] }
-    // Four of each user, so that none is locked.
+    // Four tries for each user, so that none is locked.
     for (const name of ['a', 'b', 'c', 'a', 'b', 'c', 'a', 'b', 'c', 'a', 'b', 'c']) {
       times.known.push(await time(name))
       times.unknown.push(await time(`nobody-${name}`))
@@ -96,7 +96,7 @@ describe('a login', () => {
     expect(ratio).toBeLessThan(1.33)
   })
 
-  test('is noted in the log with its actor', async () => {
+  test('is recorded with its actor', async () => {
     const id = await createUser()
     await identity.logIn('ada', 'wrong')
     await identity.logIn('ada')
@@ -105,7 +105,7 @@ describe('a login', () => {
     expect(loggedIn).toMatchObject({ type: 'UserLoggedIn', metadata: { actor: { id, name: 'ada' } } })
   })
 
-  test('of a user who may not is refused once the password was right', async () => {
+  test('of an inactive or single sign-on user is refused as such only with the right password', async () => {
     await createUser({ username: 'inactive', status: 'INACTIVE' })
     await createUser({ username: 'sso', sso: true })
     await createUser({ username: 'sso-admin', sso: true, role: 'ADMIN' })
@@ -120,7 +120,7 @@ describe('a login', () => {
 })
 
 describe('five wrong passwords in a row', () => {
-  test('lock the user for fifteen minutes, to the right password as well', async () => {
+  test('lock the user for fifteen minutes, also for the right password', async () => {
     const id = await createUser()
     await wrongly('ada', 4)
     expect((await identity.logIn('ada')).status).toBe(200)
@@ -136,7 +136,7 @@ describe('five wrong passwords in a row', () => {
     expect((await identity.logIn('ada')).status).toBe(200)
   })
 
-  test('are counted when they come at once, and no more once the user is locked', async () => {
+  test('are counted when they are concurrent, and no longer once the user is locked', async () => {
     const id = await createUser()
     const tries = Array.from({ length: 12 }, (_, number) => identity.logIn('ada', `wrong ${number}`))
     const statuses = (await Promise.all(tries)).map(({ status }) => status)
@@ -146,7 +146,7 @@ describe('five wrong passwords in a row', () => {
     expect(events.at(-1)).toBe('UserLocked')
   })
 
-  test('are undone by an administrator', async () => {
+  test('can be undone by an administrator', async () => {
     const id = await createUser()
     await wrongly('ada', 5)
     const { status, body, headers } = await admin().post(`/users/${id}/unlock`)
@@ -155,7 +155,7 @@ describe('five wrong passwords in a row', () => {
     expect((await identity.logIn('ada')).status).toBe(200)
   })
 
-  test('show in the record and the list, after read models were made anew as well, until the lock is lifted', async () => {
+  test('show as a lock in the record and the list until it is lifted, also after a rebuild of the read models', async () => {
     const id = await createUser()
     await wrongly('ada', 5)
     const shown = async () => {
@@ -178,7 +178,7 @@ describe('five wrong passwords in a row', () => {
     expect(await shown()).toEqual([until, until])
   })
 
-  test('do not end what the user has begun', async () => {
+  test('do not revoke the login tokens of the user', async () => {
     await createUser()
     const token = await identity.loginToken('ada')
     await wrongly('ada', 5)
@@ -187,7 +187,7 @@ describe('five wrong passwords in a row', () => {
 })
 
 describe('a login token', () => {
-  test('is revoked at once by logging out, together with all others of the user', async () => {
+  test('is revoked at once by logging out, together with all other login tokens of the user', async () => {
     await createUser()
     const [first, second] = [await identity.loginToken('ada'), await identity.loginToken('ada')]
     expect((await identity.as(first).post('/logout')).status).toBe(204)
@@ -198,7 +198,7 @@ describe('a login token', () => {
     expect((await authenticate(await identity.loginToken('ada'))).username).toBe('ada')
   })
 
-  test('is revoked by another credential of the user, which leaves no event where there is none to revoke', async () => {
+  test('is revoked by a logout with an access token, which appends nothing when there is none to revoke', async () => {
     const id = await createUser()
     const token = await identity.loginToken('ada')
     const body = { name: 'one', scopes: ['API_READ'] }
@@ -210,14 +210,14 @@ describe('a login token', () => {
   })
 
   test.each([
-    ['another password', { password: 'quite another password' }],
+    ['a new password', { password: 'quite another password' }],
     ['deactivation', { status: 'INACTIVE' }],
   ])('is revoked at once by %s', async (_, fields) => {
     const id = await createUser()
     const token = await identity.loginToken('ada')
     expect((await update(id, fields)).status).toBe(200)
     await expect(authenticate(token)).rejects.toMatchObject({ code: 'unauthenticated' })
-    // Not given back by being active again.
+    // Activating the user again does not restore the token.
     await update(id, { status: 'ACTIVE' })
     await expect(authenticate(token)).rejects.toMatchObject({ code: 'unauthenticated' })
   })
@@ -230,7 +230,7 @@ describe('a login token', () => {
     expect((await identity.logIn('ada')).status).toBe(401)
   })
 
-  test('allows what the role allows now', async () => {
+  test('has the scopes of the current role', async () => {
     const id = await createUser()
     const token = await identity.loginToken('ada')
     expect((await authenticate(token)).scopes).not.toContain('USER_READ')
@@ -240,7 +240,7 @@ describe('a login token', () => {
     expect(await authenticate(token)).toMatchObject({ role: 'NO_ACCESS', scopes: [] })
   })
 
-  test('whose user changed is told to everybody who may remember it', async () => {
+  test('whose user changed is broadcast to the processes that may have cached it', async () => {
     const told: unknown[] = []
     identity.host.dependencies.bus.listen(subjects.principalChanged, change => told.push(change))
     const id = await createUser()
@@ -252,7 +252,7 @@ describe('a login token', () => {
     expect(told).toEqual([{ userId: id }, { userId: id }, { userId: id }])
   })
 
-  test('is verified by anybody with the published keys', async () => {
+  test('can be verified with the published keys', async () => {
     const id = await createUser()
     const token = await identity.loginToken('ada')
     const { status, headers, body } = await admin().get('/.well-known/jwks.json')
@@ -285,11 +285,11 @@ describe('a login token', () => {
     expect((await authenticate(token)).username).toBe('ada')
   })
 
-  test.each(['', 'abc', 'a.b.c', 'pat_', `pat_${'0'.repeat(49)}`])('is not %j', async credential => {
+  test.each(['', 'abc', 'a.b.c', 'pat_', `pat_${'0'.repeat(49)}`])('cannot be %j', async credential => {
     await expect(authenticate(credential)).rejects.toMatchObject({ code: 'unauthenticated' })
   })
 
-  test('is refused when it is unsigned, altered, or signed with another key or for others', async () => {
+  test('is refused when it is unsigned, altered, or signed with a shared secret', async () => {
     const id = await createUser()
     const token = await identity.loginToken('ada')
     const [header = '', , signature = ''] = token.split('.')
@@ -315,7 +315,7 @@ describe('a login token', () => {
 })
 
 describe('on the bus', () => {
-  test('a credential is exchanged for its principal, or for the reason against it', async () => {
+  test('a credential is answered with its principal, or with the reason of the refusal', async () => {
     const { bus } = identity.host.dependencies
     const ask = (question: object) =>
       bus.request(subjects.authenticate, question as never, { timeoutMs: 1_000 })
@@ -329,7 +329,7 @@ describe('on the bus', () => {
     await expect(ask({})).rejects.toMatchObject({ code: 'unauthenticated' })
   })
 
-  test('catalog is told of users before the answer, and the relay brings the same facts', async () => {
+  test('catalog is notified of changed users before the response, and the relay publishes the same events', async () => {
     const { bus } = identity.host.dependencies
     const told: string[] = []
     bus.respond(subjects.react('catalog'), async message => {

@@ -6,7 +6,7 @@ import { evolveUser, initialUser, type UserEvent } from '../user/user.ts'
 import { type LogIn, type LoginEvent, loginDecider, noLogins } from './logins.ts'
 
 const unlocked: UserEvent = { type: 'UserUnlocked', data: { at: NOW, lockedUntil: LATER } }
-/** The logins of a user with these events. */
+/** A story of the logins of a user whose stream has these events. */
 const user = (...events: UserEvent[]) =>
   story(
     loginDecider({
@@ -38,7 +38,7 @@ const loggedIn = (userRevision = 0): LoginEvent => ({
 const { given } = user(created())
 
 describe('a login', () => {
-  test('with the right password is noted, and forgets the wrong ones', () => {
+  test('with the right password is recorded and resets the count of wrong ones', () => {
     given(failed(1), failed(2)).when(logIn(true)).then(loggedIn())
     given(failed(1), failed(2), loggedIn())
       .when(logIn(false))
@@ -51,45 +51,45 @@ describe('a login', () => {
     given(failed(3)).when(logIn(false)).then(failed(4))
     given(failed(4)).when(logIn(false)).then(failed(5), locked)
   })
-  test('is decided on the last event alone', () => {
+  test('needs only the last event of the logins', () => {
     const month: LoginEvent = {
       type: 'MonthEnded',
       data: { state: { ...noLogins, failed: 4, userRevision: 0 } },
     }
     given(month).when(logIn(false)).then(failed(5), locked)
   })
-  test('is refused the same way to a locked user with the right and the wrong password, and not counted', () => {
+  test('of a locked user is refused with the right and the wrong password alike, and not counted', () => {
     given(locked).when(logIn(true)).thenRefused('wrong-credentials')
     given(locked).when(logIn(false)).thenRefused('wrong-credentials')
   })
-  test('is possible again when the lock is over, with five tries', () => {
+  test('is possible again when the lock has expired, and wrong passwords are counted from 1', () => {
     given(lockedUntil(NOW)).when(logIn(true)).then(loggedIn())
     given(lockedUntil(NOW))
       .when(logIn(false))
       .then(failed(1, 0, NOW))
   })
-  test('is possible again when an administrator unlocked the user', () => {
+  test('is possible again when an administrator has unlocked the user, and wrong passwords are counted from 1', () => {
     const { given } = user(created(), unlocked)
     given(locked).when(logIn(true)).then(loggedIn(1))
     given(locked).when(logIn(false)).then(failed(1, 1))
     given(failed(4)).when(logIn(false)).then(failed(1, 1))
     given(failed(4, 1)).when(logIn(false)).then(failed(5, 1), lockedUntil(LATER, 1))
   })
-  test('does not count when name or password changed while it was checked', () => {
+  test('is refused when the username or the password has changed while it was checked', () => {
     const changed: UserEvent = { type: 'PasswordChanged', data: { passwordHash: 'h2', changedAt: NOW } }
     user(created(), changed).given().when(logIn(true)).thenRefused('wrong-credentials')
     given()
       .when(logIn(true, { username: 'grace' }))
       .thenRefused('wrong-credentials')
   })
-  test('is refused to nobody, and to one who is no more', () => {
+  test('is refused for an unknown and for a deleted user', () => {
     user()
       .given()
       .when(logIn(false, { checkedAgainst: null }))
       .thenRefused('wrong-credentials')
     user(created(), deleted).given().when(logIn(true)).thenRefused('wrong-credentials')
   })
-  test('of a single sign-on user is for administrators with a password', () => {
+  test('of a single sign-on user is allowed only for administrators with a password', () => {
     const sso = (fields: object = {}) => user(created({ sso: true, ...fields })).given()
     sso().when(logIn(true)).thenRefused('sso-login-only')
     sso().when(logIn(false)).then(failed(1))
@@ -98,7 +98,7 @@ describe('a login', () => {
       .when(logIn(false, { checkedAgainst: null }))
       .thenRefused('sso-login-only')
   })
-  test('of an inactive user is refused once the password was right', () => {
+  test('of an inactive user is refused as such only with the right password', () => {
     const { given } = user(created({ status: 'INACTIVE' }))
     given().when(logIn(true)).thenRefused('user-inactive')
     given().when(logIn(false)).then(failed(1))
@@ -106,33 +106,33 @@ describe('a login', () => {
 })
 
 describe('logins that a replica of an earlier release writes into the stream of the user', () => {
-  test('are counted with those in the stream of logins, before and after them', () => {
+  test('are counted together with those in the stream of logins, before and after them', () => {
     const { given } = user(created(), old.failed, old.failed)
     given().when(logIn(false)).then(failed(3, 2))
     given(failed(2)).when(logIn(false)).then(failed(5, 2), lockedUntil(LATER, 2))
     given(failed(3, 1)).when(logIn(false)).then(failed(5, 2), lockedUntil(LATER, 2))
     given(failed(3, 2)).when(logIn(false)).then(failed(4, 2))
   })
-  test('lock, and end a lock, in the stream of logins', () => {
+  test('set and lift locks and reset the count for the stream of logins', () => {
     user(created(), old.locked).given().when(logIn(true)).thenRefused('wrong-credentials')
     user(created(), old.locked).given(failed(4)).when(logIn(true)).thenRefused('wrong-credentials')
     user(created(), old.locked).given(failed(4, 1)).when(logIn(true)).then(loggedIn(1))
     user(created(), old.loggedIn).given(failed(4)).when(logIn(false)).then(failed(1, 1))
     user(created(), old.locked, unlocked).given().when(logIn(true)).then(loggedIn(2))
   })
-  test('take no more room in the state than lock the user', () => {
+  test('are kept in the state only as far as they are needed to lock the user', () => {
     const many = Array.from({ length: 1_000 }, () => old.failed)
     const state = [created(), ...many].reduce(evolveUser, initialUser)
     expect(state).toMatchObject({ logins: { revision: 0, failed: [996, 997, 998, 999, 1000] } })
   })
 })
 
-test('an older read of the user takes nothing back', () => {
+test('an outdated read of the user lifts no lock and resets no count', () => {
   given(failed(3, 7)).when(logIn(false)).then(failed(4, 7))
   given(lockedUntil(LATER, 7)).when(logIn(true)).thenRefused('wrong-credentials')
 })
 
-test('what is told of logins shows the lock, and no password or its hash', () => {
+test('the changes that logins describe contain the lock, and no password or hash', () => {
   const decider = loginDecider({
     state: evolveUser(initialUser, created({ passwordHash: 'SECRET' }), 0),
     revision: 0,

@@ -11,33 +11,33 @@ import {
 import { type LiveUser, lockOf, type UserState } from '../user/user.ts'
 
 /**
- * What the logins of a user amount to. Every event of a stream of logins has the state after it, so that a command reads
- * the last event alone, however many there are.
+ * The state of a user's logins. Every event in a stream of logins contains the state after it, so that a command reads only
+ * the last event, however many there are.
  */
 export interface LoginState {
-  /** Wrong passwords in a row since the last right one, the last lock or the last unlocking. */
+  /** Number of wrong passwords since the last successful login, lock or unlocking. */
   failed: number
-  /** ISO 8601; may have passed. */
+  /** End of the last lock, ISO 8601 UTC, which may have passed; null for none. */
   lockedUntil: string | null
-  /** Revision of the user's stream up to which its events are in this state; -1 for none. */
+  /** Revision of the user's stream up to which this state includes its events; -1 for none. */
   userRevision: number
   /** Generation of the login tokens of the last login; null for none. */
   generation: number | null
 }
 
-/** Each user has a stream of logins for each month. The types have the names that user streams had for them. */
+/** Events in a stream of logins. Each user has one stream per month. Earlier releases used these types in user streams. */
 export type LoginEvent =
   | { type: 'UserLoggedIn'; data: { at: string; state: LoginState } }
   | { type: 'LoginFailed'; data: { at: string; state: LoginState } }
   | { type: 'UserLocked'; data: { until: string; state: LoginState } }
-  /** The last event of a month: from here on the stream of the next month is the one to append to. */
+  /** The last event of the stream of a month: further events are appended to the stream of the next month. */
   | { type: 'MonthEnded'; data: { state: LoginState } }
 
 export interface LogIn {
   type: 'LogIn'
   metadata: CommandMetadata
   username: string
-  /** The hash that the password was checked against. */
+  /** The hash that the password was checked against; null for none. */
   checkedAgainst: string | null
   correct: boolean
 }
@@ -52,8 +52,8 @@ export const loginEvents: EventSchemas<LoginEvent> = {
 export const noLogins: LoginState = { failed: 0, lockedUntil: null, userRevision: -1, generation: null }
 
 /**
- * The state after the last event of a stream of logins and everything that the user's stream has since then: unlocking,
- * and the logins that replicas of an earlier release write there.
+ * Combines the state after the last event of the logins with the later events of the user's stream: unlocking, and the
+ * logins that replicas of an earlier release write there.
  */
 export function loginsOf({ record, logins }: LiveUser, last: LoginState): LoginState {
   const { lockedUntil } = logins.revision > last.userRevision ? record : last
@@ -62,20 +62,20 @@ export function loginsOf({ record, logins }: LiveUser, last: LoginState): LoginS
   return { ...last, failed: before + since, lockedUntil }
 }
 
-/** Whether a login token of the user may be valid: each lives for an hour, and `last` goes back for a month. */
+/** Whether the user may have a valid login token. A token lives for an hour, and `last` covers at least the last month. */
 export const mayBeLoggedIn = ({ logins, generation }: LiveUser, last: LoginState): boolean =>
   Math.max(logins.generation ?? -1, last.generation ?? -1) >= generation
 
 const WRONG_PASSWORDS = 5
 const LOCK_MINUTES = 15
 
-/** The same for whatever was wrong, so that nothing is learnt of who exists and who is locked. */
+/** One refusal for all reasons, so that it does not tell which users exist or are locked. */
 export const wrongCredentials = () =>
   new Refusal('wrong-credentials', {
     detail: `The user name or the password is wrong. Five wrong passwords in a row lock a user for ${LOCK_MINUTES} minutes.`,
   })
 
-/** Decides on the logins of a user as their stream has them now. */
+/** The decider of the logins of a user. @param user as their stream has them now */
 export function loginDecider({
   state: user,
   revision,
@@ -86,7 +86,7 @@ export function loginDecider({
     evolve: (_, event) => event.data.state,
     describe: (before, event, after) => describe(user, { before, event, after }),
     decide(last, command) {
-      // A name or password that changed while this one was checked is not the one that was checked.
+      // The check of the password does not count if the username or the hash has changed meanwhile.
       if (user.status !== 'Live' || user.record.username !== command.username) throw wrongCredentials()
       if (user.passwordHash !== command.checkedAgainst) throw wrongCredentials()
       const { now } = command.metadata
@@ -94,7 +94,7 @@ export function loginDecider({
       if (lockOf(logins, now)) throw wrongCredentials()
       const { sso, role, status } = user.record
       if (sso && user.passwordHash === null) throw new Refusal('sso-login-only')
-      // A read of the user that is older than the one before decides nothing that the state does not have already.
+      // The user may have been read at an older revision than for the last login: the state still includes the newer one.
       const userRevision = Math.max(revision, last.userRevision)
       if (!command.correct) return failedLogin({ ...logins, failed: logins.failed + 1, userRevision }, now)
       if (sso && !ADMINISTRATOR_ROLES.includes(role)) throw new Refusal('sso-login-only')

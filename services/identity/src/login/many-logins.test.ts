@@ -8,12 +8,12 @@ import { PASSWORD, SETTINGS } from '../testing/identity-host.ts'
 
 const MANY = 100_000
 const PER_APPEND = 1_000
-/** The quickest of so many tries: what else the machine does only adds to it. */
+/** Number of tries. The fastest one counts, since other load on the machine only makes a try slower. */
 const ROUNDS = 3
-/** What a busy machine adds to something short; to read all events takes a second. */
+/** Tolerance for other load on the machine, in milliseconds. Reading all events would take a second. */
 const NOISE_MS = 100
 
-/** Appends the last event of a type again and again where it is, as so many logins would. */
+/** Appends copies of the last event of a type to its stream, as that many logins would. */
 async function repeatLast(eventStore: EventStore, type: string, times: number) {
   let last: RecordedEvent | undefined
   for await (const event of eventStore.readAll({ after: START })) if (event.type === type) last = event
@@ -28,7 +28,7 @@ async function repeatLast(eventStore: EventStore, type: string, times: number) {
 
 interface Measured {
   ms: number
-  /** The longest time for which nothing else could run. */
+  /** The longest time for which the event loop was blocked. */
   blockedMs: number
 }
 
@@ -59,14 +59,14 @@ async function call(
   return answer.json()
 }
 
-test('100,000 logins make neither a login nor the record of its user slower, and take no memory', {
+test('100,000 logins of a user slow down neither a login nor reading the user, and need no memory', {
   timeout: 120_000,
 }, async () => {
   const host = await hostService(dependencies => identityService(dependencies, SETTINGS), { start: false })
   onTestFinished(() => host.close())
   await host.service.start()
   await vi.waitFor(() => expect(host.service.waitingFor()).toBeUndefined(), { timeout: 10_000 })
-  // From here on without its workers, which would be busy with the events and are not what is measured.
+  // Restarts without the workers, because processing the events would disturb the measurement.
   await host.restart()
   const logIn = (username: string) => call(host, 'POST', '/login', 200, { username, password: PASSWORD })
   const create = async (username: string): Promise<string> =>
@@ -80,8 +80,8 @@ test('100,000 logins make neither a login nor the record of its user slower, and
       least[`${request} ${name}`] = better(least[`${request} ${name}`], await measure(send))
   }
   /**
-   * The first requests of processes that have just started, which know no stream.
-   * @returns by how much they raised the peak of memory, in MiB
+   * Measures the first requests of newly started processes, which have cached no stream.
+   * @returns the growth of the process's peak memory, in MiB
    */
   const askNewProcesses = async (name: keyof typeof ids) => {
     const peakBefore = process.resourceUsage().maxRSS

@@ -5,7 +5,7 @@ import { argon2idPasswords } from './password.ts'
 const passwords = argon2idPasswords()
 
 describe('a password', () => {
-  test('is kept as argon2id with its parameters and a salt of its own', async () => {
+  test('is hashed with argon2id, with its parameters and its own salt', async () => {
     const [first, second] = await Promise.all([
       passwords.hash('correct horse'),
       passwords.hash('correct horse'),
@@ -13,20 +13,20 @@ describe('a password', () => {
     expect(first).toMatch(/^\$argon2id\$v=19\$m=19456,t=2,p=1\$[\w+/]{22}\$[\w+/]{43}$/)
     expect(second).not.toBe(first)
   })
-  test('is right or wrong, by its hash and the parameters that stand there', async () => {
+  test('is verified with the parameters in its hash', async () => {
     // reference implementation: echo -n password | argon2 somesalt -id -t 2 -m 16 -p 1
     const reference = '$argon2id$v=19$m=65536,t=2,p=1$c29tZXNhbHQ$CTFhFdXPJO1aFaMaO6Mm5c8y7cJHAph8ArZWb2GRPPc'
     expect(await passwords.verify('password', reference)).toBe(true)
     expect(await passwords.verify('passwore', reference)).toBe(false)
   })
-  test('is the same typed as composed and as decomposed characters', async () => {
+  test('matches in composed and in decomposed characters', async () => {
     const hash = await passwords.hash('pässwörd-schön'.normalize('NFC'))
     expect(await passwords.verify('pässwörd-schön'.normalize('NFD'), hash)).toBe(true)
   })
-  test('that does not exist is never right', async () => {
+  test('never matches when the user has none', async () => {
     expect(await passwords.verify('', null)).toBe(false)
   })
-  test('that is being checked keeps nobody waiting who reads a file', async () => {
+  test('that is being hashed does not delay reading a file', async () => {
     const ended: string[] = []
     const { hash } = argon2idPasswords({ atOnce: 8, waiting: 0 })
     const hashes = Array.from({ length: 8 }, () => hash('correct horse').then(() => ended.push('a hash')))

@@ -3,27 +3,27 @@ import { availableParallelism } from 'node:os'
 import { bounded } from './bounded.ts'
 import { hashingThreads } from './hashing.ts'
 
-/** Passwords with argon2id (RFC 9106), as PHC strings `$argon2id$v=19$m=…,t=…,p=…$salt$hash`. */
+/** Hashes passwords with argon2id (RFC 9106). A hash is a PHC string `$argon2id$v=19$m=…,t=…,p=…$salt$hash`. */
 export interface Passwords {
   hash(password: string): Promise<string>
-  /** @param hash what `hash` gave; null is no password at all and takes as long as a wrong one */
+  /** @param hash a result of `hash`; null for no password, which is false after the same time as a wrong password */
   verify(password: string, hash: string | null): Promise<boolean>
 }
 
 interface Cost {
-  /** KiB */
+  /** In KiB. */
   memory: number
   passes: number
   parallelism: number
 }
 
-/** OWASP Password Storage Cheat Sheet, "Argon2id", its first choice. */
+/** The first choice in the section "Argon2id" of the OWASP Password Storage Cheat Sheet. */
 const COST: Cost = { memory: 19_456, passes: 2, parallelism: 1 }
 const SALT_BYTES = 16
 const HASH_BYTES = 32
-/** Half of the processors, so that any number of logins leaves the other half to all other requests. */
+/** Maximum number of concurrent hashes: half of the processors, so that logins leave the other half to other requests. */
 const AT_ONCE = Math.max(1, Math.min(4, Math.floor(availableParallelism() / 2)))
-/** Some seconds of work. */
+/** Maximum number of waiting hashes: a few seconds of work. */
 const WAITING = 200
 
 const base64 = (bytes: Uint8Array) => Buffer.from(bytes).toString('base64').replace(/=+$/, '')
@@ -39,13 +39,13 @@ function parse(text: string): { cost: Cost; salt: Buffer; hash: Buffer } {
   return { cost, salt: Buffer.from(salt, 'base64'), hash: Buffer.from(hash, 'base64') }
 }
 
-/** @param bounds how many are computed at once, and how many wait; more than that are refused */
+/** @param bounds of concurrent and waiting hashes; further calls throw Refusal too-many-requests */
 export function argon2idPasswords(bounds = { atOnce: AT_ONCE, waiting: WAITING }): Passwords {
   const inTurn = bounded(bounds)
   const derive = hashingThreads()
   const nobody = phc(COST, randomBytes(SALT_BYTES), randomBytes(HASH_BYTES))
 
-  /** The same password typed on another keyboard is the same. */
+  /** Hashes the NFKC form, so that a password matches when another keyboard encodes its characters differently. */
   const compute = (password: string, { cost, salt, length }: { cost: Cost; salt: Buffer; length: number }) =>
     inTurn(() =>
       derive({

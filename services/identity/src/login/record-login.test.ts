@@ -40,7 +40,7 @@ beforeEach(async () => {
   await log.connect().append(`user-${ID}`, [created], NO_STREAM)
 })
 
-/** A replica of the service on the log, or on a store that reaches it otherwise. */
+/** A replica of the service on the log. @param eventStore a store on the same log, e.g. one that fails */
 function replica(eventStore: EventStore = log.connect()) {
   const user = aggregate<UserState, UserCommand, UserEvent>({
     eventStore,
@@ -73,7 +73,7 @@ const recorded = async (category = 'logins') => {
 const types = async () =>
   (await recorded()).map(({ stream, type }) => `${stream.slice(`logins-${ID}-`.length)} ${type}`)
 
-/** A store whose calls go through a function that may fail before or after them. */
+/** A store on the log whose appends go through a function, which may throw before or after them. */
 function storeWith(append: (store: EventStore, ...call: Parameters<EventStore['append']>) => unknown) {
   const store = log.connect()
   return {
@@ -83,7 +83,7 @@ function storeWith(append: (store: EventStore, ...call: Parameters<EventStore['a
 }
 
 describe('logins of several replicas', () => {
-  test('at once are counted one after the other, up to the lock', async () => {
+  test('are counted when they are concurrent, up to the lock', async () => {
     const replicas = [replica(), replica(), replica()]
     const tries = Array.from({ length: 12 }, (_, n) => replicas[n % 3]?.fail().catch(error => error.code))
     expect((await Promise.all(tries)).filter(outcome => outcome === 'wrong-credentials')).toHaveLength(7)
@@ -94,7 +94,7 @@ describe('logins of several replicas', () => {
     ])
   })
 
-  test('are counted over the turn of a month, also where the clock of one is behind', async () => {
+  test('are counted across the end of a month, even if the clock of one is behind', async () => {
     const [ahead, behind] = [replica(), replica()]
     await behind.fail(NOVEMBER)
     await ahead.fail(DECEMBER)
@@ -112,7 +112,7 @@ describe('logins of several replicas', () => {
       await expect(succeed(DECEMBER)).rejects.toMatchObject({ code: 'wrong-credentials' })
   })
 
-  test('at once at the turn of a month are all counted', async () => {
+  test('are all counted when they are concurrent at the end of a month', async () => {
     await replica().fail(NOVEMBER)
     const [ahead, behind] = [replica(), replica()]
     await Promise.all([
@@ -126,20 +126,20 @@ describe('logins of several replicas', () => {
   })
 })
 
-test('the first login ever may be on either side of the turn of a month', async () => {
+test('the first logins of a user are counted together if the clock of the second replica is behind', async () => {
   await replica().fail(DECEMBER)
   await replica().fail(NOVEMBER)
   expect(await replica().last(DECEMBER)).toMatchObject({ failed: 2 })
 })
 
-test('wrong passwords count until the end of the next month, and survive a restart', async () => {
+test('wrong passwords count until the end of the next month, also after a restart', async () => {
   await replica().fail(NOVEMBER)
   await replica().fail(NOVEMBER)
   expect(await replica().last('2026-12-31T23:59:59.999Z')).toMatchObject({ failed: 2 })
   expect(await replica().last('2027-01-01T00:00:00.000Z')).toMatchObject({ failed: 0 })
 })
 
-test('a right password forgets the wrong ones, and none of them is in the stream of the user', async () => {
+test('the right password resets the count, and no login is in the stream of the user', async () => {
   for (let time = 0; time < 10; time++) {
     for (let wrong = 0; wrong < 4; wrong++) await replica().fail()
     await replica().succeed()
@@ -148,7 +148,7 @@ test('a right password forgets the wrong ones, and none of them is in the stream
   expect(await replica().last(NOVEMBER)).toMatchObject({ failed: 0, lockedUntil: null })
 })
 
-test('a replica of the earlier release, which writes into the stream of the user, is counted in turn', async () => {
+test('logins that an earlier release writes into the user stream are counted in order', async () => {
   const { actor, requestId } = storyMetadata
   const metadata = { actor, requestId, at: NOVEMBER }
   const earlier = async (...types: string[]) => {
@@ -167,7 +167,7 @@ test('a replica of the earlier release, which writes into the stream of the user
   expect((await types()).at(-1)).toBe('2026-11 UserLocked')
 })
 
-test('a process that dies after it has ended a month loses no wrong password', async () => {
+test('no wrong password is lost when a process dies after it appended MonthEnded', async () => {
   await replica().fail(NOVEMBER)
   const died = new Error('the process died')
   const dying = replica(
@@ -182,7 +182,7 @@ test('a process that dies after it has ended a month loses no wrong password', a
   expect(await replica().last(DECEMBER)).toMatchObject({ failed: 2 })
 })
 
-test('a process that dies before it shows a lock leaves that to the projector', async () => {
+test('the projector writes a lock that a process has recorded but not written before it died', async () => {
   for (let time = 0; time < 4; time++) await replica().fail()
   const dying = replica(
     storeWith(async (store, ...call) => {
@@ -198,7 +198,7 @@ test('a process that dies before it shows a lock leaves that to the projector', 
   ])
 })
 
-test('an append that was stored without an answer is stored once', async () => {
+test('an append that was stored but not acknowledged is stored once', async () => {
   const calls = new Set<string>()
   const store = storeWith(async (store, stream, events, expected) => {
     const appended = await store.append(stream, events, expected)
@@ -210,7 +210,7 @@ test('an append that was stored without an answer is stored once', async () => {
   expect(await types()).toEqual(['2026-10 MonthEnded', '2026-11 LoginFailed'])
 })
 
-test('an event of a type that a newer release writes keeps the count', async () => {
+test('the count continues after an event of an unknown type from a newer release', async () => {
   await replica().fail()
   const [, failed] = await recorded()
   if (!failed) throw new Error('nothing is recorded')

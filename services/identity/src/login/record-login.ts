@@ -26,26 +26,26 @@ import {
   noLogins,
 } from './logins.ts'
 
-/** A month as in ISO 8601, e.g. `2026-11`. */
+/** A month in ISO 8601, e.g. `2026-11`. */
 type Month = string
 
-/** Where the next event of a user's logins belongs. */
+/** The end of a user's logins, after which the next event is appended. */
 interface Place {
   month: Month
   revision: number
   state: LoginState
-  /** Revision of the month before, which has to be ended first. */
+  /** Revision of the previous month's stream if it has no `MonthEnded` yet, which must be appended first. */
   unended?: number
 }
 
 export interface Logins {
-  /** What the last event of a user's logins says, of this month or the one before: older wrong passwords are forgotten. */
+  /** State after the last event of the current or the previous month; the initial state if there is none. */
   last(id: string, now: string): Promise<LoginState>
   /**
-   * Decides on a login and appends what was decided.
-   * @returns the user as they were when it was decided
-   * @throws Refusal
-   * @throws EventStoreUnavailable when the store stayed away; the login may have been recorded
+   * Decides on a login and appends its events.
+   * @returns the user that the login was decided on
+   * @throws Refusal when the login is refused
+   * @throws EventStoreUnavailable when the store did not answer; the login may have been recorded
    */
   record(id: string, command: LogIn): Promise<Snapshot<UserState>>
 }
@@ -65,8 +65,8 @@ const monthFrom = (month: Month, months: number): Month => {
 }
 
 /**
- * The logins of users. A stream of a month is appended to until its event `MonthEnded`, which comes before the first event
- * of the next month: every login is decided on the last event before it, also where clocks of replicas differ.
+ * The logins of users, in one stream per user and month. The event `MonthEnded` closes a stream before the first event of
+ * the next month is appended. So every login is decided on the event before it, even if the clocks of replicas differ.
  */
 export function logins({
   eventStore,
@@ -79,7 +79,7 @@ export function logins({
 }): Logins {
   const placeIn = async (id: string, month: Month): Promise<Place> => {
     const last = await eventStore.readLast(streamOf(id, month))
-    // Another replica, whose clock is ahead, has begun the next month.
+    // A replica whose clock is ahead has already started the next month.
     if (last?.type === 'MonthEnded') return placeIn(id, monthFrom(month, 1))
     if (last) return { month, revision: last.revision, state: stateAfter(last) }
     const before = await eventStore.readLast(streamOf(id, monthFrom(month, -1)))
@@ -88,7 +88,7 @@ export function logins({
     return before?.type === 'MonthEnded' ? place : { ...place, unended: before?.revision ?? NO_STREAM }
   }
 
-  /** Repeats an append without an answer: the store answers a repetition like the first one. */
+  /** Repeats an append that got no answer. This is safe, because the store answers a repeated append like the first one. */
   const append = async (stream: string, events: NewEvent[], expected: number) => {
     for (let attempt = 1; ; attempt++) {
       try {
@@ -152,7 +152,7 @@ export function logins({
   }
 }
 
-/** Of an event of any release: a newer one may write types that are unknown here, with the state as well. */
+/** The state in an event of any release. Newer releases may write unknown types, but these contain the state as well. */
 function stateAfter(event: RecordedEvent): LoginState {
   const { state } = (upcast(loginEvents, event)?.data ?? event.data) as { state: LoginState }
   return state

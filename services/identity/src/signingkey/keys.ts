@@ -12,30 +12,30 @@ import {
 } from './signingkey.ts'
 
 export const ALGORITHM = 'EdDSA'
-/** A new key is published for so long before it signs: who verifies may keep the published keys for minutes. */
+/** Time between the publication of a key and its first signature, since verifiers may cache the published keys. */
 export const PUBLISHED_BEFORE_MS = 10 * 60_000
-/** A retired key verifies for longer than the tokens live that it signed. */
+/** Time for which a retired key still verifies. It is longer than the lifetime of the tokens that the key signed. */
 const OVERLAP_MS = 2 * 3_600_000
 const RING = 'ring'
 
 export interface SigningKeys {
-  /** Makes the first key where there is none. @throws Error when the key cannot be unsealed with this encryption key */
+  /** Creates the first key if there is none. @throws Error when the current key cannot be unsealed with ENCRYPTION_KEY */
   ensure(): Promise<void>
-  /** The key that signs now. */
+  /** The key that signs now. @throws Error when there is none, or it cannot be unsealed with ENCRYPTION_KEY */
   current(): Promise<{ kid: string; privateKey: CryptoKey }>
-  /** The public key of that id, while it verifies. */
+  /** The public key with that id; undefined when it is unknown or no longer verifies. */
   verifying(kid: string): Promise<CryptoKey | undefined>
-  /** What is published (RFC 7517 §5): every key that verifies. */
+  /** The published key set (RFC 7517 §5): all keys that verify. */
   jwks(): Promise<{ keys: JWK[] }>
   /**
-   * Publishes a new key that signs from ten minutes later on; the old one verifies for two hours more after that.
-   * While an earlier rotation is under way there is nothing to do.
-   * @returns the key that signs next
+   * Publishes a new key, which signs from ten minutes later on. The old key still verifies for two hours after that.
+   * Does nothing while the newest key does not sign yet.
+   * @returns the newest key
    */
   rotate(metadata: CommandMetadata): Promise<Rotated>
-  /** The same when the newest key was made so long ago. @returns undefined when it was not */
+  /** Rotates if the newest key is at least `periodMs` old. @returns the new key; undefined when there was no rotation */
   rotateWhenDue(metadata: CommandMetadata, periodMs: number): Promise<Rotated | undefined>
-  /** Signs with a new key at once, and verifies with no other: for keys that became known to others. */
+  /** Signs with a new key at once and revokes all others. For compromised keys. */
   replace(metadata: CommandMetadata): Promise<Rotated>
 }
 
@@ -49,7 +49,7 @@ export interface SigningKeysOptions {
   ring: Aggregate<KeyRing, SigningKeyCommand, SigningKeyEvent>
   encryptionKey: Uint8Array
   now(): Date
-  /** The service's own circumstances, for the first key. */
+  /** Metadata of the command that creates the first key. */
   metadata(): CommandMetadata
 }
 
@@ -57,7 +57,7 @@ export function signingKeys({ ring, encryptionKey, now, metadata }: SigningKeysO
   const sealingKey = deriveKey(encryptionKey, 'signing keys')
   const imported = new LRUCache<string, CryptoKey>({ max: 100 })
 
-  /** A key that replaces another is sealed as that was: who cannot read the one makes no other. */
+  /** Creates the key of a rotation. Fails if the current key cannot be unsealed, so that all have one ENCRYPTION_KEY. */
   const makeNext = async () => {
     await current()
     return make()
@@ -150,7 +150,7 @@ function newest({ keys }: KeyRing): KeptKey {
   return key
 }
 
-/** What may be told of it. */
+/** The public part of a key. */
 const announced = ({ kid, signsFrom }: KeptKey): Rotated => ({ kid, signsFrom })
 
 const publicJwk = (x: string): JWK & { kty: string } => ({ kty: 'OKP', crv: 'Ed25519', x })

@@ -3,45 +3,45 @@ import { type CommandMetadata, type Log, supervise, type Worker } from '@gantry/
 import { z } from 'zod'
 import type { Rotated, SigningKeys } from './keys.ts'
 
-/** How often it is looked whether a rotation is due. */
+/** Interval between checks whether a rotation is due, in milliseconds. */
 const LOOK_MS = 1_000
 
 export interface KeyRotation {
-  /** Whether there is a key to sign with. */
+  /** Whether the signing key exists and can be used. */
   readonly ready: boolean
-  /** Makes the first key, then rotates on schedule until it is stopped. */
+  /** Creates the first key if there is none, then rotates on schedule until it is stopped. */
   start(): Worker
-  /** On somebody's word, who is named in the log; the same request again changes nothing. */
+  /** Rotates at the request of an operator, who is recorded as the actor. Repeating a request changes nothing. */
   rotate(request: RotationRequest): Promise<Rotated>
 }
 
-/** What the operator asks over the bus. */
+/** Request of an operator over the bus. `id` is unique for each request, `by` names the operator. */
 export const RotationRequest = z.object({
   id: z.uuid(),
   by: z.string().min(1).max(255),
-  /** Revokes every earlier key, and all logins with it. */
+  /** Revokes every earlier key, and with it all login tokens. */
   compromised: z.boolean(),
 })
 export type RotationRequest = z.infer<typeof RotationRequest>
 
 export interface KeyRotationOptions {
   keys: SigningKeys
-  /** Between rotations on schedule, in milliseconds; 0 for never. */
+  /** Age at which the newest key is rotated, in milliseconds; 0 for never. */
   periodMs: number
   metadata(actor?: string): CommandMetadata
-  /** Tells others of it: what they keep they look up anew. */
+  /** Notifies other processes, which then discard what they have cached. */
   rotated(key: Rotated): Promise<void>
   log: Log
 }
 
 /**
- * Signing keys follow each other. A rotation is one append that says from when on the new key signs, so that there is
- * no step at which it could be left half done; every replica looks at the clock, and the log takes it from one of them.
+ * Rotates the signing keys. A rotation is one append, which also has the time from which the new key signs, so that a
+ * rotation cannot stop halfway. Every replica checks whether a rotation is due, and only one of their appends succeeds.
  */
 export function keyRotation({ keys, periodMs, metadata, rotated, log }: KeyRotationOptions): KeyRotation {
   let ready = false
   const told = async (key: Rotated) => {
-    log.info({ ...key }, 'the signing key is rotated')
+    log.info({ ...key }, 'the signing key was rotated')
     await rotated(key)
     return key
   }

@@ -28,7 +28,7 @@ const { given } = story(signingKeyDecider)
 const signs = (events: SigningKeyEvent[], at: string) => currentKey(given(...events).state, at)?.kid
 
 describe('signing keys', () => {
-  test('begin with one, of however many replicas that start', () => {
+  test('start with one, however many replicas start', () => {
     given()
       .when({ type: 'EnsureSigningKey', metadata, key: key('a') })
       .then(made('a'))
@@ -37,7 +37,7 @@ describe('signing keys', () => {
       .then()
   })
 
-  test('follow each other in one append, the new one published before it signs', () => {
+  test('are rotated in one append, which adds the new key before it signs', () => {
     given(made('a'))
       .when(rotate('b'))
       .then(made('b', minutes(10)), retired('a', minutes(10)))
@@ -50,13 +50,13 @@ describe('signing keys', () => {
     ])
   })
 
-  test('are not rotated while a rotation is under way', () => {
+  test('are not rotated while the newest does not sign yet', () => {
     given(made('a'), made('b', minutes(10)), retired('a', minutes(10)))
       .when(rotate('c'))
       .then()
   })
 
-  test('are rotated on schedule when the newest is old enough, by one of those who try', () => {
+  test('are rotated on schedule only when the newest is old enough', () => {
     const old = [made('a', minutes(-60), minutes(-60))]
     given(...old)
       .when(rotate('b', minutes(-61)))
@@ -66,7 +66,7 @@ describe('signing keys', () => {
       .then(made('b', minutes(10)), retired('a', minutes(10)))
   })
 
-  test('are all revoked when they became known to others, those to come as well', () => {
+  test('are all revoked when they are compromised, also one that does not sign yet', () => {
     const replace: SigningKeyCommand = { type: 'ReplaceSigningKeys', metadata, key: key('c') }
     const before = [made('a'), made('b', minutes(10)), retired('a', minutes(10))]
     given(...before)
@@ -76,12 +76,12 @@ describe('signing keys', () => {
     expect([minutes(-1), minutes(0), minutes(20)].map(at => signs(after, at))).toEqual(['c', 'c', 'c'])
   })
 
-  test('of logs from before they were published ahead signed from the start', () => {
+  test('of early releases, without signsFrom, sign from their creation on', () => {
     const early: SigningKeyEvent = { type: 'SigningKeyMade', data: { ...key('a'), madeAt: NOW } }
     expect(signs([early], NOW)).toBe('a')
   })
 
-  test('are told of without their private half', () => {
+  test('are described without their private key', () => {
     const { state } = given(made('a'))
     const change = signingKeyDecider.describe?.(signingKeyDecider.initial, made('a'), state)
     expect(change).toEqual({

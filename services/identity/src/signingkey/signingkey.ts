@@ -1,39 +1,39 @@
 import type { Change, CommandMetadata, Decider } from '@gantry/event-sourcing'
 
-/** A key pair for signing login tokens; the private half is sealed with the configured encryption key. */
+/** A key pair for signing login tokens. The private key is sealed with ENCRYPTION_KEY. */
 export interface SigningKey {
   /** Thumbprint of the public key (RFC 7638). */
   kid: string
-  /** RFC 8037: the x coordinate of an Ed25519 key, base64url. */
+  /** The public key: `x` of an Ed25519 JWK (RFC 8037), base64url. */
   x: string
   sealedPrivateKey: string
 }
 
 export type SigningKeyEvent =
-  /** Events from before keys were published ahead have no `signsFrom`: they signed from the start. */
+  /** Events of early releases have no `signsFrom`: their keys signed from `madeAt` on. */
   | { type: 'SigningKeyMade'; data: SigningKey & { madeAt: string; signsFrom?: string } }
   | { type: 'SigningKeyRetired'; data: { kid: string; retiredAt: string } }
   | { type: 'SigningKeyRevoked'; data: { kid: string; revokedAt: string } }
 
 export type KeptKey = SigningKey & {
   madeAt: string
-  /** Published from `madeAt` on, it signs from this moment: whoever keeps the published keys for a while knows it then. */
+  /** The key signs from this time on. It is published from `madeAt` on, so that verifiers with a cache know it by then. */
   signsFrom: string
-  /** From when on it signs no more, which may be yet to come; null while no other follows it. */
+  /** Time from which the next key signs instead, which may be in the future; null for the newest key. */
   retiredAt: string | null
-  /** Since when nothing that it signed is believed; null unless it became known to others. */
+  /** Time since which its signatures are refused; null unless it was compromised. */
   revokedAt: string | null
 }
 
-/** Every key there ever was, in one stream, so that making one and retiring another is one append. */
+/** All keys, including retired and revoked ones, in one stream, so that adding and retiring a key is one append. */
 export type KeyRing = { status: 'Absent'; keys: readonly [] } | { status: 'Live'; keys: readonly KeptKey[] }
 
 export type SigningKeyCommand =
-  /** Makes this the first key, unless there is one. */
+  /** Adds the first key. Does nothing if there is a key. */
   | { type: 'EnsureSigningKey'; metadata: CommandMetadata; key: SigningKey }
   /**
-   * Makes this the key that signs from a moment on. Does nothing while an earlier rotation is under way, nor when the
-   * newest key was made after `unlessMadeAfter`: so replicas that rotate on schedule need no agreement.
+   * Adds the key that signs from `signsFrom` on. Does nothing while the newest key does not sign yet, or if it was made
+   * after `unlessMadeAfter`, so that replicas that rotate on schedule need no coordination.
    */
   | {
       type: 'RotateSigningKey'
@@ -42,10 +42,10 @@ export type SigningKeyCommand =
       signsFrom: string
       unlessMadeAfter?: string
     }
-  /** Makes this the key that signs, at once, and has nothing believed that the others signed. */
+  /** Adds a key that signs at once, and revokes all others. */
   | { type: 'ReplaceSigningKeys'; metadata: CommandMetadata; key: SigningKey }
 
-/** The key that signs at a time; by a clock that is behind that of its maker, the first there is. */
+/** The key that signs at a time. If no key signs yet by this clock, which may be behind: the oldest that is not revoked. */
 export const currentKey = ({ keys }: KeyRing, at: string): KeptKey | undefined => {
   const usable = keys.filter(({ revokedAt }) => revokedAt === null)
   return usable.findLast(({ signsFrom }) => signsFrom <= at) ?? usable[0]

@@ -21,10 +21,10 @@ interface Sent {
 
 export interface IdentityHost {
   readonly host: Host<IdentityService>
-  /** Lets time pass, in milliseconds: it does not by itself. */
+  /** Advances the clock, which otherwise stands still. */
   pass(ms: number): void
   now(): Date
-  /** Calls as the holder of a credential, or as somebody whose principal is known. */
+  /** Makes requests with a credential, or as a principal. */
   as(caller: string | Principal): {
     get(url: string, headers?: Record<string, string>): Promise<Answer>
     post(url: string, sent?: Sent): Promise<Answer>

@@ -1,7 +1,7 @@
 import { storyMetadata } from '@gantry/event-sourcing/testing'
 import type { UserEvent } from '../user/user.ts'
 
-/** A user named ada and events of her stream, for stories. */
+/** A user named ada and events of her stream, for decider tests. */
 export const ID = '5b1f1c9e-6d0f-4c58-9a43-9d6b8c2a7e10'
 export const NOW = storyMetadata.now
 export const LATER = '2026-11-21T10:15:00.000Z'
@@ -19,7 +19,7 @@ export const created = (fields: object = {}): UserEvent => ({
   data: { id: ID, ...input, passwordHash: 'h1', createdAt: NOW, ...fields },
 })
 export const deleted: UserEvent = { type: 'UserDeleted', data: { deletedAt: NOW } }
-/** As earlier releases wrote them into the stream of the user. */
+/** Events that earlier releases wrote into the stream of the user. */
 export const old = {
   failed: { type: 'LoginFailed', data: { at: NOW } },
   loggedIn: { type: 'UserLoggedIn', data: { at: NOW } },

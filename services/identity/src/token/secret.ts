@@ -2,8 +2,8 @@ import { createHash } from 'node:crypto'
 import { crc32 } from 'node:zlib'
 
 /**
- * The secret of an access token: `pat_`, 32 random bytes and their checksum, both in base62. The checksum tells a
- * mistyped or cut one from a revoked one, and scanners from any other word, without a look at the store.
+ * The secret of an access token: `pat_`, 32 random bytes and a checksum, both in base62. The checksum shows without a
+ * database lookup that a token is mistyped or cut off, and lets secret scanners recognize tokens.
  */
 const SECRET = /^pat_([0-9A-Za-z]{43})([0-9A-Za-z]{6})$/
 export const PREFIX = 'pat_'
@@ -31,5 +31,5 @@ export function isSecret(text: string): boolean {
   return body !== undefined && sum === checksum(body)
 }
 
-/** All that is kept of a secret. It is as random as its hash is long: no salt and no slowness are needed. */
+/** The stored form of a secret. The secret has 256 random bits, so that it needs neither a salt nor a slow hash. */
 export const hashOf = (secret: string): string => createHash('sha256').update(secret).digest('hex')

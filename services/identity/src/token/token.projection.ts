@@ -5,7 +5,7 @@ import type { TokenEvent, TokenState } from './token.ts'
 
 export interface TokenDocument extends AccessTokenRecord {
   userId: string
-  /** Of the secret, to find the token by. */
+  /** Hash of the secret, by which the token is found. */
   hash: string
 }
 

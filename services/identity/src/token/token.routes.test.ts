@@ -26,7 +26,7 @@ const create = async (fields: object = {}, as = ada.token) => {
 }
 
 describe('an access token', () => {
-  test('is shown once and then only described', async () => {
+  test('is shown with its secret once, and later without', async () => {
     const { status, headers, body } = await identity.as(ada.token).post('/accessTokens', { body: input })
     expect(status).toBe(201)
     expect(headers.location).toBe(`/accessTokens/${body.id}`)
@@ -48,7 +48,7 @@ describe('an access token', () => {
     expect(JSON.stringify(log)).not.toContain(token)
   })
 
-  test('allows its scopes as far as the role has them', async () => {
+  test('has its scopes as far as the role has them', async () => {
     const { id, token } = await create({ validityDays: 1 })
     expect(await authenticate(token)).toEqual({
       userId: ada.id,
@@ -64,7 +64,7 @@ describe('an access token', () => {
     expect((await authenticate(token)).scopes).toEqual([])
   })
 
-  test('makes no wider one, nor does a role', async () => {
+  test('cannot be created with scopes beyond those of the creating token or role', async () => {
     const { token } = await create()
     const wider = await identity.as(token).post('/accessTokens', {
       body: { name: 'wider', scopes: ['API_READ', 'API_WRITE', 'USER_WRITE'] },
@@ -82,7 +82,7 @@ describe('an access token', () => {
     expect((await create({ scopes: ['API_READ'] }, token)).token).toMatch(/^pat_/)
   })
 
-  test('is told again under its Idempotency-Key to the credential that made it, and to no narrower one', async () => {
+  test('is returned again under its Idempotency-Key to the same credential, and not to a narrower one', async () => {
     const { token } = await create({ scopes: ['ACCESS_TOKEN_MANAGE'] })
     const sent = { body: input, headers: { 'idempotency-key': 'k-1' } }
     const first = await identity.as(ada.token).post('/accessTokens', sent)
@@ -92,7 +92,7 @@ describe('an access token', () => {
     expect(narrow.body).toMatchObject({ status: 403, code: 'scopes-exceeded' })
   })
 
-  test('is not told again to another login of its user, who gets the rest and is told so', async () => {
+  test('is returned again to another login of its user without the secret, with secretWithheld set', async () => {
     const sent = { body: input, headers: { 'idempotency-key': 'k-1' } }
     const first = await identity.as(ada.token).post('/accessTokens', sent)
     const otherLogin = await identity.loginToken('ada')
@@ -103,7 +103,7 @@ describe('an access token', () => {
     expect((await identity.as(ada.token).post('/accessTokens', sent)).body).toEqual(first.body)
   })
 
-  test('is of use to its holder only, others do not find it', async () => {
+  test('can be read and revoked by its owner only; other users get 404', async () => {
     const { id } = await create()
     const grace = identity.as((await user('grace', 'GLOBAL_ADMIN')).token)
     expect((await grace.get(`/accessTokens/${id}`)).body).toMatchObject({
@@ -115,7 +115,7 @@ describe('an access token', () => {
     expect((await identity.as(ada.token).get(`/accessTokens/${id}`)).status).toBe(200)
   })
 
-  test('is revoked at once, and everybody is told who may remember it', async () => {
+  test('is revoked at once, and this is broadcast to the processes that may have cached it', async () => {
     const told: unknown[] = []
     identity.host.dependencies.bus.listen(subjects.principalChanged, change => told.push(change))
     const { id, token } = await create()
@@ -129,7 +129,7 @@ describe('an access token', () => {
     expect((await identity.as(ada.token).get('/accessTokens')).body.totalElements).toBe(0)
   })
 
-  test('ends with its time, and stays listed', async () => {
+  test('expires at validUntil and stays listed', async () => {
     const { id, token } = await create({ validityDays: 1 })
     identity.pass(DAY - 1)
     expect((await authenticate(token)).tokenId).toBe(id)
@@ -141,7 +141,7 @@ describe('an access token', () => {
     expect((await identity.as(again).get('/accessTokens')).body.content).toMatchObject([{ id }])
   })
 
-  test('outlives a logout, but not its user', async () => {
+  test('stays valid after a logout, but not without an active user', async () => {
     const { token } = await create()
     await identity.as(ada.token).post('/logout')
     expect((await authenticate(token)).username).toBe('ada')
@@ -154,7 +154,7 @@ describe('an access token', () => {
     await expect(authenticate(token)).rejects.toMatchObject({ code: 'unauthenticated' })
   })
 
-  test('says when it was used last, to ten minutes', async () => {
+  test('shows its last use, accurate to ten minutes', async () => {
     const { id, token } = await create()
     const lastUsedAt = async () => (await identity.as(ada.token).get(`/accessTokens/${id}`)).body.lastUsedAt
     await Promise.all([authenticate(token), authenticate(token), authenticate(token)])
@@ -168,7 +168,7 @@ describe('an access token', () => {
     expect(events.map(({ type }) => type)).toEqual(['TokenCreated', 'TokenUsed', 'TokenUsed'])
   })
 
-  test('is the same for the same Idempotency-Key, also when the first answer got lost', async () => {
+  test('is the same for the same Idempotency-Key, also if the first response was not stored', async () => {
     const sent = { body: input, headers: { 'idempotency-key': 'k-1' } }
     const first = await identity.as(ada.token).post('/accessTokens', sent)
     expect((await identity.as(ada.token).post('/accessTokens', sent)).body).toEqual(first.body)
@@ -188,7 +188,7 @@ describe('an access token', () => {
     expect(body).toMatchObject({ status: 400, code: 'invalid-request' })
   })
 
-  test('is listed by page and order', async () => {
+  test('is listed in pages and in the requested order', async () => {
     for (const name of ['b', 'c', 'a']) {
       await create({ name })
       identity.pass(1)

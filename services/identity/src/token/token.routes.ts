@@ -6,7 +6,7 @@ import { hashOf, secretOf } from './secret.ts'
 import { type TokenDocument, tokenRecord } from './token.projection.ts'
 import type { TokenCommand, TokenEvent, TokenState } from './token.ts'
 
-/** Executes a command on a token, and tells those who must know of it before it is answered. */
+/** Executes a command on a token. Before it returns, it notifies processes with cached principals of a revocation. */
 export type ChangeToken = (id: string, command: TokenCommand) => Promise<Executed<TokenState, TokenEvent>>
 
 export interface TokenRoutes {
@@ -14,7 +14,7 @@ export interface TokenRoutes {
   tokens: Collection<TokenDocument>
 }
 
-/** The caller's own tokens; those of others do not exist to him. */
+/** Routes for the caller's own tokens. Tokens of other users are answered with 404. */
 export function tokenRoutes(route: AddRoute, { changeToken, tokens }: TokenRoutes): void {
   route(createAccessToken, async ({ body, principal, creationMetadata: metadata, newId, secretBytes }) => {
     const id = newId()

@@ -34,15 +34,15 @@ const noteUse = (now: string) => ({ type: 'NoteUse' as const, metadata: { ...met
 const { given } = story(tokenDecider)
 
 describe('an access token', () => {
-  test('is valid for so many days', () => {
+  test('is valid for the requested number of days', () => {
     given().when(create).then(created)
   })
-  test('has no scope that its maker has not', () => {
+  test('cannot have a scope that its creator does not have', () => {
     given()
       .when({ ...create, callerScopes: ['API_READ'] })
       .thenRefused('scopes-exceeded')
   })
-  test('is revoked by its holder, once, and by nobody else', () => {
+  test('can be revoked once, and only by its owner', () => {
     given(created).when({ type: 'RevokeToken', metadata, userId: ADA }).then(revoked)
     given(created)
       .when({ type: 'RevokeToken', metadata, userId: 'grace' })
@@ -52,7 +52,7 @@ describe('an access token', () => {
       .thenRefused('access-token-not-found')
     given().when({ type: 'RevokeToken', metadata, userId: ADA }).thenRefused('access-token-not-found')
   })
-  test('has its use noted at first and every ten minutes', () => {
+  test('has its first use recorded, and further uses every ten minutes', () => {
     given(created).when(noteUse(NOW)).then(usedAt(NOW))
     given(created, usedAt(NOW)).when(noteUse('2026-11-21T10:09:59.999Z')).then()
     given(created, usedAt(NOW))
@@ -60,7 +60,7 @@ describe('an access token', () => {
       .then(usedAt('2026-11-21T10:10:00.000Z'))
     given(created, revoked).when(noteUse(NOW)).then()
   })
-  test('is told of without its hash', () => {
+  test('is described without its hash', () => {
     const { state } = given(created)
     const change = tokenDecider.describe?.(tokenDecider.initial, created, state)
     expect(change).toMatchObject({

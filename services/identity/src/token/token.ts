@@ -37,7 +37,7 @@ export type TokenCommand =
       name: string
       validityDays: number
       scopes: Scope[]
-      /** Scopes of the caller: a token has none beyond. */
+      /** Scopes of the caller. The token cannot have others. */
       callerScopes: readonly Scope[]
       hash: string
     }
@@ -45,10 +45,10 @@ export type TokenCommand =
   | { type: 'NoteUse'; metadata: CommandMetadata }
 
 const DAY_MS = 86_400_000
-/** Uses are noted this far apart, so that a busy token does not fill the log. */
+/** Minimum time between recorded uses, in milliseconds, so that a busy token does not fill the log. */
 const USE_NOTED_EVERY_MS = 600_000
 
-/** Whether a use at that time is worth noting. */
+/** Whether a use at that time is to be recorded. */
 export const useIsDue = ({ lastUsedAt }: AccessTokenRecord, at: string): boolean =>
   lastUsedAt === null || Date.parse(at) - Date.parse(lastUsedAt) >= USE_NOTED_EVERY_MS
 

@@ -19,30 +19,30 @@ const announce = (userId: string, userRevision: number, ...others: { id: string;
 const { given } = story(administratorsDecider)
 
 describe('the removal of a global administrator', () => {
-  test('is announced while another stays', () => {
+  test('is announced when another remains', () => {
     given()
       .when(announce('ada', 3, { id: 'grace', revision: 0 }))
       .then(announced('ada', 3))
   })
-  test('is refused when nobody stays', () => {
+  test('is refused when no other exists', () => {
     given().when(announce('ada', 3)).thenRefused('last-administrator')
   })
-  test('is refused when the only other one is about to go', () => {
+  test('is refused when the removal of the only other one is announced', () => {
     given(announced('grace', 0))
       .when(announce('ada', 3, { id: 'grace', revision: 0 }))
       .thenRefused('last-administrator')
   })
-  test('is refused when the other one was seen before he was announced to go', () => {
+  test('is refused when the other one was read at a revision before the one of its announced removal', () => {
     given(announced('grace', 5))
       .when(announce('ada', 3, { id: 'grace', revision: 4 }))
       .thenRefused('last-administrator')
   })
-  test('counts again on one whose stream went on without the removal', () => {
+  test('is announced when the announced removal of the other one did not happen and its stream has a later event', () => {
     given(announced('grace', 0))
       .when(announce('ada', 3, { id: 'grace', revision: 1 }))
       .then(announced('ada', 3))
   })
-  test('needs one who stays, however many go', () => {
+  test('needs one without an announced removal, however many are announced', () => {
     given(announced('grace', 0), announced('joan', 2))
       .when(announce('ada', 3, { id: 'grace', revision: 0 }, { id: 'joan', revision: 2 }))
       .thenRefused('last-administrator')
@@ -50,10 +50,10 @@ describe('the removal of a global administrator', () => {
       .when(announce('ada', 3, { id: 'grace', revision: 0 }, { id: 'joan', revision: 2 }))
       .then(announced('ada', 3))
   })
-  test('is announced once', () => {
+  test('is announced once when repeated at the same revision', () => {
     given(announced('ada', 3)).when(announce('ada', 3)).then()
   })
-  test('is announced anew, by the same rule, when the user moved meanwhile', () => {
+  test('is announced again, by the same rule, when the stream of the user has a new event', () => {
     given(announced('ada', 3)).when(announce('ada', 4)).thenRefused('last-administrator')
     given(announced('ada', 3))
       .when(announce('ada', 4, { id: 'grace', revision: 0 }))
@@ -61,7 +61,7 @@ describe('the removal of a global administrator', () => {
   })
 })
 
-test('a removal that is decided again at another revision is announced again, under the same command', async () => {
+test('a command that is decided again at another revision announces the removal again', async () => {
   const identity = await hostIdentity()
   const { eventStore, newId, log } = identity.host.dependencies
   const state = evolveUser(

@@ -16,7 +16,7 @@ export type AdministratorsEvent = {
 }
 
 interface Announcement {
-  /** The revision after which the user's stream is about to say that it is no global administrator any more. */
+  /** Revision of the user's stream after which the event that removes the administrator is to be appended. */
   userRevision: number
   announcedAt: string
 }
@@ -25,7 +25,7 @@ export interface AdministratorsState {
   announced: PersistentMap<Announcement>
 }
 
-/** A global administrator as its stream has it at a revision. */
+/** A global administrator, as read at a revision of the user's stream. */
 interface Administrator {
   id: string
   revision: number
@@ -36,11 +36,11 @@ export type AdministratorsCommand = {
   metadata: CommandMetadata
   userId: string
   userRevision: number
-  /** Other global administrators, read before the state that is decided on or after it. */
+  /** Other global administrators. They may be read before or after the state that the command is decided on. */
   others: readonly Administrator[]
 }
 
-/** Whether the next event of that user may be the one that ends it as an administrator. */
+/** Whether the next event of the user may be its announced removal. */
 const isLeaving = ({ announced }: AdministratorsState, { id, revision }: Administrator) =>
   (announced.get(id)?.userRevision ?? -1) >= revision
 
@@ -63,7 +63,8 @@ export const administratorsDecider: Decider<AdministratorsState, AdministratorsC
 
 export interface Administrators {
   /**
-   * Secures that a global administrator remains when the user's next append, at `userRevision` + 1, ends this one.
+   * Makes sure that another global administrator remains when the user's next event, at `userRevision` + 1, deletes,
+   * demotes or deactivates this one.
    * @throws Refusal last-administrator
    */
   leave(userId: string, userRevision: number, metadata: CommandMetadata): Promise<void>
@@ -74,21 +75,22 @@ export interface AdministratorsOptions {
   /** Ids of users who may be global administrators. */
   candidates(): Promise<string[]>
   load(userId: string): Promise<Snapshot<UserState>>
-  /** Appends to the user's stream, so that a removal announced at an earlier revision cannot happen any more. */
+  /** Appends an event to the user's stream, so that the append of a removal announced at an earlier revision fails. */
   fence(userId: string, metadata: CommandMetadata): Promise<Snapshot<UserState>>
   newId(): string
   log: Log
 }
 
-/** All removals are announced in one stream: this is its id. */
+/** Id of the one stream in which all removals are announced. */
 const ALL = 'all'
-/** An announced removal that has not happened after so long was given up by its writer. */
+/** Time after which an announced removal that has not happened counts as abandoned, in milliseconds. */
 const GRACE_MS = 2_000
 
 /**
- * Keeps the last global administrator, without locks or transactions over streams. Every removal is announced first,
- * in one stream and hence one after the other, and only when somebody stays of whom no removal is announced; it then
- * must append at the revision that it announced, or announce anew. So of two who remove each other one is refused.
+ * Keeps the last global administrator, without locks or transactions over streams. Every removal is announced first. All
+ * announcements are in one stream, which serializes them. An announcement is refused unless there is another administrator
+ * without an announced removal. The removal must then be appended at the announced revision, or be announced again. So when
+ * two administrators remove each other, one of them is refused.
  */
 export function administrators({
   removals,
@@ -102,8 +104,8 @@ export function administrators({
     const others: Administrator[] = []
     for (const id of await candidates()) {
       if (id === userId) continue
-      // An administrator whose stream is quarantined cannot log in, so does not count as one who stays; nor does one
-      // whose role an event that is unknown here may have changed.
+      // Not counted: an administrator whose stream is quarantined, because they cannot log in, and one whose role may
+      // have been changed by an event that this release does not know.
       const other = await load(id).catch(pastQuarantine(log))
       if (other && !other.unknown && isGlobalAdministrator(other.state))
         others.push({ id, revision: other.revision })
@@ -111,7 +113,7 @@ export function administrators({
     return others
   }
 
-  /** Where nobody would stay, takes back somebody whose removal was announced and given up. */
+  /** When no other administrator would remain, fences an abandoned removal, so that its administrator counts again. */
   const withReturned = async (
     others: Administrator[],
     metadata: CommandMetadata,
@@ -130,7 +132,7 @@ export function administrators({
   return {
     async leave(userId, userRevision, metadata) {
       const others = await withReturned(await othersThan(userId), metadata)
-      // An id of its own: the removal that this secures may be announced again at another revision.
+      // A new command id, because the same command may have to announce its removal again at another revision.
       const announcing = { ...metadata, commandId: newId(), repeated: false }
       await removals.execute(ALL, {
         type: 'AnnounceRemoval',

@@ -31,7 +31,7 @@ describe('an administrator', () => {
     data: { ...input, ...fields, updatedAt: NOW },
   })
 
-  test('with an access token makes and touches users, but administrators only with every scope of theirs', () => {
+  test('with an access token manages users, and administrators only with every scope of their role', () => {
     const token = (...scopes: Scope[]) => ({ by: { role: 'GLOBAL_ADMIN' as const, scopes } })
     const narrow = token('USER_READ', 'USER_WRITE')
     given()
@@ -60,18 +60,18 @@ describe('an administrator', () => {
       .then(created({ role: 'ADMIN' }))
   })
 
-  test('makes users of his own role and below, not above', () => {
+  test('creates users of their own role and below, not above', () => {
     given()
       .when(create('ADMIN', 'ADMIN'))
       .then(created({ role: 'ADMIN' }))
     given().when(create('ADMIN', 'GLOBAL_ADMIN')).thenRefused('role-missing')
   })
-  test('shows the username where no display name is given', () => {
+  test('creates users whose display name defaults to the username', () => {
     given()
       .when({ ...create('ADMIN', 'USER'), input: { ...input, displayName: null } })
       .then(created({ displayName: 'ada' }))
   })
-  test('raises nobody above himself, nor touches one who is above', () => {
+  test('can neither raise a user above their own role nor change a user who is above it', () => {
     given(created())
       .when(update('ADMIN', { role: 'GLOBAL_ADMIN' }))
       .thenRefused('role-missing')
@@ -86,12 +86,12 @@ describe('an administrator', () => {
       .when({ type: 'UnlockUser', metadata, last: noLogins, by: all('ADMIN') })
       .thenRefused('role-missing')
   })
-  test('may go down himself', () => {
+  test('may demote a user of their own role', () => {
     given(created({ role: 'ADMIN' }))
       .when(update('ADMIN'))
       .then(updated())
   })
-  test('changes nothing by saying what is', () => {
+  test('changes nothing with the same values', () => {
     given(created()).when(update('ADMIN')).then()
   })
   test('changes fields and password in one append', () => {
@@ -109,7 +109,7 @@ describe('an administrator', () => {
       .when(update('ADMIN', {}, 'h2'))
       .then(updated(), { type: 'PasswordChanged', data: { passwordHash: 'h2', changedAt: NOW } })
   })
-  test('is refused when he has seen an older revision; a login is no new one', () => {
+  test('is refused with an outdated revision; a lock makes a revision outdated, a login does not', () => {
     given(created(), loggedIn)
       .when({ type: 'DeleteUser', metadata, by: all('ADMIN'), ifMatch: [0] })
       .then(deleted)
@@ -117,7 +117,7 @@ describe('an administrator', () => {
       .when({ type: 'DeleteUser', metadata, by: all('ADMIN'), ifMatch: [0] })
       .thenRefused('precondition-failed')
   })
-  test('finds nobody who is deleted', () => {
+  test('cannot change a deleted user', () => {
     given(created(), deleted).when(update('GLOBAL_ADMIN')).thenRefused('user-not-found')
     given(created(), deleted)
       .when({ type: 'UnlockUser', metadata, last: noLogins, by: all('GLOBAL_ADMIN') })
@@ -136,7 +136,7 @@ describe('unlocking', () => {
     type: 'UserUnlocked',
     data: { at: NOW, lockedUntil },
   })
-  test('lifts a lock, and forgets wrong passwords', () => {
+  test('lifts a lock and resets the count of wrong passwords', () => {
     given(created())
       .when(unlock({ ...noLogins, lockedUntil: LATER, userRevision: 0 }))
       .then(unlockedFrom(LATER))
@@ -148,12 +148,12 @@ describe('unlocking', () => {
       .when(unlock({ ...noLogins, lockedUntil: NOW, userRevision: 0 }))
       .then()
   })
-  test('lifts what earlier releases wrote into this stream', () => {
+  test('covers locks and wrong passwords that earlier releases wrote into the stream of the user', () => {
     given(created(), locked).when(unlock(noLogins)).then(unlockedFrom(LATER))
     given(created(), failed).when(unlock(noLogins)).then(unlockedFrom(null))
     given(created(), failed, loggedIn).when(unlock(noLogins)).then()
   })
-  test('is done once', () => {
+  test('changes nothing when the user was unlocked after the last login event', () => {
     const last = { ...noLogins, failed: 3, lockedUntil: LATER, userRevision: 0 }
     given(created(), unlockedFrom(LATER)).when(unlock(last)).then()
   })
@@ -166,7 +166,7 @@ describe('logging out', () => {
   test('with a login token revokes it', () => {
     given(created()).when(logOut()).then(loggedOut)
   })
-  test('with another credential is noted only if there was a login since the last revocation', () => {
+  test('with another credential is recorded only if there was a login since the last revocation', () => {
     given(created()).when(logOut(noLogins)).then()
     given(created())
       .when(logOut(ofGeneration(0)))
@@ -178,7 +178,7 @@ describe('logging out', () => {
       .when(logOut(ofGeneration(1)))
       .then(loggedOut)
   })
-  test('counts logins that earlier releases wrote into this stream', () => {
+  test('considers logins that earlier releases wrote into the stream of the user', () => {
     given(created(), loggedIn).when(logOut(noLogins)).then(loggedOut)
     given(created(), loggedIn, locked).when(logOut(noLogins)).then(loggedOut)
     given(created(), loggedIn, loggedOut).when(logOut(noLogins)).then()
@@ -193,7 +193,7 @@ describe('login tokens', () => {
     const { state } = given(created(), ...events)
     return state.status === 'Live' ? state.generation : state.status
   }
-  test('are revoked by logging out, another password and deactivation', () => {
+  test('are revoked by logging out, a new password and deactivation', () => {
     const inactive: UserEvent = {
       type: 'UserUpdated',
       data: { ...input, status: 'INACTIVE', updatedAt: NOW },
@@ -204,13 +204,13 @@ describe('login tokens', () => {
     expect(generation(inactive)).toBe(1)
     expect(generation(inactive, inactive)).toBe(1)
   })
-  test('outlive another login, a wrong password, a lock and a new name', () => {
+  test('stay valid after another login, a wrong password, a lock and a new username', () => {
     const renamed: UserEvent = { type: 'UserUpdated', data: { ...input, username: 'b', updatedAt: NOW } }
     expect(generation(loggedIn, failed, locked, renamed)).toBe(0)
   })
 })
 
-test('no change that is told carries a password or its hash', () => {
+test('no change for public events and the audit log has a password or its hash', () => {
   const events: UserEvent[] = [
     created({ passwordHash: 'SECRET' }),
     { type: 'PasswordChanged', data: { passwordHash: 'SECRET', changedAt: NOW } },

@@ -29,14 +29,14 @@ import {
   userEvents,
 } from './user.ts'
 
-/** Who administers: the role, and what the credential leaves of it. */
+/** The caller who administers users: their role, and the scopes of it that their credential has. */
 type Administrator = Pick<Principal, 'role' | 'scopes'>
 
 interface Administration extends Conditional {
   by: Administrator
 }
 
-/** Commands carry hashes of passwords: hashing takes long and makes randomness, which deciding may not. */
+/** Commands carry hashes of passwords, because hashing is slow and needs a random salt, and deciders are pure. */
 export type UserCommand =
   | ({
       type: 'CreateUser'
@@ -59,13 +59,13 @@ export type UserCommand =
   | ({ type: 'DeleteUser' } & Administration)
   | ({
       type: 'UnlockUser'
-      /** What the last event of the user's logins says. */
+      /** State after the last event of the user's logins. */
       last: LoginState
     } & Administration)
   | {
       type: 'LogOut'
       metadata: CommandMetadata
-      /** What the last event of the user's logins says; left out where a login token asks, which is one to revoke. */
+      /** State after the last event of the user's logins; left out for a caller with a login token, which is revoked. */
       last?: LoginState
     }
   | { type: 'FenceRemoval'; metadata: CommandMetadata }
@@ -132,7 +132,7 @@ export const userDecider: Decider<UserState, UserCommand, UserEvent> = {
   },
 }
 
-/** What reaches a user who does not exist. */
+/** Decides on a user who does not exist. */
 function decideOnGone(command: UserCommand): UserEvent[] {
   switch (command.type) {
     case 'LogOut':
@@ -174,9 +174,10 @@ const fieldsOf = ({
 })
 
 /**
- * Nobody grants, or touches a user of, a role above his own; so nobody raises himself either. Administrators are made
- * and touched only with a credential that may do all that they may: else an access token could, with a password that
- * it sets, become more than it is.
+ * Checks that the caller may grant a role and may manage users who have it: no role above the caller's own. The role of an
+ * administrator also needs a credential with every scope of that role. Otherwise the holder of a narrow access token could
+ * set the password of an administrator and log in with more scopes than the token has.
+ * @throws Refusal role-missing or scope-missing
  */
 function mayAdminister(by: Administrator, role: Role): void {
   if (ROLES.indexOf(by.role) > ROLES.indexOf(role))
@@ -193,7 +194,7 @@ const passwordMissing = () =>
     errors: [{ field: 'password', message: 'is required unless sso' }],
   })
 
-/** Of the events that this release writes; events of earlier ones have their changes with them. */
+/** Actions of the event types that this release writes. Other types are in recorded events, which have their change. */
 const ACTIONS: Readonly<Partial<Record<UserEvent['type'], string>>> = {
   UserCreated: 'USER_CREATED',
   UserUpdated: 'USER_UPDATED',
@@ -218,7 +219,7 @@ function describe(before: UserState, event: UserEvent, after: UserState): Change
   }
 }
 
-/** Whether a user is locked is in the streams of logins: a change of another kind does not tell. */
+/** The record without `lockedUntil`. Locks are in the streams of logins, so this stream does not know the current one. */
 const withoutLock = ({ lockedUntil, ...record }: UserRecord): JsonObject => record
 
 const lockBefore = (event: UserEvent) =>

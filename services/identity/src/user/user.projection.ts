@@ -6,7 +6,7 @@ import { lockOf, type UserEvent, type UserState } from './user.ts'
 
 export interface UserDocument extends UserRecord {
   recordRevision: number
-  /** Of the event that set or lifted the lock of this document last; a lock of `identity.locks` may be newer. */
+  /** Revision of the event that last set or lifted the lock of this document. A lock of `identity.locks` may be newer. */
   lockRevision: number
 }
 
@@ -33,7 +33,7 @@ export const projectUser: Project<UserState, UserEvent> = (id, { state, revision
   return [{ collection: users, id, doc, revision }]
 }
 
-/** The user as its readers see it: a lock that is over is none. */
+/** The user as the API shows it, without a lock that has expired. */
 export function userRecord(
   { recordRevision, lockRevision, ...record }: UserDocument,
   lock: LockDocument | undefined,

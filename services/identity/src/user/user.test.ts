@@ -27,7 +27,7 @@ const globalAdministrators = async () =>
 const firstAdministrator = async () =>
   (await admin().get('/users?username=admin')).body.content[0].id as string
 
-describe('a user whose name an earlier release stored as it was sent', () => {
+describe('a user whose name an earlier release stored without normalization', () => {
   const NAME = 'größe'
   const createdByEarlierRelease = async () => {
     const { eventStore } = identity.host.dependencies
@@ -40,7 +40,7 @@ describe('a user whose name an earlier release stored as it was sent', () => {
     return id
   }
 
-  test('has the name in NFC, logs in with each form of it, and it is taken for others', async () => {
+  test('has the name in NFC, can log in with either form of it, and blocks it for other users', async () => {
     const id = await createdByEarlierRelease()
     await expect.poll(async () => (await admin().get(`/users/${id}`)).body.username).toBe(NAME)
     for (const form of ['NFC', 'NFD']) expect((await identity.logIn(NAME.normalize(form))).status).toBe(200)
@@ -51,8 +51,8 @@ describe('a user whose name an earlier release stored as it was sent', () => {
   })
 })
 
-describe('a user whom a newer release changed', () => {
-  /** An update of a schema version that this release does not know, and the claim of the name that it gives. */
+describe('a user changed by a newer release', () => {
+  /** Claims the name, and appends an update of a schema version that this release does not know. */
   const updatedByNewerRelease = async (id: string, fields: object, username?: string) => {
     const { eventStore } = identity.host.dependencies
     const metadata = { ...storyMetadata, at: storyMetadata.now, schemaVersion: 2 }
@@ -71,7 +71,7 @@ describe('a user whom a newer release changed', () => {
     await eventStore.append(`user-${id}`, [updated], revision)
   }
 
-  test('keeps a name that it got there, and loses one that another got there', async () => {
+  test('keeps the name that the newer release gave it, and cannot take back the name that another user got', async () => {
     const id = await create()
     const other = await create({ username: 'grace' })
     await updatedByNewerRelease(id, { username: 'countess' }, 'countess')
@@ -82,7 +82,7 @@ describe('a user whom a newer release changed', () => {
     expect(back.body).toMatchObject({ status: 409, code: 'username-taken' })
   })
 
-  test('logs in without a claim of its name', async () => {
+  test('can log in, and the login claims no name', async () => {
     const { eventStore } = identity.host.dependencies
     await updatedByNewerRelease(await create(), { username: 'ada' })
     const claims = async () => {
@@ -95,7 +95,7 @@ describe('a user whom a newer release changed', () => {
     expect(await claims()).toBe(before)
   })
 
-  test('does not count as an administrator who stays, and may be the last who does', async () => {
+  test('does not count as a remaining administrator, but their own removal is checked as that of one', async () => {
     const first = await firstAdministrator()
     const second = await create({ role: 'GLOBAL_ADMIN' })
     await updatedByNewerRelease(second, { username: 'ada', role: 'USER' })
@@ -145,7 +145,7 @@ describe('a user', () => {
     expect((await admin().get(url)).status).toBe(404)
   })
 
-  test('never shows a password or its hash, nor does the log show a password', async () => {
+  test('is shown without password and hash, and the log has no password', async () => {
     const id = await create()
     await admin().put(`/users/${id}`, { body: { ...ada, password: 'another long password' } })
     expect((await identity.logIn('ada', 'another long password')).status).toBe(200)
@@ -174,7 +174,7 @@ describe('a user', () => {
     expect(await names('status=INACTIVE')).toEqual(['c'])
   })
 
-  test('carries a tag that changes with its record and with nothing else', async () => {
+  test('has an ETag that changes with the record and not with logins', async () => {
     const id = await create()
     const url = `/users/${id}`
     const tag = async () => String((await admin().get(url)).headers.etag)
@@ -190,7 +190,7 @@ describe('a user', () => {
     expect((await admin().get(url, { 'if-none-match': await tag() })).status).toBe(304)
   })
 
-  test('is made once under an Idempotency-Key', async () => {
+  test('is created once by two requests with one Idempotency-Key', async () => {
     const sent = { body: ada, headers: { 'idempotency-key': 'k-1' } }
     const [first, second] = [await admin().post('/users', sent), await admin().post('/users', sent)]
     expect(second.body).toEqual(first.body)
@@ -199,7 +199,7 @@ describe('a user', () => {
 })
 
 describe('a username', () => {
-  test('goes to one of two that ask at once', async () => {
+  test('goes to one of two concurrent requests; the other gets 409', async () => {
     const answers = await Promise.all([
       admin().post('/users', { body: ada }),
       admin().post('/users', { body: ada }),
@@ -208,7 +208,7 @@ describe('a username', () => {
     expect(answers.find(({ status }) => status === 409)?.body.code).toBe('username-taken')
     expect((await admin().get('/users?username=ada')).body.totalElements).toBe(1)
   })
-  test('is free after deletion and after renaming', async () => {
+  test('can be used again after its user is deleted or renamed', async () => {
     const id = await create()
     await admin().put(`/users/${id}`, { body: { ...ada, username: 'countess' } })
     const second = await create()
@@ -223,7 +223,7 @@ describe('a username', () => {
 describe('a role', () => {
   const ofAdmin: Principal = { ...administrator, role: 'ADMIN' }
 
-  test('is granted and touched by nobody below it', async () => {
+  test('cannot be granted, nor can its users be changed, by a caller with a lower role', async () => {
     const below = identity.as(ofAdmin)
     const id = await create({ username: 'grace', role: 'GLOBAL_ADMIN' })
     const raised = { ...ada, role: 'GLOBAL_ADMIN' }
@@ -234,10 +234,10 @@ describe('a role', () => {
       await below.post(`/users/${id}/unlock`),
     ]
     for (const { body } of refusals) expect(body).toMatchObject({ status: 403, code: 'role-missing' })
-    // What was refused has not taken the name either.
+    // The refused creation has not claimed the name.
     expect((await below.post('/users', { body: ada })).status).toBe(201)
   })
-  test('is not raised by the one who has it', async () => {
+  test('cannot be raised by its own user', async () => {
     const id = await create({ role: 'ADMIN' })
     const self = identity.as(await identity.loginToken('ada'))
     const { body } = await self.put(`/users/${id}`, { body: { ...ada, role: 'GLOBAL_ADMIN' } })
@@ -257,7 +257,7 @@ describe('the last global administrator', () => {
           body: { username: 'admin', role: 'GLOBAL_ADMIN', status: 'INACTIVE' },
         }),
     ],
-  ])('cannot be %s, until there is another', async (_, remove) => {
+  ])('cannot be %s until there is another', async (_, remove) => {
     const id = await firstAdministrator()
     await create({ username: 'inactive', role: 'GLOBAL_ADMIN', status: 'INACTIVE' })
     await create({ username: 'lower', role: 'ADMIN' })
@@ -268,7 +268,7 @@ describe('the last global administrator', () => {
     expect(await globalAdministrators()).toBe(1)
   })
 
-  test('may change otherwise', async () => {
+  test('may change their username and password', async () => {
     const id = await firstAdministrator()
     const { status } = await admin().put(`/users/${id}`, {
       body: { username: 'root', role: 'GLOBAL_ADMIN', password: 'another long password' },
@@ -277,7 +277,7 @@ describe('the last global administrator', () => {
     expect((await identity.logIn('root', 'another long password')).status).toBe(200)
   })
 
-  describe('over two replicas', () => {
+  describe('with two replicas', () => {
     let other: FastifyInstance
     beforeEach(async () => {
       const settings = { PLATFORM_JWT_USER_CLAIM: 'sub', SIGNING_KEY_ROTATION: 0 }
@@ -288,7 +288,7 @@ describe('the last global administrator', () => {
     })
     afterEach(() => other.close())
 
-    test('stays when the last two are removed at once, each on its replica', async () => {
+    test('remains when the last two are removed concurrently on different replicas', async () => {
       let first = await firstAdministrator()
       for (let round = 0; round < 5; round++) {
         const second = await create({ username: `second-${round}`, role: 'GLOBAL_ADMIN' })
@@ -306,7 +306,7 @@ describe('the last global administrator', () => {
       }
     })
 
-    test('may go two seconds after another removal was announced and given up by a crash', async () => {
+    test('can be removed two seconds after the removal of another was announced and then abandoned in a crash', async () => {
       const { eventStore, newId } = identity.host.dependencies
       const first = await firstAdministrator()
       const second = await create({ username: 'second', role: 'GLOBAL_ADMIN' })
@@ -328,7 +328,7 @@ describe('the last global administrator', () => {
       identity.pass(2_000)
       expect((await admin().delete(`/users/${first}`)).status).toBe(204)
       expect(await globalAdministrators()).toBe(1)
-      // The writer that was only slow comes too late: the place that it announced is taken.
+      // If that writer was only slow, its append fails, because the announced revision is taken.
       const late = eventStore.append(
         `user-${second}`,
         [{ ...made, id: newId(), type: 'UserDeleted' }],

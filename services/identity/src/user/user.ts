@@ -1,7 +1,7 @@
 import { normalUsername, type UserRecord } from '@gantry/contracts'
 import type { EventSchemas } from '@gantry/event-sourcing'
 
-/** What an administrator says of a user. */
+/** The fields of a user that an administrator sets. */
 export type UserFields = Pick<UserRecord, 'username' | 'displayName' | 'email' | 'role' | 'status' | 'sso'>
 
 export type UserEvent =
@@ -10,41 +10,41 @@ export type UserEvent =
   | { type: 'PasswordChanged'; data: { passwordHash: string; changedAt: string } }
   | { type: 'UserDeleted'; data: { deletedAt: string } }
   | { type: 'UserLoggedOut'; data: { at: string } }
-  /** `lockedUntil` is the end of the lock that it lifts; events of earlier releases do not have it. */
+  /** `lockedUntil` is the end of the lifted lock, null for none. Events of earlier releases do not have it. */
   | { type: 'UserUnlocked'; data: { at: string; lockedUntil?: string | null } }
-  /** Written by earlier releases: logins have streams of their own now; see logins.ts. */
+  /** This type and the next two are written by earlier releases only. Logins now have their own streams, see logins.ts. */
   | { type: 'UserLoggedIn'; data: { at: string } }
   | { type: 'LoginFailed'; data: { at: string } }
   | { type: 'UserLocked'; data: { until: string } }
-  /** Somebody took over a name that this user was announced to take; see reservation. */
+  /** Makes the append that would take a claimed name fail: another user takes over the claim. See `reservation`. */
   | { type: 'NameClaimFenced'; data: object }
-  /** An announced removal of this administrator was not carried out and cannot be any more; see administrators. */
+  /** Makes the append of an abandoned removal of this administrator fail. See `administrators`. */
   | { type: 'RemovalFenced'; data: object }
 
 export interface LiveUser {
   status: 'Live'
   record: UserRecord
-  /** Of the event that changed the record last: its ETag. */
+  /** Revision of the event that changed the record last. Its ETag. */
   recordRevision: number
-  /** In PHC string format; null for a user who has no password. */
+  /** PHC string; null for a user without a password. */
   passwordHash: string | null
-  /** What this stream tells of logins, for those that have streams of their own; see logins.ts. */
+  /** What this stream contributes to the state of logins. See `loginsOf` in logins.ts. */
   logins: {
-    /** Revision of the last event that ended wrong passwords in a row, and set or lifted the lock of the record. */
+    /** Revision of the last event that reset the count of wrong passwords and set or lifted the lock of the record. */
     revision: number
-    /** Revisions of the wrong passwords since then, at most as many as lock the user. */
+    /** Revisions of the last `LoginFailed` events since then, at most as many as lock the user. */
     failed: readonly number[]
-    /** Generation of the login tokens of the last login; null when there is none. */
+    /** Generation of the login tokens of the last login in this stream; null for none. */
     generation: number | null
   }
-  /** Login tokens of an earlier generation are revoked. */
+  /** Generation of the valid login tokens. Tokens of earlier generations are revoked. */
   generation: number
 }
 
 export type UserState =
   | { status: 'Absent' }
   | LiveUser
-  /** What it was, for those who are told of its end. */
+  /** `last` is the record before the deletion. */
   | { status: 'Deleted'; last: UserRecord }
 
 /** Every event type that this release knows, with its upcasters. */
@@ -62,10 +62,10 @@ export const userEvents: EventSchemas<UserEvent> = {
   RemovalFenced: [],
 }
 
-/** Wrong passwords that lock a user. */
+/** Number of wrong passwords in a row that locks a user. */
 const MOST_FAILED = 5
 
-/** Releases before usernames were stored in NFC wrote them as they were sent. */
+/** The fields with the username in NFC. Early releases wrote usernames as they were sent. */
 const normal = <Fields extends { username: string }>(fields: Fields): Fields => ({
   ...fields,
   username: normalUsername(fields.username),
@@ -107,7 +107,7 @@ export function evolveUser(state: UserState, event: UserEvent, revision: number)
     case 'UserDeleted':
       return { status: 'Deleted', last: record }
     case 'UserLoggedIn':
-      // A lock that is over by now is not one to readers either: the record is as it was.
+      // Keeps recordRevision: a lock that allows a login has expired, and readers do not see an expired lock.
       return {
         ...state,
         record: { ...record, lockedUntil: null },
@@ -133,10 +133,10 @@ export function evolveUser(state: UserState, event: UserEvent, revision: number)
 export const usernameOf = (state: UserState): string | undefined =>
   state.status === 'Live' ? state.record.username : undefined
 
-/** Whether the user is one of those of whom there must always be one. */
+/** Whether the user is an active global administrator. There must always be one. */
 export const isGlobalAdministrator = (state: UserState): boolean =>
   state.status === 'Live' && state.record.role === 'GLOBAL_ADMIN' && state.record.status === 'ACTIVE'
 
-/** Until when the user is locked; null when it is not, or no longer. */
+/** The end of the lock of a user; null when there is none or it has expired. */
 export const lockOf = ({ lockedUntil }: Pick<UserRecord, 'lockedUntil'>, now: string): string | null =>
   lockedUntil !== null && lockedUntil > now ? lockedUntil : null
