@@ -32,7 +32,7 @@ afterEach(async () => {
   await host.close()
 })
 
-/** A catalog of APIs, which has heard what it was told at once. */
+/** A catalog with these APIs, which collects the messages that media sends it before a response. */
 const catalog = (...apis: string[]) => {
   const { bus } = host.dependencies
   const existing = new Set(apis)
@@ -108,7 +108,7 @@ describe('an image', () => {
     ['image/gif', animatedGif],
     ['image/webp', lossyWebp],
     ['image/svg+xml', svg('width="3" height="2"', '<script>alert(1)</script>')],
-  ])('of type %s comes back as it was sent, and inert', async ([contentType, file]) => {
+  ])('of type %s is returned unchanged and with restrictive headers', async ([contentType, file]) => {
     await open({ start: false })
     catalog(API)
     const { status, body } = await upload(API, file)
@@ -129,13 +129,13 @@ describe('an image', () => {
     })
   })
 
-  test('is described by the answer to its upload', async () => {
+  test('is described in the response to its upload', async () => {
     await open({ start: false })
     catalog(API)
     expect((await upload(API, logo)).body).toEqual(logoRecord)
   })
 
-  test('is answered to HEAD without its bytes', async () => {
+  test('has the same headers for HEAD, without a body', async () => {
     await open({ start: false })
     catalog(API)
     await upload(API, logo)
@@ -147,7 +147,7 @@ describe('an image', () => {
     }
   })
 
-  test('is not sent to who has it', async () => {
+  test('is answered with 304 to a client that has it', async () => {
     await open({ start: false })
     catalog(API)
     await upload(API, logo)
@@ -160,7 +160,7 @@ describe('an image', () => {
     expect((await call('GET', API, { 'if-none-match': etag })).statusCode).toBe(200)
   })
 
-  test('gives way to the next one', async () => {
+  test('is replaced by the next one', async () => {
     await open({ start: false })
     catalog(API)
     await upload(API, logo)
@@ -168,7 +168,7 @@ describe('an image', () => {
     expect((await call('GET', API)).rawPayload.equals(gif)).toBe(true)
   })
 
-  test('is gone once it is deleted', async () => {
+  test('is not found once it is deleted', async () => {
     await open({ start: false })
     catalog(API)
     await upload(API, logo)
@@ -185,7 +185,7 @@ describe('an image', () => {
     expect((await call('GET', API)).rawPayload.equals(logo)).toBe(true)
   })
 
-  test('is there again when the read models are made anew from the log', async () => {
+  test('is restored by a rebuild of the read models', async () => {
     await open()
     catalog(API, OTHER)
     await upload(API, logo)
@@ -203,7 +203,7 @@ describe('an image', () => {
 })
 
 describe('an upload', () => {
-  test('of the same bytes changes nothing and answers the same', async () => {
+  test('of the same bytes changes nothing and gets the same response', async () => {
     await open({ start: false })
     catalog(API)
     const first = await upload(API, logo)
@@ -212,7 +212,7 @@ describe('an upload', () => {
     expect(await log(API)).toEqual(['ImageUploaded'])
   })
 
-  test('needs the API', async () => {
+  test('is refused for an API that does not exist', async () => {
     await open({ start: false })
     catalog()
     expect((await upload(API, logo)).body.code).toBe('api-not-found')
@@ -221,7 +221,7 @@ describe('an upload', () => {
     expect(await log(API)).toEqual([])
   })
 
-  test('of something else is refused, and leaves the image that was there', async () => {
+  test('of an unsupported, damaged or too large file is refused and leaves the existing image', async () => {
     await open({ start: false })
     catalog(API)
     await upload(API, logo)
@@ -240,7 +240,7 @@ describe('an upload', () => {
     expect((await call('GET', API)).rawPayload.equals(logo)).toBe(true)
   })
 
-  test('is an event only when its bytes are stored', async () => {
+  test('is recorded only if its bytes are stored', async () => {
     await open({ start: false })
     catalog(API)
     vi.spyOn(blobs, 'put').mockRejectedValueOnce(new Error('disk full'))
@@ -248,7 +248,7 @@ describe('an upload', () => {
     expect(await log(API)).toEqual([])
   })
 
-  test('is told to be tried later while catalog is away, and images are read all the same', async () => {
+  test('gets 503 with Retry-After while catalog is unavailable, and images can still be read', async () => {
     await open({ start: false })
     const { leave } = catalog(API)
     await upload(API, logo)
@@ -260,7 +260,7 @@ describe('an upload', () => {
 })
 
 describe('catalog', () => {
-  test('has heard of a change when the change is answered', async () => {
+  test('is notified of a change before the response', async () => {
     await open({ start: false })
     const { told } = catalog(API)
     await upload(API, logo)
@@ -277,7 +277,7 @@ describe('catalog', () => {
     ])
   })
 
-  test('hears again of an image that is uploaded again: the first who said so may have died before', async () => {
+  test('is notified again when the same image is uploaded again, since the first notification may be lost', async () => {
     await open({ start: false })
     const { told } = catalog(API)
     await upload(API, logo)
@@ -286,7 +286,7 @@ describe('catalog', () => {
     expect(told[1]).toEqual(told[0])
   })
 
-  test('finds every change on the bus, whether it listened or not', async () => {
+  test('gets every change over the bus, also if it was not notified', async () => {
     await open()
     const { bus } = host.dependencies
     const stop = bus.respond(subjects.apiExists, async () => ({ exists: true }))
@@ -308,7 +308,7 @@ describe('catalog', () => {
 })
 
 describe('the deletion of an API', () => {
-  test('takes its image before it is answered, and is no deletion of an image', async () => {
+  test('discards its image before the response, without an API_IMAGE_DELETED event', async () => {
     await open()
     const { told, ...known } = catalog(API)
     await upload(API, logo)
@@ -319,7 +319,7 @@ describe('the deletion of an API', () => {
     expect(told).toHaveLength(1)
   })
 
-  test('takes its image when only the bus brings it', async () => {
+  test('discards its image also if it comes over the bus only', async () => {
     await open()
     const known = catalog(API, OTHER)
     await upload(API, logo)
@@ -330,7 +330,7 @@ describe('the deletion of an API', () => {
     expect((await call('GET', OTHER)).statusCode).toBe(200)
   })
 
-  test('counts once, however often and by whatever way it comes', async () => {
+  test('is recorded once, however often and on whichever path it comes', async () => {
     await open()
     catalog(API, OTHER)
     await upload(API, logo)
@@ -344,7 +344,7 @@ describe('the deletion of an API', () => {
     expect(await log(API)).toEqual(['ImageUploaded', 'ImageDiscarded'])
   })
 
-  test('is not outrun by an upload that was let in before it', async () => {
+  test('wins over an upload whose check of the API was before it', async () => {
     await open()
     host.dependencies.bus.respond(subjects.apiExists, async () => {
       await tellMedia(apiDeleted(API))
@@ -355,7 +355,7 @@ describe('the deletion of an API', () => {
     expect((await call('GET', API)).statusCode).toBe(404)
   })
 
-  test('is not held up by a message that makes no sense', async () => {
+  test('is handled after an invalid message', async () => {
     await open()
     const known = catalog(API)
     await upload(API, logo)
@@ -367,7 +367,7 @@ describe('the deletion of an API', () => {
     await vi.waitFor(async () => expect((await call('GET', API)).statusCode).toBe(404), 10_000)
   })
 
-  test('is the only event that media hears', async () => {
+  test('is the only event that media reacts to', async () => {
     await open()
     catalog(API)
     await upload(API, logo)
@@ -388,7 +388,7 @@ describe('bytes', () => {
   }
   const sha256 = (file: Buffer) => createHash('sha256').update(file).digest('hex')
 
-  test('that two APIs share outlive the image of one', async () => {
+  test('that two APIs share are kept when the image of one is deleted', async () => {
     await open()
     catalog(API, OTHER)
     await upload(API, logo)
@@ -399,7 +399,7 @@ describe('bytes', () => {
     expect((await call('GET', OTHER)).rawPayload.equals(logo)).toBe(true)
   })
 
-  test('that no image names go within two sweeps, an hour apart, and no others', async () => {
+  test('that no image refers to are removed by two sweeps at least an hour apart, and no others', async () => {
     await open()
     catalog(API, OTHER)
     await upload(API, logo)

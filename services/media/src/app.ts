@@ -34,7 +34,7 @@ import { reactionsOf, reactsTo } from './reactions.ts'
 const ASKING_MS = 4_000
 const Existence = z.object({ exists: z.boolean() })
 
-/** Images of APIs: their bytes in the blob store, everything else about them in the log. */
+/** Images of APIs. Their bytes are in the blob store, all other data is in the log. */
 export function mediaService(given: Dependencies & { blobs: BlobStore }, _settings: object): Service {
   const dependencies = watchingAppends(given)
   const { eventStore, readModels, bus, blobs, now, newId, log, holder } = dependencies
@@ -54,7 +54,7 @@ export function mediaService(given: Dependencies & { blobs: BlobStore }, _settin
   const apiExists = async (api: string) =>
     Existence.parse(await bus.request(subjects.apiExists, { api }, { timeoutMs: ASKING_MS })).exists
 
-  /** Where nothing changed, the last fact is told again: who recorded it may have died before telling. */
+  /** Notifies catalog. Without a change it sends the last event again, since its writer may have died before sending it. */
   const announce = async (api: string, { facts, revision }: Executed<ImageState, ImageEvent>) => {
     const told = facts.length > 0 ? facts : await eventStore.readStream(streamName('image', api), revision)
     for (const message of told.flatMap(publicEvents)) await tell(bus, 'catalog', message)

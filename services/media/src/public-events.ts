@@ -2,7 +2,7 @@ import type { Fact } from '@gantry/event-sourcing'
 import type { Message } from '@gantry/messaging'
 import { changed, publicMessage } from '@gantry/service-kit'
 
-/** What media tells others: changes of images. That one went with its API, the API's deletion says. */
+/** The public events of a recorded event. None when an image is discarded with its API: API_DELETED implies that. */
 export function publicEvents(event: Fact): Message[] {
   const { change } = event.metadata
   return change ? [publicMessage('media', event, change.action, change.resourceId, changed(change))] : []

@@ -4,7 +4,7 @@ import type { Message } from '@gantry/messaging'
 import type { ImageCommand } from './image/image.decide.ts'
 import type { ImageEvent, ImageState } from './image/image.ts'
 
-/** What media listens to. */
+/** The subjects that media consumes. */
 export const reactsTo = [subjects.events('catalog', 'API_DELETED')]
 
 export interface Reacting {
@@ -14,8 +14,8 @@ export interface Reacting {
 }
 
 /**
- * The image goes with its API, and none can come after. The second time changes nothing.
- * @throws Refusal when the message is not what it should be: it would not be on the next try either
+ * Discards the image of a deleted API and prevents further uploads for it. Repeating a message changes nothing.
+ * @throws Refusal when the message does not match the schema, so that the reactor skips it instead of trying again
  */
 export function reactionsOf({ image, now, newId }: Reacting): (message: Message) => Promise<void> {
   return async ({ subject, data }) => {

@@ -5,7 +5,7 @@ import { onTestFinished, test } from 'vitest'
 import { mediaService } from './app.ts'
 import { mediaSettings } from './settings.ts'
 
-test('media is not ready while its log is older than what it has published', async () => {
+test('media is not ready while its log ends before the last event that it has published', async () => {
   const host = await hostService((dependencies, folder) =>
     mediaService(
       { ...dependencies, blobs: folderBlobStore({ path: join(folder, 'images') }) },

@@ -1,4 +1,4 @@
 import { z } from 'zod'
 
-/** What media reads from the environment: nothing of its own so far. */
+/** Settings that media reads from the environment: none of its own. */
 export const mediaSettings = z.object({})

@@ -15,7 +15,7 @@ import { formatOf } from './format.ts'
 
 const MEBIBYTE = 1_048_576
 
-/** A JPEG of 640 by 480 pixels up to its frame header, with these segments before it. */
+/** The start of a JPEG of 640 by 480 pixels: these segments, then its frame header. */
 const jpegWith = (...segments: Buffer[]) =>
   Buffer.concat([
     Buffer.from([0xff, 0xd8]),
@@ -32,7 +32,7 @@ const refusal = (file: Buffer) => {
   }
 }
 
-describe('an image is told by its content', () => {
+describe('the format and size of an image are detected from its content', () => {
   test.for<[string, Buffer, string, number, number]>([
     ['a PNG', png(300, 200), 'image/png', 300, 200],
     ['a JPEG', jpeg, 'image/jpeg', 1, 1],
@@ -54,14 +54,14 @@ describe('an image is told by its content', () => {
     expect(formatOf(file)).toEqual({ contentType, width, height })
   })
 
-  test('and its size is what another implementation finds', () => {
+  test('with the same size as by another implementation', () => {
     for (const file of [png(300, 200), jpeg, gif, lossyWebp, losslessWebp, extendedWebp]) {
       const { width, height } = formatOf(file)
       expect(imageSize(file)).toMatchObject({ width, height })
     }
   })
 
-  test('a file of two formats is the one that it begins as', () => {
+  test('by the start of a file that is valid in two formats', () => {
     const page = Buffer.from('<html><script>alert(1)</script></html>')
     expect(formatOf(Buffer.concat([gif, page])).contentType).toBe('image/gif')
     expect(refusal(Buffer.concat([page, gif]))).toBe('image-type-unsupported')
@@ -78,7 +78,7 @@ test.for<[string, Buffer]>([
   ['HTML in lower case', Buffer.from('<!doctype html><svg/>')],
   ['other XML', Buffer.from('<?xml version="1.0"?><note>svg</note>')],
   ['zeros', Buffer.alloc(5 * MEBIBYTE)],
-])('%s is no image that is taken', ([, file]) => {
+])('%s is refused as an unsupported type', ([, file]) => {
   expect(refusal(file)).toBe('image-type-unsupported')
 })
 
@@ -92,7 +92,7 @@ describe('a damaged header is refused', () => {
     ['WebP', extendedWebp, 30],
   ])('%s, cut off anywhere in it', ([, file, header]) => {
     for (let length = 12; length < header; length++) {
-      // In memory of its own and inside a larger one: what lies behind the end must not be read.
+      // In its own memory and as a part of a larger buffer, since bytes after the end of the file must not be read.
       expect(refusal(Buffer.from(new Uint8Array(file.subarray(0, length)).buffer))).toBe('image-unreadable')
       expect(refusal(file.subarray(0, length))).toBe('image-unreadable')
     }
@@ -123,7 +123,7 @@ describe('a damaged header is refused', () => {
   })
 })
 
-test('40 megapixels are the most', () => {
+test('an image of more than 40 megapixels is refused', () => {
   expect(formatOf(png(8000, 5000))).toMatchObject({ width: 8000, height: 5000 })
   expect(refusal(png(8000, 5001))).toBe('image-too-large')
   expect(refusal(svg('width="8000" height="5001"'))).toBe('image-too-large')
@@ -149,19 +149,19 @@ describe('the size of an SVG', () => {
     expect(formatOf(svg(attributes))).toEqual({ contentType: 'image/svg+xml', width, height })
   })
 
-  test("is the root's, not that of what is inside", () => {
+  test('is that of the root element, not of its children', () => {
     expect(formatOf(svg('viewBox="0 0 7 5"', '<rect width="99" height="99"/>'))).toMatchObject({
       width: 7,
       height: 5,
     })
   })
 
-  test('is not nothing', () => {
+  test('must not be zero', () => {
     expect(refusal(svg('width="0" height="20"'))).toBe('image-unreadable')
   })
 })
 
-describe('an SVG is XML', () => {
+describe('an SVG must be XML', () => {
   const nested = (levels: number) => `<svg>${'<g>'.repeat(levels)}${'</g>'.repeat(levels)}</svg>`
 
   test.for<[string, string]>([
@@ -208,8 +208,8 @@ describe('an SVG is XML', () => {
     ['CDATA behind the root', '<svg/><![CDATA[]]>'],
     ['a declaration in the middle', '<svg><?xml version="1.0"?></svg>'],
     ['elements nested too deep', nested(256)],
-    ['a declaration of its own', '<!DOCTYPE svg [ ]><svg/>'],
-    ['its end', '<svg>'],
+    ['an internal subset', '<!DOCTYPE svg [ ]><svg/>'],
+    ['its end tag', '<svg>'],
   ])('without %s', ([, text]) => {
     expect(refusal(Buffer.from(text))).toBe('image-unreadable')
   })
@@ -220,7 +220,7 @@ describe('an SVG is XML', () => {
   })
 })
 
-describe('5 MiB of hostile input are read in linear time', () => {
+describe('5 MiB of malicious input are read in linear time', () => {
   const fill = (text: string) => text.repeat(Math.floor((5 * MEBIBYTE) / text.length))
   test.for<[string, () => Buffer]>([
     ['roots', () => Buffer.from(fill('<svg '))],

@@ -17,7 +17,7 @@ const startsWith =
   (file: Buffer) =>
     file.subarray(0, signature.length).equals(Buffer.from(signature))
 
-/** Only the first bytes decide, and no two formats share them: a file of two formats counts as the one it begins as. */
+/** Formats by their first bytes, which are unambiguous. A file that is valid in two formats has the one of its start. */
 const RASTER: ReadonlyArray<{
   contentType: Format['contentType']
   begins(file: Buffer): boolean
@@ -34,7 +34,8 @@ const RASTER: ReadonlyArray<{
 ]
 
 /**
- * Tells what an image is, by its content alone. No pixel is decoded: what a header says is believed once it is sound.
+ * Detects the content type and the size in pixels of an image from its content alone. Reads the header only and decodes no
+ * pixels.
  * @throws Refusal image-type-unsupported, image-unreadable, image-too-large (over 40 megapixels)
  */
 export function formatOf(file: Buffer): Format {
@@ -45,7 +46,7 @@ export function formatOf(file: Buffer): Format {
   if (width < 1 || height < 1) throw new Refusal('image-unreadable', { detail: 'the image has no pixels' })
   if (width * height > MAX_PIXELS) {
     throw new Refusal('image-too-large', {
-      detail: `the image has ${width} by ${height} pixels, and 40 megapixels are the most`,
+      detail: `the image has ${width} by ${height} pixels; the maximum is 40 megapixels`,
     })
   }
   return format

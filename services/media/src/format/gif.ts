@@ -1,7 +1,7 @@
 import type { Size } from './size.ts'
 import { Unreadable } from './unreadable.ts'
 
-/** GIF89a §18: the size of the screen, a colour table where one is announced, then the first block. */
+/** GIF89a §18: the size of the logical screen, an optional color table, then the first block. */
 export function gifSize(file: Buffer): Size {
   if (!['GIF87a', 'GIF89a'].includes(file.toString('latin1', 0, 6))) {
     throw new Unreadable('is a GIF of an unknown version')

@@ -1,14 +1,14 @@
 import type { Size } from './size.ts'
 import { Unreadable } from './unreadable.ts'
 
-/** ITU-T T.81 table B.1: SOF0 to SOF15 without DHT, JPG and DAC, which lie among them. */
+/** ITU-T T.81 table B.1: SOF0 to SOF15, without DHT, JPG and DAC, which are in the same range. */
 const isFrame = (marker: number) => marker >= 0xc0 && marker <= 0xcf && ![0xc4, 0xc8, 0xcc].includes(marker)
 const SCAN = 0xda
 
-/** ITU-T T.81 §B.1.1: marker segments, one after the other; the first frame header has the size. */
+/** ITU-T T.81 §B.1.1: a sequence of marker segments. The first frame header has the size. */
 export function jpegSize(file: Buffer): Size {
   for (let at = 2; ; ) {
-    if (file.readUInt8(at) !== 0xff) throw new Unreadable('has something else where a JPEG marker should be')
+    if (file.readUInt8(at) !== 0xff) throw new Unreadable('has no JPEG marker where one is required')
     while (file.readUInt8(at + 1) === 0xff) at++
     const marker = file.readUInt8(at + 1)
     const length = file.readUInt16BE(at + 2)

@@ -2,7 +2,7 @@ import { crc32 } from 'node:zlib'
 import type { Size } from './size.ts'
 import { Unreadable } from './unreadable.ts'
 
-/** PNG specification, "Datastream structure": the signature, then the image header with its checksum. */
+/** PNG specification, "Datastream structure": the signature, then the image header and its checksum. */
 export function pngSize(file: Buffer): Size {
   const header = file.subarray(12, 29)
   if (file.readUInt32BE(8) !== 13 || header.toString('latin1', 0, 4) !== 'IHDR') {

@@ -1,4 +1,4 @@
-/** Pixels, as stored: orientation in metadata is not applied. */
+/** Size in pixels as stored, without the orientation from metadata applied. */
 export interface Size {
   width: number
   height: number

@@ -2,10 +2,10 @@ import type { Size } from './size.ts'
 import { Unreadable } from './unreadable.ts'
 import { NotXml, readXml, type XmlElement } from './xml.ts'
 
-/** What browsers give an image that does not tell its size (CSS 2.2 §10.3.2). */
+/** The size that browsers use for an image without one (CSS 2.2 §10.3.2). */
 const DEFAULT: Size = { width: 300, height: 150 }
 
-/** CSS pixels to a unit (CSS Values §6); font sizes count as the initial 16 pixels. */
+/** CSS pixels per unit (CSS Values §6), at the initial font size of 16 pixels. */
 const UNITS: Readonly<Record<string, number>> = {
   '': 1,
   px: 1,
@@ -23,8 +23,8 @@ const LENGTH = /^\s*\+?((?:\d+(?:\.\d*)?|\.\d+)(?:e[+-]?\d+)?)(px|in|cm|mm|q|pt|
 
 /**
  * The size of an SVG in UTF-8, rounded to whole CSS pixels.
- * @returns undefined when the file is text, but no SVG
- * @throws Unreadable when it is an SVG that no browser would show
+ * @returns undefined when the file is not an SVG
+ * @throws Unreadable when it is an SVG that is malformed or has no area
  */
 export function svgSize(file: Buffer): Size | undefined {
   let isSvg = false
@@ -60,7 +60,7 @@ const whole = ({ width, height }: Size): Size => ({
   height: Math.max(1, Math.round(height)),
 })
 
-/** CSS pixels; undefined where the size is left to others, such as a percentage. */
+/** A length in CSS pixels; undefined when it is missing or relative to the context, such as a percentage. */
 function length(value: string | undefined): number | undefined {
   const [, amount, unit = ''] = LENGTH.exec(value ?? '') ?? []
   return amount === undefined ? undefined : Number(amount) * (UNITS[unit.toLowerCase()] ?? 1)

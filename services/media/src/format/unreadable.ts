@@ -1,2 +1,2 @@
-/** The file says that it is of a format and breaks its rules; the message completes "the file …". */
+/** The file starts as a known format and violates its rules. The message completes "the file …". */
 export class Unreadable extends Error {}

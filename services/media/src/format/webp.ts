@@ -1,7 +1,7 @@
 import type { Size } from './size.ts'
 import { Unreadable } from './unreadable.ts'
 
-/** RFC 9649 §2: a RIFF container, whose first chunk tells the size in one of three ways. */
+/** RFC 9649 §2: a RIFF container. Its first chunk has the size, in one of three encodings. */
 export function webpSize(file: Buffer): Size {
   if (file.readUInt32LE(4) + 8 > file.length) throw new Unreadable('is shorter than its WebP header says')
   switch (file.toString('latin1', 12, 16)) {

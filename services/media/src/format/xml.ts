@@ -1,16 +1,16 @@
-/** The text is not well-formed XML, or uses what is not taken here; the message completes "an SVG that …". */
+/** The text is not well-formed XML, or uses an unsupported feature. The message completes "an SVG that …". */
 export class NotXml extends Error {}
 
 export interface XmlElement {
   name: string
-  /** As written, references unresolved. */
+  /** Values as written, with unresolved references. */
   attributes: ReadonlyMap<string, string>
 }
 
-/** Bound of libxml2, which browsers and converters share. */
+/** Maximum nesting depth, as in libxml2, which browsers and converters use. */
 const DEEPEST = 256
 
-// Sticky and without nested repetition, so that reading stays linear in the length of the text.
+// Sticky expressions without nested repetition, so that the time is linear in the length of the text.
 const NAME = String.raw`[\p{L}_:][\p{L}\p{N}\p{M}_:.·-]*`
 const START = new RegExp(`<(${NAME})`, 'uy')
 const ATTRIBUTE = new RegExp(`[ \t\r\n]+(${NAME})[ \t\r\n]*=[ \t\r\n]*(["'])`, 'uy')
@@ -21,9 +21,10 @@ const BARE_AMPERSAND = /&(?!(?:amp|lt|gt|quot|apos|#\d{1,7}|#x[\da-fA-F]{1,6});)
 const FORBIDDEN = /[^\t\n\r\u{20}-\u{D7FF}\u{E000}-\u{FFFD}\u{10000}-\u{10FFFF}]/u
 
 /**
- * Checks in one pass that a text is well-formed (XML 1.0 §2.1) and gives its root. A document type declaration may
- * name an external subset, which nobody loads; one that declares anything itself is refused, so no entity expands.
- * @param onRoot is told the root's name before what follows it is read: by the root, and by a DOCTYPE before it
+ * Checks in one pass that a text is well-formed (XML 1.0 §2.1) and returns its root element. A document type declaration
+ * may name an external subset, which is not loaded. One with an internal subset is refused, so that no entity is expanded.
+ * @param onRoot called with the name in the DOCTYPE, if there is one, and with the name of the root element, each before
+ *   the text after it is read
  * @throws NotXml
  */
 export function readXml(text: string, onRoot: (name: string) => void): XmlElement {
@@ -59,14 +60,14 @@ export function readXml(text: string, onRoot: (name: string) => void): XmlElemen
   const instruction = () => {
     const first = at === 0
     const content = through('?>', at + 2, 'a processing instruction')
-    if (/^xml[ \t\r\n]/i.test(content) && !first) throw new NotXml('has its XML declaration not at the start')
+    if (/^xml[ \t\r\n]/i.test(content) && !first) throw new NotXml('has a misplaced XML declaration')
   }
 
   const documentType = () => {
     const name = match(DOCTYPE)?.[1]
     if (!name || root) throw new NotXml('has a misplaced or malformed DOCTYPE')
     onRoot(name)
-    if (through('>', at, 'its DOCTYPE').includes('[')) throw new NotXml('declares entities in its DOCTYPE')
+    if (through('>', at, 'its DOCTYPE').includes('[')) throw new NotXml('has an internal DOCTYPE subset')
   }
 
   const characterData = () => {
@@ -101,7 +102,7 @@ export function readXml(text: string, onRoot: (name: string) => void): XmlElemen
     if (name === undefined || open.pop() !== name) throw new NotXml('closes an element that is not open')
   }
 
-  if (FORBIDDEN.test(text)) throw new NotXml('has characters that XML does not have')
+  if (FORBIDDEN.test(text)) throw new NotXml('has characters that XML does not allow')
   while (at < text.length) {
     if (text[at] !== '<') characters()
     else if (text.startsWith('<!--', at)) comment()
@@ -111,6 +112,6 @@ export function readXml(text: string, onRoot: (name: string) => void): XmlElemen
     else if (text.startsWith('</', at)) endTag()
     else startTag()
   }
-  if (!root || open.length > 0) throw new NotXml('ends before its root element does')
+  if (!root || open.length > 0) throw new NotXml('has no complete root element')
   return root
 }

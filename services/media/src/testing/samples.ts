@@ -8,7 +8,7 @@ const chunk = (type: string, data: Uint8Array) => {
   return Buffer.concat([length, body, check])
 }
 
-/** A black PNG of one bit a pixel, filled up to `bytes` with an ancillary chunk. */
+/** A black PNG with one bit per pixel, padded to `bytes` bytes with an ancillary chunk. */
 export const png = (width: number, height: number, bytes = 0) => {
   const header = Buffer.alloc(13)
   header.writeUInt32BE(width, 0)
@@ -51,7 +51,7 @@ const riff = (chunkType: string, data: Buffer) => {
 }
 
 export const lossyWebp = Buffer.from('UklGRiIAAABXRUJQVlA4IBYAAAAwAQCdASoBAAEADsD+JaQAA3AAAAAA', 'base64')
-/** 500 by 300 pixels: 14 bits each, less one, after the signature. */
+/** 500 by 300 pixels, encoded minus one in 14 bits each after the signature. */
 export const losslessWebp = riff(
   'VP8L',
   Buffer.from([0x2f, 0xf3, 0xc1, 0x4a, 0x00, 0x00, 0x00, 0x00, 0x00, 0x00]),
