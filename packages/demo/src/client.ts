@@ -1,6 +1,6 @@
 import { setTimeout } from 'node:timers/promises'
 
-/** The service answered, and not with what was hoped for. */
+/** The service responded with an error status. */
 export class Answered extends Error {
   readonly status: number
   readonly code: string | undefined
@@ -17,7 +17,7 @@ export interface Answer<Body> {
 }
 
 export interface Client {
-  /** @throws Answered for anything but 2xx, and for 404 unless `absent` is allowed */
+  /** @throws Answered when the status is not 2xx, except 404 if `absent` is set */
   call<Body>(
     method: string,
     path: string,
@@ -28,7 +28,7 @@ export interface Client {
 
 const TRIES = 8
 
-/** Speaks to a service; waits and tries again when it is asked to (429, 503 with Retry-After). */
+/** A client of a service. After 429 and 503 it retries the request, up to eight tries, with the pause of Retry-After. */
 export function client(baseUrl: string, authorization: string): Client {
   return {
     async call(method, path, body, options = {}) {

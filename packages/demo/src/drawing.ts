@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto'
 
 const escaped = (text: string) => text.replace(/[&<>"]/g, character => `&#${character.charCodeAt(0)};`)
 
-/** Draws an API's image: a symmetric pattern and initials, both from its name, the same every time. @returns SVG */
+/** Draws an image for an API: a symmetric pattern and initials, both determined by the name. @returns the SVG text */
 export function draw(name: string): string {
   const hash = createHash('sha256').update(name).digest()
   const hue = (hash.readUInt16BE(0) * 360) / 65_536

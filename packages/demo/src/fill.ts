@@ -22,8 +22,9 @@ export interface Filled {
 const AT_ONCE = 16
 
 /**
- * Brings the APIs, each with a version and an image, into a running service. What is there already and the same is
- * left alone, so that doing it again changes nothing and a run cut short is finished by the next.
+ * Adds the APIs, each with a version and an image, to a running service. Existing ones are updated only if they differ, so
+ * that a repeated run changes nothing and completes an interrupted one.
+ * @param progress called after each API with the number of APIs that are done
  */
 export async function fill(
   client: Client,

@@ -21,7 +21,7 @@ async function askPassword(): Promise<string> {
   return password.trim()
 }
 
-/** One line that is rewritten on a terminal, a line every tenth elsewhere. */
+/** Reports the progress: on a terminal in one line that is updated, elsewhere in a line per 10 %. */
 function progressOf(total: number): (done: number) => void {
   const startedAt = Date.now()
   let tenth = 0
@@ -41,7 +41,7 @@ try {
     ? `Bearer ${GANTRY_TOKEN}`
     : await logIn(baseUrl, GANTRY_ADMIN_USERNAME, GANTRY_ADMIN_PASSWORD ?? (await askPassword()))
   const apis = readPublicApis()
-  process.stdout.write(`Brings ${apis.length} public APIs with versions and images to ${baseUrl}\n`)
+  process.stdout.write(`Adding ${apis.length} public APIs with versions and images to ${baseUrl}\n`)
   const startedAt = Date.now()
   const { created, updated, unchanged } = await fill(
     client(baseUrl, authorization),
@@ -54,7 +54,7 @@ try {
   if (error instanceof Answered) fail(`${baseUrl} answered ${error.message}`)
   const cause = (error as { cause?: { code?: string } }).cause?.code
   if (cause === 'ECONNREFUSED')
-    fail(`nothing answers at ${baseUrl}: start the service with npm start, or set BASE_URL`)
+    fail(`no service runs at ${baseUrl}: start it with npm start, or set BASE_URL`)
   if (cause !== undefined) fail(`${baseUrl} cannot be reached: ${cause}`)
   throw error
 }

@@ -4,12 +4,12 @@ import { readPublicApis } from './public-apis.ts'
 
 const apis = readPublicApis()
 
-test('are 2,639, each with a name of its own', () => {
+test('there are 2,639 public APIs with unique names', () => {
   expect(apis).toHaveLength(2_639)
   expect(new Set(apis.map(({ name }) => name)).size).toBe(2_639)
 })
 
-test('stay within the limits of the interface, whatever the directory says', () => {
+test('all public APIs stay within the limits of the REST API', () => {
   for (const { name, displayName, description, url, tags, version } of apis) {
     for (const label of [name, displayName]) expect([...label].length).toBeGreaterThan(0)
     expect([...displayName].length).toBeLessThanOrEqual(255)
@@ -21,7 +21,7 @@ test('stay within the limits of the interface, whatever the directory says', () 
   }
 })
 
-test('a drawing is the same every time, differs by name, and lets no markup in', () => {
+test('a drawing is determined by the name and escapes markup in it', () => {
   expect(draw('ably.io:platform')).toBe(draw('ably.io:platform'))
   expect(draw('ably.io:platform')).not.toBe(draw('ably.io'))
   expect(draw('<script>"&')).not.toContain('<script>')

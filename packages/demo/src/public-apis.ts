@@ -12,7 +12,7 @@ interface Row {
   spec: string | null
 }
 
-/** What the demo makes of a row: an API with its version. */
+/** An API with its version, as the demo creates it from a row. */
 export interface PublicApi {
   name: string
   displayName: string
@@ -28,7 +28,7 @@ const cut = (text: string, characters: number) => {
   return all.length <= characters ? text : `${all.slice(0, characters - 1).join('')}…`
 }
 
-/** Text as the interface takes it: no control characters in names. */
+/** Text that the REST API accepts as a name: without control characters, and of limited length. */
 const label = (text: string, characters: number) => cut(text.replace(/\p{Cc}+/gu, ' ').trim(), characters)
 
 export function readPublicApis(): PublicApi[] {

@@ -4,7 +4,7 @@ import { Webhook } from 'standardwebhooks'
 const { RECEIVER_PORT = '9000', WEBHOOK_SECRET } = process.env
 const webhook = WEBHOOK_SECRET ? new Webhook(WEBHOOK_SECRET) : undefined
 
-/** Whether the signature is good; undefined when no secret was given to check it with. */
+/** Whether the signature is valid; undefined without a secret to check it with. */
 function verified(body: string, headers: Record<string, string>): boolean | undefined {
   if (!webhook) return undefined
   try {
@@ -15,7 +15,7 @@ function verified(body: string, headers: Record<string, string>): boolean | unde
   }
 }
 
-/** A receiver of webhooks for a look at what arrives: prints each, answers 204, or 400 when the signature is wrong. */
+/** A receiver of webhooks for demonstrations. It prints each request and responds with 204, or 400 for a wrong signature. */
 const server = createServer(async (request, response) => {
   const chunks: Buffer[] = []
   for await (const chunk of request) chunks.push(chunk)
@@ -34,6 +34,6 @@ server.on('error', (error: NodeJS.ErrnoException) => {
 })
 server.listen(Number(RECEIVER_PORT), '127.0.0.1', () => {
   process.stdout.write(
-    `Receives webhooks at http://127.0.0.1:${RECEIVER_PORT}/ and prints them; Ctrl-C ends it\n`,
+    `Receives webhooks at http://127.0.0.1:${RECEIVER_PORT}/ and prints them; stop it with Ctrl-C\n`,
   )
 })
