@@ -1,6 +1,6 @@
 /**
- * Asks the registry for known vulnerabilities of what runs in production. Ends with 1 when there is one of moderate
- * severity or above. A registry that does not offer the question is told of, and is no failure: nothing was looked at.
+ * Asks the registry for known vulnerabilities of the production packages. The exit code is 1 if one has moderate severity or
+ * above. A registry without audits is reported and is no failure, because no package was checked.
  */
 import { spawnSync } from 'node:child_process'
 
@@ -16,13 +16,13 @@ const answer = () => {
   try {
     return JSON.parse(stdout)
   } catch {
-    return { message: error?.message ?? 'npm audit said nothing' }
+    return { message: error?.message ?? 'npm audit printed nothing' }
   }
 }
 
 const { metadata, vulnerabilities = {}, message, error: refused } = answer()
 if (!metadata) {
-  console.log(`npm audit: not available here, nothing was looked at (${message || refused?.summary})`)
+  console.log(`npm audit: not available here, no package was checked (${message || refused?.summary})`)
 } else {
   /** @type {{ name: string, severity: string, via: (string | { title: string })[] }[]} */
   const found = Object.values(vulnerabilities).filter(({ severity }) => FAILING.includes(severity))

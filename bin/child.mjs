@@ -8,21 +8,21 @@ import { endsWithParent } from './orphans.mjs'
 /** @type {NodeJS.Signals[]} */
 const forwarded = ['SIGINT', 'SIGTERM', 'SIGHUP']
 
-/** Ctrl-C reaches us from the terminal and once more from npm: closer together than this it is one wish to stop. */
+/** The terminal and npm each send a signal for one Ctrl-C: equal signals within this time count as one. */
 const sameWishMs = 500
 
 /**
- * Runs a program to its end. It gets a process group of its own, so that each SIGINT, SIGTERM or SIGHUP sent to us
- * reaches it exactly once, wherever it came from.
+ * Runs a program to its end. The program has its own process group, so that it receives each SIGINT, SIGTERM or SIGHUP
+ * of this process exactly once, from wherever it was sent.
  * @param {string} command
  * @param {string[]} args
  * @param {object} options
  * @param {string} options.cwd
  * @param {NodeJS.ProcessEnv} options.env
- * @param {(line: string, stop: () => void) => void} [options.onLine] takes the output line by line, with a function
- *   that ends the program; without it the program has our standard streams
- * @param {number} [options.graceMs] how long after a signal it is killed, in milliseconds; without it never
- * @returns {Promise<Ended>} its exit code or the signal that ended it, and the signal that we were sent meanwhile
+ * @param {(line: string, stop: () => void) => void} [options.onLine] called with each line of the output and a function
+ *   that kills the program; without it the program inherits the standard streams
+ * @param {number} [options.graceMs] time after a signal until the program is killed, in milliseconds. Default: never
+ * @returns {Promise<Ended>} its exit code or the signal that ended it, and the last signal that this process received
  * @throws the error of spawn, ENOENT when there is no such program
  */
 export function runChild(command, args, { cwd, env, onLine, graceMs }) {
@@ -51,7 +51,7 @@ export function runChild(command, args, { cwd, env, onLine, graceMs }) {
     if (graceMs !== undefined) grace ??= setTimeout(send, graceMs, 'SIGKILL')
   }
 
-  // Before the start: a signal during it would end this process alone, and the child would go on.
+  // Registered before the start: a signal during the start would end this process and leave the child running.
   for (const signal of forwarded) process.on(signal, forward)
   const child = spawn(command, args, {
     cwd,
@@ -76,7 +76,7 @@ export function runChild(command, args, { cwd, env, onLine, graceMs }) {
 }
 
 /**
- * The exit code that stands for how a program ended: its own, or 128 and the number of the signal that killed it.
+ * The exit code for the end of a program: its own, or 128 plus the number of the signal that killed it.
  * @param {Ended} ended
  */
 export function exitCode({ code, signal }) {

@@ -6,16 +6,16 @@ const beatMs = 1_000
 const lookMs = 250
 
 /**
- * Runs `work` while no other process runs its own under the same file. The holder touches the file every second; one
- * that we have watched go untouched for `deadAfterMs` belongs to a process that was killed, and is taken over. No
- * clocks are compared and no process ids, which would mislead between containers that share the folder.
+ * Runs `work` while no other process runs work with the same lock file. The holder touches the file every second. A
+ * waiter that sees it untouched for `deadAfterMs` assumes that the holder was killed, and takes it over. This compares
+ * neither clocks nor process ids, which would be misleading between containers that share the folder.
  * @template T
- * @param {string} file made for the time of the work; its folder is made too
+ * @param {string} file the lock file, which exists during the work; its folder is created if needed
  * @param {() => Promise<T>} work
  * @param {object} [options]
- * @param {() => void} [options.onWait] called once when another process is at it
- * @param {number} [options.deadAfterMs] milliseconds
- * @returns {Promise<T>} what `work` gives
+ * @param {() => void} [options.onWait] called once if another process holds the lock
+ * @param {number} [options.deadAfterMs] in milliseconds. Default: 5000
+ * @returns {Promise<T>} the result of `work`
  */
 export async function exclusively(file, work, { onWait = () => {}, deadAfterMs = 5_000 } = {}) {
   const token = `${process.pid} ${performance.timeOrigin}`
@@ -65,7 +65,7 @@ async function takeWhenFree(file, token, deadAfterMs) {
     const dead = holder !== undefined && performance.now() - since >= deadAfterMs
     if (dead) rmSync(file, { force: true })
     if ((dead || !holder) && take(file, token)) {
-      // Another waiter that saw the same dead holder may have removed our file just after we made it: look again.
+      // Another waiter with the same conclusion may have removed the new file right after its creation: check again.
       await pause(lookMs)
       if (read(file)?.token === token) return
     }

@@ -1,5 +1,5 @@
-// Every npm script of the root comes through here. The Node of the host is looked at before anything that an old one
-// could not read.
+// The entry point of every npm script of the root. It checks the host's Node version before it loads modules that an old
+// Node cannot parse.
 import { hostTrouble } from './host-node.mjs'
 
 const trouble = hostTrouble(process.versions.node)

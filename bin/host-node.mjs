@@ -1,12 +1,12 @@
-// Read by the Node of the host, however old: with syntax that Node 12 knows, and no import.
+// Loaded by the Node of the host, which may be old: uses only syntax of Node 12 and no import.
 
-/** The same range as `engines` in package.json; npm leaves packages of the platform out on any other Node. */
+/** The same range as `engines` in package.json. On other versions npm skips the packages for the platform. */
 const SUPPORTED = '20.19 or a later 20, or 22.12 or later'
 
 /**
- * Why nothing can be installed on the Node that the host has.
+ * Checks whether the Node version of the host is supported.
  * @param {string} version such as `20.18.3`
- * @returns {string[]} what is wrong and what to do about it, a line each; nothing when it is supported
+ * @returns {string[]} a line with the problem and a line with the remedy; empty when the version is supported
  */
 export function hostTrouble(version) {
   const [major = 0, minor = 0] = version.split('.').map(Number)

@@ -7,13 +7,13 @@ import { stampInstall, whyInstall } from './stamp.mjs'
 import { installTrouble, Trouble } from './trouble.mjs'
 
 /**
- * Makes sure that node_modules has a part, whole and made from package-lock.json. Of two at once the second waits and
- * finds the work done; one cut short is done again by the next. The test tools are added to an installed production
- * part without a change to its files, so that a service that runs from it goes on.
+ * Makes sure that node_modules has a complete part as in package-lock.json. A concurrent second run waits for the first.
+ * An interrupted install is repeated by the next run. The test tools are added to an installed production part without
+ * changing its files, so that a running service is not disturbed.
  * @param {string} root
  * @param {import('./stamp.mjs').Part} part
  * @param {import('./terminal.mjs').Terminal} screen
- * @throws {Trouble} saying what is wrong
+ * @throws {Trouble} when the install fails
  */
 export async function install(root, part, screen) {
   if (!whyInstall(root, part)) return
@@ -78,7 +78,7 @@ async function installNow(root, lockfile, { part, reason }, screen) {
   if (missing.length > 0) {
     throw new Trouble(
       `Cannot install: npm left out ${missing.join(', ')}.`,
-      'It does so when a package cannot be fetched or unpacked: check the network and the disk, and run this again.',
+      'npm does so when it cannot fetch or unpack a package: check the network and the disk, and run this again.',
     )
   }
   linkRuntime(root)

@@ -1,5 +1,5 @@
-// Installs what is missing, then runs the target on Node 24. This file and its neighbours run on the host's own Node,
-// see host-node.mjs, with nothing installed.
+// Installs what is missing, then runs the script on Node 24. The files in this folder run on the host's own Node, see
+// host-node.mjs, and before any package is installed.
 import { existsSync } from 'node:fs'
 import { constants } from 'node:os'
 import { delimiter, dirname, join } from 'node:path'
@@ -12,7 +12,7 @@ import { terminal } from './terminal.mjs'
 import { Trouble } from './trouble.mjs'
 
 /**
- * What each script runs, from the root of the repository. A `{name}` in a path is the script's first argument.
+ * The program of each script, relative to the root of the repository. `{name}` is the first argument of the script.
  * @type {Record<string, string>}
  */
 const programs = {
@@ -28,7 +28,7 @@ const programs = {
 }
 
 /**
- * What scripts have turbo run.
+ * The turbo tasks of each script.
  * @type {Record<string, string[]>}
  */
 const suites = {
@@ -39,10 +39,10 @@ const suites = {
   soak: ['soak'],
 }
 
-/** More room for the young generation: a server's garbage is mostly that of requests that have just ended. */
+/** A larger young generation of V8's heap, because most garbage of a server comes from requests that have just ended. */
 const FLAGS = ['--max-semi-space-size=32']
 
-/** How long tests have to end after a signal, in milliseconds. */
+/** Time after a signal until the tests are killed, in milliseconds. */
 const STOP_MS = 10_000
 
 const root = dirname(dirname(fileURLToPath(import.meta.url)))
@@ -51,7 +51,7 @@ const screen = terminal(process.stderr)
 /**
  * Runs one script to its end.
  * @param {string} script a key of `suites` or of `programs`
- * @param {string[]} args what the user added after `--`
+ * @param {string[]} args the arguments after `--`
  * @returns {Promise<number>} the exit code
  */
 async function launch(script, args) {
@@ -96,14 +96,14 @@ async function runProgram(node, path, args) {
 }
 
 /**
- * Tasks of every workspace; a failure in one does not keep the others from running.
+ * Runs tasks of every workspace. The failure of one does not stop the others.
  * @param {string} node
  * @param {string[]} tasks
  * @param {string[]} args further arguments of turbo, for example `--filter=@gantry/catalog`
  */
 async function runTasks(node, tasks, args) {
   const turbo = join(root, 'node_modules/turbo/bin/turbo')
-  // Journeys are few and long: what they say is seen as they go.
+  // Journeys are few and long, so their output is shown while they run.
   const flags = ['--continue=always', `--log-order=${tasks.includes('test') ? 'grouped' : 'stream'}`]
   const { coloured } = terminal(process.stdout)
   const ended = await runChild(node, [turbo, 'run', ...tasks, ...flags, ...args], {
@@ -115,11 +115,11 @@ async function runTasks(node, tasks, args) {
       FORCE_COLOR: coloured ? '1' : undefined,
       NO_COLOR: coloured ? undefined : '1',
       TURBO_TELEMETRY_DISABLED: '1',
-      // The npm between turbo and vitest would only repeat what both say.
+      // turbo starts vitest with npm, whose own output would repeat theirs.
       npm_config_loglevel: 'silent',
     },
   })
-  // turbo ends with 0 when it is stopped.
+  // turbo exits with 0 when it is stopped.
   const code = ended.interrupted ? 128 + constants.signals[ended.interrupted] : exitCode(ended)
   if (tasks.every(task => task === 'lint')) return code
   for (const line of describeCount(countTests(root, tasks.includes('soak') ? tasks : undefined), {
@@ -131,8 +131,8 @@ async function runTasks(node, tasks, args) {
 }
 
 /**
- * The environment of what is started: `node` means Node 24 there too, whatever the host has. Compiled code is kept
- * between runs, because compiling costs a third of the processor time of a start.
+ * The environment of the started programs, in which `node` is Node 24. Compiled code is cached between runs, because
+ * compiling takes a third of the CPU time of a start.
  * @param {string} node
  */
 function environment(node) {

@@ -5,7 +5,7 @@ import { join } from 'node:path'
 /**
  * @typedef {import('./stamp.mjs').Part} Part
  * @typedef {{ version?: string, link?: boolean, dev?: boolean, os?: string | string[], cpu?: string | string[], libc?: string | string[] }} Locked
- * @typedef {{ packages?: Record<string, Locked> }} Lockfile the parts of package-lock.json that are read here
+ * @typedef {{ packages?: Record<string, Locked> }} Lockfile the fields of package-lock.json that the launcher uses
  */
 
 /**
@@ -17,10 +17,10 @@ export function readLockfile(root) {
 }
 
 /**
- * How many packages npm has to fetch on this platform.
+ * The number of packages that npm has to fetch on this platform.
  * @param {Lockfile} lockfile
  * @param {Part} part
- * @param {boolean} adding whether the production part is there already
+ * @param {boolean} adding whether the production part is installed already
  */
 export function countPackages(lockfile, part, adding) {
   const fetched = packagesForHere(lockfile, part).filter(([, { link, dev }]) => !link && (dev || !adding))
@@ -29,8 +29,8 @@ export function countPackages(lockfile, part, adding) {
 }
 
 /**
- * The packages made for this platform alone, such as native bindings, that are not installed. They are optional, so npm
- * drops one that it could not fetch or unpack without a word.
+ * The platform-specific packages, such as native bindings, that are not installed. They are optional, so npm silently skips
+ * one that it could not fetch or unpack.
  * @param {string} root
  * @param {Lockfile} lockfile
  * @param {Part} part
@@ -43,8 +43,8 @@ export function missingPlatformPackages(root, lockfile, part) {
 }
 
 /**
- * Removes the tools, and npm's own record of what is installed. An addition that was cut short may have left half a
- * tool, which npm takes for whole. The packages that a running service needs stay as they are.
+ * Removes the test tools and npm's own list of installed packages. An interrupted install may have left incomplete tools,
+ * which npm would treat as complete. The packages that a running service needs are not touched.
  * @param {string} root
  * @param {Lockfile} lockfile
  */
@@ -78,7 +78,7 @@ function admits(list, here) {
   return !list || [list].flat().includes(here)
 }
 
-/** The C library by npm's names; those who lock a package to one mean Linux. */
+/** The C library of the host by npm's name. Only packages for Linux are restricted by it. */
 function hostLibc() {
   const { header } = /** @type {{ header: { glibcVersionRuntime?: string } }} */ (process.report.getReport())
   return header.glibcVersionRuntime ? 'glibc' : 'musl'

@@ -5,8 +5,8 @@ import { readNpm } from './npm-output.mjs'
 import { installTrouble, Trouble } from './trouble.mjs'
 
 /**
- * Said here rather than left to the user's npmrc or environment: an older Node on the host is no obstacle (only npm runs on it), and no package needs an install script, which
- * could ask for a compiler.
+ * These override the user's npmrc and environment. Engines are not strict, because only npm runs on the host's older Node.
+ * Install scripts, which could need a compiler, are not run, because no package needs one.
  */
 const flags = [
   '--include=prod',
@@ -21,7 +21,7 @@ const flags = [
   '--loglevel=http',
 ]
 
-/** npm's own pauses between tries add up to over a minute; these to nine seconds. */
+/** The pauses between retries add up to nine seconds, those of npm's defaults to more than a minute. */
 const patience = {
   npm_config_fetch_retries: '3',
   npm_config_fetch_retry_mintimeout: '1000',
@@ -29,20 +29,20 @@ const patience = {
   npm_config_fetch_retry_factor: '3',
 }
 
-/** A registry silent for this long is worth a word. */
+/** Time without output from npm after which a hint is shown, in milliseconds. */
 const silentMs = 15_000
 
 /**
- * Runs `npm ci` with the npm that called us and on its Node, and tells how it goes. Tools are added to what is there by
- * `npm install`, because `npm ci` would first remove what a running service needs. Both take what the lockfile names.
+ * Runs `npm ci` with the npm and the Node that started this process, and reports the progress. Tools are added by `npm
+ * install`, because `npm ci` would first remove the packages of a running service. Both install what the lockfile names.
  * @param {string} root
  * @param {object} what
  * @param {import('./stamp.mjs').Part} what.part
- * @param {boolean} what.adding whether the production part is there and stays
+ * @param {boolean} what.adding whether the production part is installed and only the tools are added
  * @param {object} listener
- * @param {() => void} listener.onFetched one more package has come
- * @param {(hint: string) => void} listener.onHint why it takes so long; empty when it no longer does
- * @throws {Trouble} saying what is wrong, exit code 130 and its like when it was interrupted
+ * @param {() => void} listener.onFetched called for each fetched package
+ * @param {(hint: string) => void} listener.onHint called with the reason of a delay; with an empty text once it is over
+ * @throws {Trouble} when npm fails, or with exit code 128 plus the signal number, e.g. 130, when it was interrupted
  */
 export async function npmCi(root, { part, adding }, { onFetched, onHint }) {
   const env = { ...patience, ...process.env }
@@ -59,7 +59,7 @@ export async function npmCi(root, { part, adding }, { onFetched, onHint }) {
 
   const [command, args] = npmCommand()
   const script = adding ? ['install', '--no-save', '--package-lock'] : ['ci']
-  // An explicit --include also outdoes NODE_ENV=production.
+  // An explicit --include takes precedence over NODE_ENV=production.
   const tools = part === 'tools' ? '--include=dev' : '--omit=dev'
   const ended = await runChild(command, [...args, ...script, tools, ...flags], {
     cwd: root,
@@ -83,7 +83,7 @@ export async function npmCi(root, { part, adding }, { onFetched, onHint }) {
       exitCode({ ...ended, code: null, signal: ended.interrupted }),
     )
   }
-  // npm 10 has ended with code 0 after failing; the hidden lockfile is what it writes at the very end.
+  // npm 10 may exit with 0 after a failure. It writes the hidden lockfile last, so that file shows success.
   if (ended.code === 0 && existsSync(join(root, 'node_modules/.package-lock.json'))) return
   throw installTrouble(npm.verdict.code, { root, ...npm.verdict })
 }

@@ -1,19 +1,19 @@
 import { isUnreachable } from './trouble.mjs'
 
-/** A registry that has only failed for this long is out of reach. */
+/** Time of failures without a success after which the registry counts as unreachable, in milliseconds. */
 const failingMs = 20_000
 const shownLines = 20
 
-/** What npm only warns of, to end with code 0 and files cut short. */
+/** Write errors that npm only warns about, before it exits with 0 and leaves incomplete files. */
 const unwritten = /TAR_ENTRY_ERROR (ENOSPC|EDQUOT|EROFS|EACCES|EPERM|EIO)\b/
 
 /**
- * Reads what `npm ci --loglevel=http` writes, line by line.
+ * Parses the output of `npm ci --loglevel=http`, line by line.
  * @param {object} options
- * @param {number} options.tries how often npm asks for a package before it gives up
- * @param {() => void} options.onFetched one more package has come
- * @param {(reason: string) => void} options.onRetry the registry did not answer and is asked again
- * @param {() => number} [options.now] milliseconds
+ * @param {number} options.tries how many times npm requests a package before it gives up
+ * @param {() => void} options.onFetched called for each fetched package
+ * @param {(reason: string) => void} options.onRetry called when a request failed and npm retries it
+ * @param {() => number} [options.now] the time in milliseconds
  */
 export function readNpm({ tries, onFetched, onRetry, now = () => performance.now() }) {
   /** @type {{ code: string | undefined, where: string, lines: string[] }} */
@@ -23,11 +23,11 @@ export function readNpm({ tries, onFetched, onRetry, now = () => performance.now
   let hopeless = false
 
   return {
-    /** What is known of the trouble: an error code, the host that was asked, and npm's own words. */
+    /** The cause of a failure so far: the error code, the requested host, and npm's error lines. */
     verdict,
     /**
      * @param {string} line
-     * @returns {boolean} whether the install can only fail, so that there is no use in waiting for it
+     * @returns {boolean} whether the install cannot succeed any more, so that npm need not be waited for
      */
     line(line) {
       if (!hopeless) hopeless = read(line)
@@ -52,7 +52,7 @@ export function readNpm({ tries, onFetched, onRetry, now = () => performance.now
       verdict.where = hostOf(url)
       failingSince ??= now()
       onRetry(reason)
-      // npm would go on to try every other package as often before it gave up.
+      // npm would try every other package as many times before it gives up.
       return isUnreachable(reason) && (Number(attempt) >= tries || now() - failingSince >= failingMs)
     }
 

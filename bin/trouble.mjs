@@ -1,9 +1,9 @@
-/** Something the user can act on: said in one or two lines, with no stack. */
+/** An error that the user can fix. It is shown in one or two lines, without a stack trace. */
 export class Trouble extends Error {
   /**
-   * @param {string} message what is wrong, one line
-   * @param {string} [advice] what to do about it
-   * @param {number} [code] the exit code, 1 unless told
+   * @param {string} message the problem, in one line
+   * @param {string} [advice] the remedy
+   * @param {number} [code] the exit code. Default: 1
    */
   constructor(message, advice = '', code = 1) {
     super(message)
@@ -41,7 +41,7 @@ const registryAdvice =
   'Check the network and the proxy (npm config get proxy); the registry in use: npm config get registry'
 
 /**
- * Whether an npm error code says that the registry cannot be reached, so that trying other packages is no use.
+ * Whether an npm error code means that the registry cannot be reached, so that other packages would fail as well.
  * @param {string} code such as `ENOTFOUND` or the status `503`
  */
 export function isUnreachable(code) {
@@ -49,10 +49,10 @@ export function isUnreachable(code) {
 }
 
 /**
- * Says in plain words what stopped an install.
+ * Describes the failure of an install.
  * @param {string | undefined} code a system or npm error code: `ENOSPC`, `EACCES`, `ENOTFOUND`, `E404`, …
- * @param {{ root: string, where?: string, lines?: string[] }} context the folder of the project, the host asked, and
- *   npm's own error lines, which are shown only when the code means nothing to us
+ * @param {{ root: string, where?: string, lines?: string[] }} context the folder of the project, the requested host, and
+ *   npm's error lines, which are shown for missing packages and for unknown codes
  * @returns {Trouble}
  */
 export function installTrouble(code, { root, where, lines = [] }) {
@@ -63,7 +63,7 @@ export function installTrouble(code, { root, where, lines = [] }) {
   if (code && untrusted.includes(code)) {
     return new Trouble(
       `Cannot install: the certificate of the npm registry is not trusted (${because}).`,
-      'Behind a proxy that opens TLS, name its certificate: NODE_EXTRA_CA_CERTS=/path/to/ca.pem',
+      'Behind a proxy that inspects TLS, set its certificate: NODE_EXTRA_CA_CERTS=/path/to/ca.pem',
     )
   }
   switch (code) {
@@ -92,7 +92,7 @@ export function installTrouble(code, { root, where, lines = [] }) {
     case 'E404':
     case 'ETARGET':
       return new Trouble(
-        `Cannot install: the npm registry has not all of the packages (${because}).`,
+        `Cannot install: the npm registry does not have all packages (${because}).`,
         [...lines, registryAdvice].join('\n'),
       )
     case 'ENONPM':
@@ -100,7 +100,7 @@ export function installTrouble(code, { root, where, lines = [] }) {
     default:
       return new Trouble(
         `Cannot install: npm ci failed${because ? ` (${because})` : ''}.`,
-        lines.length > 0 ? lines.join('\n') : 'Run npm ci to see its own words.',
+        lines.length > 0 ? lines.join('\n') : 'Run npm ci to see its messages.',
       )
   }
 }

@@ -75,6 +75,6 @@ test('a vulnerability of moderate severity fails and is named, a low one is not'
 
 test('a registry that cannot be asked is said, and is neither a pass nor a failure of the project', async () => {
   const { said, code } = await audit(405, {})
-  expect(said).toMatch(/^npm audit: not available here, nothing was looked at \(405 Method Not Allowed/)
+  expect(said).toMatch(/^npm audit: not available here, no package was checked \(405 Method Not Allowed/)
   expect(code).toBe(0)
 })

@@ -15,7 +15,7 @@ describe('trouble in plain words', () => {
     ['EROFS', 'no permission to write'],
     ['EUSAGE', 'package-lock.json does not match the package.json files'],
     ['E403', 'the npm registry refuses access'],
-    ['ETARGET', 'the npm registry has not all of the packages'],
+    ['ETARGET', 'the npm registry does not have all packages'],
     ['ENONPM', 'there is no npm on the PATH'],
   ])('%s', (code, words) => {
     const trouble = installTrouble(code, { root: '/srv/gantry', where: 'registry.example' })
