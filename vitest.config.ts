@@ -5,12 +5,12 @@ import { patient } from './bin/patience.mjs'
 
 declare module 'vitest' {
   interface TaskMeta {
-    /** Why the test is skipped on this machine: bin/tally.mjs shows it. */
+    /** The reason why the test is skipped on this machine, which bin/tally.mjs prints. */
     skipped?: string | undefined
   }
 }
 
-/** The process of `npm test` and the like; what is run for it ends soon after it, however it ends. */
+/** Process id of the launcher, e.g. of `npm test`. The test processes end soon after it, however it ends. */
 const launcher = Number(process.env.GANTRY_LAUNCHER)
 if (launcher) setInterval(endWithLauncher, 1_000).unref()
 
@@ -22,7 +22,7 @@ function endWithLauncher() {
   }
 }
 
-/** Puts the reason that a test gave to `skip` where the JSON report has it. */
+/** Copies the reason that a test passed to `skip` into its metadata, which are in the JSON report. */
 const skipReasons: Reporter = {
   onTestCaseResult(test) {
     const result = test.result()
@@ -31,8 +31,8 @@ const skipReasons: Reporter = {
 }
 
 /**
- * The reporters of a task, whose results are left in a file.
- * @param outputFile in the folder of the workspace
+ * The reporters of a task. One of them writes the results to a JSON file.
+ * @param outputFile path relative to the folder of the workspace
  */
 export const reportTo = (outputFile: string): NonNullable<ViteUserConfig['test']>['reporters'] => [
   'default',
@@ -40,17 +40,17 @@ export const reportTo = (outputFile: string): NonNullable<ViteUserConfig['test']
   ['json', { outputFile }],
 ]
 
-/** The settings of every workspace; each has a vitest.config.ts that exports these. */
+/** The settings of all workspaces. The vitest.config.ts of each workspace exports them. */
 export default defineConfig({
   test: {
     testTimeout: patient(30_000),
     hookTimeout: patient(30_000),
-    // The same with and without CI in the environment, by which vitest would set both.
+    // Set explicitly, because vitest's defaults depend on whether CI is in the environment.
     allowOnly: false,
     update: 'none',
-    // Most tests wait most of the time, and turbo runs as many workspaces at once as there are cores.
+    // One worker per core, although turbo runs as many workspaces in parallel: most tests wait most of the time.
     maxWorkers: availableParallelism(),
-    // A file without a test, and a workspace without a file, fail.
+    // A test file without a test and a workspace without a test file fail.
     passWithNoTests: false,
     reporters: reportTo(process.env.REPORT_FILE ?? '.cache/tests.json'),
   },

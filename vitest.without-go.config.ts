@@ -7,7 +7,7 @@ import shared, { reportTo } from './vitest.config.ts'
 const { test, ...config }: ViteUserConfig = shared
 const GO = ['go', 'go.exe']
 
-/** A folder of the PATH, or links to the other programs in it where Go is one of them. */
+/** The folder itself if it does not contain Go, otherwise a folder with links to its other programs. */
 function withoutGoIn(folder: string): string {
   if (!GO.some(name => existsSync(join(folder, name)))) return folder
   const others = mkdtempSync(join(tmpdir(), 'gantry-without-go-'))
@@ -18,8 +18,9 @@ function withoutGoIn(folder: string): string {
 }
 
 /**
- * The tests of a workspace that differ on a machine without Go. There NATS is that of the PATH or of Debian, and read
- * models are in SQLite files. The engines have a folder of their own, since the usual one may hold what Go compiled.
+ * Settings for the tests of a workspace that depend on Go, run without it. NATS then comes from the PATH or from Debian, and
+ * the read models are in SQLite files. The engines use a separate cache folder, since the usual one may have programs that
+ * Go compiled.
  * @param include the test files that look for an engine or a program of Go
  */
 export const withoutGo = (include: string[]): ViteUserConfig => ({
