@@ -19,7 +19,7 @@ export type KeptKey = SigningKey & {
   madeAt: string
   /** The key signs from this time on. It is published from `madeAt` on, so that verifiers with a cache know it by then. */
   signsFrom: string
-  /** Time from which the next key signs instead, which may be in the future; null for the newest key. */
+  /** Time from which the next key signs instead, which may be in the future; null if it was not rotated. */
   retiredAt: string | null
   /** Time since which its signatures are refused; null unless it was compromised. */
   revokedAt: string | null

@@ -10,7 +10,7 @@ export const START = '2026-11-21T10:00:00.000Z'
 export interface Answer {
   status: number
   headers: Record<string, unknown>
-  // biome-ignore lint/suspicious/noExplicitAny: bodies are as different as the operations
+  // biome-ignore lint/suspicious/noExplicitAny: the type of the body depends on the operation
   body: any
 }
 

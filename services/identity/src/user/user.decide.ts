@@ -194,7 +194,7 @@ const passwordMissing = () =>
     errors: [{ field: 'password', message: 'is required unless sso' }],
   })
 
-/** Actions of the event types that this release writes. Other types are in recorded events, which have their change. */
+/** Actions of the described event types. Fences have no change, and events of earlier releases already contain theirs. */
 const ACTIONS: Readonly<Partial<Record<UserEvent['type'], string>>> = {
   UserCreated: 'USER_CREATED',
   UserUpdated: 'USER_UPDATED',

@@ -52,7 +52,7 @@ describe('a user whose name an earlier release stored without normalization', ()
 })
 
 describe('a user changed by a newer release', () => {
-  /** Claims the name, and appends an update of a schema version that this release does not know. */
+  /** Claims the name, if one is given, and appends an update of a schema version that this release does not know. */
   const updatedByNewerRelease = async (id: string, fields: object, username?: string) => {
     const { eventStore } = identity.host.dependencies
     const metadata = { ...storyMetadata, at: storyMetadata.now, schemaVersion: 2 }
@@ -95,7 +95,7 @@ describe('a user changed by a newer release', () => {
     expect(await claims()).toBe(before)
   })
 
-  test('does not count as a remaining administrator, but their own removal is checked as that of one', async () => {
+  test('does not count as a remaining administrator, but may not be removed as the last one either', async () => {
     const first = await firstAdministrator()
     const second = await create({ role: 'GLOBAL_ADMIN' })
     await updatedByNewerRelease(second, { username: 'ada', role: 'USER' })
