@@ -70,23 +70,23 @@ import {
 } from './user/user.ts'
 
 export interface IdentityService extends Service {
-  /** Makes the administrator of a first start; does nothing when there ever was one. */
+  /** Creates the administrator of a first start. Does nothing if it was ever created, even if it was deleted since. */
   ensureAdministrator: EnsureAdministrator
-  /** Publishes a new key, which signs ten minutes later; tokens signed with the old one stay valid. */
+  /** Publishes a new signing key, which signs from ten minutes later on. Tokens of the old key stay valid. */
   rotateSigningKey(): Promise<Rotated>
-  /** Finds out whose credential it is. @throws Refusal unauthenticated */
+  /** Determines the principal of a credential. @throws Refusal unauthenticated */
   authenticate: Authenticate
 }
 
-/** How long a list of the audit log waits for entries that the projector has not written yet, in milliseconds. */
+/** Maximum time that a list of the audit log waits for the projector, in milliseconds. */
 const AUDIT_BOUND_MS = 3_000
-/** Global administrators that are asked whether they stay when one goes. */
+/** Maximum number of other global administrators that are considered when one is removed. */
 const CANDIDATES = 100
 
-/** Events that may give or take a name or the role of a global administrator. */
+/** Types of events that may change the username, or whether the user is a global administrator. */
 const CHANGES: ReadonlySet<string> = new Set<UserEvent['type']>(['UserCreated', 'UserUpdated', 'UserDeleted'])
 
-/** What the service is told beside who its first administrator is. */
+/** The settings of the service, without those of the first administrator. */
 export type ServiceSettings = Omit<IdentitySettings, 'GANTRY_ADMIN_USERNAME' | 'GANTRY_ADMIN_PASSWORD'>
 
 /** Users, login, access tokens, signing keys, and the audit log of all services. */
@@ -97,7 +97,7 @@ export function identityService(given: Dependencies, settings: ServiceSettings):
   const usersByName = readModels.collection(users)
   const tokensByHash = readModels.collection(tokens)
 
-  /** What the service does by itself, or a part of it. */
+  /** Metadata of commands of the service itself. @param name of the acting part */
   const ownMetadata = (name = 'identity'): CommandMetadata => {
     const commandId = newId()
     return {
@@ -118,7 +118,7 @@ export function identityService(given: Dependencies, settings: ServiceSettings):
       const after = events.reduce((current, event) => evolveUser(current, event, revision), state)
       const username = usernameOf(after)
       const isChange = events.some(({ type }) => CHANGES.has(type))
-      // An event that is unknown here may have given the user another role or name, and this name to another user.
+      // An unknown event may have changed the role or the name of this user, so that another user may hold the name now.
       const mayBeAdministrator = unknown !== undefined || isGlobalAdministrator(state)
       if (isChange && mayBeAdministrator && !isGlobalAdministrator(after))
         await globalAdministrators.leave(id, revision, metadata)
@@ -127,7 +127,7 @@ export function identityService(given: Dependencies, settings: ServiceSettings):
         await claimUsername(username, id, revision, metadata)
     },
   })
-  /** Claims of earlier releases are of names as they were sent, so the claim of a name in NFC may miss one. */
+  /** Checks the read model first: claims of earlier releases are for names as sent, so a claim in NFC may not conflict. */
   const claimUsername: typeof usernames.claim = async (username, id, revision, metadata) => {
     const [found] = await usersByName.list({ where: { username }, limit: 1 })
     if (found && found.doc.id !== id) {
@@ -183,7 +183,7 @@ export function identityService(given: Dependencies, settings: ServiceSettings):
     metadata: ownMetadata,
   })
 
-  /** A hint that may get lost: who keeps principals also keeps them for a bounded time only. */
+  /** Broadcasts a hint to discard cached data. It may get lost, because caches expire as well. */
   const hint = (subject: string, data: Json) =>
     bus.broadcast(subject, data).catch(error => log.warn({ err: error, subject }, 'a broadcast was lost'))
   const endsPrincipals = ({ type }: Fact) =>
@@ -211,14 +211,14 @@ export function identityService(given: Dependencies, settings: ServiceSettings):
     log,
   })
 
-  /** One for each token at a time: most of many requests at once would find nothing to note. */
+  /** Pending records of token uses, at most one per token, because concurrent ones would have nothing to record. */
   const usesUnderWay = new Map<string, Promise<void>>()
   const noteUse = ({ record: { id } }: LiveToken, { record }: LiveUser) => {
     if (usesUnderWay.has(id)) return
     const metadata = { ...ownMetadata(), actor: { id: record.id, name: record.username, tokenId: id } }
     const noted = token
       .execute(id, { type: 'NoteUse', metadata })
-      .catch(error => log.warn({ err: error, token: id }, 'a use of an access token was not noted'))
+      .catch(error => log.warn({ err: error, token: id }, 'a use of an access token was not recorded'))
       .then(() => void usesUnderWay.delete(id))
     usesUnderWay.set(id, noted)
   }
@@ -276,7 +276,7 @@ export function identityService(given: Dependencies, settings: ServiceSettings):
           throw new Refusal('unavailable', { detail: 'the audit log does not have the latest changes yet' })
         },
       })
-      // Not kept by anybody on the way: what a new key has signed must be verifiable at once.
+      // Caches must revalidate, so that tokens of a new key can be verified at once.
       app.get('/.well-known/jwks.json', async (_request, reply) =>
         reply.header('cache-control', 'no-cache').send(await keys.jwks()),
       )
@@ -317,7 +317,7 @@ export function identityService(given: Dependencies, settings: ServiceSettings):
         })),
       )
     },
-    /** The auditor is left out: while it is behind, lists of the audit log alone are answered 503. */
+    /** Does not wait for the auditor: while it is behind, only lists of the audit log are answered with 503. */
     waitingFor() {
       if (relay?.waitsFor) return relay.waitsFor
       if (!projector?.caughtUp) return 'the read models of identity'
