@@ -14,7 +14,7 @@ import {
 } from '../src/gantry.ts'
 import type { AccessToken, Api, Page } from '../src/records.ts'
 
-/** Specification, "Authentication", table of scopes. */
+/** Table of scopes from the "Authentication" section of the specification. */
 const SCOPES =
   'API_READ API_WRITE ENVIRONMENT_READ ENVIRONMENT_WRITE USER_READ USER_WRITE ACCESS_TOKEN_MANAGE APPLICATION_READ APPLICATION_WRITE PLAN_READ PLAN_WRITE SUBSCRIPTIONS_READ SUBSCRIPTIONS_WRITE CONFIGURATION_READ CONFIGURATION_WRITE METRICS_READ ORGANIZATION_READ ORGANIZATION_WRITE GIT_CREDENTIALS_READ GIT_CREDENTIALS_WRITE DISCOVERY USER_INVITATION APPROVAL_REQUEST_READ APPROVAL_REQUEST_WRITE AUDIT_LOG_READ RULE_SETS_READ RULE_SETS_WRITE DEV_PORTAL_READ DEV_PORTAL_WRITE WEBHOOKS_READ WEBHOOKS_WRITE TERMS_OF_USE_READ TERMS_OF_USE_WRITE API_GATEWAY_READ API_GATEWAY_WRITE JOBS_READ PLAN_ASSIGN_APIS READ_GOVERNANCE_DATA ACCESS_TENANT_DATA SELF_SERVICE CROSS_ORGANIZATION_ACCESS SAML_LOGIN'.split(
     ' ',
@@ -24,7 +24,7 @@ const DAY = 24 * 60 * 60 * 1000
 const somebody = async () => loggedIn(await createUser({ role: 'ADMIN' }))
 
 describe('creating an access token', () => {
-  test('answers its record and, this once, the secret', async () => {
+  test('returns the record and, in this response only, the secret', async () => {
     const client = await somebody()
     const name = unique('token')
     const answer = await client.post('/accessTokens', {
@@ -49,17 +49,17 @@ describe('creating an access token', () => {
     for (const later of [read, list]) expect(later.text).not.toContain('pat_')
   })
 
-  test('gives 90 days unless told otherwise', async () => {
+  test('is valid for 90 days by default', async () => {
     const { validUntil, createdAt } = await createToken(await somebody(), ['API_READ'])
     expect(Date.parse(validUntil) - Date.parse(createdAt)).toBe(90 * DAY)
   })
 
-  test.for([1, 365])('takes %i days', async validityDays => {
+  test.for([1, 365])('accepts a validity of %i days', async validityDays => {
     const { validUntil, createdAt } = await createToken(await somebody(), ['API_READ'], { validityDays })
     expect(Date.parse(validUntil) - Date.parse(createdAt)).toBe(validityDays * DAY)
   })
 
-  test('takes every scope of the specification from who has them all', async () => {
+  test('accepts every scope of the specification from a caller that has all of them', async () => {
     const { id, scopes } = await createToken(admin, SCOPES)
     cleanUp(`/accessTokens/${id}`)
     expect(scopes.toSorted()).toEqual(SCOPES.toSorted())
@@ -70,14 +70,14 @@ describe('creating an access token', () => {
     ['with an empty name', 'name', { name: '  ' }],
     ['with a name of 256 characters', 'name', { name: 'n'.repeat(256) }],
     ['without scopes', 'scopes', { scopes: undefined }],
-    ['with no scope', 'scopes', { scopes: [] }],
+    ['with an empty list of scopes', 'scopes', { scopes: [] }],
     ['with an unknown scope', 'scopes', { scopes: ['API_READ', 'EVERYTHING'] }],
-    ['with scopes that are no list', 'scopes', { scopes: 'API_READ' }],
+    ['with scopes that are not an array', 'scopes', { scopes: 'API_READ' }],
     ['of 0 days', 'validityDays', { validityDays: 0 }],
     ['of -1 days', 'validityDays', { validityDays: -1 }],
     ['of 366 days', 'validityDays', { validityDays: 366 }],
-    ['of half a day', 'validityDays', { validityDays: 0.5 }],
-    ['of days in text', 'validityDays', { validityDays: '30' }],
+    ['of 0.5 days', 'validityDays', { validityDays: 0.5 }],
+    ['of days as text', 'validityDays', { validityDays: '30' }],
   ])('refuses one %s, naming the field', async ([, field, changes]) => {
     const body = { name: unique('token'), validityDays: 1, scopes: ['API_READ'], ...changes }
     const problem = (await admin.post('/accessTokens', body)).refused(400)
@@ -86,7 +86,7 @@ describe('creating an access token', () => {
 })
 
 describe('an access token', () => {
-  test('opens what its scopes name and nothing else', async () => {
+  test('permits the operations of its scopes and no others', async () => {
     const client = await somebody()
     const reader = withToken((await createToken(client, ['API_READ'])).token)
     ;(await reader.get('/apis', { size: 1 })).is(200)
@@ -100,7 +100,7 @@ describe('an access token', () => {
     ;(await writer.get(`/apis/${id}`)).refused(403)
   })
 
-  test('cannot make one that may more than itself', async () => {
+  test('cannot create a token with scopes that it does not have', async () => {
     const maker = withToken(
       (await createToken(admin, ['ACCESS_TOKEN_MANAGE', 'API_READ'], { validityDays: 1 })).token,
     )
@@ -111,20 +111,20 @@ describe('an access token', () => {
     expect(same.scopes).toEqual(['API_READ'])
   })
 
-  test('cannot be made with more than the role allows', async () => {
+  test('cannot have scopes that the role of its user does not grant', async () => {
     const client = await loggedIn(await createUser({ role: 'USER' }))
     const body = { name: unique('token'), scopes: ['USER_WRITE'] }
     ;(await client.post('/accessTokens', body)).refused(403)
   })
 
-  test('loses at once what the role of its user loses', async () => {
+  test('loses a scope within a second when the role of its user loses it', async () => {
     const user = await createUser({ role: 'ADMIN' })
     const { token } = await createToken(await loggedIn(user), ['API_READ'])
     ;(await admin.put(`/users/${user.id}`, { ...user, role: 'NO_ACCESS' })).is(200)
     await withinASecond(async () => (await withToken(token).get('/apis', { size: 1 })).is(401, 403))
   })
 
-  test('says when it was last used', async () => {
+  test('shows when it was last used', async () => {
     const client = await somebody()
     const { id, token, createdAt } = await createToken(client, ['API_READ'])
     ;(await withToken(token).get('/apis', { size: 1 })).is(200)
@@ -134,7 +134,7 @@ describe('an access token', () => {
     })
   })
 
-  test('opens nothing with one letter changed', async () => {
+  test('is refused when one character is changed', async () => {
     const client = await somebody()
     const { token } = await createToken(client, ['API_READ'])
     const last = token.endsWith('A') ? 'B' : 'A'
@@ -144,7 +144,7 @@ describe('an access token', () => {
 })
 
 describe('deleting an access token', () => {
-  test('revokes it within a second, and then it is gone', async () => {
+  test('revokes the token within a second and removes its record', async () => {
     const client = await somebody()
     const { id, token } = await createToken(client, ['API_READ'])
     ;(await withToken(token).get('/apis', { size: 1 })).is(200)
@@ -156,7 +156,7 @@ describe('deleting an access token', () => {
   })
 })
 
-test('the tokens of others are not there, not even for the administrator', async () => {
+test('tokens of other users answer 404, also to an administrator', async () => {
   const [owner, other] = [await somebody(), await somebody()]
   const { id, token } = await createToken(owner, ['API_READ'])
   for (const stranger of [other, admin]) {

@@ -17,7 +17,7 @@ const ids = (apis: Api[]) => apis.map(api => api.id).toSorted()
 const found = async (query: Query) => (await listApis({ size: 100, ...query })).content
 
 describe('the filters of the list', () => {
-  // Five APIs of a bank that differ in everything that can be asked for; `text` keeps all others out.
+  // Five APIs that differ in every filterable property. The filter `text` excludes all other APIs.
   const bank = unique('bank')
   const [owner, staging, production, product] = [uuid(), uuid(), uuid(), uuid()]
   let cards: Api, loans: Api, savings: Api, foreign: Api, archive: Api
@@ -63,11 +63,11 @@ describe('the filters of the list', () => {
     ['the other status', { status: 'INACTIVE' }, ['archive', 'foreign']],
     ['owner', { owner }, ['cards', 'foreign', 'loans']],
     ['platformType', { platformType: 'ENVOY' }, ['cards', 'savings']],
-    ['platformType in other letters', { platformType: 'envoy' }, []],
-    ['one tag, as a whole', { tags: 'money' }, ['cards', 'savings']],
-    ['tags, all of them', { tags: 'retail,money' }, ['cards', 'savings']],
-    ['tags, repeated', { tags: ['retail', 'money', 'slow'] }, ['savings']],
-    ['a tag that only another has', { tags: 'slow,moneyed' }, []],
+    ['platformType in another case', { platformType: 'envoy' }, []],
+    ['one tag, matched as a whole', { tags: 'money' }, ['cards', 'savings']],
+    ['all of several tags', { tags: 'retail,money' }, ['cards', 'savings']],
+    ['a repeated tags parameter', { tags: ['retail', 'money', 'slow'] }, ['savings']],
+    ['a tag that only another API has', { tags: 'slow,moneyed' }, []],
     ['environment', { environment: staging }, ['cards']],
     ['another environment', { environment: production }, ['cards', 'foreign', 'loans']],
     ['an environment without APIs', { environment: uuid() }, []],
@@ -81,16 +81,16 @@ describe('the filters of the list', () => {
     ['a product without APIs', { product: uuid() }, []],
     ['text of a name', { text: 'savings' }, ['savings']],
     ['text of a description', { text: 'debit' }, ['cards']],
-    ['text in any letters', { text: 'cReDiT' }, ['cards', 'loans']],
-    ['text in letters beyond ASCII', { text: 'überWEISUNG' }, ['foreign']],
+    ['text in another case', { text: 'cReDiT' }, ['cards', 'loans']],
+    ['non-ASCII text in another case', { text: 'überWEISUNG' }, ['foreign']],
     ['text within words', { text: 'edi' }, ['cards', 'loans']],
     ['text of two letters', { text: 'üb' }, ['foreign']],
     ['text of one character', { text: '%' }, ['loans']],
     ['text whose terms are in name and description', { text: 'CARDS debit' }, ['cards']],
     ['text with several spaces between its terms', { text: '  credit \t over ' }, ['loans']],
-    ['text in which one term is nowhere', { text: 'credit nowhere' }, []],
+    ['text with a term that does not occur', { text: 'credit nowhere' }, []],
     ['text with a percent sign', { text: '100%' }, ['loans']],
-    ['text with a percent sign in its midst', { text: 'cr%it' }, []],
+    ['text with a percent sign inside a word', { text: 'cr%it' }, []],
     ['text with an underscore', { text: '5_y' }, ['loans']],
     ['text with an underscore for a letter', { text: 'cr_dit' }, []],
     ['text like a regular expression', { text: 'c.*t' }, []],
@@ -115,7 +115,7 @@ describe('the filters of the list', () => {
     expect(await found({ name: name.slice(0, -1) })).toEqual([])
   })
 
-  test('keep by every two of them what both keep', async () => {
+  test('keep the intersection when two of them are combined', async () => {
     const filters: Query[] = [
       { name: cards.name },
       { status: 'ACTIVE' },
@@ -138,7 +138,7 @@ describe('the filters of the list', () => {
     }
   })
 
-  test('keep by all of them at once', async () => {
+  test('keep the intersection when all of them are combined', async () => {
     const all = {
       name: cards.name,
       status: 'ACTIVE',
@@ -154,13 +154,13 @@ describe('the filters of the list', () => {
     expect(page.content.map(byName)).toEqual(['cards'])
   })
 
-  test('count what they keep over all pages', async () => {
+  test('count the matches of all pages', async () => {
     const page = await listApis({ text: bank, tags: 'retail', size: 2 })
     expect(page).toMatchObject({ size: 2, number: 1, totalElements: 3, totalPages: 2, last: false })
     expect(page.content).toHaveLength(2)
   })
 
-  test('follow a change at once', async () => {
+  test('reflect an update immediately', async () => {
     const api = await createApi({ name: unique('changing'), tags: ['old'], description: 'before' })
     const { name, displayName } = api
     ;(
@@ -178,7 +178,7 @@ describe('the filters of the list', () => {
     expect(ids(await found({ name, tags: 'new', text: 'after', status: 'INACTIVE' }))).toEqual([api.id])
   })
 
-  test('know that an API left a product', async () => {
+  test('by product exclude an API that was removed from the product', async () => {
     const other = uuid()
     const data = { product: other, api: savings.id }
     ;(await publish(platformEvent('PRODUCT_API_ADDED', data))).is(202)
@@ -199,7 +199,7 @@ describe('the filters of the list', () => {
     ;(await admin.get('/apis', query)).refused(400)
   })
 
-  test('leave deployments out of the records unless asked for', async () => {
+  test('leave deployments out of the records by default', async () => {
     const [bare] = await found({ name: cards.name })
     expect(bare).not.toHaveProperty('deployedOn')
     expect(bare).not.toHaveProperty('runningJobs')
@@ -224,7 +224,7 @@ describe('the pages of the list', () => {
   })
   const letters = (apis: Api[]) => apis.map(api => api.name.at(-1)).join('')
 
-  test('start at 1, hold ten, and are sorted by name unless told otherwise', async () => {
+  test('start at 1, have ten items, and are sorted by name by default', async () => {
     const page = await listApis({ text: shelf })
     expect(page).toMatchObject({ size: 10, number: 1, totalPages: 2, totalElements: 12, last: false })
     expect(letters(page.content)).toBe('abcdefghij')
@@ -243,7 +243,7 @@ describe('the pages of the list', () => {
     expect(letters(page.content)).toBe(content)
   })
 
-  test.for([4, 1000])('page %i past the end is empty and the last', async number => {
+  test.for([4, 1000])('page %i beyond the last page is empty and marked as last', async number => {
     const page = await listApis({ text: shelf, page: number, size: 5 })
     expect(page).toEqual({ content: [], size: 5, number, totalPages: 3, totalElements: 12, last: true })
   })
@@ -259,7 +259,7 @@ describe('the pages of the list', () => {
     ['page 1.5', { page: '1.5' }],
     ['page one', { page: 'one' }],
     ['an empty page', { page: '' }],
-    ['a page beyond counting', { page: '9'.repeat(400) }],
+    ['a page number of 400 digits', { page: '9'.repeat(400) }],
     ['size 0', { size: 0 }],
     ['size 101', { size: 101 }],
     ['size -5', { size: -5 }],
@@ -273,16 +273,16 @@ describe('the pages of the list', () => {
     ;(await admin.get('/apis', query)).refused(400)
   })
 
-  test('are sorted downwards', async () => {
+  test('are sorted in descending order', async () => {
     expect(letters((await listApis({ text: shelf, sort: 'name,desc', size: 4 })).content)).toBe('lkji')
   })
 
-  test('are sorted by one property and then another', async () => {
+  test('are sorted by a second property where the first is equal', async () => {
     const sort = ['displayName,asc', 'name,desc']
     expect(letters((await listApis({ text: shelf, sort, size: 100 })).content)).toBe('kilj' + 'hgfedcba')
   })
 
-  test('neither repeat nor skip where the order is a tie', async () => {
+  test('neither repeat nor skip items that are equal in the sort order', async () => {
     for (const sort of ['displayName,asc', 'displayName,desc', 'status,asc']) {
       const pages = await Promise.all(
         [1, 2, 3, 4].map(page => listApis({ text: shelf, sort, page, size: 3 })),
@@ -291,7 +291,7 @@ describe('the pages of the list', () => {
     }
   })
 
-  test('are sorted by the time of creation', async () => {
+  test('are sorted by creation time', async () => {
     const times = (await listApis({ text: shelf, sort: 'createdAt,desc', size: 100 })).content.map(
       api => api.createdAt,
     )
@@ -299,8 +299,8 @@ describe('the pages of the list', () => {
   })
 })
 
-describe('what was written is read', () => {
-  test('in lists and counts, at once, by everyone', async () => {
+describe('a write is visible immediately', () => {
+  test('in lists and counts of the caller that wrote', async () => {
     const group = unique('group')
     for (const count of [1, 2, 3, 4, 5, 6, 7, 8]) {
       const { id } = await createApi({ name: `${group}-${count}` })
@@ -310,7 +310,7 @@ describe('what was written is read', () => {
     }
   })
 
-  test('also when many write at once', async () => {
+  test('under concurrent writes', async () => {
     await Promise.all(
       Array.from({ length: 16 }, async () => {
         const group = unique('group')
@@ -322,7 +322,7 @@ describe('what was written is read', () => {
     )
   })
 
-  test('by every writer of the same list, once all have their answer', async () => {
+  test('to all writers of the same list, once every write was answered', async () => {
     const group = unique('group')
     const created = await Promise.all(
       Array.from({ length: 16 }, (_, n) => createApi({ name: `${group}-${n}` })),
@@ -333,7 +333,7 @@ describe('what was written is read', () => {
   })
 })
 
-test('an item of the list is the record that GET answers', async () => {
+test('an item of the list equals the record that GET returns', async () => {
   const api = await createApi({ description: 'One', tags: ['a'] })
   const [item] = await found({ name: api.name })
   expect(item).toMatchObject({ id: api.id, name: api.name, description: 'One', tags: ['a'], hasImage: false })

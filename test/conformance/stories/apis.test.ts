@@ -24,7 +24,7 @@ const optionalFields = {
 const fieldsOf = ({ name, displayName, status, tags }: Api) => ({ name, displayName, status, tags })
 
 describe('creating an API', () => {
-  test('answers the record with everything that was sent, and where it is', async () => {
+  test('returns the record with everything that was sent, and its location', async () => {
     const fields = apiFields({ ...optionalFields, tags: ['finance', 'public'] })
     const answer = await admin.post('/apis', fields)
     const api = answer.as<Api>(201)
@@ -38,12 +38,12 @@ describe('creating an API', () => {
     expect(await readApi(api.id)).toEqual(api)
   })
 
-  test.for(['ACTIVE', 'INACTIVE'])('takes the status %s as sent', async status => {
+  test.for(['ACTIVE', 'INACTIVE'])('stores the status %s as sent', async status => {
     const api = await createApi({ status })
     expect(api).toMatchObject({ status, deploymentStatus: 'CREATED' })
   })
 
-  test('answers null for every optional field without a value', async () => {
+  test('returns null for every optional field without a value', async () => {
     const api = await createApi()
     expect(api).toMatchObject({
       description: null,
@@ -54,7 +54,7 @@ describe('creating an API', () => {
     })
   })
 
-  test('takes null for an optional field like its absence', async () => {
+  test('treats null for an optional field like a missing field', async () => {
     const api = await createApi({
       description: null,
       url: null,
@@ -65,7 +65,7 @@ describe('creating an API', () => {
     expect(api.description).toBeNull()
   })
 
-  test('makes the caller the owner unless one is named, and shows the display name where it is known', async () => {
+  test('makes the caller the owner by default, and shows the display name of a known owner', async () => {
     const user = await createUser({ displayName: 'Grace Hopper' })
     const own = await createApi({}, await loggedIn(user))
     expect(await readApi(own.id)).toMatchObject({ owner: user.id, ownerDisplayName: 'Grace Hopper' })
@@ -75,14 +75,14 @@ describe('creating an API', () => {
     expect(page.content[0]).toMatchObject({ owner: foreign.owner, ownerDisplayName: null })
   })
 
-  test('trims the name and drops tags that are given twice', async () => {
+  test('trims the name and removes duplicate tags', async () => {
     const name = unique('trimmed')
     const api = await createApi({ name: `  ${name}\t`, tags: ['a', 'b', 'a'] })
     expect(api.name).toBe(name)
     expect(api.tags.toSorted()).toEqual(['a', 'b'])
   })
 
-  test('ignores fields that it does not know', async () => {
+  test('ignores unknown fields', async () => {
     const answer = await admin.post('/apis', { ...apiFields(), colour: 'green', id: uuid(), hasImage: true })
     const api = answer.as<Api & { colour?: string }>(201)
     cleanUp(`/apis/${api.id}`)
@@ -103,10 +103,10 @@ describe('creating an API', () => {
       () => ({ tags: Array.from({ length: 50 }, (_, n) => `${n}`.padStart(100, 't')) }),
     ],
     [
-      'text beyond ASCII',
+      'non-ASCII text',
       () => ({ name: `${unique('größe')}-名前-😀`, description: 'Zeile 1\nZeile 2 – „Zitat“' }),
     ],
-  ])('takes %s', async ([, fields]) => {
+  ])('accepts %s', async ([, fields]) => {
     const sent = fields()
     const api = await createApi(sent)
     expect(await readApi(api.id)).toMatchObject(sent)
@@ -135,17 +135,17 @@ describe('creating an API', () => {
     ['with a platformType of 101 characters', 'platformType', { platformType: 'p'.repeat(101) }],
     ['with an owner that is no UUID', 'owner', { owner: 'grace' }],
     ['with a gitCredential that is no UUID', 'gitCredential', { gitCredential: '42' }],
-    ['with tags that are no list', 'tags', { tags: 'finance' }],
+    ['with tags that are not an array', 'tags', { tags: 'finance' }],
     ['with 51 tags', 'tags', { tags: Array.from({ length: 51 }, (_, n) => `tag ${n}`) }],
     ['with a tag of 101 characters', 'tags', { tags: ['t'.repeat(101)] }],
     ['with an empty tag', 'tags', { tags: [''] }],
-    ['with a tag that is no text', 'tags', { tags: [1] }],
+    ['with a tag that is not a string', 'tags', { tags: [1] }],
   ])('refuses a body %s, naming the field', async ([, field, fields]) => {
     const problem = (await admin.post('/apis', { ...apiFields(), ...fields })).refused(400)
     expect(problem.errors?.map(error => error.field).join()).toContain(field)
   })
 
-  test('names every field that is wrong at once', async () => {
+  test('reports all invalid fields at once', async () => {
     const problem = (await admin.post('/apis', { status: 'SLEEPING' })).refused(400)
     const fields = problem.errors?.map(error => error.field)
     expect(fields).toEqual(expect.arrayContaining(['name', 'displayName', 'status', 'tags']))
@@ -159,7 +159,7 @@ describe('an API name', () => {
     ;(await admin.post('/apis', apiFields({ name: ` ${api.name} ` }))).refused(409, 'api-name-taken')
   })
 
-  test('differs from the same name in other letters', async () => {
+  test('is case-sensitive', async () => {
     const api = await createApi({ name: unique('case') })
     expect((await createApi({ name: api.name.toUpperCase() })).id).not.toBe(api.id)
   })
@@ -170,7 +170,7 @@ describe('an API name', () => {
     expect((await createApi({ name })).id).not.toBe(id)
   })
 
-  test('is free again after its API was renamed, and the new one is taken', async () => {
+  test('is free again after its API was renamed, and the new name is taken', async () => {
     const api = await createApi()
     const renamed = unique('renamed')
     ;(await admin.put(`/apis/${api.id}`, { ...fieldsOf(api), name: renamed })).is(200)
@@ -178,7 +178,7 @@ describe('an API name', () => {
     await createApi({ name: api.name })
   })
 
-  test('cannot be taken over by renaming, and the API keeps its own', async () => {
+  test('cannot be taken by renaming another API, which keeps its own name', async () => {
     const [api, other] = [await createApi(), await createApi()]
     const stolen = await admin.put(`/apis/${api.id}`, { ...fieldsOf(api), name: other.name })
     stolen.refused(409, 'api-name-taken')
@@ -186,7 +186,7 @@ describe('an API name', () => {
     ;(await admin.post('/apis', apiFields({ name: api.name }))).refused(409, 'api-name-taken')
   })
 
-  test('goes to one of two who ask for it at the same time', async () => {
+  test('is given to one of two concurrent requests', async () => {
     const name = unique('race')
     const answers = await Promise.all([1, 2].map(() => admin.post('/apis', apiFields({ name }))))
     expect(answers.map(answer => answer.status).toSorted()).toEqual([201, 409])
@@ -195,7 +195,7 @@ describe('an API name', () => {
     cleanUp(`/apis/${content[0]?.id}`)
   })
 
-  test('goes to one of eight, five times over', async () => {
+  test('is given to one of eight concurrent requests, in five rounds', async () => {
     for (const round of [1, 2, 3, 4, 5]) {
       const name = unique(`race${round}`)
       const answers = await Promise.all(
@@ -208,7 +208,7 @@ describe('an API name', () => {
     }
   })
 
-  test('goes to one of two who rename to it at the same time, and the other keeps its own', async () => {
+  test('is given to one of two concurrent renames, and the other API keeps its name', async () => {
     const [one, two] = [await createApi(), await createApi()]
     const name = unique('race')
     const answers = await Promise.all(
@@ -234,7 +234,7 @@ describe('updating an API', () => {
     expect(await readApi(api.id)).toEqual(updated)
   })
 
-  test('replaces: what is left out becomes null, and only the owner stays', async () => {
+  test('replaces the record: omitted fields become null, except the owner', async () => {
     const api = await createApi({ ...optionalFields, tags: ['finance'] })
     const bare = { name: api.name, displayName: 'Renamed', status: 'ACTIVE', tags: [] }
     const updated = (await admin.put(`/apis/${api.id}`, bare)).as<Api>(200)
@@ -250,13 +250,13 @@ describe('updating an API', () => {
     expect(await readApi(api.id)).toEqual(updated)
   })
 
-  test('takes a record as it was read', async () => {
+  test('accepts a record as it was read', async () => {
     const api = await createApi({ ...optionalFields, tags: ['finance'] })
     const updated = (await admin.put(`/apis/${api.id}`, api)).as<Api>(200)
     expect(updated).toEqual({ ...api, updatedAt: updated.updatedAt })
   })
 
-  test('gives it another owner', async () => {
+  test('changes the owner', async () => {
     const api = await createApi()
     const owner = uuid()
     ;(await admin.put(`/apis/${api.id}`, { ...fieldsOf(api), owner })).is(200)
@@ -281,7 +281,7 @@ describe('updating an API', () => {
 })
 
 describe('deleting an API', () => {
-  test('answers 204 with nothing, and then it is gone', async () => {
+  test('answers 204 without a body, and the API is gone', async () => {
     const { id, name } = await createApi()
     const answer = (await admin.delete(`/apis/${id}`)).is(204)
     expect(answer.bytes).toHaveLength(0)
@@ -291,7 +291,7 @@ describe('deleting an API', () => {
     expect(await listApis({ name })).toMatchObject({ content: [], totalElements: 0 })
   })
 
-  test('takes undeploy=true also when it is deployed nowhere', async () => {
+  test('accepts undeploy=true for an API that is not deployed', async () => {
     const { id } = await createApi()
     ;(await admin.delete(`/apis/${id}`, { query: { undeploy: true } })).is(204)
     ;(await admin.get(`/apis/${id}`)).refused(404)
@@ -303,7 +303,7 @@ describe('deleting an API', () => {
     await readApi(id)
   })
 
-  test('answers 404 for an API that never was, and no server error for an id that cannot be one', async () => {
+  test('answers 404 for an unknown API, and no server error for a malformed id', async () => {
     ;(await admin.delete(`/apis/${uuid()}`)).refused(404)
     ;(await admin.get('/apis/not-a-uuid')).is(400, 404)
     ;(await admin.get("/apis/%00';--")).is(400, 404)

@@ -26,7 +26,7 @@ import { form, png } from '../src/images.ts'
 import type { AuditRecord, Page, Recovery, User } from '../src/records.ts'
 import { changeWebhook, subscribe } from '../src/webhooks.ts'
 
-/** A request and what it needs to succeed: path, and body when there is one. */
+/** Arguments of a request that succeeds: path, and body if the operation has one. */
 type Prepared = [path: string, json?: unknown, body?: FormData]
 
 const imageOf = async () => {
@@ -51,7 +51,7 @@ const lockedUser = async () => {
   return id
 }
 
-/** A recovery that waits, since its webhook was made inactive before it came to its end. */
+/** A running recovery: it waits because its webhook was deactivated before the recovery completed. */
 const runningRecovery = async () => {
   const { webhook } = await subscribe(['API_CREATED'])
   return eventually(async () => {
@@ -64,7 +64,7 @@ const runningRecovery = async () => {
   })
 }
 
-/** What every operation that changes something needs to do so, by its id. */
+/** Prepares a successful request of every operation that changes something, by operation id. */
 const NEEDS: Record<string, (by: Client) => Promise<Prepared>> = {
   createApi: async () => ['/apis', apiFields()],
   updateApi: async () => [`/apis/${(await createApi()).id}`, apiFields()],
@@ -108,11 +108,11 @@ const NEEDS: Record<string, (by: Client) => Promise<Prepared>> = {
   publishEvent: async () => ['/events', platformEvent('CONFIGURATION_CHANGED', { about: unique('event') })],
 }
 
-/** Changes something by a request of the operation, which `send` sends. */
+/** Makes a change by a request of the operation, which `send` sends. */
 const change = async (id: string, by: Client, send: (request: Prepared) => Promise<Answer>) => {
   if (id === 'cancelDeployment') return (await cancelled(await createApi(), path => send([path]))).answer
   const prepare = NEEDS[id]
-  if (!prepare) throw new Error(`nobody has said how ${id} changes something`)
+  if (!prepare) throw new Error(`NEEDS has no request for ${id}`)
   return send(await prepare(by))
 }
 
@@ -133,14 +133,14 @@ beforeAll(async () => {
   client = withToken((await createToken(await loggedIn(actor), [...SCOPES])).token)
 })
 
-test.concurrent.for(changing)('$id is in the audit log, with who did it', async ({ id, method }) => {
+test.concurrent.for(changing)('the audit log records $id with its user', async ({ id, method }) => {
   const requestId = uuid()
   const send = ([path, json, body]: Prepared) =>
     client.request(method, path, json, { headers: { 'x-request-id': requestId }, ...(body && { body }) })
   const answer = await change(id, client, send)
   answer.is(200, 201, 202, 204)
   const made = answer.headers.get('location')
-  // A recovery goes with its webhook.
+  // A recovery is removed with its webhook.
   if (made && id !== 'recoverWebhook') cleanUp(made)
 
   const record = await recordOf(requestId, { user: actor.id })
@@ -148,7 +148,7 @@ test.concurrent.for(changing)('$id is in the audit log, with who did it', async 
   expect(record.action).toMatch(/^[A-Z_]+$/)
 })
 
-test('logging in, wrong passwords and the lock after them are in the audit log', async () => {
+test('the audit log records logins, wrong passwords and the lock that follows them', async () => {
   const { id, username } = await createUser()
   ;(await logIn(username)).is(200)
   for (let n = 0; n < 5; n += 1) (await logIn(username, 'the wrong password')).refused(401)

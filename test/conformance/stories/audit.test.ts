@@ -15,7 +15,7 @@ import {
 import type { Api, AuditRecord, Page, Webhook } from '../src/records.ts'
 
 const list = async (query = {}) => (await admin.get('/auditLog', query)).as<Page<AuditRecord>>(200)
-/** What was done in one request, told by the X-Request-Id that was sent with it. */
+/** The record of one request, found by the X-Request-Id that was sent with it. */
 const doneIn = (requestId: string, query: object) =>
   eventually(async () => {
     const { content } = await list({ size: 100, ...query })
@@ -36,7 +36,7 @@ describe('a change', () => {
   })
   const record = (requestId: string) => doneIn(requestId, { resource: api.id })
 
-  test('is recorded with who, what and when', async () => {
+  test('is recorded with its user, resource and time', async () => {
     const entry = await record(update)
     expect(entry).toMatchObject({ resourceId: api.id, requestId: update })
     expect(entry.resourceType).toMatch(/api/i)
@@ -45,7 +45,7 @@ describe('a change', () => {
     expect(Date.parse(entry.timestamp)).toBeGreaterThanOrEqual(Date.parse(api.createdAt))
   })
 
-  test('is recorded with what was before and what came after', async () => {
+  test('is recorded with the state before and after', async () => {
     const [created, updated, deleted] = [await record(creation), await record(update), await record(deletion)]
     expect(created.details.before).toBeNull()
     expect(created.details.after).toMatchObject({ description: 'as it was' })
@@ -87,7 +87,7 @@ describe('a change', () => {
   })
 })
 
-test('it is told who did it, not who could have', async () => {
+test('the record names the user that made the change', async () => {
   const user = await createUser()
   const client = await loggedIn(user)
   const requestId = uuid()
@@ -100,7 +100,7 @@ test('it is told who did it, not who could have', async () => {
   expect((await list({ user: user.id, resource: api.id })).totalElements).toBe(1)
 })
 
-test('what was refused is not recorded as done', async () => {
+test('a refused request is not recorded as a change', async () => {
   const requestId = uuid()
   const marker = unique('refused')
   ;(
@@ -120,7 +120,7 @@ test('what was refused is not recorded as done', async () => {
   expect(content.filter(entry => entry.requestId === requestId)).toEqual([])
 })
 
-test('every service records: users, tokens and webhooks, but never a secret', async () => {
+test('users, tokens and webhooks are recorded, without their secrets', async () => {
   const user = await createUser()
   ;(await logIn(user.username)).is(200)
   const { id: tokenId, token } = await createToken(admin, ['API_READ'])
@@ -144,7 +144,7 @@ test('every service records: users, tokens and webhooks, but never a secret', as
   }
 })
 
-test('the log is paged, newest first or as sorted', async () => {
+test('the log is paged and sorted by time', async () => {
   const page = await list({ size: 2 })
   expect(page).toMatchObject({ size: 2, number: 1 })
   const oldest = await list({ size: 5, sort: 'timestamp,asc' })

@@ -9,7 +9,7 @@ const webhookFields = () => ({
   eventTypes: ['API_DEPLOYED'],
 })
 
-/** Each makes a resource and gives its path with a body that may replace it. */
+/** Each function creates a resource and returns its path with a body that can replace it. */
 const resources: [string, () => Promise<{ path: string; body: object }>][] = [
   [
     'an API',
@@ -40,7 +40,7 @@ const resources: [string, () => Promise<{ path: string; body: object }>][] = [
 ]
 
 describe.for(resources)('the ETag of %s', ([, make]) => {
-  test('is strong, comes with every answer and changes with the resource', async () => {
+  test('is strong, is in every response and changes with the resource', async () => {
     const { path, body } = await make()
     const first = (await admin.get(path)).is(200).etag
     expect(first).toMatch(/^"[^"]+"$/)
@@ -52,7 +52,7 @@ describe.for(resources)('the ETag of %s', ([, make]) => {
     expect((await admin.get(path)).etag).toBe(changed)
   })
 
-  test('spares who has it the body', async () => {
+  test('makes a conditional GET answer 304 without a body', async () => {
     const { path, body } = await make()
     const { etag } = await admin.get(path)
     const having = (tag: string) => admin.get(path, {}, { headers: { 'if-none-match': tag } })
@@ -66,7 +66,7 @@ describe.for(resources)('the ETag of %s', ([, make]) => {
     ;(await having(etag)).is(200)
   })
 
-  test('guards a change: a stale one is refused and changes nothing', async () => {
+  test('makes a change with a stale ETag fail without effect', async () => {
     const { path, body } = await make()
     const { etag: stale } = await admin.get(path)
     const changed = (await admin.put(path, body, { headers: { 'if-match': stale } })).is(200)
@@ -83,7 +83,7 @@ describe.for(resources)('the ETag of %s', ([, make]) => {
     ;(await admin.get(path)).refused(404)
   })
 
-  test('lets one of two through who saw the same', async () => {
+  test('lets only one of two concurrent changes with the same ETag succeed', async () => {
     const { path, body } = await make()
     const { etag } = await admin.get(path)
     const change = () => admin.put(path, body, { headers: { 'if-match': etag } })
@@ -92,7 +92,7 @@ describe.for(resources)('the ETag of %s', ([, make]) => {
   })
 })
 
-test('creating answers the ETag that the next reader gets', async () => {
+test('creating returns the ETag that the next GET returns', async () => {
   const api = await admin.post('/apis', apiFields())
   const { id } = api.as<{ id: string }>(201)
   cleanUp(`/apis/${id}`)
@@ -106,7 +106,7 @@ test('creating answers the ETag that the next reader gets', async () => {
   expect(api.etag).toMatch(/^"[^"]+"$/)
 })
 
-test('without If-Match ten changes at once all succeed', async () => {
+test('ten concurrent changes without If-Match all succeed', async () => {
   const { id, name } = await createApi()
   const answers = await Promise.all(
     Array.from({ length: 10 }, (_, n) =>

@@ -3,24 +3,24 @@ import type { Answer } from '../src/answer.ts'
 import { admin, apiFields, platformEvent, publish, unique } from '../src/gantry.ts'
 import { subscribe } from '../src/webhooks.ts'
 
-/** An object or array of so many levels, itself included. */
+/** An object or array with this many levels, itself included. */
 const nested = (levels: number, open: string, close: string) =>
   `${open.repeat(levels)}${close.repeat(levels)}`
 const objects = (levels: number) => `${'{"a":'.repeat(levels - 1)}{}${'}'.repeat(levels - 1)}`
 const json = (body: string) => ({ body, headers: { 'content-type': 'application/json' } })
 
-/** A CONFIGURATION_CHANGED whose data is the text. */
+/** Publishes a CONFIGURATION_CHANGED event with the text as its data. */
 const send = (data: string) => {
   const event = JSON.stringify(platformEvent('CONFIGURATION_CHANGED', {}))
   return admin.post('/events', undefined, json(event.replace('"data":{}', `"data":${data}`)))
 }
 
-/** Refused for its depth, before the operation looks at its fields. */
+/** Expects a refusal because of the depth, before the operation validates its fields. */
 const isTooDeep = (answer: Answer) =>
   expect(answer.refused(400, 'invalid-request').detail).toBe('the body must be at most 65 levels deep')
 
 describe('the data of a platform event', () => {
-  test('is taken in with 64 levels, and every interface that shows it has them all', async () => {
+  test('may have 64 levels, which every interface shows', async () => {
     const about = unique('deep')
     const { inbox, webhook } = await subscribe(['CONFIGURATION_CHANGED'], { about })
     const deepest = objects(64).replace('{}', `{"about":"${about}"}`)
@@ -32,7 +32,7 @@ describe('the data of a platform event', () => {
   })
 
   test.for([65, 4_300, 40_000])(
-    'is refused with %i levels, and the audit log is still listed',
+    'is refused with %i levels, and the audit log can still be listed',
     async levels => {
       ;(await send(objects(levels))).refused(400, 'invalid-request')
       ;(await send(`{"a":${nested(levels - 1, '[', ']')}}`)).refused(400, 'invalid-request')
@@ -40,7 +40,7 @@ describe('the data of a platform event', () => {
     },
   )
 
-  test('may have 10,000 members at all levels, and no more', async () => {
+  test('may have 10,000 members over all levels, and no more', async () => {
     const members = (count: number) => ({ list: Array.from({ length: count - 1 }, () => 0) })
     ;(await publish(platformEvent('CONFIGURATION_CHANGED', members(10_000)))).is(202)
     ;(await publish(platformEvent('CONFIGURATION_CHANGED', members(10_001)))).refused(400, 'invalid-request')

@@ -15,7 +15,7 @@ import type { Delivery, Page, Webhook } from '../src/records.ts'
 import { changeWebhook, delivered, listDeliveries, NEVER, readDelivery, subscribe } from '../src/webhooks.ts'
 
 describe.concurrent('an inactive webhook', () => {
-  test('gets no deliveries of what happens in the meantime', async () => {
+  test('gets no deliveries for events of its inactive time', async () => {
     const about = unique('event')
     const { webhook, inbox } = await subscribe(['CONFIGURATION_CHANGED'], { about })
     const witness = await subscribe(['CONFIGURATION_CHANGED'], { about })
@@ -32,12 +32,12 @@ describe.concurrent('an inactive webhook', () => {
     ).toEqual([])
   })
 
-  test('is not called: what is pending waits until it is active again', async () => {
+  test('is not called: pending deliveries wait until it is active again', async () => {
     const { webhook, inbox, id } = await retrying('CONFIGURATION_CHANGED')
     inbox.respond = working
     const waiting = await readDelivery(webhook, id)
     expect(waiting).toMatchObject({ status: 'RETRYING', attempts: 1 })
-    // A test goes out in spite of it and is back only after the retries would have been due.
+    // A test delivery is sent also while the webhook is inactive. It ends only after the retries would have been due.
     const probe = await testWebhook(webhook)
     await delivered(webhook, probe.id, 'SUCCESS')
     await eventually(() => expect(Date.now()).toBeGreaterThan(Date.parse(waiting.lastAttemptAt ?? '') + 1000))
@@ -50,7 +50,7 @@ describe.concurrent('an inactive webhook', () => {
 })
 
 describe.concurrent('testing a webhook', () => {
-  test('answers the delivery, which is made at once', async () => {
+  test('returns the delivery, which is attempted immediately', async () => {
     const { webhook, secret, inbox } = await subscribe([NEVER])
     const made = await testWebhook(webhook)
     expect(made).toMatchObject({ webhook: webhook.id, eventType: 'TEST' })
@@ -61,7 +61,7 @@ describe.concurrent('testing a webhook', () => {
     expect(record.attemptLog.map(({ trigger }) => trigger)).toEqual(['TEST'])
   })
 
-  test('answers a delivery that is CREATED while the attempt is under way', async () => {
+  test('returns a delivery that is CREATED while the attempt is under way', async () => {
     const { respond, letGo } = heldReply()
     const { webhook } = await subscribe([NEVER], { respond })
     const made = await testWebhook(webhook)
@@ -71,14 +71,14 @@ describe.concurrent('testing a webhook', () => {
     await delivered(webhook, made.id, 'SUCCESS')
   })
 
-  test('makes one attempt, also when it fails', async () => {
+  test('makes one attempt, even if it fails', async () => {
     const { webhook, inbox } = await subscribe([NEVER], { respond: failing })
     const made = await testWebhook(webhook)
     expect(await delivered(webhook, made.id, 'GIVE_UP')).toMatchObject({ attempts: 1, responseStatus: 500 })
     expect(inbox.received).toHaveLength(1)
   })
 
-  test('works also when the webhook is inactive', async () => {
+  test('works for an inactive webhook', async () => {
     const { webhook, inbox } = await subscribe([NEVER])
     await changeWebhook(webhook, { active: false })
     const made = await testWebhook(webhook)
@@ -88,7 +88,7 @@ describe.concurrent('testing a webhook', () => {
 })
 
 describe.concurrent('a rotated secret', () => {
-  test('is new, shown once, and for a day the old one verifies as well', async () => {
+  test('is new and shown once, and the old secret also verifies for a day', async () => {
     const { webhook, secret, inbox } = await subscribe([NEVER])
     const rotated = (await admin.post(`/webhooks/${webhook.id}/rotateSecret`)).as<
       Webhook & { secret: string }
@@ -106,7 +106,7 @@ describe.concurrent('a rotated secret', () => {
 })
 
 describe.concurrent('the history', () => {
-  test('of a webhook is listed in pages and by status', async () => {
+  test('of a webhook is listed in pages and filtered by status', async () => {
     const { webhook, inbox } = await subscribe([NEVER])
     const succeeded: string[] = []
     for (const _ of [1, 2, 3]) succeeded.push((await testWebhook(webhook)).id)
@@ -128,7 +128,7 @@ describe.concurrent('the history', () => {
     ;(await admin.get(`/webhooks/${other.id}/requests/${failed.id}`)).refused(404)
   })
 
-  test('of all webhooks is listed, by status too', async () => {
+  test('of all webhooks is listed and filtered by status', async () => {
     const done = await delivery('SUBSCRIPTION_CREATED', working)
     await delivered(done.webhook, done.id, 'SUCCESS')
     const hopeless = await givenUp('SUBSCRIPTION_CREATED')
@@ -157,7 +157,7 @@ describe.concurrent('the history', () => {
     ;(await admin.get('/webhooks/requests', { size: 101 })).refused(400)
   })
 
-  test('outlives the webhook, whose pending deliveries are CANCELLED', async () => {
+  test('is kept after the webhook was deleted, and its pending deliveries are CANCELLED', async () => {
     const pending = await retrying('SUBSCRIPTION_DELETED')
     ;(await admin.delete(`/webhooks/${pending.webhook.id}`)).is(204)
     ;(await admin.get(`/webhooks/${pending.webhook.id}/requests`)).refused(404)

@@ -24,7 +24,7 @@ const undeploy = async (api: Api, environment: string) => {
 }
 
 describe('deploying', () => {
-  test('answers the job and ends in DEPLOYED', async () => {
+  test('returns the job and ends in DEPLOYED', async () => {
     const api = await createApi()
     expect(api.deploymentStatus).toBe('CREATED')
     const environment = uuid()
@@ -47,12 +47,12 @@ describe('deploying', () => {
     const job = (await admin.put(path(uuid(), api))).as<Job>(202)
     const read = await readApi(api.id, { includeRunningJobs: true })
     const { api: _, ...running } = job
-    // The agent may have been quicker than the reader; a job that is shown is the one that was answered.
+    // The agent may have completed the job before the read. A job that is shown equals the returned one.
     if (read.deploymentStatus === 'DEPLOYMENT_IN_PROGRESS') expect(read.runningJobs).toEqual([running])
     else expect(read.runningJobs).toEqual([])
   })
 
-  test('to several environments keeps them apart', async () => {
+  test('to several environments tracks each one separately', async () => {
     const api = await createApi()
     const [staging, production] = [uuid(), uuid()]
     await deploy(api, staging)
@@ -63,7 +63,7 @@ describe('deploying', () => {
     expect((await listApis({ name: api.name, deployed: true })).totalElements).toBe(1)
   })
 
-  test('again leaves it deployed once', async () => {
+  test('twice leaves the API deployed once', async () => {
     const api = await createApi()
     const { environment } = await deploy(api)
     ;(await admin.put(path(environment, api))).is(202, 409)
@@ -71,7 +71,7 @@ describe('deploying', () => {
     expect(await environmentsOf(api)).toEqual([environment])
   })
 
-  test('leaves out of the record what was not asked for', async () => {
+  test('leaves deployments and jobs out of the record by default', async () => {
     const api = await createApi()
     await deploy(api)
     const record = await readApi(api.id, { includeDeployedOn: false })
@@ -80,7 +80,7 @@ describe('deploying', () => {
     ;(await admin.get(`/apis/${api.id}`, { includeRunningJobs: 'perhaps' })).refused(400)
   })
 
-  test('needs an API that exists and an environment that is an id', async () => {
+  test('needs an existing API and an environment id', async () => {
     const api = await createApi()
     ;(await admin.put(`/environments/${uuid()}/apis/${uuid()}`)).refused(404)
     ;(await admin.put(path('staging', api))).is(400, 404)
@@ -90,7 +90,7 @@ describe('deploying', () => {
 })
 
 describe('undeploying', () => {
-  test('answers the job and ends in UNDEPLOYED', async () => {
+  test('returns the job and ends in UNDEPLOYED', async () => {
     const api = await createApi()
     const { environment } = await deploy(api)
     const job = await undeploy(api, environment)
@@ -109,7 +109,7 @@ describe('undeploying', () => {
     expect(await statusOf(api)).toBe('DEPLOYED')
   })
 
-  test('where it is not deployed changes nothing', async () => {
+  test('where the API is not deployed changes nothing', async () => {
     const api = await createApi()
     const { environment } = await deploy(api)
     ;(await admin.delete(path(uuid(), api))).is(202, 404, 409)
@@ -118,7 +118,7 @@ describe('undeploying', () => {
 })
 
 describe('cancelling a deployment', () => {
-  test('answers the job as failed, is seen at once, and leaves the environment free for another job', async () => {
+  test('returns the failed job, is visible immediately, and frees the environment for another job', async () => {
     const api = await createApi()
     const { job, environment, answer } = await cancelled(api, url => admin.post(url))
     expect(answer.as<Job>(200)).toEqual({ ...job, status: 'FAILED' })
@@ -129,7 +129,7 @@ describe('cancelling a deployment', () => {
     expect(await statusOf(api)).toBe('DEPLOYED')
   })
 
-  test('needs an API that exists and a job that runs', async () => {
+  test('needs an existing API and a running job', async () => {
     const api = await createApi()
     const { environment } = await deploy(api)
     ;(await admin.post(`${path(environment, api)}/cancel`)).refused(409, 'deployment-not-running')
@@ -139,8 +139,8 @@ describe('cancelling a deployment', () => {
   })
 })
 
-describe('the list of deployed APIs', () => {
-  test('follows deployment and undeployment', async () => {
+describe('the filters by deployment', () => {
+  test('include an API as soon as it is deployed', async () => {
     const api = await createApi()
     const listed = async (query: object) => (await listApis({ name: api.name, ...query })).totalElements
     expect(await listed({ deployed: true })).toBe(0)
@@ -160,7 +160,7 @@ describe('deleting a deployed API', () => {
     for (const environment of environments) expect((await listApis({ environment })).totalElements).toBe(0)
   })
 
-  test('without undeploy deletes it all the same', async () => {
+  test('without undeploy also deletes it', async () => {
     const api = await createApi()
     const { environment } = await deploy(api)
     ;(await admin.delete(`/apis/${api.id}`)).is(204)
@@ -170,7 +170,7 @@ describe('deleting a deployed API', () => {
   })
 })
 
-test('changing an API leaves its deployments', async () => {
+test('updating an API keeps its deployments', async () => {
   const api = await createApi()
   const { environment } = await deploy(api)
   ;(await admin.put(`/apis/${api.id}`, apiFields({ name: api.name, status: 'INACTIVE' }))).is(200)

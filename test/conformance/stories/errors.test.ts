@@ -21,7 +21,7 @@ const raw = (body: Body, contentType = 'application/json') => ({
 })
 const postApi = (body: Body, contentType?: string) => admin.post('/apis', undefined, raw(body, contentType))
 
-describe('a body that cannot be read', () => {
+describe('an unreadable body', () => {
   test.for([
     '{"name": ',
     '',
@@ -34,11 +34,11 @@ describe('a body that cannot be read', () => {
     ;(await postApi(body)).refused(400)
   })
 
-  test.for(['[]', 'null', '7', '"text"', 'true'])('is refused when it is no object: %s', async body => {
+  test.for(['[]', 'null', '7', '"text"', 'true'])('is refused when it is not an object: %s', async body => {
     ;(await postApi(body)).refused(400)
   })
 
-  test('makes nothing of its prototype', async () => {
+  test('cannot set a prototype', async () => {
     const { name } = apiFields()
     const hostile = `{"__proto__": {"hasImage": true}, "constructor": {"prototype": {"polluted": 1}}, "name": "${name}", "displayName": "A", "status": "ACTIVE", "tags": []}`
     const answer = (await postApi(hostile)).is(201, 400)
@@ -64,7 +64,7 @@ describe('a body that cannot be read', () => {
   })
 })
 
-describe('a path or a method that is not there', () => {
+describe('an unknown path or method', () => {
   test.for(['/nothing', '/apis/x/y/z', '/webhooks/a/b/c/d', '/admin', '/.env', '/apis/../../etc/passwd'])(
     '%s is refused',
     async path => {
@@ -82,7 +82,7 @@ describe('a path or a method that is not there', () => {
     ['DELETE', '/apis', ['GET', 'POST']],
     ['PUT', '/login', ['POST']],
     ['POST', '/auditLog', ['GET']],
-  ] as const)('%s %s is refused, saying which methods there are', async ([method, path, allowed]) => {
+  ] as const)('%s %s is refused and lists the allowed methods', async ([method, path, allowed]) => {
     const answer = await admin.request(method, path, method === 'DELETE' ? undefined : {}, {
       undocumented: true,
     })
@@ -92,11 +92,11 @@ describe('a path or a method that is not there', () => {
     expect(methods).not.toContain(method)
   })
 
-  test.for(['/apis/%zz', '/apis/%', '/apis/%ff%fe', '/apis/%00'])('%s is refused, not failed', async path => {
+  test.for(['/apis/%zz', '/apis/%', '/apis/%ff%fe', '/apis/%00'])('%s is a client error', async path => {
     ;(await admin.get(path, {}, { undocumented: true })).is(400, 404)
   })
 
-  test('a query that cannot be decoded is refused or read as it is', async () => {
+  test('an invalid query string is refused or read literally', async () => {
     ;(await admin.get('/apis?text=%zz&size=1')).is(200, 400)
     ;(await admin.get('/apis?size=1&&=&=x')).is(200, 400)
     ;(await admin.get('/apis?text[$ne]=1&size=1')).is(200, 400)
@@ -104,12 +104,12 @@ describe('a path or a method that is not there', () => {
 })
 
 describe('an unknown query parameter', () => {
-  // Health, metrics and keys are asked for by machines that may add parameters of their own.
+  // Monitoring systems may add query parameters to requests for health, metrics and keys.
   const operations = service.contract.operations.filter(
     ({ definition }) => definition.tags?.[0] !== 'Service',
   )
 
-  // Not the administrator of all stories: the operations include POST /logout.
+  // Not the administrator that all stories share: the operations include POST /logout.
   let user: Client
   beforeAll(async () => {
     user = await loggedIn(await createUser({ role: 'GLOBAL_ADMIN' }))
@@ -129,13 +129,13 @@ describe('an unknown query parameter', () => {
     )
   })
 
-  test('is refused beside known ones, every unknown one named', async () => {
+  test('is refused next to known ones, and every unknown one is named', async () => {
     const { errors } = (await admin.get('/apis', { size: 1, colour: 'green', Size: 2 })).refused(400)
     expect(errors?.map(({ field }) => field)).toEqual(['colour', 'Size'])
   })
 
   test.for(['/health/live', '/health/ready', '/metrics', '/.well-known/jwks.json', '/openapi.json', '/docs'])(
-    'is ignored by %s, which is no operation',
+    'is ignored by %s, which is no operation of the API',
     async path => {
       ;(await anonymous.get(path, { colour: 'green' }, { undocumented: true })).is(200, 302)
     },
@@ -155,20 +155,20 @@ describe('X-Request-Id', () => {
     expect(answer.refused(400).requestId).toBe(id)
   })
 
-  test('is made up when absent, another each time', async () => {
+  test('is generated when absent, a new one each time', async () => {
     const [one, two] = [await admin.get('/apis', { size: 1 }), await admin.get('/apis', { size: 1 })]
     expect(one.headers.get('x-request-id')).not.toBe(two.headers.get('x-request-id'))
   })
 
   test.for(['x'.repeat(5000), '{"a":1}', '<script>alert(1)</script>', "'; drop table events; --"])(
-    'may be anything without harm: %s',
+    'causes no server error with any value: %s',
     async id => {
       ;(await admin.get('/apis', { size: 1 }, { headers: { 'x-request-id': id } })).is(200, 400, 431)
     },
   )
 })
 
-test('a problem says which request, when and why', async () => {
+test('a problem contains the request path, the time and the errors', async () => {
   const { id } = await createApi()
   const problem = (await admin.put(`/apis/${id}`, { name: 'x' })).refused(400)
   expect(problem.instance).toContain(id)

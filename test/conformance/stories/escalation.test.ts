@@ -27,15 +27,15 @@ const fields = (changes: object = {}) => ({
   ...changes,
 })
 
-describe('an access token that may write users, and nothing else', () => {
-  test.for(ADMINISTRATORS)('does not make a user of role %s', async role => {
+describe('an access token with the scopes to write users, and no others', () => {
+  test.for(ADMINISTRATORS)('cannot create a user of role %s', async role => {
     const client = await scopedTo('USER_READ', 'USER_WRITE')
     const sent = fields({ role })
     ;(await client.post('/users', sent)).refused(403, 'scope-missing')
     ;(await logIn(sent.username)).refused(401)
   })
 
-  test('does not make a user into an administrator', async () => {
+  test('cannot make a user an administrator', async () => {
     const client = await scopedTo('USER_READ', 'USER_WRITE')
     const user = await createUser({ role: 'USER' })
     for (const role of ADMINISTRATORS)
@@ -43,7 +43,7 @@ describe('an access token that may write users, and nothing else', () => {
     expect((await client.get(`/users/${user.id}`)).as<User>(200)).toEqual(user)
   })
 
-  test.for(ADMINISTRATORS)('does not set the password of an %s, nor delete it', async role => {
+  test.for(ADMINISTRATORS)('cannot set the password of an %s, nor delete it', async role => {
     const client = await scopedTo('USER_READ', 'USER_WRITE')
     const user = await createUser({ role })
     const set = { ...user, password: 'chosen by the token' }
@@ -53,7 +53,7 @@ describe('an access token that may write users, and nothing else', () => {
     ;(await logIn(user.username)).is(200)
   })
 
-  test('still looks after all others', async () => {
+  test('can still manage other users', async () => {
     const client = await scopedTo('USER_READ', 'USER_WRITE')
     const user = (await client.post('/users', fields())).as<User>(201)
     cleanUp(`/users/${user.id}`)
@@ -62,7 +62,7 @@ describe('an access token that may write users, and nothing else', () => {
   })
 })
 
-test('an access token with every scope of a role makes users of that role', async () => {
+test('an access token with every scope of a role can create users of that role', async () => {
   const client = await scopedTo(...ROLE_SCOPES.ADMIN)
   const made = (await client.post('/users', fields({ role: 'ADMIN' }))).as<User>(201)
   cleanUp(`/users/${made.id}`)
@@ -70,7 +70,7 @@ test('an access token with every scope of a role makes users of that role', asyn
 })
 
 describe('an access token', () => {
-  test('mints none with a scope that it lacks, one by one', async () => {
+  test('cannot create a token with any scope that it lacks', async () => {
     const own = ['ACCESS_TOKEN_MANAGE', 'API_READ']
     const client = await scopedTo(...own)
     for (const scope of SCOPES.filter(each => !own.includes(each)))
@@ -81,7 +81,7 @@ describe('an access token', () => {
     expect((await createToken(client, own)).scopes.toSorted()).toEqual(own)
   })
 
-  test('is not told what another credential of its user was told under an Idempotency-Key', async () => {
+  test('does not get the response to another credential of its user under the same Idempotency-Key', async () => {
     const client = await loggedIn(await createUser({ role: 'ADMIN' }))
     const { token } = await createToken(client, ['ACCESS_TOKEN_MANAGE'])
     const body = { name: 'wide', scopes: ['ACCESS_TOKEN_MANAGE', 'API_WRITE'] }
@@ -91,7 +91,7 @@ describe('an access token', () => {
   })
 })
 
-test('a header that passes for the one of the gateway makes nobody of a stranger', async () => {
+test('a forged gateway header does not authenticate a caller', async () => {
   const principal = {
     userId: 'a3a1f1d0-5f0e-4b5c-9c39-0d6f2b1e7a01',
     username: 'admin',
@@ -110,12 +110,12 @@ test('a header that passes for the one of the gateway makes nobody of a stranger
   }
 })
 
-// It starts a service of its own, where nobody else is an administrator.
+// The test starts its own service, where the default administrator is the only one.
 describe.skipIf(!inject('ownService'))(
   'the last global administrator',
   { meta: { skipped: 'needs a service that the suite starts' } },
   () => {
-    test('stays: one of two who remove each other at the same time is refused', {
+    test('remains: one of two that remove each other concurrently is refused', {
       timeout: 60_000,
     }, async () => {
       const { logIn: logInThere, service } = await start(await dataFolder())

@@ -11,7 +11,7 @@ interface Streamed {
 }
 const itemOf = ({ item }: Message) => item as Streamed
 
-/** Opens the stream for as long as the story lasts. */
+/** Opens the stream until the test ends. */
 const open = (
   query: Record<string, string | number>,
   headers: Record<string, string> = { accept: NDJSON },
@@ -21,7 +21,7 @@ const open = (
   return admin.stream('/events', query, headers, closing.signal)
 }
 
-/** Reads on until as many messages mention the text. */
+/** Reads until `count` messages contain the text. */
 const about = async (text: string, count: number, { messages }: Awaited<ReturnType<typeof open>>) => {
   const found: Message[] = []
   while (found.length < count) {
@@ -35,7 +35,7 @@ const about = async (text: string, count: number, { messages }: Awaited<ReturnTy
 const rename = async (id: string, name: string, displayName: string) =>
   (await admin.put(`/apis/${id}`, apiFields({ name, displayName }))).is(200)
 
-test('what happened is read as newline-delimited JSON, in order', async () => {
+test('past events are read as newline-delimited JSON, in order', async () => {
   const api = await createApi()
   await rename(api.id, api.name, 'Renamed')
   await createVersion(api)
@@ -45,7 +45,7 @@ test('what happened is read as newline-delimited JSON, in order', async () => {
   expect(events.map(({ type }) => type)).toEqual(['API_CREATED', 'API_UPDATED', 'API_VERSION_CREATED'])
 })
 
-test('reading goes on after the position where it ended', async () => {
+test('reading continues after a position', async () => {
   const api = await createApi()
   const [created] = await about(api.id, 1, await open({}))
   await rename(api.id, api.name, 'Renamed')
@@ -58,7 +58,7 @@ test('reading goes on after the position where it ended', async () => {
   expect(next).toEqual(['API_UPDATED'])
 })
 
-test('what happens later comes as it happens', async () => {
+test('new events are streamed as they happen', async () => {
   const api = await createApi()
   const stream = await open({})
   const [created] = await about(api.id, 1, stream)
@@ -68,7 +68,7 @@ test('what happens later comes as it happens', async () => {
   for (const [updated] of await Promise.all(both)) expect(updated && itemOf(updated).type).toBe('API_UPDATED')
 })
 
-test('the same comes as server-sent events, resumed by Last-Event-ID', async () => {
+test('events are also available as server-sent events, resumed by Last-Event-ID', async () => {
   const api = await createApi()
   const first = await open({}, { accept: EVENT_STREAM })
   expect(first.contentType).toContain(EVENT_STREAM)
@@ -81,6 +81,6 @@ test('the same comes as server-sent events, resumed by Last-Event-ID', async () 
   expect(updated && itemOf(updated).type).toBe('API_UPDATED')
 })
 
-test('a position that is none is refused', async () => {
+test('an invalid position is refused', async () => {
   ;(await admin.get('/events', { after: 'the beginning' })).refused(400)
 })

@@ -8,12 +8,12 @@ const HOUR = 3_600_000
 const guarded = OPERATIONS.filter(({ scope }) => scope !== 'public')
 const pathOf = (template: string) => template.replaceAll(/\{\w+\}/g, 'b1a3a6a1-3a53-4a57-9f0e-5d2b7c1f9d11')
 
-// It starts a service of its own, whose clock it sets.
+// The tests start their own service and set its clock.
 describe.skipIf(!inject('ownService'))(
-  'what has expired',
+  'an expired credential or key',
   { meta: { skipped: 'needs a service that the suite starts' } },
   () => {
-    test('is refused everywhere: login tokens after an hour, access tokens after their days', {
+    test('is refused everywhere: login tokens after an hour, access tokens after their validity', {
       timeout: 120_000,
     }, async () => {
       const folder = await dataFolder()
@@ -41,7 +41,7 @@ describe.skipIf(!inject('ownService'))(
       expect(listed.content.map(({ name }) => name).toSorted()).toEqual(['long', 'short'])
     })
 
-    test('is an Idempotency-Key a day after its use: then it makes something new, and that once', {
+    test('is an Idempotency-Key a day after its use: it then creates a new resource, once', {
       timeout: 120_000,
     }, async () => {
       const folder = await dataFolder()
@@ -51,7 +51,7 @@ describe.skipIf(!inject('ownService'))(
       for (const day of [0, 1, 2]) {
         const { logIn, stop } = await start(folder, later(day * 25 * HOUR))
         const admin = await logIn()
-        // When another key is used, what has expired is removed.
+        // The use of another key removes expired keys.
         ;(await admin.post('/apis', fields(`other-${day}`), { headers: { 'idempotency-key': `${day}` } })).is(
           201,
         )

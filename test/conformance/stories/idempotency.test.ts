@@ -22,7 +22,7 @@ interface Creation {
   body: object
   another: object
 }
-/** Each gives a POST that creates, and another body for the same key. */
+/** Each function returns a POST that creates a resource, and another body for the same key. */
 const creations: [string, () => Promise<Creation> | Creation][] = [
   ['an API', () => ({ path: '/apis', body: apiFields(), another: apiFields() })],
   [
@@ -69,7 +69,7 @@ const creations: [string, () => Promise<Creation> | Creation][] = [
 ]
 
 describe.for(creations)('creating %s with an Idempotency-Key', ([, make]) => {
-  test('answers the first response again and marks it', async () => {
+  test('returns the first response again and marks it as repeated', async () => {
     const { path, body } = await make()
     const key = uuid()
     const first = await admin.post(path, body, keyed(key))
@@ -91,7 +91,7 @@ describe.for(creations)('creating %s with an Idempotency-Key', ([, make]) => {
     ;(await admin.post(path, another, keyed(key))).refused(422)
   })
 
-  test('creates once when two ask at the same time', async () => {
+  test('creates one resource for concurrent requests', async () => {
     const { path, body } = await make()
     const key = uuid()
     const answers = await Promise.all([1, 2, 3].map(() => admin.post(path, body, keyed(key))))
@@ -104,7 +104,7 @@ describe.for(creations)('creating %s with an Idempotency-Key', ([, make]) => {
   })
 })
 
-test('one API is made, however often it was asked for', async () => {
+test('repeated requests with the same key create one API', async () => {
   const body = apiFields()
   const key = uuid()
   const { id } = (await admin.post('/apis', body, keyed(key))).as<Api>(201)
@@ -113,7 +113,7 @@ test('one API is made, however often it was asked for', async () => {
   expect((await listApis({ name: body.name })).totalElements).toBe(1)
 })
 
-test('without a key, or with another, the same body is asked for again', async () => {
+test('without a key, or with another key, the request is executed again', async () => {
   const body = apiFields()
   const { id } = (await admin.post('/apis', body, keyed(uuid()))).as<Api>(201)
   cleanUp(`/apis/${id}`)
@@ -121,18 +121,18 @@ test('without a key, or with another, the same body is asked for again', async (
   ;(await admin.post('/apis', body, keyed(uuid()))).refused(409, 'api-name-taken')
 })
 
-test('the order of the fields makes no other body', async () => {
+test('the same body with another order of fields creates nothing twice', async () => {
   const body = apiFields()
   const key = uuid()
   const { id } = (await admin.post('/apis', body, keyed(key))).as<Api>(201)
   cleanUp(`/apis/${id}`)
   const turned = Object.fromEntries(Object.entries(body).toReversed())
-  // Whether bytes or values are compared is open; that nothing is made twice is not.
+  // The specification leaves open whether bytes or values are compared. Either way nothing is created twice.
   const again = (await admin.post('/apis', turned, keyed(key))).is(201, 422)
   if (again.status === 201) expect(again.as<Api>(201).id).toBe(id)
 })
 
-test('the key of one caller says nothing to another', async () => {
+test('the keys of different callers are independent', async () => {
   const [one, two] = await Promise.all([loggedIn(await createUser()), loggedIn(await createUser())])
   const key = uuid()
   const body = { name: unique('token'), validityDays: 1, scopes: ['API_READ'] }
@@ -144,14 +144,14 @@ test('the key of one caller says nothing to another', async () => {
   expect(content.map(token => token.id)).toEqual([second.id])
 })
 
-test('a body that was refused may be mended under the same key or is told apart, but makes nothing twice', async () => {
+test('after a 400 the key may be used with a corrected body or is refused, but nothing is created twice', async () => {
   const key = uuid()
   ;(await admin.post('/apis', { ...apiFields(), status: 'SLEEPING' }, keyed(key))).refused(400)
   const mended = (await admin.post('/apis', apiFields(), keyed(key))).is(201, 422)
   if (mended.status === 201) cleanUp(`/apis/${mended.as<Api>(201).id}`)
 })
 
-test('a request that was refused for the state of things may be mended under the same key', async () => {
+test('after a 409 the same key may be used with a corrected body', async () => {
   const { name } = await createApi()
   const key = uuid()
   ;(await admin.post('/apis', apiFields({ name }), keyed(key))).refused(409, 'api-name-taken')
@@ -162,7 +162,7 @@ test('a request that was refused for the state of things may be mended under the
   ;(await admin.post('/apis', apiFields({ name }), keyed(key))).refused(422, 'idempotency-key-reused')
 })
 
-test('a key is refused for another If-Match, as it is for another body', async () => {
+test('a key is refused with another If-Match, as with another body', async () => {
   const [key, body] = [uuid(), apiFields()]
   const headers = { 'idempotency-key': key }
   cleanUp(`/apis/${(await admin.post('/apis', body, { headers })).as<Api>(201).id}`)
@@ -171,7 +171,7 @@ test('a key is refused for another If-Match, as it is for another body', async (
   ;(await admin.post('/apis', body, { headers })).is(201)
 })
 
-test('however a path is spelled, the key is for its operation and resource', async () => {
+test('a key belongs to an operation and a resource, however the path is spelled', async () => {
   const api = await createApi()
   const spellings = [
     `/apis/${api.id}/versions`,
@@ -206,7 +206,7 @@ const hookBody = () => ({
   active: false,
   eventTypes: ['API_CREATED'],
 })
-/** Each gives a POST whose answer has a secret. */
+/** Each function returns a POST whose response contains a secret. */
 const secrets: [string, () => Promise<Secret> | Secret][] = [
   [
     'an access token',
@@ -224,7 +224,7 @@ const secrets: [string, () => Promise<Secret> | Secret][] = [
 ]
 
 describe.for(secrets)('the secret of %s', ([, make]) => {
-  test('is repeated to the credential that got it, and withheld from another of the same user', async () => {
+  test('is repeated to the credential that received it, and withheld from another credential of the user', async () => {
     const user = await createUser({ role: 'ADMIN' })
     const [login, otherLogin] = [await loggedIn(user), await loggedIn(user)]
     const { field, path, spelled = path, body } = await make()
@@ -244,7 +244,7 @@ describe.for(secrets)('the secret of %s', ([, make]) => {
     }
   })
 
-  test('is repeated to the access token that got it; to another token the key is another', async () => {
+  test('is repeated to the access token that received it; another token has its own keys', async () => {
     const client = await loggedIn(await createUser({ role: 'ADMIN' }))
     const scopes = ['ACCESS_TOKEN_MANAGE', 'WEBHOOKS_WRITE', 'API_READ']
     const [one, other] = [await createToken(client, scopes), await createToken(client, scopes)]

@@ -18,7 +18,7 @@ describe.for<[string, Buffer, number, number]>([
   ['image/webp', webp, 1, 1],
   ['image/svg+xml', svg(30, 20, '<circle r="5"/>'), 30, 20],
 ])('an image of type %s', ([contentType, bytes, width, height]) => {
-  test('is told by its content, stored, and given back as it was', async () => {
+  test('is detected by its content, stored, and returned unchanged', async () => {
     const { id } = await createApi()
     const stored = (await upload(id, form(bytes, { filename: 'x.txt', type: 'text/plain' }))).as<Image>(200)
     expect(stored).toEqual({ contentType, size: bytes.length, width, height, sha256: sha256(bytes) })
@@ -30,7 +30,7 @@ describe.for<[string, Buffer, number, number]>([
   })
 })
 
-test('hasImage follows at once, in the record and in the list', async () => {
+test('hasImage is updated immediately in the record and in the list', async () => {
   const { id, name } = await createApi()
   const seen = async () => [(await readApi(id)).hasImage, (await listApis({ name })).content[0]?.hasImage]
   expect(await seen()).toEqual([false, false])
@@ -40,7 +40,7 @@ test('hasImage follows at once, in the record and in the list', async () => {
   expect(await seen()).toEqual([false, false])
 })
 
-test('hasImage follows at once for many at the same time', async () => {
+test('hasImage is updated immediately for concurrent uploads', async () => {
   await Promise.all(
     Array.from({ length: 12 }, async () => {
       const { id } = await createApi()
@@ -50,7 +50,7 @@ test('hasImage follows at once for many at the same time', async () => {
   )
 })
 
-test('another image takes the place of the first', async () => {
+test('a second image replaces the first', async () => {
   const { id } = await createApi()
   ;(await upload(id, form(png(1, 1)))).is(200)
   const first = await download(id)
@@ -61,7 +61,7 @@ test('another image takes the place of the first', async () => {
   expect((await readApi(id)).hasImage).toBe(true)
 })
 
-test('who has the image is spared its bytes', async () => {
+test('a conditional GET of an unchanged image answers 304 without a body', async () => {
   const { id } = await createApi()
   ;(await upload(id, form(png(4, 4)))).is(200)
   const { etag, headers } = (await download(id)).is(200)
@@ -71,7 +71,7 @@ test('who has the image is spared its bytes', async () => {
   ;(await download(id, { 'if-none-match': '"another"' })).is(200)
 })
 
-test('HEAD answers what GET would, without the bytes', async () => {
+test('HEAD returns the headers of GET without a body', async () => {
   const { id } = await createApi()
   ;(await admin.head(`/apis/${id}/image`)).is(404)
   const bytes = png(4, 4)
@@ -83,7 +83,7 @@ test('HEAD answers what GET would, without the bytes', async () => {
   }
 })
 
-test('an SVG comes back as sent, but inert', async () => {
+test('an SVG is returned as sent, with headers that disable its scripts', async () => {
   const { id } = await createApi()
   const hostile = svg(10, 10, '<script>alert(1)</script><a href="javascript:alert(2)" onload="alert(3)"/>')
   const uploaded = (await upload(id, form(hostile))).is(200, 400, 415)
@@ -96,20 +96,20 @@ test('an SVG comes back as sent, but inert', async () => {
 })
 
 describe('the limits', () => {
-  test('5 MiB are taken', async () => {
+  test('5 MiB are accepted', async () => {
     const { id } = await createApi()
     const bytes = png(10, 10, 5 * MEBIBYTE)
     expect((await upload(id, form(bytes))).as<Image>(200).size).toBe(5 * MEBIBYTE)
     expect((await download(id)).bytes.equals(bytes)).toBe(true)
   })
 
-  test.for([5 * MEBIBYTE + 1, 8 * MEBIBYTE])('%i bytes are too many', async size => {
+  test.for([5 * MEBIBYTE + 1, 8 * MEBIBYTE])('%i bytes are refused', async size => {
     const { id } = await createApi()
     ;(await upload(id, form(png(10, 10, size)))).refused(413)
     expect((await readApi(id)).hasImage).toBe(false)
   })
 
-  test('40 megapixels are taken and a line more is too much', async () => {
+  test('40 megapixels are accepted and one row more is refused', async () => {
     const { id } = await createApi()
     ;(await upload(id, form(png(8000, 5001)))).refused(413)
     expect((await upload(id, form(png(8000, 5000)))).as<Image>(200)).toMatchObject({
@@ -121,10 +121,10 @@ describe('the limits', () => {
   test.for<[string, () => Buffer]>([
     ['text', () => Buffer.from('not an image at all')],
     ['HTML', () => Buffer.from('<!doctype html><html><body><svg/></body></html>')],
-    ['XML that is no SVG', () => Buffer.from('<?xml version="1.0"?><note>svg</note>')],
+    ['XML that is not an SVG', () => Buffer.from('<?xml version="1.0"?><note>svg</note>')],
     ['BMP', () => Buffer.concat([Buffer.from('BM'), Buffer.alloc(60)])],
     ['PDF', () => Buffer.from('%PDF-1.7\n%âãÏÓ\n')],
-  ])('%s is no image, whatever its name says', async ([, bytes]) => {
+  ])('%s is refused, even if it is named like an image', async ([, bytes]) => {
     const { id } = await createApi()
     ;(await upload(id, form(bytes(), { filename: 'image.png', type: 'image/png' }))).refused(415)
     expect((await readApi(id)).hasImage).toBe(false)
@@ -141,7 +141,7 @@ describe('the limits', () => {
     expect((await readApi(id)).hasImage).toBe(false)
   })
 
-  test('a form without the part is refused', async () => {
+  test('a form without the file is refused', async () => {
     const { id } = await createApi()
     ;(await upload(id, form(png(1, 1), { part: 'picture' }))).refused(400)
     ;(await upload(id, new FormData())).refused(400)
@@ -161,7 +161,7 @@ describe('the limits', () => {
     expect((await readApi(id)).hasImage).toBe(false)
   })
 
-  test('a body that is no form is refused', async () => {
+  test('a body that is not a form is refused', async () => {
     const { id } = await createApi()
     ;(await admin.put(`/apis/${id}/image`, { file: 'x' })).refused(415)
     const cut = {
@@ -174,14 +174,14 @@ describe('the limits', () => {
   })
 })
 
-test('a refused upload leaves the image that was there', async () => {
+test('a refused upload keeps the previous image', async () => {
   const { id } = await createApi()
   ;(await upload(id, form(gif))).is(200)
   ;(await upload(id, form(Buffer.from('not an image')))).refused(415)
   expect((await download(id)).bytes.equals(gif)).toBe(true)
 })
 
-test('deleting it answers 204, and then there is none', async () => {
+test('deleting the image answers 204, and then there is none', async () => {
   const { id } = await createApi()
   ;(await admin.delete(`/apis/${id}/image`)).refused(404)
   ;(await upload(id, form(png(1, 1)))).is(200)
@@ -196,7 +196,7 @@ test('an API that does not exist has no image', async () => {
   ;(await admin.delete(`/apis/${uuid()}/image`)).refused(404)
 })
 
-test('the image goes with its API', async () => {
+test('an image is removed with its API', async () => {
   const { id } = await createApi()
   ;(await upload(id, form(png(1, 1)))).is(200)
   ;(await admin.delete(`/apis/${id}`)).is(204)

@@ -25,7 +25,7 @@ const refusedEverywhere = (client: Client) =>
 const wrong = (username: string) => logIn(username, 'the wrong password')
 
 describe('logging in', () => {
-  test('answers the user and, in the header, a bearer token that works', async () => {
+  test('returns the user and, in a header, a working bearer token', async () => {
     const user = await createUser({ role: 'USER' })
     const answer = (await logIn(user.username)).is(200)
     const { id, username, displayName, email, role, status } = user
@@ -46,7 +46,7 @@ describe('logging in', () => {
     })
   })
 
-  test('gives a JWT of one hour that the published keys verify', async () => {
+  test('returns a JWT that is valid for an hour and verifies with the published keys', async () => {
     const token = await tokenOf(await createUser())
     const jwks = (await anonymous.get('/.well-known/jwks.json', {}, { undocumented: true })).as<Jwks>(200)
     const { header, claims } = readJwt(token)
@@ -57,7 +57,7 @@ describe('logging in', () => {
     for (const key of jwks.keys) expect(key).not.toHaveProperty('d')
   })
 
-  test('says the same for a wrong name and a wrong password', async () => {
+  test('gives the same response to an unknown username and to a wrong password', async () => {
     const user = await createUser()
     const [name, password] = [
       (await wrong(unique('nobody'))).refused(401),
@@ -67,7 +67,7 @@ describe('logging in', () => {
     expect(password).toMatchObject({ title, detail, code, type })
   })
 
-  test('takes about as long for a wrong name as for a wrong password', async () => {
+  test('takes about as long for an unknown username as for a wrong password', async () => {
     const user = await createUser()
     const took = async (username: string) => {
       const start = performance.now()
@@ -80,11 +80,11 @@ describe('logging in', () => {
       unknown.push(await took(unique('nobody')))
       known.push(await took(user.username))
     }
-    // The quickest of each: what else the machine does only adds to it. A hash left out would be ten times as quick.
+    // Compares the fastest of each, since other load only adds time. Without the hash it would be ten times as fast.
     expect(Math.min(...unknown)).toBeGreaterThan(Math.min(...known) / 3)
   })
 
-  test('is refused with the name in other words or with nothing', async () => {
+  test('is refused with a similar password, an empty password or an empty username', async () => {
     const { username } = await createUser()
     ;(await logIn(username, '')).is(400, 401)
     ;(await logIn(username, `${PASSWORD} `)).refused(401)
@@ -134,13 +134,13 @@ describe.concurrent('five wrong passwords in a row', () => {
     ;(await logIn(user.username)).is(200)
   })
 
-  test('are not four', async () => {
+  test('lock only at the fifth: four do not', async () => {
     const { username } = await createUser()
     await wrongTimes(username, 4)
     ;(await logIn(username)).is(200)
   })
 
-  test('are counted from the last right one', async () => {
+  test('are counted from the last correct one', async () => {
     const { username } = await createUser()
     await wrongTimes(username, 4)
     ;(await logIn(username)).is(200)
@@ -148,13 +148,13 @@ describe.concurrent('five wrong passwords in a row', () => {
     ;(await logIn(username)).is(200)
   })
 
-  test('lock also when they come at the same time', async () => {
+  test('also lock when they are concurrent', async () => {
     const { username } = await createUser()
     await Promise.all([1, 2, 3, 4, 5, 6].map(async () => (await wrong(username)).is(401, 403, 429)))
     ;(await logIn(username)).is(401, 403, 429)
   })
 
-  test('lock nobody else', async () => {
+  test('do not lock other users', async () => {
     const [user, other] = [await createUser(), await createUser()]
     await wrongTimes(user.username, 5)
     ;(await logIn(other.username)).is(200)
@@ -171,7 +171,7 @@ describe.concurrent('logging out', () => {
     ;(await (await loggedIn(user)).get('/apis', { size: 1 })).is(200)
   })
 
-  test('leaves access tokens and other users alone', async () => {
+  test('does not affect access tokens or other users', async () => {
     const [user, other] = [await createUser(), await createUser()]
     const [client, stranger] = [await loggedIn(user), await loggedIn(other)]
     const { token } = await createToken(client, ['API_READ'])
@@ -181,16 +181,16 @@ describe.concurrent('logging out', () => {
     ;(await stranger.get('/apis', { size: 1 })).is(200)
   })
 
-  test('needs somebody who is logged in', async () => {
+  test('requires a credential', async () => {
     ;(await anonymous.post('/logout')).refused(401)
   })
 })
 
-describe.concurrent('a user who may no longer', () => {
+describe.concurrent('a user who lost access', () => {
   const makeInactive = async (user: User) =>
     (await admin.put(`/users/${user.id}`, { ...user, status: 'INACTIVE' })).is(200)
 
-  test('is refused once inactive, whatever the credentials', async () => {
+  test('is refused once inactive, with any credential', async () => {
     const user = await createUser()
     const client = await loggedIn(user)
     const { token } = await createToken(client, ['API_READ'])
@@ -200,7 +200,7 @@ describe.concurrent('a user who may no longer', () => {
     }
   })
 
-  test('is refused once deleted, whatever the credentials', async () => {
+  test('is refused once deleted, with any credential', async () => {
     const user = await createUser()
     const client = await loggedIn(user)
     const { token } = await createToken(client, ['API_READ'])
@@ -210,7 +210,7 @@ describe.concurrent('a user who may no longer', () => {
     ;(await logIn(user.username)).refused(401)
   })
 
-  test('may do less at once when given a lesser role', async () => {
+  test('loses scopes within a second after a change to a lesser role', async () => {
     const user = await createUser({ role: 'ADMIN' })
     const client = await loggedIn(user)
     ;(await client.get('/users', { size: 1 })).is(200)
@@ -220,7 +220,7 @@ describe.concurrent('a user who may no longer', () => {
   })
 })
 
-describe('credentials that are none', () => {
+describe('invalid credentials', () => {
   const ask = (authorization: string) => clientOf(service, authorization).get('/apis', { size: 1 })
 
   test.for([
@@ -239,7 +239,7 @@ describe('credentials that are none', () => {
     expect(answer.headers.get('www-authenticate')).toMatch(/^Bearer/)
   })
 
-  test('are a token that was tampered with', async () => {
+  test('include a token that was tampered with', async () => {
     const token = await tokenOf(await createUser({ role: 'USER' }))
     const { header, claims } = readJwt(token)
     const none = makeJwt(claims)
@@ -258,7 +258,7 @@ describe('credentials that are none', () => {
     ;(await ask(`bearer ${token}`)).is(200, 401)
   })
 
-  test('are a header that a gateway would set inside', async () => {
+  test('include the headers that a gateway sets for services', async () => {
     for (const header of ['x-principal', 'x-user', 'x-gantry-principal', 'x-forwarded-user']) {
       ;(
         await anonymous.get('/apis', { size: 1 }, { headers: { [header]: inject('admin').username } })

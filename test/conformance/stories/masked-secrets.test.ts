@@ -22,7 +22,7 @@ const auditedAbout = (text: string) =>
     return record
   })
 
-test('secrets of a configuration change appear nowhere', async () => {
+test('secrets of a configuration change are masked everywhere', async () => {
   const about = unique('masked')
   const { inbox, webhook } = await subscribe(['CONFIGURATION_CHANGED'], { about })
   const change = {

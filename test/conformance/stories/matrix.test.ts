@@ -20,15 +20,15 @@ import { type Jwks, makeJwt, readJwt, signedByAnother, signedByPublicKey, tamper
 import type { AuditRecord, Page, User } from '../src/records.ts'
 
 /**
- * Every operation for every kind of caller. What is expected follows from the scope of the operation and the scopes of
- * the caller alone, so that an operation that is added is looked at without a word here.
+ * Tests every operation with every kind of caller. The expected result follows from the scope of the operation and the
+ * scopes of the caller alone, so that a new operation is tested without a change here.
  */
 
 const platform = inject('platformJwt')
 const run = unique('matrix')
 let requests = 0
 
-/** What a forbidden request is about: things that exist, so that it would do something if it were let through. */
+/** Ids for forbidden requests. The resources exist, so that a request would change them if it were permitted. */
 const victims: Record<string, string> = {}
 let users: Record<Role, User>
 let owner: Client
@@ -41,7 +41,7 @@ beforeAll(async () => {
   const made = ROLES.map(async role => [role, await createUser({ role })] as const)
   users = Object.fromEntries(await Promise.all(made)) as Record<Role, User>
   const loggedIn = clientOf(service, await authorizationOf(users.GLOBAL_ADMIN))
-  // The rows log out, which ends login tokens and nothing else.
+  // The login tests log the user out, which revokes login tokens but not access tokens.
   owner = withToken((await createToken(loggedIn, [...SCOPES])).token)
   const api = await createApi()
   const { webhook, id } = await retrying('APPROVAL_REQUEST_CREATED')
@@ -59,10 +59,10 @@ beforeAll(async () => {
 
 const filled = ({ path }: Operation, values: Record<string, string>) =>
   path.replaceAll(/\{(\w+)\}/g, (_, name: string) => values[name] ?? uuid())
-/** The stream of events ends where nothing more is there. */
+/** The event stream ends when it has no more events. */
 const query = { follow: false, after: 999_999_999 }
 
-/** With all that it needs to succeed. */
+/** Sends a request with everything that it needs to succeed. */
 const attempt = (client: Client, operation: Operation) => {
   requests += 1
   const headers = { 'x-request-id': `${run}.${requests}` }
@@ -73,7 +73,7 @@ const attempt = (client: Client, operation: Operation) => {
     ...body,
   })
 }
-/** About nothing that exists, so that it is let through and does nothing. */
+/** Sends a request for resources that do not exist, so that it is permitted and has no effect. */
 const touch = (client: Client, operation: Operation) =>
   client.request(operation.method, filled(operation, {}), undefined, { query })
 
@@ -82,10 +82,10 @@ const letThrough = async (client: Client, operation: Operation) => {
   expect([401, 403], `${operation.id} answered ${text}`).not.toContain(status)
   expect(status, text).toBeLessThan(500)
 }
-/** Logging out ends what a login token is good for. */
+/** POST /logout comes last, since it revokes the login token. */
 const inOrder = OPERATIONS.toSorted((a, b) => Number(a.id === 'logout') - Number(b.id === 'logout'))
 
-/** The row of a caller whose credential is good. */
+/** Tests every operation with a valid credential. */
 const allowed = async (authorization: string, scopes: readonly string[]) => {
   const client = clientOf(service, authorization)
   for (const operation of inOrder) {
@@ -99,7 +99,7 @@ const allowed = async (authorization: string, scopes: readonly string[]) => {
   }
 }
 
-/** The row of a caller whose credential is not. */
+/** Tests every operation with an invalid credential, or with none. */
 const refused = async (authorization: string | undefined) => {
   const client = clientOf(service, authorization)
   for (const operation of OPERATIONS) {
@@ -129,7 +129,7 @@ const platformJwt = (username: string, changes: object = {}, key = platform?.pri
 const jwks = async () =>
   (await anonymous.get('/.well-known/jwks.json', {}, { undocumented: true })).as<Jwks>(200)
 
-/** What the victims and their lists look like. */
+/** The observable state of the victims and of their lists. */
 const state = async () => {
   const { api_id, webhook_id, request_id, user_id, id } = victims
   const seen = await Promise.all([
@@ -153,7 +153,7 @@ describe('the matrix', () => {
     before = await state()
   })
 
-  describe.concurrent('who has no good credential is refused everything that is not public', () => {
+  describe.concurrent('a caller without a valid credential is refused everything that is not public', () => {
     const made: Record<string, () => Promise<string | undefined>> = {
       'no credential': async () => undefined,
       'a revoked login token': async () => {
@@ -166,7 +166,7 @@ describe('the matrix', () => {
         ;(await owner.delete(`/accessTokens/${id}`)).is(204)
         return `Bearer ${token}`
       },
-      'an access token that was never made': async () => `Bearer pat_${'0'.repeat(43)}3gmdcX`,
+      'an access token that was never created': async () => `Bearer pat_${'0'.repeat(43)}3gmdcX`,
       'a login token of a user who was deleted': async () => {
         const user = await createUser({ role: 'GLOBAL_ADMIN' })
         const authorization = await authorizationOf(user)
@@ -179,9 +179,9 @@ describe('the matrix', () => {
         ;(await admin.put(`/users/${user.id}`, { ...user, status: 'INACTIVE' })).is(200)
         return `Bearer ${token}`
       },
-      'a login token with the signature of another': async () =>
+      'a login token signed with another key': async () =>
         `Bearer ${signedByAnother(await loginToken(users.GLOBAL_ADMIN))}`,
-      'a login token with claims that were changed': async () =>
+      'a login token with changed claims': async () =>
         `Bearer ${tamper(await loginToken(users.NO_ACCESS), { sub: users.GLOBAL_ADMIN.id })}`,
       'a login token for another audience': async () =>
         `Bearer ${tamper(await loginToken(users.GLOBAL_ADMIN), { aud: 'another' })}`,
@@ -193,20 +193,20 @@ describe('the matrix', () => {
     test.for(Object.entries(made))('%s', async ([, make]) => refused(await make()))
   })
 
-  // Without the private key of the platform that the service trusts, nobody can sign what these need.
+  // These need the private key of the platform that the service trusts.
   describe.skipIf(!platform)(
-    'so is who has a platform JWT that is not good',
+    'a caller with an invalid platform JWT is refused everything that is not public',
     { concurrent: true, meta: { skipped: 'needs a service that takes the JWTs of a platform' } },
     () => {
       const made: Record<string, (username: string) => string> = {
         'that has expired': username => platformJwt(username, { iat: seconds() - 200, exp: seconds() - 10 }),
-        'of more than five minutes ago': username =>
+        'issued more than five minutes ago': username =>
           platformJwt(username, { iat: seconds() - 310, exp: seconds() + 300 }),
         'for another audience': username => platformJwt(username, { aud: 'another' }),
         'of another issuer': username => platformJwt(username, { iss: 'https://another.example' }),
         'with changed claims': username =>
           tamper(platformJwt(users.NO_ACCESS.username), { [platform?.userClaim ?? '']: username }),
-        'with the signature of another': username => signedByAnother(platformJwt(username)),
+        'signed with another key': username => signedByAnother(platformJwt(username)),
         'with alg: none': username => makeJwt(readJwt(platformJwt(username)).claims),
       }
       test.for(Object.entries(made))('%s', async ([, make]) =>
@@ -215,14 +215,14 @@ describe('the matrix', () => {
     },
   )
 
-  describe.concurrent('who has logged in may do what his role may', () => {
+  describe.concurrent('a logged-in user has the scopes of their role', () => {
     test.for(ROLES)('%s', async role =>
       allowed(await authorizationOf(await createUser({ role })), ROLE_SCOPES[role]),
     )
   })
 
   describe.skipIf(!platform)(
-    'so may who has a platform JWT, whatever else it claims',
+    'a caller with a platform JWT has the scopes of the role, whatever else the JWT claims',
     { concurrent: true, meta: { skipped: 'needs a service that takes the JWTs of a platform' } },
     () => {
       test.for(ROLES)('%s', async role =>
@@ -234,14 +234,14 @@ describe('the matrix', () => {
     },
   )
 
-  describe.concurrent('who has an access token may do what its scope says', () => {
+  describe.concurrent('an access token has its scopes', () => {
     test.for(SCOPES)('%s', async scope => {
       const { token } = await createToken(owner, [scope])
       await allowed(`Bearer ${token}`, [scope])
     })
   })
 
-  test('an access token may do no more than its user may by now', async () => {
+  test('an access token has no scope that its user has lost', async () => {
     const user = await createUser({ role: 'ADMIN' })
     const { token } = await createToken(clientOf(service, await authorizationOf(user)), [
       'API_READ',
@@ -252,7 +252,7 @@ describe('the matrix', () => {
     await allowed(`Bearer ${token}`, ['API_READ'])
   })
 
-  test('nothing that was refused has changed anything', async () => {
+  test('refused requests have changed nothing', async () => {
     expect(requests).toBeGreaterThan(OPERATIONS.length)
     expect(await state()).toEqual(before)
     for (let page = 1; ; page += 1) {

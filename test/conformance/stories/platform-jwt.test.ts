@@ -5,7 +5,7 @@ import { makeJwt } from '../src/jwt.ts'
 
 const platform = inject('platformJwt')
 
-// Without the private key of the platform that the service trusts nobody can sign for it.
+// The tests need the private key of the platform that the service trusts.
 describe.skipIf(!platform)(
   'a JWT of the platform',
   { meta: { skipped: 'needs a service that takes the JWTs of a platform' } },
@@ -23,14 +23,14 @@ describe.skipIf(!platform)(
     })
     const ask = (token: string) => withToken(token).get('/apis', { size: 1 })
 
-    test('stands for the user that its claim names, with what the role allows', async () => {
+    test('authenticates the user named in its claim, with the scopes of the role', async () => {
       const { username } = await createUser({ role: 'USER' })
       const client = withToken(makeJwt(claims(username), privateKey))
       ;(await client.get('/apis', { size: 1 })).is(200)
       ;(await client.get('/users', { size: 1 })).refused(403)
     })
 
-    test('does not get the secret again that another one of its user got under an Idempotency-Key', async () => {
+    test('does not get a secret again that another JWT of its user got under the same Idempotency-Key', async () => {
       const { username } = await createUser({ role: 'ADMIN' })
       const [one, other] = [makeJwt(claims(username), privateKey), makeJwt(claims(username), privateKey)]
       const body = { name: 'of the platform', scopes: ['API_READ'] }
@@ -43,7 +43,7 @@ describe.skipIf(!platform)(
       expect(await ask(one)).toEqual(first)
     })
 
-    test('stands for a user of single sign-on, who has no other way in', async () => {
+    test('authenticates a single sign-on user, who cannot log in with a password', async () => {
       const { username } = await createUser({ role: 'USER', sso: true })
       ;(await ask(makeJwt(claims(username), privateKey))).is(200)
     })
@@ -53,10 +53,10 @@ describe.skipIf(!platform)(
       ['for another audience', () => ({ aud: 'somebody-else' })],
       ['that has expired', () => ({ iat: now() - 400, exp: now() - 100 })],
       [
-        'that is older than five minutes, whatever it claims',
+        'that is older than five minutes, whatever its expiry',
         () => ({ iat: now() - 400, exp: now() + 3600 }),
       ],
-      ['that does not say when it was made', () => ({ iat: undefined, exp: now() + 3600 })],
+      ['without an issue time', () => ({ iat: undefined, exp: now() + 3600 })],
       ['that is not valid yet', () => ({ nbf: now() + 600 })],
       ['without the claim', () => ({ [userClaim]: undefined })],
       ['of a user who does not exist', () => ({ [userClaim]: uuid() })],
@@ -70,7 +70,7 @@ describe.skipIf(!platform)(
       ;(await ask(makeJwt(claims(username), privateKey))).is(401, 403)
     })
 
-    test('is refused unsigned or signed by somebody else', async () => {
+    test('is refused when unsigned or signed with another key', async () => {
       const { username } = await createUser({ role: 'USER' })
       const stranger = generateKeyPairSync('rsa', {
         modulusLength: 2048,
@@ -83,6 +83,6 @@ describe.skipIf(!platform)(
   },
 )
 
-test('the administrator of the suite is logged in without it', async () => {
+test('the administrator of the suite does not need it', async () => {
   expect((await admin.get('/apis', { size: 1 })).status).toBe(200)
 })

@@ -14,7 +14,7 @@ const ended = (path: string) =>
     return recovery
   })
 
-/** A webhook that was inactive when something happened. */
+/** A webhook that was inactive during an event. */
 const skipped = async (type: string) => {
   const about = unique('event')
   const { webhook, inbox } = await subscribe([type], { about })
@@ -28,7 +28,7 @@ const skipped = async (type: string) => {
 }
 
 describe.concurrent('a recovery', () => {
-  test('delivers what was skipped while the webhook was inactive', async () => {
+  test('delivers the events that were skipped while the webhook was inactive', async () => {
     const { webhook, inbox, about, began } = await skipped('APPROVAL_REQUEST_DECIDED')
     const asked = await recover(webhook, { from: began })
     const { id } = asked.as<Recovery>(202)
@@ -49,7 +49,7 @@ describe.concurrent('a recovery', () => {
     expect(content.map(each => each.id)).toEqual([again.id, id])
   })
 
-  test('under an Idempotency-Key is begun once', async () => {
+  test('is started once under an Idempotency-Key', async () => {
     const { webhook } = await subscribe(['APPROVAL_REQUEST_DECIDED'])
     const headers = { 'idempotency-key': unique('key') }
     const range = { from: ago(HOUR_MS) }
@@ -58,9 +58,9 @@ describe.concurrent('a recovery', () => {
     expect((await admin.post(path, range, { headers })).as<Recovery>(202)).toEqual(first)
   })
 
-  test('is cancelled while it runs, and not afterwards', async () => {
+  test('can be cancelled while it runs, and not afterwards', async () => {
     const { webhook } = await subscribe(['APPROVAL_REQUEST_DECIDED'])
-    // One may be completed before it is cancelled.
+    // A recovery may complete before it is cancelled.
     const path = await eventually(async () => {
       const { id } = (await recover(webhook, { from: ago(HOUR_MS) })).as<Recovery>(202)
       const running = `/webhooks/${webhook.id}/recoveries/${id}`
@@ -71,7 +71,7 @@ describe.concurrent('a recovery', () => {
     expect((await admin.get(path)).as<Recovery>(200)).toMatchObject({ status: 'CANCELLED' })
   })
 
-  test('is of an active webhook and a range that has passed', async () => {
+  test('needs an active webhook and a time range in the past', async () => {
     const { webhook } = await subscribe(['APPROVAL_REQUEST_DECIDED'])
     for (const range of [
       {},

@@ -9,7 +9,7 @@ interface Streamed {
   item: { position: string }
 }
 
-/** A service that has removed its oldest events: the one that is given, or one that is started again after 40 days. */
+/** A service that has removed its oldest events: the given service, or one that is restarted with a clock 40 days later. */
 const withoutOldEvents = async (): Promise<Client> => {
   if (!inject('ownService')) {
     await createApi()
@@ -32,7 +32,7 @@ const refusedAfter = async (client: Client, after: number | string) =>
   }
 
 test.skipIf(!inject('ownService') && !inject('eventsRemoved'))(
-  'a position after which events have been removed is refused with the oldest position, from which reading goes on',
+  'a position whose next events were removed is refused with the oldest position from which reading can continue',
   { timeout: 120_000 },
   async () => {
     const client = await withoutOldEvents()

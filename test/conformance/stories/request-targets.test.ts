@@ -15,7 +15,7 @@ beforeAll(async () => {
   api = await createApi()
 })
 
-/** Sends a request target as it is, which no client library does. */
+/** Sends a request target unchanged; client libraries normalize it. */
 function ask(target: string, { method = 'GET', token = reader as string | null } = {}) {
   const secure = base.protocol === 'https:'
   const port = Number(base.port || (secure ? 443 : 80))
@@ -35,7 +35,7 @@ function ask(target: string, { method = 'GET', token = reader as string | null }
   })
 }
 
-describe('a path that programs read differently is refused', () => {
+describe('a path that clients and proxies may resolve differently is refused', () => {
   test.for([
     '/apis/x\\..\\..\\metrics',
     '/apis/x\\..\\..\\apis',
@@ -62,7 +62,7 @@ describe('a path that programs read differently is refused', () => {
 })
 
 test.for(['/metrics', '/health/ready', '/events?follow=false'])(
-  'an operation that was admitted is the one that is carried out, whatever is in its parameter: %s',
+  'an encoded path in a parameter does not reach another operation: %s',
   async path => {
     for (const encoded of [`x%5C..%5C..${path.replaceAll('/', '%5C')}`, `x${path.replaceAll('/', '%2F')}`]) {
       const { status, text } = await ask(`${prefix}/apis/${encoded.replace('?', '%3F')}`)
@@ -81,7 +81,7 @@ describe('the absolute form of a request target', () => {
     expect(text).toContain(api.id)
     expect((await ask(`${scheme}://other.example${prefix}/apis/${api.id}`)).status).toBe(200)
   })
-  test('needs a credential like any other, and has no other paths', async () => {
+  test('needs a credential and has no additional paths', async () => {
     expect((await ask(`http://h${prefix}/apis`, { token: null })).status).toBe(401)
     expect((await ask(`http://h${prefix}/nothing`)).status).toBe(404)
     expect((await ask('http://h', { token: null })).status).toBe((await ask('/', { token: null })).status)
@@ -90,13 +90,13 @@ describe('the absolute form of a request target', () => {
 })
 
 describe('a version', () => {
-  test.for(['.', '..'])('cannot be named %s, which no path can have', async name => {
+  test.for(['.', '..'])('cannot be named %s, which is not possible as a path segment', async name => {
     ;(await admin.post(`/apis/${api.id}/versions`, { name })).refused(400, 'invalid-request')
     const version = await createVersion(api, { name: `to be ${name}` })
     ;(await admin.put(`/apis/${api.id}/versions/${version.id}`, { name })).refused(400, 'invalid-request')
   })
   test.for(['a/b', 'a\\b', 'a..b', '.a', 'a%2Fb', 'ä b?c#d', '%'])(
-    'named %j is reached by its name',
+    'named %j is found by its name',
     async name => {
       const version = await createVersion(api, { name })
       const { status, text } = await ask(`${prefix}/apis/${api.id}/versions/${encodeURIComponent(name)}`)

@@ -2,7 +2,7 @@ import { OPERATIONS } from '@gantry/contracts'
 import { expect, test } from 'vitest'
 import { service } from '../src/gantry.ts'
 
-/** What the documents ask for: method and path, with placeholders of any name, to scope. */
+/** Scope that the specification requires, by method and path with unnamed placeholders. */
 const REQUIRED: Record<string, string> = {
   'GET /apis': 'API_READ',
   'POST /apis': 'API_WRITE',
@@ -53,7 +53,7 @@ const REQUIRED: Record<string, string> = {
 const { operations } = service.contract
 const nameless = (key: string) => key.replaceAll(/\{[^}]+\}/g, '{}')
 
-test('the document has every operation of the specification', () => {
+test('the OpenAPI document has every operation of the specification', () => {
   const documented = new Set(operations.map(({ key }) => nameless(key)))
   const missing = Object.keys(REQUIRED).filter(key => !documented.has(key))
   expect(missing).toEqual([])
@@ -62,14 +62,14 @@ test('the document has every operation of the specification', () => {
   expect(documented).toContain('GET /events')
 })
 
-test('every operation asks for the scope that the documents say', () => {
+test('every operation requires the scope of the specification', () => {
   const asked = Object.fromEntries(
     OPERATIONS.map(({ method, path, scope }) => [nameless(`${method} ${path}`), scope]),
   )
   expect(asked).toMatchObject(REQUIRED)
 })
 
-test('the document names the scope of every operation', () => {
+test('the OpenAPI document names the scope of every operation', () => {
   const silent = operations.filter(({ key, definition }) => {
     const scope = REQUIRED[nameless(key)]
     return scope !== undefined && !JSON.stringify(definition).includes(scope)

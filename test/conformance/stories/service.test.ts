@@ -3,15 +3,15 @@ import type { Answer } from '../src/answer.ts'
 import type { OpenApi } from '../src/contract.ts'
 import { anonymous, eventually, service } from '../src/gantry.ts'
 
-/** Answered to anyone; these need not be in the document. */
+/** Requests a public path. These paths need not be in the OpenAPI document. */
 const open = (path: string) => anonymous.get(path, {}, { undocumented: true })
 
-test('the service lives and is ready', async () => {
+test('the service is live and ready', async () => {
   ;(await open('/health/live')).is(200)
   ;(await open('/health/ready')).is(200)
 })
 
-test('metrics are in the Prometheus text format and count what is asked', async () => {
+test('metrics are in the Prometheus text format and count requests', async () => {
   const answer = (await open('/metrics')).is(200)
   expect(answer.headers.get('content-type')).toMatch(/^text\/plain|^application\/openmetrics-text/)
   expect(answer.text).toMatch(/^# TYPE \S+ (counter|gauge|histogram|summary)$/m)
@@ -27,16 +27,16 @@ test('the keys for login tokens are published', async () => {
   }
 })
 
-describe('the document', () => {
-  test('is OpenAPI 3.1 and the same for all stories', async () => {
+describe('the OpenAPI document', () => {
+  test('is OpenAPI 3.1 and does not change during the run', async () => {
     const document = (await open('/openapi.json')).as<OpenApi>(200)
     expect(document.openapi).toMatch(/^3\.1\.\d+$/)
     expect(document.info.title).toBeTruthy()
     expect(document).toEqual(service.contract.document)
   })
 
-  test('says of every operation what it does and how it refuses, as a problem', () => {
-    // Health is told to orchestrators, in words of its own.
+  test('describes every operation, with problems as its error responses', () => {
+    // Health has its own format for orchestrators.
     const operations = service.contract.operations.filter(({ template }) => !template.startsWith('/health'))
     for (const { key, definition } of operations) {
       expect(definition.summary, key).toBeTruthy()
@@ -87,13 +87,13 @@ describe('the document', () => {
 })
 
 describe('the documentation', () => {
-  /** Follows redirects as a browser would, which must stay on the service. */
+  /** Follows redirects like a browser. They must stay on the service. */
   const page = async (path: string): Promise<{ answer: Answer; path: string }> => {
     const answer = (await open(path)).is(200, 301, 302, 307, 308)
     if (answer.status === 200) return { answer, path }
     return page(onService(answer.headers.get('location') ?? '', path))
   }
-  /** The path of a link below the base URL; fails when it leads to another host. */
+  /** The path of a link below the base URL. Fails when the link leads to another host. */
   const onService = (link: string, from: string) => {
     const url = new URL(link.replaceAll('&amp;', '&'), service.baseUrl + from)
     const base = new URL(service.baseUrl)
@@ -101,7 +101,7 @@ describe('the documentation', () => {
     return url.pathname.slice(base.pathname.replace(/\/$/, '').length) + url.search
   }
 
-  test('is a page whose parts all come from the service', async () => {
+  test('is a page that loads everything from the service', async () => {
     const { answer, path } = await page('/docs')
     expect(answer.headers.get('content-type')).toMatch(/^text\/html/)
     const html = answer.text.replaceAll(/<!--.*?-->/gs, '')

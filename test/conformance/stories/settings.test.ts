@@ -7,12 +7,12 @@ import type { AccessToken, Api, Page, Webhook } from '../src/records.ts'
 
 const apiFields = (name: string) => ({ name, displayName: name, status: 'ACTIVE', tags: ['a'] })
 
-// These start services of their own, which says nothing about one that was given.
+// The tests start their own services, so they say nothing about a service that was given.
 describe.skipIf(!inject('ownService'))(
   'a restart',
   { meta: { skipped: 'needs a service that the suite starts' } },
   () => {
-    test('loses nothing: records, images, tokens, keys and what an Idempotency-Key has answered', async () => {
+    test('loses no data: records, images, tokens, keys and responses stored under an Idempotency-Key', async () => {
       const folder = await dataFolder()
       const before = await start(folder)
       const admin = await before.logIn()
@@ -50,7 +50,7 @@ describe.skipIf(!inject('ownService'))(
   'limits',
   { meta: { skipped: 'needs a service that the suite starts' } },
   () => {
-    test('are told in headers and refuse what is beyond, for each caller on its own and stricter on logging in', async () => {
+    test('are shown in headers and refuse excess requests, per caller and stricter for login', async () => {
       const limits = { RATE_LIMIT_PER_MINUTE: '10', LOGIN_LIMIT_PER_MINUTE: '4' }
       const { anonymous, logIn } = await start(await dataFolder(), limits)
       const admin = await logIn()
@@ -82,7 +82,7 @@ describe.skipIf(!inject('ownService'))(
   'a base path',
   { meta: { skipped: 'needs a service that the suite starts' } },
   () => {
-    test('comes before every path', async () => {
+    test('is a prefix of every path', async () => {
       const { service, logIn } = await start(await dataFolder(), { BASE_PATH: '/management' })
       expect(service.baseUrl).toMatch(/\/management$/)
       const admin = await logIn()

@@ -26,7 +26,7 @@ const fields = (changes: object = {}) => ({
 const listed = (id: string) => findListed<User>('/users', id)
 
 describe('creating a user', () => {
-  test('answers the record without the password, and the user can log in', async () => {
+  test('returns the record without the password, and the user can log in', async () => {
     const { password, ...sent } = fields()
     const answer = await admin.post('/users', { ...sent, password })
     const user = answer.as<User>(201)
@@ -40,7 +40,7 @@ describe('creating a user', () => {
   })
 
   test.for(['GLOBAL_ADMIN', 'ADMIN', 'USER', 'BILLING_CONTACT', 'NO_ACCESS'])(
-    'takes the role %s',
+    'accepts the role %s',
     async role => {
       expect((await readUser((await createUser({ role })).id)).role).toBe(role)
     },
@@ -65,7 +65,7 @@ describe('creating a user', () => {
       expect(answer.text).not.toContain(changes.password)
   })
 
-  test('takes a password of 12 characters', async () => {
+  test('accepts a password of 12 characters', async () => {
     const { username } = await createUser({ password: 'p'.repeat(12) })
     ;(await logIn(username, 'p'.repeat(12))).is(200)
   })
@@ -79,14 +79,14 @@ describe('a username', () => {
     expect((await createUser({ username: user.username })).id).not.toBe(user.id)
   })
 
-  test('goes to one of two who ask for it at the same time', async () => {
+  test('is given to one of two concurrent requests', async () => {
     const body = fields()
     const answers = await Promise.all([1, 2].map(() => admin.post('/users', body)))
     expect(answers.map(answer => answer.status).toSorted()).toEqual([201, 409])
     cleanUp(`/users/${answers.find(answer => answer.status === 201)?.as<User>(201).id}`)
   })
 
-  test('can be changed to a free one only', async () => {
+  test('can be changed only to a free one', async () => {
     const [user, other] = [await createUser(), await createUser()]
     ;(await admin.put(`/users/${user.id}`, { ...user, username: other.username })).refused(409)
     const username = unique('renamed')
@@ -123,7 +123,7 @@ describe('a username', () => {
 })
 
 describe('updating a user', () => {
-  test('replaces what it is and leaves the password', async () => {
+  test('replaces the record and keeps the password', async () => {
     const user = await createUser()
     const changes = {
       displayName: 'Renamed',
@@ -158,7 +158,7 @@ describe('updating a user', () => {
   })
 })
 
-test('deleting a user answers 204 with nothing, and then it is gone', async () => {
+test('deleting a user answers 204 without a body, and the user is gone', async () => {
   const { id, username } = await createUser()
   expect((await admin.delete(`/users/${id}`)).is(204).bytes).toHaveLength(0)
   ;(await admin.get(`/users/${id}`)).refused(404)
@@ -167,7 +167,7 @@ test('deleting a user answers 204 with nothing, and then it is gone', async () =
   expect(await listed(id)).toBeUndefined()
 })
 
-test('a user that does not exist answers 404 to everything', async () => {
+test('every operation on a user that does not exist answers 404', async () => {
   const path = `/users/${uuid()}`
   ;(await admin.get(path)).refused(404)
   ;(await admin.put(path, fields())).refused(404)
@@ -184,7 +184,7 @@ test('users are listed in pages', async () => {
   ;(await admin.get('/users', { page: 0 })).refused(400)
 })
 
-test('a user without the scope cannot make itself more', async () => {
+test('a user without the scope cannot give themselves another role', async () => {
   const user = await createUser({ role: 'USER' })
   const client = await loggedIn(user)
   ;(await client.put(`/users/${user.id}`, { ...user, role: 'GLOBAL_ADMIN' })).refused(403)
@@ -193,7 +193,7 @@ test('a user without the scope cannot make itself more', async () => {
   expect((await readUser(user.id)).role).toBe('USER')
 })
 
-test('a display name that changes shows on the APIs that the user owns', async () => {
+test('a changed display name is shown on the APIs of the user', async () => {
   const user = await createUser({ displayName: 'Before' })
   const client = await loggedIn(user)
   const name = unique('owned')

@@ -7,7 +7,7 @@ const listVersions = async (api: Api, query = {}) =>
 const versionPath = (api: Api, idOrName: string) => `/apis/${api.id}/versions/${encodeURIComponent(idOrName)}`
 
 describe('creating a version', () => {
-  test('answers the record, which the next reader finds by id and by name', async () => {
+  test('returns the record, which is found by id and by name', async () => {
     const api = await createApi()
     const fields = { name: '1.2.0', displayName: 'Spring', description: 'Faster', status: 'DEVELOPMENT' }
     const answer = await admin.post(`/apis/${api.id}/versions`, fields)
@@ -18,13 +18,13 @@ describe('creating a version', () => {
     expect(await listVersions(api)).toMatchObject({ totalElements: 1, content: [version] })
   })
 
-  test('needs a name only', async () => {
+  test('needs only a name', async () => {
     const version = await createVersion(await createApi(), { name: '2.0' })
     expect(version).toMatchObject({ displayName: '2.0', description: null, status: 'ACTIVE' })
   })
 
   test.for(['DEVELOPMENT', 'ACTIVE', 'DEPRECATED', 'RETIRED', 'INACTIVE'])(
-    'takes the status %s',
+    'accepts the status %s',
     async status => {
       const api = await createApi()
       const version = await createVersion(api, { status })
@@ -50,21 +50,21 @@ describe('creating a version', () => {
     expect((await listVersions(api)).totalElements).toBe(0)
   })
 
-  test('takes a name of 100 characters', async () => {
+  test('accepts a name of 100 characters', async () => {
     const api = await createApi()
     const name = '1'.repeat(100)
     const { id } = await createVersion(api, { name })
     expect((await admin.get(versionPath(api, name))).as<Version>(200).id).toBe(id)
   })
 
-  test('answers 404 where there is no API', async () => {
+  test('answers 404 without an API', async () => {
     ;(await admin.post(`/apis/${uuid()}/versions`, { name: '1.0' })).refused(404)
     ;(await admin.get(`/apis/${uuid()}/versions`)).refused(404)
   })
 })
 
 describe('a version name', () => {
-  test('is unique in its API, not beyond', async () => {
+  test('is unique within its API only', async () => {
     const [api, other] = [await createApi(), await createApi()]
     await createVersion(api, { name: '1.0' })
     ;(await admin.post(`/apis/${api.id}/versions`, { name: '1.0' })).refused(409)
@@ -82,7 +82,7 @@ describe('a version name', () => {
     await createVersion(api, { name: '1.0' })
   })
 
-  test('cannot be taken over by renaming', async () => {
+  test('cannot be taken by renaming another version', async () => {
     const api = await createApi()
     const one = await createVersion(api, { name: '1.0' })
     await createVersion(api, { name: '2.0' })
@@ -90,7 +90,7 @@ describe('a version name', () => {
     expect((await admin.get(versionPath(api, one.id))).as<Version>(200)).toEqual(one)
   })
 
-  test('goes to one of two who ask for it at the same time', async () => {
+  test('is given to one of two concurrent requests', async () => {
     const api = await createApi()
     const answers = await Promise.all(
       [1, 2].map(() => admin.post(`/apis/${api.id}/versions`, { name: '1.0' })),
@@ -112,7 +112,7 @@ describe('a version name', () => {
 })
 
 describe('updating a version', () => {
-  test('replaces it, by id or by name', async () => {
+  test('replaces the record, addressed by id or by name', async () => {
     const api = await createApi()
     const version = await createVersion(api, {
       name: '1.0',
@@ -150,7 +150,7 @@ describe('updating a version', () => {
   })
 })
 
-test('deleting a version answers 204 with nothing, and then it is gone', async () => {
+test('deleting a version answers 204 without a body, and the version is gone', async () => {
   const api = await createApi()
   const version = await createVersion(api)
   expect((await admin.delete(versionPath(api, version.id))).is(204).bytes).toHaveLength(0)
@@ -177,7 +177,7 @@ test('versions are listed in pages', async () => {
   ;(await admin.get(`/apis/${api.id}/versions`, { page: 0 })).refused(400)
 })
 
-test('an API has no version of another', async () => {
+test('an API does not show the versions of another API', async () => {
   const [api, other] = [await createApi(), await createApi()]
   const version = await createVersion(api, { name: unique('mine') })
   ;(await admin.get(versionPath(other, version.id))).refused(404)
@@ -186,7 +186,7 @@ test('an API has no version of another', async () => {
   expect((await admin.get(versionPath(api, version.id))).as<Version>(200)).toEqual(version)
 })
 
-test('versions go with their API, and every path below it', async () => {
+test('versions are removed with their API, with every path below it', async () => {
   const api = await createApi()
   const version = await createVersion(api)
   ;(await admin.delete(`/apis/${api.id}`)).is(204)

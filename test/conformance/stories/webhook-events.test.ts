@@ -22,7 +22,7 @@ const arrivalOf = (inbox: Inbox, type: string) =>
     return arrived
   })
 
-/** JSON Schemas of the payloads, or of their data, as the catalogue publishes them. */
+/** The entries of the catalog of event types, with JSON Schemas of the payloads. */
 const catalogue = async () => {
   const answer = (await admin.get('/webhooks/eventTypes')).is(200)
   return (
@@ -30,7 +30,7 @@ const catalogue = async () => {
   ) as Record<string, unknown>[]
 }
 
-test('every change to an API arrives as an event that matches its schema in the catalogue', async () => {
+test('every change of an API arrives as an event that matches its schema in the catalog', async () => {
   const entries = await catalogue()
   const api = await createApi()
   const changes = [
@@ -76,11 +76,11 @@ test('every change to an API arrives as an event that matches its schema in the 
   expect((await arrivalOf(inbox, 'API_DEPLOYED')).body).toContain(environment)
 })
 
-test('the examples of the catalogue match its schemas', async () => {
+test('the examples of the catalog match its schemas', async () => {
   for (const { schema, example } of await catalogue()) expect(faultsAgainst(schema, example)).toEqual([])
 })
 
-test('a new API arrives with what it was created with', async () => {
+test('API_CREATED carries the fields of the new API', async () => {
   const fields = apiFields({ description: 'Brand new' })
   const { inbox } = await subscribe(['API_CREATED'], { about: fields.name })
   const api = await createApi(fields)
@@ -90,7 +90,7 @@ test('a new API arrives with what it was created with', async () => {
   expect(arrived.body).toContain('Brand new')
 })
 
-test('deleting with undeploy=true tells of every environment before it tells of the API', async () => {
+test('deleting with undeploy=true sends one API_UNDEPLOYED per environment and one API_DELETED', async () => {
   const api = await createApi()
   const { inbox } = await subscribe(['API_UNDEPLOYED', 'API_DELETED'], { about: api.id })
   const environments = [(await deploy(api)).environment, (await deploy(api)).environment]
@@ -102,7 +102,7 @@ test('deleting with undeploy=true tells of every environment before it tells of 
   expect(inbox.received.filter(({ payload }) => payload.type === 'API_DELETED')).toHaveLength(1)
 })
 
-test('events of one API carry times in the order in which it happened', async () => {
+test('events of one API have timestamps in the order of the changes', async () => {
   const api = await createApi()
   const { inbox } = await subscribe(['API_UPDATED'], { about: api.id })
   for (const n of [1, 2, 3, 4, 5]) {

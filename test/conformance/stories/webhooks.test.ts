@@ -43,7 +43,7 @@ const readWebhook = async (id: string) => (await admin.get(`/webhooks/${id}`)).a
 const listed = (id: string) => findListed<Webhook>('/webhooks', id)
 
 describe('creating a webhook', () => {
-  test('answers the record and, this once, its secret', async () => {
+  test('returns the record and, in this response only, its secret', async () => {
     const sent = fields({ eventTypes: ['API_DEPLOYED', 'SUBSCRIPTION_CREATED'] })
     const { secret, ...webhook } = await createWebhook(sent)
     expect(webhook).toMatchObject({ ...sent, disabledReason: null })
@@ -52,22 +52,22 @@ describe('creating a webhook', () => {
     expect(await listed(webhook.id)).toEqual(webhook)
   })
 
-  test('gives each a secret of its own', async () => {
+  test('generates a different secret for each webhook', async () => {
     expect((await createWebhook()).secret).not.toBe((await createWebhook()).secret)
   })
 
-  test('names it by a slug of displayName', async () => {
+  test('derives the name from displayName', async () => {
     const { name } = await createWebhook({ displayName: 'Deployments, All of Them!' })
     expect(name).toMatch(/^deployments-all-of-them/)
     expect(name).toMatch(/^[a-z0-9-]+$/)
   })
 
-  test.for([true, false])('takes active=%s as sent', async active => {
+  test.for([true, false])('stores active=%s as sent', async active => {
     const webhook = await createWebhook({ active, eventTypes: ['API_DEPLOYMENT_FAILED'] })
     expect((await readWebhook(webhook.id)).active).toBe(active)
   })
 
-  test('is not ordered unless asked to be', async () => {
+  test('is unordered by default', async () => {
     const { id, ordered } = await createWebhook()
     expect(ordered).toBe(false)
     const webhook = await createWebhook({ ordered: true })
@@ -77,7 +77,7 @@ describe('creating a webhook', () => {
     expect(await readWebhook(id)).toMatchObject({ ordered: false })
   })
 
-  test('takes every event type', async () => {
+  test('accepts every event type', async () => {
     const webhook = await createWebhook({ eventTypes: EVENT_TYPES })
     expect(webhook.eventTypes.toSorted()).toEqual(EVENT_TYPES.toSorted())
   })
@@ -90,21 +90,21 @@ describe('creating a webhook', () => {
     ['with an empty displayName', 'displayName', { displayName: '' }],
     ['with a relative url', 'url', { url: '/hook' }],
     ['with a url of another scheme', 'url', { url: 'ftp://example.com/hook' }],
-    ['with a url that runs', 'url', { url: 'javascript:alert(1)' }],
+    ['with a javascript url', 'url', { url: 'javascript:alert(1)' }],
     ['with a url of a file', 'url', { url: 'file:///etc/passwd' }],
     ['with a url with credentials', 'url', { url: 'https://user:secret@example.com/' }],
-    ['with a url with a user name', 'url', { url: 'https://user@example.com/' }],
-    ['with a url of an address inside', 'url', { url: 'http://169.254.169.254/latest/meta-data' }],
+    ['with a url with a username', 'url', { url: 'https://user@example.com/' }],
+    ['with a url of an internal address', 'url', { url: 'http://169.254.169.254/latest/meta-data' }],
     ['with active as text', 'active', { active: 'yes' }],
-    ['with eventTypes that are no list', 'eventTypes', { eventTypes: 'API_DEPLOYED' }],
-    ['with an event type that is no text', 'eventTypes', { eventTypes: [1] }],
+    ['with eventTypes that are not an array', 'eventTypes', { eventTypes: 'API_DEPLOYED' }],
+    ['with an event type that is not a string', 'eventTypes', { eventTypes: [1] }],
   ])('refuses a body %s, naming the field', async ([, field, changes]) => {
     const problem = (await admin.post('/webhooks', fields(changes))).refused(400)
     expect(problem.errors?.map(error => error.field).join()).toContain(field)
   })
 
   test.for(['API_EXPLODED', 'api_deployed', '*', 'constructor'])(
-    'refuses the event type %s, naming those there are',
+    'refuses the event type %s, naming the known ones',
     async type => {
       const answer = await admin.post('/webhooks', fields({ eventTypes: ['API_DEPLOYED', type] }))
       answer.refused(400)
@@ -115,7 +115,7 @@ describe('creating a webhook', () => {
 })
 
 describe('updating a webhook', () => {
-  test('takes name, displayName, url and events', async () => {
+  test('accepts name, displayName, url and events', async () => {
     const webhook = await createWebhook()
     const changes = {
       name: 'renamed',
@@ -136,7 +136,7 @@ describe('updating a webhook', () => {
     expect(await listed(webhook.id)).toEqual(updated)
   })
 
-  test('takes eventTypes for events', async () => {
+  test('accepts eventTypes in place of events', async () => {
     const webhook = await createWebhook()
     const { displayName, url } = webhook
     const body = { name: 'renamed', displayName, url, eventTypes: ['API_DELETED', 'TEST'] }
@@ -144,7 +144,7 @@ describe('updating a webhook', () => {
     expect(updated.eventTypes.toSorted()).toEqual(['API_DELETED', 'TEST'])
   })
 
-  test('changes active when given and leaves it otherwise', async () => {
+  test('changes active when given and keeps it otherwise', async () => {
     const webhook = await createWebhook({ active: false })
     expect((await changeWebhook(webhook, { active: true })).active).toBe(true)
     expect((await changeWebhook(webhook, {})).active).toBe(true)
@@ -156,7 +156,7 @@ describe('updating a webhook', () => {
     ['an unknown event type', { events: ['API_EXPLODED'] }],
     ['a url with credentials', { url: 'https://user:secret@example.com/' }],
     ['a url of another scheme', { url: 'gopher://example.com/' }],
-    ['a url of an address inside', { url: 'http://[::ffff:169.254.169.254]/' }],
+    ['a url of an internal address', { url: 'http://[::ffff:169.254.169.254]/' }],
     ['an empty displayName', { displayName: '' }],
     ['active as text', { active: 'no' }],
   ])('refuses %s and changes nothing', async ([, changes]) => {
@@ -169,7 +169,7 @@ describe('updating a webhook', () => {
   })
 })
 
-test('deleting a webhook answers 204 with nothing, and then it is gone', async () => {
+test('deleting a webhook answers 204 without a body, and the webhook is gone', async () => {
   const { id } = await createWebhook()
   expect((await admin.delete(`/webhooks/${id}`)).is(204).bytes).toHaveLength(0)
   ;(await admin.get(`/webhooks/${id}`)).refused(404)
@@ -178,7 +178,7 @@ test('deleting a webhook answers 204 with nothing, and then it is gone', async (
   expect(await listed(id)).toBeUndefined()
 })
 
-test('a webhook that does not exist answers 404 to everything', async () => {
+test('every operation on a webhook that does not exist answers 404', async () => {
   const path = `/webhooks/${uuid()}`
   ;(await admin.get(path)).refused(404)
   ;(
@@ -201,7 +201,7 @@ test('webhooks are listed in pages', async () => {
   ;(await admin.get('/webhooks', { page: 0 })).refused(400)
 })
 
-test('the catalogue lists every event type with a schema and an example', async () => {
+test('the catalog lists every event type with a schema and an example', async () => {
   const answer = (await admin.get('/webhooks/eventTypes')).is(200)
   const entries = (
     Array.isArray(answer.json) ? answer.json : (answer.json as { content: unknown[] }).content
