@@ -9,7 +9,7 @@ import { freePort } from '@gantry/service-kit/testing'
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
 import { endsWithParent } from '../../bin/orphans.mjs'
 
-/** A cold machine starts nine processes, and may have to install the bus before. */
+/** Enough for nine processes on a machine with cold caches that first has to install NATS. */
 const START_MS = 300_000
 const MAIN = join(import.meta.dirname, 'src/main.ts')
 
@@ -20,7 +20,7 @@ let output = ''
 let authorization: string
 let url: string
 
-/** Pid and port of every process, by name, as the table says. */
+/** Pid and URL of every process by name, parsed from the printed table. */
 const processes = () =>
   new Map(
     [...output.matchAll(/^ {2}(gateway|\w+-\d) +(\d+) +(\d+) +ready$/gm)].map(([, name, pid, at]) => [
@@ -77,7 +77,7 @@ afterAll(async () => {
   await rm(folder, { recursive: true, force: true })
 })
 
-test('says which engine is real and which stands in, and shows every process', () => {
+test('prints which stores are real or substitutes, and every process', () => {
   expect(output).toMatch(/event log +(a stand-in for|stands in for|real: )/)
   expect(output).toMatch(/bus +(stands in for|real: )/)
   expect([...processes().keys()].sort()).toEqual([
@@ -86,7 +86,7 @@ test('says which engine is real and which stands in, and shows every process', (
   ])
 })
 
-test('what was written is read at once, whichever replica answers', async () => {
+test('every replica shows a write immediately', async () => {
   for (let i = 0; i < 20; i++) {
     const created = await send('/apis', named(`read at once ${i}`))
     expect(created.status, await created.clone().text()).toBe(201)
@@ -97,7 +97,7 @@ test('what was written is read at once, whichever replica answers', async () => 
   }
 })
 
-describe('a service asked past the gateway', () => {
+describe('a service that is called without the gateway', () => {
   const principal = {
     userId: 'a3a1f1d0-5f0e-4b5c-9c39-0d6f2b1e7a01',
     username: 'admin',
@@ -117,17 +117,17 @@ describe('a service asked past the gateway', () => {
   const hmac = (content: string) =>
     createHmac('sha256', 'a key of his own').update(content).digest('base64url')
   const callers: Record<string, () => Record<string, string>> = {
-    'with nothing': () => ({}),
+    'with no credential': () => ({}),
     'with the token of a user': () => ({ authorization }),
     'with the token of a user in place of the signature': () => ({
       'x-gantry-principal': authorization.replace('Bearer ', ''),
     }),
-    'with a principal of his own making': () => ({ 'x-gantry-principal': forged('none', () => '') }),
-    'with a principal that he signed himself': () => ({ 'x-gantry-principal': forged('HS256', hmac) }),
-    'with a principal in plain words': () => ({ 'x-gantry-principal': JSON.stringify(principal) }),
+    'with an unsigned principal': () => ({ 'x-gantry-principal': forged('none', () => '') }),
+    'with a principal signed with another key': () => ({ 'x-gantry-principal': forged('HS256', hmac) }),
+    'with a principal as plain JSON': () => ({ 'x-gantry-principal': JSON.stringify(principal) }),
   }
 
-  test.for(Object.entries(callers))('%s is refused every operation', async ([, headers]) => {
+  test.for(Object.entries(callers))('a call %s is refused for every operation', async ([, headers]) => {
     for (const { service, method, path, bodyExample } of OPERATIONS) {
       if (service === 'gateway') continue
       const asked = `${processes().get(`${service}-1`)?.url}${path.replace(/\{\w+\}/g, principal.userId)}`
@@ -146,7 +146,7 @@ describe('a service asked past the gateway', () => {
     data: { credential: authorization.replace('Bearer ', '') },
   })
 
-  test.for(Object.entries(callers))('%s is not told what services tell each other', async ([, headers]) => {
+  test.for(Object.entries(callers))('a call %s cannot send service requests', async ([, headers]) => {
     const answer = await fetch(`${processes().get('identity-1')?.url}/inside/requests`, {
       method: 'POST',
       headers: { ...headers(), 'content-type': 'application/json' },
@@ -155,13 +155,13 @@ describe('a service asked past the gateway', () => {
     expect(answer.status).toBe(401)
   })
 
-  test('does not answer it through the gateway either', async () => {
+  test('is not reachable for service requests through the gateway', async () => {
     const asked = await send('/inside/requests', { method: 'POST', body: JSON.stringify(question()) })
     expect(asked.status).toBe(404)
   })
 })
 
-test('kill -9 of a replica fails no read, and it comes back', async () => {
+test('kill -9 of a replica fails no read, and the replica restarts', async () => {
   const { pid = 0, url: killed } = processes().get('catalog-1') ?? {}
   process.kill(pid, 'SIGKILL')
   for (let i = 0; i < 50; i++) expect((await send('/apis?size=1')).status).toBe(200)
@@ -169,7 +169,7 @@ test('kill -9 of a replica fails no read, and it comes back', async () => {
   expect((await fetch(`${killed}/health/ready`)).status).toBe(200)
 }, 60_000)
 
-test('SIGTERM of a replica fails no request at all', async () => {
+test('SIGTERM of a replica fails no request', async () => {
   const { pid = 0 } = processes().get('catalog-2') ?? {}
   process.kill(pid, 'SIGTERM')
   for (let i = 0; !output.includes('catalog-2 is ready again'); i++) {
@@ -180,7 +180,7 @@ test('SIGTERM of a replica fails no request at all', async () => {
   expect(log).toContain('"stopped"')
 }, 60_000)
 
-test('stops all of it when asked, and ends with 0', async () => {
+test('SIGTERM of the cluster stops all processes and exits with 0', async () => {
   const running = [...processes()].map(([, { pid }]) => pid)
   const ended = once(child, 'exit')
   child.kill('SIGTERM')

@@ -40,7 +40,7 @@ const starts = async (service: string, key: number) => {
   await replica.stop()
 }
 
-test('a service with another ENCRYPTION_KEY than the log was begun with ends with a line, and harms nothing', async () => {
+test('a service with an ENCRYPTION_KEY other than that of the log exits with one line and damages nothing', async () => {
   await starts('catalog', 1)
   for (const service of ['identity', 'notifier', 'catalog']) {
     const child = endsWithParent(spawn(process.execPath, [program(service)], { env: await environment(2) }))

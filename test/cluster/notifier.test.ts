@@ -15,12 +15,12 @@ import { expect, test } from 'vitest'
 import { type Arrival, flakyReceiver } from './src/flaky-receiver.ts'
 import { type Replica, startReplica } from './src/replica.ts'
 
-/** 10,000 were measured (docs/performance.md): EVENTS=10000 npx vitest run --root test/cluster notifier.test.ts */
+/** docs/performance.md has the result for 10,000: EVENTS=10000 npx vitest run --root test/cluster notifier.test.ts */
 const EVENTS = Number(process.env.EVENTS ?? 1_000)
 const KILL_EVERY_MS = 4_000
 const TIMEOUT_MS = 2_000
 const DEADLINE_MS = 120_000 + EVENTS * 90
-/** Attempts of a delivery are further apart than this, and the clocks of processes of one host nearer. */
+/** Less than the interval between attempts of a delivery, and more than the clock difference of processes on one host. */
 const SLACK_MS = 100
 const MAIN = join(import.meta.dirname, '../../services/notifier/src/main.ts')
 
@@ -45,7 +45,7 @@ async function publishEvents(bus: Bus) {
   for (let from = 0; from < EVENTS; from += 100) await bus.publish(messages.slice(from, from + 100))
 }
 
-/** Asks whichever replica answers, until one does. */
+/** Sends a request to the replicas in turn until one answers. */
 function clientOf(replicas: readonly Replica[], principal: string) {
   return async <Body>(path: string, body?: object): Promise<Body> => {
     for (let turn = 0; ; turn++) {
@@ -67,7 +67,7 @@ interface Page {
   last: boolean
 }
 
-/** What an attempt may have come to by what the receiver did; the death of the sender may always be between. */
+/** Possible errors of an attempt by the treatment of the receiver. The sender may be killed at any time in between. */
 const OUTCOMES: Readonly<Record<Arrival['treatment'], (string | null)[]>> = {
   'answers 200': [null, 'lost', 'interrupted', 'timeout'],
   'answers 500': ['http-status', 'lost', 'interrupted', 'timeout'],
@@ -75,12 +75,12 @@ const OUTCOMES: Readonly<Record<Arrival['treatment'], (string | null)[]>> = {
   'loses the answer': ['closed-early', 'lost', 'interrupted', 'timeout'],
   'is slow': ['timeout', 'lost', 'interrupted'],
 }
-/** Outcomes that do not tell whether the event arrived. */
+/** Errors that leave open whether the event arrived. */
 const UNKNOWN = ['closed-early', 'timeout', 'lost', 'interrupted']
 /** Treatments after which the receiver has the event. */
 const TAKEN: Arrival['treatment'][] = ['answers 200', 'loses the answer', 'is slow']
 
-/** Compares a record with what arrived for it. @returns how often the event arrived */
+/** Compares a delivery record with the requests that arrived for it. @returns how often the event arrived */
 function compare(record: DeliveryRecord, arrivals: readonly Arrival[]): number {
   const about = JSON.stringify({ record, arrivals }, null, 1)
   expect(record.status, about).toBe('SUCCESS')
@@ -94,26 +94,26 @@ function compare(record: DeliveryRecord, arrivals: readonly Arrival[]): number {
     made?.arrived.push(arrival)
   }
   for (const { attempt, arrived } of attempts) {
-    // A request is sent once, and one that was answered has arrived.
+    // Each attempt sends one request, and an answered request has arrived.
     expect(arrived.length, about).toBeLessThanOrEqual(1)
     if (attempt.responseStatus !== null) expect(arrived, about).toHaveLength(1)
     for (const { treatment } of arrived) expect(OUTCOMES[treatment], about).toContain(attempt.error)
   }
   const taken = attempts.filter(({ arrived }) => arrived.some(({ treatment }) => TAKEN.includes(treatment)))
   expect(taken.length, about).toBeGreaterThan(0)
-  // It is sent again only where the answer got lost.
+  // A delivered event is sent again only if its response was lost.
   for (const { attempt } of taken.slice(0, -1)) expect(UNKNOWN, about).toContain(attempt.error)
   return taken.length
 }
 
-test('kill -9 every few seconds, two replicas and a flaky receiver: every event arrives, and the records agree', {
+test('with kill -9 every few seconds and a flaky receiver every event arrives, and the records agree', {
   timeout: DEADLINE_MS + 330_000,
 }, async () => {
   const folder = await mkdtemp(join(tmpdir(), 'gantry-notifier-'))
   const logFolder = join(folder, 'logs')
   await mkdir(logFolder)
   const found = await findNats()
-  if (!found.found) console.log(`Without NATS, a file stands in for it: ${found.how}`)
+  if (!found.found) console.log(`NATS is not available, using a SQLite file: ${found.how}`)
   const nats = found.found ? await found.start() : undefined
   const MESSAGING_URL = nats?.url ?? `sqlite:${join(folder, 'messages.db')}`
   const encryptionKey = randomBytes(32)
@@ -147,7 +147,7 @@ test('kill -9 every few seconds, two replicas and a flaky receiver: every event 
           },
           healthUrl: `http://127.0.0.1:${port}/health/ready`,
           logFolder,
-          // It is to be killed while it works, not while it waits.
+          // A short pause, so that the replica is killed while it works and not while it waits.
           longestPauseMs: 200,
           say() {},
         }),
@@ -211,7 +211,7 @@ test('kill -9 every few seconds, two replicas and a flaky receiver: every event 
       `${EVENTS} events in ${seconds.toFixed(0)} s over ${kills} kills; ${receiver.arrivals.length} requests, ` +
         `${again} events again; attempts by error: ${counts}`,
     )
-    // Otherwise the faults did not happen.
+    // Otherwise no faults happened.
     expect(kills).toBeGreaterThan(1)
     expect(again).toBeGreaterThan(0)
   } finally {

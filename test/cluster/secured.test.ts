@@ -23,9 +23,9 @@ import { readClusterSettings } from './src/settings.ts'
 const ROOT = join(import.meta.dirname, '../..')
 const CONFIG = join(ROOT, 'deploy/nats/nats-server.conf')
 const START_MS = 300_000
-/** What the invariant says of revocation. */
+/** Limit for a revocation to take effect. */
 const REVOKED_WITHIN_MS = 1_000
-/** And while nobody can be told: as long as a gateway believes what it was told. */
+/** The same limit without NATS: the duration for which a gateway caches credentials. */
 const BELIEVED_MS = 5_000
 const LOGINS = 40
 const REQUESTS = 2_000
@@ -40,7 +40,7 @@ afterAll(() => rm(folder, { recursive: true, force: true }))
 const password = (user: string) => `${user}-keeps-this-to-itself`
 const userOf = (process: string) => process.replace(/-\d$/, '')
 
-describe.skipIf(skipped)('On a NATS with TLS and a user for each service', { meta: { skipped } }, () => {
+describe.skipIf(skipped)('with NATS over TLS and a NATS user per service', { meta: { skipped } }, () => {
   let nats: Engine
   let messaging: string
   let tls: Certificates
@@ -55,7 +55,7 @@ describe.skipIf(skipped)('On a NATS with TLS and a user for each service', { met
     NATS_PASSWORD: password(user === 'deployment-agent' ? 'agent' : user),
     NATS_CA: tls.ca,
   })
-  /** One of the gateways, by its number from 1. */
+  /** URL of a gateway by its number, from 1. */
   const gateway = (number: number) => gateways[number - 1] ?? ''
 
   beforeAll(async () => {
@@ -110,7 +110,7 @@ describe.skipIf(skipped)('On a NATS with TLS and a user for each service', { met
   }, 60_000)
 
   let addresses = 0
-  /** Somewhere that nobody counted anything of. */
+  /** An address without counted requests. */
   const elsewhere = () => `198.51.100.${++addresses}`
   const logIn = async (at: number, who = administrator, address = elsewhere()) => {
     const answer = await fetch(`${gateway(at)}/login`, {
@@ -120,7 +120,7 @@ describe.skipIf(skipped)('On a NATS with TLS and a user for each service', { met
     })
     return { status: answer.status, authorization: answer.headers.get('authorization') ?? '' }
   }
-  // biome-ignore lint/suspicious/noExplicitAny: bodies are as different as the operations
+  // biome-ignore lint/suspicious/noExplicitAny: each operation has another body
   type Body = any
   const call = async (
     at: number,
@@ -142,7 +142,7 @@ describe.skipIf(skipped)('On a NATS with TLS and a user for each service', { met
   const eventually = <T>(expectation: () => T | Promise<T>) =>
     vi.waitFor(expectation, { timeout: 30_000, interval: 50 })
 
-  test('everything works, whichever service and gateway it takes', async () => {
+  test('all services work together through both gateways', async () => {
     const { authorization } = await logIn(1)
     expect(authorization).toMatch(/^Bearer /)
     const one = (method: string, path: string, body?: object | FormData) =>
@@ -187,8 +187,8 @@ describe.skipIf(skipped)('On a NATS with TLS and a user for each service', { met
     expect(streamed).toContain('"API_DEPLOYED"')
   }, 120_000)
 
-  describe('a user', () => {
-    /** A connection as that user, and what the server complains about. */
+  describe('a NATS user', () => {
+    /** A connection as this NATS user, and the errors that the server reports. */
     const connect = async (user: string, settings: object = {}) => {
       const said: string[] = []
       const log = { info: (_: object, line: string) => said.push(line), warn() {}, error() {} }
@@ -223,7 +223,7 @@ describe.skipIf(skipped)('On a NATS with TLS and a user for each service', { met
       ['gateway', 'events.identity.USER_UPDATED'],
       ['deployment-agent', 'events.catalog.API_DEPLOYED'],
       ['operator', 'events.catalog.API_DELETED'],
-    ])('%s publishes nothing on %s', async (user, subject) => {
+    ])('%s cannot publish to %s', async (user, subject) => {
       const { bus } = await connect(user)
       await expect(bus.publish([message(subject)])).rejects.toThrow(/ermissions Violation/i)
     })
@@ -233,7 +233,7 @@ describe.skipIf(skipped)('On a NATS with TLS and a user for each service', { met
       ['identity', 'events.catalog.*'],
       ['media', 'events.notifier.*'],
       ['deployment-agent', 'events.>'],
-    ])('%s reads nothing of %s', async (user, subject) => {
+    ])('%s cannot read %s', async (user, subject) => {
       const { bus } = await connect(user)
       await expect(readFirst(bus, subject)).rejects.toThrow(/ermissions Violation/i)
       for (const consumer of [user, 'catalog-media', 'notifier', 'mine'])
@@ -245,7 +245,7 @@ describe.skipIf(skipped)('On a NATS with TLS and a user for each service', { met
       ['media', 'identity.principal-changed', { userId: 'x' }],
       ['catalog', 'identity.keys-changed', {}],
       ['gateway', 'notifier.webhook-changed', { id: 'x' }],
-    ])('%s tells nobody on %s', async (user, subject, data) => {
+    ])('%s cannot broadcast on %s', async (user, subject, data) => {
       const { bus, said } = await connect(user)
       await bus.ping()
       await bus.broadcast(subject, data as Json)
@@ -259,7 +259,7 @@ describe.skipIf(skipped)('On a NATS with TLS and a user for each service', { met
       ['catalog', '_INBOX.notifier.>'],
       ['notifier', 'identity.authenticate'],
       ['media', 'gateway.rate-counts'],
-    ])('%s hears nothing on %s', async (user, subject) => {
+    ])('%s cannot subscribe to %s', async (user, subject) => {
       const { bus, said } = await connect(user)
       await bus.ping()
       const stop = bus.listen(subject, () => {})
@@ -269,7 +269,7 @@ describe.skipIf(skipped)('On a NATS with TLS and a user for each service', { met
       )
     })
 
-    test.each(['catalog', 'identity', 'media'])('%s finds its own last event, and no other', async user => {
+    test.each(['catalog', 'identity', 'media'])('%s reads its own last event, and no other', async user => {
       const { bus, said } = await connect(user)
       const own = await bus.last([`events.${user}.*`])
       expect(own?.subject).toMatch(new RegExp(`^events\\.${user}\\.`))
@@ -282,7 +282,7 @@ describe.skipIf(skipped)('On a NATS with TLS and a user for each service', { met
       expect(said.join('\n')).not.toContain(`last-events-${user}`)
     })
 
-    test('may what is its own, so that it is permissions that refuse the rest', async () => {
+    test('can use its own subjects, so the refusals above come from permissions', async () => {
       const { bus } = await connect('notifier')
       expect((await bus.last(['events.notifier.*', 'events.platform.*']))?.headers).toHaveProperty(
         'log-position',
@@ -292,9 +292,9 @@ describe.skipIf(skipped)('On a NATS with TLS and a user for each service', { met
 
     test.each([
       ['with a wrong password', { NATS_PASSWORD: 'wrong' }, /refuses the user, password/],
-      ['who says nothing of who it is', { NATS_USER: '', NATS_PASSWORD: '' }, /refuses the user, password/],
-      ['who does not know the authority', { NATS_CA: undefined }, /certificate/],
-    ])('%s is refused, and told why without a secret', async (_, settings, reason) => {
+      ['without a user', { NATS_USER: '', NATS_PASSWORD: '' }, /refuses the user, password/],
+      ['that does not trust the certificate authority', { NATS_CA: undefined }, /certificate/],
+    ])('%s is refused with a reason that contains no secret', async (_, settings, reason) => {
       const { bus, said } = await connect('catalog', settings)
       await expect(bus.ping()).rejects.toThrow(reason)
       expect(said.join('\n')).toMatch(reason)
@@ -303,7 +303,7 @@ describe.skipIf(skipped)('On a NATS with TLS and a user for each service', { met
   })
 
   describe('two gateways', () => {
-    /** A new user, and what he logs in with. */
+    /** A new user with their credentials. */
     const newUser = async (admin: string) => {
       const who = { username: `user-${addresses++}`, password: 'correct horse battery' }
       const created = await call(1, admin, 'POST', '/users', {
@@ -315,11 +315,11 @@ describe.skipIf(skipped)('On a NATS with TLS and a user for each service', { met
       expect(created.status, JSON.stringify(created.body)).toBe(201)
       return { id: created.body.id as string, who, record: created.body }
     }
-    /** Milliseconds until the gateway refuses the credential, from now. */
+    /** Milliseconds from now until the gateway refuses the credential. */
     const untilRefused = async (at: number, authorization: string) => {
       const since = performance.now()
       while ((await call(at, authorization, 'GET', '/apis?size=1')).status !== 401)
-        if (performance.now() - since > 20_000) throw new Error('it is not refused at all')
+        if (performance.now() - since > 20_000) throw new Error('the credential is not refused')
       return performance.now() - since
     }
     const measure = async (revoke: () => Promise<{ status: number }>, authorization: string) => {
@@ -339,7 +339,7 @@ describe.skipIf(skipped)('On a NATS with TLS and a user for each service', { met
       return { id: made.body.id as string, authorization: `Bearer ${made.body.token}` }
     }
 
-    test('refuse a deleted token, and users who are locked, logged out or removed, within a second', async () => {
+    test('refuse a deleted token and a locked, logged-out or removed user within a second', async () => {
       const admin = (await logIn(1)).authorization
       const times: number[] = []
       for (let round = 0; round < 5; round++) {
@@ -365,7 +365,7 @@ describe.skipIf(skipped)('On a NATS with TLS and a user for each service', { met
       for (const ms of [...times, ...locked]) expect(ms).toBeLessThan(REVOKED_WITHIN_MS)
     }, 120_000)
 
-    test('count logins of an address together', async () => {
+    test('share the login limit of an address', async () => {
       await sameMinute(async () => {
         const address = elsewhere()
         const nobody = { username: '', password: '' }
@@ -376,7 +376,7 @@ describe.skipIf(skipped)('On a NATS with TLS and a user for each service', { met
       }, LOGINS)
     }, 120_000)
 
-    test('count requests of a user together', async () => {
+    test('share the request limit of a user', async () => {
       const admin = (await logIn(1)).authorization
       await sameMinute(async () => {
         const { who } = await newUser(admin)
@@ -391,21 +391,21 @@ describe.skipIf(skipped)('On a NATS with TLS and a user for each service', { met
       }, REQUESTS)
     }, 180_000)
 
-    /** Windows end at full minutes: what a new one let in is not counted. */
+    /** Limits count per full minute, so a burst that spans two minutes is repeated. */
     const sameMinute = async (burst: () => Promise<number>, limit: number) => {
       const minute = () => Math.floor(Date.now() / 60_000)
       for (;;) {
         const before = minute()
         const allowed = await burst()
         if (minute() !== before) continue
-        process.stdout.write(`${allowed} of a limit of ${limit} were let in\n`)
+        process.stdout.write(`${allowed} requests were allowed with a limit of ${limit}\n`)
         expect(allowed).toBeGreaterThanOrEqual(limit)
         expect(allowed).toBeLessThanOrEqual(limit * 1.05)
         return
       }
     }
 
-    test('follow keys that are rotated, and refuse at once what those signed that became known', async () => {
+    test('accept tokens after a key rotation, and refuse tokens of a compromised key within a second', async () => {
       const { authorization } = await logIn(1)
       const rotate = async (...args: string[]) => {
         const child = endsWithParent(
@@ -425,7 +425,7 @@ describe.skipIf(skipped)('On a NATS with TLS and a user for each service', { met
       for (const ms of times) expect(ms).toBeLessThan(REVOKED_WITHIN_MS)
     }, 60_000)
 
-    test('without NATS refuse what is revoked within five seconds, and limit logins each', async () => {
+    test('without NATS refuse revoked tokens within five seconds, and limit logins per gateway', async () => {
       const admin = (await logIn(1)).authorization
       const token = await accessToken(admin)
       await nats.faults?.kill()
@@ -447,7 +447,7 @@ describe.skipIf(skipped)('On a NATS with TLS and a user for each service', { met
     }, 120_000)
   })
 
-  test('no log has a password of NATS, nor a token', async () => {
+  test('no log contains a NATS password or a token', async () => {
     const logs = join(folder, 'data', 'logs')
     const files = (await readdir(logs)).filter(name => name.endsWith('.log'))
     expect(files).toHaveLength(10)

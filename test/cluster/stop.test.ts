@@ -14,7 +14,7 @@ const MAIN = join(import.meta.dirname, 'src/main.ts')
 const STOP_MS = patient(20_000)
 const found = await findNats()
 
-/** `npm run cluster` in a folder of its own. */
+/** Starts `npm run cluster` in a new folder. */
 async function clusterWith(settings: NodeJS.ProcessEnv) {
   const folder = await mkdtemp(join(tmpdir(), 'gantry-stop-'))
   const environment = { ...process.env, DATA_DIR: folder, PORT: String(await freePort()), ...settings }
@@ -43,7 +43,7 @@ async function clusterWith(settings: NodeJS.ProcessEnv) {
 }
 
 test.skipIf(!found.found || found.kind === 'url')(
-  'a cluster whose password is wrong says what each process waits for, and can be stopped',
+  'a cluster with a wrong password prints what each process waits for, and can be stopped',
   { timeout: patient(120_000), meta: { skipped: 'needs a NATS that the tests start' } },
   async () => {
     if (!found.found) throw new Error('unreachable')
@@ -63,12 +63,12 @@ test.skipIf(!found.found || found.kind === 'url')(
 )
 
 test(
-  'a cluster can be stopped while its engines are compiled, which ends with it',
+  'a cluster can be stopped while its stores are compiled, and the compiler ends',
   async () => {
     const folder = await mkdtemp(join(tmpdir(), 'gantry-slow-go-'))
     onTestFinished(() => rm(folder, { recursive: true, force: true, maxRetries: 10 }))
     await mkdir(join(folder, 'bin'))
-    // A compiler that never ends, nor does what it starts, which writes a line every 100 ms.
+    // A compiler that never exits. It starts a process that never exits either and writes a line every 100 ms.
     const go = `#!/bin/sh\nwhile true; do echo >> ${folder}/beats; sleep 0.1; done &\nwait\n`
     const beats = () => readFile(join(folder, 'beats'), 'utf8')
     await writeFile(join(folder, 'bin/go'), go, { mode: 0o755 })

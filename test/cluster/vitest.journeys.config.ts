@@ -1,13 +1,13 @@
 import { defineConfig } from 'vitest/config'
 import { reportTo } from '../../vitest.config.ts'
 
-/** Minutes of faults on many processes: one after the other, so that none disturbs another. */
+/** Each journey causes faults on many processes for minutes. They run one after the other, so that none affects another. */
 export default defineConfig({
   test: {
     include: ['journeys/*.journey.ts'],
     fileParallelism: false,
     testTimeout: 300_000,
-    // A cold machine compiles the engines before the first.
+    // On a machine with cold caches the stores are compiled before the first journey.
     hookTimeout: 900_000,
     allowOnly: false,
     update: 'none',

@@ -4,7 +4,7 @@ import journeys from './vitest.journeys.config.ts'
 
 const { test, ...config }: ViteUserConfig = journeys
 
-/** The journeys that random choices and numbers make longer, and faults under load: `npm run soak`. */
+/** The journeys whose runs get longer by larger counts, and faults under load: `npm run soak`. */
 export default {
   ...config,
   test: {

@@ -10,7 +10,7 @@ import { endsWithParent } from '../../bin/orphans.mjs'
 
 const PROGRAM = join(import.meta.dirname, '../../services/gateway/src/main.ts')
 
-/** A gateway whose services are nowhere, with the messages of its log as they come. */
+/** A gateway whose services are not running, and its log messages. */
 async function lonelyGateway() {
   const folder = await mkdtemp(join(tmpdir(), 'gantry-waits-'))
   const nowhere = `http://127.0.0.1:${await freePort()}`
@@ -47,7 +47,7 @@ async function lonelyGateway() {
     async logged(text: string) {
       for (;;) {
         const { value, done } = await lines.next()
-        if (done) throw new Error(`it ended without saying ${text}`)
+        if (done) throw new Error(`the process exited without logging ${text}`)
         const { msg } = JSON.parse(value) as { msg: string }
         if (msg.includes(text)) return msg
       }
@@ -55,7 +55,7 @@ async function lonelyGateway() {
   }
 }
 
-test('a process says in its log and at /health/ready what its start waits for, and can be stopped then', async () => {
+test('a starting process logs what it waits for, reports it at /health/ready, and can be stopped', async () => {
   const { child, port, logged } = await lonelyGateway()
   expect(await logged('waits for')).toBe('waits for the time, which identity tells')
   const answer = await fetch(`http://127.0.0.1:${port}/health/ready`)

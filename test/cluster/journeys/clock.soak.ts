@@ -4,7 +4,7 @@ import { startLoad } from './support/load.ts'
 import { runningTopology } from './support/running.ts'
 
 const TEN_MINUTES_MS = 600_000
-/** By how much the clock of a process is off. */
+/** Offset of the clock of a process, in milliseconds. */
 const SHIFTED: Record<string, number> = {
   'gateway-1': TEN_MINUTES_MS,
   'catalog-2': TEN_MINUTES_MS,
@@ -23,11 +23,11 @@ const running = runningTopology({
         },
 })
 
-test('clocks ten minutes off, ahead or behind, harm nothing', async () => {
+test('clocks that are ten minutes ahead or behind cause no failed or stale read', async () => {
   const { topology, receiver } = running()
   const load = startLoad(topology)
   await vi.waitFor(() => expect(load.acknowledged).toBeGreaterThan(300), { timeout: 120_000 })
-  // Whoever holds the leases goes, and a replica with another time takes over.
+  // Kills processes so that leases move to replicas with other clocks.
   for (const name of ['catalog-1', 'notifier-1', 'identity-2']) process.kill(topology.pid(name), 'SIGKILL')
   const before = load.acknowledged
   await vi.waitFor(() => expect(load.acknowledged).toBeGreaterThan(before + 200), { timeout: 120_000 })

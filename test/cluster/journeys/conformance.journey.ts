@@ -14,7 +14,7 @@ import { startTopology, type Topology } from './support/topology.ts'
 const ROOT = join(import.meta.dirname, '../../..')
 const REPORT = join(import.meta.dirname, '../.cache/conformance.json')
 
-/** Of a platform, so that the stories of its tokens run as well. */
+/** Keys of a platform, so that the tests of platform JWTs also run. */
 const keys = generateKeyPairSync('rsa', {
   modulusLength: 2048,
   publicKeyEncoding: { type: 'spki', format: 'pem' },
@@ -27,8 +27,8 @@ const platform = {
 }
 
 /**
- * On FerretDB, which reads every document for most lists, the suite takes twice as long. So read models are in files here,
- * and on FerretDB in the soak.
+ * FerretDB reads every document for most lists, so the suite takes twice as long on it. The journey keeps read models in
+ * files; the soak keeps them in FerretDB.
  */
 const engines = (folder: string): NodeJS.ProcessEnv =>
   process.env.READ_MODEL_URL || process.env.CONFORMANCE_ON === 'mongodb'
@@ -51,7 +51,7 @@ afterAll(() => topology.stop())
 
 const DAY_MS = 86_400_000
 
-/** Has NATS remove everything that is on it, and then keep messages for as long as before. */
+/** Makes NATS remove all messages, and then restores its retention. */
 async function removeOldEvents() {
   const settings = readSettings(busSettings, topology.environment)
   const log = pino({ level: 'silent' })
@@ -84,7 +84,7 @@ interface Report {
   testResults: { assertionResults: { fullName: string; status: string; failureMessages: string[] }[] }[]
 }
 
-test('the conformance suite passes through the gateways, with two replicas of each service, and no log has a secret of it', async () => {
+test('the conformance suite passes with two replicas of each process, and no log contains its secrets', async () => {
   const { username, password } = topology.administrator
   const suite = endsWithParent(
     spawn(
@@ -92,7 +92,7 @@ test('the conformance suite passes through the gateways, with two replicas of ea
       [
         join(ROOT, 'node_modules/vitest/vitest.mjs'),
         ...['run', '--root', join(ROOT, 'test/conformance')],
-        // The engines of a test are no fast ones.
+        // The stores that tests start are slow.
         '--testTimeout=120000',
       ],
       {

@@ -16,25 +16,25 @@ beforeAll(() => {
 
 const HOLDS = { eventStore: 'event log', readModels: 'read models', messaging: 'bus' }
 
-/** Why an engine cannot be taken away here; undefined where it can. */
+/** Why the test cannot stop a store; undefined when it can. */
 function whyStays(engine: keyof Engines['faults']): string | undefined {
   const { faults, descriptions } = running().topology.engines
   const [, description] = descriptions.find(([of]) => of === HOLDS[engine]) ?? []
   return faults[engine] ? undefined : `needs a server that the tests start; here it is ${description}`
 }
 
-/** Kills an engine, and starts it again on its data after what is done meanwhile. */
+/** Kills a store, runs `meanwhile`, and restarts the store with its data. */
 async function away(engine: keyof Engines['faults'], meanwhile: () => Promise<void>): Promise<void> {
   const faults = running().topology.engines.faults[engine]
-  if (!faults) throw new Error(`${engine} was not started here: it cannot be taken away`)
+  if (!faults) throw new Error(`${engine} was not started by the tests and cannot be stopped`)
   await faults.kill()
   await meanwhile().finally(() => faults.restart())
 }
 
-/** No process had to be started again. */
+/** Expects that no process was restarted. */
 const nobodyDied = () => expect(running().topology.processes.map(({ pid }) => pid())).toEqual(pids)
 
-test('NATS away for 30 s: writes and reads go on, and everything arrives afterwards, in order per API', async ({
+test('without NATS for 30 s writes and reads continue, and afterwards all events arrive in order per API', async ({
   skip,
 }) => {
   const stays = whyStays('messaging')
@@ -60,8 +60,8 @@ test('NATS away for 30 s: writes and reads go on, and everything arrives afterwa
 describe.for([
   ['EventStoreDB', 'eventStore', 'write'],
   ['MongoDB', 'readModels', 'read'],
-] as const)('%s away', ([, engine, kind]) => {
-  test(`a ${kind} says so clearly, nothing is lost, and all goes on by itself when it is back`, async ({
+] as const)('without %s', ([, engine, kind]) => {
+  test(`a ${kind} answers 503, nothing is lost, and the service recovers when the store returns`, async ({
     skip,
   }) => {
     const stays = whyStays(engine)

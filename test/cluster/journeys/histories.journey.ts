@@ -8,7 +8,7 @@ import { runningTopology } from './support/running.ts'
 import type { Topology } from './support/topology.ts'
 
 const HISTORIES = Number(process.env.HISTORIES ?? 10)
-/** Histories that are played at once, each on resources of its own; then the read models are compared. */
+/** Histories that run concurrently, each on its own resources. The read models are compared after each batch. */
 const AT_ONCE = 5
 const CLIENTS = 4
 const KILLED = ['catalog-1', 'catalog-2', 'identity-1', 'identity-2']
@@ -16,17 +16,17 @@ const PROJECTORS = ['catalog.projector', 'identity.projector']
 const READY_MS = 60_000
 const AGAIN_MS = 200
 const NO_ANSWER = 599
-/** Requests of a history that must have succeeded, so that there is something to compare. */
+/** Successful requests that each history must exceed, so that there is data to compare. */
 const SUCCEEDED = 5
 const SEED = Number(process.env.HISTORIES_SEED ?? Date.now() % 0x7fffffff)
 
 const running = runningTopology()
 
-/** A request about one of a few things, or the death of a process. */
+/** A request on one of the last few resources, or the kill of a process. */
 type Step = { kill: string; afterMs: number } | { kind: keyof typeof REQUESTS; of: number; name: number }
 
 interface Wanted {
-  /** Apart from those of other histories. */
+  /** Prefix of all names, which keeps histories apart. */
   history: string
   name: number
   api: string | undefined
@@ -69,12 +69,12 @@ const request: fc.Arbitrary<Step> = fc.record({
   name: fc.nat({ max: 3 }),
 })
 const kill: fc.Arbitrary<Step> = fc.record({ kill: fc.constantFrom(...KILLED), afterMs: fc.nat({ max: 40 }) })
-/** Without an API and a user most of the random steps have nothing to change. */
+/** The random steps need an API and a user to change. */
 const FIRST: Step[] = [
   { kind: 'createApi', of: 0, name: 0 },
   { kind: 'createUser', of: 0, name: 0 },
 ]
-/** Random requests, with a death at a random place among them. */
+/** Random requests, with one kill at a random index. */
 const steps: fc.Arbitrary<Step[]> = fc
   .record({
     requests: fc.array(request, { minLength: 100, maxLength: 150, size: 'max' }),
@@ -87,10 +87,10 @@ const histories = fc.sample(steps, { seed: SEED, numRuns: HISTORIES })
 const batches = Array.from({ length: Math.ceil(HISTORIES / AT_ONCE) }, (_, batch) => batch * AT_ONCE)
 
 test.for(batches)(
-  'after random writes under kill -9 the read models equal those of a rebuild, histories from %i on',
+  'after random writes under kill -9 the read models equal those of a rebuild, starting with history %i',
   async first => {
     const { topology } = running()
-    process.stderr.write(`histories from ${first} on of HISTORIES_SEED=${SEED}\n`)
+    process.stderr.write(`histories from index ${first} of HISTORIES_SEED=${SEED}\n`)
     await ready(topology)
     const answers = await Promise.all(
       histories
@@ -108,8 +108,8 @@ test.for(batches)(
 )
 
 /**
- * Plays the steps, each by the next client that is free. A step that no replica can answer is sent again until one can.
- * @returns the statuses of the last answers, one per request
+ * Runs the steps, each on the next free client. A step that no replica answers is sent again until one does.
+ * @returns the statuses of the last responses, one per request
  */
 async function play(topology: Topology, history: string, steps: readonly Step[]): Promise<number[]> {
   const [apis, users]: [string[], string[]] = [[], []]
@@ -135,7 +135,7 @@ async function play(topology: Topology, history: string, steps: readonly Step[])
   return answers
 }
 
-/** Sends a request until the answer is none of a dead or starting replica, at most for READY_MS. */
+/** Repeats a request until the status is below 500, for at most READY_MS. */
 async function answered(topology: Topology, [method, path, body]: [string, string, object?]) {
   const deadline = performance.now() + READY_MS
   for (;;) {
@@ -152,7 +152,7 @@ async function answered(topology: Topology, [method, path, body]: [string, strin
 
 function killNow(topology: Topology, name: string) {
   const replica = topology.processes.find(process => process.name === name)
-  // One that is not there yet dies no second time.
+  // A replica that is not running cannot be killed.
   if (replica?.state() === 'ready') process.kill(topology.pid(name), 'SIGKILL')
 }
 
@@ -162,7 +162,7 @@ const ready = (topology: Topology) =>
     interval: 50,
   })
 
-/** A process that has just started is ready once the read models have all that was in the log before. */
+/** Restarts the first replicas: a started process is ready once the read models contain all earlier events of the log. */
 async function project(topology: Topology) {
   await ready(topology)
   const deaths = () => topology.said.filter(line => line.includes('SIGKILL')).length
@@ -186,7 +186,7 @@ async function rebuild(topology: Topology) {
   }
 }
 
-/** All APIs with their versions, and all users, as the interface shows them. */
+/** All APIs with their versions, and all users, as clients read them. */
 async function records(topology: Topology) {
   const apis = await all(topology, '/apis')
   const versions = await Promise.all(apis.map(({ id }) => all(topology, `/apis/${id}/versions`)))

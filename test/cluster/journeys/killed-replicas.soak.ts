@@ -5,12 +5,12 @@ import { runningTopology } from './support/running.ts'
 
 const KILLS = 8
 const BETWEEN_MS = 1_500
-/** A permutation that comes by every process: at random, and the same in every run. */
+/** Step through the processes that reaches each of them, in the same order in every run. */
 const STEP = 7
 
 const running = runningTopology()
 
-test('kill -9 of one replica after the other under load loses nothing that was acknowledged', async () => {
+test('kill -9 of one replica after the other under load loses no acknowledged write', async () => {
   const { topology, receiver } = running()
   const services = topology.processes.filter(({ name }) => !name.startsWith('gateway'))
   const load = startLoad(topology)

@@ -3,16 +3,16 @@ import { expect, test, vi } from 'vitest'
 import { startLoad } from './support/load.ts'
 import { runningTopology } from './support/running.ts'
 
-/** Longer than any lease lasts. */
+/** Longer than the duration of any lease. */
 const PAUSED_MS = 8_000
 
 const running = runningTopology()
 
-test('whoever holds a lease is paused and goes on later: no damage', async () => {
+test('a lease holder that is paused and continues later loses and corrupts nothing', async () => {
   const { topology, receiver } = running()
   const load = startLoad(topology)
   await vi.waitFor(() => expect(load.acknowledged).toBeGreaterThan(20), { timeout: 30_000 })
-  // The first replica of each service or the second: one of them holds, so each is paused in turn.
+  // One of the two replicas of each service holds the lease, so each is paused in turn.
   for (const number of [1, 2]) {
     const pids = ['catalog', 'identity', 'media', 'notifier'].map(service =>
       topology.pid(`${service}-${number}`),

@@ -2,10 +2,10 @@ import { Agent, request } from 'node:http'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { startTopology, type Topology } from './support/topology.ts'
 
-/** Pairs of a write and what is read after it; 10,000 were measured (docs/performance.md). */
+/** Number of pairs of a write and a read of its result. docs/performance.md has the result for 10,000. */
 const PAIRS = Number(process.env.PAIRS ?? 200)
 const WRITERS = 5
-/** GIF89a of one pixel. */
+/** GIF89a of 1 x 1 pixel. */
 const IMAGE = Buffer.from('R0lGODlhAQABAIAAAAAAAP///yH5BAEAAAAALAAAAAABAAEAAAIBRAA7', 'base64')
 
 let topology: Topology
@@ -20,10 +20,10 @@ interface Answer {
   body: any
 }
 
-test(`${PAIRS} times what was written is what the next connection reads, through any gateway and replica`, async () => {
+test(`${PAIRS} writes are each visible to the next connection, through any gateway and replica`, async () => {
   const { authorization, urls } = topology
   let connections = 0
-  /** On a connection of its own, through the gateways in turn. */
+  /** Sends a request on a new connection, through the gateways in turn. */
   const ask = (method: string, path: string, body?: Buffer | object): Promise<Answer> =>
     new Promise((resolve, reject) => {
       const type = Buffer.isBuffer(body) ? 'multipart/form-data; boundary=b' : 'application/json'

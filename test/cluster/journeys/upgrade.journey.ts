@@ -18,10 +18,10 @@ import { startTopology, type Topology } from './support/topology.ts'
 
 const ROOT = join(import.meta.dirname, '../../..')
 const SEED = Number(process.env.UPGRADE_SEED ?? Date.now() % 0x7fffffff)
-/** Commands of a phase once its processes are ready. */
+/** Number of commands of a phase after its processes became ready. */
 const COMMANDS = 40
 const PHASE_MS = 60_000
-/** Within this a process that was started again is ready, and the projector has come to the end of the log. */
+/** Time within which a restarted process becomes ready and the projector reaches the end of the log. */
 const READY_MS = 30_000
 /** The services that differ between the releases. */
 const UPGRADED = ['catalog', 'notifier'] as const
@@ -43,7 +43,7 @@ afterAll(async () => {
   await next?.remove()
 })
 
-/** Replaces the replicas of a number by a release, those of all upgraded services at the same time. */
+/** Replaces the replicas with this number by a release, for all upgraded services concurrently. */
 async function replace(number: 1 | 2, release: Release): Promise<void> {
   const startedAt = performance.now()
   const root = release === 'next' ? next.root : undefined
@@ -66,7 +66,7 @@ async function held(): Promise<HeldStream[]> {
   return streams
 }
 
-/** Streams that the projectors of this release have marked, and that none has quarantined. */
+/** Waits until the projectors of this release have marked streams as incomplete, and have quarantined none. */
 const heldIncomplete = () =>
   vi.waitFor(
     async () => {
@@ -79,7 +79,7 @@ const heldIncomplete = () =>
 const nothingHeld = () =>
   vi.waitFor(async () => expect(await held()).toEqual([]), { timeout: READY_MS, interval: 100 })
 
-/** What the updates of a phase were written by: the category and the release; and the APIs that both releases wrote. */
+/** Which releases wrote updates in a phase, by category, and the number of streams that both releases wrote. */
 function writersIn(log: readonly RecordedEvent[], phase: string) {
   const updates = log.filter(
     event => commands.sent.get(event.metadata.requestId)?.phase === phase && writerOf(event) !== undefined,
@@ -91,13 +91,13 @@ function writersIn(log: readonly RecordedEvent[], phase: string) {
 
 interface Phase {
   name: string
-  /** What is done to the processes before, under load. */
+  /** Changes the processes under load, before the phase. */
   change(): Promise<void>
-  /** The releases that run afterwards. */
+  /** Releases that run during the phase. */
   releases: readonly Release[]
 }
 
-/** Sends commands while processes change and for a while afterwards. @returns the log when nothing is under way */
+/** Sends commands while processes change and for some time afterwards. @returns the log once no command is under way */
 async function phase({ name, change, releases }: Phase): Promise<RecordedEvent[]> {
   const startedAt = performance.now()
   const sentBefore = commands.sent.size
@@ -129,14 +129,14 @@ async function phase({ name, change, releases }: Phase): Promise<RecordedEvent[]
 
 const shown = async () => resourcesOf(await readRecords(topology))
 
-/** Readers see what all acknowledged commands have made, once the projector is there. */
+/** Waits until clients read the result of all acknowledged commands. */
 const everythingShown = (log: readonly RecordedEvent[]) =>
   vi.waitFor(async () => expect(await shown()).toEqual(expectedResources(log, commands.sent, 'next')), {
     timeout: READY_MS,
     interval: 200,
   })
 
-/** Runs a command of operators in the sources of a release. */
+/** Runs an operator command from the sources of a release. */
 async function operate(root: string, program: string, ...args: string[]): Promise<string> {
   const path = join(root, 'services/standalone/src', program)
   const { stdout } = await promisify(execFile)(process.execPath, [path, ...args], {
@@ -145,12 +145,12 @@ async function operate(root: string, program: string, ...args: string[]): Promis
   return stdout
 }
 
-test('two releases side by side on one log, a rollback and a second upgrade lose nothing', async () => {
+test('two releases on one log, a rollback and a second upgrade lose nothing', async () => {
   process.stderr.write(`UPGRADE_SEED=${SEED}\n`)
   await everythingShown(await phase({ name: 'this release', async change() {}, releases: ['this'] }))
   expect(await held()).toEqual([])
 
-  // The first replicas have the leases from here on, and the first upgrade leaves them there.
+  // From here on the first replicas hold the leases. The first upgrade does not move them.
   await phase({ name: 'side by side', change: () => replace(2, 'next'), releases: ['this', 'next'] })
   await heldIncomplete()
   const besides = await phase({
@@ -193,8 +193,8 @@ test('two releases side by side on one log, a rollback and a second upgrade lose
 })
 
 /**
- * After the rollback readers see of a stream what this release makes of it when it wrote last, and otherwise what the
- * next release made of it before.
+ * After the rollback a stream shows the state as this release folds it, if this release wrote it last. Otherwise it shows
+ * the state that the next release projected before.
  */
 async function ownWritesShown(log: readonly RecordedEvent[]): Promise<void> {
   const last = new Map(log.map(event => [event.stream, commands.sent.get(event.metadata.requestId)?.phase]))
@@ -209,6 +209,6 @@ async function ownWritesShown(log: readonly RecordedEvent[]): Promise<void> {
     if (isOwn && !isDeepStrictEqual(mine, all)) lacking++
     expect(isOwn ? [mine] : [mine, all]).toContainEqual(now[stream])
   }
-  // It wrote on streams whose events of the next release would show.
+  // This release must have written to streams whose complete state differs from its own view.
   expect(lacking).toBeGreaterThan(0)
 }

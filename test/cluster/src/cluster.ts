@@ -10,42 +10,42 @@ import { type Replica, startReplica } from './replica.ts'
 import type { ClusterSettings } from './settings.ts'
 
 export const SERVICES = ['catalog', 'identity', 'media', 'notifier'] as const
-/** When what is not ready is shown, and how often it is looked at again. */
+/** Interval at which processes that are not ready are shown. */
 const SHOW_MS = 5_000
 const ROOT = join(import.meta.dirname, '../../..')
 
 export interface Cluster {
-  /** Where the first gateway answers. */
+  /** URL of the first gateway. */
   url: string
   engines: Engines
   processes: readonly Replica[]
-  /** What every service gets; commands of operators run with the same. */
+  /** Environment of every service. Operator commands run with the same. */
   environment: NodeJS.ProcessEnv
   /**
-   * Stops a process and starts it again at its port, from the sources in another folder if one is given. Resolves when
-   * it is ready. @throws Error with what it said when it ended before
+   * Stops a process and starts it again on its port, from the sources in `root` if given. Resolves when it is ready.
+   * @throws Error with its output when it exits before it is ready
    */
   replace(name: string, root?: string): Promise<void>
-  /** The gateways first, so that nobody is refused; then the services, then what was started for them. */
+  /** Stops the gateways first, so that no client is refused, then the services, then the stores that were started. */
   stop(): Promise<void>
 }
 
 export interface ClusterOptions {
   settings: ClusterSettings
-  /** Processes of each service. */
+  /** Number of processes of each service. */
   replicas: number
-  /** The first listens on the port of the settings, others on free ones. */
+  /** Number of gateways. The first listens on the port of the settings, others on free ports. Default: 1. */
   gateways?: number
-  /** What every process gets beside what the cluster decides. */
+  /** Environment of every process, in addition to what the cluster sets. */
   environment: NodeJS.ProcessEnv
-  /** What one process gets beside that, by its name, such as catalog-2 or deployment-agent. */
+  /** Additional environment of one process by its name, e.g. catalog-2 or deployment-agent. */
   ownEnvironment?(name: string): NodeJS.ProcessEnv
   say(line: string): void
-  /** Ends the start: what was started is stopped, and startCluster throws. */
+  /** Aborts the start: the processes are stopped, and startCluster throws. */
   signal?: AbortSignal
 }
 
-/** Starts the engines, the replicas of every service, and the gateways in front of them. Resolves when all are ready. */
+/** Starts the stores, the replicas of every service and the gateways. Resolves when all are ready. */
 export async function startCluster({
   settings,
   replicas,
@@ -127,7 +127,7 @@ export async function startCluster({
   }
 }
 
-/** @throws what the signal was aborted with, at once, whatever becomes of the work */
+/** @throws the reason of the signal as soon as it is aborted; the work continues */
 async function unlessAborted<T>(signal: AbortSignal, work: Promise<T>): Promise<T> {
   const aborted = Promise.withResolvers<never>()
   const abort = () => aborted.reject(signal.reason)
@@ -140,7 +140,7 @@ async function unlessAborted<T>(signal: AbortSignal, work: Promise<T>): Promise<
   }
 }
 
-/** Shows what each process waits for, where that has changed since it was last shown. */
+/** Prints what each process waits for, if that changed since it was last printed. */
 function waiting(all: readonly Replica[], say: (line: string) => void): () => void {
   const shown = new Map<string, string>()
   return () => {

@@ -9,26 +9,26 @@ import {
 } from '@gantry/engines'
 import type { ClusterSettings } from './settings.ts'
 
-/** The engines that the processes have together. */
+/** The stores that all processes share. */
 export interface Engines {
   urls: { EVENT_STORE_URL: string; READ_MODEL_URL: string; MESSAGING_URL: string; BLOB_URL?: string }
-  /** For the person who starts the cluster: which engine is real, and what stands in for which. */
+  /** For the person who starts the cluster: which store is real and which is a substitute. */
   descriptions: [engine: string, description: string][]
-  /** What may be done to those that were started here. */
+  /** Faults that can be caused on stores that were started here. */
   faults: { eventStore?: Engine['faults']; readModels?: Engine['faults']; messaging?: Engine['faults'] }
   stop(): Promise<void>
 }
 
 interface Wanted {
-  /** What the settings name. */
+  /** URL from the settings. */
   url?: string
   find(): Promise<Found>
-  /** Of its folder or file. */
+  /** Name of its folder or file. */
   name: string
   engine: string
 }
 
-/** Takes the engines that the settings name, starts what can be had, and has files stand in for the others. */
+/** Uses the stores from the settings, starts the others where possible, and replaces the rest by files. */
 export async function startEngines({ dataFolder, urls }: ClusterSettings): Promise<Engines> {
   const running: Engine[] = []
   const stop = async () => void (await Promise.all(running.map(engine => engine.stop())))
@@ -83,7 +83,7 @@ export async function startEngines({ dataFolder, urls }: ClusterSettings): Promi
 }
 
 function described({ kind, description }: Found & { found: true }, url: string): string {
-  // A URL that somebody set may hold a password.
+  // The URL of a setting may contain a password.
   if (kind === 'url') return `real: ${description}`
   if (kind === 'stand-in') return `${description}, at ${url} (for the real one ${HOW_TO_HAVE_EVENT_STORE})`
   const kept = kind === 'docker' ? ', whose data end with it' : ''

@@ -4,15 +4,15 @@ import type { AddressInfo } from 'node:net'
 import { setTimeout } from 'node:timers/promises'
 import { Webhook } from 'standardwebhooks'
 
-/** How the receiver treats a request. */
+/** How the receiver handles a request. */
 export type Treatment =
   | 'answers 200'
   | 'answers 500'
-  /** Closes the connection without having read the event. */
+  /** Closes the connection without counting the event as received. */
   | 'drops'
-  /** Has the event, and closes the connection before the answer is out. */
+  /** Receives the event, and closes the connection before it answers. */
   | 'loses the answer'
-  /** Has the event, and answers when nobody waits any more. */
+  /** Receives the event, and answers after the sender's timeout. */
   | 'is slow'
 
 export interface Arrival {
@@ -21,12 +21,12 @@ export interface Arrival {
   webhookId: string
   headers: Record<string, string>
   body: string
-  /** Why the signature was refused; undefined when it is good. */
+  /** Why the signature is invalid; undefined when it is valid. */
   refused: unknown
   treatment: Treatment
 }
 
-/** Every twentieth event each: what happens to its first attempts. */
+/** Treatments of the first attempts of an event, by the event number modulo 20. */
 const TROUBLE: Readonly<Record<number, Treatment[]>> = {
   0: ['answers 500', 'answers 500'],
   1: ['answers 500'],
@@ -37,9 +37,9 @@ const TROUBLE: Readonly<Record<number, Treatment[]>> = {
 }
 
 /**
- * A receiver that fails in every way, by the number in the event: the same in every run.
- * @param slowMs longer than anybody waits
- * @param secretOf tells the secret of the webhook
+ * A receiver that fails in every way, depending on the event number, the same in every run.
+ * @param slowMs delay of a slow answer, longer than the sender's timeout
+ * @param secretOf returns the secret of the webhook
  */
 export async function flakyReceiver(slowMs: number, secretOf: () => string) {
   const arrivals: Arrival[] = []
@@ -64,7 +64,7 @@ export async function flakyReceiver(slowMs: number, secretOf: () => string) {
     try {
       for await (const chunk of request) chunks.push(chunk)
     } catch {
-      // Whoever sent it died in between: it has not arrived.
+      // The sender was killed during the request: the event has not arrived.
       return
     }
     const body = Buffer.concat(chunks).toString()

@@ -23,7 +23,7 @@ function asked(): { replicas: number; gateways: number } {
     if ([replicas, gateways].every(count => Number.isInteger(count) && count >= 1 && count <= 9))
       return { replicas, gateways }
   } catch {
-    // Said below.
+    // Reported below.
   }
   return fail('takes --replicas and --gateways, from 1 to 9: npm run cluster -- --replicas 2 --gateways 1')
 }
@@ -42,10 +42,10 @@ const { replicas, gateways } = asked()
 const settings = settingsOrFail()
 const stopping = new AbortController()
 
-/** All that was started ends with it, also what is still starting; asked once more, at once. */
+/** Stops all processes, also those that are starting. A second signal exits immediately. */
 function stop(): void {
   if (stopping.signal.aborted) process.exit(1)
-  say('Stops: the gateway, the services, the engines (once more: at once)')
+  say('Stopping the gateways, the services and the stores (again to exit immediately)')
   stopping.abort()
 }
 process.on('SIGTERM', stop)
@@ -62,7 +62,7 @@ function show({ url, processes }: Cluster, seconds: number): void {
   say(`  documentation  ${url}/docs`)
   say(`  data and logs  ${settings.dataFolder}`)
   say('')
-  say('Kill any process: it is started again. Ctrl-C stops all of them; nothing is lost.')
+  say('A killed process is restarted. Ctrl-C stops all processes without loss of data.')
 }
 
 const edges = gateways === 1 ? 'the gateway' : `${gateways} gateways`
@@ -78,5 +78,5 @@ try {
   if (!signal.aborted) fail((error as Error).message)
 }
 say('All processes have ended')
-// What is being installed ends with this process.
+// Also ends an installation that is under way.
 process.exit(0)

@@ -7,39 +7,39 @@ import { endsWithParent } from '../../../bin/orphans.mjs'
 
 export type State = 'starting' | 'ready' | 'restarting' | 'stopped'
 
-/** One process of the cluster, which is started again when it dies. */
+/** One process of the cluster, which is restarted when it exits. */
 export interface Replica {
   name: string
   port: number
   pid(): number | undefined
   state(): State
-  /** Why it is not ready yet, as it says itself. */
+  /** Why the process is not ready, as its health endpoint says. */
   waitsFor(): string
-  /** Resolves when it is ready for the first time. @throws Error with what it said when it ended before */
+  /** Resolves when the process is ready for the first time. @throws Error with its output when it exits before */
   ready: Promise<void>
-  /** SIGTERM, and SIGKILL when that takes too long. */
+  /** Sends SIGTERM, and SIGKILL after a timeout. */
   stop(): Promise<void>
 }
 
 export interface ReplicaOptions {
-  /** Of the replica, e.g. catalog-1. */
+  /** Name of the replica, e.g. catalog-1. */
   name: string
-  /** What it runs, and with what. */
+  /** Path of the program. */
   program: string
   port: number
   environment: NodeJS.ProcessEnv
   healthUrl: string
   logFolder: string
-  /** Before it is started once more when it dies again and again, in milliseconds. */
+  /** Maximum pause before a restart, in milliseconds. Default: 5,000. */
   longestPauseMs?: number
-  /** Told in a line what happened to it. */
+  /** Called with a line when the state of the process changes. */
   say(line: string): void
 }
 
 const LOOK_MS = 100
 const FIRST_PAUSE_MS = 200
 const LONGEST_PAUSE_MS = 5_000
-/** One that lived for so long was not started in vain. */
+/** After this running time the pause before the next restart is the shortest again. */
 const LIVED_MS = 10_000
 const STOP_MS = 30_000
 
@@ -64,7 +64,7 @@ export function startReplica(options: ReplicaOptions): Replica {
   const run = async () => {
     const log = join(logFolder, `${name}.log`)
     const file = openSync(log, 'a')
-    // A group of its own: what the terminal sends to the cluster reaches it once, through the cluster.
+    // Its own process group, so that signals of the terminal reach the process only through the cluster.
     child = endsWithParent(
       spawn(process.execPath, ['--max-semi-space-size=32', program], {
         env: environment,
@@ -140,7 +140,7 @@ export function startReplica(options: ReplicaOptions): Replica {
   }
 }
 
-/** What a process waits for, in its own words where it has any; undefined once it is ready. */
+/** What a process waits for, in its own words if available; undefined once it is ready. */
 async function whyUnready(url: string): Promise<string | undefined> {
   try {
     const answer = await fetch(url, { signal: AbortSignal.timeout(2_000) })

@@ -20,7 +20,7 @@ const schema = z.object({
 })
 const Secrets = z.object({ encryptionKey: z.string(), password: z.string() })
 
-/** What the cluster runs with; what nobody chose is chosen once, and kept in the data folder. */
+/** Settings of the cluster. Secrets that are not set are generated once and kept in the data folder. */
 export interface ClusterSettings {
   port: number
   host: string
@@ -30,7 +30,7 @@ export interface ClusterSettings {
   encryptionKey: string
   administrator: { username: string; password: string }
   logLevel: string
-  /** URLs of engines that are there already. */
+  /** URLs of stores that are running already. */
   urls: { eventStore?: string; readModels?: string; messaging?: string; blobs?: string }
 }
 

@@ -1,6 +1,6 @@
 /**
- * For `node --import`: a process whose machine has a wrong clock. Everything that JavaScript is told of the date is
- * CLOCK_SHIFT_MS milliseconds ahead, or behind when that is negative; stopwatches and timers run as ever.
+ * For `node --import`: simulates a machine with a wrong clock. `Date` is CLOCK_SHIFT_MS milliseconds ahead, or behind
+ * when the value is negative. Monotonic clocks and timers are not affected.
  */
 const shift = Number(process.env.CLOCK_SHIFT_MS)
 if (!Number.isInteger(shift))

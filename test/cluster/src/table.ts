@@ -1,6 +1,6 @@
 import type { Replica } from './replica.ts'
 
-/** The processes, a line each under a line of headings. */
+/** The table of the processes: one line of headings, then one line per process. */
 export function table(processes: readonly Replica[]): string[] {
   const rows = processes.map(({ name, pid, port, state }) => [
     name,

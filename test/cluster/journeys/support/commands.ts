@@ -3,7 +3,7 @@ import { setTimeout } from 'node:timers/promises'
 import { ARCHIVE, NEXT } from './next-release.ts'
 import type { Topology } from './topology.ts'
 
-/** What a command set, as the caller sent it. */
+/** Fields that a command sets, as the caller sent them. */
 export type Fields = Readonly<Record<string, unknown>>
 
 /** A command that was sent. Its events carry its request id. */
@@ -12,37 +12,37 @@ export interface Sent {
   /** Name of the phase in which it was sent. */
   phase: string
   fields: Fields
-  /** Id of the version that it made or changed. */
+  /** Id of the version that the command created or changed. */
   version?: string | undefined
-  /** Set once it was answered as expected; `refused` where that was a refusal. */
+  /** Set when the response was the expected one; `refused` if that was a 409. */
   outcome?: 'done' | 'refused'
 }
 
 export interface Phase {
   name: string
-  /** All replicas run the same release, so that readers see every update at once. */
+  /** Whether all replicas run the same release, so that readers see every update immediately. */
   alone: boolean
 }
 
 export interface Commands {
   /** By request id. */
   readonly sent: ReadonlyMap<string, Sent>
-  /** What was not answered as expected, in words. */
+  /** Unexpected responses, as text. */
   readonly failures: readonly string[]
-  /** Commands that are sent from now on belong to this phase. */
+  /** Sets the phase of the commands that are sent from now on. */
   enter(phase: Phase): void
   start(): void
-  /** Resolves when nothing is under way. */
+  /** Resolves when no command is under way. */
   stop(): Promise<void>
 }
 
 const CLIENTS = 4
-/** Between two commands of a client, so that processes that start get their time of the machine. */
+/** Pause between two commands of a client, which leaves CPU time to starting processes. */
 const REST_MS = 60
 const MOST_APIS = 6
 
 /**
- * Clients that send random commands on APIs, versions and webhooks of their own, and read after each what it changed.
+ * Clients that send random commands on their own APIs, versions and webhooks, and read the result of each.
  * The seed decides what each client sends; the gateways decide which replica serves it.
  */
 export function randomCommands(topology: Pick<Topology, 'send'>, seed: number): Commands {
@@ -74,7 +74,7 @@ export function randomCommands(topology: Pick<Topology, 'send'>, seed: number): 
   }
 }
 
-/** mulberry32: numbers from 0 to below 1, the same for the same seed. */
+/** mulberry32: numbers from 0 (inclusive) to 1 (exclusive), the same for the same seed. */
 function randomNumbers(seed: number): () => number {
   let state = seed
   return () => {
@@ -87,7 +87,7 @@ function randomNumbers(seed: number): () => number {
 
 type Wire = ReturnType<typeof startWire>
 
-/** Sends commands and reads, and keeps what was sent and what failed. */
+/** Sends commands and reads, and records the commands and the failures. */
 function startWire(topology: Pick<Topology, 'send'>) {
   const sent = new Map<string, Sent>()
   const failures: string[] = []
@@ -102,7 +102,7 @@ function startWire(topology: Pick<Topology, 'send'>) {
     },
     isAlone: () => phase.alone,
 
-    /** @returns the id in the answer; empty when there is none */
+    /** @returns the id in the response; empty when there is none */
     async send(method: string, path: string, expected: number, { fields = {}, version }: Partial<Sent> = {}) {
       const command: Sent = { requestId: randomUUID(), phase: phase.name, fields, version }
       sent.set(command.requestId, command)
@@ -122,7 +122,7 @@ function startWire(topology: Pick<Topology, 'send'>) {
       return id
     },
 
-    /** Reads what was just written: these fields, marked where the next release wrote them; nothing when deleted. */
+    /** Reads what was written: these fields, with NEXT where the next release wrote them. Expects 404 without fields. */
     async read(path: string, fields?: Fields) {
       const answer = await topology.send(path)
       const body = (await answer.json()) as Fields
@@ -146,14 +146,14 @@ interface Api {
 
 interface Source {
   random(): number
-  /** A word that was not there before. */
+  /** A text that is different in every call. */
   next(): string
 }
 
 const oneOf = <T>({ random }: Source, those: readonly T[]): T =>
   those[Math.floor(random() * those.length)] as T
 
-/** What a client does to an API. Changes return a read of what they changed. */
+/** Commands on an API. Most return a function that reads what they changed. */
 function apiCommands(wire: Wire, source: Source) {
   const { next } = source
   const apiFields = (name: string) => ({
@@ -176,7 +176,7 @@ function apiCommands(wire: Wire, source: Source) {
       await wire.read(path, fields)
       return { path, name: fields.name, versions: new Map() }
     },
-    /** The name of an API stays its own, whichever release gave it. */
+    /** A name stays unique across releases. */
     createOfSameName: ({ name }: Api) => wire.send('POST', '/apis', 409, { fields: apiFields(name) }),
     async update(api: Api, name = api.name) {
       const fields = apiFields(name)
@@ -210,19 +210,19 @@ function apiCommands(wire: Wire, source: Source) {
   }
 }
 
-/** @returns a function that sends the next command, or two at once, and reads what that changed */
+/** @returns a function that sends the next command, or two concurrently, and reads the result */
 function client(wire: Wire, source: Source): () => Promise<void> {
   const { random, next } = source
   const api = apiCommands(wire, source)
   const apis: Api[] = []
   let webhook: string | undefined
 
-  /** The gateways give the two to different replicas. */
+  /** The gateways send the two commands to different replicas. */
   const updateAndCreateVersion = async (chosen: Api) => {
     const wasAlone = wire.isAlone()
     const reads = await Promise.all([api.update(chosen), api.createVersion(chosen)])
-    // A release that serves the second and does not know the event of the first shows it once the projector of the
-    // other release has come to it.
+    // With two releases the one that serves the version may not know the event of the update. It shows the update only
+    // after the projector of the other release has processed it.
     if (wasAlone && wire.isAlone()) for (const read of reads) await read()
   }
   const useWebhook = async () => {

@@ -4,50 +4,50 @@ import { expect, vi } from 'vitest'
 import type { Receiver } from './receiver.ts'
 import type { Topology } from './topology.ts'
 
-/** What was acknowledged of an API, which one writer has to himself. */
+/** Acknowledged state of an API. Only one writer changes the API. */
 interface Written {
   id: string
   name: string
-  /** How often it was updated, which its display name says. */
+  /** Number of acknowledged updates. The display name contains it. */
   updates: number
   deleted: boolean
   hasImage: boolean
-  /** A change is under way: readers may see it or not. */
+  /** Whether a change is under way: readers may see it or not. */
   changing: boolean
 }
 
 export interface Load {
-  /** How many writes were acknowledged so far. */
+  /** Number of acknowledged writes so far. */
   readonly acknowledged: number
-  /** What went wrong for a client, in words: answers to writes that were not the expected ones. */
+  /** Unexpected responses to writes, as text. */
   readonly refusedWrites: readonly string[]
-  /** Reads that failed, and failed again when they were tried once more. */
+  /** Reads that failed and failed again when repeated. */
   readonly failedReads: readonly string[]
-  /** Answers that did not show what had been acknowledged before they were asked for. */
+  /** Responses that lacked a write that was acknowledged before the read. */
   readonly staleReads: readonly string[]
-  /** Ends it after what is under way. */
+  /** Stops after the requests that are under way. */
   stop(): Promise<void>
-  /** Fails unless everything acknowledged is there, each name once, delivered, in order per API, and no answer was a 500. */
+  /** Fails unless all acknowledged writes exist, names are unique, events are in order per API, and nothing was a 500. */
   check(receiver: Receiver): Promise<void>
 }
 
 export interface LoadOptions {
   writers?: number
   readers?: number
-  /** Rest between two requests of a client, in milliseconds: a fault lasts long, and all is checked afterwards. */
+  /** Pause between two requests of a client, in milliseconds. */
   restMs?: number
-  /** Whether APIs get images, which one service keeps and another tells of. */
+  /** Whether APIs get images, which one service stores and another shows. */
   images?: boolean
 }
 
 const AGAIN_MS = 200
-/** A client gives up on a write after so long. */
+/** Time after which a client gives up on a write. */
 const PATIENCE_MS = 90_000
 const DELIVERED_MS = 90_000
 
 /**
- * Clients that create, update and delete APIs and read them, through all gateways. A write that was not answered as
- * it should be is sent again with the same Idempotency-Key until it is.
+ * Clients that create, update, delete and read APIs through all gateways. A write with an unexpected response is sent
+ * again with the same Idempotency-Key until the expected response arrives.
  */
 export function startLoad(
   topology: Topology,
@@ -83,7 +83,7 @@ export function startLoad(
       }
       const said =
         outcome instanceof Response ? `${outcome.status} ${await outcome.text()}` : String(outcome.cause)
-      // Its answer was lost: it is gone.
+      // An earlier attempt deleted it and its response was lost.
       if (attempt > 1 && method === 'DELETE' && said.startsWith('404')) return new Response()
       refusedWrites.push(`${method} ${path}: ${said}`)
       if (Date.now() > deadline) throw new Error(`gave up on ${method} ${path}: ${said}`)
@@ -125,7 +125,7 @@ export function startLoad(
   const reader = async (number: number) => {
     for (let n = number; !stopping.signal.aborted; n += 7) {
       await setTimeout(restMs)
-      // Of the newest ones, which replicas may not have heard of.
+      // Reads one of the newest APIs, which some replicas may not have projected yet.
       const api = written.at(-1 - (n % Math.min(written.length, 20)))
       if (!api) continue
       const before = { ...api }
@@ -151,7 +151,7 @@ export function startLoad(
     ...Array.from({ length: writers }, (_, number) => writer(number)),
     ...Array.from({ length: readers }, (_, number) => reader(number)),
   ]
-  // One that fails before the end is told at the end.
+  // The failure of a client is reported by stop().
   for (const client of clients) client.catch(() => {})
 
   return {
@@ -180,7 +180,7 @@ export function startLoad(
   }
 }
 
-/** GIF89a of one pixel. */
+/** GIF89a of 1 x 1 pixel. */
 const IMAGE = Buffer.from('R0lGODlhAQABAIAAAAAAAP///yH5BAEAAAAALAAAAAABAAEAAAIBRAA7', 'base64')
 
 function imageForm(): FormData {
@@ -207,14 +207,14 @@ async function checkRecords(topology: Topology, written: readonly Written[], run
   }
 }
 
-/** What catalog tells of an API, in order; what media tells comes beside it. */
+/** Events of an API from catalog, in order. Events from media are not part of this order. */
 const expectedEvents = ({ updates, deleted }: Written) => [
   'API_CREATED',
   ...Array.from({ length: updates }, () => 'API_UPDATED'),
   ...(deleted ? ['API_DELETED'] : []),
 ]
 
-/** What the receiver lacks, or has as an event too many. */
+/** Events that the receiver lacks or received with more than one id. */
 function undelivered(written: readonly Written[], receiver: Receiver): string[] {
   return written.flatMap(api => {
     const all = [...expectedEvents(api), ...(api.hasImage ? ['API_IMAGE_UPDATED'] : [])]
@@ -225,7 +225,7 @@ function undelivered(written: readonly Written[], receiver: Receiver): string[] 
   })
 }
 
-/** APIs whose events are not all on the bus once, in the order in which they happened. */
+/** APIs whose catalog events are not on the bus exactly once and in order. */
 async function outOfOrder(topology: Topology, written: readonly Written[]): Promise<string[]> {
   const answer = await topology.send('/events?follow=false', { headers: { accept: 'application/x-ndjson' } })
   const events = (await answer.text())

@@ -4,22 +4,22 @@ import { join, relative, sep } from 'node:path'
 
 const ROOT = join(import.meta.dirname, '../../../..')
 
-/** What the next release puts before the field of an update that it writes in the new schema version. */
+/** Prefix that the next release puts before one field of an update that it writes in the new schema version. */
 export const NEXT = 'next '
-/** The tag with which an update makes the next release write `ApiArchived` as well. */
+/** The tag with which an update makes the next release also append `ApiArchived`. */
 export const ARCHIVE = 'archive'
 
 interface Patch {
-  /** From the root of the project. */
+  /** Relative to the root of the project. */
   file: string
-  /** Occurs once in the file. */
+  /** Text that occurs exactly once in the file. */
   text: string
   instead: string
 }
 
 /**
- * One event type more, `ApiArchived`, and version 2 of `ApiUpdated` and `WebhookUpdated`: a field has another name, and
- * another value where this release writes it. Documents keep their shape.
+ * Adds the event type `ApiArchived` and version 2 of `ApiUpdated` and `WebhookUpdated`. In version 2 a field has another
+ * name, and a prefix in its value when the next release wrote it. Documents keep their shape.
  */
 const PATCHES: readonly Patch[] = [
   {
@@ -73,12 +73,12 @@ const PATCHES: readonly Patch[] = [
 ]
 
 export interface NextRelease {
-  /** Where its sources are, as this release's are in the root of the project. */
+  /** Root folder of the sources, with the layout of this project. */
   root: string
   remove(): Promise<void>
 }
 
-/** Copies the sources of this release into a folder of their own, and changes what the next release does otherwise. */
+/** Copies the sources of this release into a new folder and applies the patches of the next release. */
 export async function makeNextRelease(): Promise<NextRelease> {
   const root = await mkdtemp(join(tmpdir(), 'gantry-next-'))
   const isSource = (path: string) => !relative(ROOT, path).split(sep).includes('node_modules')
@@ -89,13 +89,13 @@ export async function makeNextRelease(): Promise<NextRelease> {
   for (const { file, text, instead } of PATCHES) {
     const path = join(root, file)
     const parts = (await readFile(path, 'utf8')).split(text)
-    if (parts.length !== 2) throw new Error(`${file} has ${parts.length - 1} times, not once:\n${text}`)
+    if (parts.length !== 2) throw new Error(`${file} has it ${parts.length - 1} times, not once:\n${text}`)
     await writeFile(path, parts.join(instead))
   }
   return { root, remove: () => rm(root, { recursive: true, force: true }) }
 }
 
-/** Links what is installed; links between workspaces lead into the copy. */
+/** Links installed packages. Links between workspaces lead into the copy. */
 async function linkModules(root: string): Promise<void> {
   const [installed, own] = [join(ROOT, 'node_modules'), join(root, 'node_modules')]
   await mkdir(join(own, '@gantry'), { recursive: true })

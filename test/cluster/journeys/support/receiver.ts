@@ -4,7 +4,7 @@ import type { AddressInfo } from 'node:net'
 import type { Topology } from './topology.ts'
 
 export interface Receiver {
-  /** The ids of events that arrived, by the id of the API and the type. */
+  /** Ids of the events that arrived, by API id and event type. */
   arrived(api: string, type: string): ReadonlySet<string>
   stop(): Promise<void>
 }
@@ -15,7 +15,7 @@ interface Delivered {
   data: { id: string } | { api: string }
 }
 
-/** A webhook for everything that happens to APIs, and who receives it. */
+/** Creates a webhook for events of APIs, and the server that receives its deliveries. */
 export async function receiveFrom(topology: Topology, eventTypes: string[]): Promise<Receiver> {
   const arrived = new Map<string, Set<string>>()
   const server = createServer(async (request, response) => {

@@ -3,19 +3,19 @@ import type { Fields, Sent } from './commands.ts'
 import { NEXT } from './next-release.ts'
 import type { Topology } from './topology.ts'
 
-/** The release that the journey's checkout has, and the one after it. */
+/** `this` is the release of the checkout, `next` the one after it. */
 export type Release = 'this' | 'next'
 
-/** What readers see of an API or a webhook: the fields that commands set, and the versions by id. */
+/** The visible state of an API or a webhook: the fields that commands set, and the versions by id. */
 export interface Shown {
   record: Fields
   versions: Readonly<Record<string, Fields>>
 }
 
-/** By stream; what was deleted is not there. */
+/** By stream, without deleted resources. */
 export type Resources = Readonly<Record<string, Shown>>
 
-/** Every record that readers are given, with all its fields. */
+/** All records that clients can read, with all fields. */
 export interface Records {
   apis: readonly Fields[]
   versions: readonly Fields[]
@@ -46,7 +46,7 @@ const WEBHOOK = ['displayName', 'url', 'active', 'eventTypes']
 const pick = (record: Fields, names: readonly string[]) =>
   Object.fromEntries(names.map(name => [name, record[name]]))
 
-/** The part of the records that commands decide. */
+/** The fields of the records that commands set. */
 export function resourcesOf({ apis, versions, webhooks }: Records): Resources {
   const shown: Record<string, Shown> = {}
   for (const api of apis) {
@@ -61,16 +61,16 @@ export function resourcesOf({ apis, versions, webhooks }: Records): Resources {
 
 const isNew = ({ type, metadata }: RecordedEvent) => type === 'ApiArchived' || metadata.schemaVersion === 2
 
-/** The release that wrote an event; undefined where both write it alike. */
+/** The release that wrote an event; undefined for events that both releases write alike. */
 export function writerOf(event: RecordedEvent): Release | undefined {
   if (isNew(event)) return 'next'
   return event.type === 'ApiUpdated' || event.type === 'WebhookUpdated' ? 'this' : undefined
 }
 
 /**
- * What the commands have made of every stream, by the fields that their callers sent: the log tells only in which order
- * and by which release they were carried out.
- * @param release whose view: this one sees nothing of events that only the next one knows
+ * State of every stream after the commands. The values are those that the callers sent; the log only contributes the
+ * order of the commands and the release that executed each.
+ * @param release whose view is computed: `this` ignores events that only `next` knows
  */
 export function expectedResources(
   log: readonly RecordedEvent[],
@@ -116,11 +116,11 @@ function applied(before: Shown | undefined, event: RecordedEvent, command: Sent)
   }
 }
 
-/** The field that the next release writes in another way. */
+/** The field that the next release writes with a prefix. */
 const marked = (field: string, event: RecordedEvent, fields: Fields) =>
   isNew(event) && { [field]: `${NEXT}${fields[field]}` }
 
-/** Commands whose events are not in the log as they were answered, in words. */
+/** Commands whose events in the log contradict their response, as text. */
 export function misrecorded(log: readonly RecordedEvent[], sent: ReadonlyMap<string, Sent>): string[] {
   const byRequest = Map.groupBy(log, ({ metadata }) => metadata.requestId)
   const strange = log.filter(({ metadata }) => !sent.has(metadata.requestId))

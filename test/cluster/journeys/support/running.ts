@@ -2,10 +2,10 @@ import { afterAll, beforeAll } from 'vitest'
 import { type Receiver, receiveFrom } from './receiver.ts'
 import { startTopology, type Topology, type TopologyOptions } from './topology.ts'
 
-/** What APIs tell of themselves. */
+/** Event types of the receiver's webhook. */
 const EVENTS = ['API_CREATED', 'API_UPDATED', 'API_DELETED', 'API_IMAGE_UPDATED']
 
-/** Starts the topology, and a receiver of what happens to APIs, before the tests of a file; gives both to each test. */
+/** Starts the topology and a receiver of API events before the tests of a file. Returns an accessor of both. */
 export function runningTopology(options: TopologyOptions = {}): () => {
   topology: Topology
   receiver: Receiver

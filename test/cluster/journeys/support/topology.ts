@@ -5,35 +5,35 @@ import { freePort } from '@gantry/service-kit/testing'
 import { type Cluster, startCluster } from '../../src/cluster.ts'
 import { readClusterSettings } from '../../src/settings.ts'
 
-/** Two of everything on the engines that can be had here, with nothing in them. */
+/** Two gateways and two replicas of each service, on the stores that are available, without data. */
 export interface Topology extends Cluster {
-  /** Of every gateway. */
+  /** URLs of all gateways. */
   urls: readonly string[]
   administrator: { username: string; password: string }
-  /** Of the processes, a file each. */
+  /** Contains one log file per process. */
   logFolder: string
-  /** What the cluster said so far, a line each. */
+  /** Lines that the cluster has printed so far. */
   said: readonly string[]
-  /** The administrator's, for requests. */
+  /** `Authorization` header of the administrator. */
   authorization: string
-  /** A request through one of the gateways in turn, as the administrator if nothing else is said. */
+  /** Sends a request through the gateways in turn, by default as the administrator. */
   send(path: string, init?: RequestInit): Promise<Response>
   pid(name: string): number
-  /** What processes have logged with this message. */
+  /** Log lines of all processes with this message. */
   logged(message: string): Promise<string[]>
-  /** What they have logged as faults of their own, which callers saw as 500. */
+  /** Log lines of internal errors, which callers saw as 500. */
   faults(): Promise<string[]>
 }
 
 export interface TopologyOptions {
   environment?: NodeJS.ProcessEnv
-  /** Settings of the cluster itself, e.g. which engines it uses. @param folder of the topology, which ends with it */
+  /** Settings of the cluster itself, e.g. which stores it uses. @param folder of the topology, removed when it stops */
   settings?(folder: string): NodeJS.ProcessEnv
   logLevel?: string
   ownEnvironment?(name: string): NodeJS.ProcessEnv
 }
 
-/** Faults take longer than a request may, and a delivery is tried again soon after them. */
+/** No rate limits during faults. Retry intervals are short, so that deliveries resume soon after faults. */
 const SETTINGS = {
   RATE_LIMIT_PER_MINUTE: '0',
   LOGIN_LIMIT_PER_MINUTE: '0',
@@ -41,7 +41,7 @@ const SETTINGS = {
   WEBHOOK_RETRY_SCHEDULE: '200ms,400ms',
 }
 
-/** Starts the topology in a folder of its own, which ends with it. */
+/** Starts the topology in a new folder, which is removed when it stops. */
 export async function startTopology({
   environment = {},
   settings: own = () => ({}),
