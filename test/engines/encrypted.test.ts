@@ -36,7 +36,7 @@ describe.skipIf(!certificates)(
       return { host: `localhost:${front.port}`, ca: `tlsCAFile=${certificates.caFile}` }
     }
 
-    test('is used as its URL says', async () => {
+    test('connects as its URL says', async () => {
       const { host, ca } = await start()
       const url = `esdb://${SIGNED_IN}${host}?tls=true&${ca}`
       expect(await checkEventStore(url)).toContain('stand-in')
@@ -53,9 +53,9 @@ describe.skipIf(!certificates)(
     })
 
     test.each([
-      ['no authority', ({ host }: Where) => `esdb://${SIGNED_IN}${host}?tls=true`],
+      ['an unknown certificate authority', ({ host }: Where) => `esdb://${SIGNED_IN}${host}?tls=true`],
       ['no TLS', ({ host }: Where) => `esdb://${SIGNED_IN}${host}?tls=false`],
-    ])('is refused with %s, in a line that names the setting and no password', async (_, urlOf) => {
+    ])('is refused with %s by an error with the setting and no password', async (_, urlOf) => {
       const where = await start()
       const refused = checkEventStore(urlOf(where), 3_000)
       await expect(refused).rejects.toThrow(`EVENT_STORE_URL: EventStoreDB does not answer at ${where.host}`)
@@ -65,7 +65,7 @@ describe.skipIf(!certificates)(
     test.each([
       ['another password', 'gantry:wrong@'],
       ['no password', ''],
-    ])('is refused with %s by whatever is asked of the log', async (_, user) => {
+    ])('refuses all calls with %s', async (_, user) => {
       const { host, ca } = await start()
       const eventStore = esdbEventStore({ connectionString: `esdb://${user}${host}?tls=true&${ca}` })
       onTestFinished(() => eventStore.close())
@@ -92,7 +92,7 @@ describe.skipIf(!certificates || !own)('MongoDB with TLS', { meta: { skipped } }
     return { url: `mongodb://localhost:${front.port}/gantry?${options}`, ca: certificates.caFile }
   }
 
-  test('is used as its URL says', async () => {
+  test('is used with the options of its URL', async () => {
     const { url, ca } = await start()
     const encrypted = `${url}&tls=true&tlsCAFile=${encodeURIComponent(ca)}`
     await checkReadModels({ url: encrypted })
@@ -103,10 +103,10 @@ describe.skipIf(!certificates || !own)('MongoDB with TLS', { meta: { skipped } }
   }, 60_000)
 
   test.each([
-    ['no authority', '&tls=true', /certificate/],
+    ['an unknown certificate authority', '&tls=true', /certificate/],
     ['no TLS', '', /connection|answer|closed/],
   ])(
-    'is refused with %s, in a line that names the setting',
+    'is refused with %s by an error with the setting',
     async (_, options, reason) => {
       const { url } = await start()
       const refused = checkReadModels({ url: `${url}${options}` })

@@ -7,7 +7,7 @@ import { type Answer, comparable, reworded } from './src/fixtures/esdb-recorded.
 
 const recorded: readonly Answer[] = recording
 
-/** What only the recorded server can answer, and why. */
+/** Recorded calls that are not repeated, with the reason. */
 const LEFT_OUT: Record<string, string> = {
   'on disk: unary x1': 'a measure of one machine',
   'on disk: unary x64': 'a measure of one machine',
@@ -20,7 +20,7 @@ const LEFT_OUT: Record<string, string> = {
   'read a 1-event stream, 64 at a time': 'a measure of one machine',
 }
 
-/** What is compared of an answer that counts what came about in a time. */
+/** The part of a response that is compared, when the rest counts what happened within a time. */
 const PARTLY: Record<string, (result: never) => unknown> = {
   'a filter that matches nothing: checkpoints come': ({ n, first }: { n: number; first: unknown }) => ({
     n,
@@ -37,7 +37,7 @@ const PARTLY: Record<string, (result: never) => unknown> = {
   }),
 }
 
-/** What the operating system says of a lost connection, and addresses and times, are not the server's words. */
+/** Removes differences in addresses, times and the operating system's messages about a lost connection. */
 const words = (text: string) =>
   text
     .replace(/read ECONNRESET|Connection dropped/g, 'the connection is lost')
@@ -82,7 +82,7 @@ describe('the stand-in fails as EventStoreDB 23.10.6 did', () => {
   }
 
   const frozen = wanted.filter(({ name }) => name.startsWith('frozen'))
-  it.each(frozen)('$name: after about as long', ({ name, ms = 0 }) => {
+  it.each(frozen)('$name: after about the same time', ({ name, ms = 0 }) => {
     const [answer] = find(name)
     expect(answer?.ms).toBeGreaterThan(ms * 0.6)
     expect(answer?.ms).toBeLessThan(ms * 1.4 + 1_000)

@@ -10,7 +10,7 @@ import { replayScenarios, type Way } from './src/fixtures/esdb-scenarios.ts'
 
 const recorded: readonly Answer[] = recording
 
-/** What only the recorded server can answer, and why. */
+/** Recorded calls that are not repeated, with the reason. */
 const LEFT_OUT: Record<string, string> = {
   'read $all forwards, types of the first 12':
     'what the real server writes when it starts for the first time',
@@ -20,7 +20,7 @@ const LEFT_OUT: Record<string, string> = {
   'rate: read $all': 'a measure of one machine',
 }
 
-/** What is not compared of an answer, and why. */
+/** Responses of which only a part is compared, with the reason. */
 const PARTLY: Record<string, { why: string; compared(result: never): unknown }> = {
   'read $all backwards, 2': {
     why: 'the second is a link that a projection of the real server wrote',
@@ -33,12 +33,12 @@ const PARTLY: Record<string, { why: string; compared(result: never): unknown }> 
     }),
   },
   'a server that is not there': {
-    why: 'the time is one of the machine',
+    why: 'the time depends on the machine',
     compared: ({ e }: { e: unknown }) => ({ e }),
   },
 }
 
-/** Of an append that is one of many in a call: the recorded ones were of a call of their own. */
+/** Errors that have no code and text when the append is part of a batch call. The recorded appends were single calls. */
 const PLAINER = ['append 1.1 MiB', 'append 5 MiB', 'append to a tombstoned stream']
 
 const compared = (answers: readonly Answer[]) =>
@@ -50,8 +50,8 @@ const compared = (answers: readonly Answer[]) =>
   )
 
 describe.each<[Way, string]>([
-  ['unary', 'with appends in calls of their own'],
-  ['batch', 'with many appends in a call'],
+  ['unary', 'with one append per call'],
+  ['batch', 'with many appends per call'],
 ])('%s: the stand-in answers as EventStoreDB 23.10.6 did, %s', way => {
   let replayed: Answer[]
 
@@ -76,7 +76,7 @@ describe.each<[Way, string]>([
       expect(compared(replayed)[index]).toEqual(answer)
     })
   }
-  it('to everything that is not left out below, in the same order', () => {
+  it('every call that is not left out below, in the same order', () => {
     expect(replayed.map(({ name }) => name)).toEqual(wanted.map(({ name }) => name))
   })
 })
@@ -84,7 +84,7 @@ describe.each<[Way, string]>([
 describe('left out', () => {
   for (const [name, skipped] of Object.entries(LEFT_OUT)) it.skip(name, { meta: { skipped } }, () => {})
 
-  it('is only what was recorded', () => {
+  it('contains only recorded calls', () => {
     const names = recorded.map(({ name }) => name)
     for (const name of [...Object.keys(LEFT_OUT), ...Object.keys(PARTLY), ...PLAINER]) {
       expect(names).toContain(name)
@@ -92,7 +92,7 @@ describe('left out', () => {
   })
 })
 
-/** Such an error has neither code nor text. */
+/** The recorded error without code and text. */
 function plainer({ name, thrown }: Answer): Answer {
   const { code: _, ...rest } = thrown as Record<string, unknown>
   return { name, thrown: { ...rest, message: '' } }

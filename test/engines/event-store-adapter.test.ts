@@ -33,7 +33,7 @@ let clock: () => Date
 let version: () => string
 let arrived: (stream: string) => void | Promise<void>
 
-/** Who works on the same server with other tools. */
+/** Client of an operator who uses the same server with other tools. */
 let operator: EventStoreDBClient
 
 beforeEach(async () => {
@@ -57,7 +57,7 @@ afterEach(async () => {
   await rm(folder, { recursive: true })
 })
 
-/** Appends of an operator go in calls of their own: the client mixes up the shared ones of several instances. */
+/** Appends of the operator use one call each, since the client confuses shared calls of several instances. */
 const credentials = { username: 'admin', password: 'changeit' }
 const collect = async <Item>(items: AsyncIterable<Item>) => {
   const collected: Item[] = []
@@ -66,8 +66,8 @@ const collect = async <Item>(items: AsyncIterable<Item>) => {
 }
 const all = async () => (await collect(eventStore.readAll({ after: START }))).map(event => event.data)
 
-describe('a stream that is removed', () => {
-  it('ends with an empty event, which is all that a scavenge leaves of it', async () => {
+describe('a removed stream', () => {
+  it('ends with an empty event, the only one that a scavenge keeps', async () => {
     await eventStore.append('order-1', [placed(1), placed(2)], NO_STREAM)
     await eventStore.remove('order-1', 1)
 
@@ -79,7 +79,7 @@ describe('a stream that is removed', () => {
     expect((await eventStore.readStream('order-1')).map(event => event.data)).toEqual([{ number: 3 }])
   })
 
-  it('is removed by the next try when the process died after that event', async () => {
+  it('is removed by the next try when the process died after appending that event', async () => {
     await eventStore.append('order-1', [placed(1)], NO_STREAM)
     await eventStore.remove('order-1', 0)
     await operator.setStreamMetadata('order-1', {}, { credentials })
@@ -90,8 +90,8 @@ describe('a stream that is removed', () => {
   })
 })
 
-describe('an append whose repetition comes while it is under way', () => {
-  /** Holds up the first append that comes until a number of them have come. */
+describe('an append that is repeated while it is under way', () => {
+  /** Blocks the first append until `count` appends have arrived. */
   const untilCome = (count: number) => {
     const all = Promise.withResolvers<void>()
     let come = 0
@@ -103,7 +103,7 @@ describe('an append whose repetition comes while it is under way', () => {
     return { come: () => come }
   }
 
-  it('is answered alike, though the server times out on one that comes from another process', async () => {
+  it('gets the same result, even if the server times out on a repetition from another process', async () => {
     const event = placed(1)
     untilCome(2)
     const other = operator.appendToStream(
@@ -124,7 +124,7 @@ describe('an append whose repetition comes while it is under way', () => {
     expect(await eventStore.readStream('order-1')).toHaveLength(1)
   })
 
-  it('is sent once by a process, for as long as it has the same events and the same expected revision', async () => {
+  it('is sent once per process while its events and expected revision are the same', async () => {
     const { come } = untilCome(2)
     const other = esdbEventStore({ connectionString: standIn.url })
     const event = placed(1)
@@ -140,7 +140,7 @@ describe('an append whose repetition comes while it is under way', () => {
     await other.close()
   })
 
-  it('gives up in time, with a reason, when the server goes on timing out', async () => {
+  it('fails after its timeout, with a reason, when the server keeps timing out', async () => {
     const impatient = esdbEventStore({ connectionString: standIn.url, timeoutMs: 2_500 })
     const event = placed(1)
     const never = untilCome(Number.POSITIVE_INFINITY)
@@ -165,8 +165,8 @@ describe('an append whose repetition comes while it is under way', () => {
   })
 })
 
-describe('the log of others', () => {
-  it('is not given: neither system streams, nor links, nor bytes', async () => {
+describe('events of other applications', () => {
+  it('are not returned: system streams, links and binary events', async () => {
     await eventStore.append('order-1', [placed(1)], NO_STREAM)
     const { position } = await eventStore.append('order-2', [placed(2)], NO_STREAM)
     await operator.appendToStream('$stats', jsonEvent({ type: '$statsCollected', data: {} }), { credentials })
@@ -183,7 +183,7 @@ describe('the log of others', () => {
     expect((await eventStore.head()) >= position).toBe(true)
   })
 
-  it('does not move the head, however much of it there is', async () => {
+  it('do not move the head', async () => {
     const { position } = await eventStore.append('order-1', [placed(1)], NO_STREAM)
     for (const count of [1, 3, 900, 900]) {
       const events = Array.from({ length: count }, () => jsonEvent({ type: '$tick', data: {} }))
@@ -194,7 +194,7 @@ describe('the log of others', () => {
     expect(await eventStore.head()).toBe(next.position)
   })
 
-  it('is passed by: a subscription tells where it is all the same', async () => {
+  it('are skipped, and a subscription still reports its position', async () => {
     await eventStore.append('order-1', [placed(1)], NO_STREAM)
     const stop = new AbortController()
     const options = { after: START, streamPrefixes: ['order-'], signal: stop.signal }
@@ -210,7 +210,7 @@ describe('the log of others', () => {
     expect(stop.signal.aborted).toBe(true)
   })
 
-  it('is all there is in an empty log: its head is the start', async () => {
+  it('leave the head at the start', async () => {
     expect(await eventStore.head()).toBe(START)
     await operator.appendToStream('$ticks', jsonEvent({ type: '$tick', data: {} }), { credentials })
     expect(await eventStore.head()).toBe(START)
@@ -219,7 +219,7 @@ describe('the log of others', () => {
 })
 
 describe('a stream that an operator deleted', () => {
-  it('softly: is absent, begins again, and goes on where it ended', async () => {
+  it('softly: is absent, is created again, and continues its revisions', async () => {
     await eventStore.append('order-1', [placed(1), placed(2)], NO_STREAM)
     await operator.deleteStream('order-1')
     expect(await eventStore.readStream('order-1')).toEqual([])
@@ -233,7 +233,7 @@ describe('a stream that an operator deleted', () => {
     ])
   })
 
-  it('for ever: says so, and not that the store is away', async () => {
+  it('permanently: throws an error other than EventStoreUnavailable', async () => {
     await eventStore.append('order-1', [placed(1)], NO_STREAM)
     await operator.tombstoneStream('order-1')
 
@@ -250,18 +250,18 @@ describe('a stream that an operator deleted', () => {
   })
 })
 
-describe('clocks and starts', () => {
+describe('the adapter', () => {
   it.each([
     ['ahead', TEN_MINUTES_MS],
     ['behind', -TEN_MINUTES_MS],
-  ])('a server whose clock is ten minutes %s takes appends', async (_, offBy) => {
+  ])('accepts a server whose clock is ten minutes %s', async (_, offBy) => {
     clock = () => new Date(Date.now() + offBy)
     await eventStore.append('order-1', [placed(1)], NO_STREAM)
     const [event] = await eventStore.readStream('order-1')
     expect(Math.abs(Date.parse(event?.recordedAt ?? '') - Date.now() - offBy)).toBeLessThan(60_000)
   })
 
-  it('a server that fails its first question is asked again', async () => {
+  it('asks a server again that failed the first request', async () => {
     let asked = 0
     version = () => {
       if (asked++ === 0) throw new Error('starting')
@@ -273,7 +273,7 @@ describe('clocks and starts', () => {
     expect(await eventStore.append('order-1', [placed(1)], NO_STREAM)).toMatchObject({ revision: 0 })
   })
 
-  it('a closed store says so, and its subscriptions end', async () => {
+  it('reports that it is closed, and ends its subscriptions', async () => {
     const items: string[] = []
     const { promise: caughtUp, resolve } = Promise.withResolvers<void>()
     const following = (async () => {
@@ -292,7 +292,7 @@ describe('clocks and starts', () => {
     await expect(all()).rejects.toThrow('it is closed')
   })
 
-  it('a place in another log is refused by name', async () => {
+  it('refuses a position of another event store', async () => {
     const subscription = eventStore.subscribe({
       after: '0000000000000042',
       signal: new AbortController().signal,
@@ -301,10 +301,10 @@ describe('clocks and starts', () => {
   })
 })
 
-describe('the check before a start', () => {
+describe('the check before the start', () => {
   const refusal = (url: string, timeoutMs = 2_000) => checkEventStore(url, timeoutMs).catch(error => error)
 
-  it('tells the version', async () => {
+  it('returns the version', async () => {
     expect(await checkEventStore(standIn.url)).toBe('23.10.6')
   })
 
@@ -315,12 +315,12 @@ describe('the check before a start', () => {
     expect(error.message).toBe(`EVENT_STORE_URL leads to EventStoreDB ${old}; it has to be 23.10 or newer`)
   })
 
-  it.each(['23.10.0', '24.2.0', '24.10.3'])('takes %s', async newer => {
+  it.each(['23.10.0', '24.2.0', '24.10.3'])('accepts %s', async newer => {
     version = () => newer
     expect(await checkEventStore(standIn.url)).toBe(newer)
   })
 
-  it('names the setting and the host where nobody listens, and no password', async () => {
+  it('names the setting and the host of an unreachable server, and no password', async () => {
     const port = await freePort()
     const error = await refusal(`esdb://admin:sesame@127.0.0.1:${port}?tls=false`)
     expect(error).toBeInstanceOf(EventStoreUnavailable)
@@ -329,13 +329,13 @@ describe('the check before a start', () => {
     expect(error.message).not.toContain('sesame')
   })
 
-  it('says that it waits for TLS where none is spoken', async () => {
+  it('reports a server without TLS when the URL requires TLS', async () => {
     const error = await refusal(standIn.url.replace('?tls=false', ''))
     expect(error).toBeInstanceOf(EventStoreUnavailable)
     expect(error.message).toContain('tls=false')
   })
 
-  it('does not take another server for it', async () => {
+  it('refuses a server that is not EventStoreDB', async () => {
     const other = createServer((_, response) => response.end('hello')).listen(0, '127.0.0.1')
     await new Promise(resolve => other.once('listening', resolve))
     const { port } = other.address() as AddressInfo

@@ -11,7 +11,7 @@ import { checkEventStore, esdbEventStore } from '@gantry/event-store-esdb'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { type EsdbCluster, startEsdbCluster } from './src/fixtures/esdb-cluster.ts'
 
-/** When three nodes of 23.10.6 had a new leader, after the old one was killed or frozen. */
+/** Time until three nodes of 23.10.6 had a new leader, after the old one was killed or frozen. */
 const ELECTED_AFTER_KILL_MS = 2_000
 const ELECTED_AFTER_FREEZE_MS = 6_600
 
@@ -43,7 +43,7 @@ describe('three nodes of EventStoreDB (its stand-in)', { timeout: 60_000 }, () =
     await cluster.stop()
   })
 
-  /** As a command does: the same event with the same expected revision, until the store is back. */
+  /** Repeats the append with the same event and expected revision until the store answers, as a command does. */
   const persistently = async (stream: string, event: NewEvent, expected: number) => {
     while (!stop.signal.aborted) {
       try {
@@ -63,13 +63,13 @@ describe('three nodes of EventStoreDB (its stand-in)', { timeout: 60_000 }, () =
     await work()
     return performance.now() - startedAt
   }
-  /** The first read over a connection to a node that is gone fails; the next one is of the leader. */
+  /** The first read over a connection to a stopped node fails. The next one goes to the leader. */
   const expectAll = () => {
     const read = async () => (await eventStore.readStream('order-1')).map(event => event.data.number)
     return expect.poll(read, { timeout: 3_000 }).toEqual(Array.from({ length: number }, (_, n) => n))
   }
 
-  it('a killed leader: writes go on when another one is elected', async () => {
+  it('continues writes after a killed leader when another one is elected', async () => {
     await cluster.elect(undefined, [0])
     await cluster.nodes[0]?.kill()
     void setTimeout(ELECTED_AFTER_KILL_MS).then(() => cluster.elect(1, [0]))
@@ -80,7 +80,7 @@ describe('three nodes of EventStoreDB (its stand-in)', { timeout: 60_000 }, () =
     await expectAll()
   })
 
-  it('a frozen leader: writes, reads and subscriptions go on within ten seconds', async () => {
+  it('continues writes, reads and subscriptions within ten seconds after a frozen leader', async () => {
     const seen: unknown[] = []
     const following = follow(seen)
     await expect.poll(() => seen).toEqual([0])
@@ -109,7 +109,7 @@ describe('three nodes of EventStoreDB (its stand-in)', { timeout: 60_000 }, () =
     expect(seen).toEqual([0, 1, 2, 3])
   })
 
-  it('all nodes away for seconds: the store is used again once they are back', async () => {
+  it('is used again after all nodes were stopped for seconds', async () => {
     for (const node of cluster.nodes) await node.kill()
     const away = write()
     await setTimeout(4_000)
@@ -118,7 +118,7 @@ describe('three nodes of EventStoreDB (its stand-in)', { timeout: 60_000 }, () =
     await expectAll()
   })
 
-  /** As a projector does: again from its place after every failure. */
+  /** Follows the log like a projector: after each failure it subscribes again from its position. */
   const follow = async (seen: unknown[]) => {
     const { signal } = stop
     let after = START

@@ -14,9 +14,9 @@ import type { Engine, Faults } from './src/engine.ts'
 import { findEventStore } from './src/find-event-store.ts'
 
 const { kind, description, start } = await findEventStore()
-/** Short, so that a test need not wait; the real one is of seconds. */
+/** Short, so that the tests are fast. The default is several seconds. */
 const TIMEOUT_MS = 1_000
-/** The client's keepalive: 10 s to the next question, which has 10 s for an answer. */
+/** Keepalive of the client: a ping after 10 s without traffic, and 10 s for its response. */
 const FOUND_OUT_MS = 21_000
 
 const placed = (number: number): NewEvent => ({
@@ -47,7 +47,7 @@ describe.skipIf(kind === 'url')(`faults of ${description}`, { timeout: 90_000, m
     await engine.stop()
   })
 
-  /** As a command does: the same event with the same expected revision, until the store is back. */
+  /** Repeats the append with the same event and expected revision until the store answers, as a command does. */
   const persistently = async (stream: string, event: NewEvent, expected: number) => {
     for (;;) {
       try {
@@ -59,7 +59,7 @@ describe.skipIf(kind === 'url')(`faults of ${description}`, { timeout: 90_000, m
     }
   }
 
-  it('kill -9: everything acknowledged is there, and what was tried again is there once', async () => {
+  it('kill -9: all acknowledged events exist, and repeated appends are stored once', async () => {
     const each = 40
     const writers = Array.from({ length: 20 }, async (_, writer) => {
       for (const number of upTo(each)) {
@@ -77,7 +77,7 @@ describe.skipIf(kind === 'url')(`faults of ${description}`, { timeout: 90_000, m
     }
   })
 
-  it('kill -9: a subscription throws, and a new one goes on where it was', async () => {
+  it('kill -9: a subscription throws, and a new one continues from its position', async () => {
     const seen: unknown[] = []
     let place: Position = START
     let failures = 0
@@ -113,7 +113,7 @@ describe.skipIf(kind === 'url')(`faults of ${description}`, { timeout: 90_000, m
     await following
   })
 
-  it('away: every call says so at once', async () => {
+  it('stopped: every call fails immediately', async () => {
     await eventStore.append(`${orders}-1`, [placed(0)], NO_STREAM)
     await engine.faults.kill()
 
@@ -136,7 +136,7 @@ describe.skipIf(kind === 'url')(`faults of ${description}`, { timeout: 90_000, m
     expect(await numbers(eventStore, `${orders}-1`)).toEqual([0, 1])
   })
 
-  it('frozen: hundreds of appends and reads give up in time, and nothing is left behind', async () => {
+  it('frozen: hundreds of appends and reads time out, and nothing is left behind', async () => {
     await eventStore.append(`${orders}-1`, [placed(0)], NO_STREAM)
     await eventStore.readStream(`${orders}-1`)
     await eventStore.head()
@@ -153,7 +153,7 @@ describe.skipIf(kind === 'url')(`faults of ${description}`, { timeout: 90_000, m
       expect(call).toMatchObject({ status: 'rejected', reason: expect.any(EventStoreUnavailable) })
     }
 
-    // What the client rejects where nobody can catch it, when it gives the connection up, ends a process.
+    // Closing the connection makes the client reject promises. An unhandled rejection would end the process.
     await setTimeout(FOUND_OUT_MS)
     await engine.faults.resume()
     await persistently(`${orders}-1`, placed(1), 0)

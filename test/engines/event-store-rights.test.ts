@@ -60,7 +60,7 @@ describe.skipIf(!certificates)(
       })
     })
 
-    /** Runs the script that docs/operations.md gives an operator. */
+    /** Runs the script of docs/operations.md that grants the right to read $all. */
     const letReadAll = async () => {
       const docs = await readFile(join(import.meta.dirname, '../../docs/operations.md'), 'utf8')
       const [, script = ''] = /^node --input-type=module -e '(.*?)' 'esdb:/ms.exec(docs) ?? []
@@ -90,7 +90,7 @@ describe.skipIf(!certificates)(
     }
 
     test.each<Call>(['head', 'readAll', 'subscribe'])(
-      '%s names the setting and the right to $all',
+      '%s names the setting and the missing right to $all',
       async name => {
         await expectRefused(
           callsOf(eventStore)[name],
@@ -103,7 +103,7 @@ describe.skipIf(!certificates)(
       ['readStream', 'read the stream order-1'],
       ['append', 'append to the stream order-1'],
       ['remove', 'append to and delete the stream order-1'],
-    ])('%s names the setting and the right to the stream', async (name, right) => {
+    ])('%s names the setting and the missing right to the stream', async (name, right) => {
       await eventStore.append('order-1', [placed(1)], NO_STREAM)
       const acl = { readRoles: ['$admins'], writeRoles: ['$admins'], deleteRoles: ['$admins'] }
       await admin.setStreamMetadata('order-1', { acl })
@@ -117,7 +117,7 @@ describe.skipIf(!certificates)(
     test.each<[string, string]>([
       ['gantry:wrong@', 'names the user gantry, whose name or password is not accepted by'],
       ['', 'names no user, which is not accepted by'],
-    ])('a URL with the user "%s" is refused by every call', async (user, reason) => {
+    ])('every call refuses a URL with the user "%s"', async (user, reason) => {
       const other = esdbEventStore({ connectionString: url(user) })
       onTestFinished(() => other.close())
       for (const call of Object.values(callsOf(other))) {
@@ -125,7 +125,7 @@ describe.skipIf(!certificates)(
       }
     })
 
-    test('may do everything that is needed, once it may read $all', async () => {
+    test('can do everything once it has the right to read $all', async () => {
       await letReadAll()
       await eventStore.append('order-1', [placed(1)], NO_STREAM)
       await eventStore.append('order-2', [placed(2)], NO_STREAM)
@@ -135,7 +135,7 @@ describe.skipIf(!certificates)(
       expect(await eventStore.head()).not.toBe(START)
     })
 
-    test('the log of a service names the right that it waits for, and readiness the setting', {
+    test('the log of a service names the missing right, and readiness names the setting', {
       timeout: 20_000,
     }, async () => {
       const settings = {

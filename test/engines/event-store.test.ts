@@ -28,13 +28,13 @@ describe(description, () => {
     return {
       eventStore: open(),
       reopen: async () => open(),
-      // A real server scavenges in its own time, and never the file that it is writing to.
+      // A real server scavenges asynchronously, and never the file that it writes to.
       ...(kind === 'stand-in' && { scavenge: () => scavenge(engine.url) }),
       close: async () => void (await Promise.all(stores.map(store => store.close()))),
     }
   })
 
-  it('closes at once, also after reads that were left early', async () => {
+  it('closes quickly, also after unfinished reads', async () => {
     for (let time = 0; time < 10; time++) {
       const eventStore = esdbEventStore({ connectionString: engine.url })
       await eventStore.head()

@@ -12,10 +12,10 @@ const skipped = (await containersRun())
   ? 'NATS runs in a container here'
   : debian.found
     ? undefined
-    : 'the nats-server of Debian cannot be had here'
+    : 'the nats-server of Debian is not available here'
 
 test.skipIf(skipped)(
-  'a NATS that is wanted soon is not compiled where Debian has one',
+  "with `soon`, NATS is not compiled when Debian's package is available",
   {
     meta: { skipped },
   },

@@ -33,7 +33,7 @@ interface Asked {
 
 const lists = OPERATIONS.filter(({ query }) => query && 'sort' in query.shape && 'page' in query.shape)
 const NEITHER_FILTER = /^(page|size|sort|include\w+)$/
-/** Of these the first that a filter takes: something it restricts to. */
+/** Example values. Each filter gets the first one that it accepts. */
 const VALUES = [
   'true',
   '2026-11-21T10:00:00.000Z',
@@ -48,7 +48,7 @@ const storedAs = ({ name, version }: Definition) => `${name}.v${version}`
 
 const shapeOf = ({ query }: Operation): Record<string, z.ZodType> => query?.shape ?? {}
 
-/** What the document of the interface says that a list may be sorted by. */
+/** The properties that a list may be sorted by, according to the OpenAPI document. */
 const sortableBy = (operation: Operation): string[] =>
   (shapeOf(operation).sort?.meta()?.description ?? '').replace(/^.*properties: /, '').split(', ')
 
@@ -61,7 +61,7 @@ function filtersOf(operation: Operation): string[] {
   })
 }
 
-/** Every list, each way it may be sorted, and each filter by itself: FerretDB does without indexes, MongoDB does not. */
+/** Requests every list with each sort order and with each filter. FerretDB works without indexes; MongoDB needs them. */
 describe.each(found.found ? [found] : [])('lists on $description', ({ kind, description, start }) => {
   let engine: Engine
   let readModels: ReadModels
@@ -71,7 +71,7 @@ describe.each(found.found ? [found] : [])('lists on $description', ({ kind, desc
   const asked: Asked[] = []
   const definitions = new Map<string, Definition>()
 
-  /** Read models that note what they are asked for. */
+  /** Read models that record their queries. */
   const noting = (readModels: ReadModels): ReadModels => ({
     ...readModels,
     collection<D extends Document>(definition: CollectionDefinition<D>) {
@@ -87,7 +87,7 @@ describe.each(found.found ? [found] : [])('lists on $description', ({ kind, desc
     },
   })
 
-  /** @returns the id of what the example of the operation makes */
+  /** @returns the id of the resource that the example request of the operation creates */
   const post = async ({ service, path, bodyExample }: Operation): Promise<string> => {
     const request = { method: 'POST', url: path, payload: bodyExample as object } as const
     const answer = await hosts.get(service)?.app.inject(request)
@@ -103,7 +103,7 @@ describe.each(found.found ? [found] : [])('lists on $description', ({ kind, desc
         make({ ...dependencies, readModels: noting(readModels) })
       hosts.set(name, await hostService(onMongo, { start: false }))
     }
-    // The audit log is answered only once its projector has everything.
+    // GET /auditLog answers only after its projector has caught up.
     await hosts.get('identity')?.service.start('projectors')
     await vi.waitFor(
       async () => {
@@ -122,7 +122,7 @@ describe.each(found.found ? [found] : [])('lists on $description', ({ kind, desc
         expect([operation.id, query, answer?.statusCode]).toEqual([operation.id, query, 200])
       }
     }
-    // Some are not listed: their indexes are made by their first use.
+    // The indexes of collections without a list are created by their first use.
     for (const definition of definitions.values()) await readModels.collection(definition).count({})
     database = lookInto({ url: engine.url })
     for (const name of definitions.keys()) indexes.set(name, await database.indexes(name))
@@ -133,7 +133,7 @@ describe.each(found.found ? [found] : [])('lists on $description', ({ kind, desc
     await engine?.stop()
   })
 
-  test('are looked at, all of them', () => {
+  test('are all requested', () => {
     expect(lists.length).toBeGreaterThan(5)
     expect(new Set(lists.map(({ service }) => service))).toEqual(new Set(hosts.keys()))
     expect(asked.length).toBeGreaterThan(60)
@@ -152,7 +152,7 @@ describe.each(found.found ? [found] : [])('lists on $description', ({ kind, desc
     expect(missing).toEqual([])
   })
 
-  test('have an index in whose order they are, so that a page costs no more in a longer list', () => {
+  test('have an index in their sort order, so that a page does not cost more in a longer list', () => {
     const missing = asked.flatMap(({ collection, query: { sort = [] } }) => {
       const order = sort.map(({ field, direction }) => `doc.${field} ${direction === 'asc' ? 1 : -1}`)
       const wanted = [...order, 'live 1', '_id 1'].join(', ')
@@ -161,7 +161,7 @@ describe.each(found.found ? [found] : [])('lists on $description', ({ kind, desc
     expect(missing).toEqual([])
   })
 
-  test('have no two indexes that the server could choose between without a difference', () => {
+  test('have no two indexes between which the server would choose at random', () => {
     const equal = [...definitions].flatMap(([name, definition]) =>
       everyQueryOf(definition).flatMap(query => {
         const candidates = (indexes.get(name) ?? []).filter(index => isCandidate(index, query))
@@ -177,7 +177,7 @@ describe.each(found.found ? [found] : [])('lists on $description', ({ kind, desc
     expect(equal).toEqual([])
   })
 
-  test('are read by indexes of their own fields, as the server explains', async context => {
+  test("are read by indexes on their own fields, according to the server's query plan", async context => {
     if (kind === 'installed') context.skip(`${description}, reads no index`)
     const chosen = await Promise.all(
       asked.map(async ({ collection, definition, query }) => ({
@@ -195,7 +195,7 @@ describe.each(found.found ? [found] : [])('lists on $description', ({ kind, desc
   })
 })
 
-/** Without conditions, with one on each field, with a search; each in every order of one field. */
+/** Queries without a condition, with one on each field, and with a search, each in both orders of every field. */
 function everyQueryOf({ fields, text = [] }: Definition): Query[] {
   const filters = [
     {},
@@ -210,14 +210,14 @@ function everyQueryOf({ fields, text = [] }: Definition): Query[] {
   return filters.flatMap(filter => [[], ...orders].map(sort => ({ ...filter, sort, limit: 1 })))
 }
 
-/** Fields, as they are stored, that the conditions of a query are on. */
+/** Stored names of the fields that the conditions of a query are on. */
 const fieldsOf = ({ where = {}, text = [], sort = [] }: Query): string[] => [
   ...Object.keys(where).map(field => `doc.${field}`),
   ...(text.length > 0 ? ['parts'] : []),
   ...(sort.length === 1 ? sort.map(({ field }) => `doc.${field}`) : []),
 ]
 
-/** Of the name that servers give an index, e.g. doc.name_-1_live_1__id_1. */
+/** Fields in the name that servers give an index, e.g. doc.name_-1_live_1__id_1. */
 const fieldsIn = (name: string) => name.split(/_-?1(?:_|$)/).filter(field => field !== '')
 
 const fieldOf = (key: string) => key.split(' ')[0] ?? ''
@@ -225,10 +225,10 @@ const fieldOf = (key: string) => key.split(' ')[0] ?? ''
 /** The server considers an index when the query has a condition on its first field (mongo, planner_ixselect.cpp). */
 const isCandidate = (index: string, query: Query) => ['live', ...fieldsOf(query)].includes(fieldOf(index))
 
-/** An index and its mirror find the same at the same cost. */
+/** An index and its reverse find the same documents at the same cost. */
 const undirected = (index: string) => index.replaceAll('-1', '1')
 
-/** What an index does for a query: the fields that bound it, and whether it has the order of the list. */
+/** What an index does for a query: the fields that bound the scan, and whether it has the order of the list. */
 function serviceOf(index: string, query: Query): string {
   const { where = {}, sort = [] } = query
   const keys = index.split(', ')

@@ -30,7 +30,7 @@ describe.each(found.found ? [found] : [])('$description', ({ kind, description, 
     }, 120_000)
     afterAll(() => shared.stop())
 
-    // With indexes as on MongoDB, also where the server would do better without.
+    // Indexes as on MongoDB, although the substitute server is faster without them.
     readModelsContract(description, async () => {
       const open = () => mongoReadModels({ url: shared.url, indexes: true })
       const readModels = open()
@@ -44,9 +44,9 @@ describe.each(found.found ? [found] : [])('$description', ({ kind, description, 
     })
   })
 
-  // A server at a URL keeps what it has: these tests need one of their own.
+  // These tests need their own server, since a server at a URL must keep its data.
   const skipped = 'needs a server that the tests start'
-  describe.skipIf(kind === 'url')('a server of its own', { meta: { skipped } }, () => {
+  describe.skipIf(kind === 'url')('its own server', { meta: { skipped } }, () => {
     let engine: Engine
     let opened: { close(): Promise<unknown> }[]
 
@@ -77,16 +77,16 @@ describe.each(found.found ? [found] : [])('$description', ({ kind, description, 
     const counter = (number: number, n = number): Counter => ({ id: `c${n}`, number, by: 'the test' })
     const write = (doc: Counter, revision: number) => ({ collection: counters, id: doc.id, doc, revision })
     const faults = (): Faults => {
-      if (!engine.faults) throw new Error('only a server of the tests can be made to fail')
+      if (!engine.faults) throw new Error('only a server that the tests start can fail')
       return engine.faults
     }
 
-    it('can be used', async () => {
+    it('passes the check of the service', async () => {
       expect(await checkReadModels({ url: engine.url })).toMatch(/MongoDB \d+\.\d+/)
     })
 
     describe('documents', () => {
-      it('have an index for every field in both directions, with the id, and one for texts', async () => {
+      it('have an index for every field in both directions with the id, and one for texts', async () => {
         const collection = open({ indexes: true }).collection(
           defineCollection<Counter & { tags?: string[] }>({
             ...counters,
@@ -107,7 +107,7 @@ describe.each(found.found ? [found] : [])('$description', ({ kind, description, 
         ])
       })
 
-      it('lose the indexes that earlier versions made, and keep those of the operator', async () => {
+      it('lose indexes of earlier versions, and keep indexes of the operator', async () => {
         const database = look()
         const made = [
           { live: 1, 'doc.number': -1, _id: 1 },
@@ -120,7 +120,7 @@ describe.each(found.found ? [found] : [])('$description', ({ kind, description, 
         expect(left.sort()).toEqual(['live 1, _id 1', 'live 1, revision 1'])
       })
 
-      it('get back the indexes of a collection that was dropped, here and by others', async () => {
+      it('get the indexes of a dropped collection again, in this process and in others', async () => {
         let time = 0
         const here = open({ indexes: true })
         const there = open({ indexes: true, elapsed: () => time })
@@ -140,7 +140,7 @@ describe.each(found.found ? [found] : [])('$description', ({ kind, description, 
         expect((await look().indexes('test.counters.v1')).sort()).toEqual(indexes.sort())
       })
 
-      it('are found by text with and without indexes, whoever stored them', async () => {
+      it('are found by text with and without indexes, regardless of the writer', async () => {
         const collections = [true, false].map(indexes => open({ indexes }).collection(counters))
         const [indexed, plain] = collections as [(typeof collections)[0], (typeof collections)[0]]
         await plain.put({ ...counter(1), by: 'a Plain writer of texts' }, 0)
@@ -155,7 +155,7 @@ describe.each(found.found ? [found] : [])('$description', ({ kind, description, 
         }
       })
 
-      it('are found by a field that became searchable, also where an older process goes on writing', async () => {
+      it('are found by a field that became searchable, even while an older process writes', async () => {
         let time = 0
         const narrow = open({ indexes: true }).collection(
           defineCollection<Counter>({ ...counters, text: [] }),
@@ -171,7 +171,7 @@ describe.each(found.found ? [found] : [])('$description', ({ kind, description, 
       const A_DAY_MS = 24 * 3_600_000
       const removal = (n: number, revision: number) => ({ _id: `c${n}`, revision, live: false })
 
-      it('that an earlier release replaces lose their mark, and are removed only as they were found', async () => {
+      it('replaced by an earlier release lose their mark, and are removed only at the revision that was found', async () => {
         const readModels = open()
         const collection = readModels.collection(counters)
         const again = { force: true, generation: 7 }
@@ -193,7 +193,7 @@ describe.each(found.found ? [found] : [])('$description', ({ kind, description, 
         expect(await collection.count({})).toBe(3)
       })
 
-      it('of an earlier release, and removals of one, hold up that removals are forgotten for a day', async () => {
+      it('of an earlier release, and its removals, delay the deletion of tombstones by a day', async () => {
         const database = look()
         const kept = { _id: 'c0', revision: 0, live: true, doc: counter(0) }
         await database.storeUnmarked('test.counters.v1', [kept])
@@ -201,7 +201,7 @@ describe.each(found.found ? [found] : [])('$description', ({ kind, description, 
         await collection.remove('c1', 5)
         for (let call = 0; call < 3; call++) expect(await collection.forgetRemoved(0)).toBe(0)
         await database.ageRemovals('test.counters.v1', A_DAY_MS)
-        // A replica of that release works on.
+        // A replica of the earlier release continues to write.
         await database.storeUnmarked('test.counters.v1', [removal(2, 6)])
         expect(await collection.forgetRemoved(0)).toBe(1)
         for (let call = 0; call < 3; call++) expect(await collection.forgetRemoved(0)).toBe(0)
@@ -211,7 +211,7 @@ describe.each(found.found ? [found] : [])('$description', ({ kind, description, 
         expect(await collection.latest('c2')).toBeUndefined()
       })
 
-      it('of the version before stay, and of none older', async () => {
+      it('of the previous version are kept, those of older versions are not', async () => {
         const version = (number: number) => defineCollection<Counter>({ ...counters, version: number })
         for (const number of [1, 2, 3, 10, 11]) await open().collection(version(number)).put(counter(1), 0)
         const ofCounters = (await look().collections()).filter(name => name.startsWith('test.counters.'))
@@ -230,7 +230,7 @@ describe.each(found.found ? [found] : [])('$description', ({ kind, description, 
         await expect(collection.list(query)).rejects.toThrow(RangeError)
       })
 
-      it('are read by everybody once they are stored, alone, in lists, counts and searches', async () => {
+      it('are visible to all readers once stored: by id, in lists, counts and searches', async () => {
         const stores = [open(), open()].map(readModels => readModels.collection(counters))
         for (let number = 1; number <= 200; number++) {
           const [writer, reader] = number % 2 === 0 ? stores : stores.toReversed()
@@ -247,7 +247,7 @@ describe.each(found.found ? [found] : [])('$description', ({ kind, description, 
         }
       })
 
-      it('are each stored by one of two processes that put the same', async () => {
+      it('are each stored by only one of two processes that put the same document', async () => {
         const processes = ['one', 'two'].map(by => forked('./race-puts.ts', [engine.url, by, '200']))
         for (const child of processes) {
           onTestFinished(() => child.kill())
@@ -267,7 +267,7 @@ describe.each(found.found ? [found] : [])('$description', ({ kind, description, 
     })
 
     describe('leases', () => {
-      it('go by the stopwatch of who waits', async () => {
+      it('expire by the monotonic clock of the waiting process', async () => {
         let time = 1_000
         const holder = open()
         const waiting = open({ elapsed: () => time })
@@ -283,7 +283,7 @@ describe.each(found.found ? [found] : [])('$description', ({ kind, description, 
         expect(await holder.leases.acquire('p', 'a', 100)).toBeUndefined()
       })
 
-      it('are had by one of two processes that want them all the time', async () => {
+      it('are held by one of several competing processes at a time', async () => {
         const stores = [open(), open(), open()]
         const tokens: number[] = []
         let holders = 0
@@ -304,7 +304,7 @@ describe.each(found.found ? [found] : [])('$description', ({ kind, description, 
       })
 
       it.each([-600_000, 600_000])(
-        'stay with a live holder whose clock is off by %i ms',
+        'remain with a live holder whose clock is off by %i ms',
         async clockIsOffByMs => {
           const child = forked('./hold-lease.ts', [engine.url, 'p', '500', `${clockIsOffByMs}`])
           onTestFinished(() => child.kill())
@@ -323,7 +323,7 @@ describe.each(found.found ? [found] : [])('$description', ({ kind, description, 
       )
 
       it.each(['p', 'p.other'])(
-        'fence a holder that was paused until another took over and saved %s',
+        'fence a holder that was paused until another one took over and saved %s',
         async checkpoint => {
           const child = forked('./hold-lease.ts', [engine.url, 'p', '500'])
           onTestFinished(() => child.kill())
@@ -364,7 +364,7 @@ describe.each(found.found ? [found] : [])('$description', ({ kind, description, 
         expect(await checkpoints.get(checkpoint)).toBe('of b')
       })
 
-      it('refuse an older token in a checkpoint of another name, and that of a database that was lost', async () => {
+      it('refuse an older token in a checkpoint of another name, and the token of a lost database', async () => {
         const { leases, checkpoints } = open()
         const old = await leases.acquire('p', 'a', 60_000)
         if (!old) throw new Error('the lease is not free')
@@ -383,7 +383,7 @@ describe.each(found.found ? [found] : [])('$description', ({ kind, description, 
     })
 
     describe('when the server fails', () => {
-      it('every call says so in seconds, and works again by itself when it is back', async () => {
+      it('every call fails within seconds, and works again when the server is back', async () => {
         const readModels = open()
         const blobs = openBlobs()
         const collection = readModels.collection(counters)
@@ -428,7 +428,7 @@ describe.each(found.found ? [found] : [])('$description', ({ kind, description, 
         expect(Buffer.from((await blobs.get('logo')) ?? []).toString()).toBe('png')
       })
 
-      it('one that says nothing counts as away in seconds, what was asked meanwhile included', async () => {
+      it('a frozen server counts as unavailable within seconds, also for calls under way', async () => {
         const readModels = open()
         const collection = readModels.collection(counters)
         await collection.put(counter(1), 0)
@@ -443,7 +443,7 @@ describe.each(found.found ? [found] : [])('$description', ({ kind, description, 
         expect(await collection.put(counter(3, 1), 3)).toBe(true)
       })
 
-      it('what was acknowledged is there, and no checkpoint without its writes', async () => {
+      it('acknowledged writes are kept, and no checkpoint is stored without its writes', async () => {
         const child = forked('./project-forever.ts', [engine.url])
         onTestFinished(() => child.kill())
         await eventually(() => expect(child.all().length).toBeGreaterThan(30))
@@ -457,7 +457,7 @@ describe.each(found.found ? [found] : [])('$description', ({ kind, description, 
         expect(await readModels.collection(counters).count({ where: { number: { gte: position } } })).toBe(10)
       })
 
-      it('bytes that were left without a name are gone when they have been for an hour', async () => {
+      it('bytes of an unfinished upload are removed after an hour', async () => {
         vi.useFakeTimers({ toFake: ['Date'], now: Date.now() - 2 * 60 * 60 * 1000 })
         onTestFinished(() => void vi.useRealTimers())
         const before = openBlobs()
@@ -481,7 +481,7 @@ describe.each(found.found ? [found] : [])('$description', ({ kind, description, 
       })
     })
 
-    it('stores what is put before it is closed, and says nothing afterwards', async () => {
+    it('stores writes from before the close, and refuses calls after it', async () => {
       const readModels = open()
       const last = readModels.collection(counters).put(counter(1), 0)
       await Promise.all([readModels.close(), readModels.close()])

@@ -9,7 +9,7 @@ import type { Engine } from './src/engine.ts'
 import { findNats } from './src/find-nats.ts'
 
 const nats = await findNats()
-/** Nodes of a cluster must reach each other: here they do as processes. */
+/** Nodes of a cluster must reach each other, which they do as local processes. */
 const program = nats.found && (nats.kind === 'path' || nats.kind === 'installed') ? nats : undefined
 const skipped = 'needs nats-server as a program, on the PATH or installed'
 
@@ -48,7 +48,7 @@ describe.skipIf(!program)('a stream with three copies', { timeout: 120_000, meta
     }
   }
 
-  it('loses and repeats nothing, in order, while leaders change, a node dies and others publish', async () => {
+  it('loses and repeats nothing and keeps the order during leader changes and the loss of a node', async () => {
     const count = 1_500
     const bus = await open()
     const noise = await open()
@@ -86,7 +86,7 @@ describe.skipIf(!program)('a stream with three copies', { timeout: 120_000, meta
     await vi.waitFor(async () => expect(await readAll(await open())).toEqual(inOrder), { timeout: 30_000 })
   })
 
-  it('stores each message once, in order, for two that go on after the last one at the same time', async () => {
+  it('stores each message once and in order for two publishers that continue after the last one concurrently', async () => {
     const count = 900
     const message = (data: number) => ({ id: randomUUID(), subject: 'events.orders', data })
     const orders = Array.from({ length: count }, (_, index) => message(index + 1))
@@ -131,6 +131,6 @@ async function readAll(bus: Bus): Promise<unknown[]> {
   return given
 }
 
-/** JetStream does not answer as a responder would; it does what it is asked all the same. */
+/** JetStream executes the request without the response that `request` expects. */
 const changeLeader = (bus: Bus) =>
   bus.request('$JS.API.STREAM.LEADER.STEPDOWN.GANTRY', {}, { timeoutMs: 2_000 }).catch(() => {})

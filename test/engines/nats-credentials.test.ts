@@ -19,7 +19,7 @@ const text = (bytes: Uint8Array) => new TextDecoder().decode(bytes)
 const { ca, certFile = '', keyFile = '', caFile = '' } = certificates ?? {}
 const pem = (file: string) => (file ? readFileSync(file, 'utf8') : '')
 
-/** A user whom an operator's account has made, without any server knowing of him (NATS, "Decentralized JWT"). */
+/** A user created by an operator's account, whom no server has in its configuration (NATS, "Decentralized JWT"). */
 function decentralized() {
   const [operator, system] = [nkeys.createOperator(), nkeys.createAccount()]
   const [account, user] = [nkeys.createAccount(), nkeys.createUser()]
@@ -78,13 +78,13 @@ interface Way {
   right: Partial<NatsOptions>
   wrong: Partial<NatsOptions>
   reason: RegExp
-  /** What it needs and this machine has not. */
+  /** A program that the test needs and this machine does not have. */
   needs?: string | undefined
 }
 
 if (servers.length === 0) {
   const skipped = 'needs nats-server as a program, on the PATH or installed'
-  test.skip('ways to say who a client of NATS is', { meta: { skipped } }, () => {})
+  test.skip('ways to authenticate NATS clients', { meta: { skipped } }, () => {})
 }
 
 describe.each(servers)('$description', ({ start }) => {
@@ -100,7 +100,7 @@ describe.each(servers)('$description', ({ start }) => {
       },
     ],
     [
-      'that knows the nkeys of its users',
+      'with nkeys',
       {
         config: `authorization { users: [{ nkey: ${nkey.getPublicKey()} }] }`,
         right: { nkeySeed: text(nkey.getSeed()) },
@@ -109,7 +109,7 @@ describe.each(servers)('$description', ({ start }) => {
       },
     ],
     [
-      'that trusts an operator, with the credentials of one of his users',
+      'with a trusted operator and the credentials of a user',
       {
         config: issued.config,
         right: { credentials: issued.credentials },
@@ -118,7 +118,7 @@ describe.each(servers)('$description', ({ start }) => {
       },
     ],
     [
-      'that asks for certificates',
+      'with client certificates',
       {
         config: encrypted,
         right: { tls: { ...mine, ...(ca && { ca }) } },
@@ -127,7 +127,7 @@ describe.each(servers)('$description', ({ start }) => {
         needs: certificates ? undefined : 'openssl',
       },
     ],
-  ])('%s lets in clients that show them, and no others', async ([, way], { skip }) => {
+  ])('%s accepts clients with the right credentials, and no others', async ([, way], { skip }) => {
     const { config, right, wrong, reason, needs } = way
     if (needs) skip(`there is no ${needs}`)
     const file = join(folder, 'nats.conf')

@@ -30,7 +30,7 @@ describe.each(servers)('$description', ({ kind, description, start }) => {
     }, 120_000)
     afterAll(() => shared.stop())
     busContract(description, async () => {
-      // Whatever is given back comes at once; waiting for that would be too long for every case.
+      // Messages that a consumer gives back are redelivered immediately, so that no case waits for the end of the hold.
       const connect = async (retentionMs?: number) =>
         natsBus({ url: shared.url, holdMs: 60_000, ...(retentionMs && { retentionMs }) })
       let retains = false
@@ -40,7 +40,7 @@ describe.each(servers)('$description', ({ kind, description, start }) => {
       }
       return {
         connect: () => connect(),
-        // What is on a server at a URL may be needed.
+        // Messages on a server at a URL must not be removed.
         ...(kind !== 'url' && {
           async connectRetaining(retentionMs: number) {
             retains = true
@@ -52,8 +52,8 @@ describe.each(servers)('$description', ({ kind, description, start }) => {
     })
   })
 
-  // A server at a URL may hold anything, and is not ours to kill.
-  describe.skipIf(kind === 'url')('a server of its own', { meta: { skipped } }, () => {
+  // These tests need their own server: one at a URL may have other data and must not be killed.
+  describe.skipIf(kind === 'url')('its own server', { meta: { skipped } }, () => {
     let engine: Engine
     let buses: Bus[]
     let stop: AbortController
@@ -82,7 +82,7 @@ describe.each(servers)('$description', ({ kind, description, start }) => {
       for await (const { data } of bus.read(options)) given.push(data)
       return given
     }
-    /** Goes on after a failure, as the workers of the services do. */
+    /** Repeats a call while the bus is unavailable, as the workers of the services do. */
     const insist = async (call: () => Promise<unknown>) => {
       for (;;) {
         try {
@@ -95,7 +95,7 @@ describe.each(servers)('$description', ({ kind, description, start }) => {
     }
     const upTo = (count: number) => Array.from({ length: count }, (_, index) => index + 1)
 
-    it('keeps the order of each publisher when several publish at once', async () => {
+    it('keeps the order of each publisher when several publish concurrently', async () => {
       const publishers = [open(), open(), open()]
       await Promise.all(
         publishers.map((bus, index) => bus.publish(numbered(1, 1_000, `events.publisher${index}`))),
@@ -105,7 +105,7 @@ describe.each(servers)('$description', ({ kind, description, start }) => {
       }
     })
 
-    it('says which message is too large, and stores nothing that comes after it', async () => {
+    it('names the message that is too large, and stores none of the messages after it', async () => {
       const bus = open()
       const [first, large, last] = numbered(1, 3) as [Message, Message, Message]
       const publishing = bus.publish([first, { ...large, data: 'x'.repeat(1_100_000) }, last])
@@ -115,18 +115,18 @@ describe.each(servers)('$description', ({ kind, description, start }) => {
       expect(await read(bus)).toEqual([1])
     })
 
-    it('goes on where the message that it expects was purged', async () => {
+    it('continues after the expected message was purged', async () => {
       const bus = open()
       const after = await bus.publish(numbered(1, 2), { after: 0 })
       const filter = { filter: 'events.orders' }
-      // JetStream does not answer as a responder would; it does what it is asked all the same.
+      // JetStream executes the request without the response that `request` expects.
       await bus.request('$JS.API.STREAM.PURGE.GANTRY', filter, { timeoutMs: 2_000 }).catch(() => {})
       expect(await bus.last(['events.>'])).toBeUndefined()
       expect(await bus.publish(numbered(3, 2), { after })).toBe(after + 2)
       expect(await read(bus)).toEqual([3, 4])
     })
 
-    it('finds the last message, however many look at once and though one died while it looked', async () => {
+    it('finds the last message in concurrent searches, and after a process died during one', async () => {
       const others = [open(), open(), open()]
       await others[0]?.publish(numbered(1, 3))
       const died = await connectClient({ servers: engine.url })
@@ -151,7 +151,7 @@ describe.each(servers)('$description', ({ kind, description, start }) => {
       )
     })
 
-    it('gives what others published without an id or without JSON', async () => {
+    it('returns messages of other publishers without an id or JSON', async () => {
       const bus = open()
       await bus.ping()
       const { port, hostname } = new URL(engine.url)
@@ -165,7 +165,7 @@ describe.each(servers)('$description', ({ kind, description, start }) => {
       }
     })
 
-    it('adds to the stream and the consumer what a newer version wants, and takes nothing away', async () => {
+    it('adds what a newer version needs to the stream and the consumer, and removes nothing', async () => {
       const consume = async (bus: Bus, subjects: string[], count: number) => {
         const given: Json[] = []
         for await (const { message, ack } of bus.consume({
@@ -200,7 +200,7 @@ describe.each(servers)('$description', ({ kind, description, start }) => {
       const retaining = () => open({ retentionMs: RETENTION_MS })
       const gone = (bus: Bus, sequence: number) =>
         eventually(async () => expect(await bus.removedThrough(['events.>'])).toBe(sequence))
-      /** Consumes until so many messages are handled. */
+      /** Consumes until `count` messages are handled. */
       const consume = async (bus: Bus, consumer: string, count: number, missed: MissedMessages[]) => {
         const given: Json[] = []
         const options = { consumer, subjects: [`events.${consumer}`], signal: stop.signal }
@@ -213,15 +213,15 @@ describe.each(servers)('$description', ({ kind, description, start }) => {
         return given
       }
 
-      it('tells a consumer that was away for longer, once, and none for which there was nothing', async () => {
+      it('reports missed messages to a consumer that was away for longer, once, and to no other consumer', async () => {
         const bus = retaining()
         await bus.publish([...numbered(1, 1, 'events.shop'), ...numbered(2, 1, 'events.quiet')])
         const missed: Record<'shop' | 'quiet', MissedMessages[]> = { shop: [], quiet: [] }
         expect(await consume(bus, 'shop', 1, missed.shop)).toEqual([1])
-        // It stays, and has nothing to handle while others have.
+        // This consumer stays connected and has no messages while the other has.
         const staying = consume(bus, 'quiet', 2, missed.quiet)
         await gone(bus, 2)
-        // Removed while the shop is away.
+        // These are removed while the shop is away.
         await bus.publish(numbered(3, 2, 'events.shop'))
         await gone(bus, 4)
         await bus.publish([...numbered(5, 1, 'events.shop'), ...numbered(6, 1, 'events.quiet')])
@@ -236,7 +236,7 @@ describe.each(servers)('$description', ({ kind, description, start }) => {
         expect(missed.shop).toHaveLength(1)
       })
 
-      it('publishes after a last message that has been removed, over the same connection and another', async () => {
+      it('publishes after a last message that was removed, on the same connection and on another', async () => {
         const bus = retaining()
         const first = await bus.publish(numbered(1, 1), { after: 0 })
         await gone(bus, first)
@@ -246,7 +246,7 @@ describe.each(servers)('$description', ({ kind, description, start }) => {
         expect(await retaining().publish(numbered(3, 1), { after: 0 })).toBe(3)
       })
 
-      it('is applied where several processes make the stream at the same time', async () => {
+      it('is applied when several processes create the stream concurrently', async () => {
         const buses = [undefined, 60_000, undefined, undefined].map(retentionMs =>
           open({ ...(retentionMs && { retentionMs }) }),
         )
@@ -257,7 +257,7 @@ describe.each(servers)('$description', ({ kind, description, start }) => {
         expect(config.max_age).toBe(nanos(60_000))
       })
 
-      it('takes a retention shorter than the window for duplicates, and keeps that of a server without one', async () => {
+      it('may be shorter than the duplicate window, and is kept by processes without the setting', async () => {
         await open().ping()
         await open({ retentionMs: 60_000 }).ping()
         await open().ping()
@@ -267,7 +267,7 @@ describe.each(servers)('$description', ({ kind, description, start }) => {
         expect([config.max_age, config.duplicate_window]).toEqual([nanos(60_000), nanos(60_000)])
       })
 
-      it('is refused where a setting needs messages for longer', async () => {
+      it('is refused when a setting needs messages for longer', async () => {
         const needed = { setting: 'WEBHOOK_RETENTION', ms: 3_600_000 }
         await open({ needed }).ping()
         await open({ needed, retentionMs: 3_600_000 }).ping()
@@ -280,7 +280,7 @@ describe.each(servers)('$description', ({ kind, description, start }) => {
       })
     })
 
-    describe('of processes that share a name', () => {
+    describe('with processes that share a consumer name', () => {
       const holder = async (holdMs: number) => {
         const child = forked('./hold-message.ts', [engine.url, 'shop', 'events.orders', `${holdMs}`])
         onTestFinished(() => child.kill())
@@ -298,7 +298,7 @@ describe.each(servers)('$description', ({ kind, description, start }) => {
         return given
       }
 
-      it('gives a message to the next one within seconds when its holder was killed', async () => {
+      it('redelivers a message to the next process within seconds when its holder was killed', async () => {
         await open().publish(numbered(1, 2))
         const child = await holder(1_500)
         await child.told({ got: 1 })
@@ -308,7 +308,7 @@ describe.each(servers)('$description', ({ kind, description, start }) => {
         expect(Date.now() - startedAt).toBeLessThan(10_000)
       })
 
-      it('leaves a message to a holder that takes longer than a silent one may', async () => {
+      it('leaves a message with a live holder that takes longer than the hold', async () => {
         await open().publish(numbered(1, 2))
         const child = await holder(1_000)
         await child.told({ got: 1 })
@@ -323,7 +323,7 @@ describe.each(servers)('$description', ({ kind, description, start }) => {
         expect(await others).toEqual([2])
       })
 
-      it('refuses the acknowledgement of a holder that was paused until another took over', async () => {
+      it('refuses the acknowledgement of a holder that was paused until another one took over', async () => {
         await open().publish(numbered(1, 2))
         const child = await holder(1_500)
         await child.told({ got: 1 })
@@ -341,7 +341,7 @@ describe.each(servers)('$description', ({ kind, description, start }) => {
         expect(await consume(other, 1)).toEqual([2])
       })
 
-      it('passes over a holder that was paused while it waited, which does not take up what it missed', async () => {
+      it('skips a holder that was paused while waiting, which does not receive what it missed', async () => {
         const other = open({ holdMs: 1_500 })
         await other.publish(numbered(1, 1))
         const child = await holder(1_500)
@@ -360,11 +360,11 @@ describe.each(servers)('$description', ({ kind, description, start }) => {
 
     describe('when the server fails', () => {
       const faults = (): Faults => {
-        if (!engine.faults) throw new Error('only a server of the tests can be made to fail')
+        if (!engine.faults) throw new Error('only a server that the tests start can fail')
         return engine.faults
       }
 
-      it('loses nothing acknowledged to kill -9, keeps the order, and consumers go on', async () => {
+      it('keeps acknowledged messages and the order on kill -9, and consumers continue', async () => {
         const bus = open()
         const other = open()
         const handled: number[] = []
@@ -395,14 +395,14 @@ describe.each(servers)('$description', ({ kind, description, start }) => {
         await eventually(() => expect(handled.at(-1)).toBe(6_000))
         stop.abort()
         await consuming
-        // The server may have forgotten some acknowledgements; it never goes forward but to the next.
+        // The server may have lost some acknowledgements. A consumer may go back, but never skips a message.
         for (const [index, number] of handled.entries()) {
           expect(number).toBeLessThanOrEqual((handled[index - 1] ?? 0) + 1)
         }
         expect([...new Set(handled)]).toEqual(upTo(6_000))
       }, 90_000)
 
-      it('knows after a restart what was published before it', async () => {
+      it('recognizes after a restart a message that was published before it', async () => {
         const bus = open()
         const [message] = numbered(1, 1) as [Message]
         await bus.publish([message])
@@ -412,7 +412,7 @@ describe.each(servers)('$description', ({ kind, description, start }) => {
         expect(await read(bus)).toEqual([1, 2])
       })
 
-      it('fails at once while it is away, and does everything again by itself when it is back', async () => {
+      it('fails immediately while the server is away, and recovers when it is back', async () => {
         const lines: string[] = []
         const bus = open({ report: line => lines.push(line) })
         const other = open()
@@ -471,7 +471,7 @@ describe.each(servers)('$description', ({ kind, description, start }) => {
         ])
       })
 
-      it('waits for a server that comes later', async () => {
+      it('waits for a server that starts later', async () => {
         await faults().kill()
         const bus = open()
         const heard: Json[] = []
@@ -485,7 +485,7 @@ describe.each(servers)('$description', ({ kind, description, start }) => {
         await eventually(() => expect(heard).toEqual([1]))
       })
 
-      it('gives up on one that says nothing', async () => {
+      it('times out on a server that does not answer', async () => {
         const bus = open()
         await bus.ping()
         await faults().pause()
@@ -502,7 +502,7 @@ describe.each(servers)('$description', ({ kind, description, start }) => {
 })
 
 describe.each(servers)('$description', ({ kind, start }) => {
-  describe.skipIf(kind === 'url')('that cannot be used', { meta: { skipped } }, () => {
+  describe.skipIf(kind === 'url')('the check before the start', { meta: { skipped } }, () => {
     const started = async (...args: string[]) => {
       const engine = await start({ args })
       onTestFinished(() => engine.stop())
@@ -514,14 +514,14 @@ describe.each(servers)('$description', ({ kind, start }) => {
       return error.message
     }
 
-    it('may have no JetStream', async () => {
+    it('reports a server without JetStream', async () => {
       const url = await started('-js=false')
       expect(await refusal({ url })).toBe(
         `MESSAGING_URL ${url}: JetStream is not enabled there; start the server with: nats-server -js`,
       )
     })
 
-    it('may want another user, password or token', async () => {
+    it('reports a refused user, password or token', async () => {
       const url = await started('--user', 'gantry', '--pass', 'its p@ssword')
       const refused = `MESSAGING_URL ${url}: it refuses the user, password, token or key`
       const withUser = (userinfo: string) => url.replace('//', `//${userinfo}@`)
@@ -537,7 +537,7 @@ describe.each(servers)('$description', ({ kind, start }) => {
       await checkBus({ url: guarded, token: 's3cret' })
     })
 
-    it('may not offer encryption', async () => {
+    it('reports a server without encryption', async () => {
       const url = await started()
       const encrypted = url.replace('nats:', 'tls:')
       expect(await refusal({ url: encrypted })).toBe(
@@ -545,7 +545,7 @@ describe.each(servers)('$description', ({ kind, start }) => {
       )
     })
 
-    it('may be nobody, or somebody else', async () => {
+    it('reports an unreachable host, or a server other than NATS', async () => {
       const server = createServer((_, response) => response.end())
       await once(server.listen(0, '127.0.0.1'), 'listening')
       const { port } = server.address() as AddressInfo
@@ -566,7 +566,7 @@ describe.each(servers)('$description', ({ kind, start }) => {
       )
     })
 
-    it('may have another stream that stores the same', async () => {
+    it('reports another stream with the same subjects', async () => {
       const url = await started()
       await checkBus({ url, stream: 'OTHER', subjects: ['events.>'] })
       expect(await refusal({ url })).toBe(

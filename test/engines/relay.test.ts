@@ -11,10 +11,10 @@ import { afterAll, beforeAll, describe, it } from 'vitest'
 import type { Engine } from './src/engine.ts'
 import { findNatsServers } from './src/find-nats.ts'
 
-/** How long the stream of these tests knows an id. */
+/** Duplicate window of the stream of these tests. */
 const WINDOW_MS = 100
 
-// The stream of a server at a URL is not ours to change.
+// The stream of a server at a URL must not be changed.
 const servers = (await findNatsServers()).filter(({ kind }) => kind !== 'url')
 if (servers.length === 0)
   it.skip('the relay over NATS', { meta: { skipped: 'needs a nats-server that the tests start' } }, () => {})

@@ -2,17 +2,17 @@ import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { onPath, run } from './program.ts'
 
-/** Of a server on this machine, made for one test. */
+/** Certificates of a server on this machine, created for one test. */
 export interface Certificates {
-  /** PEM of the authority that nobody else trusts, and the file that it is in. */
+  /** PEM of a private certificate authority, and the file that contains it. */
   ca: string
   caFile: string
-  /** Of the server. */
+  /** Certificate and key files of the server. */
   certFile: string
   keyFile: string
 }
 
-/** Makes an authority and a certificate for 127.0.0.1 and localhost. @returns undefined where there is no openssl */
+/** Creates an authority and a certificate for 127.0.0.1 and localhost. @returns undefined without openssl */
 export async function makeCertificates(folder: string): Promise<Certificates | undefined> {
   if (!(await onPath('openssl'))) return undefined
   const file = (name: string) => join(folder, name)

@@ -5,7 +5,7 @@ import type { Engine } from './engine.ts'
 
 const ANSWER_MS = 5_000
 
-/** Whether a Docker engine, or one like it, answers here. */
+/** Whether Docker, or a compatible runtime, is available. */
 export async function containersRun(): Promise<boolean> {
   const answered = getContainerRuntimeClient().then(
     () => true,
@@ -15,17 +15,17 @@ export async function containersRun(): Promise<boolean> {
 }
 
 interface ContainerOptions {
-  /** With its tag. */
+  /** Image name with its tag. */
   image: string
-  /** The port in the container. */
+  /** Port in the container. */
   port: number
   command: readonly string[]
   url(port: number): string
-  /** What it prints when it can be used. */
+  /** Matches the line that the server prints when it is ready. */
   ready: RegExp
 }
 
-/** Starts a container whose port is on the same port of this machine for as long as it lives. */
+/** Starts a container and publishes its port on a free port of this machine. */
 export async function startContainer({
   image,
   port,

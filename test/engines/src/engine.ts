@@ -1,43 +1,43 @@
-/** An engine's server that a test can use. */
+/** A server of a store that a test can use. */
 export interface Engine {
   url: string
-  /** Ends it, and removes the data of a server that was started for the test. */
+  /** Stops the server, and removes the data of a server that was started for the test. */
   stop(): Promise<void>
-  /** What may be done to a server that was started for the test; absent when it is somebody's own. */
+  /** Faults that can be caused on a server that was started for the test; absent for an external server. */
   faults?: Faults
 }
 
 export interface Faults {
-  /** SIGKILL; the data stays. */
+  /** SIGKILL. The data remains. */
   kill(): Promise<void>
-  /** After `kill`: on the same address and the same data. */
+  /** Starts the server again after `kill`, on the same address and data. */
   restart(): Promise<void>
-  /** SIGSTOP: it keeps its connections and says nothing. */
+  /** SIGSTOP. The server keeps its connections and does not answer. */
   pause(): Promise<void>
   resume(): Promise<void>
 }
 
 export interface StartOptions {
-  /** Arguments of the server beside those that every test needs. */
+  /** Additional arguments of the server. */
   args?: readonly string[]
-  /** Where a server keeps its data from run to run, if it is no container; else it begins with none and leaves none. */
+  /** Folder in which a server without a container keeps its data. Default: a temporary folder, removed at the end. */
   folder?: string
 }
 
-/** What was found when an engine was looked for. */
+/** The result of looking for a server. */
 export type Found =
   | {
       found: true
       kind: 'url' | 'docker' | 'path' | 'installed' | 'stand-in'
-      /** The engine, its version and where it is from, in a line. */
+      /** Store, version and origin, in one line. */
       description: string
-      /** Of a program on this machine. */
+      /** Version of a program on this machine. */
       version?: { major: number; minor: number }
-      /** Starts a server, with no data unless it is told where they are; of kind `url` it is the one that is there, whatever it holds. */
+      /** Starts a server, empty unless `folder` has data. Kind `url`: returns the existing server with its data. */
       start(options?: StartOptions): Promise<Engine>
     }
   | {
       found: false
-      /** How to get it, in a line. */
+      /** How to get one, in one line. */
       how: string
     }

@@ -5,7 +5,7 @@ import { parseArgs } from 'node:util'
 import { startEsdbStandIn } from './esdb-stand-in.ts'
 
 /**
- * Runs the stand-in for EventStoreDB until it is told to stop: `--port 2113 --data ./data`. With `--members FILE` it is
+ * Runs the stand-in for EventStoreDB until SIGTERM or SIGINT: `--port 2113 --data ./data`. With `--members FILE` it is
  * a node of the cluster that the file describes.
  */
 const { values } = parseArgs({
@@ -25,5 +25,5 @@ const standIn = await startEsdbStandIn({
   ...(file && { members: () => JSON.parse(readFileSync(file, 'utf8')) }),
 })
 process.stdout.write(`EventStoreDB stand-in, not EventStoreDB itself, at ${standIn.url}\n`)
-// What was acknowledged is on the disk; clients see their connections drop, as they do when the real one stops.
+// Acknowledged appends are on disk. Clients lose their connections, as when the real server stops.
 for (const signal of ['SIGTERM', 'SIGINT'] as const) process.once(signal, () => process.exit(0))

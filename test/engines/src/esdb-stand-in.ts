@@ -23,38 +23,38 @@ import { subscribeToAll, subscribeToStream } from './esdb-stand-in/subscriptions
 import { nameOf, serviceError } from './esdb-stand-in/wire.ts'
 
 export interface StandInOptions {
-  /** The file that the events are in; made when it does not exist. */
+  /** File of the events; created if it does not exist. */
   path: string
-  /** 0 takes any. */
+  /** Default: 0, any free port. */
   port?: number
   host?: string
-  /** Which version it says that it is; what this throws is the answer. */
+  /** The version that the server reports. An error that it throws is the response. */
   version?: () => string
   now?: () => Date
   arrived?: LogOptions['arrived']
-  /** The users that are let in; anybody is when they are left out. */
+  /** The users that may connect. Default: anyone. */
   users?: readonly User[]
-  /** The nodes of its cluster, this one among them, which all use the same file; it is alone when they are left out. */
+  /** The nodes of its cluster, itself included; all use the same file. Default: a single node. */
   members?: Members
 }
 
 export interface StandIn {
-  /** What goes into EVENT_STORE_URL. */
+  /** For EVENT_STORE_URL. */
   url: string
   port: number
-  /** Drops every connection and closes the file. */
+  /** Closes every connection and the file. */
   stop(): Promise<void>
 }
 
-/** As many streams as the real server takes over one connection. */
+/** Concurrent streams per connection, as on the real server. */
 const CONCURRENT_STREAMS = 100
 const LARGEST_MESSAGE = 17 * 1_048_576
 
 /**
- * A server that stands in for EventStoreDB where none can be had: the client's own service definitions over the
- * embedded event store. It answers as the real one was measured to, which a test compares; it knows users but no
- * group except $admins, no projections and no persistent subscriptions. A scavenge is done when it is answered. Nodes
- * of a cluster use one file and do not vote: a test says which of them leads.
+ * A substitute server for tests without EventStoreDB: the service definitions of the client over the embedded event
+ * store. Its responses equal recorded responses of the real server, which a test compares. It has users but no group
+ * except $admins, no projections and no persistent subscriptions. A scavenge has ended when its call is answered. The
+ * nodes of a cluster share one file and do not elect a leader: a test sets it.
  */
 export async function startEsdbStandIn({
   path,

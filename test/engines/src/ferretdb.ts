@@ -11,8 +11,8 @@ const DOWNLOAD_MS = 180_000
 const COMPILE_MS = 600_000
 
 /**
- * What is mended in it: it reads all documents to find one by its id, since the index that it makes for that is spelled
- * otherwise than what it asks for; and it crashes when it is asked for several indexes of which it has some.
+ * Fixes of two defects. FerretDB reads all documents to find one by its id, since its index has another expression than
+ * its query. It crashes on a request for several indexes of which some exist.
  */
 const PATCHES = [
   {
@@ -32,7 +32,7 @@ const PATCHES = [
   },
 ]
 
-/** The server of test/engines/ferretdb, compiled with Go now or before. @returns its path; undefined without Go */
+/** Compiles the server of test/engines/ferretdb with Go, unless it is cached. @returns its path; undefined without Go */
 export async function ferretDb(): Promise<string | undefined> {
   const home = join(CACHE, `ferretdb-${FERRETDB}-${await fingerprint()}`)
   const program = join(home, 'ferretdb')
@@ -46,14 +46,14 @@ export async function ferretDb(): Promise<string | undefined> {
     await rename(join(making, 'ferretdb'), program)
     return program
   } catch (error) {
-    process.stderr.write(`FerretDB could not be had with go: ${(error as Error).message}\n`)
+    process.stderr.write(`FerretDB could not be installed with go: ${(error as Error).message}\n`)
     return undefined
   } finally {
     await rm(making, { recursive: true, force: true })
   }
 }
 
-/** Of all that it is made of, so that what was compiled from something else is not taken for it. */
+/** Hash of all sources and patches, so that a program compiled from other sources is not used. */
 async function fingerprint(): Promise<string> {
   const hash = createHash('sha256').update(JSON.stringify(PATCHES))
   for (const file of (await readdir(SOURCES)).sort())

@@ -4,14 +4,14 @@ import type { Found } from './engine.ts'
 import { startServer } from './server-process.ts'
 
 const VERSION = '23.10.1'
-/** The server's images are built apart for each kind of processor. */
+/** The server has different image tags per processor architecture. */
 const IMAGE = `eventstore/eventstore:${VERSION}-${process.arch === 'arm64' ? 'alpha-arm64v8' : 'jammy'}`
 
 const insecure = (port: number) => `esdb://127.0.0.1:${port}?tls=false`
 
 /**
- * EventStoreDB: EVENT_STORE_URL or a container. It comes in no package manager: elsewhere the stand-in is found,
- * which says so in its description.
+ * Finds EventStoreDB by EVENT_STORE_URL or starts a container. It is in no package manager. Otherwise returns the
+ * stand-in, whose description says so.
  */
 export async function findEventStore(): Promise<Found & { found: true }> {
   const url = process.env.EVENT_STORE_URL
@@ -41,10 +41,10 @@ export async function findEventStore(): Promise<Found & { found: true }> {
   return eventStoreStandIn()
 }
 
-/** How to have the real one, in a line. */
+/** How to get the real server, in one line. */
 export const HOW_TO_HAVE_EVENT_STORE = 'set EVENT_STORE_URL=esdb://host:2113?tls=false or run Docker'
 
-/** What stands in for EventStoreDB, as a process of its own that keeps its events in a file. */
+/** The stand-in for EventStoreDB, as a separate process that keeps its events in a file. */
 export function eventStoreStandIn(): Found & { found: true } {
   return {
     found: true,

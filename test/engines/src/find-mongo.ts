@@ -13,7 +13,7 @@ const HOW =
   'set READ_MODEL_URL=mongodb://host:27017/gantry, run Docker, or put mongod 5.0 or newer (or Go 1.24, for FerretDB) on ' +
   'the PATH'
 
-/** MongoDB: READ_MODEL_URL, a container, or the PATH; else FerretDB, which speaks its protocol, compiled with Go. */
+/** Finds MongoDB: READ_MODEL_URL, a container, or the PATH. Otherwise compiles FerretDB, which speaks its protocol. */
 export async function findMongo(): Promise<Found> {
   const url = process.env.READ_MODEL_URL
   if (url && /^mongodb(\+srv)?:/.test(url)) {
@@ -44,7 +44,7 @@ export async function findMongo(): Promise<Found> {
   return (await mongod()) ?? (await ferret()) ?? { found: false, how: HOW }
 }
 
-/** One member of a replica set is asked, by whatever name the others would know it. */
+/** The client talks to one member of a replica set directly, whatever address the members know it by. */
 const mongoUrl = (port: number) => `mongodb://127.0.0.1:${port}/gantry?directConnection=true`
 
 async function initiated(engine: Engine): Promise<Engine> {

@@ -5,7 +5,7 @@ import type { Found } from './engine.ts'
 import { CACHE, isThere, onPath, run } from './program.ts'
 import { startServer } from './server-process.ts'
 
-/** Of those that Go and Docker are asked for. */
+/** The version that is installed with Go or run with Docker. */
 const VERSION = '2.10.27'
 const OLDEST = [2, 9] as const
 const IMAGE = `nats:${VERSION}-alpine`
@@ -13,17 +13,17 @@ const READY = /Server is ready/
 const COMPILE_MS = 300_000
 const DOWNLOAD_MS = 120_000
 
-/** How to have NATS, in a line. */
+/** How to get NATS, in one line. */
 export const HOW_TO_HAVE_NATS =
   'set MESSAGING_URL=nats://host:4222, run Docker, or put nats-server 2.9 or newer on the PATH ' +
   `(apt-get install nats-server; go install github.com/nats-io/nats-server/v2@v${VERSION})`
 
 export interface FindNatsOptions {
-  /** Takes what is there soonest, were it an older one: compiles only where Debian's cannot be had. */
+  /** Prefers an existing server or Debian's package to a compilation, even if it is older. Default: false. */
   soon?: boolean
 }
 
-/** NATS with JetStream: MESSAGING_URL, a container, the PATH, or installed into the cache with Go or from Debian. */
+/** Finds NATS with JetStream: MESSAGING_URL, a container, the PATH, or an installation with Go or from Debian's package. */
 export async function findNats({ soon = false }: FindNatsOptions = {}): Promise<Found> {
   const url = process.env.MESSAGING_URL
   if (url && /^(nats|tls):/.test(url)) {
@@ -54,12 +54,12 @@ export async function findNats({ soon = false }: FindNatsOptions = {}): Promise<
   )
 }
 
-/** The oldest that the adapter must serve, as Debian 12 has it; only where Debian's packages can be had. */
+/** The oldest version that the adapter supports, from Debian 12, if Debian's packages are available. */
 export async function findDebianNats(): Promise<Found> {
   return (await installed(fromDebian)) ?? { found: false, how: HOW_TO_HAVE_NATS }
 }
 
-/** Why `sync_interval`, which the configurations of deploy/ set, cannot be had; undefined where it can. */
+/** Why `sync_interval`, which the configurations in deploy/ set, is not available; undefined when it is. */
 export function lacksSyncInterval(found: Found): string | undefined {
   if (!found.found) return `there is no NATS: ${found.how}`
   if (!found.version) return 'needs nats-server as a program, on the PATH or installed'
@@ -68,8 +68,8 @@ export function lacksSyncInterval(found: Found): string | undefined {
 }
 
 /**
- * The servers that the adapter is tested on: the one that findNats finds and Debian's, the oldest that must be served.
- * A server at a URL is the one to be tested, alone.
+ * The servers that the adapter is tested on: the one that findNats finds, and Debian's as the oldest supported version.
+ * A server at a URL is tested alone.
  */
 export async function findNatsServers(): Promise<(Found & { found: true })[]> {
   const preferred = await findNats()
@@ -106,11 +106,11 @@ async function program(path: string, kind: 'path' | 'installed', origin: string)
 }
 
 interface Source {
-  /** What is needed to install. */
+  /** Program that the installation needs. */
   tool: string
   /** Folder in the cache. */
   folder: string
-  /** The program in it. */
+  /** Path of the program in the folder. */
   program: string
   origin: string
   install(folder: string): Promise<unknown>
@@ -141,7 +141,7 @@ const fromDebian: Source = {
     try {
       await run('apt-get', download, { ...options, doing: 'downloading nats-server from Debian, once' })
     } catch {
-      // The machine's own lists are missing or old, and stay as they are.
+      // The package lists of the machine are missing or outdated. They are not changed.
       await mkdir(join(folder, 'lists', 'partial'), { recursive: true })
       await mkdir(join(folder, 'cache', 'archives', 'partial'), { recursive: true })
       await run('apt-get', [...lists, 'update'], { ...options, doing: "reading Debian's lists of packages" })
@@ -155,13 +155,13 @@ const fromDebian: Source = {
   },
 }
 
-/** Installed by an earlier run; undefined when it was not. */
+/** A server that an earlier run installed; undefined if there is none. */
 async function installedBefore({ folder, program: name, origin }: Source): Promise<Found | undefined> {
   const path = join(CACHE, folder, name)
   return (await isThere(path)) ? program(path, 'installed', origin) : undefined
 }
 
-/** Installed now or before; undefined when it cannot be, after a line that says why. */
+/** A server that is installed now or was before; undefined, after a line with the reason, if the installation fails. */
 async function installed({
   tool,
   folder,
@@ -177,12 +177,12 @@ async function installed({
     const making = await mkdtemp(join(CACHE, 'making-'))
     try {
       await install(making)
-      // At once, for those who look for it at the same time; whoever is first has made it.
+      // The rename is atomic for processes that install at the same time. The first one wins.
       await rename(making, home).catch(async error => {
         if (!(await isThere(path))) throw error
       })
     } catch (error) {
-      process.stderr.write(`nats-server could not be had with ${tool}: ${(error as Error).message}\n`)
+      process.stderr.write(`nats-server could not be installed with ${tool}: ${(error as Error).message}\n`)
       return undefined
     } finally {
       await rm(making, { recursive: true, force: true })

@@ -3,11 +3,11 @@ import { access, constants } from 'node:fs/promises'
 import { delimiter, join } from 'node:path'
 import { endsWithParent } from '../../../bin/orphans.mjs'
 
-/** Folder of the engines that were installed for this repository, kept from run to run; ENGINES_CACHE names another. */
+/** Folder of the installed servers, kept between runs. ENGINES_CACHE overrides it. */
 export const CACHE =
   process.env.ENGINES_CACHE ?? join(import.meta.dirname, '..', '..', '..', '.cache', 'engines')
 
-/** Where a program of that name is, by the PATH; undefined when it is not there. */
+/** Path of a program in the folders of the PATH; undefined if it is not there. */
 export async function onPath(name: string): Promise<string | undefined> {
   for (const folder of (process.env.PATH ?? '').split(delimiter)) {
     const path = join(folder, name)
@@ -26,13 +26,13 @@ interface RunOptions {
   cwd?: string
   env?: Record<string, string>
   timeoutMs: number
-  /** What it does, for those who wait; said every so often. */
+  /** Description of the work, printed at the start and every ten seconds. */
   doing?: string
 }
 
 const SAY_MS = 10_000
 
-/** Runs a program to its end. @returns what it printed @throws with that when it fails or takes too long */
+/** Runs a program to its end. @returns its output @throws Error with its output when it fails or exceeds `timeoutMs` */
 export async function run(command: string, args: readonly string[], options: RunOptions): Promise<string> {
   const { cwd, env, timeoutMs, doing } = options
   const startedAt = performance.now()
@@ -42,7 +42,7 @@ export async function run(command: string, args: readonly string[], options: Run
   const saying = setInterval(() => say(`: ${seconds()} s, of ${timeoutMs / 1000} at most`), SAY_MS)
   try {
     return await new Promise<string>((resolve, reject) => {
-      // A group of its own, so that what it starts ends with it.
+      // Its own process group, so that its child processes end with it.
       const ownGroup = process.platform !== 'win32'
       const child = endsWithParent(
         spawn(command, args, {

@@ -10,12 +10,12 @@ import { patient } from '../../../bin/patience.mjs'
 import type { Engine, StartOptions } from './engine.ts'
 
 interface ServerOptions {
-  /** The program. */
+  /** Path of the program. */
   command: string
-  /** Its arguments, to listen on a port of 127.0.0.1 and keep its data in a folder. */
+  /** Arguments that make it listen on a port of 127.0.0.1 and keep its data in a folder. */
   args(port: number, folder: string): string[]
   url(port: number): string
-  /** What it prints, to either output, when it can be used. */
+  /** Matches the line that the server prints, on stdout or stderr, when it is ready. */
   ready: RegExp
 }
 
@@ -23,8 +23,9 @@ const READY_MS = patient(30_000)
 const STOP_MS = 10_000
 
 /**
- * Starts a server as a process, on a free port and on the data of the folder, or on none, which end with it.
- * @throws with what it printed
+ * Starts a server process on a free port, with the data in `folder` or with an empty temporary folder that is removed on
+ * stop.
+ * @throws Error with the output of the server when it does not become ready
  */
 export async function startServer(
   { command, args, url, ready }: ServerOptions,
@@ -60,7 +61,7 @@ export async function startServer(
   }
 }
 
-/** The port that the server of this data has always had: a replica set knows its members by theirs. */
+/** The port that the server of this data had before: a replica set identifies its members by address. */
 async function portOf(folder: string): Promise<number> {
   await mkdir(folder, { recursive: true })
   const file = `${folder}.port`
@@ -72,7 +73,7 @@ async function portOf(folder: string): Promise<number> {
 }
 
 async function started(command: string, args: readonly string[], ready: RegExp): Promise<ChildProcess> {
-  // A group of its own: what a terminal sends to whoever needs it does not end it before them.
+  // Its own process group, so that a signal of the terminal does not stop it before the processes that use it.
   const child = endsWithParent(
     spawn(command, args, {
       detached: process.platform !== 'win32',

@@ -4,7 +4,7 @@ import { type AddressInfo, connect, type Socket } from 'node:net'
 import { createServer } from 'node:tls'
 import type { Certificates } from './certificates.ts'
 
-/** Speaks TLS for a server of this machine that does not. @returns its port, and how to end it */
+/** A TLS proxy in front of a local server without TLS. @returns its port, and a function that stops it */
 export async function tlsFront(port: number, { certFile, keyFile }: Certificates) {
   const open = new Set<Socket>()
   const [cert, key] = await Promise.all([readFile(certFile), readFile(keyFile)])

@@ -5,28 +5,28 @@ import { AccessDenied } from './wire.ts'
 export interface User {
   name: string
   password: string
-  /** Member of $admins. */
+  /** Whether the user is a member of $admins. */
   admin?: boolean
 }
 
-/** To read, to write and to delete, as an access control list calls them. */
+/** Rights to read, write and delete, as named in access control lists. */
 export type Right = '$r' | '$w' | '$d'
 
-/** What the users of a server may do; without users anything goes. */
+/** Permissions of the users of a server. Without users everything is permitted. */
 export interface Access {
-  /** Refuses calls to streams without a user and password that are known. */
+  /** Refuses calls to streams without a known user and password. */
   interceptors: ServerInterceptor[]
-  /** @throws AccessDenied when the caller has not that right on a stream, or on $all */
+  /** @throws AccessDenied when the caller does not have the right on a stream or on $all */
   check(caller: Metadata, log: Log, stream: string, right: Right): Promise<void>
 }
 
 /**
- * The list in the metadata of a stream decides. Where there is none, anybody may do anything with a stream, and
- * $admins alone with those of the system and with $all.
+ * The access control list in the metadata of a stream decides. Without a list everyone has all rights on a stream, and
+ * only $admins on system streams and $all.
  */
 export function accessOf(users: readonly User[] | undefined): Access {
   if (!users) return { interceptors: [], check: async () => {} }
-  // RFC 7617, as the client sends it with every call.
+  // Basic authentication (RFC 7617), which the client sends with every call.
   const known = new Map(
     users.map(user => [`Basic ${Buffer.from(`${user.name}:${user.password}`).toString('base64')}`, user]),
   )
@@ -37,7 +37,7 @@ export function accessOf(users: readonly User[] | undefined): Access {
       start: next =>
         next({
           onReceiveMetadata(metadata, goOn) {
-            // What the server can do, all may ask.
+            // The supported features may be read without a user.
             if (!path.includes('.streams.') || userOf(metadata)) goOn(metadata)
             else call.sendStatus({ code: status.UNAUTHENTICATED, details: 'Unauthenticated' })
           },

@@ -41,7 +41,7 @@ const proposalOf = (message: ProposedMessage): Proposal => ({
 
 const sizeOf = ({ type, data, metadata }: Proposal) => type.length * 2 + data.length + metadata.length
 
-/** What all ways to expect a revision have in common. */
+/** The common part of all messages with an expected revision. */
 interface Expecting {
   hasAny(): boolean
   hasNoStream(): boolean
@@ -54,12 +54,12 @@ const expectedOf = (options: Expecting, revision: string): Expected => {
   return Number(revision)
 }
 
-/** How long the server lets the repetition of an append wait that is still under way, before it gives up. */
+/** How long a repeated append waits for the first one before it times out. */
 const REPETITION_MS = 2_000
 
 /**
- * An append whose repetition comes while it is under way is stored once. 23.10.6 and 25.0.0 answer the repetition with
- * a timeout in most tries; here it always is.
+ * An append that is repeated while the first one is under way is stored once. 23.10.6 and 25.0.0 answer the repetition
+ * with a timeout in most tries; the stand-in always does.
  */
 async function append(log: Log, stream: string, proposals: Proposal[], expected: Expected): Promise<Answer> {
   const attempt = JSON.stringify([stream, expected, ...proposals.map(({ id }) => id)])
@@ -67,14 +67,14 @@ async function append(log: Log, stream: string, proposals: Proposal[], expected:
   if (!repeated) log.underWay.add(attempt)
   try {
     await log.arrived(stream)
-    // What has been sent with it arrives before it is stored.
+    // Messages that were sent with the append arrive before it is stored.
     await setImmediate()
     if (repeated) {
       await setTimeout(REPETITION_MS)
       throw new TimedOut()
     }
     const appended = await log.append(stream, proposals, expected)
-    // Appending nothing is answered with a place that no event has.
+    // An append without events is answered with a position that no event has.
     const commit = commitOf(placeOf(appended)) + (proposals.length === 0 ? 1n : 0n)
     return { revision: appended.revision, commit: commit.toString() }
   } finally {
@@ -82,7 +82,7 @@ async function append(log: Log, stream: string, proposals: Proposal[], expected:
   }
 }
 
-/** One append in a call of its own. */
+/** Handles one append per call. */
 export async function appendInCall(
   log: Log,
   access: Access,
@@ -102,7 +102,7 @@ export async function appendInCall(
       if (size > MAX_APPEND_SIZE) throw new AppendTooLarge()
       proposals.push(proposal)
     }
-    // A caller that has given up meanwhile gets nothing stored.
+    // The append of a caller that has cancelled is not stored.
     await setImmediate()
     if (call.cancelled || !options) return
     const expected = expectedOf(options, options.getRevision())
@@ -141,7 +141,7 @@ interface Pending {
   size: number
 }
 
-/** Any number of appends in one call, each answered by its correlation id. */
+/** Handles any number of appends in one call. Each is answered with its correlation id. */
 export function appendInBatches(
   log: Log,
   access: Access,
@@ -204,7 +204,7 @@ export function appendInBatches(
   })
 }
 
-/** An error as an answer of many in one call: it has no code, and no text but a name. */
+/** An error as the response to one append of a batch call: it has no code, and its message is only a name. */
 function statusOf(error: unknown): rpc.Status {
   if (error instanceof StreamDeleted) {
     const deleted = new names.StreamDeleted().setStreamIdentifier(identifierOf(error.stream))
@@ -233,7 +233,7 @@ function details(name: string, message: Message): rpc.Status {
   return new rpc.Status().setMessage(name).setDetails(packed)
 }
 
-/** Hides what a stream holds. */
+/** Hides the events of a stream. */
 export async function deleteSoftly(
   log: Log,
   access: Access,
@@ -254,7 +254,7 @@ export async function deleteSoftly(
   }
 }
 
-/** Ends a stream for ever. */
+/** Deletes a stream permanently. */
 export async function deleteForEver(
   log: Log,
   access: Access,

@@ -9,19 +9,19 @@ import {
 } from '@grpc/grpc-js'
 import { NotLeader, NotReady, serviceError } from './wire.ts'
 
-/** A node as the others see it. */
+/** A node as the other nodes see it. */
 export interface Member {
   port: number
   state: 'leader' | 'follower' | 'unknown'
   alive: boolean
 }
 
-/** What a node knows of its cluster; nothing when it is alone. */
+/** Returns what a node knows of its cluster; undefined for a single node. */
 export type Members = () => readonly Member[] | undefined
 
 const HOST = '127.0.0.1'
 
-/** Tells the clients which nodes there are, and which of them leads. */
+/** Tells clients the nodes of the cluster and their leader. */
 export function gossipOf(members: Members): UntypedServiceImplementation {
   const read: handleUnaryCall<names.Empty, gossip.ClusterInfo> = (_, reply) => {
     reply(null, new gossip.ClusterInfo().setMembersList((members() ?? []).map(messageOf)))
@@ -40,8 +40,8 @@ function messageOf({ port, state, alive }: Member): gossip.MemberInfo {
 }
 
 /**
- * Refuses calls to streams while there is no leader, and those of callers that insist on the leader elsewhere. Any
- * other call a follower hands on to the leader, which here is to answer it.
+ * Refuses calls to streams while there is no leader. Refuses calls on a follower that require the leader. A follower of the
+ * real server forwards all other calls to the leader; here it answers them.
  */
 export const ledBy =
   (members: Members, port: () => number): ServerInterceptor =>

@@ -12,7 +12,7 @@ import {
   WrongExpectedRevision,
 } from '@gantry/event-sourcing'
 
-/** What a client proposes. */
+/** An event as a client sends it. */
 export interface Proposal {
   id: string
   type: string
@@ -24,7 +24,7 @@ export interface Proposal {
 export interface Logged extends Proposal {
   stream: string
   revision: number
-  /** Place in the whole log: 1, 2, 3 … */
+  /** Sequence number in the whole log: 1, 2, 3 … */
   place: number
   created: Date
 }
@@ -35,7 +35,7 @@ export type Direction = 'forwards' | 'backwards'
 export class WrongExpectedVersion extends Error {
   readonly stream: string
   readonly expected: Expected
-  /** -1 when there is no stream. */
+  /** -1 when the stream does not exist. */
   readonly actual: number
   constructor(stream: string, expected: Expected, actual: number) {
     super(`stream ${stream} is at ${actual}, not ${expected}`)
@@ -53,34 +53,34 @@ export class StreamDeleted extends Error {
   }
 }
 
-/** What decides on reads and appends of a stream. */
+/** The state of a stream that decides its reads and appends. */
 interface StreamState {
-  /** -1 when there is nothing. */
+  /** Last revision; -1 when the stream has no events. */
   last: number
-  /** What readers do not see any more: a soft delete hides everything that is there. */
+  /** Events before this revision are hidden from readers. A soft delete hides all existing events. */
   hiddenBefore: number
   maxCount: number
   tombstoned: boolean
 }
 
-/** How many streams are remembered; then they are looked at anew. */
+/** Maximum number of cached stream states. */
 const REMEMBERED = 100_000
 const PAGE = 250
 export const TOMBSTONE = '$streamDeleted'
 
 const metastreamOf = (stream: string) => `$$${stream}`
-/** For readers, and for who expects none, a stream that was deleted softly is not there. */
+/** A softly deleted stream is absent for readers and for appends that expect no stream. */
 const isAbsent = ({ hiddenBefore, last }: StreamState) => last < 0 || hiddenBefore > last
 
 export interface LogOptions {
   now?: () => Date
-  /** Called with the stream of every append before it is stored, which waits for it. */
+  /** Called with the stream of every append before it is stored. The append waits for the result. */
   arrived?: (stream: string) => void | Promise<void>
 }
 
 /**
- * The rules of EventStoreDB over the embedded event store, which makes it durable. One process at a time may use a
- * file.
+ * The rules of EventStoreDB over the embedded event store, which makes the events durable. Only one process at a time may
+ * use a file.
  */
 export function openLog(path: string, { now, arrived = () => {} }: LogOptions = {}) {
   const events = sqliteEventStore({ path, now })
@@ -103,7 +103,7 @@ export function openLog(path: string, { now, arrived = () => {} }: LogOptions = 
     return state
   }
 
-  /** Where the same events lie already, one after the other. */
+  /** Returns the position of the same events, if the stream already has them in a row. */
   const storedBefore = async (stream: string, proposals: Proposal[]): Promise<Appended | undefined> => {
     const stored = await events.readStream(stream)
     const begin = stored.findIndex(event => event.id === proposals[0]?.id)
@@ -130,19 +130,19 @@ export function openLog(path: string, { now, arrived = () => {} }: LogOptions = 
     try {
       const appended = await events.append(stream, proposals.map(toEmbedded), revision)
       state.last = Math.max(state.last, appended.revision)
-      // It may have been a tombstone, or the settings of another stream.
+      // A system event may be a tombstone or the settings of another stream.
       if (proposals.some(({ type }) => type.startsWith('$'))) states.clear()
       return appended
     } catch (error) {
       if (!(error instanceof WrongExpectedRevision)) throw error
       states.delete(stream)
-      // Somebody else was faster, which is all the same to one who appends anywhere.
+      // Another writer was faster. An append without an expected revision is repeated.
       if (anywhere) return append(stream, proposals, expected)
       throw new WrongExpectedVersion(stream, expected, error.actual)
     }
   }
 
-  /** Visible events of a stream, none when there is no such stream. */
+  /** Visible events of a stream; undefined when the stream does not exist. */
   const readStream = async (stream: string): Promise<Logged[] | undefined> => {
     const state = await stateOf(stream)
     if (state.tombstoned) throw new StreamDeleted(stream)
@@ -150,12 +150,12 @@ export function openLog(path: string, { now, arrived = () => {} }: LogOptions = 
     return (await events.readStream(stream, firstVisible(state))).map(toLogged)
   }
 
-  /** All events after a place, until now. */
+  /** All existing events after a sequence number. */
   async function* readForwards(after: number): AsyncGenerator<Logged, void, undefined> {
     for await (const event of events.readAll({ after: placeToEmbedded(after) })) yield toLogged(event)
   }
 
-  /** All events before a place. */
+  /** All events before a sequence number, the last one first. */
   async function* readBackwards(before: number): AsyncGenerator<Logged, void, undefined> {
     for (let end = before; end > 1; end -= PAGE) {
       const page: Logged[] = []
@@ -169,11 +169,11 @@ export function openLog(path: string, { now, arrived = () => {} }: LogOptions = 
 
   const head = async () => Number(await events.head())
 
-  /** What a stream's readers see begins here. */
+  /** Revision of the first event that readers of a stream see. */
   const firstVisible = ({ hiddenBefore, last, maxCount }: StreamState) =>
     Math.max(hiddenBefore, last - maxCount + 1)
 
-  /** Erases every record that no reader of its stream sees, but for the last one of each stream. */
+  /** Removes all records that readers of their stream do not see, except the last one of each stream. */
   const scavenge = async (): Promise<void> => {
     const metastreams = new Set<string>()
     for await (const { stream } of readForwards(0)) if (stream.startsWith('$$')) metastreams.add(stream)
@@ -190,7 +190,7 @@ export function openLog(path: string, { now, arrived = () => {} }: LogOptions = 
 
   return {
     arrived,
-    /** Stream, expectation and event ids of the appends that are not answered yet. */
+    /** Stream, expected revision and event ids of the appends that are under way. */
     underWay: new Set<string>(),
     scavenge,
     append,
@@ -198,21 +198,21 @@ export function openLog(path: string, { now, arrived = () => {} }: LogOptions = 
     readForwards,
     readBackwards,
     head,
-    /** Everything after a place and what comes; `caughtUp` tells that nothing is left of what was there a while ago. */
+    /** All events after a sequence number, and later ones. `caughtUp` follows the events that existed shortly before. */
     async *follow(after: number, signal: AbortSignal) {
       for await (const item of events.subscribe({ after: placeToEmbedded(after), signal })) {
         if (item.kind === 'event') yield { kind: 'event' as const, event: toLogged(item.event) }
         else yield { kind: 'caughtUp' as const, place: placeOf(item) }
       }
     },
-    /** Hides what a stream holds; it goes on after that. */
+    /** Hides the events of a stream. Its revisions continue after them. */
     async softDelete(stream: string, expected: Expected, id: string): Promise<Appended> {
       const { last } = await checked(stream, expected)
       const settings = { id, type: '$metadata', isJson: true, metadata: Buffer.alloc(0) }
       const data = Buffer.from(JSON.stringify({ $tb: last + 1 }))
       return append(metastreamOf(stream), [{ ...settings, data }], 'any')
     },
-    /** Ends a stream for ever. */
+    /** Deletes a stream permanently. */
     async tombstone(stream: string, expected: Expected, id: string): Promise<Appended> {
       const { last } = await checked(stream, expected)
       const nothing = Buffer.alloc(0)
@@ -236,11 +236,11 @@ export function openLog(path: string, { now, arrived = () => {} }: LogOptions = 
 
 export type Log = ReturnType<typeof openLog>
 
-/** The embedded event store counts its positions: 1, 2, 3 … without a gap. */
+/** Positions of the embedded event store are consecutive numbers from 1. */
 export const placeOf = ({ position }: Pick<Appended, 'position'>) => Number(position)
 const placeToEmbedded = (place: number) => (place === 0 ? START : String(place))
 
-/** Content as it came: as JSON when it is, as bytes when not. */
+/** Content as it was sent: parsed when it is JSON, else as bytes. */
 type Content = { json: Json } | { bytes: string }
 
 const toContent = (isJson: boolean, bytes: Buffer): Content => {

@@ -24,7 +24,7 @@ export async function readStream(log: Log, options: protocol.ReadReq.Options, se
   for (const event of chosen.slice(0, Number(options.getCount()))) await send(eventMessage(event))
 }
 
-/** From a position on it is inclusive, back from one exclusive. */
+/** A position is inclusive when reading forwards and exclusive when reading backwards. */
 export async function readAll(log: Log, options: protocol.ReadReq.Options, send: Send): Promise<void> {
   const from = options.getAll()
   const position = from?.getPosition()

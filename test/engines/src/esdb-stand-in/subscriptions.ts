@@ -14,7 +14,7 @@ import {
   positionOf,
 } from './wire.ts'
 
-/** How many events a page of the past has at most, and how many it looks at when the client does not say. */
+/** Maximum number of matches on a page of past events, and the default number of events that a page considers. */
 const PAGE = 32
 
 type Matches = (event: Logged) => boolean
@@ -36,7 +36,7 @@ export async function subscribeToAll(
   let live = false
   for await (const item of log.follow(after, signal)) {
     if (item.kind === 'caughtUp') {
-      // The past is read on for as long as there is more of it.
+      // Past events are read until there are no more.
       if (live || item.place < (await log.head())) continue
       live = true
       await send(caughtUpMessage())
@@ -50,9 +50,9 @@ export async function subscribeToAll(
 }
 
 /**
- * The place that a subscription from a position goes on after. The server reads one record from the position on and
- * takes it for the one that the client has seen. Where a scavenge has removed the record at the position, that is the
- * next one, which the client has not seen: 23.10 loses it.
+ * The sequence number after which a subscription from a position continues. The server reads one record from the position
+ * and assumes that the client has seen it. If a scavenge has removed the record at the position, this is the next record,
+ * which the client has not seen: 23.10 loses it.
  */
 async function placeSeen(log: Log, commit: bigint): Promise<number> {
   const before = Math.max(0, placeFrom(commit) - 1)
@@ -61,8 +61,8 @@ async function placeSeen(log: Log, commit: bigint): Promise<number> {
 }
 
 /**
- * When a checkpoint is due, and which. Of the past the server reads pages, and tells of one in which something
- * matched its last match, of any other its beginning; of what comes it tells the event.
+ * Returns the checkpoint that is due after an event, if any. The server reads past events in pages. The checkpoint of a
+ * page with matches is its last match, that of another page its beginning. For new events it is the event.
  */
 function pages(start: LogPosition, filter: protocol.ReadReq.Options.FilterOptions | undefined) {
   const window = filter?.hasMax() ? filter.getMax() : PAGE
@@ -105,7 +105,7 @@ function matcher(filter: protocol.ReadReq.Options.FilterOptions | undefined): Ma
   return event => pattern.test(subject(event))
 }
 
-/** A stream of its own, which may not exist yet. */
+/** Subscribes to one stream, which may not exist yet. */
 export async function subscribeToStream(
   log: Log,
   options: protocol.ReadReq.Options,

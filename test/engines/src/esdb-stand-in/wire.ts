@@ -3,14 +3,14 @@ import protocol from '@eventstore/db-client/generated/streams_pb.js'
 import { Metadata, type ServiceError, status } from '@grpc/grpc-js'
 import { type Expected, type Logged, StreamDeleted, TOMBSTONE, WrongExpectedVersion } from './log.ts'
 
-/** A place in the log as the client knows it. */
+/** A position in the log as the client knows it. */
 export interface LogPosition {
   commit: bigint
   prepare: bigint
 }
 
 export const MAX_APPEND_SIZE = 1_048_576
-/** The real log counts bytes: between two events there are places that no event has. */
+/** Distance of positions. The real log counts bytes, so positions are not consecutive. */
 const STEP = 128n
 /** The revision of a tombstone. */
 const LAST_REVISION = 9_223_372_036_854_775_807n
@@ -21,7 +21,7 @@ export const positionOf = (place: number): LogPosition => ({
   commit: commitOf(place),
   prepare: commitOf(place),
 })
-/** The first place whose event does not lie before a position. */
+/** Sequence number of the first event at or after a position. */
 export const placeFrom = (commit: bigint): number => Number((commit + STEP - 1n) / STEP)
 
 export class AppendTooLarge extends Error {}
@@ -96,7 +96,7 @@ export const notFoundMessage = (stream: string) =>
     new protocol.ReadResp.StreamNotFound().setStreamIdentifier(identifierOf(stream)),
   )
 
-/** An error as the calls that have one answer give it. */
+/** An error as the response to a call. */
 export function serviceError(error: unknown): Pick<ServiceError, 'code' | 'details' | 'metadata'> {
   if (error instanceof StreamDeleted) {
     return failure(status.FAILED_PRECONDITION, error.message, {
@@ -139,6 +139,6 @@ function failure(code: status, details: string, fields: Record<string, string>) 
   return { code, details, metadata }
 }
 
-/** The numbers that the server has for expectations which are none. */
+/** Numbers of the server for expectations other than a revision. */
 const numberOf = (expected: Expected) =>
   typeof expected === 'number' ? expected : { no_stream: -1, any: -2, stream_exists: -4 }[expected]
