@@ -5,7 +5,7 @@ import { client, fill, readPublicApis } from '@gantry/demo'
 import { startServiceProcess } from '@gantry/standalone/testing'
 import { expect, test } from 'vitest'
 
-test('the demo fills a service, finishes what a run cut short left out, and then changes nothing', async () => {
+test('the demo fills a service, completes what an interrupted run left out, and then changes nothing', async () => {
   const folder = await mkdtemp(join(tmpdir(), 'gantry-demo-'))
   const service = await startServiceProcess(folder)
   const speaking = client(service.url, service.authorization)

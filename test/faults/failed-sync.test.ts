@@ -9,16 +9,16 @@ import { afterAll, describe, expect, test, vi } from 'vitest'
 const folder = mkdtempSync(join(tmpdir(), 'gantry-failed-sync-'))
 const library = join(folder, 'fail-sync.so')
 const notBuilt = build()
-/** Ends what a test that failed has left running. */
+/** Kills processes that a failed test has left running. */
 const stopping: (() => Promise<void>)[] = []
 afterAll(async () => {
   await Promise.all(stopping.map(kill => kill()))
   await rm(folder, { recursive: true })
 })
 
-/** Stands in for fdatasync of libc: fails with EIO while the file FAIL_SYNC is there. */
+/** Builds a replacement of fdatasync of libc that fails with EIO while the file FAIL_SYNC exists. */
 function build(): string | undefined {
-  if (process.platform !== 'linux') return 'LD_PRELOAD is of Linux'
+  if (process.platform !== 'linux') return 'LD_PRELOAD exists only on Linux'
   const source = join(folder, 'fail-sync.c')
   writeFileSync(
     source,
@@ -43,7 +43,7 @@ function build(): string | undefined {
 }
 
 describe.skipIf(notBuilt !== undefined)('a disk that fails to sync', { meta: { skipped: notBuilt } }, () => {
-  test('ends the service with 1 and a line, and the next start has what was acknowledged', {
+  test('ends the service with exit code 1 and one line, and the next start has all acknowledged writes', {
     timeout: 60_000,
   }, async () => {
     const data = join(folder, 'data')

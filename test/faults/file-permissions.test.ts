@@ -9,7 +9,7 @@ const PIXEL = Buffer.from(
   'base64',
 )
 
-/** What other users may do with the folder and with all in it: the path and the mode of each that gives them a right. */
+/** Paths in the folder, itself included, that grant other users a right, with their modes. */
 async function openToOthers(folder: string): Promise<string[]> {
   const entries = await readdir(folder, { recursive: true })
   const modes = await Promise.all(
@@ -29,7 +29,7 @@ async function withoutUmask(): Promise<string> {
   return join(parent, 'data')
 }
 
-/** Has the service write to each of its files. */
+/** Makes the service write to each of its files. */
 async function use(folder: string): Promise<void> {
   const service = await startServiceProcess(folder)
   const { url, authorization } = service
@@ -53,13 +53,13 @@ async function use(folder: string): Promise<void> {
   await service.stop()
 }
 
-test('no other user may read the data folder or a file in it, whatever the umask is', async () => {
+test('other users cannot read the data folder or a file in it, whatever the umask', async () => {
   const folder = await withoutUmask()
   await use(folder)
   expect(await openToOthers(folder)).toEqual([])
 })
 
-test('a data folder that others may read is closed to them at start, with all in it', async () => {
+test('a data folder that other users can read is closed to them at start, with its content', async () => {
   const folder = await withoutUmask()
   await use(folder)
   for (const entry of await readdir(folder, { recursive: true })) await chmod(join(folder, entry), 0o777)
@@ -72,7 +72,7 @@ test('a data folder that others may read is closed to them at start, with all in
   await service.stop()
 })
 
-test('a folder that has other files too stays as it is, and the files of the service are closed to others', async () => {
+test('a folder with other files stays as it is, and only the files of the service are closed to other users', async () => {
   const folder = await withoutUmask()
   await mkdir(folder, { mode: 0o755 })
   await writeFile(join(folder, 'notes'), '')

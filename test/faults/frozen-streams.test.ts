@@ -16,7 +16,7 @@ const ROOT = resolve(import.meta.dirname, '../..')
 const PROGRAM = join(ROOT, 'services/standalone/src/rebuild.ts')
 const frozen = globSync('services/*/src/frozen/*/*.streams.json', { cwd: ROOT }).toSorted()
 
-/** All frozen streams, in as many logs as it takes for each log to have one stream of a name. */
+/** All frozen streams, distributed over several logs so that stream names are unique in each log. */
 const logs: Map<string, Stream>[] = []
 for (const file of frozen) {
   const { streams } = JSON.parse(readFileSync(join(ROOT, file), 'utf8')) as FrozenStreams
@@ -63,7 +63,7 @@ test.for([...logs.keys()])('a rebuild from log %i of frozen streams holds none o
   expect(held).toEqual([])
 })
 
-/** npm run rebuild @returns the projectors that have finished */
+/** Runs `npm run rebuild`. @returns the projectors that have finished */
 async function rebuild(folder: string): Promise<string[]> {
   const { MESSAGING_URL: _, ...environment } = process.env
   const child = endsWithParent(

@@ -21,7 +21,7 @@ const notMounted = mountTmpfs(mount, '3m')
 
 /** @returns why this machine cannot mount it; undefined when it is mounted */
 function mountTmpfs(folder: string, size: string): string | undefined {
-  if (process.platform !== 'linux') return 'tmpfs is a file system of Linux'
+  if (process.platform !== 'linux') return 'tmpfs exists only on Linux'
   try {
     execFileSync('mount', ['-t', 'tmpfs', '-o', `size=${size}`, 'tmpfs', folder], { stdio: 'pipe' })
     return undefined
@@ -37,7 +37,7 @@ afterAll(() => {
 
 const ballast = join(mount, 'ballast')
 
-/** Takes all the space that is left. */
+/** Uses all remaining space. */
 function fill() {
   const file = openSync(ballast, 'a')
   try {
@@ -48,7 +48,7 @@ function fill() {
     closeSync(file)
   }
 }
-/** Takes all the space but so many bytes. */
+/** Uses all space except this number of bytes. */
 function leave(bytes: number) {
   const { bavail, bsize } = statfsSync(mount)
   writeFileSync(ballast, Buffer.alloc(bavail * bsize - bytes))
@@ -81,7 +81,7 @@ function clientOf({ url, authorization }: ServiceProcess): Client {
   }
 }
 
-/** Fills the disk until a write is refused, also the room that the files had left inside. @returns names that were created */
+/** Fills the disk, free space inside the files included, until a write is refused. @returns the names that were created */
 async function fillUp({ createApi }: Client, prefix: string): Promise<string[]> {
   const created: string[] = []
   for (let n = 0; ; n++) {
@@ -106,7 +106,7 @@ const lines = (service: ServiceProcess) =>
 afterEach(() => rmSync(join(mount, 'data'), { recursive: true, force: true }))
 
 describe.skipIf(notMounted !== undefined)('on a full disk', { meta: { skipped: notMounted } }, () => {
-  test('reads go on, writes are answered 503, and a write succeeds as soon as there is space', {
+  test('reads continue, writes are answered 503, and a write succeeds as soon as there is space', {
     timeout: 120_000,
   }, async () => {
     const data = join(mount, 'data')
@@ -120,7 +120,7 @@ describe.skipIf(notMounted !== undefined)('on a full disk', { meta: { skipped: n
       await expectUnavailable(client.upload(id))
       for (const path of [`/apis/${id}`, '/apis', '/users', '/health/live', '/health/ready'])
         expect((await client.get(path)).status, path).toBe(200)
-      // Leases, heartbeats and workers fail in this time, and are tried again.
+      // Leases, heartbeats and workers fail during this time, and are retried.
       await setTimeout(8_000)
       await expectUnavailable(client.createApi('refused'))
       expect((await client.get('/apis')).status).toBe(200)
@@ -156,9 +156,9 @@ describe.skipIf(notMounted !== undefined)('on a full disk', { meta: { skipped: n
     }
   })
 
-  test('a first start is refused in one line, and the next one works', { timeout: 60_000 }, async () => {
+  test('a first start is refused with one line, and the next one works', { timeout: 60_000 }, async () => {
     const data = join(mount, 'new')
-    // A first start needs about 1 MB: the disk is full at once, and after the service has begun to listen.
+    // A first start needs about 1 MB: the disk is full from the beginning, or after the service has begun to listen.
     for (const bytes of [0, 768 * 1024]) {
       leave(bytes)
       const { code, output } = await runServiceProcess({ DATA_DIR: data, PORT: '0' })

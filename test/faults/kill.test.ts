@@ -13,7 +13,7 @@ interface Acknowledged {
   name: string
 }
 
-/** Creates, renames and deletes APIs until the service dies; notes only what was acknowledged. */
+/** Creates, renames and deletes APIs until the service is killed, and records what was acknowledged. */
 async function writeUntilItDies(
   service: ServiceProcess,
   round: number,
@@ -31,7 +31,7 @@ async function writeUntilItDies(
       const { id } = (await created.json()) as { id: string }
       live.set(id, { id, name: api.name })
       if (n % 3 === 1) {
-        // Until it is acknowledged, either name may be the right one.
+        // Before the rename is acknowledged, either name is valid.
         live.delete(id)
         const renamed = await send('PUT', `/apis/${id}`, { ...api, name: `${api.name}-renamed` })
         if (renamed.status === 200) live.set(id, { id, name: `${api.name}-renamed` })
@@ -50,11 +50,11 @@ async function writeUntilItDies(
 }
 
 function failedBecauseItDied(error: unknown): void {
-  // fetch says TypeError when the connection breaks; anything else is a finding.
+  // fetch throws TypeError when the connection breaks. Other errors fail the test.
   if (!(error instanceof TypeError)) throw error
 }
 
-test('kill -9 under load loses no acknowledged write, and the names of the lost ones are free', {
+test('kill -9 under load loses no acknowledged write, and names of lost writes are free', {
   timeout: 120_000,
 }, async () => {
   const folder = await mkdtemp(join(tmpdir(), 'gantry-kill-'))
@@ -93,7 +93,7 @@ test('kill -9 under load loses no acknowledged write, and the names of the lost 
     }
     for (const { name } of live.values()) expect(listed.has(name)).toBe(true)
 
-    // A writer that died between claiming a name and taking it blocks nobody for longer than seconds.
+    // A writer that was killed between claiming a name and using it blocks the name for seconds at most.
     for (let writer = 0; writer < WRITERS; writer++) {
       for (let n = 0, free = true; free; n++) {
         const name = `r${ROUNDS - 1}-w${writer}-${n}`
@@ -110,7 +110,7 @@ test('kill -9 under load loses no acknowledged write, and the names of the lost 
     }
     expect(await service.stop()).toBe(0)
   } finally {
-    // A failure above must not leave it running.
+    // Stops the service if an expectation failed.
     await last?.kill()
     await rm(folder, { recursive: true })
   }

@@ -28,7 +28,7 @@ const created = async (name: string) => {
   return ((await answer.json()) as { id: string }).id
 }
 
-/** npm run quarantine */
+/** Runs `npm run quarantine`. */
 async function quarantine(...args: string[]) {
   const { MESSAGING_URL: _, ...environment } = process.env
   const child = endsWithParent(
@@ -40,7 +40,7 @@ async function quarantine(...args: string[]) {
   return { code, output }
 }
 
-/** Appends an event that no release can fold, as a damaged log would have it, while the service is stopped. */
+/** Appends an event that no release can fold, like a damaged log, while the service is stopped. */
 async function damage(stream: string, type: string, data: object): Promise<void> {
   const eventStore = sqliteEventStore({ path: join(folder, 'events.db'), alone: true })
   const revision = (await eventStore.readStream(stream)).length - 1
@@ -55,7 +55,7 @@ beforeAll(async () => {
   broken = await created('broken')
   healthy = await created('healthy')
   await service.stop()
-  // The data of the first event cannot be read; the type of the second one comes with a later release.
+  // The data of the first event cannot be read. The type of the second one is from a later release.
   await damage(`api-${broken}`, 'ProductJoined', null as unknown as object)
   await damage(`api-${healthy}`, 'ApiArchived', { archivedAt: '2026-11-21T10:00:00.000Z' })
   service = await startServiceProcess(folder)
@@ -65,7 +65,7 @@ afterAll(async () => {
   await rm(folder, { recursive: true })
 })
 
-test('the service becomes ready; a quarantined API is read as it was and refuses changes, others continue', async () => {
+test('the service becomes ready; a quarantined API stays readable and refuses changes, other APIs continue', async () => {
   expect((await send('/health/ready')).status).toBe(200)
   expect((await send(`/apis/${broken}`)).status).toBe(200)
   const refused = await send(`/apis/${broken}`, {
@@ -86,7 +86,7 @@ test('the service becomes ready; a quarantined API is read as it was and refuses
   expect(await (await send(`/apis/${healthy}`)).json()).toMatchObject({ displayName: 'Changed' })
 })
 
-test('metrics count the held streams and the events that are not known', async () => {
+test('metrics count the held streams and the unknown events', async () => {
   const metrics = await (await send('/metrics')).text()
   expect(metrics).toMatch(/^gantry_held_streams\{projector="catalog\.projector",status="QUARANTINED"\} 1$/m)
   expect(metrics).toMatch(/^gantry_held_streams\{projector="catalog\.projector",status="INCOMPLETE"\} 1$/m)
@@ -121,7 +121,7 @@ test('the command lists held streams of the running service, and retries them', 
   expect(JSON.parse(json)).toHaveLength(2)
 })
 
-test('the command refuses what it does not know', async () => {
+test('the command refuses unknown streams and options', async () => {
   expect(await quarantine('retry', 'api-none')).toEqual({
     code: 1,
     output: 'gantry quarantine: the stream api-none is not held: see "list"\n',
@@ -131,7 +131,7 @@ test('the command refuses what it does not know', async () => {
   expect(code).toBe(2)
 })
 
-test('the command works on the data folder of a stopped service as well', async () => {
+test('the command also works on the data folder of a stopped service', async () => {
   await service.stop()
   await expectListed()
   expect(await quarantine('retry')).toMatchObject({ code: 1 })

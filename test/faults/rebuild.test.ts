@@ -21,7 +21,7 @@ beforeAll(async () => {
 })
 afterAll(() => rm(folder, { recursive: true }))
 
-/** npm run rebuild */
+/** Runs `npm run rebuild`. */
 async function rebuild() {
   const { MESSAGING_URL: _, ...environment } = process.env
   const child = endsWithParent(
@@ -76,7 +76,7 @@ test('a rebuild of a stopped service appends no event, publishes no message and 
   await vi.waitFor(() => expect(received).toBeGreaterThan(0))
   expect(await service.stop()).toBe(0)
 
-  // A relay that ran would publish every event again, and a dispatcher would send the delivery, which is overdue.
+  // A relay would publish every event again, and a dispatcher would send the overdue delivery.
   forgetRelays()
   for (const suffix of ['', '-wal', '-shm']) await rm(join(folder, `messages.db${suffix}`), { force: true })
   const before = { events: rows('events.db', 'events'), received }

@@ -10,19 +10,19 @@ import { expect, test } from 'vitest'
 const DELIVERIES = Number(process.env.DELIVERIES)
 const WEBHOOKS = 100
 const APIS = 100
-/** Events that may be on their way at a time. */
+/** Maximum number of events whose deliveries have not all arrived. */
 const AHEAD = 10
 const SAMPLE_MS = 5_000
-/** As short as the settings allow: what has finished is removed after two to four minutes. */
+/** The shortest allowed retention: finished deliveries are removed after two to four minutes. */
 const SETTINGS = {
   WEBHOOK_RETENTION: '1m',
   MESSAGE_RETENTION: '1m',
-  // A machine that is busy with other things may answer late.
+  // The receiver may answer late on a busy machine.
   WEBHOOK_RETRY_SCHEDULE: '1s,1s,1s,1s,1s',
 }
 /** By then the first removed records have been forgotten too: 4 minutes of retention and 12 minutes after the removal. */
 const SETTLED_MS = 1_000_000
-/** Deliveries are made at an even rate over this time, or as fast as the service can if that is less. */
+/** Deliveries are spread evenly over this time, in milliseconds, or made as fast as possible if they take longer. */
 const LASTS_MS = Number(process.env.MINUTES) * 60_000
 /**
  * How much higher a measure may be in the second half of the settled time than in the first. A file never shrinks, so its
@@ -44,7 +44,7 @@ interface Sample {
   /** Milliseconds since the first delivery. */
   at: number
   delivered: number
-  /** Bytes, and the number of delivery records. */
+  /** File sizes and memory in bytes, and the number of delivery records. */
   values: Record<string, number>
 }
 
@@ -107,7 +107,7 @@ function halves(samples: readonly Sample[]) {
   return MEASURES.map(measure => ({ measure, first: of(first, measure), second: of(second, measure) }))
 }
 
-test(`${DELIVERIES} deliveries with retention on: disk and memory stop growing`, async () => {
+test(`${DELIVERIES} deliveries with retention: disk and memory stop growing`, async () => {
   const folder = await mkdtemp(join(tmpdir(), 'gantry-retention-'))
   const receiver = await openReceiver()
   const service = await startServiceProcess(folder, SETTINGS)
@@ -156,7 +156,7 @@ test(`${DELIVERIES} deliveries with retention on: disk and memory stop growing`,
     await rm(folder, { recursive: true })
   }
 
-  // With fewer deliveries it ends before anything is removed.
+  // A run with fewer deliveries ends before anything is removed.
   expect(samples.filter(({ at }) => at >= SETTLED_MS).length).toBeGreaterThan(20)
   const both = halves(samples)
   for (const { measure, first, second } of both)

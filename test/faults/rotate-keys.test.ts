@@ -20,7 +20,7 @@ afterAll(async () => {
   await rm(folder, { recursive: true })
 })
 
-/** npm run rotate-keys */
+/** Runs `npm run rotate-keys`. */
 async function rotateKeys(dataFolder: string, ...args: string[]) {
   const { MESSAGING_URL: _, ...environment } = process.env
   const child = endsWithParent(
@@ -69,7 +69,7 @@ test('the command gives the running service a new key, which survives kill -9', 
   ])
 }, 60_000)
 
-test('for keys that became known to others it ends every login at once', async () => {
+test('with --compromised it ends every login immediately', async () => {
   const { authorization } = service
   expect(await mayRead(authorization)).toBe(200)
   const { code, output } = await rotateKeys(folder, '--compromised')
@@ -80,9 +80,9 @@ test('for keys that became known to others it ends every login at once', async (
 }, 60_000)
 
 test.each([
-  ['where no service runs', [], /no identity service answers/],
-  ['with what it does not know', ['--force'], /takes --compromised or nothing/],
-])('%s it says so and makes nothing', async (_, args, line) => {
+  ['without a running service', [], /no identity service answers/],
+  ['with an unknown option', ['--force'], /takes --compromised or nothing/],
+])('%s it fails with one line and creates no key', async (_, args, line) => {
   const { code, output } = await rotateKeys(join(folder, 'nobody'), ...args)
   expect(output).toMatch(line)
   expect(output.trim().split('\n')).toHaveLength(1)

@@ -49,7 +49,7 @@ const fingerprints = async (folder: string) => {
   return Object.fromEntries(await Promise.all(prints))
 }
 
-describe('a data folder that must not be used is refused in a line and left as it was', () => {
+describe('an unusable data folder is refused with one line and not changed', () => {
   const overwrite = async (file: string, at: number, bytes: Buffer) => {
     const content = await readFile(file)
     bytes.copy(content, at)
@@ -57,12 +57,12 @@ describe('a data folder that must not be used is refused in a line and left as i
   }
   test.each<[string, RegExp, (folder: string) => Promise<void>]>([
     [
-      'a log that is no database',
+      'a log that is not a database',
       /events\.db .*not a SQLite database/,
       folder => writeFile(join(folder, 'events.db'), 'x'.repeat(9000)),
     ],
     [
-      'a log cut short',
+      'a truncated log',
       /events\.db .*(truncated|damaged|cut|short)/i,
       async folder => {
         const { size } = await stat(join(folder, 'events.db'))
@@ -113,8 +113,8 @@ describe('a data folder that must not be used is refused in a line and left as i
   })
 })
 
-describe('says plainly what is wrong', () => {
-  test('a port that is taken', async () => {
+describe('a start is refused with a clear message for', () => {
+  test('a port that is in use', async () => {
     const server = createServer().listen(0, '127.0.0.1')
     await once(server, 'listening')
     const { port } = server.address() as { port: number }
@@ -130,7 +130,7 @@ describe('says plainly what is wrong', () => {
     expect(output).toContain('is not a folder')
     expect(code).toBe(1)
   })
-  test('every wrong setting, a line each', async () => {
+  test('all wrong settings, with a line each', async () => {
     const { code, output } = await runServiceProcess({
       PORT: 'x',
       WEBHOOK_RETRY_SCHEDULE: '5 parsecs',
@@ -140,12 +140,12 @@ describe('says plainly what is wrong', () => {
     expect(output).toContain('WEBHOOK_RETRY_SCHEDULE')
     expect(code).toBe(1)
   })
-  test('a variable that is a letter off a setting', async () => {
+  test('a misspelled setting', async () => {
     const { code, output } = await runServiceProcess({ PROT: '0', DATA_DIR: join(parent, 'misspelled') })
     expect(output).toBe('gantry: wrong settings\n  PROT: is not a setting; did you mean PORT?\n')
     expect(code).toBe(1)
   })
-  test('messages that are removed before deliveries are', async () => {
+  test('messages that are removed before their deliveries', async () => {
     const { code, output } = await runServiceProcess({
       MESSAGE_RETENTION: '7d',
       DATA_DIR: join(parent, 'retention'),
@@ -159,7 +159,7 @@ describe('says plainly what is wrong', () => {
 })
 
 describe('a start', () => {
-  test('shows a generated password, which works, and never again', async () => {
+  test('shows a generated password once', async () => {
     const folder = join(parent, 'generated')
     const first = await startServiceProcess(folder, { GANTRY_ADMIN_PASSWORD: '' })
     expect(first.output()).toMatch(/password {2}\S{20,}/)
@@ -168,7 +168,7 @@ describe('a start', () => {
     expect(second.output()).not.toContain('First start')
     await second.stop()
   })
-  test('is quick on a used folder, keeps what was there, and ends with 0', async () => {
+  test('on a used folder is quick, keeps the data, and ends with 0', async () => {
     const service = await startServiceProcess(await copyOfUsed())
     const { totalElements } = (await (
       await fetch(`${service.url}/apis`, { headers: { authorization: service.authorization } })
@@ -177,7 +177,7 @@ describe('a start', () => {
     expect(service.output()).not.toContain('First start')
     expect(await service.stop()).toBe(0)
   })
-  test('is possible under a base path', async () => {
+  test('is possible with a base path', async () => {
     const service = await startServiceProcess(join(parent, 'base'), { BASE_PATH: '/gantry' })
     const headers = { authorization: service.authorization, 'content-type': 'application/json' }
     const body = JSON.stringify({ name: 'a', displayName: 'x', status: 'ACTIVE', tags: [] })

@@ -4,7 +4,7 @@ import tests from './vitest.config.ts'
 
 const { test, ...config }: ViteUserConfig = tests
 
-/** A million deliveries with retention on, within an hour where the machine can: `npm run soak`. */
+/** One million deliveries with retention, within an hour on a machine that is fast enough: `npm run soak`. */
 export default {
   ...config,
   test: {

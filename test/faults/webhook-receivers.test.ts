@@ -15,15 +15,15 @@ import { endsWithParent } from '../../bin/orphans.mjs'
 const run = promisify(execFile)
 const DOCUMENT = join(import.meta.dirname, '../../docs/webhooks.md')
 const START_MS = 120_000
-/** A cold machine compiles the standard library of Go. */
+/** On a machine with cold caches Go compiles its standard library. */
 const COMPILE_MS = 240_000
 
 interface Language {
   name: string
   program: string
-  /** Asks for its version. */
+  /** Arguments that print the version. */
   version: string[]
-  /** What runs the file, after having compiled it where that is needed. */
+  /** The command that runs the file, after compiling it if necessary. */
   start(file: string): Promise<[program: string, ...args: string[]]>
 }
 
@@ -53,14 +53,14 @@ const RECEIVERS: Record<string, Language> = {
   },
 }
 
-/** The code blocks of the document that have a file name, by that. */
+/** The code blocks of the document that have a file name, by file name. */
 const documented = new Map(
   [...(await readFile(DOCUMENT, 'utf8')).matchAll(/^```\w+ (receiver\S*)\n(.*?)^```$/gms)].map(
     ([, file = '', code = '']) => [file, code],
   ),
 )
 
-/** In the project, so that the libraries of the project are found. */
+/** In the project, so that receivers find its libraries. */
 const cache = join(import.meta.dirname, '.cache')
 let folder: string
 let data: string
@@ -90,11 +90,11 @@ const send = async <Body>(method: string, path: string, body?: object): Promise<
 interface Passed {
   headers: IncomingHttpHeaders
   body: string
-  /** What the receiver answered. */
+  /** Status of the receiver's response. */
   status: number
 }
 
-/** Between service and receiver: loses the first answer, so that the service sends the same again. */
+/** A proxy to the receiver that loses the first response, so that the service repeats the delivery. */
 async function losingFirstAnswer(receiverUrl: string) {
   const passed: Passed[] = []
   const server = createServer(async (request, response) => {
@@ -137,15 +137,15 @@ test('the document has a receiver in each language', () => {
   expect([...documented.keys()].toSorted()).toEqual(Object.keys(RECEIVERS).toSorted())
 })
 
-describe('the receiver of the document', () => {
+describe('the receiver in the document', () => {
   test.for(Object.entries(RECEIVERS))(
-    '%s takes what is genuine, once, and nothing else',
+    '%s accepts each genuine message once, and refuses others',
     { timeout: COMPILE_MS + 60_000 },
     async ([file, { name, program, version, start }], { skip }) => {
       try {
         await run(program, version)
       } catch {
-        skip(`${program} is not on this machine`)
+        skip(`${program} is not installed`)
       }
       const path = join(folder, file)
       await writeFile(path, documented.get(file) ?? '')
@@ -166,7 +166,7 @@ describe('the receiver of the document', () => {
       try {
         await vi.waitFor(
           async () => {
-            if (child.exitCode !== null) throw new Error(`it ended: ${output}`)
+            if (child.exitCode !== null) throw new Error(`the receiver exited: ${output}`)
             expect(await post(receiverUrl, '{}', {})).toBe(400)
           },
           { timeout: 20_000, interval: 50 },
@@ -202,7 +202,7 @@ describe('the receiver of the document', () => {
         const renamed = { ...sealed(secret, now, first.body), 'webhook-id': 'another' }
         expect(await post(receiverUrl, first.body, renamed)).toBe(400)
 
-        // Rotated, the old secret still does.
+        // After a rotation the receiver still verifies with the old secret.
         await send('POST', `/webhooks/${id}/rotateSecret`)
         const { id: tested } = await send<{ id: string }>('POST', `/webhooks/${id}/test`)
         await arrived(3)
