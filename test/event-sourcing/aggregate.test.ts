@@ -47,7 +47,7 @@ afterEach(async () => {
   await rm(folder, { recursive: true })
 })
 
-test('two replicas that write at once both get through, one after the other', async () => {
+test('concurrent commands of two replicas both succeed, one after the other', async () => {
   const [one, other] = [counter(), counter()]
   await one.execute('a', count(1))
   await other.load('a')
@@ -56,13 +56,13 @@ test('two replicas that write at once both get through, one after the other', as
   expect((await one.load('a')).state.count).toBe(111)
 })
 
-test('fifty at once on one stream are all counted', async () => {
+test('concurrent commands on one stream are all counted', async () => {
   const one = counter()
   await Promise.all(Array.from({ length: 15 }, () => one.execute('a', count(1))))
   expect((await counter().load('a')).state.count).toBe(15)
 })
 
-test('does not refuse by what it remembers when another replica has written since', async () => {
+test('a cached state does not cause a refusal when another replica has written since', async () => {
   const [one, other] = [counter(), counter()]
   await one.execute('a', count(1))
   await other.load('a')
@@ -70,7 +70,7 @@ test('does not refuse by what it remembers when another replica has written sinc
   await expect(other.execute('a', count(0))).rejects.toMatchObject({ code: 'closed' })
 })
 
-test('a command tried again by another process happens once', async () => {
+test('a command that another process tries again is executed once', async () => {
   const first = await counter().execute('a', count(5, 'the-command'))
   const again = count(5, 'the-command')
   again.metadata.repeated = true
@@ -79,7 +79,7 @@ test('a command tried again by another process happens once', async () => {
   expect(await eventStore.readStream('counter-a')).toHaveLength(1)
 })
 
-test('a command that another process carries out while this one is paused happens once, before what came after it', async () => {
+test('a command that another process executes while this one is paused is executed only once', async () => {
   const other = counter()
   const again = count(5, 'the-command')
   again.metadata.repeated = true
@@ -91,7 +91,7 @@ test('a command that another process carries out while this one is paused happen
       const read = await eventStore.readStream(...args)
       if (!isPaused) return read
       isPaused = false
-      // The answer is there, but it goes on with what it hears of the log first.
+      // The response exists, but the process first follows the log.
       await other.execute('a', again)
       await other.execute('a', count(2))
       for (const event of await eventStore.readStream('counter-a')) await paused.follow(event)
@@ -103,7 +103,7 @@ test('a command that another process carries out while this one is paused happen
   expect(events.map(({ data }) => data.by)).toEqual([1, 5, 2])
 })
 
-test('a repeated command that meets the append of its earlier try has the state that is stored', async () => {
+test('a repeated command that finds the append of its earlier try returns the stored state', async () => {
   const other = counter()
   const again = (by: number) => {
     const command = count(by, 'the-command')
@@ -116,7 +116,7 @@ test('a repeated command that meets the append of its earlier try has the state 
     {
       ...eventStore,
       async append(...args) {
-        // The earlier try is carried out after this one has looked for it, with other data.
+        // The earlier try appends other data after this try has looked for it.
         if (isFirst) {
           isFirst = false
           await other.execute('a', again(5))
@@ -138,7 +138,7 @@ test('a repeated command that meets the append of its earlier try has the state 
   expect((await one.execute('a', count(1))).state.count).toBe(6)
 })
 
-test('an append whose acknowledgement was lost is not made twice', async () => {
+test('an append whose acknowledgement was lost is not repeated', async () => {
   let lost = 0
   const flaky: EventStore = {
     ...eventStore,
@@ -157,7 +157,7 @@ test('an append whose acknowledgement was lost is not made twice', async () => {
   expect(await eventStore.readStream('counter-a')).toHaveLength(1)
 })
 
-test('what is new is appended without looking for it first; what is not is decided on as it is', async () => {
+test('a new stream is appended to without a read; for an existing stream the decision is made on its state', async () => {
   let reads = 0
   const counting: EventStore = {
     ...eventStore,
@@ -171,7 +171,7 @@ test('what is new is appended without looking for it first; what is not is decid
   expect(await counter(counting).execute('a', count(2))).toMatchObject({ revision: 1, state: { count: 3 } })
 })
 
-test('what was appended is projected before the command is answered', async () => {
+test('events are projected before the command is answered', async () => {
   let projected = 0
   const one = counter(eventStore, () => {
     projected++
@@ -185,7 +185,7 @@ test.for([
   ['is refused', { type: 'Count', by: 1, metadata: storyMetadata }, 'Deleted'],
   ['has nothing to do', { type: 'Count', by: 0, metadata: storyMetadata }, 'Live'],
 ] as const)(
-  'a command that %s shows what a writer that died has not projected',
+  'a command that %s projects events that a killed writer has not projected',
   async ([, command, status]: readonly [string, CounterCommand, CounterState['status']]) => {
     const dying = counter()
     await dying.execute('a', count(1))
@@ -203,7 +203,7 @@ test.for([
   },
 )
 
-test('follows events in log order and reads the stream where it has not seen the earlier ones', async () => {
+test('follows events in log order and reads the stream when earlier events are missing', async () => {
   const writer = counter()
   for (const by of [1, 2, 3]) await writer.execute('a', count(by))
   const [, , third] = await eventStore.readStream('counter-a')
@@ -215,7 +215,7 @@ test('follows events in log order and reads the stream where it has not seen the
   })
 })
 
-test('what is removed is forgotten; what went on is not removed', async () => {
+test('a removed stream is forgotten; a stream with later events is not removed', async () => {
   const [one, other] = [counter(), counter()]
   const { revision } = await one.execute('a', count(1))
   await other.execute('a', count(10))
@@ -229,7 +229,7 @@ test('what is removed is forgotten; what went on is not removed', async () => {
   expect((await one.execute('a', count(3))).state.count).toBe(3)
 })
 
-test('an event of a removed stream, which a store may still tell of, leads to nothing', async () => {
+test('an event of a removed stream, which a store may still deliver, has no effect', async () => {
   const writer = counter()
   for (const by of [1, 2, 3]) await writer.execute('a', count(by))
   const [first, , third] = await eventStore.readStream('counter-a')

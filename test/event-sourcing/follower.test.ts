@@ -4,7 +4,7 @@ import { expect, onTestFinished, test, vi } from 'vitest'
 
 const TTL_MS = 200
 
-/** Leases that are always given, and renewed as long as `renews` resolves. */
+/** Leases that are always granted, and renewed when `renews` resolves. */
 const leasing = (renews: () => Promise<void>): Leases => {
   let given: Lease | undefined
   return {
@@ -21,14 +21,14 @@ const holding = (leases: Leases, task: (confirm: ConfirmLease) => Promise<void>)
   const options = { leases, name: 'test', holder: 'one', signal, ttlMs: TTL_MS }
   return underLease(options, (_lease, _held, confirm) => task(confirm))
 }
-/** Stops the whole process for a while, timers included. */
+/** Blocks the whole process, timers included. */
 const freeze = (ms: number) => Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, ms)
 const elapsed = async (ms: number) => {
   const since = performance.now()
   await vi.waitFor(() => expect(performance.now() - since).toBeGreaterThan(ms), { interval: 5 })
 }
 
-test('a lease that is renewed is confirmed for as long as it takes', async () => {
+test('a renewed lease is confirmed at any time', async () => {
   await holding(
     leasing(async () => {}),
     async confirm => {
@@ -50,7 +50,7 @@ test('a lease is not confirmed after a pause of the process, before any timer ha
   await expect(ending).rejects.toBeInstanceOf(LeaseLost)
 })
 
-test('a lease is not confirmed while the store does not answer whether it still runs', async () => {
+test('a lease is not confirmed while the store does not answer a renewal', async () => {
   const answer = Promise.withResolvers<void>()
   onTestFinished(() => answer.resolve())
   const refused = Promise.withResolvers<unknown>()
@@ -70,7 +70,7 @@ test('a lease is not confirmed while the store does not answer whether it still 
   await ending
 })
 
-test('a worker that needs an operator is not started again, and says so once', async () => {
+test('a worker that needs an operator is not restarted and logs this once', async () => {
   const lines: string[] = []
   const note = (_: object, line: string) => void lines.push(line)
   const log: Log = { info: note, warn: note, error: note }

@@ -1,6 +1,6 @@
 import { eventStoreContract, inMemoryLog } from '@gantry/event-sourcing/testing'
 
-eventStoreContract('the log in memory', async () => {
+eventStoreContract('the in-memory log', async () => {
   const log = inMemoryLog()
   const eventStore = log.connect()
   return { eventStore, reopen: async () => log.connect(), close: () => eventStore.close() }

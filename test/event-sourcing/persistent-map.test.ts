@@ -5,7 +5,7 @@ import { expect, test } from 'vitest'
 const key = fc.integer({ min: 0, max: 40 }).map(String)
 const change = fc.record({ key, value: fc.option(fc.nat(), { nil: undefined }) })
 
-test('has what a Map of the same changes has, in the order of the keys, and every earlier map stays as it was', () => {
+test('equals a Map after the same changes, ordered by key, and does not change earlier maps', () => {
   fc.assert(
     fc.property(fc.array(fc.tuple(key, fc.nat())), fc.array(change, { maxLength: 120 }), (begin, changes) => {
       const model = new Map(begin)
@@ -34,7 +34,7 @@ test.for([
   ['descending', (index: number) => -index],
   ['in pairs from both ends', (index: number) => (index % 2 ? index : -index)],
 ] as const)(
-  'compares a key about log n times where keys were set %s and half of them deleted',
+  'compares a key about log n times after keys were set %s and half of them deleted',
   ([, order]) => {
     const count = 4_096
     const keyOf = (index: number) => String(1_000_000 + order(index))
@@ -51,7 +51,7 @@ test.for([
       return { [Symbol.toPrimitive]: toPrimitive } as unknown as string
     }
     for (let index = 1; index < count; index += 2) map.get(counting(keyOf(index)))
-    // An AVL tree of n nodes is at most 1.44 log n high; a key is compared for each node on the way.
+    // An AVL tree of n nodes has a height of at most 1.44 log n. A lookup compares the key once per level.
     expect(compared / (count / 2)).toBeLessThan(1.45 * Math.log2(count))
   },
 )

@@ -35,7 +35,7 @@ afterEach(async () => {
   await stores.close()
 })
 
-/** One replica: its commands and, when it is started, its projector. */
+/** A replica that executes commands and, once started, runs a projector. */
 function replica(readModels: ReadModels = stores.readModels, eventStore: EventStore = stores.eventStore) {
   const lists = aggregate<ListState, ListCommand, ListEvent>({
     eventStore,
@@ -66,7 +66,7 @@ const documents = async (readModels = stores.readModels) =>
     .map(({ doc }) => doc.id)
     .toSorted((a, b) => a.localeCompare(b))
 
-/** The documents that a new installation makes of the same log. */
+/** The documents that a new installation makes from the same log. */
 async function rebuilt(): Promise<string[]> {
   const readModels = stores.anew()
   const projector = replica(readModels).start()
@@ -74,7 +74,7 @@ async function rebuilt(): Promise<string[]> {
   return documents(readModels)
 }
 
-test('events whose projection failed are projected after a later command has been answered', async () => {
+test('events whose projection failed are projected although a later command was answered', async () => {
   let isAway = false
   const failing: ReadModels = {
     ...stores.readModels,
@@ -97,9 +97,9 @@ test('events whose projection failed are projected after a later command has bee
   expect(await rebuilt()).toEqual(['v1', 'v2'])
 })
 
-test('events that another replica appended are projected by a replica that has appended after them', async () => {
+test('events of another replica are projected by a replica that has appended after them', async () => {
   const one = replica(stores.readModels, behind(stores.eventStore))
-  // The other replica dies between each of its appends and the projection.
+  // The other replica is killed between each of its appends and the projection.
   const other = replica({ ...stores.readModels, write: async () => {} })
   const projector = one.start()
   await vi.waitFor(async () => expect(projector.caughtUp).toBe(true))
@@ -112,7 +112,7 @@ test('events that another replica appended are projected by a replica that has a
   expect(await documents()).toHaveLength(10)
 })
 
-test('an append that was repeated after later events does not hide them from the projector', async () => {
+test('a repeated append after later events does not hide them from the projector', async () => {
   const dying = replica({ ...stores.readModels, write: async () => {} })
   const one = replica(stores.readModels, behind(stores.eventStore))
   const projector = one.start()
@@ -125,7 +125,7 @@ test('an append that was repeated after later events does not hide them from the
   expect(await documents()).toEqual(['v1', 'v2'])
 })
 
-test('a command that finds nothing to change shows everything that was appended before it', async () => {
+test('a command without changes projects all earlier events', async () => {
   const dying = replica({ ...stores.readModels, write: async () => {} })
   const one = replica()
   await one.run(add('v0'))
@@ -135,7 +135,7 @@ test('a command that finds nothing to change shows everything that was appended 
   expect(await documents()).toEqual(['v0', 'v1', 'v2'])
 })
 
-test('events in order are projected once: the projector leaves out what a command has projected', async () => {
+test('events in order are projected once: the projector skips those that a command has projected', async () => {
   let writes = 0
   const counting: ReadModels = {
     ...stores.readModels,
@@ -155,7 +155,7 @@ test('events in order are projected once: the projector leaves out what a comman
   expect(writes).toBe(2)
 })
 
-test('a command shows what was appended before it and is in no document yet, whoever appended it', async () => {
+test('a command projects earlier events that are in no document yet, of any writer', async () => {
   const dying = replica({ ...stores.readModels, write: async () => {} })
   const one = replica()
   await dying.run(add('v0'))
@@ -166,7 +166,7 @@ test('a command shows what was appended before it and is in no document yet, who
   expect(await documents()).toEqual(['v1', 'v2'])
 })
 
-test('a command shows what an earlier command of its process could not project', async () => {
+test('a command projects events that an earlier command of its process could not project', async () => {
   let isAway = false
   const failing: ReadModels = {
     ...stores.readModels,
@@ -184,7 +184,7 @@ test('a command shows what an earlier command of its process could not project',
   expect(await documents()).toEqual(['v1'])
 })
 
-test('a command after a restart reads no old event again that the projector has projected', async () => {
+test('a command after a restart does not read old events that the projector has projected', async () => {
   const before = replica()
   for (const item of ['v0', 'v1', 'v2']) await before.run(add(item))
   let read = 0
@@ -205,7 +205,7 @@ test('a command after a restart reads no old event again that the projector has 
   expect(read).toBe(0)
 })
 
-test('an append whose outcome stays unknown is projected, also when the next command follows it', async () => {
+test('an append with an unknown outcome is projected, also when the next command follows it', async () => {
   let isLost = false
   const losing: EventStore = {
     ...stores.eventStore,

@@ -60,7 +60,7 @@ afterEach(async () => {
   await rm(folder, { recursive: true })
 })
 
-/** Counters whose commands project what they append, or leave that to the projector. */
+/** Counters whose commands project their events (`fast`), or leave this to the projector. */
 const counter = (fast = false, projecting = project) =>
   aggregate<CounterState, CounterCommand, CounterEvent>({
     eventStore,
@@ -98,14 +98,14 @@ const documents = async () => {
 }
 
 describe('the projector', () => {
-  test('writes what a crash left out', async () => {
+  test('projects events that were not projected before a crash', async () => {
     await counter(false).execute('a', count(3))
     const started = projector()
     expect(await started.reached(await eventStore.head(), 5_000)).toBe(true)
     expect(await documents()).toEqual([{ id: 'a', count: 3, revision: 0 }])
   })
 
-  test('is ready once it has what was in the log at the start', async () => {
+  test('is ready once it has projected the log as of its start', async () => {
     await counter().execute('a', count(3))
     const started = projector()
     expect(started.caughtUp).toBe(false)
@@ -113,7 +113,7 @@ describe('the projector', () => {
     expect(await documents()).toHaveLength(1)
   })
 
-  test('is ready only when it has what was written while nobody projected', async () => {
+  test('is ready only after it has projected events that were written without a projector', async () => {
     await counter(false).execute('a', count(1))
     const before = projector()
     await vi.waitFor(() => expect(before.caughtUp).toBe(true))
@@ -124,7 +124,7 @@ describe('the projector', () => {
     expect(await documents()).toHaveLength(2)
   })
 
-  test('gives the same read models when they are made again from nothing', async () => {
+  test('makes equal read models when they are rebuilt', async () => {
     const live = counter(true)
     for (const [id, by] of [
       ['a', 1],
@@ -142,7 +142,7 @@ describe('the projector', () => {
     expect(await documents()).toEqual(before)
   })
 
-  test('makes them again when asked, mends what was damaged and removes what the log does not know', async () => {
+  test('rebuilds on request, repairs damaged documents and removes documents that are not in the log', async () => {
     await counter(true).execute('a', count(1))
     const started = projector()
     await vi.waitFor(() => expect(started.caughtUp).toBe(true))
@@ -162,7 +162,7 @@ describe('the projector', () => {
     expect(await documents()).toEqual([{ id: 'a', count: 1, revision: 0 }])
   })
 
-  test('notices that its read models were dropped while it runs', async () => {
+  test('notices while it runs that its read models were dropped', async () => {
     await counter(true).execute('a', count(1))
     const started = projector()
     await vi.waitFor(() => expect(started.caughtUp).toBe(true))
@@ -173,7 +173,7 @@ describe('the projector', () => {
     })
   })
 
-  test('is not ready from when its read models are missing until they are there again', async () => {
+  test('is not ready while its read models are missing', async () => {
     await counter(true).execute('a', count(1))
     let gate = Promise.resolve()
     const started = projector('one', {
@@ -194,7 +194,7 @@ describe('the projector', () => {
     expect(await documents()).toEqual([{ id: 'a', count: 1, revision: 0 }])
   })
 
-  test('of another replica waits while one holds the lease, and takes over', async () => {
+  test('of another replica waits while the lease is held, and takes over', async () => {
     const one = projector('one')
     await vi.waitFor(() => expect(one.caughtUp).toBe(true))
     const two = projector('two')
@@ -205,7 +205,7 @@ describe('the projector', () => {
     expect(await documents()).toEqual([{ id: 'a', count: 5, revision: 0 }])
   })
 
-  test('of a newer version is ready while one of the version before still works: an upgrade waits for nobody', async () => {
+  test('of a newer version becomes ready while one of the previous version still runs', async () => {
     const newer = defineCollection<CounterDocument>({ ...counters, version: 2 })
     const old = projector('old')
     await counter().execute('a', count(1))

@@ -77,7 +77,7 @@ const started = (
   return projector
 }
 
-/** This release. `broken` names an item whose events throw when they are folded. */
+/** This release. Events of the item `broken` throw when they are folded. */
 function release({
   broken,
   eventStore = stores.eventStore,
@@ -109,7 +109,7 @@ function release({
   }
 }
 
-/** The next release, which knows an event type more and writes version 2 of another. */
+/** The next release, which knows one more event type and writes version 2 of another. */
 function nextRelease({ readModels = stores.readModels }: { readModels?: ReadModels } = {}) {
   const lists = aggregate<ListState, NextListCommand, NextListEvent>({
     eventStore: stores.eventStore,
@@ -138,7 +138,7 @@ const heldNow = async () => {
 const reachedHead = async (projector: Projector) =>
   expect(await projector.reached(await stores.eventStore.head(), 10_000)).toBe(true)
 
-/** The documents that the next release makes of the same log in a new installation. */
+/** The documents that a new installation of the next release makes from the same log. */
 async function rebuilt() {
   const readModels = stores.anew()
   await reachedHead(nextRelease({ readModels }).start())
@@ -156,7 +156,7 @@ const append = (stream: string, type: string, data: object, expected: number, me
 }
 
 describe('an event of an unknown type', () => {
-  test('leaves the state as it is, is counted, and holds up neither projector nor commands', async () => {
+  test('does not change the state, is counted, and blocks neither the projector nor commands', async () => {
     const one = release()
     await one.run('a', add('v1', 3))
     await append('list-a', 'ItemPainted', { item: 'v1', colour: 'red' }, 0)
@@ -185,19 +185,19 @@ describe('an event of an unknown type', () => {
     expect(one.unknown).toHaveLength(1)
   })
 
-  test('makes the projector note a stream that its own process has projected', async () => {
+  test('makes the projector mark a stream that its own process has projected', async () => {
     const one = release({ eventStore: behind(stores.eventStore) })
     await one.run('a', add('v1', 3))
     const projector = one.start()
     await vi.waitFor(() => expect(projector.caughtUp).toBe(true))
     await append('list-b', 'ItemAdded', { item: 'w1', amount: 3, times: 2 }, -1, { schemaVersion: 2 })
-    // A refusal projects the whole stream, before the projector comes to it.
+    // A refusal projects the whole stream before the projector reaches it.
     await expect(one.run('b', remove('w1'))).rejects.toMatchObject({ code: 'not-found' })
     await reachedHead(projector)
     expect(await heldNow()).toMatchObject([{ id: 'list-b', status: 'INCOMPLETE', unknown: ['ItemAdded@2'] }])
   })
 
-  test('makes the projector note that the stream is incomplete, until a release knows it', async () => {
+  test('makes the projector mark the stream as incomplete, until a release knows the event', async () => {
     const next = nextRelease()
     await next.run('a', add('v1', 3))
     await next.run('b', add('w1', 5))
@@ -220,18 +220,18 @@ describe('an event of an unknown type', () => {
 })
 
 describe('a document of an incomplete state', () => {
-  test('is replaced at the same revision by a release that knows the event, never the reverse', async () => {
+  test('is replaced at the same revision by a release that knows the event, and never in the other direction', async () => {
     const [one, next] = [release(), nextRelease()]
     await next.run('a', add('v1', 1))
     await next.run('a', double('v1'))
-    // This release does not know the first event of v1, and writes its document without it.
+    // This release does not know the first event of v1, and writes the document without it.
     await one.run('a', add('v1', 2))
     const before = release()
     await next.start().reached(await stores.eventStore.head(), 10_000)
     await next.run('a', double('v1'))
     expect(await documents()).toEqual({ v1: 4 })
 
-    // A rebuild by this release may remove nothing of what the next one has written at the same revision.
+    // A rebuild by this release must not remove documents that the next one has written at the same revision.
     await Promise.all(projectors.map(projector => projector.stop()))
     const rebuilding = before.start()
     const done = await requestRebuild(NAME, stores.readModels, randomUUID())
@@ -242,7 +242,7 @@ describe('a document of an incomplete state', () => {
 })
 
 describe('an event that throws while it is folded', () => {
-  test('quarantines its stream alone: documents stay, commands are refused, other streams continue', async () => {
+  test('quarantines only its stream: documents stay, commands are refused, other streams continue', async () => {
     const healthy = release()
     await healthy.run('a', add('v1', 1))
     await healthy.run('b', add('w1', 1))
@@ -284,7 +284,7 @@ describe('an event that throws while it is folded', () => {
     ])
   })
 
-  test('keeps the documents that the stream had', async () => {
+  test('keeps the existing documents of the stream', async () => {
     const healthy = release()
     await healthy.run('a', add('v1', 1))
     const projector = healthy.start()
@@ -296,7 +296,7 @@ describe('an event that throws while it is folded', () => {
     expect(await documents()).toEqual({ v1: 1 })
   })
 
-  test('is retried when asked; a stream that still throws stays in quarantine, and is reported once', async () => {
+  test('is retried on request; a stream that still throws stays in quarantine, and is reported once', async () => {
     await append('list-a', 'ItemAdded', { item: 'bad', amount: 1 }, -1)
     await reachedHead(release({ broken: 'bad' }).start())
     const done = await requestRetry(NAME, stores.readModels, { id: randomUUID() })
@@ -305,7 +305,7 @@ describe('an event that throws while it is folded', () => {
     expect(errors).toHaveLength(1)
   })
 
-  test('is released by a start of a release that can fold it, with all documents of its stream', async () => {
+  test('is released at the start of a release that can fold it, with all documents of its stream', async () => {
     const healthy = release()
     await healthy.run('a', add('v1', 1))
     await healthy.run('a', add('bad', 2))
@@ -366,7 +366,7 @@ describe('an event that throws while it is folded', () => {
 })
 
 describe('an upcaster', () => {
-  test('brings older events to the newest version before they are folded', async () => {
+  test('upgrades older events to the newest version before they are folded', async () => {
     await append('list-a', 'ItemAdded', { item: 'v1', amount: 3 }, -1)
     const next = nextRelease()
     await next.run('a', add('v2', 3))
@@ -381,7 +381,7 @@ describe('an upcaster', () => {
     expect(second?.metadata.schemaVersion).toBe(2)
   })
 
-  test('brings older events to the newest version before they are projected', async () => {
+  test('upgrades older events to the newest version before they are projected', async () => {
     await append('list-a', 'ItemAdded', { name: 'v1', amount: 3 }, -1)
     const lists = aggregate<ListState, ListCommand, ListEvent>({
       eventStore: stores.eventStore,
@@ -423,7 +423,7 @@ describe('an upcaster', () => {
   })
 })
 
-test('the checkpoint goes on past a quarantined stream, so that a restart does not begin before it', async () => {
+test('the checkpoint passes a quarantined stream, so that a restart does not begin before it', async () => {
   await append('list-a', 'ItemAdded', { item: 'bad', amount: 1 }, -1)
   await reachedHead(release({ broken: 'bad' }).start())
   expect(await stores.readModels.checkpoints.get(KEY)).toBe(await stores.eventStore.head())

@@ -12,7 +12,7 @@ beforeEach(async () => {
 })
 afterEach(() => rm(folder, { recursive: true }))
 
-test('a reactor that was away for longer than messages are kept says so, and goes on with those that are there', async () => {
+test('a reactor that was away longer than the retention reports missed messages and handles the rest', async () => {
   let time = Date.parse('2026-11-21T10:00:00.000Z')
   const bus = sqliteBus({
     path: join(folder, 'messages.db'),

@@ -61,7 +61,7 @@ const count = (by: number): CounterCommand => ({ type: 'Count', by, metadata: co
 const close = (): CounterCommand => ({ type: 'Close', metadata: command() })
 const command = () => ({ ...storyMetadata, commandId: randomUUID() })
 
-/** A replica whose commands project what they append. */
+/** A replica whose commands project their events. */
 const replica = ({ eventStore = stores.eventStore, readModels = stores.readModels } = {}) =>
   aggregate<CounterState, CounterCommand, CounterEvent>({
     eventStore,
@@ -95,12 +95,12 @@ const rebuilt = async () => {
   const done = await requestRebuild(NAME, stores.readModels, randomUUID())
   await vi.waitFor(async () => expect(await done()).toBe(true), soon)
 }
-/** The read models with another collection of counters. */
+/** The read models with parts of the collection of counters replaced. */
 const replacing = (
   replace: (opened: Collection<CounterDocument>) => Partial<Collection<CounterDocument>>,
 ): ReadModels => ({
   ...stores.readModels,
-  // biome-ignore lint/suspicious/noExplicitAny: as the port has it
+  // biome-ignore lint/suspicious/noExplicitAny: same signature as the port
   collection(definition: CollectionDefinition<any>): Collection<any> {
     const opened = stores.readModels.collection(definition)
     return definition.name === counters.name ? { ...opened, ...replace(opened) } : opened
@@ -115,7 +115,7 @@ describe('a rebuild', () => {
     ['is found', 'olderThan'],
     ['is removed', 'removeOlder'],
   ] as const)(
-    'keeps what commands write while a document %s that the log does not know',
+    'keeps concurrent writes of commands while a document that is not in the log %s',
     async ([, when]) => {
       await replica().execute('a', count(1))
       await collection().put({ id: 'stranger', count: 7 }, 5)
@@ -124,7 +124,7 @@ describe('a rebuild', () => {
         meanwhile = async () => {}
         const another = replica()
         await another.execute('a', count(1))
-        // The projector's own process takes it for shown, though the document in its place is newer.
+        // The projector's own process considers it projected, although the stored document is newer.
         await own.execute('b', count(2))
         await another.execute('c', count(3))
       }
@@ -150,7 +150,7 @@ describe('a rebuild', () => {
     },
   )
 
-  test('keeps a document of a replica that marks nothing', async () => {
+  test('keeps a document of a replica that writes no marks', async () => {
     await replica().execute('a', count(1))
     await collection().put({ id: 'stranger', count: 7 }, 0)
     let found = 0
@@ -158,7 +158,7 @@ describe('a rebuild', () => {
     const started = projector(
       replacing(opened => ({
         async *olderThan(generation) {
-          // Its event is in the log before its document, which has no mark.
+          // The log gets the event before the read models get its document, which has no mark.
           await replica().execute('b', count(2))
           for await (const version of opened.olderThan(generation)) {
             found++
@@ -177,7 +177,7 @@ describe('a rebuild', () => {
     expect(await documents()).toEqual({ a: 1, b: 2 })
   })
 
-  test('that dies at any call is ended by the next projector', async () => {
+  test('that is killed at any call is completed by the next projector', async () => {
     const live = replica()
     for (const id of ['a', 'b', 'c']) await live.execute(id, count(1))
     await live.execute('c', close())
@@ -207,11 +207,11 @@ describe('a rebuild', () => {
       buried.reject(new ReadModelsUnavailable('the process is dead'))
       await Promise.all([one.stop(), two.stop()])
     }
-    // The lease, the generation, three times the documents, the removal and two notes that it is done.
+    // The lease, the generation, three document writes, the removal and two notes of completion.
     expect(last).toBeGreaterThan(6)
   }, 60_000)
 
-  test('that is asked for in the midst of another ends both', async () => {
+  test('completes together with another one that is requested meanwhile', async () => {
     await replica().execute('a', count(1))
     const gate = Promise.withResolvers<void>()
     let held = false
@@ -241,10 +241,10 @@ describe('a rebuild', () => {
     expect(await documents()).toEqual({ a: 1 })
   })
 
-  test('shows no document on the way that was removed so long ago that its removal is forgotten', async () => {
+  test('does not show a document meanwhile whose tombstone was already deleted', async () => {
     const live = replica()
     await live.execute('removed', count(1))
-    // More than the projector takes at a time.
+    // More events than the projector processes at a time.
     for (const stream of ['counter-x', 'counter-y'])
       await stores.eventStore.append(stream, many(700), NO_STREAM)
     await live.execute('removed', close())
@@ -281,7 +281,7 @@ const many = (events: number) =>
 
 const EFFECTS = ['write', 'save', 'acquire', 'removeOlder']
 
-/** Read models of a process that is dead as soon as it is said: its calls have no effect, and return once it is buried. */
+/** Read models of a process that counts as dead once `isDead` says so. Its calls have no effect and wait for `buried`. */
 function dying(
   readModels: ReadModels,
   buried: Promise<never>,
@@ -302,8 +302,8 @@ function dying(
   return replace(readModels)
 }
 
-describe('removals', () => {
-  /** Read models that forget everything that they have met before, and tell what was asked of them. */
+describe('tombstones', () => {
+  /** Read models that delete all tombstones regardless of age, and record the requested ages. */
   const forgetful = (asked: number[]) =>
     replacing(opened => ({
       forgetRemoved(ageMs) {
@@ -312,7 +312,7 @@ describe('removals', () => {
       },
     }))
 
-  test('are forgotten by the projector minutes later, once it has everything that was in the log', async () => {
+  test('are deleted by the projector after minutes, once it has projected the whole log', async () => {
     const live = replica()
     await live.execute('a', count(1))
     await live.execute('a', close())
@@ -343,7 +343,7 @@ describe('removals', () => {
   })
 
   test.for(['appends', 'finds nothing to do'])(
-    'that are forgotten let nothing come back of a command that %s and is paused before it shows that',
+    'that are deleted do not let a document return through a command that %s and is paused before it projects',
     async what => {
       await replica().execute('a', count(1))
       let pause = async () => {}

@@ -18,7 +18,7 @@ const open = async () => {
   }
   return {
     ...stores,
-    // The embedded bus knows ids for ever.
+    // The embedded bus never forgets ids.
     async forgetIds() {},
     async close() {
       await Promise.all(Object.values(stores).map(store => store.close()))
@@ -29,7 +29,7 @@ const open = async () => {
 
 relayContract('SQLite', open)
 
-/** A relay over the embedded stores, of which a test may replace some. */
+/** A relay over the embedded stores. `replace` overrides some of them. */
 const relay = async (replace: (stores: { bus: Bus; readModels: ReadModels }) => object = () => ({})) => {
   const engines = await open()
   const { eventStore, readModels, bus } = engines
@@ -72,7 +72,7 @@ const relay = async (replace: (stores: { bus: Bus; readModels: ReadModels }) => 
   return { append, published, lines }
 }
 
-test('a relay loses nothing while the bus is away', async () => {
+test('a relay loses no events while the bus is away', async () => {
   let away = true
   const { append, published } = await relay(({ bus }) => ({
     bus: {
@@ -89,7 +89,7 @@ test('a relay loses nothing while the bus is away', async () => {
   await vi.waitFor(async () => expect(await published()).toEqual(['fact-1', 'fact-2']), { timeout: 10_000 })
 })
 
-test('a relay publishes nothing once its lease was not renewed in time, though nobody has told it so', async () => {
+test('a relay publishes nothing after its lease expired without a renewal', async () => {
   const hanging = Promise.withResolvers<undefined>()
   onTestFinished(() => hanging.resolve(undefined))
   let publishing = 0
@@ -122,7 +122,7 @@ test('a relay publishes nothing once its lease was not renewed in time, though n
   expect(publishing).toBe(1)
 })
 
-test('the procedure that a restored log is answered with is in the documentation', async () => {
+test('the documentation has the procedure for a restored log', async () => {
   const operations = await readFile(join(import.meta.dirname, '../../docs/operations.md'), 'utf8')
   expect(operations).toContain('\n## Restoring the log\n')
 })

@@ -23,7 +23,7 @@ type ThingEvent =
 type ThingState = { status: 'Absent' } | { status: 'Live'; name: string } | { status: 'Ended' }
 type ThingCommand = DomainCommand & ({ type: 'Name'; name: string } | { type: 'End' })
 
-/** What holds a name: it takes its first name or another one, and gives it up when it ends. */
+/** A holder of a name. It takes its first name or another one, and gives it up when it ends. */
 const thing: Decider<ThingState, ThingCommand, ThingEvent> = {
   initial: { status: 'Absent' },
   events: { Named: [], Ended: [], NameClaimFenced: [] },
@@ -39,7 +39,7 @@ const thing: Decider<ThingState, ThingCommand, ThingEvent> = {
   },
 }
 
-/** The one log of a history. Appends are decided by the leader, so they are never stale. */
+/** The log that all replicas share. The leader decides appends, so they are never stale. */
 class Log {
   readonly events: RecordedEvent[] = []
 
@@ -65,17 +65,17 @@ class Log {
 
 interface ReplicaPlan {
   commands: { holder: string; name: string | null }[]
-  /** Turns of the event loop that calls wait before and after the log has them, one after the other. */
+  /** Turns of the event loop that each call waits before and after it reaches the log, in order. */
   turns: number[]
-  /** How many of the last events of the log a read does not see, one read after the other; then none. */
+  /** Number of events at the end of the log that each read misses, in order; 0 after the last value. */
   lags: number[]
-  /** The replica dies at this call on the store, before the log has it or after; -1 for never. */
+  /** Index of the call to the store during which the replica dies, before or after the effect; -1 for never. */
   diesAt: number
 }
 
 const NEVER = new Promise<never>(() => {})
 
-/** The store as one replica reaches it. */
+/** The store as one replica accesses it. */
 function storeOf(log: Log, { turns, lags, diesAt }: ReplicaPlan, died: () => void): EventStore {
   let calls = 0
   let waits = 0
@@ -128,7 +128,7 @@ function thingsOf(eventStore: EventStore): Aggregate<ThingState, ThingCommand, T
     scope: 'thing',
     holderCategory: 'thing',
     takenCode: 'thing-taken',
-    // A claim may be fenced as soon as it is seen: the least that a rival waits, and the most that can go wrong.
+    // A claim may be fenced immediately: rivals wait least, and the most can go wrong.
     graceMs: 0,
     now,
     async holding(holder) {
@@ -139,7 +139,7 @@ function thingsOf(eventStore: EventStore): Aggregate<ThingState, ThingCommand, T
   return things
 }
 
-/** Runs the plans at once, then sees what a new replica gets. @returns the log */
+/** Runs the plans concurrently, then checks which names a new replica gets. @returns the log */
 async function run(plans: ReplicaPlan[]): Promise<Log> {
   const log = new Log()
   let commands = 0
@@ -152,7 +152,7 @@ async function run(plans: ReplicaPlan[]): Promise<Log> {
     for (const { holder, name } of plan.commands) {
       const command = name === null ? ({ type: 'End' } as const) : ({ type: 'Name', name } as const)
       await things.execute(holder, { ...command, metadata: metadata() }).catch(error => {
-        // The latter after many conflicts: rivals fence each other at once here.
+        // WrongExpectedRevision follows many conflicts: rivals fence each other immediately here.
         if (!(error instanceof Refusal || error instanceof WrongExpectedRevision)) throw error
       })
     }
@@ -163,7 +163,7 @@ async function run(plans: ReplicaPlan[]): Promise<Log> {
       return Promise.race([carryOut(plan, died), death])
     }),
   )
-  // Whatever died and however it was read: a new replica gets every name that no thing has, and no other name.
+  // After any deaths and stale reads a new replica gets every name without a holder, and no other name.
   const things = thingsOf(storeOf(log, { commands: [], turns: [], lags: [], diesAt: -1 }, () => {}))
   for (const name of NAMES) {
     const isHeld = [...heldNames(log.events).values()].includes(name)

@@ -26,7 +26,7 @@ afterEach(async () => {
   await rm(folder, { recursive: true })
 })
 
-/** Holders are streams `thing-{id}` whose last Named event tells their name; Gone ends them. */
+/** Holders are streams `thing-{id}`. The last Named event gives the name; a Gone event ends the holder. */
 const names = (graceMs = 60_000) =>
   reservation({
     eventStore,
@@ -63,7 +63,7 @@ const take = (holder: string, name: string, expected: number, type = 'Named') =>
   )
 
 describe('a name', () => {
-  test('that is new is claimed without looking for who has it', async () => {
+  test('that is new is claimed without a read', async () => {
     const readStream = async () => Promise.reject(new Error('looked'))
     eventStore = { ...eventStore, readStream }
     await names().claim('x', 'a', -1, storyMetadata)
@@ -77,7 +77,7 @@ describe('a name', () => {
       details: { name: 'x' },
     })
   })
-  test('is free again when its holder took another or ended', async () => {
+  test('is free again when its holder took another one or ended', async () => {
     await names().claim('x', 'a', -1, storyMetadata)
     await take('a', 'x', -1)
     await take('a', 'y', 0)
@@ -86,18 +86,18 @@ describe('a name', () => {
     await take('b', '', 0, 'Gone')
     await names().claim('x', 'c', -1, storyMetadata)
   })
-  test('is not free while its holder has an event that this release does not know', async () => {
+  test('is not free while its holder has an event that is unknown to this release', async () => {
     await names().claim('x', 'a', -1, storyMetadata)
     await take('a', 'x', -1, 'NamedByNextRelease')
     await expect(names().claim('x', 'b', -1, storyMetadata)).rejects.toMatchObject({ code: 'thing-taken' })
   })
-  test('claimed again for the same append costs nothing', async () => {
+  test('can be claimed again for the same append without an effect', async () => {
     await names().claim('x', 'a', -1, storyMetadata)
     await names().claim('x', 'a', -1, storyMetadata)
     const { value } = await eventStore.readAll({ after: '' })[Symbol.asyncIterator]().next()
     expect(value).toMatchObject({ type: 'NameClaimed', revision: 0 })
   })
-  test('goes to one of two that claim it at once', async () => {
+  test('is given to one of two concurrent claims', async () => {
     const claims = ['a', 'b'].map(async holder => {
       await names(0).claim('x', holder, -1, storyMetadata)
       await take(holder, 'x', -1)
@@ -108,27 +108,27 @@ describe('a name', () => {
   })
 })
 
-describe('a claim whose writer died', () => {
-  test('is taken over after the grace, and the writer cannot take the name if it was merely slow', async () => {
+describe('the claim of a killed writer', () => {
+  test('is taken over after the grace period, and a slow writer then cannot take the name', async () => {
     await names(2_000).claim('x', 'slow', -1, storyMetadata)
     clock += 2_000
     await names(2_000).claim('x', 'b', -1, storyMetadata)
     await expect(take('slow', 'x', -1)).rejects.toBeInstanceOf(WrongExpectedRevision)
     await take('b', 'x', -1)
   })
-  test('is taken over also where the holder had an event before that this release does not know', async () => {
+  test('is taken over although the holder has an earlier event that is unknown to this release', async () => {
     await take('slow', 'old', -1, 'NamedByNextRelease')
     await names(0).claim('x', 'slow', 0, storyMetadata)
     await names(0).claim('x', 'b', -1, storyMetadata)
     await expect(take('slow', 'x', 0)).rejects.toBeInstanceOf(WrongExpectedRevision)
   })
-  test('is taken over as soon by who has a clock that is ten minutes behind', async () => {
+  test('is taken over equally soon by a replica whose clock is ten minutes behind', async () => {
     await names(200).claim('x', 'slow', -1, storyMetadata)
     clock -= 600_000
     await names(200).claim('x', 'b', -1, storyMetadata)
     await expect(take('slow', 'x', -1)).rejects.toBeInstanceOf(WrongExpectedRevision)
   })
-  test('of a renaming one, too', async () => {
+  test('is also taken over when it was made for a rename', async () => {
     await names(2_000).claim('old', 'slow', -1, storyMetadata)
     await take('slow', 'old', -1)
     await names(2_000).claim('x', 'slow', 0, storyMetadata)
@@ -136,12 +136,12 @@ describe('a claim whose writer died', () => {
     await names(2_000).claim('x', 'b', -1, storyMetadata)
     await expect(take('slow', 'x', 0)).rejects.toBeInstanceOf(WrongExpectedRevision)
   })
-  test('is not taken over after a read of its holder that is behind the claim', async () => {
+  test('is not taken over after a stale read of its holder', async () => {
     await names().claim('old', 'a', -1, storyMetadata)
     await take('a', 'old', -1)
     await names().claim('x', 'a', 0, storyMetadata)
     await take('a', 'x', 0)
-    // What a deposed leader answers until it knows that it is deposed.
+    // A deposed leader answers like this until it knows that it is deposed.
     let stale = 1
     const { readStream } = eventStore
     eventStore = {
@@ -162,7 +162,7 @@ describe('a claim whose writer died', () => {
     const claims = await eventStore.readStream(`thingname-${createHash('sha256').update('x').digest('hex')}`)
     expect(claims.at(-1)?.data).toMatchObject({ holder: 'a', holderRevision: 1 })
   })
-  test('is waited for before that', async () => {
+  test('is waited for before it is taken over', async () => {
     await names(300).claim('x', 'a', -1, storyMetadata)
     const rival = names(300).claim('x', 'b', -1, storyMetadata)
     await take('a', 'x', -1)

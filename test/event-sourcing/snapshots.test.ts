@@ -20,12 +20,12 @@ import { beforeEach, expect, test, vi } from 'vitest'
 type Counters = Decider<CounterState, CounterCommand, CounterEvent>
 
 let eventStore: EventStore
-/** Reads of streams: from which revision. */
+/** For each read of a stream, the revision that it started from. */
 let reads: number[]
 /** Revisions of the snapshots that were saved. */
 let saves: number[]
 beforeEach(() => {
-  // What a test has left under way must not be told of in the next.
+  // Work that a test has left under way must not appear in the next test.
   const [ownReads, ownSaves]: [number[], number[]] = [[], []]
   reads = ownReads
   saves = ownSaves
@@ -43,14 +43,14 @@ beforeEach(() => {
   }
 })
 
-/** The state is JSON as it is. */
+/** Encodes the state as JSON without changes. */
 const schemaOf = (version: number): SnapshotSchema<CounterState> => ({
   version,
   encode: state => state as unknown as Json,
   decode: encoded => encoded as unknown as CounterState,
 })
 const schema = schemaOf(1)
-/** A process. */
+/** An aggregate with its own cache, like another process. */
 const counters = (
   given: {
     schema?: SnapshotSchema<CounterState>
@@ -74,7 +74,7 @@ const count = (by: number, commandId = randomUUID() as string): CounterCommand =
 const saved = (revisions: number[]) => vi.waitFor(() => expect(saves).toEqual(revisions), { interval: 1 })
 const position = async (revision: number) => (await eventStore.readStream('counter-a', revision))[0]?.position
 
-/** Leaves 12 events, and the snapshot of the first ten. */
+/** Appends 12 events and saves a snapshot of the first ten. */
 const countToTwelve = async () => {
   const writer = counters()
   for (let by = 1; by <= 10; by++) await writer.execute('a', count(1))
@@ -94,13 +94,13 @@ test('a load reads the snapshot and the events after it', async () => {
   expect(reads[0]).toBe(9)
 })
 
-test('a command after a load from a snapshot goes on with the stream', async () => {
+test('a command after a load from a snapshot continues the stream', async () => {
   await countToTwelve()
   const { revision, state } = await counters().execute('a', count(100))
   expect({ revision, state }).toEqual({ revision: 12, state: { status: 'Live', count: 112 } })
 })
 
-test('a snapshot is saved after every ten events, also by a process that has loaded the one before', async () => {
+test('a snapshot is saved after every ten events, also by a process that loaded the previous one', async () => {
   const writer = await countToTwelve()
   for (let by = 1; by <= 7; by++) await writer.execute('a', count(1))
   expect(saves).toEqual([9])
@@ -114,14 +114,14 @@ test('a snapshot is saved after every ten events, also by a process that has loa
   expect(snapshot).toMatchObject({ schemaVersion: 1, revision: 19, position: events[19]?.position })
 })
 
-test('a stream that was never folded is saved once it is loaded', async () => {
+test('a snapshot is saved when a stream that has none is loaded', async () => {
   const writer = aggregate({ eventStore, category: 'counter', decider: counterDecider })
   for (let by = 1; by <= 25; by++) await writer.execute('a', count(1))
   await counters().load('a')
   await saved([24])
 })
 
-test('following the log, as a rebuild does, saves no states of the past', async () => {
+test('following the log, as in a rebuild, saves no snapshots of past states', async () => {
   const writer = await countToTwelve()
   for (let by = 1; by <= 8; by++) await writer.execute('a', count(1))
   await saved([9, 19])
@@ -154,10 +154,10 @@ test.for<[string, Parameters<typeof counters>[0]]>([
 })
 
 test.for([
-  ['text that is no JSON', 'no JSON'],
+  ['text that is not JSON', 'no JSON'],
   ['JSON of another shape', '{"state":{"count":5}}'],
   [
-    'an event type that is not known to this release',
+    'an event type that is unknown to this release',
     '{"events":["Counted@1","Doubled@1"],"state":{"count":5}}',
   ],
   ['an event in a later schema version', '{"events":["Counted@2"],"state":{"count":5}}'],
@@ -181,13 +181,13 @@ test('a snapshot that cannot be read is ignored', async () => {
   expect(await counters({ store }).load('a')).toMatchObject(whole)
 })
 
-test('a snapshot of a stream that was removed, or begun anew since, does not count', async () => {
+test('a snapshot of a stream that was removed, or created again since, is ignored', async () => {
   const writer = await countToTwelve()
   const snapshot = await eventStore.readSnapshot('counter-a')
   if (!snapshot) throw new Error('there is a snapshot')
   await writer.remove('a', 11)
   expect(await eventStore.readSnapshot('counter-a')).toBeUndefined()
-  // Saved late, by a process that had folded the stream before.
+  // Saved late by a process that folded the stream before.
   await eventStore.saveSnapshot('counter-a', snapshot)
   expect(await counters().load('a')).toEqual({ state: counterDecider.initial, revision: NO_STREAM })
 
@@ -200,7 +200,7 @@ test('a snapshot of a stream that was removed, or begun anew since, does not cou
   expect((await counters().load('a')).state).toEqual({ status: 'Live', count: 12 })
 })
 
-test('the state of a stream with an event that is unknown to this release is not saved', async () => {
+test('the state of a stream with an unknown event is not saved', async () => {
   const { Closed: _, ...events } = counterDecider.events
   const older = { ...counterDecider, events } as unknown as Counters
   const writer = counters()
@@ -216,7 +216,7 @@ test('the state of a stream with an event that is unknown to this release is not
   expect(await eventStore.readSnapshot('counter-a')).toEqual(old)
 })
 
-test('a command waits for no snapshot, and one that fails is tried again ten events later', async () => {
+test('a command does not wait for a snapshot, and a failed snapshot is retried after ten events', async () => {
   const asked: number[] = []
   const store: EventStore = {
     ...eventStore,
@@ -250,7 +250,7 @@ test('a state of 100,000 characters is saved after every hundred events', async 
   expect(saves).toEqual([9, 110, 211])
 })
 
-test('a repeated command is found among the events before the snapshot', async () => {
+test('a repeated command finds its events before the snapshot', async () => {
   const writer = counters()
   const first = await writer.execute('a', count(1, 'the-command'))
   for (let by = 1; by <= 11; by++) await writer.execute('a', count(1))
@@ -263,7 +263,7 @@ test('a repeated command is found among the events before the snapshot', async (
   expect(await eventStore.readStream('counter-a')).toHaveLength(12)
 })
 
-test('events before the snapshot that no document has are projected with the next command', async () => {
+test('events before the snapshot that are in no document are projected by the next command', async () => {
   await countToTwelve()
   const shown: number[] = []
   const other = aggregate<CounterState, CounterCommand, CounterEvent>({
@@ -284,9 +284,9 @@ test('events before the snapshot that no document has are projected with the nex
   expect(shown).toEqual([13])
 })
 
-test('states in memory are bounded by the sum of their sizes, and one that is too large is kept alone', async () => {
+test('cached states are bounded by the sum of their sizes, and a larger state is the only one in the cache', async () => {
   const decider = { ...counterDecider, size: ({ count }: CounterState) => count }
-  // On average ten parts, so a hundred together.
+  // Ten parts per state on average, so at most a hundred parts.
   const reader = counters({ decider, cacheSize: 10 })
   for (const [id, size] of [
     ['a', 60],

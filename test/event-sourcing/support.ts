@@ -14,7 +14,7 @@ import {
 import { storyMetadata } from '@gantry/event-sourcing/testing'
 import { defineCollection, type ReadModels, type Write } from '@gantry/read-models'
 
-/** A list with items: like an API with its versions, a document of an item is written by the events of the item only. */
+/** A list with items. Like a version of an API, the document of an item is written only by events of the item. */
 export type ListEvent =
   | { type: 'ItemAdded'; data: { item: string; amount: number } }
   | { type: 'ItemRemoved'; data: { item: string } }
@@ -79,8 +79,8 @@ export const remove = (item: string): ListCommand => ({
 })
 
 /**
- * The next release of the list: an event type more, and a version 2 of ItemAdded with a factor. It writes documents of
- * the same shape.
+ * The next release of the list: one more event type, and version 2 of ItemAdded with a factor. Its documents have the same
+ * shape.
  */
 export type NextListEvent =
   | { type: 'ItemAdded'; data: { item: string; amount: number; times: number } }
@@ -124,12 +124,12 @@ export const double = (item: string): NextListCommand => ({
 export interface Stores {
   eventStore: EventStore
   readModels: ReadModels
-  /** Other read models, which a rebuild of the same log fills. */
+  /** Opens other, empty read models, which a rebuild of the same log fills. */
   anew(): ReadModels
   close(): Promise<void>
 }
 
-/** A log and read models in files of their own. */
+/** Opens a log and read models in a new folder. */
 export async function openStores(): Promise<Stores> {
   const folder = await mkdtemp(join(tmpdir(), 'gantry-event-sourcing-'))
   const eventStore = sqliteEventStore({ path: join(folder, 'events.db') })
