@@ -6,7 +6,7 @@ import { shelf } from './src/services/shelf.ts'
 
 testHistories(shelf, 100)
 
-test('a process that is paused until removals are forgotten brings back no removed document', async () => {
+test('a process that is paused until tombstones are deleted restores no removed document', async () => {
   const ask = (replica: number, kind: string, name: number): Step[] => [
     { do: 'ask', replica, wish: { kind, target: 0, name, variant: 0 } },
   ]

@@ -9,7 +9,7 @@ export default mergeConfig(
   defineConfig({
     resolve: {
       alias: [
-        // Vitest's fake timers do not cover the timers that return promises.
+        // The fake timers of Vitest do not cover `node:timers/promises`.
         { find: 'node:timers/promises', replacement: here('src/virtual-timers.ts') },
         { find: /^lru-cache$/, replacement: here('src/small-lru-cache.ts') },
       ],

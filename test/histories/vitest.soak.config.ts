@@ -4,7 +4,7 @@ import tests from './vitest.config.ts'
 
 const { test, ...config }: ViteUserConfig = tests
 
-/** Thousands of histories of each seed: `npm run soak`. */
+/** Thousands of histories per seed: `npm run soak`. */
 export default {
   ...config,
   test: {

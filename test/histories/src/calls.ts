@@ -13,7 +13,7 @@ const UNAVAILABLE = {
   blobs: ReadModelsUnavailable,
 } as const
 
-/** The process that calls. Once it is dead none of its calls has an effect, and none returns. */
+/** A process that makes calls. After its death its calls have no effect and do not return. */
 export interface Caller {
   name: string
   dead: boolean
@@ -23,13 +23,13 @@ interface Call {
   caller: Caller
   port: Port
   what: string
-  /** Whether it changes documents. */
+  /** Whether the call changes documents. */
   writes: boolean
-  /** Carries it out. */
+  /** Executes the call. */
   effect(): Promise<unknown>
   resolve(value: unknown): void
   reject(error: unknown): void
-  /** Its outcome, once it was carried out without an answer to the caller. */
+  /** The outcome of a call that was executed but not answered yet. */
   outcome?: Outcome
   held: boolean
 }
@@ -38,31 +38,31 @@ type Outcome = { value: unknown } | { error: unknown }
 
 /** What happens to a call next. */
 export type Fate =
-  /** It is carried out and answered. */
+  /** The call is executed and answered. */
   | 'go'
-  /** It is carried out; its answer is under way until a later `go`. */
+  /** The call is executed. Its answer is delayed until a later `go`. */
   | 'act'
-  /** It fails: without effect, or only its answer is lost when it was carried out already. */
+  /** The call fails without an effect. If it was executed already, only its answer is lost. */
   | 'fail'
-  /** It is carried out, and its answer is lost. */
+  /** The call is executed, and its answer is lost. */
   | 'lose'
 
-/** Turns of the event loop after a call: what follows of it, as far as the next calls, needs no more. */
+/** Turns of the event loop after a call, enough for the code to reach its next calls. */
 const TURNS = 2
 
 /**
- * Every call of every replica to the stores and the bus stops here until it is told to go on, so that one seed decides
- * the order of all of them, and which of them fail.
+ * Holds every call of every replica to the stores and the bus until it may continue, so that one seed decides the order of
+ * all calls and which of them fail.
  */
 export class Calls {
-  /** What happened, in order: the story of a history that failed. */
+  /** What happened, in order. It is printed for a history that fails. */
   readonly told: string[] = []
   #waiting: Call[] = []
   readonly #asleep = new Set<Caller>()
   readonly #outages = new Map<Port, number>()
   readonly #direct = new AsyncLocalStorage<boolean>()
 
-  /** Makes a call, which is carried out when its time has come. */
+  /** Makes a call. It is executed when the history continues it. */
   async make<T>(
     caller: Caller,
     { port, what, writes }: Pick<Call, 'port' | 'what' | 'writes'>,
@@ -84,34 +84,34 @@ export class Calls {
     })
   }
 
-  /** Runs something whose calls are carried out at once and never fail. */
+  /** Runs work whose calls are executed immediately and never fail. */
   directly<T>(work: () => Promise<T>): Promise<T> {
     return this.#direct.run(true, work)
   }
 
-  /** Calls that can go on, the oldest first. */
+  /** Calls that can continue, the oldest first. */
   get waiting(): readonly Call[] {
     return this.#waiting.filter(({ held, caller }) => !held && !this.#asleep.has(caller))
   }
 
-  /** Calls that change documents and have not done so yet, held ones too. */
+  /** Calls that change documents and were not executed yet, including held ones. */
   get writing(): readonly Call[] {
     return this.#waiting.filter(({ writes, outcome }) => writes && !outcome)
   }
 
-  /** All calls to this port that go on from now fail, up to a number of them. */
+  /** Makes the next calls to this port fail, up to a number of calls. */
   interrupt(port: Port, calls: number) {
     this.#outages.set(port, calls)
     this.tell(`${port} fails ${calls} times`)
   }
 
-  /** The call does not go on before `release`, whatever others do. */
+  /** Holds a call until `release`. */
   hold(call: Call) {
     call.held = true
     this.tell(`${describe(call)} is held`)
   }
 
-  /** The process is paused: what it has asked for is carried out, and nothing of it goes on before `release`. */
+  /** Pauses the process: its current calls are executed, but nothing of it continues until `release`. */
   async putToSleep(caller: Caller) {
     this.tell(`${caller.name} is paused`)
     this.#asleep.add(caller)
@@ -124,13 +124,13 @@ export class Calls {
     for (const call of this.#waiting) call.held = false
   }
 
-  /** Faults end: what waits goes on when it is told to, and succeeds. */
+  /** Ends all faults: waiting calls can continue and succeed. */
   mend() {
     this.release()
     this.#outages.clear()
   }
 
-  /** What the process has under way never happens. */
+  /** Discards the calls that the process has under way. */
   kill(caller: Caller) {
     if (caller.dead) return
     caller.dead = true
@@ -148,7 +148,7 @@ export class Calls {
     await this.settle()
   }
 
-  /** Lets the code run until it has nothing to do but to wait for calls and timers. */
+  /** Lets the code run until it only waits for calls and timers. */
   async settle(turns = TURNS) {
     for (let turn = 0; turn < turns; turn++) await setImmediate()
   }
@@ -164,7 +164,7 @@ export class Calls {
     return true
   }
 
-  /** Not awaited: a request that another replica answers takes calls of that one. */
+  /** Not awaited: a request that another replica answers needs calls of that replica. */
   #carryOut(call: Call, fate: Exclude<Fate, 'fail'>) {
     const done = (outcome: Outcome) => {
       if (call.caller.dead) return

@@ -4,14 +4,14 @@ import { type History, play, type Step } from './history.ts'
 import { NO_SNAPSHOTS, type ServiceUnderTest, type Wish } from './replica.ts'
 import { smaller } from './smaller.ts'
 
-/** Found events that were skipped, and finds them again if they ever are: without rebuilds, which would mend that. */
+/** This seed has found skipped events. It runs without rebuilds, which would repair them. */
 const FIXED_SEED = 22_750_261
 
 const number = (max: number) => fc.nat({ max })
 
 /**
- * Histories of a service: what is asked of it, what goes wrong meanwhile, and in which order everything happens.
- * @param withOthers whether in some read models are made anew and removals are forgotten
+ * Histories of a service: the requests, the faults meanwhile, and the order of all calls.
+ * @param withOthers whether some histories include rebuilds and the deletion of tombstones
  */
 function histories({ wishes, often }: ServiceUnderTest, withOthers: boolean): fc.Arbitrary<History> {
   const wish = fc.record({
@@ -52,7 +52,7 @@ function histories({ wishes, often }: ServiceUnderTest, withOthers: boolean): fc
     .record({
       replicas: fc.integer({ min: 2, max: 3 }),
       steps: fc.array(step, { minLength: 10, maxLength: 60, size: 'max' }),
-      // Last, so that the fixed seed keeps its steps.
+      // The last random fields, so that the fixed seed keeps its steps.
       snapshotEvery: fc.constantFrom(1, 3, NO_SNAPSHOTS),
       others: fc.array(fc.record({ after: number(60), steps: others(wish) }), { maxLength: 4 }),
     })
@@ -65,7 +65,7 @@ function histories({ wishes, often }: ServiceUnderTest, withOthers: boolean): fc
 const withOther = (all: Step[], { after, steps }: { after: number; steps: Step[] }) =>
   all.toSpliced(after % all.length, 0, ...steps)
 
-/** Steps that no history has many of: a rebuild, that removals are forgotten, and that while a process is paused. */
+/** Rare steps: a rebuild, the deletion of tombstones, and that deletion while a process is paused. */
 function others(wish: fc.Arbitrary<Wish>): fc.Arbitrary<Step[]> {
   const forget: Step = { do: 'forget', calls: 100 }
   const pausedBetween = fc
@@ -76,7 +76,7 @@ function others(wish: fc.Arbitrary<Wish>): fc.Arbitrary<Step[]> {
       { do: 'sleep', replica },
       { do: 'ask', replica: replica + 1, wish: { ...next, target: wish.target, name: wish.name } },
       { do: 'run', calls: 40, order: 0 },
-      // A removal that is the last change of a collection is kept.
+      // The tombstone that is the last change of a collection is kept.
       { do: 'ask', replica: replica + 1, wish: last },
       { do: 'run', calls: 40, order: 0 },
       forget,
@@ -90,8 +90,8 @@ function others(wish: fc.Arbitrary<Wish>): fc.Arbitrary<Step[]> {
 }
 
 /**
- * Tests that after random histories of a service its read models are those of a rebuild, and that what was acknowledged
- * could be read. HISTORIES says how many there are of each seed, HISTORIES_SEED which seed instead of the two.
+ * Tests that after random histories of a service its read models equal those of a rebuild, and that acknowledged writes
+ * could be read. HISTORIES sets the number of histories per seed, HISTORIES_SEED one seed instead of the two.
  */
 export function testHistories(service: ServiceUnderTest, count: number): void {
   const { HISTORIES, HISTORIES_SEED } = process.env
@@ -116,7 +116,7 @@ export function testHistories(service: ServiceUnderTest, count: number): void {
       }
     })
 
-    test('come about in the same way whenever the same history is played', async () => {
+    test('are made in the same way when the same history is repeated', async () => {
       const [history] = fc.sample(histories(service, true), { seed: FIXED_SEED, numRuns: 1 })
       if (!history) throw new Error('there is no history')
       const { told, failure } = await play(service, history)
@@ -132,7 +132,7 @@ const fails = async (service: ServiceUnderTest, history: History) =>
 async function report(service: ServiceUnderTest, history: History, name: string) {
   const { failure, told } = await play(service, history)
   return [
-    `${name} fails. With as few steps as it still fails with, ${history.replicas} replicas:`,
+    `${name} fails. Reduced to the steps that are needed for the failure, ${history.replicas} replicas:`,
     ...history.steps.map(step => `  ${JSON.stringify(step)}`),
     'What happened:',
     ...told.map(line => `  ${line}`),

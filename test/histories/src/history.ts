@@ -17,41 +17,41 @@ import {
 } from './replica.ts'
 import { openReadModels, openStores, type Projected, type Stores } from './stores.ts'
 
-/** One step of a history. Numbers that choose are taken modulo what there is to choose from. */
+/** One step of a history. Indexes are taken modulo the number of choices. */
 export type Step =
   | { do: 'ask'; replica: number; wish: Wish }
-  /** Lets so many calls go on: the oldest first for order 0, else in the order that follows from the number. */
+  /** Lets this many calls continue: the oldest first for order 0, else in the random order of that seed. */
   | { do: 'run'; calls: number; order: number }
   | { do: Exclude<Fate, 'go'>; call: number }
   | { do: 'hold'; call: number }
-  /** The process is paused. */
+  /** Pauses the process. */
   | { do: 'sleep'; replica: number }
   | { do: 'release' }
   | { do: 'interrupt'; port: Port; calls: number }
-  /** The process dies, and another is started at once. */
+  /** Kills the process. Another one is started immediately. */
   | { do: 'kill'; replica: number }
   | { do: 'wait'; ms: number }
-  /** An operator asks for read models to be made anew. */
+  /** An operator requests a rebuild of read models. */
   | { do: 'rebuild'; projector: number }
-  /** So much time passes that the removals that there are now may be forgotten; some calls go on meanwhile. */
+  /** Advances time until all present tombstones may be deleted. Some calls continue meanwhile. */
   | { do: 'forget'; calls: number }
 
 export interface History {
   replicas: number
-  /** Events from one snapshot of a stream to the next. */
+  /** Number of events between two snapshots of a stream. */
   snapshotEvery: number
   steps: readonly Step[]
 }
 
 const BEGIN = Date.parse('2026-11-21T10:00:00.000Z')
-/** A service that is left in peace for so long without coming to rest never will. */
+/** Time without faults within which a service must come to rest. */
 const REST_MS = 120_000
 const REST_CALLS = 20_000
-/** More than what is asked for first takes. */
+/** More calls than the first requests need. */
 const FIRST_CALLS = 40
-/** Removals are met after the first of these times at the latest, and forgotten after the second. */
+/** Tombstones are found within the first of these times, and deleted within the second. */
 const FORGETTING_MS = [REMOVALS_KEPT_MS, REMOVALS_KEPT_MS]
-/** Where nothing is left but to wait, so much time passes at once. */
+/** Time that passes at once when there are no calls to continue. */
 const PAUSE_MS = 500
 
 export interface Played {
@@ -62,8 +62,8 @@ export interface Played {
 }
 
 /**
- * Plays a history, lets it come to rest, and compares the read models with those of a rebuild from the same log. It
- * fails when they differ, when an acknowledged write could not be read, or when the service does not come to rest.
+ * Runs a history, lets it come to rest, and compares the read models with those of a rebuild from the same log. It fails
+ * when they differ, when an acknowledged write could not be read, or when the service does not come to rest.
  */
 export async function play(service: ServiceUnderTest, history: History): Promise<Played> {
   vi.useFakeTimers({
@@ -95,7 +95,7 @@ export async function play(service: ServiceUnderTest, history: History): Promise
 
 type Documents = Awaited<ReturnType<Projected['documents']>>
 
-/** Names every document that is not as a rebuild makes it. */
+/** Names every document that differs from that of a rebuild. */
 function difference(followed: Documents, rebuilt: Documents): string | undefined {
   const differing: string[] = []
   for (const name of new Set([...Object.keys(followed), ...Object.keys(rebuilt)])) {
@@ -109,7 +109,7 @@ function difference(followed: Documents, rebuilt: Documents): string | undefined
   return differing.length > 0 ? differing.join('\n') : undefined
 }
 
-/** What a service makes of the log that begins with no read models. It cannot write to the log. */
+/** The documents that a service makes from the log without earlier read models. It cannot write to the log. */
 async function rebuild(service: ServiceUnderTest, stores: Stores) {
   const projected = openReadModels()
   const never = () => new Promise<never>(() => {})
@@ -141,7 +141,7 @@ async function rebuild(service: ServiceUnderTest, stores: Stores) {
   }
 }
 
-/** Whether every projector has come to the end of the log. */
+/** Whether every projector has reached the end of the log. */
 async function isProjected(
   projectors: readonly string[],
   { eventStore, projected }: { eventStore: Stores['eventStore']; projected: Projected },
@@ -160,7 +160,7 @@ interface Acknowledged {
   answer: Answer
 }
 
-/** The replicas of a service, and what was asked of them. */
+/** The replicas of a service, and the requests to them. */
 class World {
   readonly calls = new Calls()
   readonly #service: ServiceUnderTest
@@ -168,12 +168,12 @@ class World {
   readonly #snapshotEvery: number
   readonly #replicas: Replica[] = []
   readonly #connections = new Map<Caller, ReturnType<Stores['broker']['connect']>>()
-  /** Requests under way, with the process that they were made to. */
+  /** Requests under way, with the process that received each. */
   readonly #asked = new Map<string, Caller>()
   readonly #answered: Acknowledged[] = []
-  /** All that were ever started. */
+  /** All replicas that were ever started. */
   readonly #ever: Replica[] = []
-  /** Tell whether what was asked for is made anew. */
+  /** For each requested rebuild, tells whether it is complete. */
   readonly #rebuilds: (() => Promise<boolean>)[] = []
   #requests = 0
 
@@ -246,7 +246,7 @@ class World {
     await this.#check()
   }
 
-  /** No more faults: lets everything go on until every request is answered and everything is projected. */
+  /** Ends all faults and continues until every request is answered and everything is projected. */
   async rest() {
     this.calls.mend()
     const until = Date.now() + REST_MS
@@ -258,10 +258,10 @@ class World {
       else await this.#pass(PAUSE_MS)
       await this.#check()
     }
-    throw new Error('the service goes on calling for ever')
+    throw new Error('the service does not stop making calls')
   }
 
-  /** All processes die. What their code waits for is aborted, or it would stay in memory; it has no effect any more. */
+  /** Kills all processes. Aborts what their code waits for, which would stay in memory. It has no effects any more. */
   end() {
     for (const { caller } of this.#replicas) this.calls.kill(caller)
     for (const { service } of this.#ever.splice(0)) service.stop()
@@ -284,13 +284,13 @@ class World {
     }
   }
 
-  /** Timers that are due by then fire late and together, as in a process that has much to do. */
+  /** All timers that become due fire late and together, as in a busy process. */
   async #pass(ms: number) {
     vi.advanceTimersByTime(ms)
     await this.calls.settle()
   }
 
-  /** Stores carry out a write within a minute or never. */
+  /** Stores execute a write within a minute or never. */
   async #writeAll() {
     for (let call = this.calls.writing[0]; call; call = this.calls.writing[0]) {
       await this.calls.go(call)
@@ -370,7 +370,7 @@ class World {
       })
   }
 
-  /** An acknowledged write is in the log, and the next read through any replica has it. */
+  /** Checks that an acknowledged write is in the log, and that the next read through any replica returns it. */
   async #check() {
     for (let answered = this.#answered.shift(); answered; answered = this.#answered.shift()) {
       const { request, requestId, answer } = answered
@@ -394,12 +394,12 @@ class World {
     const acknowledged = answer.body as Record<string, unknown>
     for (const [field, value] of Object.entries(read.body as object)) {
       if (contributed.includes(field) || isDeepStrictEqual(value, acknowledged[field])) continue
-      throw new Error(`${reader}: ${field} is ${JSON.stringify(value)}, acknowledged was another`)
+      throw new Error(`${reader}: ${field} is ${JSON.stringify(value)}, unlike the acknowledged value`)
     }
   }
 }
 
-/** Whether the request wrote, and no other has written to the same streams since. */
+/** Whether the request wrote events, and no other request has written to the same streams since. */
 function isLastOfItsStreams(log: readonly RecordedEvent[], requestId: string): boolean {
   const own = log.filter(({ metadata }) => metadata.requestId === requestId)
   return (

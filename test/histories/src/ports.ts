@@ -4,7 +4,7 @@ import type { BlobStore, Collection, Document, ReadModels, Write } from '@gantry
 import type { Caller, Calls, Port } from './calls.ts'
 import type { Stores } from './stores.ts'
 
-/** What a replica is given. */
+/** The ports of a replica. */
 export interface Ports {
   eventStore: EventStore
   readModels: ReadModels
@@ -12,7 +12,7 @@ export interface Ports {
   blobs: BlobStore
 }
 
-/** The stores as one replica reaches them: each of its calls waits for its turn. */
+/** The stores as one replica accesses them. Each call waits until the history continues it. */
 export function portsOf(stores: Stores, bus: Bus, calls: Calls, caller: Caller): Ports {
   const on =
     (port: Port): Make =>
@@ -26,10 +26,10 @@ export function portsOf(stores: Stores, bus: Bus, calls: Calls, caller: Caller):
   }
 }
 
-/** @param writes whether it changes documents */
+/** @param writes whether the call changes documents */
 type Make = <T>(what: string, effect: () => Promise<T>, writes?: boolean) => Promise<T>
 
-/** Each item comes when its turn has come: a follower can be late by any number of them. */
+/** Delays each item until the history continues it, so that a follower can be behind by any number of items. */
 async function* items<T>(
   given: AsyncIterable<T>,
   make: Make,

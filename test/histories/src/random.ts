@@ -1,4 +1,4 @@
-/** Numbers that follow from a seed, for choosing (splitmix32, Vigna 2014); all 0 for the seed 0. */
+/** Random integers from a seed (splitmix32, Vigna 2014); always 0 for seed 0. */
 export function random(seed: number): () => number {
   let state = seed
   return () => {

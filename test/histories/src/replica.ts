@@ -9,21 +9,21 @@ import type { Caller } from './calls.ts'
 import type { Ports } from './ports.ts'
 import type { Stores } from './stores.ts'
 
-/** What a history asks for; what it comes to depends on what is in the log by then. */
+/** A planned request. The request that it becomes depends on the log at that time. */
 export interface Wish {
   kind: string
-  /** Which of the resources that there are. */
+  /** Index of the target among the existing resources. */
   target: number
-  /** Which of a few names. */
+  /** Index into a few names. */
   name: number
-  /** Which variant of the request. */
+  /** Variant of the request. */
   variant: number
 }
 
-/** A wish, and the log as it is when it is made. */
+/** A wish with the log at the time of the request. */
 export interface Asked extends Wish {
   log: readonly RecordedEvent[]
-  /** The stream id of the target in a category; undefined while there is none. */
+  /** Stream id of the target in a category; undefined without a stream. */
   id(category: string): string | undefined
 }
 
@@ -33,8 +33,8 @@ export interface Request {
   payload?: object | Buffer
   headers?: Record<string, string>
   /**
-   * Where the resource can be read afterwards: the Location of the answer, unless it is said; null where it is gone as
-   * soon as another is, which may happen at any time.
+   * Where the resource can be read afterwards. Default: the Location of the answer. Null when the resource may disappear at
+   * any time, together with another one.
    */
   readAt?: string | null
 }
@@ -42,15 +42,15 @@ export interface Request {
 export interface ServiceUnderTest {
   name: string
   make(dependencies: Dependencies & { blobs: BlobStore }): Service
-  /** Requests, or messages of other services, by kind; undefined where there is nothing to ask for. */
+  /** Requests, or messages of other services, by kind. They return undefined when there is no target. */
   wishes: Readonly<Record<string, (asked: Asked) => Request | Message | undefined>>
-  /** Kinds that are asked for before a history begins, so that there is something to go on with. */
+  /** Kinds that are requested before a history begins, so that resources exist. */
   first: readonly string[]
-  /** Kinds that are asked for more often than the others. */
+  /** Kinds that are requested more often than the others. */
   often: readonly string[]
-  /** Fields of an answer that other services contribute, so that the next answer may differ. */
+  /** Fields of a response that other services contribute. They may differ in the next response. */
   contributed?: readonly string[]
-  /** Brings the stores into the state before the history, and attaches what stands for other services. */
+  /** Prepares the stores before the history, and attaches substitutes of other services. */
   prepare?(stores: Stores): Promise<void>
 }
 
@@ -70,13 +70,13 @@ export interface Replica {
   ): Promise<Answer>
 }
 
-/** Streams of histories are shorter. */
+/** More events than a stream of a history has. */
 export const NO_SNAPSHOTS = 1_000_000
 
 const LOG = pino({ level: 'silent' })
 const uuid = nameUuids('4f0f3a52-6c0e-4a55-9a0e-2d5d7a0c9d11')
 
-/** A process of the service, as far as its code goes. Its ids follow from its name. */
+/** Opens a replica of the service in this process. Its ids are derived from its name. */
 export async function openReplica(
   { make }: ServiceUnderTest,
   ports: Ports,

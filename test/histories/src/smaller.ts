@@ -1,12 +1,12 @@
 import type { History } from './history.ts'
 
-/** Histories that are played to make one smaller; each takes some tens of milliseconds. */
+/** Maximum number of runs to reduce one history. A run takes some tens of milliseconds. */
 const PLAYS = 400
 
 /**
- * Leaves out steps of a history that fails, as many as possible, and puts the calls in plain order where it still
- * fails (Zeller and Hildebrandt, "Simplifying and Isolating Failure-Inducing Input", 2002). fast-check shrinks one step
- * after the other, which takes thousands of plays.
+ * Removes as many steps as possible from a failing history, and orders its calls by age where it still fails (Zeller and
+ * Hildebrandt, "Simplifying and Isolating Failure-Inducing Input", 2002). fast-check removes one step after the other,
+ * which takes thousands of runs.
  */
 export async function smaller(
   history: History,

@@ -7,12 +7,12 @@ import { inMemoryLog } from '@gantry/event-sourcing/testing'
 import { type InMemoryBroker, inMemoryBroker } from '@gantry/messaging/testing'
 import type { BlobStore, CollectionDefinition, Document, ReadModels } from '@gantry/read-models'
 
-/** The read models of a service, and what projections have written to them. */
+/** The read models of a service, with a record of the writes of projections. */
 export interface Projected {
   readModels: ReadModels
-  /** Documents by collection, then by id; those of the collections that projections write to. */
+  /** Documents by collection and id, of the collections that projections write to. */
   documents(): Promise<Record<string, Record<string, Document>>>
-  /** How far each projector has come, by the name of its checkpoint. */
+  /** Position of each projector, by the name of its checkpoint. */
   progress: ReadonlyMap<string, string>
   close(): Promise<void>
 }
@@ -25,7 +25,7 @@ export interface Stores {
   projected: Projected
 }
 
-/** Files in memory where the system has such a folder: a history opens two, and fsync would take most of its time. */
+/** A folder in memory if the system has one. A history opens two files, and fsync would take most of its time. */
 const FOLDER = existsSync('/dev/shm') ? '/dev/shm' : tmpdir()
 
 export const openStores = (): Stores => ({

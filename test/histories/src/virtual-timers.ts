@@ -1,6 +1,6 @@
 /**
- * Stands for `node:timers/promises` in these tests, by an alias of the bundler: made of the global timers, which the
- * tests replace by virtual ones. Without it every pause of the code under test would take its time.
+ * Replaces `node:timers/promises` in these tests through a bundler alias. It uses the global timers, which the tests replace
+ * by virtual ones, so that pauses of the code under test take no real time.
  */
 export function setTimeout<T>(ms: number, value?: T, { signal }: { signal?: AbortSignal } = {}): Promise<T> {
   return new Promise((resolve, reject) => {

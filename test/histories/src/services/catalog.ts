@@ -14,7 +14,7 @@ const input = ({ name, variant }: Asked) => ({
 const version = ({ name, variant }: Asked) => ({ name: `v${name}`, displayName: `Version ${variant}` })
 const environment = ({ name }: Asked) => idNamed(`environment ${name}`)
 
-/** A request about an API that there is. */
+/** A request on an existing API. */
 const ofApi = (make: (api: string, asked: Asked) => Request) => (asked: Asked) => {
   const api = asked.id('api')
   return api === undefined ? undefined : make(api, asked)
@@ -24,13 +24,13 @@ const createVersion = ofApi((api, asked) => ({
   method: 'POST',
   url: `/apis/${api}/versions`,
   payload: version(asked),
-  // A request of the same name is the same request again.
+  // Requests with the same name have the same key, so that a second one is a repetition.
   ...(asked.variant === 0 && { headers: { 'idempotency-key': `${api}:${asked.name}` } }),
 }))
 const startDeployment = (method: 'PUT' | 'DELETE') =>
   ofApi((api, asked) => ({ method, url: `/environments/${environment(asked)}/apis/${api}` }))
 
-/** What the agent reports of a job that was started. */
+/** The report of the deployment agent on a job that was started. */
 const report = ({ log, name, variant }: Asked) => {
   const jobs = log.filter(({ type }) => type === 'DeploymentStarted')
   const job: RecordedEvent | undefined = jobs[name % jobs.length]

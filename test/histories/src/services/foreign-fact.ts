@@ -4,7 +4,7 @@ import type { Json, Message } from '@gantry/messaging'
 
 const uuid = nameUuids('0d3cde5a-1c27-4c0e-9a0a-6f0d2b7a5c11')
 
-/** A public event of another service; of the same fact always the same. */
+/** A public event of another service. The same arguments give the same id. */
 export function foreignFact(
   source: string,
   type: string,
@@ -24,5 +24,5 @@ export function foreignFact(
   return { id: event.id, subject: subjects.events(source, type), data: event as unknown as Json }
 }
 
-/** The id that stands for a name. */
+/** A UUID derived from a name. */
 export const idNamed = (name: string) => uuid(name)

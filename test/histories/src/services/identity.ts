@@ -9,7 +9,7 @@ import { openStores } from '../stores.ts'
 const ROLES = ['GLOBAL_ADMIN', 'USER', 'USER']
 const RING = 'signingkey-ring'
 
-/** Users of single sign-on: a password is hashed on another thread, which no order of calls contains. */
+/** Single sign-on users: passwords are hashed on another thread, which the order of calls does not control. */
 const user = ({ name, variant }: Asked) => ({
   username: `user-${name}`,
   displayName: `User ${variant}`,
@@ -17,7 +17,7 @@ const user = ({ name, variant }: Asked) => ({
   sso: true,
 })
 
-/** A request about a user that there is. */
+/** A request on an existing user. */
 const ofUser = (make: (user: string, asked: Asked) => Request) => (asked: Asked) => {
   const id = asked.id('user')
   return id === undefined ? undefined : make(`/users/${id}`, asked)
@@ -27,7 +27,7 @@ const createUser = (asked: Asked): Request => ({
   method: 'POST',
   url: '/users',
   payload: user(asked),
-  // A request of the same name is the same request again.
+  // Requests with the same name have the same key, so that a second one is a repetition.
   ...(asked.variant === 0 && { headers: { 'idempotency-key': `user:${asked.name}` } }),
 })
 const updateUser = ofUser((url, asked) => ({ method: 'PUT', url, payload: user(asked), readAt: url }))
@@ -65,7 +65,7 @@ export const identity: ServiceUnderTest = {
 
 let firstKey: Promise<RecordedEvent> | undefined
 
-/** Keys are made on another thread: one is made for all histories. */
+/** Keys are generated on another thread, so one key is made for all histories. */
 async function makeFirstKey(): Promise<RecordedEvent> {
   const stores = openStores()
   const calls = new Calls()

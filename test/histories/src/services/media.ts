@@ -5,7 +5,7 @@ import { foreignFact, idNamed } from './foreign-fact.ts'
 
 const api = ({ target, name }: { target: number; name: number }) => idNamed(`api ${target} ${name}`)
 
-/** A form with one of a few images. */
+/** A form with an image that depends on the variant. */
 function form(variant: number) {
   const boundary = 'a-boundary'
   const size = variant + 1

@@ -2,7 +2,7 @@ import { notifierService, notifierSettings } from '@gantry/notifier'
 import type { Asked, Request, ServiceUnderTest } from '../replica.ts'
 import { foreignFact, idNamed } from './foreign-fact.ts'
 
-/** An address that webhooks may not reach: attempts fail without a socket, which no order of calls contains. */
+/** A forbidden address: attempts fail without a socket, which the order of calls would not control. */
 const URL = 'http://127.0.0.1/'
 const settings = notifierSettings.parse({ WEBHOOK_RETRY_SCHEDULE: '1s,2s', WEBHOOK_TIMEOUT: '2s' })
 

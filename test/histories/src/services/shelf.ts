@@ -13,7 +13,7 @@ import { type Dependencies, refusalOf, type Service } from '@gantry/service-kit'
 import { administrator } from '@gantry/service-kit/testing'
 import type { ServiceUnderTest } from '../replica.ts'
 
-/** The smallest service whose projection writes only what its events touched: a shelf and the books on it. */
+/** A small service whose projection writes only the documents that its events affect: a shelf and its books. */
 type ShelfEvent =
   | { type: 'BookPut'; data: { book: string; title: string } }
   | { type: 'BookTaken'; data: { book: string } }
@@ -121,7 +121,7 @@ function shelfService(dependencies: Dependencies): Service {
   }
 }
 
-/** On one shelf, so that most requests meet others. */
+/** All requests use one shelf, so that most of them conflict. */
 const book = ({ name }: { name: number }) => `/shelves/s0/books/b${name}`
 
 export const shelf: ServiceUnderTest = {
