@@ -10,7 +10,7 @@ import { endsWithParent } from '../../bin/orphans.mjs'
 
 const PROGRAM = join(import.meta.dirname, '../../bin/audit.mjs')
 
-/** Audits a project with one package in production, with a registry that answers like this. */
+/** Audits a project with one production package, with a registry that returns this response. */
 async function audit(status: number, answer: object) {
   const folder = await mkdtemp(join(tmpdir(), 'gantry-audit-'))
   const about = { name: 'audited', version: '1.0.0', dependencies: { left: '1.0.0' } }
@@ -22,7 +22,7 @@ async function audit(status: number, answer: object) {
   )
   const registry = createServer((request, response) => {
     request.resume()
-    // npm 10 asks `/audits/quick` after `/advisories/bulk` was refused.
+    // npm 10 requests `/audits/quick` after `/advisories/bulk` was refused.
     const asked = request.method === 'POST' && /\/(advisories\/bulk|audits\/quick)$/.test(request.url ?? '')
     response.writeHead(asked ? status : 404, { 'content-type': 'application/json' })
     response.end(JSON.stringify(asked ? answer : {}))
@@ -65,7 +65,7 @@ test('a project without known vulnerabilities passes', async () => {
   })
 })
 
-test('a vulnerability of moderate severity fails and is named, a low one is not', async () => {
+test('a vulnerability of moderate severity fails and is named, one of low severity passes', async () => {
   expect(await audit(200, advisory('moderate'))).toEqual({
     said: 'npm audit: moderate in left: It is wrong\nnpm audit: 1 packages with vulnerabilities of moderate severity or above\n',
     code: 1,
@@ -73,7 +73,7 @@ test('a vulnerability of moderate severity fails and is named, a low one is not'
   expect(await audit(200, advisory('low'))).toMatchObject({ code: 0 })
 })
 
-test('a registry that cannot be asked is said, and is neither a pass nor a failure of the project', async () => {
+test('an unavailable registry is reported, and the project neither passes nor fails', async () => {
   const { said, code } = await audit(405, {})
   expect(said).toMatch(/^npm audit: not available here, no package was checked \(405 Method Not Allowed/)
   expect(code).toBe(0)

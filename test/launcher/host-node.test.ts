@@ -9,7 +9,7 @@ const RANGE = '^20.19.0 || >=22.12.0'
 
 describe('the Node of the host', () => {
   test.for(['12.22.12', '16.20.2', '18.20.8', '20.0.0', '20.10.0', '20.18.3', '21.7.3', '22.0.0', '22.11.0'])(
-    '%s is refused before anything is installed, with those that are supported',
+    '%s is refused before the installation, with the supported versions',
     version => {
       const [wrong, advice] = hostTrouble(version)
       expect(wrong).toBe(
@@ -26,7 +26,7 @@ describe('the Node of the host', () => {
     },
   )
 
-  test('is asked for alike by package.json, the README and the packages of a platform, which npm leaves out elsewhere', () => {
+  test('package.json, the README and the platform packages in the lockfile require the same range', () => {
     expect(JSON.parse(read('package.json')).engines.node).toBe(RANGE)
     expect(read('README.md').replaceAll('\n', ' ')).toContain('Node 20.19 or a later 20, or 22.12 or later')
     const { packages } = JSON.parse(read('package-lock.json')) as { packages: Record<string, Locked> }
@@ -37,7 +37,7 @@ describe('the Node of the host', () => {
     expect(new Set(recent)).toEqual(new Set([RANGE]))
   })
 
-  test('reads what looks at it, whatever its age: no syntax and no import that Node 12 lacks', () => {
+  test('the files that check the version use no syntax and no import that Node 12 lacks', () => {
     for (const file of ['bin/gantry.mjs', 'bin/host-node.mjs'])
       expect(read(file)).not.toMatch(/\?\.|\?\?|\bawait\b|['"]node:|#\w|\|\|=|&&=|\.at\(|\.replaceAll\(/)
   })

@@ -7,7 +7,7 @@ import { registry } from './registry.ts'
 const patience = { timeout: 20_000, interval: 50 }
 
 describe('an install', () => {
-  test('brings what the lockfile names, says so, and starts the service', async () => {
+  test('installs the packages of the lockfile, reports it, and starts the service', async () => {
     const tiny = project(await registry())
     const run = tiny.launch(['start', '--port', '8081'])
 
@@ -18,7 +18,7 @@ describe('an install', () => {
     expect(existsSync(join(tiny.root, 'node_modules/crate/package.json'))).toBe(true)
   })
 
-  test('is made once', async () => {
+  test('runs only once', async () => {
     const open = await registry()
     const tiny = project(open)
     await tiny.launch(['start']).ended
@@ -31,7 +31,7 @@ describe('an install', () => {
     expect(open.asked()).toBe(asked)
   })
 
-  test('is made again when the lockfile has changed', async () => {
+  test('runs again when the lockfile has changed', async () => {
     const tiny = project(await registry())
     await tiny.launch(['start']).ended
     tiny.write('package-lock.json', `${readFileSync(join(tiny.root, 'package-lock.json'), 'utf8')}\n`)
@@ -42,7 +42,7 @@ describe('an install', () => {
     expect(again.said()).toContain('Installing 1 packages: package-lock.json has changed.')
   })
 
-  test('is made again when node_modules is from another platform', async () => {
+  test('runs again when node_modules is from another platform', async () => {
     const tiny = project(await registry())
     await tiny.launch(['start']).ended
     const stamp = join(tiny.root, 'node_modules/.gantry-installed')
@@ -54,7 +54,7 @@ describe('an install', () => {
     expect(again.said()).toContain('node_modules is from another platform, sunos-sparc')
   })
 
-  test('cut short by Ctrl-C is done again by the next run', async () => {
+  test('that was interrupted by Ctrl-C is repeated by the next run', async () => {
     const closed = await registry({ opened: false })
     const tiny = project(closed)
     const first = tiny.launch(['start'])
@@ -71,7 +71,7 @@ describe('an install', () => {
     expect(existsSync(join(tiny.root, 'node_modules/crate/package.json'))).toBe(true)
   })
 
-  test('is made by one of two at once; the other waits and finds it done', async () => {
+  test('runs in one of two concurrent launches; the other one waits for it', async () => {
     const closed = await registry({ opened: false })
     const tiny = project(closed)
     const first = tiny.launch(['start', 'first'])
@@ -85,7 +85,7 @@ describe('an install', () => {
     expect(second.said()).toBe('Another run is installing here: waiting for it.\nstarted with second\n')
   })
 
-  test('takes over from one that was killed', async () => {
+  test('takes over the lock of a killed run', async () => {
     const tiny = project(await registry())
     tiny.write('.cache/install.lock', '4242 left by a killed run')
     const run = tiny.launch(['start'])
@@ -103,7 +103,7 @@ describe('the test tools', { timeout: 120_000 }, () => {
     const open = await registry()
     const tiny = project(open, open)
     const has = (path: string) => existsSync(join(tiny.root, 'node_modules', path))
-    /** Launches a script that is to succeed. */
+    /** Launches a script and expects success. */
     const run = async (script: string, env = {}) => {
       const { ended, said } = tiny.launch([script], env)
       expect([await ended, said()]).toEqual([0, expect.any(String)])
@@ -112,7 +112,7 @@ describe('the test tools', { timeout: 120_000 }, () => {
     return { ...tiny, has, run }
   }
 
-  test('are left out by `start`, and added by what needs them without a change to what is there', async () => {
+  test('are left out by `start`, and added for scripts that need them without changing other packages', async () => {
     const { root, write, has, run } = await withTools()
     expect(await run('start')).toContain(`Installing 1 packages: ${nothing}.`)
     expect([has('crate/package.json'), has('tool')]).toEqual([true, false])
@@ -133,13 +133,13 @@ describe('the test tools', { timeout: 120_000 }, () => {
     expect(await run('cluster')).toBe('cluster started\n')
   })
 
-  test('come with all the rest where nothing is there', async () => {
+  test('are installed with the other packages when nothing is installed', async () => {
     const { run } = await withTools()
     expect(await run('cluster')).toContain(`Installing 2 packages: ${nothing}.`)
     expect(await run('start')).toBe('started with \n')
   })
 
-  test('are added once for several commands at once, and none gets in the way of another', async () => {
+  test('are added once for concurrent launches, none of which disturbs another', async () => {
     const { run } = await withTools()
     const said = await Promise.all(['start', 'cluster', 'cluster'].map(script => run(script)))
     expect(said[0]).toContain('started with \n')
@@ -148,7 +148,7 @@ describe('the test tools', { timeout: 120_000 }, () => {
     expect(await run('cluster')).toBe('cluster started\n')
   })
 
-  test('may be out of reach: the service starts all the same', async () => {
+  test('are not needed by `start`, which works when they cannot be installed', async () => {
     const { launch, run } = await withTools()
     await run('start')
     const failing = launch(['cluster'], { npm_config_registry: 'http://127.0.0.1:1' })
@@ -157,7 +157,7 @@ describe('the test tools', { timeout: 120_000 }, () => {
     expect(await run('start')).toBe('started with \n')
   })
 
-  test('that an interrupted addition has left incomplete are added again', async () => {
+  test('are added again when an interrupted addition has left them incomplete', async () => {
     const { write, has, run } = await withTools()
     await run('start')
     write('node_modules/tool/package.json', { name: 'tool', version: '1.0.0' })
@@ -167,7 +167,7 @@ describe('the test tools', { timeout: 120_000 }, () => {
   })
 })
 
-describe('what is wrong is said plainly, with a code that is not zero, when', () => {
+describe('a failure has a clear message and a non-zero exit code when', () => {
   test('the registry is out of reach', async () => {
     const open = await registry()
     const tiny = project({ url: 'http://127.0.0.1:1', integrity: open.integrity })
@@ -184,7 +184,7 @@ describe('what is wrong is said plainly, with a code that is not zero, when', ()
     )
   })
 
-  test('the registry gives another package than the locked one', async () => {
+  test('the registry returns another package than the locked one', async () => {
     const open = await registry()
     const run = project({ ...open, integrity: `sha512-${'A'.repeat(86)}==` }).launch(['start'])
 
@@ -215,7 +215,7 @@ describe('what is wrong is said plainly, with a code that is not zero, when', ()
     expect(run.said()).not.toContain(' at ')
   })
 
-  test('npm fails and yet ends with 0, as npm 10 has done; its warnings are left out', async () => {
+  test("npm fails but exits with 0, as npm 10 has done; npm's warnings are left out", async () => {
     const tiny = project(await registry())
     tiny.write(
       'npm-cli.js',
@@ -232,7 +232,7 @@ describe('what is wrong is said plainly, with a code that is not zero, when', ()
     expect(run.said()).not.toContain('EBADENGINE')
   })
 
-  test('npm leaves out a package of this platform, as it does without a word when the disk is full', async () => {
+  test('npm leaves out a package of this platform, which it does silently when the disk is full', async () => {
     const tiny = project()
     const lockfile = JSON.parse(readFileSync(join(tiny.root, 'package-lock.json'), 'utf8'))
     lockfile.packages['node_modules/binding'] = { version: '1.0.0', optional: true, os: [process.platform] }
@@ -253,7 +253,7 @@ describe('what is wrong is said plainly, with a code that is not zero, when', ()
     expect(run.said()).not.toContain('started')
   })
 
-  test('the script has nothing to run', async () => {
+  test('the program of the script is missing', async () => {
     const tiny = project()
     rmSync(join(tiny.root, 'services'), { recursive: true })
     const run = tiny.launch(['start'])
@@ -262,7 +262,7 @@ describe('what is wrong is said plainly, with a code that is not zero, when', ()
     expect(run.said()).toBe('There is nothing to run at services/standalone/src/main.ts.\n')
   })
 
-  test('there is no such script', async () => {
+  test('the script is unknown', async () => {
     const run = project().launch(['strat'])
 
     expect(await run.ended).toBe(1)

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { readNpm } from '../../bin/npm-output.mjs'
 
-/** Lines as npm 10 and 11 write them, without what varies. */
+/** Lines that npm 10 and 11 print, with fixed values for what varies. */
 const refused = (attempt: number) =>
   `npm http fetch GET http://127.0.0.1:4873/zod attempt ${attempt} failed with ECONNREFUSED`
 const fetched = 'npm http fetch GET 200 http://127.0.0.1:4873/zod/-/zod-4.6.7.tgz 12ms (cache miss)'
@@ -19,7 +19,7 @@ function reading(tries = 4) {
 }
 
 describe("npm's output", () => {
-  test('counts the packages that came, not what was asked about them', () => {
+  test('counts fetched packages, but not metadata requests', () => {
     const { npm, heard } = reading()
     npm.line('npm http fetch GET 200 http://127.0.0.1:4873/zod 12ms (cache miss)')
     npm.line(fetched)
@@ -29,7 +29,7 @@ describe("npm's output", () => {
     expect(npm.verdict).toEqual({ code: undefined, where: '', lines: [] })
   })
 
-  test('is hopeless once the registry has not answered the last try for a package', () => {
+  test('means failure when the last try for a package was not answered', () => {
     const { npm, heard } = reading(2)
 
     expect(npm.line(refused(1))).toBe(false)
@@ -38,7 +38,7 @@ describe("npm's output", () => {
     expect(npm.verdict).toMatchObject({ code: 'ECONNREFUSED', where: '127.0.0.1:4873' })
   })
 
-  test('is hopeless when there were only failures for twenty seconds', () => {
+  test('means failure after twenty seconds with nothing but errors', () => {
     const { npm, clock } = reading()
 
     expect(npm.line(refused(1))).toBe(false)
@@ -48,7 +48,7 @@ describe("npm's output", () => {
     expect(npm.line(refused(1))).toBe(true)
   })
 
-  test('is not, when packages came meanwhile', () => {
+  test('does not mean failure when packages were fetched meanwhile', () => {
     const { npm, clock } = reading()
     npm.line(refused(1))
     clock.now = 15_000
@@ -58,7 +58,7 @@ describe("npm's output", () => {
     expect(npm.line(refused(1))).toBe(false)
   })
 
-  test('is hopeless when a file could not be written, of which npm only warns', () => {
+  test('means failure when a file could not be written, although npm only warns', () => {
     const { npm } = reading()
 
     expect(npm.line('npm warn tar TAR_ENTRY_ERROR ENOSPC: no space left on device, write')).toBe(true)
@@ -66,7 +66,7 @@ describe("npm's output", () => {
     expect(npm.verdict.code).toBe('ENOSPC')
   })
 
-  test.each(['npm error', 'npm ERR!'])('gives the code and the words of an error after "%s"', prefix => {
+  test.each(['npm error', 'npm ERR!'])('contains the code and the message of an error after "%s"', prefix => {
     const { npm } = reading()
     npm.line(`${prefix} code ENOTFOUND`)
     npm.line(`${prefix} syscall getaddrinfo`)

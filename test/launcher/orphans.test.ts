@@ -10,7 +10,7 @@ import { project } from './project.ts'
 const root = join(import.meta.dirname, '../..')
 const orphans = JSON.stringify(join(root, 'bin/orphans.mjs'))
 
-/** Starts a process, and a group of two, and says their ids. */
+/** Starts a process and a process group of two, and prints their pids. */
 const PARENT = `
   import { spawn } from 'node:child_process'
   import { endsWithParent } from ${orphans}
@@ -21,7 +21,7 @@ const PARENT = `
 `
 const pidsIn = (said: string) => /pids ([\d ]+)\./.exec(said)?.[1]?.split(' ').map(Number) ?? []
 
-/** A zombie, which only waits for its parent to notice, does not live. */
+/** Whether a process is running. A zombie, which waits for its parent, is not. */
 const lives = (pid: number) => {
   try {
     process.kill(pid, 0)
@@ -31,7 +31,7 @@ const lives = (pid: number) => {
   }
 }
 
-/** Waits for the ids in what is said, ends something, and expects that all of them end. */
+/** Waits for the pids in the output, calls `end`, and expects that all processes exit. */
 async function expectEnd(said: () => string, end: () => void) {
   const soon = { timeout: patient(10_000), interval: 20 }
   await vi.waitFor(() => expect(pidsIn(said()), said()).toHaveLength(4), soon)
@@ -49,7 +49,7 @@ function collected(child: ReturnType<typeof spawn>) {
 }
 
 describe.skipIf(process.platform === 'win32')(
-  'what a process has started ends with it',
+  'the child processes of a process end with it',
   { meta: { skipped: 'Windows has no signals' } },
   () => {
     test.each(['SIGKILL', 'SIGTERM'] as const)('on %s', async signal => {
@@ -64,7 +64,7 @@ describe.skipIf(process.platform === 'win32')(
       await expectEnd(said, () => child.kill('SIGKILL'))
     })
 
-    test('when it is the launcher of tests', async () => {
+    test('when it is the launcher of the tests', async () => {
       mkdirSync(join(root, '.cache'), { recursive: true })
       const folder = mkdtempSync(join(root, '.cache/orphans-'))
       onTestFinished(() => rmSync(folder, { recursive: true, force: true }))
@@ -75,7 +75,7 @@ describe.skipIf(process.platform === 'win32')(
         await new Promise(() => {})
       })`,
       )
-      // Between the launcher and vitest are turbo and npm, which may end without ending what they have started.
+      // turbo and npm run between the launcher and vitest, and may exit without ending their child processes.
       const launcher = endsWithParent(spawn('sleep', ['300']))
       const tests = endsWithParent(
         spawn(process.execPath, [join(root, 'node_modules/vitest/vitest.mjs'), 'run'], {

@@ -4,7 +4,7 @@ import { describe, expect, test, vi } from 'vitest'
 import { linkRuntime } from '../../bin/runtime.mjs'
 import { project } from './project.ts'
 
-/** A tiny project whose service is `source`; nothing has to be fetched for it. */
+/** A small project whose service is `source`. It needs no packages from a registry. */
 function service(source: string) {
   const tiny = project()
   tiny.write('services/standalone/src/main.ts', source)
@@ -12,16 +12,16 @@ function service(source: string) {
   return tiny
 }
 
-describe('the program that is run', () => {
-  test('gives the launcher its exit code', async () => {
+describe('the launched program', () => {
+  test('passes its exit code to the launcher', async () => {
     expect(await service('process.exit(3)').launch(['start']).ended).toBe(3)
   })
 
-  test('killed by a signal gives 128 and the number of the signal', async () => {
+  test('makes the launcher exit with 128 and the signal number when a signal kills it', async () => {
     expect(await service("process.kill(process.pid, 'SIGKILL')").launch(['start']).ended).toBe(137)
   })
 
-  test('gets SIGTERM, and its end is waited for', async () => {
+  test('receives SIGTERM, and the launcher waits for its exit', async () => {
     const run = service(`
       process.on('SIGTERM', () => setTimeout(() => { console.log('drained'); process.exit(0) }, 100))
       setInterval(() => {}, 1000)
@@ -34,7 +34,7 @@ describe('the program that is run', () => {
     expect(run.said()).toContain('drained')
   })
 
-  test('of a suite of tests that is stopped does not end as a success', async () => {
+  test('makes the launcher fail when it is a test suite that was stopped', async () => {
     const tiny = project()
     expect(await tiny.launch(['journeys']).ended).toBe(1)
     tiny.write(
@@ -48,7 +48,7 @@ describe('the program that is run', () => {
     expect(await run.ended).toBe(143)
   })
 
-  test('gets one SIGINT where a terminal and npm send one each', async () => {
+  test('receives one SIGINT when a terminal and npm each send one', async () => {
     const run = service(`
       let received = 0
       process.on('SIGINT', () => {
@@ -67,14 +67,14 @@ describe('the program that is run', () => {
     expect(await run.ended).toBe(1)
   })
 
-  test('is chosen by name where the script takes one', async () => {
+  test('is selected by name for scripts that take a service', async () => {
     const run = service('').launch(['service', 'catalog', '--port', '8082'])
 
     expect(await run.ended).toBe(0)
     expect(run.said()).toContain('catalog with --port 8082')
   })
 
-  test('finds Node 24 as `node`, wherever the PATH leads', async () => {
+  test('finds Node 24 as `node`, whatever the PATH', async () => {
     const tiny = service(`
       import { execFileSync } from 'node:child_process'
       console.log(execFileSync('node', ['--version'], { encoding: 'utf8' }))
@@ -86,7 +86,7 @@ describe('the program that is run', () => {
     expect(run.said()).toBe(`${process.version}\n\n`)
   })
 
-  test('keeps its compiled code for the next start', async () => {
+  test('stores its compiled code for the next start', async () => {
     const tiny = service("import { values } from './values.ts'\nconsole.log(values)")
     tiny.write(
       'services/standalone/src/values.ts',
@@ -97,9 +97,9 @@ describe('the program that is run', () => {
     expect(readdirSync(join(tiny.root, '.cache/compiled'))).not.toEqual([])
   })
 
-  const skipped = 'Windows has no links among its commands'
+  const skipped = 'Windows does not link installed commands'
   test.skipIf(process.platform === 'win32')(
-    'has Node 24 among the commands that npm installed',
+    'finds Node 24 among the commands that npm installed',
     { meta: { skipped } },
     () => {
       const { root, write } = project()

@@ -7,16 +7,16 @@ import { endsWithParent } from '../../bin/orphans.mjs'
 
 const launcher = join(import.meta.dirname, '../../bin')
 
-/** A launched script: what it has said so far, and its end. */
+/** A launched script. */
 export interface Run {
   readonly child: ChildProcess
-  /** Standard output and error as they came. */
+  /** Standard output and standard error so far. */
   readonly said: () => string
-  /** The exit code; 128 and more when a signal ended it. */
+  /** Resolves with the exit code; 128 or more after a signal. */
   readonly ended: Promise<number>
 }
 
-/** A tiny project in a folder of its own, with the real launcher and nothing installed. */
+/** A small project in its own folder, with the real launcher and without installed packages. */
 export interface Project {
   readonly root: string
   readonly write: (path: string, content: string | object) => void
@@ -24,9 +24,9 @@ export interface Project {
 }
 
 /**
- * Makes a project whose `start` says the arguments it was given.
- * @param registry where its one dependency, `crate` 1.0.0, is locked to come from; without it a folder of the project
- * @param toolIntegrity locks a development dependency, `tool` 1.0.0, and adds a program that needs it, `cluster`
+ * Creates a project whose `start` prints its arguments.
+ * @param registry from which its only dependency, `crate` 1.0.0, is installed. Default: a folder of the project
+ * @param toolIntegrity adds a development dependency, `tool` 1.0.0, and a script that needs it, `cluster`
  */
 export function project(
   registry?: { url: string; integrity: string },

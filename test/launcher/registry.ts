@@ -4,19 +4,19 @@ import type { AddressInfo } from 'node:net'
 import { gzipSync } from 'node:zlib'
 import { onTestFinished } from 'vitest'
 
-/** An npm registry that has two packages, `crate` and `tool` 1.0.0, and answers when it is open. */
+/** An npm registry with two packages, `crate` and `tool` 1.0.0. It answers once it is open. */
 export interface Registry {
   readonly url: string
-  /** Of `crate`. */
+  /** Integrity of `crate`. */
   readonly integrity: string
   readonly toolIntegrity: string
-  /** How many requests have come. */
+  /** Number of requests so far. */
   readonly asked: () => number
-  /** Answers those who wait and everyone after them. */
+  /** Answers the waiting requests and all later ones. */
   readonly open: () => void
 }
 
-/** Starts one on a free port of 127.0.0.1, open unless told otherwise. */
+/** Starts a registry on a free port of 127.0.0.1. Default: open. */
 export async function registry({ opened = true } = {}): Promise<Registry> {
   const [crate, tool] = [packed('crate'), packed('tool')]
   const gate = Promise.withResolvers<void>()

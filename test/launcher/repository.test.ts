@@ -19,14 +19,14 @@ describe('every workspace with tests', () => {
     expect(workspaces.filter(workspace => !json('package-lock.json').packages[workspace])).toEqual([])
   })
 
-  test('under test/ has development dependencies alone, which npm start leaves out', () => {
+  test('under test/ has only development dependencies, which npm start leaves out', () => {
     const testing = workspaces.filter(workspace => workspace.startsWith('test/'))
     expect(testing.filter(workspace => json(`${workspace}/package.json`).dependencies !== undefined)).toEqual(
       [],
     )
   })
 
-  test('under test/, which looks at others from outside, is never answered from the cache', () => {
+  test('under test/ is not cached, because it also tests other workspaces', () => {
     const { tasks } = json('turbo.json')
     const outside = tested
       .filter(workspace => workspace.startsWith('test/'))
@@ -36,18 +36,18 @@ describe('every workspace with tests', () => {
   })
 })
 
-describe('a test file that looks for engines or Go', () => {
-  /** Those of which nothing differs without Go, or that are too long for what does. */
+describe('a test file that uses servers or Go', () => {
+  /** Files whose result does not depend on Go, or which take too long, with the reason. */
   const leftOut = {
-    'test/cluster/stop.test.ts': 'has a Go of its own',
-    'test/engines/find-nats.test.ts': 'has a Go of its own',
+    'test/cluster/stop.test.ts': 'provides its own go',
+    'test/engines/find-nats.test.ts': 'provides its own go',
     'test/cluster/notifier.test.ts':
-      'minutes; what differs is NATS, on which nats.test.ts has the same faults',
-    'test/engines/event-store-faults.test.ts': 'nothing of it is compiled with Go',
-    'test/engines/event-store.test.ts': 'nothing of it is compiled with Go',
-    'test/engines/nats-credentials.test.ts': 'runs on the NATS of Debian with Go, too',
-    'test/engines/nats.test.ts': 'runs on the NATS of Debian with Go, too',
-    'test/engines/relay.test.ts': 'runs on the NATS of Debian with Go, too',
+      'takes minutes; only NATS differs, on which nats.test.ts has the same faults',
+    'test/engines/event-store-faults.test.ts': 'compiles nothing with Go',
+    'test/engines/event-store.test.ts': 'compiles nothing with Go',
+    'test/engines/nats-credentials.test.ts': 'also runs on the NATS of Debian when Go is available',
+    'test/engines/nats.test.ts': 'also runs on the NATS of Debian when Go is available',
+    'test/engines/relay.test.ts': 'also runs on the NATS of Debian when Go is available',
   }
   const looking = ['engines', 'cluster', 'faults'].flatMap(workspace =>
     globSync(`test/${workspace}/*.test.ts`, { cwd: root }).filter(file =>
@@ -57,14 +57,14 @@ describe('a test file that looks for engines or Go', () => {
     ),
   )
 
-  test.each(looking)('%s is run without Go, too, or left out for a reason', file => {
+  test.each(looking)('%s also runs without Go, or is left out for a reason', file => {
     const config = readFileSync(join(root, dirname(file), 'vitest.without-go.config.ts'), 'utf8')
     expect(config.includes(`'${basename(file)}'`)).toBe(!(file in leftOut))
   })
 })
 
 describe('tests that start processes', () => {
-  // These have faulty tests run.
+  // These tests run faulty test files on purpose.
   const testsOfThis = ['test/launcher/orphans.test.ts', 'test/launcher/settings-of-tests.test.ts']
   const texts = globSync('{packages,services,test}/**/*.ts', { cwd: root, exclude: ['**/node_modules'] })
     .filter(file => !testsOfThis.includes(file))
@@ -72,13 +72,13 @@ describe('tests that start processes', () => {
   const filesThat = (pattern: RegExp) =>
     texts.filter(({ text }) => pattern.test(text)).map(({ file }) => file)
 
-  test('have them end when the process of the tests ends, also when it is killed', () => {
+  test('make them end with the test process, even if it is killed', () => {
     expect(filesThat(/endsWithParent\(\s*(spawn|fork)\(/).length).toBeGreaterThan(10)
     expect(filesThat(/(?<!endsWithParent\(\s*)(?<![.\w])(spawn|fork)\(/)).toEqual([])
   })
 
-  // Such a process keeps the output of the run open, so that the run does not end before the process does.
-  test('do not give them their own output', () => {
+  // A child process with the output of the run keeps it open, so that the run does not end before the process does.
+  test('do not pass their own output to them', () => {
     expect(filesThat(/\bstdio:.*'inherit'/)).toEqual([])
   })
 })
@@ -86,7 +86,7 @@ describe('tests that start processes', () => {
 describe('a cached test run', () => {
   const cached = tested.filter(workspace => !workspace.startsWith('test/'))
 
-  test.each(cached)('of %s depends on all that it imports', workspace => {
+  test.each(cached)('of %s depends on all imported workspaces', workspace => {
     const { name, dependencies, devDependencies } = json(`${workspace}/package.json`)
     const declared = new Set([
       name,
@@ -105,8 +105,8 @@ describe('a cached test run', () => {
 })
 
 describe('the lockfile', () => {
-  // npm 11 refuses `npm ci` otherwise; npm leaves them out when it writes the lockfile and cannot fetch them.
-  test('names the packages of every platform', () => {
+  // Otherwise npm 11 refuses `npm ci`. npm leaves them out of the lockfile when it cannot fetch them.
+  test('contains the packages of every platform', () => {
     const { packages } = json('package-lock.json') as { packages: Record<string, Locked> }
     const unnamed = Object.entries(packages).flatMap(([path, locked]) =>
       Object.keys(locked.optionalDependencies ?? {}).filter(name => !resolves(packages, path, name)),
@@ -120,7 +120,7 @@ interface Locked {
   optionalDependencies?: Record<string, string>
 }
 
-/** Whether `name` is found from the package at `path`, in its own node_modules or in one above. */
+/** Whether `name` resolves from the package at `path`, in its own node_modules or in one above. */
 function resolves(packages: Record<string, Locked>, path: string, name: string): boolean {
   const inside = path === '' ? `node_modules/${name}` : `${path}/node_modules/${name}`
   if (packages[inside]) return true

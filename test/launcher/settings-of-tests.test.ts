@@ -6,9 +6,9 @@ import { patient } from '../../bin/patience.mjs'
 
 const root = join(import.meta.dirname, '../..')
 
-/** Runs a test file with the shared settings. @returns what its report says of the file */
+/** Runs a test file with the shared settings. @returns the report on the file */
 function report(source: string) {
-  // Within the repository, where vitest is found.
+  // Inside the repository, so that vitest is found.
   mkdirSync(join(root, '.cache'), { recursive: true })
   const folder = mkdtempSync(join(root, '.cache/settings-'))
   onTestFinished(() => rmSync(folder, { recursive: true }))
@@ -23,7 +23,7 @@ function report(source: string) {
       timeout: patient(15_000),
     },
   )
-  // The report is there as soon as the tests have ended; this is about the end of the process and its output.
+  // The report is written when the tests have ended. This checks that the process and its output end as well.
   expect(error).toBeUndefined()
   const { testResults } = JSON.parse(readFileSync(join(folder, 'report.json'), 'utf8'))
   return { status, message: testResults[0].message, tests: testResults[0].assertionResults }
@@ -35,7 +35,7 @@ test('a test file that defines no test fails', () => {
   expect(message).toContain('No test suite found')
 })
 
-test('a run ends although a hook that took too long has left a process that has its output', () => {
+test('a run ends although a process of a timed-out hook still has its output', () => {
   const { status, message } = report(`
     import { spawn } from 'node:child_process'
     import { beforeAll } from 'vitest'
@@ -50,13 +50,13 @@ test('a run ends although a hook that took too long has left a process that has 
   expect(message).toContain('Hook timed out')
 })
 
-test('a limit of time is longer on a machine that has more to do than it can', () => {
+test('timeouts are longer on an overloaded machine', () => {
   expect(patient(30_000, { load: 0.5, cores: 2 })).toBe(30_000)
   expect(patient(30_000, { load: 6, cores: 2 })).toBe(90_000)
   expect(patient(30_000, { load: 100, cores: 2 })).toBe(240_000)
 })
 
-test('a test file whose tests are all skipped does not fail, and its report has the reasons', () => {
+test('a test file whose tests are all skipped does not fail, and its report contains the reasons', () => {
   const { status, tests } = report(`
     test('alone', ({ skip }) => skip('there is no engine'))
     describe.skipIf(true)('together', { meta: { skipped: 'there is no disk' } }, () => test('a', () => {}))

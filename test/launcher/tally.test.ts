@@ -8,7 +8,7 @@ const file = (name: string, status: string, ...statuses: string[]) => ({
   assertionResults: statuses.map((status, index) => ({ fullName: `story ${index + 1}`, status })),
 })
 
-/** A project of three workspaces: one with results, one that broke down, and one that left none. */
+/** A project of three workspaces: one with results, one that could not be run, and one without results. */
 function tested() {
   const { root, write } = project()
   for (const folder of ['packages/ledger', 'services/catalog', 'test/journeys']) {
@@ -45,7 +45,7 @@ function tested() {
 }
 
 describe('the count of tests', () => {
-  test('adds up the workspaces; a file that cannot be loaded or has no test is one failure', () => {
+  test('adds up the workspaces and counts a file that cannot be loaded or has no test as one failure', () => {
     expect(countTests(tested())).toEqual({
       passed: 3,
       failed: 4,
@@ -65,7 +65,7 @@ describe('the count of tests', () => {
     })
   })
 
-  test('names what failed and what was not run', () => {
+  test('names failed, skipped and missing tests', () => {
     expect(describeCount(countTests(tested()), { succeeded: false, all: true })).toEqual([
       'SKIPPED 1 of packages/ledger/src/book.test.ts: no reason is given',
       'SKIPPED 1 of packages/ledger/src/page.test.ts: no reason is given',
@@ -79,7 +79,7 @@ describe('the count of tests', () => {
     ])
   })
 
-  test('does not call a failed check a success', () => {
+  test('does not report a failed check as a success', () => {
     const count = { passed: 5, failed: 0, skipped: 0, failures: [], reasons: new Map(), silent: [] }
 
     expect(describeCount(count, { succeeded: false, all: true })).toEqual([
@@ -89,7 +89,7 @@ describe('the count of tests', () => {
     expect(describeCount(count, { succeeded: true, all: true })).toEqual(['Tests: 5 passed, 0 failed.'])
   })
 
-  test('holds nothing of an earlier run', () => {
+  test('ignores results of an earlier run', () => {
     const root = tested()
     forgetResults(root)
 

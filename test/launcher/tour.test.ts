@@ -10,19 +10,19 @@ import { endsWithParent } from '../../bin/orphans.mjs'
 import { whyInstall } from '../../bin/stamp.mjs'
 
 const ROOT = join(import.meta.dirname, '../..')
-/** The password in the README, which the reader replaces by that of their own first start. */
+/** The password shown in the README, which readers replace by that of their first start. */
 const SHOWN = '8yvhy-b7wn3-cwjk6-hc33f'
-/** A terminal that prints nothing for so long has failed; on a busy machine the demo takes minutes. */
+/** A terminal without output for this time has failed. On a busy machine the demo takes minutes. */
 const silentMs = 180_000
 
-/** The commands of the README's tour, one text for each block. */
+/** The commands of the tour in the README, one text per block. */
 async function tour(): Promise<string[]> {
   const readme = await readFile(join(ROOT, 'README.md'), 'utf8')
   const [, section = ''] = /\n## Tour\n(.*?)\n## /s.exec(readme) ?? []
   return [...section.matchAll(/^```sh\n(.*?)^```$/gms)].map(([, block = '']) => block)
 }
 
-/** A shell that runs blocks of commands one after the other, and what it and its programs have printed. */
+/** A shell that runs blocks of commands in order, and collects the output of all its programs. */
 function terminal(env: NodeJS.ProcessEnv) {
   const shell = endsWithParent(
     spawn('sh', [], { cwd: ROOT, env: { ...process.env, ...env }, detached: true }),
@@ -32,17 +32,17 @@ function terminal(env: NodeJS.ProcessEnv) {
   onTestFinished(() => endAll(shell))
   let blocks = 0
   const type = (block: string) => void shell.stdin.write(block)
-  /** Waits until something is printed after a position. */
+  /** Waits for a match in the output after a position. */
   const until = async (pattern: RegExp, from = 0): Promise<RegExpExecArray> => {
     for (let seen = -1, since = 0; ; await pause(50)) {
       const found = pattern.exec(said.slice(from))
       if (found) return found
       if (said.length !== seen) [seen, since] = [said.length, performance.now()]
       if (performance.now() - since > silentMs)
-        throw new Error(`waited in vain for ${pattern}; printed: ${said.slice(from)}`)
+        throw new Error(`no match for ${pattern} in the output: ${said.slice(from)}`)
     }
   }
-  /** Runs a block to its end; what was printed meanwhile. */
+  /** Runs a block to its end. @returns the output of the block */
   const run = async (block: string): Promise<string> => {
     const from = said.length
     const end = `--- block ${blocks++} ended`
@@ -53,28 +53,28 @@ function terminal(env: NodeJS.ProcessEnv) {
   return { type, until, run }
 }
 
-/** Ends a shell and what it has started: they are one process group. */
+/** Stops a shell and the processes of its group. */
 async function endAll(shell: ChildProcess): Promise<void> {
   const closed = shell.exitCode === null && shell.signalCode === null ? once(shell, 'close') : undefined
   try {
     process.kill(-(shell.pid ?? 0), 'SIGTERM')
   } catch {
-    // It has ended already.
+    // The shell has exited already.
   }
   await closed
 }
 
-/** The lines of JSON in an output. */
+/** The lines of an output that are JSON. */
 const answers = (text: string) =>
   text
     .split('\n')
     .filter(line => line.startsWith('{'))
     .map(line => JSON.parse(line))
 
-test('the tour of the README works as it is written', { timeout: 1_200_000 }, async ({ skip }) => {
+test('the tour of the README works as written', { timeout: 1_200_000 }, async ({ skip }) => {
   const curl = spawnSync('curl', ['--version']).status === 0
   skip(!curl && !process.env.CI, 'the tour needs curl, which is not on the PATH')
-  // Otherwise `npm start` would install anew below the running tests.
+  // Otherwise `npm start` would install packages that the running tests use.
   expect(whyInstall(ROOT, 'tools'), 'first run: npm run check').toBeUndefined()
   const folder = await mkdtemp(join(tmpdir(), 'gantry-tour-'))
   onTestFinished(() => rm(folder, { recursive: true }))
@@ -84,7 +84,7 @@ test('the tour of the README works as it is written', { timeout: 1_200_000 }, as
     PORT: String(port),
     RECEIVER_PORT: String(receiverPort),
     GANTRY_ADMIN_PASSWORD: undefined,
-    // vitest sets it for pages that it tests.
+    // vitest sets this variable for pages under test.
     BASE_URL: undefined,
   }
   const blocks = (await tour()).map(block =>
@@ -113,7 +113,7 @@ test('the tour of the README works as it is written', { timeout: 1_200_000 }, as
   expect(job).toMatchObject({ type: 'DEPLOY', api: weather.content[0].id })
   await second.until(/signature good\n.*"type":"API_DEPLOYED".*\n/)
 
-  // The service stores the receiver's answer after the receiver has printed the event. A reader is slower than that.
+  // The service stores the response after the receiver has printed the event, so the delivery may still be pending.
   const deliveries = `api localhost:${port}/webhooks/requests\n`
   await vi.waitFor(async () => expect(await second.run(deliveries)).toContain('"status":"SUCCESS"'), 60_000)
   const [requests, auditLog, event, ...others] = answers(await second.run(history))

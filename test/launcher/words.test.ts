@@ -3,7 +3,7 @@ import { expectRuntime } from '../../bin/runtime.mjs'
 import { terminal } from '../../bin/terminal.mjs'
 import { installTrouble } from '../../bin/trouble.mjs'
 
-describe('trouble in plain words', () => {
+describe('an installation error has a clear message', () => {
   test.each([
     ['ENOTFOUND', 'the npm registry is out of reach (ENOTFOUND registry.example)'],
     ['EAI_AGAIN', 'the npm registry is out of reach (EAI_AGAIN registry.example)'],
@@ -25,14 +25,14 @@ describe('trouble in plain words', () => {
     expect(trouble.code).toBe(1)
   })
 
-  test('an unknown code comes with what npm said', () => {
+  test('for an unknown code with the output of npm', () => {
     const trouble = installTrouble('EWEIRD', { root: '/srv/gantry', lines: ['  something odd'] })
 
     expect(trouble.message).toBe('Cannot install: npm ci failed (EWEIRD).')
     expect(trouble.advice).toBe('  something odd')
   })
 
-  test('a platform for which npm has no Node 24 is refused before the install', () => {
+  test('for a platform without Node 24, before the installation', () => {
     const lockfile = { packages: { 'node_modules/node-sunos-sparc': {} } }
 
     expect(() => expectRuntime(lockfile, '20.20.2')).toThrow(
@@ -45,7 +45,7 @@ describe('trouble in plain words', () => {
 describe('the terminal', () => {
   const status = '\r\x1b[2K\x1b[2mInstalling: 3 of 9 packages fetched, 4 s\x1b[0m'
 
-  test('redraws one line and colours it', () => {
+  test('redraws one line and colors it', () => {
     const { written, screen } = speaking({ isTTY: true }, {})
     screen.status('Installing: 3 of 9 packages fetched, 4 s')
     screen.done('Installed.')
@@ -63,7 +63,7 @@ describe('the terminal', () => {
     )
   })
 
-  test('that is none gets plain lines only', () => {
+  test('that is no terminal gets plain lines only', () => {
     const { written, screen } = speaking({ isTTY: false }, {})
     screen.line('Installing.')
     screen.status('Installing: 3 of 9 packages fetched, 4 s')
