@@ -15,7 +15,7 @@ const project = projectFiles()
 const file = (path: string, ...lines: string[]): ProjectFile => ({ path, text: lines.join('\n') })
 const folder = (...parts: string[]) => ['', ...parts].join('/')
 
-test('the whole project is looked at', () => {
+test('the rules read the whole project', () => {
   const paths = project.map(({ path }) => path)
   expect(paths).toEqual(
     expect.arrayContaining([
@@ -49,7 +49,7 @@ describe('every vendor has one importer', () => {
     ['node:sqlite', 'packages/embedded'],
     ['undici', 'services/notifier'],
     ['@fastify/jwt', 'packages/service-kit'],
-  ])('which for %s is %s', ([vendor, owner]) => {
+  ])('%s only by %s', ([vendor, owner]) => {
     const importing = [`import { something } from '${vendor}'`]
     expect(severalImporters([file(`${owner}/src/a.ts`, ...importing)])).toEqual([])
     expect(severalImporters([file('services/catalog/src/a.test.ts', ...importing)])).toEqual([])
@@ -64,11 +64,11 @@ describe('every vendor has one importer', () => {
     "const { MongoClient } = await import('mongodb')",
     "const { MongoClient } = require('mongodb')",
     "import { x } from 'mongodb/lib/x'",
-  ])('however it imports: %s', importing => {
+  ])('in any form of import: %s', importing => {
     expect(severalImporters([file('services/catalog/src/a.ts', importing)])).toHaveLength(1)
   })
 
-  test('also a vendor that nobody has thought of', () => {
+  test('also for a vendor without an entry', () => {
     const importing = ["import sharp from 'sharp'"]
     const [one, other] = [
       file('services/media/src/a.ts', ...importing),
@@ -80,7 +80,7 @@ describe('every vendor has one importer', () => {
     ])
   })
 
-  test("while the words of the whole project are everybody's", () => {
+  test('except the libraries that the whole project uses', () => {
     const importing = ["import { z } from 'zod'"]
     expect(
       severalImporters([
@@ -99,7 +99,7 @@ describe('a workspace declares what it imports', () => {
 
   test('in this project', () => expect(misdeclared(project)).toEqual([]))
 
-  test('all of it', () => {
+  test('it must declare every import', () => {
     expect(misdeclared([declaring({}), importing('@gantry/embedded/testing')])).toEqual([
       'services/catalog imports @gantry/embedded, which it does not declare',
     ])
@@ -109,13 +109,13 @@ describe('a workspace declares what it imports', () => {
       'services/catalog declares zod, which it does not import',
     ])
   })
-  test.for(['zod', 'zod/v4', '@gantry/catalog/testing', 'node:fs', './b.ts'])('%s is in order', specifier => {
+  test.for(['zod', 'zod/v4', '@gantry/catalog/testing', 'node:fs', './b.ts'])('%s is allowed', specifier => {
     const dependencies: Record<string, string> = specifier.startsWith('zod') ? { zod: '4' } : {}
     expect(misdeclared([declaring(dependencies), importing(specifier)])).toEqual([])
   })
 })
 
-describe('npm start installs what runs', () => {
+describe('npm start installs what production code imports', () => {
   const declaring = (devDependencies: Record<string, string>) =>
     file('services/catalog/package.json', JSON.stringify({ name: '@gantry/catalog', devDependencies }))
 
@@ -125,7 +125,7 @@ describe('npm start installs what runs', () => {
     ['src/a.ts', ['services/catalog imports ajv, which npm start does not install']],
     ['src/a.test.ts', []],
     ['src/testing/a.ts', []],
-  ] as const)('%s', ([path, found]) => {
+  ] as const)('for %s', ([path, found]) => {
     const importing = file(`services/catalog/${path}`, "import { a } from 'ajv'")
     expect(missingInProduction([declaring({ ajv: '8' }), importing])).toEqual(found)
   })
@@ -154,23 +154,23 @@ describe('the layers', () => {
   test.for<[string, string, string]>([
     ['standalone imports the services', 'services/standalone/src/a.ts', '@gantry/media'],
     ['standalone chooses the stores', 'services/standalone/src/a.ts', '@gantry/embedded'],
-    ['what hosts a service chooses them', 'packages/hosting/src/a.ts', '@gantry/read-models-mongo'],
+    ['a host of services chooses the stores', 'packages/hosting/src/a.ts', '@gantry/read-models-mongo'],
     ['a main.ts chooses the stores', 'services/catalog/src/main.ts', '@gantry/messaging-nats'],
     ['a test uses an adapter', 'services/catalog/src/a.test.ts', '@gantry/embedded'],
-    ['a test across services imports one', 'test/faults/a.test.ts', '@gantry/standalone/testing'],
+    ['a test across services imports a service', 'test/faults/a.test.ts', '@gantry/standalone/testing'],
     ['a service imports a port', 'services/catalog/src/a.ts', '@gantry/read-models'],
     ['a file imports its neighbour', 'services/catalog/src/api/a.ts', '../owner/b.ts'],
     [
-      'a workspace takes the test settings of all',
+      'a workspace imports the shared test settings',
       'services/catalog/vitest.config.ts',
       '../../vitest.config.ts',
     ],
-  ])('stand when %s', ([, path, specifier]) => {
+  ])('permit that %s', ([, path, specifier]) => {
     expect(layerViolations(file(path, `import { something } from '${specifier}'`))).toEqual([])
   })
 })
 
-describe('the environment is read where a process begins', () => {
+describe('only entry points read the environment', () => {
   test('in this project', () => expect(project.flatMap(environmentReaders)).toEqual([]))
 
   test.for([
@@ -178,7 +178,7 @@ describe('the environment is read where a process begins', () => {
     'const { PORT } = process.env',
     'const { env } = process',
     "import { env } from 'node:process'",
-  ])('and not elsewhere: %s', line => {
+  ])('and no other file: %s', line => {
     expect(environmentReaders(file('services/catalog/src/app.ts', line))).toHaveLength(1)
     for (const path of [
       'services/catalog/src/main.ts',
@@ -190,17 +190,17 @@ describe('the environment is read where a process begins', () => {
     }
   })
 
-  test('though a comment may speak of it', () => {
+  test('except in comments', () => {
     expect(environmentReaders(file('services/catalog/src/app.ts', '/** Not from process.env. */'))).toEqual(
       [],
     )
   })
 })
 
-describe('the list of all settings has those that programs read, and no other', () => {
+describe('the list of all settings equals the settings that programs read', () => {
   test('in this project', () => expect(settingsListed(project)).toEqual(settingsRead(project)))
 
-  test('whether a schema declares them or a program reads them by itself', () => {
+  test('from a schema or directly', () => {
     expect(
       settingsRead([
         file(
@@ -221,7 +221,7 @@ describe('exports have names', () => {
   test('in this project', () => expect(project.flatMap(defaultExports)).toEqual([]))
 
   test.for(['export default 1', 'const a = 1\nexport { a as default }', "export { default } from './b.ts'"])(
-    'and not: %s',
+    'and are not default exports: %s',
     line => {
       expect(defaultExports(file('services/catalog/src/a.ts', line))).toHaveLength(1)
       expect(defaultExports(file('services/catalog/vitest.config.ts', line))).toEqual([])
@@ -229,7 +229,7 @@ describe('exports have names', () => {
   )
 })
 
-describe('an index enumerates', () => {
+describe('an index file only re-exports', () => {
   test('in this project', () => expect(project.flatMap(busyIndexes)).toEqual([]))
 
   test.for([
@@ -238,18 +238,18 @@ describe('an index enumerates', () => {
     'export const a = 1',
     "import { a } from './a.ts'\na()",
     "export { z } from 'zod'",
-  ])('and does not: %s', line => {
+  ])('and has no: %s', line => {
     expect(busyIndexes(file('packages/embedded/src/index.ts', line))).toHaveLength(1)
   })
 
-  test('what it offers, and says so in comments', () => {
+  test('with comments', () => {
     const text =
       "/** Stores. */\nexport { a, type B } from './a.ts'\n// Types.\nexport type { C } from '../c.ts'\n"
     expect(busyIndexes(file('packages/embedded/src/index.ts', text))).toEqual([])
   })
 })
 
-describe('names say what a thing is', () => {
+describe('names describe what they name', () => {
   test('in this project', () => expect(project.flatMap(emptyNames)).toEqual([]))
 
   test.for<[string, string]>([
@@ -263,11 +263,11 @@ describe('names say what a thing is', () => {
     ['services/catalog/src/a.ts', 'export interface StoreImpl {}'],
     ['services/catalog/src/a.ts', 'const a = 1\nexport { a as testHelper }'],
     ['services/catalog/src/a.ts', 'export const SHARED_STATE = 1'],
-  ])('and not: %s %s', ([path, text]) => {
+  ])('and are not empty words: %s %s', ([path, text]) => {
     expect(emptyNames(file(path, text))).toHaveLength(1)
   })
 
-  test('by whole words, and only to others', () => {
+  test('judged by whole words, of exports only', () => {
     expect(
       emptyNames(
         file('services/catalog/src/score.ts', 'export const scoreUtility2x = 1', 'const common = 1'),
@@ -281,7 +281,7 @@ describe('names say what a thing is', () => {
   })
 })
 
-describe('no place of its makers is named', () => {
+describe('no file contains a path or a registry of its authors', () => {
   test('in this project', () => expect(project.flatMap(privatePlaces)).toEqual([]))
 
   test.for([
@@ -303,18 +303,18 @@ describe('no place of its makers is named', () => {
     folder('workers'),
     'the npm registry is out of reach',
     '"resolved": "packages/contracts"',
-  ])('while %s is none', line => {
+  ])('but may contain %s', line => {
     expect(privatePlaces(file('README.md', line))).toEqual([])
   })
 })
 
-describe('what a service folds is tested with streams that older commits wrote', () => {
+describe('every folded category has a test with streams of older commits', () => {
   const folding = file('services/catalog/src/app.ts', "const api = aggregate({ category: 'api', decider })")
   const testing = (workspace: string, category: string) =>
     file(`${workspace}/src/frozen-streams.test.ts`, `testFrozenStreams({ folder, category: '${category}' })`)
 
   test('in this project', () => expect(unfrozenCategories(project)).toEqual([]))
-  test('category by category', () => {
+  test('checked per category and workspace', () => {
     expect(unfrozenCategories([folding, testing('services/catalog', 'owner')])).toEqual([
       'services/catalog folds api, which has no frozen streams',
     ])

@@ -9,8 +9,8 @@ interface Manifest {
 }
 
 /**
- * Every workspace declares what it imports, so that it can be installed alone, and nothing else. Packages of types are
- * imported by nobody.
+ * Every workspace declares what it imports, so that it can be installed alone, and nothing else. Packages of types need no
+ * import.
  */
 export function misdeclared(files: readonly ProjectFile[]): string[] {
   const root = files.find(({ path }) => path === 'package.json')
@@ -37,7 +37,7 @@ export function misdeclared(files: readonly ProjectFile[]): string[] {
     })
 }
 
-/** Code outside of test/ that is no test imports no development dependency, because `npm start` does not install them. */
+/** Production code imports no development dependencies, because `npm start` does not install them. */
 export function missingInProduction(files: readonly ProjectFile[]): string[] {
   return files
     .filter(({ path }) => path === `${workspaceOf(path)}/package.json` && !path.startsWith('test/'))
@@ -56,7 +56,7 @@ export function missingInProduction(files: readonly ProjectFile[]): string[] {
 
 const isForTests = (file: ProjectFile) => isTest(file) || file.path.includes('/fixtures/')
 
-/** Full of imports that are examples. */
+/** Contains imports as examples. */
 const isExample = ({ path }: ProjectFile) => path === 'test/architecture/architecture.test.ts'
 
 const declaredBy = ({ dependencies, devDependencies }: Manifest) =>

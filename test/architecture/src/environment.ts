@@ -1,9 +1,9 @@
 import type { ProjectFile } from './project-files.ts'
 import { isSource, isTest, withoutComments } from './source.ts'
 
-/** Where a process begins: these read the environment once and hand on what they read. */
+/** Entry points of processes and their settings. They read the environment once and pass the values on. */
 const ROOTS = /\/(main|config|settings)\.ts$|^bin\/|(^|\/)vitest(\.\w+)?\.config\.ts$/
-/** Commands beside the services. */
+/** Commands outside of the services. */
 const COMMANDS = new Set([
   'deploy/compose/secrets.mjs',
   'packages/demo/src/receiver.ts',
@@ -12,7 +12,7 @@ const COMMANDS = new Set([
   'services/standalone/src/rotate-keys.ts',
 ])
 
-/** The environment is read where a process begins, and nowhere else. */
+/** Only entry points read the environment. */
 export function environmentReaders(file: ProjectFile): string[] {
   if (!isSource(file) || isTest(file) || ROOTS.test(file.path) || COMMANDS.has(file.path)) return []
   const reads =

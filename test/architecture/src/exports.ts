@@ -1,17 +1,17 @@
 import type { ProjectFile } from './project-files.ts'
 import { isSource, withoutComments } from './source.ts'
 
-/** Vitest wants the default export of its settings. */
+/** Vitest requires a default export of its settings. */
 const isForTool = (path: string) => /(^|\/)vitest(\.[\w-]+)?\.config\.ts$/.test(path)
 
-/** Exports have names, so that one thing is called the same everywhere. */
+/** Exports have names, so that each has the same name everywhere. */
 export function defaultExports(file: ProjectFile): string[] {
   if (!isSource(file) || isForTool(file.path)) return []
   const found = /(^|\n)\s*export\s+(default\b|\{[^}]*\bdefault\b[^}]*\})/.test(withoutComments(file.text))
   return found ? [`${file.path} has a default export`] : []
 }
 
-/** An index enumerates what its package offers, and does nothing else. */
+/** An index file lists the exports of its package, and does nothing else. */
 export function busyIndexes(file: ProjectFile): string[] {
   if (!/(^|\/)index\.ts$/.test(file.path)) return []
   const rest = withoutComments(file.text).replace(

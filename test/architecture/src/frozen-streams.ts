@@ -4,7 +4,7 @@ import { isSource, isTest, withoutComments, workspaceOf } from './source.ts'
 const categories = ({ text }: ProjectFile) =>
   [...withoutComments(text).matchAll(/\bcategory: '(\w+)'/g)].map(([, category = '']) => category)
 
-/** Every category that a service folds has a test with streams that older commits wrote. */
+/** Every category that a service folds has a test with streams of older commits. */
 export function unfrozenCategories(files: readonly ProjectFile[]): string[] {
   const frozen = new Set(
     files

@@ -4,13 +4,13 @@ import { fileOf, importsOf, isSource, isTest, packageOf, workspaceOf } from './s
 const SERVICES = new Set(['catalog', 'gateway', 'identity', 'media', 'notifier', 'standalone'])
 const ADAPTERS = new Set(['embedded', 'event-store-esdb', 'messaging-nats', 'read-models-mongo'])
 
-/** The only ones who choose the stores: a process begins in them, or in what hosts it. */
+/** Files that may choose the stores: entry points, and the packages that host services. */
 const isCompositionRoot = (path: string) =>
   path.startsWith('services/standalone/') ||
   path.startsWith('packages/hosting/') ||
   path.endsWith('/src/main.ts')
 
-/** Services know each other through contracts only, packages know no service, and nobody but the roots knows an adapter. */
+/** Services know each other only by contracts, packages import no service, and only composition roots import adapters. */
 export function layerViolations(file: ProjectFile): string[] {
   if (!isSource(file)) return []
   const { path } = file

@@ -1,16 +1,16 @@
 import type { ProjectFile } from './project-files.ts'
 
-/** A path of the machine that something was made on; not the path of a URL, nor of a package. */
+/** A path of an author's machine. Paths in URLs and packages do not match. */
 const FOLDER = /(?<![\w.~:/$}@-])\/(?:work|root|home|Users)(?![\w-])/
-/** The address of a package registry, and what a lockfile or a settings file has of one. */
+/** The address of a package registry, and settings that lockfiles and npm settings have for one. */
 const REGISTRY =
   /https?:\/\/[^\s"'`/]*(?:registry|artifactory|nexus|verdaccio)[^\s"'`/]*|"resolved":\s*"(?:https?|git\+)|_auth(?:Token)?\s*=/i
 
 const PUBLIC_APIS = 'packages/demo/data/public-apis.ndjson'
 
-/** The project runs anywhere and installs from any registry: it names no place that only its makers have. */
+/** The project runs and installs anywhere, so it contains no paths or registries of its authors. */
 export function privatePlaces({ path, text }: ProjectFile): string[] {
-  // What the public APIs of the directory call themselves is theirs.
+  // The data of public APIs may contain such texts.
   if (path === PUBLIC_APIS) return []
   return text.split('\n').flatMap((line, index) => {
     const [place] = FOLDER.exec(line) ?? REGISTRY.exec(line) ?? []

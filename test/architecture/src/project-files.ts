@@ -3,16 +3,16 @@ import { readdirSync, readFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 
 export interface ProjectFile {
-  /** From the root of the project, with slashes. */
+  /** Path from the project folder, with slashes. */
   path: string
   text: string
 }
 
 const ROOT = resolve(import.meta.dirname, '../../..')
-/** What .gitignore names, and what no clone has. */
+/** Names from .gitignore, and .git. */
 const NOT_OURS = new Set(['.git', 'node_modules', 'data', '.turbo', '.cache', 'coverage'])
 
-/** Every text file of the project: those that git knows, or all there are where there is no git. */
+/** Every text file of the project: the files in git, or all files without git. */
 export function projectFiles(): ProjectFile[] {
   return listed().flatMap(path => {
     const text = readFileSync(join(ROOT, path), 'utf8')

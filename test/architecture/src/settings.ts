@@ -1,13 +1,13 @@
 import type { ProjectFile } from './project-files.ts'
 import { withoutComments } from './source.ts'
 
-/** Where schemas of settings are, and the programs that read their few settings without one. */
+/** Files with schemas of settings, and programs that read a few settings without a schema. */
 const DECLARING = /^((packages|services)\/[\w-]+|test\/cluster)\/src\/settings\.ts$/
 const READING = /^(packages|services)\/[\w-]+\/src\/(main|receiver)\.ts$/
 
 const namesOf = (text: string, pattern: RegExp) => [...text.matchAll(pattern)].map(([, name = '']) => name)
 
-/** Names of the settings that the programs of the project read, each once, in order. */
+/** Names of the settings that programs of the project read, sorted and unique. */
 export function settingsRead(project: readonly ProjectFile[]): string[] {
   const names = project.flatMap(({ path, text }) => {
     const code = withoutComments(text)
@@ -18,7 +18,7 @@ export function settingsRead(project: readonly ProjectFile[]): string[] {
   return [...new Set(names)].toSorted()
 }
 
-/** Names that the list of all settings has, in order. */
+/** Names in the list of all settings, sorted. */
 export function settingsListed(project: readonly ProjectFile[]): string[] {
   const list = project.find(({ path }) => path === 'packages/service-kit/src/setting-names.ts')
   const [names = ''] = /SETTING_NAMES[^=]*= \[[^\]]*\]/.exec(list?.text ?? '') ?? []

@@ -3,11 +3,11 @@ import type { ProjectFile } from './project-files.ts'
 
 export const isSource = ({ path }: ProjectFile) => /\.(m?ts|m?js)$/.test(path)
 
-/** Tests and what only tests use. */
+/** Tests, and files that only tests use. */
 export const isTest = ({ path }: ProjectFile) =>
   /\.test\.ts$|\/testing\/|(^|\/)vitest(\.[\w-]+)?\.config\.ts$/.test(path) || path.startsWith('test/')
 
-/** The workspace of a file, e.g. services/media; the first folder elsewhere. */
+/** The workspace of a file, e.g. services/media; for other files the first folder. */
 export const workspaceOf = (path: string) =>
   path
     .split('/')
@@ -20,11 +20,11 @@ const IMPORTS = [
   /\b(?:import|require|import\.meta\.resolve|getBuiltinModule)\(\s*['"`]([^'"`\n]+)['"`]/g,
 ]
 
-/** What a file imports, types included, as it is written. */
+/** The specifiers that a file imports, types included. */
 export const importsOf = ({ text }: ProjectFile): string[] =>
   IMPORTS.flatMap(pattern => [...text.matchAll(pattern)].map(([, specifier = '']) => specifier))
 
-/** The package that an import names, e.g. @gantry/service-kit of @gantry/service-kit/testing; undefined for a file. */
+/** The package of an import, e.g. @gantry/service-kit for @gantry/service-kit/testing; undefined for a file. */
 export const packageOf = (specifier: string): string | undefined =>
   specifier.startsWith('.')
     ? undefined
@@ -33,7 +33,7 @@ export const packageOf = (specifier: string): string | undefined =>
         .slice(0, specifier.startsWith('@') ? 2 : 1)
         .join('/')
 
-/** The file that a relative import names; undefined for a package. */
+/** The file of a relative import; undefined for a package. */
 export const fileOf = ({ path }: ProjectFile, specifier: string): string | undefined =>
   specifier.startsWith('.') ? posix.join(posix.dirname(path), specifier) : undefined
 

@@ -1,7 +1,7 @@
 import type { ProjectFile } from './project-files.ts'
 import { importsOf, isSource, isTest, packageOf, workspaceOf } from './source.ts'
 
-/** Vendors behind a port or a boundary of ours, and who alone may know them. */
+/** Vendors behind a port or another boundary, with the only workspace that may import them. */
 const OWNERS: Readonly<Record<string, string>> = {
   '@eventstore/db-client': 'packages/event-store-esdb',
   mongodb: 'packages/read-models-mongo',
@@ -16,13 +16,13 @@ const OWNERS: Readonly<Record<string, string>> = {
   'zod-openapi': 'packages/contracts',
 }
 
-/** What the whole project is written in. */
+/** Libraries that the whole project uses. */
 const VOCABULARY = new Set(['fastify', 'lru-cache', 'pino', 'prom-client', 'uuid', 'zod'])
 
 const isVendor = (name: string) =>
   name in OWNERS || !(name.startsWith('node:') || name.startsWith('@gantry/') || VOCABULARY.has(name))
 
-/** Every vendor has one importer, so that it can be replaced in one place. Tests may use any. */
+/** Every vendor has one importing workspace, so that it can be replaced in one place. Tests may import any vendor. */
 export function severalImporters(files: readonly ProjectFile[]): string[] {
   const importers = new Map<string, Set<string>>()
   for (const file of files.filter(file => isSource(file) && !isTest(file))) {
