@@ -49,7 +49,7 @@ describe.skipIf(!program)('a stream with three copies', { timeout: 120_000, meta
   }
 
   it('loses and repeats nothing and keeps the order during leader changes and the loss of a node', async () => {
-    const count = 1_500
+    const count = 900
     const bus = await open()
     const noise = await open()
     const stop = new AbortController()
@@ -74,7 +74,7 @@ describe.skipIf(!program)('a stream with three copies', { timeout: 120_000, meta
     for (let from = 0; from < count; from += 100) {
       const published = insist(() => bus.publish(orders.slice(from, from + 100)))
       if (from % 300 === 0) await changeLeader(noise)
-      if (from === 800) await nodes[0]?.faults?.kill()
+      if (from === 500) await nodes[0]?.faults?.kill()
       await published
     }
 
@@ -87,7 +87,7 @@ describe.skipIf(!program)('a stream with three copies', { timeout: 120_000, meta
   })
 
   it('stores each message once and in order for two publishers that continue after the last one concurrently', async () => {
-    const count = 900
+    const count = 480
     const message = (data: number) => ({ id: randomUUID(), subject: 'events.orders', data })
     const orders = Array.from({ length: count }, (_, index) => message(index + 1))
     const goOn = async (bus: Bus) => {
@@ -111,8 +111,8 @@ describe.skipIf(!program)('a stream with three copies', { timeout: 120_000, meta
     const [one, two] = [await open(), await open()]
     let killed = false
     const disturb = async (stored: number) => {
-      if (stored % 200 < 30) await changeLeader(one)
-      if (stored < 400 || killed) return
+      if (stored % 160 < 30) await changeLeader(one)
+      if (stored < 200 || killed) return
       killed = true
       await nodes[0]?.faults?.kill()
     }
