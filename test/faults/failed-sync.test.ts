@@ -63,7 +63,7 @@ describe.skipIf(notBuilt !== undefined)('a disk that fails to sync', { meta: { s
     await vi.waitFor(() => expect(service.output()).toContain('cannot be synced'), { timeout: 10_000 })
     expect(await service.stop()).toBe(1)
     expect(service.output().slice(before.length)).toMatch(
-      /^gantry: .*\.db cannot be synced to the disk \(EIO: i\/o error, fdatasync\): what was written last may be lost\n$/,
+      /^gantry: .*\.db cannot be synced to the disk \(EIO: i\/o error, fdatasync\): the last writes may be lost\n$/,
     )
 
     await rm(failing)

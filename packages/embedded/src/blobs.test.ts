@@ -25,7 +25,7 @@ describe('the folder of a blob store', () => {
   afterEach(() => rm(path, { recursive: true }))
 
   it.each(['', '.', '..', '../x', 'a/b', 'a\\b', '/etc/passwd', '.incomplete', 'a\0', 'é', 'x'.repeat(201)])(
-    'is not left by the key %j',
+    'does not accept the key %j',
     async key => {
       const blobs = folderBlobStore({ path })
       await expect(blobs.put(key, new Uint8Array(1))).rejects.toThrow(RangeError)
@@ -35,14 +35,14 @@ describe('the folder of a blob store', () => {
     },
   )
 
-  it('holds a blob under its key and nothing else that is incomplete', async () => {
+  it('has a file with the key as its name, and no incomplete files', async () => {
     const blobs = folderBlobStore({ path })
     await blobs.put('logo.png', Buffer.from('png'))
     expect((await readdir(path)).sort()).toEqual(['.incomplete', 'logo.png'])
     expect(await readdir(join(path, '.incomplete'))).toEqual([])
   })
 
-  it('is rid of what a process that died has left, not of what another is writing', async () => {
+  it('is cleaned of incomplete files of a process that died, but not of those that another process is writing', async () => {
     await folderBlobStore({ path }).put('first', Buffer.from('1'))
     const left = join(path, '.incomplete', 'left')
     await writeFile(left, 'half')

@@ -27,7 +27,7 @@ afterEach(async () => {
 const path = () => join(folder, 'messages.db')
 const open = (options: { retentionMs?: number }) =>
   sqliteBus({ path: path(), now: () => new Date(time), leaseMs: 300, redeliverAfterMs: 20, ...options })
-/** Opens the bus again with a retention of a second, and waits until that has been carried out. */
+/** Opens the bus again with a retention of one second, and waits until the expired messages are removed. */
 const retain = async () => {
   await bus.close()
   bus = open({ retentionMs: 1_000 })
@@ -49,7 +49,7 @@ const tables = <Row>(work: (db: DatabaseSync) => Row) => {
     db.close()
   }
 }
-/** What retention has to leave: the messages that are young enough, and the last one of each subject. */
+/** The messages that retention must keep: those that are young enough, and the last one of each subject. */
 const remaining = async () =>
   tables(db =>
     db
@@ -60,7 +60,7 @@ const remaining = async () =>
       .all(new Date(time - 1_000).toISOString())
       .map(row => JSON.parse(String(row.data)) as Json),
   )
-/** Consumes until so many messages are handled. @returns what it handled, and what it was told it has missed */
+/** Consumes until `count` messages are handled. @returns their data, and the ranges reported as missed */
 const consume = async (consumer: string, subjects: string[], count: number) => {
   const handled: Json[] = []
   const missed: MissedMessages[] = []
@@ -73,7 +73,7 @@ const consume = async (consumer: string, subjects: string[], count: number) => {
   return { handled, missed }
 }
 
-it('keeps messages for ever where no retention is set', async () => {
+it('keeps messages without limit when no retention is set', async () => {
   await publish('events.a', 1, 2)
   time += 1_000 * HOUR_MS
   await publish('events.a', 3)
@@ -82,7 +82,7 @@ it('keeps messages for ever where no retention is set', async () => {
   expect(await bus.removedThrough(['>'])).toBe(0)
 })
 
-it('removes older messages, except the last one of each subject, and goes on counting', async () => {
+it('removes older messages except the last one of each subject, and does not reuse their sequences', async () => {
   await publish('events.a', 1, 2, 3)
   await publish('events.b', 4)
   time += HOUR_MS
@@ -96,7 +96,7 @@ it('removes older messages, except the last one of each subject, and goes on cou
   expect(await publish('events.a', 1)).toBe(6)
 })
 
-it('tells up to where messages under some subjects are gone', async () => {
+it('returns the sequence up to which messages on some subjects were removed', async () => {
   await publish('events.a', 1, 2)
   await publish('events.b', 3)
   await publish('events.c', 4, 5)
@@ -108,7 +108,7 @@ it('tells up to where messages under some subjects are gone', async () => {
   expect(await bus.removedThrough(['events.b'])).toBe(0)
 })
 
-it('tells a consumer, once, that messages are gone that it has not handled', async () => {
+it('reports removed messages, once, to a consumer that has not handled them', async () => {
   await publish('events.a', 1, 2, 3, 4)
   await publish('events.b', 5, 6)
   expect(await consume('shop', ['events.a'], 2)).toEqual({ handled: [1, 2], missed: [] })
@@ -128,7 +128,7 @@ it('tells a consumer, once, that messages are gone that it has not handled', asy
   expect(await consume('store', ['events.b'], 1)).toEqual({ handled: [9], missed: [] })
 })
 
-it('tells a reader that messages after its place are gone', async () => {
+it('reports removed messages after the sequence that a reader starts from', async () => {
   await publish('events.a', 1, 2, 3)
   time += HOUR_MS
   await publish('events.a', 4)
@@ -141,7 +141,7 @@ it('tells a reader that messages after its place are gone', async () => {
   expect(missed).toEqual([{ after: 1, through: 3 }])
 })
 
-it('uses the space of removed messages again: the file stops growing', async () => {
+it('reuses the space of removed messages, so that the file stops growing', async () => {
   await bus.close()
   bus = open({ retentionMs: 1_000 })
   const pages: number[] = []

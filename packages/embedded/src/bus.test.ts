@@ -17,7 +17,7 @@ busContract('SQLite', async () => {
   }
 })
 
-describe('the bus in a SQLite file', () => {
+describe('a bus in a SQLite file', () => {
   let folder: string
   let path: string
   let bus: Bus
@@ -51,7 +51,7 @@ describe('the bus in a SQLite file', () => {
     return handled
   }
 
-  it('counts messages from one and takes its time from the clock it was given', async () => {
+  it('numbers messages from 1 and takes `storedAt` from the given clock', async () => {
     expect(await bus.head()).toBe(0)
     await publish('a', 'b')
     expect(await bus.head()).toBe(2)
@@ -60,7 +60,7 @@ describe('the bus in a SQLite file', () => {
     }
   })
 
-  it('gives readers and consumers a message once it is durable, also of another bus', async () => {
+  it('delivers a message to readers and consumers only once it is durable, also one of another bus', async () => {
     const syncs: (() => void)[] = []
     const sync = Object.assign(() => new Promise<void>(resolve => syncs.push(resolve)), { async close() {} })
     const slow = sqliteBus({ path, sync })
@@ -99,7 +99,7 @@ describe('the bus in a SQLite file', () => {
     await slow.close()
   })
 
-  it('gives a message again to a consumer that went on without acknowledging it', async () => {
+  it('delivers a message again when the consumer asks for the next one without acknowledging it', async () => {
     await publish('a', 'b')
     const given: Json[] = []
     for await (const { message, ack } of bus.consume({ consumer: 'shop', subjects: ['>'], signal })) {
@@ -110,7 +110,7 @@ describe('the bus in a SQLite file', () => {
     expect(given).toEqual(['a', 'a', 'a', 'b'])
   })
 
-  it('tells the broadcasts of several buses to all of them in one order', async () => {
+  it('delivers the broadcasts of several buses to all of them in the same order', async () => {
     const other = sqliteBus({ path })
     const heard = [bus, other].map(from => {
       const order: Json[] = []
@@ -129,7 +129,7 @@ describe('the bus in a SQLite file', () => {
     await other.close()
   })
 
-  it('leaves the name to a consumer that takes longer than its lease', async () => {
+  it('renews the lease of a consumer that handles a message for longer than the lease', async () => {
     await bus.close()
     bus = sqliteBus({ path, leaseMs: 1_000 })
     const other = sqliteBus({ path, leaseMs: 1_000 })
@@ -158,7 +158,7 @@ describe('the bus in a SQLite file', () => {
     await other.close()
   })
 
-  it('need not look again at messages for others that a consumer has passed', async () => {
+  it('saves the position of a consumer while it passes messages on other subjects', async () => {
     await publish(...Array.from({ length: 1_500 }, (_, index) => index + 1))
     await bus.publish([{ id: randomUUID(), subject: 'events.refunds', data: 'ours' }])
     for await (const { message } of bus.consume({ consumer: 'shop', subjects: ['events.refunds'], signal })) {
@@ -168,7 +168,7 @@ describe('the bus in a SQLite file', () => {
     expect(await consume('shop', 1)).toEqual([1_001])
   })
 
-  it('finishes what is under way when it is closed, then refuses', async () => {
+  it('completes publications in progress on close, and is unavailable afterwards', async () => {
     const consuming = consume('shop', 2)
     const read: Json[] = []
     const reading = (async () => {
@@ -205,7 +205,7 @@ describe('the bus in a SQLite file', () => {
       await other.ended
     })
 
-    it('hears and is heard, asks and is answered', async () => {
+    it('exchanges broadcasts and requests', async () => {
       const heard: Json[] = []
       bus.listen('hints.done', data => heard.push(data))
       await bus.broadcast('hints.dropped', 'x')
@@ -222,13 +222,13 @@ describe('the bus in a SQLite file', () => {
       expect(await consume('shop', 1)).toEqual(['b'])
     })
 
-    it('takes over from a consumer that was killed', async () => {
+    it('continues for a consumer whose process was killed', async () => {
       other.process.kill('SIGKILL')
       await other.ended
       expect(await consume('shop', 2)).toEqual(['a', 'b'])
     })
 
-    it('is not harmed by a consumer that was paused and wakes up when another has taken over', async () => {
+    it('refuses the acknowledgement of a consumer that was paused until another took over', async () => {
       other.process.kill('SIGSTOP')
       expect(await consume('shop', 2)).toEqual(['a', 'b'])
       await publish('c')
@@ -242,5 +242,5 @@ describe('the bus in a SQLite file', () => {
   })
 })
 
-/** Waits for something to come true, on a busy machine too. */
+/** Retries the expectation for up to 20 s, for slow machines. */
 const eventually = (expectation: () => void) => vi.waitFor(expectation, { timeout: 20_000, interval: 5 })

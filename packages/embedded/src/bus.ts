@@ -20,21 +20,21 @@ import { FORMATS, openDatabase } from './sqlite-file.ts'
 import { syncWalNow, type WalSync, walSync } from './wal-sync.ts'
 
 export interface BusOptions {
-  /** The file; made when it does not exist. */
+  /** Path of the SQLite file. It is created when it does not exist. */
   path: string
-  /** The clock that `storedAt` is taken from. */
+  /** Clock for `storedAt`. Default: the system clock. */
   now?: () => Date
-  /** How long messages are kept; for ever if it is not said. Places of consumers do not hold them back. */
+  /** How long messages are kept, in milliseconds, whether consumers have handled them or not. Default: without limit. */
   retentionMs?: number | undefined
-  /** How often it looks for what other processes did. */
+  /** Interval of the polls for changes by other processes, in milliseconds. Default: 10. */
   pollMs?: number
-  /** How long a consumer that died keeps its name from others. */
+  /** How long the name of a consumer stays reserved after its process died, in milliseconds. Default: 5,000. */
   leaseMs?: number
-  /** When a message comes again to a consumer that went on without acknowledging it. */
+  /** When a delivery that was not acknowledged is repeated, in milliseconds. Default: 30,000. */
   redeliverAfterMs?: number
-  /** Shared by the files of a process; a disk of its own, which reports on stderr, if it is not said. */
+  /** State of the disk, shared by the files of a process. Default: a separate one that reports on stderr. */
   disk?: Disk
-  /** How the write-ahead log is synced: fdatasync, if it is not said. */
+  /** Syncs the write-ahead log. Default: fdatasync. */
   sync?: WalSync
 }
 
@@ -45,10 +45,10 @@ const FILE = {
 } as const
 
 /**
- * The bus in a SQLite file. Several buses, also of several processes of one host, may use the same file.
- * On one bus, broadcasts and requests go straight to their handlers; between buses they go through the file.
- * Messages are durable; places of consumers survive the death of the process, but a power loss may set them back.
- * @throws DataFolderRefused when the file is damaged, somebody else's or of a newer version
+ * A bus in a SQLite file. Several buses, also in several processes of one host, can use the same file. Requests are answered
+ * within the process where this bus has a responder, otherwise through the file. Published messages are durable. The
+ * positions of consumers survive the death of the process, but a power loss can set them back.
+ * @throws DataFolderRefused when the file is damaged, is not a Gantry file of this kind, or has a newer version
  */
 export function sqliteBus(options: BusOptions): Bus {
   const { path, now = () => new Date(), pollMs = 10, leaseMs = 5_000, redeliverAfterMs = 30_000 } = options
@@ -136,7 +136,7 @@ export function sqliteBus(options: BusOptions): Bus {
   }
 }
 
-/** Every failure that is not an answer means that the bus is away. */
+/** Errors that are not part of the contract of the bus mean that it is unavailable. */
 const failure = (error: unknown) =>
   [BusUnavailable, NoResponder, Overtaken, RequestTimeout, RequestFailed].some(
     known => error instanceof known,

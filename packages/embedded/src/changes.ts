@@ -1,22 +1,24 @@
 import type { DatabaseSync } from 'node:sqlite'
 import { warnOf } from './disk.ts'
 
-/** Tells those who follow a file that somebody has written to it. */
+/** Notifies readers of a file that it has changed. */
 export interface Changes {
-  /** How many changes were noticed; taken before reading and given to `after`, so that none is missed between. */
-  count(): number
-  /** To be called by this process after a commit: its followers go on at once. */
-  announce(): void
   /**
-   * Resolves when there was a change after that count, when the signal is aborted, when all is closed, or after
-   * that time.
+   * Number of changes noticed so far. Read it before reading the file and pass it to `after`, so that no change is missed.
    */
+  count(): number
+  /** To be called after each commit of this process. It wakes the waiting readers of the process at once. */
+  announce(): void
+  /** Resolves when there is a change after that count, when the signal is aborted, on `close`, or after `atMostMs`. */
   after(count: number, signal: AbortSignal, atMostMs?: number): Promise<void>
-  /** Lets all who wait go on. */
+  /** Resolves all waiting calls of `after`. */
   close(): void
 }
 
-/** Commits of other connections are noticed by asking SQLite every `pollMs`, only while somebody waits. */
+/**
+ * Watches a file for changes. Commits of other connections are noticed by polling SQLite every `pollMs`, only while a reader
+ * waits.
+ */
 export function watchChanges(db: DatabaseSync, pollMs: number): Changes {
   const query = db.prepare('PRAGMA data_version')
   const dataVersion = () => query.get()?.data_version
@@ -46,7 +48,7 @@ export function watchChanges(db: DatabaseSync, pollMs: number): Changes {
       if (version === seen) return
       seen = version
     } catch {
-      // Whoever goes on to read meets the same failure, and can tell it.
+      // The waiting reader gets the same error when it reads, and can report it.
     }
     announce()
   }
@@ -76,7 +78,10 @@ export function watchChanges(db: DatabaseSync, pollMs: number): Changes {
   return { count: () => changes, announce, after, close }
 }
 
-/** Looks now and after each change, until the signal is aborted. A look that fails is tried again at the next one. */
+/**
+ * Calls `look` now and after each change, until the signal is aborted. A call that throws causes a warning; the next change
+ * calls it again.
+ */
 export async function follow(changes: Changes, signal: AbortSignal, look: () => void): Promise<void> {
   while (!signal.aborted) {
     const seen = changes.count()

@@ -18,8 +18,8 @@ const watched = (probeMs = 5) =>
   watchDisk({ report: line => lines.push(line), end: line => void ended.push(line), probeMs })
 const failure = (fields: object) => Object.assign(new Error('the reason'), fields)
 
-describe('a disk', () => {
-  it('says once for all of its files that it is full, and once that it takes writes again', async () => {
+describe('the state of a disk', () => {
+  it('is reported once for all files when the disk becomes full, and once when it accepts writes again', async () => {
     const disk = watched()
     for (const name of ['events.db', 'messages.db', join('images', 'logo')])
       expect(disk.failed(join(folder, name), failure({ code: 'ENOSPC' }))).toBeInstanceOf(DiskFull)
@@ -37,7 +37,7 @@ describe('a disk', () => {
     expect(lines).toHaveLength(3)
   })
 
-  it('stays full while nothing can be written to it', async () => {
+  it('stays full while a test write fails', async () => {
     const disk = watched()
     disk.failed(join(folder, 'events.db'), failure({ code: 'ENOSPC' }))
     await rm(folder, { recursive: true })
@@ -47,7 +47,7 @@ describe('a disk', () => {
   })
 
   it.each([{ code: 'ENOSPC' }, { code: 'EDQUOT' }, { errcode: 13 }, { errcode: 778 }, { errcode: 4874 }])(
-    'is full by %j',
+    'is full after the error %j',
     fields => {
       expect(watched(60_000).failed(join(folder, 'events.db'), failure(fields))).toBeInstanceOf(DiskFull)
       expect(ended).toEqual([])
@@ -59,15 +59,15 @@ describe('a disk', () => {
     { syscall: 'fdatasync', code: 'EIO' },
     { errcode: 1034 },
     { errcode: 1290 },
-  ])('ends the process where a sync failed by %j', fields => {
+  ])('ends the process after a failed sync with the error %j', fields => {
     watched().failed('/data/events.db', failure(fields))
     expect(ended).toEqual([
-      '/data/events.db cannot be synced to the disk (the reason): what was written last may be lost',
+      '/data/events.db cannot be synced to the disk (the reason): the last writes may be lost',
     ])
     expect(lines).toEqual([])
   })
 
-  it('leaves other failures as they are', () => {
+  it('does not change after other errors, which are returned as they are', () => {
     const other = failure({ errcode: 19 })
     expect(watched().failed('/data/events.db', other)).toBe(other)
     expect([...lines, ...ended]).toEqual([])

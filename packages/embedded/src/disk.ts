@@ -1,9 +1,9 @@
 import { rmSync, statSync, writeFileSync } from 'node:fs'
 import { dirname, join, resolve } from 'node:path'
 
-/** A write failed since the disk is full. It was rolled back; the next write tries again. */
+/** A write failed because the disk is full. It was rolled back; later writes are attempted again. */
 export class DiskFull extends Error {
-  /** The disk has a line of its own in the log; the log leaves out what fails because of it. */
+  /** Marks errors whose cause is already in the log, so that it is not logged for each of them. */
   readonly reported = true
   constructor(path: string, cause: unknown) {
     super(`${path} cannot be written: ${reasonOf(cause)}`, { cause })
@@ -11,38 +11,39 @@ export class DiskFull extends Error {
   }
 }
 
-/** What the files of one process share: whether the disks under them take writes. */
+/** State of the disks that the files of one process are on: whether they accept writes. */
 export interface Disk {
   /**
-   * Judges an error of a write to a file. Ends the process when the error says that a sync failed.
-   * @returns DiskFull when the disk is full, else the error
+   * Classifies an error of a write to a file. Ends the process when the error says that a sync failed.
+   * @returns DiskFull when the disk is full, otherwise the error
    */
   failed(path: string, error: unknown): unknown
   /**
-   * Judges a failed sync of a file: a full disk can be tried again; after any other failure the kernel may have dropped
-   * what it should have written, so the process ends.
+   * Handles a failed sync of a file. On a full disk the sync can be tried again. After any other failure the kernel may have
+   * dropped unwritten pages, so the process ends.
+   * @returns DiskFull when the disk is full, otherwise the error
    */
   unsynced(path: string, error: unknown): unknown
-  /** The failure that was met last on a disk that is still full; undefined while all take writes. */
+  /** The last error of a disk that is still full; undefined when no disk is full. */
   full(): DiskFull | undefined
 }
 
 export interface DiskOptions {
-  /** Called with a line when a disk begins to be full, and when it takes writes again. */
+  /** Called with a log line when a disk becomes full, and when it accepts writes again. */
   report?(line: string, state: 'full' | 'free'): void
-  /** Ends the process, which can no longer keep what it promises. */
+  /** Ends the process after a failed sync, because acknowledged writes may be lost. */
   end?(line: string): void
-  /** Between two attempts to write to a disk that is full. */
+  /** Pause between two test writes to a full disk, in milliseconds. Default: 2,000. */
   probeMs?: number
 }
 
-/** So much must fit before a disk counts as free: fewer bytes would be used up by the next writes. */
+/** Size of a test write. The disk counts as free when it fits: the next writes would use up a smaller amount. */
 const PROBE_BYTES = 1_048_576
 const PROBE = '.gantry-probe'
 
 const toStderr = (line: string) => void process.stderr.write(`gantry: ${line}\n`)
 
-/** Watches the disks that the files of this process are on; files on the same disk share its state. */
+/** Tracks the disks that the files of this process are on. Files on the same disk share its state. */
 export function watchDisk({ report = toStderr, end = endProcess, probeMs = 2_000 }: DiskOptions = {}): Disk {
   const full = new Map<number, DiskFull>()
 
@@ -69,7 +70,7 @@ export function watchDisk({ report = toStderr, end = endProcess, probeMs = 2_000
 
   const unsynced = (path: string, error: unknown) => {
     if (isFull(error)) return noted(path, error)
-    end(`${path} cannot be synced to the disk (${messageOf(error)}): what was written last may be lost`)
+    end(`${path} cannot be synced to the disk (${messageOf(error)}): the last writes may be lost`)
     return error
   }
 
@@ -84,7 +85,7 @@ export function watchDisk({ report = toStderr, end = endProcess, probeMs = 2_000
   }
 }
 
-/** Warns of a failure in the background, unless the disk has reported it. */
+/** Emits a warning about a failure in the background, unless it is a full disk, which is reported already. */
 export function warnOf(error: unknown): void {
   if (!(error instanceof DiskFull)) process.emitWarning(error instanceof Error ? error : String(error))
 }
@@ -106,7 +107,7 @@ function takesWrites(folder: string): boolean {
   }
 }
 
-/** The folder of a file, or the nearest one above it that exists. */
+/** The folder of a file, or its nearest existing parent folder. */
 function existingFolder(path: string): string {
   let folder = dirname(resolve(path))
   while (!statSync(folder, { throwIfNoEntry: false })?.isDirectory()) folder = dirname(folder)
@@ -115,11 +116,11 @@ function existingFolder(path: string): string {
 
 // https://sqlite.org/rescode.html
 const SQLITE_FULL = 13
-/** Also what SQLite answers when a quota is used up (EDQUOT): it does not tell the reason of a failed write. */
+/** SQLite also answers this when a quota is used up (EDQUOT). The code does not tell the reason of a failed write. */
 const SQLITE_IOERR_WRITE = 778
 const SQLITE_IOERR_FSYNC = 1034
 const SQLITE_IOERR_DIR_FSYNC = 1290
-/** The index of the log, which the processes of a host share, cannot grow. */
+/** The shared-memory index of the write-ahead log cannot grow. */
 const SQLITE_IOERR_SHMSIZE = 4874
 
 interface SystemError extends Error {
@@ -129,7 +130,7 @@ interface SystemError extends Error {
   errcode?: unknown
 }
 
-/** Whether an error of SQLite or of the file system says that the disk, or a quota on it, takes no more. */
+/** Whether an error of SQLite or of the file system says that the disk is full or that a quota is used up. */
 export function isFull(error: unknown): boolean {
   const { code, errcode } = error as SystemError
   if (code === 'ENOSPC' || code === 'EDQUOT') return true

@@ -43,7 +43,7 @@ eventStoreContract('SQLite, with the file to itself', async () => {
   }
 })
 
-describe('the event store in a SQLite file', () => {
+describe('an event store in a SQLite file', () => {
   let folder: string
   let path: string
   beforeEach(async () => {
@@ -52,7 +52,7 @@ describe('the event store in a SQLite file', () => {
   })
   afterEach(() => rm(folder, { recursive: true }))
 
-  it('begins empty, counts positions from one without gaps, and takes its time from the clock it was given', async () => {
+  it('numbers positions from 1 without gaps, and takes `recordedAt` from the given clock', async () => {
     const eventStore = sqliteEventStore({ path, now: () => new Date('2026-11-21T10:00:00.123Z') })
     expect(await eventStore.head()).toBe(START)
 
@@ -71,7 +71,7 @@ describe('the event store in a SQLite file', () => {
     await eventStore.close()
   })
 
-  it('erases what is removed from the file, and counts on from there after a restart', async () => {
+  it('erases removed events from the file, and does not reuse their positions after a restart', async () => {
     const eventStore = sqliteEventStore({ path })
     await eventStore.append('api-1', [counted(0)], NO_STREAM)
     const secret: NewEvent = { ...counted(1), data: { text: 'a-payload-to-erase' } }
@@ -90,7 +90,7 @@ describe('the event store in a SQLite file', () => {
     await reopened.close()
   })
 
-  it('goes on with a file from before streams could be removed', async () => {
+  it('upgrades a file of format 1, which had no removed streams', async () => {
     const before = sqliteEventStore({ path })
     await before.append('api-1', [counted(0), counted(1)], NO_STREAM)
     await before.close()
@@ -105,7 +105,7 @@ describe('the event store in a SQLite file', () => {
     await eventStore.close()
   })
 
-  it('wakes subscriptions of its own process at once, without looking at the file', async () => {
+  it('wakes subscriptions of its own process without a poll', async () => {
     const eventStore = sqliteEventStore({ path, pollMs: 3_600_000 })
     const controller = new AbortController()
     const seen: unknown[] = []
@@ -123,7 +123,7 @@ describe('the event store in a SQLite file', () => {
     await eventStore.close()
   })
 
-  it('answers what is not durable yet only once it is', async () => {
+  it('resolves appends, reads, refusals and removals only once what they show is durable', async () => {
     const syncs: (() => void)[] = []
     const sync = Object.assign(() => new Promise<void>(resolve => syncs.push(resolve)), { async close() {} })
     const eventStore = sqliteEventStore({ path, alone: true, sync })
@@ -168,17 +168,17 @@ describe('the event store in a SQLite file', () => {
     await eventStore.close()
   })
 
-  it('ends the process with 1 and one line when a sync fails', async () => {
+  it('ends the process with exit code 1 and one log line when a sync fails', async () => {
     const { process: writer, lines, errors, ended } = child('fail-to-sync.ts', path)
     await ended
     expect(lines()).toEqual(['0'])
     expect(errors()).toBe(
-      `gantry: ${path} cannot be synced to the disk (EIO: i/o error, fdatasync): what was written last may be lost\n`,
+      `gantry: ${path} cannot be synced to the disk (EIO: i/o error, fdatasync): the last writes may be lost\n`,
     )
     expect(writer.exitCode).toBe(1)
   })
 
-  it('tells a subscription now and then that events for others have passed', async () => {
+  it('reports the position to a subscription, at a limited rate, while all new events are outside of it', async () => {
     const eventStore = sqliteEventStore({ path })
     const controller = new AbortController()
     const places: string[] = []
@@ -198,7 +198,7 @@ describe('the event store in a SQLite file', () => {
     await eventStore.close()
   })
 
-  it('finishes what is under way when it is closed, then refuses', async () => {
+  it('completes appends in progress on close, and is unavailable afterwards', async () => {
     const eventStore = sqliteEventStore({ path })
     const subscription = eventStore
       .subscribe({ after: START, signal: new AbortController().signal })
@@ -224,7 +224,7 @@ describe('the event store in a SQLite file', () => {
     await reopened.close()
   })
 
-  it('keeps every acknowledged append when its process is killed, and is whole', {
+  it('keeps every acknowledged append when its process is killed, without gaps', {
     timeout: 30_000,
   }, async () => {
     for (let round = 0; round < 3; round++) {
@@ -242,7 +242,7 @@ describe('the event store in a SQLite file', () => {
     }
   })
 
-  it('is shared by several processes, whose events come in one order', { timeout: 30_000 }, async () => {
+  it('is shared by several processes, whose events have one order', { timeout: 30_000 }, async () => {
     const eventStore = sqliteEventStore({ path })
     const controller = new AbortController()
     const followed: RecordedEvent[] = []
@@ -271,7 +271,7 @@ describe('the event store in a SQLite file', () => {
   })
 })
 
-/** Waits for something to come true, on a busy machine too. */
+/** Retries the expectation for up to 20 s, for slow machines. */
 const eventually = (expectation: () => void) => vi.waitFor(expectation, { timeout: 20_000, interval: 5 })
 
 const counted = (number: number): NewEvent => ({

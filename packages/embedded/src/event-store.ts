@@ -24,21 +24,21 @@ import { FORMATS, openDatabase } from './sqlite-file.ts'
 import { syncWalNow, type WalSync, walSync } from './wal-sync.ts'
 
 export interface EventStoreOptions {
-  /** The file; made when it does not exist. */
+  /** Path of the SQLite file. It is created when it does not exist. */
   path: string
-  /** The clock that `recordedAt` is taken from. */
+  /** Clock for `recordedAt`. Default: the system clock. */
   now?: () => Date
-  /** How often subscriptions look for events of other processes. */
+  /** Interval of the polls for events of other processes, in milliseconds. Default: 10. */
   pollMs?: number
-  /** Keeps other processes out, and is faster for it. */
+  /** Locks the file exclusively for this process, which makes appends faster. Default: false. */
   alone?: boolean
-  /** Shared by the files of a process; a disk of its own, which reports on stderr, if it is not said. */
+  /** State of the disk, shared by the files of a process. Default: a separate one that reports on stderr. */
   disk?: Disk
-  /** How the write-ahead log is synced where the file is used alone: fdatasync, if it is not said. */
+  /** Syncs the write-ahead log when the file is locked exclusively. Default: fdatasync. */
   sync?: WalSync
 }
 
-/** Positions are counted on from the last one, which may have been removed: `removed` has the greatest of these. */
+/** Positions increase by one. A position is never used again: `removed` has the greatest position among removed events. */
 const SCHEMA = `
   CREATE TABLE IF NOT EXISTS events (
     position INTEGER PRIMARY KEY,
@@ -63,15 +63,15 @@ const SCHEMA = `
 const COLUMNS = 'position, stream, revision, id, type, data, metadata, recorded_at'
 type Row = [number, string, number, string, string, string, string, string]
 
-/** Events read at a time: some milliseconds of work, so that a replay leaves room for everything else. */
+/** Events read per query: a few milliseconds of work, so that a replay does not block the event loop. */
 const PAGE = 250
-/** How often a subscription says that it is caught up when all that came was not for it. */
+/** Minimum interval of `caughtUp` items, in milliseconds, while all new events are outside of the subscription. */
 const OTHERS_EVERY_MS = 100
 
 /**
- * The log in a SQLite file. Several stores, also of several processes of one host, may use the same file.
- * Appends of one turn of the event loop are committed together, on the calling thread.
- * @throws DataFolderRefused when the file is damaged, somebody else's or of a newer version
+ * An event store in a SQLite file. Several stores, also in several processes of one host, can use the same file unless one
+ * is opened with `alone`. Appends of one turn of the event loop are committed together, on the calling thread.
+ * @throws DataFolderRefused when the file is damaged, is not a Gantry file of this kind, or has a newer version
  */
 export function sqliteEventStore({
   path,
@@ -88,7 +88,7 @@ export function sqliteEventStore({
     alone,
     schema: SCHEMA,
   })
-  // What is removed is to be gone from the file as well.
+  // Overwrites the content of removed events in the file.
   db.exec('PRAGMA secure_delete = ON')
   const changes = watchChanges(db, pollMs)
   const sync = alone ? (givenSync ?? walSync(db, path)) : undefined
@@ -120,7 +120,7 @@ export function sqliteEventStore({
   lastOfStream.setReturnArrays(true)
   let closed = false
   if (sync) syncWalNow(db, path, disk)
-  /** Followers read up to here: what they act on must not be taken back by a power loss. */
+  /** Subscriptions read up to this position: a power loss must not take back an event that they have acted on. */
   let durable = Number(lastPosition.get()?.position)
   /** Streams whose removal is not durable yet. */
   const removed = new Set<string>()
@@ -139,7 +139,7 @@ export function sqliteEventStore({
     }),
   })
 
-  /** Runs something on the database, whose every failure means that the store is away. */
+  /** Runs work on the database. @throws EventStoreUnavailable for every failure */
   const using = <T>(work: () => T): T => {
     if (closed) throw new EventStoreUnavailable('it is closed')
     try {
@@ -149,7 +149,7 @@ export function sqliteEventStore({
     }
   }
 
-  /** What an append got that stored exactly these events after exactly this revision. */
+  /** The result of an earlier append of exactly these events after exactly this revision; undefined when there was none. */
   const earlierAnswer = (stream: string, events: Serialized[], expected: number): Appended | undefined => {
     const stored = storedFrom.all(stream, expected + 1, events.length)
     const last = stored.at(-1)
@@ -207,7 +207,7 @@ export function sqliteEventStore({
     throw new EventStoreUnavailable(error)
   }
 
-  /** Runs a change with others of this turn. @returns what it returned, when it is durable */
+  /** Runs a change in a group commit with the others of this turn. @returns its result, once it is durable */
   const committed = async <T>(change: () => T): Promise<T> => {
     try {
       return await commits.run(change)
@@ -216,7 +216,7 @@ export function sqliteEventStore({
     }
   }
 
-  /** What a caller decides on, and answers from, must not be taken back by a power loss either. */
+  /** Reads, and waits until the result is durable: a power loss must not take back events that a caller has acted on. */
   const readDurably = async (stream: string, read: () => Row[]): Promise<RecordedEvent[]> => {
     const rows = using(read)
     const isDurable = (rows.at(-1)?.[0] ?? 0) <= durable && !removed.has(stream)
@@ -242,7 +242,7 @@ export function sqliteEventStore({
 
   const headNow = () => using(() => (alone ? durable : Number(lastPosition.get()?.position)))
 
-  /** Reads events between two positions, page by page and without a transaction that would last. */
+  /** Reads events between two positions page by page, without a long transaction. */
   const pagesOf = (prefixes: string[] | undefined) => {
     const arms = selections(prefixes)
     if (arms.length === 0) return () => []
@@ -332,7 +332,7 @@ export function sqliteEventStore({
   }
 }
 
-/** An event as its row holds it. */
+/** The columns of an event that depend on its content. */
 type Serialized = Record<'id' | 'type' | 'data' | 'metadata', string>
 
 function serialize(stream: string, events: NewEvent[]): Serialized[] {
@@ -358,11 +358,11 @@ const toEvent = ([position, stream, revision, id, type, data, metadata, recorded
   recordedAt,
 })
 
-/** As wide as the largest integer that a number holds, so that the order of strings is that of numbers. */
+/** Padded to 16 digits, the width of Number.MAX_SAFE_INTEGER, so that the string order equals the numeric order. */
 const encode = (position: number): Position => (position === 0 ? START : String(position).padStart(16, '0'))
 const decode = (position: Position) => Number(position)
 
-/** What a stream's name begins with, up to its first dash: prefixes are of this form and found by an index. */
+/** The name of a stream up to and including its first dash; indexed. */
 const categoryOf = (stream: string) => stream.slice(0, stream.indexOf('-') + 1)
 
 interface Selection {
@@ -370,7 +370,7 @@ interface Selection {
   values: string[]
 }
 
-/** One selection for each prefix, none overlapping another, so that SQLite merges them in order of position. */
+/** One selection per prefix, without overlaps, so that SQLite merges them in order of position. */
 function selections(prefixes: string[] | undefined): Selection[] {
   if (!prefixes) return [{ and: '', values: [] }]
   const distinct = [...new Set(prefixes)]

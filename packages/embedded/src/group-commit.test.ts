@@ -6,9 +6,9 @@ import { type GroupCommit, groupCommit } from './group-commit.ts'
 let db: DatabaseSync
 let commits: GroupCommit
 let disk: Disk
-/** What the process said before it would have ended. */
+/** The lines with which the process would have ended. */
 let ended: string[]
-/** How many rows there were at each commit. */
+/** Number of rows at each commit. */
 let sizes: unknown[]
 
 beforeEach(() => {
@@ -24,13 +24,13 @@ const size = () => db.prepare('SELECT count(*) AS size FROM numbers').get()?.siz
 const insert = (number: number) =>
   commits.run(() => db.prepare('INSERT INTO numbers VALUES (?)').run(number).changes)
 
-it('commits all jobs of a turn together, and each gets its answer', async () => {
+it('commits all jobs of a turn together, and resolves each with its own result', async () => {
   expect(await Promise.all([insert(1), insert(2), insert(3)])).toEqual([1, 1, 1])
   await insert(4)
   expect(sizes).toEqual([3, 4])
 })
 
-it('lets a job that refuses fail alone', async () => {
+it('rejects a job that throws, without affecting the others', async () => {
   const refused = commits.run(() => {
     throw new RangeError('refused')
   })
@@ -41,7 +41,7 @@ it('lets a job that refuses fail alone', async () => {
   expect(size()).toBe(2)
 })
 
-it('fails the whole group when the database does, and goes on with the next', async () => {
+it('fails the whole group after a database error, and commits the next group', async () => {
   const group = await Promise.allSettled([insert(1), insert(1), insert(2)])
   expect(group.map(({ status }) => status)).toEqual(['rejected', 'rejected', 'rejected'])
   expect(size()).toBe(0)
@@ -49,7 +49,7 @@ it('fails the whole group when the database does, and goes on with the next', as
   expect(sizes).toEqual([1])
 })
 
-it('rolls back what does not fit on the disk, and the next group is tried again', async () => {
+it('rolls back a group that does not fit on the disk, and attempts the next one', async () => {
   const pages = (count: number) => db.exec(`PRAGMA max_page_count = ${count}`)
   db.exec('CREATE TABLE texts (text TEXT NOT NULL) STRICT')
   const write = (text: string) => commits.run(() => db.prepare('INSERT INTO texts VALUES (?)').run(text))
@@ -69,14 +69,14 @@ it('rolls back what does not fit on the disk, and the next group is tried again'
   expect(ended).toEqual([])
 })
 
-it('commits at once when it is told to', async () => {
+it('commits at once on flush', async () => {
   const inserted = insert(1)
   commits.flush()
   expect(size()).toBe(1)
   expect(await inserted).toBe(1)
 })
 
-describe('where durability comes after the commit', () => {
+describe('with a separate sync after the commit', () => {
   let syncs: { resolve(): void; reject(error: Error): void }[]
   beforeEach(() => {
     syncs = []
@@ -86,7 +86,7 @@ describe('where durability comes after the commit', () => {
   })
   const turn = () => new Promise<void>(resolve => setImmediate(() => setImmediate(resolve)))
 
-  it('tells nobody before it is there, and what is committed meanwhile shares the next sync', async () => {
+  it('resolves after the sync; jobs committed during a sync share the next one', async () => {
     const told: number[] = []
     const note = (number: number) => insert(number).then(() => told.push(number))
     const first = note(1)
@@ -105,19 +105,19 @@ describe('where durability comes after the commit', () => {
     expect({ told, syncs: syncs.length }).toEqual({ told: [1, 2, 3], syncs: 2 })
   })
 
-  it('believes a disk no more that failed once, and ends the process with a line', async () => {
+  it('fails all later jobs after a failed sync, and ends the process with one log line', async () => {
     const first = insert(1)
     await turn()
     syncs[0]?.reject(new Error('input/output error'))
     await expect(first).rejects.toThrow('input/output error')
     expect(ended).toEqual([
-      '/data/events.db cannot be synced to the disk (input/output error): what was written last may be lost',
+      '/data/events.db cannot be synced to the disk (input/output error): the last writes may be lost',
     ])
     await expect(insert(2)).rejects.toThrow('input/output error')
     expect(sizes).toEqual([])
   })
 
-  it.each(['ENOSPC', 'EDQUOT'])('tries again with the next write where a sync meets %s', async code => {
+  it.each(['ENOSPC', 'EDQUOT'])('syncs again with the next write after a sync failed with %s', async code => {
     const first = insert(1)
     await turn()
     syncs[0]?.reject(Object.assign(new Error(`${code}: fdatasync`), { code, syscall: 'fdatasync' }))
@@ -130,7 +130,7 @@ describe('where durability comes after the commit', () => {
     expect(ended).toEqual([])
   })
 
-  it('lets a reader wait for what is committed, also where it is alone', async () => {
+  it('lets a reader wait for earlier commits, also when no job is waiting', async () => {
     let durable = false
     const first = insert(1)
     await turn()

@@ -3,24 +3,24 @@ import { type Disk, DiskFull } from './disk.ts'
 
 export interface GroupCommit {
   /**
-   * Runs the job in a transaction with all others of the same turn of the event loop: one fsync for all of them.
-   * A job that throws fails alone, so it must throw before it writes; an error of SQLite fails the whole group.
-   * @returns what the job returned, once it is committed, and durable where that is asked for
-   * @throws DiskFull when the disk takes no more; a commit may be there all the same, and durable later
+   * Runs the job in one transaction with all other jobs of the same turn of the event loop, so that they share one fsync. A
+   * job that throws fails alone, so it must throw before it writes. An error of SQLite fails the whole group.
+   * @returns the result of the job, once it is committed, and durable if there is a `sync`
+   * @throws DiskFull when the disk is full; the job may be committed nevertheless, and become durable later
    */
   run<T>(job: () => T): Promise<T>
-  /** Commits what waits, now. */
+  /** Commits the waiting jobs now. */
   flush(): void
-  /** Resolves when everything committed before the call is durable. */
+  /** Resolves when everything committed before the call is durable; rejects when the sync fails. */
   synced(): Promise<void>
-  /** Resolves when all that was committed is durable and told. */
+  /** Resolves when all commits are durable and their callers have been notified. */
   settled(): Promise<void>
-  /** Whether a sync is under way, after which `committed` is called. */
+  /** Whether a sync is in progress, after which `committed` is called. */
   isSyncing(): boolean
 }
 
 interface Waiting {
-  /** Runs the job; what it returns tells the caller once the group is committed. */
+  /** Runs the job. The returned function resolves the caller's promise and is called once the group is committed. */
   run(): () => void
   reject(error: unknown): void
 }
@@ -31,12 +31,12 @@ interface Committed {
 }
 
 export interface GroupCommitOptions {
-  /** Called after each commit, once it is durable, before anyone who waits for it goes on. */
+  /** Called after each commit, once it is durable, before its callers are notified. */
   committed(): void
-  /** The database file, and the disk that judges its failures. */
+  /** Path of the database file, for error messages. */
   path: string
   disk: Disk
-  /** Makes durable what is committed so far; left out where the commit itself does, or where nothing need be. */
+  /** Makes all commits so far durable; left out when the commit itself does, or when durability is not needed. */
   sync?(): Promise<void>
 }
 
@@ -49,7 +49,9 @@ export function groupCommit(
   let waiting: Waiting[] = []
   let unsynced: Committed[] = []
   let syncing: Promise<void> | undefined
-  /** A disk that once failed to sync may have dropped what it should have written: nothing after it can be believed. */
+  /**
+   * Set after a failed sync other than on a full disk: the kernel may have dropped pages, so no later sync can be trusted.
+   */
   let broken: { error: unknown } | undefined
 
   const rejectAll = (group: Committed['group'], error: unknown) => {
@@ -61,7 +63,7 @@ export function groupCommit(
     for (const { tell } of commits) for (const done of tell) done()
   }
 
-  /** @returns why what is committed so far is not durable; undefined when it is */
+  /** @returns the reason why the commits so far are not durable; undefined when they are */
   const failureOf = async (sync: () => Promise<void>): Promise<{ error: unknown } | undefined> => {
     if (broken) return broken
     try {

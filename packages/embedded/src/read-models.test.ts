@@ -34,7 +34,7 @@ readModelsContract('SQLite', async () => {
   }
 })
 
-// Every collection is too large for memory.
+// With `inMemoryBelow: 0` every collection is too large for memory.
 readModelsContract('SQLite with indexes in the file', async () => {
   const folder = await newFolder()
   const path = join(folder, 'read-models.db')
@@ -49,8 +49,8 @@ readModelsContract('SQLite with indexes in the file', async () => {
   }
 })
 
-// Without a second connection: keeping others out is what it is for.
-readModelsContract('SQLite of one process alone', async () => {
+// There is no second connection, because the file is locked exclusively.
+readModelsContract('SQLite locked by one process', async () => {
   const folder = await newFolder()
   const readModels = sqliteReadModels({ path: join(folder, 'read-models.db'), alone: true })
   return {
@@ -76,10 +76,12 @@ const notes = defineCollection<Note>({
   text: ['title'],
 })
 
-/** Among them one above U+FFFF, one that only UTF-16 orders after it, half a character, and NUL. */
+/** Includes a character above U+FFFF, one that follows it only in UTF-16 order, an unpaired surrogate, and NUL. */
 const CHARACTERS = ['a', 'B', '1', '"', '%', '\\', 'ß', 'ς', '\uff01', '\u{1f680}', '\ud83d', '\0', '\u2800']
 
-/** Numbers below a bound, the same for each seed. https://en.wikipedia.org/wiki/Linear_congruential_generator */
+/**
+ * Pseudorandom numbers below a bound, determined by the seed. https://en.wikipedia.org/wiki/Linear_congruential_generator
+ */
 function randomOf(seed: number) {
   let state = seed
   const below = (bound: number) => {
@@ -168,7 +170,7 @@ describe('read models in a file', () => {
   const counter = (number: number, n = number): Counter => ({ id: `c${n}`, number, batch: `batch-${number}` })
   const write = (doc: Counter, revision: number) => ({ collection: counters, id: doc.id, doc, revision })
 
-  it('are there after a restart, with removals, checkpoints and leases', async () => {
+  it('survive a restart, with tombstones, checkpoints and leases', async () => {
     const before = sqliteReadModels({ path })
     await before.write([write(counter(1), 3), write(counter(2), 0)], { name: 'p', position: '7' })
     await before.collection(counters).remove('c2', 5)
@@ -191,7 +193,7 @@ describe('read models in a file', () => {
   it.for([
     ['had no marks', ['incomplete', 'generation']],
     ['had no generations', ['generation']],
-  ] as const)('are used as an earlier release left them, which %s', async ([, missing]) => {
+  ] as const)('of an earlier release that %s can be used', async ([, missing]) => {
     const before = sqliteReadModels({ path })
     await before.write([write(counter(1), 3)])
     await before.close()
@@ -210,7 +212,7 @@ describe('read models in a file', () => {
     await Promise.all(after.map(readModels => readModels.close()))
   })
 
-  it('are written by the release before meanwhile, whose documents a rebuild has marked stay marked', async () => {
+  it('keep the generation marks of documents that the previous release writes again', async () => {
     const readModels = sqliteReadModels({ path })
     const collection = readModels.collection(counters)
     await readModels.write([write(counter(1), 3), write(counter(2), 3)])
@@ -232,7 +234,7 @@ describe('read models in a file', () => {
     await readModels.close()
   })
 
-  it('forget removals of a file of the release before a day later, whose processes may follow it', async () => {
+  it('keep tombstones for a day after an upgrade, while processes of the previous release may run', async () => {
     const before = sqliteReadModels({ path })
     await before.collection(counters).remove('c1', 3)
     await before.collection(counters).put(counter(2), 0)
@@ -254,7 +256,7 @@ describe('read models in a file', () => {
     await after.close()
   })
 
-  it('store nothing of a process that was paused between the call and its turn', async () => {
+  it('refuse a write when the process was paused between the call and its execution', async () => {
     const readModels = sqliteReadModels({ path })
     const collection = readModels.collection(counters)
     const put = collection.put(counter(1), 0)
@@ -266,7 +268,7 @@ describe('read models in a file', () => {
     await readModels.close()
   })
 
-  it('store what is put in the turn they are closed in, and are unavailable afterwards', async () => {
+  it('store writes that were called before close, and are unavailable afterwards', async () => {
     const readModels = sqliteReadModels({ path })
     const collection = readModels.collection(counters)
     await collection.put(counter(1), 0)
@@ -295,13 +297,13 @@ describe('read models in a file', () => {
     await reopened.close()
   })
 
-  it('answer from all that was acknowledged while they load, search or make their index anew', async () => {
+  it('include all acknowledged writes in queries while the index is loaded, extended by texts or rebuilt', async () => {
     const writer = sqliteReadModels({ path })
     const count = 3_000
     await writer.write(Array.from({ length: count }, (_, n) => write(counter(n), 0)))
     const reader = sqliteReadModels({ path })
     const collection = reader.collection(counters)
-    // Each round replaces every document, so the reader's index is worn out after two of them.
+    // Each round replaces every document, so that the reader rebuilds its index after two of them.
     for (let round = 1; round <= 4; round++) {
       const answers = [
         collection.count({}),
@@ -329,7 +331,7 @@ describe('read models in a file', () => {
     ['in memory', 1_000],
     ['in the file', 0],
   ])(
-    'with an index %s are read in one state, and hold what a killed process had written with its checkpoint',
+    'with an index %s are read in one state, and keep the documents and the checkpoint that a killed process wrote together',
     async (_, inMemoryBelow) => {
       const readModels = sqliteReadModels({ path, inMemoryBelow })
       const collection = readModels.collection(counters)
@@ -362,7 +364,7 @@ describe('read models in a file', () => {
     30_000,
   )
 
-  it('that a release without indexes in the file has written are in the next list, and stay there', async () => {
+  it('written by a release without indexes in the file are in the next query of a newer release', async () => {
     const older = sqliteReadModels({ path, inMemoryBelow: 1_000 })
     await older.write(Array.from({ length: 300 }, (_, n) => write(counter(n), 0)))
     const newer = sqliteReadModels({ path, inMemoryBelow: 0 })
@@ -380,7 +382,7 @@ describe('read models in a file', () => {
     await older.close()
   })
 
-  it('are listed anew from the file where removals were forgotten that the index has not taken in', async () => {
+  it('are indexed again in the file when tombstones were forgotten before the index applied them', async () => {
     const open = (inMemoryBelow: number) => sqliteReadModels({ path, inMemoryBelow })
     const numbers = async (store: ReadModels) =>
       (await store.collection(counters).list({ limit: 10, sort: [] })).map(({ doc }) => doc.number)
@@ -405,7 +407,7 @@ describe('read models in a file', () => {
     }
   })
 
-  it('of a collection that outgrows memory are listed without a gap while its index moves into the file', async () => {
+  it('of a collection that outgrows memory are complete in queries while its index moves into the file', async () => {
     const told: string[] = []
     const readModels = sqliteReadModels({
       path,
@@ -422,7 +424,7 @@ describe('read models in a file', () => {
       'test.counters has 1000 documents or more: its index moves from memory into the file',
     ])
     await readModels.close()
-    // What is stored later is in the index at once, not only once it is listed.
+    // Later writes update the index in their own transaction, before any query.
     const reopened = sqliteReadModels({ path, alone: true, inMemoryBelow: 1_000 })
     await reopened.write([write(counter(3_001), 0)])
     await reopened.collection(counters).put(counter(3_002), 0)
@@ -437,7 +439,7 @@ describe('read models in a file', () => {
     await shrunk.close()
   })
 
-  it('of a collection that grows without bound are listed from the file, however few they are', async () => {
+  it('of a collection with `listedBy` are indexed in the file, however few they are', async () => {
     const growing = { ...counters, listedBy: 'number' }
     const readModels = sqliteReadModels({ path, alone: true })
     await readModels.write([{ ...write(counter(1), 0), collection: growing }])
@@ -448,7 +450,7 @@ describe('read models in a file', () => {
     file.close()
   })
 
-  it('of a collection that outgrew memory between two lists are not loaded into it', async () => {
+  it('of a collection that outgrew memory between two queries are not loaded into memory', async () => {
     const told: string[] = []
     const readModels = sqliteReadModels({ path, inMemoryBelow: 1_000, log: message => told.push(message) })
     const lists = readModels.collection(counters)
@@ -464,8 +466,8 @@ describe('read models in a file', () => {
 
   it.each([
     ['loaded into memory', 10_000],
-    ['made in the file', 0],
-  ])('refuse a list for the time being while its index is %s', async (_, inMemoryBelow) => {
+    ['built in the file', 0],
+  ])('refuse a query as unavailable while its index is %s', async (_, inMemoryBelow) => {
     const before = sqliteReadModels({ path, inMemoryBelow: 10_000 })
     await before.write(Array.from({ length: 3_000 }, (_, n) => write(counter(n), 0)))
     await before.close()
@@ -480,7 +482,7 @@ describe('read models in a file', () => {
     await readModels.close()
   })
 
-  it('have the same lists from memory and from the file, whatever is stored and asked for', async () => {
+  it('give the same results for random queries from memory and from the file', async () => {
     const random = randomOf(Number(process.env.SEED ?? 20_261_122))
     const stores = [1_000_000, 0].map((inMemoryBelow, n) =>
       sqliteReadModels({ path: `${path}-${n}`, alone: true, inMemoryBelow }),
@@ -511,7 +513,7 @@ describe('read models in a file', () => {
     for (const store of stores) await store.close()
   })
 
-  it('write nothing of a batch whose lease is lost', async () => {
+  it('write nothing of a batch when its lease is lost', async () => {
     let time = 0
     const readModels = sqliteReadModels({ path, now: () => new Date(time) })
     const lease = await readModels.leases.acquire('p', 'a', 100)
@@ -527,7 +529,7 @@ describe('read models in a file', () => {
     await readModels.close()
   })
 
-  it('give a lease by the clock: to its holder until it expires, and again while nobody else has it', async () => {
+  it('give a lease to one holder until it expires, and renew it while no other holder has acquired it', async () => {
     let time = 1_000
     const { leases, close } = sqliteReadModels({ path, now: () => new Date(time) })
     const first = await leases.acquire('p', 'a', 100)
@@ -546,7 +548,7 @@ describe('read models in a file', () => {
     await close()
   })
 
-  it('keep the documents of the version before, and none older', async () => {
+  it('keep the documents of the previous version of a collection, and of none before it', async () => {
     const version = (number: number) => defineCollection<Counter>({ ...counters, version: number })
     const readModels = sqliteReadModels({ path })
     for (const number of [1, 2, 3]) await readModels.collection(version(number)).put(counter(number), 0)

@@ -17,22 +17,28 @@ import { sqliteCollection } from './read-models/sqlite-collection.ts'
 import { FORMATS, openDatabase } from './sqlite-file.ts'
 
 export interface ReadModelsOptions {
-  /** The file; made when it does not exist. */
+  /** Path of the SQLite file. It is created when it does not exist. */
   path: string
-  /** The clock that leases expire by and that tells the age of removals: that of the host, which its processes share, if it is not said. */
+  /**
+   * Clock for the expiry of leases and the age of tombstones. Default: the clock of the host, which all processes on it
+   * share.
+   */
   now?: () => Date
-  /** Keeps other processes out, and is faster for it. */
+  /** Locks the file exclusively for this process, which makes it faster. Default: false. */
   alone?: boolean
-  /** Shared by the files of a process; a disk of its own, which reports on stderr, if it is not said. */
+  /** State of the disk, shared by the files of a process. Default: a separate one that reports on stderr. */
   disk?: Disk
   /**
-   * Collections of fewer documents are listed from an index in memory, larger ones from an index in the file. The one in
-   * memory takes about 150 MB for 100,000 APIs. If it is not said, 200,000, or 500,000 where there are no texts to search.
+   * Collections with fewer documents are queried through an index in memory, larger ones through an index in the file. The
+   * index in memory takes about 150 MB for 100,000 APIs. Default: 200,000; for collections without text search 500,000.
    */
   inMemoryBelow?: number
-  /** Milliseconds that a list waits for an index that is being made; it is then refused as unavailable. */
+  /**
+   * How long a query waits for an index that is being built, in milliseconds, before it fails as unavailable. Default:
+   * 5,000.
+   */
   patienceMs?: number
-  /** Told how far an index is that takes long to make; stderr if it is not said. */
+  /** Receives the progress of an index that takes long to build. Default: writes to stderr. */
   log?(message: string): void
 }
 
@@ -41,14 +47,15 @@ const PATIENCE_MS = 5_000
 
 const SCHEMA = [COLLECTIONS_SCHEMA, CHECKPOINTS_SCHEMA, LEASES_SCHEMA].join(';')
 /**
- * Read models in a SQLite file. Several of these, also of several processes of one host, may use the same file: what
- * one has stored is in the next answer of every other. A write is safe from the death of the process when it
- * resolves; a power loss may take the last ones, together with the checkpoint that covers them.
+ * Read models in a SQLite file. Several of these, also in several processes of one host, can use the same file unless one is
+ * opened with `alone`: a query by any of them includes all writes that were acknowledged before. An acknowledged write
+ * survives the death of the process. A power loss can take back the last writes, together with the checkpoint that covers
+ * them.
  *
- * Filters, sorts and searches of a collection are answered in memory, from an index that it loads on its first query
- * (about 0.6 s for 100,000 APIs) and on its first search (about 3 s), while everything else goes on. Those of a large
- * collection, and of one that grows without bound, are answered from an index in the file.
- * @throws DataFolderRefused when the file is damaged, somebody else's or of a newer version
+ * Filters, sorts and searches of a collection use an index in memory. It is loaded by the first query (about 0.6 s for
+ * 100,000 APIs), and its texts by the first search (about 3 s), without blocking other work. Large collections, and those
+ * that grow without bound, use an index in the file.
+ * @throws DataFolderRefused when the file is damaged, is not a Gantry file of this kind, or has a newer version
  */
 export function sqliteReadModels({
   path,
@@ -88,7 +95,7 @@ export function sqliteReadModels({
     }
   }
 
-  // Where nobody else writes, nothing changes while a job runs.
+  // Without other processes nothing changes while a synchronous job runs.
   const snapshot = <T>(job: () => T): T => (alone ? read(job) : inTransaction(job))
 
   const inTransaction = <T>(job: () => T): T =>
@@ -212,8 +219,9 @@ export function sqliteReadModels({
 }
 
 /**
- * What a process writes that was paused for longer may be late: the removal that would have kept it off may be forgotten.
- * Far longer than a write waits for its turn, and far shorter than removals are remembered.
+ * Maximum time between the call of a write and its execution. The write of a process that was paused for longer is refused:
+ * the tombstone that would have rejected it may be forgotten by then. Far longer than a write is queued, and far shorter
+ * than tombstones are kept.
  */
 const PAUSED_MS = 60_000
 

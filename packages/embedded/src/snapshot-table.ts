@@ -14,9 +14,10 @@ interface Row extends Omit<StoredSnapshot, 'position'> {
   position: number
 }
 
-/** The snapshots of streams, one of each, in the file of their events. */
+/** The snapshots of streams, at most one each, in the file of their events. */
 export function snapshotTable(db: DatabaseSync) {
-  // A stream may have been removed since its state was folded.
+  // Inserts nothing if the event at that revision does not exist: the stream may have been removed since its state was
+  // folded.
   const put = db.prepare(
     `INSERT OR REPLACE INTO snapshots (stream, revision, position, schema_version, state)
      SELECT stream, revision, position, ?, ? FROM events WHERE stream = ? AND revision = ? AND position = ?`,

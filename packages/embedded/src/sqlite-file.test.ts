@@ -29,7 +29,7 @@ const fill = (file = FILE) => {
   db.close()
 }
 
-/** The files of the folder and what they hold, in short; shared memory (-shm) is no data. */
+/** The files of the folder with their sizes and hashes, without shared memory (-shm). */
 const contents = async () => {
   const names = (await readdir(join(folder, 'data'))).filter(name => !name.endsWith('-shm'))
   const files = names.map(async name => {
@@ -39,8 +39,8 @@ const contents = async () => {
   return (await Promise.all(files)).sort()
 }
 
-describe('a file of ours', () => {
-  it('is made with its folder, and keeps what is written to it', async () => {
+describe('a Gantry file', () => {
+  it('is created with its folder, and keeps its content', async () => {
     fill()
     expect(await readdir(join(folder, 'data'))).toEqual(['events.db'])
     const db = openDatabase(path, FILE)
@@ -50,7 +50,7 @@ describe('a file of ours', () => {
     db.close()
   })
 
-  it('gives back the space of a write-ahead log that a large transaction made grow', async () => {
+  it('truncates the write-ahead log after a large transaction', async () => {
     const db = openDatabase(path, { ...FILE, durable: false })
     const logBytes = async () => (await stat(`${path}-wal`)).size
     db.exec('CREATE TABLE bytes (bytes BLOB); INSERT INTO bytes VALUES (zeroblob(100000000))')
@@ -60,7 +60,7 @@ describe('a file of ours', () => {
     db.close()
   })
 
-  it('may be open more than once, and is brought up to date from an older version', () => {
+  it('can be open more than once, and is upgraded from an older version', () => {
     fill({ ...FILE, version: 1 })
     const older = openDatabase(path, { ...FILE, version: 1 })
     const schema = `${FILE.schema}; CREATE TABLE IF NOT EXISTS tags (tag TEXT)`
@@ -75,7 +75,7 @@ describe('a file of ours', () => {
   })
 })
 
-describe('a file that must not be used is refused in one line and left as it was', () => {
+describe('a file is refused with one line and not changed when it is', () => {
   const expectRefusal = async (reason: string | RegExp) => {
     const before = await contents()
     let error: unknown
@@ -99,7 +99,7 @@ describe('a file that must not be used is refused in one line and left as it was
   it('empty', async () => {
     fill()
     await truncate(path, 0)
-    await expectRefusal(/events\.db is empty: what it held is lost$/)
+    await expectRefusal(/events\.db is empty: its content is lost$/)
   })
 
   it.each([10, 5_000, 40_000, 40_960])('cut off after %i bytes', async size => {
@@ -110,7 +110,7 @@ describe('a file that must not be used is refused in one line and left as it was
     )
   })
 
-  it('short of its last bytes', async () => {
+  it('without its last bytes', async () => {
     fill()
     const { length } = await readFile(path)
     await truncate(path, length - 100)
@@ -125,25 +125,25 @@ describe('a file that must not be used is refused in one line and left as it was
     await expectRefusal(/events\.db is damaged/)
   })
 
-  it('somebody else’s', async () => {
+  it('a database of another application', async () => {
     fill()
     const db = new DatabaseSync(path)
     db.exec('PRAGMA application_id = 252006673')
     db.close()
-    await expectRefusal(/events\.db belongs to something else$/)
+    await expectRefusal(/events\.db is not a Gantry file of this kind$/)
   })
 
-  it('ours, of another kind', async () => {
+  it('a Gantry file of another kind', async () => {
     fill({ ...FILE, kind: 'read-models' })
-    await expectRefusal(/events\.db belongs to something else$/)
+    await expectRefusal(/events\.db is not a Gantry file of this kind$/)
   })
 
-  it('made by a newer version', async () => {
+  it('of a newer version', async () => {
     fill({ ...FILE, version: 3 })
     await expectRefusal(/events\.db was made by a newer Gantry \(format 3, this one knows 2\)$/)
   })
 
-  it('of a newer version, left behind by a process that died', async () => {
+  it('of a newer version and has a log from a process that died', async () => {
     const db = openDatabase(path, { ...FILE, version: 1 })
     db.exec('PRAGMA user_version = 3')
     await cp(join(folder, 'data'), join(folder, 'died'), { recursive: true })
@@ -153,7 +153,7 @@ describe('a file that must not be used is refused in one line and left as it was
     await expectRefusal(/made by a newer Gantry/)
   })
 
-  it('gone, with its log still there', async () => {
+  it('missing, but its log exists', async () => {
     const db = openDatabase(path, FILE)
     db.exec("INSERT INTO notes VALUES ('a')")
     const log = await readFile(`${path}-wal`)

@@ -15,22 +15,22 @@ import { DatabaseSync } from 'node:sqlite'
 import { pathToFileURL } from 'node:url'
 import { DiskFull, isFull } from './disk.ts'
 
-/** What a file holds; written into its header as the application id. */
+/** The content of a file. It is stored in the header as the application id. */
 export type FileKind = 'events' | 'read-models' | 'messages'
 
 export interface DatabaseFile {
   kind: FileKind
-  /** Of the schema, from 1. A file of a newer one is refused. */
+  /** Version of the schema, from 1. A file of a newer version is refused. */
   version: number
-  /** A commit survives a power loss (one fsync each); otherwise only the death of the process. */
+  /** Whether a commit survives a power loss (one fsync each); otherwise it only survives the death of the process. */
   durable: boolean
-  /** No other process may use the file as long as it is open: nothing needs to be locked or looked for again. */
+  /** Locks the file exclusively for as long as it is open, which avoids locking and checks for changes per transaction. */
   alone?: boolean
-  /** SQL that makes a new file and brings one of an older version up to date: `CREATE TABLE IF NOT EXISTS …`. */
+  /** SQL that creates a new file and upgrades one of an older version: `CREATE TABLE IF NOT EXISTS …`. */
   schema: string
 }
 
-/** The file is there but must not be used; it was left as it was. */
+/** The file exists but must not be used. It was not changed. */
 export class DataFolderRefused extends Error {
   readonly path: string
   constructor(path: string, reason: string) {
@@ -40,19 +40,19 @@ export class DataFolderRefused extends Error {
   }
 }
 
-/** "Gn" and two letters of the kind, big endian, as in `PRAGMA application_id`. */
+/** "Gn" and two letters of the kind, big endian, for `PRAGMA application_id`. */
 const APPLICATION_IDS: Readonly<Record<FileKind, number>> = {
   events: 0x476e4576,
   'read-models': 0x476e526d,
   messages: 0x476e4d73,
 }
 
-/** Formats of the files that are written today. */
+/** Current format versions of the files. */
 export const FORMATS: Readonly<Record<FileKind, number>> = { events: 2, 'read-models': 1, messages: 1 }
 
 /**
- * Looks at all files before any is opened, so that one that must be refused leaves the others as they were too.
- * A file that does not exist is no fault.
+ * Inspects all files before any is opened, so that none is changed if one of them must be refused. Missing files are
+ * skipped.
  * @throws DataFolderRefused
  * @throws DiskFull
  */
@@ -63,29 +63,30 @@ export function inspectFiles(files: Readonly<Partial<Record<FileKind, string>>>)
   }
 }
 
-/** How long a statement waits for another process's transaction. */
+/** How long a statement waits for the transaction of another process. */
 const BUSY_TIMEOUT_MS = 10_000
 const INSPECTION_TIMEOUT_MS = 2_000
 
 /**
- * The log is copied into the file when it has so many pages of 4 KiB: a pause of some tens of milliseconds. SQLite's
- * 1,000 makes it shorter and much more frequent, which costs half of the appends per second in a large file.
+ * Number of pages of 4 KiB in the write-ahead log that triggers a checkpoint, which takes some tens of milliseconds.
+ * SQLite's default of 1,000 gives shorter but much more frequent checkpoints, which halves the appends per second in a large
+ * file.
  */
 const CHECKPOINT_PAGES = 4_000
 
-/** What a large transaction has made the log grow beyond this is given back when the log begins anew. */
+/** Size that a write-ahead log is truncated to when it restarts after a large transaction. */
 const LOG_BYTES = 64 * 1024 * 1024
 
 /**
- * Up to this size a file is read as a whole to find damage; a gigabyte would take half a minute from a cold disk.
- * Damage inside a larger one shows when it is read.
+ * Files up to this size are read completely to find damage; a gigabyte would take half a minute from a cold disk. Damage
+ * inside a larger file is found when it is read.
  */
 const CHECKED_BYTES = 32 * 1024 * 1024
 
 /**
- * Opens a file of ours, or makes it; several processes of one host may do so at the same time.
- * WAL mode: readers see a state of the past and never wait.
- * @throws DataFolderRefused when the file is damaged, somebody else's or of a newer version
+ * Opens a Gantry file, or creates it. Several processes of one host can do so at the same time. The file is in WAL mode:
+ * readers see a snapshot and never wait.
+ * @throws DataFolderRefused when the file is damaged, is not a Gantry file of this kind, or has a newer version
  * @throws DiskFull
  */
 export function openDatabase(path: string, file: DatabaseFile): DatabaseSync {
@@ -116,8 +117,8 @@ function keepToOneself(db: DatabaseSync, path: string) {
 }
 
 /**
- * Refuses a file that must not be written to, and never changes it: not a database, truncated, damaged,
- * somebody else's, or of a newer version than `userVersion`.
+ * Checks a file without changing it. Refuses a file that is not a database, is truncated or damaged, has another application
+ * id, or has a newer version than `userVersion`.
  * @throws DataFolderRefused
  */
 export function inspectDatabase(
@@ -126,10 +127,10 @@ export function inspectDatabase(
 ): void {
   const alone = logSize(path) === 0
   try {
-    // Without a log beside it the file is all there is; opened as immutable it gets no side files either.
+    // Without a log the file is complete in itself. Opened as immutable, SQLite creates no files next to it either.
     inspect(path, expected, alone)
   } catch (error) {
-    // Another process has begun to write while an unlocked look was taken.
+    // Another process began to write during the check without a lock.
     if (alone && logSize(path) > 0) inspect(path, expected, false)
     else throw error
   }
@@ -138,13 +139,13 @@ export function inspectDatabase(
 const logSize = (path: string) => statSync(`${path}-wal`, { throwIfNoEntry: false })?.size ?? 0
 
 function inspect(path: string, expected: { applicationId: number; userVersion: number }, alone: boolean) {
-  if (statSync(path).size === 0) throw new DataFolderRefused(path, 'is empty: what it held is lost')
+  if (statSync(path).size === 0) throw new DataFolderRefused(path, 'is empty: its content is lost')
   let db: DatabaseSync | undefined
   try {
     const location = alone ? new URL(`${pathToFileURL(path)}?immutable=1`) : path
     db = new DatabaseSync(location, { readOnly: true, timeout: INSPECTION_TIMEOUT_MS })
     if (pragma(db, 'application_id') !== expected.applicationId)
-      throw new DataFolderRefused(path, 'belongs to something else')
+      throw new DataFolderRefused(path, 'is not a Gantry file of this kind')
     const version = pragma(db, 'user_version')
     if (version > expected.userVersion)
       throw new DataFolderRefused(
@@ -181,7 +182,7 @@ function reason(path: string, error: unknown): string {
 const truncation = (path: string) =>
   `is truncated: ${statSync(path).size} of ${claimedSize(path)} bytes are left`
 
-/** Bytes that the file should have by its header (https://sqlite.org/fileformat.html §1.3). */
+/** Size of the file in bytes according to its header (https://sqlite.org/fileformat.html §1.3). */
 function claimedSize(path: string): number {
   const header = Buffer.alloc(100)
   const fd = openSync(path, 'r')
@@ -194,7 +195,7 @@ function claimedSize(path: string): number {
   return (pageSize === 1 ? 65_536 : pageSize) * header.readUInt32BE(28)
 }
 
-/** Makes the file under another name first: whoever finds it under its own finds it complete. */
+/** Creates the file under a temporary name first, so that other processes only find a complete file. */
 function create(path: string, file: DatabaseFile) {
   if (logSize(path) > 0) throw new DataFolderRefused(path, `is missing, but its log ${path}-wal is there`)
   const draft = `${path}.${process.pid}.new`
@@ -205,7 +206,7 @@ function create(path: string, file: DatabaseFile) {
   } finally {
     for (const left of [draft, `${draft}-journal`]) rmSync(left, { force: true })
   }
-  // The new name itself; Windows has no such call and does it unasked.
+  // Syncs the directory entry. Windows has no such call and does it implicitly.
   if (process.platform !== 'win32') sync(dirname(path), 'r')
 }
 
@@ -221,12 +222,12 @@ function writeDraft(draft: string, file: DatabaseFile) {
   sync(draft, 'r+')
 }
 
-/** Leaves a file that has the name already as it is. */
+/** Does not replace an existing file. */
 function giveName(draft: string, path: string) {
   try {
     linkSync(draft, path)
   } catch (error) {
-    // Another process was faster, or this file system has no hard links.
+    // Another process created the file first, or this file system has no hard links.
     if (!existsSync(path)) renameSync(draft, path)
     else if (!(error instanceof Error && 'code' in error && error.code === 'EEXIST')) throw error
   }

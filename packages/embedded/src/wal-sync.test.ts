@@ -27,7 +27,7 @@ afterEach(async () => {
 
 const isWrittenAgain = async () => (await stat(log())).mtimeMs > LONG_AGO.getTime()
 
-it('writes the log again before it syncs after a sync that failed', async () => {
+it('rewrites the log before the sync that follows a failed one', async () => {
   const bytes = await readFile(log())
   const failures: unknown[] = [undefined, new Error('ENOSPC'), new Error('ENOSPC'), undefined, undefined]
   const writtenAgain: boolean[] = []
@@ -43,7 +43,7 @@ it('writes the log again before it syncs after a sync that failed', async () => 
   await sync.close()
 })
 
-it('writes the log again at the start: the process before may have ended since a sync failed', async () => {
+it('rewrites the log at the start, because the previous process may have ended after a failed sync', async () => {
   const bytes = await readFile(log())
   syncWalNow(db, path, watchDisk())
   expect(await isWrittenAgain()).toBe(true)

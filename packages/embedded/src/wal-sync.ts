@@ -6,17 +6,17 @@ import type { Disk } from './disk.ts'
 const openFile = promisify(open)
 const closeFile = promisify(close)
 
-/** Brings to the disk what was committed to a database in WAL mode, off the event loop. */
+/** Syncs the commits to a database in WAL mode to the disk, off the event loop. */
 export interface WalSync {
-  /** Resolves when every commit made before the call survives a power loss. One call at a time. */
+  /** Resolves when every commit made before the call survives a power loss. Calls must not overlap. */
   (): Promise<void>
   close(): Promise<void>
 }
 
 /**
- * What `synchronous = FULL` does within a commit, while the process waits, done beside it: SQLite itself, at NORMAL,
- * leaves the log alone between checkpoints (https://sqlite.org/pragma.html#pragma_synchronous), and a commit is on the
- * disk when the log is. Commits made during one sync share the next.
+ * Does what `synchronous = FULL` does within a commit, but without blocking the process. At NORMAL, SQLite does not sync the
+ * log between checkpoints (https://sqlite.org/pragma.html#pragma_synchronous), and a commit is durable when the log is
+ * synced. Commits made during one sync share the next.
  */
 export function walSync(db: DatabaseSync, path: string, syncData = promisify(fdatasync)): WalSync {
   let fd: number | undefined
@@ -37,7 +37,7 @@ export function walSync(db: DatabaseSync, path: string, syncData = promisify(fda
 }
 
 /**
- * The same, now: for what a process that ended has committed and not synced, or failed to sync.
+ * Syncs synchronously, at the start: for commits that an earlier process did not sync, or failed to sync.
  * @throws DiskFull
  */
 export function syncWalNow(db: DatabaseSync, path: string, disk: Disk): void {
@@ -56,12 +56,12 @@ export function syncWalNow(db: DatabaseSync, path: string, disk: Disk): void {
 const logOf = (path: string) => `${path}-wal`
 
 /**
- * Writes the log over itself, byte for byte. Linux takes pages for clean that it failed to write: another fdatasync
- * succeeds without them. https://lwn.net/Articles/752063/
+ * Overwrites the log with its own bytes. Linux marks pages as clean after it failed to write them, so that another fdatasync
+ * succeeds without writing them. https://lwn.net/Articles/752063/
  */
 function writeAgain(db: DatabaseSync, fd: number): void {
   const bytes = Buffer.allocUnsafe(1_048_576)
-  // No other process may write to the log meanwhile.
+  // Prevents other processes from writing to the log meanwhile.
   db.exec('BEGIN IMMEDIATE')
   try {
     for (let at = 0; ; ) {

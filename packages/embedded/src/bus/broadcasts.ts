@@ -11,12 +11,12 @@ export const BROADCASTS_SCHEMA = `
     sent_at INTEGER NOT NULL
   ) STRICT`
 
-/** Broadcasts stay in the file for so long: another process looks every few milliseconds. */
+/** How long broadcasts stay in the file. Other processes poll every few milliseconds. */
 const KEEP_MS = 10_000
 
 type Handler = Parameters<Bus['listen']>[1]
 
-/** Broadcasts: through the file, at once to listeners on this bus. */
+/** Stores broadcasts in the file. Listeners on this bus are called at once, those of other buses at their next poll. */
 export function broadcasts({
   db,
   commits,
@@ -31,7 +31,7 @@ export function broadcasts({
   const since = db.prepare('SELECT id, subject, data FROM broadcasts WHERE id > ? ORDER BY id')
   const listeners = new Set<{ subject: string; handler: Handler }>()
   let prunedAt = 0
-  /** Id of the last that listeners here were told of. */
+  /** Id of the last broadcast that was passed to the listeners of this bus. */
   let heard = 0
   let following: AbortController | undefined
 
@@ -59,7 +59,9 @@ export function broadcasts({
     if (following) look()
   }
 
-  /** All listeners of all buses on the file hear all broadcasts in the same order, the own ones too. */
+  /**
+   * Reads broadcasts from the file, also those of this bus, so that all listeners on the file get them in the same order.
+   */
   const look = () => {
     for (const { id, subject, data } of since.all(heard)) {
       heard = Number(id)
@@ -67,7 +69,7 @@ export function broadcasts({
     }
   }
 
-  /** Hears what is said from now on. */
+  /** Begins with the broadcasts that are sent from now on. */
   const start = () => {
     heard = Number(last.get()?.id)
     following = new AbortController()

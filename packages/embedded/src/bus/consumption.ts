@@ -15,7 +15,7 @@ export const CONSUMERS_SCHEMA = `
 
 interface Consumption {
   consume(options: Parameters<Bus['consume']>[0]): AsyncGenerator<Delivered>
-  /** Gives back the names that consumers here hold. */
+  /** Releases the names that the consumers of this bus hold. */
   release(): void
 }
 
@@ -26,12 +26,12 @@ interface ConsumptionOptions {
   redeliverAfterMs: number
 }
 
-/** A consumer that passes this many messages of others has its place saved, so that a restart goes on from there. */
+/** The position is also saved after this many messages on other subjects, so that a restart does not read them again. */
 const SAVE_EVERY = 1_000
 
 /**
- * Consumers and their places in the stream. A name belongs to one holder at a time, who renews it while it consumes;
- * a holder that was paused for so long that another took over has its acknowledgements refused.
+ * Consumers and their positions in the stream. A consumer name has one holder at a time, which renews its lease while it
+ * consumes. The acknowledgements of a holder that was paused until another took over are refused.
  */
 export function consumption(
   { db, commits, write, changes, closing, time }: PassingFile,
@@ -46,10 +46,10 @@ export function consumption(
   )
   const renew = db.prepare('UPDATE consumers SET expires_at = ? WHERE name = ? AND holder = ?')
   const advance = db.prepare('UPDATE consumers SET sequence = max(sequence, ?) WHERE name = ? AND holder = ?')
-  /** Holders here and the names they hold. */
+  /** Names that are held on this bus, by holder. */
   const held = new Map<string, string>()
 
-  /** The place of the consumer, when nobody else holds its name. */
+  /** Takes the name. @returns the position of the consumer; undefined while another holder has the name */
   const acquire = async (consumer: string, holder: string): Promise<number | undefined> => {
     if (Number(leaseOf.get(consumer)?.expires_at ?? 0) > time()) return undefined
     try {
@@ -65,7 +65,7 @@ export function consumption(
     }
   }
 
-  /** @returns whether the name is still the holder's, as far as one can tell */
+  /** @returns false when the name belongs to another holder, or when the file cannot be written */
   const extend = (consumer: string, holder: string, ms: number) => {
     try {
       return write(() => renew.run(time() + ms, consumer, holder)).changes > 0
@@ -80,7 +80,9 @@ export function consumption(
     changes.announce()
   }
 
-  /** At once, since waiting for a turn of the event loop after each message would bound what a consumer can handle. */
+  /**
+   * Saves the position immediately. Waiting for a group commit after each message would limit the throughput of a consumer.
+   */
   const save = async (consumer: string, holder: string, sequence: number) => {
     if (write(() => advance.run(sequence, consumer, holder)).changes === 0)
       throw new BusUnavailable(`consumer ${consumer} has gone to another holder`)
@@ -118,7 +120,7 @@ export function consumption(
   ): AsyncGenerator<Delivered> {
     let place = from
     let saved = from
-    /** Place up to which it was told that messages are gone. */
+    /** Sequence up to which `missed` has reported removed messages. */
     let told = from
     while (!ending.aborted) {
       const seen = changes.count()

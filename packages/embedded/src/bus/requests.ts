@@ -30,18 +30,18 @@ export const REQUESTS_SCHEMA = `
     answer TEXT
   ) STRICT`
 
-/** How long others count on a responder that died; while it lives it says so three times as often. */
+/** How long the entry of a responder is valid after its last heartbeat. Heartbeats come three times as often. */
 const RESPONDER_MS = 6_000
 
 type Handler = Parameters<Bus['respond']>[1]
 type Answer = { ok: Json } | { failed: { code: string; message: string; details: Record<string, unknown> } }
 
 interface Requests extends Pick<Bus, 'request' | 'respond'> {
-  /** No longer answers anybody. */
+  /** Removes all responders of this bus. */
   withdraw(): void
 }
 
-/** Requests: answered at once by a responder on this bus where there is one, else through the file by another's. */
+/** Requests are answered within the process where this bus has a responder, otherwise by another bus through the file. */
 export function requests({ db, write, changes, closing, time, instance }: PassingFile): Requests {
   const announceResponder = db.prepare(
     `INSERT INTO responders (responder, subject, expires_at) VALUES (?, ?, ?)
@@ -124,7 +124,7 @@ export function requests({ db, write, changes, closing, time, instance }: Passin
     throw new RequestFailed(code, message, details)
   }
 
-  /** Answers what others ask this bus, until nobody here answers any more. */
+  /** Answers the requests of other buses while this bus has responders. */
   const serve = (signal: AbortSignal) => {
     const underWay = new Set<string>()
     const handle = async (id: string, subject: string, data: string) => {
@@ -152,7 +152,7 @@ export function requests({ db, write, changes, closing, time, instance }: Passin
     follow(changes, signal, look)
   }
 
-  /** Says who answers here, and clears away what nobody waits for. */
+  /** Renews the entries of the responders of this bus, and deletes expired entries and requests. */
   const announce = () => {
     for (const { subject } of responders)
       write(() => announceResponder.run(instance, subject, time() + RESPONDER_MS))
@@ -160,7 +160,7 @@ export function requests({ db, write, changes, closing, time, instance }: Passin
     write(() => forgetExpired.run(time()))
   }
 
-  /** Runs a statement that a full disk may refuse: what other processes read here expires, or is said again. */
+  /** Runs a statement and ignores a full disk. The rows that it would write or delete expire or are written again. */
   const unlessFull = (statement: () => unknown) => {
     try {
       statement()

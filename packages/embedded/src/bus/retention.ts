@@ -4,22 +4,22 @@ import { warnOf } from '../disk.ts'
 import type { GroupCommit } from '../group-commit.ts'
 import { fallsUnder } from './messages.ts'
 
-/** Older versions do not need it and leave it alone, so it is no new format of the file. */
+/** Older releases ignore this table, so the format version of the file does not change. */
 const REMOVED_SCHEMA = `
   CREATE TABLE IF NOT EXISTS removed_messages (subject TEXT PRIMARY KEY, sequence INTEGER NOT NULL) STRICT;
   CREATE INDEX IF NOT EXISTS removed_messages_by_sequence ON removed_messages (sequence)`
 
-/** Messages looked at in one transaction: some milliseconds of work. */
+/** Messages examined per transaction: a few milliseconds of work. */
 const BATCH = 250
-/** Messages are removed at most this long after their time, or after a tenth of the retention if that is shorter. */
+/** Longest pause between two runs. Shorter retentions use a tenth of the retention. */
 const LONGEST_PAUSE_MS = 60_000
 
 export interface Removed {
-  /** Sequence of the last message under the subjects, after that place, that was removed; undefined when none was. */
+  /** Sequence of the last removed message after `place` on any of the subjects; undefined when there is none. */
   after(place: number, subjects: readonly string[]): number | undefined
 }
 
-/** Notes the last removed message of each subject. */
+/** Records the last removed message of each subject. */
 export function removedMessages(db: DatabaseSync): Removed {
   db.exec(REMOVED_SCHEMA)
   const marks = db.prepare(
@@ -42,9 +42,9 @@ export interface RetentionOptions {
 }
 
 /**
- * Removes messages that are older than the retention, now and then until the bus closes. The last message of each
- * subject stays: relays go on after it, and by it they find out that the log is an older copy. Processes on the same
- * file may do it at the same time.
+ * Removes messages older than the retention, periodically until the bus closes. The last message of each subject stays:
+ * relays continue after it, and detect by it that the log was restored from an older copy. Several processes on the same
+ * file can do this at the same time.
  */
 export async function removeExpired(options: RetentionOptions): Promise<void> {
   const { retentionMs, closing } = options
@@ -63,7 +63,10 @@ export async function removeExpired(options: RetentionOptions): Promise<void> {
   }
 }
 
-/** @returns removes what has expired of the next messages after a place; returns the place, undefined at the end */
+/**
+ * @returns a function that removes the expired ones of the next messages after a sequence. It returns the sequence to
+ * continue after, undefined at the end
+ */
 function removal({ db, commits, now, retentionMs }: RetentionOptions) {
   const next = db.prepare(
     `SELECT sequence, subject, stored_at FROM messages WHERE sequence > ? ORDER BY sequence LIMIT ${BATCH}`,

@@ -1,4 +1,4 @@
-/** A set of small integers, one bit each, so that sets are combined 32 members at a time. Grows as needed. */
+/** A set of small integers, one bit each, so that set operations handle 32 members at a time. Grows as needed. */
 export class Bits {
   #words: Uint32Array
 
@@ -73,7 +73,7 @@ export class Bits {
   }
 }
 
-/** How many bits of the word are set: sums of neighbouring 1, 2, 4 bits, then all bytes by one multiplication. */
+/** Number of set bits: adds neighboring groups of 1, 2 and 4 bits, then all bytes by one multiplication. */
 function ones(word: number): number {
   const pairs = word - ((word >>> 1) & 0x55555555)
   const nibbles = (pairs & 0x33333333) + ((pairs >>> 2) & 0x33333333)

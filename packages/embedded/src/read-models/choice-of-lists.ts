@@ -7,30 +7,33 @@ import { hasIndex } from './index-tables.ts'
 import type { FileAccess, Lists } from './lists.ts'
 import { memoryLists } from './memory-lists.ts'
 
-/** Documents are counted again after so many changes, or a fiftieth of what fits into memory: counting takes time. */
+/**
+ * Minimum number of changes between two counts of the documents, because counting takes time. The larger one of this and a
+ * fiftieth of `inMemoryBelow` applies.
+ */
 const CHANGES_PER_COUNT = 1_000
 
-/** How the lists of a collection are answered. */
+/** Selects the index that answers the queries of a collection. */
 export interface ChoiceOfLists {
   lists(): Lists
-  /** To be called at the end of each transaction that changes the collection: the index in the file takes the changes in. */
+  /** To be called at the end of each transaction that changes the collection, to update the index in the file. */
   changed(): void
 }
 
 export interface ChoiceOptions extends FileAccess {
-  /** Collections of fewer documents are listed from an index in memory. */
+  /** Collections with fewer documents are queried through an index in memory. */
   inMemoryBelow: number
-  /** How long a list waits for an index that is being made. */
+  /** How long a query waits for an index that is being built, in milliseconds. */
   patienceMs: number
-  /** Told when an index takes long to make, and when a collection is too large for memory. */
+  /** Receives messages about an index that takes long to build, and about a collection that is too large for memory. */
   log(message: string): void
 }
 
 /**
- * Lists come from memory while a collection has fewer than `inMemoryBelow` documents, and from an index in the file from then
- * on, or where its definition has `listedBy`. A collection that outgrows memory is listed from there until the index in the
- * file is made, unless it has twice as many documents by then. A collection that shrinks to half of `inMemoryBelow` is listed
- * from memory after the next start.
+ * Queries use an index in memory while a collection has fewer than `inMemoryBelow` documents. From then on, or if the
+ * definition has `listedBy`, they use an index in the file. A collection that outgrows memory is queried in memory until the
+ * index in the file is built, unless it reaches twice `inMemoryBelow` documents before. A collection that shrinks to half of
+ * `inMemoryBelow` is queried in memory after the next start.
  */
 export function chooseLists(
   db: DatabaseSync,
@@ -56,7 +59,7 @@ export function chooseLists(
 
   const useFile = (): Lists => {
     const opened = openFile()
-    // Begun before the first caller waits for it; a failure shows when that caller comes.
+    // Starts building before the first query waits for it; a failure is reported by that query.
     opened.prepare().catch(() => {})
     isInMemory = false
     return opened
@@ -83,7 +86,7 @@ export function chooseLists(
       current = opened
       isInMemory = false
     } catch {
-      // The next list tries again; until then it is answered from memory.
+      // The next query tries again; until then queries use memory.
     } finally {
       moving = false
     }
@@ -105,13 +108,13 @@ export function chooseLists(
   try {
     current = open()
   } catch {
-    // A disk that is full, perhaps: the next list tries again.
+    // The disk may be full, for example: the next query tries again.
   }
 
   return { lists, changed: () => index?.keepUp() }
 }
 
-/** Counts the documents of a table, again when so many changes have been made since. */
+/** Caches the number of documents of a table until so many changes have been made. */
 function counterOf(table: DocumentTable, changesPerCount: number): () => number {
   let counted: { documents: number; at: number } | undefined
   return () => {

@@ -7,11 +7,11 @@ import { restrict } from './filter.ts'
 import { comparison, Order } from './order.ts'
 import { TextIndex } from './text-index.ts'
 
-/** Changes taken in at a time: a few milliseconds of work, so that loading leaves room for everything else. */
+/** Changes applied at a time: a few milliseconds of work, so that loading does not block the event loop. */
 const SLICE = 250
-/** Orders that are kept: 4 bytes for each slot. */
+/** Maximum number of cached orders, at 4 bytes per slot each. */
 const ORDERS = 16
-/** Comparing two slots takes as long as looking at this many in a row. */
+/** Estimated cost of comparing two slots, in steps of a walk along an order. */
 const STEPS_PER_COMPARISON = 20
 
 export interface IndexedFields extends Pick<CollectionDefinition<Document>, 'fields'> {
@@ -19,12 +19,11 @@ export interface IndexedFields extends Pick<CollectionDefinition<Document>, 'fie
 }
 
 /**
- * Answers filters and sorts over the documents of one collection, in memory. It follows the changes in the file, of
- * whatever process they are, and has nothing to tell the file: it can be made anew at any time.
+ * Answers filters and sorts over the documents of one collection, in memory. It applies the changes in the file, whichever
+ * process made them. It stores nothing in the file, so it can be rebuilt at any time.
  *
- * Each document has a slot, a small integer; a document that changes gets the next free one. So slots are only ever
- * added, everything that is kept by slot is brought up to date by looking at the new ones, and the slots that count
- * are told by one set.
+ * Each document has a slot, a small integer. A document that changes gets the next free slot and its old one is no longer
+ * valid. Slots are thus only added: structures by slot are updated by adding the new slots, and one set has the valid ones.
  */
 export class CollectionIndex {
   readonly #table: DocumentTable
@@ -33,9 +32,9 @@ export class CollectionIndex {
   readonly #textFields: readonly string[]
   readonly #text: TextIndex | undefined
   readonly #orders = new LRUCache<string, Order>({ max: ORDERS })
-  /** By slot. */
+  /** Document ids, by slot. */
   readonly #ids: string[] = []
-  /** By slot. */
+  /** Sequence numbers of the documents, by slot. */
   readonly #seqs: number[] = []
   readonly #slotOf = new Map<string, number>()
   #alive = new Bits(0)
@@ -62,15 +61,15 @@ export class CollectionIndex {
     return this.#slotOf.size
   }
 
-  /** Most slots no longer count: made anew, it would be half the size or less. */
+  /** Whether most slots are invalid: a rebuilt index would have at most half the size. */
   get worn(): boolean {
     return this.#ids.length > 2 * this.#slotOf.size + 1_000
   }
 
-  /** Takes in some of the changes that are new in the file. @returns whether these were all */
+  /** Applies some of the new changes in the file. @returns whether there are no more */
   follow(): boolean {
     const forgotten = this.#table.forgottenThrough()
-    // Of removals that were forgotten before they were taken in nothing tells any more.
+    // The tombstones of removed documents may have been forgotten before they were applied here.
     if (forgotten > this.#forgotten && this.#cursor < forgotten) this.#clear()
     this.#forgotten = forgotten
     const changes = this.#table.changesAfter(this.#cursor, SLICE)
@@ -87,7 +86,7 @@ export class CollectionIndex {
     else this.#add(seq, id, JSON.parse(doc))
   }
 
-  /** Begins anew with the changes after a place. */
+  /** Starts again, empty, with the changes after a sequence number. */
   #clear(cursor = 0) {
     this.#cursor = cursor
     this.#alive = new Bits(0)
@@ -107,7 +106,7 @@ export class CollectionIndex {
     }
   }
 
-  /** The documents that satisfy the filter, whose fields are known to exist. Terms need a searchable index. */
+  /** Slots of the documents that satisfy the filter. Its fields must exist; text terms need a searchable index. */
   select({ where = {}, text = [] }: Filter): Bits {
     const selected = this.#alive.copy()
     for (const [name, condition] of Object.entries(where))
@@ -116,7 +115,7 @@ export class CollectionIndex {
     return selected
   }
 
-  /** Where the documents of a page of those selected were stored, in order. */
+  /** Sequence numbers of the documents of one page of the selection, in order. */
   page(selected: Bits, total: number, { sort = [], skip = 0, limit }: Query): number[] {
     if (skip >= total) return []
     const comparisons = total * Math.log2(total + 1)

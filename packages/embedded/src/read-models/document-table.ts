@@ -1,7 +1,7 @@
 import type { DatabaseSync } from 'node:sqlite'
 import { LRUCache } from 'lru-cache'
 
-/** Made with the file: which collections there are. Each has a table of documents of its own. */
+/** Created with the file: the list of collections. Each collection has its own table of documents. */
 export const COLLECTIONS_SCHEMA = `
   CREATE TABLE IF NOT EXISTS collections (
     number INTEGER PRIMARY KEY AUTOINCREMENT,
@@ -10,64 +10,70 @@ export const COLLECTIONS_SCHEMA = `
     UNIQUE (name, version)
   ) STRICT`
 
-/** A document as it was stored last. */
+/** The stored state of a document or tombstone. */
 export interface Row {
-  /** Place in the order of changes of the collection. A document that is stored again moves to the end. */
+  /** Sequence number in the order of changes of the collection. A document that is stored again gets a new one. */
   seq: number
-  /** Null in the row that a drop leaves behind: what came before it is gone. */
+  /** Null in the row that a drop inserts: all changes before it are gone. */
   id: string | null
   revision: number
-  /** JSON; null when the document was removed. */
+  /** JSON; null for a tombstone. */
   doc: string | null
 }
 
-/** A document to store, or null for its removal. */
+/** A document or a tombstone to store. */
 export interface Change {
   id: string
   revision: number
-  /** JSON. */
+  /** JSON; null stores a tombstone. */
   doc: string | null
-  /** Whether it replaces what has the same revision. */
+  /** Whether it replaces a document of the same revision. */
   overSame: boolean
   /** Whether it lacks the effect of events that its writer does not know; see Write in packages/read-models. */
   incomplete: boolean
-  /** Marks what is under the id, also where that stays; see Write in packages/read-models. 0 marks nothing. */
+  /**
+   * Generation that the document is marked with, also when the write is rejected; see Write in packages/read-models. 0 marks
+   * nothing.
+   */
   generation: number
 }
 
-/** The documents of one collection in the file, with the order in which they were stored. */
+/** The documents of one collection, in the order in which they were stored. */
 export interface DocumentTable {
-  /** @returns whether the guard let it through */
+  /** @returns false when a newer revision is stored */
   store(change: Change): boolean
-  /** Where the document, or its removal, was stored last. */
+  /** Sequence number of the document or tombstone. */
   seqOf(id: string): number | undefined
   get(id: string): Row | undefined
   exists(id: string): boolean
-  /** What was stored there: never anything else, and nothing once its document is stored again. */
+  /**
+   * The row with this sequence number; undefined once its document was stored again. A sequence number is never used again.
+   */
   at(seq: number): Row | undefined
   changesAfter(seq: number, limit: number): Row[]
-  /** The place of the last change; 0 when nothing was ever stored. */
+  /** Sequence number of the last change; 0 when nothing was ever stored. */
   last(): number
-  /** Documents that are there, counted one by one. */
+  /** Number of documents without tombstones. Counts an index, so the time is proportional to the number. */
   count(): number
-  /** Ids of documents that are there, in their order, after that one. */
+  /** Ids of documents after `id`, in ascending order; without tombstones. */
   idsAfter(id: string, limit: number): string[]
-  /** What was stored between two places, the first excluded, and whether it is a document of an older generation. */
+  /** Rows with sequence numbers after `seq` up to `through`, and whether each is a document of an older generation. */
   marksAfter(seq: number, through: number, generation: number, limit: number): Marked[]
-  /** Removes a document of an older generation that still has the revision. @returns whether it did */
+  /** Removes a document of an older generation if it still has the revision. @returns whether it was removed */
   removeOlder(generation: number, id: string, revision: number): boolean
   /**
-   * Forgets removals that were stored before a call at least `ageMs` before `now`. @returns how many; when there are
-   * none, the removals of today are those that are forgotten next
+   * Forgets tombstones that were stored before a call at least `ageMs` before `now`. When there are none, the current
+   * tombstones are marked as the next to be forgotten.
+   * @returns the number of forgotten tombstones
    */
   forgetRemoved(now: number, ageMs: number, limit: number): number
-  /** Removals that were stored there or before may be forgotten. */
+  /** Tombstones up to this sequence number may be forgotten. */
   forgottenThrough(): number
-  /** Forgets the documents, those removed included. */
+  /** Deletes all documents and tombstones. */
   clear(): void
 }
 
-/** What is stored at a place, without the document. */
+/** A row without its document. */
 export interface Marked {
   seq: number
   id: string
@@ -76,15 +82,18 @@ export interface Marked {
   older: number
 }
 
-/** The number after the greatest: the row with the greatest one is never deleted before there is a greater one. */
+/**
+ * The next sequence number. Numbers are not used again, because the row with the greatest one is only deleted after a
+ * greater one exists.
+ */
 const nextSeq = (table: string) => `(SELECT coalesce(max(seq), 0) + 1 FROM ${table})`
 
-/** Places that are remembered where nobody else can change them, for each collection. */
+/** Maximum number of cached sequence numbers per collection, when no other process can change them. */
 const REMEMBERED = 50_000
 
 /**
- * Opens the table of a collection, or makes it. Not within a transaction.
- * @param alone no other process uses the file, so that what was read or stored here stays true
+ * Opens the table of a collection, or creates it. Must not be called within a transaction.
+ * @param alone whether no other process uses the file, so that cached values stay valid
  */
 export function documentTable(
   db: DatabaseSync,
@@ -116,7 +125,7 @@ export function documentTable(
   )
   const forget = db.prepare(`DELETE FROM ${table} WHERE seq < ?`)
   const greatest = db.prepare(`SELECT coalesce(max(seq), 0) AS seq FROM ${table}`)
-  // Both are counted in indexes; that of removals is small.
+  // Both counts use indexes; the index of tombstones is small.
   const count = db.prepare(
     `SELECT (SELECT count(*) FROM ${table}) -
        (SELECT count(*) FROM ${table} WHERE doc IS NULL AND id IS NOT NULL) AS documents`,
@@ -127,7 +136,7 @@ export function documentTable(
     if (place !== undefined) places.set(id, place)
     return place
   }
-  /** The last place, while nothing was stored since it was seen that nothing comes after it. */
+  /** The last sequence number, once a read has found nothing after it and until the next write. */
   let last: number | undefined
   const changed = (id: string) => {
     places.delete(id)
@@ -166,7 +175,7 @@ export function documentTable(
   }
 }
 
-/** The part of a table that rebuilds need. @param changed to be told of each id before its row changes */
+/** The part of a table that rebuilds need. @param changed called with each id before its row changes */
 function generationsOf(
   db: DatabaseSync,
   table: string,
@@ -176,7 +185,7 @@ function generationsOf(
     `SELECT seq, id, revision, doc IS NOT NULL AND generation < ? AS older FROM ${table}
      WHERE seq > ? AND seq <= ? ORDER BY seq LIMIT ?`,
   )
-  // A removal that every revision goes over; it shows those who follow the changes that the document is gone.
+  // A tombstone of revision -1, which every write replaces. It has a new sequence number, so that indexes see the removal.
   const removeOlder = db.prepare(
     `UPDATE ${table} SET seq = ${nextSeq(table)}, revision = -1, doc = NULL, incomplete = 0
      WHERE id = ? AND revision = ? AND generation < ? AND doc IS NOT NULL`,
@@ -191,7 +200,7 @@ function generationsOf(
   }
 }
 
-/** The part of a table that forgets removals. `changed` is told of each id before its row changes. */
+/** The part of a table that forgets tombstones. @param options.changed called with each id before its row is deleted */
 function removalsOf(
   db: DatabaseSync,
   number: number,
@@ -203,7 +212,7 @@ function removalsOf(
     `INSERT INTO removals (collection, seq, at) SELECT ?, coalesce(max(seq), 0), ? FROM ${table} WHERE true
      ON CONFLICT (collection) DO UPDATE SET seq = excluded.seq, at = excluded.at`,
   )
-  // The last row stays, or its place would be given away again.
+  // The row with the greatest sequence number stays, so that the number is not used again.
   const removed = db.prepare(
     `SELECT seq, id FROM ${table} WHERE doc IS NULL AND id IS NOT NULL AND seq <= ?
      AND seq < (SELECT max(seq) FROM ${table}) ORDER BY seq LIMIT ?`,
@@ -233,7 +242,7 @@ function removalsOf(
 
 const tableName = (number: number) => `documents_${number}`
 
-/** Finds the table of a collection, makes it, or brings one up to date that an earlier release made. */
+/** Finds the table of a collection, creates it, or upgrades the one of an earlier release. */
 function numberOf(db: DatabaseSync, name: string, version: number): number {
   const find = db.prepare('SELECT number FROM collections WHERE name = ? AND version = ?')
   const found = () => find.get(name, version)?.number as number | undefined
@@ -265,7 +274,10 @@ function numberOf(db: DatabaseSync, name: string, version: number): number {
   }
 }
 
-/** For each collection: the place up to which removals are forgotten next, since when it is known, and what is forgotten. */
+/**
+ * For each collection: the sequence number up to which tombstones are forgotten next, the time from which their age counts,
+ * and the sequence number up to which they are forgotten.
+ */
 const REMOVALS_SCHEMA = `
   CREATE TABLE IF NOT EXISTS removals (
     collection INTEGER PRIMARY KEY,
@@ -274,7 +286,10 @@ const REMOVALS_SCHEMA = `
     forgotten INTEGER NOT NULL DEFAULT 0
   ) STRICT`
 
-/** Processes of the release before may work on the same file meanwhile, and do not see that removals are forgotten. */
+/**
+ * After an upgrade tombstones are kept for this long: processes of the previous release may use the same file and do not
+ * notice that tombstones are forgotten.
+ */
 const UPGRADE_MS = 24 * 3_600_000
 
 function addColumns(db: DatabaseSync, number: number) {
@@ -291,7 +306,7 @@ function addColumns(db: DatabaseSync, number: number) {
 const hasColumn = (db: DatabaseSync, number: number, column: string): boolean =>
   db.prepare('SELECT 1 FROM pragma_table_info(?) WHERE name = ?').get(tableName(number), column) !== undefined
 
-/** The version before a new one stays, for processes that have not been upgraded yet. */
+/** The previous version stays, for processes that have not been upgraded yet. */
 function forgetVersionsBefore(db: DatabaseSync, name: string, version: number) {
   const older = db.prepare('SELECT number FROM collections WHERE name = ? AND version < ?').all(name, version)
   for (const { number } of older) {

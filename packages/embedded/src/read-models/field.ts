@@ -3,14 +3,17 @@ import { SlotSet } from './slot-set.ts'
 
 export type Value = Scalar | readonly Scalar[]
 
-/** What one field holds in each slot, and which slots hold a value. */
+/** The values of one field by slot, and the slots by value. */
 export class Field {
-  /** By slot. */
+  /** Values by slot. */
   readonly values: Value[] = []
   #slots = new Map<Scalar, SlotSet>()
   #indexed = 0
 
-  /** The slots that hold the value, alone or in their array; made when first asked for, then kept up to date. */
+  /**
+   * The slots whose field has the value or an array that contains it. The index is built by the first call, then kept up to
+   * date.
+   */
   slotsWith(value: Scalar): SlotSet | undefined {
     for (; this.#indexed < this.values.length; this.#indexed++) {
       const held = this.values[this.#indexed] as Value
@@ -31,7 +34,7 @@ export class Field {
 
 const isArray: (value: Value) => value is readonly Scalar[] = Array.isArray
 
-/** Reads a dotted path; what is missing is null. */
+/** @returns a function that reads a dotted path of a document; a missing value is null */
 export function reader(path: string): (document: object) => Value {
   const steps = path.split('.')
   return document => {

@@ -14,31 +14,34 @@ import {
 } from './row-conditions.ts'
 import { searchedText } from './stored-value.ts'
 
-/** Filters whose counts are kept. */
+/** Maximum number of filters with cached counts. */
 const ANSWERS = 200
-/** So many slots of an answer are kept, and sorted for a page; with more, the index of the order is walked. */
+/**
+ * Maximum number of slots that are cached for a filter, and sorted for a page. With more, the index of the order is walked.
+ */
 const FEW = 2_000
-/** Documents that an index counts at once; more are counted a slice of the rows at a time. */
+/** Maximum number of documents that are counted in an index at once. More are counted in slices of the rows. */
 const AT_ONCE = 100_000
-/** Rows that are looked at before other work has its turn: some milliseconds. */
+/** Rows per slice: a few milliseconds of work between two turns of the event loop. */
 const SLICE = 5_000
 
-/** How many documents of slots up to `done` satisfy a filter, as of the change `at`. */
+/** The cached count of a filter: documents in slots up to `done`, as of the change `at`. */
 interface Answer {
   at: number
-  /** The index had begun anew with this: see IndexPosition. */
+  /** The value of `forgotten` when it was counted: see IndexPosition. */
   forgotten: number
   done: number
   count: number
-  /** Their slots while they are few. */
+  /** The slots of these documents; undefined once there are more than FEW. */
   slots: Set<number> | undefined
 }
 
 /**
- * Answers filters and sorts from an index in the file. All methods read one state of the file: the caller has a
- * transaction, in which the index is current.
+ * Answers filters and sorts from an index in the file. Each method needs a transaction of the caller, in which the index is
+ * current.
  *
- * A count is made once for each filter and then kept up to date: less the rows that have gone since, more those added.
+ * A filter is counted once. Afterwards the count is kept up to date: rows that were replaced or removed since are
+ * subtracted, and new ones are added.
  */
 export class FileAnswers {
   readonly #index: FileIndex
@@ -49,8 +52,8 @@ export class FileAnswers {
   }
 
   /**
-   * How many documents satisfy the filter.
-   * @returns undefined when there are more rows to look at: call again, in this state of the file or a later one
+   * Counts the documents that satisfy the filter.
+   * @returns undefined when there are more rows to count: call again, also if the file has changed since
    */
   count(filter: Filter): number | undefined {
     const { cursor, documents } = this.#index.position()
@@ -61,7 +64,7 @@ export class FileAnswers {
     return answer.done === cursor ? answer.count : undefined
   }
 
-  /** The slots of a page, in order. Faster once the filter was counted. */
+  /** The slots of a page, in order. Faster after the filter was counted. */
   page(query: Query): number[] {
     const { sort = [], skip = 0, limit } = query
     const known = this.#answers.peek(keyOf(query))
@@ -119,7 +122,7 @@ export class FileAnswers {
     answer.done = end
   }
 
-  /** The answer where one index gives few candidates, or has just what was asked for. */
+  /** Counts by one index, if that gives few candidates or exactly the requested documents; otherwise undefined. */
   #fromOneIndex(filter: Filter, cursor: number): Omit<Answer, 'forgotten'> | undefined {
     const sources = this.#sources(filter)
     for (const source of sources) {
@@ -137,7 +140,10 @@ export class FileAnswers {
     return { at: cursor, done: cursor, count, slots: undefined }
   }
 
-  /** Slots among which are all that satisfy the filter, each from one index; exactly those of a condition, if so. */
+  /**
+   * Queries of one index each. Their results include all slots that satisfy the filter; with `exact` they equal those that
+   * satisfy one of its conditions.
+   */
   #sources({ where = {}, text = [] }: Filter): { clause: Clause; exact: boolean }[] {
     const conditions = Object.entries(where).flatMap(([field, condition]) => {
       const column = this.#column(field)
@@ -194,7 +200,9 @@ export class FileAnswers {
     return { sql: `SELECT slot FROM ${rows} INDEXED BY ${by} WHERE gone IS NULL AND ${sql}`, params }
   }
 
-  /** An index that has just the documents of the filter, in the order of the query. */
+  /**
+   * A query of an index that gives exactly the documents of the filter, in the order of the query; undefined if none does.
+   */
   #inOrder({ where = {}, text = [], sort = [] }: Query): Clause | undefined {
     const [condition, ...others] = Object.entries(where)
     if (!condition || others.length > 0 || text.length > 0 || sort.length > 1) return undefined
@@ -230,7 +238,10 @@ const restrictsNothing = ({ where = {}, text = [] }: Filter) => Object.keys(wher
 
 const keyOf = ({ where = {}, text = [] }: Filter) => JSON.stringify([where, text])
 
-/** As phrases of FTS5, https://sqlite.org/fts5.html §3.1; none for a term of fewer than three characters. */
+/**
+ * The trigrams of a term as phrases of FTS5, https://sqlite.org/fts5.html §3.1; none for a term of fewer than three
+ * characters.
+ */
 function trigramsOf(term: string): string[] {
   const characters = [...term]
   return [

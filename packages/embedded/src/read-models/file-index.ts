@@ -7,27 +7,32 @@ import { storedItem, storedItems } from './row-conditions.ts'
 import { Statements } from './statements.ts'
 import { searchedText, storedScalar, storedText } from './stored-value.ts'
 
-/** Changes whose former rows are kept, so that counts made before them can be brought up to date. */
+/** Number of changes whose replaced rows are kept, so that cached counts from before them can be updated. */
 const KEPT = 2_000
-/** An index that is further behind is being made, in transactions of its own. */
+/**
+ * Maximum lag, in changes, of an index that is updated within the transaction of a write. An index with a greater lag is
+ * built in separate transactions.
+ */
 const BEHIND = 2_000
 
-/** How far an index has come. */
+/** The progress of an index. */
 export interface IndexPosition {
-  /** The last change that it has. */
+  /** Sequence number of the last applied change. */
   cursor: number
-  /** Rows of documents that were replaced or removed up to this change are deleted. */
+  /** Rows of documents that were replaced or removed up to this sequence number are deleted. */
   purged: number
-  /** How many documents it has. */
+  /** Number of indexed documents. */
   documents: number
-  /** Up to which change removals had been forgotten when it began anew for that; 0 when it never did. */
+  /**
+   * The sequence number up to which tombstones were forgotten when the index was last rebuilt for that reason; 0 if never.
+   */
   forgotten: number
 }
 
 /**
- * An index of one collection in the file itself. It takes the changes of the documents in their order and stores with
- * them how far it has come: a transaction that was lost took both, and what another process has stored without the index
- * is taken in later. The row of a document that is replaced or removed is marked, and deleted some changes later.
+ * An index of one collection, in the file. It applies the changes of the documents in their order and stores its progress in
+ * the same transaction, so that both survive or are lost together. Changes that another process stored without updating the
+ * index are applied later. The row of a replaced or removed document is marked, and deleted some changes later.
  */
 export class FileIndex {
   readonly tables: IndexTables
@@ -36,7 +41,7 @@ export class FileIndex {
   readonly #columns: ReadonlyArray<Column & { read(document: object): Value }>
   readonly #textFields: readonly string[]
 
-  /** Opens the index or makes it, empty. Not within a transaction. */
+  /** Opens the index, or creates an empty one. Must not be called within a transaction. */
   constructor(db: DatabaseSync, documents: DocumentTable, definition: CollectionDefinition<Document>) {
     this.tables = indexTables(db, definition)
     this.statements = new Statements(db)
@@ -45,7 +50,7 @@ export class FileIndex {
     this.#textFields = definition.text ?? []
   }
 
-  /** Takes in so many changes, within a transaction that writes. @returns whether these were all */
+  /** Applies up to `limit` changes. Needs a writing transaction. @returns whether there are no more */
   follow(limit: number): boolean {
     this.#beginAnewIfForgotten()
     const { cursor, documents } = this.position()
@@ -62,18 +67,18 @@ export class FileIndex {
     return changes.length < limit
   }
 
-  /** Takes in all changes, within the transaction that makes them, unless the index is far behind. */
+  /** Applies all changes, within the transaction that makes them, unless the index is far behind. */
   keepUp(): void {
     const behind = this.lastChange() - this.position().cursor
     if (behind > 0 && behind <= BEHIND) this.follow(behind + 1)
   }
 
-  /** Whether it has all that is in the file. */
+  /** Whether all changes in the file are applied. */
   isCurrent(): boolean {
     return this.#documents.changesAfter(this.position().cursor, 1).length === 0
   }
 
-  /** The last change that there is. */
+  /** Sequence number of the last change of the collection. */
   lastChange(): number {
     return this.#documents.last()
   }
@@ -90,7 +95,7 @@ export class FileIndex {
     this.statements.run(`UPDATE indexes SET ${what} = ? WHERE number = ?`, [value, this.tables.number])
   }
 
-  /** Nothing tells any more of removals that were forgotten before they were taken in. */
+  /** Empties the index when tombstones were forgotten before they were applied, because those removals are unknown now. */
   #beginAnewIfForgotten() {
     const { cursor, forgotten } = this.position()
     const through = this.#documents.forgottenThrough()
@@ -101,7 +106,7 @@ export class FileIndex {
     this.#set('forgotten', through)
   }
 
-  /** @returns how many documents there are after the change, of so many before it */
+  /** @param documents number of documents before the change @returns number of documents after it */
   #apply({ seq, id, doc }: Row, documents: number): number {
     if (id === null) {
       this.#clear(seq)
@@ -121,7 +126,7 @@ export class FileIndex {
     this.#set('purged', seq)
   }
 
-  /** @returns whether the document was there */
+  /** @returns whether the document was indexed */
   #retire(id: string, seq: number): boolean {
     const { rows, items, texts } = this.tables
     const key = storedText(id)

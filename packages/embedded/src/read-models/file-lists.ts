@@ -3,26 +3,26 @@ import { FileAnswers } from './file-answers.ts'
 import type { FileIndex } from './file-index.ts'
 import { type FileAccess, type Lists, untilAnswered } from './lists.ts'
 
-/** Changes taken in before the time is looked at. */
+/** Changes applied between two checks of the elapsed time. */
 const FEW_CHANGES = 100
-/** Other work waits so long while an index is made. */
+/** Maximum time of one transaction while an index is built, in milliseconds. */
 const TURN_MS = 10
 const REPORT_MS = 5_000
 
 export interface FileLists extends Lists {
-  /** Resolves once the index has all that was in the file when it was called, which may take minutes. */
+  /** Resolves once the index has all changes that were in the file at the call, which can take minutes. */
   prepare(): Promise<void>
 }
 
 export interface FileListsOptions extends Pick<FileAccess, 'snapshot' | 'write'> {
-  /** The collection's, for messages. */
+  /** Name of the collection, for messages. */
   name: string
   patienceMs: number
-  /** Told now and then how far an index is that takes long. */
+  /** Receives the progress of an index that takes long to build, every few seconds. */
   log(message: string): void
 }
 
-/** Lists from an index in the file, which is first made from the documents, a little in each transaction. */
+/** Answers queries from an index in the file, which is first built from the documents in small transactions. */
 export function fileLists(
   index: FileIndex,
   { name, patienceMs, snapshot, write, log }: FileListsOptions,
@@ -34,7 +34,7 @@ export function fileLists(
     const { cursor } = index.position()
     const last = index.lastChange()
     if (cursor === last) return `the documents of ${name} are being counted`
-    return `the index of ${name} is being made: ${cursor} of ${last} changes`
+    return `the index of ${name} is being built: ${cursor} of ${last} changes`
   }
 
   const some = () => {

@@ -9,8 +9,8 @@ type Range = Extract<Condition, { gt?: string | number }>
 const NOTHING = new Bits(0)
 
 /**
- * Takes out of a selection the slots whose field does not satisfy the condition.
- * @param order gives the slots in ascending order of the field; ranges need it
+ * Removes from a selection the slots whose field does not satisfy the condition.
+ * @param order returns the slots in ascending order of the field; called for ranges only
  */
 export function restrict(selected: Bits, condition: Condition, field: Field, order: () => Order) {
   if (condition === null || typeof condition !== 'object') keep(selected, field.slotsWith(condition))
@@ -28,7 +28,7 @@ function slotsWithAny(field: Field, values: readonly Scalar[]): Bits {
   return slots
 }
 
-/** Values of another kind than a bound, null among them, are out of range. */
+/** Values of another type than a bound, null included, are out of range. */
 function slotsInRange({ values }: Field, { gt, gte, lt, lte }: Range, order: Order): Bits {
   const bounds = [gt, gte, lt, lte].filter(bound => bound !== undefined)
   const begins = (slot: number) => {

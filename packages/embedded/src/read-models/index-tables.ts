@@ -1,23 +1,23 @@
 import type { DatabaseSync } from 'node:sqlite'
 import type { CollectionDefinition, Document, FieldKind } from '@gantry/read-models'
 
-/** A field's column in the rows of an index. */
+/** The column of a field in the rows of an index. */
 export interface Column {
   name: string
   number: number
   kind: FieldKind
 }
 
-/** The tables of one index, by name. */
+/** Names of the tables of one index. */
 export interface IndexTables {
   number: number
-  /** One row for each document: its slot, which is where it was stored, and the fields that filters and sorts name. */
+  /** One row per document: its slot, which is its sequence number, and the fields for filters and sorts. */
   rows: string
-  /** One row for each item of an array. */
+  /** One row per item of an array. */
   items: string
-  /** Trigrams of the texts; undefined where the collection has none. */
+  /** Trigrams of the texts; undefined when the collection has no texts. */
   texts: string | undefined
-  /** By field. */
+  /** Columns by field. */
   columns: ReadonlyMap<string, Column>
   listedBy: Column | undefined
 }
@@ -36,17 +36,17 @@ const SCHEMA = `
     UNIQUE (collection, shape)
   ) STRICT`
 
-/** Shapes of a collection that keep their index: its own, and one for processes that have not been upgraded yet. */
+/** Number of indexes kept per collection: the current shape, and one for processes that have not been upgraded yet. */
 const SHAPES = 2
 
-/** Whether any process has made an index of the collection in the file. */
+/** Whether the file has an index of the collection, of any shape. */
 export function hasIndex(db: DatabaseSync, definition: Indexed): boolean {
   if (!db.prepare(`SELECT 1 FROM sqlite_schema WHERE name = 'indexes'`).get()) return false
   const find = db.prepare('SELECT 1 FROM indexes WHERE collection = ?')
   return find.get(collectionOf(definition)) !== undefined
 }
 
-/** Opens the index of a collection with these fields and texts, or makes it, empty. Not within a transaction. */
+/** Opens the index of a collection of this shape, or creates an empty one. Must not be called within a transaction. */
 export function indexTables(db: DatabaseSync, definition: Indexed): IndexTables {
   const { fields, text = [], listedBy } = definition
   const columns = new Map(
@@ -86,7 +86,7 @@ export function indexTables(db: DatabaseSync, definition: Indexed): IndexTables 
 
 const collectionOf = ({ name, version }: Indexed) => `${name}@${version}`
 
-/** Those of older shapes, and of collections whose documents are gone. */
+/** Deletes the indexes of older shapes, and of collections that no longer exist. */
 function forgetFormerIndexes(db: DatabaseSync, collection: string) {
   const former = db.prepare(
     `SELECT number FROM (SELECT number FROM indexes WHERE collection = ? ORDER BY number DESC LIMIT -1 OFFSET ${SHAPES})
@@ -99,8 +99,8 @@ function forgetFormerIndexes(db: DatabaseSync, collection: string) {
 }
 
 /**
- * Arrays are found by their items. The index of any other field ends with the id, which breaks ties, and has all that is
- * needed to skip a row.
+ * Arrays are found by their items. The indexes of other fields end with the id as the tie-breaker and have all columns that
+ * are needed to skip a row.
  */
 function schemaOf({ rows, items, texts, columns, listedBy }: IndexTables): string {
   const fields = [...columns.values()]

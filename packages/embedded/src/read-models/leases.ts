@@ -9,9 +9,9 @@ export const LEASES_SCHEMA = `
     expires_at INTEGER NOT NULL
   ) STRICT, WITHOUT ROWID`
 
-/** Leases in the file, which is also where their times are compared: by one clock where there is one host. */
+/** Leases in the file. All processes of the host compare their times with the same clock. */
 export function leaseTable(db: DatabaseSync, now: () => number) {
-  // A lease that was given up has no holder, so whoever comes next is a new one.
+  // A released lease has no holder, so that the next one to acquire it gets a new token.
   const acquire = db.prepare(
     `INSERT INTO leases (name, holder, token, expires_at) VALUES (:name, :holder, 1, :now + :ttlMs)
      ON CONFLICT (name) DO UPDATE SET
@@ -31,7 +31,7 @@ export function leaseTable(db: DatabaseSync, now: () => number) {
     release({ name, holder, token }: Lease) {
       release.run({ name, holder, token })
     },
-    /** @throws LeaseLost when it has been given to another since */
+    /** @throws LeaseLost when the lease was given to another holder since */
     require({ name, token }: Lease) {
       if (tokenOf.get(name)?.token !== token) throw new LeaseLost(name)
     },

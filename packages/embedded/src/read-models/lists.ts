@@ -3,40 +3,40 @@ import { type Filter, type Query, ReadModelsUnavailable } from '@gantry/read-mod
 
 /** Access to the file that the documents are in. */
 export interface FileAccess {
-  /** Runs the job in a transaction of its own or with others, and waits until it is committed. */
+  /** Runs the job in a transaction, which it can share with other jobs, and waits until it is committed. */
   write<T>(job: () => T): Promise<T>
-  /** Runs the job, which reads. @throws ReadModelsUnavailable */
+  /** Runs a reading job. @throws ReadModelsUnavailable */
   read<T>(job: () => T): T
-  /** The same, and the job sees one state of the file. */
+  /** Runs a reading job on one state of the file. @throws ReadModelsUnavailable */
   snapshot<T>(job: () => T): T
 }
 
-/** A page of a list, where its documents were stored, and the total if it was asked for. */
+/** A page of a list: the sequence numbers of its documents, and the total if it was requested. */
 export interface Page {
   seqs: number[]
   total: number
 }
 
-/** Answers filters and sorts over one collection. Queries name known fields, and terms that are not empty. */
+/** Answers filters and sorts over one collection. Fields of the queries must exist; terms must not be empty. */
 export interface Lists {
   /**
-   * @param take reads the documents of the page, in the state of the file that it was found in
-   * @throws ReadModelsUnavailable when the index is not made yet, after a while
+   * @param options.take reads the documents of the page, in the state of the file that the page was found in
+   * @throws ReadModelsUnavailable when the index is not ready in time
    */
   find<T>(query: Query, options: { counting: boolean; take(page: Page): T }): Promise<T>
   count(filter: Filter): Promise<number>
 }
 
 export interface Waiting {
-  /** How long a query waits for an index that is being made. It then fails, and may be tried again. */
+  /** How long a query waits for an index that is being built, in milliseconds. It then fails and can be tried again. */
   patienceMs: number
-  /** What is being made, for the message. */
+  /** The reason for the wait, for the error message. */
   making(): string
 }
 
 /**
- * Asks until there is an answer, and gives everything else a turn in between.
- * @throws ReadModelsUnavailable
+ * Repeats an attempt until it gives an answer, with a turn of the event loop in between.
+ * @throws ReadModelsUnavailable after `patienceMs`
  */
 export async function untilAnswered<T>(
   { patienceMs, making }: Waiting,

@@ -10,7 +10,7 @@ export interface MemoryListsOptions extends Pick<FileAccess, 'read' | 'snapshot'
 }
 
 /**
- * Lists from an index in memory. The first query begins to load it, a slice at a time; the first search begins to load the
+ * Answers queries from an index in memory. The first query starts to load it in slices; the first search starts to load the
  * texts.
  */
 export function memoryLists(
@@ -24,7 +24,7 @@ export function memoryLists(
   let failure: { error: unknown } | undefined
   let loaded = 0
 
-  /** Makes a new index beside the one in use. */
+  /** Builds a new index while the current one stays in use. */
   const made = async (searchable: boolean) => {
     const next = new CollectionIndex(table, definition, searchable)
     while (!read(() => next.follow())) {
@@ -40,7 +40,7 @@ export function memoryLists(
     while (lacksTexts() || index.worn) index = await made(searched)
   }
 
-  /** Begins to load what is missing, beside the index in use. After a failure the next query tries again. */
+  /** Starts to load what is missing, while the current index stays in use. After a failure the next query tries again. */
   const loadMissing = () => {
     if (loading || (index && !lacksTexts() && !index.worn)) return
     loading = load()

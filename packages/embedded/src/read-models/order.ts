@@ -4,7 +4,7 @@ import type { Field, Value } from './field.ts'
 
 export type CompareSlots = (a: number, b: number) => number
 
-/** Null before everything, then numbers, strings by code unit, booleans. */
+/** Order of values: null, numbers, strings by code unit, booleans. */
 export function compareValues(a: Value, b: Value): number {
   if (a === b) return 0
   const kind = kindOf(a) - kindOf(b)
@@ -12,11 +12,11 @@ export function compareValues(a: Value, b: Value): number {
   return (a as string) < (b as string) ? -1 : 1
 }
 
-/** The place of a value's kind in the order of all values. */
+/** Rank of the type of a value in the order of all values. */
 export const kindOf = (value: Value) =>
   value === null ? 0 : typeof value === 'number' ? 1 : typeof value === 'string' ? 2 : 3
 
-/** Compares slots by the fields named, ties by id. */
+/** Compares slots by the fields of the sort, then by id. */
 export function comparison(
   sort: readonly Sort[],
   field: (name: string) => Field,
@@ -36,28 +36,28 @@ export function comparison(
 }
 
 /**
- * The slots in one order. Those of documents that were replaced or removed stay in it, so that nothing needs to be
- * found and taken out: whoever walks it has the set of slots that count.
+ * The slots in one order. Slots of replaced and removed documents stay in it, so that they need not be searched and taken
+ * out: callers have the set of valid slots.
  */
 export class Order {
   #compare: CompareSlots
   #sorted = new Int32Array(0)
   #size = 0
-  /** Slots below this one are in. */
+  /** All valid slots below this one have been added. */
   #covered = 0
 
   constructor(compare: CompareSlots) {
     this.#compare = compare
   }
 
-  /** Takes in the slots up to a number that count now. */
+  /** Adds the new slots below `slots` that are valid now. */
   cover(slots: number, alive: Bits) {
     const added: number[] = []
     for (; this.#covered < slots; this.#covered++) if (alive.has(this.#covered)) added.push(this.#covered)
     if (added.length > 0) this.#insert(added.sort(this.#compare))
   }
 
-  /** From behind, so that every slot moves once, whether one is inserted or all of them. */
+  /** Inserts from the end, so that each slot is moved at most once. */
   #insert(added: number[]) {
     this.#reserve(this.#size + added.length)
     const sorted = this.#sorted
@@ -79,7 +79,7 @@ export class Order {
     this.#sorted = larger
   }
 
-  /** The first place whose slot, and so every later one, satisfies the condition. */
+  /** The first index whose slot satisfies the condition. All slots after it must satisfy it too. */
   #firstWhere(condition: (slot: number) => boolean, end = this.#size): number {
     let low = 0
     let high = end
@@ -96,7 +96,7 @@ export class Order {
     return this.#sorted.subarray(this.#firstWhere(from), this.#firstWhere(to))
   }
 
-  /** The slots of a page of those selected. */
+  /** The slots of a page of the selection. */
   page(selected: Bits, skip: number, limit: number): number[] {
     const sorted = this.#sorted
     const page: number[] = []

@@ -10,11 +10,11 @@ export interface Clause {
 const RANGE = { gt: true, gte: true, lt: true, lte: true }
 type Range = Extract<Condition, { gt?: string | number }>
 
-/** How an array is stored: each item as JSON on a line of its own, so that an item is found as a part of the text. */
+/** The stored form of an array: each item as JSON on its own line, so that an item can be found as a substring. */
 export const storedItems = (items: readonly Scalar[]): string => `\n${items.map(storedItem).join('\n')}\n`
 export const storedItem = (item: Scalar): string => JSON.stringify(item)
 
-/** The condition on a row of the index. */
+/** The SQL condition of a filter condition on a row of the index. */
 export const rowCondition = ({ name, kind }: Column, condition: Condition): Clause =>
   kind === 'strings' ? itemsCondition(name, condition) : scalarCondition(name, condition)
 
@@ -37,7 +37,7 @@ function itemsCondition(name: string, condition: Condition): Clause {
   return NEVER
 }
 
-/** Items that an array has to contain to satisfy the condition. */
+/** Items that an array must contain to satisfy the condition. */
 export function requiredItems(condition: Condition): readonly Scalar[] {
   if (condition === null) return []
   if (isScalar(condition)) return [condition]
@@ -53,7 +53,7 @@ export const isRange = (condition: Condition): condition is Range =>
   typeof condition === 'object' &&
   Object.entries(condition).some(([name, bound]) => name in RANGE && bound !== undefined)
 
-/** Slots begin at 1. SQLite refuses `INDEXED BY` with a constant FALSE. */
+/** A condition that no row satisfies: slots start at 1. SQLite refuses `INDEXED BY` with a constant FALSE. */
 export const NEVER: Clause = { sql: 'slot < 0', params: [] }
 
 const equals = (name: string, value: Scalar): Clause =>
@@ -77,15 +77,15 @@ function oneOf(name: string, values: readonly Scalar[]): Clause {
   return or([among, ...nulls])
 }
 
-/** All values of a kind are at least `above` and less than `below`: SQLite orders null, numbers, texts, blobs. */
+/** Lower and upper bounds of all values of a type. SQLite orders null, numbers, texts, blobs. */
 const KINDS = {
   number: { above: undefined, below: `''` },
   string: { above: `''`, below: `x''` },
 }
 
 /**
- * Values of another kind than a bound, null among them, are out of range. A bound on one side keeps out the kinds there; a
- * second condition on the same side could make SQLite search the index by the wider one.
+ * Values of another type than a bound, null included, are out of range. A bound on one side excludes the types on that side;
+ * a second condition on the same side could make SQLite search the index by the wider one.
  */
 function inRange(name: string, { gt, gte, lt, lte }: Range): Clause {
   const lower = boundsOf({ '>': gt, '>=': gte })

@@ -1,16 +1,16 @@
 import { Bits } from './bits.ts'
 
-/** What is this small stays a list, since slots to come may be rare. */
+/** Sets up to this size stay lists, because later slots may be rare. */
 const FEW = 256
-/** From here on a bit for each slot takes less memory than a list of the slots that are in. */
+/** Above this density one bit per slot takes less memory than a list of the members. */
 const DENSE = 1 / 64
 
-/** The slots that share a value: a list while they are few, bits when they are many. */
+/** The slots that share a value: a list while they are few, a bit set when they are many. */
 export class SlotSet {
   #list: number[] = []
   #bits: Bits | undefined
 
-  /** Slots come in ascending order; the last one may come again. */
+  /** Slots must be added in ascending order; the last one can be added again. */
   add(slot: number) {
     if (this.#bits) return this.#bits.add(slot)
     if (this.#list.at(-1) === slot) return
@@ -26,7 +26,7 @@ export class SlotSet {
     else for (const slot of this.#list) bits.add(slot)
   }
 
-  /** To be read only: it may be the set itself. */
+  /** The result must not be modified: it may be the set itself. */
   toBits(): Bits {
     return this.#bits ?? this.#asBits()
   }

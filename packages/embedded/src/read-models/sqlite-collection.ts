@@ -13,23 +13,23 @@ import { LRUCache } from 'lru-cache'
 import type { DocumentTable, Row } from './document-table.ts'
 import type { FileAccess, Lists, Page } from './lists.ts'
 
-/** What a collection is given of the file. */
+/** The parts of a file that a collection uses. */
 export interface CollectionFile extends Pick<FileAccess, 'read' | 'write'> {
   table: DocumentTable
-  /** Milliseconds since 1970 by the clock of the host. */
+  /** Time in milliseconds since 1970, for the age of tombstones. */
   now(): number
-  /** What answers its lists now. */
+  /** The index that answers its queries now. */
   lists(): Lists
 }
 
-/** Characters of JSON whose documents are kept parsed, for each collection. */
+/** Size of the cache of parsed documents per collection, in characters of JSON. */
 const KEPT_CHARACTERS = 8_000_000
 const MAX_LIMIT = 1_000
 const UNMARKED = { incomplete: false, generation: 0 }
 
 /**
- * Documents are kept parsed by the place where they were stored, which never holds another: what is kept needs no
- * checking. Readers share them, so they are frozen.
+ * Parsed documents are cached by sequence number. A sequence number never refers to another document, so that the cache
+ * needs no invalidation. Readers share the documents, so they are frozen.
  */
 export function sqliteCollection<D extends Document>(
   definition: CollectionDefinition<D>,

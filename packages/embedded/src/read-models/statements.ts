@@ -4,7 +4,7 @@ import type { StoredValue } from './stored-value.ts'
 
 const KEPT = 200
 
-/** Runs SQL that is put together from parts, and keeps it prepared. */
+/** Runs generated SQL and caches the prepared statements. */
 export class Statements {
   readonly #db: DatabaseSync
   readonly #prepared = new LRUCache<string, StatementSync>({ max: KEPT })
@@ -21,7 +21,7 @@ export class Statements {
     return this.#prepare(sql).get(...params)
   }
 
-  /** The first column of the one row. */
+  /** The first column of the only row; 0 without a row. */
   number(sql: string, params: readonly StoredValue[] = []): number {
     return Number(Object.values(this.get(sql, params) ?? {})[0] ?? 0)
   }

@@ -1,6 +1,8 @@
 import type { Scalar } from '@gantry/read-models'
 
-/** What the index in the file has for a scalar. SQLite orders null, numbers, texts, blobs: as queries order values. */
+/**
+ * The form of a scalar in the index in the file. SQLite orders null, numbers, texts, blobs: the order of values in queries.
+ */
 export type StoredValue = null | number | string | Uint8Array
 
 const FALSE = Uint8Array.of(0)
@@ -12,12 +14,12 @@ export const storedScalar = (value: Scalar): StoredValue =>
 const BEYOND = 0x2800
 
 /**
- * A text whose UTF-8 bytes have the order of the string's code units: each unit from U+D800 on, in a pair or not,
- * becomes a code point above U+FFFF.
+ * Transforms a text so that the order of its UTF-8 bytes equals the order of the code units of the original. Each code unit
+ * from U+D800 on, paired or not, becomes a code point above U+FFFF.
  */
 export const storedText = (text: string): string =>
   text.replace(/[\ud800-\uffff]/g, unit => String.fromCodePoint(unit.charCodeAt(0) + BEYOND))
 
-/** The same without NUL, at which the tokenizer would stop. */
+/** Like `storedText`, but with NUL replaced, because the tokenizer would stop there. */
 export const searchedText = (text: string): string =>
   storedText(text).replaceAll('\0', String.fromCodePoint(0x10000 + BEYOND))

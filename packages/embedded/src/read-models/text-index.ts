@@ -7,21 +7,21 @@ const WORD = /[a-z0-9\u0080-\uffff]+/g
 const ONLY_WORD = /^[a-z0-9\u0080-\uffff]*$/
 const WHITESPACE = /\s+/
 
-/** Answers that are kept: a bit for each slot, 12 KB at 100,000 slots. */
+/** Maximum number of cached results: one bit per slot each, 12 KB at 100,000 slots. */
 const ANSWERS = 100
 
 /**
- * Finds texts by any part without whitespace, exactly: an occurrence of a part lies within one of the text's tokens
- * between whitespace; and when it has no ASCII punctuation, within one of the words between punctuation, of which
- * there are far fewer distinct ones.
+ * Finds texts by any substring without whitespace, exactly. An occurrence lies within one of the tokens between whitespace.
+ * If the substring has no ASCII punctuation, it lies within one of the words between punctuation, which have far fewer
+ * distinct values.
  */
 export class TextIndex {
   #words = new TokenIndex()
-  /** Tokens with punctuation in them. */
+  /** Tokens that contain punctuation. */
   #compounds = new TokenIndex()
   #answers = new LRUCache<string, Bits>({ max: ANSWERS })
 
-  /** Slots come in ascending order. */
+  /** Slots must be added in ascending order. */
   add(slot: number, text: string) {
     const folded = foldCase(text)
     for (const token of folded.split(WHITESPACE)) {
@@ -34,7 +34,7 @@ export class TextIndex {
     for (const [part, slots] of this.#answers.entries()) if (folded.includes(part)) slots.add(slot)
   }
 
-  /** To be read only: the answer is kept, and kept up to date. */
+  /** The result must not be modified: it is cached, and updated by `add`. */
   slotsWith(term: string): Bits {
     const part = foldCase(term)
     let slots = this.#answers.get(part)

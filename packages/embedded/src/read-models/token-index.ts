@@ -1,22 +1,22 @@
 import { Bits } from './bits.ts'
 import { SlotSet } from './slot-set.ts'
 
-/** Distinct tokens and the slots each occurs in, found by any part of a token. */
+/** Distinct tokens and the slots that each occurs in. Tokens are found by any substring. */
 export class TokenIndex {
   #numbers = new Map<string, number>()
   #tokens: string[] = []
   #slots: SlotSet[] = []
-  /** The tokens in which two characters stand side by side. */
+  /** Tokens by pair of adjacent characters. */
   #pairs = new Map<number, number[]>()
 
-  /** Slots come in ascending order. */
+  /** Slots must be added in ascending order. */
   add(token: string, slot: number) {
     const number = this.#numbers.get(token)
     const slots = number === undefined ? this.#addToken(token) : (this.#slots[number] as SlotSet)
     slots.add(slot)
   }
 
-  /** The slots with a token that contains the part. */
+  /** The slots that have a token that contains the substring. */
   slotsWith(part: string): Bits {
     const found = new Bits(0)
     for (const number of this.#candidates(part))
@@ -24,7 +24,7 @@ export class TokenIndex {
     return found
   }
 
-  /** The tokens of the rarest pair of neighbours; all tokens for a single character. */
+  /** The tokens that contain the rarest of the pairs of the substring; all tokens for a single character. */
   #candidates(part: string): Iterable<number> {
     let candidates: readonly number[] | undefined
     for (let at = 1; at < part.length; at++) {
@@ -53,5 +53,5 @@ export class TokenIndex {
 
 const pairAt = (text: string, at: number) => text.charCodeAt(at - 1) * 65_536 + text.charCodeAt(at)
 
-/** A part of a text keeps all of it in memory; its copy does not. */
+/** Copies the substring: V8's slice of a string would keep the whole string in memory. */
 const ownCopy = (slice: string) => Buffer.from(slice, 'utf16le').toString('utf16le')
