@@ -4,53 +4,53 @@ export interface Document {
   id: string
 }
 
-/** How a field may be filtered and sorted on. `strings` is an array of strings, filtered by what it contains. */
+/** How a field can be filtered and sorted. `strings` is an array of strings, filtered by its items. */
 export type FieldKind = 'string' | 'number' | 'boolean' | 'strings'
 
-/** Declares a collection once; adapters make its indexes from it and refuse queries on other fields. */
+/** Declares a collection. Adapters create its indexes from the declaration, and refuse queries on other fields. */
 export interface CollectionDefinition<D extends Document> {
   /** `{service}.{plural}`, e.g. catalog.apis. */
   name: string
   /**
-   * Bump it when documents change shape: the collection is then rebuilt from the log at start. Each version has
-   * documents of its own, so replicas of two versions do not disturb each other.
+   * Increase it when the shape of the documents changes: the collection is then rebuilt from the log at start. Each version
+   * has its own documents, so that replicas of two versions do not interfere.
    */
   version: number
-  /** Fields of the document (top level, or a dotted path) that filters and sorts name. All are indexed. */
+  /** Fields that filters and sorts can use: top level, or a dotted path. All are indexed. */
   fields: Readonly<Record<string, FieldKind>>
-  /** Fields that `text` searches. */
+  /** Fields that `text` of a filter searches. */
   text?: ReadonlyArray<keyof D & string>
   /**
-   * The field that most lists are sorted by, of a collection that grows with the age of an installation. An adapter keeps
-   * no index of such a collection in memory.
+   * The field that most queries sort by; set for a collection that grows with the age of an installation. Adapters keep no
+   * index of such a collection in memory.
    */
   listedBy?: string
 }
 
-/** Infers D while keeping the definition a plain value. */
+/** Infers D; returns the definition as it is. */
 export const defineCollection = <D extends Document>(definition: CollectionDefinition<D>) => definition
 
 export type Scalar = string | number | boolean | null
 
 /**
- * What one field must satisfy. A plain value means equality; on a `strings` field, that the array contains it.
- * Ranges compare numbers as numbers and strings by code unit (so ISO 8601 timestamps by time); a null or missing
- * value satisfies no range, and `eq: null` is satisfied by null and by a missing field.
+ * The condition on one field. A scalar means equality; for a `strings` field, that the array contains it. Ranges compare
+ * numbers as numbers and strings by code unit (so ISO 8601 timestamps by time). A null or missing value is in no range. The
+ * condition null is satisfied by null and by a missing field.
  */
 export type Condition =
   | Scalar
   | { in: readonly Scalar[] }
   | { not: Scalar }
-  /** The array contains every one. */
+  /** The array contains all of them. */
   | { all: readonly string[] }
   | { gt?: string | number; gte?: string | number; lt?: string | number; lte?: string | number }
 
-/** All named conditions hold (AND). */
+/** All conditions must hold (AND). */
 export interface Filter {
   where?: Readonly<Record<string, Condition>>
   /**
-   * Every term is a substring of at least one of the collection's text fields, compared by foldCase. Terms have no
-   * whitespace in them; an empty one restricts nothing.
+   * Each term must be a substring of at least one of the text fields, compared by foldCase. Terms must not contain
+   * whitespace; an empty term is ignored.
    */
   text?: readonly string[]
 }
@@ -63,13 +63,15 @@ export interface Sort {
 export interface Query extends Filter {
   /** Ties are broken by id, ascending. Strings sort by code unit, null before every value. */
   sort?: readonly Sort[]
-  /** Documents to leave out at the beginning. */
+  /** Number of documents to skip. */
   skip?: number
-  /** At most this many documents, 1..1,000. */
+  /** Maximum number of documents, 1 to 1,000. */
   limit: number
 }
 
-/** A document and the revision of the stream state it was made from. Readers may share it, so it is not theirs to change. */
+/**
+ * A document and the revision of the stream state that it shows. It can be shared between readers and must not be modified.
+ */
 export interface Stored<D> {
   doc: D
   revision: number
@@ -77,50 +79,50 @@ export interface Stored<D> {
 
 export interface Found<D> {
   items: Stored<D>[]
-  /** Documents that satisfy the filter, over all pages. */
+  /** Number of documents that satisfy the filter, over all pages. */
   total: number
 }
 
 export interface Collection<D extends Document> {
   get(id: string): Promise<Stored<D> | undefined>
   /**
-   * What was stored last under an id: the document, or null when it was removed; undefined when there never was any. To
-   * be stored again, a document that was removed needs a newer revision than its removal has.
+   * What is stored under an id: the document, or null with the revision of its removal (a tombstone); undefined when there
+   * is neither. A removed document is stored again only with a revision above that of its tombstone.
    */
   latest(id: string): Promise<Stored<D | null> | undefined>
-  /** Many by id, in no order; those that do not exist are left out. */
+  /** Several documents by id, in no particular order; missing ones are left out. */
   getMany(ids: readonly string[]): Promise<Stored<D>[]>
-  /** Those of the ids under which there is a document. */
+  /** Those of the ids that have a document. */
   existing(ids: readonly string[]): Promise<Set<string>>
-  /** One page and the total, from one state of the collection. @throws UnknownField */
+  /** One page and the total. @throws UnknownField */
   find(query: Query): Promise<Found<D>>
   /** Like find without the total, which it does not compute. @throws UnknownField */
   list(query: Query): Promise<Stored<D>[]>
   count(filter: Filter): Promise<number>
-  /** Ids of all documents, in no order; one that comes or goes meanwhile may be among them. */
+  /** Ids of all documents, in no particular order. Documents that are added or removed meanwhile may be included. */
   ids(): AsyncIterable<string>
   /**
-   * Stores the document unless one of the same or a newer revision is there (removed ones count).
+   * Stores the document unless a document or a tombstone of the same or a newer revision exists.
    * @returns whether it was stored
    */
   put(doc: D, revision: number): Promise<boolean>
-  /** Removes the document unless one of a newer revision is there; remembers the revision. */
+  /** Replaces the document by a tombstone unless something of a newer revision exists. @returns whether it was stored */
   remove(id: string, revision: number): Promise<boolean>
   /**
-   * Documents whose mark is older than a generation, in no order; one that comes, goes or is marked meanwhile may be
-   * among them.
+   * Documents marked with an older generation or none, in no particular order. Documents that are added, removed or marked
+   * meanwhile may be included.
    */
   olderThan(generation: number): AsyncIterable<Version>
   /**
-   * Removes those of the documents, at most 1,000, that still have that revision and an older mark than the generation.
-   * No revision is remembered: any may be stored under the id from then on.
-   * @returns how many were removed
+   * Removes those of the documents, at most 1,000, that still have the given revision and an older mark than the generation.
+   * A document of any revision can be stored under these ids afterwards.
+   * @returns the number of removed documents
    */
   removeOlder(generation: number, documents: readonly Version[]): Promise<number>
   /**
-   * Forgets removals, with their revisions, that were there already in a call at least `ageMs` ago; those that it meets
-   * for the first time it takes note of. It may keep the removal that is the last change of the collection.
-   * @returns how many were forgotten, at most 1,000: to be called again until there are none
+   * Forgets tombstones that existed in a call at least `ageMs` ago, and records the time of this call for tombstones that it
+   * sees for the first time. May keep a tombstone that is the last change of the collection.
+   * @returns the number of forgotten tombstones, at most 1,000: call again until it is 0
    */
   forgetRemoved(ageMs: number): Promise<number>
 }
@@ -138,16 +140,17 @@ export interface Write {
   id: string
   doc: Document | null
   revision: number
-  /** Stores a document of the same revision again: what a rebuild does. */
+  /** Also replaces a document of the same revision: for rebuilds. */
   force?: boolean
   /**
-   * The rebuild that writes it, from 1. It marks what is under the id from then on, also where that is newer and stays.
-   * The mark only grows. Writes without a generation leave it as it is; a document that never had one is older than all.
+   * Number of the rebuild that writes it, from 1. It marks the document or tombstone under the id, also when a newer one
+   * exists and is kept. The mark only increases. Writes without a generation do not change it. A document without a mark is
+   * older than every generation.
    */
   generation?: number
   /**
-   * The document lacks the effect of events that its writer does not know. At the same revision a complete document
-   * replaces an incomplete one, and an incomplete one, forced or a removal, never replaces a complete one.
+   * Whether the document lacks the effect of events that its writer does not know. At the same revision a complete document
+   * replaces an incomplete one. An incomplete document or tombstone, forced or not, never replaces a complete one.
    */
   incomplete?: boolean
 }
@@ -159,9 +162,9 @@ export class UnknownField extends Error {
   }
 }
 
-/** The read model store is away; try again later. */
+/** The store is unavailable; the call can be tried again later. */
 export class ReadModelsUnavailable extends Error {
-  /** For who asked whoever met this: the same is true of him. */
+  /** Carried across bus requests, so that the requesting service also answers 503. */
   readonly code = 'unavailable'
   readonly details = {}
   constructor(cause: unknown) {
@@ -170,7 +173,7 @@ export class ReadModelsUnavailable extends Error {
   }
 }
 
-/** A document that the store cannot hold: trying again does not help. All that was to be written with it is stored. */
+/** The store cannot hold a document: trying again does not help. The other documents of the batch are stored. */
 export class DocumentTooLarge extends Error {
   readonly collection: string
   readonly id: string

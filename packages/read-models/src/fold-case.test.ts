@@ -5,11 +5,11 @@ test.each([
   ['Weather', 'weather'],
   ['ÉCOLE', 'école'],
   ['ΣΊΣΥΦΟΣ', 'σίσυφος'],
-])('%s and %s are the same without case', (one, other) => {
+])('%s and %s are equal after folding', (one, other) => {
   expect(foldCase(one)).toBe(foldCase(other))
 })
 
-test('folding twice changes nothing more', () => {
+test('folding is idempotent', () => {
   for (const text of ['Straße', 'İstanbul', 'ﬁne', 'plain 😀'])
     expect(foldCase(foldCase(text))).toBe(foldCase(text))
 })

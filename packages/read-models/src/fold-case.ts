@@ -1,5 +1,5 @@
 /**
- * The form in which texts and search terms are compared: equal for strings that differ in case only, in any script.
- * The final sigma, which is a matter of place in the word, counts as a sigma.
+ * Folds a text for comparison: strings that differ only in case, in any script, become equal. The final sigma is folded to
+ * sigma, because it depends only on the position in the word.
  */
 export const foldCase = (text: string): string => text.toLowerCase().replaceAll('ς', 'σ')

@@ -51,7 +51,7 @@ export function sqliteCollection<D extends Document>(
 
   const checked = ({ where = {}, text = [] }: Filter) => {
     for (const name of Object.keys(where)) requireField(name)
-    if (text.some(term => /\s/.test(term))) throw new RangeError('a search term has no whitespace')
+    if (text.some(term => /\s/.test(term))) throw new RangeError('a search term must not contain whitespace')
     return { where, text: text.filter(term => term !== '') }
   }
 

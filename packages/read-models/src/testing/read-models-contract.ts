@@ -15,10 +15,10 @@ import {
 } from '../collection.ts'
 import { LeaseLost, type ReadModels } from '../read-models.ts'
 
-/** A store that may hold other collections, checkpoints and leases, now and before. */
+/** A store that can contain other collections, checkpoints and leases, before and during the test. */
 export interface OpenedReadModels {
   readModels: ReadModels
-  /** A second connection to the same store, as another process has it. */
+  /** Opens a second connection to the same store, as from another process. */
   another?: () => Promise<ReadModels>
   close(): Promise<void>
 }
@@ -52,7 +52,7 @@ const booksOf = (name: string, version = 1) =>
 
 const A_MINUTE = 60_000
 
-/** Every guarantee of the ReadModels port. All names are new in each test: a real, shared server will do. */
+/** Tests every guarantee of the ReadModels port. Each test uses unique names, so a shared server can be used. */
 export function readModelsContract(name: string, open: () => Promise<OpenedReadModels>): void {
   describe(`${name} as read models`, { timeout: 60_000 }, () => {
     let opened: OpenedReadModels
@@ -76,7 +76,7 @@ export function readModelsContract(name: string, open: () => Promise<OpenedReadM
       await opened.close()
     })
 
-    /** The store by another connection; skips the test where there can be but one. */
+    /** Another connection to the store; skips the test when the store only has one. */
     const another = async (context: TestContext): Promise<ReadModels> => {
       if (!opened.another) context.skip('this store has one connection')
       const other = (await opened.another?.()) as ReadModels
@@ -92,7 +92,7 @@ export function readModelsContract(name: string, open: () => Promise<OpenedReadM
     })
     const fill = (...documents: Book[]) => readModels.write(documents.map(doc => write(doc.id, 0, doc)))
 
-    /** Ids of what is found, in order; asserts that find, list and count agree. */
+    /** Ids of the found documents, in order; asserts that find, list and count agree. */
     const idsOf = async (query: Filter & Partial<Query>, collection = books): Promise<string[]> => {
       const whole: Query = { limit: 1_000, ...query }
       const { items, total } = await collection.find(whole)
@@ -103,7 +103,7 @@ export function readModelsContract(name: string, open: () => Promise<OpenedReadM
     }
 
     describe('a document', () => {
-      it('is given as it was put, with its revision', async () => {
+      it('is returned as it was put, with its revision', async () => {
         const doc = {
           id: 'zoë/1 $x.%"',
           title: 'Zoë 🙂 "\\',
@@ -121,7 +121,7 @@ export function readModelsContract(name: string, open: () => Promise<OpenedReadM
         expect(await books.list({ limit: 1 })).toEqual([{ doc, revision: 7 }])
       })
 
-      it('is not there before it was put', async () => {
+      it('does not exist before it was put', async () => {
         expect(await books.get('b1')).toBeUndefined()
         expect(await books.getMany(['b1'])).toEqual([])
         expect(await books.find({ limit: 10 })).toEqual({ items: [], total: 0 })
@@ -129,7 +129,7 @@ export function readModelsContract(name: string, open: () => Promise<OpenedReadM
         expect(await books.count({})).toBe(0)
       })
 
-      it('is one of many that are asked for, each once, without those that do not exist', async () => {
+      it('is returned once by getMany, which leaves out ids without a document', async () => {
         await fill({ id: 'b1', pages: 1 }, { id: 'b2', pages: 2 }, { id: 'b3', pages: 3 })
         const found = await books.getMany(['b3', 'b9', 'b1', 'b3'])
         expect(found.toSorted((a, b) => (a.doc.id < b.doc.id ? -1 : 1))).toEqual([
@@ -139,12 +139,12 @@ export function readModelsContract(name: string, open: () => Promise<OpenedReadM
         expect(await books.getMany([])).toEqual([])
       })
 
-      it('leaves out fields that are undefined', async () => {
+      it('is stored without undefined fields', async () => {
         await books.put({ id: 'b1', title: undefined, pages: 1 }, 0)
         expect(Object.keys((await books.get('b1'))?.doc ?? {}).sort()).toEqual(['id', 'pages'])
       })
 
-      it('stays as it was stored, whatever is done to the object that was put or found', async () => {
+      it('does not change when the object that was put or found is modified', async () => {
         const doc: Book = { id: 'b1', tags: ['a'], author: { name: 'N' } }
         await books.put(doc, 0)
         doc.tags?.push('put')
@@ -152,7 +152,7 @@ export function readModelsContract(name: string, open: () => Promise<OpenedReadM
           try {
             found?.doc.tags?.push('found')
           } catch {
-            // Frozen: that will do as well.
+            // Frozen documents pass the test too.
           }
         }
         change(await books.get('b1'))
@@ -163,7 +163,7 @@ export function readModelsContract(name: string, open: () => Promise<OpenedReadM
         })
       })
 
-      it('is replaced as a whole by one of a newer revision', async () => {
+      it('is replaced completely by one of a newer revision', async () => {
         await books.put({ id: 'b1', title: 'Old', genre: 'poems' }, 1)
         expect(await books.put({ id: 'b1', title: 'New' }, 3)).toBe(true)
         expect(await books.get('b1')).toEqual({ doc: { id: 'b1', title: 'New' }, revision: 3 })
@@ -201,7 +201,7 @@ export function readModelsContract(name: string, open: () => Promise<OpenedReadM
         expect(await books.count({})).toBe(1)
       })
 
-      it('that was removed does not come back by a late put', async () => {
+      it('that was removed is only stored again with a newer revision', async () => {
         await books.put({ id: 'b1' }, 3)
         await books.remove('b1', 5)
         expect(await books.put({ id: 'b1' }, 4)).toBe(false)
@@ -213,13 +213,13 @@ export function readModelsContract(name: string, open: () => Promise<OpenedReadM
         expect(await books.count({})).toBe(1)
       })
 
-      it('whose removal comes before it was ever put is not stored later', async () => {
+      it('that was removed before it was put is not stored later with an older revision', async () => {
         expect(await books.remove('b1', 5)).toBe(true)
         expect(await books.put({ id: 'b1' }, 4)).toBe(false)
         expect(await books.get('b1')).toBeUndefined()
       })
 
-      it('that was removed keeps its revision when it is removed again, late or twice', async () => {
+      it('that was removed keeps the newest revision when it is removed again', async () => {
         await books.remove('b1', 5)
         expect(await books.remove('b1', 4)).toBe(false)
         expect(await books.put({ id: 'b1' }, 5)).toBe(false)
@@ -228,7 +228,7 @@ export function readModelsContract(name: string, open: () => Promise<OpenedReadM
         expect(await books.put({ id: 'b1' }, 6)).toBe(false)
       })
 
-      it('and its removal are told with the revision that a newer one goes on from', async context => {
+      it('and its tombstone are returned by latest with their revisions', async context => {
         const other = (await another(context)).collection(definition)
         expect(await books.latest('b1')).toBeUndefined()
         await books.put({ id: 'b1', title: 'One' }, 3)
@@ -244,7 +244,7 @@ export function readModelsContract(name: string, open: () => Promise<OpenedReadM
         expect(await books.latest('b2')).toEqual({ doc: null, revision: 2 })
       })
 
-      it('has the newest of many revisions that are put at once', async () => {
+      it('has the newest of many revisions that are put concurrently', async () => {
         const revisions = [4, 9, 0, 7, 2, 8, 1, 6, 3, 5]
         const stored = await Promise.all(
           revisions.map(revision => books.put({ id: 'b1', pages: revision }, revision)),
@@ -301,58 +301,66 @@ export function readModelsContract(name: string, open: () => Promise<OpenedReadM
 
       const cases: [guarantee: string, where: Record<string, Condition>, ids: string[]][] = [
         ['a string', { genre: 'novel' }, ['emma', 'zorn']],
-        ['a string in its case only', { title: 'emma' }, []],
+        ['a string with the same case only', { title: 'emma' }, []],
         ['a whole string only', { title: 'Emm' }, []],
-        ['a string that nothing holds', { genre: 'essay' }, []],
+        ['a string that no document has', { genre: 'essay' }, []],
         ['a number', { pages: 9 }, ['faust']],
         ['zero, which is not null', { pages: 0 }, ['odes']],
-        ['a number by its kind', { pages: '9' }, []],
-        ['a string by its kind', { title: 9 }, []],
+        ['no number by a string', { pages: '9' }, []],
+        ['no string by a number', { title: 9 }, []],
         ['true', { inPrint: true }, ['emma', 'zorn']],
         ['false, which is not null', { inPrint: false }, ['faust']],
         ['null, which a missing field satisfies', { genre: null }, ['odes', 'stub']],
-        ['null of numbers', { pages: null }, ['stub']],
-        ['null of booleans', { inPrint: null }, ['odes', 'stub']],
-        ['null of arrays, which an empty one is not', { tags: null }, ['stub']],
-        ['what an array contains', { tags: 'love' }, ['emma', 'faust']],
-        ['what an array contains, as a whole', { tags: 'lov' }, []],
-        ['every one of several that an array contains', { tags: { all: ['love', 'devil'] } }, ['faust']],
-        ['several that no array contains together', { tags: { all: ['love', 'Love'] } }, []],
-        ['none that an array must contain', { tags: { all: [] } }, all],
+        ['null in a number field', { pages: null }, ['stub']],
+        ['null in a boolean field', { inPrint: null }, ['odes', 'stub']],
+        ['null in an array field, which an empty array is not', { tags: null }, ['stub']],
+        ['an item of an array', { tags: 'love' }, ['emma', 'faust']],
+        ['an item of an array, compared as a whole', { tags: 'lov' }, []],
+        ['several items of one array', { tags: { all: ['love', 'devil'] } }, ['faust']],
+        ['several items that no single array has', { tags: { all: ['love', 'Love'] } }, []],
+        ['everything by an empty list of items', { tags: { all: [] } }, all],
         ['a dotted path', { 'author.name': 'Goethe' }, ['faust']],
-        ['a dotted path that ends before its end', { 'author.name': null }, ['odes', 'stub', 'zorn']],
+        ['null at a dotted path with missing parts', { 'author.name': null }, ['odes', 'stub', 'zorn']],
         ['one of several', { genre: { in: ['play', 'novel', 'essay'] } }, ['emma', 'faust', 'zorn']],
         ['one of several numbers', { pages: { in: [0, 50] } }, ['odes', 'zorn']],
         ['one of several and null', { genre: { in: ['play', null] } }, ['faust', 'odes', 'stub']],
-        ['one of none', { genre: { in: [] } }, []],
-        ['one of several in an array', { tags: { in: ['devil', 'Love'] } }, ['faust', 'zorn']],
-        ['anything but a string', { genre: { not: 'novel' } }, ['faust', 'odes', 'stub']],
-        ['anything but a number', { pages: { not: 0 } }, ['emma', 'faust', 'stub', 'zorn']],
-        ['anything but a boolean', { inPrint: { not: true } }, ['faust', 'odes', 'stub']],
-        ['anything but null', { genre: { not: null } }, ['emma', 'faust', 'zorn']],
-        ['an array without a value', { tags: { not: 'love' } }, ['odes', 'stub', 'zorn']],
-        ['numbers greater', { pages: { gt: 9 } }, ['emma', 'zorn']],
-        ['numbers greater or equal', { pages: { gte: 9 } }, ['emma', 'faust', 'zorn']],
-        ['numbers less', { pages: { lt: 50 } }, ['faust', 'odes']],
-        ['numbers less or equal', { pages: { lte: 50 } }, ['faust', 'odes', 'zorn']],
-        ['numbers between', { pages: { gt: 0, lte: 50 } }, ['faust', 'zorn']],
-        ['numbers where none can be', { pages: { gt: 50, lt: 50 } }, []],
-        ['numbers from a bound to none', { pages: { gte: 50, lt: undefined } }, ['emma', 'zorn']],
-        ['strings by code unit', { title: { gt: '9', lt: 'a' } }, ['emma', 'faust']],
-        ['strings from one on', { title: { gte: 'Faust' } }, ['faust', 'odes']],
-        ['strings up to one', { title: { lte: 'Emma' } }, ['emma', 'zorn']],
+        ['nothing by one of an empty list', { genre: { in: [] } }, []],
+        ['one of several items of an array', { tags: { in: ['devil', 'Love'] } }, ['faust', 'zorn']],
+        ['everything except a string', { genre: { not: 'novel' } }, ['faust', 'odes', 'stub']],
+        ['everything except a number', { pages: { not: 0 } }, ['emma', 'faust', 'stub', 'zorn']],
+        ['everything except a boolean', { inPrint: { not: true } }, ['faust', 'odes', 'stub']],
+        ['everything except null', { genre: { not: null } }, ['emma', 'faust', 'zorn']],
+        ['arrays without an item', { tags: { not: 'love' } }, ['odes', 'stub', 'zorn']],
+        ['greater numbers', { pages: { gt: 9 } }, ['emma', 'zorn']],
+        ['greater or equal numbers', { pages: { gte: 9 } }, ['emma', 'faust', 'zorn']],
+        ['smaller numbers', { pages: { lt: 50 } }, ['faust', 'odes']],
+        ['smaller or equal numbers', { pages: { lte: 50 } }, ['faust', 'odes', 'zorn']],
+        ['numbers between two bounds', { pages: { gt: 0, lte: 50 } }, ['faust', 'zorn']],
+        ['nothing in an empty range of numbers', { pages: { gt: 50, lt: 50 } }, []],
         [
-          'times',
+          'numbers in a range with an undefined bound',
+          { pages: { gte: 50, lt: undefined } },
+          ['emma', 'zorn'],
+        ],
+        ['strings by code unit', { title: { gt: '9', lt: 'a' } }, ['emma', 'faust']],
+        ['strings from a lower bound', { title: { gte: 'Faust' } }, ['faust', 'odes']],
+        ['strings up to an upper bound', { title: { lte: 'Emma' } }, ['emma', 'zorn']],
+        [
+          'timestamps in a range',
           { publishedAt: { gte: '1808-01-01T00:00:00.000Z', lt: '1815-12-23T00:00:00.000Z' } },
           ['faust'],
         ],
         ['no number by a range of strings', { pages: { gte: '0' } }, []],
         ['no string by a range of numbers', { title: { lte: 1_000 } }, []],
-        ['no string by a range of numbers without an end', { title: { gte: 0 } }, []],
-        ['a range of a dotted path', { 'author.name': { lt: 'B' } }, ['emma']],
-        ['all that is named', { genre: 'novel', inPrint: true, tags: 'love', pages: { gt: 100 } }, ['emma']],
-        ['all that is named, or nothing', { genre: 'novel', inPrint: false }, []],
-        ['everything when nothing is named', {}, all],
+        ['no string by a range of numbers with one bound', { title: { gte: 0 } }, []],
+        ['a range at a dotted path', { 'author.name': { lt: 'B' } }, ['emma']],
+        [
+          'documents that satisfy all conditions',
+          { genre: 'novel', inPrint: true, tags: 'love', pages: { gt: 100 } },
+          ['emma'],
+        ],
+        ['nothing when one of the conditions is not satisfied', { genre: 'novel', inPrint: false }, []],
+        ['everything without conditions', {}, all],
       ]
 
       it.each(cases)('finds %s', async (_, where, ids) => {
@@ -385,7 +393,7 @@ export function readModelsContract(name: string, open: () => Promise<OpenedReadM
         expect(await idsOf({ sort })).toEqual(numbers.map((_, n) => `n${n}`))
       })
 
-      it('takes one of very many values', async () => {
+      it('accepts a list of 1,500 values', async () => {
         await fill(...Array.from({ length: 20 }, (_, n) => ({ id: `m${n}`, title: `t${n * 100}`, pages: n })))
         const titles = Array.from({ length: 1_500 }, (_, n) => `t${n}`)
         const wanted = Array.from({ length: 15 }, (_, n) => `m${n}`).sort()
@@ -394,7 +402,7 @@ export function readModelsContract(name: string, open: () => Promise<OpenedReadM
         expect(await books.getMany(ids)).toHaveLength(15)
       })
 
-      it('follows what changes', async () => {
+      it('reflects later changes', async () => {
         await fill(emma, faust, odes, stub, zorn)
         expect(await idsOf({ where: { genre: 'novel' } })).toEqual(['emma', 'zorn'])
         await books.put({ ...faust, genre: 'novel', pages: 475 }, 1)
@@ -409,7 +417,7 @@ export function readModelsContract(name: string, open: () => Promise<OpenedReadM
       })
 
       it.each(['subtitle', 'id', 'author', 'author.born', 'blurb', 'toString'])(
-        'that names %s, which is not declared, is refused',
+        'on %s, which is not declared, is refused',
         async field => {
           await books.put({ id: 'b1', author: { name: 'N', born: 1 } }, 0)
           await expect(books.find({ where: { [field]: 1 }, limit: 1 })).rejects.toThrow(UnknownField)
@@ -534,19 +542,19 @@ export function readModelsContract(name: string, open: () => Promise<OpenedReadM
         ],
       ]
 
-      it.each(cases)('for %j finds every text that contains it', async (terms, ids) => {
+      it.each(cases)('for %j finds exactly the texts that contain it', async (terms, ids) => {
         await fill(...texts)
         expect(await idsOf({ text: terms })).toEqual(ids)
       })
 
-      it('looks for a term in one field at a time', async () => {
+      it('finds no term across two fields', async () => {
         await fill({ id: 'a', title: 'left', blurb: 'right' }, { id: 'b', title: 'leftright', blurb: null })
         expect(await idsOf({ text: ['leftright'] })).toEqual(['b'])
         expect(await idsOf({ text: ['tr'] })).toEqual(['b'])
         expect(await idsOf({ text: ['left', 'right'] })).toEqual(['a', 'b'])
       })
 
-      it('follows what changes', async () => {
+      it('reflects later changes', async () => {
         await fill(...texts)
         expect(await idsOf({ text: ['gate'] })).toEqual(['a', 'f'])
         await books.put({ id: 'f', title: 'y' }, 1)
@@ -558,7 +566,7 @@ export function readModelsContract(name: string, open: () => Promise<OpenedReadM
         expect(await idsOf({ text: ['y'] })).toEqual(['b', 'd', 'f'])
       })
 
-      it('is combined with conditions, an order and a page', async () => {
+      it('can be combined with conditions, an order and a page', async () => {
         await fill(
           { id: 'a', title: 'Red cat', genre: 'novel', pages: 3 },
           { id: 'b', title: 'Blue cat', genre: 'novel', pages: 9 },
@@ -587,13 +595,13 @@ export function readModelsContract(name: string, open: () => Promise<OpenedReadM
       const asc = (field: string): Sort => ({ field, direction: 'asc' })
       const desc = (field: string): Sort => ({ field, direction: 'desc' })
 
-      it('is by id when no other is asked for', async () => {
+      it('is by id by default', async () => {
         await fill({ id: 'b' }, { id: 'B' }, { id: '10' }, { id: 'a' }, { id: '9' })
         expect(await idsOf({})).toEqual(['10', '9', 'B', 'a', 'b'])
         expect(await idsOf({ sort: [] })).toEqual(['10', '9', 'B', 'a', 'b'])
       })
 
-      it('has strings by code unit', async () => {
+      it('sorts strings by code unit', async () => {
         await fill(
           { id: '1', title: 'b' },
           { id: '2', title: 'a' },
@@ -609,7 +617,7 @@ export function readModelsContract(name: string, open: () => Promise<OpenedReadM
         expect(await idsOf({ sort: [desc('title')] })).toEqual(expected.toReversed())
       })
 
-      it('has numbers as numbers and false before true', async () => {
+      it('sorts numbers by value, and false before true', async () => {
         await fill(
           { id: '1', pages: 10, inPrint: true },
           { id: '2', pages: 9, inPrint: false },
@@ -621,7 +629,7 @@ export function readModelsContract(name: string, open: () => Promise<OpenedReadM
         expect(await idsOf({ sort: [asc('inPrint')] })).toEqual(['2', '4', '1', '3'])
       })
 
-      it('leaves out documents that were removed, also where a value is null or missing', async () => {
+      it('leaves out removed documents, also among null and missing values', async () => {
         await fill({ id: 'a', pages: 1 }, { id: 'b' }, { id: 'c', pages: null }, { id: 'd', pages: 2 })
         await books.remove('e', 0)
         await books.remove('d', 1)
@@ -636,7 +644,7 @@ export function readModelsContract(name: string, open: () => Promise<OpenedReadM
         }
       })
 
-      it('has null and missing values before every other, and last when descending', async () => {
+      it('sorts null and missing values first, and last when descending', async () => {
         await fill(
           { id: '1', title: '', pages: -1, author: { name: 'x' } },
           { id: '2', title: null, pages: null, author: null },
@@ -648,7 +656,7 @@ export function readModelsContract(name: string, open: () => Promise<OpenedReadM
         }
       })
 
-      it('breaks ties by id, ascending in either direction', async () => {
+      it('breaks ties by ascending id in both directions', async () => {
         await fill(
           { id: 'd', genre: 'play' },
           { id: 'b', genre: 'novel' },
@@ -659,7 +667,7 @@ export function readModelsContract(name: string, open: () => Promise<OpenedReadM
         expect(await idsOf({ sort: [desc('genre')] })).toEqual(['c', 'd', 'a', 'b'])
       })
 
-      it('goes by several fields', async () => {
+      it('can use several fields', async () => {
         await fill(
           { id: 'a', genre: 'play', pages: 1, title: 'x' },
           { id: 'b', genre: 'novel', pages: 2, title: 'x' },
@@ -675,7 +683,7 @@ export function readModelsContract(name: string, open: () => Promise<OpenedReadM
         ])
       })
 
-      it('follows what changes', async () => {
+      it('reflects later changes', async () => {
         await fill({ id: 'a', pages: 1 }, { id: 'b', pages: 2 }, { id: 'c', pages: 3 })
         expect(await idsOf({ sort: [desc('pages')] })).toEqual(['c', 'b', 'a'])
         await books.put({ id: 'a', pages: 9 }, 1)
@@ -696,7 +704,7 @@ export function readModelsContract(name: string, open: () => Promise<OpenedReadM
           pages: n % 7,
         }))
 
-      it('has at most the limit, from where it begins, and the total of all pages', async () => {
+      it('has at most `limit` documents after `skip`, and the total of all pages', async () => {
         const seven = numbered(7)
         await fill(...seven)
         const page = (...documents: (Book | undefined)[]) => ({
@@ -723,7 +731,7 @@ export function readModelsContract(name: string, open: () => Promise<OpenedReadM
       const few = ['book 3', 'book 1402', 'book 77', 'book 700', 'book 1401']
       const filters: [of: string, filter: Filter, pageSize: number, holds: (book: Book) => boolean][] = [
         ['everything', {}, 130, () => true],
-        ['a value that many have', { where: { genre: 'novel' } }, 130, ({ genre }) => genre === 'novel'],
+        ['a common value', { where: { genre: 'novel' } }, 130, ({ genre }) => genre === 'novel'],
         [
           'one of several values',
           { where: { genre: { in: ['play', 'x'] } } },
@@ -736,17 +744,12 @@ export function readModelsContract(name: string, open: () => Promise<OpenedReadM
           30,
           b => b.genre === 'play' && Number(b.pages) > 4,
         ],
-        ['a text that many contain', { text: ['ook'] }, 130, () => true],
-        ['a text that some contain', { text: ['99'] }, 4, ({ title }) => title?.includes('99') === true],
-        [
-          'a value that few have',
-          { where: { title: { in: few } } },
-          2,
-          ({ title }) => few.includes(title ?? ''),
-        ],
+        ['a common text', { text: ['ook'] }, 130, () => true],
+        ['a rare text', { text: ['99'] }, 4, ({ title }) => title?.includes('99') === true],
+        ['a rare value', { where: { title: { in: few } } }, 2, ({ title }) => few.includes(title ?? '')],
       ]
       it.each(filters)(
-        'of %s: all pages have every document once, in order',
+        'of %s: the pages together have every document once, in order',
         async (_, filter, limit, holds) => {
           const documents = numbered(1_500)
           await fill(...documents)
@@ -773,7 +776,7 @@ export function readModelsContract(name: string, open: () => Promise<OpenedReadM
         },
       )
 
-      it('holds up to 1,000 documents', async () => {
+      it('has up to 1,000 documents', async () => {
         const documents = numbered(1_001)
         await fill(...documents)
         const { items, total } = await books.find({ limit: 1_000 })
@@ -783,7 +786,7 @@ export function readModelsContract(name: string, open: () => Promise<OpenedReadM
     })
 
     describe('a batch of writes', () => {
-      it('stores, replaces and removes in several collections, then saves the checkpoint', async () => {
+      it('stores, replaces and removes documents in several collections and saves the checkpoint', async () => {
         const authors = booksOf(`${unused}.authors`)
         await fill({ id: 'b1', title: 'Old' }, { id: 'b2' })
         await readModels.write(
@@ -802,7 +805,7 @@ export function readModelsContract(name: string, open: () => Promise<OpenedReadM
         expect(await readModels.checkpoints.get(unused)).toBe('0017')
       })
 
-      it('passes over what is late, one by one', async () => {
+      it('skips outdated writes and applies the others', async () => {
         await books.put({ id: 'b1', title: 'Newer' }, 5)
         await books.remove('b2', 5)
         await books.put({ id: 'b3', title: 'Newer' }, 5)
@@ -825,7 +828,7 @@ export function readModelsContract(name: string, open: () => Promise<OpenedReadM
         expect(await readModels.checkpoints.get(unused)).toBe('1')
       })
 
-      it('has the newest of several writes of one document', async () => {
+      it('applies the newest of several writes of one document', async () => {
         await readModels.write([
           write('b1', 0, { pages: 10 }),
           write('b1', 2, { pages: 12 }),
@@ -845,7 +848,7 @@ export function readModelsContract(name: string, open: () => Promise<OpenedReadM
         expect(await books.list({ limit: 10 })).toEqual([{ doc: { id: 'b1', pages: 1 }, revision: 1 }])
       })
 
-      it('stores a document of the same revision again when forced, never an older one', async () => {
+      it('replaces a document of the same revision when forced, but never with an older one', async () => {
         await books.put({ id: 'b1', title: 'Old shape' }, 5)
         await books.put({ id: 'b2', title: 'Newer' }, 6)
         await readModels.write([
@@ -860,8 +863,8 @@ export function readModelsContract(name: string, open: () => Promise<OpenedReadM
 
       it.each([
         ['a document', { pages: 2 }],
-        ['a removal', null],
-      ])('lets %s of a complete state replace an incomplete one of the same revision', async (_, doc) => {
+        ['a tombstone', null],
+      ])('replaces an incomplete document by %s of a complete state of the same revision', async (_, doc) => {
         await readModels.write([{ ...write('b1', 5, { pages: 1 }), incomplete: true }])
         expect(await books.get('b1')).toEqual({ doc: { id: 'b1', pages: 1 }, revision: 5 })
         await readModels.write([write('b1', 5, doc)])
@@ -871,7 +874,7 @@ export function readModelsContract(name: string, open: () => Promise<OpenedReadM
         expect(await books.get('b1')).toEqual(stored)
       })
 
-      it('lets nothing incomplete replace a complete document of the same revision, forced or not', async () => {
+      it('never replaces a complete document by an incomplete one of the same revision, forced or not', async () => {
         await readModels.write([write('b1', 5, { pages: 1 }), write('b2', 5, null)])
         for (const force of [false, true]) {
           await readModels.write([
@@ -883,7 +886,7 @@ export function readModelsContract(name: string, open: () => Promise<OpenedReadM
         expect(await books.list({ limit: 10 })).toEqual([{ doc: { id: 'b1', pages: 1 }, revision: 5 }])
       })
 
-      it('stores something incomplete at a newer revision, and again when forced', async () => {
+      it('stores an incomplete document at a newer revision, and again when forced', async () => {
         await readModels.write([write('b1', 4, { pages: 1 })])
         await readModels.write([{ ...write('b1', 5, { pages: 2 }), incomplete: true }])
         await readModels.write([{ ...write('b1', 5, { pages: 3 }), incomplete: true }])
@@ -892,7 +895,7 @@ export function readModelsContract(name: string, open: () => Promise<OpenedReadM
         expect(await books.get('b1')).toEqual({ doc: { id: 'b1', pages: 3 }, revision: 5 })
       })
 
-      it('has the complete one of two writes of the same revision in one batch, in either order', async () => {
+      it('applies the complete one of two writes of the same revision, in either order', async () => {
         await readModels.write([
           { ...write('b1', 5, { pages: 1 }), incomplete: true },
           write('b1', 5, { pages: 2 }),
@@ -902,7 +905,7 @@ export function readModelsContract(name: string, open: () => Promise<OpenedReadM
         expect((await books.list({ limit: 10 })).map(({ doc }) => doc.pages)).toEqual([2, 2])
       })
 
-      it('may be large, or empty', async () => {
+      it('can be large or empty', async () => {
         const writes = Array.from({ length: 2_500 }, (_, n) => write(`b${n}`, 0, { pages: n }))
         await readModels.write(writes, { name: unused, position: '1' })
         expect(await books.count({})).toBe(2_500)
@@ -912,7 +915,7 @@ export function readModelsContract(name: string, open: () => Promise<OpenedReadM
         expect(await books.count({})).toBe(2_500)
       })
 
-      it('may replace many documents, as a rebuild does', async () => {
+      it('can replace many documents, as in a rebuild', async () => {
         const writes = (pages: number) => Array.from({ length: 250 }, (_, n) => write(`b${n}`, 0, { pages }))
         await readModels.write(writes(1))
         await readModels.write(writes(2).map(change => ({ ...change, force: true })))
@@ -920,7 +923,7 @@ export function readModelsContract(name: string, open: () => Promise<OpenedReadM
       })
     })
 
-    it('tell which documents there are, and none that were removed', async () => {
+    it('return which of several ids have documents, without removed ones', async () => {
       await fill({ id: 'b1' }, { id: 'b2' }, { id: 'b3' })
       await books.remove('b2', 1)
       expect(await books.existing(['b3', 'b1', 'b2', 'b1', 'b4'])).toEqual(new Set(['b1', 'b3']))
@@ -950,7 +953,7 @@ export function readModelsContract(name: string, open: () => Promise<OpenedReadM
         expect(await books.get('b1')).toEqual({ doc: { id: 'b1', pages: 3 }, revision: 0 })
       })
 
-      it('marks what is newer or complete, which stays', async () => {
+      it('marks newer and complete documents, which are not replaced', async () => {
         await readModels.write([
           write('b1', 7, { pages: 1 }),
           write('b2', 3, { pages: 2 }),
@@ -969,7 +972,7 @@ export function readModelsContract(name: string, open: () => Promise<OpenedReadM
         expect(await books.get('b3')).toBeUndefined()
       })
 
-      it('is kept by a document that is replaced without one, and never goes back', async () => {
+      it('is kept when a document is replaced without one, and never decreases', async () => {
         await ofGeneration(5, write('b1', 0, {}), write('b2', 0, {}), write('b3', 0, {}), write('b4', 0, {}))
         await readModels.write([
           write('b1', 1, { title: 'Newer' }),
@@ -992,14 +995,14 @@ export function readModelsContract(name: string, open: () => Promise<OpenedReadM
         ])
       })
 
-      it('of documents that were removed is never told', async () => {
+      it('does not count removed documents as older', async () => {
         await fill({ id: 'b1' }, { id: 'b2' })
         await books.remove('b1', 1)
         await readModels.write([write('b2', 3, null)])
         expect(await olderThan(1)).toEqual([])
       })
 
-      it('has older documents removed, unless they have changed or are marked by then', async () => {
+      it('allows the removal of older documents, unless they have changed or were marked since', async () => {
         await fill({ id: 'b1' }, { id: 'b2' }, { id: 'b3' }, { id: 'b4', title: 'Four' })
         await ofGeneration(1, write('b0', 0, { title: 'Zero' }))
         const found = await olderThan(1)
@@ -1015,14 +1018,14 @@ export function readModelsContract(name: string, open: () => Promise<OpenedReadM
         expect(await books.getMany(['b0', 'b4'])).toHaveLength(1)
       })
 
-      it('leaves nothing of what it removes: any revision may come after it', async () => {
+      it('leaves no tombstones of the documents that it removes: any revision can be stored afterwards', async () => {
         await books.put({ id: 'b1', title: 'Stranger' }, 99)
         expect(await books.removeOlder(1, await olderThan(1))).toBe(1)
         expect(await books.put({ id: 'b1', title: 'Known' }, 0)).toBe(true)
         expect(await idsOf({ text: ['known'] })).toEqual(['b1'])
       })
 
-      it('covers many documents', async () => {
+      it('can be used for many documents', async () => {
         const ids = Array.from({ length: 2_500 }, (_, n) => `b${String(n).padStart(4, '0')}`)
         await ofGeneration(3, ...ids.map(id => write(id, 0, {})))
         expect(await olderThan(3)).toEqual([])
@@ -1034,7 +1037,7 @@ export function readModelsContract(name: string, open: () => Promise<OpenedReadM
         expect(await olderThan(4)).toEqual([...found.slice(0, 900), ...found.slice(1_100)])
       })
 
-      it('is seen by another connection, which its removals reach', async context => {
+      it('and its removals are visible to another connection', async context => {
         const theirs = (await another(context)).collection(definition)
         await fill({ id: 'b1' }, { id: 'b2' })
         expect(await idsOf({}, theirs)).toEqual(['b1', 'b2'])
@@ -1047,7 +1050,7 @@ export function readModelsContract(name: string, open: () => Promise<OpenedReadM
       })
     })
 
-    describe('a removal that is forgotten', () => {
+    describe('a tombstone that is forgotten', () => {
       const forget = async (ageMs: number, collection = books) => {
         for (let forgotten = 0; ; ) {
           const some = await collection.forgetRemoved(ageMs)
@@ -1056,7 +1059,7 @@ export function readModelsContract(name: string, open: () => Promise<OpenedReadM
         }
       }
 
-      it('was there in a call before, and keeps off no late write any more', async () => {
+      it('existed in an earlier call, and no longer rejects older writes', async () => {
         await fill({ id: 'b1', title: 'One' }, { id: 'b2' })
         await books.remove('b1', 5)
         await books.put({ id: 'b3' }, 0)
@@ -1070,7 +1073,7 @@ export function readModelsContract(name: string, open: () => Promise<OpenedReadM
         expect(await idsOf({ text: ['again'] })).toEqual(['b1'])
       })
 
-      it('is as old as is asked for', async () => {
+      it('is at least as old as requested', async () => {
         await books.remove('b1', 5)
         await books.put({ id: 'b2' }, 0)
         await forget(0)
@@ -1079,7 +1082,7 @@ export function readModelsContract(name: string, open: () => Promise<OpenedReadM
         expect(await forget(0)).toBe(1)
       })
 
-      it('has not been stored or removed anew since it was met', async () => {
+      it('was not replaced since it was first seen', async () => {
         for (const id of ['b1', 'b2', 'b3']) await books.remove(id, 5)
         await forget(0)
         await books.put({ id: 'b1' }, 6)
@@ -1094,7 +1097,7 @@ export function readModelsContract(name: string, open: () => Promise<OpenedReadM
         expect(await books.latest('b3')).toBeUndefined()
       })
 
-      it('may be one of many', async () => {
+      it('can be one of many', async () => {
         const ids = Array.from({ length: 250 }, (_, n) => `b${n}`)
         await readModels.write(ids.map(id => write(id, 3, null)))
         await books.put({ id: 'kept' }, 0)
@@ -1104,7 +1107,7 @@ export function readModelsContract(name: string, open: () => Promise<OpenedReadM
         expect(await idsOf({})).toEqual(['kept'])
       })
 
-      it('is gone for a connection that has not looked for long', async context => {
+      it('does not hide the removal from a connection that last read before it', async context => {
         const theirs = (await another(context)).collection(definition)
         await fill({ id: 'b1', title: 'One' }, { id: 'b2', title: 'Two' })
         expect(await idsOf({ text: ['o'] }, theirs)).toEqual(['b1', 'b2'])
@@ -1121,7 +1124,7 @@ export function readModelsContract(name: string, open: () => Promise<OpenedReadM
     })
 
     describe('a checkpoint', () => {
-      it('is what was saved last, until it is cleared', async () => {
+      it('has the last saved position until it is cleared', async () => {
         const { checkpoints } = readModels
         expect(await checkpoints.get(unused)).toBeUndefined()
         await checkpoints.save(unused, '0009')
@@ -1134,7 +1137,7 @@ export function readModelsContract(name: string, open: () => Promise<OpenedReadM
         expect(await checkpoints.get(`${unused}.other`)).toBe('')
       })
 
-      it('is saved under a lease that is held, also when it was renewed', async () => {
+      it('is saved under a held lease, also after it was renewed', async () => {
         const lease = await held('a')
         await readModels.checkpoints.save(unused, '1', lease)
         await readModels.leases.acquire(unused, 'a', A_MINUTE)
@@ -1144,7 +1147,7 @@ export function readModelsContract(name: string, open: () => Promise<OpenedReadM
         expect(await readModels.checkpoints.get(unused)).toBe('3')
       })
 
-      it('is refused under a lease that another has taken over, and stays', async () => {
+      it('is refused under a lease that another holder has taken over, and does not change', async () => {
         const lost = await held('a', 1)
         const lease = await takenOver('b')
         await readModels.write([], { name: unused, position: 'of b', lease })
@@ -1155,7 +1158,7 @@ export function readModelsContract(name: string, open: () => Promise<OpenedReadM
         expect(await readModels.checkpoints.get(unused)).toBe('of b')
       })
 
-      it('is refused under a lease that was given up once another has it', async () => {
+      it('is refused under a released lease once another holder has it', async () => {
         const lost = await held('a')
         await readModels.leases.release(lost)
         await held('b')
@@ -1164,17 +1167,17 @@ export function readModelsContract(name: string, open: () => Promise<OpenedReadM
       })
     })
 
-    /** The lease of this test for a holder who gets it at once. */
+    /** Acquires the lease of this test, which must be free. */
     const held = async (holder: string, ttlMs = A_MINUTE) => {
       const lease = await readModels.leases.acquire(unused, holder, ttlMs)
       if (!lease) throw new Error('the lease is not free')
       return lease
     }
 
-    /** The lease of this test for a holder who waits until it has expired. */
+    /** Waits until the lease of this test has expired, and acquires it. */
     const takenOver = (holder: string) => vi.waitFor(() => held(holder), { timeout: 10_000, interval: 5 })
 
-    it('tell the ids of all documents, also of many, and of none that were removed', async () => {
+    it('return the ids of all documents, also of many, without removed ones', async () => {
       const told = async () => {
         const ids: string[] = []
         for await (const id of books.ids()) ids.push(id)
@@ -1192,7 +1195,7 @@ export function readModelsContract(name: string, open: () => Promise<OpenedReadM
       expect(await told()).toEqual([])
     })
 
-    it('tell what time it is by the clock of their store', async () => {
+    it('return the time of the clock of their store', async () => {
       const [first, second] = [await readModels.time(), await readModels.time()]
       expect(Math.abs(first.getTime() - Date.now())).toBeLessThan(A_MINUTE)
       expect(second.getTime()).toBeGreaterThanOrEqual(first.getTime())
@@ -1211,7 +1214,7 @@ export function readModelsContract(name: string, open: () => Promise<OpenedReadM
         })
       })
 
-      it('is given to one of many who ask at once', async () => {
+      it('is given to one of several holders that ask concurrently', async () => {
         const holders = ['a', 'b', 'c', 'd', 'e', 'f', 'g', 'h']
         const leases = await Promise.all(
           holders.map(holder => readModels.leases.acquire(unused, holder, A_MINUTE)),
@@ -1225,7 +1228,7 @@ export function readModelsContract(name: string, open: () => Promise<OpenedReadM
         expect(await readModels.leases.acquire(unused, 'b', A_MINUTE)).toBeUndefined()
       })
 
-      it('is given to another, with a greater token, when it has expired', async () => {
+      it('is given to another holder, with a greater token, when it has expired', async () => {
         const first = await held('a', 1)
         const second = await takenOver('b')
         expect(second).toEqual({ name: unused, holder: 'b', token: expect.any(Number) })
@@ -1233,14 +1236,14 @@ export function readModelsContract(name: string, open: () => Promise<OpenedReadM
         expect(await readModels.leases.acquire(unused, 'a', A_MINUTE)).toBeUndefined()
       })
 
-      it('is given to another, with a greater token, when it was given up', async () => {
+      it('is given to another holder, with a greater token, when it was released', async () => {
         const first = await held('a')
         await readModels.leases.release(first)
         const second = await held('b')
         expect(second.token).toBeGreaterThan(first.token)
       })
 
-      it('stays with its holder when the one before gives it up late', async () => {
+      it('is not released by a former holder', async () => {
         const lost = await held('a', 1)
         const lease = await takenOver('b')
         await readModels.leases.release(lost)
@@ -1250,7 +1253,7 @@ export function readModelsContract(name: string, open: () => Promise<OpenedReadM
     })
 
     describe('a collection', () => {
-      it('that is dropped forgets its documents and the revisions of those removed', async () => {
+      it('that is dropped has neither documents nor tombstones', async () => {
         const other = readModels.collection(booksOf(`${unused}.other`))
         await other.put({ id: 'b1' }, 0)
         await fill({ id: 'b1', title: 'One' }, { id: 'b2' })
@@ -1269,7 +1272,7 @@ export function readModelsContract(name: string, open: () => Promise<OpenedReadM
         expect(await idsOf({ text: ['one'] })).toEqual(['b1'])
       })
 
-      it('of a new version begins empty and leaves the one before as it is', async () => {
+      it('of a new version starts empty and does not change the previous version', async () => {
         await books.put({ id: 'b1', title: 'Old shape' }, 5)
         const reshaped = readModels.collection(booksOf(unused, 2))
         expect(await idsOf({}, reshaped)).toEqual([])
@@ -1283,7 +1286,7 @@ export function readModelsContract(name: string, open: () => Promise<OpenedReadM
         ])
       })
 
-      it('that declares more fields has them of the documents that were there before', async () => {
+      it('that declares more fields can be queried by them for earlier documents', async () => {
         const narrow = readModels.collection(
           defineCollection<Book>({ ...definition, fields: { title: 'string' }, text: ['title'] }),
         )
@@ -1301,7 +1304,7 @@ export function readModelsContract(name: string, open: () => Promise<OpenedReadM
     })
 
     describe('another connection', () => {
-      it('sees what was written as soon as it is acknowledged', async context => {
+      it('reads a write as soon as it is acknowledged', async context => {
         const theirs = (await another(context)).collection(definition)
         const sort: Sort[] = [{ field: 'pages', direction: 'desc' }]
         for (let n = 1; n <= 20; n++) {
@@ -1325,7 +1328,7 @@ export function readModelsContract(name: string, open: () => Promise<OpenedReadM
         expect(await idsOf({}, theirs)).toEqual(['b9'])
       })
 
-      it('puts the same documents at the same time: the newest revision of each stays', async context => {
+      it('can put the same documents concurrently: the newest revision of each is kept', async context => {
         const theirs = (await another(context)).collection(definition)
         const ids = ['b1', 'b2', 'b3', 'b4']
         const revisions = [3, 8, 0, 6, 9, 1, 7, 4, 2, 5]
@@ -1342,7 +1345,7 @@ export function readModelsContract(name: string, open: () => Promise<OpenedReadM
           )
       })
 
-      it('keeps to the leases and sees the checkpoints', async context => {
+      it('respects the leases and reads the checkpoints', async context => {
         const theirs = await another(context)
         const lost = await held('a', 1)
         const lease = await vi.waitFor(
