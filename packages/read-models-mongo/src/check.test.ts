@@ -9,7 +9,7 @@ import { MongoRefused } from './settings.ts'
 let server: Awaited<ReturnType<typeof fakeServer>> | undefined
 afterEach(() => server?.close())
 
-/** A server that is as it should be but for these answers. */
+/** A server that answers as usual except for these commands. */
 const serverWith = async (answers: Record<string, Document>) => {
   const usual = { hello: HELLO, buildInfo: { ok: 1, version: '7.0.14' }, update: { ok: 1, n: 1 } }
   server = await fakeServer(command => ({ ...usual, ...answers })[command as 'hello'] ?? { ok: 1 })
@@ -17,22 +17,25 @@ const serverWith = async (answers: Record<string, Document>) => {
 }
 
 describe('the check of READ_MODEL_URL', () => {
-  it('tells the version of a server that stores', async () => {
+  it('returns the name and version of a server that accepts writes', async () => {
     expect(await checkReadModels({ url: await serverWith({}) })).toBe('MongoDB 7.0.14')
   })
 
   it.each([
-    [{ ferretdbVersion: 'v1.24.2' }, 'FerretDB v1.24.2, which is like MongoDB 7.0.42'],
-    [{ ferretdb: { version: 'v2.7.0', package: 'docker' } }, 'FerretDB v2.7.0, which is like MongoDB 7.0.42'],
-    [{ ferretdb: {} }, 'FerretDB 2, which is like MongoDB 7.0.42'],
-  ])('tells when it is FerretDB: %j', async (extension, told) => {
+    [{ ferretdbVersion: 'v1.24.2' }, 'FerretDB v1.24.2, compatible with MongoDB 7.0.42'],
+    [
+      { ferretdb: { version: 'v2.7.0', package: 'docker' } },
+      'FerretDB v2.7.0, compatible with MongoDB 7.0.42',
+    ],
+    [{ ferretdb: {} }, 'FerretDB 2, compatible with MongoDB 7.0.42'],
+  ])('recognizes FerretDB by %j', async (extension, told) => {
     const buildInfo = { ok: 1, version: '7.0.42', ...extension }
     expect(await checkReadModels({ url: await serverWith({ buildInfo }) })).toBe(told)
   })
 
   it.each([
-    [9, 'leads to MongoDB 4.4.29; it has to be MongoDB 5.0 or newer'],
-    [6, 'leads to a server too old; it has to be MongoDB 5.0 or newer'],
+    [9, 'is MongoDB 4.4.29; MongoDB 5.0 or newer is required'],
+    [6, 'is a server that is too old; MongoDB 5.0 or newer is required'],
   ])('refuses a server of the wire version %i', async (maxWireVersion, words) => {
     const url = await serverWith({
       hello: { ...HELLO, maxWireVersion },
@@ -45,9 +48,9 @@ describe('the check of READ_MODEL_URL', () => {
 
   const unavailable: [what: string, answers: Record<string, Document>, words: string][] = [
     [
-      'a user who may not write',
+      'a user without write permission',
       { update: { ok: 0, code: 13, codeName: 'Unauthorized', errmsg: 'not authorized on gantry' } },
-      'the user may not read and write the database',
+      'the user lacks permission to read and write the database',
     ],
     [
       'a replica set without a majority',
@@ -59,18 +62,22 @@ describe('the check of READ_MODEL_URL', () => {
     [
       'a replica set that was never initiated',
       { hello: { ...HELLO, ismaster: false, isWritablePrimary: false, isreplicaset: true } },
-      'it has no primary; is the replica set initiated, and a majority of it up?',
+      'the replica set has no primary; is it initiated, and is a majority of it up?',
     ],
-    ['a server in trouble', { update: { ok: 0, code: 14031, errmsg: 'disk full' } }, 'it says: disk full'],
+    [
+      'a server that fails',
+      { update: { ok: 0, code: 14031, errmsg: 'disk full' } },
+      'the server answered: disk full',
+    ],
   ]
-  it.each(unavailable)('names the setting for %s', async (_, answers, words) => {
+  it.each(unavailable)('names the setting and the reason for %s', async (_, answers, words) => {
     const url = await serverWith(answers)
     const refused = checkReadModels({ url })
     await expect(refused).rejects.toThrow(ReadModelsUnavailable)
     await expect(refused).rejects.toThrow(`read models unavailable: READ_MODEL_URL ${url}: ${words}`)
   })
 
-  it('says in two seconds that nobody is there, here and in every call', async () => {
+  it('fails within seconds while the server is down, in the check and in every call', async () => {
     const url = await serverWith({})
     await server?.close()
     const startedAt = performance.now()
@@ -83,28 +90,28 @@ describe('the check of READ_MODEL_URL', () => {
     await readModels.close()
   })
 
-  it('says that there is no such host', async () => {
+  it('reports a host that does not exist', async () => {
     await expect(checkReadModels({ url: 'mongodb://no-such-host.invalid/gantry' })).rejects.toThrow(
       /READ_MODEL_URL mongodb:\/\/no-such-host.invalid:27017\/gantry: (there is no such host|the name of the host)/,
     )
   })
 
   it.each([
-    ['', 'is no URL of MongoDB'],
-    ['localhost:27017', 'is no URL of MongoDB'],
-    ['postgres://localhost/gantry', 'is no URL of MongoDB'],
+    ['', 'is not a MongoDB URL'],
+    ['localhost:27017', 'is not a MongoDB URL'],
+    ['postgres://localhost/gantry', 'is not a MongoDB URL'],
     ['mongodb://', 'cannot be used'],
     ['mongodb://user:secret@host:port/gantry', 'cannot be used'],
     ['mongodb://user:secret@host/gantry?no-option', 'cannot be used'],
     ['mongodb+srv://user:secret@host:1/gantry', 'cannot be used'],
-  ])('refuses %j, and tells no secrets', url => {
+  ])('refuses %j with a message without secrets', url => {
     const open = () => mongoReadModels({ url })
     expect(open).toThrow(MongoRefused)
-    expect(open).toThrow(/^READ_MODEL_URL .*: it reads like mongodb:\/\/host:27017\/gantry$/)
+    expect(open).toThrow(/^READ_MODEL_URL .*: it must look like mongodb:\/\/host:27017\/gantry$/)
     expect(open).not.toThrow('secret')
   })
 
-  it('names another setting where the URL is from that', async () => {
-    expect(() => mongoReadModels({ url: 'x', setting: 'BLOB_URL' })).toThrow(/^BLOB_URL is no URL/)
+  it('names another setting when the URL is from that', async () => {
+    expect(() => mongoReadModels({ url: 'x', setting: 'BLOB_URL' })).toThrow(/^BLOB_URL is not a MongoDB URL/)
   })
 })

@@ -5,20 +5,20 @@ import { failureOf } from './reason.ts'
 import { type BuildInfo, serverOf } from './server.ts'
 import { type MongoOptions, MongoRefused, openClient } from './settings.ts'
 
-/** MongoDB 5.0: the first whose documents may have any field name. */
+/** Wire version of MongoDB 5.0, the first one that allows all field names. */
 const OLDEST_WIRE_VERSION = 13
 
 /**
- * Asks the server who it is, and whether it stores: call it before a service counts as ready, and again with backoff
- * while it throws.
- * @returns its name and version, e.g. MongoDB 7.0.14, or FerretDB v2.7.0, which is like MongoDB 7.0.77
- * @throws MongoRefused when the setting cannot work, or the server is too old
- * @throws ReadModelsUnavailable when nobody answers, or the answer is no; the message names the setting and the hosts
+ * Checks that the server can be used and accepts writes. To be called before a service becomes ready, and repeated with
+ * backoff while it throws.
+ * @returns the name and version of the server, e.g. MongoDB 7.0.14, or FerretDB v2.7.0, compatible with MongoDB 7.0.77
+ * @throws MongoRefused when the setting is invalid, or the server is too old
+ * @throws ReadModelsUnavailable when the server does not answer or refuses; the message names the setting and the hosts
  */
 export async function checkReadModels(options: MongoOptions): Promise<string> {
   const { client, database, place } = openClient(options)
   const tooOld = (what: string, cause?: unknown) =>
-    new MongoRefused(`${place} leads to ${what}; it has to be MongoDB 5.0 or newer`, { cause })
+    new MongoRefused(`${place} is ${what}; MongoDB 5.0 or newer is required`, { cause })
   try {
     await client.connect()
     const db = client.db(database)
@@ -32,7 +32,7 @@ export async function checkReadModels(options: MongoOptions): Promise<string> {
     return serverOf(buildInfo).name
   } catch (error) {
     throw failureOf(error) instanceof MongoCompatibilityError
-      ? tooOld('a server too old', error)
+      ? tooOld('a server that is too old', error)
       : failed(place, error)
   } finally {
     await client.close()

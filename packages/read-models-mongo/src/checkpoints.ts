@@ -4,17 +4,20 @@ import { isDuplicate } from './guarded-writes.ts'
 import type { Progress } from './progress.ts'
 
 export interface FencedCheckpoints extends Checkpoints {
-  /** @throws LeaseLost when it has been given to another since */
+  /** @throws LeaseLost when the lease has been given to another holder since */
   requireHeld(lease: Lease): Promise<void>
 }
 
 /**
- * A checkpoint that is saved under the lease of its own name is in the same document as the lease, so that saving it
- * and being refused are one step. Under a lease of another name, it remembers the newest token: an older one is
- * refused from then on.
+ * A checkpoint that is saved under the lease of its own name is in the same document as the lease, so that the check of the
+ * lease and the save are atomic. Under a lease of another name, the checkpoint stores the greatest token: saves with a
+ * smaller one are refused from then on.
  */
 export function mongoCheckpoints(progress: Collection<Progress>): FencedCheckpoints {
-  /** A lease that was given up is good until another has it. Names of holders are unique, tokens of a lost database not. */
+  /**
+   * A released lease is valid until another holder acquires it. Names of holders are unique; tokens start again after a loss
+   * of the database.
+   */
   const held = ({ name, token, holder }: Lease) => ({ _id: name, token, holder: { $in: [holder, null] } })
 
   const requireHeld = async (lease: Lease) => {

@@ -18,31 +18,31 @@ import { each, forgetRemoved, olderThan, removeOlder } from './removals.ts'
 import type { Server } from './server.ts'
 import type { StoredDocument } from './stored-document.ts'
 
-/** A collection and what the adapter itself does with it, which is not translated for callers yet. */
+/** A collection with methods for this adapter only, whose errors are not translated for callers yet. */
 export interface OpenCollection<D extends Document> extends Collection<D> {
   /**
-   * Makes changes of different documents.
-   * @param confirm of a pauseWatch that began before the changes were permitted
-   * @returns how many were made
+   * Applies changes of different documents.
+   * @param confirm of a pauseWatch that was started before the lease was checked
+   * @returns the number of changes that were applied
    */
   make(changes: readonly Change[], confirm?: () => void): Promise<number>
-  /** To be called when the collection was dropped. */
+  /** To be called after the collection was dropped. */
   prepareAgain(): void
 }
 
 const MAX_LIMIT = 1_000
-/** Of a stored document: MongoDB's 16 MiB, with room for what is said of it in a request. */
+/** Maximum size of a stored document: MongoDB's 16 MiB without the overhead of a request. */
 const MOST_BYTES = 16 * 1024 * 1024 - 16 * 1024
-/** How often a process in use sees to its collections: others may have dropped them, or know fewer fields. */
+/** How often a process prepares its collections again: another process may have dropped them, or declare fewer fields. */
 const PREPARE_AGAIN_MS = 60_000
 const READ = { projection: { doc: 1, revision: 1, live: 1 } }
 
 export interface CollectionOptions {
-  /** What the server can do. */
+  /** Determines the capabilities of the server. */
   server(): Promise<Server>
-  /** Milliseconds of a stopwatch. */
+  /** Reads a monotonic clock, in milliseconds. */
   elapsed(): number
-  /** What time it is by the clock of the server. */
+  /** Reads the clock of the server. */
   time(): Promise<Date>
 }
 
@@ -55,7 +55,10 @@ export function mongoCollection<D extends Document>(
   const progress = db.collection<Progress>(PROGRESS)
   let prepared: Promise<Server> | undefined
   let preparedAt = 0
-  /** Once: during an upgrade, processes of the version before make the former indexes again every minute. */
+  /**
+   * Former indexes are dropped once per process: during an upgrade, processes of the previous version create them every
+   * minute.
+   */
   let tidied = false
 
   const prepareOnce = async () => {
@@ -103,10 +106,10 @@ export function mongoCollection<D extends Document>(
     return made
   }
 
-  /** @returns the terms that need searching */
+  /** Checks a filter. @returns its non-empty terms */
   const checked = ({ where = {}, text = [] }: Filter): string[] => {
     for (const name of Object.keys(where)) requireField(name)
-    if (text.some(term => /\s/.test(term))) throw new RangeError('a search term has no whitespace')
+    if (text.some(term => /\s/.test(term))) throw new RangeError('a search term must not contain whitespace')
     return text.filter(term => term !== '')
   }
 
@@ -114,7 +117,7 @@ export function mongoCollection<D extends Document>(
     if (!Object.hasOwn(definition.fields, name)) throw new UnknownField(definition.name, name)
   }
 
-  /** MongoDB's filter; undefined when nothing can satisfy it. */
+  /** The filter for MongoDB; undefined when no document can satisfy it. */
   const selection = async (filter: Filter) => {
     const terms = checked(filter)
     if (terms.length > 0 && !definition.text?.length) return undefined
@@ -130,7 +133,7 @@ export function mongoCollection<D extends Document>(
         skip,
         limit,
         batchSize: limit + 1,
-        // Far behind in a list that no index sorts, the documents before it may take more memory than a server gives a sort.
+        // Deep in a list that no index sorts, the preceding documents can exceed the memory limit of a sort.
         allowDiskUse: true,
       },
     )
@@ -178,7 +181,8 @@ export function mongoCollection<D extends Document>(
         const items = await page(conditions, query)
         const { skip = 0, limit } = query
         const end = skip + items.length
-        // The last page tells the total, and what is counted a moment later is kept from contradicting a page.
+        // The last page determines the total. A count that is made after the page is adjusted so that it does not contradict
+        // it.
         if (items.length < limit && (items.length > 0 || skip === 0)) return { items, total: end }
         const counted = await collection.countDocuments(conditions)
         return { items, total: items.length > 0 ? Math.max(counted, end) : Math.min(counted, skip) }
@@ -196,7 +200,7 @@ export function mongoCollection<D extends Document>(
       }),
     async *ids() {
       await run(ready)
-      // In their order, which nothing that changes meanwhile leaves.
+      // Sorted by id, so that concurrent changes do not move documents.
       const found = collection.find(
         { live: true },
         { projection: { _id: 1 }, sort: { _id: 1 }, allowDiskUse: true },

@@ -18,7 +18,7 @@ afterEach(async () => {
   for (const close of closing.splice(0).toReversed()) await close()
 })
 
-/** A server without documents that takes every write, but for the answers given, and what it was asked. */
+/** A server without documents that accepts every write, except for the given answers, and records the commands. */
 async function server(answers: Answer = () => undefined) {
   const asked: Document[] = []
   const started = await fakeServer((command, document) => {
@@ -31,7 +31,7 @@ async function server(answers: Answer = () => undefined) {
     return { ok: 1, version: '7.0.14', n: (document.documents ?? document.updates)?.length ?? 0 }
   })
   closing.push(started.close)
-  // A member of a replica set is asked by itself.
+  // Connects to a member of a replica set directly.
   const url = `${started.url}?directConnection=true`
   return { url, asked: (command: string) => asked.filter(document => command in document) }
 }
@@ -51,7 +51,7 @@ const writes = (count: number) => Array.from({ length: count }, (_, number) => w
 
 describe('indexes', () => {
   const made = async (hello: Document) => {
-    // The driver makes indexes of its own where there are no files yet.
+    // The driver creates its own indexes when there are no files yet.
     const files = { id: 0n, ns: 'gantry.blobs.files', firstBatch: [{ _id: 'another' }] }
     const { url, asked } = await server((command, { find, filter }) => {
       if (command === 'hello') return hello
@@ -64,7 +64,7 @@ describe('indexes', () => {
     return asked('createIndexes')
   }
 
-  it('are made as soon as a majority of a replica set has them, though a member be down', async () => {
+  it('are created with a majority of the replica set, so that one member can be down', async () => {
     const commands = await made(REPLICA_SET)
     expect(commands.map(({ createIndexes }) => createIndexes)).toEqual([
       'test.books.v1',
@@ -74,7 +74,7 @@ describe('indexes', () => {
     for (const command of commands) expect(command.commitQuorum).toBe('majority')
   })
 
-  it('are made without a quorum on a server of no replica set, which would refuse it', async () => {
+  it('are created without a quorum on a standalone server, which would refuse it', async () => {
     const commands = await made(HELLO)
     expect(commands).toHaveLength(3)
     for (const command of commands) expect(command).not.toHaveProperty('commitQuorum')
@@ -86,7 +86,7 @@ describe('the server', () => {
     ['MongoDB', {}, 1],
     ['FerretDB 1', { ferretdbVersion: 'v1.24.2' }, 0],
     ['FerretDB 2', { ferretdb: { version: 'v2.7.0' } }, 1],
-  ])('%s, which says %j, is given indexes %i times', async (_, extension, times) => {
+  ])('%s, which answers %j, gets indexes for %i collections', async (_, extension, times) => {
     const { url, asked } = await server(command =>
       command === 'buildInfo' ? { ok: 1, version: '7.0.42', ...extension } : undefined,
     )
@@ -106,7 +106,7 @@ describe('a list', () => {
   }
 
   it.each(['asc', 'desc'] as const)(
-    'sorted %s has a condition on the first field of its index',
+    'sorted %s has a condition on the first field of the index',
     async direction =>
       expect(await asks({ sort: [{ field: 'title', direction }] })).toEqual({
         live: true,
@@ -114,7 +114,7 @@ describe('a list', () => {
       }),
   )
 
-  it('keeps its own condition on the field that it is sorted by', async () =>
+  it('keeps a given condition on the sort field', async () =>
     expect(await asks({ where: { pages: { gt: 1 } }, sort: [{ field: 'pages', direction: 'asc' }] })).toEqual(
       {
         live: true,
@@ -122,7 +122,7 @@ describe('a list', () => {
       },
     ))
 
-  it('that no index can sort gets no condition', async () => {
+  it('that no index can sort has no added condition', async () => {
     const sort = [{ field: 'title', direction: 'asc' } as const]
     expect(await asks({ sort: [...sort, { field: 'pages', direction: 'asc' }] })).toEqual({ live: true })
     expect(await asks({ sort: [{ field: 'tags', direction: 'asc' }] })).toEqual({ live: true })
@@ -142,7 +142,7 @@ describe('a large batch', () => {
     expect(asked('update').map(({ update }) => update)).toEqual(['progress'])
   })
 
-  it('of which a piece fails writes no later piece and no checkpoint', async () => {
+  it('stops at a piece that fails: later pieces and the checkpoint are not written', async () => {
     let inserts = 0
     const { url, asked } = await server(command => {
       if (command !== 'insert' || ++inserts !== 2) return undefined
@@ -154,7 +154,7 @@ describe('a large batch', () => {
     expect(asked('update')).toEqual([])
   })
 
-  it('is at rest when it has failed: nothing of it is written later', async () => {
+  it('writes nothing after its call has failed', async () => {
     const { url, asked } = await server((_, { insert }) =>
       insert === 'test.authors.v1' ? { ok: 0, code: 14_031, errmsg: 'disk full' } : undefined,
     )
@@ -166,8 +166,8 @@ describe('a large batch', () => {
   })
 })
 
-describe('a fault of the request', () => {
-  it.each([10_334, 17_419, 17_420])('that the server finds (%i) is not taken for its absence', async code => {
+describe('an invalid request', () => {
+  it.each([10_334, 17_419, 17_420])('that the server refuses (%i) is not taken as an outage', async code => {
     const errmsg = 'Resulting document after update is larger than 16777216'
     const { url } = await server(command =>
       command === 'update' ? { ok: 1, n: 0, writeErrors: [{ index: 0, code, errmsg }] } : undefined,
@@ -175,20 +175,20 @@ describe('a fault of the request', () => {
     const saved = open(url).checkpoints.save('p', '1')
     await expect(saved).rejects.not.toThrow(ReadModelsUnavailable)
     await expect(saved).rejects.toThrow(
-      /^READ_MODEL_URL mongodb:\/\/.*: the request is wrong, and fails again: .*larger than 16777216$/,
+      /^READ_MODEL_URL mongodb:\/\/.*: the request is invalid and would fail again: .*larger than 16777216$/,
     )
   })
 
-  it('that the driver finds is not taken for the absence of the server', async () => {
+  it('that the driver refuses is not taken as an outage', async () => {
     const { url } = await server(command =>
       command === 'hello' ? { ...HELLO, maxBsonObjectSize: 1_000 } : undefined,
     )
     const written = open(url).write([write(1, 'x'.repeat(2_000))])
     await expect(written).rejects.not.toThrow(ReadModelsUnavailable)
-    await expect(written).rejects.toThrow(/: the request is wrong, and fails again: Document is larger/)
+    await expect(written).rejects.toThrow(/: the request is invalid and would fail again: Document is larger/)
   })
 
-  it('that lies in one document is told with its id; the others are stored, and no checkpoint', async () => {
+  it('with one document that is too large reports its id and stores the others, without the checkpoint', async () => {
     const { url, asked } = await server()
     const large = write(1, 'x'.repeat(17_000_000))
     const written = open(url).write([write(0), large, write(2)], { name: 'p', position: '1' })
@@ -211,12 +211,12 @@ describe('the time of the server', () => {
     return open(url).time()
   }
 
-  it.each([time, time.getTime()])('is understood as %o', async localTime =>
+  it.each([time, time.getTime()])('is read from %o', async localTime =>
     expect(await told(localTime)).toEqual(time),
   )
 
-  it.each([undefined, 'noon'])('that is %o counts as no answer', async localTime => {
+  it.each([undefined, 'noon'])('that is %o is taken as an outage', async localTime => {
     await expect(told(localTime)).rejects.toThrow(ReadModelsUnavailable)
-    await expect(told(localTime)).rejects.toThrow('it does not tell what time it is')
+    await expect(told(localTime)).rejects.toThrow('the server does not report its time')
   })
 })

@@ -5,8 +5,8 @@ import { containing } from './text.ts'
 const pathOf = (field: string) => `doc.${field}`
 
 /**
- * MongoDB's filter for documents that are there and satisfy a filter whose fields are known to exist. Its comparisons
- * are those of the port: ranges keep to the kind of their bound, and null is also what is missing.
+ * The MongoDB filter for existing documents that satisfy a filter. Its fields must be declared. MongoDB compares as the port
+ * requires: ranges only match values of the type of their bound, and null also matches a missing field.
  */
 export function conditionsOf({ where = {} }: Filter, terms: readonly string[], indexed: boolean): Conditions {
   const fields = Object.entries(where).map(([field, condition]) => [pathOf(field), operatorsOf(condition)])
@@ -16,7 +16,7 @@ export function conditionsOf({ where = {} }: Filter, terms: readonly string[], i
     : { ...conditions, $and: terms.map(term => containing(term, indexed)) }
 }
 
-/** Undefined when the condition restricts nothing. */
+/** @returns undefined when the condition restricts nothing */
 function operatorsOf(condition: Condition): Conditions | undefined {
   if (condition === null || typeof condition !== 'object') return { $eq: condition }
   if ('in' in condition) return { $in: condition.in }
@@ -29,8 +29,8 @@ function operatorsOf(condition: Condition): Conditions | undefined {
 }
 
 /**
- * A condition that every document satisfies, on the one field that a list is sorted by: an index is considered for a
- * query only if the query has a condition on the index's first field. Fields hold no objects.
+ * A condition on the only sort field that every document satisfies. MongoDB considers an index only if the query has a
+ * condition on its first field. No field contains an object, so `$ne: {}` is always true.
  */
 export function boundOf(sort: readonly Sort[], fields: Readonly<Record<string, FieldKind>>): Conditions {
   const [field, ...others] = new Set(sort.map(({ field }) => field))
@@ -38,7 +38,7 @@ export function boundOf(sort: readonly Sort[], fields: Readonly<Record<string, F
   return { [pathOf(field)]: { $ne: {} } }
 }
 
-/** MongoDB's order, in which ties are broken by id. Of two sorts by one field the first counts. */
+/** The MongoDB sort; ties are broken by id. If a field is given twice, the first direction counts. */
 export function orderOf(sort: readonly Sort[]): Record<string, 1 | -1> {
   const order: Record<string, 1 | -1> = {}
   for (const { field, direction } of sort) order[pathOf(field)] ??= direction === 'desc' ? -1 : 1

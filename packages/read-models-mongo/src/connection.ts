@@ -5,13 +5,13 @@ import { type MongoOptions, openClient } from './settings.ts'
 
 export interface Connection {
   db: Db
-  /** Runs a job against the database. @throws ReadModelsUnavailable @throws Error when the request is at fault */
+  /** Runs a job against the database. @throws ReadModelsUnavailable @throws Error when the request is invalid */
   run<T>(job: () => Promise<T>): Promise<T>
-  /** Waits for the jobs under way, and ends for good. */
+  /** Waits for the jobs in progress, and closes the connection. */
   close(): Promise<void>
 }
 
-/** Connects with the first job, and again by itself whenever the server is back. @throws MongoRefused */
+/** Connects with the first job, and reconnects when the server is back. @throws MongoRefused */
 export function connect(options: MongoOptions): Connection {
   const { client, database, place } = openClient(options)
   const underWay = new Set<Promise<unknown>>()
@@ -20,7 +20,7 @@ export function connect(options: MongoOptions): Connection {
     db: client.db(database),
     async run(job) {
       if (closed) throw new ReadModelsUnavailable('they are closed')
-      // Calls that come before it is connected all hear why it cannot be, rather than one of them.
+      // All calls made before it is connected fail with the reason, not only the first one.
       const running = client.connect().then(job)
       underWay.add(running)
       try {
@@ -42,9 +42,11 @@ export function connect(options: MongoOptions): Connection {
 export const unavailable = (place: string, error: unknown) =>
   new ReadModelsUnavailable(new Error(`${place}: ${reasonOf(error)}`, { cause: error }))
 
-/** What a failure is for callers: what can be tried again is ReadModelsUnavailable, and nothing else is. */
+/** Translates an error for callers: errors that can be tried again become ReadModelsUnavailable, and no others do. */
 export function failed(place: string, error: unknown): unknown {
   if (isOfServer(error)) return unavailable(place, error)
   if (!isOfRequest(error)) return error
-  return new Error(`${place}: the request is wrong, and fails again: ${error.message}`, { cause: error })
+  return new Error(`${place}: the request is invalid and would fail again: ${error.message}`, {
+    cause: error,
+  })
 }

@@ -14,20 +14,23 @@ const DUPLICATE = 11_000
 
 export const isDuplicate = (error: unknown) => error instanceof MongoServerError && error.code === DUPLICATE
 
-/** A document to store, or null to remove it, unless something newer is there. */
+/** A document to store, or null for its tombstone. It is guarded by its revision. */
 export interface Change {
   id: string
   revision: number
   doc: Document | null
-  /** Whether the same revision gives way too: to a removal, and to what is forced. */
+  /** Whether it replaces the same revision: true for tombstones and for forced writes. */
   overSame: boolean
   /** Whether it lacks the effect of events that its writer does not know; see Write in packages/read-models. */
   incomplete: boolean
-  /** Marks what is under the id, also where that stays; see Write in packages/read-models. 0 marks nothing. */
+  /**
+   * Generation that the document is marked with, also when the change is rejected; see Write in packages/read-models. 0
+   * marks nothing.
+   */
   generation: number
 }
 
-/** What a write is to do, with a copy of the document as it is now. */
+/** The change of a write, with a copy of the document at the time of the call. */
 export const changeOf = ({
   id,
   revision,
@@ -44,7 +47,7 @@ export const changeOf = ({
   generation,
 })
 
-/** A document that is there, or its removal. */
+/** The stored state of a document or tombstone. */
 type Known = Pick<Change, 'revision' | 'incomplete' | 'generation'>
 
 function goesOver({ revision, overSame, incomplete }: Change, known: Known | undefined): boolean {
@@ -53,14 +56,14 @@ function goesOver({ revision, overSame, incomplete }: Change, known: Known | und
   return overSame || (known.incomplete && !incomplete)
 }
 
-/** What the server lets a change replace: the same as goesOver. */
+/** The documents that a change may replace: the same rule as goesOver, evaluated by the server. */
 function replaceable({ revision, overSame, incomplete }: Change): Filter<StoredDocument> {
   if (incomplete === overSame)
     return { $or: [{ revision: { $lt: revision } }, { revision, incomplete: true }] }
   return { revision: overSame ? { $lte: revision } : { $lt: revision } }
 }
 
-/** What is left of changes that come one after the other: one for each document. */
+/** Reduces successive changes to one per document. */
 export function newest(changes: readonly Change[]): Change[] {
   const byId = new Map<string, Change>()
   for (const change of changes) if (goesOver(change, byId.get(change.id))) byId.set(change.id, change)
@@ -69,19 +72,20 @@ export function newest(changes: readonly Change[]): Change[] {
 
 interface Making {
   stored(change: Change): StoredDocument
-  /** How many documents one request may replace. */
+  /** Maximum number of documents that one request replaces. */
   changesPerRequest: number
-  /** To be called between requests. @throws when the process was paused since the last call */
+  /** Called between requests. @throws when the process was paused since the last call */
   confirm(): void
 }
 
-/** Far longer than requests take, and far shorter than removals are remembered. */
+/** Far longer than requests take, and far shorter than tombstones are kept. */
 const PAUSED_MS = 60_000
 
 /**
- * Notices that a process was paused between two requests: what it was about to write may be late by then, and the
- * removal that would have kept it off may be forgotten.
- * @param elapsed milliseconds of a stopwatch
+ * Detects that the process was paused between two requests. Its next write could then be outdated, and the tombstone that
+ * would have rejected it may be forgotten.
+ * @param elapsed reads a monotonic clock, in milliseconds
+ * @returns a function that throws when the process was paused since it was last called
  */
 export function pauseWatch(elapsed: () => number): () => void {
   let last = elapsed()
@@ -93,12 +97,13 @@ export function pauseWatch(elapsed: () => number): () => void {
 }
 
 /**
- * Makes each change, of which no two are of one document, unless something newer is there. What is there is looked up
- * first: late changes, nearly all that a projector has after the command handlers, cost nothing more. Each is guarded
- * all the same, by a replacement that only finds an older revision or an insert that finds none: who comes in between
- * is never overwritten by something older, and whose insert meets a document looks again. They are made in pieces, one
- * after the other: when one fails, those before it stay made, and making all of them again does no harm.
- * @returns how many were made
+ * Applies each change unless something newer is stored. No two changes may have the same document. The stored revisions are
+ * read first, so that outdated changes, which are most of the projector's after the command handlers, cause no writes. Each
+ * write is still guarded: a replacement only matches an older revision, and an insert fails if a document exists. A document
+ * that is stored concurrently is thus never overwritten by an older one; a failed insert is tried again as a replacement.
+ * The changes are written in pieces, one after the other. When one fails, the earlier ones stay applied, and applying all of
+ * them again is harmless.
+ * @returns the number of applied changes
  */
 export async function makeChanges(
   collection: Collection<StoredDocument>,
@@ -158,7 +163,7 @@ async function knownOf(collection: Collection<StoredDocument>, ids: string[]): P
 
 type Operation = AnyBulkWriteOperation<StoredDocument>
 
-/** Fields that a document need not have. The mark of a generation is none of them: it outlives a replacement. */
+/** Optional fields, which a replacement unsets. The generation is not one of them: its mark survives a replacement. */
 const OPTIONAL = ['incomplete', 'metAt', 'doc', 'text', 'parts', 'searchableBy'] as const
 
 function replacement(change: Change, { _id, generation = 0, ...rest }: StoredDocument): Operation {
@@ -175,7 +180,7 @@ const mark = ({ id, generation }: Change): Operation => ({
   updateOne: { filter: { _id: id }, update: { $max: { generation } } },
 })
 
-/** Changes documents that are there. @returns how many operations found theirs, or removed it */
+/** Updates or deletes existing documents. @returns the number of operations that matched */
 export async function writeInPieces(
   collection: Collection<StoredDocument>,
   operations: readonly Operation[],
@@ -187,7 +192,7 @@ export async function writeInPieces(
   return made
 }
 
-/** @returns how many were made, and the places of inserts that met a document */
+/** @returns the number of applied operations, and the indexes of inserts that found an existing document */
 async function writeAll(
   collection: Collection<StoredDocument>,
   operations: Operation[],

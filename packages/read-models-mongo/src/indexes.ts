@@ -1,9 +1,8 @@
 import type { Collection, Db, Document, IndexDescription } from 'mongodb'
 
 /**
- * Makes indexes that are not there. On a replica set they count as made when a majority has them, as with every other
- * write: by default the server waits for all members that vote, so for ever while one of them is down. Servers of no
- * replica set refuse a quorum.
+ * Creates missing indexes. On a replica set it waits for a majority, as every other write does. MongoDB's default is to wait
+ * for all voting members, so it would not return while one of them is down. Other servers refuse a quorum.
  */
 export async function makeIndexes<D extends Document>(
   db: Db,

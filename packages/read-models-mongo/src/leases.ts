@@ -4,14 +4,14 @@ import { isDuplicate } from './guarded-writes.ts'
 import type { Progress } from './progress.ts'
 
 /**
- * Leases that compare no clocks of different machines: whoever wants one that another holds watches it, and takes it
- * when it has not moved for as long as its holder said, by his own stopwatch. A clock that is wrong does nothing.
- * @param elapsed milliseconds of a stopwatch
+ * Leases that do not depend on synchronized clocks. A process that wants the lease of another holder watches it, and takes
+ * it when it has not been renewed for its duration, measured by the monotonic clock of the watching process.
+ * @param elapsed reads a monotonic clock, in milliseconds
  */
 export function mongoLeases(progress: Collection<Progress>, elapsed: () => number): Leases {
   const watched = new Map<string, { state: string; since: number }>()
 
-  /** Whether it has not moved since it was first seen in this state, for as long as it may. */
+  /** Whether the lease has not been renewed for its duration since this process first saw its current state. */
   const expired = ({ _id, token, beat, ttlMs = 0 }: Progress): boolean => {
     const state = `${token}/${beat}`
     const seen = watched.get(_id)
@@ -23,14 +23,14 @@ export function mongoLeases(progress: Collection<Progress>, elapsed: () => numbe
   const isFree = (known: Progress, holder: string) =>
     !known.holder || known.holder === holder || expired(known)
 
-  /** @returns whether it was still as it is known */
+  /** @returns whether the lease was still in the known state, and was thus acquired */
   const take = async (known: Progress, change: Pick<Progress, 'holder' | 'token' | 'ttlMs'>) => {
     const unchanged = { _id: known._id, token: known.token, beat: known.beat }
     const { matchedCount } = await progress.updateOne(unchanged, { $set: change, $inc: { beat: 1 } })
     return matchedCount === 1
   }
 
-  /** @returns whether it was the first of that name */
+  /** @returns whether there was no lease of that name, and it was thus acquired */
   const giveFirst = async (name: string, change: Pick<Progress, 'holder' | 'token' | 'ttlMs'>) => {
     const never = { _id: name, token: { $exists: false } }
     try {

@@ -11,14 +11,14 @@ export type Definition = CollectionDefinition<any>
 export const collectionName = ({ name, version }: Pick<Definition, 'name' | 'version'>) =>
   `${name}.v${version}`
 
-/** What makes documents searchable for a definition: those that say otherwise have to be made so. */
+/** Describes how documents are made searchable. Documents with another value have to be updated. */
 export const searchableBy = ({ text = [] }: Definition, indexed: boolean): string | undefined =>
   text.length > 0 ? `${text.join(',')}${indexed ? ' in parts' : ''}` : undefined
 
 /**
- * Makes of the database what a definition needs: its indexes, also in documents that are there already, and no versions
- * before the last one, which stays for processes that have not been upgraded yet. What is so already costs next to
- * nothing, so it may be done again at any time.
+ * Prepares the database for a definition: creates its indexes, updates existing documents for searches, and drops all
+ * versions older than the previous one, which stays for processes that have not been upgraded yet. Can be repeated at any
+ * time at little cost.
  */
 export async function prepare(db: Db, definition: Definition, server: Server): Promise<void> {
   await dropVersionsBefore(db, definition.name, definition.version - 1)
@@ -38,10 +38,10 @@ async function dropVersionsBefore(db: Db, name: string, version: number): Promis
 }
 
 /**
- * Every query is for documents that are there (`live`), which removed ones would otherwise outnumber. An index begins
- * with the field that it is for, so that the server considers those of the fields that a query has conditions on or is
- * sorted by, and no others. A field is indexed in either direction since ties go by ascending id in both: so a page is
- * read off the index, and counting a condition touches no documents.
+ * Every query has the condition `live`, which excludes tombstones. `live` is not the first field of the indexes of fields,
+ * so that the server only considers indexes of fields that a query filters or sorts by. Scalar fields have an index per
+ * direction because ties are sorted by ascending id in both. A page can then be read from the index in order, and a count
+ * reads no documents.
  */
 function indexesOf({ fields, text = [] }: Definition): IndexDescription[] {
   const ofFields = Object.entries(fields).flatMap(([field, kind]) => {
@@ -54,7 +54,9 @@ function indexesOf({ fields, text = [] }: Definition): IndexDescription[] {
 
 const FORMER_INDEX = /^live_1_(doc\..+_-?1__id_1|parts_1|searchableBy_1)$/
 
-/** Drops indexes that earlier versions made, which all began with `live`: each was considered for every query. */
+/**
+ * Drops the indexes of earlier versions. They began with `live`, so that the server considered all of them for every query.
+ */
 export async function dropFormerIndexes(collection: Collection<StoredDocument>): Promise<void> {
   for (const { name } of await collection.listIndexes().toArray())
     if (FORMER_INDEX.test(name)) await collection.dropIndex(name)
@@ -73,14 +75,14 @@ async function makeSearchable(
     if (documents.length === 0) return
     const updates = documents.map(({ _id, revision, doc }) => {
       const searchable = searchableIn(definition, doc ?? {}, usesIndexes)
-      // A document that has changed since is its writer's affair, or of the next round.
+      // Documents that have changed since are left to their writer, or to the next iteration.
       return { updateOne: { filter: { _id, revision }, update: { $set: searchable } } }
     })
     await collection.bulkWrite(updates, { ordered: false })
   }
 }
 
-/** The fields of a stored document that searches need. */
+/** The fields of a stored document that searches use. */
 export function searchableIn(
   definition: Definition,
   doc: object,

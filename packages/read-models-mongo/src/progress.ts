@@ -1,19 +1,22 @@
-/** The collection of leases and checkpoints, which share the documents of their names, and of notes on removals. */
+/**
+ * The collection of leases and checkpoints, which share a document if they have the same name, and of the records of
+ * forgotten tombstones.
+ */
 export const PROGRESS = 'progress'
 
 export interface Progress {
   _id: string
   /** The checkpoint. */
   position?: string
-  /** The token of the lease of another name that the checkpoint was saved under last. */
+  /** Token of the lease of another name that the checkpoint was last saved under. */
   fence?: number
-  /** Who has the lease; null when it was given up. */
+  /** The holder of the lease; null after it was released. */
   holder?: string | null
   token?: number
-  /** How long the holder may be silent. */
+  /** Duration of the lease without a renewal, in milliseconds. */
   ttlMs?: number
-  /** Counts what happens to the lease, so that others see whether its holder lives. */
+  /** Increases with every change of the lease, so that other processes see whether it is renewed. */
   beat?: number
-  /** From when on removals of a collection may be forgotten, in milliseconds since 1970 by the server's clock. */
+  /** When tombstones of a collection may first be forgotten, in milliseconds since 1970 by the clock of the server. */
   forgetsFrom?: number
 }

@@ -12,28 +12,28 @@ import type { MongoOptions } from './settings.ts'
 
 export interface MongoReadModelsOptions extends MongoOptions {
   /**
-   * Whether to make indexes. If it is not said: unless the server is FerretDB 1, which reads all documents for a query
-   * whatever there is, the longer the more there is in them.
+   * Whether to create indexes. Default: true, except for FerretDB 1, which reads all documents for every query regardless of
+   * indexes.
    */
   indexes?: boolean
-  /** Milliseconds of the stopwatch that leases of others are watched by; of this process if it is not said. */
+  /** Monotonic clock for the expiry of leases, in milliseconds. Default: that of this process. */
   elapsed?: () => number
 }
 
 /**
- * Read models in MongoDB 5.0 or newer, for any number of processes. What is acknowledged is on the disks of a majority
- * and is never lost with less than one. Reads go to the primary, with read concern `majority`: a read that starts after
- * a write was acknowledged sees it, whichever process reads, as long as the primary stays the same. That is not
- * linearizability. After an election, the former primary may answer reads for some seconds, until it finds out that it
- * has no majority any more, without what its successor has acknowledged. Such a read may be too old; it never damages
- * anything, since every write is guarded in the server, and the former primary can acknowledge none.
+ * Read models in MongoDB 5.0 or newer, for any number of processes. An acknowledged write is on the disks of a majority and
+ * survives the loss of a minority. Reads go to the primary with read concern `majority`: a read that starts after a write
+ * was acknowledged sees it, in every process, as long as the primary stays the same. Reads are not linearizable: after an
+ * election, the former primary can answer reads for some seconds, until it notices that it has no majority, without writes
+ * that its successor has acknowledged. Such a stale read does no harm, because every write is guarded by the server, and the
+ * former primary cannot acknowledge writes.
  *
- * Connects by itself, now and whenever the server is back; calls fail with ReadModelsUnavailable within seconds while it
- * is away.
+ * Connects by itself, and again whenever the server is back. While the server is unavailable, calls fail with
+ * ReadModelsUnavailable within seconds.
  *
- * One page and its total are two queries; what changes in between may be in one of them, but they never contradict
- * each other. A total costs reading as many index entries as there are matches, about a microsecond each. Strings
- * sort by code point, which differs from the order by code unit for characters beyond U+FFFF only.
+ * A page and its total are two queries. Changes between them can be in one of them only, but the two never contradict each
+ * other. A total reads as many index entries as there are matches, about a microsecond each. Strings sort by code point,
+ * which differs from the order by code unit only for characters beyond U+FFFF.
  * @throws MongoRefused when the URL cannot be used
  */
 export function mongoReadModels({
@@ -53,11 +53,11 @@ export function mongoReadModels({
     return { ...found, usesIndexes: indexes ?? found.usesIndexes }
   }
 
-  /** Some servers tell it as milliseconds since 1970. */
+  /** Reads the clock of the server. Some servers report it as milliseconds since 1970. */
   const time = async () => {
     const { localTime } = await db.command({ hello: 1 })
     const told = new Date(localTime ?? Number.NaN)
-    if (Number.isNaN(told.getTime())) throw new MongoRuntimeError('it does not tell what time it is')
+    if (Number.isNaN(told.getTime())) throw new MongoRuntimeError('the server does not report its time')
     return told
   }
 
@@ -109,7 +109,7 @@ export function mongoReadModels({
   }
 }
 
-/** Waits for all of them, also when one fails: what was given up must not write later. @throws what the first threw */
+/** Waits for all jobs, also after one has failed, so that none of them writes after the call. @throws the first error */
 async function allDone(jobs: readonly Promise<unknown>[]): Promise<void> {
   const outcomes = await Promise.allSettled(jobs)
   const failure = outcomes.find(({ status }) => status === 'rejected')

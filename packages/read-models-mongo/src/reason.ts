@@ -15,13 +15,13 @@ const NETWORK_WORDS: Readonly<Record<string, string>> = {
   ECONNREFUSED: 'the connection was refused; is a MongoDB server running there?',
   ENOTFOUND: 'there is no such host',
   EAI_AGAIN: 'the name of the host cannot be looked up',
-  EHOSTUNREACH: 'there is no way to the host',
-  ENETUNREACH: 'there is no way to the host',
+  EHOSTUNREACH: 'the host is unreachable',
+  ENETUNREACH: 'the host is unreachable',
   ECONNRESET: 'the connection was lost',
   EPIPE: 'the connection was lost',
 }
 
-/** Errors of the driver's API that tell of a connection that was closed meanwhile, e.g. to a member that left. */
+/** Errors of the driver's API about a connection that was closed meanwhile, e.g. to a member that left the replica set. */
 const CLOSED_MEANWHILE = [
   MongoClientClosedError,
   MongoNotConnectedError,
@@ -29,10 +29,10 @@ const CLOSED_MEANWHILE = [
   MongoTopologyClosedError,
 ]
 
-/** Codes of the server (error_codes.yml) for a document that is too large: as such, after an update, as an upsert. */
+/** Server error codes (error_codes.yml) for a document that is too large: on insert, after an update, as an upsert. */
 const TOO_LARGE = new Set<unknown>([10_334, 17_419, 17_420])
 
-/** Whether the request is at fault, so that it fails again however often it is repeated. */
+/** Whether the request is invalid, so that it fails again when it is repeated. */
 export function isOfRequest(error: unknown): error is MongoError {
   if (error instanceof MongoBulkWriteError)
     return [error.writeErrors].flat().some(({ code }) => TOO_LARGE.has(code))
@@ -40,17 +40,17 @@ export function isOfRequest(error: unknown): error is MongoError {
   return error instanceof MongoAPIError && !CLOSED_MEANWHILE.some(kind => error instanceof kind)
 }
 
-/** Whether the server is the reason. The client passes on some errors of its sockets as they are. */
+/** Whether the server is the cause. The driver passes some socket errors on unchanged. */
 export const isOfServer = (error: unknown): error is Error =>
   (error instanceof MongoError && !isOfRequest(error)) || codeOf(error) in NETWORK_WORDS
 
-/** Codes of the server (error_codes.yml). */
+/** Texts by server error code (error_codes.yml). */
 const SERVER_WORDS: Readonly<Record<number, string>> = {
-  13: 'the user may not read and write the database',
-  18: 'it refuses the user or the password',
+  13: 'the user lacks permission to read and write the database',
+  18: 'the server rejects the user or the password',
 }
 
-/** Why the server could not be used, in words for the operator. */
+/** The reason why the server could not be used, as text for operators. */
 export function reasonOf(error: unknown): string {
   const failure = failureOf(error)
   if (!(failure instanceof Error)) return String(failure)
@@ -58,11 +58,11 @@ export function reasonOf(error: unknown): string {
   if (failure instanceof MongoWriteConcernError)
     return 'a majority of the replica set does not confirm writes'
   if (failure instanceof MongoServerError)
-    return SERVER_WORDS[Number(failure.code)] ?? `it says: ${failure.message}`
+    return SERVER_WORDS[Number(failure.code)] ?? `the server answered: ${failure.message}`
   return NETWORK_WORDS[codeOf(failure)] ?? failure.message
 }
 
-/** What was wrong with a server that was tried, rather than that none could be selected. */
+/** The error of a server that was tried, instead of the error that none could be selected. */
 export function failureOf(error: unknown): unknown {
   if (!(error instanceof MongoServerSelectionError)) return error
   const failed = [...(error.reason?.servers.values() ?? [])].find(server => server.error)
@@ -72,11 +72,11 @@ export function failureOf(error: unknown): unknown {
 function reasonOfSelection({ reason, message }: MongoServerSelectionError): string {
   const servers = [...(reason?.servers.values() ?? [])]
   if (servers.some(({ type }) => type !== 'Unknown'))
-    return 'it has no primary; is the replica set initiated, and a majority of it up?'
-  return servers.length > 0 ? 'it does not answer' : message
+    return 'the replica set has no primary; is it initiated, and is a majority of it up?'
+  return servers.length > 0 ? 'the server does not answer' : message
 }
 
-/** The system's code of an error or of what caused it; empty when there is none. */
+/** The system error code of an error or of its cause; empty when there is none. */
 function codeOf(error: unknown): string {
   if (!(error instanceof Error)) return ''
   return 'code' in error && typeof error.code === 'string' ? error.code : codeOf(error.cause)

@@ -8,7 +8,7 @@ import type { StoredDocument } from './stored-document.ts'
 
 type Documents = Collection<StoredDocument>
 
-/** What a cursor finds, one by one; each look at it may find the server away. */
+/** Yields the documents of a cursor. Each fetch can find the server unavailable. */
 export async function* each<T>(cursor: FindCursor<T>, run: Connection['run']): AsyncGenerator<T> {
   try {
     for (let next = await run(() => cursor.next()); next; next = await run(() => cursor.next())) yield next
@@ -27,7 +27,7 @@ export async function* olderThan(
   generation: number,
   run: Connection['run'],
 ): AsyncGenerator<Version> {
-  // In their order, which nothing that changes meanwhile leaves.
+  // Sorted by id, so that concurrent changes do not move documents.
   const found = collection.find(older(generation), {
     projection: { _id: 1, revision: 1 },
     sort: { _id: 1 },
@@ -48,10 +48,13 @@ export const removeOlder = (
     server.changesPerRequest,
   )
 
-/** Replicas of an earlier release, which do not read again what they read too long ago, are gone by then. */
+/**
+ * Tombstones are kept for this long after an upgrade. Replicas of an earlier release may write outdated documents after a
+ * pause; they are gone by then.
+ */
 const UPGRADE_MS = 24 * 3_600_000
 
-/** An earlier release wrote it, and no rebuild since. */
+/** Documents that an earlier release has written and no rebuild since. */
 const OF_EARLIER_RELEASE = { generation: { $exists: false } }
 
 interface Forgetting {
@@ -62,9 +65,9 @@ interface Forgetting {
 }
 
 /**
- * Deletes a piece of the removals that were met long enough ago, and when there are none notes when the others were met.
- * The note is lost when the document is stored or removed again, by whichever release. Nothing is deleted for a day after
- * something that an earlier release has written was met.
+ * Deletes a piece of the tombstones that were first seen long enough ago. When there are none, records the time for the
+ * tombstones without one. Any release removes that time when it stores or removes the document again. Nothing is deleted for
+ * a day after documents of an earlier release were found.
  */
 export async function forgetRemoved(collection: Documents, forgetting: Forgetting): Promise<number> {
   const { now, ageMs, server } = forgetting
@@ -81,7 +84,7 @@ async function meetRemovals(collection: Documents, { now, server, progress }: Fo
   for (;;) {
     const removals = await removalsOf(collection, unmet)
     if (removals.length === 0) return
-    // Before the notes, which take away what tells it.
+    // Comes before the next step, which removes the sign of an earlier release.
     if (removals.some(({ generation }) => generation === undefined))
       await progress.updateOne({ _id: keyOf(collection) }, { $max: { forgetsFrom: now + UPGRADE_MS } })
     const notes = removals.map(({ _id }) => ({
@@ -93,7 +96,7 @@ async function meetRemovals(collection: Documents, { now, server, progress }: Fo
 
 const keyOf = ({ collectionName }: Documents) => `removals of ${collectionName}`
 
-/** When removals may be forgotten. The first call looks for documents of an earlier release. */
+/** When tombstones may first be forgotten. The first call looks for documents of an earlier release. */
 async function forgetsFrom(collection: Documents, { now, progress }: Forgetting): Promise<number> {
   const _id = keyOf(collection)
   const known = await progress.findOne({ _id })

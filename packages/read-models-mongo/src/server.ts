@@ -1,32 +1,35 @@
-/** What of the answer to `buildInfo` tells one server from another. */
+/** The fields of the answer to `buildInfo` that distinguish servers. */
 export interface BuildInfo {
   version: string
-  /** FerretDB 1. */
+  /** Set by FerretDB 1. */
   ferretdbVersion?: string
-  /** FerretDB 2, which stores in PostgreSQL with DocumentDB. */
+  /** Set by FerretDB 2, which uses PostgreSQL with DocumentDB. */
   ferretdb?: { version?: string }
 }
 
 export interface Server {
-  /** With its version, for the operator. */
+  /** Name and version, for operators. */
   name: string
-  /** Whether indexes help it: FerretDB 1 reads all documents for a query whatever there is. */
+  /** Whether the server uses indexes. FerretDB 1 reads all documents for every query. */
   usesIndexes: boolean
-  /** How many documents one request may change. Inserts have no such limit. */
+  /** Maximum number of documents that one request changes. Does not apply to inserts. */
   changesPerRequest: number
 }
 
-/** An answer has to come within the time limit of a socket, and some servers take milliseconds for each document. */
+/**
+ * Maximum number of documents per request. The answer must arrive within the socket timeout, and some servers take
+ * milliseconds per document.
+ */
 export const PIECE = 200
 /**
- * FerretDB 1 keeps one of its 100 connections to SQLite for each change until the request ends. When none is left, it
- * answers nothing any more. Several projectors and command handlers write at a time.
+ * The limit for FerretDB 1, which holds one of its 100 connections to SQLite per change until the request ends, and stops
+ * answering when none is left. Several projectors and command handlers write concurrently.
  */
 const FEW = 10
 
-/** Which server it is: MongoDB unless it says otherwise. */
+/** Determines the server: MongoDB unless the answer says otherwise. */
 export function serverOf({ version, ferretdbVersion, ferretdb }: BuildInfo): Server {
-  const like = `which is like MongoDB ${version}`
+  const like = `compatible with MongoDB ${version}`
   if (ferretdb)
     return {
       name: `FerretDB ${ferretdb.version ?? '2'}, ${like}`,

@@ -2,15 +2,15 @@ import { MongoClient, type MongoClientOptions } from 'mongodb'
 
 export interface MongoOptions {
   /**
-   * mongodb://host:27017,host:27017/database?replicaSet=name, or mongodb+srv://host/database. Without a database it is
-   * `gantry`. Its options may say whatever is not about durability, order and how long to wait.
+   * mongodb://host:27017,host:27017/database?replicaSet=name, or mongodb+srv://host/database. Default database: `gantry`.
+   * Its options cannot change durability, consistency and timeouts.
    */
   url: string
-  /** The setting that the URL is from, as messages name it. */
+  /** Name of the setting with the URL, for messages. Default: READ_MODEL_URL. */
   setting?: string
 }
 
-/** What a setting that cannot work is answered with; the message names it. */
+/** A setting is invalid. The message names it. */
 export class MongoRefused extends Error {
   constructor(message: string, options?: ErrorOptions) {
     super(message, options)
@@ -22,9 +22,9 @@ const SCHEME = /^mongodb(\+srv)?:\/\//
 const DATABASE = /^[^:]+:\/\/[^/]*\/([^?/]+)/
 
 /**
- * An acknowledged write is on the disks of a majority. Reads ask the primary for what a majority has, which includes all
- * that this primary has acknowledged; a primary that was deposed and has not noticed yet may lack newer writes (see
- * mongoReadModels). Calls do not wait for long while no server answers.
+ * An acknowledged write is on the disks of a majority. Reads ask the primary for data that a majority has, which includes
+ * everything that this primary has acknowledged. A former primary that has not noticed the election can lack newer writes
+ * (see mongoReadModels). Timeouts are short, so that calls fail soon while the server is unavailable.
  */
 const DURABLE_AND_IMPATIENT: MongoClientOptions = {
   writeConcern: { w: 'majority', journal: true, wtimeoutMS: 5_000 },
@@ -40,15 +40,15 @@ const DURABLE_AND_IMPATIENT: MongoClientOptions = {
 export interface Client {
   client: MongoClient
   database: string
-  /** The setting and the URL without its secrets. */
+  /** Setting and URL without secrets, for messages. */
   place: string
 }
 
-/** A client that connects when it is first asked for something. @throws MongoRefused */
+/** Creates a client that connects with its first use. @throws MongoRefused */
 export function openClient({ url, setting = 'READ_MODEL_URL' }: MongoOptions): Client {
   const wrong = (reason: string, cause?: unknown) =>
-    new MongoRefused(`${setting} ${reason}: it reads like mongodb://host:27017/gantry`, { cause })
-  if (!SCHEME.test(url)) throw wrong('is no URL of MongoDB')
+    new MongoRefused(`${setting} ${reason}: it must look like mongodb://host:27017/gantry`, { cause })
+  if (!SCHEME.test(url)) throw wrong('is not a MongoDB URL')
   const database = decodeURIComponent(DATABASE.exec(url)?.[1] ?? 'gantry')
   let client: MongoClient
   try {

@@ -1,18 +1,21 @@
 import type { Document } from '@gantry/read-models'
 import type { Searchable } from './text.ts'
 
-/** A document as it is in its collection. One that was removed leaves its revision behind, and is not live. */
+/** A document in its collection. A removed document leaves a tombstone: its revision without a document, not `live`. */
 export interface StoredDocument extends Partial<Searchable> {
   _id: string
   revision: number
   live: boolean
-  /** Left out for a complete one. */
+  /** Absent for a complete document. */
   incomplete?: boolean
-  /** The newest rebuild that wrote it or something older; 0 for none. Releases before rebuilds had numbers leave it out. */
+  /**
+   * Number of the newest rebuild that wrote this document or an older revision of it; 0 for none. Absent in documents of
+   * releases without generations.
+   */
   generation?: number
-  /** When a removal was first met by what forgets them, in milliseconds since 1970 by the server's clock. */
+  /** When `forgetRemoved` first saw the tombstone, in milliseconds since 1970 by the clock of the server. */
   metAt?: number
   doc?: Document
-  /** Says what `text` and `parts` were made of. */
+  /** Describes what `text` and `parts` were made from. */
   searchableBy?: string
 }

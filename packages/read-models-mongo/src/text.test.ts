@@ -10,7 +10,7 @@ const texts = [
   '',
 ]
 
-/** How MongoDB takes a condition of `containing`: an element that is or matches, and a text that matches. */
+/** Evaluates a condition of `containing` as MongoDB does: one element equals or matches, and the text matches. */
 const holds = ({ text, parts = [] }: { text: string; parts?: string[] }, condition: object): boolean =>
   Object.entries(condition).every(([field, wanted]) => {
     const values = field === 'parts' ? parts : [text]
@@ -19,10 +19,10 @@ const holds = ({ text, parts = [] }: { text: string; parts?: string[] }, conditi
     )
   })
 
-describe.each([true, false])('a text that is searched by parts: %s', indexed => {
+describe.each([true, false])('a text search with indexed parts: %s', indexed => {
   const stored = texts.map(text => searchableOf([text, null, undefined, 7], indexed))
 
-  it('is found by everything in it without whitespace, and by nothing else', () => {
+  it('finds a text by each of its substrings without whitespace, and by nothing else', () => {
     const terms = new Set(['zz', 'yt', 'gatewaycharges', 'a-very-long-word-that-goes-off', '.*', '^', 'σ'])
     for (const text of texts)
       for (let from = 0; from < text.length; from++)
@@ -41,7 +41,7 @@ describe.each([true, false])('a text that is searched by parts: %s', indexed => 
   })
 })
 
-it('asks the index for one stretch, and the text itself only for what is longer than its parts', () => {
+it('uses one range of the index, and checks the text only for terms that are longer than its parts', () => {
   expect(containing('V2', true)).toEqual({ parts: 'v2' })
   expect(containing('v2.', true)).toEqual({ parts: { $regex: '^v2\\.' } })
   expect(containing('payment-v2.0', true)).toEqual({ parts: { $regex: '^payment\\-v2\\.0' } })
@@ -51,7 +51,7 @@ it('asks the index for one stretch, and the text itself only for what is longer 
   })
 })
 
-it('asks the index for no beginning that MongoDB does not take', () => {
+it('uses no regular expression prefix that MongoDB does not accept', () => {
   expect(containing('a|b', true)).toEqual({ parts: { $regex: '^a\\|b' } })
   expect(containing('\\|x', true)).toEqual({ parts: '\\|', text: { $regex: '\\\\\\|x' } })
   expect(containing('and\\|or', true)).toEqual({

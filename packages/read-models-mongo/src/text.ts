@@ -1,21 +1,24 @@
 import { foldCase } from '@gantry/read-models'
 import type { Filter } from 'mongodb'
 
-/** Characters of the longest part. A longer term is found by its beginning, and the texts found are looked at. */
+/**
+ * Maximum length of a part, in characters. A longer term is searched by its first characters, and the texts found are
+ * checked.
+ */
 const LONGEST = 12
 const WHITESPACE = /\s+/
 const PUNCTUATION = /[!-/:-@[-`{-~]/g
 /**
- * What MongoDB does not take as a beginning: after a backslash it reads a bar as "or", and a NUL it does not take at all
- * (mongo, IndexBoundsBuilder::simpleRegex).
+ * Sequences that MongoDB does not accept in the prefix of a regular expression: it reads a bar after a backslash as "or",
+ * and rejects NUL (mongo, IndexBoundsBuilder::simpleRegex).
  */
 const NO_BEGINNING = /\\\||\0/
 
-/** What of a document is searched. */
+/** The searchable content of a document. */
 export interface Searchable {
-  /** Its texts, folded, a line each. */
+  /** The folded texts, joined by newlines. */
   text: string
-  /** What an index finds it by; absent where the server would not use one. */
+  /** The indexed parts of the text; absent when the server does not use indexes. */
   parts?: string[]
 }
 
@@ -25,11 +28,11 @@ export function searchableOf(texts: readonly unknown[], indexed: boolean): Searc
 }
 
 /**
- * Every character, every pair of neighbours, and from every character on the next ones of the word, up to twelve. So
- * the texts with a term of one or two characters are those with that part, and the texts with a longer term are those
- * with a part that begins with it: one stretch of the index, exactly. Measured on 2,639 real APIs of 304 characters
- * each: 272 parts for a document. Pieces of three characters alone would be 237, but leave up to 30 times as many
- * documents to be looked at for a term when a common piece of it is chosen.
+ * The parts of a text: each character, each pair of adjacent characters, and from each character on up to twelve characters
+ * of the word. A term of one or two characters equals a part of exactly the texts that contain it. A longer term is a prefix
+ * of such a part, so that one range of the index has exactly these texts. Measured on 2,639 real APIs of 304 characters
+ * each: 272 parts per document. Trigrams alone would be 237 parts, but leave up to 30 times as many documents to be checked
+ * when a common trigram is chosen.
  */
 function partsOf(text: string): string[] {
   const parts = new Set<string>()
@@ -41,7 +44,7 @@ function partsOf(text: string): string[] {
   return [...parts]
 }
 
-/** The condition that a term without whitespace, not empty, is in one of the texts. */
+/** The condition that one of the texts contains a term. The term must be non-empty and without whitespace. */
 export function containing(term: string, indexed: boolean): Filter<Searchable> {
   const folded = foldCase(term)
   const characters = [...folded]
@@ -54,5 +57,5 @@ export function containing(term: string, indexed: boolean): Filter<Searchable> {
   return beginning === folded ? { parts } : { parts, ...anywhere }
 }
 
-/** ASCII punctuation with a backslash, which MongoDB still takes as a beginning that an index is good for. */
+/** Escapes ASCII punctuation by a backslash, which MongoDB still accepts in a prefix that it uses an index for. */
 const literally = (text: string) => text.replace(PUNCTUATION, '\\$&').replaceAll('\0', '\\x00')

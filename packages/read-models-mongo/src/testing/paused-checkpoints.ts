@@ -3,7 +3,7 @@ import { mongoCheckpoints } from '../checkpoints.ts'
 import { PROGRESS, type Progress } from '../progress.ts'
 import { type MongoOptions, openClient } from '../settings.ts'
 
-/** Checkpoints of a process that is paused each time it is about to write, while something else goes on. */
+/** Checkpoints of a process that is paused before each write, until `meanwhile` has resolved. */
 export function pausedCheckpoints(
   options: MongoOptions,
   meanwhile: () => Promise<void>,

@@ -4,7 +4,7 @@ import { MongoClient, MongoServerError } from 'mongodb'
 const ALREADY_INITIALIZED = 23
 const PRIMARY_MS = 30_000
 
-/** Makes a replica set of the one server that a URL leads to, and waits until it is the primary. */
+/** Initiates a replica set of the single server at a URL, and waits until it is the primary. */
 export async function initiateReplicaSet(url: string): Promise<void> {
   const client = new MongoClient(url, { directConnection: true })
   try {
