@@ -297,7 +297,7 @@ describe('the adapter', () => {
       after: '0000000000000042',
       signal: new AbortController().signal,
     })
-    await expect(collect(subscription)).rejects.toThrow('made from another event store')
+    await expect(collect(subscription)).rejects.toThrow('built from another event store')
   })
 })
 
@@ -312,7 +312,7 @@ describe('the check before the start', () => {
     version = () => old
     const error = await refusal(standIn.url)
     expect(error).toBeInstanceOf(EventStoreUrlRefused)
-    expect(error.message).toBe(`EVENT_STORE_URL leads to EventStoreDB ${old}; it has to be 23.10 or newer`)
+    expect(error.message).toBe(`EVENT_STORE_URL is EventStoreDB ${old}; 23.10 or newer is required`)
   })
 
   it.each(['23.10.0', '24.2.0', '24.10.3'])('accepts %s', async newer => {

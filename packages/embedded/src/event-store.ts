@@ -183,7 +183,7 @@ export function sqliteEventStore({
     expected: ExpectedRevision,
   ): Promise<Appended> => {
     if (closed) throw new EventStoreUnavailable('it is closed')
-    if (events.length === 0) throw new RangeError('an append takes at least one event')
+    if (events.length === 0) throw new RangeError('an append needs at least one event')
     const serialized = serialize(stream, events)
     return committed(() => appendNow(stream, serialized, expected))
   }

@@ -11,23 +11,23 @@ import { connect, disconnect } from './connection.ts'
 import { isAnswer, within } from './errors.ts'
 
 /**
- * How many appends may be under way. The client writes them to one stream; those that it cannot write at once it
- * queues behind the 16th, and when a frozen server is given up it rejects what is queued where nobody can catch it,
+ * Maximum number of appends in progress. The client writes them to one gRPC stream and queues those that it cannot write at
+ * once behind the 16th. When it gives up a frozen server, it rejects the queued ones with errors that cannot be caught,
  * which ends the process.
  */
 const UNDER_WAY = 16
-/** After this the client's keepalive has long found a dead connection: an append without an answer never gets one. */
+/** An append without an answer is given up after this time, in which the client's keepalive detects a dead connection. */
 const FORGOTTEN_AFTER_MS = 60_000
 /**
- * The client sends the deadline as a time of its own clock, and a server whose clock is ahead of that refuses
- * everything: so it gets a day, which no clock is off, and waits here for as long as it may.
+ * Deadline for the server. The client sends it as a time of its own clock, so that a server whose clock is ahead would
+ * refuse everything: the deadline is a day, and the timeout is measured here.
  */
 const SERVER_DEADLINE_MS = 86_400_000
 
-/** How long after the server timed out an append is sent again. */
+/** Pause before an append is sent again after the server timed out. */
 const AGAIN_MS = 100
 
-/** The code of gRPC for a server that cannot be reached. */
+/** The gRPC status code UNAVAILABLE. */
 const AWAY = 14
 
 interface Append {
@@ -41,9 +41,9 @@ interface Append {
 
 export interface Appends {
   /**
-   * An append that is under way already is not sent twice, its repetitions get its answer: while it is under way, the
-   * server times out on a repetition.
-   * @throws what the client throws, or NoAnswer after the time when the outcome is unknown
+   * Appends events. A repetition of an append in progress is not sent, but gets the same result: the server would time out
+   * on it.
+   * @throws an error of the client, or NoAnswer after the timeout, when the outcome is unknown
    */
   append(
     stream: string,
@@ -54,13 +54,13 @@ export interface Appends {
 }
 
 /**
- * The appends of a process to one server. Those without credentials of their own share one stream, which makes twice
- * as many of them a second. The client keeps what it waits for in one place for all its instances, and a failure of
- * one fails the others: so there is one of these for each connection string, with one client at a time.
+ * The appends of a process to one server. Appends without their own credentials share one gRPC stream, which doubles their
+ * throughput. The client keeps its pending calls in one place for all of its instances, and a failure of one fails the
+ * others. There is therefore one of these per connection string, with one client at a time.
  */
 export function appendsOver(connectionString: string) {
   let client = connect(connectionString, 'appends')
-  /** What this client has not answered yet. */
+  /** Appends that this client has not answered yet. */
   let sent = new Set<Append>()
   let moving = false
   let stuck = false
@@ -76,10 +76,10 @@ export function appendsOver(connectionString: string) {
       deadline: SERVER_DEADLINE_MS,
     })
     answer.then(resolve, error => {
-      // It is sent again over the client that is used now.
+      // It is sent again over the current client.
       if (over !== client) return
       stuck ||= isStuck(error)
-      // Another process repeats it at the same time. Once that one is stored, the answer is the same.
+      // Another process repeats the append at the same time. Once that one is stored, the answer is the same.
       if (error instanceof DeadlineExceededError) setTimeout(enqueue, AGAIN_MS, append)
       else reject(error)
     })
@@ -105,9 +105,9 @@ export function appendsOver(connectionString: string) {
   }
 
   /**
-   * Goes on over another client, which gets everything that has no answer yet: the same ids after the same revision are
-   * stored once. The end of the stream of a client fails every append of the process that waits for an answer, so that
-   * comes first.
+   * Moves to another client and sends everything again that has no answer yet. The server stores the same ids after the same
+   * revision once. The end of a client's gRPC stream fails all pending appends of the process, so the old client is closed
+   * first.
    */
   const moveTo = async (other: EventStoreDBClient) => {
     if (moving) return disconnect(other)
@@ -137,8 +137,9 @@ export function appendsOver(connectionString: string) {
 }
 
 /**
- * The client asks once for what the server can do and keeps the answer; it forgets it when the server was away, but
- * keeps every other failure for ever: that of the server, and that of finding a leader, which is an error of no class.
+ * Whether the client has to be replaced. It asks once for the capabilities of the server and keeps the answer. It asks again
+ * after the server was unavailable, but keeps every other failure: an error of the server, or that no leader was found,
+ * which is a plain Error.
  */
 const isStuck = (error: unknown) => {
   if (isAnswer(error) || !(error instanceof Error)) return false
@@ -146,7 +147,7 @@ const isStuck = (error: unknown) => {
   return error.constructor === Error
 }
 
-/** Whichever way it ends, or never: then after a time by which it cannot be answered any more. */
+/** Resolves when the promise settles, or after a time in which it would have been answered. */
 async function ended(answer: Promise<unknown>): Promise<void> {
   const { promise, resolve } = Promise.withResolvers<void>()
   const timer = setTimeout(resolve, FORGOTTEN_AFTER_MS)

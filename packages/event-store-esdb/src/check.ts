@@ -3,24 +3,25 @@ import { connect, disconnect, EventStoreUrlRefused, hostsOf } from './connection
 import { refusedAccess, within } from './errors.ts'
 import { TIMEOUT_MS } from './event-store.ts'
 
-/** The first that tells a subscription when it has caught up. */
+/** The first version that tells a subscription when it has caught up. */
 const OLDEST = { major: 23, minor: 10 }
 
 /**
- * Asks the server who it is: call it before a service counts as ready, and again with backoff while it throws.
+ * Checks that the server can be used. To be called before a service becomes ready, and repeated with backoff while it
+ * throws.
  * @returns its version, e.g. 23.10.6
- * @throws EventStoreUrlRefused when the setting cannot work, its user is refused, or the server is too old
- * @throws EventStoreUnavailable when nobody answers; the message names the setting and the host
+ * @throws EventStoreUrlRefused when the setting is invalid, its user is refused, or the server is too old
+ * @throws EventStoreUnavailable when the server does not answer; the message names the setting and the host
  */
 export async function checkEventStore(connectionString: string, timeoutMs = TIMEOUT_MS): Promise<string> {
   const client = connect(connectionString, 'reads')
   try {
-    // The client's own way to learn what the server can do; it has no public one.
-    // biome-ignore lint/complexity/useLiteralKeys: only so may a protected member be used
+    // The capabilities of the server; the client has no public API for them.
+    // biome-ignore lint/complexity/useLiteralKeys: access to a protected member needs this form
     const { serverVersion } = await within(timeoutMs, client['capabilities'])
     if (isTooOld(serverVersion)) {
       throw new EventStoreUrlRefused(
-        `leads to EventStoreDB ${serverVersion}; it has to be ${OLDEST.major}.${OLDEST.minor} or newer`,
+        `is EventStoreDB ${serverVersion}; ${OLDEST.major}.${OLDEST.minor} or newer is required`,
       )
     }
     return serverVersion
@@ -34,16 +35,16 @@ export async function checkEventStore(connectionString: string, timeoutMs = TIME
   }
 }
 
-/** A server before 21.10 cannot even tell its version. */
+/** Servers before 21.10 do not report a version. */
 function isTooOld(version: string): boolean {
   const [, major = '0', minor = '0'] = /^(\d+)\.(\d+)/.exec(version) ?? []
   return Number(major) < OLDEST.major || (Number(major) === OLDEST.major && Number(minor) < OLDEST.minor)
 }
 
-/** What gRPC says of a connection, in a line. */
+/** The message of a gRPC error in one line. */
 function reasonOf(error: unknown): string {
   const text = error instanceof Error ? error.message : String(error)
   if (/SSL routines|EPROTO/.test(text))
-    return 'it does not speak TLS as is asked of it; without TLS add ?tls=false'
+    return 'the TLS handshake failed; to connect without TLS, add ?tls=false'
   return text.replace(/\s+/g, ' ').replace(/\. ?Resolution note: $/, '')
 }

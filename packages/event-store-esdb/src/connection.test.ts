@@ -7,7 +7,7 @@ it.each([
   'esdb://localhost',
   'esdb://admin:changeit@a:2113,b:2113,c:2113?nodePreference=leader&keepAliveInterval=20000',
   'esdb+discover://admin:changeit@cluster.example:2113',
-])('takes %s and warns of nothing', url => {
+])('accepts %s without a warning', url => {
   const warn = vi.spyOn(console, 'warn')
   expect(() => connect(url, 'appends')).not.toThrow()
   expect(warn).not.toHaveBeenCalled()
@@ -26,7 +26,7 @@ it.each([
   ['esdb://localhost?tlsVerifyCert=false', 'tlsVerifyCert, which has no effect'],
   ['esdb://localhost?keepAliveInterval=-1', 'keepAliveInterval, which has to be 10000 or more'],
   ['esdb://localhost?tlsCAFile=/not/there.pem', 'Failed to load certificate file'],
-])('refuses %s by the name of the setting', (url, reason) => {
+])('refuses %s with a message that names the setting', (url, reason) => {
   expect(() => connect(url, 'appends')).toThrow(EventStoreUrlRefused)
   expect(() => connect(url, 'appends')).toThrow(/^EVENT_STORE_URL /)
   expect(() => connect(url, 'appends')).toThrow(reason)
@@ -37,7 +37,7 @@ it.each([
   'esdb://admin:sesame@localhost?tls=sesame',
   'esdb://admin:sesame@a:1?keepAliveInterval=sesame',
   'esdb:/admin:sesame@localhost',
-])('says nothing of a password: %s', url => {
+])('reports no password: %s', url => {
   const said = vi.spyOn(console, 'warn')
   try {
     connect(url, 'appends')
@@ -49,6 +49,6 @@ it.each([
   said.mockRestore()
 })
 
-it('names the servers without the password', () => {
+it('returns the servers without the password', () => {
   expect(hostsOf('esdb://admin:sesame@a:2113,b:2113?tls=false')).toBe('a:2113,b:2113')
 })

@@ -1,10 +1,7 @@
 import { setTimeout } from 'node:timers/promises'
 import { EventStoreDBClient } from '@eventstore/db-client'
 
-/**
- * EVENT_STORE_URL is not one that this program can work with, or its user may not do what is needed. The message names
- * the setting and no password.
- */
+/** EVENT_STORE_URL is invalid, or its user lacks permissions. The message names the setting but no password. */
 export class EventStoreUrlRefused extends Error {
   constructor(reason: string) {
     super(`EVENT_STORE_URL ${reason}`)
@@ -14,16 +11,16 @@ export class EventStoreUrlRefused extends Error {
 
 const FORM = /^esdb(\+discover)?:\/\/(?:(?<user>[^/@:]+):[^/@]*@)?(?<hosts>[^/?@]+)\/*(?:\?(?<options>.*))?$/s
 
-/** How long a node may take to say which one leads before another one is asked; the client's own is 5 s. */
+/** How long a node may take to name the leader before another one is asked. The client's default is 5 s. */
 const GOSSIP_SECONDS = 1
 
 const DISCONNECT_MS = 2_000
 
-/** The client's own; less, it says, is too little. */
+/** The client's default, which is also the minimum that it accepts without a warning. */
 const KEEP_ALIVE_MS = 10_000
-const GIVES_UP = `has to be ${KEEP_ALIVE_MS} or more: by it a frozen server is found out`
+const GIVES_UP = `has to be ${KEEP_ALIVE_MS} or more: keepalives detect a frozen server`
 
-/** The options of the client, in lower case, and which of their values cannot be worked with. */
+/** The options of the client in lower case, each with a function that returns why a value is not supported. */
 const OPTIONS = new Map<string, (value: string) => string | undefined>([
   ...[
     'connectionname',
@@ -42,23 +39,23 @@ const OPTIONS = new Map<string, (value: string) => string | undefined>([
   [
     'nodepreference',
     value =>
-      value.toLowerCase() === 'leader' ? undefined : 'has to be leader: another node answers with the past',
+      value.toLowerCase() === 'leader' ? undefined : 'has to be leader: other nodes may return stale data',
   ],
   [
     'throwonappendfailure',
     value =>
-      value === 'true' ? undefined : 'has to be true: otherwise the answer does not tell the actual revision',
+      value === 'true' ? undefined : 'has to be true: otherwise the answer lacks the actual revision',
   ],
-  ['tlsverifycert', () => 'has no effect; give the authority as tlsCAFile'],
+  ['tlsverifycert', () => 'has no effect; set the certificate authority with tlsCAFile'],
 ])
 
-/** What a connection is for. */
+/** The purpose of a connection. */
 export type Purpose = 'appends' | 'reads' | 'subscriptions'
 const PURPOSES: Purpose[] = ['appends', 'reads', 'subscriptions']
 
 /**
- * A client and a connection for every purpose: on one with about 100 open streams everything stalls, and a client
- * whose read fails closes its channel, with the appends that are under way on it.
+ * Creates a client with a separate connection per purpose. A connection with about 100 open streams stalls, and a client
+ * whose read fails closes its channel, which ends the appends in progress on it.
  * @throws EventStoreUrlRefused
  */
 export function connect(connectionString: string, purpose: Purpose): EventStoreDBClient {
@@ -75,7 +72,7 @@ export function connect(connectionString: string, purpose: Purpose): EventStoreD
     if (key === 'gossiptimeout') gossip = ''
     if (key === 'keepaliveinterval') keepAlive = Number(value)
   }
-  // gRPC has one connection for all clients of equal settings: these differ by a millisecond.
+  // gRPC shares a connection between clients of equal settings. A difference of a millisecond separates them.
   const distinct = `keepAliveInterval=${keepAlive + PURPOSES.indexOf(purpose)}${gossip}`
   try {
     return EventStoreDBClient.connectionString(`${connectionString.trim()}${options ? '&' : '?'}${distinct}`)
@@ -84,7 +81,7 @@ export function connect(connectionString: string, purpose: Purpose): EventStoreD
   }
 }
 
-/** Ends what a client has under way; it waits for the ends of its streams, one of which may never come. */
+/** Ends the calls of a client. It waits for the ends of their streams, at most two seconds, because one may never come. */
 export async function disconnect(client: EventStoreDBClient): Promise<void> {
   const late = new AbortController()
   await Promise.race([
@@ -94,14 +91,14 @@ export async function disconnect(client: EventStoreDBClient): Promise<void> {
   late.abort()
 }
 
-/** Whether it leads to nodes that say which of them leads. */
+/** Whether the URL is that of a cluster, whose nodes name their leader. */
 export const isCluster = (connectionString: string): boolean =>
   hostsOf(connectionString).includes(',') || connectionString.trim().startsWith('esdb+discover:')
 
-/** The servers that it names, for messages. */
+/** The servers of the URL, for messages. */
 export const hostsOf = (connectionString: string): string => formOf(connectionString).hosts
 
-/** The user that it names, for messages. */
+/** The user of the URL, for messages. */
 export const userOf = (connectionString: string): string | undefined => formOf(connectionString).user
 
 function formOf(connectionString: string): { hosts: string; user?: string; options?: string } {
@@ -114,7 +111,7 @@ function formOf(connectionString: string): { hosts: string; user?: string; optio
   return { hosts, ...(user && { user }), ...(options && { options }) }
 }
 
-/** What the client quotes of the string could be a password. */
+/** Removes the client's quotation of the URL, which could contain a password. */
 const withoutQuotation = (error: unknown) =>
   (error instanceof Error ? error.message : String(error)).replace(
     /^Unexpected ".*" at/s,

@@ -13,7 +13,7 @@ import {
 import { EventStoreUrlRefused, hostsOf, userOf } from './connection.ts'
 import { ForeignPosition } from './position.ts'
 
-/** What was asked was not answered in time; it may happen all the same. */
+/** The server did not answer in time. The request may be carried out nevertheless. */
 export class NoAnswer extends Error {}
 
 /** @throws NoAnswer when something takes longer */
@@ -23,18 +23,18 @@ export async function within<Result>(timeoutMs: number, work: Promise<Result>): 
   return Promise.race([work, late]).finally(() => clearTimeout(timer))
 }
 
-/** Codes of gRPC, which the client hands on. An append that is one of many in a call is denied without a code. */
+/** gRPC status codes that the client passes on. A denied append of a batch has no code. */
 const PERMISSION_DENIED = 7
 const UNAUTHENTICATED = 16
 
-/** What was attempted, and where. */
+/** The request, for messages. */
 export interface Attempt {
   connectionString: string
-  /** What the user of the connection string has to be allowed, as "to read $all". */
+  /** The right that the user of the connection string needs, e.g. "to read $all". */
   right: string
 }
 
-/** That the user lacks a right, which is for an operator to change; undefined for any other failure. */
+/** An error that names the missing right, for the operator; undefined for any other failure. */
 export function refusedAccess(error: unknown, { connectionString, right }: Attempt): Error | undefined {
   const { code } = (error ?? {}) as { code?: unknown }
   const isDenied = error instanceof AccessDeniedError || code === PERMISSION_DENIED
@@ -49,17 +49,17 @@ export function refusedAccess(error: unknown, { connectionString, right }: Attem
   return new EventStoreUrlRefused(`${names}, which has no right ${right} of ${server} (PERMISSION_DENIED)`)
 }
 
-/** What the port says when the client has thrown: everything but a refusal means that the store is away. */
+/** Translates an error of the client: everything except a refusal means that the store is unavailable. */
 export const unavailable =
   (attempt: Attempt) =>
   (error: unknown): Error => {
     if (error instanceof EventStoreUnavailable) return error
-    // Trying again is no use: an operator has to hear of it.
+    // Trying again does not help: the error must reach the operator.
     if (error instanceof StreamDeletedError || error instanceof ForeignPosition) return error
     return refusedAccess(error, attempt) ?? new EventStoreUnavailable(error)
   }
 
-/** The same for an append. The client's errors differ between its two ways of appending in all but these fields. */
+/** Translates an error of an append. The client's two ways of appending only agree in these fields of their errors. */
 export const refusedAppend =
   (attempt: Attempt & { stream: string; expected: ExpectedRevision }) =>
   (error: unknown): Error => {
@@ -72,7 +72,7 @@ export const refusedAppend =
     return unavailable(attempt)(error)
   }
 
-/** The server has decided: it is there, and its answer stands. */
+/** Whether the server has answered and its answer is final. */
 export const isAnswer = (error: unknown): boolean =>
   error instanceof WrongExpectedVersionError ||
   error instanceof MaxAppendSizeExceededError ||

@@ -32,31 +32,34 @@ import { snapshotsOn, toEvent } from './snapshots.ts'
 export interface EsdbEventStoreOptions {
   /** esdb://host:2113?tls=false, esdb://user:password@a:2113,b:2113,c:2113 or esdb+discover://… */
   connectionString: string
-  /** How long an append, or the silence of a read, may take before the store counts as away. */
+  /**
+   * How long an append, or a read without data, may take before the store counts as unavailable, in milliseconds. Default:
+   * 5,000.
+   */
   timeoutMs?: number
 }
 
 export const TIMEOUT_MS = 5_000
 
 /**
- * How many events the server looks at before it tells how far it came. A small number floods: a message for each
- * step, and each step a read.
+ * Number of events that the server examines between two checkpoints. Each step costs a read and a message, so a small number
+ * causes many messages.
  */
 const WINDOW = 2_000
 const endOf = nameUuids('c2a3cf0e-51f5-4f0b-a1b7-5d2f64b1f3a9')
 const NOTHING = new Uint8Array()
-/** Two, because a removal that was interrupted leaves an empty event behind the last one of a service; see `remove`. */
+/** Two events, because an interrupted removal leaves an empty event after the last event of a service; see `remove`. */
 const LAST = { direction: BACKWARDS, fromRevision: END, maxCount: 2 } as const
 
-/** How often a live subscription tells where it is when all that came was not for it. */
+/** Minimum interval of positions that a live subscription reports while all new events are outside of it. */
 const OTHERS_EVERY_MS = 100
 
 /**
- * The log in EventStoreDB 23.10 or newer. It connects when it is first used, and again by itself after the server
- * was away; a subscription does not, and throws EventStoreUnavailable.
+ * An event store in EventStoreDB 23.10 or newer. It connects on first use, and again after the server was unavailable. A
+ * subscription does not reconnect: it throws EventStoreUnavailable.
  *
- * An append without an answer may still happen. Trying again is safe with the same ids and the same expected
- * revision only: the server stores the same id again at a later revision.
+ * An append without an answer may still be stored. It can only be repeated with the same ids and the same expected revision:
+ * the server stores the same id again at a later revision.
  * @throws EventStoreUrlRefused
  */
 export function esdbEventStore({
@@ -67,7 +70,7 @@ export function esdbEventStore({
   const snapshots = snapshotsOn(server, timeoutMs)
   const closing = new AbortController()
   const head = headOf(server.reads, timeoutMs)
-  // From the node that is subscribed to: another one may be ahead of it.
+  // The head of the node that is subscribed to: another node may be ahead of it.
   const subscribedHead = headOf(server.subscriptions, timeoutMs)
 
   const thrownByAll = unavailable({ connectionString, right: 'to read $all' })
@@ -94,7 +97,7 @@ export function esdbEventStore({
         if (recorded) events.push(recorded)
       }
     } catch (error) {
-      // Also a stream that was deleted softly: it begins again where it ended.
+      // Also thrown for a softly deleted stream, which can continue after its last revision.
       if (error instanceof StreamNotFoundError) return []
       throw error
     }
@@ -108,7 +111,7 @@ export function esdbEventStore({
   ): Promise<Appended> => {
     try {
       const { nextExpectedRevision, position } = await server.append(stream, events, expected, timeoutMs)
-      if (!position) throw new Error('the server does not tell where it has put the events')
+      if (!position) throw new Error('the server does not return the position of the events')
       return { revision: Number(nextExpectedRevision), position: encode(position) }
     } catch (error) {
       const mayRepeat = error instanceof WrongExpectedVersionError && expected === NO_STREAM
@@ -119,8 +122,8 @@ export function esdbEventStore({
   }
 
   /**
-   * What an append got that began a removed stream anew with exactly these events. The server looks for a repetition
-   * of NO_STREAM at revision 0 only, and such a stream begins later.
+   * The result of an earlier append that continued a removed stream with exactly these events. For NO_STREAM the server only
+   * looks for a repetition at revision 0, and such a stream begins later.
    */
   const answerBefore = async (stream: string, events: EventData[]): Promise<Appended | undefined> => {
     const begun = await readStream(stream, { maxCount: events.length })
@@ -130,10 +133,10 @@ export function esdbEventStore({
   }
 
   /**
-   * A soft delete: readers of the stream find nothing from now on, those of the whole log until the server's scavenge.
-   * A tombstone would be for ever, also for who begins a stream of that name anew. The scavenge keeps the last event of
-   * a stream (KurrentDB #1845), so that is made an empty one, which is no event of a service; should the process die
-   * after it, the next try repeats it.
+   * Removes a stream by a soft delete: readers of the stream find nothing from now on, readers of the whole log until the
+   * server's scavenge. A tombstone would be permanent and prevent a new stream of the same name. The scavenge keeps the last
+   * event of a stream (KurrentDB #1845), so an empty event, which is not an event of a service, is appended first. If the
+   * process dies after that, the next try repeats it.
    */
   const remove = async (stream: string, expected: ExpectedRevision): Promise<void> => {
     try {
@@ -145,13 +148,13 @@ export function esdbEventStore({
         .client.deleteStream(stream, { expectedRevision: nextExpectedRevision, deadline: timeoutMs })
     } catch (error) {
       if (error instanceof StreamNotFoundError) return
-      // The server refuses one that is not there as one that went on.
+      // The server refuses the removal of a missing stream as a wrong revision.
       if (error instanceof WrongExpectedVersionError && (await readStream(stream, {})).length === 0) return
       throw error
     }
   }
 
-  /** What is in the log; ends once everything up to its head has been given, and tells that. */
+  /** Reads the events that are in the log. Ends with `caughtUp` once everything up to the head has been delivered. */
   async function* catchUp(
     { after, streamPrefixes }: ReadAllOptions,
     head: Position,
@@ -184,8 +187,8 @@ export function esdbEventStore({
   }
 
   /**
-   * What comes. The server leaves a filtered subscription without a word of what others write, up to thousands of
-   * events; so that a reader can wait for any position, this one is of all streams and picks here.
+   * Delivers new events. On a filtered subscription the server reports no progress for up to thousands of events of other
+   * streams. This subscription is therefore on all streams and filters here, so that a reader can wait for any position.
    */
   async function* follow(
     { after, streamPrefixes }: ReadAllOptions,
@@ -260,7 +263,7 @@ export function esdbEventStore({
 
   return {
     async append(stream, events, expected) {
-      if (events.length === 0) throw new RangeError('an append takes at least one event')
+      if (events.length === 0) throw new RangeError('an append needs at least one event')
       const stored = toStore(stream, events)
       return using(
         () => append(stream, stored, expected),

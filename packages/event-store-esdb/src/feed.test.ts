@@ -5,7 +5,7 @@ import { Subscription } from '@eventstore/db-client/dist/streams/utils/Subscript
 import { beforeEach, describe, expect, it } from 'vitest'
 import { type FeedItem, feed } from './feed.ts'
 
-/** What the server sends, as the client reads it. */
+/** A response of the server, as the client reads it. */
 type Response = { event: number } | { checkpoint: number } | 'confirmation' | 'caughtUp'
 
 let server: PassThrough
@@ -53,7 +53,7 @@ const message = (response: Response) => {
 const open = (timeoutMs = 5_000) =>
   feed(client, { from: 'start', filter: {} as Filter, signal: stop.signal, left: node.signal, timeoutMs })
 
-/** An event by its number, a checkpoint by its place, anything else by its name. */
+/** An event as its number, a checkpoint as its position, anything else as its kind. */
 const brief = (item: FeedItem) => {
   if (item.kind === 'event') return (item.resolved as unknown as { number: number }).number
   return item.kind === 'checkpoint' ? `@${item.position.commit}` : item.kind
@@ -69,7 +69,7 @@ async function take(bursts: AsyncGenerator<FeedItem[]>, until: (items: unknown[]
 }
 
 describe('the feed', () => {
-  it('tells a checkpoint after the events before it, however slow its reader is', async () => {
+  it('yields a checkpoint after the events before it, even to a slow reader', async () => {
     const sent: Response[] = ['confirmation']
     for (let event = 1; event <= 2_000; event++) {
       sent.push({ event })
@@ -89,7 +89,7 @@ describe('the feed', () => {
     expect(items).toEqual([...wanted, 'caughtUp'])
   })
 
-  it('takes no more than its reader can hold', async () => {
+  it('pauses the subscription when the reader is slow', async () => {
     const bursts = open()
     const first = bursts.next()
     send('confirmation', { event: 0 })
@@ -102,7 +102,7 @@ describe('the feed', () => {
     await bursts.return()
   })
 
-  it('says once that nothing comes any more', async () => {
+  it('yields one empty burst during a pause', async () => {
     const bursts = open()
     send('confirmation', { event: 1 })
     expect((await bursts.next()).value?.map(brief)).toEqual([1])
@@ -114,7 +114,7 @@ describe('the feed', () => {
     await bursts.return()
   })
 
-  it('gives what came before a failure, then throws', async () => {
+  it('yields the items before a failure, then throws', async () => {
     const bursts = open()
     const first = bursts.next()
     send('confirmation', { event: 1 })
@@ -125,18 +125,18 @@ describe('the feed', () => {
     await expect(bursts.next()).rejects.toThrow('the connection is lost')
   })
 
-  it('throws when the server ends it', async () => {
+  it('throws when the server ends the subscription', async () => {
     const bursts = open()
     send('confirmation')
     server.end()
     await expect(take(bursts, () => false)).rejects.toThrow('the server has ended the subscription')
   })
 
-  it('does not wait for ever for a server that does not confirm', async () => {
+  it('throws when the server does not confirm in time', async () => {
     await expect(take(open(20), () => false)).rejects.toThrow('no answer within 20 ms')
   })
 
-  it('throws when its node is left, though the server says nothing', async () => {
+  it('throws when its node is left, even if the server is silent', async () => {
     const bursts = open()
     send('confirmation')
     const waiting = take(bursts, () => false)
@@ -145,7 +145,7 @@ describe('the feed', () => {
     await expect.poll(() => server.destroyed).toBe(true)
   })
 
-  it('ends when it is aborted, and ends the call', async () => {
+  it('ends when it is aborted, and cancels the call', async () => {
     const bursts = open()
     send('confirmation')
     const waiting = take(bursts, () => false)

@@ -2,10 +2,10 @@ import type { AllStreamResolvedEvent, EventStoreDBClient, Filter } from '@events
 import { NoAnswer } from './errors.ts'
 import type { LogPosition } from './position.ts'
 
-/** What a subscription says, in the order of the log. */
+/** An item of a subscription, in the order of the log. */
 export type FeedItem =
   | { kind: 'event'; resolved: AllStreamResolvedEvent }
-  /** Everything up to here has been looked at. */
+  /** The server has examined everything up to this position. */
   | { kind: 'checkpoint'; position: LogPosition }
   | { kind: 'caughtUp' }
   | { kind: 'fellBehind' }
@@ -14,20 +14,20 @@ export interface FeedOptions {
   from: LogPosition | 'start'
   filter: Filter
   signal: AbortSignal
-  /** Aborted, with the error to throw, when the node is not to be used any more. */
+  /** Aborted, with the error to throw, when the node must not be used any more. */
   left: AbortSignal
-  /** How long the server may take to confirm. */
+  /** How long the server may take to confirm the subscription, in milliseconds. */
   timeoutMs: number
 }
 
-/** How many items may wait for the reader before the server is held back. */
+/** Number of items that can wait for the reader before the subscription is paused. */
 const FULL = 500
-/** After so long a silence the feed says so. */
+/** Duration of silence after which the feed yields an empty burst. */
 const PAUSE_MS = 100
 
 /**
- * A subscription to $all as bursts of items: whatever has come since the last burst was taken. An empty one tells
- * that nothing came for a while; it comes once. Ends when aborted, throws when the subscription does.
+ * A subscription to $all as bursts of items: all items that arrived since the previous burst was taken. An empty burst means
+ * that nothing arrived for a while; it is yielded once per pause. Ends when aborted, throws when the subscription fails.
  */
 export async function* feed(
   client: EventStoreDBClient,
@@ -39,7 +39,7 @@ export async function* feed(
   let failure: unknown
   let wake = () => {}
 
-  // The client tells these while events that come before them still wait in its buffer.
+  // The client emits these while earlier events still wait in its buffer.
   const early: { item: FeedItem; after: number }[] = []
   const settle = () => {
     while (early[0] && early[0].after <= taken) items.push(...early.splice(0, 1).map(({ item }) => item))
@@ -63,7 +63,7 @@ export async function* feed(
     .on('confirmation', () => clearTimeout(unconfirmed))
     .on('caughtUp', () => tell({ kind: 'caughtUp' }))
     .on('fellBehind', () => tell({ kind: 'fellBehind' }))
-    // Unsubscribing may show as an AbortError, when nobody reads any more.
+    // Unsubscribing may emit an AbortError, when there is no reader any more.
     .on('error', fail)
     .on('end', () => fail(new Error('the server has ended the subscription')))
     .on('data', resolved => {

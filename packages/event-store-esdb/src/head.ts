@@ -5,13 +5,13 @@ import { read } from './read.ts'
 import { isOfSystem } from './recorded.ts'
 import type { Connection } from './server.ts'
 
-/** How many events are read at once: the last one is nearly always a service's. */
+/** Number of events per read. The last event is nearly always one of a service, so the first read is small. */
 const FIRST = 4
 const MORE = 1_000
 
 /**
- * Finds the last event that is not the server's own. What the server has written to the end of the log, for example
- * its statistics, is looked at once only.
+ * @returns a function that finds the position of the last event that is not the server's own. It examines each event of the
+ * server at the end of the log, e.g. its statistics, only once
  */
 export function headOf(connection: () => Connection, timeoutMs: number): () => Promise<Position> {
   let known = { end: START, head: START }

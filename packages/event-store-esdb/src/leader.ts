@@ -3,20 +3,20 @@ import { connect, disconnect } from './connection.ts'
 import { within } from './errors.ts'
 import { read } from './read.ts'
 
-/** How long the nodes of a cluster may take to say which of them leads, and the leader to answer. */
+/** How long the nodes of a cluster may take to name the leader, and how long the leader may take to answer. */
 const FOUND_MS = 3_000
 const ANSWER_MS = 1_000
 const NEVER_LEFT = new AbortController().signal
 
 /** The node that a client uses, as host:port. */
 export const nodeOf = async (client: EventStoreDBClient): Promise<string> =>
-  // The client has no public way to tell.
-  // biome-ignore lint/complexity/useLiteralKeys: only so may a protected member be used
+  // The client has no public API for this.
+  // biome-ignore lint/complexity/useLiteralKeys: access to a protected member needs this form
   within(FOUND_MS, client['getChannel']()).then(channel => channel.getTarget())
 
 /**
- * Asks a cluster which of its nodes leads now. @returns a client that uses that node, when it is not the only one that
- * is used already, and when it answers as the leader
+ * Asks a cluster for its leader.
+ * @returns a client that uses the leader, if the leader answers and is not the only node in use already
  */
 export async function findOtherLeader(
   connectionString: string,
@@ -32,7 +32,7 @@ export async function findOtherLeader(
       return { client, node }
     }
   } catch {
-    // There is no leader yet, or it does not answer either.
+    // There is no leader yet, or it does not answer.
   }
   await disconnect(client)
   return undefined

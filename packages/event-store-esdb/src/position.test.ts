@@ -4,7 +4,7 @@ import { decode, encode, ForeignPosition } from './position.ts'
 
 const last = 2n ** 64n - 1n
 
-it('positions are ordered as strings as they are in the log', () => {
+it('positions have the same order as strings as in the log', () => {
   const inOrder = [
     { commit: 0n, prepare: 0n },
     { commit: 9n, prepare: 9n },
@@ -23,15 +23,15 @@ it('positions are ordered as strings as they are in the log', () => {
 it.each([
   { commit: 4_848_141n, prepare: 0n },
   { commit: last, prepare: last },
-])('a position leads back to exactly where it was: $commit, $prepare', position => {
+])('a position is decoded as it was encoded: $commit, $prepare', position => {
   expect(decode(encode(position))).toEqual(position)
 })
 
-it('the start is the start', () => {
+it('the start is decoded as the start', () => {
   expect(decode(START)).toBe('start')
 })
 
-it.each(['0000000000000042', 'x', '1-2'])('refuses a place in another log: %s', position => {
+it.each(['0000000000000042', 'x', '1-2'])('refuses a position of another log: %s', position => {
   expect(() => decode(position)).toThrow(ForeignPosition)
-  expect(() => decode(position)).toThrow('made from another event store')
+  expect(() => decode(position)).toThrow('built from another event store')
 })

@@ -1,22 +1,24 @@
 import { type Position, START } from '@gantry/event-sourcing'
 
-/** Where EventStoreDB keeps something in its log: unsigned 64 bit numbers, ordered by commit, then by prepare. */
+/** A position in the log of EventStoreDB: unsigned 64-bit numbers, ordered by commit, then by prepare. */
 export interface LogPosition {
   commit: bigint
   prepare: bigint
 }
 
-/** As wide as the largest 64 bit number, so that the order of strings is that of places. */
+/** Digits of the largest 64-bit number, so that the string order equals the order of positions. */
 const WIDTH = 20
 const digits = (number: bigint) => number.toString().padStart(WIDTH, '0')
 
-/** Both numbers: a checkpoint lies before the event of the same commit, and reading on begins exactly there. */
+/** Encodes both numbers: a checkpoint lies before the event of the same commit, and reading continues exactly there. */
 export const encode = ({ commit, prepare }: LogPosition): Position => `${digits(commit)}-${digits(prepare)}`
 
-/** A place in another log, e.g. a checkpoint from before the event store was changed. */
+/** A position of another log, e.g. a checkpoint from before the event store was changed. */
 export class ForeignPosition extends Error {
   constructor(position: Position) {
-    super(`${position} is no position in EventStoreDB: the read models were made from another event store`)
+    super(
+      `${position} is not a position of EventStoreDB: the read models were built from another event store`,
+    )
     this.name = 'ForeignPosition'
   }
 }

@@ -2,22 +2,22 @@ import type { StreamingRead } from '@eventstore/db-client'
 import { NoAnswer } from './errors.ts'
 
 export interface ReadOptions {
-  /** How long the server may be silent. */
+  /** Timeout for silence of the server, in milliseconds. */
   timeoutMs: number
-  /** Aborted, with the error to throw, when the node that is read is not to be used any more. */
+  /** Aborted, with the error to throw, when the node must not be used any more. */
   left: AbortSignal
 }
 
 /**
- * Reads what the client streams. Reads know no deadline and hang on a frozen server until its connection is given
- * up: this gives up as soon as the server has been silent for too long.
+ * Reads a stream of the client. Reads have no deadline, and on a frozen server they hang until the connection is given up.
+ * This gives up as soon as the server has been silent for too long.
  * @throws NoAnswer
  */
 export async function* read<Item>(
   stream: StreamingRead<Item>,
   { timeoutMs, left }: ReadOptions,
 ): AsyncGenerator<Item, void, undefined> {
-  // A read that was left early may fail later, when nobody listens any more.
+  // An abandoned read may fail later, without a listener.
   stream.on('error', () => {})
   const timer = setTimeout(() => stream.destroy(new NoAnswer(`no answer within ${timeoutMs} ms`)), timeoutMs)
   const leave = () => void stream.destroy(left.reason)
@@ -25,7 +25,7 @@ export async function* read<Item>(
   left.addEventListener('abort', leave)
   let complete = false
   try {
-    // A stream that is destroyed before it was read to its end never ends for the client, which waits for that.
+    // For the client, a stream that is destroyed before its end never ends, and it would wait for that.
     for await (const item of stream.iterator({ destroyOnReturn: false })) {
       timer.refresh()
       yield item

@@ -12,7 +12,7 @@ import {
 import { encode, type LogPosition } from './position.ts'
 
 /**
- * Events as the client takes them.
+ * Converts events for the client.
  * @throws AppendTooLarge before anything is sent: the server counts type, data and metadata
  */
 export function toStore(stream: string, events: NewEvent[]): EventData[] {
@@ -29,8 +29,8 @@ export function toStore(stream: string, events: NewEvent[]): EventData[] {
 type Stored = (ClientEvent | AllStreamRecordedEvent) & { position?: LogPosition }
 
 /**
- * An event that a service wrote; none for what the server, an operator or this adapter puts into the log: metadata of
- * streams, statistics, links, tombstones, snapshots.
+ * Converts an event of a service; undefined for events of the server, an operator or this adapter: stream metadata,
+ * statistics, links, tombstones, snapshots.
  */
 export function fromStore(event: Stored | undefined): RecordedEvent | undefined {
   if (!event?.isJson || !event.position || isOfSystem(event)) return undefined
@@ -46,7 +46,7 @@ export function fromStore(event: Stored | undefined): RecordedEvent | undefined 
   }
 }
 
-/** Streams whose names begin so have the snapshots of others. */
+/** Prefix of the names of the streams that hold the snapshots of other streams. */
 export const SNAPSHOTS = '~snapshot-'
 
 export const isOfSystem = ({ streamId, type }: { streamId: string; type: string }): boolean =>

@@ -5,10 +5,10 @@ import { beforeEach, expect, it } from 'vitest'
 import { encode, type LogPosition } from './position.ts'
 import { feedAfter } from './resume.ts'
 
-/** The records of a log, by their places, and a server that reads them as 23.10 does. */
+/** The records of a log by their positions, and a server that reads them as 23.10 does. */
 let records: number[]
 let client: EventStoreDBClient
-/** Happens once, between the read of the client and that of the server. */
+/** Runs once, between the read of the client and that of the server. */
 let meanwhile: (() => void) | undefined
 
 const at = (place: number): LogPosition => ({ commit: BigInt(place), prepare: BigInt(place) })
@@ -42,7 +42,7 @@ beforeEach(() => {
   } as unknown as EventStoreDBClient
 })
 
-/** The places that a subscription gives that begins after a place. */
+/** The positions that a subscription after a position delivers. */
 async function givenAfter(place: number): Promise<number[]> {
   const stop = new AbortController()
   const options = { filter: {} as Filter, signal: stop.signal, left: stop.signal, timeoutMs: 1_000 }
@@ -57,15 +57,15 @@ async function givenAfter(place: number): Promise<number[]> {
 }
 
 it.each([
-  ['is there', [1, 2, 3, 4, 5, 6]],
-  ['is gone', [1, 2, 4, 5, 6]],
-  ['is gone, like every one before it', [4, 5, 6]],
-])('gives what comes after a place whose record %s', async (_, left) => {
+  ['exists', [1, 2, 3, 4, 5, 6]],
+  ['was removed', [1, 2, 4, 5, 6]],
+  ['was removed with all records before it', [4, 5, 6]],
+])('delivers everything after a position whose record %s', async (_, left) => {
   records = left
   expect(await givenAfter(3)).toEqual([4, 5, 6])
 })
 
-it('loses nothing when a scavenge comes between its read and that of the server', async () => {
+it('loses nothing when a scavenge runs between the read of the client and that of the server', async () => {
   meanwhile = () => {
     records = [1, 4, 5, 6]
   }

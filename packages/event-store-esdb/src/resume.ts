@@ -5,12 +5,12 @@ import { decode, encode, type LogPosition } from './position.ts'
 import { type ReadOptions, read } from './read.ts'
 
 /**
- * A subscription to $all that gives everything after a position, also when the record at that position is gone.
+ * A subscription to $all that delivers everything after a position, even if the record at that position no longer exists.
  *
- * EventStoreDB 23.10 reads one record from the position that a subscription begins at, takes it for the one that the
- * client has seen, and goes on after it. When a scavenge has removed the record at that position, the record that it
- * reads is the next one, which the client then never gets. So the subscription begins at the last record before the
- * position, and what is not after the position is dropped.
+ * EventStoreDB 23.10 reads one record from the start position of a subscription, assumes that the client has it, and
+ * continues after it. When a scavenge has removed the record at that position, it reads the next record instead, which the
+ * client never gets. The subscription therefore starts at the last record before the position, and items that are not after
+ * the position are dropped.
  * @throws ForeignPosition
  */
 export async function* feedAfter(
@@ -29,7 +29,7 @@ export async function* feedAfter(
     let begun = false
     for await (const burst of feed(client, { ...options, from })) {
       if (!begun && burst.length === 0) continue
-      // A scavenge may have removed that record before the server looked for it.
+      // A scavenge may have removed that record before the server read it.
       if (!begun && !isSame(await recordBefore(client, place, options), from)) break
       begun = true
       yield burst.filter(isAfter)
@@ -38,7 +38,7 @@ export async function* feedAfter(
   }
 }
 
-/** Where the last record before a place is; the start when there is none. */
+/** The position of the last record before a position; the start when there is none. */
 async function recordBefore(
   client: EventStoreDBClient,
   place: LogPosition,

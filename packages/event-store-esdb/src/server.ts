@@ -4,24 +4,24 @@ import { connect, disconnect, isCluster, type Purpose } from './connection.ts'
 import { NoAnswer } from './errors.ts'
 import { findOtherLeader, nodeOf } from './leader.ts'
 
-/** A client, for as long as its node is the one to use. */
+/** A client, valid as long as its node is in use. */
 export interface Connection {
   client: EventStoreDBClient
-  /** Aborted when the process has left the node: what is asked over this client may never be answered. */
+  /** Aborted when the process has left the node: requests over this client may never be answered. */
   left: AbortSignal
 }
 
-/** The way of this process to one server or cluster, however many stores use it. */
+/** The connections of this process to one server or cluster, shared by all stores that use it. */
 export interface Server extends Appends {
   reads(): Connection
   subscriptions(): Connection
-  /** Waits for an answer; when there is none, another node may lead. */
+  /** Runs a request and watches for its answer. When there is none, another node may lead. */
   asking<Result>(work: () => Promise<Result>): Promise<Result>
-  /** Lets go of it; the last user closes the connections. */
+  /** Releases the connections; the last user closes them. */
   release(): Promise<void>
 }
 
-/** After so long without an answer the cluster is asked for its leader, again and again until there is an answer. */
+/** Duration without an answer after which the cluster is asked for its leader, repeatedly until there is an answer. */
 const SILENT_MS = 2_000
 const LOOK_EVERY_MS = 250
 
@@ -44,8 +44,8 @@ export function serverOf(connectionString: string): Server {
 }
 
 /**
- * A frozen leader keeps its connections, and the client holds on to them until its keepalive gives up after 20 s,
- * long after the other nodes have elected a new leader. So this asks them for it as soon as there are no answers.
+ * A frozen leader keeps its connections, and the client uses them until its keepalive gives up after 20 s, long after the
+ * other nodes have elected a new leader. The other nodes are therefore asked for it as soon as answers are missing.
  */
 function openServer(connectionString: string) {
   const reads = movable(connectionString, 'reads')
@@ -113,8 +113,8 @@ function movable(connectionString: string, purpose: Purpose) {
   return {
     connection: (): Connection => ({ client, left: leaving.signal }),
     /**
-     * Ends what is asked over the client by an error, and goes on over another one. The client is not told: of a read
-     * that it cancels it says that it is complete.
+     * Fails the requests over the client with an error, and continues with another client. The client is not closed: it
+     * would report a cancelled read as complete.
      */
     leave() {
       client = connect(connectionString, purpose)

@@ -29,14 +29,17 @@ const decompress = promisify(gunzip)
 
 const streamOf = (stream: string) => `${SNAPSHOTS}${stream}`
 
-/** Compressed, since an append has 1 MiB at most; no JSON to the server, like all that is no event of a service. */
+/**
+ * The event of a snapshot. It is compressed because an append is limited to 1 MiB, and binary like all events that are not
+ * those of a service.
+ */
 export async function toEvent(stream: string, snapshot: StoredSnapshot): Promise<EventData> {
   const data = await compress(JSON.stringify(snapshot))
   if (data.byteLength + 2 * TYPE.length > MAX_APPEND_BYTES) throw new AppendTooLarge(stream)
   return binaryEvent({ id: randomUUID(), type: TYPE, data })
 }
 
-/** Whatever is no snapshot of ours counts as none. */
+/** Returns undefined for everything that is not a snapshot of this adapter. */
 async function fromEvent({
   type,
   data,
@@ -53,11 +56,11 @@ async function fromEvent({
 }
 
 /**
- * The snapshot of a stream is the last event of a stream of its own, whose $maxCount lets the server forget the others.
- * Subscriptions leave these streams out, by the beginning of their names.
+ * The snapshot of a stream is the last event of a separate stream, whose $maxCount lets the server forget earlier ones.
+ * Subscriptions exclude these streams by the prefix of their names.
  */
 export function snapshotsOn(server: Server, timeoutMs: number) {
-  /** Of a stream that has settings already, they stay. */
+  /** Sets $maxCount. Existing settings of the stream are not changed. */
   const keepLastOnly = async (stream: string) => {
     const settings = jsonEvent({ id: settingsId(stream), type: '$metadata', data: { $maxCount: 1 } })
     try {
@@ -89,7 +92,7 @@ export function snapshotsOn(server: Server, timeoutMs: number) {
     }
   }
 
-  /** An empty event after the last snapshot hides it; the next scavenge erases it. */
+  /** Hides the last snapshot by an empty event after it. The next scavenge erases it. */
   const erase = async (stream: string): Promise<void> => {
     if (!(await last(stream))) return
     const end = binaryEvent({ id: randomUUID(), type: 'SnapshotRemoved', data: new Uint8Array() })
