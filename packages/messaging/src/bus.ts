@@ -1,87 +1,90 @@
 export type Json = null | boolean | number | string | Json[] | { [key: string]: Json }
 
-/** A fact for other services. Subjects are dotted, e.g. events.catalog.API_CREATED; see contracts. */
+/** An event for other services. Subjects are dotted, e.g. events.catalog.API_CREATED; see contracts. */
 export interface Message {
-  /** Publishing the same id again within two minutes at least changes nothing. */
+  /** Publishing the same id again within at least two minutes changes nothing. */
   id: string
   subject: string
   data: Json
-  /** W3C trace context and the like. */
+  /** E.g. the W3C trace context. */
   headers?: Record<string, string>
 }
 
 export interface StoredMessage extends Message {
-  /** Place in the stream of all messages, from 1, ever increasing. */
+  /** Position in the stream of all messages, from 1, increasing. */
   sequence: number
-  /** When the bus stored it, ISO 8601 UTC. */
+  /** Time at which the bus stored it, ISO 8601 UTC. */
   storedAt: string
 }
 
-/** A message to be handled; the next one comes after `ack`. */
+/** A message to be handled. The next one is delivered after `ack`. */
 export interface Delivered {
   message: StoredMessage
-  /** The message is handled for good. One that is never acknowledged comes again, also after a restart. */
+  /** Confirms that the message is handled. An unacknowledged message is delivered again, also after a restart. */
   ack(): Promise<void>
 }
 
 export interface Subjects {
-  /** `*` stands for one part, `>` for all the rest. */
+  /** `*` matches one part, `>` all remaining parts. */
   subjects: readonly string[]
   signal: AbortSignal
 }
 
-/** Messages that a consumer or reader has not received before they were removed because of their age. */
+/** A range of messages that were removed because of their age before a consumer or reader received them. */
 export interface MissedMessages {
-  /** Place up to which it has received everything. */
+  /** Sequence up to which everything was received. */
   after: number
-  /** Sequence of the last message that is gone. */
+  /** Sequence of the last removed message. */
   through: number
 }
 
-/** Called when messages were missed, before the messages that follow. */
+/** Called when messages were missed, before the messages that follow them. */
 export interface Missing {
   missed?(range: MissedMessages): void
 }
 
 /**
- * What services tell each other. Adapters: packages/embedded (SQLite and memory), packages/messaging-nats (JetStream).
- * Calls may throw BusUnavailable.
+ * Communication between services. Adapters: packages/embedded (SQLite and memory), packages/messaging-nats (JetStream). All
+ * calls can throw BusUnavailable.
  */
 export interface Bus {
   /**
-   * Stores the messages in order; durable as far as the bus is when it returns. The log can publish them again.
-   * With `after`, a sequence, the messages are stored only where no other publisher has stored a message after that
-   * one on the same subject: this is checked for the first message, and each of the others follows it.
-   * @returns the sequence of the last message; 0 when there is none
+   * Stores the messages in order. They are as durable as the bus is when it returns. A caller can repeat it from the log.
+   * With `after`, a sequence, the messages are only stored if no other publisher has stored a message after it on the same
+   * subject. This is checked for the first message; each of the others follows the one before it.
+   * @returns the sequence of the last message; 0 for an empty list
    * @throws Overtaken when there is a message after `after`
    */
   publish(messages: readonly Message[], options?: { after?: number }): Promise<number>
   /**
-   * Durable consumption in order, at least once. Consumers of the same name share one place in the stream, and only
-   * one of them receives at a time; a new name begins at the beginning. Ends when the signal is aborted.
+   * Consumes messages durably, in order, at least once. Consumers of the same name share one position in the stream, and
+   * only one of them receives messages at a time. A new name starts at the beginning. Ends when the signal is aborted.
    */
   consume(options: Subjects & Missing & { consumer: string }): AsyncIterable<Delivered>
-  /** The stream from a place on (exclusive), then what comes; without `live` it ends at the end. */
+  /**
+   * Reads the stream after a sequence (exclusive). With `live` it continues with new messages, otherwise it ends at the
+   * head.
+   */
   read(options: Subjects & Missing & { after: number; live: boolean }): AsyncIterable<StoredMessage>
   /**
-   * Place up to which messages on the subjects have been removed because of their age; 0 when none has. A server that
-   * does not tell subjects apart answers with the place up to which any message has been removed.
+   * Sequence up to which messages on the subjects were removed because of their age; 0 when none was. Servers that do not
+   * distinguish subjects answer with the sequence up to which any message was removed.
    */
   removedThrough(subjects: readonly string[]): Promise<number>
-  /** The last message on any of the subjects, which lie within what the bus stores; undefined when there is none. */
+  /** The last message on any of the subjects, which must be stored by the bus; undefined when there is none. */
   last(subjects: readonly string[]): Promise<StoredMessage | undefined>
   /** Sequence of the last message; 0 when there is none. */
   head(): Promise<number>
   /**
-   * Tells every listener on every replica, those on this bus too, now or never: for hints such as cache invalidations.
-   * What several send at the same time is heard in the order in which the server took it; servers of a cluster may differ.
+   * Sends to every listener on every replica, also on this bus, at most once: for hints such as cache invalidations.
+   * Broadcasts of several senders are received in the order in which the server took them; servers of a cluster may differ.
    */
   broadcast(subject: string, data: Json): Promise<void>
   /** Handles broadcasts until the returned function is called. */
   listen(subject: string, handler: (data: Json) => void): () => void
-  /** Asks whichever replica answers. @throws RequestTimeout, NoResponder, RequestFailed */
+  /** Sends a request to one of the responders. @throws RequestTimeout, NoResponder, RequestFailed */
   request(subject: string, data: Json, options: { timeoutMs: number }): Promise<Json>
-  /** Answers requests, shared with the other replicas, until the returned function is called. */
+  /** Answers requests, which are distributed over all responders, until the returned function is called. */
   respond(subject: string, handler: (data: Json) => Promise<Json>): () => void
   /** Resolves when the bus answers. @throws BusUnavailable */
   ping(): Promise<void>
@@ -95,7 +98,7 @@ export class BusUnavailable extends Error {
   }
 }
 
-/** Another publisher has stored messages on the same subject: nothing was stored that would come after those. */
+/** Another publisher has stored messages on the same subject. The messages that would follow them were not stored. */
 export class Overtaken extends Error {
   constructor(subject: string, { after, end }: { after: number; end: number }) {
     super(`another publisher has stored message ${end} on ${subject}, after ${after}`)
@@ -112,12 +115,12 @@ export class RequestTimeout extends Error {
 
 export class NoResponder extends Error {
   constructor(subject: string) {
-    super(`nobody answers on ${subject}`)
+    super(`no responder on ${subject}`)
     this.name = 'NoResponder'
   }
 }
 
-/** The responder threw; carries its code when that was a refusal. */
+/** The responder threw. For a refusal the error has its code. */
 export class RequestFailed extends Error {
   readonly code: string
   readonly details: Record<string, unknown>
@@ -129,7 +132,7 @@ export class RequestFailed extends Error {
   }
 }
 
-/** Whether a subject falls under a pattern with `*` and `>`. */
+/** Whether a subject matches a pattern with `*` and `>`. */
 export function subjectMatches(pattern: string, subject: string): boolean {
   const wanted = pattern.split('.')
   const parts = subject.split('.')

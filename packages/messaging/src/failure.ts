@@ -1,8 +1,8 @@
 import { RequestFailed } from './bus.ts'
 
 /**
- * What a requester gets when the responder threw: a refusal (an error with a code and details) as it was,
- * anything else as `internal-error`.
+ * The error that a requester gets when the responder threw: a refusal (an error with a code and details) keeps them, any
+ * other error becomes `internal-error`.
  */
 export function failureOf(error: unknown): RequestFailed {
   const message = error instanceof Error ? error.message : String(error)

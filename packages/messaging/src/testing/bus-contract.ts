@@ -13,13 +13,13 @@ import {
   type StoredMessage,
 } from '../bus.ts'
 
-/** Connections to one bus that may carry other messages, now and before. */
+/** Connections to one bus, which can carry other messages before and during the test. */
 export interface OpenedBus {
-  /** Another connection, as a replica or a restarted process would have. Closing one twice does no harm. */
+  /** Opens another connection, as a replica or a restarted process does. Closing it twice must be harmless. */
   connect(): Promise<Bus>
   /**
-   * A connection that has messages removed after so many milliseconds; left out where nothing is removed. Messages are
-   * kept again once the connections were closed.
+   * Opens a connection that removes messages older than `retentionMs`; left out when the bus removes nothing. After the
+   * connections were closed, messages are kept again.
    */
   connectRetaining?(retentionMs: number): Promise<Bus>
   /** Cleans up after the connections were closed. */
@@ -27,8 +27,8 @@ export interface OpenedBus {
 }
 
 /**
- * Every guarantee of the Bus port. Subjects and consumers are named apart in each run: a real, shared server will do.
- * What is published falls under `events.>`; broadcasts and requests are on `hints.>` and `requests.>`.
+ * Tests every guarantee of the Bus port. Each run uses unique subjects and consumers, so a shared server can be used.
+ * Published messages are on `events.>`; broadcasts and requests are on `hints.>` and `requests.>`.
  */
 export function busContract(name: string, open: () => Promise<OpenedBus>): void {
   describe(`${name} as a bus`, { timeout: 60_000 }, () => {
@@ -73,7 +73,7 @@ export function busContract(name: string, open: () => Promise<OpenedBus>): void 
       return messages
     }
 
-    /** Consumes until it has handled so many messages, acknowledging each. */
+    /** Consumes and acknowledges `count` messages. */
     const consume = async (from: Bus, consumer: string, count: number, subjects = everything()) => {
       const handled: StoredMessage[] = []
       for await (const { message, ack } of from.consume({ consumer, subjects, signal: stop.signal })) {
@@ -84,7 +84,7 @@ export function busContract(name: string, open: () => Promise<OpenedBus>): void 
       return handled
     }
 
-    /** Takes one message and goes away without acknowledging it. */
+    /** Receives one message and stops without acknowledging it. */
     const drop = async (from: Bus, consumer: string) => {
       for await (const { message } of from.consume({
         consumer,
@@ -97,7 +97,7 @@ export function busContract(name: string, open: () => Promise<OpenedBus>): void 
     }
 
     describe('publish and read', () => {
-      it('stores a message as it was given, with its place and the time', async () => {
+      it('stores a message as it was given, with its sequence and the time', async () => {
         const before = Date.now()
         const given: Message = {
           id: randomUUID(),
@@ -115,7 +115,7 @@ export function busContract(name: string, open: () => Promise<OpenedBus>): void 
           storedAt: expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3,}Z$/),
         })
         expect(stored?.sequence).toBe(await bus.head())
-        // The clock of the bus may be another machine's.
+        // The clock of the bus may be that of another machine.
         expect(Math.abs(Date.parse(stored?.storedAt ?? '') - before)).toBeLessThan(60_000)
       })
 
@@ -124,7 +124,7 @@ export function busContract(name: string, open: () => Promise<OpenedBus>): void 
         ['a number', 0],
         ['null', null],
         ['an array', [1, [2]]],
-      ])('takes %s for data, and no headers', async (_, data) => {
+      ])('accepts %s as data, and no headers', async (_, data) => {
         const given = { ...message(1), data }
         await bus.publish([given])
         const [stored] = await read(bus, everything())
@@ -144,7 +144,7 @@ export function busContract(name: string, open: () => Promise<OpenedBus>): void 
         expect(sequences).toEqual([...new Set(sequences)].sort((a, b) => a - b))
       })
 
-      it('changes nothing when an id is published again, in whatever call and over whatever connection', async () => {
+      it('changes nothing when an id is published again, in any call and over any connection', async () => {
         const [first, second] = [message(1), message(2)]
         await bus.publish([first, { ...first, data: 'within the call' }])
         await bus.publish([{ ...first, data: 'in another call' }, second])
@@ -153,7 +153,7 @@ export function busContract(name: string, open: () => Promise<OpenedBus>): void 
         expect(numbers(await read(bus, everything()))).toEqual([1, 2])
       })
 
-      it('tells the sequence of the last message of a call, also of one that it has already', async () => {
+      it('returns the sequence of the last message of a call, also when it is stored already', async () => {
         const messages = numbered(3)
         const last = await bus.publish(messages)
         expect(last).toBe((await read(bus, everything())).at(-1)?.sequence)
@@ -162,7 +162,7 @@ export function busContract(name: string, open: () => Promise<OpenedBus>): void 
         expect(await bus.publish([])).toBe(0)
       })
 
-      it('knows where its end is', async () => {
+      it('returns the sequence of the last message as its head', async () => {
         const before = await bus.head()
         await bus.publish(numbered(3))
         const stored = await read(bus, everything(), before)
@@ -170,14 +170,14 @@ export function busContract(name: string, open: () => Promise<OpenedBus>): void 
         expect(stored).toHaveLength(3)
       })
 
-      it('reads on after a place, exclusively', async () => {
+      it('reads after a sequence, exclusively', async () => {
         await bus.publish(numbered(5))
         const stored = await read(bus, everything())
         expect(numbers(await read(bus, everything(), stored[1]?.sequence))).toEqual([3, 4, 5])
         expect(await read(bus, everything(), await bus.head())).toEqual([])
       })
 
-      it('reads what falls under the subjects, each message once', async () => {
+      it('reads the messages that match the subjects, each once', async () => {
         await bus.publish([
           message(1, 'orders.PLACED'),
           message(2, 'orders.PAID'),
@@ -204,7 +204,7 @@ export function busContract(name: string, open: () => Promise<OpenedBus>): void 
         expect(await under('invoices.>')).toEqual([])
       })
 
-      it('gives the last message under the subjects, whole', async () => {
+      it('returns the complete last message on the subjects', async () => {
         const under = (...subjects: string[]) =>
           bus.last(subjects.map(subject => `events.${test}.${subject}`))
         expect(await under('>')).toBeUndefined()
@@ -228,8 +228,8 @@ export function busContract(name: string, open: () => Promise<OpenedBus>): void 
         expect(await (await connect()).last(everything())).toMatchObject({ data: { number: 5 } })
       })
 
-      describe('after a place', () => {
-        it('stores what nobody else has gone ahead of, over any connection and in any number', async () => {
+      describe('with `after`', () => {
+        it('stores any number of messages over any connection when no other publisher came before', async () => {
           const messages = Array.from({ length: 700 }, (_, index) =>
             message(index + 1, index % 7 === 0 ? 'refunds.PAID' : 'orders.PLACED'),
           )
@@ -241,7 +241,7 @@ export function busContract(name: string, open: () => Promise<OpenedBus>): void 
           expect(numbers(await read(bus, everything()))).toEqual(messages.map((_, index) => index + 1))
         })
 
-        it('refuses all of a call when another has stored a message on the subject of the first', async () => {
+        it('refuses the whole call when another publisher has stored a message on the first subject', async () => {
           const other = await connect()
           const after = await bus.publish([message(1)], { after: 0 })
           await other.publish([message(2)], { after })
@@ -257,7 +257,7 @@ export function busContract(name: string, open: () => Promise<OpenedBus>): void 
           expect(numbers(await read(bus, everything()))).toEqual([1, 2, 3])
         })
 
-        it('takes no offence at what others store on other subjects, or before it', async () => {
+        it('ignores messages of other publishers on other subjects, or before the given sequence', async () => {
           const other = await connect()
           const after = await bus.publish([message(1)], { after: 0 })
           await other.publish([message(2, 'refunds.PAID')])
@@ -268,7 +268,7 @@ export function busContract(name: string, open: () => Promise<OpenedBus>): void 
           expect(numbers(await read(bus, everything()))).toEqual([1, 2, 3, 4, 5])
         })
 
-        it('stores in order what two publish at the same time, or refuses it', async () => {
+        it('stores messages of two concurrent publishers in order, or refuses them', async () => {
           const messages = numbered(300)
           const publishers = [bus, await connect()]
           const outcomes = await Promise.allSettled(
@@ -288,7 +288,7 @@ export function busContract(name: string, open: () => Promise<OpenedBus>): void 
         expect(numbers(await read(bus, everything()))).toEqual(messages.map((_, index) => index + 1))
       })
 
-      it('goes on with what comes when it reads live, over any connection', async () => {
+      it('continues a live read with new messages of any connection', async () => {
         const other = await connect()
         await bus.publish([message(1), message(2)])
         const reading = following(
@@ -304,7 +304,7 @@ export function busContract(name: string, open: () => Promise<OpenedBus>): void 
         await reading.ended
       })
 
-      it('ends without an error when it is aborted: before it began and while it gives', async () => {
+      it('ends without an error when it is aborted before the start or while reading', async () => {
         await bus.publish(numbered(3))
         const options = { subjects: everything(), after: 0 }
         for (const live of [true, false]) {
@@ -323,7 +323,7 @@ export function busContract(name: string, open: () => Promise<OpenedBus>): void 
     })
 
     describe('with a retention', () => {
-      it('removes older messages, tells up to where, and tells a reader of those that it lacks', async context => {
+      it('removes older messages and reports them to a reader that missed them', async context => {
         if (!opened.connectRetaining) return context.skip('it removes nothing')
         const retaining = await opened.connectRetaining(3_000)
         connections.push(retaining)
@@ -346,7 +346,7 @@ export function busContract(name: string, open: () => Promise<OpenedBus>): void 
 
         const last = await retaining.publish(numbered(3))
         expect(await readFrom(last - 3)).toHaveLength(3)
-        // The last message of a subject may stay until there is another.
+        // The last message of a subject may be kept until there is another.
         await removedThrough(last - 1)
         await retaining.publish([message(4)])
         await removedThrough(last)
@@ -359,7 +359,7 @@ export function busContract(name: string, open: () => Promise<OpenedBus>): void 
     })
 
     describe('consume', () => {
-      it('begins at the beginning, gives all in order, whole, then what comes', async () => {
+      it('starts at the beginning and delivers all messages in order and complete, then new ones', async () => {
         const messages = numbered(5)
         await bus.publish(messages.slice(0, 3))
         const consuming = consume(bus, test, 5)
@@ -370,7 +370,7 @@ export function busContract(name: string, open: () => Promise<OpenedBus>): void 
         expect(handled).toStrictEqual(await read(bus, everything()))
       })
 
-      it('goes on where it was, also after a restart', async () => {
+      it('continues after the last acknowledged message, also after a restart', async () => {
         await bus.publish(numbered(4))
         expect(numbers(await consume(bus, test, 1))).toEqual([1])
         expect(numbers(await consume(bus, test, 2))).toEqual([2, 3])
@@ -380,7 +380,7 @@ export function busContract(name: string, open: () => Promise<OpenedBus>): void 
         expect(numbers(await consume(restarted, test, 2))).toEqual([4, 5])
       })
 
-      it('gives a message again that was not acknowledged, also after a restart', async () => {
+      it('delivers an unacknowledged message again, also after a restart', async () => {
         await bus.publish(numbered(2))
         expect((await drop(bus, test)).data).toEqual({ number: 1 })
         expect((await drop(bus, test)).data).toEqual({ number: 1 })
@@ -389,7 +389,7 @@ export function busContract(name: string, open: () => Promise<OpenedBus>): void 
         expect(numbers(await consume(restarted, test, 2))).toEqual([1, 2])
       })
 
-      it('gives the next message only when one is acknowledged', async () => {
+      it('delivers the next message only after an acknowledgement', async () => {
         await bus.publish(numbered(2))
         const given: Delivered[] = []
         const consuming = (async () => {
@@ -407,14 +407,14 @@ export function busContract(name: string, open: () => Promise<OpenedBus>): void 
         await consuming
       })
 
-      it('keeps a place for each name', async () => {
+      it('keeps a separate position for each name', async () => {
         await bus.publish(numbered(3))
         expect(numbers(await consume(bus, `${test}a`, 2))).toEqual([1, 2])
         expect(numbers(await consume(bus, `${test}b`, 3))).toEqual([1, 2, 3])
         expect(numbers(await consume(bus, `${test}a`, 1))).toEqual([3])
       })
 
-      it('gives only what falls under the subjects, each message once', async () => {
+      it('delivers only messages that match the subjects, each once', async () => {
         await bus.publish([
           message(1, 'orders.PLACED'),
           message(2, 'refunds.PAID'),
@@ -426,7 +426,7 @@ export function busContract(name: string, open: () => Promise<OpenedBus>): void 
         expect(numbers(await consume(bus, test, 4, subjects))).toEqual([1, 2, 3, 5])
       })
 
-      it('lets one of several holders of a name receive at a time, and together they receive all once', async () => {
+      it('delivers to one of several holders of a name at a time, and each message once', async () => {
         const replicas = [bus, await connect(), await connect()]
         const handled: StoredMessage[] = []
         let handling = 0
@@ -450,7 +450,7 @@ export function busContract(name: string, open: () => Promise<OpenedBus>): void 
         expect(numbers(handled)).toEqual(Array.from({ length: 20 }, (_, index) => index + 1))
       })
 
-      it('passes to the next holder of the name when one goes', async () => {
+      it('passes to the next holder of the name when one leaves', async () => {
         const other = await connect()
         await bus.publish(numbered(3))
         expect(numbers(await consume(bus, test, 1))).toEqual([1])
@@ -459,7 +459,7 @@ export function busContract(name: string, open: () => Promise<OpenedBus>): void 
         expect(numbers(await consuming)).toEqual([2, 3])
       })
 
-      it('ends without an error when it is aborted: before it began, while it gives, while it waits', async () => {
+      it('ends without an error when it is aborted before the start, while consuming or while waiting', async () => {
         const options = { consumer: test, subjects: everything() }
         for await (const { message } of bus.consume({ ...options, signal: AbortSignal.abort() })) {
           expect.unreachable(`got ${message.id}`)
@@ -491,7 +491,7 @@ export function busContract(name: string, open: () => Promise<OpenedBus>): void 
         return { heard, unlisten }
       }
 
-      it('tells every listener on every connection, the own one too, in order', async () => {
+      it('reaches every listener on every connection, also the sender’s own, in order', async () => {
         const other = await connect()
         const listeners = [bus, bus, other].map(from => listen(from, `hints.${test}.dropped`))
         const elsewhere = listen(other, `hints.${test}.kept`)
@@ -506,7 +506,7 @@ export function busContract(name: string, open: () => Promise<OpenedBus>): void 
         expect(elsewhere.heard).toEqual([])
       })
 
-      it('tells nothing to those who came later or no longer listen', async () => {
+      it('reaches no listener that came later or was removed', async () => {
         const subject = `hints.${test}.dropped`
         const other = await connect()
         const gone = listen(other, subject)
@@ -525,7 +525,7 @@ export function busContract(name: string, open: () => Promise<OpenedBus>): void 
         expect(gone.heard).toEqual([1])
       })
 
-      it('gives each listener data of its own', async () => {
+      it('gives each listener its own copy of the data', async () => {
         const subject = `hints.${test}.dropped`
         const sent = { keys: ['a'] }
         const heard: Json[] = []
@@ -546,7 +546,7 @@ export function busContract(name: string, open: () => Promise<OpenedBus>): void 
       const subject = () => `requests.${test}.double`
       const double = async (data: Json) => ({ doubled: Number((data as { of: number }).of) * 2 })
 
-      it('brings the answer, over one connection and over two', async () => {
+      it('returns the answer, over one connection and over two', async () => {
         bus.respond(subject(), double)
         await bus.ping()
         const other = await connect()
@@ -558,7 +558,7 @@ export function busContract(name: string, open: () => Promise<OpenedBus>): void 
         }
       })
 
-      it('asks one of the responders', async () => {
+      it('reaches one of the responders', async () => {
         const other = await connect()
         let asked = 0
         for (const from of [bus, bus, other]) {
@@ -575,7 +575,7 @@ export function busContract(name: string, open: () => Promise<OpenedBus>): void 
         expect(asked).toBe(3)
       })
 
-      it('asks once, however long the answer takes', async () => {
+      it('sends a request once, even if the answer takes long', async () => {
         const other = await connect()
         let asked = 0
         const { promise: allowed, resolve: allow } = Promise.withResolvers<void>()
@@ -593,7 +593,7 @@ export function busContract(name: string, open: () => Promise<OpenedBus>): void 
         expect(asked).toBe(1)
       })
 
-      it('says at once when nobody answers, or no longer', async () => {
+      it('fails at once when there is no responder, or no longer one', async () => {
         const ask = () => bus.request(subject(), { of: 1 }, { timeoutMs: 30_000 })
         await expect(ask()).rejects.toBeInstanceOf(NoResponder)
 
@@ -606,7 +606,7 @@ export function busContract(name: string, open: () => Promise<OpenedBus>): void 
         await expect(ask()).rejects.toBeInstanceOf(NoResponder)
       })
 
-      it('does not count on a connection that was closed', async () => {
+      it('does not use the responders of a closed connection', async () => {
         const other = await connect()
         other.respond(subject(), double)
         await other.close()
@@ -615,7 +615,7 @@ export function busContract(name: string, open: () => Promise<OpenedBus>): void 
         )
       })
 
-      it('gives up in time', async () => {
+      it('fails after the timeout', async () => {
         bus.respond(subject(), () => new Promise(() => {}))
         await bus.ping()
         for (const from of [bus, await connect()]) {
@@ -625,7 +625,7 @@ export function busContract(name: string, open: () => Promise<OpenedBus>): void 
         }
       })
 
-      it('carries a refusal to the requester, and goes on', async () => {
+      it('passes a refusal to the requester, and answers later requests', async () => {
         class Refusal extends Error {
           readonly code = 'name-taken'
           readonly details = { name: 'a', by: { id: 1 } }
@@ -648,7 +648,7 @@ export function busContract(name: string, open: () => Promise<OpenedBus>): void 
         }
       })
 
-      it('says of any other failure that it is internal', async () => {
+      it('reports any other failure as internal', async () => {
         bus.respond(subject(), async () => {
           throw new TypeError('x is not a function')
         })
@@ -667,7 +667,7 @@ export function busContract(name: string, open: () => Promise<OpenedBus>): void 
   })
 }
 
-/** Waits for something to come true, on a busy machine too. */
+/** Retries the expectation for up to 20 s, for slow machines. */
 const eventually = (expectation: () => void) => vi.waitFor(expectation, { timeout: 20_000, interval: 5 })
 
 const numbers = (messages: StoredMessage[]) =>
@@ -675,7 +675,7 @@ const numbers = (messages: StoredMessage[]) =>
     data !== null && typeof data === 'object' && 'number' in data ? data.number : data,
   )
 
-/** Runs an iteration and keeps what it gives; `ended` rejects when it ends with an error. */
+/** Runs an iteration and collects its items; `ended` rejects when it fails. */
 function following<T>(items: AsyncIterable<T>): { items: T[]; ended: Promise<void> } {
   const given: T[] = []
   const ended = (async () => {

@@ -14,7 +14,7 @@ import {
 import { failureOf } from '../failure.ts'
 
 export interface InMemoryBroker {
-  /** Another connection, as each replica has its own. One that is closed gives up what it consumes and answers. */
+  /** Opens another connection, as each replica has. A closed connection stops consuming and responding. */
   connect(): Bus
 }
 
@@ -22,7 +22,7 @@ const REDELIVER_MS = 30_000
 
 interface Place {
   sequence: number
-  /** The connection and the call of `consume` that receives. */
+  /** The connection and call of `consume` that receives messages. */
   holder?: { connection: AbortSignal } | undefined
 }
 
@@ -32,7 +32,7 @@ interface Attached<Handler> {
   connection: AbortSignal
 }
 
-/** A bus in memory, for tests that need an order of calls that does not vary. */
+/** A bus in memory, for tests that need a deterministic order of calls. */
 export function inMemoryBroker({ now = () => new Date() }: { now?: () => Date } = {}): InMemoryBroker {
   const messages: StoredMessage[] = []
   const ids = new Set<string>()
@@ -161,7 +161,7 @@ export function inMemoryBroker({ now = () => new Date() }: { now?: () => Date } 
       consume: options => consume(options, { ending: until(options.signal), connection }),
       read: options => read(options, until(options.signal)),
       head: () => answering(() => messages.length),
-      // Nothing is removed: it lives as long as a test.
+      // Nothing is removed: a broker only lives as long as a test.
       removedThrough: () => answering(() => 0),
       broadcast: (subject, data) => answering(() => broadcast(subject, data)),
       listen: (subject, handler) => attach(listeners, subject, handler),
@@ -180,7 +180,7 @@ export function inMemoryBroker({ now = () => new Date() }: { now?: () => Date } 
 
 const copy = <T>(value: T): T => structuredClone(value)
 
-/** Waits for a promise, at most until the signal is aborted or the time is over. */
+/** Waits for a promise until the signal is aborted or the time is up. */
 async function either(promise: Promise<void>, ending: AbortSignal, atMostMs?: number): Promise<void> {
   if (ending.aborted) return
   const over = new AbortController()
