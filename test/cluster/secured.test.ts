@@ -291,8 +291,8 @@ describe.skipIf(skipped)('with NATS over TLS and a NATS user per service', { met
     })
 
     test.each([
-      ['with a wrong password', { NATS_PASSWORD: 'wrong' }, /refuses the user, password/],
-      ['without a user', { NATS_USER: '', NATS_PASSWORD: '' }, /refuses the user, password/],
+      ['with a wrong password', { NATS_PASSWORD: 'wrong' }, /rejects the user, password/],
+      ['without a user', { NATS_USER: '', NATS_PASSWORD: '' }, /rejects the user, password/],
       ['that does not trust the certificate authority', { NATS_CA: undefined }, /certificate/],
     ])('%s is refused with a reason that contains no secret', async (_, settings, reason) => {
       const { bus, said } = await connect('catalog', settings)

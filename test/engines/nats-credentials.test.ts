@@ -88,7 +88,7 @@ if (servers.length === 0) {
 }
 
 describe.each(servers)('$description', ({ start }) => {
-  const refused = /refuses the user, password, token or key/
+  const refused = /rejects the user, password, token or key/
   test.for<[string, Way]>([
     [
       'with a token',
@@ -123,7 +123,7 @@ describe.each(servers)('$description', ({ start }) => {
         config: encrypted,
         right: { tls: { ...mine, ...(ca && { ca }) } },
         wrong: { tls: { ...(ca && { ca }) } },
-        reason: /wants a certificate|connection was lost/,
+        reason: /requires a client certificate|connection was lost/,
         needs: certificates ? undefined : 'openssl',
       },
     ],

@@ -491,7 +491,7 @@ describe.each(servers)('$description', ({ kind, description, start }) => {
         await faults().pause()
         const [message] = numbered(1, 1) as [Message]
         await eventually(() =>
-          expect(bus.publish([message])).rejects.toThrow('bus unavailable: it does not answer'),
+          expect(bus.publish([message])).rejects.toThrow('bus unavailable: the server does not answer'),
         )
         await faults().resume()
         await insist(() => bus.publish([message]))
@@ -523,7 +523,7 @@ describe.each(servers)('$description', ({ kind, start }) => {
 
     it('reports a refused user, password or token', async () => {
       const url = await started('--user', 'gantry', '--pass', 'its p@ssword')
-      const refused = `MESSAGING_URL ${url}: it refuses the user, password, token or key`
+      const refused = `MESSAGING_URL ${url}: the server rejects the user, password, token or key`
       const withUser = (userinfo: string) => url.replace('//', `//${userinfo}@`)
       expect(await refusal({ url })).toBe(refused)
       expect(await refusal({ url: withUser('gantry:wrong') })).toBe(refused)
@@ -532,7 +532,7 @@ describe.each(servers)('$description', ({ kind, start }) => {
       await checkBus({ url: withUser('gantry:wrong'), password: 'its p@ssword' })
 
       const guarded = await started('--auth', 's3cret')
-      expect(await refusal({ url: guarded })).toContain('it refuses the user')
+      expect(await refusal({ url: guarded })).toContain('the server rejects the user')
       await checkBus({ url: guarded.replace('//', '//s3cret@') })
       await checkBus({ url: guarded, token: 's3cret' })
     })
@@ -541,7 +541,7 @@ describe.each(servers)('$description', ({ kind, start }) => {
       const url = await started()
       const encrypted = url.replace('nats:', 'tls:')
       expect(await refusal({ url: encrypted })).toBe(
-        `MESSAGING_URL ${encrypted}: it does not offer encryption (TLS)`,
+        `MESSAGING_URL ${encrypted}: the server does not offer encryption (TLS)`,
       )
     })
 
@@ -553,7 +553,7 @@ describe.each(servers)('$description', ({ kind, start }) => {
       http.destroy()
       server.on('connection', socket => socket.write('HTTP/1.1 400 Bad Request\r\n\r\n'))
       expect(await refusal({ url: `nats://127.0.0.1:${port}` })).toBe(
-        `MESSAGING_URL nats://127.0.0.1:${port}: what answers there is no nats-server`,
+        `MESSAGING_URL nats://127.0.0.1:${port}: the server is not a nats-server`,
       )
       server.closeAllConnections()
       server.close()
@@ -570,7 +570,7 @@ describe.each(servers)('$description', ({ kind, start }) => {
       const url = await started()
       await checkBus({ url, stream: 'OTHER', subjects: ['events.>'] })
       expect(await refusal({ url })).toBe(
-        `MESSAGING_URL ${url}: JetStream says: subjects overlap with an existing stream`,
+        `MESSAGING_URL ${url}: JetStream answered: subjects overlap with an existing stream`,
       )
     })
   })

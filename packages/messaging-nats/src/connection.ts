@@ -13,33 +13,33 @@ import { reasonOf } from './reason.ts'
 import { connectionOptions, type NatsOptions, NatsRefused, parseServers } from './settings.ts'
 import { ensureStream } from './stream.ts'
 
-/** One connection, from when the stream is there until it is lost. What was under way then has failed. */
+/** A connection, from the time its stream exists until it is lost. Requests in progress fail then. */
 export interface Session {
   nc: NatsConnection
   js: JetStreamClient
   jsm: JetStreamManager
   stream: string
-  /** What the subjects of answers begin with; the client's own choice if it is not said. */
+  /** Prefix of the subjects of answers; undefined for the client's default. */
   inbox: string | undefined
   /** Subjects that the stream stores. */
   stored: readonly string[]
-  /** Whether the stream has several copies. */
+  /** Whether the stream has several replicas. */
   replicated: boolean
-  /** Whether a consumer can have several filters: from nats-server 2.10 on. */
+  /** Whether a consumer can have several filters: since nats-server 2.10. */
   severalFilters: boolean
   /** Aborted with BusUnavailable when the connection is lost or closed. */
   lost: AbortSignal
 }
 
 export interface Connection {
-  /** The session there is; during the first attempt to connect it waits for that. @throws BusUnavailable */
+  /** The current session. Waits during the first attempt to connect. @throws BusUnavailable */
   session(): Promise<Session>
   /**
-   * Subscribes, now and in every session to come, until the returned function is called; that resolves when what had
-   * arrived is handled.
+   * Subscribes, in this and all later sessions, until the returned function is called. That one resolves when all messages
+   * that have arrived are handled.
    */
   subscribe(subject: string, options: SubscriptionOptions & { callback: Handler }): () => Promise<void>
-  /** Lets what was sent arrive, and ends for good. */
+  /** Flushes what was sent, and closes the connection. */
   close(): Promise<void>
 }
 
@@ -53,12 +53,13 @@ const FIRST_PAUSE_MS = 100
 const LONGEST_PAUSE_MS = 5_000
 const GOODBYE_MS = 1_000
 
-/** Connects, tells whether the server can be used, and makes or upgrades the stream. @throws what went wrong */
+/** Connects, checks the server, and creates or upgrades the stream. @throws the reason of a failure */
 export async function openSession(options: NatsOptions): Promise<Session> {
   const { stream = STREAM, subjects = SUBJECTS, report } = options
   const nc = await connect(connectionOptions(options))
   try {
-    if (!isAtLeast(nc, OLDEST)) throw new Error(`nats-server ${nc.info?.version} is too old; 2.9 is needed`)
+    if (!isAtLeast(nc, OLDEST))
+      throw new Error(`nats-server ${nc.info?.version} is too old; 2.9 or newer is required`)
     const jsm = await nc.jetstreamManager()
     const { subjects: stored, num_replicas } = await ensureStream(jsm, stream, { ...options, subjects })
     const lost = new AbortController()
@@ -88,18 +89,18 @@ function isAtLeast({ info }: NatsConnection, [major, minor]: readonly [number, n
   return ofServer > major || (ofServer === major && itsMinor >= minor)
 }
 
-/** Passes on what the server complains about, e.g. permissions that the user lacks. */
+/** Reports errors of the server, e.g. missing permissions of the user. */
 async function complain(nc: NatsConnection, report: (line: string) => void): Promise<void> {
   for await (const { type, data, permissionContext } of nc.status()) {
     if (type !== Events.Error) continue
     const { operation, subject } = permissionContext ?? {}
-    report(`the bus says ${data}${subject ? `: ${operation} of ${subject}` : ''}`)
+    report(`the NATS server reports ${data}${subject ? `: ${operation} of ${subject}` : ''}`)
   }
 }
 
 /**
- * Keeps a connection, from now on and however often it is lost; between attempts it pauses, up to five seconds. Each
- * time it connects anew, so that nothing of a connection that was lost is sent late, out of its order.
+ * Keeps a connection until it is closed. After a loss it tries again, with pauses of up to five seconds. Each attempt makes
+ * a new connection, so that no message of a lost one is sent late and out of order.
  * @throws NatsRefused when the URL cannot be used
  */
 export function keepConnected(options: NatsOptions): Connection {
@@ -185,7 +186,7 @@ export function keepConnected(options: NatsOptions): Connection {
   }
 }
 
-/** Resolves when the promise does or the session is lost, whatever becomes of the promise then. */
+/** Resolves when the promise settles or the session is lost. */
 export async function orLost(promise: Promise<unknown>, lost: AbortSignal): Promise<void> {
   const { promise: gone, resolve } = Promise.withResolvers<void>()
   const stop = () => resolve()
@@ -193,14 +194,14 @@ export async function orLost(promise: Promise<unknown>, lost: AbortSignal): Prom
   try {
     await Promise.race([promise, gone])
   } catch {
-    // The connection went while it was under way.
+    // The connection was lost meanwhile.
   } finally {
     lost.removeEventListener('abort', stop)
   }
 }
 
 /**
- * Whether the server is there and can be used: connects once, makes or upgrades the stream, and leaves.
+ * Checks that the server can be used: connects once, creates or upgrades the stream, and disconnects.
  * @throws NatsRefused, whose message names MESSAGING_URL and the reason
  */
 export async function checkBus(options: NatsOptions): Promise<void> {

@@ -11,7 +11,7 @@ const CONSUMER_NOT_FOUND = 10014
 
 interface Consumption {
   consume(options: Parameters<Bus['consume']>[0]): AsyncGenerator<Delivered>
-  /** Gives back what consumers here hold. */
+  /** Releases the messages that consumers of this bus hold. */
   leave(): Promise<void>
 }
 
@@ -22,8 +22,8 @@ interface ConsumptionOptions {
 }
 
 /**
- * Durable consumers of JetStream, one message under way at a time: that is what keeps the order over redeliveries and
- * holders. A server that crashes may forget the last acknowledgements; then it goes back, and on from there in order.
+ * Durable JetStream consumers with one message in progress at a time, which keeps the order over redeliveries and changes of
+ * the holder. A server that crashes can lose the last acknowledgements. It then delivers these messages again, in order.
  */
 export function consumption({ connection, closing, holdMs }: ConsumptionOptions): Consumption {
   const holds = new Set<Hold>()
@@ -68,11 +68,11 @@ export function consumption({ connection, closing, holdMs }: ConsumptionOptions)
   }
 }
 
-/** Names of durable consumers have no dots, wildcards, slashes or blanks. */
+/** Names of durable consumers must not contain dots, wildcards, slashes or blanks. */
 const durableName = (consumer: string) =>
   consumer.replace(/[^\w-]/g, character => `=${character.codePointAt(0)?.toString(16)}`)
 
-/** Makes the consumer at the beginning of the stream, or brings it up to date where it is. */
+/** Creates the consumer at the beginning of the stream, or updates its configuration. */
 async function ensureConsumer(
   { jsm, stream, stored, severalFilters }: Session,
   consumer: string,

@@ -14,14 +14,14 @@ describe('filters of a consumer', () => {
     }
   })
 
-  it('leave out what falls under another', () => {
+  it('leave out subjects that another one covers', () => {
     for (const filters of [old, recent]) {
       expect(filters('events.catalog.*', 'events.>', 'events.catalog.>')).toEqual(['events.>'])
       expect(filters('events.catalog.API_CREATED', 'events.*.API_CREATED')).toEqual(['events.*.API_CREATED'])
     }
   })
 
-  it('are the subjects where the server takes several', () => {
+  it('are the subjects when the server accepts several', () => {
     expect(recent('events.>', 'platform.events')).toEqual(['events.>', 'platform.events'])
     expect(recent('events.a.x', 'events.a.y', 'events.a.x.z')).toEqual([
       'events.a.x',
@@ -30,7 +30,7 @@ describe('filters of a consumer', () => {
     ])
   })
 
-  it('cover the subjects where it takes one, or where they overlap', () => {
+  it('cover the subjects when the server accepts one, or when they overlap', () => {
     expect(old('events.a.x', 'events.a.y.z')).toEqual(['events.a.>'])
     expect(old('events.a', 'events.a.y.z')).toEqual(['events.>'])
     expect(old('events.*.x', 'events.*.y')).toEqual(['events.>'])
@@ -38,7 +38,7 @@ describe('filters of a consumer', () => {
     expect(recent('events.a.*', 'events.*.x')).toEqual(['events.>'])
   })
 
-  it('are none where they would reach beyond the stream', () => {
+  it('are empty when they would reach beyond the stream', () => {
     expect(old('events.>', 'platform.events')).toEqual([])
     expect(old('>')).toEqual([])
     expect(recent('*.events', 'events.>')).toEqual([])

@@ -1,10 +1,10 @@
 import { subjectMatches } from '@gantry/messaging'
 
 /**
- * What a JetStream consumer can filter by, for subjects that may overlap: servers refuse filters that overlap, those
- * before 2.10 more than one, and all of them one that reaches beyond what the stream stores. Where the subjects cannot
- * be had exactly, the filter lets more through, and who reads must look again.
- * @returns no filter when everything is to come
+ * The filters of a JetStream consumer for subjects that can overlap. Servers refuse overlapping filters, more than one
+ * filter before 2.10, and filters that reach beyond the subjects of the stream. When the subjects cannot be filtered
+ * exactly, the filters match more, and the reader must filter again.
+ * @returns no filters when all messages have to be delivered
  */
 export function filtersFor(
   subjects: readonly string[],
@@ -20,11 +20,11 @@ export function filtersFor(
   return filters.every(inside) ? filters : []
 }
 
-/** Whether every subject that falls under `narrow` falls under `wide`. */
+/** Whether every subject that matches `narrow` matches `wide`. */
 const covers = (wide: string, narrow: string) =>
   subjectMatches(wide, narrow) && (wide.endsWith('>') || !narrow.endsWith('>'))
 
-/** Whether some subject falls under both. */
+/** Whether some subject matches both. */
 function overlap(one: string, other: string): boolean {
   const [a, b] = [one.split('.'), other.split('.')]
   for (let i = 0; i < Math.min(a.length, b.length); i++) {
@@ -34,7 +34,7 @@ function overlap(one: string, other: string): boolean {
   return a.length === b.length
 }
 
-/** The narrowest `parts.>` that covers them all. */
+/** The narrowest `parts.>` that covers all of them. */
 function covering(subjects: readonly string[]): string {
   const split = subjects.map(subject => subject.split('.'))
   const shortest = Math.min(...split.map(({ length }) => length))

@@ -9,29 +9,29 @@ const WORKING = new TextEncoder().encode('+WPI')
 /** How long the server may take to confirm an acknowledgement. */
 const CONFIRM_MS = 5_000
 
-/** A message in the hands of this holder. */
+/** A message that this holder has received. */
 export interface Held {
   msg: Msg
-  /** Resolves when the server knows that the message is handled. @throws BusUnavailable */
+  /** Resolves when the server has recorded that the message is handled. @throws BusUnavailable */
   ack(): Promise<void>
 }
 
 interface Mine extends Held {
-  /** Until when it is surely nobody else's, by performance.now(). */
+  /** Until when the message certainly belongs to this holder, by performance.now(). */
   until: number
   acknowledged?: Promise<void>
 }
 
 export interface Hold {
-  /** The next message; undefined when the signal was aborted. @throws BusUnavailable */
+  /** The next message; undefined after the signal was aborted. @throws BusUnavailable */
   next(): Promise<Held | undefined>
-  /** Gives up the message that was not acknowledged; it comes again after a while. */
+  /** Gives up the unacknowledged message, which the server delivers again after a while. */
   pass(): void
-  /** Gives back at once what is not acknowledged. */
+  /** Returns the unacknowledged message at once. */
   leave(): Promise<void>
 }
 
-/** Of an acknowledgement that was sent. */
+/** An acknowledgement that was sent and is not confirmed yet. */
 interface Confirmation {
   since: number
   promise: Promise<void>
@@ -42,16 +42,16 @@ interface Confirmation {
 interface HoldOptions {
   session: Session
   consumer: string
-  /** How long the server leaves a message to a holder that says nothing: the ack_wait of the consumer. */
+  /** How long the server leaves a message to a silent holder, in milliseconds: the ack_wait of the consumer. */
   holdMs: number
   signal: AbortSignal
 }
 
 /**
- * One of the holders of a durable consumer, which gives one message at a time to one of them. A message is kept from
- * the others for as long as it is being handled here; a holder that was paused for longer than the server waits has
- * lost it, and its acknowledgement is refused. It asks for one message at a time, since what waits for a holder that
- * was paused or cut off keeps everybody waiting.
+ * A holder of a durable consumer, which delivers one message at a time to one of its holders. This holder keeps a message
+ * while it is being handled here. A holder that was paused for longer than `holdMs` has lost its message, and its
+ * acknowledgement is refused. A holder requests one message at a time: a message that waits for a paused or disconnected
+ * holder blocks all others.
  */
 export function openHold({ session: { nc, inbox }, session, consumer, holdMs, signal }: HoldOptions): Hold {
   const confirmations = createInbox(inbox)
@@ -62,7 +62,7 @@ export function openHold({ session: { nc, inbox }, session, consumer, holdMs, si
   let left = false
   let failure: BusUnavailable | undefined
   let wake = () => {}
-  /** Whatever arrives now was given by the server after this time. */
+  /** A message that arrives now was sent by the server after this time. */
   let beatAt = performance.now()
 
   const send = (msg: Msg, payload: Uint8Array, reply?: string) => {
@@ -97,7 +97,7 @@ export function openHold({ session: { nc, inbox }, session, consumer, holdMs, si
       asking = false
       if (left) return send(msg, NAK)
       const until = beatAt + holdMs
-      // It waited here while this process was paused, and may be another's by now.
+      // It waited here while this process was paused, and may belong to another holder by now.
       if (performance.now() >= until) return ask()
       const held: Mine = {
         msg,
@@ -134,7 +134,7 @@ export function openHold({ session: { nc, inbox }, session, consumer, holdMs, si
       fail(new BusUnavailable(`consumer ${consumer} does not confirm an acknowledgement`))
     beatAt = now
   }
-  // Once what arrived in the meantime has been read: after a pause that is older than the beat.
+  // Runs after pending input was read: after a pause, that input is older than the beat.
   const beating = setInterval(() => setImmediate(beat), holdMs / 3)
   const onAbort = () => wake()
   signal.addEventListener('abort', onAbort)

@@ -5,25 +5,26 @@ import type { Session } from './connection.ts'
 import { isJetStreamError } from './reason.ts'
 import { toStored } from './stored-message.ts'
 
-/** How long it is looked for, again and again while another process does so. */
+/** How long the lookup is repeated while other processes look up the same subject. */
 const PATIENCE_MS = 5_000
 const PAUSE_MS = 50
-/** A look takes milliseconds: a consumer that is there for so long was left behind. */
+/** A lookup takes milliseconds: a consumer that exists for this long was left behind by a process that died. */
 const ABANDONED_MS = 1_000
-/** How long the server may take to deliver it. Then another process has deleted the consumer. */
+/** How long the server may take to deliver the message. After that, another process has deleted the consumer. */
 const DELIVERY_MS = 1_000
-/** The server forgets a consumer whose process has died after so long. */
+/** The server deletes the consumer of a process that died after this time. */
 const FORGOTTEN_MS = 2_000
 
 const NAME_IN_USE = 10013
 const CONSUMER_EXISTS = 10148
 
-/** Another process has a consumer of that name now: each would take the other's answer. */
+/** Another process has a consumer of the same name now. Sharing it, each would take the answer of the other. */
 class Busy extends BusUnavailable {}
 
 /**
- * The last message on a subject, by a consumer that begins with it. Its name and its subject stand in the request that
- * makes it, and it delivers to the own inbox: a user needs no right to read anything else of the stream.
+ * Reads the last message on a subject, with a consumer that starts at it. The name and the subject of the consumer are part
+ * of the request that creates it, and it delivers to the inbox of this connection, so that the user needs no other right to
+ * read the stream.
  */
 export async function lastOn(session: Session, subject: string): Promise<StoredMessage | undefined> {
   const { jsm, stream } = session
@@ -35,7 +36,7 @@ export async function lastOn(session: Session, subject: string): Promise<StoredM
     } catch (error) {
       const waited = performance.now() - since
       if (!(error instanceof Busy) || waited > PATIENCE_MS) throw error
-      // Nobody answers where the node that had the consumer is gone; it is deleted all the same.
+      // There is no answer if the node of the consumer is gone; the consumer is deleted nevertheless.
       if (waited > ABANDONED_MS) jsm.consumers.delete(stream, name).catch(() => {})
       await setTimeout(PAUSE_MS * Math.random())
     }
@@ -67,8 +68,9 @@ async function look(session: Session, subject: string, name: string): Promise<St
       num_replicas: 1,
     })
     there = true
-    // Servers before 2.10 give the consumer that is there, which may have delivered to its own process.
-    if (made.delivered?.consumer_seq !== 0) throw new Busy(`another process looks on ${subject}`)
+    // Servers before 2.10 return the existing consumer, which may have delivered to its own process.
+    if (made.delivered?.consumer_seq !== 0)
+      throw new Busy(`another process reads the last message on ${subject}`)
     if (made.num_pending === 0) return undefined
     setTimeout(DELIVERY_MS, undefined, { signal: answered.signal }).then(
       () => reject(new Busy(`the last message on ${subject} did not arrive`)),

@@ -12,13 +12,13 @@ import { requests } from './requests.ts'
 import type { NatsOptions } from './settings.ts'
 
 const HOLD_MS = 5_000
-/** How long closing waits for requests and messages that are under way. */
+/** How long `close` waits for requests and messages in progress. */
 const GRACE_MS = 2_000
 
 /**
- * The bus on NATS with JetStream (2.9 or newer). It connects in the background and for as long as it is open; while
- * the server is away, calls fail at once with BusUnavailable, whose message says why, and reads and consumers end with
- * it. What listens and responds does so again by itself when the server is back.
+ * A bus on NATS with JetStream (2.9 or newer). It connects in the background and reconnects until it is closed. While the
+ * server is unavailable, calls fail at once with BusUnavailable, whose message has the reason, and reads and consumers end
+ * with it. Listeners and responders resume when the server is back.
  * @throws NatsRefused when the URL cannot be used
  */
 export function natsBus(options: NatsOptions): Bus {

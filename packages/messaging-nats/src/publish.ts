@@ -3,33 +3,33 @@ import { ErrorCode, headers, NatsError, type PubAck } from 'nats'
 import type { Connection, Session } from './connection.ts'
 import { failureIn, isJetStreamError } from './reason.ts'
 
-/** So many messages are on their way at once. */
+/** Maximum number of messages in flight. */
 const BATCH = 256
 const TIMEOUT_MS = 5_000
 const WRONG_LAST_MESSAGE = 10070
 const WRONG_LAST_SEQUENCE = 10071
-/** Subjects whose ends are kept; another one costs a request more. */
+/** Maximum number of subjects whose last sequence is cached. Other subjects cost an additional request. */
 const KEPT_ENDS = 1_000
 
 /**
- * Stores messages in their order. Where the stream has one copy, many are on their way at once; each but the first of a
- * batch is stored only right after the one before it, which the server checks: when one is lost, or another publisher's
- * comes between, all that follow are refused, so that no failure turns the order round. Where it has several copies,
- * one follows when the one before is stored: there a message that was refused or lost on its way to the copies is taken
- * for a duplicate when it is published again.
+ * Stores messages in order. On a stream with one replica, many are in flight at once. Each except the first of a batch is
+ * only stored right after the one before it, which the server checks: when one is lost, or a message of another publisher
+ * comes between, all following ones are refused, so that no failure changes the order. On a stream with several replicas,
+ * each is sent after the one before was stored: there, a message that was refused or lost on the way to the replicas counts
+ * as a duplicate when it is published again.
  *
- * With `after`, the first of each batch is stored only where its subject ends with the message that this publisher
- * expects there, which the server checks too. A refusal names the message that is there instead.
+ * With `after`, the first of each batch is only stored if the last message of its subject is the one that this publisher
+ * expects, which the server checks too. A refusal has the sequence of the actual last message.
  */
 export function publishing(connection: Connection): Pick<Bus, 'publish'> {
-  /** Sequence of the last message on a subject, as far as it is known. */
+  /** Sequence of the last message by subject, as far as it is known. */
   const ends = new Map<string, number>()
   const keepEnd = (subject: string, end: number) => {
     if (ends.size >= KEPT_ENDS) ends.clear()
     ends.set(subject, end)
   }
 
-  /** What to expect at the end of a subject: a message that this publisher knows of, or none, which the server mends. */
+  /** The last sequence of a subject to expect: the one that is known to this publisher, or 0, which the server corrects. */
   const expectedEnd = (subject: string, place: number) => {
     const end = ends.get(subject) ?? 0
     return end <= place ? end : 0
@@ -65,10 +65,10 @@ export function publishing(connection: Connection): Pick<Bus, 'publish'> {
   }
 }
 
-/** What was stored, at least one message; or where the subject of the first ends, when that was not as expected. */
+/** The stored messages, at least one; or the last sequence of the first subject, if it was not as expected. */
 type Outcome = { acknowledged: PubAck[] } | { end: number }
 
-/** @throws BusUnavailable when none was stored, or why the next was not */
+/** @throws BusUnavailable when no message was stored, or the error of the first message that was not */
 async function storeBatch(session: Session, messages: readonly Message[], end?: number): Promise<Outcome> {
   const outcomes = await Promise.allSettled(
     messages.map((message, index) => store(session, message, { previous: messages[index - 1], end })),
@@ -85,7 +85,7 @@ async function storeBatch(session: Session, messages: readonly Message[], end?: 
   throw failureOf(outcome.reason, messages[failed], session)
 }
 
-/** Where a subject ends, from the refusal of a message that expected another end (nats-server, server/errors.json). */
+/** The last sequence of a subject, from the refusal of a message that expected another (nats-server, server/errors.json). */
 function actualEnd(error: unknown): number | undefined {
   if (!isJetStreamError(error, WRONG_LAST_SEQUENCE)) return undefined
   const [, sequence] = /wrong last sequence: (\d+)/.exec((error as NatsError).message) ?? []
@@ -93,9 +93,9 @@ function actualEnd(error: unknown): number | undefined {
 }
 
 interface Expected {
-  /** The message right before it in the stream; none for the first of a batch. */
+  /** The message that must come right before it in the stream; undefined for the first of a batch. */
   previous: Message | undefined
-  /** Of its subject, for the first of a batch; any if it is not said. */
+  /** The expected last sequence of its subject, for the first of a batch; undefined for any. */
   end: number | undefined
 }
 
@@ -114,7 +114,7 @@ async function store(session: Session, message: Message, { previous, end }: Expe
   })
   const { duplicate, seq } = acknowledged
   if (!duplicate || seq > 0) return acknowledged
-  // A duplicate without a place is not stored, or not yet (nats-server 2.10, processClusteredInboundMsg).
+  // A duplicate without a sequence is not stored, or not yet (nats-server 2.10, processClusteredInboundMsg).
   session.replicated = true
   throw new BusUnavailable(
     `message ${message.id} was published before, and it is not known whether it will be stored`,
@@ -125,7 +125,7 @@ function failureOf(error: unknown, message: Message | undefined, session: Sessio
   const { code = '' } = error instanceof NatsError ? error : {}
   if (code === ErrorCode.MaxPayloadExceeded)
     return new Error(
-      `message ${message?.id} on ${message?.subject} is larger than the ${session.nc.info?.max_payload} bytes that the server takes`,
+      `message ${message?.id} on ${message?.subject} is larger than the ${session.nc.info?.max_payload} bytes that the server accepts`,
       { cause: error },
     )
   if (code === ErrorCode.NoResponders)

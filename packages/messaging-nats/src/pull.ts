@@ -4,25 +4,25 @@ import { orLost, type Session } from './connection.ts'
 
 const EXPIRES_MS = 30_000
 const HEARTBEAT_MS = 5_000
-/** A consumer from which nothing came for so long is gone, though nobody said so. */
+/** A consumer that was silent for this long no longer exists, even if the server has not reported it. */
 const QUIET_MS = 3 * HEARTBEAT_MS
 
 interface Handlers {
   message(msg: Msg): void
-  /** What was asked for will not come any more: there was nothing, or not enough in time. */
+  /** The request is over: there were no messages, or not enough in time. */
   ended(): void
-  /** The consumer gives nothing any more. */
+  /** The consumer does not deliver any more. */
   failed(error: BusUnavailable): void
 }
 
 export interface Pull {
-  /** Asks for so many messages; with `wait` for those to come too. */
+  /** Requests `batch` messages; with `wait` the request stays open for new ones. */
   ask(batch: number, wait: boolean): void
-  /** Resolves when everything that was on its way has been handed over. */
+  /** Resolves when all messages in flight have been passed on. */
   close(): Promise<void>
 }
 
-/** Asks a JetStream consumer for messages (ADR-13, "Pull Subscribe internals"). */
+/** Requests messages from a JetStream consumer (ADR-13, "Pull Subscribe internals"). */
 export function openPull(
   { nc, stream, inbox: prefix, lost }: Session,
   consumer: string,
@@ -50,7 +50,7 @@ export function openPull(
   lost.addEventListener('abort', onLost)
   const watch = setInterval(() => {
     if (waiting && performance.now() - heardAt > QUIET_MS)
-      handlers.failed(new BusUnavailable(`consumer ${consumer} has gone quiet`))
+      handlers.failed(new BusUnavailable(`consumer ${consumer} does not respond`))
   }, HEARTBEAT_MS)
 
   return {

@@ -7,14 +7,16 @@ import { failureIn } from './reason.ts'
 import { removedThrough } from './removed.ts'
 import { placeOf, toStored } from './stored-message.ts'
 
-/** So many messages wait here for who reads slowly. */
+/** Maximum number of messages that wait here for a slow reader. */
 const BATCH = 256
-/** The server forgets a reader that asked for nothing for so long; it goes on with a new consumer. */
+/**
+ * The server deletes the consumer of a reader that requests nothing for this long. The reader then continues with a new one.
+ */
 const FORGOTTEN_MS = 300_000
 
 type Options = Parameters<Bus['read']>[0]
 
-/** Reads the stream by a consumer that lives as long as the read: nothing is acknowledged, and nothing kept. */
+/** Reads the stream with a consumer that exists as long as the read. Nothing is acknowledged or stored. */
 export function reader(
   connection: Connection,
   closing: AbortSignal,
@@ -32,14 +34,14 @@ export function reader(
         }
         return
       } catch (error) {
-        // The server has forgotten who read too slowly.
+        // The server has deleted the consumer of a slow reader.
         if (!(error instanceof Gone) || session.lost.aborted) throw failureIn(session, error)
       }
     }
   }
 }
 
-/** The consumer is gone, or has passed over a message; another can go on. */
+/** The consumer no longer exists or has skipped a message. The read continues with a new one. */
 class Gone extends BusUnavailable {}
 
 async function* messagesAfter(session: Session, options: Options): AsyncGenerator<StoredMessage> {
@@ -100,7 +102,7 @@ async function* messagesAfter(session: Session, options: Options): AsyncGenerato
           wake = resolve
         })
       }
-      // A reader at the end of the stream gets each message as it comes; one that is behind may ask too late.
+      // A reader at the head gets each message at once. A reader that is behind may have requested too late.
       if (askedLate) await lookForMissing()
       for (const msg of arrived.splice(0)) {
         const place = placeOf(msg)

@@ -4,12 +4,12 @@ import type { Session } from './connection.ts'
 
 const WORDS: Readonly<Record<string, string>> = {
   [ErrorCode.ConnectionRefused]: 'the connection was refused; is a nats-server running there?',
-  [ErrorCode.ConnectionTimeout]: 'it does not answer',
-  [ErrorCode.Timeout]: 'it does not answer',
+  [ErrorCode.ConnectionTimeout]: 'the server does not answer',
+  [ErrorCode.Timeout]: 'the server does not answer',
   [ErrorCode.ConnectionClosed]: 'the connection was lost',
   [ErrorCode.Disconnect]: 'the connection was lost',
-  [ErrorCode.AuthorizationViolation]: 'it refuses the user, password, token or key',
-  [ErrorCode.AuthenticationTimeout]: 'it refuses the user, password, token or key',
+  [ErrorCode.AuthorizationViolation]: 'the server rejects the user, password, token or key',
+  [ErrorCode.AuthenticationTimeout]: 'the server rejects the user, password, token or key',
   [ErrorCode.BadAuthentication]: 'the user, password, token or key cannot be used',
   [ErrorCode.BadCreds]: 'the credentials cannot be read',
   [ErrorCode.AuthenticationExpired]: 'the credentials have expired',
@@ -17,43 +17,44 @@ const WORDS: Readonly<Record<string, string>> = {
   [ErrorCode.NoResponders]: 'JetStream is not enabled there; start the server with: nats-server -js',
   ENOTFOUND: 'there is no such host',
   EAI_AGAIN: 'the name of the host cannot be looked up',
-  EHOSTUNREACH: 'there is no way to the host',
-  ENETUNREACH: 'there is no way to the host',
-  ETIMEDOUT: 'it does not answer',
+  EHOSTUNREACH: 'the host is unreachable',
+  ENETUNREACH: 'the host is unreachable',
+  ETIMEDOUT: 'the server does not answer',
   ECONNRESET: 'the connection was lost',
   EPIPE: 'the connection was lost',
 }
 
-/** JetStream's own codes (nats-server, server/errors.json). */
+/** Texts by JetStream error code (nats-server, server/errors.json). */
 const JETSTREAM_WORDS: Readonly<Record<number, string>> = {
   10039: 'JetStream is not enabled for the account',
   10076: 'JetStream is not enabled there; start the server with: nats-server -js',
 }
 
-/** Why the server could not be used, in words for the operator. */
+/** The reason why the server could not be used, as text for operators. */
 export function reasonOf(error: unknown): string {
   if (!(error instanceof Error)) return String(error)
   const jetStream = error instanceof NatsError ? error.api_error : undefined
-  if (jetStream) return JETSTREAM_WORDS[jetStream.err_code ?? 0] ?? `JetStream says: ${jetStream.description}`
+  if (jetStream)
+    return JETSTREAM_WORDS[jetStream.err_code ?? 0] ?? `JetStream answered: ${jetStream.description}`
   if (error instanceof NatsError && error.code === ErrorCode.ServerOptionNotAvailable)
     return error.message === 'tls'
-      ? 'it does not offer encryption (TLS)'
-      : `it does not offer ${error.message}`
-  if (error.message.includes('unexpected response from server')) return 'what answers there is no nats-server'
+      ? 'the server does not offer encryption (TLS)'
+      : `the server does not offer ${error.message}`
+  if (error.message.includes('unexpected response from server')) return 'the server is not a nats-server'
   const code = 'code' in error ? String(error.code) : ''
-  // Before 2.10 nats-server tells a client without a certificate that its certificate is bad.
+  // nats-server before 2.10 reports a missing client certificate as a bad one.
   if (/ALERT_(BAD_CERTIFICATE|CERTIFICATE_REQUIRED)$/.test(code))
-    return 'it wants a certificate that it trusts'
+    return 'the server requires a client certificate that it trusts'
   return WORDS[code] ?? error.message
 }
 
-/** Whether it is the answer of JetStream with this code. */
+/** Whether the error is an answer of JetStream with this code. */
 export const isJetStreamError = (error: unknown, code: number): boolean =>
   error instanceof NatsError && error.api_error?.err_code === code
 
-/** What the client throws when it can do nothing means that the bus is away; anything else stays as it is. */
+/** Translates errors of the client, which mean that the bus is unavailable. Other errors are returned unchanged. */
 export function failureIn({ nc }: Session, error: unknown): unknown {
   if (!(error instanceof NatsError)) return error
-  // Requests that were under way when it closed look to the client as if they had timed out.
+  // When the connection closes, requests in progress fail with a timeout.
   return new BusUnavailable(nc.isClosed() ? 'the connection was lost' : reasonOf(error))
 }

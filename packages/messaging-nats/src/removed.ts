@@ -2,11 +2,13 @@ import type { MissedMessages } from '@gantry/messaging'
 import { type ConsumerInfo, nanos, type StreamState } from 'nats'
 import type { Session } from './connection.ts'
 
-/** Between two looks at how far a consumer has come, or a tenth of the retention if that is shorter. */
+/** Pause between two checks of the progress of a consumer, or a tenth of the retention if that is shorter. */
 const LOOK_MS = 600_000
 const SHORTEST_LOOK_MS = 200
 
-/** Place up to which the server has removed messages of any subject: it keeps no record of which they were. */
+/**
+ * Sequence up to which the server has removed messages of any subject. The server does not record which subjects they had.
+ */
 export const removedThrough = ({ first_seq }: Pick<StreamState, 'first_seq'>): number =>
   Math.max(0, first_seq - 1)
 
@@ -17,11 +19,11 @@ interface Watched {
 }
 
 /**
- * Looks now and then whether messages were removed that the durable consumer has not handled. The server's own record
- * does not tell: it passes over what is removed, and does not note that there was nothing for a quiet consumer. So the
- * place up to which the consumer has handled everything is kept in its description. Does nothing where no messages are
- * removed. A look that fails is made up for by the next one.
- * @returns ends it
+ * Checks periodically whether messages were removed that the durable consumer has not handled. The consumer's own state does
+ * not show it: it skips removed messages, and is not updated while there is nothing for the consumer. The sequence up to
+ * which everything was handled is therefore kept in the description of the consumer. Does nothing when no messages are
+ * removed. A failed check is repeated by the next one.
+ * @returns a function that ends the checks
  */
 export function watchRemoved(watched: Watched): () => void {
   let ended = false
@@ -38,7 +40,7 @@ export function watchRemoved(watched: Watched): () => void {
   }
 }
 
-/** @returns how long until the next look, in milliseconds */
+/** @returns the pause until the next check, in milliseconds */
 async function look({ session: { jsm, stream }, consumer, missed }: Watched): Promise<number> {
   const { config, state } = await jsm.streams.info(stream)
   const removed = removedThrough(state)
@@ -57,10 +59,10 @@ const NOTE = 'has handled everything up to '
 const notedIn = ({ config: { description = '' } }: ConsumerInfo): number | undefined =>
   description.startsWith(NOTE) ? Number(description.slice(NOTE.length)) : undefined
 
-/** Place up to which the consumer has handled everything, as far as that is certain; looked up after the stream. */
+/** Sequence up to which the consumer has certainly handled everything. To be read after the state of the stream. */
 function handledBy(info: ConsumerInfo, { first_seq, last_seq }: StreamState): number {
   if (info.num_pending === 0 && info.num_ack_pending === 0) return last_seq
   const acknowledged = info.ack_floor.stream_seq
-  // Below the first message it may only have been moved there by the server.
+  // Below the first message, the server may have moved the sequence over removed messages.
   return acknowledged >= first_seq ? acknowledged : 0
 }

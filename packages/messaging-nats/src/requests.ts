@@ -3,17 +3,17 @@ import { ErrorCode, type Msg, NatsError } from 'nats'
 import type { Connection } from './connection.ts'
 import { failureIn } from './reason.ts'
 
-/** Responders with the same subject share the requests, on whatever connection they are. */
+/** Responders with the same subject share the requests, on all connections. */
 const QUEUE = 'responders'
 
 type Answer = { ok: Json } | { failed: { code: string; message: string; details: Record<string, unknown> } }
 
 interface Requests extends Pick<Bus, 'request' | 'respond'> {
-  /** Takes no more requests, and resolves when those that were taken are answered. */
+  /** Accepts no more requests, and resolves when the accepted ones are answered. */
   withdraw(): Promise<void>
 }
 
-/** Requests are plain NATS requests: the server knows whether anybody answers, and asks one of them. */
+/** Requests are plain NATS requests: the server knows the responders, and picks one of them. */
 export function requests(connection: Connection): Requests {
   const responders = new Set<() => Promise<void>>()
   const underWay = new Set<Promise<void>>()

@@ -15,7 +15,7 @@ describe('MESSAGING_URL', () => {
     expect(parseServers('nats://[::1]:4222').addresses).toEqual(['[::1]:4222'])
   })
 
-  it('may carry a user and a password, or a token, which are not shown', () => {
+  it('can contain a user and a password, or a token, which are not shown', () => {
     expect(parseServers('nats://gantry:p%40ss@a.example,nats://b.example')).toEqual({
       addresses: ['a.example:4222', 'b.example:4222'],
       encrypted: false,
@@ -27,13 +27,13 @@ describe('MESSAGING_URL', () => {
   })
 
   it.each([
-    ['', 'MESSAGING_URL is not a URL: it reads like nats://host:4222 or tls://host:4222'],
+    ['', 'MESSAGING_URL is not a URL: it must look like nats://host:4222 or tls://host:4222'],
     ['bus.example', 'MESSAGING_URL is not a URL: '],
     ['nats://a.example,', 'MESSAGING_URL is not a URL: '],
     ['http://bus.example', 'MESSAGING_URL has the scheme http://: '],
     ['nats://', 'MESSAGING_URL names no host: '],
-    ['nats://bus.example/stream', 'MESSAGING_URL goes on after host and port: '],
-    ['nats://bus.example?tls=true', 'MESSAGING_URL goes on after host and port: '],
+    ['nats://bus.example/stream', 'MESSAGING_URL has a part after host and port: '],
+    ['nats://bus.example?tls=true', 'MESSAGING_URL has a part after host and port: '],
     ['nats://bus.example:99999', 'MESSAGING_URL is not a URL: '],
     ['nats://us%er@bus.example', 'MESSAGING_URL has a user or password with a % that is not %25: '],
   ])('is refused when it is %j', (url, message) => {
@@ -43,7 +43,7 @@ describe('MESSAGING_URL', () => {
 })
 
 describe('the options of the connection', () => {
-  it('go before the URL', () => {
+  it('take precedence over the URL', () => {
     const url = 'tls://gantry:wrong@bus.example'
     expect(connectionOptions({ url, name: 'catalog-1', password: 'right' })).toMatchObject({
       servers: ['bus.example:4222'],
@@ -54,7 +54,7 @@ describe('the options of the connection', () => {
     })
   })
 
-  it('demand encryption when they give certificates for it', () => {
+  it('require encryption when they contain certificates', () => {
     expect(connectionOptions({ url: 'nats://bus.example' })).not.toHaveProperty('tls')
     expect(connectionOptions({ url: 'nats://bus.example', tls: { ca: 'PEM' } })).toMatchObject({
       tls: { ca: 'PEM' },

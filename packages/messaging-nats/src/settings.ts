@@ -2,40 +2,48 @@ import { type ConnectionOptions, credsAuthenticator, nkeyAuthenticator } from 'n
 
 export interface NatsOptions {
   /**
-   * The servers of one cluster, separated by commas: nats://host:4222, or tls://host:4222 where the connection must be
-   * encrypted. The first may carry user:password@ or token@.
+   * The servers of one cluster, separated by commas: nats://host:4222, or tls://host:4222 to require encryption. The first
+   * can contain user:password@ or token@.
    */
   url: string
-  /** What the server calls the connection in its lists, e.g. catalog-1. */
+  /** Name of the connection in the lists of the server, e.g. catalog-1. */
   name?: string
   user?: string
   password?: string
   token?: string
-  /** What a .creds file holds. */
+  /** Content of a .creds file. */
   credentials?: string
   /** Seed of an nkey, SU…. */
   nkeySeed?: string
-  /** As PEM. Giving any demands encryption. */
+  /** Certificates and key as PEM. If any is given, encryption is required. */
   tls?: { ca?: string; cert?: string; key?: string }
-  /** What answers to this connection come under, e.g. _INBOX.catalog: a user who may hear no other needs his own. */
+  /**
+   * Prefix of the subjects of answers to this connection, e.g. _INBOX.catalog, for a user with a restricted right to
+   * subscribe.
+   */
   inbox?: string
-  /** Name of the stream. */
+  /** Name of the stream. Default: GANTRY. */
   stream?: string
-  /** What the stream stores, beside what it stores already. Broadcasts and requests must not fall under it. */
+  /** Subjects to store, in addition to those that the stream stores already. They must not match broadcasts and requests. */
   subjects?: readonly string[]
-  /** Copies of the stream in a cluster; one when it is made, and afterwards what the operator chose. */
+  /** Number of replicas of the stream in a cluster. Default: 1 for a new stream; an existing stream is not changed. */
   replicas?: number
-  /** How long messages are kept; for ever when it is made, and afterwards what the operator chose. */
+  /**
+   * How long messages are kept, in milliseconds. Default: without limit for a new stream; an existing stream is not changed.
+   */
   retentionMs?: number
-  /** A setting that needs messages to be kept for so long: a stream that keeps them shorter is refused. */
+  /** A setting that requires a minimum retention: a stream with a shorter one is refused. */
   needed?: { setting: string; ms: number }
-  /** How long a consumer that died keeps a message from the others; at least three seconds for a busy process. */
+  /**
+   * How long a message stays with a consumer that died, in milliseconds. Use at least 3,000 for a busy process. Default:
+   * 5,000.
+   */
   holdMs?: number
-  /** Told in a line when the server is reached, cannot be used, or complains. */
+  /** Called with a log line when the server is reached, cannot be used, or reports an error. */
   report?(line: string): void
 }
 
-/** What a wrong MESSAGING_URL, or a server that cannot be used, is answered with; the message names the setting. */
+/** MESSAGING_URL is invalid, or the server cannot be used. The message names the setting. */
 export class NatsRefused extends Error {
   constructor(message: string, options?: ErrorOptions) {
     super(message, options)
@@ -50,11 +58,11 @@ interface Servers {
   user?: string
   password?: string
   token?: string
-  /** The URL without its secrets. */
+  /** The URL without secrets. */
   shown: string
 }
 
-/** Takes MESSAGING_URL apart. @throws NatsRefused */
+/** Parses MESSAGING_URL. @throws NatsRefused */
 export function parseServers(url: string): Servers {
   const urls = url.split(',').map(part => parseServer(part.trim()))
   const first = urls.find(({ username }) => username !== '')
@@ -69,7 +77,7 @@ export function parseServers(url: string): Servers {
 }
 
 const wrong = (reason: string) =>
-  new NatsRefused(`MESSAGING_URL ${reason}: it reads like nats://host:4222 or tls://host:4222`)
+  new NatsRefused(`MESSAGING_URL ${reason}: it must look like nats://host:4222 or tls://host:4222`)
 
 function decoded(text: string): string {
   try {
@@ -84,11 +92,12 @@ function parseServer(part: string): URL {
   if (!url) throw wrong('is not a URL')
   if (!['nats:', 'tls:'].includes(url.protocol)) throw wrong(`has the scheme ${url.protocol}//`)
   if (!url.hostname) throw wrong('names no host')
-  if (!['', '/'].includes(url.pathname) || url.search || url.hash) throw wrong('goes on after host and port')
+  if (!['', '/'].includes(url.pathname) || url.search || url.hash)
+    throw wrong('has a part after host and port')
   return url
 }
 
-/** How to connect, for the client: once, since reconnecting is done here. @throws NatsRefused */
+/** The options for the client. It connects once: reconnecting is implemented here. @throws NatsRefused */
 export function connectionOptions(options: NatsOptions): ConnectionOptions {
   const servers = parseServers(options.url)
   const { user = servers.user, password = servers.password, token = servers.token, tls } = options

@@ -1,19 +1,19 @@
 import type { Json, StoredMessage } from '@gantry/messaging'
 import type { Msg } from 'nats'
 
-/** The id by which JetStream knows a message again. */
+/** Header of the id that JetStream detects duplicates by. */
 const ID = 'Nats-Msg-Id'
-/** Headers of the server's own begin with this. */
+/** Headers of the server start with this prefix. */
 const OWN = /^nats-/i
 
-/** Where a message stands, which JetStream tells in the subject to acknowledge it on (ADR-15). */
+/** The position of a message, which JetStream encodes in the subject for its acknowledgement (ADR-15). */
 export interface Place {
   sequence: number
-  /** How many messages the consumer was given, this one included. */
+  /** Number of messages that the consumer has delivered, including this one. */
   given: number
-  /** How many more there are for the consumer. */
+  /** Number of messages that remain for the consumer. */
   pending: number
-  /** When the message was stored, in milliseconds since 1970. */
+  /** Time at which the message was stored, in milliseconds since 1970. */
   storedAt: number
 }
 
@@ -29,7 +29,10 @@ export function placeOf({ reply = '' }: Msg): Place {
   }
 }
 
-/** A message of the stream. One that others published without an id is known by its place, without JSON as text. */
+/**
+ * Converts a message of the stream. A message of another publisher gets an id from its sequence if it has none, and its data
+ * as text if they are not JSON.
+ */
 export function toStored(msg: Msg, stream: string): StoredMessage {
   const { sequence, storedAt } = placeOf(msg)
   const names = msg.headers?.keys().filter(name => !OWN.test(name)) ?? []

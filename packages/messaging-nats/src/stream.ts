@@ -2,7 +2,7 @@ import { type JetStreamManager, nanos, RetentionPolicy, StorageType, type Stream
 import { isJetStreamError } from './reason.ts'
 import { type NatsOptions, NatsRefused } from './settings.ts'
 
-/** A message published again within this time is known by its id. */
+/** JetStream detects the repetition of a message by its id within this time. */
 const DUPLICATE_WINDOW_MS = 120_000
 
 const STREAM_NOT_FOUND = 10059
@@ -11,10 +11,10 @@ const STREAM_EXISTS = 10058
 type StreamOptions = Pick<NatsOptions, 'subjects' | 'replicas' | 'retentionMs' | 'needed'>
 
 /**
- * Makes the stream, or adds to it what it lacks. What is not given in the options stays as the operator left it, and
- * subjects that a newer version added stay too, whichever version starts last.
- * @returns how it is now
- * @throws NatsRefused when messages are removed sooner than a setting needs
+ * Creates the stream, or adds what it lacks. Properties that are not in the options stay as the operator has set them.
+ * Subjects that a newer version added stay too, whichever version starts last.
+ * @returns the resulting configuration
+ * @throws NatsRefused when messages are removed earlier than a setting requires
  */
 export async function ensureStream(
   jsm: JetStreamManager,
@@ -25,7 +25,7 @@ export async function ensureStream(
   const duplicate_window = nanos(Math.min(DUPLICATE_WINDOW_MS, retentionMs ?? DUPLICATE_WINDOW_MS))
   const chosen = {
     ...(replicas !== undefined && { num_replicas: replicas }),
-    // The server takes no window that is longer than the retention.
+    // The server refuses a window that is longer than the retention.
     ...(retentionMs !== undefined && { max_age: nanos(retentionMs), duplicate_window }),
   }
   const current = await configOf(jsm, stream)
@@ -54,7 +54,7 @@ export async function ensureStream(
   return wanted
 }
 
-/** @returns undefined when another process has made it meanwhile, with other options */
+/** @returns undefined when another process has created it meanwhile, with other options */
 async function make(
   jsm: JetStreamManager,
   config: Parameters<JetStreamManager['streams']['add']>[0],
