@@ -1,7 +1,7 @@
 import type { Decider, DomainCommand } from '../decider.ts'
 import { Refusal } from '../decider.ts'
 
-/** The smallest aggregate there is, for tests of what carries aggregates. */
+/** A minimal aggregate, for tests of the code that runs aggregates. */
 export type CounterEvent = { type: 'Counted'; data: { by: number } } | { type: 'Closed'; data: object }
 export type CounterState = { status: 'Live' | 'Deleted'; count: number }
 export type CounterCommand = DomainCommand & ({ type: 'Count'; by: number } | { type: 'Close' })

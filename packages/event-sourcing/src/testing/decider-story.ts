@@ -2,7 +2,7 @@ import { expect } from 'vitest'
 import { type CommandMetadata, type Decider, type DomainCommand, Refusal } from '../decider.ts'
 import type { DomainEvent } from '../event.ts'
 
-/** Circumstances of a command in a story; the same every time. */
+/** Metadata of the commands in stories, always the same. */
 export const storyMetadata: CommandMetadata = {
   commandId: '11111111-1111-4111-8111-111111111111',
   now: '2026-11-21T10:00:00.000Z',
@@ -10,7 +10,7 @@ export const storyMetadata: CommandMetadata = {
   requestId: 'story',
 }
 
-/** Tells what a decider does: `story(decider).given(a, b).when(command).then(c)`. */
+/** Tests a decider: `story(decider).given(a, b).when(command).then(c)`. */
 export function story<State, Command extends DomainCommand, Event extends DomainEvent>(
   decider: Decider<State, Command, Event>,
 ) {

@@ -11,17 +11,17 @@ import {
   WrongExpectedRevision,
 } from '../event-store.ts'
 
-/** A store on a log that may hold other events, now and before. */
+/** A store whose log can contain other events, before and during the test. */
 export interface OpenedEventStore {
   eventStore: EventStore
-  /** Another connection to the same log. */
+  /** Opens another connection to the same log. */
   reopen?: () => Promise<EventStore>
-  /** Erases from the log what `remove` only hides. Absent when the store erases at once, or cannot be told to. */
+  /** Erases events that `remove` only hides. Absent when the store erases at once, or has no such operation. */
   scavenge?: () => Promise<void>
   close(): Promise<void>
 }
 
-/** Every guarantee of the EventStore port. Streams are named apart in each run: a real, shared server will do. */
+/** Tests every guarantee of the EventStore port. Each test uses unique streams, so a shared server can be used. */
 export function eventStoreContract(name: string, open: () => Promise<OpenedEventStore>): void {
   describe(`${name} as an event store`, { timeout: 60_000 }, () => {
     let opened: OpenedEventStore
@@ -46,7 +46,7 @@ export function eventStoreContract(name: string, open: () => Promise<OpenedEvent
     }
 
     describe('append', () => {
-      it('stores an event as it was given, with its place and the time', async () => {
+      it('stores an event as it was given, with its revision, position and time', async () => {
         const before = Date.now()
         const event: NewEvent = {
           id: randomUUID(),
@@ -96,11 +96,11 @@ export function eventStoreContract(name: string, open: () => Promise<OpenedEvent
           metadata: event.metadata,
           recordedAt: expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3,}Z$/),
         })
-        // The clock of the store may be another machine's.
+        // The clock of the store may be that of another machine.
         expect(Math.abs(Date.parse(recorded?.recordedAt ?? '') - before)).toBeLessThan(60_000)
       })
 
-      it('stores several events in their order and answers with the place of the last', async () => {
+      it('stores several events in order and returns the position of the last', async () => {
         const events = [placed(1), placed(2), placed(3)]
         const first = await eventStore.append(`${orders}-1`, events, NO_STREAM)
         const second = await eventStore.append(`${orders}-1`, [placed(4), placed(5)], 2)
@@ -115,9 +115,9 @@ export function eventStoreContract(name: string, open: () => Promise<OpenedEvent
       })
 
       it.each([
-        ['a stream that exists, expected not to', 2, NO_STREAM, 1],
-        ['a stream that went on', 2, 0, 1],
-        ['a stream that is not as far', 2, 2, 1],
+        ['an existing stream that was expected not to exist', 2, NO_STREAM, 1],
+        ['a stream with later events', 2, 0, 1],
+        ['a stream with fewer events', 2, 2, 1],
         ['a stream that does not exist', 0, 0, -1],
       ])('refuses %s and stores nothing', async (_, existing, expected, actual) => {
         const stream = `${orders}-1`
@@ -138,7 +138,7 @@ export function eventStoreContract(name: string, open: () => Promise<OpenedEvent
         expect(await eventStore.readStream(stream)).toHaveLength(existing)
       })
 
-      it('lets one of ten writers create a stream', async () => {
+      it('lets exactly one of ten concurrent writers create a stream', async () => {
         const stream = `${orders}-1`
         const tries = await Promise.allSettled(
           Array.from({ length: 10 }, (_, number) => eventStore.append(stream, [placed(number)], NO_STREAM)),
@@ -153,7 +153,7 @@ export function eventStoreContract(name: string, open: () => Promise<OpenedEvent
         expect(await eventStore.readStream(stream)).toHaveLength(1)
       })
 
-      it('lets one bad append among twenty concurrent ones fail alone', async () => {
+      it('rejects one bad append among twenty concurrent ones without affecting the others', async () => {
         await eventStore.append(`${orders}-13`, [placed(0)], NO_STREAM)
         const tries = await Promise.allSettled(
           Array.from({ length: 20 }, (_, number) =>
@@ -168,7 +168,7 @@ export function eventStoreContract(name: string, open: () => Promise<OpenedEvent
         expect(streams.map(events => events.length)).toEqual(tries.map(() => 1))
       })
 
-      it('answers a repeated append as it did the first, also when the stream went on', async () => {
+      it('answers a repeated append like the first, also when the stream has later events', async () => {
         const stream = `${orders}-1`
         const events = [placed(1), placed(2)]
         const first = await eventStore.append(stream, events, NO_STREAM)
@@ -182,7 +182,7 @@ export function eventStoreContract(name: string, open: () => Promise<OpenedEvent
         expect(await eventStore.readStream(stream)).toHaveLength(4)
       })
 
-      it('answers alike when an append and its repetition are under way at once', async () => {
+      it('answers an append and its concurrent repetition alike', async () => {
         const events = [placed(1)]
         const [first, second] = await Promise.all([
           eventStore.append(`${orders}-1`, events, NO_STREAM),
@@ -192,7 +192,7 @@ export function eventStoreContract(name: string, open: () => Promise<OpenedEvent
         expect(await eventStore.readStream(`${orders}-1`)).toHaveLength(1)
       })
 
-      it('refuses what begins as a repetition and ends with a new event', async () => {
+      it('refuses an append that starts like a repetition and ends with a new event', async () => {
         const stream = `${orders}-1`
         const [first, second] = [placed(1), placed(2)]
         await eventStore.append(stream, [first, second], NO_STREAM)
@@ -219,7 +219,7 @@ export function eventStoreContract(name: string, open: () => Promise<OpenedEvent
         expect(await eventStore.readStream(`${orders}-2`)).toHaveLength(1)
       })
 
-      it('takes 1,000 events and refuses 1,001', async () => {
+      it('accepts 1,000 events and refuses 1,001', async () => {
         const events = Array.from({ length: 1_001 }, (_, number) => placed(number))
         await expect(eventStore.append(`${orders}-1`, events, NO_STREAM)).rejects.toBeInstanceOf(
           AppendTooLarge,
@@ -231,7 +231,7 @@ export function eventStoreContract(name: string, open: () => Promise<OpenedEvent
         expect(await eventStore.readStream(`${orders}-1`)).toHaveLength(1_000)
       })
 
-      it('takes almost a mebibyte and refuses more, however many events it is in', async () => {
+      it('accepts almost 1 MiB and refuses more, in any number of events', async () => {
         const large = (bytes: number): NewEvent => ({ ...placed(1), data: { text: 'é'.repeat(bytes / 2) } })
         const half = MAX_APPEND_BYTES / 2
 
@@ -247,14 +247,14 @@ export function eventStoreContract(name: string, open: () => Promise<OpenedEvent
         expect((await eventStore.readStream(`${orders}-1`))[0]?.data).toEqual(event.data)
       })
 
-      it('refuses to append nothing', async () => {
+      it('refuses an append without events', async () => {
         await expect(eventStore.append(`${orders}-1`, [], NO_STREAM)).rejects.toThrow()
         expect(await eventStore.append(`${orders}-1`, [placed(1)], NO_STREAM)).toMatchObject({ revision: 0 })
       })
     })
 
     describe('readStream', () => {
-      it('gives the events from a revision on', async () => {
+      it('returns the events from a revision on', async () => {
         const stream = `${orders}-1`
         await eventStore.append(stream, [placed(0), placed(1), placed(2)], NO_STREAM)
         const from = async (revision: number) =>
@@ -267,13 +267,13 @@ export function eventStoreContract(name: string, open: () => Promise<OpenedEvent
         expect(await from(100)).toEqual([])
       })
 
-      it('gives nothing of a stream that does not exist, nor of one whose name only begins alike', async () => {
+      it('returns nothing for a missing stream whose name is a prefix of another', async () => {
         await eventStore.append(`${orders}-12`, [placed(1)], NO_STREAM)
         expect(await eventStore.readStream(`${orders}-1`)).toEqual([])
       })
 
       it.each(['a/b', 'with space', '100%', 'été', 'sha256:0a', "o'hara", 'b-c-d'])(
-        'takes the stream id %s',
+        'accepts the stream id %s',
         async id => {
           const stream = `${orders}-${id}`
           await eventStore.append(stream, [placed(1)], NO_STREAM)
@@ -284,7 +284,7 @@ export function eventStoreContract(name: string, open: () => Promise<OpenedEvent
     })
 
     describe('readLast', () => {
-      it('gives the last event as readStream gives it, also after another append', async () => {
+      it('returns the last event like readStream, also after another append', async () => {
         const stream = `${orders}-1`
         await eventStore.append(stream, [placed(0), placed(1)], NO_STREAM)
         expect(await eventStore.readLast(stream)).toStrictEqual((await eventStore.readStream(stream))[1])
@@ -292,12 +292,12 @@ export function eventStoreContract(name: string, open: () => Promise<OpenedEvent
         expect(await eventStore.readLast(stream)).toStrictEqual((await eventStore.readStream(stream))[2])
       })
 
-      it('gives nothing of a stream that does not exist, nor of one whose name only begins alike', async () => {
+      it('returns nothing for a missing stream whose name is a prefix of another', async () => {
         await eventStore.append(`${orders}-12`, [placed(1)], NO_STREAM)
         expect(await eventStore.readLast(`${orders}-1`)).toBeUndefined()
       })
 
-      it('gives nothing of a removed stream, and its last event once it has begun anew', async () => {
+      it('returns nothing for a removed stream, and its last event once it has new ones', async () => {
         const stream = `${orders}-1`
         await eventStore.append(stream, [placed(1), placed(2)], NO_STREAM)
         await eventStore.remove(stream, 1)
@@ -308,7 +308,7 @@ export function eventStoreContract(name: string, open: () => Promise<OpenedEvent
     })
 
     describe('readAll', () => {
-      it('gives the events of all streams in the order they were written, whole', async () => {
+      it('returns the complete events of all streams in the order they were written', async () => {
         const after = await eventStore.head()
         await eventStore.append(`${orders}-1`, [placed(1)], NO_STREAM)
         await eventStore.append(`${refunds}-1`, [placed(2), placed(3)], NO_STREAM)
@@ -324,7 +324,7 @@ export function eventStoreContract(name: string, open: () => Promise<OpenedEvent
         expectAscending(read)
       })
 
-      it('begins after a position, exclusively', async () => {
+      it('starts after a position, exclusively', async () => {
         const { position } = await eventStore.append(`${orders}-1`, [placed(1), placed(2)], NO_STREAM)
         await eventStore.append(`${orders}-1`, [placed(3)], 1)
         const prefixes = { streamPrefixes: [`${orders}-`] }
@@ -334,7 +334,7 @@ export function eventStoreContract(name: string, open: () => Promise<OpenedEvent
         expect(await collect({ after: await eventStore.head(), ...prefixes })).toEqual([])
       })
 
-      it('gives only streams that begin with one of the prefixes, each event once', async () => {
+      it('returns only events of streams with one of the prefixes, each once', async () => {
         await eventStore.append(`${orders}-1`, [placed(1)], NO_STREAM)
         await eventStore.append(`${refunds}-1`, [placed(2)], NO_STREAM)
         await eventStore.append(`${orders}x-1`, [placed(3)], NO_STREAM)
@@ -351,7 +351,7 @@ export function eventStoreContract(name: string, open: () => Promise<OpenedEvent
         expect(await under(`${refunds}-9`)).toEqual([])
       })
 
-      it('gives thousands of events, and ends with those that were there', async () => {
+      it('returns thousands of events, and ends with the last one at the time of the call', async () => {
         for (let batch = 0; batch < 5; batch++) {
           const events = Array.from({ length: 700 }, (_, index) => placed(batch * 700 + index))
           await eventStore.append(`${orders}-${batch}`, events, NO_STREAM)
@@ -368,7 +368,7 @@ export function eventStoreContract(name: string, open: () => Promise<OpenedEvent
         expectAscending(seen)
       })
 
-      it('may be left early', async () => {
+      it('can be left early', async () => {
         await eventStore.append(`${orders}-1`, [placed(1), placed(2)], NO_STREAM)
         for await (const event of eventStore.readAll({ after: START, streamPrefixes: [`${orders}-`] })) {
           expect(event.data).toEqual({ number: 1 })
@@ -379,7 +379,7 @@ export function eventStoreContract(name: string, open: () => Promise<OpenedEvent
     })
 
     describe('remove', () => {
-      it('takes a stream away, and what is not there is no fault', async () => {
+      it('removes a stream, and does nothing for a missing one', async () => {
         const stream = `${orders}-1`
         await eventStore.append(stream, [placed(1), placed(2)], NO_STREAM)
         await eventStore.append(`${orders}-12`, [placed(3)], NO_STREAM)
@@ -392,7 +392,7 @@ export function eventStoreContract(name: string, open: () => Promise<OpenedEvent
         expect(numbers(await eventStore.readStream(`${orders}-12`))).toEqual([3])
       })
 
-      it('leaves a stream that went on', async () => {
+      it('does not remove a stream with later events', async () => {
         const stream = `${orders}-1`
         await eventStore.append(stream, [placed(1), placed(2)], NO_STREAM)
 
@@ -403,7 +403,7 @@ export function eventStoreContract(name: string, open: () => Promise<OpenedEvent
         expect(numbers(await eventStore.readStream(stream))).toEqual([1, 2])
       })
 
-      it('leaves every place where it is: the head, those of others, and those that come', async () => {
+      it('does not change the head or the positions of other events, and reuses no position', async () => {
         const { position: before } = await eventStore.append(`${orders}-1`, [placed(1)], NO_STREAM)
         const { position: removed } = await eventStore.append(
           `${refunds}-1`,
@@ -419,7 +419,7 @@ export function eventStoreContract(name: string, open: () => Promise<OpenedEvent
         expect(numbers(await collect({ after: removed, streamPrefixes: [`${orders}-`] }))).toEqual([4])
       })
 
-      it('lets a stream of the same name begin anew', async () => {
+      it('allows a new stream of the same name', async () => {
         const stream = `${orders}-1`
         await eventStore.append(stream, [placed(1), placed(2)], NO_STREAM)
         await eventStore.remove(stream, 1)
@@ -433,7 +433,7 @@ export function eventStoreContract(name: string, open: () => Promise<OpenedEvent
         })
       })
 
-      it('answers with the real revision of what a removed stream begins anew with, repeated too', async () => {
+      it('returns the actual revision of the first append to a removed stream, also for its repetition', async () => {
         const stream = `${orders}-1`
         await eventStore.append(stream, [placed(1), placed(2)], NO_STREAM)
         await eventStore.remove(stream, 1)
@@ -463,7 +463,7 @@ export function eventStoreContract(name: string, open: () => Promise<OpenedEvent
         expect(numbers(await eventStore.readStream(stream))).toEqual([3, 4, 5])
       })
 
-      it('lets subscriptions go on, from a place inside of it too', async () => {
+      it('does not interrupt subscriptions, also from a position of a removed event', async () => {
         const { position: inside } = await eventStore.append(`${orders}-1`, [placed(1)], NO_STREAM)
         const { position: end } = await eventStore.append(`${orders}-1`, [placed(2)], 0)
         const options = { streamPrefixes: [`${orders}-`] }
@@ -481,7 +481,7 @@ export function eventStoreContract(name: string, open: () => Promise<OpenedEvent
         await Promise.all([live.stop(), resumed.stop()])
       })
 
-      it('is seen by another connection', async context => {
+      it('is visible to another connection', async context => {
         const { reopen } = opened
         if (!reopen) return context.skip('the store has one connection')
         const { position } = await eventStore.append(`${orders}-1`, [placed(1)], NO_STREAM)
@@ -505,7 +505,7 @@ export function eventStoreContract(name: string, open: () => Promise<OpenedEvent
         return snapshot
       }
 
-      it('gives the snapshot that was saved last, as it was saved', async () => {
+      it('returns the last saved snapshot, unchanged', async () => {
         const stream = `${orders}-1`
         await eventStore.append(stream, [placed(1), placed(2)], NO_STREAM)
         expect(await eventStore.readSnapshot(stream)).toBeUndefined()
@@ -518,7 +518,7 @@ export function eventStoreContract(name: string, open: () => Promise<OpenedEvent
         expect(await eventStore.readSnapshot(stream)).toStrictEqual(second)
       })
 
-      it('keeps one for each stream, and none for a stream whose name begins alike', async () => {
+      it('keeps one for each stream, and none for a stream whose name is a prefix', async () => {
         await eventStore.append(`${orders}-1`, [placed(1)], NO_STREAM)
         await eventStore.append(`${orders}-2`, [placed(1)], NO_STREAM)
         const one = await saved(`${orders}-1`, '1')
@@ -528,14 +528,14 @@ export function eventStoreContract(name: string, open: () => Promise<OpenedEvent
         expect(await eventStore.readSnapshot(`${orders}-`)).toBeUndefined()
       })
 
-      it('takes half a mebibyte', async () => {
+      it('accepts 512 KiB', async () => {
         const stream = `${orders}-1`
         await eventStore.append(stream, [placed(1)], NO_STREAM)
         const snapshot = await saved(stream, randomBytes(393_216).toString('base64'))
         expect(await eventStore.readSnapshot(stream)).toStrictEqual(snapshot)
       })
 
-      it('does not tell of them as events, and a reader of the whole log comes to the head after them', async () => {
+      it('does not deliver them as events, and a reader of the whole log reaches the head after them', async () => {
         const stream = `${orders}-1`
         const before = await eventStore.head()
         const all = new Subscription(eventStore, { after: before })
@@ -556,7 +556,7 @@ export function eventStoreContract(name: string, open: () => Promise<OpenedEvent
         await all.stop()
       })
 
-      it('go with their stream, and a stream that begins anew has none', async () => {
+      it('are removed with their stream, and a new stream of the same name has none', async () => {
         const stream = `${orders}-1`
         await eventStore.append(stream, [placed(1)], NO_STREAM)
         await saved(stream, '"old"')
@@ -572,7 +572,7 @@ export function eventStoreContract(name: string, open: () => Promise<OpenedEvent
         expect(await eventStore.readSnapshot(stream)).toStrictEqual(anew)
       })
 
-      it('are seen by another connection', async context => {
+      it('are visible to another connection', async context => {
         const { reopen } = opened
         if (!reopen) return context.skip('the store has one connection')
         await eventStore.append(`${orders}-1`, [placed(1)], NO_STREAM)
@@ -584,7 +584,7 @@ export function eventStoreContract(name: string, open: () => Promise<OpenedEvent
     })
 
     describe('head', () => {
-      it('is where the last event is, and every position comes after the start', async () => {
+      it('is at least the position of the last event, and every position comes after the start', async () => {
         const before = await eventStore.head()
         const { position } = await eventStore.append(`${orders}-1`, [placed(1)], NO_STREAM)
         const head = await eventStore.head()
@@ -606,7 +606,7 @@ export function eventStoreContract(name: string, open: () => Promise<OpenedEvent
         await Promise.all(subscriptions.splice(0).map(subscription => subscription.stop()))
       })
 
-      it('gives what is there, says that it is caught up, then gives what comes', async () => {
+      it('delivers existing events, then caughtUp, then new events', async () => {
         const before = await eventStore.append(`${orders}-1`, [placed(1), placed(2)], NO_STREAM)
         const subscription = subscribe(START)
         const caughtUp = await subscription.caughtUp(before.position)
@@ -622,7 +622,7 @@ export function eventStoreContract(name: string, open: () => Promise<OpenedEvent
         ])
       })
 
-      it('says that it is caught up where nothing is of interest, so that a restart need not look there', async () => {
+      it('reports caughtUp without events of its own, so that a restart does not read there again', async () => {
         const { position } = await eventStore.append(`${refunds}-1`, [placed(1)], NO_STREAM)
         const subscription = subscribe(START)
         await subscription.caughtUp(position)
@@ -631,7 +631,7 @@ export function eventStoreContract(name: string, open: () => Promise<OpenedEvent
         expect((told?.position ?? START) >= position).toBe(true)
       })
 
-      it('also tells how far it is when only others write, so that a reader can wait for any position', async () => {
+      it('reports its position while only other streams are written, so that readers can wait for it', async () => {
         const before = await eventStore.append(`${orders}-1`, [placed(1)], NO_STREAM)
         const subscription = subscribe(START)
         await subscription.caughtUp(before.position)
@@ -641,7 +641,7 @@ export function eventStoreContract(name: string, open: () => Promise<OpenedEvent
         expect(subscription.numbers()).toEqual([1])
       })
 
-      it('never goes back: an event comes after every place that was told before it', async () => {
+      it('never goes back: an event comes after every position reported before it', async () => {
         const start = await eventStore.head()
         const subscription = subscribe(start, {})
         for (let number = 0; number < 20; number++) {
@@ -663,7 +663,7 @@ export function eventStoreContract(name: string, open: () => Promise<OpenedEvent
         }
       })
 
-      it('misses nothing of many writers, in the order of the log', async () => {
+      it('delivers all events of many writers in the order of the log', async () => {
         const subscription = subscribe(START)
         await Promise.all(
           Array.from({ length: 8 }, async (_, writer) => {
@@ -680,7 +680,7 @@ export function eventStoreContract(name: string, open: () => Promise<OpenedEvent
         expect(subscription.events()).toHaveLength(200)
       })
 
-      it('goes on from any place that it told, with nothing lost and nothing twice', async () => {
+      it('resumes from every reported position without loss or duplicates', async () => {
         for (let number = 0; number < 12; number++) {
           await eventStore.append(`${orders}-${number}`, [placed(number)], NO_STREAM)
           await eventStore.append(`${refunds}-${number}`, [placed(-1), placed(-1)], NO_STREAM)
@@ -704,7 +704,7 @@ export function eventStoreContract(name: string, open: () => Promise<OpenedEvent
         }
       })
 
-      it('resumes from every position also after a scavenge', async () => {
+      it('resumes from every position, also after a scavenge', async () => {
         const start = await eventStore.head()
         const kept: { number: number; position: Position }[] = []
         const places: Position[] = []
@@ -753,7 +753,7 @@ export function eventStoreContract(name: string, open: () => Promise<OpenedEvent
         }
       })
 
-      it('takes many events that were there, while more come', async () => {
+      it('delivers many existing events while new ones are appended', async () => {
         await eventStore.append(
           `${orders}-1`,
           Array.from({ length: 1_000 }, (_, n) => placed(n)),
@@ -767,7 +767,7 @@ export function eventStoreContract(name: string, open: () => Promise<OpenedEvent
         expect(subscription.numbers()).toEqual(Array.from({ length: 1_050 }, (_, number) => number))
       })
 
-      it('ends without an error when it is aborted: before it began, while it gives, while it waits', async () => {
+      it('ends without an error when it is aborted before the start, while delivering or while waiting', async () => {
         await eventStore.append(`${orders}-1`, [placed(1), placed(2)], NO_STREAM)
         const options = { after: START, streamPrefixes: [`${orders}-`] }
 
@@ -778,7 +778,7 @@ export function eventStoreContract(name: string, open: () => Promise<OpenedEvent
         const controller = new AbortController()
         const given: string[] = []
         for await (const item of eventStore.subscribe({ ...options, signal: controller.signal })) {
-          // Of a log that holds much else.
+          // Checkpoints come from other events in the log.
           if (item.kind === 'checkpoint') continue
           given.push(item.kind)
           controller.abort()
@@ -790,7 +790,7 @@ export function eventStoreContract(name: string, open: () => Promise<OpenedEvent
         await waiting.stop()
       })
 
-      it('may be left early', async () => {
+      it('can be left early', async () => {
         await eventStore.append(`${orders}-1`, [placed(1), placed(2)], NO_STREAM)
         const signal = new AbortController().signal
         for await (const item of eventStore.subscribe({
@@ -811,7 +811,7 @@ export function eventStoreContract(name: string, open: () => Promise<OpenedEvent
     })
 
     describe('another connection', () => {
-      it('sees everything that was appended, and goes on from there', async context => {
+      it('reads everything that was appended, and can append to it', async context => {
         const { reopen } = opened
         if (!reopen) return context.skip('the store has one connection')
         const appended = await eventStore.append(`${orders}-1`, [placed(1), placed(2)], NO_STREAM)
@@ -827,7 +827,7 @@ export function eventStoreContract(name: string, open: () => Promise<OpenedEvent
         await other.close()
       })
 
-      it('is followed by the subscriptions of this one', async context => {
+      it('appends events that subscriptions of this connection deliver', async context => {
         const { reopen } = opened
         if (!reopen) return context.skip('the store has one connection')
         const other = await reopen()
@@ -864,7 +864,7 @@ const expectAscending = (events: RecordedEvent[]) => {
   expect(positions).toEqual([...new Set(positions)].sort())
 }
 
-/** A running subscription and all it has given. */
+/** A running subscription and all items that it has delivered. */
 class Subscription {
   readonly items: SubscriptionItem[] = []
   private readonly controller = new AbortController()
@@ -881,7 +881,7 @@ class Subscription {
     })()
   }
 
-  /** Waits until it has said that it has given everything up to a position. @returns where in the items */
+  /** Waits until the subscription is caught up to a position. @returns the index of that item */
   async caughtUp(position: Position): Promise<number> {
     for (;;) {
       const index = this.items.findIndex(item => item.kind === 'caughtUp' && item.position >= position)
@@ -903,7 +903,7 @@ class Subscription {
     return numbers(this.events())
   }
 
-  /** Aborts it and waits for its end; throws when it ended with an error. */
+  /** Aborts the subscription and waits for its end; throws when it failed. */
   async stop(): Promise<void> {
     this.controller.abort()
     await this.running

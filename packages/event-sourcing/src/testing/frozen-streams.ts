@@ -12,37 +12,39 @@ import type { SnapshotSchema } from '../snapshots.ts'
 import { streamCategory } from '../stream-name.ts'
 
 /**
- * Streams that one commit of this repository wrote: a file `COMMIT.streams.json`. It is never edited, only added.
+ * Streams that one commit of this repository wrote, in a file `COMMIT.streams.json`. Such files are only added and never
+ * changed.
  *
  * A change that lets a service write an event type, a schema version, a field or a value that the streams of its category
  * do not have adds a file: run that commit, and copy whole streams from its log with ids, times and metadata. Then
- * `vitest run src/frozen-streams.test.ts -u` writes `COMMIT.folded.json`, with what the streams become: check it by hand.
- * Such a file changes only where states or documents are meant to change; the diff shows what becomes of existing logs.
+ * `vitest run src/frozen-streams.test.ts -u` writes `COMMIT.folded.json`, which has the resulting states and documents:
+ * check it by hand. That file only changes when states or documents are meant to change; its diff shows the effect on
+ * existing logs.
  *
- * Where states are kept in snapshots, `COMMIT.snapshots-VERSION.json` has those of a schema version. It is written by
- * the first run with `-u` that finds none, and never changed after the first release that has it: another content needs another
+ * When states are stored in snapshots, `COMMIT.snapshots-VERSION.json` has those of a schema version. The first run with
+ * `-u` without that file writes it. It never changes after the first release that has it: other content needs another
  * version.
  *
- * The streams are from services with an `ENCRYPTION_KEY` of 32 bytes of 7; no secret of theirs is in use anywhere.
+ * The streams are from services with an `ENCRYPTION_KEY` of 32 bytes of 7. None of their secrets is in use.
  */
 export interface FrozenStreams {
   source: {
     commit: string
-    /** How the events came to be, and which of them were written by hand. */
+    /** How the events were produced, and which of them were written by hand. */
     made: string
   }
-  /** Each from its first event, as it was stored. */
+  /** Whole streams from their first event, as they were stored. */
   streams: RecordedEvent[][]
 }
 
 export interface FrozenCategory<State, Command extends DomainCommand, Event extends DomainEvent> {
-  /** Of the service: its folder `CATEGORY` has the files. */
+  /** Folder of the service; the files are in its subfolder `CATEGORY`. */
   folder: string
   category: string
   decider: Decider<State, Command, Event>
-  /** Left out for an aggregate that has no readers. */
+  /** Left out for an aggregate without documents. */
   project?: Project<State, Event>
-  /** Left out for an aggregate whose states are not kept in snapshots. */
+  /** Left out for an aggregate without snapshots. */
   snapshots?: SnapshotSchema<State>
 }
 
@@ -59,7 +61,7 @@ export function frozenStreams(folder: string, category: string): Map<string, Fro
   )
 }
 
-/** Appends the frozen streams of a commit to a log, of the categories that it has. */
+/** Appends the frozen streams of a commit to an event store, those of the given categories. */
 export async function appendFrozenStreams(
   eventStore: EventStore,
   folder: string,
@@ -71,8 +73,8 @@ export async function appendFrozenStreams(
 }
 
 /**
- * Registers the tests of a category: its frozen streams become the states and documents that are written beside them,
- * and they have every event type that the decider knows, in every schema version, and no other.
+ * Registers the tests of a category: its frozen streams fold to the states and documents in the files next to them, and they
+ * have exactly the event types and schema versions that the decider knows.
  */
 export function testFrozenStreams<State, Command extends DomainCommand, Event extends DomainEvent>(
   options: FrozenCategory<State, Command, Event>,
@@ -82,7 +84,7 @@ export function testFrozenStreams<State, Command extends DomainCommand, Event ex
   const events = [...files.values()].flatMap(({ streams }) => streams.flat())
 
   describe(`frozen streams of ${category}`, () => {
-    test.for([...files.keys()])('of %s become what is written beside them', async commit => {
+    test.for([...files.keys()])('of %s fold to what their file contains', async commit => {
       const folded = []
       for (const stream of files.get(commit)?.streams ?? []) folded.push(await fold(stream, options))
       await expect(`${JSON.stringify(folded, mapsAsEntries, 2)}\n`).toMatchFileSnapshot(
@@ -92,14 +94,14 @@ export function testFrozenStreams<State, Command extends DomainCommand, Event ex
 
     if (options.snapshots) testSnapshots({ ...options, snapshots: options.snapshots })
 
-    test('have every event type that the decider knows, in every schema version, and no other', () => {
+    test('have exactly the event types and schema versions that the decider knows', () => {
       const known = Object.entries<readonly unknown[]>(decider.events).flatMap(([type, upcasters]) =>
         Array.from({ length: upcasters.length + 1 }, (_, index) => `${type}@${index + 1}`),
       )
       expect([...new Set(events.map(schemaName))].toSorted()).toEqual(known.toSorted())
     })
 
-    test('are whole streams of the category', () => {
+    test('are complete streams of the category', () => {
       for (const stream of [...files.values()].flatMap(({ streams }) => streams)) {
         expect(stream.map(({ revision }) => revision)).toEqual([...stream.keys()])
         expect(new Set(stream.map(event => event.stream)).size).toBe(1)
@@ -120,7 +122,7 @@ function testSnapshots<State, Command extends DomainCommand, Event extends Domai
   const begun: Snapshot<State> = { state: decider.initial, revision: NO_STREAM }
   const asJson = (state: State) => JSON.parse(JSON.stringify(state, mapsAsEntries))
 
-  test.for([...files.keys()])('of %s have the snapshots of this schema version beside them', async commit => {
+  test.for([...files.keys()])('of %s have the snapshots in the file of this schema version', async commit => {
     const encoded = (files.get(commit)?.streams ?? []).map(stream => ({
       stream: stream[0]?.stream,
       state: snapshots.encode(folded(begun, stream).state),
@@ -133,7 +135,7 @@ function testSnapshots<State, Command extends DomainCommand, Event extends Domai
     )
   })
 
-  test.for([...files.keys()])('of %s fold alike from a snapshot of any of their events', commit => {
+  test.for([...files.keys()])('of %s fold to one state from a snapshot at any revision', commit => {
     for (const stream of files.get(commit)?.streams ?? []) {
       const whole = folded(begun, stream)
       for (const [index, { revision }] of stream.entries()) {
@@ -146,7 +148,7 @@ function testSnapshots<State, Command extends DomainCommand, Event extends Domai
   })
 }
 
-/** The state of a stream, and its documents once its events were projected one by one. */
+/** The state of a stream, and its documents after its events were projected one by one. */
 async function fold<State, Command extends DomainCommand, Event extends DomainEvent>(
   stream: readonly RecordedEvent[],
   { category, decider, project }: FrozenCategory<State, Command, Event>,

@@ -15,30 +15,30 @@ import {
 } from '../event-store.ts'
 
 export interface InMemoryLog {
-  /** Another connection to the log. */
+  /** Opens another connection to the log. */
   connect(): EventStore
 }
 
 interface Stream {
-  /** Revision of the first event that is left; later than 0 when the stream was removed and began anew. */
+  /** Revision of the first event; greater than 0 when the stream was removed and continued. */
   first: number
-  /** Of the last event that was appended, be it removed since. */
+  /** Revision of the last appended event, even if it was removed since. */
   last: number
   events: Stored[]
 }
 
-/** An event as it is kept: as text, so that no reader shares it with another. */
+/** A stored event: serialized, so that readers do not share objects. */
 interface Stored extends Pick<RecordedEvent, 'id' | 'stream' | 'position'> {
   text: string
 }
 
 /**
- * A log in memory, for tests that need thousands of logs or an order of calls that does not vary: it has no timers and
- * no input or output. A stream that was removed and begins anew goes on after its last revision, as in EventStoreDB.
+ * An in-memory event store, for tests that need thousands of stores or a deterministic order of calls: it has no timers and
+ * no input or output. A removed stream that begins again continues after its last revision, as in EventStoreDB.
  */
 export function inMemoryLog({ now = () => new Date() }: { now?: () => Date } = {}): InMemoryLog {
   const streams = new Map<string, Stream>()
-  /** As text, like events. */
+  /** Serialized, like events. */
   const snapshots = new Map<string, string>()
   let log: Stored[] = []
   let written = 0
@@ -91,7 +91,7 @@ export function inMemoryLog({ now = () => new Date() }: { now?: () => Date } = {
     return known ? known.events.slice(Math.max(from - known.first, 0)).map(toEvent) : []
   }
 
-  /** What is between two positions, the first exclusive. */
+  /** The events between two positions, the first one exclusive. */
   const between = (after: Position, until: Position, streamPrefixes?: string[]) =>
     log
       .slice(log.findLastIndex(({ position }) => position <= after) + 1)
@@ -163,7 +163,7 @@ export function inMemoryLog({ now = () => new Date() }: { now?: () => Date } = {
 }
 
 function check(stream: string, events: NewEvent[]) {
-  if (events.length === 0) throw new RangeError('an append takes at least one event')
+  if (events.length === 0) throw new RangeError('an append needs at least one event')
   const bytes = events.reduce(
     (sum, { data, metadata }) => sum + Buffer.byteLength(JSON.stringify(data) + JSON.stringify(metadata)),
     0,
@@ -171,7 +171,7 @@ function check(stream: string, events: NewEvent[]) {
   if (events.length > MAX_APPEND_EVENTS || bytes > MAX_APPEND_BYTES) throw new AppendTooLarge(stream)
 }
 
-/** What an append got that stored exactly these events after exactly this revision. */
+/** The result of an earlier append of exactly these events after exactly this revision; undefined when there was none. */
 function earlierAnswer(
   { first, events: stored }: Stream,
   events: NewEvent[],
@@ -188,5 +188,5 @@ function earlierAnswer(
 
 const toEvent = ({ text }: Stored): RecordedEvent => JSON.parse(text)
 
-/** As wide as the largest integer that a number holds, so that the order of strings is that of numbers. */
+/** Padded to 16 digits, the width of Number.MAX_SAFE_INTEGER, so that the string order equals the numeric order. */
 const encode = (position: number): Position => (position === 0 ? START : String(position).padStart(16, '0'))

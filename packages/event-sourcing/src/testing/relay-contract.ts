@@ -9,19 +9,19 @@ import type { Log, Worker } from '../follower.ts'
 import { LOG_POSITION, type RelayOptions, startRelay } from '../relay.ts'
 import { storyMetadata } from './decider-story.ts'
 
-/** What relays work on. The bus may carry other messages, now and before; the rest is new. */
+/** The stores that relays use. The bus can carry other messages before and during the test; the others must be empty. */
 export interface RelayEngines {
   eventStore: EventStore
-  /** Another log, with nothing in it. */
+  /** Another event store, empty. */
   otherLog: EventStore
   readModels: ReadModels
   bus: Bus
-  /** Resolves when the bus takes a message that it has had for one that is new, if it ever does. */
+  /** Resolves when the bus no longer detects a repeated message as a duplicate, if it has a time limit for that. */
   forgetIds(): Promise<void>
   close(): Promise<void>
 }
 
-/** What the relay guarantees over a bus, whatever happens to its checkpoint and its lease. */
+/** Tests the guarantees of the relay over a bus, including the loss of its checkpoint and its lease. */
 export function relayContract(name: string, open: () => Promise<RelayEngines>): void {
   describe(`the relay over ${name}`, { timeout: 60_000 }, () => {
     let engines: RelayEngines
@@ -44,7 +44,7 @@ export function relayContract(name: string, open: () => Promise<RelayEngines>): 
       await engines.close()
     })
 
-    /** Appends a fact for each number, each to a stream of its own. */
+    /** Appends an event for each number, each to a separate stream. */
     const append = async (...numbers: number[]) => {
       for (const number of numbers) await appendTo(engines.eventStore, number)
     }
@@ -84,20 +84,20 @@ export function relayContract(name: string, open: () => Promise<RelayEngines>): 
       return messages
     }
     const published = async () => (await stored()).map(({ data }) => data)
-    /** Waits for a message; what comes before it must have been published by then. */
+    /** Waits until the last message has this number. */
     const reaches = (number: number) =>
       vi.waitFor(async () => expect((await published()).at(-1)).toBe(number), {
         timeout: 20_000,
         interval: 20,
       })
     const loseCheckpoint = () => engines.readModels.checkpoints.clear('test.relay')
-    /** As when the holder was paused for longer than its lease: it does not know yet. */
+    /** Releases the lease of a holder without its knowledge, as if it had been paused for longer than the lease. */
     const takeLease = async (holder: string) => {
       const lost = await engines.readModels.leases.acquire('test.relay', holder, 5_000)
       if (lost) await engines.readModels.leases.release(lost)
     }
 
-    test('publishes facts once, in the order of the log, each with its position', async () => {
+    test('publishes events once, in the order of the log, each with its position', async () => {
       await append(1, 2, 3)
       start()
       await append(4)
@@ -108,7 +108,7 @@ export function relayContract(name: string, open: () => Promise<RelayEngines>): 
       expect(positions.at(-1)).toBe(await engines.eventStore.head())
     })
 
-    test('leaves out an event that throws when it is made public, says so, and goes on', async () => {
+    test('skips an event whose mapping to public events throws, and logs that', async () => {
       await append(1, 2, 3)
       const publicEvents = (fact: Fact) => {
         if (fact.data.number === 2) throw new TypeError('not readable')
@@ -121,7 +121,7 @@ export function relayContract(name: string, open: () => Promise<RelayEngines>): 
       expect(errors[0]?.details).toMatchObject({ worker: 'test.relay', type: 'Counted', revision: 0 })
     })
 
-    test('that lost its checkpoint goes on after the last message, however long ago that was', async () => {
+    test('continues after its last message when the checkpoint is lost, even without duplicate detection', async () => {
       await append(1, 2, 3)
       const before = start()
       await reaches(3)
@@ -134,7 +134,7 @@ export function relayContract(name: string, open: () => Promise<RelayEngines>): 
       expect(await published()).toEqual([1, 2, 3, 4, 5])
     })
 
-    test('goes on between two messages of a fact', async () => {
+    test('continues between two messages of one event', async () => {
       const publicEvents = ({ id, data }: Fact) =>
         [1, 2, 3].map(n => messageOf({ id: `${id}-${n}`, data: { number: Number(data.number) * 10 + n } }))
       await append(1, 2)
@@ -155,7 +155,7 @@ export function relayContract(name: string, open: () => Promise<RelayEngines>): 
       expect(await published()).toEqual([11, 12, 13, 21, 22, 23, 31, 32, 33])
     })
 
-    test('goes on from its checkpoint where the last message is from before positions', async () => {
+    test('continues from its checkpoint when the last message has no position', async () => {
       const { position } = await appendTo(engines.eventStore, 1)
       await bus.publish([messageOf({ id: randomUUID(), data: { number: 1 } })])
       await engines.readModels.checkpoints.save('test.relay', position)
@@ -165,7 +165,7 @@ export function relayContract(name: string, open: () => Promise<RelayEngines>): 
       expect(await published()).toEqual([1, 2])
     })
 
-    test('goes on after its own last message, not after that of another service', async () => {
+    test('continues after its own last message, not after that of another service', async () => {
       await append(1)
       const before = start()
       await reaches(1)
@@ -184,7 +184,7 @@ export function relayContract(name: string, open: () => Promise<RelayEngines>): 
       expect(await published()).toEqual([1, 9, 2])
     })
 
-    test('that was paused while it published harms nothing when it goes on after another took over', async () => {
+    test('publishes nothing when it was paused while publishing and another relay took over', async () => {
       const entered = Promise.withResolvers<void>()
       const gate = Promise.withResolvers<void>()
       const ended = Promise.withResolvers<unknown>()
@@ -215,7 +215,7 @@ export function relayContract(name: string, open: () => Promise<RelayEngines>): 
       await one.stop()
     })
 
-    test('waits for a log that seems to end early only for a moment', async () => {
+    test('tolerates a log whose head is behind for a moment', async () => {
       await append(1)
       const before = start()
       await reaches(1)
@@ -231,7 +231,7 @@ export function relayContract(name: string, open: () => Promise<RelayEngines>): 
       expect({ errors, waitsFor: worker.waitsFor }).toEqual({ errors: [], waitsFor: undefined })
     })
 
-    test('waits for a look at the bus before its service may answer, whoever has the lease', async () => {
+    test('is not ready before it has read its last message, also without the lease', async () => {
       await engines.readModels.leases.acquire('test.relay', 'another', 60_000)
       const gate = Promise.withResolvers<void>()
       const slow: Bus = { ...bus, last: subjects => gate.promise.then(() => bus.last(subjects)) }
@@ -242,7 +242,7 @@ export function relayContract(name: string, open: () => Promise<RelayEngines>): 
       await vi.waitFor(() => expect(worker.waitsFor).toBeUndefined())
     })
 
-    test('stops for good, and says once what to do, when the log is older than the last message', async () => {
+    test('stops permanently and logs instructions once when the log ends before its last message', async () => {
       await append(1, 2, 3)
       const before = start()
       await reaches(3)
@@ -258,7 +258,7 @@ export function relayContract(name: string, open: () => Promise<RelayEngines>): 
       expect(errors).toEqual([
         { details: { worker: 'test.relay' }, line: `has stopped and waits for ${worker.waitsFor}` },
       ])
-      // Also once the log has grown past that message: nobody can tell its new facts from those that were lost.
+      // Also once the log has grown beyond that message: its new events cannot be distinguished from the lost ones.
       for (const number of [8, 9, 10, 11]) await appendTo(eventStore, number)
       await setTimeout(500)
       expect(await published()).toEqual([1, 2, 3])
