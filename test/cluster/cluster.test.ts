@@ -4,8 +4,10 @@ import { once } from 'node:events'
 import { mkdtemp, readFile, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { OPERATIONS, SCOPES, subjects } from '@gantry/contracts'
+import { listApis, OPERATIONS, type Principal, SCOPES, subjects } from '@gantry/contracts'
+import { derivedPrincipalKey, passedPrincipals } from '@gantry/service-kit'
 import { freePort } from '@gantry/service-kit/testing'
+import { fastify } from 'fastify'
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
 import { endsWithParent } from '../../bin/orphans.mjs'
 
@@ -98,11 +100,11 @@ test('every replica shows a write immediately', async () => {
 })
 
 describe('a service that is called without the gateway', () => {
-  const principal = {
+  const principal: Principal = {
     userId: 'a3a1f1d0-5f0e-4b5c-9c39-0d6f2b1e7a01',
     username: 'admin',
     role: 'GLOBAL_ADMIN',
-    scopes: SCOPES,
+    scopes: [...SCOPES],
     kind: 'login',
     tokenId: null,
     expiresAt: Date.now() + 3_600_000,
@@ -153,6 +155,28 @@ describe('a service that is called without the gateway', () => {
       body: JSON.stringify(question()),
     })
     expect(answer.status).toBe(401)
+  })
+
+  test('a principal that was captured for one operation is refused for every other', async () => {
+    const { encryptionKey } = JSON.parse(await readFile(join(folder, 'cluster.json'), 'utf8'))
+    const key = derivedPrincipalKey(Buffer.from(encryptionKey, 'base64'))
+    const { sign } = await passedPrincipals(fastify(), { key, now: () => new Date() })
+    const captured = { 'x-gantry-principal': sign(principal, listApis), 'content-type': 'application/json' }
+    const asked: [string, number][] = []
+    for (const { id, service, method, path } of OPERATIONS) {
+      if (service === 'gateway') continue
+      const at = `${processes().get(`${service}-1`)?.url}${path.replace(/\{\w+\}/g, principal.userId)}`
+      const answer = await fetch(at, { method, headers: captured })
+      await answer.body?.cancel()
+      asked.push([id, answer.status])
+    }
+    expect(asked.filter(([, status]) => status !== 401)).toEqual([[listApis.id, 200]])
+    const inside = await fetch(`${processes().get('identity-1')?.url}/inside/requests`, {
+      method: 'POST',
+      headers: captured,
+      body: JSON.stringify(question()),
+    })
+    expect(inside.status).toBe(401)
   })
 
   test('is not reachable for service requests through the gateway', async () => {

@@ -3,11 +3,17 @@ import { mkdir, mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout } from 'node:timers/promises'
-import { type DeliveryRecord, SCOPES } from '@gantry/contracts'
+import {
+  createWebhook,
+  type DeliveryRecord,
+  listWebhookDeliveries,
+  type Principal,
+  SCOPES,
+} from '@gantry/contracts'
 import { findNats } from '@gantry/engines'
 import { openBus } from '@gantry/hosting'
 import type { Bus } from '@gantry/messaging'
-import { passedPrincipals } from '@gantry/service-kit'
+import { derivedPrincipalKey, passedPrincipals } from '@gantry/service-kit'
 import { freePort } from '@gantry/service-kit/testing'
 import fastify from 'fastify'
 import { pino } from 'pino'
@@ -154,9 +160,12 @@ test('with kill -9 every few seconds and a flaky receiver every event arrives, a
       )
     }
     await Promise.all(replicas.map(({ ready }) => ready))
-    const principals = await passedPrincipals(fastify(), { encryptionKey, now: () => new Date() })
+    const principals = await passedPrincipals(fastify(), {
+      key: derivedPrincipalKey(encryptionKey),
+      now: () => new Date(),
+    })
     const ask = <Body>(path: string, body?: object) => {
-      const principal = principals.sign({
+      const caller: Principal = {
         userId: eventId(0),
         username: 'story',
         role: 'GLOBAL_ADMIN',
@@ -164,7 +173,8 @@ test('with kill -9 every few seconds and a flaky receiver every event arrives, a
         kind: 'login',
         tokenId: null,
         expiresAt: Number.MAX_SAFE_INTEGER,
-      })
+      }
+      const principal = principals.sign(caller, body ? createWebhook : listWebhookDeliveries)
       return clientOf(replicas, principal)<Body>(path, body)
     }
     const made = await ask<{ id: string; secret: string }>('/webhooks', {

@@ -1,12 +1,21 @@
 import { spawn, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
-import { existsSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import {
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs'
 import { createServer } from 'node:http'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { findNats, lacksSyncInterval } from '@gantry/engines'
 import { processSettings } from '@gantry/hosting'
-import { readSettings } from '@gantry/service-kit'
+import { derivedPrincipalKey, readSettings } from '@gantry/service-kit'
 import { freePort } from '@gantry/service-kit/testing'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { endsWithParent } from '../../bin/orphans.mjs'
@@ -100,18 +109,58 @@ test('no secret is in the file', () => {
   }
 })
 
+/** What the service that makes secrets copies to each volume, by the name of the volume. */
+function copiedSecrets(): Map<string, string[]> {
+  const { entrypoint = [], volumes: mounted } = named('secrets')
+  const volumeAt = new Map(mounted.map(volume => volume.split(':')).map(([name, path]) => [path, name]))
+  return new Map(
+    entrypoint.slice(3).map(argument => {
+      const [path, files = ''] = argument.split(':')
+      return [volumeAt.get(path) ?? '', files.split(',')] as const
+    }),
+  )
+}
+
+test.each([
+  ['gateway', ['principal-key']],
+  ['catalog', ['encryption-key', 'principal-key']],
+  ['identity', ['admin-password', 'encryption-key', 'principal-key']],
+  ['media', ['encryption-key', 'principal-key']],
+  ['notifier', ['encryption-key', 'principal-key']],
+])('%s can read the secrets that it needs, and no other', (name, needed) => {
+  const { environment, volumes: mounted } = named(name)
+  expect(mounted).toEqual([expect.stringMatching(/^[\w-]+:\/run\/gantry:ro$/)])
+  expect(
+    copiedSecrets()
+      .get(mounted[0]?.split(':')[0] ?? '')
+      ?.toSorted(),
+  ).toEqual(needed)
+  const read = Object.entries(environment).flatMap(([setting, value]) =>
+    setting.endsWith('_FILE') ? [value] : [],
+  )
+  expect(read.toSorted()).toEqual(needed.map(file => `/run/gantry/${file}`))
+})
+
+test('an engine can read no secret', () => {
+  for (const name of ['eventstore', 'mongodb', 'nats'])
+    expect([name, named(name).volumes.filter(volume => volume.includes('secrets'))]).toEqual([name, []])
+})
+
 describe.each(PROCESSES)('the environment of %s', name => {
   test('is read by it, and enough', () => {
     const { environment } = named(name)
     expect(unread(name, Object.keys(environment))).toEqual([])
-    const key = join(folder, 'key')
-    const password = join(folder, 'password')
-    writeFileSync(key, Buffer.alloc(32).toString('base64'))
-    writeFileSync(password, 'a password for tests')
+    const secret = Object.keys(environment).filter(setting => setting.endsWith('_FILE'))
+    for (const setting of secret) {
+      const isKey = setting.endsWith('_KEY_FILE')
+      writeFileSync(
+        join(folder, setting),
+        isKey ? Buffer.alloc(32).toString('base64') : 'a password for tests',
+      )
+    }
     const given = {
       ...Object.fromEntries(Object.entries(environment).map(([setting, value]) => [setting, value ?? ''])),
-      ENCRYPTION_KEY_FILE: key,
-      ...(environment.GANTRY_ADMIN_PASSWORD_FILE && { GANTRY_ADMIN_PASSWORD_FILE: password }),
+      ...Object.fromEntries(secret.map(setting => [setting, join(folder, setting)])),
     }
     expect(() => readSettings(SETTINGS[name] ?? processSettings, given)).not.toThrow()
   })
@@ -120,6 +169,8 @@ describe.each(PROCESSES)('the environment of %s', name => {
     const given = Object.keys(named(name).environment).map(setting => setting.replace(/_FILE$/, ''))
     const fixed = ['PORT', 'HOST', 'BASE_PATH', 'SHUTDOWN_DELAY', 'BLOB_URL']
     const missing = Object.keys(SETTINGS[name]?.shape ?? {}).filter(setting => !given.includes(setting))
+    // What the gateway vouches with is PRINCIPAL_KEY here.
+    if (name === 'gateway') fixed.push('ENCRYPTION_KEY')
     // NATS asks for nothing here.
     expect(missing.filter(setting => !fixed.includes(setting) && !setting.startsWith('NATS_'))).toEqual([])
   })
@@ -169,23 +220,51 @@ describe('the service that makes secrets', () => {
     const [program, script = ''] = named('secrets').entrypoint ?? []
     expect(program).toBe('node')
     const path = join(ROOT, script.replace(/^\/compose/, 'deploy/compose'))
-    const { status, stdout, stderr } = spawnSync(process.execPath, [path, folder], {
+    const [of = '', ...copies] = named('secrets').entrypoint?.slice(2) ?? []
+    expect(of).toBe('/run/gantry')
+    for (const copy of copies) mkdirSync(join(folder, copy.split(':')[0] ?? ''), { recursive: true })
+    const { status, stdout, stderr } = spawnSync(process.execPath, [path, folder, ...copies.map(inFolder)], {
       env: { ...environment },
       encoding: 'utf8',
     })
     return { status, said: stdout + stderr }
   }
-  const contents = () =>
-    ['encryption-key', 'admin-password'].map(name => readFileSync(join(folder, name), 'utf8'))
+  const inFolder = (path: string) => join(folder, path)
+  const read = (...path: string[]) => readFileSync(join(folder, ...path), 'utf8')
+  const contents = () => ['encryption-key', 'admin-password', 'principal-key'].map(name => read(name))
 
   test('makes them once, as the services take them, for nobody else to read', () => {
     expect(run().status).toBe(0)
     const made = contents()
     expect(Buffer.from(made[0] ?? '', 'base64')).toHaveLength(32)
     expect(SETTINGS.identity?.shape.GANTRY_ADMIN_PASSWORD?.safeParse(made[1]).success).toBe(true)
-    expect(statSync(join(folder, 'encryption-key')).mode & 0o777).toBe(0o400)
+    const key = Buffer.from(made[0] ?? '', 'base64')
+    expect(made[2]).toBe(derivedPrincipalKey(key).toString('base64'))
+    for (const file of ['encryption-key', 'run/for/gateway/principal-key'])
+      expect([file, statSync(join(folder, file)).mode & 0o777]).toEqual([file, 0o400])
     expect(run()).toEqual({ status: 0, said: '' })
     expect(contents()).toEqual(made)
+  })
+
+  test('copies to each folder what its argument names', () => {
+    const [key = '', password, principals] = contents()
+    expect(readdirSync(join(folder, 'run/for/gateway'))).toEqual(['principal-key'])
+    expect(read('run/for/gateway/principal-key')).toBe(principals)
+    expect(readdirSync(join(folder, 'run/for/services')).toSorted()).toEqual([
+      'encryption-key',
+      'principal-key',
+    ])
+    expect(read('run/for/services/encryption-key')).toBe(key)
+    expect(read('run/for/identity/admin-password')).toBe(password)
+  })
+
+  test('makes what is new beside what an earlier release has made, and copies that', () => {
+    rmSync(join(folder, 'principal-key'))
+    rmSync(join(folder, 'run'), { recursive: true })
+    const [key, password] = ['encryption-key', 'admin-password'].map(name => read(name))
+    expect(run()).toEqual({ status: 0, said: 'PRINCIPAL_KEY: generated, kept in principal-key\n' })
+    expect(contents().slice(0, 2)).toEqual([key, password])
+    expect(read('run/for/services/encryption-key')).toBe(key)
   })
 
   test('refuses another one later, which would not fit the data', () => {

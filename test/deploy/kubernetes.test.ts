@@ -13,6 +13,7 @@ const skipped = 'needs kubectl, which builds the manifests'
 /** What a secret may say, in the form that its setting wants. */
 const SECRETS: NodeJS.ProcessEnv = {
   ENCRYPTION_KEY: '00'.repeat(32),
+  PRINCIPAL_KEY: '01'.repeat(32),
   GANTRY_ADMIN_PASSWORD: 'a password for tests',
   EVENT_STORE_URL: 'esdb://user:password@a:2113,b:2113?nodePreference=leader',
   READ_MODEL_URL: 'mongodb://user:password@a,b/gantry?replicaSet=rs0&tls=true',
@@ -90,6 +91,16 @@ describe.skipIf(!built)('the manifests', { meta: { skipped } }, () => {
       const schema = SETTINGS[name]
       if (!schema) throw new Error(`${name} has no settings`)
       expect(() => readSettings(schema, { ...config, ...Object.fromEntries(secrets) })).not.toThrow()
+    })
+
+    test('gets the secrets that it needs, and no other', () => {
+      const own = { gateway: [], identity: ['GANTRY_ADMIN_PASSWORD'] }[name] ?? []
+      const sealed = name === 'gateway' ? [] : ['ENCRYPTION_KEY', 'EVENT_STORE_URL', 'READ_MODEL_URL']
+      expect(
+        deployment(name)
+          .container.env.map(one => one.name)
+          .toSorted(),
+      ).toEqual(['MESSAGING_URL', 'PRINCIPAL_KEY', ...own, ...sealed].toSorted())
     })
 
     test('has time to drain and to end by itself', () => {

@@ -1,5 +1,7 @@
+import { execFileSync } from 'node:child_process'
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
+import { derivedPrincipalKey } from '@gantry/service-kit'
 import { expect, test } from 'vitest'
 import { ROOT, textOf } from './src/files.ts'
 import { PROCESSES, SETTINGS } from './src/settings.ts'
@@ -20,6 +22,18 @@ test.each(PROCESSES)('the manual explains every setting of %s', name => {
 test('the manual explains no setting that there is not', () => {
   const known = new Set(Object.values(SETTINGS).flatMap(({ shape }) => Object.keys(shape)))
   expect([...explained].filter(name => !known.has(name ?? '') && name !== 'ENCRYPTION_KEY')).toEqual([])
+})
+
+test('what the manual says prints the key that processes derive', () => {
+  const [, program = ''] = /node -e '\n(.*?hkdfSync.*?)'\n/s.exec(manual) ?? []
+  const key = Buffer.alloc(32, 7)
+  for (const encoding of ['base64', 'hex'] as const) {
+    const printed = execFileSync(process.execPath, ['-e', program], {
+      env: { ENCRYPTION_KEY: key.toString(encoding) },
+      encoding: 'utf8',
+    })
+    expect(printed).toBe(`${derivedPrincipalKey(key).toString('base64')}\n`)
+  }
 })
 
 test('the manual names files and commands that there are', () => {

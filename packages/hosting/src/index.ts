@@ -6,10 +6,11 @@ export { type Replicas, type ReplicasOptions, replicas } from './replicas.ts'
 export { runService, type ServiceOptions } from './service.ts'
 export {
   busSettings,
+  keySettings,
   type ProcessSettings,
-  peerSettings,
   processSettings,
   type StoreSettings,
+  serviceSettings,
   storeSettings,
 } from './settings.ts'
 export { openBus, openStores, type Stores } from './stores.ts'

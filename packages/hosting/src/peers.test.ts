@@ -7,9 +7,10 @@ import { answerProblem, PRINCIPAL_HEADER } from '@gantry/service-kit'
 import Fastify, { type FastifyInstance } from 'fastify'
 import { pino } from 'pino'
 import { afterEach, beforeEach, expect, test } from 'vitest'
-import { peers } from './peers.ts'
+import { type PeersOptions, peers } from './peers.ts'
 import { replicas } from './replicas.ts'
 
+const PASSES = [subjects.apiExists, subjects.react('catalog')].map(id => `a pass to catalog for ${id}`)
 const log = pino({ level: 'silent' })
 
 /** A bus that is away: it keeps responders, and nobody reaches them. */
@@ -46,21 +47,26 @@ async function catalog(answer = async (_api: string) => true) {
     asked.push(api)
     return { exists: await answer(api) }
   })
-  const url = await listening(app => {
-    app.addHook('onRequest', async ({ headers }) => {
-      if (headers[PRINCIPAL_HEADER] !== 'a pass') throw new Refusal('unauthenticated')
-    })
-    inside.routes(app)
-  })
+  const url = await listening(app =>
+    inside.routes(app, {
+      vouched({ headers }, purpose) {
+        const allowed = purpose ? [`a pass to ${purpose.service} for ${purpose.id}`] : PASSES
+        if (!allowed.includes(String(headers[PRINCIPAL_HEADER]))) throw new Refusal('unauthenticated')
+      },
+      isOfPreviousRelease: ({ headers }) => headers[PRINCIPAL_HEADER] === 'an earlier pass',
+    }),
+  )
   return { url, asked, stop }
 }
 
-const asking = (urls: string[], pass = 'a pass') => {
+type Pass = PeersOptions['pass']
+
+const asking = (urls: string[], pass: Pass = ({ service, id }) => `a pass to ${service} for ${id}`) => {
   const { bus } = peers({
     bus: away,
     services: { catalog: replicas({ urls, basePath: '/gantry', now: () => new Date(), log }) },
     basePath: '/gantry',
-    pass: () => pass,
+    pass,
   })
   return (api: string, timeoutMs = 5_000) => bus.request(subjects.apiExists, { api }, { timeoutMs })
 }
@@ -131,9 +137,9 @@ test('when nobody answers, that is said within the time', async () => {
   await expect(asking([paused])('a', 100)).rejects.toBeInstanceOf(NoResponder)
 })
 
-test('who is not vouched for is told nothing', async () => {
+test.for(['forged', 'a pass to catalog for react.catalog'])('who shows %s is told nothing', async shown => {
   const { url, asked } = await catalog()
-  await expect(asking([url], 'forged')('a')).rejects.toBeInstanceOf(NoResponder)
+  await expect(asking([url], () => shown)('a')).rejects.toBeInstanceOf(NoResponder)
   expect(asked).toEqual([])
 })
 

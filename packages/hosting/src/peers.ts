@@ -1,7 +1,7 @@
 import { serviceOf } from '@gantry/contracts'
 import { Refusal } from '@gantry/event-sourcing'
 import { type Bus, failureOf, type Json, NoResponder, RequestFailed } from '@gantry/messaging'
-import { PRINCIPAL_HEADER } from '@gantry/service-kit'
+import { type PassedPrincipals, PRINCIPAL_HEADER, type Purpose } from '@gantry/service-kit'
 import type { FastifyInstance } from 'fastify'
 import { z } from 'zod'
 import type { Replicas } from './replicas.ts'
@@ -12,17 +12,19 @@ export interface PeersOptions {
   services: Readonly<Record<string, Replicas | undefined>>
   basePath: string
   /** What a service shows to be let in. */
-  pass(): string
+  pass(purpose: Purpose): string
 }
 
 export interface Peers {
   /** The bus, save that requests to services that are known by URL go there. */
   bus: Bus
-  /** Answers what other services ask; who asks has been vouched for. */
-  routes(app: FastifyInstance): void
+  /** Answers what other services ask, each on the subject that it is vouched for. */
+  routes(app: FastifyInstance, principals: Pick<PassedPrincipals, 'vouched' | 'isOfPreviousRelease'>): void
 }
 
 const PATH = '/inside/requests'
+
+const purposeOf = (subject: string): Purpose => ({ service: serviceOf(subject), id: subject })
 
 const Question = z.object({ subject: z.string(), data: z.json() })
 const Answer = z.union([
@@ -46,11 +48,16 @@ export function peers({ bus, services, basePath, pass }: PeersOptions): Peers {
   const responders = new Map<string, (data: Json) => Promise<Json>>()
 
   /** @returns undefined when it did not answer, or nobody there does */
-  const ask = async (replica: string, body: string, timeoutMs: number): Promise<Answer | undefined> => {
+  const ask = async (
+    replica: string,
+    shown: string,
+    body: string,
+    timeoutMs: number,
+  ): Promise<Answer | undefined> => {
     try {
       const response = await fetch(`${replica}${basePath}${PATH}`, {
         method: 'POST',
-        headers: { 'content-type': 'application/json', [PRINCIPAL_HEADER]: pass() },
+        headers: { 'content-type': 'application/json', [PRINCIPAL_HEADER]: shown },
         body,
         signal: AbortSignal.timeout(timeoutMs),
       })
@@ -68,7 +75,7 @@ export function peers({ bus, services, basePath, pass }: PeersOptions): Peers {
     for (const _try of ['first', 'second']) {
       const replica = replicas.next(failed)
       // One that is paused leaves half of the time to another.
-      const answer = await ask(replica, body, Math.ceil(timeoutMs / 2))
+      const answer = await ask(replica, pass(purposeOf(subject)), body, Math.ceil(timeoutMs / 2))
       if (!answer) {
         replicas.leaveOut(replica)
         failed = replica
@@ -103,9 +110,13 @@ export function peers({ bus, services, basePath, pass }: PeersOptions): Peers {
         }
       },
     },
-    routes(app) {
-      app.post(PATH, async ({ body }) => {
-        const { subject, data } = Question.parse(body)
+    routes(app, { vouched, isOfPreviousRelease }) {
+      app.addHook('onRequest', async request => {
+        if (!isOfPreviousRelease(request)) vouched(request)
+      })
+      app.post(PATH, async request => {
+        const { subject, data } = Question.parse(request.body)
+        if (!isOfPreviousRelease(request)) vouched(request, purposeOf(subject))
         const responder = responders.get(subject)
         if (!responder) throw new Refusal('not-ready', { detail: `nobody answers on ${subject}` })
         return answer(responder, data as Json)

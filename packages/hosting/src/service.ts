@@ -7,7 +7,9 @@ import {
   type Admit,
   ANONYMOUS,
   type Dependencies,
+  derivedPrincipalKey,
   heldStreamMetrics,
+  type Purpose,
   passedPrincipals,
   readSettings,
   type Service,
@@ -18,7 +20,7 @@ import { checkEncryptionKey } from './encryption-key.ts'
 import { peers } from './peers.ts'
 import { runProcess } from './process.ts'
 import { replicas } from './replicas.ts'
-import { peerSettings, processSettings, storeSettings } from './settings.ts'
+import { serviceSettings } from './settings.ts'
 import { type MessageRetention, openBus, openStores, watchedDisk } from './stores.ts'
 
 /** Who may be between the gateway and a service: private networks. It only tells the log where a request came from. */
@@ -50,7 +52,7 @@ export async function runService<Schema extends z.ZodObject, Made extends Servic
 }: ServiceOptions<Schema, Made>): Promise<void> {
   await runProcess({
     name,
-    schema: processSettings.extend(storeSettings.shape).extend(peerSettings.shape),
+    schema: serviceSettings,
     environment,
     server: () => ({ trustProxy: INSIDE }),
     open({ settings, log, metrics, now }) {
@@ -58,7 +60,7 @@ export async function runService<Schema extends z.ZodObject, Made extends Servic
       const disk = watchedDisk(log)
       const stores = openStores(settings, disk, log)
       const { store: bus, engine } = openBus(settings, { name, log, disk, ...messages?.(own) })
-      let pass = () => ''
+      let pass = (_purpose: Purpose) => ''
       const found = (service: string, urls: readonly string[] | undefined) =>
         urls && service !== name ? replicas({ urls, basePath: settings.BASE_PATH, now, log }) : undefined
       const asked = {
@@ -70,7 +72,7 @@ export async function runService<Schema extends z.ZodObject, Made extends Servic
         bus,
         services: asked,
         basePath: settings.BASE_PATH,
-        pass: () => pass(),
+        pass: purpose => pass(purpose),
       })
       const { eventStore, readModels, blobs } = stores
       const service = make(
@@ -96,21 +98,19 @@ export async function runService<Schema extends z.ZodObject, Made extends Servic
         referenceTime: () => readModels.time(),
         timekeeper: 'READ_MODEL_URL',
         async routes(scope) {
-          const { admit, vouched, sign } = await passedPrincipals(scope, {
-            encryptionKey: settings.ENCRYPTION_KEY,
+          const principals = await passedPrincipals(scope, {
+            key: derivedPrincipalKey(settings.ENCRYPTION_KEY),
+            gatewayKey: settings.PRINCIPAL_KEY,
             now,
           })
-          pass = () => sign(ANONYMOUS)
+          pass = purpose => principals.sign(ANONYMOUS, purpose)
           const admitWhenReady: Admit = (request, reply, operation) => {
             if (waitingFor() !== undefined)
               throw new Refusal('not-ready', { detail: `waits for ${waitingFor()}` })
-            return admit(request, reply, operation)
+            return principals.admit(request, reply, operation)
           }
           await service.routes(scope, admitWhenReady)
-          await scope.register(async guarded => {
-            guarded.addHook('onRequest', async request => vouched(request))
-            others.routes(guarded)
-          })
+          await scope.register(async inside => others.routes(inside, principals))
         },
         async start() {
           const about = { service: name, now }

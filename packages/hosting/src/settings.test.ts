@@ -1,8 +1,7 @@
 import { readSettings } from '@gantry/service-kit'
 import { expect, test } from 'vitest'
-import { processSettings, storeSettings } from './settings.ts'
+import { serviceSettings } from './settings.ts'
 
-const schema = processSettings.extend(storeSettings.shape)
 const given = {
   ENCRYPTION_KEY: '00'.repeat(32),
   MESSAGING_URL: 'nats://bus:4222',
@@ -11,12 +10,17 @@ const given = {
 }
 
 test('a service needs its engines and the key, and nothing else', () => {
-  expect(readSettings(schema, given)).toMatchObject({ PORT: 8080, HOST: '0.0.0.0', SHUTDOWN_DELAY: 2_000 })
+  expect(readSettings(serviceSettings, given)).toMatchObject({
+    PORT: 8080,
+    HOST: '0.0.0.0',
+    SHUTDOWN_DELAY: 2_000,
+  })
 })
 
 test.for([
   ['ENCRYPTION_KEY', undefined, 'must be set, and be the same for all services'],
   ['ENCRYPTION_KEY', 'short', 'must be 32 bytes'],
+  ['PRINCIPAL_KEY', 'short', 'must be 32 bytes'],
   ['MESSAGING_URL', undefined, 'must be set: nats://host:4222'],
   ['MESSAGING_URL', 'amqp://bus', 'must be such as nats://host:4222'],
   ['EVENT_STORE_URL', undefined, 'must be set: esdb://host:2113'],
@@ -27,5 +31,5 @@ test.for([
   ['SHUTDOWN_DELAY', 'soon', 'must be a duration such as'],
 ] as const)('%s=%s is refused in a line that names it', ([setting, value, reason]) => {
   const line = new RegExp(`^${setting}: .*${reason.replace(/[.?/]/g, '\\$&')}.*$`)
-  expect(() => readSettings(schema, { ...given, [setting]: value })).toThrow(line)
+  expect(() => readSettings(serviceSettings, { ...given, [setting]: value })).toThrow(line)
 })

@@ -1,4 +1,4 @@
-import { basePath, duration, origins, whole } from '@gantry/service-kit'
+import { basePath, duration, key, origins, whole } from '@gantry/service-kit'
 import { z } from 'zod'
 
 /** A URL of one of these schemes, or sqlite:PATH of a file that processes of one host have together. */
@@ -38,18 +38,19 @@ export const processSettings = z.object({
   /** The same for all processes. */
   BASE_PATH: basePath.default(''),
   LOG_LEVEL: z.enum(['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent']).default('info'),
-  /** The same for all processes: seals secrets, and vouches among them for who is calling. */
-  ENCRYPTION_KEY: z
-    .string({
-      error: 'must be set, and be the same for all services and the gateway: openssl rand -base64 32',
-    })
-    .transform(text => Buffer.from(text, /^[0-9a-f]{64}$/i.test(text) ? 'hex' : 'base64'))
-    .refine(key => key.length === 32, { error: 'must be 32 bytes, in base64 or hexadecimal' }),
   ...busSettings.shape,
   /** Between the end of readiness and the end of listening: whoever balances has to see the first before the second. */
   SHUTDOWN_DELAY: duration.default(2_000),
 })
 export type ProcessSettings = z.infer<typeof processSettings>
+
+/** The keys of the services. */
+export const keySettings = z.object({
+  /** The same for all services: seals secrets, and unless PRINCIPAL_KEY is set, vouches for who is calling. */
+  ENCRYPTION_KEY: key('must be set, and be the same for all services: openssl rand -base64 32'),
+  /** What the gateway vouches with, where it has no ENCRYPTION_KEY. */
+  PRINCIPAL_KEY: key().optional(),
+})
 
 /** What every service reads beside that. */
 export const storeSettings = z.object({
@@ -76,3 +77,9 @@ export const peerSettings = z.object({
   CATALOG_URL: origins.optional(),
   MEDIA_URL: origins.optional(),
 })
+
+/** What every service reads from the environment, beside settings of its own. */
+export const serviceSettings = keySettings
+  .extend(processSettings.shape)
+  .extend(storeSettings.shape)
+  .extend(peerSettings.shape)

@@ -4,7 +4,14 @@ export { etag, matchesNone, revisionsOf } from './conditional.ts'
 export { type ConnectionLimits, PATIENCE, type Patience } from './connections.ts'
 export { heldStreamMetrics, missedMessageCounter, unknownEventCounter } from './event-metrics.ts'
 export { listing, page } from './listing.ts'
-export { type PassedPrincipals, PRINCIPAL_HEADER, passedPrincipals } from './passed-principal.ts'
+export {
+  derivedPrincipalKey,
+  type PassedPrincipals,
+  type PassedPrincipalsOptions,
+  PRINCIPAL_HEADER,
+  type Purpose,
+  passedPrincipals,
+} from './passed-principal.ts'
 export { answerProblem, refusalOf } from './problem.ts'
 export { processLog } from './process-log.ts'
 export { changed, publicMessage, tell } from './public-events.ts'
@@ -25,6 +32,7 @@ export {
   basePath,
   duration,
   durations,
+  key,
   list,
   origins,
   readSettings,

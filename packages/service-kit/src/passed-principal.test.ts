@@ -1,16 +1,17 @@
 import { createHmac } from 'node:crypto'
-import { getApi, login, type Principal } from '@gantry/contracts'
+import { createApi, getApi, listApis, login, type Principal } from '@gantry/contracts'
 import Fastify, { type FastifyInstance } from 'fastify'
 import { pino } from 'pino'
 import { Registry } from 'prom-client'
 import { beforeEach, expect, test } from 'vitest'
-import { PRINCIPAL_HEADER, passedPrincipals } from './passed-principal.ts'
+import { derivedPrincipalKey, PRINCIPAL_HEADER, passedPrincipals } from './passed-principal.ts'
 import { ANONYMOUS } from './routes.ts'
-import { deriveKey } from './secrets.ts'
 import { httpServer } from './server.ts'
 
-const KEY = Buffer.alloc(32, 7)
+const KEY = derivedPrincipalKey(Buffer.alloc(32, 7))
+const GATEWAY_KEY = Buffer.alloc(32, 9)
 const OTHER_KEY = Buffer.alloc(32, 8)
+const INSIDE = { service: 'catalog', id: 'catalog.api-exists' }
 const ada: Principal = {
   userId: '11111111-1111-4111-8111-111111111111',
   username: 'ada',
@@ -25,10 +26,14 @@ const ada: Principal = {
 let time: number
 const now = () => new Date(time)
 let service: FastifyInstance
-const gatewayWith = (encryptionKey: Uint8Array) => passedPrincipals(Fastify(), { encryptionKey, now })
+const gatewayWith = (key: Uint8Array) => passedPrincipals(Fastify(), { key, now })
 
 beforeEach(async () => {
   time = Date.parse('2026-01-01T00:00:00Z')
+  service = await serviceWith({ key: KEY })
+})
+
+async function serviceWith(keys: { key: Uint8Array; gatewayKey?: Uint8Array }): Promise<FastifyInstance> {
   const app = httpServer({
     basePath: '',
     log: pino({ level: 'silent' }),
@@ -36,57 +41,97 @@ beforeEach(async () => {
     now,
     waitingFor: () => undefined,
   })
-  const { admit } = await passedPrincipals(app, { encryptionKey: KEY, now })
+  const { admit, vouched, isOfPreviousRelease } = await passedPrincipals(app, { ...keys, now })
   app.get('/read', async (request, reply) => admit(request, reply, getApi))
-  app.get('/write', async (request, reply) =>
-    admit(request, reply, { ...getApi, scope: 'API_WRITE' } as typeof getApi),
-  )
+  app.get('/list', async (request, reply) => admit(request, reply, listApis))
+  app.get('/write', async (request, reply) => admit(request, reply, createApi))
+  app.get('/user', async (request, reply) => admit(request, reply, { ...getApi, service: 'identity' }))
   app.get('/login', async (request, reply) => (await admit(request, reply, login)) === ANONYMOUS)
-  service = app
-})
+  app.get('/inside', async request => {
+    vouched(request, INSIDE)
+    return 'told'
+  })
+  app.get('/inside/any', async request => {
+    vouched(request)
+    return 'told'
+  })
+  app.get('/previous', async request => isOfPreviousRelease(request))
+  return app
+}
 
-const ask = (url: string, token?: string) =>
-  service.inject({ url, headers: token === undefined ? {} : { [PRINCIPAL_HEADER]: token } })
+const ask = (url: string, token?: string, asked = service) =>
+  asked.inject({ url, headers: token === undefined ? {} : { [PRINCIPAL_HEADER]: token } })
+const statusOf = async (...asked: Parameters<typeof ask>) => (await ask(...asked)).statusCode
 
 test('a service learns from the gateway who is calling', async () => {
-  const answer = await ask('/read', (await gatewayWith(KEY)).sign(ada))
+  const answer = await ask('/read', (await gatewayWith(KEY)).sign(ada, getApi))
   expect(answer.statusCode).toBe(200)
   expect(answer.json()).toEqual(ada)
 })
 
 test('and checks the scope itself', async () => {
-  const answer = await ask('/write', (await gatewayWith(KEY)).sign(ada))
+  const answer = await ask('/write', (await gatewayWith(KEY)).sign(ada, createApi))
   expect(answer.json()).toMatchObject({ status: 403, code: 'scope-missing', scope: 'API_WRITE' })
 })
 
 test('a request that the gateway did not pass on is refused, whatever it needs', async () => {
-  expect((await ask('/read')).statusCode).toBe(401)
-  expect((await ask('/login')).statusCode).toBe(401)
+  for (const path of ['/read', '/login', '/inside', '/inside/any']) expect(await statusOf(path)).toBe(401)
 })
 
 test('callers that nobody knows come through the gateway too', async () => {
-  const answer = await ask('/login', (await gatewayWith(KEY)).sign(ANONYMOUS))
+  const answer = await ask('/login', (await gatewayWith(KEY)).sign(ANONYMOUS, login))
   expect(answer.json()).toBe(true)
+})
+
+test('a principal that was signed for one operation is refused for every other, and by another service', async () => {
+  const { sign } = await gatewayWith(KEY)
+  const captured = sign(ada, getApi)
+  expect(await statusOf('/read', captured)).toBe(200)
+  for (const path of ['/list', '/write', '/user', '/login', '/inside'])
+    expect([path, await statusOf(path, captured)]).toEqual([path, 401])
+  expect(await statusOf('/list', sign(ada, listApis))).toBe(200)
+  expect(await statusOf('/read', captured)).toBe(200)
+})
+
+test('what services tell each other needs a principal for its subject', async () => {
+  const { sign } = await gatewayWith(KEY)
+  expect(await statusOf('/inside', sign(ANONYMOUS, INSIDE))).toBe(200)
+  for (const purpose of [getApi, { ...INSIDE, id: 'catalog.another' }, { ...INSIDE, service: 'media' }])
+    expect(await statusOf('/inside', sign(ANONYMOUS, purpose))).toBe(401)
+  expect(await statusOf('/read', sign(ada, INSIDE))).toBe(401)
 })
 
 test('a token is worth nothing after a minute', async () => {
   const { sign } = await gatewayWith(KEY)
-  const token = sign(ada)
+  const token = sign(ada, getApi)
   time += 59_000
-  expect((await ask('/read', token)).statusCode).toBe(200)
+  expect(await statusOf('/read', token)).toBe(200)
   time += 2_000
-  expect((await ask('/read', token)).statusCode).toBe(401)
-  expect((await ask('/read', sign(ada))).statusCode).toBe(200)
+  expect(await statusOf('/read', token)).toBe(401)
+  expect(await statusOf('/read', sign(ada, getApi))).toBe(200)
+})
+
+test('a service believes PRINCIPAL_KEY and the key that is derived from ENCRYPTION_KEY, and no other', async () => {
+  const both = await serviceWith({ key: KEY, gatewayKey: GATEWAY_KEY })
+  for (const [key, status] of [
+    [KEY, 200],
+    [GATEWAY_KEY, 200],
+    [OTHER_KEY, 401],
+  ] as const)
+    expect(await statusOf('/read', (await gatewayWith(key)).sign(ada, getApi), both)).toBe(status)
+  expect(await statusOf('/read', (await gatewayWith(GATEWAY_KEY)).sign(ada, getApi))).toBe(401)
 })
 
 test.for([
-  ['signed with another key', async () => (await gatewayWith(OTHER_KEY)).sign(ada)],
+  ['signed with another key', async () => (await gatewayWith(OTHER_KEY)).sign(ada, getApi)],
   ['not signed', async () => handmade({ alg: 'none' }, {})],
   ['for somebody else', async () => handmade({ alg: 'HS256' }, { aud: 'elsewhere' })],
   ['by somebody else', async () => handmade({ alg: 'HS256' }, { iss: 'elsewhere' })],
   ['without an end', async () => handmade({ alg: 'HS256' }, { exp: undefined })],
+  ['for a service and no operation', async () => handmade({ alg: 'HS256' }, { service: 'catalog' })],
+  ['for an operation of no service', async () => handmade({ alg: 'HS256' }, { operation: getApi.id })],
 ] as const)('a token %s is refused', async ([, make]) => {
-  expect((await ask('/read', await make())).statusCode).toBe(401)
+  expect(await statusOf('/read', await make())).toBe(401)
 })
 
 test('a gateway of an earlier release, which does not identify the credential, is believed', async () => {
@@ -95,14 +140,31 @@ test('a gateway of an earlier release, which does not identify the credential, i
   expect([answer.statusCode, answer.json()]).toEqual([200, principal])
 })
 
-test('the tokens of this test are made like those of the gateway', async () => {
-  expect((await ask('/read', handmade({ alg: 'HS256' }, {}))).statusCode).toBe(200)
+test('a gateway of the previous release, which names no purpose, is believed for operations', async () => {
+  const token = handmade({ alg: 'HS256' }, {})
+  expect([await statusOf('/read', token), await statusOf('/list', token)]).toEqual([200, 200])
+  expect([await statusOf('/inside', token), await statusOf('/inside/any', token)]).toEqual([401, 401])
 })
 
-function handmade(header: { alg: string }, claims: object): string {
+test('only the key of the previous release makes its principals', async () => {
+  const both = await serviceWith({ key: KEY, gatewayKey: GATEWAY_KEY })
+  const ofPrevious = async (token?: string) => (await ask('/previous', token, both)).json()
+  expect(await ofPrevious(handmade({ alg: 'HS256' }, {}))).toBe(true)
+  const { sign } = await gatewayWith(KEY)
+  for (const token of [handmade({ alg: 'HS256' }, {}, GATEWAY_KEY), sign(ada, getApi), undefined])
+    expect(await ofPrevious(token)).toBe(false)
+  expect(await statusOf('/read', handmade({ alg: 'HS256' }, {}, GATEWAY_KEY), both)).toBe(401)
+})
+
+test('the tokens of this test are made like those of the gateway', async () => {
+  expect(
+    await statusOf('/read', handmade({ alg: 'HS256' }, { service: getApi.service, operation: getApi.id })),
+  ).toBe(200)
+})
+
+function handmade(header: { alg: string }, claims: object, key = KEY): string {
   const part = (value: object) => Buffer.from(JSON.stringify(value)).toString('base64url')
   const exp = time / 1000 + 60
   const body = `${part({ typ: 'JWT', ...header })}.${part({ principal: ada, iss: 'gantry-gateway', aud: 'gantry-services', exp, ...claims })}`
-  const key = deriveKey(KEY, 'principals that the gateway passes on')
   return `${body}.${header.alg === 'none' ? '' : createHmac('sha256', key).update(body).digest('base64url')}`
 }

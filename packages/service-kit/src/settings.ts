@@ -38,6 +38,13 @@ export const whole = (min: number, max: number) =>
     .transform(Number)
     .refine(value => value >= min && value <= max, { error: `must be from ${min} to ${max}` })
 
+/** 32 bytes in base64 or hexadecimal. @param error for a key that is not set */
+export const key = (error = 'must be set') =>
+  z
+    .string({ error })
+    .transform(text => Buffer.from(text, /^[0-9a-f]{64}$/i.test(text) ? 'hex' : 'base64'))
+    .refine(bytes => bytes.length === 32, { error: 'must be 32 bytes, in base64 or hexadecimal' })
+
 /** A path that every route is under: empty, or /like/this. */
 export const basePath = z
   .string()

@@ -71,7 +71,7 @@ async function gatewayTo(
   await app.register(
     async scope => {
       await forwarding(scope, {
-        sign: ({ username }) => `signed ${username}`,
+        sign: ({ username }, { service, id }) => `signed ${username} for ${service} ${id}`,
         admit(_request, _reply, operation) {
           requireScope(ada, operation)
           return ada
@@ -120,7 +120,7 @@ test('a service is asked what the gateway was asked', async () => {
         'x-request-id': 'r1',
         'x-forwarded-for': '127.0.0.1',
         traceparent: '00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01',
-        [PRINCIPAL_HEADER]: 'signed ada',
+        [PRINCIPAL_HEADER]: 'signed ada for catalog updateApi',
       },
     },
   ])
@@ -138,7 +138,7 @@ test('what a caller says of himself is not passed on', async () => {
     },
   })
   expect(catalog.asked[0]?.headers).toMatchObject({
-    [PRINCIPAL_HEADER]: 'signed ada',
+    [PRINCIPAL_HEADER]: 'signed ada for catalog listApis',
     'x-forwarded-for': '127.0.0.1',
   })
   expect(catalog.asked[0]?.headers).not.toHaveProperty('authorization')

@@ -105,7 +105,7 @@ export async function forwarding(
     }
     scope.get('/.well-known/jwks.json', {
       onRequest(request, _reply, done) {
-        ;(request as Admitted)[PASS] = sign(ANONYMOUS)
+        ;(request as Admitted)[PASS] = sign(ANONYMOUS, { service: 'identity', id: 'jwks' })
         done()
       },
       handler: (request, reply) =>
@@ -123,8 +123,8 @@ const letIn =
     }
     try {
       const admitted = admit(request, reply, operation)
-      if (admitted instanceof Promise) admitted.then(sign).then(pass, done)
-      else pass(sign(admitted))
+      if (admitted instanceof Promise) admitted.then(principal => sign(principal, operation)).then(pass, done)
+      else pass(sign(admitted, operation))
     } catch (error) {
       done(error as Error)
     }

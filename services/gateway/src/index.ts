@@ -1,4 +1,10 @@
 export { type Gateway, type GatewayDependencies, gateway } from './app.ts'
 export { type ForwardingOptions, forwarding, type Upstream } from './forwarding.ts'
 export { type RateCounts, rateCounts } from './rate-counts.ts'
-export { type GatewaySettings, gatewaySettings, serverOptions, upstreamSettings } from './settings.ts'
+export {
+  type GatewaySettings,
+  gatewayProcessSettings,
+  gatewaySettings,
+  principalKey,
+  serverOptions,
+} from './settings.ts'

@@ -1,14 +1,22 @@
-import { openBus, peers, processSettings, referenceTime, replicas, runProcess } from '@gantry/hosting'
-import { ANONYMOUS, passedPrincipals } from '@gantry/service-kit'
-import { forwarding, gateway, gatewaySettings, rateCounts, serverOptions, upstreamSettings } from './index.ts'
+import { openBus, peers, referenceTime, replicas, runProcess } from '@gantry/hosting'
+import { ANONYMOUS, type Purpose, passedPrincipals } from '@gantry/service-kit'
+import {
+  forwarding,
+  gateway,
+  gatewayProcessSettings,
+  principalKey,
+  rateCounts,
+  serverOptions,
+} from './index.ts'
 
 await runProcess({
   name: 'gateway',
-  schema: processSettings.extend(gatewaySettings.shape).extend(upstreamSettings.shape),
+  schema: gatewayProcessSettings,
   environment: process.env,
   server: serverOptions,
   open({ settings, log, now }) {
-    const { ENCRYPTION_KEY: encryptionKey, BASE_PATH: basePath } = settings
+    const key = principalKey(settings)
+    const { BASE_PATH: basePath } = settings
     const { store: bus, engine } = openBus(settings, { name: 'gateway', log })
     const found = (urls: readonly string[]) => replicas({ urls, basePath, now, log })
     const services = {
@@ -17,8 +25,8 @@ await runProcess({
       media: found(settings.MEDIA_URL),
       notifier: found(settings.NOTIFIER_URL),
     }
-    let pass = () => ''
-    const asking = peers({ bus, services, basePath, pass: () => pass() })
+    let pass = (_purpose: Purpose) => ''
+    const asking = peers({ bus, services, basePath, pass: purpose => pass(purpose) })
     const edge = gateway({ bus: asking.bus, now, log, counts: rateCounts({ bus, now }) }, settings)
     let unwatch: (() => void)[] = []
     /** Once all have been there, the gateway answers for those that are not. */
@@ -28,8 +36,8 @@ await runProcess({
       referenceTime: () => referenceTime(services.identity, basePath),
       timekeeper: 'identity',
       async routes(scope) {
-        const { sign } = await passedPrincipals(scope, { encryptionKey, now })
-        pass = () => sign(ANONYMOUS)
+        const { sign } = await passedPrincipals(scope, { key, now })
+        pass = purpose => sign(ANONYMOUS, purpose)
         await edge.edge(scope)
         await forwarding(scope, { admit: edge.admit, sign, services })
       },

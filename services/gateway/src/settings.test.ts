@@ -1,6 +1,6 @@
-import { readSettings } from '@gantry/service-kit'
+import { derivedPrincipalKey, readSettings } from '@gantry/service-kit'
 import { describe, expect, test } from 'vitest'
-import { gatewaySettings, serverOptions } from './settings.ts'
+import { gatewayProcessSettings, gatewaySettings, principalKey, serverOptions } from './settings.ts'
 
 const read = (environment: Record<string, string>) => readSettings(gatewaySettings, environment)
 
@@ -54,5 +54,41 @@ test('A server takes so many connections, and those of proxies as of many client
   expect(serverOptions(read({}))).toEqual({
     trustProxy: false,
     connections: { total: 10_000, perAddress: 5_000, proxies: [] },
+  })
+})
+
+describe('The key that callers are vouched for with', () => {
+  const others = {
+    MESSAGING_URL: 'nats://bus:4222',
+    CATALOG_URL: 'http://catalog:8080',
+    IDENTITY_URL: 'http://identity:8080',
+    MEDIA_URL: 'http://media:8080',
+    NOTIFIER_URL: 'http://notifier:8080',
+  }
+  const [one, other] = [Buffer.alloc(32, 1), Buffer.alloc(32, 2)]
+  const keyOf = (keys: Record<string, string>) =>
+    principalKey(readSettings(gatewayProcessSettings, { ...others, ...keys }))
+
+  test('is PRINCIPAL_KEY, and is derived from ENCRYPTION_KEY without it', () => {
+    const both = { PRINCIPAL_KEY: one.toString('hex'), ENCRYPTION_KEY: other.toString('base64') }
+    expect(keyOf(both)).toEqual(one)
+    expect(keyOf({ PRINCIPAL_KEY: one.toString('base64') })).toEqual(one)
+    expect(keyOf({ ENCRYPTION_KEY: other.toString('base64') })).toEqual(derivedPrincipalKey(other))
+  })
+
+  test.each([
+    ['neither', {}, /^PRINCIPAL_KEY: must be set, and be the same for all services and the gateway/],
+    [
+      'a short one',
+      { PRINCIPAL_KEY: 'short' },
+      /^PRINCIPAL_KEY: must be 32 bytes, in base64 or hexadecimal$/,
+    ],
+    [
+      'neither, and no service',
+      { CATALOG_URL: '' },
+      /^CATALOG_URL: must be set.*\nPRINCIPAL_KEY: must be set/,
+    ],
+  ])('is missed: %s', (_, keys, lines) => {
+    expect(() => keyOf(keys as Record<string, string>)).toThrow(lines)
   })
 })

@@ -1,5 +1,14 @@
 import { isIP } from 'node:net'
-import { list, origins, type ServerOptions, whole } from '@gantry/service-kit'
+import { processSettings } from '@gantry/hosting'
+import {
+  derivedPrincipalKey,
+  key,
+  list,
+  origins,
+  type ServerOptions,
+  SettingsRefused,
+  whole,
+} from '@gantry/service-kit'
 import { z } from 'zod'
 
 const isOrigin = (value: string) => URL.canParse(value) && new URL(value).origin === value
@@ -61,3 +70,31 @@ export const upstreamSettings = z.object({
   MEDIA_URL: origins,
   NOTIFIER_URL: origins,
 })
+
+const NO_PRINCIPAL_KEY =
+  'must be set, and be the same for all services and the gateway: openssl rand -base64 32'
+
+const vouchingSettings = z.object({
+  /** What the gateway vouches with for callers; derived from ENCRYPTION_KEY where it is not set. */
+  PRINCIPAL_KEY: key().optional(),
+  ENCRYPTION_KEY: key().optional(),
+})
+
+/** What the gateway reads when it is a process of its own. */
+export const gatewayProcessSettings = processSettings
+  .extend(gatewaySettings.shape)
+  .extend(upstreamSettings.shape)
+  .extend(vouchingSettings.shape)
+  .refine(({ PRINCIPAL_KEY, ENCRYPTION_KEY }) => PRINCIPAL_KEY ?? ENCRYPTION_KEY, {
+    path: ['PRINCIPAL_KEY'],
+    error: NO_PRINCIPAL_KEY,
+    when: () => true,
+  })
+
+/** @throws SettingsRefused when neither key is set */
+export function principalKey(settings: z.infer<typeof vouchingSettings>): Uint8Array {
+  const { PRINCIPAL_KEY, ENCRYPTION_KEY } = settings
+  if (PRINCIPAL_KEY) return PRINCIPAL_KEY
+  if (ENCRYPTION_KEY) return derivedPrincipalKey(ENCRYPTION_KEY)
+  throw new SettingsRefused(`PRINCIPAL_KEY: ${NO_PRINCIPAL_KEY}`)
+}

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto'
 import { catalogSettings } from '@gantry/catalog'
 import { DataFolderRefused, DiskFull, watchDisk } from '@gantry/embedded'
 import { EventStoreUnavailable } from '@gantry/event-sourcing'
-import { openBus, openStores, processSettings, storeSettings } from '@gantry/hosting'
+import { keySettings, openBus, openStores, processSettings, storeSettings } from '@gantry/hosting'
 import { identitySettings } from '@gantry/identity'
 import { NoResponder, RequestTimeout } from '@gantry/messaging'
 import { notifierSettings } from '@gantry/notifier'
@@ -25,6 +25,7 @@ export interface Installation {
 
 /** Settings of a single service: the command runs best in the environment of one. */
 const servicesSchema = processSettings.extend({
+  ...keySettings.shape,
   ...storeSettings.shape,
   ...catalogSettings.shape,
   ...identitySettings.shape,

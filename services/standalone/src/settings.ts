@@ -3,7 +3,7 @@ import { gatewaySettings } from '@gantry/gateway'
 import { identitySettings } from '@gantry/identity'
 import { mediaSettings } from '@gantry/media'
 import { checkRetention, notifierSettings } from '@gantry/notifier'
-import { basePath, whole } from '@gantry/service-kit'
+import { basePath, key, whole } from '@gantry/service-kit'
 import { z } from 'zod'
 
 const embedded = (what: string) =>
@@ -19,11 +19,7 @@ const settings = z.object({
   DATA_DIR: z.string().default('./data'),
   BASE_PATH: basePath.default(''),
   LOG_LEVEL: z.enum(['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent']).default('warn'),
-  ENCRYPTION_KEY: z
-    .string()
-    .transform(text => Buffer.from(text, /^[0-9a-f]{64}$/i.test(text) ? 'hex' : 'base64'))
-    .refine(key => key.length === 32, { error: 'must be 32 bytes, in base64 or hexadecimal' })
-    .optional(),
+  ENCRYPTION_KEY: key().optional(),
   EVENT_STORE_URL: embedded('the log'),
   READ_MODEL_URL: embedded('the read models'),
   ...gatewaySettings.shape,

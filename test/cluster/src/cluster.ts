@@ -1,7 +1,7 @@
 import { join } from 'node:path'
 import { busSettings, openBus } from '@gantry/hosting'
 import type { Bus } from '@gantry/messaging'
-import { readSettings } from '@gantry/service-kit'
+import { derivedPrincipalKey, readSettings } from '@gantry/service-kit'
 import { freePort } from '@gantry/service-kit/testing'
 import { startDeploymentAgent } from '@gantry/standalone/deployment-agent'
 import { pino } from 'pino'
@@ -65,6 +65,7 @@ export async function startCluster({
     BASE_PATH: settings.basePath,
     LOG_LEVEL: settings.logLevel,
     ENCRYPTION_KEY: settings.encryptionKey,
+    PRINCIPAL_KEY: derivedPrincipalKey(Buffer.from(settings.encryptionKey, 'base64')).toString('base64'),
     GANTRY_ADMIN_USERNAME: settings.administrator.username,
     GANTRY_ADMIN_PASSWORD: settings.administrator.password,
   }
@@ -77,11 +78,13 @@ export async function startCluster({
   const start: Start = (name, port, root = ROOT) => {
     const [service = ''] = name.split('-')
     const host = service === 'gateway' ? settings.host : '127.0.0.1'
+    const { ENCRYPTION_KEY: _, ...withoutKey } = every
+    const shared = service === 'gateway' ? withoutKey : every
     return startReplica({
       name,
       program: join(root, 'services', service, 'src/main.ts'),
       port,
-      environment: { ...every, PORT: String(port), HOST: host, ...ownEnvironment(name) },
+      environment: { ...shared, PORT: String(port), HOST: host, ...ownEnvironment(name) },
       healthUrl: `http://${host}:${port}${settings.basePath}/health/ready`,
       logFolder: settings.logFolder,
       say,

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
-import { basePath, readSettings, whole } from '@gantry/service-kit'
+import { basePath, key, readSettings, whole } from '@gantry/service-kit'
 import { z } from 'zod'
 
 const schema = z.object({
@@ -12,7 +12,7 @@ const schema = z.object({
   LOG_LEVEL: z.string().default('info'),
   GANTRY_ADMIN_USERNAME: z.string().default('admin'),
   GANTRY_ADMIN_PASSWORD: z.string().optional(),
-  ENCRYPTION_KEY: z.string().optional(),
+  ENCRYPTION_KEY: key().optional(),
   EVENT_STORE_URL: z.string().optional(),
   READ_MODEL_URL: z.string().optional(),
   MESSAGING_URL: z.string().optional(),
@@ -27,6 +27,7 @@ export interface ClusterSettings {
   basePath: string
   dataFolder: string
   logFolder: string
+  /** In base64. */
   encryptionKey: string
   administrator: { username: string; password: string }
   logLevel: string
@@ -47,7 +48,7 @@ export function readClusterSettings(environment: NodeJS.ProcessEnv): ClusterSett
     basePath: settings.BASE_PATH,
     dataFolder,
     logFolder,
-    encryptionKey: settings.ENCRYPTION_KEY ?? secrets.encryptionKey,
+    encryptionKey: settings.ENCRYPTION_KEY?.toString('base64') ?? secrets.encryptionKey,
     administrator: {
       username: settings.GANTRY_ADMIN_USERNAME,
       password: settings.GANTRY_ADMIN_PASSWORD ?? secrets.password,

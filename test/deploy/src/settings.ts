@@ -1,17 +1,16 @@
 import { catalogSettings } from '@gantry/catalog'
-import { gatewaySettings, upstreamSettings } from '@gantry/gateway'
-import { peerSettings, processSettings, storeSettings } from '@gantry/hosting'
+import { gatewayProcessSettings } from '@gantry/gateway'
+import { serviceSettings } from '@gantry/hosting'
 import { identitySettings } from '@gantry/identity'
 import { mediaSettings } from '@gantry/media'
 import { notifierSettings } from '@gantry/notifier'
 import type { z } from 'zod'
 
-const service = (own: z.ZodObject) =>
-  processSettings.extend(storeSettings.shape).extend(peerSettings.shape).extend(own.shape)
+const service = (own: z.ZodObject) => serviceSettings.extend(own.shape)
 
 /** What each process reads from the environment. */
 export const SETTINGS: Readonly<Record<string, z.ZodObject>> = {
-  gateway: processSettings.extend(gatewaySettings.shape).extend(upstreamSettings.shape),
+  gateway: gatewayProcessSettings,
   catalog: service(catalogSettings),
   identity: service(identitySettings),
   media: service(mediaSettings),
