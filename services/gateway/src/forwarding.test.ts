@@ -1,13 +1,13 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
 import { text } from 'node:stream/consumers'
-import { type Principal, SCOPES } from '@gantry/contracts'
+import { OPERATIONS, type Principal, SCOPES, subjects } from '@gantry/contracts'
 import { type ReplicasOptions, replicas } from '@gantry/hosting'
 import { httpServer, PRINCIPAL_HEADER, requireScope } from '@gantry/service-kit'
 import type { FastifyInstance } from 'fastify'
 import { pino } from 'pino'
 import { Registry } from 'prom-client'
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
-import { forwarding } from './forwarding.ts'
+import { forwarding, type Upstream } from './forwarding.ts'
 
 const ada: Principal = {
   userId: '11111111-1111-4111-8111-111111111111',
@@ -60,14 +60,20 @@ afterEach(async () => {
   }
 })
 
-async function gatewayTo(
-  urls: string[],
-  { basePath = '', resolve }: { basePath?: string; resolve?: ReplicasOptions['resolve'] } = {},
-) {
+interface GatewayOptions {
+  basePath?: string
+  resolve?: ReplicasOptions['resolve']
+  /** Of services that are not at the URLs. */
+  others?: Partial<Record<Upstream, string>>
+}
+
+async function gatewayTo(urls: string[], { basePath = '', resolve, others = {} }: GatewayOptions = {}) {
   const log = pino({ level: 'silent' })
   const now = () => new Date()
   const app = httpServer({ basePath, log, metrics: new Registry(), now, waitingFor: () => undefined })
-  const found = replicas({ urls, basePath, now, log, ...(resolve && { resolve }) })
+  const at = (urls: string[]) => replicas({ urls, basePath, now, log, ...(resolve && { resolve }) })
+  const found = at(urls)
+  const of = (service: Upstream) => (others[service] ? at([others[service]]) : found)
   await app.register(
     async scope => {
       await forwarding(scope, {
@@ -76,7 +82,12 @@ async function gatewayTo(
           requireScope(ada, operation)
           return ada
         },
-        services: { catalog: found, identity: found, media: found, notifier: found },
+        services: {
+          catalog: of('catalog'),
+          identity: of('identity'),
+          media: of('media'),
+          notifier: of('notifier'),
+        },
       })
     },
     { prefix: basePath },
@@ -124,6 +135,86 @@ test('a service is asked what the gateway was asked', async () => {
       },
     },
   ])
+})
+
+/** The four services, with all that they are asked as `METHOD path`, or `METHOD path for whom it is signed`. */
+async function services() {
+  const asked: string[] = []
+  const urls = {} as Record<Upstream, string>
+  for (const service of ['catalog', 'identity', 'media', 'notifier'] as const) {
+    const server = createServer((request, response) => {
+      asked.push(`${service}: ${request.method} ${request.url} ${request.headers[PRINCIPAL_HEADER]}`)
+      request.resume()
+      ok(request, response)
+    })
+    urls[service] = `http://127.0.0.1:${await listen(server)}`
+    opened.push(server)
+  }
+  return { asked, urls }
+}
+
+test.for(['', '/gantry', '/a/b'])(
+  'each operation is forwarded to its service, under the base path "%s"',
+  async basePath => {
+    const { asked, urls } = await services()
+    const { url } = await gatewayTo([urls.catalog], { basePath, others: urls })
+    const expected: string[] = []
+    for (const { id, service, method, path, params } of OPERATIONS) {
+      if (service === 'gateway') continue
+      // Names of versions are free.
+      const isNamed = 'version_id' in (params?.shape ?? {})
+      const own = path.replace('{version_id}', isNamed ? 'v 1%2F2' : '{version_id}').replace(/\{\w+\}/g, API)
+      const response = await fetch(`${url}${basePath}${own}?a=1`, { method })
+      await response.body?.cancel()
+      const forwarded = own.replace(' ', '%20')
+      expected.push(`${service}: ${method} ${basePath}${forwarded}?a=1 signed ada for ${service} ${id}`)
+    }
+    await (await fetch(`${url}${basePath}/.well-known/jwks.json`)).body?.cancel()
+    expected.push(`identity: GET ${basePath}/.well-known/jwks.json signed anonymous for identity jwks`)
+    expect(asked).toEqual(expected)
+  },
+)
+
+test('nothing is forwarded but the operations of the contracts', async () => {
+  const { asked, urls } = await services()
+  const { url } = await gatewayTo([urls.catalog], { others: urls })
+  const isOperation = (asked: string, path: string) =>
+    OPERATIONS.some(
+      operation =>
+        operation.method === (asked === 'HEAD' ? 'GET' : asked) &&
+        new RegExp(`^${operation.path.replace(/\{\w+\}/g, '[^/]+')}$`).test(path),
+    )
+  const paths = [
+    ...['/', '/metrics', '/health', '/health/live', '/health/ready', '/inside', '/inside/requests'],
+    ...['/inside/requests/', '//inside/requests', '/inside%2Frequests', '/%69nside/requests', '/%6Detrics'],
+    ...[
+      '/openapi.json',
+      '/docs',
+      '/.well-known',
+      '/apis/metrics/inside/requests',
+      '/catalog/metrics',
+      '/*',
+      '/:id',
+    ],
+    ...Object.values(subjects).map(
+      subject => `/${typeof subject === 'string' ? subject : subject('catalog', 'X')}`,
+    ),
+    ...OPERATIONS.map(({ path }) => path.replace(/\{\w+\}/g, API)).flatMap(path => [
+      path,
+      `${path}/metrics`,
+      `/catalog${path}`,
+    ]),
+  ]
+  const sent: string[] = []
+  for (const path of paths) {
+    for (const method of ['GET', 'HEAD', 'POST', 'PUT', 'DELETE', 'PATCH', 'OPTIONS']) {
+      if (isOperation(method, path)) continue
+      await (await fetch(url + path, { method })).body?.cancel()
+      sent.push(`${method} ${path}`)
+    }
+  }
+  expect(sent.length).toBeGreaterThan(500)
+  expect(asked).toEqual([])
 })
 
 test('what a caller says of himself is not passed on', async () => {
