@@ -22,13 +22,15 @@ let output = ''
 let authorization: string
 let url: string
 
-/** Pid and URL of every process by name, parsed from the printed table. */
+/** Pid and URLs of every process by name, parsed from the printed table. */
 const processes = () =>
   new Map(
-    [...output.matchAll(/^ {2}(gateway|\w+-\d) +(\d+) +(\d+) +ready$/gm)].map(([, name, pid, at]) => [
-      name ?? '',
-      { pid: Number(pid), url: `http://127.0.0.1:${at}` },
-    ]),
+    [...output.matchAll(/^ {2}(gateway|\w+-\d) +(\d+) +(\d+) +(\d+|-) +ready$/gm)].map(
+      ([, name, pid, at, inside]) => [
+        name ?? '',
+        { pid: Number(pid), url: `http://127.0.0.1:${at}`, inside: `http://127.0.0.1:${inside}` },
+      ],
+    ),
   )
 
 const send = (path: string, init: RequestInit = {}) =>
@@ -116,8 +118,14 @@ describe('a service that is called without the gateway', () => {
     const content = `${part({ alg, typ: 'JWT' })}.${part(claims)}`
     return `${content}.${sign(content)}`
   }
-  const hmac = (content: string) =>
-    createHmac('sha256', 'a key of his own').update(content).digest('base64url')
+  const hmac = (content: string, key: string | Buffer = 'a key of his own') =>
+    createHmac('sha256', key).update(content).digest('base64url')
+  let keyOfPrincipals: Buffer
+  const principals = async () => {
+    const { encryptionKey } = JSON.parse(await readFile(join(folder, 'cluster.json'), 'utf8'))
+    keyOfPrincipals = derivedPrincipalKey(Buffer.from(encryptionKey, 'base64'))
+    return passedPrincipals(fastify(), { key: keyOfPrincipals, now: () => new Date() })
+  }
   const callers: Record<string, () => Record<string, string>> = {
     'with no credential': () => ({}),
     'with the token of a user': () => ({ authorization }),
@@ -148,19 +156,22 @@ describe('a service that is called without the gateway', () => {
     data: { credential: authorization.replace('Bearer ', '') },
   })
 
-  test.for(Object.entries(callers))('a call %s cannot send service requests', async ([, headers]) => {
-    const answer = await fetch(`${processes().get('identity-1')?.url}/inside/requests`, {
+  /** Sends an internal request of the gateway to identity, at one of its ports. */
+  const askInside = (origin: string | undefined, headers: Record<string, string>) =>
+    fetch(`${origin}/inside/requests`, {
       method: 'POST',
-      headers: { ...headers(), 'content-type': 'application/json' },
+      headers: { ...headers, 'content-type': 'application/json' },
       body: JSON.stringify(question()),
     })
-    expect(answer.status).toBe(401)
+
+  test.for(Object.entries(callers))('a call %s cannot send internal requests', async ([, headers]) => {
+    const { url, inside } = processes().get('identity-1') ?? {}
+    expect((await askInside(inside, headers())).status).toBe(401)
+    expect((await askInside(url, headers())).status).toBe(404)
   })
 
   test('a principal that was captured for one operation is refused for every other', async () => {
-    const { encryptionKey } = JSON.parse(await readFile(join(folder, 'cluster.json'), 'utf8'))
-    const key = derivedPrincipalKey(Buffer.from(encryptionKey, 'base64'))
-    const { sign } = await passedPrincipals(fastify(), { key, now: () => new Date() })
+    const { sign } = await principals()
     const captured = { 'x-gantry-principal': sign(principal, listApis), 'content-type': 'application/json' }
     const asked: [string, number][] = []
     for (const { id, service, method, path } of OPERATIONS) {
@@ -171,17 +182,52 @@ describe('a service that is called without the gateway', () => {
       asked.push([id, answer.status])
     }
     expect(asked.filter(([, status]) => status !== 401)).toEqual([[listApis.id, 200]])
-    const inside = await fetch(`${processes().get('identity-1')?.url}/inside/requests`, {
-      method: 'POST',
-      headers: captured,
-      body: JSON.stringify(question()),
-    })
-    expect(inside.status).toBe(401)
+    const { url, inside } = processes().get('identity-1') ?? {}
+    expect((await askInside(inside, captured)).status).toBe(401)
+    expect((await askInside(url, captured)).status).toBe(404)
+  })
+
+  test('answers internal requests at its internal port, and at its port only those of the previous release', async () => {
+    const { sign } = await principals()
+    const { url, inside } = processes().get('identity-1') ?? {}
+    const purpose = { service: 'identity', id: subjects.authenticate }
+    const now = { 'x-gantry-principal': sign(principal, purpose) }
+    const before = { 'x-gantry-principal': forged('HS256', content => hmac(content, keyOfPrincipals)) }
+    const answers = [
+      askInside(inside, now),
+      askInside(url, now),
+      askInside(inside, before),
+      askInside(url, before),
+    ]
+    expect((await Promise.all(answers)).map(({ status }) => status)).toEqual([200, 404, 401, 200])
   })
 
   test('is not reachable for service requests through the gateway', async () => {
     const asked = await send('/inside/requests', { method: 'POST', body: JSON.stringify(question()) })
     expect(asked.status).toBe(404)
+  })
+})
+
+describe.each(['catalog', 'identity', 'media', 'notifier'])('%s', service => {
+  const at = () => processes().get(`${service}-1`) ?? { url: '', inside: '' }
+  const statusOf = async (url: string) => {
+    const answer = await fetch(url)
+    await answer.body?.cancel()
+    return answer.status
+  }
+
+  test('has health at its port, and metrics at its internal port', async () => {
+    const { url, inside } = at()
+    for (const path of ['/health/live', '/health/ready'])
+      expect([path, await statusOf(url + path), await statusOf(inside + path)]).toEqual([path, 200, 404])
+    expect([await statusOf(`${url}/metrics`), await statusOf(`${inside}/metrics`)]).toEqual([404, 200])
+  })
+
+  test('has no operation at its internal port', async () => {
+    for (const { method, path } of OPERATIONS) {
+      const answer = await fetch(`${at().inside}${path.replace(/\{\w+\}/g, '1')}`, { method })
+      expect([method, path, answer.status]).toEqual([method, path, 404])
+    }
   })
 })
 

@@ -18,6 +18,7 @@ const environment = async (key: number) => ({
   PATH: process.env.PATH,
   HOST: '127.0.0.1',
   PORT: String(await freePort()),
+  INTERNAL_PORT: '0',
   LOG_LEVEL: 'error',
   SHUTDOWN_DELAY: '0s',
   ENCRYPTION_KEY: Buffer.alloc(32, key).toString('base64'),

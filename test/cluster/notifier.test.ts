@@ -140,6 +140,7 @@ test('with kill -9 every few seconds and a flaky receiver every event arrives, a
             PATH: process.env.PATH,
             NODE_ENV: 'production',
             PORT: String(port),
+            INTERNAL_PORT: '0',
             HOST: '127.0.0.1',
             EVENT_STORE_URL: `sqlite:${join(folder, 'events.db')}`,
             READ_MODEL_URL: `sqlite:${join(folder, 'read-models.db')}`,

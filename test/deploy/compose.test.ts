@@ -94,6 +94,12 @@ test('nobody reaches an engine but over a network that leads nowhere else', () =
   expect(withDefaults(port)).toBe('127.0.0.1:8080:8080')
 })
 
+test('no port that is published has metrics or internal requests', () => {
+  const [port = ''] = named('gateway').ports
+  expect(withDefaults(port)).not.toContain(named('gateway').environment.METRICS_PORT)
+  expect(named('gateway').environment.METRICS_PORT).toBe('8081')
+})
+
 test('a dollar sign begins a variable with a default, and nothing else', () => {
   const text = textOf('docker-compose.yml').replace(/#.*$/gm, '')
   expect(text.replace(/\$\{\w+:-[^}]*\}/g, '')).not.toContain('$')
@@ -167,7 +173,7 @@ describe.each(PROCESSES)('the environment of %s', name => {
 
   test('may say whatever it reads, but where the containers are', () => {
     const given = Object.keys(named(name).environment).map(setting => setting.replace(/_FILE$/, ''))
-    const fixed = ['PORT', 'HOST', 'BASE_PATH', 'SHUTDOWN_DELAY', 'BLOB_URL']
+    const fixed = ['PORT', 'INTERNAL_PORT', 'HOST', 'BASE_PATH', 'SHUTDOWN_DELAY', 'BLOB_URL']
     const missing = Object.keys(SETTINGS[name]?.shape ?? {}).filter(setting => !given.includes(setting))
     // What the gateway vouches with is PRINCIPAL_KEY here.
     if (name === 'gateway') fixed.push('ENCRYPTION_KEY')

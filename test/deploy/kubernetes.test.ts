@@ -4,7 +4,7 @@ import { describe, expect, test } from 'vitest'
 import { readCompose } from './src/compose.ts'
 import { textOf } from './src/files.ts'
 import { instructions } from './src/image.ts'
-import { builtManifests, matches, wants } from './src/kubernetes.ts'
+import { builtManifests, type End, isAllowed, matches, wants } from './src/kubernetes.ts'
 import { PROCESSES, SETTINGS, unread } from './src/settings.ts'
 
 const built = builtManifests()
@@ -38,6 +38,14 @@ describe.skipIf(!built)('the manifests', { meta: { skipped } }, () => {
       return data
     })
 
+  /** What the process reads from its configuration and its secrets. */
+  const settingsOf = (name: string) => {
+    const secrets = deployment(name).container.env.map(one => [one.name, SECRETS[one.name]])
+    const schema = SETTINGS[name]
+    if (!schema) throw new Error(`${name} has no settings`)
+    return readSettings(schema, { ...Object.assign({}, ...configOf(name)), ...Object.fromEntries(secrets) })
+  }
+
   test('deploy the five services in one namespace, and hold no secret', () => {
     expect(deployments.map(({ metadata }) => metadata.name).sort()).toEqual([...PROCESSES].sort())
     expect(new Set(of('Deployment').map(({ metadata }) => metadata.namespace))).toEqual(new Set(['gantry']))
@@ -67,30 +75,42 @@ describe.skipIf(!built)('the manifests', { meta: { skipped } }, () => {
 
     test('is probed and measured where it listens', () => {
       const { container, template } = deployment(name)
-      const [port] = container.ports
-      expect(port).toEqual({ name: 'http', containerPort: 8080 })
+      expect(container.ports).toEqual([
+        { name: 'http', containerPort: 8080 },
+        { name: 'internal', containerPort: 8081 },
+      ])
       expect(container.livenessProbe.httpGet).toEqual({ path: '/health/live', port: 'http' })
       expect(container.readinessProbe.httpGet).toEqual({ path: '/health/ready', port: 'http' })
-      const service = of('Service').find(({ metadata }) => metadata.name === name)
-      expect(service?.spec.ports.map(({ targetPort }) => targetPort)).toEqual(['http'])
       expect(template.metadata.annotations).toEqual({
         'prometheus.io/scrape': 'true',
-        'prometheus.io/port': '8080',
+        'prometheus.io/port': '8081',
         'prometheus.io/path': '/metrics',
       })
+    })
+
+    test('listens at the ports of its container', () => {
+      const { PORT, INTERNAL_PORT, METRICS_PORT } = settingsOf(name) as Record<string, number | undefined>
+      const ports = deployment(name).container.ports.map(port => port.containerPort)
+      expect([PORT, INTERNAL_PORT ?? METRICS_PORT]).toEqual(ports)
+    })
+
+    test('has a Service with the ports that others ask', () => {
+      const service = of('Service').find(({ metadata }) => metadata.name === name)
+      const internal = { name: 'internal', port: 8081, targetPort: 'internal' }
+      expect(service?.spec.ports).toEqual(
+        name === 'gateway'
+          ? [{ name: 'http', port: 80, targetPort: 'http' }]
+          : [{ name: 'http', port: 8080, targetPort: 'http' }, internal],
+      )
     })
 
     test('gets settings that it reads, and all that it needs', () => {
       const { env } = deployment(name).container
       const config = Object.assign({}, ...configOf(name)) as NodeJS.ProcessEnv
       expect(unread(name, [...Object.keys(config), ...env.map(one => one.name)])).toEqual([])
-      const secrets = env.map(({ name: setting, valueFrom }) => {
+      for (const { name: setting, valueFrom } of env)
         expect(valueFrom.secretKeyRef).toEqual({ name: 'gantry', key: setting })
-        return [setting, SECRETS[setting]]
-      })
-      const schema = SETTINGS[name]
-      if (!schema) throw new Error(`${name} has no settings`)
-      expect(() => readSettings(schema, { ...config, ...Object.fromEntries(secrets) })).not.toThrow()
+      expect(() => settingsOf(name)).not.toThrow()
     })
 
     test('gets the secrets that it needs, and no other', () => {
@@ -150,6 +170,44 @@ describe.skipIf(!built)('the manifests', { meta: { skipped } }, () => {
         ).toBe(true)
       }
     }
+  })
+
+  describe('network policies let through', () => {
+    const policies = of('NetworkPolicy')
+    const services = ['catalog', 'identity', 'media', 'notifier']
+    const asked = ['catalog', 'media']
+    const pod = (name: string): End => {
+      const labels = pods.find(labels => labels['app.kubernetes.io/name'] === name)
+      if (!labels) throw new Error(`there is no pod ${name}`)
+      return { pod: labels }
+    }
+    /** The processes that it reaches at a port. */
+    const reached = (from: End, port: string) =>
+      PROCESSES.filter(name => isAllowed(policies, from, pod(name), port)).toSorted()
+
+    test('the gateway to operations, and to identity alone for internal requests', () => {
+      expect(reached(pod('gateway'), 'http')).toEqual(services)
+      expect(reached(pod('gateway'), 'internal')).toEqual(['identity'])
+    })
+
+    test.each(services)('%s to the services that services ask', name => {
+      expect(reached(pod(name), 'http')).toEqual(asked)
+      expect(reached(pod(name), 'internal')).toEqual(asked)
+    })
+
+    test('monitoring to metrics, and to nothing that others may not reach', () => {
+      expect(reached({ namespace: 'monitoring' }, 'internal')).toEqual(PROCESSES.toSorted())
+      expect(reached({ namespace: 'monitoring' }, 'http')).toEqual(['gateway'])
+    })
+
+    test.each([
+      ['another namespace', { namespace: 'default' }],
+      ['outside', { address: '192.0.2.1' }],
+      ['inside', { address: '10.0.0.1' }],
+    ])('%s to the operations of the gateway alone', (_, from) => {
+      expect(reached(from, 'http')).toEqual(['gateway'])
+      expect(reached(from, 'internal')).toEqual([])
+    })
   })
 
   test('the operator is told every key of the secret', () => {

@@ -55,7 +55,10 @@ beforeAll(async () => {
     body: JSON.stringify({ username: 'admin', password: PASSWORD }),
   })
   for (const name of PROCESSES) {
-    const text = await (await fetch(`${processes.urls[name]}/metrics`)).text()
+    const answer = await fetch(`${processes.internalUrls[name]}/metrics`)
+    expect([name, answer.status]).toEqual([name, 200])
+    expect((await fetch(`${processes.urls[name]}/metrics`)).status).toBe(404)
+    const text = await answer.text()
     for (const [, metric = '', type] of text.matchAll(/^# TYPE (\w+) (\w+)$/gm)) {
       const parts = type === 'histogram' ? ['_bucket', '_sum', '_count'] : ['']
       for (const part of parts) told.names.add(metric + part)

@@ -4,6 +4,7 @@ import { cp, mkdtemp, readdir, readFile, rm, stat, truncate, writeFile } from 'n
 import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { freePort } from '@gantry/service-kit/testing'
 import { runServiceProcess, startServiceProcess } from '@gantry/standalone/testing'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 
@@ -124,6 +125,21 @@ describe('a start is refused with a clear message for', () => {
     expect(output).not.toContain('password')
     expect(code).toBe(1)
   })
+  test('a metrics port that is taken, or is the port', async () => {
+    const server = createServer().listen(0, '127.0.0.1')
+    await once(server, 'listening')
+    const { port } = server.address() as { port: number }
+    const settings = { DATA_DIR: join(parent, 'metrics'), METRICS_PORT: String(port) }
+    const taken = await runServiceProcess({ ...settings, PORT: '0' })
+    server.close()
+    expect(taken.output).toContain(
+      `port ${port} is taken: stop what uses it, or choose another with METRICS_PORT=`,
+    )
+    expect(taken.code).toBe(1)
+    const same = await runServiceProcess({ ...settings, PORT: String(port) })
+    expect(same.output).toBe('gantry: wrong settings\n  METRICS_PORT: must be another port than PORT\n')
+    expect(same.code).toBe(1)
+  })
   test('a data folder that is a file', async () => {
     await writeFile(join(parent, 'file'), '')
     const { code, output } = await runServiceProcess({ DATA_DIR: join(parent, 'file'), PORT: '0' })
@@ -186,4 +202,19 @@ describe('a start', () => {
     expect((await fetch(new URL('/apis', service.url), { headers })).status).toBe(404)
     expect(await service.stop()).toBe(0)
   })
+})
+
+test('with METRICS_PORT, metrics are there only, and health is at the port', async () => {
+  const metricsPort = await freePort()
+  const service = await startServiceProcess(await copyOfUsed(), {
+    METRICS_PORT: String(metricsPort),
+    BASE_PATH: '/gantry',
+  })
+  const statusOf = async (url: string) => (await fetch(url)).status
+  const metrics = `http://127.0.0.1:${metricsPort}/gantry`
+  for (const path of ['/health/live', '/health/ready'])
+    expect([await statusOf(service.url + path), await statusOf(metrics + path)]).toEqual([200, 404])
+  expect([await statusOf(`${service.url}/metrics`), await statusOf(`${metrics}/metrics`)]).toEqual([404, 200])
+  expect(await statusOf(`${metrics}/apis`)).toBe(404)
+  expect(await service.stop()).toBe(0)
 })

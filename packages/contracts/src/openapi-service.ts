@@ -58,6 +58,7 @@ export const SERVICE_PATHS: ZodOpenApiPathsObject = {
       ...open,
       operationId: 'metrics',
       summary: 'Metrics in the text format of Prometheus',
+      description: 'Where METRICS_PORT is set, they are at that port only',
       responses: { 200: { description: 'Metrics', content: { 'text/plain': { schema: z.string() } } } },
     },
   },

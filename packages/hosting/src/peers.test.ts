@@ -3,10 +3,10 @@ import { subjects } from '@gantry/contracts'
 import { EventStoreUnavailable, Refusal } from '@gantry/event-sourcing'
 import { type Bus, BusUnavailable, NoResponder, RequestFailed } from '@gantry/messaging'
 import { ReadModelsUnavailable } from '@gantry/read-models'
-import { answerProblem, PRINCIPAL_HEADER } from '@gantry/service-kit'
+import { answerProblem, INTERNAL_PORT_HEADER, PRINCIPAL_HEADER } from '@gantry/service-kit'
 import Fastify, { type FastifyInstance } from 'fastify'
 import { pino } from 'pino'
-import { afterEach, beforeEach, expect, test } from 'vitest'
+import { afterEach, beforeEach, expect, onTestFinished, test, vi } from 'vitest'
 import { type PeersOptions, peers } from './peers.ts'
 import { replicas } from './replicas.ts'
 
@@ -48,12 +48,9 @@ async function catalog(answer = async (_api: string) => true) {
     return { exists: await answer(api) }
   })
   const url = await listening(app =>
-    inside.routes(app, {
-      vouched({ headers }, purpose) {
-        const allowed = purpose ? [`a pass to ${purpose.service} for ${purpose.id}`] : PASSES
-        if (!allowed.includes(String(headers[PRINCIPAL_HEADER]))) throw new Refusal('unauthenticated')
-      },
-      isOfPreviousRelease: ({ headers }) => headers[PRINCIPAL_HEADER] === 'an earlier pass',
+    inside.routes(app, ({ headers }, purpose) => {
+      const allowed = purpose ? [`a pass to ${purpose.service} for ${purpose.id}`] : PASSES
+      if (!allowed.includes(String(headers[PRINCIPAL_HEADER]))) throw new Refusal('unauthenticated')
     }),
   )
   return { url, asked, stop }
@@ -77,6 +74,23 @@ test('a service that is known by URL is asked while the bus is away', async () =
   const exists = asking([url])
   expect(await exists('petstore')).toEqual({ exists: true })
   expect(await exists('nothing')).toEqual({ exists: false })
+})
+
+test('a replica is asked at the internal port that its health check tells', async () => {
+  const { url: inside, asked } = await catalog()
+  const url = await listening(app =>
+    app.get('/health/ready', async (_request, reply) =>
+      reply.header(INTERNAL_PORT_HEADER, new URL(inside).port).send({}),
+    ),
+  )
+  const found = replicas({ urls: [url], basePath: '/gantry', now: () => new Date(), log })
+  onTestFinished(found.watch())
+  await vi.waitFor(() => expect(found.ready()).toBe(true), { timeout: 20_000 })
+  const services = { catalog: found }
+  const pass: Pass = ({ service, id }) => `a pass to ${service} for ${id}`
+  const { bus } = peers({ bus: away, services, basePath: '/gantry', pass })
+  expect(await bus.request(subjects.apiExists, { api: 'a' }, { timeoutMs: 5_000 })).toEqual({ exists: true })
+  expect(asked).toEqual(['a'])
 })
 
 test('replicas are asked in turn', async () => {

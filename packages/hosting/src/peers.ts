@@ -18,8 +18,8 @@ export interface PeersOptions {
 export interface Peers {
   /** The bus, save that requests to services that are known by URL go there. */
   bus: Bus
-  /** Answers what other services ask, each on the subject that it is vouched for. */
-  routes(app: FastifyInstance, principals: Pick<PassedPrincipals, 'vouched' | 'isOfPreviousRelease'>): void
+  /** Answers what other services ask, if `vouched` lets in the request, and then its subject. */
+  routes(app: FastifyInstance, vouched: PassedPrincipals['vouched']): void
 }
 
 const PATH = '/inside/requests'
@@ -75,7 +75,12 @@ export function peers({ bus, services, basePath, pass }: PeersOptions): Peers {
     for (const _try of ['first', 'second']) {
       const replica = replicas.next(failed)
       // One that is paused leaves half of the time to another.
-      const answer = await ask(replica, pass(purposeOf(subject)), body, Math.ceil(timeoutMs / 2))
+      const answer = await ask(
+        replicas.inside(replica),
+        pass(purposeOf(subject)),
+        body,
+        Math.ceil(timeoutMs / 2),
+      )
       if (!answer) {
         replicas.leaveOut(replica)
         failed = replica
@@ -110,13 +115,11 @@ export function peers({ bus, services, basePath, pass }: PeersOptions): Peers {
         }
       },
     },
-    routes(app, { vouched, isOfPreviousRelease }) {
-      app.addHook('onRequest', async request => {
-        if (!isOfPreviousRelease(request)) vouched(request)
-      })
+    routes(app, vouched) {
+      app.addHook('onRequest', async request => vouched(request))
       app.post(PATH, async request => {
         const { subject, data } = Question.parse(request.body)
-        if (!isOfPreviousRelease(request)) vouched(request, purposeOf(subject))
+        vouched(request, purposeOf(subject))
         const responder = responders.get(subject)
         if (!responder) throw new Refusal('not-ready', { detail: `nobody answers on ${subject}` })
         return answer(responder, data as Json)

@@ -1,7 +1,6 @@
 import { setTimeout } from 'node:timers/promises'
 import {
   announceWaits,
-  httpServer,
   processLog,
   readSettings,
   type ServerOptions,
@@ -15,6 +14,7 @@ import { processClock } from './clock.ts'
 import type { Engine } from './engine.ts'
 import { watchEngines } from './engine.ts'
 import { type ProcessMetrics, processMetrics } from './metrics.ts'
+import { type Port, processServers } from './servers.ts'
 import type { processSettings } from './settings.ts'
 
 /** What a process is given to begin with. */
@@ -34,6 +34,8 @@ export interface Parts {
   timekeeper: string
   /** Adds its routes, under the base path. */
   routes(app: FastifyInstance): Promise<void>
+  /** The same for the server at INTERNAL_PORT, afterwards. */
+  inside?(app: FastifyInstance): Promise<void>
   /** Called once, when all engines can be used. */
   start(): Promise<void>
   /** What it still waits for after its start; undefined when it is ready. */
@@ -48,6 +50,8 @@ export interface ProcessOptions<Schema extends z.ZodObject<(typeof processSettin
   environment: NodeJS.ProcessEnv
   /** Which proxies in front are believed, and how many connections it takes. */
   server?(settings: z.infer<Schema>): Pick<ServerOptions, 'trustProxy' | 'connections'>
+  /** Where a second server answers /metrics and what is inside; /metrics is at PORT without one. */
+  second?(settings: z.infer<Schema>): Omit<Port, 'host'> | undefined
   open(surroundings: Surroundings<z.infer<Schema>>): Parts
 }
 
@@ -64,7 +68,7 @@ const LOOK_MS = 25
 export async function runProcess<Schema extends z.ZodObject<(typeof processSettings)['shape']>>(
   options: ProcessOptions<Schema>,
 ): Promise<void> {
-  const { name, schema, environment, server, open } = options
+  const { name, schema, environment, server, second, open } = options
   const fail = (line: string): never => {
     process.stderr.write(`gantry ${name}: ${line}\n`)
     process.exit(1)
@@ -98,14 +102,20 @@ export async function runProcess<Schema extends z.ZodObject<(typeof processSetti
     waiting => log.info({}, `waits for ${waiting}`),
   )
 
-  const app = httpServer({
-    basePath: settings.BASE_PATH,
-    ...server?.(settings),
-    log,
-    metrics,
-    now,
-    waitingFor: () => (stopping ? 'its end' : (engines.trouble() ?? waitingFor())),
-  })
+  const host = settings.HOST
+  const own = second?.(settings)
+  const servers = processServers(
+    {
+      basePath: settings.BASE_PATH,
+      ...server?.(settings),
+      log,
+      metrics,
+      now,
+      waitingFor: () => (stopping ? 'its end' : (engines.trouble() ?? waitingFor())),
+    },
+    { setting: 'PORT', port: settings.PORT, host },
+    own && { ...own, host },
+  )
 
   const stop = async (signal: NodeJS.Signals) => {
     if (stopping) process.exit(1)
@@ -116,7 +126,7 @@ export async function runProcess<Schema extends z.ZodObject<(typeof processSetti
     if (started) await setTimeout(settings.SHUTDOWN_DELAY)
     engines.stop()
     clock.stop()
-    await app.close()
+    await servers.close()
     await parts.stop()
     log.info({}, 'stopped')
     process.exit(0)
@@ -125,10 +135,9 @@ export async function runProcess<Schema extends z.ZodObject<(typeof processSetti
   process.on('SIGINT', stop)
 
   try {
-    await app.register(parts.routes, { prefix: settings.BASE_PATH })
-    await app.listen({ port: settings.PORT, host: settings.HOST })
+    await servers.listen(parts)
   } catch (error) {
-    fail(reasonOf(error, settings))
+    fail(reasonOf(error))
   }
   stage = `the time, which ${parts.timekeeper} tells`
   await engines.usable
@@ -160,12 +169,7 @@ const logOf = (name: string, level: string, told: ProcessMetrics): Logger =>
   })
 
 /** What is wrong, in words for who runs it. */
-function reasonOf(error: unknown, settings?: { PORT: number; HOST: string }): string {
+function reasonOf(error: unknown): string {
   if (error instanceof SettingsRefused) return `wrong settings\n  ${error.message.replaceAll('\n', '\n  ')}`
-  const { code, message } = error as NodeJS.ErrnoException
-  if (code === 'EADDRINUSE') return `PORT ${settings?.PORT} is taken`
-  if (code === 'EACCES' && settings) return `PORT ${settings.PORT} may not be used by this user`
-  if (code === 'ENOTFOUND' || code === 'EADDRNOTAVAIL')
-    return `HOST ${settings?.HOST} is no address of this machine`
-  return message
+  return (error as Error).message
 }

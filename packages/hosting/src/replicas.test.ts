@@ -1,4 +1,5 @@
 import { createServer, type Server } from 'node:http'
+import { INTERNAL_PORT_HEADER } from '@gantry/service-kit'
 import { pino } from 'pino'
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
 import { isFollowed, originsBehind } from './addresses.ts'
@@ -22,9 +23,10 @@ afterEach(() => {
 
 /** A replica at an address of its own, all on the same port. */
 async function replicaAt(address: string, { ready = true } = {}) {
-  const state = { ready, asked: 0 }
+  const state: { ready: boolean; asked: number; internalPort?: number | undefined } = { ready, asked: 0 }
   const server = createServer((_request, response) => {
     state.asked++
+    if (state.internalPort) response.setHeader(INTERNAL_PORT_HEADER, state.internalPort)
     response.writeHead(state.ready ? 200 : 503).end()
   })
   await new Promise<void>(resolve => server.listen(port, address, resolve))
@@ -125,4 +127,33 @@ test.for([
   ['https://catalog:8080', false],
 ] as const)('%s is resolved: %s', ([origin, followed]) => {
   expect(isFollowed(origin)).toBe(followed)
+})
+
+describe('internal requests', () => {
+  test('go to the port that the replica tells, ready or not', async () => {
+    const one = await replicaAt('127.0.0.2', { ready: false })
+    one.state.internalPort = 9081
+    const { found } = following({}, [one.url])
+    await vi.waitFor(() => expect(found.inside(one.url)).toBe('http://127.0.0.2:9081'), SOON)
+    one.state.ready = true
+    await vi.waitFor(() => expect(found.ready()).toBe(true), SOON)
+    expect(found.inside(one.url)).toBe('http://127.0.0.2:9081')
+  })
+
+  test('go to the port of a replica that tells of no other, as one of the previous release', async () => {
+    const one = await replicaAt('127.0.0.2')
+    const { found } = following({}, [one.url])
+    await vi.waitFor(() => expect(found.ready()).toBe(true), SOON)
+    expect(found.inside(one.url)).toBe(one.url)
+  })
+
+  test('follow a replica that is replaced at its address by another release, and back', async () => {
+    const one = await replicaAt('127.0.0.2')
+    const { found } = following({}, [one.url])
+    for (const internalPort of [9081, undefined, 9082]) {
+      one.state.internalPort = internalPort
+      const expected = internalPort ? `http://127.0.0.2:${internalPort}` : one.url
+      await vi.waitFor(() => expect(found.inside(one.url)).toBe(expected), SOON)
+    }
+  })
 })

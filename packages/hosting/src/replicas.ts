@@ -1,5 +1,6 @@
 import { setTimeout } from 'node:timers/promises'
 import type { Log } from '@gantry/event-sourcing'
+import { INTERNAL_PORT_HEADER } from '@gantry/service-kit'
 import { isFollowed, originsBehind, type Resolve, systemResolve } from './addresses.ts'
 
 /** How often each replica is asked whether it is ready. */
@@ -16,6 +17,8 @@ export interface Replicas {
   next(except?: string): string
   /** It could not be reached: others are asked for a while. */
   leaveOut(url: string): void
+  /** The origin at which a replica answers internal requests: that of its operations if it says of no other. */
+  inside(url: string): string
   /** Whether one said that it is ready when it was last asked. */
   ready(): boolean
   /** Asks all of them every so often, and who they are, until the returned function is called. */
@@ -32,9 +35,10 @@ export interface ReplicasOptions {
   resolve?: Resolve
 }
 
-/** Whether it was ready when it was last asked, and until when it is left out. */
+/** What it said when it was last asked, and until when it is left out. */
 interface State {
   ready: boolean
+  internalPort?: string | undefined
   leftOutUntil: number
 }
 
@@ -50,8 +54,10 @@ export function replicas({ urls, basePath, now, log, resolve = systemResolve }: 
   }
 
   const look = async (origin: string, state: State, signal: AbortSignal) => {
-    const ready = await isReady(`${origin}${basePath}/health/ready`, signal)
+    const answer = await health(`${origin}${basePath}/health/ready`, signal)
     if (signal.aborted) return
+    const ready = answer?.ready ?? false
+    if (answer) state.internalPort = answer.internalPort
     if (state.ready !== ready) log.info({ replica: origin, ready }, 'a replica changed')
     state.ready = ready
   }
@@ -72,7 +78,7 @@ export function replicas({ urls, basePath, now, log, resolve = systemResolve }: 
     const wanted = new Set([...behind.values()].flat())
     const come = [...wanted]
       .filter(origin => !states.has(origin))
-      .map(origin => [origin, { ready: false, leftOutUntil: 0 }] as const)
+      .map((origin): [string, State] => [origin, { ready: false, leftOutUntil: 0 }])
     const gone = [...states.keys()].filter(origin => !wanted.has(origin))
     if (come.length === 0 && gone.length === 0) return
     await Promise.all(come.map(([origin, state]) => look(origin, state, signal)))
@@ -93,6 +99,13 @@ export function replicas({ urls, basePath, now, log, resolve = systemResolve }: 
       const state = states.get(origin)
       if (state) state.leftOutUntil = now().getTime() + LEFT_OUT_MS
     },
+    inside(origin) {
+      const { internalPort } = states.get(origin) ?? {}
+      if (internalPort === undefined) return origin
+      const url = new URL(origin)
+      url.port = internalPort
+      return url.origin
+    },
     ready: () => [...states.values()].some(({ ready }) => ready),
     watch() {
       const ending = new AbortController()
@@ -112,14 +125,15 @@ export function replicas({ urls, basePath, now, log, resolve = systemResolve }: 
 
 const pause = (ms: number, signal: AbortSignal) => setTimeout(ms, undefined, { signal }).catch(() => {})
 
-async function isReady(url: string, signal: AbortSignal): Promise<boolean> {
+/** What a replica says of itself; undefined when it does not answer. */
+async function health(url: string, signal: AbortSignal) {
   try {
-    const { ok, body } = await fetch(url, {
+    const { ok, headers, body } = await fetch(url, {
       signal: AbortSignal.any([signal, AbortSignal.timeout(PATIENCE_MS)]),
     })
     await body?.cancel()
-    return ok
+    return { ready: ok, internalPort: headers.get(INTERNAL_PORT_HEADER) ?? undefined }
   } catch {
-    return false
+    return undefined
   }
 }

@@ -9,6 +9,7 @@ import {
   type Dependencies,
   derivedPrincipalKey,
   heldStreamMetrics,
+  type PassedPrincipals,
   type Purpose,
   passedPrincipals,
   readSettings,
@@ -55,12 +56,16 @@ export async function runService<Schema extends z.ZodObject, Made extends Servic
     schema: serviceSettings,
     environment,
     server: () => ({ trustProxy: INSIDE }),
+    second: ({ INTERNAL_PORT }) => ({ setting: 'INTERNAL_PORT', port: INTERNAL_PORT }),
     open({ settings, log, metrics, now }) {
       const own = readSettings(schema, environment)
       const disk = watchedDisk(log)
       const stores = openStores(settings, disk, log)
       const { store: bus, engine } = openBus(settings, { name, log, disk, ...messages?.(own) })
       let pass = (_purpose: Purpose) => ''
+      let vouched: PassedPrincipals['vouched'] = () => {
+        throw new Refusal('unauthenticated')
+      }
       const found = (service: string, urls: readonly string[] | undefined) =>
         urls && service !== name ? replicas({ urls, basePath: settings.BASE_PATH, now, log }) : undefined
       const asked = {
@@ -104,13 +109,17 @@ export async function runService<Schema extends z.ZodObject, Made extends Servic
             now,
           })
           pass = purpose => principals.sign(ANONYMOUS, purpose)
+          vouched = principals.vouched
           const admitWhenReady: Admit = (request, reply, operation) => {
             if (waitingFor() !== undefined)
               throw new Refusal('not-ready', { detail: `waits for ${waitingFor()}` })
             return principals.admit(request, reply, operation)
           }
           await service.routes(scope, admitWhenReady)
-          await scope.register(async inside => others.routes(inside, principals))
+          await scope.register(async asked => others.routes(asked, fromPreviousRelease(principals)))
+        },
+        async inside(scope) {
+          others.routes(scope, (request, purpose) => vouched(request, purpose))
         },
         async start() {
           const about = { service: name, now }
@@ -131,6 +140,13 @@ export async function runService<Schema extends z.ZodObject, Made extends Servic
     },
   })
 }
+
+/** Internal requests at PORT are those of processes of the previous release; to all others there is nothing. */
+const fromPreviousRelease =
+  ({ isOfPreviousRelease }: PassedPrincipals): PassedPrincipals['vouched'] =>
+  request => {
+    if (!isOfPreviousRelease(request)) throw new Refusal('not-found')
+  }
 
 /** Tries until it succeeds: an engine may go away at any time. @throws SettingsRefused, which no time mends */
 async function succeeding(work: () => Promise<unknown>, log: Log): Promise<void> {

@@ -12,6 +12,7 @@ const given = {
 test('a service needs its engines and the key, and nothing else', () => {
   expect(readSettings(serviceSettings, given)).toMatchObject({
     PORT: 8080,
+    INTERNAL_PORT: 8081,
     HOST: '0.0.0.0',
     SHUTDOWN_DELAY: 2_000,
   })
@@ -28,8 +29,14 @@ test.for([
   ['EVENT_STORE_URL', 'sqlite:', 'must be such as esdb://host:2113'],
   ['READ_MODEL_URL', 'postgres://views', 'must be such as mongodb://host:27017/gantry'],
   ['BLOB_URL', 's3://images', 'must be such as mongodb://host:27017/gantry, or file:FOLDER'],
+  ['INTERNAL_PORT', '8080', 'must be another port than PORT'],
+  ['INTERNAL_PORT', '65536', 'must be from 0 to 65535'],
   ['SHUTDOWN_DELAY', 'soon', 'must be a duration such as'],
 ] as const)('%s=%s is refused in a line that names it', ([setting, value, reason]) => {
   const line = new RegExp(`^${setting}: .*${reason.replace(/[.?/]/g, '\\$&')}.*$`)
   expect(() => readSettings(serviceSettings, { ...given, [setting]: value })).toThrow(line)
+})
+
+test('two servers may each take any free port', () => {
+  expect(() => readSettings(serviceSettings, { ...given, PORT: '0', INTERNAL_PORT: '0' })).not.toThrow()
 })

@@ -1,4 +1,4 @@
-import { basePath, duration, key, origins, whole } from '@gantry/service-kit'
+import { basePath, duration, key, origins, otherThanPort, port } from '@gantry/service-kit'
 import { z } from 'zod'
 
 /** A URL of one of these schemes, or sqlite:PATH of a file that processes of one host have together. */
@@ -33,7 +33,7 @@ export type BusSettings = z.infer<typeof busSettings>
 
 /** What every process reads from the environment. */
 export const processSettings = z.object({
-  PORT: whole(0, 65_535).default(8080),
+  PORT: port.default(8080),
   HOST: z.string().default('0.0.0.0'),
   /** The same for all processes. */
   BASE_PATH: basePath.default(''),
@@ -72,8 +72,11 @@ export const storeSettings = z.object({
 })
 export type StoreSettings = z.infer<typeof storeSettings>
 
-/** Where a service finds those that it asks; over the bus what is not set, which fails while that is away. */
+/** How services ask each other. */
 export const peerSettings = z.object({
+  /** Where it answers what other services and the gateway ask it beside operations, and /metrics. */
+  INTERNAL_PORT: port.default(8081),
+  /** Where it finds those that it asks; over the bus what is not set, which fails while that is away. */
   CATALOG_URL: origins.optional(),
   MEDIA_URL: origins.optional(),
 })
@@ -83,3 +86,4 @@ export const serviceSettings = keySettings
   .extend(processSettings.shape)
   .extend(storeSettings.shape)
   .extend(peerSettings.shape)
+  .check(otherThanPort('INTERNAL_PORT'))

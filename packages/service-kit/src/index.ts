@@ -26,7 +26,7 @@ export {
   router,
 } from './routes.ts'
 export { deriveKey, fingerprint, seal, unseal } from './secrets.ts'
-export { httpServer, type ServerOptions } from './server.ts'
+export { httpServer, INTERNAL_PORT_HEADER, type ServerOptions } from './server.ts'
 export type { Admit, Dependencies, Service } from './service.ts'
 export {
   basePath,
@@ -35,6 +35,8 @@ export {
   key,
   list,
   origins,
+  otherThanPort,
+  port,
   readSettings,
   SettingsRefused,
   whole,

@@ -30,7 +30,14 @@ export interface ServerOptions {
   /** Any number of them, unless it is said. */
   connections?: ConnectionLimits
   patience?: Patience
+  /** What it answers of itself: health and metrics, unless another server of the process answers one of them. */
+  answers?: readonly ('health' | 'metrics')[]
+  /** Where the process answers internal requests, if anywhere else than here. */
+  internalPort?(): number | undefined
 }
+
+/** In which a process tells its peers with the health check where it answers internal requests. */
+export const INTERNAL_PORT_HEADER = 'x-gantry-internal-port'
 
 /** A free-form value is a member of the body. */
 const MAX_DEPTH_OF_BODY = MAX_DEPTH + 1
@@ -38,7 +45,8 @@ const REQUEST_ID = /^[\w.:@/+=-]{1,128}$/
 
 /** An HTTP server with what every service has: request ids, problems, health, metrics, an access log. */
 export function httpServer(options: ServerOptions): FastifyInstance {
-  const { basePath, log, metrics, now, waitingFor, connections, patience = PATIENCE } = options
+  const { basePath, log, metrics, now, connections, patience = PATIENCE } = options
+  const { answers = ['health', 'metrics'] } = options
   const app = Fastify({
     loggerInstance: log as FastifyBaseLogger,
     // A logger of its own for every request costs more than most requests; what is logged names the request itself.
@@ -82,24 +90,7 @@ export function httpServer(options: ServerOptions): FastifyInstance {
     (request, body, done) =>
       body === '' ? done(null, undefined) : json(request, body as string, withinDepth(done)),
   )
-  const duration = new Histogram({
-    name: 'gantry_http_request_duration_seconds',
-    help: 'Time from the request to the end of the answer',
-    labelNames: ['method', 'route', 'status'],
-    buckets: [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 10],
-    registers: [metrics],
-  })
-
-  new Gauge({
-    name: 'gantry_ready',
-    help: '1 while requests can be answered, 0 while something is waited for',
-    registers: [metrics],
-    collect() {
-      this.set(waitingFor() === undefined ? 1 : 0)
-    },
-  })
-
-  const seconds = observers(duration)
+  const seconds = observers(durations(metrics))
   app.addHook('onRequest', (request, reply, done) => {
     reply.header('x-request-id', request.id)
     const detail = ambiguityOf(request.url)
@@ -116,17 +107,48 @@ export function httpServer(options: ServerOptions): FastifyInstance {
     answerProblem(nothingHere(request.method, request.url, basePath), request, reply, now()),
   )
 
+  if (answers.includes('health')) answerHealth(app, options)
+  if (answers.includes('metrics'))
+    app.get(`${basePath}/metrics`, async (_request, reply) =>
+      reply.header('content-type', metrics.contentType).send(await metrics.metrics()),
+    )
+  return app
+}
+
+function answerHealth(
+  app: FastifyInstance,
+  { basePath, metrics, now, waitingFor, internalPort = () => undefined }: ServerOptions,
+): void {
+  new Gauge({
+    name: 'gantry_ready',
+    help: '1 while requests can be answered, 0 while something is waited for',
+    registers: [metrics],
+    collect() {
+      this.set(waitingFor() === undefined ? 1 : 0)
+    },
+  })
   app.get(`${basePath}/health/live`, async () => ({ status: 'live' }))
   app.get(`${basePath}/health/ready`, async (request, reply) => {
+    const port = internalPort()
+    if (port !== undefined) reply.header(INTERNAL_PORT_HEADER, port)
     const waiting = waitingFor()
     if (waiting === undefined) return { status: 'ready', time: now().toISOString() }
     return answerProblem(new Refusal('not-ready', { detail: `waits for ${waiting}` }), request, reply, now())
   })
-  app.get(`${basePath}/metrics`, async (_request, reply) =>
-    reply.header('content-type', metrics.contentType).send(await metrics.metrics()),
-  )
-  return app
 }
+
+const DURATION = 'gantry_http_request_duration_seconds'
+
+/** One for all servers of the process. */
+const durations = (metrics: Registry): Histogram =>
+  (metrics.getSingleMetric(DURATION) as Histogram | undefined) ??
+  new Histogram({
+    name: DURATION,
+    help: 'Time from the request to the end of the answer',
+    labelNames: ['method', 'route', 'status'],
+    buckets: [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 10],
+    registers: [metrics],
+  })
 
 type Parsed = (error: Error | null, body?: unknown) => void
 
@@ -153,7 +175,7 @@ function observers(duration: Histogram) {
   }
 }
 
-/** 405 with the methods that the path has, when it has any; else 404. */
+/** 405 with the methods that the path has, when it has any but this one; else 404. */
 function nothingHere(method: string, url: string, basePath: string): Refusal {
   const path = (url.split('?')[0] ?? '').slice(basePath.length).replace(/\/$/, '')
   const matching = OPERATIONS.filter(operation =>
@@ -162,7 +184,8 @@ function nothingHere(method: string, url: string, basePath: string): Refusal {
   const allowed = [
     ...new Set(matching.flatMap(({ method: known }) => (known === 'GET' ? ['GET', 'HEAD'] : [known]))),
   ]
-  if (allowed.length === 0) return new Refusal('not-found')
+  // An operation that another server answers is nothing here.
+  if (allowed.length === 0 || allowed.includes(method)) return new Refusal('not-found')
   return new Refusal('method-not-allowed', {
     detail: `${method} is not one of ${allowed.join(', ')}`,
     headers: { allow: allowed.join(', ') },

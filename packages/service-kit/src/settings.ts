@@ -45,6 +45,23 @@ export const key = (error = 'must be set') =>
     .transform(text => Buffer.from(text, /^[0-9a-f]{64}$/i.test(text) ? 'hex' : 'base64'))
     .refine(bytes => bytes.length === 32, { error: 'must be 32 bytes, in base64 or hexadecimal' })
 
+/** A port to listen at; 0 for any free one. */
+export const port = whole(0, 65_535)
+
+interface Ports {
+  PORT: number
+  INTERNAL_PORT?: number | undefined
+  METRICS_PORT?: number | undefined
+}
+
+/** Refuses a second port of a process that is PORT. To be added to every schema that has it. */
+export const otherThanPort =
+  (name: 'INTERNAL_PORT' | 'METRICS_PORT') =>
+  ({ value, issues }: z.core.ParsePayload<Ports>): void => {
+    if (!value[name] || value[name] !== value.PORT) return
+    issues.push({ code: 'custom', input: value, path: [name], message: 'must be another port than PORT' })
+  }
+
 /** A path that every route is under: empty, or /like/this. */
 export const basePath = z
   .string()

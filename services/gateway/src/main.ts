@@ -14,6 +14,7 @@ await runProcess({
   schema: gatewayProcessSettings,
   environment: process.env,
   server: serverOptions,
+  second: ({ METRICS_PORT: port }) => (port === undefined ? undefined : { setting: 'METRICS_PORT', port }),
   open({ settings, log, now }) {
     const key = principalKey(settings)
     const { BASE_PATH: basePath } = settings

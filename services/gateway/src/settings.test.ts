@@ -57,14 +57,23 @@ test('A server takes so many connections, and those of proxies as of many client
   })
 })
 
+const others = {
+  MESSAGING_URL: 'nats://bus:4222',
+  CATALOG_URL: 'http://catalog:8080',
+  IDENTITY_URL: 'http://identity:8080',
+  MEDIA_URL: 'http://media:8080',
+  NOTIFIER_URL: 'http://notifier:8080',
+}
+
+test('METRICS_PORT is another port than PORT, and need not be set', () => {
+  const given = { ...others, PRINCIPAL_KEY: '01'.repeat(32), PORT: '9090' }
+  const metricsPort = (port: string) =>
+    readSettings(gatewayProcessSettings, { ...given, METRICS_PORT: port }).METRICS_PORT
+  expect([metricsPort(''), metricsPort('9091')]).toEqual([undefined, 9091])
+  expect(() => metricsPort('9090')).toThrow(/^METRICS_PORT: must be another port than PORT$/)
+})
+
 describe('The key that callers are vouched for with', () => {
-  const others = {
-    MESSAGING_URL: 'nats://bus:4222',
-    CATALOG_URL: 'http://catalog:8080',
-    IDENTITY_URL: 'http://identity:8080',
-    MEDIA_URL: 'http://media:8080',
-    NOTIFIER_URL: 'http://notifier:8080',
-  }
   const [one, other] = [Buffer.alloc(32, 1), Buffer.alloc(32, 2)]
   const keyOf = (keys: Record<string, string>) =>
     principalKey(readSettings(gatewayProcessSettings, { ...others, ...keys }))

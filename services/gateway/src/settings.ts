@@ -5,6 +5,8 @@ import {
   key,
   list,
   origins,
+  otherThanPort,
+  port,
   type ServerOptions,
   SettingsRefused,
   whole,
@@ -45,6 +47,8 @@ export const gatewaySettings = z.object({
     .default([]),
   /** The proxies in front, whose X-Forwarded-For is believed, e.g. 10.0.0.0/8. */
   TRUST_PROXY: proxies.default(false),
+  /** Where /metrics is; at PORT if it is not set. */
+  METRICS_PORT: port.optional(),
   /** Connections at once, and from each address that is not of TRUST_PROXY; 0 for any number. */
   MAX_CONNECTIONS: whole(0, 10_000_000).default(10_000),
   MAX_CONNECTIONS_PER_ADDRESS: whole(0, 10_000_000).default(5_000),
@@ -90,6 +94,7 @@ export const gatewayProcessSettings = processSettings
     error: NO_PRINCIPAL_KEY,
     when: () => true,
   })
+  .check(otherThanPort('METRICS_PORT'))
 
 /** @throws SettingsRefused when neither key is set */
 export function principalKey(settings: z.infer<typeof vouchingSettings>): Uint8Array {

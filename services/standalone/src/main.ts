@@ -21,18 +21,21 @@ function settingsOrExit(): Settings {
 }
 
 /** What is wrong, in words for the person at the terminal; undefined when it is a fault of ours. */
-function reasonOf(error: unknown, { PORT, HOST, DATA_DIR }: Settings): string | undefined {
+function reasonOf(error: unknown, { METRICS_PORT, HOST, DATA_DIR }: Settings): string | undefined {
   if (error instanceof DataFolderRefused) return error.message
   const full = fullDiskOf(error)
   if (full) {
     const what = full instanceof DiskFull ? full.message : `${DATA_DIR} cannot be written: the disk is full`
     return `${what}; free some space and start again`
   }
-  switch ((error as NodeJS.ErrnoException).code) {
+  const { code, port } = error as NodeJS.ErrnoException & { port?: number }
+  const [setting, another] =
+    port !== undefined && port === METRICS_PORT ? ['METRICS_PORT', 8082] : ['PORT', 8081]
+  switch (code) {
     case 'EADDRINUSE':
-      return `port ${PORT} is taken: stop what uses it, or choose another with PORT=8081 npm start`
+      return `port ${port} is taken: stop what uses it, or choose another with ${setting}=${another} npm start`
     case 'EACCES':
-      return `port ${PORT} may not be used by this user: choose one above 1023 with PORT`
+      return `port ${port} may not be used by this user: choose one above 1023 with ${setting}`
     case 'ENOTFOUND':
     case 'EADDRNOTAVAIL':
       return `HOST ${HOST} is not an address of this machine`

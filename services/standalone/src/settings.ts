@@ -3,7 +3,7 @@ import { gatewaySettings } from '@gantry/gateway'
 import { identitySettings } from '@gantry/identity'
 import { mediaSettings } from '@gantry/media'
 import { checkRetention, notifierSettings } from '@gantry/notifier'
-import { basePath, key, whole } from '@gantry/service-kit'
+import { basePath, key, otherThanPort, port } from '@gantry/service-kit'
 import { z } from 'zod'
 
 const embedded = (what: string) =>
@@ -14,7 +14,7 @@ const embedded = (what: string) =>
     .optional()
 
 const settings = z.object({
-  PORT: whole(0, 65_535).default(8080),
+  PORT: port.default(8080),
   HOST: z.string().default('localhost'),
   DATA_DIR: z.string().default('./data'),
   BASE_PATH: basePath.default(''),
@@ -29,5 +29,5 @@ const settings = z.object({
   ...notifierSettings.shape,
 })
 /** What the one process reads from the environment. */
-export const settingsSchema = settings.check(checkRetention)
+export const settingsSchema = settings.check(checkRetention, otherThanPort('METRICS_PORT'))
 export type Settings = z.infer<typeof settingsSchema>

@@ -58,14 +58,15 @@ export async function startStandalone(
     if (!starting) return edge.admit(request, reply, operation)
     throw new Refusal('not-ready', { detail: `waits for ${waitingFor() ?? 'its start'}` })
   }
+  const { METRICS_PORT } = settings
+  const server = { basePath: settings.BASE_PATH, log, metrics, now, waitingFor }
   const app = httpServer({
-    basePath: settings.BASE_PATH,
+    ...server,
     ...serverOptions(settings),
-    log,
-    metrics,
-    now,
-    waitingFor,
+    ...(METRICS_PORT !== undefined && { answers: ['health'] }),
   })
+  const metricsServer =
+    METRICS_PORT === undefined ? undefined : httpServer({ ...server, answers: ['metrics'] })
   await app.register(
     async scope => {
       await edge.edge(scope)
@@ -83,11 +84,13 @@ export async function startStandalone(
     stopQuarantine()
     await edge.stop()
     await app.close()
+    await metricsServer?.close()
     await agent.stop()
     await composed.close()
   }
 
   try {
+    await metricsServer?.listen({ port: METRICS_PORT, host: settings.HOST })
     await app.listen({ port: settings.PORT, host: settings.HOST })
     sealDataFolder(folder)
     await Promise.all([...services, edge].map(part => part.start()))

@@ -34,6 +34,8 @@ export interface ClusterOptions {
   settings: ClusterSettings
   /** Number of processes of each service. */
   replicas: number
+  /** Folder of the sources that the processes run. Default: these sources. */
+  root?: string
   /** Number of gateways. The first listens on the port of the settings, others on free ports. Default: 1. */
   gateways?: number
   /** Environment of every process, in addition to what the cluster sets. */
@@ -49,6 +51,7 @@ export interface ClusterOptions {
 export async function startCluster({
   settings,
   replicas,
+  root: firstRoot = ROOT,
   gateways = 1,
   environment,
   ownEnvironment = () => ({}),
@@ -70,13 +73,21 @@ export async function startCluster({
     GANTRY_ADMIN_PASSWORD: settings.administrator.password,
   }
   const ports = new Map<string, number[]>()
+  /** Of each process its own, since all of them are on one machine. */
+  const internalPorts = new Map<string, number>()
   for (const service of SERVICES) {
     const own = await Promise.all(Array.from({ length: replicas }, freePort))
     ports.set(service, own)
+    for (const index of own.keys()) internalPorts.set(`${service}-${index + 1}`, await freePort())
     every[`${service.toUpperCase()}_URL`] = own.map(port => `http://127.0.0.1:${port}`).join(',')
   }
+  const edges = await edgePorts(gateways, settings.port, every.METRICS_PORT)
   const start: Start = (name, port, root = ROOT) => {
     const [service = ''] = name.split('-')
+    const second =
+      service === 'gateway'
+        ? { METRICS_PORT: edges.get(name)?.metrics }
+        : { INTERNAL_PORT: String(internalPorts.get(name)) }
     const host = service === 'gateway' ? settings.host : '127.0.0.1'
     const { ENCRYPTION_KEY: _, ...withoutKey } = every
     const shared = service === 'gateway' ? withoutKey : every
@@ -84,7 +95,7 @@ export async function startCluster({
       name,
       program: join(root, 'services', service, 'src/main.ts'),
       port,
-      environment: { ...shared, PORT: String(port), HOST: host, ...ownEnvironment(name) },
+      environment: { ...shared, PORT: String(port), ...second, HOST: host, ...ownEnvironment(name) },
       healthUrl: `http://${host}:${port}${settings.basePath}/health/ready`,
       logFolder: settings.logFolder,
       say,
@@ -92,12 +103,9 @@ export async function startCluster({
   }
 
   const all: Replica[] = []
-  for (let index = 0; index < gateways; index++) {
-    const name = gateways === 1 ? 'gateway' : `gateway-${index + 1}`
-    all.push(start(name, index === 0 ? settings.port : await freePort()))
-  }
+  for (const [name, { port }] of edges) all.push(start(name, port, firstRoot))
   for (const [service, those] of ports)
-    all.push(...those.map((port, index) => start(`${service}-${index + 1}`, port)))
+    all.push(...those.map((port, index) => start(`${service}-${index + 1}`, port, firstRoot)))
   const log = pino({ level: 'silent' })
   const onBus = readSettings(busSettings, { ...every, ...ownEnvironment('deployment-agent') })
   const bus: Bus = openBus(onBus, { name: 'deployment-agent', log }).store
@@ -128,6 +136,17 @@ export async function startCluster({
     replace: replacing(all, start),
     stop,
   }
+}
+
+/** Ports of the gateways by name. The first gateway has those of the settings, the others have free ports. */
+async function edgePorts(count: number, port: number, metrics: string | undefined) {
+  const ports = new Map<string, { port: number; metrics: string | undefined }>()
+  for (let number = 1; number <= count; number++) {
+    const name = count === 1 ? 'gateway' : `gateway-${number}`
+    const own = metrics && String(await freePort())
+    ports.set(name, number === 1 ? { port, metrics } : { port: await freePort(), metrics: own })
+  }
+  return ports
 }
 
 /** @throws the reason of the signal as soon as it is aborted; the work continues */

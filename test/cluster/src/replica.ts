@@ -11,6 +11,8 @@ export type State = 'starting' | 'ready' | 'restarting' | 'stopped'
 export interface Replica {
   name: string
   port: number
+  /** Port of /metrics and of internal requests; undefined for a gateway that serves /metrics on its port. */
+  internalPort: number | undefined
   pid(): number | undefined
   state(): State
   /** Why the process is not ready, as its health endpoint says. */
@@ -126,6 +128,7 @@ export function startReplica(options: ReplicaOptions): Replica {
   return {
     name,
     port,
+    internalPort: portIn(environment.INTERNAL_PORT ?? environment.METRICS_PORT),
     pid: () => child.pid,
     state: () => state,
     waitsFor: () => waitsFor,
@@ -139,6 +142,8 @@ export function startReplica(options: ReplicaOptions): Replica {
     },
   }
 }
+
+const portIn = (text: string | undefined) => (text ? Number(text) : undefined)
 
 /** What a process waits for, in its own words if available; undefined once it is ready. */
 async function whyUnready(url: string): Promise<string | undefined> {

@@ -1,4 +1,5 @@
 import { execFileSync } from 'node:child_process'
+import { BlockList, isIP } from 'node:net'
 import { join } from 'node:path'
 import { parseAllDocuments } from 'yaml'
 import { z } from 'zod'
@@ -15,6 +16,15 @@ const podSelector = z.strictObject({
     .array(z.strictObject({ key: z.string(), operator: z.literal('In'), values: z.array(z.string()) }))
     .default([]),
 })
+/** Pods, pods of another namespace, or addresses. */
+const peer = z.strictObject({
+  podSelector: podSelector.optional(),
+  namespaceSelector: selector.optional(),
+  ipBlock: z.strictObject({ cidr: z.string(), except: z.array(z.string()).optional() }).optional(),
+})
+const ports = z.array(
+  z.strictObject({ port: z.union([z.int(), z.string()]), protocol: z.enum(['TCP', 'UDP']) }),
+)
 const meta = z.object({ name: z.string(), namespace: z.string().optional(), labels })
 const probe = z.object({ httpGet: z.object({ path: z.string(), port: z.string() }) })
 
@@ -74,7 +84,7 @@ const kinds = {
       clusterIP: z.string().optional(),
       publishNotReadyAddresses: z.boolean().optional(),
       selector: labels,
-      ports: z.array(z.object({ port: z.int(), targetPort: z.string() })),
+      ports: z.array(z.strictObject({ name: z.string(), port: z.int(), targetPort: z.string() })),
     }),
   }),
   PodDisruptionBudget: z.object({ spec: z.object({ maxUnavailable: z.int(), selector }) }),
@@ -89,11 +99,9 @@ const kinds = {
     spec: z.object({
       podSelector,
       ingress: z
-        .array(z.object({ from: z.array(z.object({ podSelector: podSelector.optional() })).optional() }))
+        .array(z.strictObject({ from: z.array(peer).optional(), ports: ports.optional() }))
         .default([]),
-      egress: z
-        .array(z.object({ to: z.array(z.object({ podSelector: podSelector.optional() })).optional() }))
-        .default([]),
+      egress: z.array(z.strictObject({ to: z.array(peer).optional(), ports: ports.optional() })).default([]),
     }),
   }),
 }
@@ -107,11 +115,11 @@ export const wants = ({ matchLabels, matchExpressions }: z.infer<typeof podSelec
     [matchLabels],
   )
 
-/** The manifests as kustomize builds them; undefined where there is no kubectl. */
-export function builtManifests() {
+/** The manifests as kustomize builds them from a folder; undefined where there is no kubectl. */
+export function builtManifests(folder = join(ROOT, 'deploy/kubernetes')) {
   let text: string
   try {
-    text = execFileSync('kubectl', ['kustomize', join(ROOT, 'deploy/kubernetes')], { encoding: 'utf8' })
+    text = execFileSync('kubectl', ['kustomize', folder], { encoding: 'utf8' })
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined
     throw error
@@ -129,3 +137,51 @@ export function builtManifests() {
 
 export const matches = (wanted: Labels, given: Labels) =>
   Object.entries(wanted).every(([name, value]) => given[name] === value)
+
+type Policy = Resource<'NetworkPolicy'>
+type Rule = { from?: z.infer<typeof peer>[]; to?: z.infer<typeof peer>[]; ports?: z.infer<typeof ports> }
+
+/** A pod by its labels, one in another namespace by the name of that, or an address. */
+export type End = { pod: Labels } | { namespace: string } | { address: string }
+
+const selects = (selector: z.infer<typeof podSelector>, labels: Labels) =>
+  wants(selector).some(wanted => matches(wanted, labels))
+
+function isPeer({ podSelector, namespaceSelector, ipBlock }: z.infer<typeof peer>, end: End): boolean {
+  if ('pod' in end) return podSelector !== undefined && !namespaceSelector && selects(podSelector, end.pod)
+  if ('namespace' in end)
+    return (
+      namespaceSelector !== undefined &&
+      matches(namespaceSelector.matchLabels, { 'kubernetes.io/metadata.name': end.namespace })
+    )
+  return (
+    ipBlock !== undefined &&
+    isIn(end.address, ipBlock.cidr) &&
+    !ipBlock.except?.some(net => isIn(end.address, net))
+  )
+}
+
+function isIn(address: string, network: string): boolean {
+  const [base = '', prefix] = network.split('/')
+  if (isIP(address) !== isIP(base)) return false
+  const list = new BlockList()
+  const family = isIP(base) === 6 ? 'ipv6' : 'ipv4'
+  list.addSubnet(base, Number(prefix), family)
+  return list.check(address, family)
+}
+
+/** Whether the policies let a connection through at both of its ends, of which other namespaces have none here. */
+export function isAllowed(policies: readonly Policy[], from: End, to: End, port: number | string): boolean {
+  const letsThrough = (rules: readonly Rule[], side: 'from' | 'to', other: End) =>
+    rules.some(
+      rule =>
+        (!rule[side] || rule[side].some(peer => isPeer(peer, other))) &&
+        (!rule.ports || rule.ports.some(allowed => allowed.port === port)),
+    )
+  const of = (end: End) =>
+    'pod' in end ? policies.filter(({ spec }) => selects(spec.podSelector, end.pod)) : undefined
+  return (
+    (of(from)?.some(({ spec }) => letsThrough(spec.egress, 'to', to)) ?? true) &&
+    (of(to)?.some(({ spec }) => letsThrough(spec.ingress, 'from', from)) ?? true)
+  )
+}

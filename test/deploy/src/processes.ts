@@ -10,6 +10,8 @@ import { PROCESSES } from './settings.ts'
 export interface Processes {
   /** Where each answers, by name. */
   urls: Readonly<Record<string, string>>
+  /** Where each has its metrics and internal requests. */
+  internalUrls: Readonly<Record<string, string>>
   /** What all services were started with. */
   environment: NodeJS.ProcessEnv
   stop(): Promise<void>
@@ -32,14 +34,23 @@ export async function startProcesses(folder: string): Promise<Processes> {
     BLOB_URL: `file:${join(folder, 'images')}`,
   }
   const urls: Record<string, string> = {}
-  for (const name of PROCESSES) urls[name] = `http://127.0.0.1:${await freePort()}`
+  const internalUrls: Record<string, string> = {}
+  for (const name of PROCESSES) {
+    urls[name] = `http://127.0.0.1:${await freePort()}`
+    internalUrls[name] = `http://127.0.0.1:${await freePort()}`
+  }
   const found = Object.fromEntries(
     Object.entries(urls).map(([name, url]) => [`${name.toUpperCase()}_URL`, url] as const),
   )
   const children = PROCESSES.map(name =>
     endsWithParent(
       spawn(process.execPath, [join(ROOT, `services/${name}/src/main.ts`)], {
-        env: { ...environment, ...found, PORT: new URL(urls[name] ?? '').port },
+        env: {
+          ...environment,
+          ...found,
+          PORT: new URL(urls[name] ?? '').port,
+          [name === 'gateway' ? 'METRICS_PORT' : 'INTERNAL_PORT']: new URL(internalUrls[name] ?? '').port,
+        },
         stdio: ['ignore', 'ignore', 'pipe'],
       }),
     ),
@@ -52,7 +63,7 @@ export async function startProcesses(folder: string): Promise<Processes> {
     await stop()
     throw error
   }
-  return { urls, environment, stop }
+  return { urls, internalUrls, environment, stop }
 }
 
 async function ready(url: string, child: ChildProcess | undefined): Promise<void> {

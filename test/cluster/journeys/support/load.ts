@@ -183,7 +183,7 @@ export function startLoad(
 /** GIF89a of 1 x 1 pixel. */
 const IMAGE = Buffer.from('R0lGODlhAQABAIAAAAAAAP///yH5BAEAAAAALAAAAAABAAEAAAIBRAA7', 'base64')
 
-function imageForm(): FormData {
+export function imageForm(): FormData {
   const form = new FormData()
   form.set('file', new Blob([IMAGE], { type: 'image/gif' }), 'one.gif')
   return form

@@ -96,7 +96,7 @@ export async function makeNextRelease(): Promise<NextRelease> {
 }
 
 /** Links installed packages. Links between workspaces lead into the copy. */
-async function linkModules(root: string): Promise<void> {
+export async function linkModules(root: string): Promise<void> {
   const [installed, own] = [join(ROOT, 'node_modules'), join(root, 'node_modules')]
   await mkdir(join(own, '@gantry'), { recursive: true })
   for (const name of await readdir(installed))

@@ -30,6 +30,8 @@ export interface TopologyOptions {
   /** Settings of the cluster itself, e.g. which stores it uses. @param folder of the topology, removed when it stops */
   settings?(folder: string): NodeJS.ProcessEnv
   logLevel?: string
+  /** The sources of another release, which all processes are started from. */
+  root?: string
   ownEnvironment?(name: string): NodeJS.ProcessEnv
 }
 
@@ -46,6 +48,7 @@ export async function startTopology({
   environment = {},
   settings: own = () => ({}),
   logLevel = 'info',
+  root,
   ownEnvironment,
 }: TopologyOptions = {}): Promise<Topology> {
   const folder = await mkdtemp(join(tmpdir(), 'gantry-journey-'))
@@ -62,6 +65,7 @@ export async function startTopology({
     settings,
     replicas: 2,
     gateways: 2,
+    ...(root && { root }),
     environment: { ...process.env, ...SETTINGS, ...environment },
     ownEnvironment,
     say: line => said.push(line),

@@ -1,0 +1,39 @@
+import { execFile } from 'node:child_process'
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { promisify } from 'node:util'
+import { linkModules } from './next-release.ts'
+
+const ROOT = join(import.meta.dirname, '../../../..')
+const run = promisify(execFile)
+
+/** The last commit whose services answer internal requests at PORT only, and sign principals without a purpose. */
+const COMMIT = 'd451b2f678aa99d63f65d2f01fe78da83b60ad73'
+
+export interface PreviousRelease {
+  /** Where its sources are, as this release's are in the root of the project. */
+  root: string
+  remove(): Promise<void>
+}
+
+/** Why the previous release cannot be made here; undefined where it can. */
+export async function lackingHistory(): Promise<string | undefined> {
+  try {
+    await run('git', ['-C', ROOT, 'cat-file', '-e', `${COMMIT}^{commit}`])
+    return undefined
+  } catch {
+    return `needs a clone of the repository with commit ${COMMIT}`
+  }
+}
+
+/** Takes the sources of the previous release out of the history. @throws Error where the history lacks them */
+export async function makePreviousRelease(): Promise<PreviousRelease> {
+  const root = await mkdtemp(join(tmpdir(), 'gantry-previous-'))
+  const archive = join(root, 'sources.tar')
+  const folders = ['package.json', 'packages', 'services']
+  await run('git', ['-C', ROOT, 'archive', '--output', archive, COMMIT, ...folders])
+  await run('tar', ['-xf', archive, '-C', root])
+  await linkModules(root)
+  return { root, remove: () => rm(root, { recursive: true, force: true }) }
+}
