@@ -1,8 +1,11 @@
+import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join, relative } from 'node:path'
 import { STOP_MS } from '@gantry/hosting'
 import { duration, readSettings } from '@gantry/service-kit'
-import { describe, expect, test } from 'vitest'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { readCompose } from './src/compose.ts'
-import { textOf } from './src/files.ts'
+import { ROOT, textOf } from './src/files.ts'
 import { instructions } from './src/image.ts'
 import { builtManifests, type End, isAllowed, matches, wants } from './src/kubernetes.ts'
 import { PROCESSES, SETTINGS, unread } from './src/settings.ts'
@@ -207,6 +210,84 @@ describe.skipIf(!built)('the manifests', { meta: { skipped } }, () => {
     ])('%s to the operations of the gateway alone', (_, from) => {
       expect(reached(from, 'http')).toEqual(['gateway'])
       expect(reached(from, 'internal')).toEqual([])
+    })
+  })
+
+  describe('the engines', () => {
+    const services = ['catalog', 'identity', 'media', 'notifier']
+    const PORTS = { eventStore: 2113, readModels: 27017, messaging: 4222 }
+    const EVERYWHERE = ['10.20.1.7', '10.20.2.7', '10.20.3.7', '203.0.113.7', '2001:db8::7']
+    const podOf = (name: string) => ({
+      pod: pods.find(labels => labels['app.kubernetes.io/name'] === name) ?? {},
+    })
+    /** The engine and the address of each connection that a process may open. */
+    const opened = (policies: Parameters<typeof isAllowed>[0], name: string) =>
+      Object.entries(PORTS).flatMap(([engine, port]) =>
+        EVERYWHERE.filter(address => isAllowed(policies, podOf(name), { address }, port)).map(
+          address => `${engine} ${address}`,
+        ),
+      )
+    /** The notifier may reach any port of public addresses. */
+    const webhooks = (name: string) =>
+      name === 'notifier'
+        ? Object.keys(PORTS).flatMap(engine => [`${engine} 203.0.113.7`, `${engine} 2001:db8::7`])
+        : []
+    let folder: string
+    beforeAll(async () => {
+      folder = await mkdtemp(join(tmpdir(), 'gantry-kubernetes-'))
+    })
+    afterAll(() => rm(folder, { recursive: true }))
+
+    /** The policies of a kustomization of the operator, made as the component says, with other values if given. */
+    const limitedTo = async (change: (example: string) => string = text => text) => {
+      const component = 'deploy/kubernetes/engine-networks'
+      const manual = textOf(`${component}/kustomization.yaml`)
+      const [, example = ''] = /^# {3}# engine-networks\.yaml\n((?:#.*\n)+)/m.exec(manual) ?? []
+      await writeFile(join(folder, 'engine-networks.yaml'), change(example.replace(/^# {0,3}/gm, '')))
+      const at = (path: string) => relative(folder, join(ROOT, path))
+      const kustomization = {
+        resources: [at('deploy/kubernetes'), 'engine-networks.yaml'],
+        components: [at(component)],
+      }
+      await writeFile(join(folder, 'kustomization.yaml'), JSON.stringify(kustomization))
+      const limited = builtManifests(folder)
+      if (!limited) throw new Error('unreachable')
+      expect(limited.kinds).toEqual(kinds)
+      expect(limited.of('NetworkPolicy')).toHaveLength(of('NetworkPolicy').length)
+      return limited.of('NetworkPolicy')
+    }
+
+    test('are reached by their ports, wherever they are', () => {
+      const all = (engine: string) => EVERYWHERE.map(address => `${engine} ${address}`)
+      for (const name of services)
+        expect(opened(of('NetworkPolicy'), name)).toEqual(Object.keys(PORTS).flatMap(all))
+      expect(opened(of('NetworkPolicy'), 'gateway')).toEqual(all('messaging'))
+    })
+
+    test('are reached in their networks alone, where these are given', async () => {
+      const policies = await limitedTo(example =>
+        example.replace(/- namespaceSelector: .*/, '- ipBlock: { cidr: 10.20.3.0/24 }'),
+      )
+      const messaging = ['messaging 10.20.3.7']
+      for (const name of services) {
+        const own = ['eventStore 10.20.1.7', 'readModels 10.20.2.7', ...messaging]
+        expect(opened(policies, name).toSorted()).toEqual([...own, ...webhooks(name)].toSorted())
+      }
+      expect(opened(policies, 'gateway')).toEqual(messaging)
+    })
+
+    test('may be pods of another namespace, and all else is reached as before', async () => {
+      const policies = await limitedTo()
+      expect(isAllowed(policies, podOf('gateway'), { namespace: 'nats' }, 4222)).toBe(true)
+      expect(isAllowed(policies, podOf('gateway'), { namespace: 'default' }, 4222)).toBe(false)
+      for (const name of PROCESSES) {
+        expect(isAllowed(policies, podOf(name), { address: '10.0.0.10' }, 53)).toBe(true)
+        expect([name, isAllowed(policies, podOf(name), { address: '203.0.113.7' }, 443)]).toEqual([
+          name,
+          ['identity', 'notifier'].includes(name),
+        ])
+      }
+      expect(isAllowed(policies, podOf('notifier'), { address: '10.20.1.7' }, 443)).toBe(false)
     })
   })
 
