@@ -58,8 +58,13 @@ export const SERVICE_PATHS: ZodOpenApiPathsObject = {
       ...open,
       operationId: 'metrics',
       summary: 'Metrics in the text format of Prometheus',
-      description: 'Where METRICS_PORT is set, they are at that port only',
-      responses: { 200: { description: 'Metrics', content: { 'text/plain': { schema: z.string() } } } },
+      responses: {
+        200: { description: 'Metrics', content: { 'text/plain': { schema: z.string() } } },
+        404: {
+          description: 'They are at METRICS_PORT',
+          content: { 'application/problem+json': { schema: Problem } },
+        },
+      },
     },
   },
   '/openapi.json': {

@@ -74,6 +74,18 @@ test.for(['/metrics', '/health/ready', '/events?follow=false'])(
   },
 )
 
+test.for(['/inside/requests', '/%69nside/requests', '/catalog/inside/requests', '/catalog/metrics'])(
+  'what the processes ask each other is not reached through the interface: %s',
+  async path => {
+    for (const method of ['GET', 'POST'])
+      for (const token of [reader, null]) {
+        const { status, text } = await ask(prefix + path, { method, token })
+        expect([method, status]).toEqual([method, 404])
+        expect(text).toContain('"code":"not-found"')
+      }
+  },
+)
+
 describe('the absolute form of a request target', () => {
   test.for(['http', 'HTTP', 'https'])('of the scheme %s is accepted (RFC 9112 §3.2.2)', async scheme => {
     const { status, text } = await ask(`${scheme}://${base.host}${prefix}/apis/${api.id}`)
