@@ -83,7 +83,7 @@ export const streamEvents = operation({
   tag: 'Events',
   summary: 'Read the public events from a position on',
   description:
-    'Newline-delimited JSON, or server-sent events when asked for with Accept: text/event-stream (Last-Event-ID resumes). Stays open for what comes unless follow=false. A position after which events have been removed because of their age is refused with 410; `oldestPosition` is the smallest one that is not. A stream that breaks off is resumed after its last position.',
+    'Newline-delimited JSON, or server-sent events when asked for with Accept: text/event-stream (Last-Event-ID resumes). Stays open for what comes unless follow=false. A position after which events have been removed because of their age is refused with 410; `oldestPosition` is the smallest one that is not. A stream that breaks off is resumed after its last position. Events of a type whose scope the caller lacks are left out; positions are the same for all readers.',
   scope: 'AUDIT_LOG_READ',
   query: z.object({
     after: z

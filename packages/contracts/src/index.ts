@@ -13,6 +13,7 @@ export {
   undeployApi,
   updateApi,
 } from './apis.ts'
+export { EVENT_SCOPES, mayReadEvent, type PublicEventType, readScopesOf } from './event-scopes.ts'
 export { CloudEvent, publishEvent, StreamedEvent, streamEvents } from './events.ts'
 export { isDeeperThan, MAX_DEPTH } from './free-form.ts'
 export {

@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { ApiSnapshot, Job } from './apis.ts'
+import type { PublicEventType } from './event-scopes.ts'
 import { ImageRecord } from './images.ts'
 import { Timestamp } from './primitives.ts'
 import { VersionRecord } from './versions.ts'
@@ -27,9 +28,9 @@ export const PLATFORM_EVENTS = {
   },
   PRODUCT_API_ADDED: { description: 'An API became part of a product', data: product },
   PRODUCT_API_REMOVED: { description: 'An API ceased to be part of a product', data: product },
-} as const satisfies Record<string, EventKind>
+} as const satisfies Partial<Record<PublicEventType, EventKind>>
 
-/** Everything that a webhook can ask for, with the shape of its data. */
+/** Everything that a webhook can ask for, with the shape of its data; EVENT_SCOPES has the scope of each. */
 export const EVENT_TYPES = {
   API_CREATED: { description: 'An API was created', data: ApiSnapshot },
   API_UPDATED: { description: 'An API was changed', data: ApiSnapshot },
@@ -66,7 +67,7 @@ export const EVENT_TYPES = {
     description: 'Somebody tests the webhook',
     data: z.object({ webhook: z.uuid(), message: z.string() }),
   },
-} as const satisfies Record<string, EventKind>
+} as const satisfies Partial<Record<PublicEventType, EventKind>>
 export type EventType = keyof typeof EVENT_TYPES
 export const isEventType = (type: string): type is EventType => Object.hasOwn(EVENT_TYPES, type)
 

@@ -1,6 +1,8 @@
 import { z } from 'zod'
+import { EVENT_SCOPES } from './event-scopes.ts'
 import { operation } from './operation.ts'
 import { label, optional, pageOf, paging, secretWithheld, Timestamp, text, Uuid } from './primitives.ts'
+import { Scope } from './scopes.ts'
 
 const url = text(2048, 1)
   .refine(
@@ -94,10 +96,10 @@ export const Attempt = z
     startedAt: Timestamp,
     durationMs: z.number().nullable(),
     responseStatus: z.int().nullable(),
-    responseBody: z
-      .string()
-      .nullable()
-      .meta({ description: 'The beginning, decompressed; at most 4 KiB of UTF-8' }),
+    responseBody: z.string().nullable().meta({
+      description:
+        'The beginning, decompressed; at most 4 KiB of UTF-8. Null for a caller who may not see the payload, since an endpoint may repeat it',
+    }),
     error: z.string().nullable().meta({ description: 'Stable, kebab-case; null when it succeeded' }),
     fault: z.enum(['RECEIVER', 'SERVICE']).nullable().meta({
       description:
@@ -115,9 +117,10 @@ export const DeliveryRecord = z
     eventId: z.uuid(),
     eventType: z.string(),
     status: DeliveryStatus,
-    payload: z
-      .record(z.string(), z.unknown())
-      .meta({ description: 'What is sent: id, type, timestamp, data' }),
+    payload: z.record(z.string(), z.unknown()).nullable().meta({
+      description:
+        'What is sent: id, type, timestamp, data. Null for a caller without the scope of the event type, as is each responseBody',
+    }),
     attempts: z.int().meta({ description: 'Attempts so far' }),
     createdAt: Timestamp,
     lastAttemptAt: Timestamp.nullable(),
@@ -132,6 +135,11 @@ export const DeliveryRecord = z
   })
   .meta({ id: 'Delivery' })
 export type DeliveryRecord = z.infer<typeof DeliveryRecord>
+
+/** The event types of each scope, in words. */
+const SCOPES_OF_TYPES = [...Map.groupBy(Object.entries(EVENT_SCOPES), ([, scope]) => scope)]
+  .map(([scope, types]) => `${scope}: ${types.map(([type]) => type).join(', ')}.`)
+  .join(' ')
 
 const part = { service: 'notifier', tag: 'Webhooks' } as const
 const deliveries = { service: 'notifier', tag: 'Deliveries' } as const
@@ -174,6 +182,7 @@ export const createWebhook = operation({
   method: 'POST',
   path: '/webhooks',
   summary: 'Create a webhook',
+  description: `A caller without the scope of one of its event types is refused. ${SCOPES_OF_TYPES}`,
   scope: 'WEBHOOKS_WRITE',
   body: WebhookInput,
   bodyExample: example,
@@ -210,7 +219,8 @@ export const updateWebhook = operation({
   method: 'PUT',
   path: '/webhooks/{webhook_id}',
   summary: 'Replace a webhook',
-  description: 'An edited url is used by the next attempt. active true takes the disabledReason away.',
+  description:
+    'An edited url is used by the next attempt. active true takes the disabledReason away. A caller without the scope of an event type that the webhook asks for, before or after, is refused; a new url is also refused while something is pending of a type whose scope the caller lacks.',
   scope: 'WEBHOOKS_WRITE',
   params: WebhookPath,
   body: WebhookUpdate,
@@ -309,7 +319,7 @@ export const recoverWebhook = operation({
   path: '/webhooks/{webhook_id}/recover',
   summary: 'Deliver events that did not arrive',
   description:
-    'Makes deliveries of the events in a range of time that the webhook asks for now and for which it has no delivery, since it was inactive or not there, and tries those again that were given up. What arrived, is pending or was cancelled is left alone.',
+    'Makes deliveries of the events in a range of time that the webhook asks for now and for which it has no delivery, since it was inactive or not there, and tries those again that were given up. What arrived, is pending or was cancelled is left alone. A caller without the scope of one of the event types of the webhook is refused.',
   scope: 'WEBHOOKS_WRITE',
   params: WebhookPath,
   body: RecoveryInput,
@@ -374,6 +384,7 @@ export const EventTypeRecord = z
   .object({
     name: z.string(),
     description: z.string(),
+    scope: Scope.meta({ description: 'The scope that a reader of the payload needs' }),
     schema: z.record(z.string(), z.unknown()).meta({ description: 'JSON Schema of the payload' }),
     example: z.record(z.string(), z.unknown()).meta({ description: 'A payload' }),
   })
@@ -385,6 +396,7 @@ export const listEventTypes = operation({
   method: 'GET',
   path: '/webhooks/eventTypes',
   summary: 'List the event types that webhooks can ask for',
+  description: 'Each with the scope that its readers need.',
   scope: 'WEBHOOKS_READ',
   answers: { 200: { description: 'All event types', schema: z.array(EventTypeRecord) } },
 })
@@ -444,6 +456,7 @@ export const retryDelivery = operation({
   method: 'POST',
   path: '/webhooks/requests/{request_id}/retry',
   summary: 'Retry a failed delivery now',
+  description: 'A caller without the scope of its event type is refused.',
   scope: 'WEBHOOKS_WRITE',
   params: RequestPath,
   answers: { 200: { description: 'The delivery', schema: DeliveryRecord } },

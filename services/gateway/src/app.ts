@@ -85,7 +85,9 @@ export function gateway(dependencies: GatewayDependencies, settings: GatewaySett
         admit,
         async recheck(request) {
           const credential = credentialOf(request)
-          requireScope(known.remembered(credential) ?? (await known.ask(credential)), streamEvents)
+          const principal = known.remembered(credential) ?? (await known.ask(credential))
+          requireScope(principal, streamEvents)
+          return principal
         },
       })
       app.addHook('preClose', async () => endStreams())

@@ -1,7 +1,7 @@
 import { once } from 'node:events'
 import { connect } from 'node:net'
 import { join } from 'node:path'
-import { type PublicEvent, subjects } from '@gantry/contracts'
+import { type PublicEvent, SCOPES, subjects } from '@gantry/contracts'
 import { sqliteBus } from '@gantry/embedded'
 import type { Bus, Json, Message } from '@gantry/messaging'
 import Fastify from 'fastify'
@@ -127,10 +127,45 @@ describe('The event stream', () => {
   })
 
   test('masks the secrets of a configuration change that an earlier release published', async () => {
+    host.identity.principals.set('all', { ...grace, scopes: [...SCOPES] })
     await host.bus.publish([unmasked()])
-    const stream = await open('?follow=false')
+    const stream = await open('?follow=false', bearer('all'))
     await vi.waitFor(() => expect(stream.ended()).toBe('clean'))
     expect(JSON.parse(stream.text())).toMatchObject({ data: { token: '***' } })
+  })
+
+  test('leaves out events whose scope the reader lacks, and keeps the positions of the others', async () => {
+    await host.bus.publish([event(1), event(2, 'USER_CREATED'), event(3, 'OF_A_LATER_RELEASE'), event(4)])
+    const stream = await open('?follow=false')
+    await vi.waitFor(() => expect(stream.ended()).toBe('clean'))
+    expect(stream.positions()).toEqual(['1', '4'])
+  })
+
+  test('has all events for a reader with every scope, those of a later release included', async () => {
+    host.identity.principals.set('all', { ...grace, scopes: [...SCOPES] })
+    await host.bus.publish([event(1), event(2, 'USER_CREATED'), event(3, 'OF_A_LATER_RELEASE')])
+    const stream = await open('?follow=false', bearer('all'))
+    await vi.waitFor(() => expect(stream.positions()).toEqual(['1', '2', '3']))
+  })
+
+  test('leaves out what follows the loss of a scope', async () => {
+    host.identity.principals.set('all', { ...grace, scopes: [...SCOPES] })
+    await host.bus.publish([event(1, 'USER_CREATED')])
+    const stream = await open('', bearer('all'))
+    await vi.waitFor(() => expect(stream.positions()).toEqual(['1']))
+    host.identity.principals.set('all', grace)
+    await host.bus.broadcast(subjects.principalChanged, { userId: grace.userId })
+    const asked = host.identity.asked.length
+    await vi.waitFor(() => expect(host.identity.asked.length).toBeGreaterThan(asked), { timeout: 5_000 })
+    await vi.waitFor(
+      async () => {
+        const number = Number(stream.positions().at(-1)) + 1
+        await host.bus.publish([event(number, 'USER_UPDATED'), event(number + 1)])
+        await vi.waitFor(() => expect(stream.positions()).toContain(String(number + 1)), { timeout: 500 })
+        expect(stream.positions()).not.toContain(String(number))
+      },
+      { timeout: 5_000 },
+    )
   })
 
   test('is for callers with the scope, and for positions that are some', async () => {
@@ -229,7 +264,7 @@ describe('Where retention has removed events', () => {
       })
     const streamOf = async (bus: Bus, query: string) => {
       const app = Fastify()
-      eventStream(app, { bus, admit: async () => grace, recheck: async () => {} })
+      eventStream(app, { bus, admit: async () => grace, recheck: async () => grace })
       const base = await app.listen({ port: 0, host: '127.0.0.1' })
       const stream = await open(query, {}, base)
       await vi.waitFor(() => expect(stream.ended()).toBeDefined())
@@ -284,7 +319,7 @@ describe('An open stream', () => {
       },
     })
     const app = Fastify()
-    eventStream(app, { bus: counting, admit: async () => grace, recheck: async () => {} })
+    eventStream(app, { bus: counting, admit: async () => grace, recheck: async () => grace })
     const base = await app.listen({ port: 0, host: '127.0.0.1' })
     const answer = await fetch(`${base}/events?follow=false`)
     const reader = answer.body?.getReader()
@@ -312,7 +347,7 @@ describe('An open stream', () => {
     const end = eventStream(app, {
       bus: host.bus,
       admit: async () => grace,
-      recheck: async () => {},
+      recheck: async () => grace,
       heartbeatMs: 20,
     })
     const base = await app.listen({ port: 0, host: '127.0.0.1' })
@@ -356,7 +391,7 @@ describe('An open stream', () => {
       },
     })
     const app = Fastify()
-    eventStream(app, { bus: watching, admit: async () => grace, recheck: async () => {} })
+    eventStream(app, { bus: watching, admit: async () => grace, recheck: async () => grace })
     const base = await app.listen({ port: 0, host: '127.0.0.1' })
     const stream = await open('', {}, base)
     await vi.waitFor(() => expect(ends.map(({ aborted }) => aborted)).toEqual([false]))

@@ -1,8 +1,10 @@
 import { Readable } from 'node:stream'
 import {
   isProblemCode,
+  mayReadEvent,
   type Parsed,
   PROBLEMS,
+  type Principal,
   PublicEvent,
   readableData,
   type StreamedEvent,
@@ -11,7 +13,7 @@ import {
 } from '@gantry/contracts'
 import { Refusal } from '@gantry/event-sourcing'
 import type { Bus, MissedMessages } from '@gantry/messaging'
-import { type Admit, checkQuery } from '@gantry/service-kit'
+import { type Admit, ANONYMOUS, callerOf, checkQuery, noteCaller } from '@gantry/service-kit'
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import type { z } from 'zod'
 
@@ -42,8 +44,8 @@ const SSE: Format = {
 export interface EventStreamOptions {
   bus: Bus
   admit: Admit
-  /** Resolves while the caller may still read. @throws Refusal when he may not */
-  recheck(request: FastifyRequest): Promise<void>
+  /** The caller as they are now, while they may still read. @throws Refusal when they may not */
+  recheck(request: FastifyRequest): Promise<Principal>
   heartbeatMs?: number
   recheckMs?: number
 }
@@ -58,7 +60,7 @@ export function eventStream(app: FastifyInstance, options: EventStreamOptions): 
     method: 'GET',
     url: streamEvents.path,
     async onRequest(request, reply) {
-      await admit(request, reply, streamEvents)
+      noteCaller(request, await admit(request, reply, streamEvents))
     },
     async handler(request, reply) {
       const format = request.headers.accept?.includes(SSE.mediaType) ? SSE : NDJSON
@@ -73,15 +75,23 @@ export function eventStream(app: FastifyInstance, options: EventStreamOptions): 
       if (request.method === 'HEAD') return reply.send(Readable.from([]))
 
       const ended = new AbortController()
-      const lines = linesOf(bus, { after, follow: follow && !closing, format, signal: ended.signal })
+      let reader = callerOf(request) ?? ANONYMOUS
+      const mayRead = (type: string) => mayReadEvent(reader.scopes, type)
+      const reading = { after, follow: follow && !closing, mayRead, format, signal: ended.signal }
+      const lines = linesOf(bus, reading)
       const body = Readable.from(lines, { objectMode: false })
       const heartbeat = setInterval(() => {
         if (body.readableLength === 0 && !ended.signal.aborted) body.push(format.heartbeat)
       }, heartbeatMs)
       const rechecking = setInterval(() => {
-        recheck(request).catch(error => {
-          if (isRefused(error)) end()
-        })
+        recheck(request).then(
+          principal => {
+            reader = principal
+          },
+          error => {
+            if (isRefused(error)) end()
+          },
+        )
       }, recheckMs)
       const end = () => {
         ended.abort()
@@ -131,12 +141,17 @@ interface Reading {
   /** From the oldest event that is there when it is not said. */
   after: number | undefined
   follow: boolean
+  /** Whether the reader has the scope of an event type; events of others are left out. */
+  mayRead(type: string): boolean
   format: Format
   signal: AbortSignal
 }
 
 /** One at a time, as the reader takes them: who reads slowly makes nothing pile up. */
-async function* linesOf(bus: Bus, { after, follow, format, signal }: Reading): AsyncGenerator<string> {
+async function* linesOf(
+  bus: Bus,
+  { after, follow, mayRead, format, signal }: Reading,
+): AsyncGenerator<string> {
   // Lets the headers go out at once, however long the first event takes.
   if (follow) yield format.heartbeat
   let begun = after !== undefined
@@ -154,10 +169,9 @@ async function* linesOf(bus: Bus, { after, follow, format, signal }: Reading): A
     if (gone) throw positionGone(gone.through)
     begun = true
     const { data: event } = PublicEvent.safeParse(data)
-    if (event) {
-      const data = readableData(event.type, event.data)
-      yield format.event({ ...event, data, position: String(sequence) })
-    }
+    if (!event || !mayRead(event.type)) continue
+    const readable = readableData(event.type, event.data)
+    yield format.event({ ...event, data: readable, position: String(sequence) })
   }
 }
 

@@ -212,7 +212,7 @@ export function notifierService(
     projectors: ['notifier.projector'],
     routes(app, admit) {
       const route = router(app, admit, dependencies, 'notifier')
-      webhookRoutes(route, { webhook, webhooks: views.webhooks, keys, dispatcher: dispatch })
+      webhookRoutes(route, { webhook, ...views, keys, dispatcher: dispatch })
       deliveryRoutes(route, { delivery, webhook, ...views, dispatcher: dispatch })
       recoveryRoutes(route, { recovery, bus, ...views })
       platformEventRoutes(route, receive)

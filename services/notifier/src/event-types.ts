@@ -1,4 +1,4 @@
-import { EVENT_TYPES, type EventType, type EventTypeRecord } from '@gantry/contracts'
+import { EVENT_SCOPES, EVENT_TYPES, type EventType, type EventTypeRecord } from '@gantry/contracts'
 import { z } from 'zod'
 
 const API = '5b1f1c9e-6d0f-4c58-9a43-9d6b8c2a7e10'
@@ -93,6 +93,7 @@ export const eventTypes: z.infer<typeof EventTypeRecord>[] = (Object.keys(EVENT_
   name => ({
     name,
     description: EVENT_TYPES[name].description,
+    scope: EVENT_SCOPES[name],
     schema: z.toJSONSchema(payloadOf(name), { io: 'input', reused: 'inline', override: readable }),
     example: {
       id: 'f3b5a1c2-9d0e-4f6a-8b7c-1d2e3f4a5b6c',

@@ -117,7 +117,7 @@ export interface Delivery {
   eventId: string
   eventType: string
   status: string
-  payload: Payload
+  payload: Payload | null
   attempts: number
   createdAt: string
   lastAttemptAt: string | null

@@ -1,4 +1,4 @@
-import { type DeliveryRecord, readableData } from '@gantry/contracts'
+import { type DeliveryRecord, mayReadEvent, type Principal, readableData } from '@gantry/contracts'
 import type { Project } from '@gantry/event-sourcing'
 import { defineCollection } from '@gantry/read-models'
 import {
@@ -92,18 +92,19 @@ export function documentOf(state: Exclude<DeliveryState, { status: 'Absent' }>):
   }
 }
 
-/** The record as the interface shows it. */
-export function deliveryRecord({
-  body,
-  queue,
-  finishedAt,
-  line,
-  turn,
-  ...fields
-}: DeliveryDocument): DeliveryRecord {
-  return { ...fields, payload: readableData(fields.eventType, JSON.parse(body)) }
+/** The record as the interface shows it to a caller: the payload, and answers that may repeat it, to its readers alone. */
+export function deliveryRecord(
+  { body, queue, finishedAt, line, turn, ...fields }: DeliveryDocument,
+  { scopes }: Pick<Principal, 'scopes'>,
+): DeliveryRecord {
+  if (mayReadEvent(scopes, fields.eventType))
+    return { ...fields, payload: readableData(fields.eventType, JSON.parse(body)) }
+  const attemptLog = fields.attemptLog.map(attempt => ({ ...attempt, responseBody: null }))
+  return { ...fields, attemptLog, payload: null }
 }
 
 /** The record of a state that was just reached. */
-export const recordOf = (state: Exclude<DeliveryState, { status: 'Absent' }>) =>
-  deliveryRecord(documentOf(state))
+export const recordOf = (
+  state: Exclude<DeliveryState, { status: 'Absent' }>,
+  caller: Pick<Principal, 'scopes'>,
+) => deliveryRecord(documentOf(state), caller)

@@ -3,6 +3,7 @@ import {
   getDelivery,
   listDeliveries,
   listWebhookDeliveries,
+  type Principal,
   retryDelivery,
   testWebhook,
 } from '@gantry/contracts'
@@ -10,6 +11,7 @@ import { type Aggregate, Refusal } from '@gantry/event-sourcing'
 import type { Collection, Condition } from '@gantry/read-models'
 import { type AddRoute, listing, page } from '@gantry/service-kit'
 import type { Dispatcher } from '../dispatch/dispatcher.ts'
+import { requireReadScopes } from '../read-scopes.ts'
 import type { WebhookCommand } from '../webhook/webhook.decide.ts'
 import type { WebhookDocument } from '../webhook/webhook.projection.ts'
 import type { WebhookEvent, WebhookState } from '../webhook/webhook.ts'
@@ -29,7 +31,7 @@ export interface DeliveryRoutes {
 export function deliveryRoutes(route: AddRoute, options: DeliveryRoutes): void {
   const { delivery, deliveries, webhook, webhooks, dispatcher } = options
 
-  route(testWebhook, async ({ params, metadata, newId }) => {
+  route(testWebhook, async ({ params, metadata, principal, newId }) => {
     const target = await existing(params.webhook_id)
     const occasion = {
       id: newId(),
@@ -38,37 +40,39 @@ export function deliveryRoutes(route: AddRoute, options: DeliveryRoutes): void {
       data: { webhook: target.id, message: 'A test of this webhook' },
     }
     const made = { id: newId(), eventId: occasion.id, eventType: occasion.type, body: bodyOf(occasion) }
-    return answer(202, await dispatcher.deliver(target, made, metadata))
+    return answer(202, await dispatcher.deliver(target, made, metadata), principal)
   })
 
-  route(listWebhookDeliveries, async ({ params, query }) => {
+  route(listWebhookDeliveries, async ({ params, query, principal }) => {
     await existing(params.webhook_id)
-    return list({ webhook: params.webhook_id }, query)
+    return list({ webhook: params.webhook_id }, query, principal)
   })
 
-  route(listDeliveries, async ({ query }) => list({}, query))
+  route(listDeliveries, async ({ query, principal }) => list({}, query, principal))
 
-  route(getDelivery, async ({ params }) => {
+  route(getDelivery, async ({ params, principal }) => {
     await existing(params.webhook_id)
     const stored = await deliveries.get(params.request_id)
     if (stored?.doc.webhook !== params.webhook_id) throw new Refusal('delivery-not-found')
-    return { status: 200, body: deliveryRecord(stored.doc) }
+    return { status: 200, body: deliveryRecord(stored.doc, principal) }
   })
 
-  route(retryDelivery, async ({ params, metadata }) => {
+  route(retryDelivery, async ({ params, metadata, principal }) => {
     const id = params.request_id
     const { state } = await delivery.load(id)
+    // The webhook may lead elsewhere by now, to an address that the caller chose.
+    if (state.status !== 'Absent') requireReadScopes(principal, [state.eventType])
     const owner = state.status === 'Absent' ? undefined : await webhook.load(state.webhook)
     const webhookDeleted = owner?.state.status === 'Deleted'
     const executed = await delivery.execute(id, { type: 'RetryDelivery', metadata, webhookDeleted })
     dispatcher.changed(executed.state)
-    return answer(200, executed)
+    return answer(200, executed, principal)
   })
 
-  route(cancelDelivery, async ({ params, metadata }) => {
+  route(cancelDelivery, async ({ params, metadata, principal }) => {
     const executed = await delivery.execute(params.request_id, { type: 'CancelDelivery', metadata })
     dispatcher.changed(executed.state)
-    return answer(200, executed)
+    return answer(200, executed, principal)
   })
 
   const existing = async (id: string): Promise<WebhookDocument> => {
@@ -77,15 +81,15 @@ export function deliveryRoutes(route: AddRoute, options: DeliveryRoutes): void {
     return stored.doc
   }
 
-  const list = async (where: Record<string, Condition>, query: Paging) => {
+  const list = async (where: Record<string, Condition>, query: Paging, caller: Principal) => {
     const { items, total } = await deliveries.find(listing(query, { ...where, status: query.status }))
-    const content = items.map(({ doc }) => deliveryRecord(doc))
+    const content = items.map(({ doc }) => deliveryRecord(doc, caller))
     return { status: 200, body: page(content, total, query) }
   }
 
-  const answer = (status: number, { state }: { state: DeliveryState }) => {
+  const answer = (status: number, { state }: { state: DeliveryState }, caller: Principal) => {
     if (state.status === 'Absent') throw new Refusal('delivery-not-found')
-    return { status, body: recordOf(state) }
+    return { status, body: recordOf(state, caller) }
   }
 }
 

@@ -79,7 +79,8 @@ describe('an event of the platform', () => {
     })
     test('has a delivery record without its secrets when an earlier release made the delivery with them', () => {
       const body = JSON.stringify({ id: 'e1', type, timestamp: metadata.now, data: change })
-      const { payload } = deliveryRecord({ eventType: type, body } as DeliveryDocument)
+      const reader = { scopes: ['CONFIGURATION_READ' as const] }
+      const { payload } = deliveryRecord({ eventType: type, body } as DeliveryDocument, reader)
       expect(payload).toEqual({ id: 'e1', type, timestamp: metadata.now, data: masked })
     })
   })

@@ -9,6 +9,7 @@ import { type Aggregate, Refusal } from '@gantry/event-sourcing'
 import type { Bus } from '@gantry/messaging'
 import type { Collection } from '@gantry/read-models'
 import { type AddRoute, listing, page } from '@gantry/service-kit'
+import { requireReadScopes } from '../read-scopes.ts'
 import type { WebhookDocument } from '../webhook/webhook.projection.ts'
 import { placeOf } from './place.ts'
 import type { RecoveryCommand } from './recovery.decide.ts'
@@ -25,8 +26,9 @@ export interface RecoveryRoutes {
 export function recoveryRoutes(route: AddRoute, options: RecoveryRoutes): void {
   const { recovery, recoveries, webhooks, bus } = options
 
-  route(recoverWebhook, async ({ params, body, creationMetadata: metadata, newId }) => {
+  route(recoverWebhook, async ({ params, body, creationMetadata: metadata, principal, newId }) => {
     const webhook = await existing(params.webhook_id)
+    requireReadScopes(principal, webhook.eventTypes)
     // While it is inactive, more would be skipped behind what is recovered.
     if (!webhook.active) throw new Refusal('webhook-inactive', { detail: 'make the webhook active first' })
     const id = newId()

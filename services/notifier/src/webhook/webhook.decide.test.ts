@@ -1,3 +1,4 @@
+import { SCOPES } from '@gantry/contracts'
 import { storyMetadata as metadata, story } from '@gantry/event-sourcing/testing'
 import { describe, expect, test } from 'vitest'
 import { cidrs } from '../sending/address.ts'
@@ -41,18 +42,24 @@ const rotated = (secret: string): WebhookEvent => ({
 })
 const disabled: WebhookEvent = { type: 'WebhookDisabled', data: { reason: 'gone', disabledAt: NOW } }
 const deleted: WebhookEvent = { type: 'WebhookDeleted', data: { deletedAt: NOW } }
-const create = (changes: object = {}): WebhookCommand => ({
+const by = { scopes: [...SCOPES] }
+const create = (changes: object = {}, more: object = {}): WebhookCommand => ({
   type: 'CreateWebhook',
   metadata,
+  by,
   id: ID,
   input: { ...input, ...changes },
   sealedSecret: 's1',
+  ...more,
 })
-const update = (changes: object, ifMatch?: number[]): WebhookCommand => ({
+const update = (changes: object, ifMatch?: number[], more: object = {}): WebhookCommand => ({
   type: 'UpdateWebhook',
   metadata,
   ifMatch,
+  by,
+  unreadPending: [],
   input: { name: null, displayName: fields.displayName, url: URL, events: fields.eventTypes, ...changes },
+  ...more,
 })
 const disable = (url = URL): WebhookCommand => ({ type: 'DisableWebhook', metadata, url, reason: 'gone' })
 
@@ -97,6 +104,38 @@ describe('a webhook', () => {
     given(created)
       .when(update({ events: ['API_EXPLODED'] }))
       .thenRefused('unknown-event-types')
+  })
+  test('asks for event types whose scopes its manager has', () => {
+    const narrow = { by: { scopes: ['WEBHOOKS_READ', 'WEBHOOKS_WRITE'] } }
+    const fails = { eventTypes: ['WEBHOOK_FAILING'] }
+    given().when(create({}, narrow)).thenRefused('scope-missing')
+    given()
+      .when(create(fails, narrow))
+      .then({
+        type: 'WebhookCreated',
+        data: { id: ID, ...fields, ...fails, secret: 's1', createdAt: NOW },
+      })
+    given(created)
+      .when(update({}, undefined, narrow))
+      .thenRefused('scope-missing')
+    given(created)
+      .when(update({ events: ['WEBHOOK_FAILING'] }, undefined, narrow))
+      .thenRefused('scope-missing')
+    given(created, updated(fails))
+      .when(update({ events: ['API_DEPLOYED'] }, undefined, narrow))
+      .thenRefused('scope-missing')
+  })
+  test('is not led elsewhere while something is pending that its manager may not read', () => {
+    const url = 'https://example.com/other'
+    const narrow = { by: { scopes: ['WEBHOOKS_READ'] }, unreadPending: ['API_DEPLOYED'] }
+    const fails = { eventTypes: ['WEBHOOK_FAILING'] }
+    const change = { displayName: 'Renamed', events: fails.eventTypes }
+    given(created, updated(fails))
+      .when(update({ ...change, url }, undefined, narrow))
+      .thenRefused('scope-missing')
+    given(created, updated(fails))
+      .when(update(change, undefined, narrow))
+      .then(updated({ ...fails, displayName: 'Renamed' }))
   })
   test('keeps what an update leaves out', () => {
     given(created)

@@ -1,5 +1,11 @@
 import { isDeepStrictEqual } from 'node:util'
-import { EVENT_TYPES, isEventType, type WebhookInput, type WebhookUpdate } from '@gantry/contracts'
+import {
+  EVENT_TYPES,
+  isEventType,
+  type Principal,
+  type WebhookInput,
+  type WebhookUpdate,
+} from '@gantry/contracts'
 import {
   type Change,
   type CommandMetadata,
@@ -9,6 +15,7 @@ import {
   Refusal,
   requireRevision,
 } from '@gantry/event-sourcing'
+import { requireReadScopes } from '../read-scopes.ts'
 import { type Cidr, refusedHost } from '../sending/address.ts'
 import { failed } from './failing.ts'
 import {
@@ -19,15 +26,25 @@ import {
   webhookEvents,
 } from './webhook.ts'
 
+/** Who manages webhooks: what the credential leaves of the scopes of the role. */
+type Manager = Pick<Principal, 'scopes'>
+
 export type WebhookCommand =
   | {
       type: 'CreateWebhook'
       metadata: CommandMetadata
+      by: Manager
       id: string
       input: WebhookInput
       sealedSecret: string
     }
-  | ({ type: 'UpdateWebhook'; input: WebhookUpdate } & Conditional)
+  | ({
+      type: 'UpdateWebhook'
+      by: Manager
+      input: WebhookUpdate
+      /** Event types of what is pending that the caller may not read: it would go to a new url. */
+      unreadPending: readonly string[]
+    } & Conditional)
   | ({ type: 'DeleteWebhook' } & Conditional)
   | { type: 'RotateSecret'; metadata: CommandMetadata; sealedSecret: string }
   /** An attempt came to nothing, by the receiver's fault. */
@@ -59,8 +76,9 @@ export const webhookDecider = (
     const { now } = command.metadata
     if (command.type === 'CreateWebhook') {
       if (state.status !== 'Absent') throw new Refusal('write-conflict')
-      const { id, input, sealedSecret } = command
+      const { by, id, input, sealedSecret } = command
       known(input.eventTypes)
+      requireReadScopes(by, input.eventTypes)
       reachable(input.url, allowed)
       const name = input.name ?? slug(input.displayName)
       return [
@@ -89,6 +107,9 @@ export const webhookDecider = (
           ordered: ordered ?? record.ordered,
         }
         known(fields.eventTypes)
+        // Those from before are still delivered: what is pending goes to the new url.
+        const pending = url === record.url ? [] : command.unreadPending
+        requireReadScopes(command.by, [...fields.eventTypes, ...record.eventTypes, ...pending])
         if (url !== record.url) reachable(url, allowed)
         if (isDeepStrictEqual({ ...record, ...fields }, record)) return []
         return [{ type: 'WebhookUpdated', data: { ...fields, updatedAt: now } }]

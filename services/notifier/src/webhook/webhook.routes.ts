@@ -2,9 +2,12 @@ import { setTimeout } from 'node:timers/promises'
 import {
   createWebhook,
   deleteWebhook,
+  EVENT_TYPES,
   getWebhook,
   listEventTypes,
   listWebhooks,
+  mayReadEvent,
+  type Principal,
   rotateWebhookSecret,
   updateWebhook,
   type WebhookRecord,
@@ -12,6 +15,8 @@ import {
 import { type Aggregate, Refusal, type Snapshot } from '@gantry/event-sourcing'
 import type { Collection } from '@gantry/read-models'
 import { type AddRoute, listing, page } from '@gantry/service-kit'
+import type { DeliveryDocument } from '../delivery/delivery.projection.ts'
+import { pendingOf } from '../delivery/lane.ts'
 import type { Dispatcher } from '../dispatch/dispatcher.ts'
 import { eventTypes } from '../event-types.ts'
 import { formatSecret } from '../sending/signature.ts'
@@ -23,6 +28,7 @@ import type { WebhookEvent, WebhookState } from './webhook.ts'
 export interface WebhookRoutes {
   webhook: Aggregate<WebhookState, WebhookCommand, WebhookEvent>
   webhooks: Collection<WebhookDocument>
+  deliveries: Collection<DeliveryDocument>
   keys: SigningKeys
   dispatcher: Dispatcher
 }
@@ -31,7 +37,9 @@ const SECRET_BYTES = 24
 /** How long the answer to a deletion waits for its pending deliveries to be cancelled; the scheduler does the rest. */
 const ABANDON_MS = 2_000
 
-export function webhookRoutes(route: AddRoute, { webhook, webhooks, keys, dispatcher }: WebhookRoutes): void {
+export function webhookRoutes(route: AddRoute, options: WebhookRoutes): void {
+  const { webhook, webhooks, deliveries, keys, dispatcher } = options
+
   route(listEventTypes, async () => ({ status: 200, body: eventTypes }))
 
   route(listWebhooks, async ({ query }) => {
@@ -46,19 +54,27 @@ export function webhookRoutes(route: AddRoute, { webhook, webhooks, keys, dispat
     return { status: 200, body: record(stored.doc), revision: stored.doc.recordRevision }
   })
 
-  route(createWebhook, async ({ body, creationMetadata: metadata, newId, secretBytes }) => {
+  route(createWebhook, async ({ body, creationMetadata: metadata, principal: by, newId, secretBytes }) => {
     const id = newId()
     const secret = secretBytes(SECRET_BYTES)
     const sealedSecret = keys.seal(secret)
-    const command: WebhookCommand = { type: 'CreateWebhook', metadata, id, input: body, sealedSecret }
+    const command: WebhookCommand = { type: 'CreateWebhook', metadata, by, id, input: body, sealedSecret }
     const created = answer(201, await webhook.execute(id, command))
     const shown = { ...created.body, secret: formatSecret(secret) }
     return { ...created, body: shown, location: `/webhooks/${id}` }
   })
 
-  route(updateWebhook, async ({ params, body, metadata, ifMatch }) => {
+  route(updateWebhook, async ({ params, body: input, metadata, principal: by, ifMatch }) => {
     const id = params.webhook_id
-    const executed = await webhook.execute(id, { type: 'UpdateWebhook', metadata, ifMatch, input: body })
+    const unreadPending = await unreadPendingOf(id, by)
+    const executed = await webhook.execute(id, {
+      type: 'UpdateWebhook',
+      metadata,
+      ifMatch,
+      by,
+      input,
+      unreadPending,
+    })
     if (executed.events.length > 0) dispatcher.webhookChanged(id)
     return answer(200, executed)
   })
@@ -76,6 +92,14 @@ export function webhookRoutes(route: AddRoute, { webhook, webhooks, keys, dispat
     await Promise.race([dispatcher.abandon(id).catch(() => {}), setTimeout(ABANDON_MS)])
     return { status: 204 }
   })
+
+  /** Event types of what a webhook has pending that the caller may not read; one of them is enough. */
+  const unreadPendingOf = async (id: string, { scopes }: Principal): Promise<string[]> => {
+    const unread = Object.keys(EVENT_TYPES).filter(type => !mayReadEvent(scopes, type))
+    if (unread.length === 0) return []
+    const where = { queue: pendingOf(id), eventType: { in: unread } }
+    return (await deliveries.list({ where, limit: 1 })).map(({ doc }) => doc.eventType)
+  }
 }
 
 const record = ({ recordRevision, secrets, failing, ...fields }: WebhookDocument): WebhookRecord => fields

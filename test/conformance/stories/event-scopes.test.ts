@@ -1,0 +1,222 @@
+import { EVENT_SCOPES, EVENT_TYPES, type EventType, ROLE_SCOPES, type Scope } from '@gantry/contracts'
+import { describe, expect, onTestFinished, test } from 'vitest'
+import type { Client } from '../src/client.ts'
+import { cancel, failing, happen, retrying } from '../src/deliveries.ts'
+import {
+  admin,
+  cleanUp,
+  createApi,
+  createToken,
+  createUser,
+  eventually,
+  loggedIn,
+  platformEvent,
+  publish,
+  scopedTo,
+  unique,
+  withToken,
+} from '../src/gantry.ts'
+import { openInbox } from '../src/receiver.ts'
+import type { Delivery, Page, Webhook } from '../src/records.ts'
+import { changeWebhook, delivered, deliveryAbout, NEVER, subscribe } from '../src/webhooks.ts'
+
+/** A client of a user whose access token has these scopes and no other. */
+const userWith = async (...scopes: Scope[]) =>
+  withToken((await createToken(await loggedIn(await createUser({ role: 'USER' })), scopes)).token)
+/** What the attacker has: the right to manage webhooks, and none to read what they carry. */
+const attacker = () => userWith('WEBHOOKS_READ', 'WEBHOOKS_WRITE')
+
+const hook = (eventTypes: string[], url = 'https://example.com/hook') => ({
+  displayName: unique('hook'),
+  url,
+  active: false,
+  eventTypes,
+})
+const types = Object.keys(EVENT_TYPES) as EventType[]
+const hidden = types.filter(type => EVENT_SCOPES[type] !== 'WEBHOOKS_READ')
+
+const hasNoHook = async (client: Client, displayName: string) => {
+  const { content } = (await client.get('/webhooks', { size: 100, sort: 'createdAt,desc' })).as<
+    Page<Webhook>
+  >(200)
+  expect(content.map(webhook => webhook.displayName)).not.toContain(displayName)
+}
+
+describe('a token that may only manage webhooks', () => {
+  test('creates none of a type whose scope it lacks, and is told type and scope', async () => {
+    const client = await attacker()
+    for (const type of hidden) {
+      const sent = hook(['TEST', type])
+      const problem = (await client.post('/webhooks', sent)).refused(403, 'scope-missing')
+      expect(problem.detail).toContain(type)
+      expect(problem.detail).toContain(EVENT_SCOPES[type])
+      expect(problem.detail).not.toContain('TEST')
+      await hasNoHook(client, sent.displayName)
+    }
+    const seen = types.filter(type => !hidden.includes(type))
+    const { id } = (await client.post('/webhooks', hook(seen))).as<Webhook>(201)
+    cleanUp(`/webhooks/${id}`)
+  })
+
+  test('adds no such type to a webhook of its own', async () => {
+    const client = await attacker()
+    const mine = (await client.post('/webhooks', hook(['TEST']))).as<Webhook>(201)
+    cleanUp(`/webhooks/${mine.id}`)
+    const { displayName, url } = mine
+    const change = { displayName, url, events: ['TEST', 'API_CREATED'] }
+    const problem = (await client.put(`/webhooks/${mine.id}`, change)).refused(403, 'scope-missing')
+    expect(problem.detail).toContain('API_CREATED')
+    expect(problem.detail).toContain('API_READ')
+  })
+
+  test('does not lead a webhook elsewhere, not even with the types taken away', async () => {
+    const client = await attacker()
+    const { webhook } = await subscribe(['API_CREATED'])
+    const { displayName } = webhook
+    for (const events of [['API_CREATED'], ['TEST']]) {
+      const change = { displayName, url: 'https://example.com/elsewhere', events }
+      ;(await client.put(`/webhooks/${webhook.id}`, change)).refused(403, 'scope-missing')
+    }
+    expect((await admin.get(`/webhooks/${webhook.id}`)).as<Webhook>(200).url).toBe(webhook.url)
+  })
+
+  test('does not lead elsewhere what is pending of a type that the webhook had before', async () => {
+    const client = await attacker()
+    const { webhook, id } = await retrying('SUBSCRIPTION_CREATED')
+    await changeWebhook(webhook, { active: false, events: [NEVER] })
+    const inbox = openInbox()
+    const change = { displayName: webhook.displayName, url: inbox.url, active: true, events: [NEVER] }
+    const problem = (await client.put(`/webhooks/${webhook.id}`, change)).refused(403, 'scope-missing')
+    expect(problem.detail).toContain('SUBSCRIPTION_CREATED')
+    ;(await client.put(`/webhooks/${webhook.id}`, { ...change, url: webhook.url, active: false })).is(200)
+    ;(await cancel(id)).is(200)
+    ;(await client.put(`/webhooks/${webhook.id}`, change)).is(200)
+  })
+
+  test('has nothing recovered for a webhook of such a type', async () => {
+    const client = await attacker()
+    const { webhook } = await subscribe(['API_CREATED', NEVER])
+    const range = { from: new Date(Date.now() - 60_000).toISOString() }
+    const path = `/webhooks/${webhook.id}/recover`
+    const problem = (await client.post(path, range)).refused(403, 'scope-missing')
+    expect(problem.detail).toContain('API_CREATED')
+    expect(problem.detail).toContain('API_READ')
+    ;(await (await userWith('WEBHOOKS_READ', 'WEBHOOKS_WRITE', 'API_READ')).post(path, range)).is(202)
+  })
+
+  test('sees that something was delivered, and neither the payload nor what an endpoint repeats of it', async () => {
+    const client = await attacker()
+    const about = unique('event')
+    const { webhook } = await subscribe(['SUBSCRIPTION_CREATED'], {
+      about,
+      respond: ({ body }) => ({ status: 500, body }),
+    })
+    await happen('SUBSCRIPTION_CREATED', about)
+    const { id } = await deliveryAbout(webhook, about)
+    const shown = await delivered(webhook, id, 'GIVE_UP')
+    expect(JSON.stringify(shown.attemptLog)).toContain(about)
+
+    const path = `/webhooks/${webhook.id}/requests`
+    const one = (await client.get(`${path}/${id}`)).as<Delivery>(200)
+    const { content } = (await client.get(path)).as<Page<Delivery>>(200)
+    const all = (await client.get('/webhooks/requests', { size: 100 })).as<Page<Delivery>>(200)
+    const found = all.content.find(record => record.id === id)
+    for (const record of [one, content.find(each => each.id === id), found]) {
+      expect(record).toEqual({
+        ...shown,
+        payload: null,
+        attemptLog: shown.attemptLog.map(attempt => ({ ...attempt, responseBody: null })),
+      })
+    }
+    expect(JSON.stringify([one, content, found])).not.toContain(about)
+
+    const reader = await userWith('WEBHOOKS_READ', 'SUBSCRIPTIONS_READ')
+    expect((await reader.get(`${path}/${id}`)).as<Delivery>(200)).toEqual(shown)
+  })
+
+  test('neither retries such a delivery nor reads it in the answer to a cancellation', async () => {
+    const client = await attacker()
+    const about = unique('event')
+    const { webhook } = await subscribe(['SUBSCRIPTION_CREATED'], { about, respond: failing })
+    await happen('SUBSCRIPTION_CREATED', about)
+    const { id } = await deliveryAbout(webhook, about)
+    await delivered(webhook, id, 'GIVE_UP')
+    const problem = (await client.post(`/webhooks/requests/${id}/retry`)).refused(403, 'scope-missing')
+    expect(problem.detail).toContain('SUBSCRIPTION_CREATED')
+    expect(problem.detail).toContain('SUBSCRIPTIONS_READ')
+
+    const pending = await retrying('SUBSCRIPTION_CREATED')
+    const cancelled = (await client.post(`/webhooks/requests/${pending.id}/cancel`)).as<Delivery>(200)
+    expect(cancelled).toMatchObject({ status: 'CANCELLED', payload: null })
+    expect(JSON.stringify(cancelled)).not.toContain(pending.about)
+  })
+})
+
+test('a test of a webhook shows its payload to readers of webhooks alone', async () => {
+  const { webhook } = await subscribe([NEVER])
+  const answer = async (client: Client) =>
+    (await client.post(`/webhooks/${webhook.id}/test`)).as<Delivery>(202).payload
+  expect(await answer(await userWith('WEBHOOKS_WRITE'))).toBeNull()
+  expect(await answer(await userWith('WEBHOOKS_WRITE', 'WEBHOOKS_READ'))).toMatchObject({ type: 'TEST' })
+})
+
+test('a token with the scopes of all types receives them, by creation, change and recovery', async () => {
+  const scopes = ROLE_SCOPES.USER.filter(scope => scope.endsWith('_READ'))
+  const client = await userWith('WEBHOOKS_WRITE', ...scopes)
+  const readable = types.filter(type => scopes.includes(EVENT_SCOPES[type]))
+  const webhook = (await client.post('/webhooks', { ...hook(readable), active: true })).as<Webhook>(201)
+  cleanUp(`/webhooks/${webhook.id}`)
+  const { displayName, url } = webhook
+  ;(await client.put(`/webhooks/${webhook.id}`, { displayName, url, events: ['API_CREATED'] })).is(200)
+  ;(await client.post(`/webhooks/${webhook.id}/recover`, { from: new Date().toISOString() })).is(202)
+})
+
+test('the catalogue tells the scope of each type', async () => {
+  const entries = (await admin.get('/webhooks/eventTypes')).as<{ name: EventType; scope: Scope }[]>(200)
+  for (const { name, scope } of entries) expect(scope, name).toBe(EVENT_SCOPES[name])
+})
+
+describe('the event stream', () => {
+  const open = (client: Client, query: Record<string, string | boolean>) => {
+    const closing = new AbortController()
+    onTestFinished(() => closing.abort())
+    return client.stream('/events', query, { accept: 'application/x-ndjson' }, closing.signal)
+  }
+  type Streamed = { type: string; position: string }
+
+  test.for(['text/event-stream', 'application/x-ndjson'])(
+    'leaves out, as %s, what the scopes of its reader do not cover',
+    async accept => {
+      const mark = unique('marked')
+      const client = await scopedTo('AUDIT_LOG_READ', 'API_READ')
+      await createUser({ username: mark })
+      await happen('SUBSCRIPTION_CREATED', mark)
+      ;(await publish(platformEvent('CONFIGURATION_CHANGED', { about: mark }))).is(202)
+      await createApi({ displayName: mark })
+      const closing = new AbortController()
+      onTestFinished(() => closing.abort())
+      const { messages } = await client.stream('/events', {}, { accept }, closing.signal)
+      const seen: Streamed[] = []
+      for await (const { item } of messages) {
+        seen.push(item as Streamed)
+        if (JSON.stringify(item).includes(mark) && seen.at(-1)?.type === 'API_CREATED') break
+      }
+      const scopes = new Set(seen.map(({ type }) => EVENT_SCOPES[type as EventType]))
+      expect([...scopes]).toEqual(['API_READ'])
+    },
+  )
+
+  test('keeps the positions that all readers have', async () => {
+    const client = await scopedTo('AUDIT_LOG_READ', 'API_READ')
+    await createUser()
+    const api = await createApi()
+    const positionFor = (reader: Client) =>
+      eventually(async () => {
+        const { messages } = await open(reader, { follow: false })
+        for await (const { item } of messages)
+          if (JSON.stringify(item).includes(api.id)) return (item as Streamed).position
+        throw new Error('The event is not there')
+      })
+    expect(await positionFor(client)).toBe(await positionFor(admin))
+  })
+})
