@@ -37,12 +37,13 @@ test('the events of a service are published by its user alone', () => {
 })
 
 test('a hint comes from one user, to those who need it', () => {
-  const { principalChanged, keysChanged, rateCounts, rotateKeys, apiExists } = subjects
+  const { principalChanged, keysChanged, rateCounts, rotateKeys, apiExists, userStanding } = subjects
   expect([principalChanged, keysChanged].map(publishers)).toEqual([['identity'], ['identity']])
   expect([principalChanged, keysChanged].map(hearers)).toEqual([['gateway'], ['gateway']])
   expect([publishers(rateCounts), hearers(rateCounts)]).toEqual([['gateway'], ['gateway']])
   expect([publishers(rotateKeys), hearers(rotateKeys)]).toEqual([['operator'], ['identity']])
   expect([publishers(apiExists), hearers(apiExists)]).toEqual([['media'], ['catalog']])
+  expect([publishers(userStanding), hearers(userStanding)]).toEqual([['notifier'], ['identity']])
 })
 
 test('every subject of the contracts is heard by somebody, or stored', () => {

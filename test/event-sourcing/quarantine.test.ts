@@ -92,9 +92,9 @@ function release({
     category: 'list',
     decider: {
       ...listDecider,
-      evolve(state, event, revision) {
+      evolve(state, event, revision, actor) {
         if (event.data.item === broken) throw new TypeError('this item cannot be folded')
-        return listDecider.evolve(state, event, revision)
+        return listDecider.evolve(state, event, revision, actor)
       },
     },
     view: { readModels, project: projectList },

@@ -35,6 +35,7 @@ export {
   NewAccessToken,
   UserInput,
   UserRecord,
+  UserStatus,
   UserUpdate,
   unlockUser,
   updateUser,
@@ -63,6 +64,7 @@ export {
   PublicEvent,
   serviceOf,
   subjects,
+  UserStanding,
 } from './public-events.ts'
 export { readableData } from './readable.ts'
 export { ADMINISTRATOR_ROLES, ROLE_SCOPES, ROLES, Role, SCOPES, Scope } from './scopes.ts'

@@ -1,8 +1,10 @@
 import { z } from 'zod'
 import { ApiSnapshot, Job } from './apis.ts'
 import type { PublicEventType } from './event-scopes.ts'
+import { UserStatus } from './identity.ts'
 import { ImageRecord } from './images.ts'
 import { Timestamp } from './primitives.ts'
+import { Role } from './scopes.ts'
 import { VersionRecord } from './versions.ts'
 import { WebhookRecord } from './webhooks.ts'
 
@@ -107,6 +109,8 @@ export const subjects = {
   apiExists: 'catalog.api-exists',
   /** Request: a credential; reply: a principal or a problem code. */
   authenticate: 'identity.authenticate',
+  /** Request: { user }, an id; reply: UserStanding. */
+  userStanding: 'identity.user-standing',
   /** Broadcast: principals of this user, or of this token, are to be looked up anew. */
   principalChanged: 'identity.principal-changed',
   /** Broadcast: the signing keys were rotated, or replaced. */
@@ -122,6 +126,15 @@ export function serviceOf(subject: string): string {
   const [first = '', second = ''] = subject.split('.')
   return first === 'react' ? second : first
 }
+
+/** What identity answers of a user. */
+export const UserStanding = z.object({
+  /** Null when there is no such user, or no longer. */
+  user: z.object({ role: Role, status: UserStatus }).nullable(),
+  /** Revision of the user's stream that this is from; -1 when there never was such a user. */
+  revision: z.int(),
+})
+export type UserStanding = z.infer<typeof UserStanding>
 
 /** What a deployment agent reports of a job: the data of a message on `deployments.reported`. */
 export const DeploymentReport = z

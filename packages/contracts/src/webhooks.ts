@@ -55,6 +55,10 @@ export const WebhookUpdate = z
       .boolean()
       .nullish()
       .meta({ description: `${ORDERED} Unchanged when absent` }),
+    owner: Uuid.nullish().meta({
+      description:
+        'Id of an active user; an administrator transfers the webhook by it. Unchanged when absent',
+    }),
   })
   .refine(input => input.events ?? input.eventTypes, { path: ['events'], error: 'is required' })
   .meta({ id: 'WebhookUpdate' })
@@ -74,6 +78,10 @@ export const WebhookRecord = z
     createdAt: Timestamp,
     updatedAt: Timestamp,
     disabledReason: z.string().nullable().meta({ description: 'Why the service made it inactive' }),
+    owner: z
+      .uuid()
+      .nullable()
+      .meta({ description: 'Id of the user who created it, or to whom an administrator transferred it' }),
   })
   .meta({ id: 'Webhook' })
 export type WebhookRecord = z.infer<typeof WebhookRecord>
@@ -162,6 +170,7 @@ const record = {
   createdAt: '2026-11-21T09:30:00.000Z',
   updatedAt: '2026-11-21T09:30:00.000Z',
   disabledReason: null,
+  owner: 'b7e6a1de-0c6b-4a0b-8f51-2b8d9a3c4e55',
 }
 const secretExample = { secret: 'whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw' }
 
@@ -231,7 +240,7 @@ export const updateWebhook = operation({
     events: ['API_DEPLOYED'],
   },
   answers: { 200: { description: 'The webhook', schema: WebhookRecord, example: record } },
-  problems: ['webhook-not-found', 'unknown-event-types', 'precondition-failed'],
+  problems: ['webhook-not-found', 'unknown-event-types', 'role-missing', 'precondition-failed'],
   conditional: true,
 })
 

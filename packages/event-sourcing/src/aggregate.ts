@@ -259,7 +259,7 @@ export function aggregate<State, Command extends DomainCommand, Event extends Do
     let state = snapshot.state
     const facts = events.map((event, index): Fact => {
       const before = state
-      state = decider.evolve(state, event, snapshot.revision + 1 + index)
+      state = decider.evolve(state, event, snapshot.revision + 1 + index, actor)
       const change = decider.describe?.(before, event, state)
       const schemaVersion = writtenVersion(decider.events, event.type)
       return {

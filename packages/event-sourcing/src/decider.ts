@@ -27,14 +27,14 @@ export interface DomainCommand {
 /**
  * An aggregate's rules.
  * `decide` is pure and throws a Refusal when the command may not happen; no events means that nothing changes.
- * `evolve` never refuses and returns a new state; `revision` is the event's place in its stream. It is given events of
- * the types in `events` only, in their newest schema version.
+ * `evolve` never refuses and returns a new state; `revision` is the event's place in its stream, `actor` who caused it. It
+ * is given events of the types in `events` only, in their newest schema version.
  */
 export interface Decider<State, Command extends DomainCommand, Event extends DomainEvent> {
   initial: State
   events: EventSchemas<Event>
   decide(state: State, command: Command): Event[]
-  evolve(state: State, event: Event, revision: number): State
+  evolve(state: State, event: Event, revision: number, actor: Actor): State
   /** The change that an event made, for public events and the audit log; null for an internal event. */
   describe?(before: State, event: Event, after: State): Change | null
   /** Size of a state that can have many parts, from 1. The sum over the cached states is bounded. */

@@ -46,7 +46,7 @@ export function folding<State, Command extends DomainCommand, Event extends Doma
     for (const event of events) {
       try {
         const known = upcast(decider.events, event)
-        if (known) state = decider.evolve(state, known, event.revision)
+        if (known) state = decider.evolve(state, known, event.revision, event.metadata.actor)
         else {
           unknownEvent(event)
           unknown = [...new Set([...(unknown ?? []), schemaName(event)])]

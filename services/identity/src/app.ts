@@ -1,4 +1,4 @@
-import { subjects } from '@gantry/contracts'
+import { subjects, type UserStanding } from '@gantry/contracts'
 import {
   aggregate,
   type CommandMetadata,
@@ -238,6 +238,13 @@ export function identityService(given: Dependencies, settings: ServiceSettings):
     now,
   })
 
+  const standingOf = async (id: string): Promise<UserStanding> => {
+    const { state, revision } = await user.load(id)
+    if (state.status !== 'Live') return { user: null, revision }
+    const { role, status } = state.record
+    return { user: { role, status }, revision }
+  }
+
   let projector: Projector | undefined
   let relay: Worker | undefined
   let auditor: Projector | undefined
@@ -312,6 +319,7 @@ export function identityService(given: Dependencies, settings: ServiceSettings):
           if (!asked.success) throw unauthenticated('there is no credential')
           return { ...(await authenticate(asked.data.credential)) }
         }),
+        bus.respond(subjects.userStanding, async question => standingOf(UserQuestion.parse(question).user)),
         bus.respond(subjects.rotateKeys, async request => ({
           ...(await rotation.rotate(RotationRequest.parse(request))),
         })),
@@ -332,3 +340,4 @@ export function identityService(given: Dependencies, settings: ServiceSettings):
 }
 
 const Question = z.object({ credential: z.string() })
+const UserQuestion = z.object({ user: z.uuid() })

@@ -29,6 +29,7 @@ import { BREAKER, type BreakerRules } from './dispatch/breaker.ts'
 import { dispatcher } from './dispatch/dispatcher.ts'
 import { ROOM, room } from './dispatch/room.ts'
 import { notifierMetrics } from './metrics.ts'
+import { askingIdentity } from './owner/ask-identity.ts'
 import { intake } from './platform-event/intake.ts'
 import { platformEventRoutes } from './platform-event/platform-event.routes.ts'
 import {
@@ -212,7 +213,13 @@ export function notifierService(
     projectors: ['notifier.projector'],
     routes(app, admit) {
       const route = router(app, admit, dependencies, 'notifier')
-      webhookRoutes(route, { webhook, ...views, keys, dispatcher: dispatch })
+      webhookRoutes(route, {
+        webhook,
+        ...views,
+        askIdentity: askingIdentity(bus),
+        keys,
+        dispatcher: dispatch,
+      })
       deliveryRoutes(route, { delivery, webhook, ...views, dispatcher: dispatch })
       recoveryRoutes(route, { recovery, bus, ...views })
       platformEventRoutes(route, receive)

@@ -48,6 +48,7 @@ const webhook = {
   createdAt: TIMESTAMP,
   updatedAt: TIMESTAMP,
   disabledReason: null,
+  owner: 'b7e6a1de-0c6b-4a0b-8f51-2b8d9a3c4e55',
 }
 
 /** What `data` looks like, for people who are about to write a receiver. */

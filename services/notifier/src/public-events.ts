@@ -17,6 +17,7 @@ export function publicEvents(fact: Fact): Message[] {
       return [platformMessage(fact)]
     case 'WebhookCreated':
     case 'WebhookUpdated':
+    case 'WebhookTransferred':
     case 'WebhookSecretRotated':
     case 'WebhookDeleted':
       return [publicMessage('notifier', fact, change.action, streamId(fact.stream), changed(change))]

@@ -87,6 +87,7 @@ export interface Webhook {
   createdAt: string
   updatedAt: string
   disabledReason: string | null
+  owner: string | null
   /** Shown at creation and rotation only, null where it is withheld. */
   secret?: string | null
 }

@@ -17,7 +17,7 @@ export function story<State, Command extends DomainCommand, Event extends Domain
   return {
     given(...past: Event[]) {
       const state = past.reduce(
-        (current, event, revision) => decider.evolve(current, event, revision),
+        (current, event, revision) => decider.evolve(current, event, revision, storyMetadata.actor),
         decider.initial,
       )
       return {

@@ -90,7 +90,7 @@ describe('an API', () => {
   })
   test('is not changed by a fence of its name claim', () => {
     const { state } = given(created)
-    expect(apiDecider.evolve(state, { type: 'NameClaimFenced', data: {} }, 1)).toBe(state)
+    expect(apiDecider.evolve(state, { type: 'NameClaimFenced', data: {} }, 1, metadata.actor)).toBe(state)
   })
 })
 

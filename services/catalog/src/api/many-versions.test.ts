@@ -28,7 +28,7 @@ function execute({ state, revision }: { state: ApiState; revision: number }, com
   const events = apiDecider.decide(state, command)
   let after = { state, revision }
   for (const event of events) {
-    const next = apiDecider.evolve(after.state, event, after.revision + 1)
+    const next = apiDecider.evolve(after.state, event, after.revision + 1, command.metadata.actor)
     apiDecider.describe?.(after.state, event, next)
     after = { state: next, revision: after.revision + 1 }
   }

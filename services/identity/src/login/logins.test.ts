@@ -140,7 +140,7 @@ test('the changes that logins describe contain the lock, and no password or hash
   let state = decider.initial
   const changes = [failed(5), locked, loggedIn()].map((event, revision) => {
     const before = state
-    state = decider.evolve(state, event, revision)
+    state = decider.evolve(state, event, revision, metadata.actor)
     return decider.describe?.(before, event, state)
   })
   const of = (lock: string | null) => ({ id: ID, username: 'ada', lockedUntil: lock })

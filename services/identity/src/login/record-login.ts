@@ -124,7 +124,7 @@ export function logins({
     let { state } = place
     const facts = events.map((event, index): NewEvent => {
       const before = state
-      state = decider.evolve(before, event, place.revision + 1 + index)
+      state = decider.evolve(before, event, place.revision + 1 + index, actor)
       const change = decider.describe?.(before, event, state)
       return {
         ...event,

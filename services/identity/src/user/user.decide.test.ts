@@ -222,7 +222,7 @@ test('no change for public events and the audit log has a password or its hash',
   let state = userDecider.initial
   const changes = events.map((event, revision) => {
     const before = state
-    state = userDecider.evolve(state, event, revision)
+    state = userDecider.evolve(state, event, revision, metadata.actor)
     return userDecider.describe?.(before, event, state)
   })
   expect(changes.map(change => change?.action)).toEqual([

@@ -63,7 +63,11 @@ describe('what others are told', () => {
     const last = events.at(-1)
     if (!last) throw new Error('no event')
     const before = given(...events.slice(0, -1)).state
-    return imageDecider.describe?.(before, last, imageDecider.evolve(before, last, events.length - 1))
+    return imageDecider.describe?.(
+      before,
+      last,
+      imageDecider.evolve(before, last, events.length - 1, metadata.actor),
+    )
   }
   const change = { resourceType: 'API_IMAGE', resourceId: api }
 

@@ -138,7 +138,7 @@ describe('a webhook at which nothing arrives', () => {
     const execute = (command: WebhookCommand) => {
       for (const event of webhookDecider.decide(state, command)) {
         events++
-        state = webhookDecider.evolve(state, event, events)
+        state = webhookDecider.evolve(state, event, events, metadata.actor)
       }
     }
     const DAYS = 10

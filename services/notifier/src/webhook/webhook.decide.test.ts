@@ -3,7 +3,7 @@ import { storyMetadata as metadata, story } from '@gantry/event-sourcing/testing
 import { describe, expect, test } from 'vitest'
 import { cidrs } from '../sending/address.ts'
 import { webhookDecider as deciderOf, type WebhookCommand } from './webhook.decide.ts'
-import type { WebhookEvent } from './webhook.ts'
+import type { WebhookEvent, WebhookState } from './webhook.ts'
 
 const ID = '7a1d2c3b-0e4f-4a5b-8c6d-9e0f1a2b3c4d'
 const URL = 'https://example.com/hook'
@@ -42,7 +42,7 @@ const rotated = (secret: string): WebhookEvent => ({
 })
 const disabled: WebhookEvent = { type: 'WebhookDisabled', data: { reason: 'gone', disabledAt: NOW } }
 const deleted: WebhookEvent = { type: 'WebhookDeleted', data: { deletedAt: NOW } }
-const by = { scopes: [...SCOPES] }
+const by = { role: 'GLOBAL_ADMIN' as const, scopes: [...SCOPES] }
 const create = (changes: object = {}, more: object = {}): WebhookCommand => ({
   type: 'CreateWebhook',
   metadata,
@@ -106,7 +106,7 @@ describe('a webhook', () => {
       .thenRefused('unknown-event-types')
   })
   test('asks for event types whose scopes its manager has', () => {
-    const narrow = { by: { scopes: ['WEBHOOKS_READ', 'WEBHOOKS_WRITE'] } }
+    const narrow = { by: { role: 'USER', scopes: ['WEBHOOKS_READ', 'WEBHOOKS_WRITE'] } }
     const fails = { eventTypes: ['WEBHOOK_FAILING'] }
     given().when(create({}, narrow)).thenRefused('scope-missing')
     given()
@@ -127,7 +127,7 @@ describe('a webhook', () => {
   })
   test('is not led elsewhere while something is pending that its manager may not read', () => {
     const url = 'https://example.com/other'
-    const narrow = { by: { scopes: ['WEBHOOKS_READ'] }, unreadPending: ['API_DEPLOYED'] }
+    const narrow = { by: { role: 'USER', scopes: ['WEBHOOKS_READ'] }, unreadPending: ['API_DEPLOYED'] }
     const fails = { eventTypes: ['WEBHOOK_FAILING'] }
     const change = { displayName: 'Renamed', events: fails.eventTypes }
     given(created, updated(fails))
@@ -136,6 +136,53 @@ describe('a webhook', () => {
     given(created, updated(fails))
       .when(update(change, undefined, narrow))
       .then(updated({ ...fails, displayName: 'Renamed' }))
+  })
+  describe('has an owner', () => {
+    const OTHER = '33333333-3333-4333-8333-333333333333'
+    const transferred: WebhookEvent = {
+      type: 'WebhookTransferred',
+      data: { owner: OTHER, transferredAt: NOW },
+    }
+    const active = { standing: { user: OTHER, status: 'ACTIVE', role: 'USER' } }
+    const ownerOf = ({ state }: { state: WebhookState }) => state.status === 'Live' && state.record.owner
+
+    test('who is the actor of its creation, until it is transferred', () => {
+      expect(ownerOf(given(created))).toBe(metadata.actor.id)
+      expect(ownerOf(given(created, updated({ name: 'other' })))).toBe(metadata.actor.id)
+      expect(ownerOf(given(created, transferred))).toBe(OTHER)
+      const state = webhookDecider.evolve(webhookDecider.initial, created, 0, { id: null, name: 'direct' })
+      expect(ownerOf({ state })).toBeNull()
+    })
+    test('to whom an administrator transfers it, together with other changes', () => {
+      given(created)
+        .when(update({ owner: OTHER }, undefined, active))
+        .then(transferred)
+      given(created)
+        .when(update({ owner: OTHER, name: 'other' }, undefined, active))
+        .then(transferred, updated({ name: 'other' }))
+      given(created, transferred)
+        .when(update({ owner: OTHER }, undefined, active))
+        .then()
+    })
+    test('whom nobody else changes', () => {
+      const user = { by: { ...by, role: 'USER' }, ...active }
+      given(created)
+        .when(update({ owner: OTHER }, undefined, user))
+        .thenRefused('role-missing')
+      given(created)
+        .when(update({ owner: metadata.actor.id }, undefined, user))
+        .then()
+    })
+    test.for<[string, object]>([
+      ['inactive', { standing: { ...active.standing, status: 'INACTIVE' } }],
+      ['gone', { standing: { user: OTHER, status: 'GONE' } }],
+      ['unknown', {}],
+      ['another', { standing: { ...active.standing, user: ID } }],
+    ])('who is an active user, not one who is %s', ([, more]) => {
+      given(created)
+        .when(update({ owner: OTHER }, undefined, more))
+        .thenRefused('invalid-request')
+    })
   })
   test('keeps what an update leaves out', () => {
     given(created)

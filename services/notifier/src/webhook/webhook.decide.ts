@@ -1,5 +1,6 @@
 import { isDeepStrictEqual } from 'node:util'
 import {
+  ADMINISTRATOR_ROLES,
   EVENT_TYPES,
   isEventType,
   type Principal,
@@ -15,19 +16,31 @@ import {
   Refusal,
   requireRevision,
 } from '@gantry/event-sourcing'
+import type { Standing } from '../owner/standing.ts'
 import { requireReadScopes } from '../read-scopes.ts'
 import { type Cidr, refusedHost } from '../sending/address.ts'
 import { failed } from './failing.ts'
 import {
   evolveWebhook,
   initialWebhook,
+  type LiveWebhook,
   type WebhookEvent,
   type WebhookState,
   webhookEvents,
 } from './webhook.ts'
 
-/** Who manages webhooks: what the credential leaves of the scopes of the role. */
-type Manager = Pick<Principal, 'scopes'>
+/** Who manages webhooks: the role, and the scopes that the credential leaves of it. */
+type Manager = Pick<Principal, 'role' | 'scopes'>
+
+type UpdateWebhook = {
+  type: 'UpdateWebhook'
+  by: Manager
+  input: WebhookUpdate
+  /** Event types of what is pending that the caller may not read: it would go to a new url. */
+  unreadPending: readonly string[]
+  /** What the user is who owns the webhook afterwards; left out where that is not known. */
+  standing?: Standing | undefined
+} & Conditional
 
 export type WebhookCommand =
   | {
@@ -38,13 +51,7 @@ export type WebhookCommand =
       input: WebhookInput
       sealedSecret: string
     }
-  | ({
-      type: 'UpdateWebhook'
-      by: Manager
-      input: WebhookUpdate
-      /** Event types of what is pending that the caller may not read: it would go to a new url. */
-      unreadPending: readonly string[]
-    } & Conditional)
+  | UpdateWebhook
   | ({ type: 'DeleteWebhook' } & Conditional)
   | { type: 'RotateSecret'; metadata: CommandMetadata; sealedSecret: string }
   /** An attempt came to nothing, by the receiver's fault. */
@@ -95,25 +102,8 @@ export const webhookDecider = (
     const { record, recordRevision } = state
 
     switch (command.type) {
-      case 'UpdateWebhook': {
-        requireRevision(command, recordRevision)
-        const { name, displayName, url, active, events, eventTypes, ordered } = command.input
-        const fields = {
-          name: name ?? record.name,
-          displayName,
-          url,
-          active: active ?? record.active,
-          eventTypes: events ?? eventTypes ?? record.eventTypes,
-          ordered: ordered ?? record.ordered,
-        }
-        known(fields.eventTypes)
-        // Those from before are still delivered: what is pending goes to the new url.
-        const pending = url === record.url ? [] : command.unreadPending
-        requireReadScopes(command.by, [...fields.eventTypes, ...record.eventTypes, ...pending])
-        if (url !== record.url) reachable(url, allowed)
-        if (isDeepStrictEqual({ ...record, ...fields }, record)) return []
-        return [{ type: 'WebhookUpdated', data: { ...fields, updatedAt: now } }]
-      }
+      case 'UpdateWebhook':
+        return updated(state, command, allowed)
       case 'DeleteWebhook':
         requireRevision(command, recordRevision)
         return [{ type: 'WebhookDeleted', data: { deletedAt: now } }]
@@ -136,6 +126,48 @@ export const webhookDecider = (
     }
   },
 })
+
+/** An update and, where the owner changes, the transfer before it. */
+function updated(
+  { record, recordRevision }: LiveWebhook,
+  command: UpdateWebhook,
+  allowed: readonly Cidr[],
+): WebhookEvent[] {
+  requireRevision(command, recordRevision)
+  const { by, unreadPending, metadata, input } = command
+  const { name, displayName, url, active, events, eventTypes, ordered } = input
+  const fields = {
+    name: name ?? record.name,
+    displayName,
+    url,
+    active: active ?? record.active,
+    eventTypes: events ?? eventTypes ?? record.eventTypes,
+    ordered: ordered ?? record.ordered,
+  }
+  known(fields.eventTypes)
+  // Those from before are still delivered: what is pending goes to the new url.
+  const pending = url === record.url ? [] : unreadPending
+  requireReadScopes(by, [...fields.eventTypes, ...record.eventTypes, ...pending])
+  if (url !== record.url) reachable(url, allowed)
+  const decided: WebhookEvent[] = []
+  const owner = input.owner ?? record.owner
+  if (owner !== null && owner !== record.owner) {
+    requireTransferable(owner, command)
+    decided.push({ type: 'WebhookTransferred', data: { owner, transferredAt: metadata.now } })
+  }
+  if (!isDeepStrictEqual({ ...record, ...fields }, record))
+    decided.push({ type: 'WebhookUpdated', data: { ...fields, updatedAt: metadata.now } })
+  return decided
+}
+
+/** @throws Refusal role-missing, invalid-request when the new owner is not an active user */
+function requireTransferable(owner: string, { by, standing }: UpdateWebhook): void {
+  if (!ADMINISTRATOR_ROLES.includes(by.role))
+    throw new Refusal('role-missing', { detail: 'only an administrator transfers a webhook' })
+  if (standing?.user === owner && standing.status === 'ACTIVE') return
+  const message = 'must be the id of an active user'
+  throw new Refusal('invalid-request', { detail: `owner ${message}`, errors: [{ field: 'owner', message }] })
+}
 
 /** A URL that stays may lead to an address that is no longer allowed, so that its webhook can still be edited. */
 function reachable(url: string, allowed: readonly Cidr[]): void {
@@ -172,6 +204,7 @@ function describe(before: WebhookState, event: WebhookEvent, after: WebhookState
   const action = {
     WebhookCreated: 'WEBHOOK_CREATED',
     WebhookUpdated: 'WEBHOOK_UPDATED',
+    WebhookTransferred: 'WEBHOOK_TRANSFERRED',
     WebhookSecretRotated: 'WEBHOOK_SECRET_ROTATED',
     WebhookFailing: 'WEBHOOK_FAILING',
     WebhookDisabled: 'WEBHOOK_DISABLED',

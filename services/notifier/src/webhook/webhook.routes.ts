@@ -19,6 +19,8 @@ import type { DeliveryDocument } from '../delivery/delivery.projection.ts'
 import { pendingOf } from '../delivery/lane.ts'
 import type { Dispatcher } from '../dispatch/dispatcher.ts'
 import { eventTypes } from '../event-types.ts'
+import type { AskIdentity } from '../owner/ask-identity.ts'
+import type { Standing } from '../owner/standing.ts'
 import { formatSecret } from '../sending/signature.ts'
 import type { SigningKeys } from './signing-keys.ts'
 import type { WebhookCommand } from './webhook.decide.ts'
@@ -29,6 +31,7 @@ export interface WebhookRoutes {
   webhook: Aggregate<WebhookState, WebhookCommand, WebhookEvent>
   webhooks: Collection<WebhookDocument>
   deliveries: Collection<DeliveryDocument>
+  askIdentity: AskIdentity
   keys: SigningKeys
   dispatcher: Dispatcher
 }
@@ -38,7 +41,7 @@ const SECRET_BYTES = 24
 const ABANDON_MS = 2_000
 
 export function webhookRoutes(route: AddRoute, options: WebhookRoutes): void {
-  const { webhook, webhooks, deliveries, keys, dispatcher } = options
+  const { webhook, webhooks, deliveries, askIdentity, keys, dispatcher } = options
 
   route(listEventTypes, async () => ({ status: 200, body: eventTypes }))
 
@@ -67,6 +70,7 @@ export function webhookRoutes(route: AddRoute, options: WebhookRoutes): void {
   route(updateWebhook, async ({ params, body: input, metadata, principal: by, ifMatch }) => {
     const id = params.webhook_id
     const unreadPending = await unreadPendingOf(id, by)
+    const standing = input.owner ? await standingOf(input.owner) : undefined
     const executed = await webhook.execute(id, {
       type: 'UpdateWebhook',
       metadata,
@@ -74,6 +78,7 @@ export function webhookRoutes(route: AddRoute, options: WebhookRoutes): void {
       by,
       input,
       unreadPending,
+      standing,
     })
     if (executed.events.length > 0) dispatcher.webhookChanged(id)
     return answer(200, executed)
@@ -92,6 +97,11 @@ export function webhookRoutes(route: AddRoute, options: WebhookRoutes): void {
     await Promise.race([dispatcher.abandon(id).catch(() => {}), setTimeout(ABANDON_MS)])
     return { status: 204 }
   })
+
+  const standingOf = async (id: string): Promise<Standing> => {
+    const { user } = await askIdentity(id)
+    return user ? { user: id, ...user } : { user: id, status: 'GONE' }
+  }
 
   /** Event types of what a webhook has pending that the caller may not read; one of them is enough. */
   const unreadPendingOf = async (id: string, { scopes }: Principal): Promise<string[]> => {

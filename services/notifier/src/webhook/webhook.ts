@@ -1,5 +1,5 @@
 import type { WebhookRecord } from '@gantry/contracts'
-import type { EventSchemas } from '@gantry/event-sourcing'
+import type { Actor, EventSchemas } from '@gantry/event-sourcing'
 
 interface Fields {
   name: string
@@ -15,6 +15,8 @@ export type WebhookEvent =
   /** `secret` is sealed. */
   | { type: 'WebhookCreated'; data: Fields & { id: string; secret: string; createdAt: string } }
   | { type: 'WebhookUpdated'; data: Fields & { updatedAt: string } }
+  /** By an administrator: the webhook has another owner from now on. */
+  | { type: 'WebhookTransferred'; data: { owner: string; transferredAt: string } }
   /** The old secret verifies until then. */
   | { type: 'WebhookSecretRotated'; data: { secret: string; oldSecretUntil: string } }
   /** A delivery that had not failed before, since the webhook began to fail. */
@@ -62,6 +64,7 @@ export type WebhookState = { status: 'Absent' } | LiveWebhook | { status: 'Delet
 export const webhookEvents: EventSchemas<WebhookEvent> = {
   WebhookCreated: [],
   WebhookUpdated: [],
+  WebhookTransferred: [],
   WebhookSecretRotated: [],
   WebhookDeliveryFailed: [],
   WebhookFailing: [],
@@ -75,7 +78,13 @@ export const initialWebhook: WebhookState = { status: 'Absent' }
 /** Secrets that sign besides the newest: a header has room for so many, however often someone rotates in a day. */
 const OLD_SECRETS = 10
 
-export function evolveWebhook(state: WebhookState, event: WebhookEvent, revision: number): WebhookState {
+/** The owner of a webhook is the one who created it, until it is transferred. */
+export function evolveWebhook(
+  state: WebhookState,
+  event: WebhookEvent,
+  revision: number,
+  actor: Actor,
+): WebhookState {
   if (event.type === 'WebhookCreated') {
     const { secret, createdAt, ...fields } = event.data
     return {
@@ -86,6 +95,7 @@ export function evolveWebhook(state: WebhookState, event: WebhookEvent, revision
         createdAt,
         updatedAt: createdAt,
         disabledReason: null,
+        owner: actor.id,
       },
       recordRevision: revision,
       secrets: [{ sealed: secret, until: null }],
@@ -104,6 +114,10 @@ export function evolveWebhook(state: WebhookState, event: WebhookEvent, revision
       const same = record.active && updated.active && record.url === updated.url
       const judged = same ? {} : { failing: null, succeededAt: null }
       return { ...state, ...judged, record: updated, recordRevision: revision }
+    }
+    case 'WebhookTransferred': {
+      const { owner, transferredAt: updatedAt } = event.data
+      return { ...state, record: { ...record, owner, updatedAt }, recordRevision: revision }
     }
     case 'WebhookDeliveryFailed': {
       const { delivery, at } = event.data

@@ -1,0 +1,12 @@
+import { subjects, UserStanding } from '@gantry/contracts'
+import type { Bus } from '@gantry/messaging'
+
+const TIMEOUT_MS = 2_000
+
+/** Asks identity what a user is now. @throws NoResponder, RequestTimeout, BusUnavailable, RequestFailed */
+export type AskIdentity = (user: string) => Promise<UserStanding>
+
+export const askingIdentity =
+  (bus: Bus): AskIdentity =>
+  async user =>
+    UserStanding.parse(await bus.request(subjects.userStanding, { user }, { timeoutMs: TIMEOUT_MS }))
