@@ -46,6 +46,7 @@ export const PROBLEMS = {
     title: 'No deployment job of this API and environment is running',
   },
   'webhook-inactive': { status: 409, title: 'The webhook is inactive' },
+  'owner-lacks-scope': { status: 409, title: 'The owner of the webhook may not read an event type' },
   'recovery-not-running': { status: 409, title: 'The recovery is not running' },
   'delivery-not-pending': { status: 409, title: 'The delivery is not pending' },
   'delivery-not-failed': { status: 409, title: 'The delivery has not failed' },

@@ -77,7 +77,10 @@ export const WebhookRecord = z
     }),
     createdAt: Timestamp,
     updatedAt: Timestamp,
-    disabledReason: z.string().nullable().meta({ description: 'Why the service made it inactive' }),
+    disabledReason: z.string().nullable().meta({
+      description:
+        'Why the service made it inactive: owner-lacks-scope when the owner is deleted, inactive, or lacks by role the scope of an event type; else in words',
+    }),
     owner: z
       .uuid()
       .nullable()
@@ -229,7 +232,7 @@ export const updateWebhook = operation({
   path: '/webhooks/{webhook_id}',
   summary: 'Replace a webhook',
   description:
-    'An edited url is used by the next attempt. active true takes the disabledReason away. A caller without the scope of an event type that the webhook asks for, before or after, is refused; a new url is also refused while something is pending of a type whose scope the caller lacks.',
+    'An edited url is used by the next attempt. active true takes the disabledReason away. A caller without the scope of an event type that the webhook asks for, before or after, is refused; a new url is also refused while something is pending of a type whose scope the caller lacks. A webhook is not made or left active whose owner may not read one of its event types by role.',
   scope: 'WEBHOOKS_WRITE',
   params: WebhookPath,
   body: WebhookUpdate,
@@ -240,7 +243,13 @@ export const updateWebhook = operation({
     events: ['API_DEPLOYED'],
   },
   answers: { 200: { description: 'The webhook', schema: WebhookRecord, example: record } },
-  problems: ['webhook-not-found', 'unknown-event-types', 'role-missing', 'precondition-failed'],
+  problems: [
+    'webhook-not-found',
+    'unknown-event-types',
+    'role-missing',
+    'owner-lacks-scope',
+    'precondition-failed',
+  ],
   conditional: true,
 })
 

@@ -30,6 +30,15 @@ import { dispatcher } from './dispatch/dispatcher.ts'
 import { ROOM, room } from './dispatch/room.ts'
 import { notifierMetrics } from './metrics.ts'
 import { askingIdentity } from './owner/ask-identity.ts'
+import { knownUsers, projectKnownUser } from './owner/known-user.projection.ts'
+import {
+  type KnownUserCommand,
+  type KnownUserEvent,
+  type KnownUserState,
+  knownUserDecider,
+} from './owner/known-user.ts'
+import { startOwnerChecks } from './owner/owner-checks.ts'
+import { owners } from './owner/owners.ts'
 import { intake } from './platform-event/intake.ts'
 import { platformEventRoutes } from './platform-event/platform-event.routes.ts'
 import {
@@ -121,6 +130,13 @@ export function notifierService(
     category: 'platformevent',
     decider: platformEventDecider,
   })
+  const knownUser = aggregate<KnownUserState, KnownUserCommand, KnownUserEvent>({
+    eventStore,
+    unknownEvent,
+    category: 'knownuser',
+    decider: knownUserDecider,
+    view: { readModels, project: projectKnownUser },
+  })
   const views = {
     webhooks: readModels.collection(webhooks),
     deliveries: readModels.collection(deliveries),
@@ -189,6 +205,15 @@ export function notifierService(
     metadata,
     log,
   })
+  const ownersOfWebhooks = owners({
+    knownUser,
+    users: readModels.collection(knownUsers),
+    webhook,
+    webhooks: views.webhooks,
+    askIdentity: askingIdentity(bus),
+    metadata,
+    log,
+  })
   const receive = intake({ platformEvent, eventStore, bus })
   const complete = async () => (await projector?.complete()) === true
   const react = reactionsOf({
@@ -196,6 +221,7 @@ export function notifierService(
     complete,
     dispatcher: dispatch,
     receive,
+    owners: ownersOfWebhooks,
     newId,
     now,
     log,
@@ -206,6 +232,7 @@ export function notifierService(
   let relay: Worker | undefined
   let reactor: Worker | undefined
   let recoverer: Worker | undefined
+  let ownerChecks: Worker | undefined
   const followers: Worker[] = []
 
   return {
@@ -216,7 +243,7 @@ export function notifierService(
       webhookRoutes(route, {
         webhook,
         ...views,
-        askIdentity: askingIdentity(bus),
+        owners: ownersOfWebhooks,
         keys,
         dispatcher: dispatch,
       })
@@ -229,8 +256,8 @@ export function notifierService(
       const projecting = startProjector({
         ...common,
         name: 'notifier.projector',
-        projections: [webhook.projection, delivery.projection, recovery.projection],
-        collections: [webhooks, deliveries, recoveries],
+        projections: [webhook.projection, delivery.projection, recovery.projection, knownUser.projection],
+        collections: [webhooks, deliveries, recoveries, knownUsers],
       })
       projector = projecting
       followers.push(projecting)
@@ -258,6 +285,12 @@ export function notifierService(
         metadata,
         log,
       })
+      ownerChecks = startOwnerChecks({
+        owners: ownersOfWebhooks,
+        leases: readModels.leases,
+        holder,
+        log,
+      })
       const ahead = readingAhead({
         bus,
         log,
@@ -282,7 +315,7 @@ export function notifierService(
     waitingFor: () => relay?.waitsFor ?? (projector?.caughtUp ? undefined : 'the read models of notifier'),
     async stop() {
       stopping.abort()
-      await Promise.all([reactor?.stop(), recoverer?.stop()])
+      await Promise.all([reactor?.stop(), recoverer?.stop(), ownerChecks?.stop()])
       const grace = setTimeout(() => interruption.abort(), GRACE_MS)
       const end = setTimeout(() => abandonment.abort(), 2 * GRACE_MS)
       await dispatch.stop()

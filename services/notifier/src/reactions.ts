@@ -12,6 +12,7 @@ import { z } from 'zod'
 import { bodyOf, deliveryId } from './delivery/occasion.ts'
 import type { Dispatcher } from './dispatch/dispatcher.ts'
 import { inOrder } from './in-order.ts'
+import { isAboutUser, type Owners } from './owner/owners.ts'
 import type { Intake } from './platform-event/intake.ts'
 import { COMMITTED_AT } from './public-events.ts'
 import type { WebhookDocument } from './webhook/webhook.projection.ts'
@@ -25,6 +26,7 @@ export interface Reacting {
   complete(): Promise<boolean>
   dispatcher: Dispatcher
   receive: Intake
+  owners: Owners
   newId(): string
   now(): Date
   log: Log
@@ -44,7 +46,7 @@ const isOwed = ({ createdAt }: WebhookDocument, time: string) =>
 
 /** Public events become deliveries, events of the platform become public events; each once, however often it comes. */
 export function reactionsOf(options: Reacting): (message: StoredMessage) => Promise<void> {
-  const { webhooks, complete, dispatcher, receive, newId, now, log } = options
+  const { webhooks, complete, dispatcher, receive, owners, newId, now, log } = options
   // Deliveries of a resource are made in the order of its events, which is the order that ordered webhooks get.
   const inTurn = inOrder()
 
@@ -111,9 +113,11 @@ export function reactionsOf(options: Reacting): (message: StoredMessage) => Prom
   return async message => {
     if (message.subject === subjects.platformEvents) return takeIn(message)
     const type = message.subject.slice(message.subject.lastIndexOf('.') + 1)
-    if (!isEventType(type)) return
+    const isOfUser = isAboutUser(type) && message.subject === subjects.events('identity', type)
+    if (!isEventType(type) && !isOfUser) return
     const event = PublicEvent.safeParse(message.data)
     if (!event.success) throw new Refusal('invalid-request', { detail: z.prettifyError(event.error) })
+    if (isOfUser) return inTurn(event.data.subject, message.sequence, () => owners.heard(event.data))
     await inTurn(event.data.subject, message.sequence, () =>
       deliver(event.data, message).catch(error => {
         // It would be too large the next time as well, and hold up what comes after it for ever.

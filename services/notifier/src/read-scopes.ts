@@ -1,6 +1,10 @@
 import { mayReadEvent, type Principal, readScopesOf } from '@gantry/contracts'
 import { Refusal } from '@gantry/event-sourcing'
 
+/** Event types with the scope that each needs, in words. */
+export const neededFor = (eventTypes: readonly string[]): string =>
+  eventTypes.map(type => `${type}, which needs the scope ${readScopesOf(type).join(', ')}`).join('; ')
+
 /** Refuses a caller who may not read payloads of one of the event types. @throws Refusal scope-missing naming types and scopes */
 export function requireReadScopes(
   { scopes }: Pick<Principal, 'scopes'>,
@@ -9,7 +13,7 @@ export function requireReadScopes(
   const unread = [...new Set(eventTypes)].filter(type => !mayReadEvent(scopes, type))
   if (unread.length === 0) return
   throw new Refusal('scope-missing', {
-    detail: unread.map(type => `${type} needs the scope ${readScopesOf(type).join(', ')}`).join('; '),
+    detail: `may not read ${neededFor(unread)}`,
     eventTypes: unread,
     scopes: [...new Set(unread.flatMap(readScopesOf))],
   })

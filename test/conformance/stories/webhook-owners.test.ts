@@ -1,7 +1,10 @@
 import { describe, expect, test } from 'vitest'
 import type { Client } from '../src/client.ts'
-import { admin, cleanUp, createUser, findListed, loggedIn, unique, uuid } from '../src/gantry.ts'
+import { happen, working } from '../src/deliveries.ts'
+import { admin, cleanUp, createUser, eventually, findListed, loggedIn, unique, uuid } from '../src/gantry.ts'
+import { heldReply, openInbox } from '../src/receiver.ts'
 import type { AuditRecord, Page, User, Webhook } from '../src/records.ts'
+import { delivered, deliveryAbout, subscribe } from '../src/webhooks.ts'
 
 const create = async (client: Client, eventTypes = ['API_CREATED']) => {
   const fields = { displayName: unique('hook'), url: 'https://example.com/', active: true, eventTypes }
@@ -70,5 +73,109 @@ describe('the owner of a webhook', () => {
       expect(problem.errors?.map(({ field }) => field)).toEqual(['owner'])
     }
     expect(await read(webhook.id)).toMatchObject({ owner: webhook.owner })
+  })
+})
+
+describe('a webhook whose owner may not read one of its event types', () => {
+  /** A webhook of a user on an inbox, and another webhook that is told of webhooks that the service makes inactive. */
+  const owned = async (type: string, fields: Partial<User> = {}) => {
+    const about = unique('event')
+    const { user, client } = await someone(fields)
+    const inbox = openInbox(about)
+    const sent = { displayName: unique('hook'), url: inbox.url, active: true, eventTypes: [type] }
+    const webhook = (await client.post('/webhooks', sent)).as<Webhook>(201)
+    cleanUp(`/webhooks/${webhook.id}`)
+    const { inbox: told } = await subscribe(['WEBHOOK_DISABLED'], { about: webhook.id })
+    return { about, user, inbox, webhook, told }
+  }
+  const disabled = (id: string) =>
+    eventually(async () => {
+      const webhook = await read(id)
+      expect(webhook).toMatchObject({ active: false, disabledReason: 'owner-lacks-scope' })
+      return webhook
+    })
+  const change = async (user: User, changes: Partial<User>) =>
+    (await admin.put(`/users/${user.id}`, { ...user, ...changes })).is(200)
+
+  test.for<[string, (user: User) => Promise<unknown>]>([
+    ['is deleted', async user => (await admin.delete(`/users/${user.id}`)).is(204)],
+    ['is made inactive', user => change(user, { status: 'INACTIVE' })],
+    ['gets a role without the scope', user => change(user, { role: 'NO_ACCESS' })],
+  ])('is made inactive when the owner %s, and tells of it', async ([, act]) => {
+    const { user, webhook, told, inbox, about } = await owned('SUBSCRIPTION_CREATED')
+    await happen('SUBSCRIPTION_CREATED', about)
+    await inbox.arrival(1)
+    await act(user)
+    const record = await disabled(webhook.id)
+    expect(record.owner).toBe(user.id)
+    const { payload } = await told.arrival(1)
+    expect(payload).toMatchObject({
+      type: 'WEBHOOK_DISABLED',
+      data: { id: webhook.id, active: false, disabledReason: 'owner-lacks-scope' },
+    })
+    await happen('SUBSCRIPTION_CREATED', about)
+    const problem = (await put(admin, webhook, { active: true })).refused(409, 'owner-lacks-scope')
+    expect(problem.detail).toContain('SUBSCRIPTION_CREATED')
+    expect(problem.detail).toContain('SUBSCRIPTIONS_READ')
+    expect(await read(webhook.id)).toEqual(record)
+    expect(inbox.received).toHaveLength(1)
+  })
+
+  test('stays active while the role still has the scopes', async () => {
+    const { user, webhook, inbox, about } = await owned('SUBSCRIPTION_CREATED', { role: 'ADMIN' })
+    const other = await owned('CONFIGURATION_CHANGED', { role: 'ADMIN' })
+    await change(user, { role: 'USER' })
+    await change(other.user, { role: 'USER' })
+    await disabled(other.webhook.id)
+    await happen('SUBSCRIPTION_CREATED', about)
+    await inbox.arrival(1)
+    expect(await read(webhook.id)).toMatchObject({ active: true, disabledReason: null })
+  })
+
+  test('gets what is pending and what it missed, once it is transferred and recovered', async () => {
+    const { respond, letGo } = heldReply()
+    const { user, webhook, inbox, about } = await owned('SUBSCRIPTION_CREATED')
+    inbox.respond = respond
+    const from = new Date(Date.now() - 1000).toISOString()
+    await happen('SUBSCRIPTION_CREATED', `${about}-pending`)
+    await inbox.arrival(1)
+    await change(user, { role: 'NO_ACCESS' })
+    await disabled(webhook.id)
+    letGo({ status: 500 })
+    const pending = await deliveryAbout(webhook, `${about}-pending`)
+    await delivered(webhook, pending.id, 'RETRYING')
+    await happen('SUBSCRIPTION_CREATED', `${about}-missed`)
+    ;(await admin.post(`/webhooks/${webhook.id}/recover`, { from })).refused(409, 'webhook-inactive')
+
+    inbox.respond = working
+    const { user: next } = await someone()
+    ;(await put(admin, webhook, { active: true, owner: next.id })).is(200)
+    await delivered(webhook, pending.id, 'SUCCESS')
+    ;(await admin.post(`/webhooks/${webhook.id}/recover`, { from })).is(202)
+    const missed = await deliveryAbout(webhook, `${about}-missed`)
+    await delivered(webhook, missed.id, 'SUCCESS')
+    expect(await read(webhook.id)).toMatchObject({ active: true, disabledReason: null, owner: next.id })
+  })
+
+  test('is made active again once the owner has the scope', async () => {
+    const { user, webhook, inbox, about } = await owned('SUBSCRIPTION_CREATED')
+    await change(user, { role: 'NO_ACCESS' })
+    await disabled(webhook.id)
+    await change(user, { role: 'USER' })
+    expect((await put(admin, webhook, { active: true })).as<Webhook>(200).active).toBe(true)
+    await happen('SUBSCRIPTION_CREATED', about)
+    await inbox.arrival(1)
+    expect(await read(webhook.id)).toMatchObject({ active: true, disabledReason: null })
+  })
+
+  test('is neither given such a type nor such an owner while it is active', async () => {
+    const { webhook } = await owned('SUBSCRIPTION_CREATED')
+    const types = { events: ['CONFIGURATION_CHANGED'] }
+    ;(await put(admin, webhook, types)).refused(409, 'owner-lacks-scope')
+    const { user: powerless } = await someone({ role: 'BILLING_CONTACT' })
+    const change = { events: ['APPROVAL_REQUEST_CREATED'], owner: powerless.id }
+    ;(await put(admin, webhook, change)).refused(409, 'owner-lacks-scope')
+    expect(await read(webhook.id)).toMatchObject({ active: true, eventTypes: webhook.eventTypes })
+    ;(await put(admin, webhook, { ...types, active: false })).is(200)
   })
 })

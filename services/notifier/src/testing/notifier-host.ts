@@ -1,4 +1,4 @@
-import type { DeliveryRecord, NewWebhook, PublicEvent } from '@gantry/contracts'
+import { type DeliveryRecord, type NewWebhook, type PublicEvent, subjects } from '@gantry/contracts'
 import type { Dependencies, Service } from '@gantry/service-kit'
 import { type Host, type HostOptions, hostService } from '@gantry/service-kit/testing'
 import { Registry } from 'prom-client'
@@ -28,6 +28,18 @@ export const DELIVERY = {
   body: '{}',
 }
 
+/** Answers for identity: the caller of the host, who owns the webhooks, is a global administrator. */
+const withIdentity = (dependencies: Dependencies): Dependencies => ({
+  ...dependencies,
+  bus: {
+    ...dependencies.bus,
+    async request(subject, data, options) {
+      if (subject !== subjects.userStanding) return dependencies.bus.request(subject, data, options)
+      return { user: { role: 'GLOBAL_ADMIN', status: 'ACTIVE' }, revision: 0 }
+    },
+  },
+})
+
 interface NotifierHostOptions extends HostOptions {
   /** Puts something between the service and its stores. */
   around?(dependencies: Dependencies): Dependencies
@@ -43,7 +55,7 @@ export async function hostNotifier(
 ) {
   let dead = false
   const host = await hostService(dependencies => {
-    const service = notifierService(around(dependencies), settingsOf(settings), {
+    const service = notifierService(around(withIdentity(dependencies)), settingsOf(settings), {
       random: () => 0.5,
       breaker,
     })

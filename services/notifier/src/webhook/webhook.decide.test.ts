@@ -1,6 +1,7 @@
 import { SCOPES } from '@gantry/contracts'
 import { storyMetadata as metadata, story } from '@gantry/event-sourcing/testing'
 import { describe, expect, test } from 'vitest'
+import type { Standing } from '../owner/standing.ts'
 import { cidrs } from '../sending/address.ts'
 import { webhookDecider as deciderOf, type WebhookCommand } from './webhook.decide.ts'
 import type { WebhookEvent, WebhookState } from './webhook.ts'
@@ -163,6 +164,45 @@ describe('a webhook', () => {
       given(created, transferred)
         .when(update({ owner: OTHER }, undefined, active))
         .then()
+    })
+    const lacking: WebhookEvent = {
+      type: 'WebhookDisabled',
+      data: { reason: 'owner-lacks-scope', disabledAt: NOW },
+    }
+    const owner = metadata.actor.id ?? ''
+    const powerless: [string, Standing][] = [
+      ['is gone', { user: owner, status: 'GONE' }],
+      ['is inactive', { user: owner, status: 'INACTIVE', role: 'ADMIN' }],
+      ['lacks the scope of a type by role', { user: owner, status: 'ACTIVE', role: 'NO_ACCESS' }],
+    ]
+    const check = (standing: Standing): WebhookCommand => ({ type: 'CheckOwner', metadata, standing })
+
+    test.for(powerless)('and is inactive once the owner %s', ([, standing]) => {
+      given(created).when(check(standing)).then(lacking)
+      given(created, lacking).when(check(standing)).then()
+      given(created, transferred).when(check(standing)).then()
+      given(created, deleted).when(check(standing)).then()
+      expect(given(created, lacking).state).toMatchObject({
+        record: { active: false, disabledReason: 'owner-lacks-scope' },
+      })
+    })
+    test('and stays active while the owner has the scopes', () => {
+      given(created)
+        .when(check({ user: owner, status: 'ACTIVE', role: 'USER' }))
+        .then()
+    })
+    test.for(powerless)('and is not made active while the owner %s', ([, standing]) => {
+      const again = update({ active: true }, undefined, { standing })
+      given(created, lacking).when(again).thenRefused('owner-lacks-scope')
+      given(created)
+        .when(update({ name: 'other' }, undefined, { standing }))
+        .thenRefused('owner-lacks-scope')
+      given(created, lacking)
+        .when(update({ name: 'other' }, undefined, { standing }))
+        .then(updated({ name: 'other', active: false }))
+      given(created, lacking)
+        .when(update({ active: true, owner: OTHER }, undefined, active))
+        .then(transferred, updated({ active: true }))
     })
     test('whom nobody else changes', () => {
       const user = { by: { ...by, role: 'USER' }, ...active }

@@ -16,8 +16,8 @@ import {
   Refusal,
   requireRevision,
 } from '@gantry/event-sourcing'
-import type { Standing } from '../owner/standing.ts'
-import { requireReadScopes } from '../read-scopes.ts'
+import { type Standing, unreadTypes } from '../owner/standing.ts'
+import { neededFor, requireReadScopes } from '../read-scopes.ts'
 import { type Cidr, refusedHost } from '../sending/address.ts'
 import { failed } from './failing.ts'
 import {
@@ -58,6 +58,8 @@ export type WebhookCommand =
   | { type: 'NoteFailure'; metadata: CommandMetadata; url: string; delivery: string }
   /** An attempt arrived. */
   | { type: 'NoteSuccess'; metadata: CommandMetadata; url: string }
+  /** What its owner is, unless that is another by now. */
+  | { type: 'CheckOwner'; metadata: CommandMetadata; standing: Standing }
   /** Only while it has the url that gave the reason. */
   | { type: 'DisableWebhook'; metadata: CommandMetadata; url: string; reason: string }
 
@@ -65,9 +67,12 @@ export type WebhookCommand =
 const BY_ITSELF: ReadonlySet<string> = new Set<WebhookCommand['type']>([
   'NoteFailure',
   'NoteSuccess',
+  'CheckOwner',
   'DisableWebhook',
 ])
 
+/** Why a webhook is inactive whose owner may not read one of its event types. */
+const OWNER_LACKS_SCOPE = 'owner-lacks-scope'
 /** How long an old secret verifies after a rotation. */
 const OVERLAP_MS = 24 * 3_600_000
 
@@ -116,6 +121,12 @@ export const webhookDecider = (
       case 'NoteSuccess':
         if (!state.failing || record.url !== command.url) return []
         return [{ type: 'WebhookSucceeded', data: { at: now } }]
+      case 'CheckOwner': {
+        const { standing } = command
+        if (!record.active || record.owner !== standing.user) return []
+        if (unreadTypes(standing, record.eventTypes).length === 0) return []
+        return [{ type: 'WebhookDisabled', data: { reason: OWNER_LACKS_SCOPE, disabledAt: now } }]
+      }
       case 'DisableWebhook':
         if (!record.active || record.url !== command.url) return []
         return [{ type: 'WebhookDisabled', data: { reason: command.reason, disabledAt: now } }]
@@ -155,6 +166,7 @@ function updated(
     requireTransferable(owner, command)
     decided.push({ type: 'WebhookTransferred', data: { owner, transferredAt: metadata.now } })
   }
+  if (fields.active && owner !== null) requireOwnersScopes(owner, fields.eventTypes, command.standing)
   if (!isDeepStrictEqual({ ...record, ...fields }, record))
     decided.push({ type: 'WebhookUpdated', data: { ...fields, updatedAt: metadata.now } })
   return decided
@@ -167,6 +179,22 @@ function requireTransferable(owner: string, { by, standing }: UpdateWebhook): vo
   if (standing?.user === owner && standing.status === 'ACTIVE') return
   const message = 'must be the id of an active user'
   throw new Refusal('invalid-request', { detail: `owner ${message}`, errors: [{ field: 'owner', message }] })
+}
+
+/** What is not known of the owner refuses nothing: the webhook is checked again once it is. @throws Refusal owner-lacks-scope */
+function requireOwnersScopes(owner: string, eventTypes: readonly string[], standing?: Standing): void {
+  if (standing?.user !== owner) return
+  const unread = unreadTypes(standing, eventTypes)
+  if (unread.length === 0) return
+  const is = {
+    ACTIVE: 'may not read',
+    INACTIVE: 'is inactive and may not read',
+    GONE: 'is deleted and may not read',
+  }
+  throw new Refusal('owner-lacks-scope', {
+    detail: `the owner of the webhook ${is[standing.status]} ${neededFor(unread)}; an administrator can transfer it to another owner`,
+    eventTypes: unread,
+  })
 }
 
 /** A URL that stays may lead to an address that is no longer allowed, so that its webhook can still be edited. */

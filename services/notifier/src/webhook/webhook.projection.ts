@@ -20,6 +20,7 @@ export const webhooks = defineCollection<WebhookDocument>({
     displayName: 'string',
     active: 'boolean',
     eventTypes: 'strings',
+    owner: 'string',
     createdAt: 'string',
     updatedAt: 'string',
   },

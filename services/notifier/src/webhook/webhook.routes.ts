@@ -11,6 +11,7 @@ import {
   rotateWebhookSecret,
   updateWebhook,
   type WebhookRecord,
+  type WebhookUpdate,
 } from '@gantry/contracts'
 import { type Aggregate, Refusal, type Snapshot } from '@gantry/event-sourcing'
 import type { Collection } from '@gantry/read-models'
@@ -19,7 +20,7 @@ import type { DeliveryDocument } from '../delivery/delivery.projection.ts'
 import { pendingOf } from '../delivery/lane.ts'
 import type { Dispatcher } from '../dispatch/dispatcher.ts'
 import { eventTypes } from '../event-types.ts'
-import type { AskIdentity } from '../owner/ask-identity.ts'
+import type { Owners } from '../owner/owners.ts'
 import type { Standing } from '../owner/standing.ts'
 import { formatSecret } from '../sending/signature.ts'
 import type { SigningKeys } from './signing-keys.ts'
@@ -31,7 +32,7 @@ export interface WebhookRoutes {
   webhook: Aggregate<WebhookState, WebhookCommand, WebhookEvent>
   webhooks: Collection<WebhookDocument>
   deliveries: Collection<DeliveryDocument>
-  askIdentity: AskIdentity
+  owners: Owners
   keys: SigningKeys
   dispatcher: Dispatcher
 }
@@ -41,7 +42,7 @@ const SECRET_BYTES = 24
 const ABANDON_MS = 2_000
 
 export function webhookRoutes(route: AddRoute, options: WebhookRoutes): void {
-  const { webhook, webhooks, deliveries, askIdentity, keys, dispatcher } = options
+  const { webhook, webhooks, deliveries, owners, keys, dispatcher } = options
 
   route(listEventTypes, async () => ({ status: 200, body: eventTypes }))
 
@@ -62,7 +63,9 @@ export function webhookRoutes(route: AddRoute, options: WebhookRoutes): void {
     const secret = secretBytes(SECRET_BYTES)
     const sealedSecret = keys.seal(secret)
     const command: WebhookCommand = { type: 'CreateWebhook', metadata, by, id, input: body, sealedSecret }
-    const created = answer(201, await webhook.execute(id, command))
+    const executed = await webhook.execute(id, command)
+    await checkOwner(executed.state)
+    const created = answer(201, executed)
     const shown = { ...created.body, secret: formatSecret(secret) }
     return { ...created, body: shown, location: `/webhooks/${id}` }
   })
@@ -70,7 +73,7 @@ export function webhookRoutes(route: AddRoute, options: WebhookRoutes): void {
   route(updateWebhook, async ({ params, body: input, metadata, principal: by, ifMatch }) => {
     const id = params.webhook_id
     const unreadPending = await unreadPendingOf(id, by)
-    const standing = input.owner ? await standingOf(input.owner) : undefined
+    const standing = await standingOfOwner(id, input, by)
     const executed = await webhook.execute(id, {
       type: 'UpdateWebhook',
       metadata,
@@ -81,6 +84,7 @@ export function webhookRoutes(route: AddRoute, options: WebhookRoutes): void {
       standing,
     })
     if (executed.events.length > 0) dispatcher.webhookChanged(id)
+    await checkOwner(executed.state)
     return answer(200, executed)
   })
 
@@ -98,9 +102,25 @@ export function webhookRoutes(route: AddRoute, options: WebhookRoutes): void {
     return { status: 204 }
   })
 
-  const standingOf = async (id: string): Promise<Standing> => {
-    const { user } = await askIdentity(id)
-    return user ? { user: id, ...user } : { user: id, status: 'GONE' }
+  /** What the user is who owns the webhook after an update. A new owner is asked for, since it has to be active. */
+  const standingOfOwner = async (
+    id: string,
+    { owner, events, eventTypes }: WebhookUpdate,
+    by: Principal,
+  ): Promise<Standing | undefined> => {
+    const current = (await webhooks.get(id))?.doc.owner
+    const next = owner ?? current
+    if (!next) return undefined
+    if (next === by.userId) return { user: next, status: 'ACTIVE', role: by.role }
+    return next === current ? owners.standing(next, events ?? eventTypes ?? []) : owners.ask(next)
+  }
+
+  /**
+   * The owner may have lost a scope while the command was under way, unseen by whoever looked for the webhooks of the
+   * user. What fails here is checked again later.
+   */
+  const checkOwner = async (state: WebhookState) => {
+    if (state.status === 'Live') await owners.check(state.record).catch(() => {})
   }
 
   /** Event types of what a webhook has pending that the caller may not read; one of them is enough. */

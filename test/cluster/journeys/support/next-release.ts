@@ -65,9 +65,12 @@ const PATCHES: readonly Patch[] = [
   },
   {
     file: 'services/notifier/src/webhook/webhook.decide.ts',
-    text: "        return [{ type: 'WebhookUpdated', data: { ...fields, updatedAt: now } }]\n",
-    instead: `        const { displayName: title, ...others } = fields
-        return [{ type: 'WebhookUpdated', data: { ...others, title: \`${NEXT}\${title}\`, updatedAt: now } }]
+    text: "    decided.push({ type: 'WebhookUpdated', data: { ...fields, updatedAt: metadata.now } })\n",
+    instead: `  {
+    const { displayName: title, ...others } = fields
+    const data = { ...others, title: \`${NEXT}\${title}\`, updatedAt: metadata.now }
+    decided.push({ type: 'WebhookUpdated', data })
+  }
 `,
   },
 ]

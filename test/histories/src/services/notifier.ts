@@ -1,4 +1,6 @@
+import { subjects } from '@gantry/contracts'
 import { notifierService, notifierSettings } from '@gantry/notifier'
+import { administrator } from '@gantry/service-kit/testing'
 import type { Asked, Request, ServiceUnderTest } from '../replica.ts'
 import { foreignFact, idNamed } from './foreign-fact.ts'
 
@@ -22,9 +24,24 @@ const happened = ({ target, name, variant }: Asked) =>
     data: { name: `api-${target}` },
   })
 
+/** Owns all webhooks. Identity says that the role has every scope: only a deletion makes them inactive. */
+const owner = administrator.userId
+const roles = ['GLOBAL_ADMIN', 'NO_ACCESS', 'USER'] as const
+
+const ownerChanged = ({ name, variant }: Asked) =>
+  foreignFact('identity', variant === 0 ? 'USER_DELETED' : 'USER_UPDATED', {
+    subject: owner,
+    revision: 6 * name + variant,
+    data: { role: roles[variant % roles.length], status: 'ACTIVE' },
+  })
+
 export const notifier: ServiceUnderTest = {
   name: 'notifier',
   make: dependencies => notifierService(dependencies, settings, { random: () => 0.5 }),
+  async prepare({ broker }) {
+    const standing = { user: { role: 'GLOBAL_ADMIN', status: 'ACTIVE' }, revision: 0 }
+    broker.connect().respond(subjects.userStanding, async () => standing)
+  },
   first: ['create', 'happen'],
   often: ['happen', 'happen', 'update'],
   wishes: {
@@ -55,6 +72,7 @@ export const notifier: ServiceUnderTest = {
         ? { method: 'DELETE', url, readAt: url }
         : { method: 'POST', url: `${url}/rotateSecret`, readAt: url },
     ),
+    ownerChanged,
     test: ofWebhook(url => ({ method: 'POST', url: `${url}/test` })),
     happen: happened,
     retry: ofDelivery((url, { variant }) => ({

@@ -1,0 +1,166 @@
+import { type PublicEvent, subjects, type UserStanding } from '@gantry/contracts'
+import { requestRebuild } from '@gantry/event-sourcing'
+import { type Json, NoResponder } from '@gantry/messaging'
+import type { Dependencies } from '@gantry/service-kit'
+import { administrator } from '@gantry/service-kit/testing'
+import { afterEach, beforeEach, expect, test, vi } from 'vitest'
+import { openNotifier } from '../testing/notifier-host.ts'
+import { openReceiver, type Receiver } from '../testing/receiver.ts'
+import { webhooks } from '../webhook/webhook.projection.ts'
+import { knownUsers } from './known-user.projection.ts'
+
+const OWNER = administrator.userId
+const uuid = (n: number) => `00000000-0000-4000-8000-${String(n).padStart(12, '0')}`
+const standing = (role: 'ADMIN' | 'USER' | 'NO_ACCESS', revision: number): UserStanding => ({
+  user: { role, status: 'ACTIVE' },
+  revision,
+})
+const GONE: UserStanding = { user: null, revision: 9 }
+
+let receiver: Receiver
+/** What identity answers; away when it is not set. */
+let answer: UserStanding | undefined
+let asked: number
+beforeEach(async () => {
+  receiver = await openReceiver()
+  answer = undefined
+  asked = 0
+})
+afterEach(() => receiver.close())
+
+const withIdentity = (dependencies: Dependencies): Dependencies => ({
+  ...dependencies,
+  bus: {
+    ...dependencies.bus,
+    async request(subject, data, options) {
+      if (subject !== subjects.userStanding) return dependencies.bus.request(subject, data, options)
+      expect(data).toEqual({ user: OWNER })
+      asked++
+      if (!answer) throw new NoResponder(subject)
+      return answer as unknown as Json
+    },
+  },
+})
+const open = () => openNotifier({}, { around: withIdentity })
+type Host = Awaited<ReturnType<typeof open>>
+
+const publish = async (host: Host, type: string, data: object, revision: number) => {
+  const id = uuid(100 + revision)
+  const event: PublicEvent = {
+    id,
+    type,
+    source: 'identity',
+    subject: OWNER,
+    revision,
+    time: '2099-11-21T10:00:00.000Z',
+    data: data as Record<string, unknown>,
+    actor: { id: null, name: 'story' },
+    requestId: 'story',
+  }
+  const message = { id, subject: subjects.events('identity', type), data: event as unknown as Json }
+  await host.dependencies.bus.publish([message])
+}
+const changed = (host: Host, { user, revision }: UserStanding) =>
+  publish(host, 'USER_UPDATED', user ?? {}, revision)
+
+const stored = async (host: Host, id: string) =>
+  (await host.dependencies.readModels.collection(webhooks).get(id))?.doc
+const known = async (host: Host) =>
+  (await host.dependencies.readModels.collection(knownUsers).get(OWNER))?.doc.standing
+const eventually = (check: () => Promise<void> | void) => vi.waitFor(check, { timeout: 15_000, interval: 20 })
+const inactive = { active: false, disabledReason: 'owner-lacks-scope' }
+/** Once it is handled, so is every message before it. */
+const delivered = async (host: Host, n: number) => {
+  const before = receiver.on('/a').length
+  await host.happen({ id: uuid(n), type: 'API_CREATED' })
+  await eventually(() => expect(receiver.on('/a').length).toBe(before + 1))
+}
+
+test('a webhook goes on while nothing is known of its owner and identity is away', async () => {
+  const host = await open()
+  const { id } = await host.subscribe(receiver.url('/a'), ['API_CREATED'])
+  await host.restart()
+  await eventually(() => expect(asked).toBeGreaterThan(0))
+  await delivered(host, 1)
+  expect(await known(host)).toBeUndefined()
+  expect(await stored(host, id)).toMatchObject({ active: true, owner: OWNER })
+  await host.update(await host.call('GET', `/webhooks/${id}`).then(({ body }) => body), { name: 'other' })
+})
+
+test('a webhook from before the notifier knew of users goes on when its owner has the scopes', async () => {
+  const host = await open()
+  const { id } = await host.subscribe(receiver.url('/a'), ['API_CREATED'])
+  answer = standing('USER', 4)
+  await host.restart()
+  await eventually(async () =>
+    expect(await known(host)).toEqual({ user: OWNER, status: 'ACTIVE', role: 'USER' }),
+  )
+  await delivered(host, 1)
+  expect(await stored(host, id)).toMatchObject({ active: true })
+})
+
+test('a webhook from before the notifier knew of users is made inactive when its owner is gone', async () => {
+  const host = await open()
+  const { id } = await host.subscribe(receiver.url('/a'), ['API_CREATED'])
+  answer = GONE
+  await host.restart()
+  await eventually(async () => expect(await stored(host, id)).toMatchObject(inactive))
+})
+
+test('a message that tells of a role from before does not make a webhook inactive', async () => {
+  answer = standing('ADMIN', 5)
+  const host = await open()
+  const { id } = await host.subscribe(receiver.url('/a'), ['API_CREATED'])
+  await changed(host, standing('NO_ACCESS', 1))
+  await changed(host, standing('NO_ACCESS', 3))
+  await delivered(host, 1)
+  expect(asked).toBeGreaterThan(0)
+  expect(await known(host)).toMatchObject({ role: 'ADMIN' })
+  expect(await stored(host, id)).toMatchObject({ active: true })
+  await changed(host, standing('USER', 6))
+  await delivered(host, 2)
+  expect(await known(host)).toMatchObject({ role: 'USER' })
+  expect(await stored(host, id)).toMatchObject({ active: true })
+})
+
+test('the owner is checked again when identity was away as the role changed', async () => {
+  const host = await open()
+  const { id } = await host.subscribe(receiver.url('/a'), ['API_CREATED'])
+  await changed(host, standing('NO_ACCESS', 1))
+  await delivered(host, 1)
+  expect(await stored(host, id)).toMatchObject({ active: true })
+  answer = standing('NO_ACCESS', 1)
+  await host.restart()
+  await eventually(async () => expect(await stored(host, id)).toMatchObject(inactive))
+})
+
+test('a deletion is final: identity is not asked', async () => {
+  const host = await open()
+  const { id } = await host.subscribe(receiver.url('/a'), ['API_CREATED'])
+  await publish(host, 'USER_DELETED', standing('ADMIN', 0).user ?? {}, 2)
+  await eventually(async () => expect(await stored(host, id)).toMatchObject(inactive))
+  expect(await known(host)).toEqual({ user: OWNER, status: 'GONE' })
+})
+
+test('a webhook that a user makes whose end was noted already is made inactive', async () => {
+  const host = await open()
+  await publish(host, 'USER_DELETED', {}, 2)
+  await eventually(async () => expect(await known(host)).toEqual({ user: OWNER, status: 'GONE' }))
+  const { id } = await host.subscribe(receiver.url('/a'), ['API_CREATED'])
+  expect(await stored(host, id)).toMatchObject(inactive)
+})
+
+test('a rebuild gives the same users and the same webhooks', async () => {
+  answer = standing('NO_ACCESS', 3)
+  const host = await open()
+  const { id } = await host.subscribe(receiver.url('/a'), ['API_CREATED'])
+  await changed(host, standing('NO_ACCESS', 3))
+  await eventually(async () => expect(await stored(host, id)).toMatchObject(inactive))
+  const before = [await stored(host, id), await known(host)]
+  const { readModels } = host.dependencies
+  await Promise.all([readModels.drop(webhooks), readModels.drop(knownUsers)])
+  expect([await stored(host, id), await known(host)]).toEqual([undefined, undefined])
+  const rebuilt = await requestRebuild('notifier.projector', readModels, uuid(9))
+  await eventually(async () => expect(await rebuilt()).toBe(true))
+  expect([await stored(host, id), await known(host)]).toEqual(before)
+})
