@@ -2,6 +2,8 @@ import { join } from 'node:path'
 import { testFrozenStreams } from '@gantry/event-sourcing/testing'
 import { deliveryDecider } from './delivery/delivery.decide.ts'
 import { projectDelivery } from './delivery/delivery.projection.ts'
+import { projectKnownUser } from './owner/known-user.projection.ts'
+import { knownUserDecider } from './owner/known-user.ts'
 import { platformEventDecider } from './platform-event/platform-event.ts'
 import { recoveryDecider } from './recovery/recovery.decide.ts'
 import { projectRecovery } from './recovery/recovery.projection.ts'
@@ -21,3 +23,4 @@ testFrozenStreams({
 })
 testFrozenStreams({ folder, category: 'recovery', decider: recoveryDecider(rules), project: projectRecovery })
 testFrozenStreams({ folder, category: 'platformevent', decider: platformEventDecider })
+testFrozenStreams({ folder, category: 'knownuser', decider: knownUserDecider, project: projectKnownUser })
