@@ -258,6 +258,7 @@ describe.skipIf(skipped)('with NATS over TLS and a NATS user per service', { met
       ['identity', '_INBOX.>'],
       ['catalog', '_INBOX.notifier.>'],
       ['notifier', 'identity.authenticate'],
+      ['notifier', 'identity.user-standing'],
       ['media', 'gateway.rate-counts'],
     ])('%s cannot subscribe to %s', async (user, subject) => {
       const { bus, said } = await connect(user)
@@ -288,6 +289,9 @@ describe.skipIf(skipped)('with NATS over TLS and a NATS user per service', { met
         'log-position',
       )
       expect(await readFirst(bus, 'events.catalog.*')).toMatch(/^events\.catalog\./)
+      const nobody = { user: '00000000-0000-4000-8000-000000000001' }
+      const standing = await bus.request('identity.user-standing', nobody, { timeoutMs: 5_000 })
+      expect(standing).toEqual({ user: null, revision: -1 })
     })
 
     test.each([
