@@ -287,6 +287,7 @@ export function notifierService(
       })
       ownerChecks = startOwnerChecks({
         owners: ownersOfWebhooks,
+        caughtUp: () => projecting.caughtUp,
         leases: readModels.leases,
         holder,
         log,

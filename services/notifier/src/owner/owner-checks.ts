@@ -5,6 +5,8 @@ import type { Owners } from './owners.ts'
 
 export interface OwnerChecksOptions {
   owners: Owners
+  /** Whether the read models have all webhooks: before that, a check would find none. */
+  caughtUp(): boolean
   leases: Leases
   holder: string
   log: Log
@@ -12,6 +14,8 @@ export interface OwnerChecksOptions {
 
 const NAME = 'notifier.owners'
 const CHECK_MS = 60_000
+/** While the read models are made. */
+const LOOK_MS = 100
 /** Rounds from one in which identity is asked about all owners to the next: an hour. */
 const ROUNDS = 60
 /** After a failure, for example while identity starts. */
@@ -23,14 +27,17 @@ const AGAIN_MS = 5_000
  * about all owners finds what no message told: replicas of an earlier release take no notice of users during an
  * upgrade, and the bus may have removed messages because of their age.
  */
-export function startOwnerChecks({ owners, leases, holder, log }: OwnerChecksOptions): Worker {
+export function startOwnerChecks({ owners, caughtUp, leases, holder, log }: OwnerChecksOptions): Worker {
   return supervise(NAME, log, signal =>
     underLease({ leases, name: NAME, holder, signal }, async (_, held) => {
       for (let round = 0; !held.aborted; ) {
-        let wait = CHECK_MS
+        let wait = LOOK_MS
         try {
-          await owners.checkAll(round % ROUNDS === 0 ? 'all' : 'unknown', held)
-          round++
+          if (caughtUp()) {
+            wait = CHECK_MS
+            await owners.checkAll(round % ROUNDS === 0 ? 'all' : 'unknown', held)
+            round++
+          }
         } catch (error) {
           if (held.aborted) return
           log.warn({ err: error }, 'owners of webhooks could not be checked, tries again')

@@ -107,6 +107,17 @@ test('a webhook from before the notifier knew of users is made inactive when its
   await eventually(async () => expect(await stored(host, id)).toMatchObject(inactive))
 })
 
+test('webhooks that an upgrade projects anew are checked once they are there', async () => {
+  const host = await openNotifier({}, { around: withIdentity, start: false })
+  const { id } = await host.subscribe(receiver.url('/a'), ['API_CREATED'])
+  const { readModels } = host.dependencies
+  await readModels.drop(webhooks)
+  await requestRebuild('notifier.projector', readModels, uuid(9))
+  answer = GONE
+  await host.service.start()
+  await eventually(async () => expect(await stored(host, id)).toMatchObject(inactive))
+})
+
 test('a message that tells of a role from before does not make a webhook inactive', async () => {
   answer = standing('ADMIN', 5)
   const host = await open()
