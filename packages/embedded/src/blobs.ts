@@ -1,7 +1,18 @@
 import { randomUUID } from 'node:crypto'
-import { access, mkdir, open, readdir, readFile, rename, rm, stat } from 'node:fs/promises'
+import {
+  access,
+  appendFile,
+  mkdir,
+  open,
+  readdir,
+  readFile,
+  rename,
+  rm,
+  stat,
+  writeFile,
+} from 'node:fs/promises'
 import { dirname, join } from 'node:path'
-import { type BlobStore, ReadModelsUnavailable } from '@gantry/read-models'
+import { type BlobDraft, type BlobStore, ReadModelsUnavailable } from '@gantry/read-models'
 import { type Disk, DiskFull, watchDisk } from './disk.ts'
 
 /** Where blobs are written before they get their names, so that a name never stands for half a blob. */
@@ -20,8 +31,8 @@ export interface BlobFolder {
 /**
  * Blobs as files of a folder, which is made when it does not exist. Processes of one host may share it.
  * Keys are 1 to 200 of the characters A-Z a-z 0-9 . _ - and do not begin with a dot.
- * @throws RangeError from put, get and delete when the key is none
- * @throws ReadModelsUnavailable from put when the disk is full
+ * @throws RangeError from put, commit, get and delete when the key is none
+ * @throws ReadModelsUnavailable from put and drafts when the disk is full
  */
 export function folderBlobStore({ path, disk = watchDisk() }: BlobFolder): BlobStore {
   const fileOf = (key: string) => {
@@ -37,31 +48,53 @@ export function folderBlobStore({ path, disk = watchDisk() }: BlobFolder): BlobS
     return prepared
   }
 
-  const write = async (file: string, bytes: Uint8Array) => {
-    await prepareOnce()
-    if (!(await exists(file))) {
-      const draft = join(path, INCOMPLETE, randomUUID())
-      try {
-        await writeDurably(draft, bytes)
-        await rename(draft, file)
-      } catch (error) {
-        await rm(draft, { force: true })
-        throw error
-      }
+  /** Work on a file. @throws ReadModelsUnavailable when the disk is full */
+  const on = async <T>(file: string, work: () => Promise<T>): Promise<T> => {
+    try {
+      return await work()
+    } catch (cause) {
+      const error = disk.failed(file, cause)
+      throw error instanceof DiskFull ? new ReadModelsUnavailable(error) : error
     }
-    await makeNamesDurable(path)
+  }
+
+  const draft = async (): Promise<BlobDraft> => {
+    const file = join(path, INCOMPLETE, randomUUID())
+    await on(file, async () => {
+      await prepareOnce()
+      await writeFile(file, '', { flag: 'wx' })
+    })
+    return {
+      // Opened for each piece: an upload that never ends would keep a descriptor.
+      write: piece => on(file, () => appendFile(file, piece)),
+      bytes: () => readFile(file),
+      commit: key =>
+        on(file, async () => {
+          const named = fileOf(key)
+          if (!(await exists(named))) {
+            await makeDurable(file)
+            await rename(file, named)
+          }
+          await makeNamesDurable(path)
+        }),
+      discard: () => rm(file, { force: true }),
+    }
   }
 
   return {
     async put(key, bytes) {
       const file = fileOf(key)
+      await on(file, prepareOnce)
+      if (await exists(file)) return on(file, () => makeNamesDurable(path))
+      const written = await draft()
       try {
-        await write(file, bytes)
-      } catch (cause) {
-        const error = disk.failed(file, cause)
-        throw error instanceof DiskFull ? new ReadModelsUnavailable(error) : error
+        await written.write(bytes)
+        await written.commit(key)
+      } finally {
+        await written.discard()
       }
     },
+    draft,
     get: async key => ifThere(readFile(fileOf(key))),
     async delete(key) {
       await rm(fileOf(key), { force: true })
@@ -84,10 +117,9 @@ async function prepare(path: string) {
   }
 }
 
-async function writeDurably(file: string, bytes: Uint8Array) {
-  const handle = await open(file, 'wx')
+async function makeDurable(file: string) {
+  const handle = await open(file, 'r+')
   try {
-    await handle.writeFile(bytes)
     await handle.sync()
   } finally {
     await handle.close()

@@ -1,6 +1,6 @@
 import { finished } from 'node:stream/promises'
-import type { BlobStore } from '@gantry/read-models'
-import { GridFSBucket, ObjectId } from 'mongodb'
+import type { BlobDraft, BlobStore } from '@gantry/read-models'
+import { Binary, GridFSBucket, ObjectId } from 'mongodb'
 import { connect } from './connection.ts'
 import { isDuplicate } from './guarded-writes.ts'
 import { makeIndexes } from './indexes.ts'
@@ -9,6 +9,21 @@ import type { MongoOptions } from './settings.ts'
 export interface GridFsBlobStoreOptions extends MongoOptions {
   /** What the names of its collections begin with. */
   bucket?: string
+}
+
+/** As the GridFS specification has them. */
+interface StoredFile {
+  _id: ObjectId
+  length: number
+  chunkSize: number
+  uploadDate: Date
+  filename: string
+}
+interface StoredChunk {
+  _id: ObjectId
+  files_id: ObjectId
+  n: number
+  data: Binary
 }
 
 /** What has been unfinished for this long was left by a process that died; far more than clocks differ by. */
@@ -23,8 +38,8 @@ const LEFT_BEHIND_MS = 60 * 60 * 1000
 export function gridFsBlobStore({ bucket = 'blobs', ...options }: GridFsBlobStoreOptions): BlobStore {
   const { db, run, close } = connect(options)
   const gridFs = new GridFSBucket(db, { bucketName: bucket })
-  const files = db.collection<{ _id: ObjectId; filename: string }>(`${bucket}.files`)
-  const chunks = db.collection<{ files_id: ObjectId }>(`${bucket}.chunks`)
+  const files = db.collection<StoredFile>(`${bucket}.files`)
+  const chunks = db.collection<StoredChunk>(`${bucket}.chunks`)
   /** Ids of files whose chunks may be there without them. */
   const unfinished = db.collection<{ _id: ObjectId }>(`${bucket}.unfinished`)
   let prepared: Promise<void> | undefined
@@ -61,6 +76,42 @@ export function gridFsBlobStore({ bucket = 'blobs', ...options }: GridFsBlobStor
     await forgetUnlessThere(id)
   }
 
+  /** Writes what the driver's stream would, which keeps a chunk in memory and has no way to read back. */
+  const draft = async (): Promise<BlobDraft> => {
+    const _id = new ObjectId()
+    await run(async () => {
+      await prepareOnce()
+      await unfinished.insertOne({ _id })
+    })
+    let chunkSize = 0
+    let length = 0
+    let n = 0
+    return {
+      write: piece =>
+        run(async () => {
+          chunkSize ||= piece.length
+          const data = new Binary(piece)
+          await chunks.insertOne({ _id: new ObjectId(), files_id: _id, n, data })
+          length += piece.length
+          n++
+        }),
+      bytes: () =>
+        run(async () => {
+          const found = await chunks.find({ files_id: _id }).sort({ n: 1 }).toArray()
+          return Buffer.concat(found.map(({ data }) => data.value()))
+        }),
+      commit: filename =>
+        run(async () => {
+          const file = { _id, length, chunkSize: chunkSize || 1, uploadDate: new Date(), filename }
+          await files.insertOne(file).catch(error => {
+            if (!isDuplicate(error)) throw error
+          })
+          await forgetUnlessThere(_id)
+        }),
+      discard: () => run(() => forgetUnlessThere(_id)),
+    }
+  }
+
   const download = async (id: ObjectId) => {
     try {
       return Buffer.concat(await gridFs.openDownloadStream(id).toArray())
@@ -76,6 +127,7 @@ export function gridFsBlobStore({ bucket = 'blobs', ...options }: GridFsBlobStor
         await prepareOnce()
         if (!(await files.findOne({ filename: key }))) await upload(key, bytes)
       }),
+    draft,
     get: key =>
       run(async () => {
         const file = await files.findOne({ filename: key })

@@ -19,6 +19,7 @@ export {
 } from './collection.ts'
 export { foldCase } from './fold-case.ts'
 export {
+  type BlobDraft,
   type BlobStore,
   type Checkpoints,
   FRESH_MS,

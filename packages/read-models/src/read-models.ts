@@ -60,10 +60,24 @@ export interface ReadModels {
   close(): Promise<void>
 }
 
+/** A blob that is being written, piece by piece, and has no key yet. One call at a time. */
+export interface BlobDraft {
+  /** Appends; memory is not needed for the piece when it returns. All pieces but the last have the same length. */
+  write(piece: Uint8Array): Promise<void>
+  /** What was written so far. */
+  bytes(): Promise<Uint8Array>
+  /** The last call but `discard`. Durable under the key when it returns; changes nothing when the key is there already. */
+  commit(key: string): Promise<void>
+  /** Nothing is left of a draft that was not committed. What a process that died has left goes after an hour. */
+  discard(): Promise<void>
+}
+
 /** Bytes by name. Adapters: a folder (packages/embedded), GridFS (packages/read-models-mongo). */
 export interface BlobStore {
   /** Durable when it returns. Storing the same key again changes nothing. */
   put(key: string, bytes: Uint8Array): Promise<void>
+  /** Begins a blob that is written while it comes, and may be given up. */
+  draft(): Promise<BlobDraft>
   get(key: string): Promise<Uint8Array | undefined>
   delete(key: string): Promise<void>
   /** Keys in no order. */

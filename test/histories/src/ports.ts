@@ -162,6 +162,15 @@ function busOf(bus: Bus, make: Make): Bus {
 function blobsOf(blobs: BlobStore, make: Make): BlobStore {
   return {
     put: (key, bytes) => make(`put ${key}`, () => blobs.put(key, bytes)),
+    async draft() {
+      const draft = await make('draft', () => blobs.draft())
+      return {
+        write: piece => make('write', () => draft.write(piece)),
+        bytes: () => make('bytes', () => draft.bytes()),
+        commit: key => make(`commit ${key}`, () => draft.commit(key)),
+        discard: () => make('discard', () => draft.discard()),
+      }
+    },
     get: key => make(`get ${key}`, () => blobs.get(key)),
     delete: key => make(`delete ${key}`, () => blobs.delete(key)),
     keys: () => items(blobs.keys(), make, key => `key ${key}`),

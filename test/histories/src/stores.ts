@@ -74,6 +74,15 @@ function inMemoryBlobs(): BlobStore {
   const blobs = new Map<string, Uint8Array>()
   return {
     put: async (key, bytes) => void blobs.set(key, bytes),
+    async draft() {
+      const pieces: Uint8Array[] = []
+      return {
+        write: async piece => void pieces.push(Uint8Array.from(piece)),
+        bytes: async () => Buffer.concat(pieces),
+        commit: async key => void blobs.set(key, Buffer.concat(pieces)),
+        discard: async () => void pieces.splice(0),
+      }
+    },
     get: async key => blobs.get(key),
     delete: async key => void blobs.delete(key),
     async *keys() {

@@ -89,6 +89,65 @@ export function blobStoreContract(name: string, open: () => Promise<OpenedBlobSt
       expect(await ownKeys()).toEqual([`${key}.b-1`, `${key}_a`])
     })
 
+    describe('a draft', () => {
+      const pieces = [bytesOf('first '), bytesOf('second'), bytesOf('end')]
+      const written = async (from = pieces) => {
+        const draft = await blobs.draft()
+        for (const piece of from) await draft.write(piece)
+        return draft
+      }
+
+      it('is a blob once it is committed', async () => {
+        const draft = await written()
+        expect(new TextDecoder().decode(await draft.bytes())).toBe('first secondend')
+        expect(await ownKeys()).toEqual([])
+        await draft.commit(key)
+        await draft.discard()
+        expect(await textOf(key)).toBe('first secondend')
+        expect(await ownKeys()).toEqual([key])
+      })
+
+      it('does not need the memory of a piece that it was given', async () => {
+        const piece = Buffer.from('before')
+        const draft = await written([piece])
+        piece.write('behind')
+        await draft.write(piece)
+        await draft.commit(key)
+        expect(await textOf(key)).toBe('beforebehind')
+      })
+
+      it('holds nothing, and much', async () => {
+        await (await written([])).commit(`${key}.nothing`)
+        const piece = Buffer.alloc(65_536, 'x')
+        await (await written(Array(80).fill(piece))).commit(`${key}.much`)
+        expect(await blobs.get(`${key}.nothing`)).toHaveLength(0)
+        expect(await textOf(`${key}.much`)).toBe('x'.repeat(80 * 65_536))
+      })
+
+      it('changes nothing when its key is there already', async () => {
+        await blobs.put(key, bytesOf('put'))
+        const draft = await written()
+        await draft.commit(key)
+        await draft.discard()
+        expect(await textOf(key)).toBe('put')
+        expect(await ownKeys()).toEqual([key])
+      })
+
+      it('is one blob when many of the same are committed at once', async () => {
+        const drafts = await Promise.all(Array.from({ length: 10 }, () => written()))
+        await Promise.all(drafts.map(draft => draft.commit(key)))
+        expect(await textOf(key)).toBe('first secondend')
+        expect(await ownKeys()).toEqual([key])
+      })
+
+      it('is nothing when it is discarded, once or twice', async () => {
+        const draft = await written()
+        await draft.discard()
+        await draft.discard()
+        expect(await ownKeys()).toEqual([])
+      })
+    })
+
     it('shares its blobs with another connection', async (context: TestContext) => {
       if (!opened.another) return context.skip('this store has one connection')
       const other = await opened.another()

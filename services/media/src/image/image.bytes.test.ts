@@ -23,6 +23,7 @@ const store: BlobStore = {
     if (!blobs.has(key)) blobs.set(key, content)
     await reach(`put ${key}`)
   },
+  draft: () => Promise.reject(new Error('nothing is uploaded here')),
   async get(key) {
     const content = blobs.get(key)
     await reach(`get ${key}`)

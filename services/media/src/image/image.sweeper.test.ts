@@ -44,6 +44,7 @@ const sweeping = (pausedAfter?: string) => {
       stored.set(key, Buffer.from(bytes))
       await reach(`put ${key}`)
     },
+    draft: () => Promise.reject(new Error('nothing is uploaded here')),
     get: async key => stored.get(key),
     async delete(key) {
       stored.delete(key)
