@@ -48,6 +48,7 @@ export const publishEvent = operation({
   scope: 'CONFIGURATION_WRITE',
   body: CloudEvent,
   bodyMediaType: 'application/cloudevents+json',
+  bodyLimit: 1_048_576,
   bodyExample: {
     specversion: '1.0',
     id: 'a-41',

@@ -87,6 +87,7 @@ export const login = operation({
   body: z
     .object({ username: z.string().max(1000), password: z.string().max(2000) })
     .meta({ id: 'Credentials' }),
+  bodyLimit: 8_192,
   bodyExample: { username: 'admin', password: 'correct horse battery staple' },
   answers: {
     200: {

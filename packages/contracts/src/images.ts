@@ -26,6 +26,8 @@ export const uploadImage = operation({
   scope: 'API_WRITE',
   body: z.object({ file: z.any().meta({ override: { type: 'string', format: 'binary' } }) }),
   bodyMediaType: 'multipart/form-data',
+  // The image and what a form may have around it: headers, boundaries, fields that nobody reads.
+  bodyLimit: 6 * 1_048_576,
   answers: {
     200: {
       description: 'What was stored',

@@ -45,6 +45,7 @@ export { openApiDocument } from './openapi.ts'
 export { Ready } from './openapi-service.ts'
 export {
   type Answer,
+  bodyLimitOf,
   type Method,
   type Operation,
   operation,

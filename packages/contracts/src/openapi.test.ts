@@ -2,7 +2,7 @@ import { Ajv2020 } from 'ajv/dist/2020.js'
 import formats from 'ajv-formats'
 import { describe, expect, test } from 'vitest'
 import { z } from 'zod'
-import { OPERATIONS, openApiDocument, PROBLEMS } from './index.ts'
+import { bodyLimitOf, createApi, logout, OPERATIONS, openApiDocument, PROBLEMS } from './index.ts'
 
 /** Names of fields that are secrets wherever they are. */
 const SECRETS = new Set(['token', 'secret', 'password'])
@@ -32,7 +32,7 @@ interface Described {
   security: Record<string, string[]>[]
   'x-required-scope': string
   parameters?: (Parameter | { $ref: string })[]
-  requestBody?: { content: Record<string, MediaType> }
+  requestBody?: { description: string; content: Record<string, MediaType> }
   responses: Record<string, Response>
 }
 interface Document {
@@ -102,6 +102,30 @@ describe('The document', () => {
       expect(tags).toEqual(expect.arrayContaining(described.tags))
     }
     for (const { description } of document.tags) expect(description).not.toBe('')
+  })
+
+  test('says how large a body may be, which is enough for every valid one', () => {
+    expect(operation('login').requestBody?.description).toBe('At most 8 KiB')
+    expect(operation('updateApi').requestBody?.description).toBe('At most 256 KiB')
+    expect(bodyLimitOf(logout)).toBe(1_024)
+    const emoji = (length: number) => '\u{1f680}'.repeat(length)
+    const largest = {
+      name: emoji(255),
+      displayName: emoji(255),
+      description: emoji(1_000),
+      url: emoji(2_048),
+      status: 'ACTIVE',
+      tags: Array.from({ length: 50 }, (_, at) => `${emoji(98)}${String(at).padStart(2, '0')}`),
+      platformType: emoji(100),
+      gitUrl: emoji(2_048),
+    }
+    expect(createApi.body?.safeParse(largest).error).toBeUndefined()
+    const escaped = JSON.stringify(largest, null, 2).replace(
+      /[^\x20-\x7e\n]/g,
+      unit => `\\u${unit.charCodeAt(0).toString(16)}`,
+    )
+    expect(JSON.parse(escaped)).toEqual(largest)
+    expect(escaped.length).toBeLessThan(bodyLimitOf(createApi))
   })
 
   test('has an example for every body, by its schema', () => {

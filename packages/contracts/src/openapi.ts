@@ -7,7 +7,7 @@ import {
 } from 'zod-openapi'
 import { problemExample, problemsOf } from './openapi-problems.ts'
 import { SERVICE_PATHS } from './openapi-service.ts'
-import type { Answer, Operation } from './operation.ts'
+import { type Answer, bodyLimitOf, type Operation } from './operation.ts'
 import { OPERATIONS } from './operations.ts'
 import { PROBLEMS, Problem, type ProblemCode } from './problems.ts'
 
@@ -15,7 +15,8 @@ const DESCRIPTION = `Management of API definitions, their images, versions and d
 
 Every answer carries \`X-Request-Id\`: the one that the request came with, or a new one. Failures are problem details
 (RFC 9457) with a stable \`code\`. Unknown members of bodies are ignored; a query parameter that an operation does not
-list is refused with 400. HEAD is answered wherever GET is.`
+list is refused with 400. HEAD is answered wherever GET is. A body has at most 1 KiB where an operation does not say
+otherwise; a larger one is answered 413, and 503 with \`Retry-After\` one that there is no memory for at the moment.`
 
 const TAGS: Readonly<Record<string, string>> = {
   APIs: 'API definitions',
@@ -162,9 +163,14 @@ function requestHeadersOf({ method, conditional, idempotent, answers }: Operatio
   ]
 }
 
-function requestBodyOf({ body, bodyExample, bodyMediaType }: Operation) {
+function requestBodyOf(operation: Operation) {
+  const { body, bodyExample, bodyMediaType } = operation
   const example = bodyExample !== undefined && { example: bodyExample }
-  return { required: true, content: { [bodyMediaType ?? 'application/json']: { schema: body, ...example } } }
+  return {
+    description: `At most ${bodyLimitOf(operation) / 1_024} KiB`,
+    required: true,
+    content: { [bodyMediaType ?? 'application/json']: { schema: body, ...example } },
+  }
 }
 
 function answersOf(operation: Operation): Record<string, ZodOpenApiResponseObject> {
@@ -200,6 +206,7 @@ const PROBLEM_HEADERS: Partial<Record<ProblemCode, readonly HeaderName[]>> = {
   'request-in-progress': ['Retry-After'],
   'too-many-requests': ['Retry-After', 'RateLimit-Limit', 'RateLimit-Remaining', 'RateLimit-Reset'],
   unavailable: ['Retry-After'],
+  'body-memory-full': ['Retry-After'],
   'not-ready': ['Retry-After'],
 }
 

@@ -38,6 +38,8 @@ export interface Operation<
   bodyExample?: unknown
   /** Media type of the request body when it is not JSON. */
   bodyMediaType?: 'multipart/form-data' | 'application/cloudevents+json'
+  /** Bytes of the request body at most, where `bodyLimitOf` would give another number. */
+  bodyLimit?: number
   answers: Readonly<Record<number, Answer>>
   /** Beyond what any operation may answer (400, 401, 403, 429, 503 and the like). */
   problems?: readonly ProblemCode[]
@@ -61,5 +63,14 @@ export const operation = <
 >(
   definition: Operation<Params, Query, Body>,
 ): Operation<Params, Query, Body> => definition
+
+/** Twice what the largest valid document takes when every character of it is escaped. */
+const DOCUMENT_LIMIT = 262_144
+/** For a client that sends an empty document where no body is asked for. */
+const IGNORED_LIMIT = 1_024
+
+/** Bytes that the body of a request for the operation may have; more is answered 413. */
+export const bodyLimitOf = ({ bodyLimit, body }: Operation): number =>
+  bodyLimit ?? (body ? DOCUMENT_LIMIT : IGNORED_LIMIT)
 
 export type Parsed<Schema> = Schema extends z.ZodType ? z.infer<Schema> : undefined

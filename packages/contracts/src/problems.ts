@@ -64,6 +64,7 @@ export const PROBLEMS = {
   'headers-too-large': { status: 431, title: 'The headers are too large' },
   'internal-error': { status: 500, title: 'The service failed' },
   unavailable: { status: 503, title: 'A part of the service is away' },
+  'body-memory-full': { status: 503, title: 'Too many request bodies are being received' },
   'stream-quarantined': { status: 503, title: 'The history of this resource cannot be processed' },
   'not-ready': { status: 503, title: 'The service is not ready yet' },
 } as const satisfies Record<string, ProblemKind>

@@ -117,7 +117,7 @@ export function peers({ bus, services, basePath, pass }: PeersOptions): Peers {
     },
     routes(app, vouched) {
       app.addHook('onRequest', async request => vouched(request))
-      app.post(PATH, async request => {
+      app.post(PATH, { config: { vouched: true } }, async request => {
         const { subject, data } = Question.parse(request.body)
         vouched(request, purposeOf(subject))
         const responder = responders.get(subject)

@@ -1,6 +1,7 @@
 import { setTimeout } from 'node:timers/promises'
 import {
   announceWaits,
+  BodyMemory,
   processLog,
   readSettings,
   type ServerOptions,
@@ -107,6 +108,7 @@ export async function runProcess<Schema extends z.ZodObject<(typeof processSetti
   const servers = processServers(
     {
       basePath: settings.BASE_PATH,
+      bodyMemory: new BodyMemory(settings.BODY_MEMORY),
       ...server?.(settings),
       log,
       metrics,

@@ -1,4 +1,4 @@
-import { basePath, duration, key, origins, otherThanPort, port } from '@gantry/service-kit'
+import { basePath, bodyMemory, duration, key, origins, otherThanPort, port } from '@gantry/service-kit'
 import { z } from 'zod'
 
 /** A URL of one of these schemes, or sqlite:PATH of a file that processes of one host have together. */
@@ -37,6 +37,8 @@ export const processSettings = z.object({
   HOST: z.string().default('0.0.0.0'),
   /** The same for all processes. */
   BASE_PATH: basePath.default(''),
+  /** Bytes of request bodies that may be in memory at once. */
+  BODY_MEMORY: bodyMemory,
   LOG_LEVEL: z.enum(['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent']).default('info'),
   ...busSettings.shape,
   /** Between the end of readiness and the end of listening: whoever balances has to see the first before the second. */

@@ -1,6 +1,17 @@
 import type { Principal } from '@gantry/contracts'
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 
+/** The caller of a public operation. */
+export const ANONYMOUS: Principal = {
+  userId: '00000000-0000-0000-0000-000000000000',
+  username: 'anonymous',
+  role: 'NO_ACCESS',
+  scopes: [],
+  kind: 'login',
+  tokenId: null,
+  expiresAt: 0,
+}
+
 /** Where a request keeps its caller: a weak map would cost the garbage collector more than the request costs us. */
 const CALLER = Symbol('caller')
 type Called = FastifyRequest & { [CALLER]: Principal | null }

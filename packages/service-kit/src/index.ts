@@ -1,5 +1,15 @@
 export { type WatchedEventStore, watchingAppends } from './append-watch.ts'
-export { callerOf, noteCaller } from './caller.ts'
+export {
+  BodyMemory,
+  countBodies,
+  Gathered,
+  HeldBody,
+  heldBody,
+  holdBody,
+  keepingBody,
+  readBody,
+} from './body-memory.ts'
+export { ANONYMOUS, callerOf, noteCaller } from './caller.ts'
 export { etag, matchesNone, revisionsOf } from './conditional.ts'
 export { type ConnectionLimits, PATIENCE, type Patience } from './connections.ts'
 export { heldStreamMetrics, missedMessageCounter, unknownEventCounter } from './event-metrics.ts'
@@ -17,7 +27,6 @@ export { processLog } from './process-log.ts'
 export { changed, publicMessage, tell } from './public-events.ts'
 export {
   type AddRoute,
-  ANONYMOUS,
   type Call,
   checkParams,
   checkQuery,
@@ -30,6 +39,7 @@ export { httpServer, INTERNAL_PORT_HEADER, type ServerOptions } from './server.t
 export type { Admit, Dependencies, Service } from './service.ts'
 export {
   basePath,
+  bodyMemory,
   duration,
   durations,
   key,

@@ -71,7 +71,7 @@ export function answerProblem(
   }
   // Who is still sending reads no answer on a connection that is closed: Node reads the rest and drops it, as long as
   // a request may take.
-  if (code === 'body-too-large') reply.removeHeader('connection')
+  if (code === 'body-too-large' || code === 'body-memory-full') reply.removeHeader('connection')
   if (status === 401) reply.header('www-authenticate', 'Bearer realm="gantry"')
   if (status === 503) reply.header('retry-after', RETRY_AFTER_SECONDS)
   if (headers) reply.headers(headers)

@@ -1,10 +1,11 @@
 import { randomBytes } from 'node:crypto'
-import type { Operation, Parsed, Principal } from '@gantry/contracts'
+import { bodyLimitOf, type Operation, type Parsed, type Principal } from '@gantry/contracts'
 import { type CommandMetadata, Refusal } from '@gantry/event-sourcing'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import type { z } from 'zod'
 import type { WatchedEventStore } from './append-watch.ts'
-import { callerOf, noteCaller } from './caller.ts'
+import { keepingBody } from './body-memory.ts'
+import { ANONYMOUS, callerOf, noteCaller } from './caller.ts'
 import { etag, matchesNone, revisionsOf } from './conditional.ts'
 import { type Idempotency, idempotency, type KeyUse, type Seed } from './idempotency.ts'
 import type { Admit, Dependencies } from './service.ts'
@@ -54,16 +55,6 @@ export type AddRoute = <
   handle: (call: Call<Parsed<Params>, Parsed<Query>, Parsed<Body>>) => Promise<Reply>,
 ) => void
 
-export const ANONYMOUS: Principal = {
-  userId: '00000000-0000-0000-0000-000000000000',
-  username: 'anonymous',
-  role: 'NO_ACCESS',
-  scopes: [],
-  kind: 'login',
-  tokenId: null,
-  expiresAt: 0,
-}
-
 const KEY = /^[\x21-\x7e]{1,255}$/
 
 /**
@@ -88,9 +79,38 @@ export function router(
   const end = turnsEnd()
 
   return (operation, handle) => {
+    const handled = async (request: FastifyRequest, reply: FastifyReply) => {
+      const principal = callerOf(request) ?? ANONYMOUS
+      const input = {
+        params: checkParams(operation.params, request.params),
+        query: checkQuery(operation.query, request.query),
+        body:
+          operation.bodyMediaType === 'multipart/form-data' ? undefined : check(operation.body, request.body),
+      }
+      const answer = async (seed: Seed) => {
+        const call = new CheckedCall(operation, input, { request, reply, principal }, seed, now)
+        const answered = await handle(call as unknown as Parameters<typeof handle>[0])
+        const { location } = answered
+        if (location === undefined) return answered
+        return { ...answered, headers: { ...answered.headers, location: `${app.prefix}${location}` } }
+      }
+      const key = request.headers['idempotency-key']
+      const body =
+        operation.idempotent && key !== undefined
+          ? await answerOnce(once, answer, {
+              operation,
+              use: useOf(operation, input.params, { request, principal, prefix: app.prefix }),
+              reply,
+            })
+          : prepared(request, reply, await answer(newSeed()))
+      await end()
+      return body
+    }
+
     app.route({
       method: operation.method,
       url: operation.path.replace(/\{(\w+)\}/g, ':$1'),
+      bodyLimit: bodyLimitOf(operation),
       onRequest(request, reply, done) {
         const letIn = (principal: Principal) => {
           noteCaller(request, principal)
@@ -104,35 +124,7 @@ export function router(
           done(error as Error)
         }
       },
-      async handler(request, reply) {
-        const principal = callerOf(request) ?? ANONYMOUS
-        const input = {
-          params: checkParams(operation.params, request.params),
-          query: checkQuery(operation.query, request.query),
-          body:
-            operation.bodyMediaType === 'multipart/form-data'
-              ? undefined
-              : check(operation.body, request.body),
-        }
-        const answer = async (seed: Seed) => {
-          const call = new CheckedCall(operation, input, { request, reply, principal }, seed, now)
-          const answered = await handle(call as unknown as Parameters<typeof handle>[0])
-          const { location } = answered
-          if (location === undefined) return answered
-          return { ...answered, headers: { ...answered.headers, location: `${app.prefix}${location}` } }
-        }
-        const key = request.headers['idempotency-key']
-        const body =
-          operation.idempotent && key !== undefined
-            ? await answerOnce(once, answer, {
-                operation,
-                use: useOf(operation, input.params, { request, principal, prefix: app.prefix }),
-                reply,
-              })
-            : prepared(request, reply, await answer(newSeed()))
-        await end()
-        return body
-      },
+      handler: (request, reply) => keepingBody(request, handled(request, reply)),
     })
   }
 }

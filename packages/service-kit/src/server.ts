@@ -1,10 +1,12 @@
 import { randomUUID } from 'node:crypto'
+import type { IncomingMessage } from 'node:http'
 import { isDeeperThan, MAX_DEPTH, OPERATIONS } from '@gantry/contracts'
 import { Refusal } from '@gantry/event-sourcing'
 import Fastify, { type FastifyBaseLogger, type FastifyInstance, LogController } from 'fastify'
 import type { Logger } from 'pino'
 import { Gauge, Histogram, type Registry } from 'prom-client'
 import { accessOf } from './access-log.ts'
+import { BodyMemory, bodyMetrics, countBodies, readBody } from './body-memory.ts'
 import { keepCallers } from './caller.ts'
 import {
   type ConnectionLimits,
@@ -23,8 +25,8 @@ export interface ServerOptions {
   now(): Date
   /** What is waited for before requests can be answered; undefined when ready. */
   waitingFor(): string | undefined
-  /** Largest body in bytes, unless a route says otherwise. */
-  bodyLimit?: number
+  /** Memory for request bodies, which the servers of a process share. Default: 256 MiB of its own. */
+  bodyMemory?: BodyMemory
   /** Addresses and networks of the proxies in front: whose X-Forwarded-For tells where a request comes from. */
   trustProxy?: false | string[]
   /** Any number of them, unless it is said. */
@@ -41,6 +43,9 @@ export const INTERNAL_PORT_HEADER = 'x-gantry-internal-port'
 
 /** A free-form value is a member of the body. */
 const MAX_DEPTH_OF_BODY = MAX_DEPTH + 1
+/** Bytes of a body where the route does not say another limit. */
+const BODY_LIMIT = 1_048_576
+const BODY_MEMORY = 268_435_456
 const REQUEST_ID = /^[\w.:@/+=-]{1,128}$/
 
 /** An HTTP server with what every service has: request ids, problems, health, metrics, an access log. */
@@ -54,7 +59,7 @@ export function httpServer(options: ServerOptions): FastifyInstance {
     logController: new LogController({ disableRequestLogging: true }),
     // No limit: on a busy machine, or with a slow disk, a start takes as long as it takes.
     pluginTimeout: 0,
-    bodyLimit: options.bodyLimit ?? 1_048_576,
+    bodyLimit: BODY_LIMIT,
     trustProxy: options.trustProxy ?? false,
     rewriteUrl: request => originForm(request.url ?? '/'),
     genReqId: request => {
@@ -79,22 +84,19 @@ export function httpServer(options: ServerOptions): FastifyInstance {
     },
   })
   keepCallers(app)
+  const memory = options.bodyMemory ?? new BodyMemory(BODY_MEMORY)
+  countBodies(app, memory)
   if (connections) limitConnections(app.server, connections, log)
-  // Bodies of the types that operations take, and no other: fastify would read plain text as well. Many clients name
-  // JSON and send nothing where nothing is asked for.
-  app.removeContentTypeParser('text/plain')
-  const json = app.getDefaultJsonParser('error', 'error')
-  app.addContentTypeParser(
-    ['application/json', 'application/cloudevents+json'],
-    { parseAs: 'string' },
-    (request, body, done) =>
-      body === '' ? done(null, undefined) : json(request, body as string, withinDepth(done)),
-  )
+  takeJson(app)
   const seconds = observers(durations(metrics))
   app.addHook('onRequest', (request, reply, done) => {
     reply.header('x-request-id', request.id)
     const detail = ambiguityOf(request.url)
-    done(detail === undefined ? undefined : new Refusal('malformed-request', { detail }))
+    if (detail !== undefined) return done(new Refusal('malformed-request', { detail }))
+    // Before a body is read that no route asks for.
+    if (request.is404) return done(nothingHere(request.method, request.url, basePath))
+    if (request.method === 'GET' || request.method === 'HEAD') dropBody(request.raw)
+    done()
   })
   app.addHook('onResponse', (request, reply, done) => {
     const route = request.routeOptions.url ?? 'none'
@@ -107,7 +109,11 @@ export function httpServer(options: ServerOptions): FastifyInstance {
     answerProblem(nothingHere(request.method, request.url, basePath), request, reply, now()),
   )
 
-  if (answers.includes('health')) answerHealth(app, options)
+  // One server of a process answers health checks.
+  if (answers.includes('health')) {
+    answerHealth(app, options)
+    bodyMetrics(memory, metrics)
+  }
   if (answers.includes('metrics'))
     app.get(`${basePath}/metrics`, async (_request, reply) =>
       reply.header('content-type', metrics.contentType).send(await metrics.metrics()),
@@ -149,6 +155,27 @@ const durations = (metrics: Registry): Histogram =>
     buckets: [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 10],
     registers: [metrics],
   })
+
+/**
+ * Takes bodies of the types that operations take, and no other: fastify would read plain text as well. Many clients name
+ * JSON and send nothing where nothing is asked for.
+ */
+function takeJson(app: FastifyInstance): void {
+  app.removeContentTypeParser('text/plain')
+  const json = app.getDefaultJsonParser('error', 'error')
+  app.addContentTypeParser(['application/json', 'application/cloudevents+json'], (request, payload, done) =>
+    readBody(request, payload, (error, body) => {
+      if (error || !body?.length) done(error)
+      else json(request, body.toString(), withinDepth(done))
+    }),
+  )
+}
+
+/** Reads and drops a body that no route reads: it would stay in memory for as long as the answer takes. */
+function dropBody(request: IncomingMessage): void {
+  const { 'content-length': length, 'transfer-encoding': encoding } = request.headers
+  if (length !== undefined || encoding !== undefined) request.resume()
+}
 
 type Parsed = (error: Error | null, body?: unknown) => void
 

@@ -3,6 +3,7 @@ export const SETTING_NAMES: readonly string[] = [
   'BASE_PATH',
   'BASE_URL',
   'BLOB_URL',
+  'BODY_MEMORY',
   'CATALOG_URL',
   'CORS_ORIGINS',
   'DATA_DIR',

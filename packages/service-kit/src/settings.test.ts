@@ -5,8 +5,10 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { z } from 'zod'
 import {
   basePath,
+  bodyMemory,
   duration,
   durations,
+  ownBodyMemory,
   readSettings,
   SettingsRefused,
   whole,
@@ -79,5 +81,30 @@ describe('a setting from a file', () => {
 
   test('is nothing to a schema without that setting', () => {
     expect(readSettings(schema, { SECRET_FILE: join(folder, 'missing') }).PORT).toBe(8080)
+  })
+})
+
+describe('BODY_MEMORY', () => {
+  const GIBIBYTE = 1_073_741_824
+  test.each([
+    [512 * 1_048_576, 128 * 1_048_576],
+    [4 * GIBIBYTE, GIBIBYTE],
+    [64 * 1_048_576, 32 * 1_048_576],
+    [0, 256 * 1_048_576],
+    [16 * GIBIBYTE, 256 * 1_048_576],
+    [2 ** 63, 256 * 1_048_576],
+  ])('of a container that may use %d bytes of 16 GiB is %d', (constrained, expected) => {
+    expect(ownBodyMemory(constrained, 16 * GIBIBYTE)).toBe(expected)
+  })
+
+  test('is a size of at least 32 MiB', () => {
+    const read = (text: string) => readSettings(z.object({ BODY_MEMORY: bodyMemory }), { BODY_MEMORY: text })
+    expect(read('32MiB')).toEqual({ BODY_MEMORY: 32 * 1_048_576 })
+    expect(read('2GiB')).toEqual({ BODY_MEMORY: 2 * GIBIBYTE })
+    expect(read('65536KiB')).toEqual({ BODY_MEMORY: 64 * 1_048_576 })
+    for (const wrong of ['31MiB', '128', '64Mi', '64 MiB', '-1GiB', '1e3MiB', '1.5GiB'])
+      expect(() => read(wrong)).toThrow(
+        /BODY_MEMORY: must be a size such as 64MiB or 1GiB, of at least 32MiB/,
+      )
   })
 })

@@ -1,4 +1,5 @@
 import { readFileSync } from 'node:fs'
+import { totalmem } from 'node:os'
 import { z } from 'zod'
 import { misspelledSettings } from './setting-names.ts'
 
@@ -61,6 +62,38 @@ export const otherThanPort =
     if (!value[name] || value[name] !== value.PORT) return
     issues.push({ code: 'custom', input: value, path: [name], message: 'must be another port than PORT' })
   }
+
+const SIZES = { KiB: 1_024, MiB: 1_048_576, GiB: 1_073_741_824 } as const
+
+/** A size such as 512KiB, 64MiB or 1GiB, of at least `min` bytes. @returns bytes */
+const size = (min: number) =>
+  z.string().transform((value, context) => {
+    const [, amount, unit] = /^(\d{1,6})(KiB|MiB|GiB)$/.exec(value.trim()) ?? []
+    const bytes = Number(amount) * SIZES[unit as keyof typeof SIZES]
+    if (bytes >= min) return bytes
+    context.addIssue({
+      code: 'custom',
+      message: `must be a size such as 64MiB or 1GiB, of at least ${min / SIZES.MiB}MiB, not "${value}"`,
+    })
+    return z.NEVER
+  })
+
+const LEAST_BODY_MEMORY = 32 * SIZES.MiB
+const USUAL_BODY_MEMORY = 256 * SIZES.MiB
+
+/**
+ * Bytes of request bodies that a process holds at most: a quarter of the memory that its container may use.
+ * @param constrained what the container may use, in bytes; 0 or more than the machine has when there is no limit
+ */
+export function ownBodyMemory(constrained: number, machine: number): number {
+  if (constrained <= 0 || constrained >= machine) return USUAL_BODY_MEMORY
+  return Math.max(LEAST_BODY_MEMORY, Math.floor(constrained / 4))
+}
+
+/** BODY_MEMORY. The least is what lets every caller send the largest body there is, of which a caller has a quarter. */
+export const bodyMemory = size(LEAST_BODY_MEMORY).default(() =>
+  ownBodyMemory(process.constrainedMemory(), totalmem()),
+)
 
 /** A path that every route is under: empty, or /like/this. */
 export const basePath = z

@@ -2,11 +2,11 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import { text } from 'node:stream/consumers'
 import { OPERATIONS, type Principal, SCOPES, subjects } from '@gantry/contracts'
 import { type ReplicasOptions, replicas } from '@gantry/hosting'
-import { httpServer, PRINCIPAL_HEADER, requireScope } from '@gantry/service-kit'
+import { BodyMemory, httpServer, PRINCIPAL_HEADER, requireScope } from '@gantry/service-kit'
 import type { FastifyInstance } from 'fastify'
 import { pino } from 'pino'
 import { Registry } from 'prom-client'
-import { afterEach, beforeEach, expect, test, vi } from 'vitest'
+import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
 import { forwarding, type Upstream } from './forwarding.ts'
 
 const ada: Principal = {
@@ -63,14 +63,27 @@ afterEach(async () => {
 interface GatewayOptions {
   basePath?: string
   resolve?: ReplicasOptions['resolve']
+  /** In bytes. */
+  bodyMemory?: number
   /** Of services that are not at the URLs. */
   others?: Partial<Record<Upstream, string>>
 }
 
-async function gatewayTo(urls: string[], { basePath = '', resolve, others = {} }: GatewayOptions = {}) {
+async function gatewayTo(
+  urls: string[],
+  { basePath = '', resolve, bodyMemory = 268_435_456, others = {} }: GatewayOptions = {},
+) {
   const log = pino({ level: 'silent' })
   const now = () => new Date()
-  const app = httpServer({ basePath, log, metrics: new Registry(), now, waitingFor: () => undefined })
+  const metrics = new Registry()
+  const app = httpServer({
+    basePath,
+    log,
+    metrics,
+    now,
+    waitingFor: () => undefined,
+    bodyMemory: new BodyMemory(bodyMemory),
+  })
   const at = (urls: string[]) => replicas({ urls, basePath, now, log, ...(resolve && { resolve }) })
   const found = at(urls)
   const of = (service: Upstream) => (others[service] ? at([others[service]]) : found)
@@ -93,7 +106,9 @@ async function gatewayTo(urls: string[], { basePath = '', resolve, others = {} }
     { prefix: basePath },
   )
   apps.push(app)
-  return { url: await app.listen({ port: 0, host: '127.0.0.1' }), found }
+  const heldBytes = async () =>
+    (await metrics.getSingleMetric('gantry_request_body_bytes')?.get())?.values[0]?.value
+  return { url: await app.listen({ port: 0, host: '127.0.0.1' }), found, heldBytes }
 }
 
 const ok = (_request: IncomingMessage, response: ServerResponse) =>
@@ -303,6 +318,53 @@ test('a client that is still sending reads the answer, and its connection stays'
   })
   expect([response.status, await response.text()]).toEqual([413, 'too large'])
   expect(response.headers.get('connection')).not.toBe('close')
+})
+
+describe('the memory for bodies', () => {
+  const form = { 'content-type': 'multipart/form-data; boundary=b' }
+
+  test('is not needed for what is passed on as it comes', async () => {
+    const media = await replica(ok)
+    const { url, heldBytes } = await gatewayTo([media.url], { bodyMemory: 1_048_576 })
+    const body = Buffer.alloc(8 * 1_048_576, 'x')
+    const response = await fetch(`${url}/apis/${API}/image`, { method: 'PUT', headers: form, body })
+    expect(response.status).toBe(200)
+    expect(media.asked[0]?.body).toHaveLength(body.length)
+    await vi.waitFor(async () => expect(await heldBytes()).toBe(0), 10_000)
+  })
+
+  test('counts what a service is slow to take, and JSON until the service answers', async () => {
+    const waiting: { request: IncomingMessage; response: ServerResponse }[] = []
+    const slow = createServer((request, response) => void waiting.push({ request, response }))
+    const port = await listen(slow)
+    opened.push(slow)
+    const { url, heldBytes } = await gatewayTo([`http://127.0.0.1:${port}`])
+    const soon = (assertion: () => unknown) => vi.waitFor(assertion, 15_000)
+    const upload = fetch(`${url}/apis/${API}/image`, {
+      method: 'PUT',
+      headers: form,
+      body: Buffer.alloc(32 * 1_048_576, 'x'),
+    })
+    await soon(async () => expect(await heldBytes()).toBeGreaterThanOrEqual(65_536))
+    expect(await heldBytes()).toBeLessThan(1_048_576)
+    await soon(() => expect(waiting).toHaveLength(1))
+    waiting[0]?.request.resume().on('end', () => waiting[0]?.response.end('{}'))
+    expect((await upload).status).toBe(200)
+    await soon(async () => expect(await heldBytes()).toBe(0))
+
+    const json = { method: 'POST', headers: { 'content-type': 'application/json' }, body: '{"name":"a"}' }
+    const leaving = new AbortController()
+    const left = fetch(`${url}/apis`, { ...json, signal: leaving.signal }).catch(() => 'given up')
+    await soon(() => expect(waiting).toHaveLength(2))
+    leaving.abort()
+    expect(await left).toBe('given up')
+    const stayed = fetch(`${url}/apis`, json)
+    await soon(() => expect(waiting).toHaveLength(3))
+    expect(await heldBytes()).toBeGreaterThanOrEqual(2 * json.body.length)
+    for (const { response } of waiting.slice(1)) response.end('{}')
+    expect((await stayed).status).toBe(200)
+    await soon(async () => expect(await heldBytes()).toBe(0))
+  })
 })
 
 test('a replica that says it is not ready is left alone', async () => {

@@ -1,15 +1,19 @@
 import type { IncomingMessage } from 'node:http'
 import { PassThrough } from 'node:stream'
 import replyFrom from '@fastify/reply-from'
-import { OPERATIONS, type Operation, type ServiceName } from '@gantry/contracts'
+import { bodyLimitOf, OPERATIONS, type Operation, type ServiceName } from '@gantry/contracts'
 import { Refusal } from '@gantry/event-sourcing'
 import type { Replicas } from '@gantry/hosting'
 import {
   type Admit,
   ANONYMOUS,
   checkParams,
+  type HeldBody,
+  heldBody,
+  holdBody,
   type PassedPrincipals,
   PRINCIPAL_HEADER,
+  readBody,
 } from '@gantry/service-kit'
 import type { FastifyInstance, FastifyReply, FastifyRequest, HTTPMethods } from 'fastify'
 
@@ -69,8 +73,8 @@ const PASS = Symbol('pass')
 type Admitted = FastifyRequest & { [PASS]: string }
 
 /**
- * Adds the operations of the services: admits the caller here, and has a replica answer. Bodies that are read as a
- * whole anyway (JSON, up to the limit of the server) can be sent twice; all others are passed on as they come.
+ * Adds the operations of the services: admits the caller here, and has a replica answer. JSON is read as a whole, up to
+ * the limit of the operation, so that it can be sent twice; all other bodies are passed on as they come.
  */
 export async function forwarding(
   app: FastifyInstance,
@@ -85,12 +89,8 @@ export async function forwarding(
     })
     scope.decorateRequest(PASS, '')
     scope.removeAllContentTypeParsers()
-    scope.addContentTypeParser(
-      ['application/json', 'application/cloudevents+json'],
-      { parseAs: 'buffer' },
-      (_request, body, done) => done(null, body),
-    )
-    scope.addContentTypeParser('*', (_request, body, done) => done(null, passingOn(body)))
+    scope.addContentTypeParser(['application/json', 'application/cloudevents+json'], readBody)
+    scope.addContentTypeParser('*', (request, body, done) => done(null, passingOn(body, holdBody(request))))
 
     for (const operation of OPERATIONS) {
       if (operation.service === 'gateway') continue
@@ -98,6 +98,7 @@ export async function forwarding(
       scope.route({
         method: operation.method,
         url: operation.path.replace(/\{(\w+)\}/g, ':$1'),
+        bodyLimit: bodyLimitOf(operation),
         onRequest: letIn(admit, operation, sign),
         handler: (request, reply) =>
           void forward(request, reply, { services: upstream, path: pathOf(request, operation) }),
@@ -154,6 +155,8 @@ function forward(
 ): void {
   const replica = services.next(failed)
   const { body } = request
+  const held = heldBody(request)
+  if (failed === undefined) held?.use()
   const type = request.headers['content-type']
   reply.from(path, {
     method: request.method as HTTPMethods,
@@ -161,7 +164,11 @@ function forward(
     timeout: patience(request, failed === undefined),
     ...(Buffer.isBuffer(body) && { body, ...(type && { contentType: type }) }),
     rewriteRequestHeaders: (_request, headers) => passedOn(request as Admitted, headers),
-    rewriteHeaders: headers => without(headers, NOT_ANSWERED),
+    rewriteHeaders(headers) {
+      // Here and not in onResponse, which is not called when the client is gone.
+      held?.leave()
+      return without(headers, NOT_ANSWERED)
+    },
     onResponse(_request, _reply, answer) {
       // What is left of the body is read and dropped: a client that is still sending would not read the answer.
       reply.removeHeader('connection')
@@ -174,6 +181,11 @@ function forward(
         forward(request, reply, { services, path }, replica)
         return
       }
+      held?.leave()
+      if (body instanceof PassThrough && body.errored instanceof Refusal) {
+        reply.send(body.errored)
+        return
+      }
       request.log.warn({ err: error, replica, requestId: request.id }, 'a service did not answer')
       reply.send(new Refusal('unavailable'))
     },
@@ -181,9 +193,20 @@ function forward(
 }
 
 /** A body on its way: whoever ends it early does not end the connection that it comes from. */
-function passingOn(body: IncomingMessage): PassThrough {
-  const passing = body.pipe(new PassThrough())
+function passingOn(body: IncomingMessage, held: HeldBody): PassThrough {
+  const passing = new PassThrough()
   passing.once('error', () => {})
+  // Stays paused until it is sent to a service.
+  passing.pause().on('data', (chunk: Buffer) => held.give(chunk.length))
+  body.on('data', (chunk: Buffer) => {
+    if (passing.destroyed) return
+    try {
+      held.take(chunk.length)
+    } catch (error) {
+      passing.destroy(error as Error)
+    }
+  })
+  body.pipe(passing)
   passing.once('close', () => body.resume())
   body.once('close', () => {
     if (!body.complete) passing.destroy(new Error('the caller went away'))

@@ -3,7 +3,7 @@ import { gatewaySettings } from '@gantry/gateway'
 import { identitySettings } from '@gantry/identity'
 import { mediaSettings } from '@gantry/media'
 import { checkRetention, notifierSettings } from '@gantry/notifier'
-import { basePath, key, otherThanPort, port } from '@gantry/service-kit'
+import { basePath, bodyMemory, key, otherThanPort, port } from '@gantry/service-kit'
 import { z } from 'zod'
 
 const embedded = (what: string) =>
@@ -18,6 +18,7 @@ const settings = z.object({
   HOST: z.string().default('localhost'),
   DATA_DIR: z.string().default('./data'),
   BASE_PATH: basePath.default(''),
+  BODY_MEMORY: bodyMemory,
   LOG_LEVEL: z.enum(['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent']).default('warn'),
   ENCRYPTION_KEY: key().optional(),
   EVENT_STORE_URL: embedded('the log'),

@@ -2,7 +2,7 @@ import { setTimeout } from 'node:timers/promises'
 import { watchDisk } from '@gantry/embedded'
 import { Refusal } from '@gantry/event-sourcing'
 import { gateway, serverOptions } from '@gantry/gateway'
-import { type Admit, announceWaits, httpServer, processLog } from '@gantry/service-kit'
+import { type Admit, announceWaits, BodyMemory, httpServer, processLog } from '@gantry/service-kit'
 import type { Logger } from 'pino'
 import { compose } from './composition.ts'
 import { openDataFolder, sealDataFolder } from './data-folder.ts'
@@ -62,6 +62,7 @@ export async function startStandalone(
   const server = { basePath: settings.BASE_PATH, log, metrics, now, waitingFor }
   const app = httpServer({
     ...server,
+    bodyMemory: new BodyMemory(settings.BODY_MEMORY),
     ...serverOptions(settings),
     ...(METRICS_PORT !== undefined && { answers: ['health'] }),
   })

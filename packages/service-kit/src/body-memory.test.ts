@@ -1,0 +1,188 @@
+import { once } from 'node:events'
+import { connect, type Socket } from 'node:net'
+import type { FastifyInstance } from 'fastify'
+import { pino } from 'pino'
+import { Registry } from 'prom-client'
+import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
+import { BodyMemory, Gathered, keepingBody } from './body-memory.ts'
+import { noteCaller } from './caller.ts'
+import { httpServer } from './server.ts'
+import { administrator } from './testing/index.ts'
+
+const KIBIBYTE = 1_024
+const MEBIBYTE = 1_048_576
+
+describe('the memory for bodies', () => {
+  test('is shared: one caller has a quarter of it', () => {
+    const memory = new BodyMemory(1_000)
+    const body = memory.hold('ada')
+    body.take(250)
+    expect(() => body.take(1)).toThrow('body-memory-full')
+    expect(() => memory.hold('ada').take(1)).toThrow('body-memory-full')
+    for (const other of ['bob', 'eve', 'kim']) memory.hold(other).take(250)
+    expect(memory.held).toBe(1_000)
+    expect(() => memory.hold('sue').take(1)).toThrow('body-memory-full')
+    body.give(1)
+    memory.hold('sue').take(1)
+  })
+
+  test('is never refused to other processes of the installation, and counts what they send', () => {
+    const memory = new BodyMemory(1_000)
+    memory.hold(undefined).take(2_000)
+    expect(memory.held).toBe(2_000)
+  })
+
+  test('is given back once, when nothing uses the body', () => {
+    const memory = new BodyMemory(1_000)
+    const body = memory.hold('ada')
+    body.take(200)
+    body.use()
+    body.leave()
+    expect(memory.held).toBe(200)
+    body.leave()
+    expect(memory.held).toBe(0)
+    expect(() => body.take(1)).toThrow('malformed-request')
+    body.give(200)
+    expect(memory.held).toBe(0)
+  })
+
+  test('counts what is taken, not what has come: small pieces are put together', () => {
+    const memory = new BodyMemory(64 * MEBIBYTE)
+    const gathered = new Gathered(memory.hold('ada'))
+    const before = process.memoryUsage()
+    for (let at = 0; at < MEBIBYTE; at++) gathered.add(Buffer.from([at % 256]))
+    const after = process.memoryUsage()
+    expect(gathered.bytes()).toHaveLength(MEBIBYTE)
+    expect(gathered.bytes().every((byte, at) => byte === at % 256)).toBe(true)
+    expect(memory.held).toBe(MEBIBYTE)
+    expect(after.rss - before.rss).toBeLessThan(64 * MEBIBYTE)
+  })
+})
+
+describe('a server', () => {
+  let app: FastifyInstance
+  let metrics: Registry
+  let sockets: Socket[]
+  let working: PromiseWithResolvers<void>
+  let began: PromiseWithResolvers<void>
+  let gone: PromiseWithResolvers<void>
+  beforeEach(async () => {
+    sockets = []
+    metrics = new Registry()
+    working = Promise.withResolvers()
+    began = Promise.withResolvers()
+    gone = Promise.withResolvers()
+    app = httpServer({
+      basePath: '',
+      log: pino({ level: 'silent' }),
+      metrics,
+      now: () => new Date('2026-11-21T10:00:00.000Z'),
+      waitingFor: () => undefined,
+      bodyMemory: new BodyMemory(256 * KIBIBYTE),
+    })
+    app.addHook('onRequest', async request => {
+      const { 'x-user': user } = request.headers
+      if (typeof user === 'string') noteCaller(request, { ...administrator, userId: user })
+    })
+    app.post('/things', (request, reply) =>
+      keepingBody(
+        request,
+        (async () => {
+          reply.raw.once('close', gone.resolve)
+          began.resolve()
+          await working.promise
+          reply.code(204)
+        })(),
+      ),
+    )
+    app.post('/inside', { config: { vouched: true } }, async () => 'taken')
+    app.get('/stream', async (_request, reply) => {
+      reply.hijack()
+      reply.raw.writeHead(200).flushHeaders()
+    })
+    await app.listen({ port: 0, host: '127.0.0.1' })
+  })
+  afterEach(async () => {
+    working.resolve()
+    for (const socket of sockets) socket.destroy()
+    app.server.closeAllConnections()
+    await app.close()
+  })
+
+  const gauge = async (name: string) => (await metrics.getSingleMetric(name)?.get())?.values[0]?.value
+  const held = () => gauge('gantry_request_body_bytes')
+  const soon = (assertion: () => unknown) => vi.waitFor(assertion, { timeout: 10_000, interval: 5 })
+  const send = async (head: string, body = '') => {
+    const { port } = app.server.address() as { port: number }
+    const socket = connect(port, '127.0.0.1')
+    sockets.push(socket)
+    const seen = { socket, answer: '' }
+    socket.on('error', () => {}).on('data', data => (seen.answer += data))
+    await once(socket, 'connect')
+    socket.write(`${head}\r\nHost: a\r\nContent-Type: application/json\r\n\r\n${body}`)
+    return seen
+  }
+  const post = (user: string, length: number, body: string, path = '/things') =>
+    send(`POST ${path} HTTP/1.1\r\nX-User: ${user}\r\nContent-Length: ${length}`, body)
+
+  test('tells how much there is and how much of it is held', async () => {
+    expect([await gauge('gantry_request_body_limit_bytes'), await held()]).toEqual([256 * KIBIBYTE, 0])
+    await post('ada', 50_000, 'x'.repeat(40_000))
+    await soon(async () => expect(await held()).toBeGreaterThanOrEqual(40_000))
+    expect(await held()).toBeLessThan(2 * 65_536)
+  })
+
+  test('gives back what a client held that is gone', async () => {
+    const { socket } = await post('ada', 50_000, 'x'.repeat(40_000))
+    await soon(async () => expect(await held()).toBeGreaterThanOrEqual(40_000))
+    socket.destroy()
+    await soon(async () => expect(await held()).toBe(0))
+  })
+
+  test('counts a body for as long as the work goes on, also when its client is gone', async () => {
+    const body = JSON.stringify('x'.repeat(40_000))
+    const { socket } = await post('ada', body.length, body)
+    await began.promise
+    socket.destroy()
+    await gone.promise
+    expect(await held()).toBeGreaterThanOrEqual(40_000)
+    working.resolve()
+    await soon(async () => expect(await held()).toBe(0))
+  })
+
+  test('refuses a caller beyond the share and reads the rest, so that the connection can be used on', async () => {
+    const refused = await post('ada', 100_000, 'x'.repeat(90_000))
+    await soon(() => expect(refused.answer).toMatch(/^HTTP\/1\.1 503 .*retry-after: 2\r\n/s))
+    expect(refused.answer).toContain('"code":"body-memory-full"')
+    expect(refused.answer).not.toMatch(/connection: close/i)
+    refused.socket.write(`${'x'.repeat(10_000)}GET /health/live HTTP/1.1\r\nHost: a\r\n\r\n`)
+    await soon(() => expect(refused.answer).toContain('"live"'))
+  })
+
+  test('takes what other processes of the installation send', async () => {
+    const body = JSON.stringify('x'.repeat(200_000))
+    const { answer } = await post('ada', body.length, body, '/inside').then(async seen => {
+      await soon(() => expect(seen.answer).not.toBe(''))
+      return seen
+    })
+    expect(answer).toMatch(/^HTTP\/1\.1 200 /)
+  })
+
+  test('answers 404 and 405 before the body has come', async () => {
+    for (const [path, status] of [
+      ['/nothing', 404],
+      ['/apis/x/image', 405],
+    ]) {
+      const asked = await post('ada', 100, '', path as string)
+      await soon(() => expect(asked.answer).toMatch(`HTTP/1.1 ${status} `))
+    }
+  })
+
+  test('does not keep the body of a GET', async () => {
+    const reader = await send('GET /stream HTTP/1.1\r\nContent-Length: 4000000')
+    await soon(() => expect(reader.answer).toMatch(/^HTTP\/1\.1 200 /))
+    reader.socket.write('x'.repeat(4_000_000))
+    // Taken by the server, not by the buffers of the system: those of both sides have less room.
+    await soon(() => expect(reader.socket.writableLength).toBe(0))
+  })
+})
