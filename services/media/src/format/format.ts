@@ -39,17 +39,51 @@ const RASTER: ReadonlyArray<{
  * @throws Refusal image-type-unsupported, image-unreadable, image-too-large (over 40 megapixels)
  */
 export function formatOf(file: Buffer): Format {
-  if (file.length === 0) throw new Refusal('image-unreadable', { detail: 'the file is empty' })
+  if (file.length === 0) throw unreadable('the file is empty')
   const format = readFormat(file)
   if (!format) throw new Refusal('image-type-unsupported')
+  return withinBounds(format)
+}
+
+function withinBounds(format: Format): Format {
   const { width, height } = format
-  if (width < 1 || height < 1) throw new Refusal('image-unreadable', { detail: 'the image has no pixels' })
+  if (width < 1 || height < 1) throw unreadable('the image has no pixels')
   if (width * height > MAX_PIXELS) {
     throw new Refusal('image-too-large', {
       detail: `the image has ${width} by ${height} pixels; the maximum is 40 megapixels`,
     })
   }
   return format
+}
+
+/**
+ * The same by the first bytes of a larger file, where they are enough.
+ * @returns undefined when the whole file is needed
+ * @throws Refusal as `formatOf` would for the whole file
+ */
+export function formatOfStart(start: Buffer): Format | undefined {
+  const raster = RASTER.find(({ begins }) => begins(start))
+  if (!raster) {
+    if (!isText(start)) throw new Refusal('image-type-unsupported')
+    return undefined
+  }
+  // It tells the length of the file.
+  if (raster.contentType === 'image/webp') return undefined
+  try {
+    return withinBounds({ contentType: raster.contentType, ...raster.size(start) })
+  } catch (error) {
+    if (error instanceof RangeError) return undefined
+    throw refusalOf(error)
+  }
+}
+
+function isText(start: Buffer): boolean {
+  try {
+    new TextDecoder('utf-8', { fatal: true }).decode(start, { stream: true })
+    return true
+  } catch {
+    return false
+  }
 }
 
 function readFormat(file: Buffer): Format | undefined {
@@ -59,11 +93,15 @@ function readFormat(file: Buffer): Format | undefined {
     const size = svgSize(file)
     return size && { contentType: 'image/svg+xml', ...size }
   } catch (error) {
-    if (error instanceof Unreadable)
-      throw new Refusal('image-unreadable', { detail: `the file ${error.message}` })
-    // A read past the last byte.
-    if (error instanceof RangeError)
-      throw new Refusal('image-unreadable', { detail: 'the file ends too early' })
-    throw error
+    throw refusalOf(error)
   }
 }
+
+function refusalOf(error: unknown): unknown {
+  if (error instanceof Unreadable) return unreadable(`the file ${error.message}`)
+  // A read past the last byte.
+  if (error instanceof RangeError) return unreadable('the file ends too early')
+  return error
+}
+
+const unreadable = (detail: string) => new Refusal('image-unreadable', { detail })

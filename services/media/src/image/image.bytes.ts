@@ -1,9 +1,11 @@
-import type { BlobStore } from '@gantry/read-models'
+import type { BlobDraft, BlobStore } from '@gantry/read-models'
 
 /** The bytes of images by their SHA-256 in hexadecimal: images of the same content share them. */
 export interface ImageBytes {
   /** Durable when it returns. */
   put(sha256: string, bytes: Uint8Array): Promise<void>
+  /** Bytes that are stored while they come; committed with their SHA-256. */
+  draft(): Promise<BlobDraft>
   /** @throws Error when they are lost */
   get(sha256: string): Promise<Buffer>
   /**
@@ -50,5 +52,5 @@ export function imageBytes(blobs: BlobStore): ImageBytes {
     }
   }
 
-  return { put, get, sweep }
+  return { put, draft: () => blobs.draft(), get, sweep }
 }

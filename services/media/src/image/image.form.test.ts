@@ -1,8 +1,8 @@
 import { type AddressInfo, connect } from 'node:net'
-import { answerProblem } from '@gantry/service-kit'
+import { answerProblem, BodyMemory, countBodies } from '@gantry/service-kit'
 import Fastify, { type FastifyInstance } from 'fastify'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
-import { fileOf, takeForms } from './image.form.ts'
+import { readForm, takeForms } from './image.form.ts'
 
 const MEBIBYTE = 1_048_576
 const now = new Date('2026-11-21T10:00:00.000Z')
@@ -12,8 +12,15 @@ let port: number
 beforeEach(async () => {
   app = Fastify({ forceCloseConnections: true })
   app.setErrorHandler((error, request, reply) => answerProblem(error, request, reply, now))
+  countBodies(app, new BodyMemory(32 * MEBIBYTE))
   await takeForms(app)
-  app.put('/', async request => ({ bytes: (await fileOf(request)).length }))
+  app.put('/', async request => {
+    let bytes = 0
+    await readForm(request, async chunk => {
+      bytes += chunk.length
+    })
+    return { bytes }
+  })
   await app.listen({ port: 0, host: '127.0.0.1' })
   port = (app.server.address() as AddressInfo).port
 })

@@ -1,44 +1,59 @@
-import type { Readable } from 'node:stream'
-import multipart from '@fastify/multipart'
+import multipart, { type MultipartFile } from '@fastify/multipart'
+import { bodyLimitOf, uploadImage } from '@gantry/contracts'
 import { Refusal } from '@gantry/event-sourcing'
+import { holdBody } from '@gantry/service-kit'
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 
 const MAX_BYTES = 5 * 1_048_576
-/** The image and what a form may have around it: headers, boundaries, fields that nobody reads. */
-const MAX_FORM_BYTES = MAX_BYTES + 1_048_576
+const LIMITS = { fileSize: MAX_BYTES, headerPairs: 100, headerSize: 4_096, parts: 110 }
+/** What a part takes until the request ends, beside its names. */
+const PART_BYTES = 1_024
 
 /** Makes the routes of this app take forms, and no other body. */
 export async function takeForms(app: FastifyInstance): Promise<void> {
   app.removeAllContentTypeParsers()
   await app.register(multipart, {
     throwFileSizeLimit: false,
-    limits: { fileSize: MAX_BYTES, headerPairs: 100, fields: 100, parts: 110 },
+    // Fields are read and dropped like files: those that are taken for fields are kept in memory.
+    isPartAFile: () => true,
+    limits: LIMITS,
   })
 }
 
 /**
- * The file of a form that has one file part named `file`; fields beside it do not count. Holds no more of the body
- * than the limits allow, however much comes.
- * @throws Refusal image-missing, image-not-alone, image-too-large, unsupported-media-type, malformed-request
+ * Reads a form that has one file part named `file`, whose bytes go to `write` while they come, one call at a time;
+ * fields beside it do not count. Waits for `write`, so that no more of the body is in memory.
+ * @throws Refusal image-missing, image-not-alone, image-too-large, unsupported-media-type, malformed-request,
+ * body-memory-full; what `write` throws
  */
-export async function fileOf(request: FastifyRequest): Promise<Buffer> {
+export async function readForm(
+  request: FastifyRequest,
+  write: (chunk: Uint8Array) => Promise<void>,
+): Promise<void> {
   if (!request.isMultipart()) {
     throw new Refusal('unsupported-media-type', { detail: 'the body must be multipart/form-data' })
   }
-  if (Number(request.headers['content-length']) > MAX_FORM_BYTES) throw tooLarge()
+  const limit = bodyLimitOf(uploadImage)
+  if (Number(request.headers['content-length']) > limit) throw tooLarge()
   const body = request.raw
   if (body.destroyed) throw malformed()
   const overrun = Promise.withResolvers<never>()
   let received = 0
   const count = (chunk: Buffer) => {
     received += chunk.length
-    if (received > MAX_FORM_BYTES) overrun.reject(tooLarge())
+    if (received > limit) overrun.reject(tooLarge())
   }
+  const failed: { by?: unknown } = {}
+  const writing = (chunk: Uint8Array) =>
+    write(chunk).catch(error => {
+      failed.by = error
+      throw error
+    })
   body.on('data', count)
   try {
-    return await Promise.race([onlyFile(request), overrun.promise])
+    await Promise.race([onlyFile(request, writing), overrun.promise])
   } catch (error) {
-    throw error instanceof Refusal ? error : malformed()
+    throw error instanceof Refusal || error === failed.by ? error : malformed()
   } finally {
     body.off('data', count)
     // The rest is read and dropped: a client that is still sending would not read the answer otherwise.
@@ -47,25 +62,28 @@ export async function fileOf(request: FastifyRequest): Promise<Buffer> {
   }
 }
 
-async function onlyFile(request: FastifyRequest): Promise<Buffer> {
+async function onlyFile(request: FastifyRequest, write: (chunk: Uint8Array) => Promise<void>): Promise<void> {
+  const held = holdBody(request)
   let files = 0
-  let file: Buffer | undefined
+  let found = false
   for await (const part of request.parts()) {
     if (part.type !== 'file') continue
-    if (++files > 1) throw new Refusal('image-not-alone')
-    if (part.fieldname === 'file') file = await bytesOf(part.file)
-    else part.file.resume()
+    held.take(PART_BYTES + (part.fieldname ?? '').length + (part.filename ?? '').length)
+    if (isFile(part) && ++files > 1) throw new Refusal('image-not-alone')
+    if (!isFile(part) || part.fieldname !== 'file') {
+      part.file.resume()
+      continue
+    }
+    for await (const chunk of part.file) await write(chunk)
+    if (part.file.truncated) throw tooLarge()
+    found = true
   }
-  if (!file) throw new Refusal('image-missing', { detail: 'the form has no file part named file' })
-  return file
+  if (!found) throw new Refusal('image-missing', { detail: 'the form has no file part named file' })
 }
 
-async function bytesOf(file: Readable & { truncated: boolean }): Promise<Buffer> {
-  const chunks: Buffer[] = []
-  for await (const chunk of file) chunks.push(chunk)
-  if (file.truncated) throw tooLarge()
-  return Buffer.concat(chunks)
-}
+/** RFC 7578 §4.2, and octets without a name. */
+const isFile = ({ filename, mimetype }: Pick<MultipartFile, 'mimetype'> & { filename: string | undefined }) =>
+  filename !== undefined || mimetype === 'application/octet-stream'
 
 const tooLarge = () => new Refusal('image-too-large', { detail: 'an image has at most 5 MiB' })
 const malformed = () => new Refusal('malformed-request', { detail: 'the form is malformed or cut off' })

@@ -1,14 +1,14 @@
-import { createHash } from 'node:crypto'
 import { deleteImage, downloadImage, type ImageRecord, uploadImage } from '@gantry/contracts'
 import { type Aggregate, type Executed, Refusal } from '@gantry/event-sourcing'
 import type { Collection } from '@gantry/read-models'
-import { type AddRoute, matchesNone } from '@gantry/service-kit'
-import { formatOf } from '../format/format.ts'
+import { type AddRoute, holdBody, keepingBody, matchesNone } from '@gantry/service-kit'
+import type { FastifyRequest } from 'fastify'
 import type { ImageBytes } from './image.bytes.ts'
 import type { ImageCommand } from './image.decide.ts'
-import { fileOf } from './image.form.ts'
+import { readForm } from './image.form.ts'
 import type { ImageDocument } from './image.projection.ts'
 import type { ImageEvent, ImageState } from './image.ts'
+import { ImageUpload } from './image.upload.ts'
 
 export interface ImageRoutes {
   image: Aggregate<ImageState, ImageCommand, ImageEvent>
@@ -40,13 +40,9 @@ export function imageRoutes(route: AddRoute, upload: AddRoute, media: ImageRoute
 
   upload(uploadImage, async ({ params: { api_id: api }, metadata, request }) => {
     if (!(await apiExists(api))) throw new Refusal('api-not-found')
-    const file = await fileOf(request)
-    const record: ImageRecord = {
-      ...sizedFormat(file),
-      sha256: createHash('sha256').update(file).digest('hex'),
-    }
+    const incoming = new ImageUpload(bytes, holdBody(request))
     // The bytes are durable before the event that names them.
-    await bytes.put(record.sha256, file)
+    const record = await keepingBody(request, received(request, incoming))
     await announce(api, await image.execute(api, { type: 'UploadImage', metadata, api, record }))
     return { status: 200, body: record }
   })
@@ -88,7 +84,11 @@ export function imageRoutes(route: AddRoute, upload: AddRoute, media: ImageRoute
     new Refusal((await apiExists(api)) ? 'image-not-found' : 'api-not-found')
 }
 
-const sizedFormat = (file: Buffer) => {
-  const { contentType, width, height } = formatOf(file)
-  return { contentType, size: file.length, width, height }
+async function received(request: FastifyRequest, incoming: ImageUpload): Promise<ImageRecord> {
+  try {
+    await readForm(request, chunk => incoming.write(chunk))
+    return await incoming.store()
+  } finally {
+    await incoming.discard()
+  }
 }

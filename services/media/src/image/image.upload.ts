@@ -1,0 +1,105 @@
+import { createHash } from 'node:crypto'
+import type { ImageRecord } from '@gantry/contracts'
+import type { BlobDraft } from '@gantry/read-models'
+import { Gathered, type HeldBody } from '@gantry/service-kit'
+import { type Format, formatOf, formatOfStart } from '../format/format.ts'
+import type { ImageBytes } from './image.bytes.ts'
+
+/** What an upload keeps in memory; of a larger image the rest is in a draft of the store. */
+const PIECE_BYTES = 65_536
+
+/** An image that is checked and stored while it comes. */
+export class ImageUpload {
+  readonly #store: ImageBytes
+  readonly #held: HeldBody
+  readonly #piece: Gathered
+  readonly #hash = createHash('sha256')
+  #size = 0
+  #format: Format | undefined
+  #draft: BlobDraft | undefined
+  #ended = false
+  /** The last call on the draft. */
+  #work: Promise<void> = Promise.resolve()
+
+  constructor(store: ImageBytes, held: HeldBody) {
+    this.#store = store
+    this.#held = held
+    this.#piece = new Gathered(held)
+  }
+
+  /**
+   * The next bytes of the image; one call at a time.
+   * @throws Refusal image-type-unsupported, image-unreadable or image-too-large by the first bytes, body-memory-full
+   */
+  async write(chunk: Uint8Array): Promise<void> {
+    this.#hash.update(chunk)
+    this.#size += chunk.length
+    for (let rest = chunk; rest.length > 0; ) {
+      const room = PIECE_BYTES - this.#piece.length
+      this.#piece.add(rest.subarray(0, room))
+      rest = rest.subarray(room)
+      if (this.#piece.length === PIECE_BYTES) await this.#flush()
+    }
+  }
+
+  /**
+   * Ends the image. Its bytes are durable when this returns.
+   * @throws Refusal image-type-unsupported, image-unreadable, image-too-large, body-memory-full
+   */
+  async store(): Promise<ImageRecord> {
+    const draft = this.#draft
+    if (draft && this.#piece.length > 0) await this.#flush()
+    const { contentType, width, height } = this.#format ?? (await this.#formatOfAll())
+    const record = { contentType, size: this.#size, width, height, sha256: this.#hash.digest('hex') }
+    if (draft) await this.#next(() => draft.commit(record.sha256))
+    else await this.#store.put(record.sha256, this.#piece.bytes())
+    return record
+  }
+
+  /** Leaves nothing behind of an image that was not stored. */
+  async discard(): Promise<void> {
+    this.#ended = true
+    await this.#work
+    // What cannot be removed goes with the drafts of processes that died.
+    await this.#draft?.discard().catch(() => {})
+  }
+
+  async #flush(): Promise<void> {
+    if (!this.#draft) {
+      this.#format = formatOfStart(this.#piece.bytes())
+      await this.#next(async () => {
+        this.#draft = await this.#store.draft()
+      })
+    }
+    await this.#next(async () => this.#draft?.write(this.#piece.bytes()))
+    this.#piece.clear()
+  }
+
+  /** SVG, and what tells nothing in its first bytes, is looked at as a whole. */
+  async #formatOfAll(): Promise<Format> {
+    const draft = this.#draft
+    if (!draft) return formatOf(this.#piece.bytes())
+    this.#held.take(this.#size)
+    try {
+      return await this.#next(async () => {
+        const { buffer, byteOffset, byteLength } = await draft.bytes()
+        return formatOf(Buffer.from(buffer, byteOffset, byteLength))
+      })
+    } finally {
+      this.#held.give(this.#size)
+    }
+  }
+
+  /** One call on the draft after the other; none after `discard`, which may be called meanwhile. */
+  #next<Result>(work: () => Promise<Result>): Promise<Result> {
+    const done = this.#work.then(() => {
+      if (this.#ended) throw new Error('the upload was given up')
+      return work()
+    })
+    this.#work = done.then(
+      () => {},
+      () => {},
+    )
+    return done
+  }
+}
