@@ -64,6 +64,7 @@ const failed = (
   data: {
     ...answered(number, status),
     error,
+    fault: error === 'interrupted' ? 'SERVICE' : 'RECEIVER',
     message: 'why',
     at: at(seconds),
     nextAttemptAt: nextInSeconds === null ? null : at(nextInSeconds),
@@ -89,7 +90,7 @@ const outcome = (number: number, status: number | null, more: Partial<Outcome> =
   metadata,
   outcome: {
     ...answered(number, status),
-    failure: status === 200 ? undefined : { code: 'http-status', message: 'why' },
+    failure: status === 200 ? undefined : { code: 'http-status', message: 'why', fault: 'RECEIVER' },
     random: 0.5,
     ...more,
   },
@@ -235,7 +236,7 @@ describe('a failure', () => {
     expect(state).toMatchObject({ status: 'CREATED', next: { sending: 2 }, responseStatus: null })
   })
   test('of our own making is tried again at once and costs no attempt of the schedule', () => {
-    const interrupted = { failure: { code: 'interrupted', message: 'why' } }
+    const interrupted = { failure: { code: 'interrupted', message: 'why', fault: 'SERVICE' as const } }
     const failure = failed(1, 0, { status: null, error: 'interrupted' })
     given(...FIRST_UNDER_WAY)
       .when(outcome(1, null, interrupted))
@@ -243,6 +244,19 @@ describe('a failure', () => {
     given(...FIRST_UNDER_WAY, failure, started(2))
       .when(outcome(2, 500))
       .then(failed(2, 10))
+  })
+  test('names the fault that its event recorded, and the one of its code where an earlier release recorded none', () => {
+    const faultsOf = (...events: DeliveryEvent[]) => {
+      const { state } = given(...FIRST_UNDER_WAY, ...events)
+      return state.status === 'Absent' ? [] : state.log.map(({ fault }) => fault)
+    }
+    const recorded = failed(1, 10, { error: 'of-a-later-release' }) as DeliveryEvent & {
+      type: 'AttemptFailed'
+    }
+    const attempt = (fields: object) => ({ ...recorded, data: { ...recorded.data, ...fields } })
+    expect(faultsOf(attempt({ fault: 'SERVICE' }))).toEqual(['SERVICE'])
+    expect(faultsOf(attempt({ fault: undefined, error: 'timeout' }))).toEqual(['RECEIVER'])
+    expect(faultsOf(attempt({ fault: undefined, error: 'network-failed' }))).toEqual(['SERVICE'])
   })
 })
 

@@ -6,6 +6,7 @@ import {
   type DeliveryState,
   deliveryEvents,
   evolveDelivery,
+  type Fault,
   firstTrigger,
   INTERRUPTED,
   initialDelivery,
@@ -32,7 +33,7 @@ export interface Outcome {
   responseStatus: number | null
   responseBody: string | null
   /** Undefined when it succeeded. */
-  failure?: { code: string; message: string } | undefined
+  failure?: { code: string; message: string; fault: Fault } | undefined
   retryAfterMs?: number | undefined
   /** From 0 to 1: where in the jitter the next pause lies. */
   random: number
@@ -190,7 +191,14 @@ function recorded(
 
   const failed = (nextAttemptAt: string | null): DeliveryEvent => ({
     type: 'AttemptFailed',
-    data: { ...answered, error: failure.code, message: failure.message, at: now, nextAttemptAt },
+    data: {
+      ...answered,
+      error: failure.code,
+      fault: failure.fault,
+      message: failure.message,
+      at: now,
+      nextAttemptAt,
+    },
   })
   if (!isUnderWay(state, number)) return [failed(null)]
   const gaveUp = (reason: 'exhausted' | 'gone' | 'test'): DeliveryEvent[] => [

@@ -1,6 +1,5 @@
 import type { Attempt, DeliveryStatus } from '@gantry/contracts'
 import type { EventSchemas } from '@gantry/event-sourcing'
-import { faultOf } from '../sending/failure.ts'
 
 /** What an attempt came to, but for whether it succeeded. */
 interface Answered {
@@ -60,6 +59,8 @@ export type DeliveryEvent =
       data: Answered & {
         /** Stable, for programs. */
         error: string
+        /** Events of earlier releases do not have it. */
+        fault?: Fault
         message: string
         at: string
         /** Null when no attempt follows. */
@@ -121,6 +122,19 @@ export interface Finished extends Delivery {
 }
 
 export type DeliveryState = { status: 'Absent' } | Pending | Finished
+
+/** Whose failure it was. In doubt it is the receiver's, whose webhook it then counts against. */
+export type Fault = NonNullable<Attempt['fault']>
+
+/** Failures of the service, for events of releases that did not record the fault. The list never changes. */
+const FAULTS_BEFORE: ReadonlySet<string> = new Set([
+  'resolver-failed',
+  'network-failed',
+  'signing-failed',
+  'internal-error',
+  'interrupted',
+])
+const faultBefore = (error: string): Fault => (FAULTS_BEFORE.has(error) ? 'SERVICE' : 'RECEIVER')
 
 /** Every event type that this release knows, with its upcasters. */
 export const deliveryEvents: EventSchemas<DeliveryEvent> = {
@@ -261,12 +275,13 @@ function evolved(state: DeliveryState, event: DeliveryEvent): DeliveryState {
     }
     case 'AttemptFailed': {
       const { number, durationMs, responseStatus, responseBody, error, message, nextAttemptAt } = event.data
+      const { fault = faultBefore(error) } = event.data
       const log = logged(state, number, {
         durationMs,
         responseStatus,
         responseBody,
         error,
-        fault: faultOf(error),
+        fault,
       })
       if (!isUnderWay(state, number)) return { ...state, log }
       const failed = { ...state, log, responseStatus, failureMessage: `${error}: ${message}` }
@@ -280,7 +295,7 @@ function evolved(state: DeliveryState, event: DeliveryEvent): DeliveryState {
     }
     case 'AttemptLost': {
       const { number, at } = event.data
-      const log = logged(state, number, { error: 'lost', fault: faultOf('lost') })
+      const log = logged(state, number, { error: 'lost', fault: 'SERVICE' })
       if (!isUnderWay(state, number)) return { ...state, log }
       return { ...state, log, failureMessage: 'lost: its outcome is unknown', next: { dueAt: at } }
     }

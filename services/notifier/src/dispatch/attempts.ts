@@ -4,7 +4,7 @@ import type { DeliveryCommand, Outcome } from '../delivery/delivery.decide.ts'
 import { type DeliveryEvent, type DeliveryState, isTest, type Pending } from '../delivery/delivery.ts'
 import { retryAfterMs } from '../delivery/schedule.ts'
 import type { NotifierMetrics } from '../metrics.ts'
-import { AttemptFailure, faultOf } from '../sending/failure.ts'
+import { AttemptFailure } from '../sending/failure.ts'
 import type { Answer, Sender } from '../sending/post.ts'
 import { signedHeaders } from '../sending/signature.ts'
 import type { SigningKeys } from '../webhook/signing-keys.ts'
@@ -91,7 +91,7 @@ export function attempts(options: AttemptsOptions): MakeAttempt {
         await webhook.execute(target.id, { type: 'DisableWebhook', ...about, reason })
       } else if (!failure) {
         if (target.failing) await webhook.execute(target.id, { type: 'NoteSuccess', ...about })
-      } else if (!isTest(claimed) && faultOf(failure.code) === 'RECEIVER') {
+      } else if (!isTest(claimed) && failure.fault === 'RECEIVER') {
         await webhook.execute(target.id, { type: 'NoteFailure', ...about, delivery: id })
       }
     } catch (error) {
@@ -139,7 +139,7 @@ function outcomeOf(answer: Answer, number: number, now: Date, random: number): O
     durationMs,
     responseStatus: status,
     responseBody: body,
-    failure: failure && { code: failure.code, message: failure.message },
+    failure: failure && { code: failure.code, message: failure.message, fault: failure.fault },
     retryAfterMs: retryAfterMs(status, retryAfter, now),
     random,
   }

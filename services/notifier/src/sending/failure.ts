@@ -1,4 +1,4 @@
-import type { Attempt } from '@gantry/contracts'
+import type { Fault } from '../delivery/delivery.ts'
 
 /** Why an attempt failed; stable, for programs. */
 export type FailureCode =
@@ -37,15 +37,16 @@ const OURS: ReadonlySet<string> = new Set<OurFailure>([
 ])
 
 /** Whose a failure is; in doubt the receiver's, whose webhook it then counts against. */
-export const faultOf = (code: string): NonNullable<Attempt['fault']> =>
-  OURS.has(code) ? 'SERVICE' : 'RECEIVER'
+const faultOf = (code: FailureCode): Fault => (OURS.has(code) ? 'SERVICE' : 'RECEIVER')
 
 /** An attempt failed; the message is for people. */
 export class AttemptFailure extends Error {
   readonly code: FailureCode
+  readonly fault: Fault
   constructor(code: FailureCode, message: string, cause?: unknown) {
     super(message, { cause })
     this.name = 'AttemptFailure'
     this.code = code
+    this.fault = faultOf(code)
   }
 }

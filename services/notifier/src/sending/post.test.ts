@@ -7,7 +7,7 @@ import { gzipSync } from 'node:zlib'
 import { afterEach, describe, expect, test, vi } from 'vitest'
 import { cidrs } from './address.ts'
 import type { Resolve } from './connect.ts'
-import { faultOf } from './failure.ts'
+import { AttemptFailure } from './failure.ts'
 import { type PostRequest, type Sender, sender } from './post.ts'
 
 const CERTIFICATE = readFileSync(new URL('./fixtures/hooks.test.crt', import.meta.url), 'utf8')
@@ -474,8 +474,8 @@ describe('a name', () => {
     const error = Object.assign(new Error('getaddrinfo EAI_AGAIN hooks.test'), { code: 'EAI_AGAIN' })
     const by = senderOf({ resolve: () => Promise.reject(error) })
     const { failure } = await post('http://hooks.test/', {}, by)
-    expect([failure?.code, faultOf(failure?.code ?? '')]).toEqual(['resolver-failed', 'SERVICE'])
-    expect(faultOf('dns-failed')).toBe('RECEIVER')
+    expect([failure?.code, failure?.fault]).toEqual(['resolver-failed', 'SERVICE'])
+    expect(new AttemptFailure('dns-failed', 'why').fault).toBe('RECEIVER')
   })
   test('is asked for once by all that wait for it', async () => {
     const url = await http((_, response) => response.end())
