@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { EVENT_SCOPES } from './event-scopes.ts'
 import { FreeForm } from './free-form.ts'
 import { operation } from './operation.ts'
 import { Timestamp, text } from './primitives.ts'
@@ -76,6 +77,11 @@ export const StreamedEvent = PublicEvent.extend({
   position: z.string().meta({ description: 'Resume after it with ?after=' }),
 }).meta({ id: 'StreamedEvent' })
 
+/** The event types of each scope, in words. */
+const SCOPES_OF_TYPES = [...Map.groupBy(Object.entries(EVENT_SCOPES), ([, scope]) => scope)]
+  .map(([scope, types]) => `${scope}: ${types.map(([type]) => type).join(', ')}.`)
+  .join(' ')
+
 export const streamEvents = operation({
   id: 'streamEvents',
   method: 'GET',
@@ -83,8 +89,7 @@ export const streamEvents = operation({
   service: 'gateway',
   tag: 'Events',
   summary: 'Read the public events from a position on',
-  description:
-    'Newline-delimited JSON, or server-sent events when asked for with Accept: text/event-stream (Last-Event-ID resumes). Stays open for what comes unless follow=false. A position after which events have been removed because of their age is refused with 410; `oldestPosition` is the smallest one that is not. A stream that breaks off is resumed after its last position. Events of a type whose scope the caller lacks are left out; positions are the same for all readers.',
+  description: `Newline-delimited JSON, or server-sent events when asked for with Accept: text/event-stream (Last-Event-ID resumes). Stays open for what comes unless follow=false. A position after which events have been removed because of their age is refused with 410; oldestPosition is the smallest one that is not. A stream that breaks off is resumed after its last position. Events of a type whose scope the caller lacks are left out; positions are the same for all readers. The scopes: ${SCOPES_OF_TYPES}`,
   scope: 'AUDIT_LOG_READ',
   query: z.object({
     after: z

@@ -1,5 +1,4 @@
 import { z } from 'zod'
-import { EVENT_SCOPES } from './event-scopes.ts'
 import { operation } from './operation.ts'
 import { label, optional, pageOf, paging, secretWithheld, Timestamp, text, Uuid } from './primitives.ts'
 import { Scope } from './scopes.ts'
@@ -141,16 +140,17 @@ export const DeliveryRecord = z
       .nullable()
       .meta({ description: 'The delivery before it to an ordered webhook, until that has come to an end' }),
     responseStatus: z.int().nullable(),
-    failureMessage: z.string().nullable(),
+    failureMessage: z
+      .string()
+      .nullable()
+      .meta({
+        description:
+          'The error and its cause in words; the error alone for a caller who may not see the payload',
+      }),
     attemptLog: z.array(Attempt),
   })
   .meta({ id: 'Delivery' })
 export type DeliveryRecord = z.infer<typeof DeliveryRecord>
-
-/** The event types of each scope, in words. */
-const SCOPES_OF_TYPES = [...Map.groupBy(Object.entries(EVENT_SCOPES), ([, scope]) => scope)]
-  .map(([scope, types]) => `${scope}: ${types.map(([type]) => type).join(', ')}.`)
-  .join(' ')
 
 const part = { service: 'notifier', tag: 'Webhooks' } as const
 const deliveries = { service: 'notifier', tag: 'Deliveries' } as const
@@ -194,7 +194,8 @@ export const createWebhook = operation({
   method: 'POST',
   path: '/webhooks',
   summary: 'Create a webhook',
-  description: `A caller without the scope of one of its event types is refused. ${SCOPES_OF_TYPES}`,
+  description:
+    'A caller without the scope of one of its event types is refused; the list of event types names the scope of each.',
   scope: 'WEBHOOKS_WRITE',
   body: WebhookInput,
   bodyExample: example,

@@ -109,12 +109,13 @@ describe('a token that may only manage webhooks', () => {
     const about = unique('event')
     const { webhook } = await subscribe(['SUBSCRIPTION_CREATED'], {
       about,
-      respond: ({ body }) => ({ status: 500, body }),
+      respond: ({ body }) => ({ status: 302, headers: { location: `/${about}` }, body }),
     })
     await happen('SUBSCRIPTION_CREATED', about)
     const { id } = await deliveryAbout(webhook, about)
     const shown = await delivered(webhook, id, 'GIVE_UP')
     expect(JSON.stringify(shown.attemptLog)).toContain(about)
+    expect(shown.failureMessage).toContain(about)
 
     const path = `/webhooks/${webhook.id}/requests`
     const one = (await client.get(`${path}/${id}`)).as<Delivery>(200)
@@ -125,6 +126,7 @@ describe('a token that may only manage webhooks', () => {
       expect(record).toEqual({
         ...shown,
         payload: null,
+        failureMessage: 'redirect',
         attemptLog: shown.attemptLog.map(attempt => ({ ...attempt, responseBody: null })),
       })
     }

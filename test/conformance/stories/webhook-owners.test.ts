@@ -16,26 +16,26 @@ const put = (client: Client, { id, displayName, url, eventTypes }: Webhook, chan
   client.put(`/webhooks/${id}`, { displayName, url, events: eventTypes, ...changes })
 const read = async (id: string) => (await admin.get(`/webhooks/${id}`)).as<Webhook>(200)
 
-const someone = async (fields: Partial<User> = {}) => {
+const newUser = async (fields: Partial<User> = {}) => {
   const user = await createUser({ role: 'USER', ...fields })
   return { user, client: await loggedIn(user) }
 }
 
 describe('the owner of a webhook', () => {
-  test('is the user who created it, whoever changes it', async () => {
-    const { user, client } = await someone()
+  test('stays the user who created it when another user changes it', async () => {
+    const { user, client } = await newUser()
     const webhook = await create(client)
     expect(webhook.owner).toBe(user.id)
-    const other = await someone()
+    const other = await newUser()
     expect((await put(other.client, webhook, { name: 'renamed' })).as<Webhook>(200).owner).toBe(user.id)
     expect((await read(webhook.id)).owner).toBe(user.id)
     expect((await findListed<Webhook>('/webhooks', webhook.id))?.owner).toBe(user.id)
   })
 
   test('is changed by an administrator, which the audit log tells', async () => {
-    const { user, client } = await someone()
-    const { user: next } = await someone()
-    const { user: administrator, client: administering } = await someone({ role: 'ADMIN' })
+    const { user, client } = await newUser()
+    const { user: next } = await newUser()
+    const { user: administrator, client: administering } = await newUser({ role: 'ADMIN' })
     const webhook = await create(client)
     const before = (await admin.get(`/webhooks/${webhook.id}`)).headers.get('etag')
     const answer = await put(administering, webhook, { owner: next.id, name: 'transferred' })
@@ -53,8 +53,8 @@ describe('the owner of a webhook', () => {
   })
 
   test('is not changed by others, not by the owner either', async () => {
-    const { client } = await someone()
-    const { user: next, client: taking } = await someone()
+    const { client } = await newUser()
+    const { user: next, client: taking } = await newUser()
     const webhook = await create(client)
     for (const each of [client, taking])
       (await put(each, webhook, { owner: next.id })).refused(403, 'role-missing')
@@ -63,9 +63,9 @@ describe('the owner of a webhook', () => {
   })
 
   test('is an active user', async () => {
-    const { client } = await someone()
+    const { client } = await newUser()
     const webhook = await create(client)
-    const { user: deleted } = await someone()
+    const { user: deleted } = await newUser()
     ;(await admin.delete(`/users/${deleted.id}`)).is(204)
     const inactive = await createUser({ status: 'INACTIVE' })
     for (const owner of [deleted.id, inactive.id, uuid(), 'grace']) {
@@ -80,7 +80,7 @@ describe('a webhook whose owner may not read one of its event types', () => {
   /** A webhook of a user on an inbox, and another webhook that is told of webhooks that the service makes inactive. */
   const owned = async (type: string, fields: Partial<User> = {}) => {
     const about = unique('event')
-    const { user, client } = await someone(fields)
+    const { user, client } = await newUser(fields)
     const inbox = openInbox(about)
     const sent = { displayName: unique('hook'), url: inbox.url, active: true, eventTypes: [type] }
     const webhook = (await client.post('/webhooks', sent)).as<Webhook>(201)
@@ -148,7 +148,7 @@ describe('a webhook whose owner may not read one of its event types', () => {
     ;(await admin.post(`/webhooks/${webhook.id}/recover`, { from })).refused(409, 'webhook-inactive')
 
     inbox.respond = working
-    const { user: next } = await someone()
+    const { user: next } = await newUser()
     ;(await put(admin, webhook, { active: true, owner: next.id })).is(200)
     await delivered(webhook, pending.id, 'SUCCESS')
     ;(await admin.post(`/webhooks/${webhook.id}/recover`, { from })).is(202)
@@ -172,7 +172,7 @@ describe('a webhook whose owner may not read one of its event types', () => {
     const { webhook } = await owned('SUBSCRIPTION_CREATED')
     const types = { events: ['CONFIGURATION_CHANGED'] }
     ;(await put(admin, webhook, types)).refused(409, 'owner-lacks-scope')
-    const { user: powerless } = await someone({ role: 'BILLING_CONTACT' })
+    const { user: powerless } = await newUser({ role: 'BILLING_CONTACT' })
     const change = { events: ['APPROVAL_REQUEST_CREATED'], owner: powerless.id }
     ;(await put(admin, webhook, change)).refused(409, 'owner-lacks-scope')
     expect(await read(webhook.id)).toMatchObject({ active: true, eventTypes: webhook.eventTypes })

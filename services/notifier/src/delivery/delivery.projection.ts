@@ -92,7 +92,10 @@ export function documentOf(state: Exclude<DeliveryState, { status: 'Absent' }>):
   }
 }
 
-/** The record as the interface shows it to a caller: the payload, and answers that may repeat it, to its readers alone. */
+/**
+ * The record as the interface shows it to a caller. Only a caller with the scope of its event type sees the payload, and
+ * what an endpoint may repeat of it: the body of an answer, and a Location in the message of a failure.
+ */
 export function deliveryRecord(
   { body, queue, finishedAt, line, turn, ...fields }: DeliveryDocument,
   { scopes }: Pick<Principal, 'scopes'>,
@@ -100,7 +103,8 @@ export function deliveryRecord(
   if (mayReadEvent(scopes, fields.eventType))
     return { ...fields, payload: readableData(fields.eventType, JSON.parse(body)) }
   const attemptLog = fields.attemptLog.map(attempt => ({ ...attempt, responseBody: null }))
-  return { ...fields, attemptLog, payload: null }
+  const failureMessage = fields.failureMessage?.split(':', 1)[0] ?? null
+  return { ...fields, attemptLog, failureMessage, payload: null }
 }
 
 /** The record of a state that was just reached. */

@@ -1,16 +1,16 @@
-import type { Role, UserStanding } from '@gantry/contracts'
+import type { UserStanding } from '@gantry/contracts'
 import type { CommandMetadata, Decider, EventSchemas } from '@gantry/event-sourcing'
 
-type UserStatus = 'ACTIVE' | 'INACTIVE'
+type Noted = NonNullable<UserStanding['user']>
 
 /** What the notifier knows of users: whether one may own a webhook. `userRevision` is that of the user's stream. */
 export type KnownUserEvent =
-  | { type: 'UserNoted'; data: { role: Role; status: UserStatus; userRevision: number } }
+  | { type: 'UserNoted'; data: Noted & { userRevision: number } }
   | { type: 'UserGone'; data: { userRevision: number } }
 
 export type KnownUserState =
   | { status: 'Absent' }
-  | { status: 'Live'; role: Role; userStatus: UserStatus; userRevision: number }
+  | { status: 'Live'; role: Noted['role']; userStatus: Noted['status']; userRevision: number }
   | { status: 'Deleted'; userRevision: number }
 
 /** What identity published of a user, or answered. */

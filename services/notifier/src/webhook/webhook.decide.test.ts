@@ -204,7 +204,7 @@ describe('a webhook', () => {
         .when(update({ active: true, owner: OTHER }, undefined, active))
         .then(transferred, updated({ active: true }))
     })
-    test('whom nobody else changes', () => {
+    test('that only an administrator changes', () => {
       const user = { by: { ...by, role: 'USER' }, ...active }
       given(created)
         .when(update({ owner: OTHER }, undefined, user))

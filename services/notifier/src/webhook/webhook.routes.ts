@@ -116,8 +116,8 @@ export function webhookRoutes(route: AddRoute, options: WebhookRoutes): void {
   }
 
   /**
-   * The owner may have lost a scope while the command was under way, unseen by whoever looked for the webhooks of the
-   * user. What fails here is checked again later.
+   * The owner may have lost a scope while the command was under way: the check of the webhooks of that user did not see
+   * the change then. What fails here is checked again later.
    */
   const checkOwner = async (state: WebhookState) => {
     if (state.status === 'Live') await owners.check(state.record).catch(() => {})
