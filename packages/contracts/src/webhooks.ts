@@ -140,13 +140,10 @@ export const DeliveryRecord = z
       .nullable()
       .meta({ description: 'The delivery before it to an ordered webhook, until that has come to an end' }),
     responseStatus: z.int().nullable(),
-    failureMessage: z
-      .string()
-      .nullable()
-      .meta({
-        description:
-          'The error and its cause in words; the error alone for a caller who may not see the payload',
-      }),
+    failureMessage: z.string().nullable().meta({
+      description:
+        'The error and its cause in words; the error alone for a caller who may not see the payload',
+    }),
     attemptLog: z.array(Attempt),
   })
   .meta({ id: 'Delivery' })

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import type { Client } from '../src/client.ts'
-import { happen, working } from '../src/deliveries.ts'
+import { cancel, happen, working } from '../src/deliveries.ts'
 import { admin, cleanUp, createUser, eventually, findListed, loggedIn, unique, uuid } from '../src/gantry.ts'
 import { heldReply, openInbox } from '../src/receiver.ts'
 import type { AuditRecord, Page, User, Webhook } from '../src/records.ts'
@@ -155,6 +155,24 @@ describe('a webhook whose owner may not read one of its event types', () => {
     const missed = await deliveryAbout(webhook, `${about}-missed`)
     await delivered(webhook, missed.id, 'SUCCESS')
     expect(await read(webhook.id)).toMatchObject({ active: true, disabledReason: null, owner: next.id })
+  })
+
+  test('is not made active with other types while something is pending that the owner may not read', async () => {
+    const { respond, letGo } = heldReply()
+    const { user, webhook, inbox, about } = await owned('CONFIGURATION_CHANGED', { role: 'ADMIN' })
+    inbox.respond = respond
+    await happen('CONFIGURATION_CHANGED', about)
+    await inbox.arrival(1)
+    await change(user, { role: 'USER' })
+    await disabled(webhook.id)
+    letGo({ status: 500 })
+    const { id } = await deliveryAbout(webhook, about)
+    await delivered(webhook, id, 'RETRYING')
+    const narrowed = { events: ['SUBSCRIPTION_CREATED'], active: true }
+    ;(await put(admin, webhook, narrowed)).refused(409, 'owner-lacks-scope')
+    ;(await cancel(id)).is(200)
+    ;(await put(admin, webhook, narrowed)).is(200)
+    expect(inbox.received).toHaveLength(1)
   })
 
   test('is made active again once the owner has the scope', async () => {

@@ -58,7 +58,7 @@ const update = (changes: object, ifMatch?: number[], more: object = {}): Webhook
   metadata,
   ifMatch,
   by,
-  unreadPending: [],
+  pending: [],
   input: { name: null, displayName: fields.displayName, url: URL, events: fields.eventTypes, ...changes },
   ...more,
 })
@@ -128,7 +128,7 @@ describe('a webhook', () => {
   })
   test('is not led elsewhere while something is pending that its manager may not read', () => {
     const url = 'https://example.com/other'
-    const narrow = { by: { role: 'USER', scopes: ['WEBHOOKS_READ'] }, unreadPending: ['API_DEPLOYED'] }
+    const narrow = { by: { role: 'USER', scopes: ['WEBHOOKS_READ'] }, pending: ['API_DEPLOYED'] }
     const fails = { eventTypes: ['WEBHOOK_FAILING'] }
     const change = { displayName: 'Renamed', events: fails.eventTypes }
     given(created, updated(fails))
@@ -203,6 +203,16 @@ describe('a webhook', () => {
       given(created, lacking)
         .when(update({ active: true, owner: OTHER }, undefined, active))
         .then(transferred, updated({ active: true }))
+    })
+    test('who may read what is pending too, before it is made active', () => {
+      const standing = { user: owner, status: 'ACTIVE', role: 'USER' }
+      const pending = ['CONFIGURATION_CHANGED']
+      given(created, lacking)
+        .when(update({ active: true }, undefined, { standing, pending }))
+        .thenRefused('owner-lacks-scope')
+      given(created, lacking)
+        .when(update({ active: true }, undefined, { standing }))
+        .then(updated({ active: true }))
     })
     test('that only an administrator changes', () => {
       const user = { by: { ...by, role: 'USER' }, ...active }

@@ -36,8 +36,8 @@ type UpdateWebhook = {
   type: 'UpdateWebhook'
   by: Manager
   input: WebhookUpdate
-  /** Event types of what is pending that the caller may not read: it would go to a new url. */
-  unreadPending: readonly string[]
+  /** Of what is pending, an event type that the caller may not read and one that the owner may not, where there are any. */
+  pending: readonly string[]
   /** What the user is who owns the webhook afterwards; left out where that is not known. */
   standing?: Standing | undefined
 } & Conditional
@@ -145,7 +145,7 @@ function updated(
   allowed: readonly Cidr[],
 ): WebhookEvent[] {
   requireRevision(command, recordRevision)
-  const { by, unreadPending, metadata, input } = command
+  const { by, pending, standing, metadata, input } = command
   const { name, displayName, url, active, events, eventTypes, ordered } = input
   const fields = {
     name: name ?? record.name,
@@ -157,8 +157,8 @@ function updated(
   }
   known(fields.eventTypes)
   // Those from before are still delivered: what is pending goes to the new url.
-  const pending = url === record.url ? [] : unreadPending
-  requireReadScopes(by, [...fields.eventTypes, ...record.eventTypes, ...pending])
+  const sentElsewhere = url === record.url ? [] : pending
+  requireReadScopes(by, [...fields.eventTypes, ...record.eventTypes, ...sentElsewhere])
   if (url !== record.url) reachable(url, allowed)
   const decided: WebhookEvent[] = []
   const owner = input.owner ?? record.owner
@@ -166,7 +166,8 @@ function updated(
     requireTransferable(owner, command)
     decided.push({ type: 'WebhookTransferred', data: { owner, transferredAt: metadata.now } })
   }
-  if (fields.active && owner !== null) requireOwnersScopes(owner, fields.eventTypes, command.standing)
+  if (fields.active && owner !== null)
+    requireOwnersScopes(owner, [...fields.eventTypes, ...pending], standing)
   if (!isDeepStrictEqual({ ...record, ...fields }, record))
     decided.push({ type: 'WebhookUpdated', data: { ...fields, updatedAt: metadata.now } })
   return decided

@@ -21,7 +21,7 @@ import { pendingOf } from '../delivery/lane.ts'
 import type { Dispatcher } from '../dispatch/dispatcher.ts'
 import { eventTypes } from '../event-types.ts'
 import type { Owners } from '../owner/owners.ts'
-import type { Standing } from '../owner/standing.ts'
+import { type Standing, unreadTypes } from '../owner/standing.ts'
 import { formatSecret } from '../sending/signature.ts'
 import type { SigningKeys } from './signing-keys.ts'
 import type { WebhookCommand } from './webhook.decide.ts'
@@ -42,7 +42,7 @@ const SECRET_BYTES = 24
 const ABANDON_MS = 2_000
 
 export function webhookRoutes(route: AddRoute, options: WebhookRoutes): void {
-  const { webhook, webhooks, deliveries, owners, keys, dispatcher } = options
+  const { webhook, webhooks, owners, keys, dispatcher } = options
 
   route(listEventTypes, async () => ({ status: 200, body: eventTypes }))
 
@@ -72,15 +72,15 @@ export function webhookRoutes(route: AddRoute, options: WebhookRoutes): void {
 
   route(updateWebhook, async ({ params, body: input, metadata, principal: by, ifMatch }) => {
     const id = params.webhook_id
-    const unreadPending = await unreadPendingOf(id, by)
-    const standing = await standingOfOwner(id, input, by)
+    const standing = await standingOfOwner(options, id, input, by)
+    const pending = await unreadPendingOf(options, id, by, standing)
     const executed = await webhook.execute(id, {
       type: 'UpdateWebhook',
       metadata,
       ifMatch,
       by,
       input,
-      unreadPending,
+      pending,
       standing,
     })
     if (executed.events.length > 0) dispatcher.webhookChanged(id)
@@ -102,19 +102,6 @@ export function webhookRoutes(route: AddRoute, options: WebhookRoutes): void {
     return { status: 204 }
   })
 
-  /** What the user is who owns the webhook after an update. A new owner is asked for, since it has to be active. */
-  const standingOfOwner = async (
-    id: string,
-    { owner, events, eventTypes }: WebhookUpdate,
-    by: Principal,
-  ): Promise<Standing | undefined> => {
-    const current = (await webhooks.get(id))?.doc.owner
-    const next = owner ?? current
-    if (!next) return undefined
-    if (next === by.userId) return { user: next, status: 'ACTIVE', role: by.role }
-    return next === current ? owners.standing(next, events ?? eventTypes ?? []) : owners.ask(next)
-  }
-
   /**
    * The owner may have lost a scope while the command was under way: the check of the webhooks of that user did not see
    * the change then. What fails here is checked again later.
@@ -122,14 +109,40 @@ export function webhookRoutes(route: AddRoute, options: WebhookRoutes): void {
   const checkOwner = async (state: WebhookState) => {
     if (state.status === 'Live') await owners.check(state.record).catch(() => {})
   }
+}
 
-  /** Event types of what a webhook has pending that the caller may not read; one of them is enough. */
-  const unreadPendingOf = async (id: string, { scopes }: Principal): Promise<string[]> => {
-    const unread = Object.keys(EVENT_TYPES).filter(type => !mayReadEvent(scopes, type))
-    if (unread.length === 0) return []
-    const where = { queue: pendingOf(id), eventType: { in: unread } }
-    return (await deliveries.list({ where, limit: 1 })).map(({ doc }) => doc.eventType)
-  }
+/** What the user is who owns the webhook after an update. A new owner is asked for, since it has to be active. */
+async function standingOfOwner(
+  { webhooks, owners }: WebhookRoutes,
+  id: string,
+  { owner, events, eventTypes }: WebhookUpdate,
+  by: Principal,
+): Promise<Standing | undefined> {
+  const current = (await webhooks.get(id))?.doc.owner
+  const next = owner ?? current
+  if (!next) return undefined
+  if (next === by.userId) return { user: next, status: 'ACTIVE', role: by.role }
+  return next === current ? owners.standing(next, events ?? eventTypes ?? []) : owners.ask(next)
+}
+
+/** Of what a webhook has pending, an event type that the caller may not read and one that the owner may not. */
+async function unreadPendingOf(
+  { deliveries }: WebhookRoutes,
+  id: string,
+  { scopes }: Principal,
+  owner: Standing | undefined,
+): Promise<string[]> {
+  const types = Object.keys(EVENT_TYPES)
+  const unread = [
+    types.filter(type => !mayReadEvent(scopes, type)),
+    owner ? unreadTypes(owner, types) : [],
+  ].filter(each => each.length > 0)
+  const found = await Promise.all(
+    unread.map(each =>
+      deliveries.list({ where: { queue: pendingOf(id), eventType: { in: each } }, limit: 1 }),
+    ),
+  )
+  return found.flat().map(({ doc }) => doc.eventType)
 }
 
 const record = ({ recordRevision, secrets, failing, ...fields }: WebhookDocument): WebhookRecord => fields
