@@ -26,7 +26,7 @@ export const uploadImage = operation({
   scope: 'API_WRITE',
   body: z.object({ file: z.any().meta({ override: { type: 'string', format: 'binary' } }) }),
   bodyMediaType: 'multipart/form-data',
-  // The image and what a form may have around it: headers, boundaries, fields that nobody reads.
+  // The image and what a form may have around it: headers, boundaries, fields that are dropped.
   bodyLimit: 6 * 1_048_576,
   answers: {
     200: {

@@ -11,7 +11,7 @@ declare module 'fastify' {
   }
 }
 
-/** What one caller may hold of the limit, so that one alone keeps nobody out. */
+/** What one caller may hold of the limit, so that one caller alone cannot keep out the others. */
 const SHARE = 1 / 4
 /** Room for a body before it is known to be larger. */
 const FIRST_BYTES = 512

@@ -90,7 +90,7 @@ export function ownBodyMemory(constrained: number, machine: number): number {
   return Math.max(LEAST_BODY_MEMORY, Math.floor(constrained / 4))
 }
 
-/** BODY_MEMORY. The least is what lets every caller send the largest body there is, of which a caller has a quarter. */
+/** BODY_MEMORY. A quarter of the least value, which one caller has, is enough to check the largest SVG (5 MiB). */
 export const bodyMemory = size(LEAST_BODY_MEMORY).default(() =>
   ownBodyMemory(process.constrainedMemory(), totalmem()),
 )
