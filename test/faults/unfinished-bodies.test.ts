@@ -1,10 +1,15 @@
-import { mkdtemp, readdir, rm } from 'node:fs/promises'
+import { mkdtemp, readdir, rm, utimes } from 'node:fs/promises'
 import { connect, type Socket } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { type ServiceProcess, startServiceProcess } from '@gantry/standalone/testing'
 import { afterAll, afterEach, beforeAll, expect, test, vi } from 'vitest'
 
+const SETTINGS = {
+  BODY_MEMORY: '32MiB',
+  LOGIN_LIMIT_PER_MINUTE: '0',
+  NODE_OPTIONS: '--max-old-space-size=256',
+}
 const MEBIBYTE = 1_048_576
 const PASSWORD = 'a password for tests'
 const JSON_TYPE = 'application/json'
@@ -21,11 +26,7 @@ let attackers: Attacker[] = []
 
 beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), 'gantry-unfinished-'))
-  service = await startServiceProcess(folder, {
-    BODY_MEMORY: '32MiB',
-    LOGIN_LIMIT_PER_MINUTE: '0',
-    NODE_OPTIONS: '--max-old-space-size=256',
-  })
+  service = await startServiceProcess(folder, SETTINGS)
   api = (await createApi('attacked')).id
 })
 afterEach(() => {
@@ -178,4 +179,21 @@ test('an upload that breaks off leaves nothing behind', async () => {
   for (const attacker of broken) attacker.leave()
   await vi.waitFor(async () => expect(await incomplete()).toEqual([]), 10_000)
   expect(await metric('gantry_request_body_bytes')).toBe(0)
+})
+
+test('what uploads left in a process that was killed is gone an hour later, with its next start', async () => {
+  const cut = uploads(3, service.authorization)
+  await Promise.all(cut.map(attacker => attacker.send(imageStart)))
+  await vi.waitFor(async () => expect(await incomplete()).toHaveLength(3), 10_000)
+  await service.kill()
+  const left = await incomplete()
+  expect(left).toHaveLength(3)
+  const hourAgo = new Date(Date.now() - 3_700_000)
+  for (const draft of left) await utimes(join(folder, 'images', '.incomplete', draft), hourAgo, hourAgo)
+  service = await startServiceProcess(folder, SETTINGS)
+  const large = Buffer.concat([LOGO, Buffer.alloc(200_000)])
+  expect((await upload(large)).status).toBe(200)
+  const stored = await call('GET', `/apis/${api}/image`)
+  expect(Buffer.from(await stored.arrayBuffer()).equals(large)).toBe(true)
+  expect(await incomplete()).toEqual([])
 })
