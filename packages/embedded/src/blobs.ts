@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto'
 import {
   access,
   appendFile,
+  type FileHandle,
   mkdir,
   open,
   readdir,
@@ -39,6 +40,7 @@ export function folderBlobStore({ path, disk = watchDisk() }: BlobFolder): BlobS
     if (!KEY.test(key)) throw new RangeError(`not a blob key: ${JSON.stringify(key)}`)
     return join(path, key)
   }
+  const newDraft = () => join(path, INCOMPLETE, randomUUID())
   let prepared: Promise<void> | undefined
   const prepareOnce = () => {
     prepared ??= prepare(path).catch(error => {
@@ -59,11 +61,9 @@ export function folderBlobStore({ path, disk = watchDisk() }: BlobFolder): BlobS
   }
 
   const draft = async (): Promise<BlobDraft> => {
-    const file = join(path, INCOMPLETE, randomUUID())
-    await on(file, async () => {
-      await prepareOnce()
-      await writeFile(file, '', { flag: 'wx' })
-    })
+    await on(path, prepareOnce)
+    const file = newDraft()
+    await on(file, () => writeFile(file, '', { flag: 'wx' }))
     return {
       // Opened for each piece: an upload that never ends would keep a descriptor.
       write: piece => on(file, () => appendFile(file, piece)),
@@ -71,28 +71,35 @@ export function folderBlobStore({ path, disk = watchDisk() }: BlobFolder): BlobS
       commit: key =>
         on(file, async () => {
           const named = fileOf(key)
-          if (!(await exists(named))) {
-            await makeDurable(file)
-            await rename(file, named)
-          }
+          await inFile(file, 'r+', handle => handle.sync())
+          if (!(await exists(named))) await rename(file, named)
           await makeNamesDurable(path)
         }),
       discard: () => rm(file, { force: true }),
     }
   }
 
+  const write = async (named: string, bytes: Uint8Array) => {
+    await prepareOnce()
+    if (await exists(named)) return makeNamesDurable(path)
+    const file = newDraft()
+    try {
+      await inFile(file, 'wx', async handle => {
+        await handle.writeFile(bytes)
+        await handle.sync()
+      })
+      await rename(file, named)
+    } catch (error) {
+      await rm(file, { force: true })
+      throw error
+    }
+    await makeNamesDurable(path)
+  }
+
   return {
     async put(key, bytes) {
       const file = fileOf(key)
-      await on(file, prepareOnce)
-      if (await exists(file)) return on(file, () => makeNamesDurable(path))
-      const written = await draft()
-      try {
-        await written.write(bytes)
-        await written.commit(key)
-      } finally {
-        await written.discard()
-      }
+      await on(file, () => write(file, bytes))
     },
     draft,
     get: async key => ifThere(readFile(fileOf(key))),
@@ -117,10 +124,10 @@ async function prepare(path: string) {
   }
 }
 
-async function makeDurable(file: string) {
-  const handle = await open(file, 'r+')
+async function inFile(file: string, flags: string, work: (handle: FileHandle) => Promise<void>) {
+  const handle = await open(file, flags)
   try {
-    await handle.sync()
+    await work(handle)
   } finally {
     await handle.close()
   }
@@ -129,12 +136,7 @@ async function makeDurable(file: string) {
 /** Windows has no such call for a folder and does it by itself. */
 async function makeNamesDurable(folder: string) {
   if (process.platform === 'win32') return
-  const handle = await open(folder, 'r')
-  try {
-    await handle.sync()
-  } finally {
-    await handle.close()
-  }
+  await inFile(folder, 'r', handle => handle.sync())
 }
 
 const exists = async (file: string) => (await ifThere(access(file).then(() => true))) ?? false
