@@ -60,6 +60,23 @@ describe('a bus in a SQLite file', () => {
     }
   })
 
+  it('reads messages of any size in order, without holding the event loop for more than a few', async () => {
+    const large = 'x'.repeat(100_000)
+    await publish(...Array.from({ length: 40 }, (_, number) => `${number} ${large}`))
+    let turns = 0
+    let counting = true
+    setImmediate(function count() {
+      turns++
+      if (counting) setImmediate(count)
+    })
+    const read: number[] = []
+    for await (const { data } of bus.read({ subjects: ['>'], after: 0, live: false, signal }))
+      read.push(Number(String(data).split(' ')[0]))
+    counting = false
+    expect(read).toEqual(Array.from({ length: 40 }, (_, number) => number))
+    expect(turns).toBeGreaterThanOrEqual(20)
+  })
+
   it('delivers a message to readers and consumers only once it is durable, also one of another bus', async () => {
     const syncs: (() => void)[] = []
     const sync = Object.assign(() => new Promise<void>(resolve => syncs.push(resolve)), { async close() {} })

@@ -18,8 +18,9 @@ export const MESSAGES_SCHEMA = `
 /** Older versions keep it up to date and do not need it, so it is no new format of the file. */
 const BY_SUBJECT = 'CREATE INDEX IF NOT EXISTS messages_by_subject ON messages (subject)'
 
-/** Messages read at a time. */
+/** Messages read at a time, and characters of data from which no further one is read with them. */
 const PAGE = 250
+const PAGE_LENGTH = 131_072
 
 export interface MessageRow {
   sequence: number
@@ -39,7 +40,7 @@ interface Messages {
   head(): Promise<number>
   /** See Bus. */
   removedThrough(subjects: readonly string[]): Promise<number>
-  /** One page; empty at the end of what is durable. */
+  /** One page; empty at the end of what is durable, and only there. */
   pageAfter(sequence: number): Promise<MessageRow[]>
 }
 
@@ -81,11 +82,23 @@ export function messageStream(options: MessagesOptions): Messages {
     return durable()
   }
 
+  const rowsAfter = (sequence: number, until: number): MessageRow[] => {
+    const rows: MessageRow[] = []
+    let length = 0
+    for (const next of page.iterate(sequence, until)) {
+      const row = next as unknown as MessageRow
+      rows.push(row)
+      length += row.data.length
+      if (length >= PAGE_LENGTH) break
+    }
+    return rows
+  }
+
   const pageAfter = async (sequence: number): Promise<MessageRow[]> => {
-    const rows = page.all(sequence, durable()) as unknown as MessageRow[]
+    const rows = rowsAfter(sequence, durable())
     // A sync that is under way wakes the reader; another process's messages are synced here.
     if (rows.length > 0 || newest() <= durable() || commits.isSyncing()) return rows
-    return page.all(sequence, await head()) as unknown as MessageRow[]
+    return rowsAfter(sequence, await head())
   }
 
   const withId = db.prepare('SELECT sequence FROM messages WHERE id = ?')
@@ -138,7 +151,7 @@ export function messageStream(options: MessagesOptions): Messages {
         place = row.sequence
         if (fallsUnder(subjects, row.subject)) yield toMessage(row)
       }
-      if (rows.length === PAGE) await setImmediate()
+      if (rows.length > 0) await setImmediate()
       else if (live) await changes.after(seen, ending)
       else return
     }
