@@ -89,7 +89,7 @@ export const streamEvents = operation({
   service: 'gateway',
   tag: 'Events',
   summary: 'Read the public events from a position on',
-  description: `Newline-delimited JSON, or server-sent events when asked for with Accept: text/event-stream (Last-Event-ID resumes). Stays open for what comes unless follow=false. A position after which events have been removed because of their age is refused with 410; oldestPosition is the smallest one that is not. A stream that breaks off is resumed after its last position. Events of a type whose scope the caller lacks are left out; positions are the same for all readers. The scopes: ${SCOPES_OF_TYPES}`,
+  description: `Newline-delimited JSON, or server-sent events when asked for with Accept: text/event-stream (Last-Event-ID resumes). Stays open for what comes unless follow=false. A position after which events have been removed because of their age is refused with 410; oldestPosition is the smallest one that is not. A stream that breaks off is resumed after its last position. Events of a type whose scope the caller lacks are left out; positions are the same for all readers. Only so many streams read events of the past at once; a further one gets its answer when another has read them all, or 503 with Retry-After after 10 seconds. The scopes: ${SCOPES_OF_TYPES}`,
   scope: 'AUDIT_LOG_READ',
   query: z.object({
     after: z
@@ -113,5 +113,5 @@ export const streamEvents = operation({
       mediaTypes: ['application/x-ndjson', 'text/event-stream'],
     },
   },
-  problems: ['position-gone'],
+  problems: ['position-gone', 'too-many-replays'],
 })

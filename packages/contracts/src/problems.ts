@@ -66,6 +66,7 @@ export const PROBLEMS = {
   unavailable: { status: 503, title: 'A part of the service is away' },
   'body-memory-full': { status: 503, title: 'Too many request bodies are being received' },
   'stream-quarantined': { status: 503, title: 'The history of this resource cannot be processed' },
+  'too-many-replays': { status: 503, title: 'Too many event streams are reading events of the past' },
   'not-ready': { status: 503, title: 'The service is not ready yet' },
 } as const satisfies Record<string, ProblemKind>
 

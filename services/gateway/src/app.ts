@@ -4,6 +4,7 @@ import type { Log } from '@gantry/event-sourcing'
 import type { Bus } from '@gantry/messaging'
 import { type Admit, requireScope } from '@gantry/service-kit'
 import type { FastifyInstance } from 'fastify'
+import type { Registry } from 'prom-client'
 import { admission } from './admission.ts'
 import { credentialOf } from './credential.ts'
 import { documentation } from './documentation.ts'
@@ -11,12 +12,14 @@ import { eventStream } from './event-stream.ts'
 import { principals } from './principals.ts'
 import type { RateCounts } from './rate-counts.ts'
 import { type RateLimits, rateLimits } from './rate-limits.ts'
+import { replaySlots } from './replay-slots.ts'
 import type { GatewaySettings } from './settings.ts'
 
 export interface GatewayDependencies {
   bus: Bus
   now(): Date
   log: Log
+  metrics: Registry
   /** Where replicas count requests together; each for itself without it. */
   counts?: RateCounts
 }
@@ -51,7 +54,7 @@ const READABLE_BY_PAGES = [
 ]
 
 export function gateway(dependencies: GatewayDependencies, settings: GatewaySettings): Gateway {
-  const { bus, now, counts } = dependencies
+  const { bus, now, metrics, counts } = dependencies
   const known = principals({ bus, now })
   let limits: RateLimits = {}
   const admit = admission(known, () => limits)
@@ -83,6 +86,7 @@ export function gateway(dependencies: GatewayDependencies, settings: GatewaySett
       endStreams = eventStream(app, {
         bus,
         admit,
+        slots: replaySlots({ limit: settings.MAX_EVENT_REPLAYS, metrics }),
         async recheck(request) {
           const credential = credentialOf(request)
           const principal = known.remembered(credential) ?? (await known.ask(credential))

@@ -5,8 +5,10 @@ import { type PublicEvent, SCOPES, subjects } from '@gantry/contracts'
 import { sqliteBus } from '@gantry/embedded'
 import type { Bus, Json, Message } from '@gantry/messaging'
 import Fastify from 'fastify'
+import { Registry } from 'prom-client'
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
 import { eventStream } from './event-stream.ts'
+import { replaySlots } from './replay-slots.ts'
 import { bearer, type EdgeHost, grace, hostEdge } from './testing/edge-host.ts'
 
 let host: EdgeHost
@@ -44,6 +46,8 @@ const unmasked = (): Message => {
   const data = message.data as unknown as PublicEvent
   return { ...message, data: { ...data, data: { token: 'hunter2' } } as unknown as Json }
 }
+
+const slots = (limit = 0) => replaySlots({ limit, metrics: new Registry() })
 
 interface Line {
   position: string
@@ -264,7 +268,7 @@ describe('Where retention has removed events', () => {
       })
     const streamOf = async (bus: Bus, query: string) => {
       const app = Fastify()
-      eventStream(app, { bus, admit: async () => grace, recheck: async () => grace })
+      eventStream(app, { bus, admit: async () => grace, recheck: async () => grace, slots: slots() })
       const base = await app.listen({ port: 0, host: '127.0.0.1' })
       const stream = await open(query, {}, base)
       await vi.waitFor(() => expect(stream.ended()).toBeDefined())
@@ -319,7 +323,7 @@ describe('An open stream', () => {
       },
     })
     const app = Fastify()
-    eventStream(app, { bus: counting, admit: async () => grace, recheck: async () => grace })
+    eventStream(app, { bus: counting, admit: async () => grace, recheck: async () => grace, slots: slots() })
     const base = await app.listen({ port: 0, host: '127.0.0.1' })
     const answer = await fetch(`${base}/events?follow=false`)
     const reader = answer.body?.getReader()
@@ -348,6 +352,7 @@ describe('An open stream', () => {
       bus: host.bus,
       admit: async () => grace,
       recheck: async () => grace,
+      slots: slots(),
       heartbeatMs: 20,
     })
     const base = await app.listen({ port: 0, host: '127.0.0.1' })
@@ -391,7 +396,7 @@ describe('An open stream', () => {
       },
     })
     const app = Fastify()
-    eventStream(app, { bus: watching, admit: async () => grace, recheck: async () => grace })
+    eventStream(app, { bus: watching, admit: async () => grace, recheck: async () => grace, slots: slots() })
     const base = await app.listen({ port: 0, host: '127.0.0.1' })
     const stream = await open('', {}, base)
     await vi.waitFor(() => expect(ends.map(({ aborted }) => aborted)).toEqual([false]))

@@ -5,54 +5,62 @@ import {
   type Parsed,
   PROBLEMS,
   type Principal,
-  PublicEvent,
-  readableData,
-  type StreamedEvent,
   streamEvents,
   subjects,
 } from '@gantry/contracts'
 import { Refusal } from '@gantry/event-sourcing'
-import type { Bus, MissedMessages } from '@gantry/messaging'
+import type { Bus } from '@gantry/messaging'
 import { type Admit, ANONYMOUS, callerOf, checkQuery, noteCaller } from '@gantry/service-kit'
 import type { FastifyInstance, FastifyRequest } from 'fastify'
-import type { z } from 'zod'
+import { eventChunks, positionGone } from './event-chunks.ts'
+import { eventTail } from './event-tail.ts'
+import type { ReplaySlots } from './replay-slots.ts'
+import type { Chunk, Entry } from './streamed-events.ts'
+import { turns } from './turns.ts'
 
 const HEARTBEAT_MS = 15_000
 const RECHECK_MS = 1_000
 /** How long a reader who does not read may keep the end of the stream waiting. */
 const GRACE_MS = 1_000
+/** Bytes that wait for a reader, beside one chunk and what the socket holds. */
+const BUFFERED_BYTES = 16_384
 
 interface Format {
   mediaType: string
-  event(event: z.infer<typeof StreamedEvent>): string
+  event(entry: Entry): string
   /** Says nothing, and keeps the connection alive. */
   heartbeat: string
 }
 
 const NDJSON: Format = {
   mediaType: 'application/x-ndjson',
-  event: event => `${JSON.stringify(event)}\n`,
+  event: ({ json }) => `${json}\n`,
   heartbeat: '\n',
 }
 /** WHATWG HTML, "Server-sent events". */
 const SSE: Format = {
   mediaType: 'text/event-stream',
-  event: event => `id: ${event.position}\ndata: ${JSON.stringify(event)}\n\n`,
+  event: ({ position, json }) => `id: ${position}\ndata: ${json}\n\n`,
   heartbeat: ':\n\n',
 }
 
 export interface EventStreamOptions {
   bus: Bus
   admit: Admit
+  slots: ReplaySlots
   /** The caller as they are now, while they may still read. @throws Refusal when they may not */
   recheck(request: FastifyRequest): Promise<Principal>
   heartbeatMs?: number
   recheckMs?: number
+  /** How long a reader may keep a replay waiting, in sum, until others get its slot. */
+  slowMs?: number
 }
 
 /** GET /events: the public events in the order of the bus, from a position on. @returns ends all open streams */
 export function eventStream(app: FastifyInstance, options: EventStreamOptions): () => void {
-  const { bus, admit, recheck, heartbeatMs = HEARTBEAT_MS, recheckMs = RECHECK_MS } = options
+  const { bus, admit, slots, slowMs, recheck, heartbeatMs = HEARTBEAT_MS, recheckMs = RECHECK_MS } = options
+  const sharing = turns()
+  const sources = { bus, slots, slowMs, turns: sharing, tail: eventTail(bus, sharing) }
   const endings = new Set<() => void>()
   let closing = false
 
@@ -66,22 +74,37 @@ export function eventStream(app: FastifyInstance, options: EventStreamOptions): 
       const format = request.headers.accept?.includes(SSE.mediaType) ? SSE : NDJSON
       const { after, follow } = placeOf(request, format)
       if (after !== undefined) await requireThere(bus, after)
-      reply.headers({
+      const headers = {
         'content-type': format.mediaType,
         'cache-control': 'no-store',
+        // A connection that is kept open after the stream would delay the end of the service.
+        connection: 'close',
         // Proxies of the nginx kind would hold events back until a buffer is full.
         'x-accel-buffering': 'no',
-      })
-      if (request.method === 'HEAD') return reply.send(Readable.from([]))
+      }
+      if (request.method === 'HEAD') return reply.headers(headers).send(Readable.from([]))
 
       const ended = new AbortController()
       let reader = callerOf(request) ?? ANONYMOUS
       const mayRead = (type: string) => mayReadEvent(reader.scopes, type)
-      const reading = { after, follow: follow && !closing, mayRead, format, signal: ended.signal }
-      const lines = linesOf(bus, reading)
-      const body = Readable.from(lines, { objectMode: false })
+      const { signal } = ended
+      const end = () => {
+        ended.abort()
+        setTimeout(() => reply.raw.destroy(), GRACE_MS).unref()
+      }
+      endings.add(end)
+      reply.raw.once('close', () => {
+        ended.abort()
+        endings.delete(end)
+      })
+      if (reply.raw.destroyed) ended.abort()
+      const chunks = await eventChunks(sources, { after, follow: follow && !closing, signal })
+      const body = Readable.from(linesOf(chunks, { follow, mayRead, format }), {
+        objectMode: false,
+        highWaterMark: BUFFERED_BYTES,
+      })
       const heartbeat = setInterval(() => {
-        if (body.readableLength === 0 && !ended.signal.aborted) body.push(format.heartbeat)
+        if (body.readableLength === 0 && !body.readableEnded && !signal.aborted) body.push(format.heartbeat)
       }, heartbeatMs)
       const rechecking = setInterval(() => {
         recheck(request).then(
@@ -93,18 +116,11 @@ export function eventStream(app: FastifyInstance, options: EventStreamOptions): 
           },
         )
       }, recheckMs)
-      const end = () => {
-        ended.abort()
-        setTimeout(() => reply.raw.destroy(), GRACE_MS).unref()
-      }
-      endings.add(end)
       reply.raw.once('close', () => {
-        ended.abort()
-        endings.delete(end)
         clearInterval(heartbeat)
         clearInterval(rechecking)
       })
-      return reply.send(body)
+      return reply.headers(headers).send(body)
     },
   })
 
@@ -130,48 +146,19 @@ async function requireThere(bus: Bus, after: number): Promise<void> {
   if (after < removed) throw positionGone(removed)
 }
 
-/** @param removed place up to which events have been removed */
-const positionGone = (removed: number) =>
-  new Refusal('position-gone', {
-    detail: `events up to position ${removed} have been removed because of their age: read after=${removed}`,
-    oldestPosition: String(removed),
-  })
-
-interface Reading {
-  /** From the oldest event that is there when it is not said. */
-  after: number | undefined
-  follow: boolean
-  /** Whether the reader has the scope of an event type; events of others are left out. */
-  mayRead(type: string): boolean
-  format: Format
-  signal: AbortSignal
-}
-
-/** One at a time, as the reader takes them: who reads slowly makes nothing pile up. */
+/**
+ * One chunk at a time, as the reader takes them: what a slow reader has not taken does not pile up. Events whose type the
+ * reader may not read are left out.
+ */
 async function* linesOf(
-  bus: Bus,
-  { after, follow, mayRead, format, signal }: Reading,
+  chunks: AsyncIterable<Chunk>,
+  { follow, mayRead, format }: { follow: boolean; mayRead(type: string): boolean; format: Format },
 ): AsyncGenerator<string> {
   // Lets the headers go out at once, however long the first event takes.
   if (follow) yield format.heartbeat
-  let begun = after !== undefined
-  let gone: MissedMessages | undefined
-  for await (const { sequence, data } of bus.read({
-    after: after ?? 0,
-    subjects: [subjects.allEvents],
-    live: follow,
-    signal,
-    missed(range) {
-      if (begun) gone = range
-    },
-  })) {
-    // Ends the stream without its end: its reader resumes after the last position, which is then refused.
-    if (gone) throw positionGone(gone.through)
-    begun = true
-    const { data: event } = PublicEvent.safeParse(data)
-    if (!event || !mayRead(event.type)) continue
-    const readable = readableData(event.type, event.data)
-    yield format.event({ ...event, data: readable, position: String(sequence) })
+  for await (const { entries } of chunks) {
+    const readable = entries.filter(({ type }) => mayRead(type))
+    if (readable.length > 0) yield readable.map(format.event).join('')
   }
 }
 

@@ -15,7 +15,7 @@ await runProcess({
   environment: process.env,
   server: serverOptions,
   second: ({ METRICS_PORT: port }) => (port === undefined ? undefined : { setting: 'METRICS_PORT', port }),
-  open({ settings, log, now }) {
+  open({ settings, log, metrics, now }) {
     const key = principalKey(settings)
     const { BASE_PATH: basePath } = settings
     const { store: bus, engine } = openBus(settings, { name: 'gateway', log })
@@ -28,7 +28,7 @@ await runProcess({
     }
     let pass = (_purpose: Purpose) => ''
     const asking = peers({ bus, services, basePath, pass: purpose => pass(purpose) })
-    const edge = gateway({ bus: asking.bus, now, log, counts: rateCounts({ bus, now }) }, settings)
+    const edge = gateway({ bus: asking.bus, now, log, metrics, counts: rateCounts({ bus, now }) }, settings)
     let unwatch: (() => void)[] = []
     /** Once all have been there, the gateway answers for those that are not. */
     let complete = false

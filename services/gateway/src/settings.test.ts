@@ -13,6 +13,7 @@ describe('Settings', () => {
       TRUST_PROXY: false,
       MAX_CONNECTIONS: 10_000,
       MAX_CONNECTIONS_PER_ADDRESS: 5_000,
+      MAX_EVENT_REPLAYS: 32,
     })
   })
 

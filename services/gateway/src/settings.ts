@@ -52,6 +52,8 @@ export const gatewaySettings = z.object({
   /** Connections at once, and from each address that is not of TRUST_PROXY; 0 for any number. */
   MAX_CONNECTIONS: whole(0, 10_000_000).default(10_000),
   MAX_CONNECTIONS_PER_ADDRESS: whole(0, 10_000_000).default(5_000),
+  /** Event streams that read events of the past at once; 0 for any number. */
+  MAX_EVENT_REPLAYS: whole(0, 10_000_000).default(32),
 })
 export type GatewaySettings = z.infer<typeof gatewaySettings>
 

@@ -71,11 +71,15 @@ export async function hostEdge({
   const log = pino({ level: 'silent' })
   const now = () => new Date()
   const read = gatewaySettings.parse(settings)
-  const edge = gateway({ bus, now, log, ...(together && { counts: rateCounts({ bus, now }) }) }, read)
+  const metrics = new Registry()
+  const edge = gateway(
+    { bus, now, log, metrics, ...(together && { counts: rateCounts({ bus, now }) }) },
+    read,
+  )
   const app = httpServer({
     basePath,
     log,
-    metrics: new Registry(),
+    metrics,
     now,
     waitingFor: () => edge.waitingFor(),
     ...serverOptions(read),

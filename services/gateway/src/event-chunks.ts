@@ -1,0 +1,165 @@
+import { subjects } from '@gantry/contracts'
+import { Refusal } from '@gantry/event-sourcing'
+import type { Bus, MissedMessages } from '@gantry/messaging'
+import type { EnterTail, Tail } from './event-tail.ts'
+import type { ReplaySlot, ReplaySlots } from './replay-slots.ts'
+import { CHUNK_LENGTH, type Chunk, type Entry, entryOf } from './streamed-events.ts'
+import type { Turns } from './turns.ts'
+
+const SLOW_MS = 5_000
+
+export interface EventChunksOptions {
+  bus: Bus
+  slots: ReplaySlots
+  turns: Turns
+  tail: EnterTail
+  /** How long a reader may keep a replay waiting, in sum, until others get its slot. */
+  slowMs?: number | undefined
+}
+
+export interface Reading {
+  /** From the oldest event that is there when it is not said. */
+  after: number | undefined
+  follow: boolean
+  signal: AbortSignal
+}
+
+/**
+ * The events after a position; then those that come, or the end. Events that the tail does not keep are read from the bus,
+ * for which the stream needs a slot; a stream that cannot have one is refused before it begins.
+ * @throws Refusal too-many-replays, BusUnavailable; the chunks throw Refusal position-gone, BusUnavailable
+ */
+export async function eventChunks(
+  options: EventChunksOptions,
+  { after, follow, signal }: Reading,
+): Promise<AsyncGenerator<Chunk>> {
+  const { bus, slots } = options
+  const tail = follow ? await options.tail(signal) : undefined
+  const until = tail ? Number.POSITIVE_INFINITY : await bus.head()
+  const isReplay = tail ? !tail.reaches(after ?? 0) : (after ?? 0) < until
+  const slot = isReplay ? await slots.begin(signal) : undefined
+  return chunks(options, { after, until, tail, slot, signal })
+}
+
+interface Begun {
+  after: number | undefined
+  until: number
+  tail: Tail | undefined
+  slot: ReplaySlot | undefined
+  signal: AbortSignal
+}
+
+async function* chunks(options: EventChunksOptions, begun: Begun): AsyncGenerator<Chunk> {
+  const { until, tail, signal } = begun
+  let { after, slot } = begun
+  while (!signal.aborted && (after ?? 0) < until) {
+    const isReplay = !tail?.reaches(after ?? 0)
+    if (!isReplay) slot?.release()
+    else if (!slot?.held()) slot = await options.slots.resume(signal)
+    const next = tail && !isReplay ? tail.after(after ?? 0, signal) : replay(options, { after, slot, signal })
+    for await (const chunk of next) {
+      after = chunk.through
+      yield chunk
+    }
+  }
+  slot?.release()
+}
+
+interface Replay {
+  after: number | undefined
+  slot: ReplaySlot | undefined
+  signal: AbortSignal
+}
+
+/**
+ * What is on the bus now. A reader that is slow loses the slot, and the replay ends early: what was read for it is not
+ * held in memory meanwhile.
+ */
+async function* replay(
+  { bus, turns, slowMs = SLOW_MS }: EventChunksOptions,
+  { after, slot, signal }: Replay,
+): AsyncGenerator<Chunk> {
+  const end = await bus.head()
+  const gone: MissedMessages[] = []
+  let through = after
+  const messages = bus
+    .read({
+      after: after ?? 0,
+      subjects: [subjects.allEvents],
+      live: false,
+      signal,
+      missed(range) {
+        if (through !== undefined) gone.push(range)
+      },
+    })
+    [Symbol.asyncIterator]()
+  const patience = readersPatience(slowMs, () => {
+    slot?.release()
+    // A failure to end it is none of the reader's: another reading goes on.
+    messages.return?.().catch(() => {})
+  })
+  const given = async function* (chunk: Chunk) {
+    const taken = patience.begin()
+    yield chunk
+    taken()
+  }
+  let entries: Entry[] = []
+  let length = 0
+  let turn = await turns.take()
+  try {
+    for await (const message of { [Symbol.asyncIterator]: () => messages }) {
+      // Ends the stream without its end: its reader resumes after the last position, which is then refused.
+      if (gone[0]) {
+        if (through !== undefined) yield* given({ entries, through })
+        throw positionGone(gone[0].through)
+      }
+      through = message.sequence
+      const entry = entryOf(message)
+      if (entry) entries.push(entry)
+      length += entry?.json.length ?? 0
+      if (length < CHUNK_LENGTH && !turn.over()) continue
+      yield* given({ entries, through })
+      entries = []
+      length = 0
+      if (turn.over()) {
+        turn.end()
+        turn = await turns.take()
+      }
+    }
+    turn.end()
+    if (!patience.lost() && !signal.aborted) yield* given({ entries, through: Math.max(through ?? 0, end) })
+  } finally {
+    turn.end()
+    patience.end()
+  }
+}
+
+/** @param lost called once when a reader has kept a replay waiting for so many milliseconds in sum */
+function readersPatience(ms: number, lost: () => void) {
+  let leftMs = ms
+  let isLost = false
+  let timer: NodeJS.Timeout | undefined
+  return {
+    lost: () => isLost,
+    /** The reader is given a chunk. @returns to be called when it wants the next one */
+    begin() {
+      const since = performance.now()
+      timer = setTimeout(() => {
+        isLost = true
+        lost()
+      }, leftMs)
+      return () => {
+        clearTimeout(timer)
+        leftMs = Math.max(0, leftMs - (performance.now() - since))
+      }
+    },
+    end: () => clearTimeout(timer),
+  }
+}
+
+/** @param removed place up to which events have been removed */
+export const positionGone = (removed: number) =>
+  new Refusal('position-gone', {
+    detail: `events up to position ${removed} have been removed because of their age: read after=${removed}`,
+    oldestPosition: String(removed),
+  })

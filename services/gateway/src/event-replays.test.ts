@@ -1,0 +1,254 @@
+import { mkdtemp, rm } from 'node:fs/promises'
+import { get, type IncomingMessage } from 'node:http'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { type PublicEvent, subjects } from '@gantry/contracts'
+import { sqliteBus } from '@gantry/embedded'
+import { type Bus, BusUnavailable, type Json } from '@gantry/messaging'
+import { answerProblem } from '@gantry/service-kit'
+import Fastify, { type FastifyInstance } from 'fastify'
+import { Registry } from 'prom-client'
+import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
+import { eventStream } from './event-stream.ts'
+import { replaySlots } from './replay-slots.ts'
+import { grace } from './testing/edge-host.ts'
+
+/** More than the tail keeps, so that a reader from the first event has to replay. */
+const PAST = 600
+
+let folder: string
+let bus: Bus
+let app: FastifyInstance
+let metrics: Registry
+beforeEach(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'gantry-replays-'))
+  bus = sqliteBus({ path: join(folder, 'messages.db') })
+})
+afterEach(async () => {
+  await app.close()
+  await bus.close()
+  await rm(folder, { recursive: true })
+})
+
+let published = 0
+const publish = async (count: number, length = 0) => {
+  const messages = Array.from({ length: count }, () => {
+    const number = ++published
+    const id = `5b1f1c9e-6d0f-4c58-9a43-${String(number).padStart(12, '0')}`
+    const data: PublicEvent = {
+      ...{ id, type: 'API_CREATED', source: 'catalog', subject: 'api-1', revision: number },
+      ...{ time: '2026-11-21T09:30:00.000Z', data: { text: 'x'.repeat(length) }, requestId: 'request-1' },
+      actor: { id: grace.userId, name: 'grace' },
+    }
+    return { id, subject: subjects.events('catalog', 'API_CREATED'), data: data as unknown as Json }
+  })
+  return bus.publish(messages)
+}
+beforeEach(() => {
+  published = 0
+})
+
+/** Serves the event stream of a bus, with a limit of replays and little patience with slow readers. */
+async function serve({ limit = 1, from = bus }: { limit?: number; from?: Bus } = {}) {
+  metrics = new Registry()
+  app = Fastify()
+  app.setErrorHandler((error, request, reply) => answerProblem(error, request, reply, new Date()))
+  const slots = replaySlots({ limit, metrics, waitMs: 1_500 })
+  const options = { bus: from, slots, admit: async () => grace, recheck: async () => grace, slowMs: 500 }
+  const end = eventStream(app, options)
+  app.addHook('preClose', async () => end())
+  return app.listen({ port: 0, host: '127.0.0.1' })
+}
+const gauge = async (state: 'running' | 'waiting') =>
+  Number(new RegExp(`state="${state}"} (\\d+)`).exec(await metrics.metrics())?.[1])
+
+/** A reader that begins to read the answer when it is told to. */
+function open(url: string, query = '') {
+  let answer: IncomingMessage | undefined
+  let text = ''
+  let ended = false
+  let reads = false
+  const begin = () => {
+    answer?.setEncoding('utf8').on('data', chunk => (text += chunk))
+    answer?.on('error', () => {}).on('close', () => (ended = true))
+  }
+  const request = get(`${url}/events${query}`, { agent: false }, given => {
+    answer = given
+    if (reads) begin()
+  })
+  request.on('error', () => (ended = true))
+  return {
+    status: () => answer?.statusCode,
+    headers: () => answer?.headers,
+    text: () => text,
+    ended: () => ended,
+    positions: () => [...text.matchAll(/"position":"(\d+)"}$/gm)].map(([, position]) => Number(position)),
+    read() {
+      reads = true
+      begin()
+      return this
+    },
+    leave: () => request.destroy(),
+  }
+}
+const upTo = (last: number) => Array.from({ length: last }, (_, index) => index + 1)
+/** So many events that no buffer between takes them all. */
+const tooMuch = () => publish(PAST, 25_000)
+
+/** Waits for it, also on a busy machine. */
+const eventually = <T>(check: () => T | Promise<T>) => vi.waitFor(check, { timeout: 20_000, interval: 20 })
+
+describe('A request for events of the past', () => {
+  test('is answered when another has read them all, and 503 where that takes too long', async () => {
+    await tooMuch()
+    const url = await serve()
+    const slow = open(url)
+    await eventually(() => expect(slow.status()).toBe(200))
+    const waiting = open(url).read()
+    await eventually(async () => expect([await gauge('running'), await gauge('waiting')]).toEqual([1, 1]))
+    expect(waiting.status()).toBeUndefined()
+    slow.leave()
+    await eventually(() => expect(waiting.status()).toBe(200))
+
+    await app.close()
+    const busy = await serve()
+    // Each takes a slot again as soon as it has lost it.
+    const others = [open(busy), open(busy), open(busy), open(busy), open(busy), open(busy)]
+    const refused = open(busy).read()
+    await eventually(() => expect(refused.ended()).toBe(true))
+    expect([refused.status(), refused.headers()?.['retry-after']]).toEqual([503, '2'])
+    expect(JSON.parse(refused.text())).toMatchObject({ code: 'too-many-replays', status: 503 })
+    for (const other of others) other.leave()
+  })
+
+  test('frees its place when its client goes away', async () => {
+    await tooMuch()
+    const url = await serve()
+    const slow = open(url)
+    await eventually(() => expect(slow.status()).toBe(200))
+    const waiting = open(url)
+    await eventually(async () => expect(await gauge('waiting')).toBe(1))
+    waiting.leave()
+    await eventually(async () => expect([await gauge('running'), await gauge('waiting')]).toEqual([1, 0]))
+    slow.leave()
+    await eventually(async () => expect(await gauge('running')).toBe(0))
+  })
+
+  test('ends when the service does, also before its answer has begun', async () => {
+    await tooMuch()
+    const url = await serve()
+    const slow = open(url)
+    await eventually(() => expect(slow.status()).toBe(200))
+    const waiting = open(url).read()
+    await eventually(async () => expect(await gauge('waiting')).toBe(1))
+    await app.close()
+    await eventually(() => expect(waiting.status()).toBe(503))
+    expect(JSON.parse(waiting.text())).toMatchObject({ code: 'unavailable' })
+  })
+})
+
+describe('A follower', () => {
+  test('does not count once it has read the past, and gets what comes', async () => {
+    await publish(PAST)
+    const url = await serve()
+    const readers = Array.from({ length: 20 }, () => open(url).read())
+    await eventually(() =>
+      expect(readers.map(reader => reader.positions().length)).toEqual(readers.map(() => PAST)),
+    )
+    expect([await gauge('running'), await gauge('waiting')]).toEqual([0, 0])
+    await publish(3)
+    for (const reader of readers) await eventually(() => expect(reader.positions()).toEqual(upTo(PAST + 3)))
+  })
+
+  test('that was at the end a moment ago needs no slot', async () => {
+    await tooMuch()
+    const url = await serve()
+    const slow = open(url)
+    await eventually(() => expect(slow.status()).toBe(200))
+    const reader = open(url, `?after=${PAST - 50}`).read()
+    await eventually(() => expect(reader.positions()).toEqual(upTo(PAST).slice(-50)))
+    const ending = open(url, `?after=${PAST}&follow=false`).read()
+    await eventually(() => expect([ending.status(), ending.ended(), ending.text()]).toEqual([200, true, '']))
+  })
+
+  test('shares one reading of the bus with all others at the end', async () => {
+    await publish(5)
+    let reads = 0
+    const counting = new Proxy(bus, {
+      get(target, name) {
+        if (name === 'read') reads++
+        return Reflect.get(target, name)
+      },
+    })
+    const url = await serve({ from: counting })
+    const readers = Array.from({ length: 20 }, () => open(url).read())
+    for (const reader of readers) await eventually(() => expect(reader.positions()).toEqual(upTo(5)))
+    expect(reads).toBe(1)
+  })
+
+  test('that reads slowly loses its slot, and misses nothing when it reads on', async () => {
+    await tooMuch()
+    /** The first reading, which is ended early, fails at that. */
+    const failing = new Proxy(bus, {
+      get(target, name) {
+        if (name !== 'read') return Reflect.get(target, name)
+        return async function* (options: Parameters<Bus['read']>[0]) {
+          let isEnd = false
+          try {
+            yield* target.read(options)
+            isEnd = true
+          } finally {
+            // biome-ignore lint/correctness/noUnsafeFinally: that is what happens where the bus goes away
+            if (!isEnd) throw new BusUnavailable('gone')
+          }
+        }
+      },
+    })
+    const url = await serve({ from: failing })
+    const slow = open(url)
+    await eventually(() => expect(slow.status()).toBe(200))
+    const other = open(url).read()
+    await eventually(() => expect(other.positions()).toEqual(upTo(PAST)))
+    slow.read()
+    await eventually(() => expect(slow.positions()).toEqual(upTo(PAST)))
+    expect(await gauge('running')).toBe(0)
+  })
+
+  test('that stops reading at the end gets later what it has not taken, from the bus', async () => {
+    const url = await serve()
+    const slow = open(url)
+    const other = open(url).read()
+    await eventually(() => expect([slow.status(), other.status()]).toEqual([200, 200]))
+    for (let n = 0; n < 12; n++) await publish(50, 25_000)
+    await eventually(() => expect(other.positions()).toEqual(upTo(PAST)))
+    slow.read()
+    await eventually(() => expect(slow.positions()).toEqual(upTo(PAST)))
+    await publish(1)
+    await eventually(() => expect(slow.positions()).toEqual(upTo(PAST + 1)))
+  })
+
+  test('breaks off when the bus does, and the next one reads it anew', async () => {
+    await publish(3)
+    let away: Error | undefined
+    const breaking = new Proxy(bus, {
+      get(target, name) {
+        if (name !== 'read') return Reflect.get(target, name)
+        return async function* (options: Parameters<Bus['read']>[0]) {
+          for await (const message of target.read(options)) {
+            if (away) throw away
+            yield message
+          }
+        }
+      },
+    })
+    const url = await serve({ from: breaking })
+    const readers = [open(url).read(), open(url).read()]
+    for (const reader of readers) await eventually(() => expect(reader.positions()).toEqual(upTo(3)))
+    away = new BusUnavailable('gone')
+    await publish(1)
+    for (const reader of readers) await eventually(() => expect(reader.ended()).toBe(true))
+    away = undefined
+    const next = open(url, '?after=3').read()
+    await eventually(() => expect(next.positions()).toEqual([4]))
+  })
+})

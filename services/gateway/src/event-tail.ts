@@ -1,0 +1,192 @@
+import { setImmediate } from 'node:timers/promises'
+import { subjects } from '@gantry/contracts'
+import { type Bus, BusUnavailable } from '@gantry/messaging'
+import { CHUNK_LENGTH, type Chunk, type Entry, entryOf } from './streamed-events.ts'
+import type { Turns } from './turns.ts'
+
+/** The latest messages, of which followers get the events without reading the bus. */
+const KEPT_MESSAGES = 500
+const KEPT_ENTRIES = 1_000
+const KEPT_LENGTH = 4_194_304
+/** Followers that are told of new events in one turn. */
+const TOLD_AT_ONCE = 25
+
+/** The end of the event stream, read from the bus once for all followers. */
+export interface Tail {
+  /** Whether all events after the position are kept or still to come. @throws BusUnavailable when it cannot be read */
+  reaches(position: number): boolean
+  /**
+   * The events after a position, as they come. Ends when the signal is aborted, or when events that the follower has not
+   * taken are not kept any more.
+   * @throws BusUnavailable
+   */
+  after(position: number, signal: AbortSignal): AsyncGenerator<Chunk>
+}
+
+/** @returns the tail, which is read as long as one of the signals that were given here is not aborted */
+export type EnterTail = (signal: AbortSignal) => Promise<Tail>
+
+interface Reading {
+  tail: Promise<Tail>
+  members: number
+  ending: AbortController
+}
+
+export function eventTail(bus: Bus, turns: Turns): EnterTail {
+  let current: Reading | undefined
+
+  const begin = () => {
+    const ending = new AbortController()
+    const forget = () => {
+      if (current === reading) current = undefined
+    }
+    ending.signal.addEventListener('abort', forget)
+    const tail = openTail({ bus, turns, signal: ending.signal, failed: forget })
+    tail.catch(forget)
+    const reading = { tail, members: 0, ending }
+    return reading
+  }
+
+  return signal => {
+    current ??= begin()
+    const reading = current
+    reading.members++
+    const leave = () => {
+      reading.members--
+      if (reading.members === 0) reading.ending.abort()
+    }
+    signal.addEventListener('abort', leave, { once: true })
+    if (signal.aborted) leave()
+    return reading.tail
+  }
+}
+
+interface TailOptions {
+  bus: Bus
+  turns: Turns
+  signal: AbortSignal
+  failed(): void
+}
+
+/** A follower that has taken everything up to a position. */
+interface Waiting {
+  position: number
+  proceed(): void
+}
+
+async function openTail({ bus, turns, signal, failed }: TailOptions): Promise<Tail> {
+  const kept = keptEntries(Math.max(0, (await bus.head()) - KEPT_MESSAGES))
+  const waiting = new Set<Waiting>()
+  let failure: unknown
+  let telling = false
+
+  const due = () => [...waiting].filter(({ position }) => position < kept.newest())
+
+  /** Each follower takes one chunk when it is told, so that all work for followers is done in turns. */
+  const tell = async () => {
+    if (telling) return
+    telling = true
+    for (let round = due(); round.length > 0; round = due()) {
+      for (let first = 0; first < round.length; first += TOLD_AT_ONCE) {
+        const turn = await turns.takeFirst()
+        for (const { proceed } of round.slice(first, first + TOLD_AT_ONCE)) proceed()
+        await setImmediate()
+        turn.end()
+      }
+    }
+    telling = false
+  }
+
+  const read = async () => {
+    const missed = ({ through }: { through: number }) => kept.drop(through)
+    const options = { after: kept.from(), subjects: [subjects.allEvents], live: true, signal, missed }
+    for await (const message of bus.read(options)) {
+      kept.add(message.sequence, entryOf(message))
+      tell()
+    }
+    throw new BusUnavailable('the bus was closed')
+  }
+
+  read().catch(error => {
+    failure = error
+    failed()
+    for (const { proceed } of [...waiting]) proceed()
+  })
+
+  const told = (position: number, ended: AbortSignal) =>
+    new Promise<void>(resolve => {
+      const proceed = () => {
+        waiting.delete(follower)
+        ended.removeEventListener('abort', proceed)
+        resolve()
+      }
+      const follower = { position, proceed }
+      waiting.add(follower)
+      ended.addEventListener('abort', proceed)
+      if (ended.aborted || failure) proceed()
+      else if (position < kept.newest()) tell()
+    })
+
+  const requireReadable = () => {
+    if (failure) throw failure
+  }
+
+  return {
+    reaches(position) {
+      requireReadable()
+      return position >= kept.from()
+    },
+    async *after(position, ended) {
+      for (let place = position; ; ) {
+        await told(place, ended)
+        if (ended.aborted) return
+        requireReadable()
+        if (place < kept.from()) return
+        const chunk = kept.after(place)
+        place = chunk.through
+        yield chunk
+      }
+    },
+  }
+}
+
+/** The latest events, without gaps. @param start position that they come after */
+function keptEntries(start: number) {
+  let from = start
+  let newest = start
+  let length = 0
+  const entries: Entry[] = []
+
+  const dropFirst = () => {
+    const [first] = entries.splice(0, 1)
+    if (!first) return
+    from = first.position
+    length -= first.json.length
+  }
+
+  return {
+    from: () => from,
+    newest: () => newest,
+    add(position: number, entry: Entry | undefined) {
+      newest = position
+      if (!entry) return
+      entries.push(entry)
+      length += entry.json.length
+      while (entries.length > KEPT_ENTRIES || (length > KEPT_LENGTH && entries.length > 1)) dropFirst()
+    },
+    /** Keeps only what comes after the position. */
+    drop(through: number) {
+      while (entries[0] && entries[0].position <= through) dropFirst()
+      from = Math.max(from, through)
+      newest = Math.max(newest, through)
+    },
+    after(position: number): Chunk {
+      const first = entries.findLastIndex(entry => entry.position <= position) + 1
+      let last = first
+      for (let taken = 0; last < entries.length && taken < CHUNK_LENGTH; last++)
+        taken += entries[last]?.json.length ?? 0
+      const through = last < entries.length ? (entries[last - 1]?.position ?? newest) : newest
+      return { entries: entries.slice(first, last), through }
+    },
+  }
+}
