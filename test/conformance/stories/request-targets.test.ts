@@ -61,6 +61,26 @@ describe('a path that clients and proxies may resolve differently is refused', (
   })
 })
 
+test.for([
+  '*',
+  '*#x',
+  'apis',
+  'http://',
+  'http:///apis',
+  'http://h\\/apis',
+  'http://h\\@other/apis',
+  'http://user@h/apis',
+  'http://h:1%2fapis',
+  'http://h:x/apis',
+  'ftp://h/apis',
+])('a request target that is neither a path nor a URL with a host is refused: %s', async target => {
+  for (const method of ['GET', 'HEAD', 'OPTIONS']) {
+    const { status, text } = await ask(target, { method })
+    expect([method, status]).toEqual([method, 400])
+    expect(text).toContain('application/problem+json')
+  }
+})
+
 test.for(['/metrics', '/health/ready', '/events?follow=false'])(
   'an encoded path in a parameter does not reach another operation: %s',
   async path => {
