@@ -1,0 +1,125 @@
+import { connect, type Socket } from 'node:net'
+import { connect as connectTls } from 'node:tls'
+
+export interface Piece {
+  bytes: string | Uint8Array
+  /** How long after the piece before it. */
+  afterMs: number
+}
+
+/** What the client does after the last piece; an unfinished request is given up when no answer has come for a while. */
+export type Ending = 'wait' | 'half-close' | 'reset'
+
+export interface RawAnswer {
+  status: number
+  headers: Headers
+  bytes: Buffer
+}
+
+const GIVE_UP_MS = 400
+const ANSWER_MS = 20_000
+
+/**
+ * Writes bytes to a service as they are, which no client library does.
+ * @param finished whether a whole request is sent, so that an answer has to come
+ * @returns the first final answer; undefined when the connection ended without one
+ */
+export async function exchange(
+  url: URL,
+  pieces: readonly Piece[],
+  {
+    ending = 'wait',
+    method = 'GET',
+    finished = true,
+  }: { ending?: Ending; method?: string; finished?: boolean } = {},
+): Promise<RawAnswer | undefined> {
+  const socket = open(url)
+  let received = Buffer.alloc(0)
+  let closed = false
+  const done = Promise.withResolvers<RawAnswer | undefined>()
+  const look = () => {
+    const answer = answerIn(received, { method, closed })
+    if (answer || closed) done.resolve(answer)
+  }
+  socket.on('data', (part: Buffer) => {
+    received = Buffer.concat([received, part])
+    look()
+  })
+  socket.on('error', () => {})
+  socket.on('close', () => {
+    closed = true
+    look()
+  })
+  await send(socket, pieces, () => closed)
+  if (ending === 'half-close') socket.end()
+  if (ending === 'reset') socket.resetAndDestroy()
+  const late = setTimeout(
+    () => {
+      if (!finished) done.resolve(undefined)
+      else done.reject(new Error(`no answer after ${ANSWER_MS} ms: ${received}`))
+    },
+    finished ? ANSWER_MS : GIVE_UP_MS,
+  )
+  try {
+    return await done.promise
+  } finally {
+    clearTimeout(late)
+    socket.destroy()
+  }
+}
+
+function open(url: URL): Socket {
+  const secure = url.protocol === 'https:'
+  const port = Number(url.port || (secure ? 443 : 80))
+  return secure ? connectTls({ port, host: url.hostname }) : connect(port, url.hostname)
+}
+
+async function send(socket: Socket, pieces: readonly Piece[], closed: () => boolean) {
+  for (const { bytes, afterMs } of pieces) {
+    if (afterMs > 0) await new Promise(resolve => setTimeout(resolve, afterMs))
+    if (closed() || socket.writableEnded) return
+    socket.write(typeof bytes === 'string' ? Buffer.from(bytes, 'latin1') : bytes)
+  }
+}
+
+/** The first final answer, when all of it has come; of a stream of events its head will do. */
+function answerIn(
+  received: Buffer,
+  { method, closed }: { method: string; closed: boolean },
+): RawAnswer | undefined {
+  const end = received.indexOf('\r\n\r\n')
+  if (end === -1) return undefined
+  const [first = '', ...lines] = received.subarray(0, end).toString('latin1').split('\r\n')
+  const rest = received.subarray(end + 4)
+  const status = Number(/^HTTP\/1\.1 (\d{3})( |$)/.exec(first)?.[1])
+  if (!status) throw new Error(`no answer in HTTP/1.1: ${first}`)
+  if (status < 200) return answerIn(rest, { method, closed })
+  const headers = new Headers(
+    lines.map(line => [line.slice(0, line.indexOf(':')), line.slice(line.indexOf(':') + 1).trim()]),
+  )
+  const bytes =
+    method === 'HEAD' || status === 204 || status === 304 ? Buffer.alloc(0) : bodyIn(rest, headers, closed)
+  return bytes && { status, headers, bytes }
+}
+
+/** @returns undefined while some of it has not come */
+function bodyIn(rest: Buffer, headers: Headers, closed: boolean): Buffer | undefined {
+  if (/^(application\/x-ndjson|text\/event-stream)/.test(headers.get('content-type') ?? ''))
+    return Buffer.alloc(0)
+  const length = headers.get('content-length')
+  if (length !== null) return rest.length >= Number(length) ? rest.subarray(0, Number(length)) : undefined
+  if (headers.get('transfer-encoding') === 'chunked') return chunksIn(rest)
+  return closed ? rest : undefined
+}
+
+function chunksIn(rest: Buffer): Buffer | undefined {
+  const chunks: Buffer[] = []
+  for (let at = 0; ; ) {
+    const line = rest.indexOf('\r\n', at)
+    if (line === -1) return undefined
+    const size = Number.parseInt(rest.subarray(at, line).toString('latin1'), 16)
+    if (size === 0) return Buffer.concat(chunks)
+    chunks.push(rest.subarray(line + 2, line + 2 + size))
+    at = line + 2 + size + 2
+  }
+}

@@ -1,0 +1,271 @@
+import fc from 'fast-check'
+import { beforeAll, expect, test } from 'vitest'
+import { admin, cleanUp, createApi, createToken, service, uuid } from '../src/gantry.ts'
+import { isNoFault, isOf, SEEDS, stillServes } from '../src/hostile.ts'
+import { exchange, type RawAnswer } from '../src/raw.ts'
+
+const ROUNDS = 60
+const AT_ONCE = 10
+
+const base = new URL(service.baseUrl)
+const prefix = base.pathname.replace(/\/$/, '')
+let reader: string
+let api: string
+beforeAll(async () => {
+  const { id, token } = await createToken(admin, ['API_READ'])
+  cleanUp(`/accessTokens/${id}`)
+  reader = token
+  api = (await createApi()).id
+})
+
+const METHODS = [
+  'GET',
+  'HEAD',
+  'POST',
+  'PUT',
+  'DELETE',
+  'OPTIONS',
+  'PATCH',
+  'TRACE',
+  'CONNECT',
+  'BREW',
+  'get',
+]
+const word = fc.constantFrom(
+  ...[
+    'apis',
+    'apis',
+    'API',
+    'auditLog',
+    'events',
+    'users',
+    'webhooks',
+    'requests',
+    'accessTokens',
+    'versions',
+    'image',
+  ],
+  ...[
+    'metrics',
+    'health',
+    'live',
+    'ready',
+    'docs',
+    'openapi.json',
+    '.well-known',
+    'jwks.json',
+    'internal',
+    'login',
+  ],
+)
+const oddity = fc.oneof(
+  fc.constantFrom(
+    ...['', ' ', '.', '..', '...', '%2e', '%2E%2e', '.%2e', '%252e%252e', '..;', '%c0%ae%c0%ae', '~'],
+    ...['\\', '\\..\\', '%5c', '%5C..%5C', '%2f', '%2F..%2F', '..%2f', '..%5c', '%252f', '%u002e'],
+    ...['\u0000', '\u0001', '\t', '\u007f', '\u0085', '%00', '%0a', '%0d%0a', '%', '%zz', '%E0%A4%A'],
+    ...[
+      '*',
+      ':',
+      '@',
+      ';',
+      ';a=b',
+      ',',
+      '"',
+      '<',
+      '{',
+      '|',
+      '^',
+      '`',
+      '__proto__',
+      'constructor',
+      'toString',
+    ],
+    ...[
+      '\u00e9',
+      '\u00c3\u00a9',
+      '\u00ff',
+      'a'.repeat(1_001),
+      'b'.repeat(9_000),
+      '%41'.repeat(5_000),
+      'c'.repeat(70_000),
+    ],
+  ),
+  fc.string({ unit: fc.integer({ min: 1, max: 255 }).map(code => String.fromCharCode(code)), maxLength: 5 }),
+)
+const segment = fc.oneof(
+  { weight: 5, arbitrary: word },
+  { weight: 4, arbitrary: oddity },
+  { weight: 1, arbitrary: fc.tuple(word, oddity).map(([text, odd]) => text + odd) },
+  { weight: 1, arbitrary: fc.constant('API-ID') },
+  { weight: 1, arbitrary: fc.uuid() },
+)
+const path = fc
+  .array(fc.tuple(fc.constantFrom('/', '/', '/', '/', '//', '\\', '/./', '/../', '%2f'), segment), {
+    maxLength: 6,
+  })
+  .map(parts => parts.flat().join(''))
+/** From inside a parameter to elsewhere, in the eyes of some programs. */
+const climb = fc
+  .record({
+    start: fc.constantFrom('/apis/x', '/apis/API-ID', '/apis/API-ID/versions/x', '/health/x', '/x'),
+    slash: fc.constantFrom('\\', '\\', '/', '%5c', '%2F'),
+    dots: fc.constantFrom('..', '..', '%2e%2e', '..;'),
+    further: fc.constantFrom(0, 0, 1, -1),
+    to: fc.constantFrom('metrics', 'health/ready', 'apis', 'users', 'openapi.json'),
+  })
+  .map(({ start, slash, dots, further, to }) => {
+    const times = Math.max(0, start.split('/').length - 1 + further)
+    return [start, ...Array(times).fill(dots), ...to.split('/')].join(slash)
+  })
+const whole = fc.constantFrom(
+  '/apis',
+  '/apis/API-ID',
+  '/apis/API-ID/versions',
+  '/metrics',
+  '/health/live',
+  '/users',
+)
+const search = fc.oneof(
+  { weight: 3, arbitrary: fc.constant('') },
+  {
+    weight: 1,
+    arbitrary: fc
+      .tuple(fc.constantFrom('?', '#', '??', '?size=', '?page=1&'), oddity)
+      .map(parts => parts.join('')),
+  },
+)
+const target = fc
+  .record({
+    form: fc.oneof(
+      { weight: 6, arbitrary: fc.constant(prefix) },
+      {
+        weight: 2,
+        arbitrary: fc.constantFrom(
+          ...[
+            `http://h${prefix}`,
+            `HTTPS://h:1${prefix}`,
+            'http://',
+            'http:/',
+            'http:',
+            '//h',
+            'ftp://h',
+            'http://a@b:c',
+          ],
+          ...[
+            'http://[::1',
+            'http://h\\',
+            'http://h?',
+            'http://h#',
+            'javascript:',
+            'h:80',
+            '*',
+            '',
+            ' ',
+            '/',
+            '\\',
+          ],
+        ),
+      },
+    ),
+    path: fc.oneof(
+      { weight: 4, arbitrary: path },
+      { weight: 1, arbitrary: whole },
+      { weight: 2, arbitrary: climb },
+    ),
+    search,
+  })
+  .map(({ form, path, search }) => form + path + search)
+  // A line break ends the target: what follows would be something else.
+  .map(text => text.replace(/[\r\n]/g, ''))
+const request = fc.record({
+  target,
+  method: fc.oneof(
+    { weight: 3, arbitrary: fc.constant('GET') },
+    { weight: 2, arbitrary: fc.constantFrom(...METHODS) },
+  ),
+  credential: fc.constantFrom('reader', 'reader', 'none'),
+  version: fc.oneof(
+    { weight: 9, arbitrary: fc.constant('1.1') },
+    { weight: 1, arbitrary: fc.constantFrom('1.0', '2.0', '0.9', '9.9', 'x') },
+  ),
+})
+type Hostile = typeof request extends fc.Arbitrary<infer Given> ? Given : never
+
+/** What a host is, in this test: names and ports. */
+const ABSOLUTE = /^https?:\/\/(?:[a-z0-9.-]+|\[[a-f0-9:.]+\])(?::\d*)?((?:[/?#].*)?)$/is
+const PLAIN = /^[\x21-\x5b\x5d-\x7e\x80-\xff]*$/
+
+/** The path that the target has by RFC 9112 §3.2, without the prefix; undefined where programs may differ about it. */
+function plainPath(given: string): string | undefined {
+  // Spaces around it may be skipped (RFC 9112 §3).
+  const target = given.replace(/^ +| +$/g, '')
+  const absolute = ABSOLUTE.exec(target)?.[1]
+  const [path = ''] = (absolute ?? target).split(/[?#]/)
+  const whole = absolute !== undefined && path === '' ? '/' : path
+  if (!`${whole}/`.startsWith(`${prefix}/`) || !PLAIN.test(whole)) return undefined
+  try {
+    const segments = whole.slice(prefix.length).split('/').map(decodeURIComponent)
+    if (segments.some(text => text === '.' || text === '..')) return undefined
+    return segments
+      .map(encodeURIComponent)
+      .join('/')
+      .replace(/(.)\/$/, '$1')
+  } catch {
+    return undefined
+  }
+}
+
+/** The pages, which the document does not list. */
+const PAGES = /^\/(docs(\/.*)?)?$/
+
+/** What succeeds is the operation that the target names literally, with its answer; nothing else does. */
+function isThatOfTheTarget({ target, method, credential }: Hostile, answer: RawAnswer, what: string) {
+  const { status, bytes } = answer
+  if (status >= 400) return
+  const plain = plainPath(target)
+  if (plain !== undefined && PAGES.test(plain) && ['GET', 'HEAD'].includes(method)) return
+  const operation = plain === undefined ? undefined : service.contract.find(method, plain)
+  if (!operation) throw new Error(`${what} succeeded with ${status}: ${bytes.subarray(0, 300)}`)
+  const isPublic = operation.definition.security?.length === 0
+  expect(isPublic || credential === 'reader', what).toBe(true)
+  isOf(operation, answer, method === 'HEAD')
+  expect(bytes.includes('gantry_ready'), what).toBe(operation.template === '/metrics' && method === 'GET')
+  if (method === 'GET' && operation.template === '/apis/{api_id}')
+    expect(bytes.toString()).toContain(plain?.split('/')[2])
+}
+
+async function ask(hostile: Hostile) {
+  const { target, method, credential, version } = hostile
+  const sent = target.replaceAll('API-ID', api)
+  const what = JSON.stringify({ ...hostile, target: sent.slice(0, 300) })
+  const head = [
+    `${method} ${sent} HTTP/${version}`,
+    `Host: ${base.host}`,
+    ...(credential === 'reader' ? [`Authorization: Bearer ${reader}`] : []),
+    `X-Request-Id: ${uuid()}`,
+    'Connection: close',
+  ]
+  const pieces = [{ bytes: `${head.join('\r\n')}\r\n\r\n`, afterMs: 0 }]
+  // Without a tunnel to offer, a server may end the connection.
+  const answer = await exchange(base, pieces, { method, finished: true })
+  if (!answer) expect([method, what]).toEqual(['CONNECT', what])
+  if (!answer) return undefined
+  isNoFault(answer, what)
+  isThatOfTheTarget({ ...hostile, target: sent }, answer, what)
+  return answer.status
+}
+
+test.each(SEEDS)(
+  'a hostile request target is refused, or answered by the operation that it names literally, seed %i',
+  async seed => {
+    const statuses = new Set<number | undefined>()
+    await fc.assert(
+      fc.asyncProperty(fc.array(request, { minLength: AT_ONCE, maxLength: AT_ONCE }), async hostiles => {
+        for (const status of await Promise.all(hostiles.map(ask))) statuses.add(status)
+      }),
+      { seed, numRuns: ROUNDS, endOnFailure: true },
+    )
+    await stillServes()
+    expect([...statuses]).toEqual(expect.arrayContaining([200, 400, 401, 404]))
+  },
+)
