@@ -34,7 +34,7 @@ export async function cluster(): Promise<Figure[]> {
 }
 
 /** Starts a cluster on the data of a folder, and logs in. */
-async function startIn(folder: string, replicas: number): Promise<Running> {
+export async function startIn(folder: string, replicas: number): Promise<Running> {
   const settings = readClusterSettings({
     ...process.env,
     DATA_DIR: folder,

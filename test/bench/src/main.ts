@@ -2,6 +2,7 @@ import { cpus } from 'node:os'
 import { parseArgs } from 'node:util'
 import { admission } from './admission.ts'
 import { cluster } from './cluster.ts'
+import { followers } from './followers.ts'
 import { lists } from './lists.ts'
 import { log } from './log.ts'
 import { logins } from './logins.ts'
@@ -28,6 +29,7 @@ const parts: Record<string, (options: Options) => Promise<Figure[]>> = {
   admission,
   rebuild,
   lists,
+  followers,
 }
 const { positionals: asked, values } = parseArgs({
   allowPositionals: true,
