@@ -7,8 +7,8 @@ import { failureIn } from './reason.ts'
 import { removedThrough } from './removed.ts'
 import { placeOf, toStored } from './stored-message.ts'
 
-/** Maximum number of messages that wait here for a slow reader. */
-const BATCH = 256
+/** Maximum number of messages that wait here for a slow reader, of up to `max_payload` bytes each. */
+const BATCH = 64
 /**
  * The server deletes the consumer of a reader that requests nothing for this long. The reader then continues with a new one.
  */
