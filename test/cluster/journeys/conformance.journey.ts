@@ -1,7 +1,8 @@
 import { spawn } from 'node:child_process'
-import { generateKeyPairSync } from 'node:crypto'
+import { generateKeyPairSync, randomUUID } from 'node:crypto'
 import { once } from 'node:events'
 import { readFile } from 'node:fs/promises'
+import { get, type IncomingMessage } from 'node:http'
 import { join } from 'node:path'
 import { subjects } from '@gantry/contracts'
 import { busSettings, openBus } from '@gantry/hosting'
@@ -43,6 +44,8 @@ beforeAll(async () => {
   topology = await startTopology({
     settings: engines,
     logLevel: 'trace',
+    // The suite asks the other gateway.
+    ownEnvironment: name => (name === 'gateway-2' ? { MAX_EVENT_REPLAYS: '2' } : {}),
     environment: { ...platform, PLATFORM_JWT_PUBLIC_KEY: keys.publicKey, MESSAGE_RETENTION: '40d' },
   })
   await removeOldEvents()
@@ -122,4 +125,49 @@ test('the conformance suite passes with two replicas of each process, and no log
   expect(code).toBe(0)
   expect(numPassedTests).toBeGreaterThan(500)
   process.stderr.write(`${numPassedTests} stories passed on the cluster\n`)
+})
+
+const FOLLOWERS = 12
+
+test('a gateway lets as many followers read the past as MAX_EVENT_REPLAYS says, and answers all else meanwhile', async () => {
+  const settings = readSettings(busSettings, topology.environment)
+  const { store } = openBus(settings, { name: 'operator', log: pino({ level: 'silent' }) })
+  const event = () => {
+    const [id, data] = [randomUUID(), { text: 'x'.repeat(25_000) }]
+    const about = { source: 'archive', subject: 'x', revision: 0, time: new Date(0).toISOString() }
+    const actor = { id: null, name: 'x' }
+    return {
+      id,
+      subject: 'events.archive.LARGE',
+      data: { id, type: 'LARGE', ...about, data, actor, requestId: 'x' },
+    }
+  }
+  for (let n = 0; n < 12; n++) await store.publish(Array.from({ length: 50 }, event))
+  await store.close()
+
+  const [, gateway = ''] = topology.urls
+  const answers: IncomingMessage[] = []
+  // None of them reads.
+  const requests = Array.from({ length: FOLLOWERS }, () =>
+    get(`${gateway}/events`, { agent: false, headers: { authorization: topology.authorization } }, answer =>
+      answers.push(answer),
+    ).on('error', () => {}),
+  )
+  const replays = async (state: string) => {
+    const text = await (await fetch(`${gateway}/metrics`)).text()
+    return Number(new RegExp(`^gantry_event_replays\\{.*state="${state}".*\\} (\\d+)`, 'm').exec(text)?.[1])
+  }
+  await vi.waitFor(async () => {
+    expect([await replays('running'), await replays('waiting')]).toEqual([2, FOLLOWERS - 2])
+  }, 5_000)
+  expect(answers.map(({ statusCode }) => statusCode)).toEqual([200, 200])
+  expect(
+    (await fetch(`${gateway}/apis`, { headers: { authorization: topology.authorization } })).status,
+  ).toBe(200)
+  await vi.waitFor(() => expect(answers).toHaveLength(FOLLOWERS), 30_000)
+  const refused = answers.filter(({ statusCode }) => statusCode === 503)
+  expect(refused.length).toBeGreaterThan(FOLLOWERS / 2)
+  for (const { headers } of refused) expect(headers['retry-after']).toBe('2')
+  for (const request of requests) request.destroy()
+  await vi.waitFor(async () => expect(await replays('running')).toBe(0), 5_000)
 })
