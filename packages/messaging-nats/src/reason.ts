@@ -1,6 +1,5 @@
 import { BusUnavailable } from '@gantry/messaging'
-import { ErrorCode, NatsError } from 'nats'
-import type { Session } from './connection.ts'
+import { ErrorCode, type NatsConnection, NatsError } from 'nats'
 
 const WORDS: Readonly<Record<string, string>> = {
   [ErrorCode.ConnectionRefused]: 'the connection was refused; is a nats-server running there?',
@@ -53,7 +52,7 @@ export const isJetStreamError = (error: unknown, code: number): boolean =>
   error instanceof NatsError && error.api_error?.err_code === code
 
 /** Translates errors of the client, which mean that the bus is unavailable. Other errors are returned unchanged. */
-export function failureIn({ nc }: Session, error: unknown): unknown {
+export function failureIn({ nc }: { readonly nc: NatsConnection }, error: unknown): unknown {
   if (!(error instanceof NatsError)) return error
   // When the connection closes, requests in progress fail with a timeout.
   return new BusUnavailable(nc.isClosed() ? 'the connection was lost' : reasonOf(error))

@@ -1,9 +1,9 @@
 import { randomUUID } from 'node:crypto'
 import { setTimeout } from 'node:timers/promises'
 import { type Bus, BusUnavailable, type Delivered } from '@gantry/messaging'
+import type { Removed } from './messages.ts'
 import { fallsUnder, type MessageRow, toMessage } from './messages.ts'
 import type { PassingFile } from './passing-file.ts'
-import type { Removed } from './retention.ts'
 
 export const CONSUMERS_SCHEMA = `
   CREATE TABLE IF NOT EXISTS consumers (

@@ -3,7 +3,11 @@ import { setImmediate } from 'node:timers/promises'
 import { type Bus, Overtaken, type StoredMessage, type Subjects, subjectMatches } from '@gantry/messaging'
 import type { Changes } from '../changes.ts'
 import type { GroupCommit } from '../group-commit.ts'
-import type { Removed } from './retention.ts'
+
+export interface Removed {
+  /** Sequence of the last removed message after `place` on any of the subjects; undefined when there is none. */
+  after(place: number, subjects: readonly string[]): number | undefined
+}
 
 export const MESSAGES_SCHEMA = `
   CREATE TABLE IF NOT EXISTS messages (

@@ -2,7 +2,7 @@ import type { DatabaseSync } from 'node:sqlite'
 import { setImmediate, setTimeout } from 'node:timers/promises'
 import { warnOf } from '../disk.ts'
 import type { GroupCommit } from '../group-commit.ts'
-import { fallsUnder } from './messages.ts'
+import { fallsUnder, type Removed } from './messages.ts'
 
 /** Older releases ignore this table, so the format version of the file does not change. */
 const REMOVED_SCHEMA = `
@@ -13,11 +13,6 @@ const REMOVED_SCHEMA = `
 const BATCH = 250
 /** Longest pause between two runs. Shorter retentions use a tenth of the retention. */
 const LONGEST_PAUSE_MS = 60_000
-
-export interface Removed {
-  /** Sequence of the last removed message after `place` on any of the subjects; undefined when there is none. */
-  after(place: number, subjects: readonly string[]): number | undefined
-}
 
 /** Records the last removed message of each subject. */
 export function removedMessages(db: DatabaseSync): Removed {
