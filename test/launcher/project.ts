@@ -8,7 +8,7 @@ import { endsWithParent } from '../../bin/orphans.mjs'
 const launcher = join(import.meta.dirname, '../../bin')
 
 /** A launched script. */
-export interface Run {
+interface Run {
   readonly child: ChildProcess
   /** Standard output and standard error so far. */
   readonly said: () => string

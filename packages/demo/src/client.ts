@@ -11,7 +11,7 @@ export class Answered extends Error {
   }
 }
 
-export interface Answer<Body> {
+interface Answer<Body> {
   status: number
   body: Body
 }

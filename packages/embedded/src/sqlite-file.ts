@@ -121,10 +121,7 @@ function keepToOneself(db: DatabaseSync, path: string) {
  * id, or has a newer version than `userVersion`.
  * @throws DataFolderRefused
  */
-export function inspectDatabase(
-  path: string,
-  expected: { applicationId: number; userVersion: number },
-): void {
+function inspectDatabase(path: string, expected: { applicationId: number; userVersion: number }): void {
   const alone = logSize(path) === 0
   try {
     // Without a log the file is complete in itself. Opened as immutable, SQLite creates no files next to it either.

@@ -47,7 +47,7 @@ export interface Projection {
 export type Before = Pick<Snapshot<unknown>, 'revision' | 'position'>
 
 /** The state that is projected before a command is answered. */
-export interface Shown<State> {
+interface Shown<State> {
   before: Before
   snapshot: Snapshot<State>
   appended: readonly Fact[]

@@ -54,7 +54,7 @@ const LONGEST_PAUSE_MS = 5_000
 const GOODBYE_MS = 1_000
 
 /** Connects, checks the server, and creates or upgrades the stream. @throws the reason of a failure */
-export async function openSession(options: NatsOptions): Promise<Session> {
+async function openSession(options: NatsOptions): Promise<Session> {
   const { stream = STREAM, subjects = SUBJECTS, report } = options
   const nc = await connect(connectionOptions(options))
   try {

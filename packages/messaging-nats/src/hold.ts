@@ -10,7 +10,7 @@ const WORKING = new TextEncoder().encode('+WPI')
 const CONFIRM_MS = 5_000
 
 /** A message that this holder has received. */
-export interface Held {
+interface Held {
   msg: Msg
   /** Resolves when the server has recorded that the message is handled. @throws BusUnavailable */
   ack(): Promise<void>

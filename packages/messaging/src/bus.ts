@@ -39,7 +39,7 @@ export interface MissedMessages {
 }
 
 /** Called when messages were missed, before the messages that follow them. */
-export interface Missing {
+interface Missing {
   missed?(range: MissedMessages): void
 }
 

@@ -39,7 +39,7 @@ export function connect(options: MongoOptions): Connection {
   }
 }
 
-export const unavailable = (place: string, error: unknown) =>
+const unavailable = (place: string, error: unknown) =>
   new ReadModelsUnavailable(new Error(`${place}: ${reasonOf(error)}`, { cause: error }))
 
 /** Translates an error for callers: errors that can be tried again become ReadModelsUnavailable, and no others do. */

@@ -12,7 +12,7 @@ export const collectionName = ({ name, version }: Pick<Definition, 'name' | 'ver
   `${name}.v${version}`
 
 /** Describes how documents are made searchable. Documents with another value have to be updated. */
-export const searchableBy = ({ text = [] }: Definition, indexed: boolean): string | undefined =>
+const searchableBy = ({ text = [] }: Definition, indexed: boolean): string | undefined =>
   text.length > 0 ? `${text.join(',')}${indexed ? ' in parts' : ''}` : undefined
 
 /**

@@ -9,7 +9,7 @@ import { type Engines, startEngines } from './engines.ts'
 import { type Replica, startReplica } from './replica.ts'
 import type { ClusterSettings } from './settings.ts'
 
-export const SERVICES = ['catalog', 'identity', 'media', 'notifier'] as const
+const SERVICES = ['catalog', 'identity', 'media', 'notifier'] as const
 /** Interval at which processes that are not ready are shown. */
 const SHOW_MS = 5_000
 const ROOT = join(import.meta.dirname, '../../..')

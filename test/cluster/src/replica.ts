@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { setTimeout } from 'node:timers/promises'
 import { endsWithParent } from '../../../bin/orphans.mjs'
 
-export type State = 'starting' | 'ready' | 'restarting' | 'stopped'
+type State = 'starting' | 'ready' | 'restarting' | 'stopped'
 
 /** One process of the cluster, which is restarted when it exits. */
 export interface Replica {

@@ -7,7 +7,7 @@ export interface OpenApi {
   servers?: { url: string }[]
   paths: Record<string, Record<string, OpenApiOperation>>
 }
-export interface OpenApiOperation {
+interface OpenApiOperation {
   summary?: string
   security?: Record<string, string[]>[]
   tags?: string[]

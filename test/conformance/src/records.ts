@@ -99,7 +99,7 @@ export interface Payload {
   data: Record<string, unknown>
 }
 
-export interface Attempt {
+interface Attempt {
   number: number
   trigger: string
   url: string

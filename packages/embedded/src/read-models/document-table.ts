@@ -22,7 +22,7 @@ export interface Row {
 }
 
 /** A document or a tombstone to store. */
-export interface Change {
+interface Change {
   id: string
   revision: number
   /** JSON; null stores a tombstone. */
@@ -74,7 +74,7 @@ export interface DocumentTable {
 }
 
 /** A row without its document. */
-export interface Marked {
+interface Marked {
   seq: number
   id: string
   revision: number

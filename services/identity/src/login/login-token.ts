@@ -18,7 +18,7 @@ const Claims = z.object({
   jti: z.string().optional(),
 })
 
-export interface Session {
+interface Session {
   userId: string
   generation: number
 }

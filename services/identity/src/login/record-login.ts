@@ -50,7 +50,7 @@ export interface Logins {
   record(id: string, command: LogIn): Promise<Snapshot<UserState>>
 }
 
-export const LOGINS = 'logins'
+const LOGINS = 'logins'
 const TRIES_ON_CONFLICT = 20
 const TRIES_WHEN_UNAVAILABLE = 3
 const eventUuid = nameUuids('0b9d1f52-7d0c-4c83-a7de-6a2f1c2f5f0e')

@@ -13,7 +13,7 @@ import {
 
 export const ALGORITHM = 'EdDSA'
 /** Time between the publication of a key and its first signature, since verifiers may cache the published keys. */
-export const PUBLISHED_BEFORE_MS = 10 * 60_000
+const PUBLISHED_BEFORE_MS = 10 * 60_000
 /** Time for which a retired key still verifies. It is longer than the lifetime of the tokens that the key signed. */
 const OVERLAP_MS = 2 * 3_600_000
 const RING = 'ring'

@@ -7,7 +7,7 @@ import { type IdentityService, identityService, type ServiceSettings } from '../
 export const PASSWORD = 'correct horse battery staple'
 export const START = '2026-11-21T10:00:00.000Z'
 
-export interface Answer {
+interface Answer {
   status: number
   headers: Record<string, unknown>
   // biome-ignore lint/suspicious/noExplicitAny: the type of the body depends on the operation

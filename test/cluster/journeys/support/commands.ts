@@ -18,7 +18,7 @@ export interface Sent {
   outcome?: 'done' | 'refused'
 }
 
-export interface Phase {
+interface Phase {
   name: string
   /** Whether all replicas run the same release, so that readers see every update immediately. */
   alone: boolean

@@ -7,7 +7,7 @@ import type { Topology } from './topology.ts'
 export type Release = 'this' | 'next'
 
 /** The visible state of an API or a webhook: the fields that commands set, and the versions by id. */
-export interface Shown {
+interface Shown {
   record: Fields
   versions: Readonly<Record<string, Fields>>
 }

@@ -10,7 +10,7 @@ export interface User {
 }
 
 /** Rights to read, write and delete, as named in access control lists. */
-export type Right = '$r' | '$w' | '$d'
+type Right = '$r' | '$w' | '$d'
 
 /** Permissions of the users of a server. Without users everything is permitted. */
 export interface Access {

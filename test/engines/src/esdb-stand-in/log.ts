@@ -30,7 +30,6 @@ export interface Logged extends Proposal {
 }
 
 export type Expected = number | 'any' | 'no_stream' | 'stream_exists'
-export type Direction = 'forwards' | 'backwards'
 
 export class WrongExpectedVersion extends Error {
   readonly stream: string
