@@ -1,0 +1,145 @@
+import type { IForbiddenRuleType } from 'dependency-cruiser'
+
+/** Tests, and files that only tests use. */
+const TESTS = ['^test/', '\\.test\\.ts$', '/testing/', '/fixtures/', '(^|/)vitest[^/]*\\.config\\.ts$']
+const WORKSPACE = '^((?:packages|services|test)/[^/]+)/'
+
+/** Files that may choose the stores: entry points, and the packages that host services. */
+const COMPOSITION_ROOTS = ['^services/standalone/', '^packages/hosting/', '/src/main\\.ts$']
+
+/** Vendors with the only workspace that may import them, so that each can be replaced in one place. */
+const OWNERS = {
+  '@eventstore/db-client': 'packages/event-store-esdb',
+  '@fastify/cors': 'services/gateway',
+  '@fastify/helmet': 'services/gateway',
+  '@fastify/jwt': 'packages/service-kit',
+  '@fastify/multipart': 'services/media',
+  '@fastify/rate-limit': 'services/gateway',
+  '@fastify/reply-from': 'services/gateway',
+  '@fastify/swagger': 'services/gateway',
+  '@fastify/swagger-ui': 'services/gateway',
+  'ipaddr.js': 'services/notifier',
+  jose: 'services/identity',
+  mongodb: 'packages/read-models-mongo',
+  nats: 'packages/messaging-nats',
+  standardwebhooks: 'packages/demo',
+  undici: 'services/notifier',
+  'zod-openapi': 'packages/contracts',
+}
+
+/** Libraries that the whole project uses. */
+const VOCABULARY = ['fastify', 'lru-cache', 'pino', 'prom-client', 'uuid', 'zod']
+
+const literally = (text: string) => text.replace(/[.\\/]/g, '\\$&')
+const packages = (names: readonly string[]) => `(^|/)node_modules/(${names.map(literally).join('|')})/`
+
+/**
+ * Cycles that still exist. Each entry is a file or folder from which a cycle is found; remove an entry with its cycle.
+ */
+const KNOWN_FILE_CYCLES = ['^packages/event-sourcing/src/(projector|projector-run|rebuild|removals)\\.ts$']
+const KNOWN_FOLDER_CYCLES = [
+  '^services/identity/src/(authentication|login|user)$',
+  '^services/notifier/src/(delivery|dispatch|owner|sending|webhook)$',
+]
+
+/** Rules about the imports of all files. Imports of types count. */
+export const FILE_RULES: IForbiddenRuleType[] = [
+  {
+    name: 'no cycle of files',
+    severity: 'error',
+    from: { pathNot: KNOWN_FILE_CYCLES },
+    to: { circular: true },
+  },
+  {
+    name: 'imports resolve',
+    severity: 'error',
+    from: {},
+    to: { couldNotResolve: true },
+  },
+  {
+    name: 'a service imports no other service',
+    comment: 'Services know each other by contracts. Only standalone hosts the others.',
+    severity: 'error',
+    from: { path: '^services/([^/]+)/', pathNot: '^services/standalone/' },
+    to: { path: '^services/', pathNot: '^services/$1/' },
+  },
+  {
+    name: 'packages import no service',
+    severity: 'error',
+    from: { path: '^packages/' },
+    to: { path: '^services/' },
+  },
+  {
+    name: 'only composition roots import adapters',
+    severity: 'error',
+    from: { path: '^(?:packages|services)/([^/]+)/', pathNot: [...TESTS, ...COMPOSITION_ROOTS] },
+    to: {
+      path: '^packages/(embedded|event-store-esdb|messaging-nats|read-models-mongo)/',
+      pathNot: '^packages/$1/',
+    },
+  },
+  {
+    name: 'workspaces import each other by name',
+    comment: 'A package decides by its exports which of its files others import.',
+    severity: 'error',
+    from: { path: WORKSPACE },
+    to: {
+      dependencyTypes: ['local'],
+      dependencyTypesNot: ['aliased-workspace'],
+      pathNot: ['^$1/', '^vitest[^/]*\\.config\\.ts$', '^bin/'],
+    },
+  },
+  {
+    name: 'only tests import the launcher',
+    severity: 'error',
+    from: { path: WORKSPACE, pathNot: TESTS },
+    to: { path: '^bin/' },
+  },
+  {
+    name: 'production code imports no tests',
+    severity: 'error',
+    from: { path: '^(packages|services)/', pathNot: TESTS },
+    to: { path: TESTS },
+  },
+  {
+    name: 'production code imports no development dependencies',
+    comment: 'npm start does not install them.',
+    severity: 'error',
+    from: { path: '^(packages|services)/', pathNot: TESTS },
+    to: { dependencyTypes: ['npm-dev'] },
+  },
+  {
+    name: 'node:sqlite only in packages/embedded',
+    severity: 'error',
+    from: { pathNot: ['^packages/embedded/', ...TESTS] },
+    to: { path: '^node:sqlite$' },
+  },
+  ...Object.entries(OWNERS).map(
+    ([vendor, owner]): IForbiddenRuleType => ({
+      name: `${vendor} only in ${owner}`,
+      severity: 'error',
+      from: { pathNot: [`^${owner}/`, ...TESTS] },
+      to: { path: packages([vendor]) },
+    }),
+  ),
+  {
+    name: 'every vendor has an owner',
+    comment: 'A new vendor is listed with its workspace in test/architecture/src/import-rules.ts.',
+    severity: 'error',
+    from: { pathNot: TESTS },
+    to: { path: '(^|/)node_modules/', pathNot: packages([...Object.keys(OWNERS), ...VOCABULARY]) },
+  },
+]
+
+/** Rules about folders. Tests do not count, because the test of a folder may use any other. */
+export const FOLDER_RULES: IForbiddenRuleType[] = [
+  {
+    name: 'no cycle of folders',
+    severity: 'error',
+    scope: 'folder',
+    from: { pathNot: KNOWN_FOLDER_CYCLES },
+    to: { circular: true },
+  },
+]
+
+export const TEST_FILES = TESTS
