@@ -1,9 +1,10 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
+import { mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
+import { setTimeout as pause } from 'node:timers/promises'
 import { freePort } from '@gantry/service-kit/testing'
 import { endsWithParent } from '../../../bin/orphans.mjs'
 import { patient } from '../../../bin/patience.mjs'
@@ -53,11 +54,24 @@ export async function startServer(
       },
       async pause() {
         child.kill('SIGSTOP')
+        await stopped(child.pid)
       },
       async resume() {
         child.kill('SIGCONT')
       },
     },
+  }
+}
+
+/** Waits until every thread is stopped: on a busy machine a thread may still answer after SIGSTOP was sent. */
+async function stopped(pid = 0): Promise<void> {
+  if (process.platform !== 'linux') return
+  for (;;) {
+    const threads = await readdir(`/proc/${pid}/task`)
+    const stats = await Promise.all(threads.map(id => readFile(`/proc/${pid}/task/${id}/stat`, 'utf8')))
+    // The state follows the name, which is in parentheses (proc_pid_stat(5)).
+    if (stats.every(stat => stat.slice(stat.lastIndexOf(')')).startsWith(') T'))) return
+    await pause(5)
   }
 }
 
