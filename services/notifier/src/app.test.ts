@@ -28,7 +28,7 @@ afterEach(async () => {
 const verify = (secret: string, { body, headers }: { body: string; headers: object }) =>
   new Webhook(secret).verify(body, headers as Record<string, string>)
 
-/** Public events that the notifier has told, in order. */
+/** Public events of a type that the notifier has published, in order. */
 const told = async (type: string) => {
   const messages: StoredMessage[] = []
   await vi.waitFor(async () => {
@@ -47,7 +47,7 @@ const told = async (type: string) => {
 }
 
 describe('a webhook', () => {
-  test('shows its secret once and keeps it sealed', async () => {
+  test('returns its secret once and stores it encrypted', async () => {
     const { secret, ...webhook } = await host.subscribe(receiver.url('/a'), ['API_CREATED'], {
       displayName: 'Übrige Täler',
     })
@@ -66,7 +66,7 @@ describe('a webhook', () => {
     expect(stored).not.toContain(secret.slice('whsec_'.length))
   })
 
-  test('is made once under an Idempotency-Key, with the same secret again, over a restart too', async () => {
+  test('is created once per Idempotency-Key; the repeated request gets the same secret, also after a restart', async () => {
     const fields = { displayName: 'Hook', url: receiver.url('/a'), active: true, eventTypes: ['TEST'] }
     const key = { 'idempotency-key': 'k-1' }
     const first = await host.call('POST', '/webhooks', fields, key)
@@ -82,7 +82,7 @@ describe('a webhook', () => {
     ['creation', 201],
     ['rotation', 200],
   ] as const)(
-    'tells the secret of a %s again to the credential that got it first only',
+    'repeats the secret of a %s only to the credential that got it first',
     async ([what, status]) => {
       const fields = { displayName: 'Hook', url: receiver.url('/a'), active: true, eventTypes: ['TEST'] }
       const { id, secret: before } = await host.subscribe(receiver.url('/b'), ['TEST'])
@@ -100,7 +100,7 @@ describe('a webhook', () => {
     },
   )
 
-  test('refuses event types that there are not, naming those that there are', async () => {
+  test('is refused with unknown event types; the problem lists the known ones', async () => {
     const fields = {
       displayName: 'Hook',
       url: receiver.url('/a'),
@@ -118,7 +118,7 @@ describe('a webhook', () => {
     expect((await host.call('PUT', `/webhooks/${webhook.id}`, body)).status).toBe(400)
   })
 
-  test('is changed and deleted under preconditions', async () => {
+  test('is changed and deleted only if its ETag matches If-Match', async () => {
     const { id, url } = await host.subscribe(receiver.url('/a'), ['TEST'])
     const first = await host.call('GET', `/webhooks/${id}`)
     const tag = String(first.headers.etag)
@@ -133,7 +133,7 @@ describe('a webhook', () => {
       expect((await host.call(method, `/webhooks/${id}`)).body.code).toBe('webhook-not-found')
   })
 
-  test('is told of without its secret', async () => {
+  test('has public events without its secret', async () => {
     const { id, secret } = await host.subscribe(receiver.url('/a'), ['TEST'])
     await host.call('DELETE', `/webhooks/${id}`)
     const [deleted] = await told('WEBHOOK_DELETED')
@@ -145,7 +145,7 @@ describe('a webhook', () => {
 })
 
 describe('an event', () => {
-  test('arrives at every active webhook that asks for it, signed, as the record shows it', async () => {
+  test('is delivered to every active webhook with its type, signed, as recorded', async () => {
     const webhook = await host.subscribe(receiver.url('/a'), ['API_DEPLOYED', 'API_CREATED'])
     await host.subscribe(receiver.url('/b'), ['API_CREATED'])
     await host.subscribe(receiver.url('/other'), ['API_DELETED'])
@@ -181,7 +181,7 @@ describe('an event', () => {
     expect(receiver.on('/inactive')).toEqual([])
   })
 
-  test('that is seen twice makes one delivery', async () => {
+  test('that is published twice creates one delivery', async () => {
     await host.subscribe(receiver.url('/a'), ['API_CREATED'])
     await host.happen({ id: EVENT, type: 'API_CREATED' }, uuid(1))
     await host.happen({ id: EVENT, type: 'API_CREATED' }, uuid(2))
@@ -196,7 +196,7 @@ describe('an event', () => {
     ).toEqual([uuid(3), EVENT])
   })
 
-  test('is not missed by a webhook that was there before it', async () => {
+  test('is delivered to every webhook that was created before it', async () => {
     for (let n = 1; n <= 20; n++) {
       await host.subscribe(receiver.url(`/${n}`), ['API_CREATED'])
       await host.happen({ id: uuid(n), type: 'API_CREATED' })
@@ -204,7 +204,7 @@ describe('an event', () => {
     for (let n = 1; n <= 20; n++) await receiver.arrivals(`/${n}`, 21 - n)
   })
 
-  test('of long before a webhook is none of its business, though the bus may tell it again', async () => {
+  test('from long before the creation of a webhook is not delivered to it when it is published again', async () => {
     const { createdAt } = await host.subscribe(receiver.url('/a'), ['API_CREATED'])
     const before = (ms: number) => new Date(Date.parse(createdAt) - ms).toISOString()
     await host.happen({ id: uuid(1), type: 'API_CREATED', time: before(61_000) })
@@ -213,7 +213,7 @@ describe('an event', () => {
     expect((await host.history()).map(({ eventId }) => eventId)).toEqual([uuid(2)])
   })
 
-  test('that is too large to be stored does not hold up those behind it', async () => {
+  test('that is too large to be stored does not block later events', async () => {
     await host.subscribe(receiver.url('/a'), ['API_CREATED'])
     await host.happen({ id: uuid(1), type: 'API_CREATED', data: { text: 'x'.repeat(1_048_576) } })
     await host.happen({ id: uuid(2), type: 'API_CREATED' })
@@ -221,7 +221,7 @@ describe('an event', () => {
     expect((await host.history()).map(({ eventId }) => eventId)).toEqual([uuid(2)])
   })
 
-  test('goes to more webhooks than are read at a time', async () => {
+  test('is delivered to more webhooks than fit a page', async () => {
     const { dependencies } = host
     const { webhooks } = await import('./webhook/webhook.projection.ts')
     const template = await host.subscribe(receiver.url('/a'), ['API_CREATED'])
@@ -237,8 +237,8 @@ describe('an event', () => {
   })
 })
 
-describe('a delivery that fails', () => {
-  test('is tried again on schedule with the same id and bytes, freshly signed, and given up', async () => {
+describe('a failing delivery', () => {
+  test('is retried on schedule with the same id and bytes and a new signature, then given up', async () => {
     receiver.respond = failing
     const { secret } = await host.subscribe(receiver.url('/a'), ['API_CREATED'])
     await host.happen({ id: EVENT, type: 'API_CREATED' })
@@ -261,7 +261,7 @@ describe('a delivery that fails', () => {
     expect(third - second).toBeGreaterThanOrEqual(200)
   })
 
-  test('waits as long as the receiver asks', async () => {
+  test('waits for the Retry-After of the receiver', async () => {
     receiver.respond = (_, number) =>
       number === 1 ? { status: 429, headers: { 'retry-after': '1' } } : { status: 200 }
     await host.subscribe(receiver.url('/a'), ['API_CREATED'])
@@ -271,7 +271,7 @@ describe('a delivery that fails', () => {
     expect(second - first).toBeGreaterThanOrEqual(1_000)
   })
 
-  test('with a 410 is given up, and the webhook disabled until it is made active again', async () => {
+  test('with a 410 is given up and disables the webhook until it is made active again', async () => {
     receiver.respond = () => ({ status: 410 })
     const webhook = await host.subscribe(receiver.url('/a'), ['API_CREATED'])
     await host.happen({ id: EVENT, type: 'API_CREATED' })
@@ -290,7 +290,7 @@ describe('a delivery that fails', () => {
     expect(await told('WEBHOOK_DISABLED')).toMatchObject([{ actor: { id: null, name: 'notifier' } }])
   })
 
-  test('goes to the address that the webhook has by then', async () => {
+  test('is retried at the current URL of the webhook', async () => {
     const { respond, letGo } = held({ status: 500 })
     receiver.respond = arrival => (arrival.path === '/a' ? respond(arrival, 1) : { status: 200 })
     const webhook = await host.subscribe(receiver.url('/a'), ['API_CREATED'])
@@ -303,7 +303,7 @@ describe('a delivery that fails', () => {
     expect(record.url).toBe(receiver.url('/b'))
   })
 
-  test('waits while its webhook is inactive and goes on when it is active again', async () => {
+  test('waits while its webhook is inactive and continues when it is active again', async () => {
     const { respond, letGo } = held({ status: 500 })
     receiver.respond = respond
     const webhook = await host.subscribe(receiver.url('/a'), ['API_CREATED'])
@@ -312,7 +312,7 @@ describe('a delivery that fails', () => {
     await host.update(webhook, { active: false })
     letGo()
     await host.only('RETRYING')
-    // A test goes out all the same, and takes longer than the retry would have been due.
+    // A test is still sent, after the retry has been due for a while.
     receiver.respond = (_, number) => ({ status: number === 2 ? 500 : 200 })
     await vi.waitFor(async () =>
       expect(Date.parse((await host.only('RETRYING')).nextAttemptAt ?? '')).toBeLessThan(Date.now() - 100),
@@ -328,8 +328,8 @@ describe('a delivery that fails', () => {
   })
 })
 
-describe('people', () => {
-  test('retry what was given up, at once', async () => {
+describe('a user', () => {
+  test('can retry a delivery that was given up; the attempt starts at once', async () => {
     receiver.respond = failing
     await host.subscribe(receiver.url('/a'), ['API_CREATED'])
     await host.happen({ id: EVENT, type: 'API_CREATED' })
@@ -350,7 +350,7 @@ describe('people', () => {
     expect(await told('DELIVERY_RETRIED')).toMatchObject([{ subject: id, actor: { name: 'grace' } }])
   })
 
-  test('cancel what is under way, and what it comes to does not undo that', async () => {
+  test('can cancel a delivery during an attempt, whose outcome does not change the status', async () => {
     const { respond, letGo } = held({ status: 500 })
     receiver.respond = respond
     await host.subscribe(receiver.url('/a'), ['API_CREATED'])
@@ -370,7 +370,7 @@ describe('people', () => {
     )
   })
 
-  test('test a webhook, active or not', async () => {
+  test('can test a webhook even if it is inactive', async () => {
     receiver.respond = failing
     const { id, secret } = await host.subscribe(receiver.url('/a'), ['API_CREATED'], { active: false })
     const made = await host.call('POST', `/webhooks/${id}/test`)
@@ -384,7 +384,7 @@ describe('people', () => {
     })
   })
 
-  test('rotate a secret: for a day both verify, then only the new one', async () => {
+  test('can rotate a secret: both secrets sign for a day, then only the new one', async () => {
     const { id, secret } = await host.subscribe(receiver.url('/a'), ['API_CREATED'])
     const rotated = await host.call('POST', `/webhooks/${id}/rotateSecret`)
     await host.call('POST', `/webhooks/${id}/test`)
@@ -398,7 +398,7 @@ describe('people', () => {
     expect(String(one?.headers['webhook-signature']).split(' ')).toHaveLength(1)
   })
 
-  test('delete a webhook: what is pending is cancelled at once, and the history stays', async () => {
+  test('can delete a webhook: pending deliveries are cancelled at once, and the history stays', async () => {
     receiver.respond = () => ({ status: 503, headers: { 'retry-after': '60' } })
     const { id } = await host.subscribe(receiver.url('/a'), ['API_CREATED'])
     await host.happen({ id: EVENT, type: 'API_CREATED' })
@@ -423,7 +423,7 @@ describe('an event of the platform', () => {
     data: { plan: 'gold' },
   }
 
-  test('is taken in once for its source and id, and delivered', async () => {
+  test('is stored once per source and id, and delivered', async () => {
     await host.subscribe(receiver.url('/a'), ['SUBSCRIPTION_CREATED'])
     const [first, second] = await Promise.all([
       host.call('POST', '/events', event),
@@ -441,7 +441,7 @@ describe('an event of the platform', () => {
     for (const { data } of payloads) expect(data).toEqual({ plan: 'gold' })
   })
 
-  test('goes on under its own source, subject and time', async () => {
+  test('is published with its own source, subject and time', async () => {
     await host.call('POST', '/events', { ...event, subject: 'shop', time: '2026-11-20T09:30:00+01:00' })
     expect(await told('SUBSCRIPTION_CREATED')).toMatchObject([
       {
@@ -455,7 +455,7 @@ describe('an event of the platform', () => {
     ])
   })
 
-  test('may come over the bus, and one that is not valid does not stop those behind it', async () => {
+  test('is accepted from the bus, where an invalid one does not block later ones', async () => {
     await host.subscribe(receiver.url('/a'), ['SUBSCRIPTION_CREATED'])
     const sent: Json[] = [
       { nonsense: 1 },
@@ -476,7 +476,7 @@ describe('an event of the platform', () => {
     })
   })
 
-  test('about a product is with the catalog when the answer comes', async () => {
+  test('about a product has reached the catalog when the response is sent', async () => {
     const heard: unknown[] = []
     host.dependencies.bus.respond(subjects.react('catalog'), async message => {
       heard.push(message)
@@ -492,7 +492,7 @@ describe('an event of the platform', () => {
     expect(heard).toHaveLength(1)
   })
 
-  test('with too much data is refused', async () => {
+  test('with data over the limit is refused', async () => {
     const large = { ...event, data: { text: 'x'.repeat(262_144) } }
     expect((await host.call('POST', '/events', large)).body.code).toBe('invalid-request')
     const largest = { ...event, data: { text: '"'.repeat(131_000) } }
@@ -502,8 +502,8 @@ describe('an event of the platform', () => {
   })
 })
 
-describe('the records', () => {
-  test('are made from the log again, the same', async () => {
+describe('the read models', () => {
+  test('are equal after a rebuild', async () => {
     const webhook = await host.subscribe(receiver.url('/a'), ['API_CREATED'])
     receiver.respond = (_, number) => ({ status: number === 2 ? 404 : 200 })
     for (const n of [1, 2, 3]) await host.happen({ id: uuid(n), type: 'API_CREATED' })
@@ -514,7 +514,7 @@ describe('the records', () => {
     expect([await host.history(), (await host.call('GET', `/webhooks/${webhook.id}`)).body]).toEqual(before)
   })
 
-  test('of finished deliveries are removed in time, and a rebuild does not bring them back', async () => {
+  test('lose finished deliveries after the retention, and a rebuild does not restore them', async () => {
     receiver.respond = (_, number) =>
       number === 1 ? { status: 200 } : { status: 503, headers: { 'retry-after': '86400' } }
     await host.subscribe(receiver.url('/a'), ['API_CREATED'])
@@ -539,7 +539,7 @@ describe('the records', () => {
   })
 })
 
-test('operators see what was delivered and what waits', async () => {
+test('the metrics count finished and pending deliveries', async () => {
   receiver.respond = (_, number) =>
     number === 1 ? { status: 200 } : { status: 503, headers: { 'retry-after': '60' } }
   await host.subscribe(receiver.url('/a'), ['API_CREATED'])

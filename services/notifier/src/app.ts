@@ -64,30 +64,36 @@ import { projectWebhook, webhooks } from './webhook/webhook.projection.ts'
 import { webhookRoutes } from './webhook/webhook.routes.ts'
 import type { WebhookEvent, WebhookState } from './webhook/webhook.ts'
 
-/** What lies outside and is real unless a test replaces it. */
+/** External dependencies; tests replace them. */
 export interface Surroundings {
   /** From 0 (inclusive) to 1 (exclusive). */
   random(): number
   resolve: Resolve
-  /** Certificates to trust beside the public ones, as PEM. */
+  /** Certificates to trust in addition to the public ones, as PEM. */
   ca?: string
   breaker: BreakerRules
 }
 
 const SURROUNDINGS: Surroundings = { random: Math.random, resolve: systemResolve, breaker: BREAKER }
 
-/** After its deadline an attempt has this long to have its outcome recorded before it counts as lost. */
+/** Time after the timeout of an attempt to record its outcome, before it counts as lost. */
 const RECORDING_MS = 5_000
-/** How long attempts under way may go on when the service stops; then their outcomes have as long to be recorded. */
+/**
+ * How long running attempts may continue when the service stops. After that they are aborted, and there is the same time
+ * to record their outcomes.
+ */
 const GRACE_MS = 5_000
-/** How often it is looked whether the read models are complete. */
+/** Interval of the checks whether the read models are caught up. */
 const LOOK_MS = 20
-/** Events that are handled side by side. */
+/** Maximum number of messages that are handled ahead of the consumer. */
 const READ_AHEAD = 32
-/** Folded deliveries that are kept, for the outcome that follows the claim; each holds its body. */
+/**
+ * Number of cached delivery states. The outcome of an attempt needs the state again soon after the claim. Each state
+ * contains the payload.
+ */
 const KEPT_DELIVERIES = 2_000
 
-/** Webhooks, their deliveries, and the events of the platform. */
+/** The notifier: webhooks, deliveries, recoveries, and events of the platform. */
 export function notifierService(
   given: Dependencies,
   settings: NotifierSettings,
@@ -172,7 +178,7 @@ export function notifierService(
   const http = sender({ resolve, allowed: settings.WEBHOOK_ALLOWED_CIDRS, timeoutMs, ...(ca && { ca }) })
   const interruption = new AbortController()
   const abandonment = new AbortController()
-  // Every attempt under way listens to these.
+  // Every running attempt adds listeners to these signals.
   setMaxListeners(0, interruption.signal, abandonment.signal)
   const makeAttempt = attempts({
     delivery,
@@ -307,7 +313,7 @@ export function notifierService(
         subjects: reactsTo,
         missed: missedBy('notifier'),
         async react(message) {
-          // A webhook that the read models do not have yet would miss the event.
+          // An event would not be delivered to a webhook that the read models do not have yet.
           while (!projecting.caughtUp) await pause(LOOK_MS, undefined, { signal: stopping.signal })
           await ahead(message)
         },

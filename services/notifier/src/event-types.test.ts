@@ -2,7 +2,7 @@ import { EVENT_TYPES, type EventType, EventTypeRecord } from '@gantry/contracts'
 import { expect, test } from 'vitest'
 import { eventTypes } from './event-types.ts'
 
-test('every event type has an example that is as its schema says', () => {
+test('every event type has an example that conforms to its schema', () => {
   expect(eventTypes.map(({ name }) => name)).toEqual(Object.keys(EVENT_TYPES))
   for (const entry of eventTypes) {
     EventTypeRecord.parse(entry)
@@ -11,7 +11,7 @@ test('every event type has an example that is as its schema says', () => {
   }
 })
 
-test('a schema is one that a receiver can check by, and that lets later fields through', () => {
+test('every schema fixes the event type and allows additional fields', () => {
   for (const { name, schema } of eventTypes) {
     expect(schema).toMatchObject({ type: 'object', properties: { type: { const: name } } })
     expect(JSON.stringify(schema)).not.toMatch(/"override"|"additionalProperties":false/)

@@ -51,7 +51,7 @@ const webhook = {
   owner: 'b7e6a1de-0c6b-4a0b-8f51-2b8d9a3c4e55',
 }
 
-/** What `data` looks like, for people who are about to write a receiver. */
+/** Examples of `data` for developers of receivers. */
 const DATA: Readonly<Record<EventType, Record<string, unknown>>> = {
   API_CREATED: api,
   API_UPDATED: { ...api, displayName: 'Payments and refunds' },
@@ -89,7 +89,7 @@ const payloadOf = (type: EventType) =>
     data: EVENT_TYPES[type].data,
   })
 
-/** The catalogue of event types, with a JSON Schema and an example of the payload each. */
+/** The catalog of event types, each with a JSON Schema and an example of the payload. */
 export const eventTypes: z.infer<typeof EventTypeRecord>[] = (Object.keys(EVENT_TYPES) as EventType[]).map(
   name => ({
     name,
@@ -105,7 +105,7 @@ export const eventTypes: z.infer<typeof EventTypeRecord>[] = (Object.keys(EVENT_
   }),
 )
 
-/** Takes out what the schemas say to the generator of the interface's description, and how a format is checked. */
+/** Removes keywords that are meant for the OpenAPI generator, and patterns that a format already implies. */
 function readable({ jsonSchema }: { jsonSchema: Record<string, unknown> }): void {
   delete jsonSchema.override
   if (jsonSchema.format !== undefined) delete jsonSchema.pattern

@@ -27,7 +27,7 @@ const givenUp = (count: number) =>
     expect((await host.call('GET', '/webhooks/requests?status=GIVE_UP')).body.totalElements).toBe(count),
   )
 
-test('a webhook at which nothing arrives for days is warned of, then disabled, and begins anew', async () => {
+test('a webhook without success for days causes warnings, is disabled, and can start again without failures', async () => {
   receiver.respond = (arrival, number) =>
     arrival.path.startsWith('/dead') ? failing(arrival, number) : { status: 200 }
   const dead = await host.subscribe(receiver.url('/dead?key=hidden'), ['API_CREATED', 'WEBHOOK_FAILING'])
@@ -64,8 +64,10 @@ test('a webhook at which nothing arrives for days is warned of, then disabled, a
   expect(JSON.stringify([first, last])).not.toContain('hidden')
   const disabled = await readDead()
   expect(disabled).toMatchObject({ active: false })
-  expect(disabled.disabledReason).toMatch(/^nothing has arrived at http.* since .*: at least 20 deliveries/)
-  // The warnings were nothing to tell the one that they are about.
+  expect(disabled.disabledReason).toMatch(
+    /^no delivery to http.* has succeeded since .*: at least 20 deliveries/,
+  )
+  // The failing webhook does not receive the warnings about itself.
   const events = (await host.history()).filter(({ webhook }) => webhook === dead.id)
   expect(new Set(events.map(({ eventType }) => eventType))).toEqual(new Set(['API_CREATED']))
 
@@ -75,7 +77,7 @@ test('a webhook at which nothing arrives for days is warned of, then disabled, a
 
   await host.update(dead, { active: true })
   expect(await readDead()).toMatchObject({ active: true, disabledReason: null })
-  // What waited fails as before, and is not held against it at once.
+  // The pending delivery fails as before, but the webhook is not disabled at once.
   await givenUp(23)
   await host.happen({ id: uuid(24), type: 'API_CREATED' })
   await givenUp(24)

@@ -5,7 +5,7 @@ import { inOrder } from './in-order.ts'
 const recorder = () => {
   const done: string[] = []
   const run = inOrder()
-  /** Work that lasts a turn of the event loop, or fails then. */
+  /** A task that takes one iteration of the event loop, then fails if an error is given. */
   const work = (key: string, number: number, error?: Error) =>
     run(key, number, async () => {
       await new Promise(setImmediate)
@@ -15,13 +15,13 @@ const recorder = () => {
   return { done, work }
 }
 
-test('work of one key is done in order, that of another beside it', async () => {
+test('tasks of one key run serially, tasks of different keys concurrently', async () => {
   const { done, work } = recorder()
   await Promise.all([work('a', 1), work('a', 2), work('b', 3), work('a', 4)])
   expect(done).toEqual(['a1', 'b3', 'a2', 'a4'])
 })
 
-test('what follows a failure fails with it, also what is asked for later, until both are asked for again', async () => {
+test('after a failure all later tasks of the key fail until the failed task is repeated', async () => {
   const { done, work } = recorder()
   const away = new Error('away')
   const settled = await Promise.allSettled([work('a', 1, away), work('a', 2), work('b', 3)])
@@ -32,7 +32,7 @@ test('what follows a failure fails with it, also what is asked for later, until 
   expect(done).toEqual(['b3', 'a1', 'a2', 'a4'])
 })
 
-test('a refusal holds up nothing', async () => {
+test('a refusal does not affect later tasks', async () => {
   const { done, work } = recorder()
   const refused = work('a', 1, new Refusal('body-too-large'))
   const next = work('a', 2)

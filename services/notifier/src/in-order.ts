@@ -1,10 +1,11 @@
 import { Refusal } from '@gantry/event-sourcing'
 
 /**
- * Runs what belongs to one key in the order of its numbers, and what belongs to different keys side by side. Work waits
- * for the work before it and fails with it, since it will be asked for again together with that one; a refusal, which
- * is final, holds up nothing.
- * @returns runs the work of a number, which is asked for in order; one that is asked for again begins anew from there
+ * Serial execution by key: tasks of one key run in the order of their numbers, tasks of different keys run concurrently.
+ * A task waits for its predecessor and fails with its error, since the caller repeats both. A refusal is final and does
+ * not affect successors.
+ * @returns schedules a task. Call with ascending numbers per key. A number that is not greater than the previous one
+ *   restarts the sequence of the key at once.
  */
 export function inOrder(): (key: string, number: number, work: () => Promise<void>) => Promise<void> {
   const latest = new Map<string, { number: number; run: Promise<void> }>()
@@ -13,7 +14,7 @@ export function inOrder(): (key: string, number: number, work: () => Promise<voi
     const run = before && before.number < number ? before.run.catch(unlessRefused).then(work) : work()
     const entry = { number, run }
     latest.set(key, entry)
-    // A failure is kept, so that what comes after it cannot slip past.
+    // A failed task stays, so that its successors fail too until it is repeated.
     const forget = () => {
       if (latest.get(key) === entry) latest.delete(key)
     }

@@ -12,14 +12,14 @@ beforeEach(async () => {
 })
 afterEach(() => receiver.close())
 const eventually = (check: () => Promise<void> | void) => vi.waitFor(check, { timeout: 20_000, interval: 10 })
-/** A figure of /metrics. */
+/** The value of a metric of /metrics. */
 const figure = async ({ app }: Awaited<ReturnType<typeof openNotifier>>, name: string) => {
   const { body } = await app.inject('/metrics')
   const line = body.split('\n').find(each => each.startsWith(`${name} `))
   return line === undefined ? undefined : Number(line.slice(name.length + 1))
 }
 
-test('what waits for an endpoint that keeps failing has had no attempt, and all of it arrives once it is back', async () => {
+test('deliveries to a failing endpoint wait without attempts, and all succeed when it recovers', async () => {
   const host = await openNotifier(
     { WEBHOOK_RETRY_SCHEDULE: Array(50).fill('10ms').join() },
     { breaker: OPENS_SOON },
@@ -32,7 +32,7 @@ test('what waits for an endpoint that keeps failing has had no attempt, and all 
   await eventually(async () => expect(await host.history()).toHaveLength(13))
 
   const made = (await host.history()).reduce((sum, { attempts }) => sum + attempts, 0)
-  // Three to open it, what was under way meanwhile, and a probe or two.
+  // Three to open the breaker, attempts that were running meanwhile, and one or two probes.
   expect(made).toBeLessThan(10)
   expect((await host.history()).filter(({ attempts }) => attempts === 0).length).toBeGreaterThan(5)
   expect(await figure(host, `gantry_webhook_breaker_open_seconds{webhook="${id}"}`)).toBeGreaterThan(0)
@@ -43,11 +43,11 @@ test('what waits for an endpoint that keeps failing has had no attempt, and all 
   expect(await figure(host, 'gantry_webhook_breakers{state="open"}')).toBe(0)
   expect(await figure(host, `gantry_webhook_breaker_open_seconds{webhook="${id}"}`)).toBeUndefined()
   const waited = (await host.history()).filter(({ eventId }) => eventId >= uuid(10))
-  // But for the one or two that found out how the endpoint was doing.
+  // All except the one or two that were probes.
   expect(waited.filter(({ attempts }) => attempts === 1).length).toBeGreaterThan(5)
 })
 
-test('one that waits for a failing endpoint goes at once when somebody asks for it, or changes the webhook', async () => {
+test('a retry by a user, or a change of the webhook, does not wait for the breaker', async () => {
   const breaker = { failures: 1, firstPauseMs: 60_000, longestPauseMs: 60_000 }
   const host = await openNotifier({ WEBHOOK_RETRY_SCHEDULE: '10ms,1h' }, { breaker })
   const webhook = await host.subscribe(receiver.url('/a'), ['API_CREATED'])
@@ -65,7 +65,7 @@ test('one that waits for a failing endpoint goes at once when somebody asks for 
   await receiver.arrivals('/b', 1)
 })
 
-test('endpoints that never answer leave room for one that does, however many they are', async () => {
+test('60 endpoints that never respond leave slots for another endpoint', async () => {
   const host = await openNotifier()
   for (let n = 0; n < 60; n++) await host.subscribe(receiver.url(`/dead/${n}`), ['API_CREATED'])
   await host.subscribe(receiver.url('/alive'), ['API_UPDATED'])
@@ -83,7 +83,7 @@ test('endpoints that never answer leave room for one that does, however many the
   await eventually(async () => expect(await figure(host, 'gantry_webhook_deliveries_pending')).toBe(0))
 })
 
-test('two replicas both leave a failing endpoint alone, and both find out that it is back', async () => {
+test('two replicas both pause a failing endpoint, and both resume when it recovers', async () => {
   const schedule = { WEBHOOK_RETRY_SCHEDULE: Array(50).fill('10ms').join() }
   const host = await openNotifier(schedule, { breaker: OPENS_SOON })
   await openReplica(host.dependencies, schedule, OPENS_SOON)
@@ -98,14 +98,14 @@ test('two replicas both leave a failing endpoint alone, and both find out that i
   expect(receiver.on('/a')).toHaveLength(attempts)
 })
 
-test('the figures tell how deliveries came to their end, and how long those took that arrived', async () => {
+test('the metrics have the statuses of finished deliveries and the latency of successful ones', async () => {
   const host = await openNotifier({ WEBHOOK_RETRY_SCHEDULE: '10ms' })
   const webhook = await host.subscribe(receiver.url('/a'), ['API_CREATED'])
   const time = new Date(Date.now() - 3_000).toISOString()
   const ended = (status: string) => figure(host, `gantry_webhook_deliveries_total{status="${status}"}`)
   await host.happen({ id: uuid(1), type: 'API_CREATED', time })
   await eventually(async () => expect(await ended('SUCCESS')).toBe(1))
-  // From the commit of the event, not from when its delivery was made.
+  // Measured from the commit of the event, not from the creation of the delivery.
   expect(await figure(host, 'gantry_webhook_delivery_seconds_sum')).toBeGreaterThan(3)
   expect(await figure(host, 'gantry_webhook_delivery_seconds_count')).toBe(1)
   receiver.respond = failing

@@ -2,48 +2,48 @@ import { Counter, Gauge, Histogram, type Registry } from 'prom-client'
 import type { Deferral, Endpoint } from './dispatch/room.ts'
 
 export interface NotifierMetrics {
-  /** A first attempt has to wait. */
+  /** Counts a first attempt that got no slot at once. */
   deferred(reason: Deferral): void
-  /** `error` is empty for a success. */
+  /** Counts an attempt. `error` is its error code, empty for a success. */
   attempted(trigger: string, error: string, ms: number): void
-  /** A delivery came to its end; `ms` since its event was committed. */
+  /** Counts a finished delivery. `ms` is the time since its event was committed. */
   finished(status: string, ms: number): void
 }
 
 export interface Gauges {
-  /** Attempts under way in this process. */
+  /** Number of running attempts in this process. */
   underWay(): number
-  /** Deliveries that wait for an attempt or its outcome. */
+  /** Number of unfinished deliveries. */
   pending(): Promise<number>
-  /** For how long the one that is due longest has been due, in milliseconds. */
+  /** How long the most overdue delivery has been due, in milliseconds; 0 when none is due. */
   overdueMs(): Promise<number>
-  /** Endpoints whose breaker is not closed in this process. */
+  /** Endpoints whose circuit breaker is open or half-open in this process. */
   troubled(): Endpoint[]
 }
 
-/** Endpoints that are told of one by one; beyond it they are only counted, so that labels stay bounded. */
+/** Maximum number of endpoints with their own label value, so that the number of time series is bounded. */
 const NAMED_ENDPOINTS = 20
 
 const SECONDS = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 15, 60]
 
-/** What the notifier tells operators. */
+/** Registers the metrics of the notifier. */
 export function notifierMetrics(registry: Registry, gauges: Gauges): NotifierMetrics {
   const registers = [registry]
   const attempts = new Counter({
     name: 'gantry_webhook_attempts_total',
-    help: 'Attempts to deliver, by what caused them and by error code (empty for a success)',
+    help: 'Delivery attempts, by trigger and error code (empty for a success)',
     labelNames: ['trigger', 'error'],
     registers,
   })
   const attemptTime = new Histogram({
     name: 'gantry_webhook_attempt_seconds',
-    help: 'Time from the beginning of an attempt to the end of its answer',
+    help: 'Time from the start of an attempt to the end of its response',
     buckets: SECONDS,
     registers,
   })
   const deliveries = new Counter({
     name: 'gantry_webhook_deliveries_total',
-    help: 'Deliveries that came to an end, by status',
+    help: 'Finished deliveries, by status',
     labelNames: ['status'],
     registers,
   })
@@ -59,25 +59,25 @@ export function notifierMetrics(registry: Registry, gauges: Gauges): NotifierMet
       help,
       registers,
       async collect() {
-        // A store that is away must not take the other figures with it.
+        // If a store is unavailable, the other metrics are still reported.
         this.set(await Promise.resolve(value()).catch(() => Number.NaN))
       },
     })
-  gauge('gantry_webhook_attempts_under_way', 'Attempts under way in this process', gauges.underWay)
-  gauge('gantry_webhook_deliveries_pending', 'Deliveries that are not finished', gauges.pending)
-  gauge('gantry_webhook_overdue_seconds', 'For how long the oldest due delivery has been due', async () =>
+  gauge('gantry_webhook_attempts_under_way', 'Running attempts in this process', gauges.underWay)
+  gauge('gantry_webhook_deliveries_pending', 'Unfinished deliveries', gauges.pending)
+  gauge('gantry_webhook_overdue_seconds', 'How long the most overdue delivery has been due', async () =>
     Math.max(0, (await gauges.overdueMs()) / 1_000),
   )
 
   const deferrals = new Counter({
     name: 'gantry_webhook_deferrals_total',
-    help: 'First attempts that had to wait, by reason: breaker, rate or room',
+    help: 'First attempts that did not start at once, by reason: breaker, rate or room (no free slot)',
     labelNames: ['reason'],
     registers,
   })
   new Gauge({
     name: 'gantry_webhook_breakers',
-    help: 'Endpoints whose circuit breaker is not closed, in this process, by its state: open or half-open',
+    help: 'Endpoints of this process whose circuit breaker is open or half-open, by state',
     labelNames: ['state'],
     registers,
     collect() {
@@ -88,7 +88,7 @@ export function notifierMetrics(registry: Registry, gauges: Gauges): NotifierMet
   })
   new Gauge({
     name: 'gantry_webhook_breaker_open_seconds',
-    help: `For how long the breaker of a webhook has not been closed; the ${NAMED_ENDPOINTS} longest`,
+    help: `Time since the circuit breaker of a webhook opened; the ${NAMED_ENDPOINTS} longest`,
     labelNames: ['webhook'],
     registers,
     collect() {

@@ -15,7 +15,7 @@ afterEach(() => receiver.close())
 const eventually = (check: () => Promise<void> | void) => vi.waitFor(check, { timeout: 30_000, interval: 10 })
 type Notifier = Awaited<ReturnType<typeof openNotifier>>
 
-/** The n-th event of all happens, to a resource. */
+/** Publishes event number n, about a resource. */
 const happen = (host: Notifier, n: number, subject: string) =>
   host.happen({ id: uuid(n), type: 'API_UPDATED', subject, data: { n, subject } })
 const dataOf = ({ body }: Arrival): { n: number; subject: string } => JSON.parse(body).data
@@ -35,7 +35,7 @@ const recordOf = async (host: Notifier, n: number) => {
 const statusOf = async (host: Notifier, n: number) => (await recordOf(host, n)).status
 
 describe('an ordered webhook', () => {
-  test('is told of a resource one event after the other, and of others meanwhile', async () => {
+  test('receives the events of a resource serially, and those of other resources concurrently', async () => {
     const host = await openNotifier()
     await ordered(host)
     const { respond, letGo } = held()
@@ -59,7 +59,7 @@ describe('an ordered webhook', () => {
     expect(await recordOf(host, 2)).toMatchObject({ waitsFor: null })
   })
 
-  test('leaves the others that are not ordered alone', async () => {
+  test('does not affect webhooks that are not ordered', async () => {
     const host = await openNotifier()
     await ordered(host, '/a')
     await host.subscribe(receiver.url('/b'), ['API_UPDATED'])
@@ -69,7 +69,7 @@ describe('an ordered webhook', () => {
     expect(new Set(arrived('/a', 'payments'))).toEqual(new Set([1]))
   })
 
-  test('is told of the next when one is given up', async () => {
+  test('receives the next event when a delivery is given up', async () => {
     const host = await openNotifier()
     await ordered(host)
     receiver.respond = arrival => ({ status: dataOf(arrival).n === 1 ? 500 : 200 })
@@ -79,7 +79,7 @@ describe('an ordered webhook', () => {
     expect(arrived('/a', 'payments')).toEqual([1, 1, 1, 2])
   })
 
-  test('is told of the next when one is cancelled, also one that waits itself', async () => {
+  test('receives the next event when a delivery is cancelled, even a blocked one', async () => {
     const host = await openNotifier({ WEBHOOK_RETRY_SCHEDULE: '1h' })
     await ordered(host)
     receiver.respond = arrival => ({ status: dataOf(arrival).n === 1 ? 500 : 200 })
@@ -99,7 +99,7 @@ describe('an ordered webhook', () => {
     expect(arrived('/a', 'payments')).toEqual([1, 3])
   })
 
-  test('is not held up by what is sent again by hand', async () => {
+  test('is not blocked by a finished delivery that a user retries', async () => {
     const host = await openNotifier({ WEBHOOK_RETRY_SCHEDULE: '10ms' })
     await ordered(host)
     receiver.respond = failing
@@ -116,7 +116,7 @@ describe('an ordered webhook', () => {
     expect(await statusOf(host, 1)).toBe('RETRYING')
   })
 
-  test('that is deleted has everything cancelled that waits', async () => {
+  test('has its pending and blocked deliveries cancelled when it is deleted', async () => {
     const host = await openNotifier()
     const { id } = await ordered(host)
     receiver.respond = () => ({ status: 503, headers: { 'retry-after': '3600' } })
@@ -127,7 +127,7 @@ describe('an ordered webhook', () => {
     await eventually(async () => expect(await host.history('status=CANCELLED')).toHaveLength(3))
   })
 
-  test('gets the next although the process died before it could begin it', async () => {
+  test('receives the next event even if the process died before it started its delivery', async () => {
     const host = await openNotifier()
     await ordered(host)
     const { respond } = held()
@@ -136,7 +136,7 @@ describe('an ordered webhook', () => {
     await eventually(async () => expect(await host.history()).toHaveLength(3))
     const { id } = await recordOf(host, 1)
     await host.service.stop()
-    // As another replica does that dies right after it.
+    // What another replica appends that dies right after it.
     const cancelled = {
       type: 'DeliveryCancelled',
       data: { reason: 'requested', at: new Date().toISOString() },
@@ -160,7 +160,7 @@ describe('an ordered webhook', () => {
   })
 })
 
-/** What the receiver has answered with 2xx, and what came before its turn. */
+/** Per resource the last event with a 2xx response, and the events that arrived out of order. */
 function watch(answer: () => boolean) {
   const acknowledged = new Map<string, number>()
   const early: string[] = []
@@ -175,7 +175,7 @@ function watch(answer: () => boolean) {
   return { acknowledged, early }
 }
 
-/** Events of several resources, numbered within each. */
+/** Publishes events of several resources, numbered within each. */
 const RESOURCES = ['payments', 'orders', 'refunds']
 const story = async (host: Notifier, choices: number[]) => {
   const counts = new Map<string, number>()
@@ -190,7 +190,7 @@ const story = async (host: Notifier, choices: number[]) => {
 }
 const PATIENT = { WEBHOOK_RETRY_SCHEDULE: Array(100).fill('5ms').join() }
 
-test('no receiver, however flaky, is told of an event before it took the one before', async () => {
+test('a flaky receiver gets no event before it has accepted the previous one of the resource', async () => {
   await fc.assert(
     fc.asyncProperty(
       fc.array(fc.nat(2), { minLength: 1, maxLength: 30 }),
@@ -212,13 +212,13 @@ test('no receiver, however flaky, is told of an event before it took the one bef
   )
 }, 120_000)
 
-test('a store that is away for a while does not change the order', async () => {
+test('an unavailable store does not change the order', async () => {
   let refusals = 0
   const around = (dependencies: Dependencies): Dependencies => {
     const { eventStore } = dependencies
     const append: EventStore['append'] = async (stream, events, expected) => {
       const second = events.some(({ data }) => 'eventId' in data && data.eventId === uuid(2))
-      // Longer than a command is tried again for.
+      // More refusals than a command has tries.
       if (second && ++refusals <= 4) throw new EventStoreUnavailable('for a while')
       return eventStore.append(stream, events, expected)
     }
@@ -233,7 +233,7 @@ test('a store that is away for a while does not change the order', async () => {
   expect(refusals).toBeGreaterThan(4)
 }, 60_000)
 
-test('kill -9 and a second replica do not change the order', async () => {
+test('two process deaths and a second replica do not change the order', async () => {
   const settings = { ...PATIENT, WEBHOOK_TIMEOUT: '500ms' }
   const host = await openNotifier(settings)
   let arrivals = 0

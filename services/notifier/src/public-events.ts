@@ -5,10 +5,13 @@ import { changed, publicMessage } from '@gantry/service-kit'
 import type { Received } from './platform-event/platform-event.ts'
 import { publicUrl } from './webhook/url.ts'
 
-/** Header of a message whose event has the time of its producer: when we took it in, ISO 8601 UTC. */
+/**
+ * Message header with the time at which the notifier stored an event of the platform, ISO 8601 UTC. The `time` of such an
+ * event comes from its producer.
+ */
 export const COMMITTED_AT = 'committed-at'
 
-/** What the notifier tells others; facts not named here stay inside. */
+/** The public events of a stored event. Event types that are not listed are internal. */
 export function publicEvents(fact: Fact): Message[] {
   const { change } = fact.metadata
   if (!change) return []
@@ -37,7 +40,7 @@ export function publicEvents(fact: Fact): Message[] {
   }
 }
 
-/** An event of the platform goes on as its producer's: with the source, the subject and the time that it came with; secrets are masked. */
+/** An event of the platform is published with the source, subject and time of its producer. Secrets are masked. */
 function platformMessage(fact: Fact): Message {
   const { source, id, type, subject, time, data } = fact.data as unknown as Received
   const message = publicMessage('platform', fact, type, subject ?? id, readableData(type, data))

@@ -33,7 +33,7 @@ async function damage({ dependencies }: Notifier, stream: string, type: string):
   )
 }
 
-test('a quarantined webhook without a document holds up the deliveries of no other webhook', async () => {
+test('a quarantined webhook without a document does not block the deliveries of other webhooks', async () => {
   const host = await openNotifier({ WEBHOOK_RETRY_SCHEDULE: '10ms,100ms,100ms,100ms,100ms,100ms,100ms' })
   receiver.respond = failing
   const broken = await host.subscribe(receiver.url('/broken'), ['API_CREATED'])
@@ -55,7 +55,7 @@ test('a quarantined webhook without a document holds up the deliveries of no oth
   })
 })
 
-test('a quarantined delivery keeps its event from no other webhook, and later events from none', async () => {
+test('a quarantined delivery blocks neither its event at other webhooks nor later events', async () => {
   const host = await openNotifier()
   const broken = await host.subscribe(receiver.url('/broken'), ['API_CREATED'])
   await host.subscribe(receiver.url('/healthy'), ['API_CREATED'])
@@ -65,7 +65,7 @@ test('a quarantined delivery keeps its event from no other webhook, and later ev
   await receiver.arrivals('/broken', 1)
 })
 
-test('a quarantined delivery stays when others are erased', async () => {
+test('a quarantined delivery stays when expired deliveries are removed', async () => {
   const host = await openNotifier({}, { start: false })
   const { eventStore, readModels, newId, log } = host.dependencies
   const delivery = aggregate<DeliveryState, DeliveryCommand, DeliveryEvent>({

@@ -17,12 +17,12 @@ import type { Intake } from './platform-event/intake.ts'
 import { COMMITTED_AT } from './public-events.ts'
 import type { WebhookDocument } from './webhook/webhook.projection.ts'
 
-/** What the notifier listens to. */
+/** Subjects that the notifier consumes. */
 export const reactsTo = [subjects.allEvents, subjects.platformEvents]
 
 export interface Reacting {
   webhooks: Collection<WebhookDocument>
-  /** Whether the webhooks are there: while they are missing, an event would find none. */
+  /** Whether the read models contain all webhooks. Before that, an event would not find its webhooks. */
   complete(): Promise<boolean>
   dispatcher: Dispatcher
   receive: Intake
@@ -32,28 +32,34 @@ export interface Reacting {
   log: Log
 }
 
-/** How long before a webhook was made an event may have happened that it is told of. */
+/** An event is not delivered to a webhook that was created more than this time after the event. */
 const BEFORE_MS = 60_000
-/** Webhooks that are told of an event at a time. */
+/** Number of webhooks whose deliveries of an event are created concurrently. */
 const PAGE = 100
 
 /**
- * Whether a webhook is to be told of what happened then. When the bus or its position was lost, the whole log is told
- * again: what was long before a webhook was made is none of its business. Times of different processes may differ a little.
+ * Whether a webhook receives an event that was committed at `time`. After a loss of the bus or of the consumer position
+ * the whole log is published again, and events from before the webhook must not be delivered. The tolerance covers
+ * differences between the clocks of processes.
  */
 const isOwed = ({ createdAt }: WebhookDocument, time: string) =>
   Date.parse(time) >= Date.parse(createdAt) - BEFORE_MS
 
-/** Public events become deliveries, events of the platform become public events; each once, however often it comes. */
+/**
+ * Handles messages of the bus: creates the deliveries of public events, and turns events of the platform into public
+ * events. Each event takes effect once, however often its message is received.
+ * @returns the message handler
+ */
 export function reactionsOf(options: Reacting): (message: StoredMessage) => Promise<void> {
   const { webhooks, complete, dispatcher, receive, owners, newId, now, log } = options
-  // Deliveries of a resource are made in the order of its events, which is the order that ordered webhooks get.
+  // Deliveries of a resource are created in the order of its events. Ordered webhooks receive them in this order.
   const inTurn = inOrder()
 
   const deliver = async (event: PublicEvent, message: StoredMessage) => {
     const { id, type, time, data, subject } = event
     const metadata = (): CommandMetadata => ({
-      // Never the same twice: two that handle the event at once must not both believe that they made the delivery.
+      // A new command id each time: event ids derive from it, so with equal ids two processes that handle the event at
+      // once would both regard the append, and thus the attempt, as their own.
       commandId: newId(),
       now: now().toISOString(),
       actor: { id: null, name: 'notifier' },
@@ -61,7 +67,7 @@ export function reactionsOf(options: Reacting): (message: StoredMessage) => Prom
       causationId: id,
       ...(message.headers?.traceparent && { traceparent: message.headers.traceparent }),
     })
-    // What an event of the platform says is when it happened, according to its producer.
+    // For events of the platform `time` is the time that the producer states, not the time of the commit.
     const ofPlatform = message.subject.startsWith(subjects.events('platform', ''))
     const committedAt = ofPlatform ? (message.headers?.[COMMITTED_AT] ?? message.storedAt) : time
     const body = bodyOf({ id, type, timestamp: time, data })
@@ -73,7 +79,7 @@ export function reactionsOf(options: Reacting): (message: StoredMessage) => Prom
       await dispatcher.ready()
       await Promise.all(
         owed.map(async ({ doc }) => {
-          // That it fails is nothing to tell itself.
+          // A webhook does not receive events about itself, e.g. that it is failing.
           if (doc.id === subject) return
           const made = {
             id: deliveryId(id, doc.id),
@@ -83,7 +89,7 @@ export function reactionsOf(options: Reacting): (message: StoredMessage) => Prom
             committedAt,
             resource: subject,
           }
-          // A quarantined delivery exists already, and must not keep the event from the other webhooks.
+          // A quarantined delivery exists already. It must not keep the other webhooks from receiving the event.
           await dispatcher.deliver(doc, made, metadata()).catch(pastQuarantine(log))
         }),
       )
@@ -120,7 +126,7 @@ export function reactionsOf(options: Reacting): (message: StoredMessage) => Prom
     if (isOfUser) return inTurn(event.data.subject, message.sequence, () => owners.heard(event.data))
     await inTurn(event.data.subject, message.sequence, () =>
       deliver(event.data, message).catch(error => {
-        // It would be too large the next time as well, and hold up what comes after it for ever.
+        // A retry would fail the same way and block all later messages; a refusal is final.
         throw error instanceof AppendTooLarge ? new Refusal('body-too-large') : error
       }),
     )

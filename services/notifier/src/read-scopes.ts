@@ -1,11 +1,14 @@
 import { mayReadEvent, type Principal, readScopesOf } from '@gantry/contracts'
 import { Refusal } from '@gantry/event-sourcing'
 
-/** Event types with the scope that each needs, in words. */
+/** Describes the event types with the scopes that they need, for problem details. */
 export const neededFor = (eventTypes: readonly string[]): string =>
   eventTypes.map(type => `${type}, which needs the scope ${readScopesOf(type).join(', ')}`).join('; ')
 
-/** Refuses a caller who may not read payloads of one of the event types. @throws Refusal scope-missing naming types and scopes */
+/**
+ * Requires that the caller may read the payloads of all event types.
+ * @throws Refusal scope-missing naming types and scopes
+ */
 export function requireReadScopes(
   { scopes }: Pick<Principal, 'scopes'>,
   eventTypes: readonly string[],

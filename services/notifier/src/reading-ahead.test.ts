@@ -35,7 +35,7 @@ const consume = (react: (n: number) => Promise<void>, window = 4) => {
   })
   workers.push(startReactor({ consumer: 'c', subjects, bus, log, react: ahead }))
 }
-/** The place that the consumer goes on from. */
+/** The next message that the consumer delivers after a restart. */
 const next = async () => {
   await Promise.all(workers.splice(0).map(worker => worker.stop()))
   for await (const { message: first } of bus.consume({
@@ -46,7 +46,7 @@ const next = async () => {
     return first.data
 }
 
-test('messages are handled side by side, as many as the window holds beyond the one that is waited for', async () => {
+test('a window of messages is handled concurrently, in addition to the one that the consumer waits for', async () => {
   const begun: number[] = []
   const { promise, resolve } = Promise.withResolvers<void>()
   consume(n => {
@@ -59,7 +59,7 @@ test('messages are handled side by side, as many as the window holds beyond the 
   await vi.waitFor(() => expect(begun).toEqual([1, 2, 3, 4, 5, 6, 7, 8]))
 })
 
-test('what was handled ahead is acknowledged only after what comes before it', async () => {
+test('a prefetched message is acknowledged only after all earlier ones', async () => {
   const handled: number[] = []
   consume(async n => {
     if (n === 2) await new Promise((_, fail) => stopping.signal.addEventListener('abort', fail))
@@ -72,17 +72,18 @@ test('what was handled ahead is acknowledged only after what comes before it', a
   expect(await going).toBe(2)
 })
 
-test('what failed ahead is tried again when the consumer has come to it', async () => {
+test('a prefetched message that failed is handled again when the consumer reaches it', async () => {
   const tries: number[] = []
   consume(async n => {
     tries.push(n)
-    if (n === 2 && tries.filter(other => other === 2).length === 1) throw new Error('the store is away')
+    if (n === 2 && tries.filter(other => other === 2).length === 1)
+      throw new Error('the store is unavailable')
   })
   await bus.publish([1, 2, 3].map(message))
   await vi.waitFor(() => expect(tries.toSorted()).toEqual([1, 2, 2, 3]), { timeout: 5_000 })
 })
 
-test('after a failure nothing is begun that was not, until what failed was handled', async () => {
+test('after a failure no further message is started until the failed one is handled', async () => {
   const begun: number[] = []
   let failing = true
   const { promise, resolve } = Promise.withResolvers<void>()
@@ -91,7 +92,7 @@ test('after a failure nothing is begun that was not, until what failed was handl
     if (n === 1) await promise
     if (n === 3 && failing) {
       failing = false
-      throw new Error('the store is away')
+      throw new Error('the store is unavailable')
     }
   }, 3)
   await bus.publish([1, 2, 3, 4, 5].map(message))
@@ -100,7 +101,7 @@ test('after a failure nothing is begun that was not, until what failed was handl
   await vi.waitFor(() => expect(begun).toEqual([1, 2, 3, 3, 4, 5]), { timeout: 5_000 })
 })
 
-test('every message is handled once while nothing fails', async () => {
+test('without failures every message is handled once', async () => {
   const handled: number[] = []
   consume(async n => {
     handled.push(n)

@@ -4,29 +4,29 @@ import type { Bus, StoredMessage } from '@gantry/messaging'
 export interface ReadingAheadOptions {
   bus: Bus
   subjects: readonly string[]
-  /** May run for many messages at once, in any order, and more than once for the same. */
+  /** Must tolerate concurrent calls, any order, and repeated calls for a message. */
   react(message: StoredMessage): Promise<void>
-  /** Messages that may be begun before the consumer comes to them. */
+  /** Maximum number of messages that are handled ahead of the consumer. */
   window: number
   signal: AbortSignal
   log: Log
 }
 
 /**
- * Begins what a consumer will come to before it does. The consumer acknowledges one message after the other, which
- * keeps its place durable; their handling goes on side by side, so that it shares the commits of the stores. What was
- * begun and not acknowledged when the process died is handled again by the one that the consumer goes on in.
+ * Prefetch: handles messages concurrently before the consumer delivers them. The consumer acknowledges one message after
+ * the other, so its position is durable; concurrent handling lets messages share the commits of the stores. Messages that
+ * were handled but not acknowledged when the process died are handled again by the process that resumes the consumer.
  *
- * Messages are begun in order. When one fails, no more are begun until the consumer has come to all that were: it
- * handles again, one by one, what failed, so that nothing overtakes it.
- * @returns handles a message that the consumer has come to
+ * Handling starts in the order of the messages. After a failure no further message is started until the consumer has
+ * reached all that were started. The consumer handles the failed message again, so no later message overtakes it.
+ * @returns the handler of the messages that the consumer delivers
  */
 export function readingAhead(options: ReadingAheadOptions): (message: StoredMessage) => Promise<void> {
   const { bus, subjects, react, window, signal, log } = options
-  /** By sequence. */
+  /** Running or finished handling, by sequence. */
   const begun = new Map<number, Promise<void>>()
   let reached = 0
-  /** The last that was begun. */
+  /** Sequence of the last started message. */
   let furthest = 0
   let reading = false
   let goOn = () => {}
@@ -37,7 +37,7 @@ export function readingAhead(options: ReadingAheadOptions): (message: StoredMess
     furthest = sequence
     begun.set(sequence, work)
     work.catch(error => {
-      // A refusal is the same for ever: whoever comes to the message hears of it.
+      // A refusal is final: it is kept, and the consumer receives it when it reaches the message.
       if (error instanceof Refusal) return
       begun.delete(sequence)
       stop()
@@ -69,7 +69,7 @@ export function readingAhead(options: ReadingAheadOptions): (message: StoredMess
     if (!reading && reached >= furthest) {
       reading = true
       read()
-        .catch(error => log.warn({ err: error }, 'cannot read ahead, goes on message by message'))
+        .catch(error => log.warn({ err: error }, 'cannot prefetch messages, handles them one by one'))
         .finally(() => {
           reading = false
         })

@@ -26,7 +26,7 @@ afterEach(() => receiver.close())
 const eventually = (check: () => Promise<void> | void) => vi.waitFor(check, { timeout: 20_000, interval: 20 })
 const eventsIn = (records: DeliveryRecord[]) => records.map(({ eventId }) => eventId).toSorted()
 
-test('the death of the process at any point loses no delivery', async () => {
+test('the death of the process loses no delivery, whatever its status', async () => {
   const host = await openNotifier({ WEBHOOK_TIMEOUT: '1s', WEBHOOK_RETRY_SCHEDULE: '2s,200ms' })
   await host.subscribe(receiver.url('/a'), ['API_CREATED'])
   const [done, underWay, waiting, published] = [uuid(1), uuid(2), uuid(3), uuid(4)]
@@ -75,7 +75,7 @@ describe('two replicas', () => {
     expect(receiver.on('/a')).toHaveLength(120)
   })
 
-  test('that both believe to be the only scheduler send every attempt once', async () => {
+  test('that both believe to hold the scheduler lease send every attempt once', async () => {
     let clock = 0
     const now = () => new Date(Date.now() + clock)
     const settings = { WEBHOOK_RETRY_SCHEDULE: '1h' }
@@ -94,14 +94,14 @@ describe('two replicas', () => {
     for (let n = 0; n < 60; n++) await host.happen({ id: uuid(n), type: 'API_CREATED' })
     await eventually(async () => expect(await host.history('size=100&status=RETRYING')).toHaveLength(60))
     clock = 3_600_000
-    // Both look at what is due next.
+    // Both look for due deliveries.
     await bus.broadcast('notifier.webhook-changed', { id })
     await eventually(async () => expect(await host.history('size=100&status=SUCCESS')).toHaveLength(60))
     expect((await host.history()).map(({ attempts: made }) => made)).toEqual(Array(60).fill(2))
     expect(receiver.on('/a')).toHaveLength(120)
   })
 
-  test('stand in for each other', async () => {
+  test('take over the deliveries of one that stopped', async () => {
     const settings = { WEBHOOK_RETRY_SCHEDULE: '1s' }
     const host = await openNotifier(settings)
     const other = await openReplica(host.dependencies, settings)
@@ -114,7 +114,7 @@ describe('two replicas', () => {
     expect(other.waitingFor()).toBeUndefined()
   })
 
-  test('claim an attempt at the same moment: one gets it', async () => {
+  test('that claim an attempt at the same time: one succeeds', async () => {
     const { dependencies } = await openNotifier({}, { start: false })
     const opened = () =>
       aggregate<DeliveryState, DeliveryCommand, DeliveryEvent>({
@@ -139,7 +139,7 @@ describe('two replicas', () => {
   })
 })
 
-test('an outcome that cannot be recorded for long is not sent for again meanwhile', async () => {
+test('while an outcome cannot be recorded, the delivery is not sent again', async () => {
   let away = true
   let refusals = 0
   const around = (dependencies: Dependencies): Dependencies => {
@@ -158,7 +158,7 @@ test('an outcome that cannot be recorded for long is not sent for again meanwhil
   const webhook = await host.subscribe(receiver.url('/a'), ['API_CREATED'])
   await host.happen({ id: uuid(1), type: 'API_CREATED' })
   await eventually(() => expect(refusals).toBeGreaterThan(0))
-  // The attempt is overdue by now, and the scheduler looks.
+  // The attempt would count as lost now, and the scheduler looks for due deliveries.
   clock = 3_600_000
   await host.update(webhook, { displayName: 'Looked at anew' })
   await host.happen({ id: uuid(2), type: 'API_CREATED' })
@@ -169,7 +169,7 @@ test('an outcome that cannot be recorded for long is not sent for again meanwhil
   expect((await host.history()).map(({ attempts: made }) => made)).toEqual([1, 1])
 })
 
-test('what fails by our own fault says so, is tried by schedule, and is not held against the webhook', async () => {
+test('a failure of the service has its own error code, is retried on schedule, and does not count against the webhook', async () => {
   let encryptionKey = Buffer.alloc(32, 1)
   const around = (dependencies: Dependencies): Dependencies => ({ ...dependencies, encryptionKey })
   const host = await openNotifier({ WEBHOOK_RETRY_SCHEDULE: '5ms' }, { around })
@@ -197,7 +197,7 @@ test('what fails by our own fault says so, is tried by schedule, and is not held
   ])
 })
 
-test('a sender that was held up past its deadline does not send', async () => {
+test('a process that was paused past the deadline of an attempt does not send it', async () => {
   const now = new Date('2026-11-21T10:00:15.000Z')
   const sent: PostRequest[] = []
   const make = attempts({
@@ -234,7 +234,7 @@ test('a sender that was held up past its deadline does not send', async () => {
   expect(sent).toMatchObject([{ timeoutMs: 1 }])
 })
 
-test('a deletion whose process died cancels what is pending all the same', async () => {
+test('pending deliveries of a deleted webhook are cancelled even if the deleting process died', async () => {
   receiver.respond = () => ({ status: 503, headers: { 'retry-after': '3600' } })
   const host = await openNotifier()
   const { id } = await host.subscribe(receiver.url('/a'), ['API_CREATED'])
@@ -252,10 +252,10 @@ test('a deletion whose process died cancels what is pending all the same', async
   await host.only('CANCELLED')
 })
 
-test('an event that comes while the read models are made anew is not missed', async () => {
+test('an event that is published while the read models are rebuilt is delivered', async () => {
   const host = await openNotifier()
   const webhook = await host.subscribe(receiver.url('/a'), ['API_CREATED'])
-  // A long log takes a while to be read again.
+  // A long log, so that reading it takes a while.
   const { url, eventTypes, active } = webhook
   const facts = Array.from({ length: 1_000 }, (_, n) => ({
     id: uuid(1_000 + n),
@@ -274,7 +274,7 @@ test('an event that comes while the read models are made anew is not missed', as
   await receiver.arrivals('/a', 1)
 })
 
-test('an endpoint that does not answer holds up no other', async () => {
+test('an endpoint that does not respond delays no other', async () => {
   const host = await openNotifier()
   await host.subscribe(receiver.url('/dead'), ['API_CREATED'])
   await host.subscribe(receiver.url('/alive'), ['API_UPDATED'])
@@ -285,7 +285,7 @@ test('an endpoint that does not answer holds up no other', async () => {
   await receiver.arrivals('/dead', 29)
   for (let n = 100; n < 120; n++) await host.happen({ id: uuid(n), type: 'API_UPDATED' })
   await receiver.arrivals('/alive', 20)
-  // No more than an eighth of what is left is under way to the one, and it is still not answered.
+  // The slots that one endpoint gets are limited to an eighth of the free ones; none was released yet.
   expect(receiver.on('/dead')).toHaveLength(29)
   letGo()
   await receiver.arrivals('/dead', 100)
@@ -294,7 +294,7 @@ test('an endpoint that does not answer holds up no other', async () => {
   )
 })
 
-test('stopping waits for the attempts under way and begins no more', async () => {
+test('stopping waits for running attempts and starts no more', async () => {
   const { respond, letGo } = held()
   receiver.respond = respond
   const host = await openNotifier()
@@ -309,7 +309,7 @@ test('stopping waits for the attempts under way and begins no more', async () =>
   expect(receiver.on('/a')).toHaveLength(1)
 })
 
-test('stopping interrupts what takes too long, which is made again and costs no attempt of the schedule', async () => {
+test('stopping aborts attempts that take too long; they are repeated and consume no attempt of the schedule', async () => {
   receiver.respond = (_, number) => (number === 1 ? held().respond(_, number) : { status: 200 })
   const host = await openNotifier({ WEBHOOK_RETRY_SCHEDULE: '1h' })
   await host.subscribe(receiver.url('/a'), ['API_CREATED'])

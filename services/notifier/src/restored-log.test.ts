@@ -3,7 +3,7 @@ import { onTestFinished, test } from 'vitest'
 import { notifierService } from './app.ts'
 import { notifierSettings } from './settings.ts'
 
-test('notifier is not ready while its log is older than what it has published', async () => {
+test('the notifier is not ready while its log is older than its published events', async () => {
   const host = await hostService(dependencies => notifierService(dependencies, notifierSettings.parse({})))
   onTestFinished(() => host.close())
   await expectWaitOnRestoredLog(host)

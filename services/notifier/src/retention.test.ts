@@ -40,8 +40,8 @@ const rebuild = async ({ dependencies }: Host) => {
   await eventually(async () => expect(await rebuilt()).toBe(true))
 }
 
-describe('after the time of retention', () => {
-  test('a delivery leaves the records and the log, and its event that comes again is not sent anew', async () => {
+describe('after the retention', () => {
+  test('a delivery is removed from read models and log, and its event is not delivered again when it is republished', async () => {
     const host = await open()
     await host.subscribe(receiver.url('/a'), ['API_CREATED'])
     const time = now().toISOString()
@@ -64,8 +64,8 @@ describe('after the time of retention', () => {
     expect((await host.history()).map(({ eventId }) => eventId)).toEqual([uuid(2)])
   })
 
-  test('an event of the platform counts from when it was taken in, also on another bus', async () => {
-    // The bus goes by the time of the machine.
+  test('the age of an event of the platform counts from its receipt, even on another bus', async () => {
+    // The bus uses the clock of the machine.
     ahead = -MONTH_MS
     const host = await open()
     await host.subscribe(receiver.url('/a'), ['SUBSCRIPTION_CREATED'])
@@ -78,7 +78,7 @@ describe('after the time of retention', () => {
     ahead = 0
     await host.restart()
     await eventually(async () => expect(await host.history()).toEqual([]))
-    // As from a log that is told again from the beginning.
+    // As when the log is published again from the beginning.
     const { bus } = host.dependencies
     const subjects = ['events.platform.>']
     const told = bus.read({ subjects, after: 0, live: false, signal: new AbortController().signal })
@@ -91,7 +91,7 @@ describe('after the time of retention', () => {
     expect(receiver.on('/a')).toHaveLength(2)
   })
 
-  test('what somebody did by hand stays in the log, for the audit log, and in no record', async () => {
+  test('a delivery with changes by a user stays in the log for the audit log, but not in the read models', async () => {
     const host = await open()
     const webhook = await host.subscribe(receiver.url('/a'), ['API_CREATED'])
     const { body: tested } = await host.call('POST', `/webhooks/${webhook.id}/test`)
@@ -107,7 +107,7 @@ describe('after the time of retention', () => {
     expect(created?.metadata.change).toMatchObject({ action: 'WEBHOOK_TESTED', resourceId: tested.id })
   })
 
-  test('a record whose stream is gone, as the process died in between, is found again', async () => {
+  test('a document whose stream was removed before the process died is removed later', async () => {
     let dying = true
     let refused = 0
     const host = await open(dependencies => {
@@ -137,7 +137,7 @@ describe('after the time of retention', () => {
     await eventually(async () => expect(await host.history()).toEqual([]))
   })
 
-  test('a stream whose record is gone is found again when the read models are made anew', async () => {
+  test('a stream whose document is missing is removed after a rebuild', async () => {
     const host = await open()
     await host.subscribe(receiver.url('/a'), ['API_CREATED'])
     await happen(host, uuid(1))
@@ -153,7 +153,7 @@ describe('after the time of retention', () => {
   })
 })
 
-test('a log that still tells of removed streams, as EventStoreDB before its scavenge, brings nothing back', async () => {
+test('a log that still contains removed streams, like EventStoreDB before a scavenge, restores no delivery', async () => {
   const removed = new Set<string>()
   const host = await open(dependencies => {
     const { eventStore } = dependencies
@@ -178,7 +178,7 @@ test('a log that still tells of removed streams, as EventStoreDB before its scav
   expect(receiver.on('/a')).toHaveLength(4)
 })
 
-test('a delivery that somebody has sent again stays, though its record does not say so yet', async () => {
+test('a retried delivery is not removed, even if its document does not show the retry yet', async () => {
   const host = await hostNotifier({}, { start: false })
   closing.push(() => host.close())
   const { eventStore, readModels, newId, log } = host.dependencies

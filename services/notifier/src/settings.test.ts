@@ -4,7 +4,7 @@ import { notifierSettings } from './settings.ts'
 
 const read = (environment: Record<string, string>) => readSettings(notifierSettings, environment)
 
-test('nothing needs to be set', () => {
+test('all settings have defaults', () => {
   expect(read({})).toMatchObject({
     WEBHOOK_TIMEOUT: 15_000,
     WEBHOOK_ALLOWED_CIDRS: [],
@@ -12,7 +12,7 @@ test('nothing needs to be set', () => {
   })
 })
 
-test('durations and ranges are read as they are written', () => {
+test('durations and address ranges are parsed', () => {
   const settings = read({
     WEBHOOK_TIMEOUT: '200ms',
     WEBHOOK_RETRY_SCHEDULE: '5s, 5m,30m',
@@ -37,11 +37,11 @@ test.for<[string, string, string]>([
   ['WEBHOOK_RETRY_SCHEDULE', '31d', 'must have no pause over 30d'],
   ['WEBHOOK_ALLOWED_CIDRS', '127.0.0.1', 'must be ranges such as 10.0.0.0/8 or fd00::/8, not "127.0.0.1"'],
   ['WEBHOOK_RETENTION', '1s', 'must be from 1m to 3650d'],
-])('%s=%s is named as wrong in a line', ([name, value, reason]) => {
+])('%s=%s is refused with one line of explanation', ([name, value, reason]) => {
   expect(() => read({ [name]: value })).toThrow(new SettingsRefused(`${name}: ${reason}`))
 })
 
-test('messages are kept for ever, or as long as deliveries at least', () => {
+test('messages are kept without limit or at least as long as deliveries', () => {
   expect(read({}).MESSAGE_RETENTION).toBeUndefined()
   expect(read({ MESSAGE_RETENTION: '30d' }).MESSAGE_RETENTION).toBe(30 * 86_400_000)
   expect(() => read({ MESSAGE_RETENTION: '29d' })).toThrow(

@@ -26,7 +26,7 @@ const start: DeliveryCommand = { type: 'StartAttempt', metadata, claim }
 const retry: DeliveryCommand = { type: 'RetryDelivery', metadata, webhookDeleted: false }
 const cancel: DeliveryCommand = { type: 'CancelDelivery', metadata }
 const abandon: DeliveryCommand = { type: 'AbandonDelivery', metadata }
-/** The same command, some seconds from now. */
+/** The same command, the given number of seconds later. */
 const later = (seconds: number, command: DeliveryCommand): DeliveryCommand => ({
   ...command,
   metadata: { ...metadata, now: at(seconds) },
@@ -84,7 +84,7 @@ const cancelled = (reason: 'requested' | 'webhook-deleted' = 'requested'): Deliv
 })
 const retryRequested: DeliveryEvent = { type: 'RetryRequested', data: { at: NOW } }
 
-/** An outcome; a failure unless the status is 2xx. `random` 0.5 is a pause without jitter. */
+/** An outcome; a failure unless the status is 2xx. `random` 0.5 gives a pause without jitter. */
 const outcome = (number: number, status: number | null, more: Partial<Outcome> = {}): DeliveryCommand => ({
   type: 'RecordOutcome',
   metadata,
@@ -96,7 +96,7 @@ const outcome = (number: number, status: number | null, more: Partial<Outcome> =
   },
 })
 
-/** Histories that end in each status. */
+/** Event histories by the status that they end in. */
 const CREATED = [created]
 const FIRST_UNDER_WAY = [created, started(1)]
 const RETRYING = [...FIRST_UNDER_WAY, failed(1, 10)]
@@ -108,7 +108,7 @@ const CANCELLED = [created, cancelled()]
 const statusOf = (events: DeliveryEvent[]) => given(...events).state.status
 const nextOf = (state: DeliveryState) => ('next' in state ? state.next : undefined)
 
-test('the histories end where the stories below begin', () => {
+test('each history ends in its status', () => {
   expect([CREATED, FIRST_UNDER_WAY, RETRYING, SECOND_UNDER_WAY].map(statusOf)).toEqual([
     'CREATED',
     'CREATED',
@@ -118,16 +118,16 @@ test('the histories end where the stories below begin', () => {
   expect([SUCCESS, GIVE_UP, CANCELLED].map(statusOf)).toEqual(['SUCCESS', 'GIVE_UP', 'CANCELLED'])
 })
 
-describe('an event that matches', () => {
-  test('makes a delivery', () => {
+describe('a matching event', () => {
+  test('creates a delivery', () => {
     given().when(create).then(created)
   })
-  test('and claims its first attempt in the same append when there is room', () => {
+  test('claims the first attempt in the same append when there is a slot', () => {
     given()
       .when({ ...create, claim })
       .then(created, started(1))
   })
-  test('makes no second delivery when it is seen again', () => {
+  test('creates no second delivery when it is handled again', () => {
     for (const history of [CREATED, SUCCESS, CANCELLED])
       given(...history)
         .when({ ...create, claim })
@@ -136,7 +136,7 @@ describe('an event that matches', () => {
 })
 
 describe('an attempt', () => {
-  test('is claimed when it is due and not before', () => {
+  test('is not claimed before it is due', () => {
     given(...CREATED)
       .when(start)
       .then(started(1))
@@ -147,17 +147,17 @@ describe('an attempt', () => {
       .when(later(10, start))
       .then(started(2, 'AUTOMATIC', 10))
   })
-  test('is claimed by one: a second finds nothing to do', () => {
+  test('is claimed once: a second claim decides nothing', () => {
     given(...FIRST_UNDER_WAY)
       .when(later(19.999, start))
       .then()
   })
-  test('counts as lost after a while, and another takes its place at once', () => {
+  test('counts as lost after its deadline, and the next attempt starts at once', () => {
     given(...FIRST_UNDER_WAY)
       .when(later(20, start))
       .then(lost(1, 20), started(2, 'AUTOMATIC', 20))
   })
-  test('is not made for what is finished or was never made', () => {
+  test('is not made for a finished delivery or one that does not exist', () => {
     for (const history of [[], SUCCESS, GIVE_UP, CANCELLED])
       given(...history)
         .when(later(999, start))
@@ -166,7 +166,7 @@ describe('an attempt', () => {
 })
 
 describe('a 2xx', () => {
-  test('makes CREATED and RETRYING a SUCCESS', () => {
+  test('turns CREATED and RETRYING into SUCCESS', () => {
     given(...FIRST_UNDER_WAY)
       .when(outcome(1, 200))
       .then(succeeded(1))
@@ -175,7 +175,7 @@ describe('a 2xx', () => {
       .then(succeeded(2))
     expect(statusOf([...SECOND_UNDER_WAY, succeeded(2)])).toBe('SUCCESS')
   })
-  test('counts although its attempt was taken for lost', () => {
+  test('counts even if its attempt was declared lost', () => {
     const history = [...FIRST_UNDER_WAY, lost(1, 20), started(2, 'AUTOMATIC', 20)]
     given(...history)
       .when(later(21, outcome(1, 200)))
@@ -191,7 +191,7 @@ describe('a 2xx', () => {
 })
 
 describe('a failure', () => {
-  test('is followed by attempts on schedule', () => {
+  test('is followed by attempts on the retry schedule', () => {
     given(...FIRST_UNDER_WAY)
       .when(outcome(1, 500))
       .then(failed(1, 10))
@@ -199,7 +199,7 @@ describe('a failure', () => {
       .when(later(11, outcome(2, 500)))
       .then(failed(2, 71, { seconds: 11 }))
   })
-  test('is followed by up to a fifth sooner or later', () => {
+  test('is followed by the next attempt with a jitter of up to a fifth', () => {
     given(...FIRST_UNDER_WAY)
       .when(outcome(1, 500, { random: 0 }))
       .then(failed(1, 8))
@@ -207,7 +207,7 @@ describe('a failure', () => {
       .when(outcome(1, 500, { random: 1 }))
       .then(failed(1, 12))
   })
-  test('is followed no sooner than the receiver asks', () => {
+  test('is followed by no attempt before the Retry-After of the receiver', () => {
     given(...FIRST_UNDER_WAY)
       .when(outcome(1, 503, { retryAfterMs: 30 * SECOND }))
       .then(failed(1, 30, { status: 503 }))
@@ -215,19 +215,19 @@ describe('a failure', () => {
       .when(outcome(1, 503, { retryAfterMs: 1 * SECOND }))
       .then(failed(1, 10, { status: 503 }))
   })
-  test('is GIVE_UP when the schedule is exhausted', () => {
+  test('leads to GIVE_UP when the schedule is exhausted', () => {
     const history = [...SECOND_UNDER_WAY, failed(2, 60), started(3, 'AUTOMATIC', 60)]
     given(...history)
       .when(outcome(3, null))
       .then(failed(3, null, { status: null }), gaveUp('exhausted'))
     expect(statusOf([...history, failed(3, null), gaveUp('exhausted')])).toBe('GIVE_UP')
   })
-  test('is GIVE_UP at once when it is a 410', () => {
+  test('leads to GIVE_UP at once when it is a 410', () => {
     given(...FIRST_UNDER_WAY)
       .when(outcome(1, 410))
       .then(failed(1, null, { status: 410 }), gaveUp('gone'))
   })
-  test('that came after its attempt was taken for lost moves nothing', () => {
+  test('changes no status when its attempt was declared lost before', () => {
     const history = [...FIRST_UNDER_WAY, lost(1, 20), started(2, 'AUTOMATIC', 20)]
     given(...history)
       .when(later(21, outcome(1, 500)))
@@ -235,7 +235,7 @@ describe('a failure', () => {
     const { state } = given(...history, failed(1, null, { seconds: 21 }))
     expect(state).toMatchObject({ status: 'CREATED', next: { sending: 2 }, responseStatus: null })
   })
-  test('of our own making is tried again at once and costs no attempt of the schedule', () => {
+  test('by interruption is retried at once and consumes no attempt of the schedule', () => {
     const interrupted = { failure: { code: 'interrupted', message: 'why', fault: 'SERVICE' as const } }
     const failure = failed(1, 0, { status: null, error: 'interrupted' })
     given(...FIRST_UNDER_WAY)
@@ -245,7 +245,7 @@ describe('a failure', () => {
       .when(outcome(2, 500))
       .then(failed(2, 10))
   })
-  test('names the fault that its event recorded, and the one of its code where an earlier release recorded none', () => {
+  test('has the fault of its event, or the one of its code if an earlier release recorded none', () => {
     const faultsOf = (...events: DeliveryEvent[]) => {
       const { state } = given(...FIRST_UNDER_WAY, ...events)
       return state.status === 'Absent' ? [] : state.log.map(({ fault }) => fault)
@@ -261,7 +261,7 @@ describe('a failure', () => {
 })
 
 describe('cancelling', () => {
-  test('makes CREATED and RETRYING a CANCELLED', () => {
+  test('turns CREATED and RETRYING into CANCELLED', () => {
     for (const history of [CREATED, FIRST_UNDER_WAY, RETRYING, SECOND_UNDER_WAY]) {
       given(...history)
         .when(cancel)
@@ -276,7 +276,7 @@ describe('cancelling', () => {
         .thenRefused('delivery-not-pending')
     given().when(cancel).thenRefused('delivery-not-found')
   })
-  test('wins over the attempt under way, whose outcome is on record all the same', () => {
+  test('takes precedence over the running attempt, whose outcome is still recorded', () => {
     const history = [...FIRST_UNDER_WAY, cancelled()]
     given(...history)
       .when(outcome(1, 200))
@@ -289,7 +289,7 @@ describe('cancelling', () => {
       expect(state).toMatchObject({ status: 'CANCELLED', finishedAt: NOW, log: [{ durationMs: 12.5 }] })
     }
   })
-  test('comes with the deletion of the webhook, for what is pending', () => {
+  test('happens to pending deliveries when their webhook is deleted', () => {
     for (const history of [CREATED, FIRST_UNDER_WAY, RETRYING])
       given(...history)
         .when(abandon)
@@ -301,8 +301,8 @@ describe('cancelling', () => {
   })
 })
 
-describe('retrying by hand', () => {
-  test('makes RETRYING, GIVE_UP and CANCELLED a RETRYING that is due now', () => {
+describe('a retry requested by a user', () => {
+  test('turns RETRYING, GIVE_UP and CANCELLED into RETRYING that is due now', () => {
     for (const history of [RETRYING, GIVE_UP, CANCELLED]) {
       given(...history)
         .when(retry)
@@ -314,7 +314,7 @@ describe('retrying by hand', () => {
       .when(start)
       .then(started(2, 'MANUAL'))
   })
-  test('begins the schedule anew', () => {
+  test('restarts the retry schedule', () => {
     const history = [...GIVE_UP, retryRequested, started(2, 'MANUAL')]
     given(...history)
       .when(outcome(2, 500))
@@ -333,7 +333,7 @@ describe('retrying by hand', () => {
       .when({ type: 'RetryDelivery', metadata, webhookDeleted: true })
       .thenRefused('delivery-not-failed')
   })
-  test('while an attempt is under way makes one more at once, should that one fail', () => {
+  test('during an attempt leads to another attempt at once if that one fails', () => {
     const history = [...SECOND_UNDER_WAY, retryRequested]
     expect(nextOf(given(...history).state)).toEqual({ sending: 2, lostAt: at(30), again: true })
     given(...history)
@@ -352,7 +352,7 @@ describe('retrying by hand', () => {
       .when(outcome(2, 200))
       .then(succeeded(2))
   })
-  test('and cancelling end with the time that the record is kept', () => {
+  test('is refused after the retention of the delivery, as is cancelling', () => {
     given(...GIVE_UP)
       .when(later(3_600, retry))
       .then({ type: 'RetryRequested', data: { at: at(3_600) } })
@@ -367,7 +367,7 @@ describe('retrying by hand', () => {
 
 describe('a test', () => {
   const UNDER_WAY = [testCreated, started(1, 'TEST')]
-  test('is one attempt', () => {
+  test('has one attempt', () => {
     given()
       .when({ ...create, eventType: 'TEST', claim })
       .then(...UNDER_WAY)
@@ -378,21 +378,21 @@ describe('a test', () => {
       .when(outcome(1, 200))
       .then(succeeded(1))
   })
-  test('that is retried by hand is one attempt again', () => {
+  test('that a user retries has one attempt again', () => {
     const again = [...UNDER_WAY, failed(1, null), gaveUp('test'), retryRequested, started(2, 'MANUAL')]
     given(...again)
       .when(outcome(2, 500))
       .then(failed(2, null), gaveUp('test'))
   })
-  test('whose outcome was lost is sent again', () => {
+  test('is sent again when its attempt was lost', () => {
     given(...UNDER_WAY)
       .when(later(20, start))
       .then(lost(1, 20), started(2, 'TEST', 20))
   })
 })
 
-describe('what a delivery is recorded as', () => {
-  test('tells of every attempt', () => {
+describe('the record of a delivery', () => {
+  test('lists every attempt', () => {
     const { state } = given(...RETRYING, started(2, 'AUTOMATIC', 10), succeeded(2, 11))
     expect(state).toMatchObject({
       status: 'SUCCESS',
@@ -421,13 +421,13 @@ describe('what a delivery is recorded as', () => {
       ],
     })
   })
-  test('says what went wrong last', () => {
+  test('has the message of the last failure', () => {
     expect(given(...RETRYING).state).toMatchObject({
       responseStatus: 500,
       failureMessage: 'http-status: why',
     })
   })
-  test('keeps the latest hundred of many attempts', () => {
+  test('keeps the latest 100 attempts', () => {
     const history: DeliveryEvent[] = [created]
     for (let number = 1; number <= 130; number++) history.push(started(number), failed(number, 0))
     const { state } = given(...history)
@@ -440,7 +440,7 @@ describe('the audit log', () => {
   const { describe: tell } = deliveryDecider({ schedule: [], retentionMs: 1 })
   const changeOf = (history: DeliveryEvent[], event: DeliveryEvent) =>
     tell?.(given(...history).state, event, given(...history, event).state)
-  test('hears of what people did', () => {
+  test('has an entry for each change by a user', () => {
     expect(changeOf(GIVE_UP, retryRequested)).toMatchObject({
       action: 'DELIVERY_RETRIED',
       resourceType: 'DELIVERY',
@@ -450,7 +450,7 @@ describe('the audit log', () => {
     })
     expect(changeOf(CREATED, cancelled())).toMatchObject({ action: 'DELIVERY_CANCELLED' })
   })
-  test('and not of what the service does by itself', () => {
+  test('has no entry for changes by the service itself', () => {
     for (const event of [started(1), failed(1, 10), succeeded(1), cancelled('webhook-deleted')])
       expect(changeOf(FIRST_UNDER_WAY, event)).toBeNull()
   })
@@ -467,30 +467,30 @@ describe('a delivery to an ordered webhook', () => {
   const turnCame: DeliveryEvent = { type: 'TurnCame', data: { at: NOW } }
   const takeTurn: DeliveryCommand = { type: 'TakeTurn', metadata, claim }
 
-  test('begins at once when none is before it', () => {
+  test('starts at once when it has no predecessor', () => {
     given()
       .when({ ...create, line: first, claim })
       .then(inLine(first), started(1))
   })
-  test('waits for the one before it, whoever wants to begin it', () => {
+  test('waits for its predecessor, whatever command tries to start it', () => {
     given()
       .when({ ...create, line: second, claim })
       .then(inLine(second))
     given(inLine(second)).when(later(3_600, start)).then()
     given(inLine(second)).when(retry).thenRefused('delivery-not-failed')
   })
-  test('begins when its turn comes, now or when there is room', () => {
+  test('starts when its predecessor has finished, at once or when there is a slot', () => {
     given(inLine(second)).when(takeTurn).then(turnCame, started(1))
     given(inLine(second)).when({ type: 'TakeTurn', metadata }).then(turnCame)
     given(inLine(second), turnCame).when(start).then(started(1))
   })
-  test('has one turn', () => {
+  test('is unblocked once', () => {
     given(inLine(second), turnCame).when(takeTurn).then()
     given(inLine(second), cancelled()).when(takeTurn).then()
     given(inLine(first)).when(takeTurn).then()
     given().when(takeTurn).then()
   })
-  test('holds up those behind it until it has come to its end, not while it is sent again by hand', () => {
+  test('blocks its successors until it has finished, but not while it is retried afterwards', () => {
     const obstacleAfter = (...events: DeliveryEvent[]) => obstacle(given(...events).state)
     expect(obstacleAfter(inLine(first))).toBe(ID)
     expect(obstacleAfter(inLine(second))).toBe(ID)
@@ -502,19 +502,19 @@ describe('a delivery to an ordered webhook', () => {
     expect(obstacleAfter(...exhausted, retryRequested)).toBeNull()
     expect(holdsUp(given(...exhausted, retryRequested).state)).toBe(false)
   })
-  test('that is cancelled before its turn leaves those behind it to what it waited for', () => {
+  test('that is cancelled while blocked leaves its successors blocked by its predecessor', () => {
     const { state } = given(inLine(second), cancelled())
     expect(obstacle(state)).toBe(BEFORE)
     expect(holdsUp(state)).toBe(false)
     expect(obstacle(given(inLine(second), cancelled(), retryRequested).state)).toBe(BEFORE)
   })
-  test('of a webhook that is not ordered holds up nobody', () => {
+  test('does not block others if the webhook is not ordered', () => {
     expect(obstacle(given(created).state)).toBeNull()
     expect(obstacle(given().state)).toBeNull()
   })
 })
 
-test('an event that is older than deliveries are kept makes none', () => {
+test('an event that is older than the retention creates no delivery', () => {
   given()
     .when({ ...create, committedAt: at(-3_601) })
     .then()

@@ -19,14 +19,14 @@ import {
 } from './delivery.ts'
 import { pauseAfter } from './schedule.ts'
 
-/** An attempt that is about to be made. */
+/** Claim of an attempt that the process is about to make. */
 export interface Claim {
   url: string
-  /** How long the outcome may take to be known. */
+  /** Time until the attempt counts as lost, in milliseconds. */
   lostAfterMs: number
 }
 
-/** What came of an attempt. */
+/** The outcome of an attempt. */
 export interface Outcome {
   number: number
   durationMs: number
@@ -35,7 +35,7 @@ export interface Outcome {
   /** Undefined when it succeeded. */
   failure?: { code: string; message: string; fault: Fault } | undefined
   retryAfterMs?: number | undefined
-  /** From 0 to 1: where in the jitter the next pause lies. */
+  /** Determines the jitter of the next pause, from 0 (inclusive) to 1 (exclusive). */
   random: number
 }
 
@@ -44,7 +44,7 @@ interface Commanded {
 }
 
 export type DeliveryCommand =
-  /** With a claim its first attempt begins in the same append. */
+  /** With a claim the first attempt starts in the same append. */
   | ({
       type: 'CreateDelivery'
       id: string
@@ -54,21 +54,26 @@ export type DeliveryCommand =
       eventType: string
       body: string
       recovery?: string | undefined
-      /** When its event was: of one that is older than deliveries are kept, nobody knows whether it was delivered. */
+      /**
+       * When the event was committed. No delivery is created for an event older than the retention, because it is unknown
+       * whether the event was delivered.
+       */
       committedAt?: string | undefined
-      /** Behind another its first attempt has to wait, also with a claim. */
+      /** With a predecessor the first attempt waits, even with a claim. */
       line?: Place | undefined
       claim?: Claim | undefined
     } & Commanded)
-  /** What was before it in its line has come to its end. With a claim its first attempt begins in the same append. */
+  /**
+   * All previous deliveries of the ordering key have finished. With a claim the first attempt starts in the same append.
+   */
   | ({ type: 'TakeTurn'; claim?: Claim | undefined } & Commanded)
   | ({ type: 'StartAttempt'; claim: Claim } & Commanded)
   | ({ type: 'RecordOutcome'; outcome: Outcome } & Commanded)
   | ({ type: 'RetryDelivery'; webhookDeleted: boolean } & Commanded)
-  /** What was given up is sent again, once for a recovery. */
+  /** Retries a delivery that was given up, once for each recovery. */
   | ({ type: 'RecoverDelivery'; recovery: string } & Commanded)
   | ({ type: 'CancelDelivery' } & Commanded)
-  /** Its webhook is gone. */
+  /** The webhook was deleted. */
   | ({ type: 'AbandonDelivery' } & Commanded)
 
 export interface DeliveryRules {
@@ -93,7 +98,7 @@ export function deliveryDecider(
 function decide(rules: DeliveryRules, state: DeliveryState, command: DeliveryCommand): DeliveryEvent[] {
   const { now } = command.metadata
   if (command.type === 'CreateDelivery') {
-    // The event was seen before.
+    // The event was handled before.
     if (state.status !== 'Absent') return []
     const { id, webhook, url, eventId, eventType, body, recovery, committedAt, line, claim } = command
     if (committedAt && after(committedAt, rules.retentionMs) < now) return []
@@ -157,7 +162,7 @@ function decide(rules: DeliveryRules, state: DeliveryState, command: DeliveryCom
   }
 }
 
-/** The attempt, when one is due; nothing while another is under way. */
+/** Starts an attempt if one is due. Decides nothing while another attempt is running that does not count as lost. */
 function claimed({ next, trigger, attempts }: Pending, claim: Claim, now: string): DeliveryEvent[] {
   if ('waitsFor' in next) return []
   if ('dueAt' in next) return next.dueAt <= now ? [started(attempts + 1, trigger, claim, now)] : []
@@ -176,7 +181,7 @@ const started = (
   data: { number, trigger, url, startedAt: now, lostAt: after(now, lostAfterMs) },
 })
 
-/** An outcome is recorded once, also when it comes late; a late failure moves nothing. */
+/** Records an outcome once, even if it is late. A late failure does not change the status. */
 function recorded(
   { schedule }: DeliveryRules,
   state: Exclude<DeliveryState, { status: 'Absent' }>,
@@ -213,7 +218,7 @@ function recorded(
   return pause === undefined ? gaveUp('exhausted') : [failed(after(now, pause))]
 }
 
-/** Whether its record has been removed, or is about to be. */
+/** Whether the retention of the delivery has passed, so that its document is removed or will be. */
 export function expired(state: DeliveryState, { retentionMs }: DeliveryRules, now: string): boolean {
   if (state.status === 'Absent' || state.finishedAt === null) return false
   return after(state.finishedAt, retentionMs) < now
@@ -221,7 +226,7 @@ export function expired(state: DeliveryState, { retentionMs }: DeliveryRules, no
 
 const after = (time: string, ms: number) => new Date(Date.parse(time) + ms).toISOString()
 
-/** What somebody did by hand; all else follows from events that are recorded themselves. */
+/** Changes exist for users' commands only; all other events follow from events that are recorded elsewhere. */
 function describe(before: DeliveryState, event: DeliveryEvent, after: DeliveryState): Change | null {
   const action = actionOf(event)
   if (!action || after.status === 'Absent') return null

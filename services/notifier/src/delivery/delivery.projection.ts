@@ -11,15 +11,15 @@ import {
 } from './delivery.ts'
 import { type Lane, lineKey, queueKey } from './lane.ts'
 
-/** A delivery as its readers and the scheduler need it. */
+/** The document of a delivery, for the REST API and the scheduler. */
 export interface DeliveryDocument extends Omit<DeliveryRecord, 'payload'> {
   body: string
-  /** Place in its lane; null when nothing is left to do. */
+  /** Sort key in the lane, see `queueKey`; null when the delivery is finished. */
   queue: string | null
   finishedAt: string | null
-  /** The line in which others stand behind it; null when none has to wait for it. */
+  /** The ordering key; null once the delivery no longer blocks later ones, and for webhooks that are not ordered. */
   line: string | null
-  /** Its number in the line. */
+  /** Sequence number within the ordering key; null for webhooks that are not ordered. */
   turn: number | null
 }
 
@@ -40,13 +40,13 @@ export const deliveries = defineCollection<DeliveryDocument>({
   },
 })
 
-/** When the scheduler has to look at it: for the next attempt, or because the one under way is lost. */
+/** When the scheduler has to handle the delivery: the time of the next attempt, or when the running one counts as lost. */
 export const dueAt = ({ next, createdAt }: Pending) =>
   'dueAt' in next ? next.dueAt : 'lostAt' in next ? next.lostAt : createdAt
 
 export const laneOf = (state: Pending): Lane => ({ webhook: state.webhook, kind: kindOf(state) })
 
-/** What a recovery makes up for stands with the retries: what happens now goes before it. */
+/** Deliveries of recoveries are queued with the retries, so that they do not delay new events. */
 function kindOf(state: Pending): Lane['kind'] {
   if ('waitsFor' in state.next) return 'turn'
   if (isTest(state)) return 'test'
@@ -55,13 +55,14 @@ function kindOf(state: Pending): Lane['kind'] {
 }
 
 /**
- * @param isExpired whether the record of a delivery is no longer kept. A rebuild does not bring it back where the stream
- *   stays; where it does, the stream is still to be removed, and its record is how that is found.
+ * @param isExpired whether the retention of a delivery has passed. A rebuild does not create the document of an expired
+ *   delivery whose stream is kept for the audit log. It does create the document of another expired delivery, because
+ *   removal finds the stream by the document.
  */
 export const projectDelivery =
   (isExpired: (state: DeliveryState) => boolean): Project<DeliveryState, DeliveryEvent> =>
   (id, { state, revision }) => {
-    // Absent once its stream was removed.
+    // The state is Absent if the stream was removed.
     const isGone = state.status === 'Absent' || (state.audited && isExpired(state))
     const doc = isGone ? null : documentOf(state)
     return [{ collection: deliveries, id, doc, revision }]
@@ -93,8 +94,8 @@ export function documentOf(state: Exclude<DeliveryState, { status: 'Absent' }>):
 }
 
 /**
- * The record as the interface shows it to a caller. Only a caller with the scope of its event type sees the payload, and
- * what an endpoint may repeat of it: the body of an answer, and a Location in the message of a failure.
+ * The record as the REST API returns it to a caller. Without the read scope of the event type the record lacks the
+ * payload and everything that an endpoint may repeat of it: response bodies, and the Location in a failure message.
  */
 export function deliveryRecord(
   { body, queue, finishedAt, line, turn, ...fields }: DeliveryDocument,
@@ -107,7 +108,7 @@ export function deliveryRecord(
   return { ...fields, attemptLog, failureMessage, payload: null }
 }
 
-/** The record of a state that was just reached. */
+/** The record of the state after a command. */
 export const recordOf = (
   state: Exclude<DeliveryState, { status: 'Absent' }>,
   caller: Pick<Principal, 'scopes'>,

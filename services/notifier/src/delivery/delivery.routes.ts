@@ -60,7 +60,7 @@ export function deliveryRoutes(route: AddRoute, options: DeliveryRoutes): void {
   route(retryDelivery, async ({ params, metadata, principal }) => {
     const id = params.request_id
     const { state } = await delivery.load(id)
-    // The webhook may lead elsewhere by now, to an address that the caller chose.
+    // The webhook may have another URL by now, which the caller chose.
     if (state.status !== 'Absent') requireReadScopes(principal, [state.eventType])
     const owner = state.status === 'Absent' ? undefined : await webhook.load(state.webhook)
     const webhookDeleted = owner?.state.status === 'Deleted'

@@ -1,21 +1,21 @@
 import type { Attempt, DeliveryStatus } from '@gantry/contracts'
 import type { EventSchemas } from '@gantry/event-sourcing'
 
-/** What an attempt came to, but for whether it succeeded. */
+/** The response to an attempt; success and failure are separate events. */
 interface Answered {
   number: number
   durationMs: number
   responseStatus: number | null
-  /** Cut. */
+  /** The beginning of the body. */
   responseBody: string | null
 }
 
-/** Where a delivery to an ordered webhook stands among those about the same resource. */
+/** Position of a delivery in the serial order of its ordering key: the webhook and the resource. */
 export interface Place {
   resource: string
-  /** Greater than that of the delivery before it. */
+  /** Sequence number, greater than that of the previous delivery. */
   number: number
-  /** The delivery before it, which has to come to its end first; null when there is none. */
+  /** Id of the previous delivery, which has to finish first; null when there is none. */
   after: string | null
 }
 
@@ -31,17 +31,20 @@ export type DeliveryEvent =
         /** The bytes of the body as text: they are what is signed and sent in every attempt. */
         body: string
         createdAt: string
-        /** The recovery that made it, where one did. */
+        /** Id of the recovery that created the delivery, if one did. */
         recovery?: string
-        /** When its event was; left out where that is the same, and where a recovery makes up for it. */
+        /**
+         * When the event was committed, ISO 8601. Left out if it equals `createdAt`, and if a recovery created the
+         * delivery.
+         */
         committedAt?: string
         /** Only for an ordered webhook. */
         line?: Place
       }
     }
-  /** Nothing of its line that was before it is still to be delivered. */
+  /** All previous deliveries of the ordering key have finished. */
   | { type: 'TurnCame'; data: { at: string } }
-  /** Claims the attempt: whoever appends this sends, and nobody else does until it is lost. */
+  /** Claims the attempt: only the process that appends this event sends it, until the attempt counts as lost. */
   | {
       type: 'AttemptStarted'
       data: {
@@ -49,7 +52,7 @@ export type DeliveryEvent =
         trigger: Attempt['trigger']
         url: string
         startedAt: string
-        /** When it counts as lost, should its outcome not be known by then. */
+        /** When the attempt counts as lost if its outcome is not recorded. */
         lostAt: string
       }
     }
@@ -57,9 +60,9 @@ export type DeliveryEvent =
   | {
       type: 'AttemptFailed'
       data: Answered & {
-        /** Stable, for programs. */
+        /** Error code; stable. */
         error: string
-        /** Events of earlier releases do not have it. */
+        /** Absent in events of earlier releases. */
         fault?: Fault
         message: string
         at: string
@@ -67,17 +70,17 @@ export type DeliveryEvent =
         nextAttemptAt: string | null
       }
     }
-  /** The outcome of an attempt will not be known: its process died. Another follows at once. */
+  /** The outcome of an attempt is unknown because its process died. The next attempt follows at once. */
   | { type: 'AttemptLost'; data: { number: number; at: string } }
   | { type: 'DeliveryGaveUp'; data: { reason: 'exhausted' | 'gone' | 'test'; at: string } }
   | { type: 'DeliveryCancelled'; data: { reason: 'requested' | 'webhook-deleted'; at: string } }
-  /** By a person, or by a recovery. */
+  /** Requested by a user, or by a recovery if it has an id. */
   | { type: 'RetryRequested'; data: { at: string; recovery?: string } }
 
 interface Delivery {
   id: string
   webhook: string
-  /** Of the attempt made last. */
+  /** URL of the last attempt. */
   url: string
   eventId: string
   eventType: string
@@ -85,34 +88,37 @@ interface Delivery {
   createdAt: string
   /** When its event was committed. */
   committedAt: string
-  /** Attempts so far. */
+  /** Number of attempts so far. */
   attempts: number
   /** The latest attempts, in order. */
   log: readonly Attempt[]
   lastAttemptAt: string | null
   responseStatus: number | null
   failureMessage: string | null
-  /** Failed attempts since the schedule began. */
+  /** Failed attempts since the retry schedule started. */
   failures: number
   finishedAt: string | null
-  /** The recovery that took it up last. */
+  /** Id of the last recovery that created or retried the delivery; null when none did. */
   recovery: string | null
-  /** The audit log tells of something that was done to it by hand, and is made from its stream. */
+  /** True if a user's command changed the delivery. The audit log is made from its stream, which is then kept. */
   audited: boolean
-  /** `ended` once it has come to its end, be it that somebody has it sent again later. */
+  /**
+   * `ended` is true once the delivery has reached a final status; it stays true if the delivery is retried. Null unless
+   * the webhook is ordered.
+   */
   line: (Place & { ended: boolean }) | null
 }
 
-/** It waits for an attempt, or one is under way. */
+/** A delivery that waits for an attempt or has a running one. */
 export interface Pending extends Delivery {
   status: Extract<DeliveryStatus, 'CREATED' | 'RETRYING'>
-  /** What causes the next attempt, or caused the one that is under way. */
+  /** The trigger of the next attempt, or of the running one. */
   trigger: Attempt['trigger']
   next:
     | { dueAt: string }
-    /** `again` when somebody asked for an attempt while this one was under way. */
+    /** `again` is true if a user requested a retry during this attempt. */
     | { sending: number; lostAt: string; again: boolean }
-    /** A delivery, or whatever that one waits for. */
+    /** Blocked by the delivery with this id, or by a predecessor of it. */
     | { waitsFor: string }
 }
 
@@ -123,10 +129,10 @@ export interface Finished extends Delivery {
 
 export type DeliveryState = { status: 'Absent' } | Pending | Finished
 
-/** Whose failure it was. In doubt it is the receiver's, whose webhook it then counts against. */
+/** The party that caused a failure. When in doubt it is the receiver, and the failure counts against its webhook. */
 export type Fault = NonNullable<Attempt['fault']>
 
-/** Failures of the service, for events of releases that did not record the fault. The list never changes. */
+/** Error codes of service failures, for events of releases that did not record the fault. The list must never change. */
 const FAULTS_BEFORE: ReadonlySet<string> = new Set([
   'resolver-failed',
   'network-failed',
@@ -151,10 +157,10 @@ export const deliveryEvents: EventSchemas<DeliveryEvent> = {
 
 export const initialDelivery: DeliveryState = { status: 'Absent' }
 
-/** Attempts that the record tells of; the log has all of them. */
+/** Maximum number of attempts in the state and the delivery record; the event log has all of them. */
 const LOGGED_ATTEMPTS = 100
 
-/** The code of an attempt that the service ended because it was stopping. */
+/** Error code of an attempt that the service aborted because it was stopping. */
 export const INTERRUPTED = 'interrupted'
 
 export const isPending = (state: DeliveryState): state is Pending =>
@@ -162,13 +168,13 @@ export const isPending = (state: DeliveryState): state is Pending =>
 
 export const isTest = ({ eventType }: { eventType: string }) => eventType === 'TEST'
 
-/** What causes the first attempt. */
+/** The trigger of the first attempt. */
 export const firstTrigger = (made: {
   eventType: string
   recovery?: string | undefined
 }): Attempt['trigger'] => (isTest(made) ? 'TEST' : made.recovery === undefined ? 'AUTOMATIC' : 'RECOVERY')
 
-/** Whether it waits for those before it in its line. */
+/** Whether the delivery is blocked by previous deliveries of its ordering key. */
 export const isWaiting = (state: DeliveryState): state is Pending & { next: { waitsFor: string } } =>
   isPending(state) && 'waitsFor' in state.next
 
@@ -176,21 +182,21 @@ interface InLine {
   line: Place & { ended: boolean }
 }
 
-/** Whether those behind it in its line have to wait for it. */
+/** Whether the delivery blocks later deliveries of its ordering key. */
 export const holdsUp = <State extends DeliveryState>(state: State): state is State & InLine =>
   state.status !== 'Absent' && state.line !== null && !state.line.ended
 
 /**
- * What a delivery that was put behind this one waits for: this one; when this one was cancelled before its turn, what
- * it waited for itself; or nothing. One whose stream was removed had come to its end after its turn: what is cancelled
- * by hand is kept.
+ * The delivery that blocks the successor of this one: this one itself; its own predecessor if this one was cancelled
+ * while it was blocked; or none (null). Of a removed stream it is none: the delivery had finished after its predecessors,
+ * because a stream is kept if a user cancelled the delivery.
  */
 export function obstacle(state: DeliveryState): string | null {
   if (state.status === 'Absent' || !state.line) return null
   return state.line.ended ? state.line.after : state.id
 }
 
-/** What somebody did by hand, as the audit log calls it. */
+/** The action name in the audit log; undefined for events that no user's command caused. */
 export function actionOf(event: DeliveryEvent): string | undefined {
   switch (event.type) {
     case 'DeliveryCreated':
@@ -269,7 +275,7 @@ function evolved(state: DeliveryState, event: DeliveryEvent): DeliveryState {
         error: null,
         fault: null,
       })
-      // Whoever cancelled or gave up meanwhile is believed; what arrived is on record all the same.
+      // A delivery that was cancelled or given up meanwhile keeps its status. The log has the outcome anyway.
       if (!isPending(state)) return { ...state, log }
       return finished({ ...state, log, responseStatus, failureMessage: null }, 'SUCCESS', at)
     }
@@ -285,7 +291,7 @@ function evolved(state: DeliveryState, event: DeliveryEvent): DeliveryState {
       })
       if (!isUnderWay(state, number)) return { ...state, log }
       const failed = { ...state, log, responseStatus, failureMessage: `${error}: ${message}` }
-      // An attempt that we ended ourselves says nothing of the receiver: it is made again, and not counted.
+      // An attempt that the service aborted says nothing about the receiver: it is repeated and not counted.
       if (error === INTERRUPTED && nextAttemptAt !== null)
         return { ...failed, status: 'RETRYING', next: { dueAt: nextAttemptAt } }
       const failures = state.next.again ? 0 : state.failures + 1
@@ -325,7 +331,7 @@ function evolved(state: DeliveryState, event: DeliveryEvent): DeliveryState {
 
 type Sending = Pending & { next: { sending: number; lostAt: string; again: boolean } }
 
-/** Whether an attempt is the one whose outcome the delivery waits for. */
+/** Whether the delivery waits for the outcome of the attempt with this number. */
 export const isUnderWay = (state: DeliveryState, number: number): state is Sending =>
   isPending(state) && 'sending' in state.next && state.next.sending === number
 

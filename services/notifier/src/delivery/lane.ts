@@ -1,22 +1,23 @@
 /**
- * Deliveries that stand in one line: those of a webhook that are of one kind. First attempts do not stand behind
- * retries, what a person sends again not behind what the service does by itself, tests not behind what waits for the
- * webhook to be active, and what waits for its turn stands apart.
+ * A queue of pending deliveries: those of one webhook and one kind. The kinds are separate so that first attempts do not
+ * wait behind retries, retries requested by a user (`manual`) not behind automatic ones, and tests, which are also sent
+ * for inactive webhooks, not behind deliveries that wait until the webhook is active. `turn` has the blocked deliveries
+ * of ordered webhooks.
  */
 export interface Lane {
   webhook: string
   kind: 'first' | 'retry' | 'manual' | 'test' | 'turn'
 }
 
-/** Sorts after every time. */
+/** Sorts after every ISO 8601 time. */
 const END = '~'
 
 export const laneKey = ({ webhook, kind }: Lane) => `${webhook}/${kind}`
 
-/** Where a delivery stands among all that are pending: by lane, then by when it is due (ISO 8601); no two are equal. */
+/** Sort key among all pending deliveries: by lane, then by due time (ISO 8601). Unique. */
 export const queueKey = (lane: Lane, dueAt: string, id: string) => `${laneKey(lane)}/${dueAt}/${id}`
 
-/** Greater than every key of the lane, and less than those of the lanes that follow. */
+/** Greater than every key of the lane, and less than those of all following lanes. */
 export const laneEnd = (lane: Lane) => `${laneKey(lane)}/${END}`
 
 export function parseQueueKey(key: string): { lane: Lane; dueAt: string } {
@@ -24,8 +25,8 @@ export function parseQueueKey(key: string): { lane: Lane; dueAt: string } {
   return { lane: { webhook, kind: kind as Lane['kind'] }, dueAt }
 }
 
-/** Where the deliveries to an ordered webhook stand that are about one resource. */
+/** The ordering key of deliveries to an ordered webhook. */
 export const lineKey = (webhook: string, resource: string) => `${webhook}/${resource}`
 
-/** Condition on the field `queue`: everything that a webhook has pending. */
+/** Condition on the field `queue`: all pending deliveries of a webhook. */
 export const pendingOf = (webhook: string) => ({ gte: `${webhook}/`, lt: `${webhook}/${END}` })

@@ -1,21 +1,24 @@
 import { readableData } from '@gantry/contracts'
 import { nameUuids } from '@gantry/event-sourcing'
 
-/** What happened, as webhooks are told of it. */
+/** The payload of a delivery: the event as webhooks receive it. */
 export interface Occasion {
   /** Id of the event. */
   id: string
   type: string
-  /** When it happened, ISO 8601 UTC. */
+  /** When the event happened, ISO 8601 UTC. */
   timestamp: string
   data: Readonly<Record<string, unknown>>
 }
 
 const deliveryUuid = nameUuids('9f0c6b0e-2f53-4a55-8a5e-6d1c0d0b7b1e')
 
-/** The delivery of an event to a webhook: for the same two always the same, so that an event seen twice makes one. */
+/**
+ * Id of the delivery of an event to a webhook. It is deterministic, so that an event that is handled twice creates one
+ * delivery.
+ */
 export const deliveryId = (eventId: string, webhookId: string) => deliveryUuid(`${eventId}/${webhookId}`)
 
-/** The body that is sent (Standard Webhooks, "Payload structure"), serialized this once. */
+/** The request body (Standard Webhooks, "Payload structure"). It is serialized once: all attempts send the same bytes. */
 export const bodyOf = ({ id, type, timestamp, data }: Occasion) =>
   JSON.stringify({ id, type, timestamp, data: readableData(type, { ...data }) })

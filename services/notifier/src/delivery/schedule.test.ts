@@ -9,13 +9,13 @@ const DAY = 86_400_000
 describe('the schedule', () => {
   const { WEBHOOK_RETRY_SCHEDULE: schedule } = notifierSettings.parse({})
 
-  test('is that of the documentation unless another is set, and ends before the tenth day', () => {
+  test('defaults to the documented one, which ends before the tenth day', () => {
     expect(schedule.slice(0, 9)).toEqual([5e3, 3e5, 18e5, 72e5, 18e6, 36e6, 504e5, 72e6, DAY])
     const all = schedule.reduce((sum, pause) => sum + pause, 0)
     expect(all).toBeLessThanOrEqual(10 * DAY)
     expect(all + DAY).toBeGreaterThan(10 * DAY)
   })
-  test('gives pauses up to a fifth shorter or longer, one for each failure', () => {
+  test('gives one pause for each failure, up to a fifth shorter or longer', () => {
     const random = fc.double({ min: 0, max: 1, maxExcluded: true, noNaN: true })
     fc.assert(
       fc.property(fc.nat(schedule.length - 1), random, (failures, at) => {
@@ -38,14 +38,14 @@ describe('Retry-After', () => {
     ['Sat, 21 Nov 2026 10:01:00 GMT', 60_000],
     ['Sat, 21 Nov 2026 09:00:00 GMT', 0],
     ['Fri, 01 Jan 2999 00:00:00 GMT', DAY],
-  ])('"%s" asks for a wait within bounds', ([header, ms]) => {
+  ])('"%s" gives a pause within bounds', ([header, ms]) => {
     expect(retryAfterMs(503, header, NOW)).toBe(ms)
     expect(retryAfterMs(429, header, NOW)).toBe(ms)
   })
-  test.for(['soon', '', '-1x', '99999999999999999999'])('"%s" is passed over', header => {
+  test.for(['soon', '', '-1x', '99999999999999999999'])('"%s" is ignored', header => {
     expect(retryAfterMs(503, header, NOW)).toBeUndefined()
   })
-  test('counts with a 429 and a 503 only', () => {
+  test('is ignored unless the status is 429 or 503', () => {
     expect(retryAfterMs(500, '60', NOW)).toBeUndefined()
     expect(retryAfterMs(503, undefined, NOW)).toBeUndefined()
   })

@@ -1,13 +1,13 @@
-/** The longest that a receiver may ask us to wait. */
+/** Maximum effect of Retry-After. */
 const LONGEST_RETRY_AFTER_MS = 24 * 3_600_000
 const JITTER = 0.2
 
 /**
  * The pause after a failed attempt.
  * @param schedule pauses in milliseconds
- * @param failures failed attempts before this one
+ * @param failures number of failed attempts before this one
  * @param random from 0 (inclusive) to 1 (exclusive); makes the pause up to a fifth shorter or longer
- * @param retryAfterMs how long the receiver asked us to wait at least
+ * @param retryAfterMs minimum pause that the receiver requested, in milliseconds
  * @returns milliseconds; undefined when the schedule is exhausted
  */
 export function pauseAfter(
@@ -22,8 +22,8 @@ export function pauseAfter(
 }
 
 /**
- * How long the receiver asks us to wait (RFC 9110 §10.2.3), as seconds or as a date, bounded.
- * @returns milliseconds; undefined when it does not ask, or not so that it can be understood
+ * The pause that the receiver requests with Retry-After (RFC 9110 §10.2.3), as seconds or as a date, limited to a day.
+ * @returns milliseconds; undefined when the status is neither 429 nor 503, or the header is absent or invalid
  */
 export function retryAfterMs(
   status: number | null,

@@ -7,7 +7,7 @@ const OTHER: Lane = { webhook: 'v', kind: 'first' }
 const at = (seconds: number) => new Date(Date.UTC(2026, 10, 21, 10) + seconds * 1_000).toISOString()
 const entry = (id: string, seconds: number, lane = LANE): Entry => ({ id, lane, dueAt: at(seconds) })
 
-/** One that knows all there is. */
+/** An index in which every lane of the store was reported. */
 const surveyed = (bound?: number) => {
   const plan = agenda(bound)
   plan.surveyed()
@@ -15,12 +15,12 @@ const surveyed = (bound?: number) => {
 }
 const only = (lines: Line[]): Line => {
   const [line] = lines
-  if (!line || lines.length > 1) throw new Error(`${lines.length} lines are due`)
+  if (!line || lines.length > 1) throw new Error(`${lines.length} lanes are due`)
   return line
 }
 
-describe('what is due', () => {
-  test('is taken in order of time, and not before', () => {
+describe('the due index', () => {
+  test('returns deliveries in the order of their due times, and none before it is due', () => {
     const plan = surveyed()
     for (const noted of [entry('b', 2), entry('c', 3), entry('a', 1)]) plan.note(noted)
     expect(plan.due(at(0))).toEqual([])
@@ -30,7 +30,7 @@ describe('what is due', () => {
     expect(plan.next(at(2))).toBe(at(3))
   })
 
-  test('is taken of each lane in turn', () => {
+  test('moves a lane to the end of the order after each taken delivery', () => {
     const plan = surveyed()
     for (const noted of [entry('a', 1), entry('b', 1), entry('x', 1, OTHER)]) plan.note(noted)
     const [first] = plan.due(at(1))
@@ -38,14 +38,14 @@ describe('what is due', () => {
     expect(plan.due(at(1)).map(({ lane }) => lane)).toEqual([OTHER, LANE])
   })
 
-  test('and cannot begin does not hide when others become due', () => {
+  test('gives the next due time even if a due delivery is not taken', () => {
     const plan = surveyed()
     plan.note(entry('blocked', 1))
     plan.note(entry('x', 5, OTHER))
     expect(plan.next(at(2))).toBe(at(5))
   })
 
-  test('is nothing once all was taken', () => {
+  test('is empty once all deliveries are taken', () => {
     const plan = surveyed()
     plan.note(entry('a', 1))
     plan.take(only(plan.due(at(1))), at(1))
@@ -54,8 +54,8 @@ describe('what is due', () => {
   })
 })
 
-describe('the store', () => {
-  test('is asked about a lane that a survey found, by the time that is due', () => {
+describe('a lane', () => {
+  test('that a survey found is to be queried at the due time that was found', () => {
     const plan = surveyed()
     plan.found(LANE, at(3))
     expect(plan.due(at(2))).toEqual([])
@@ -66,20 +66,20 @@ describe('the store', () => {
     expect(plan.next(at(3))).toBe(at(9))
   })
 
-  test('is asked before anything is believed, until it was surveyed', () => {
+  test('is to be queried first while no survey is complete', () => {
     const plan = agenda()
     plan.note(entry('late', 9))
     expect(only(plan.due(at(0)))).toMatchObject({ known: [], knownUntil: '' })
   })
 
-  test('is not asked about what is known', () => {
+  test('is not queried for deliveries that the index has', () => {
     const plan = surveyed()
     plan.note(entry('a', 1))
     plan.found(LANE, at(1))
     expect(only(plan.due(at(1))).knownUntil).toBe('~')
   })
 
-  test('is asked again when it had more than it told', () => {
+  test('is queried again after the last delivery of a partial result', () => {
     const plan = surveyed()
     plan.found(LANE, at(1))
     const line = only(plan.due(at(1)))
@@ -90,7 +90,7 @@ describe('the store', () => {
     expect(only(plan.due(at(2)))).toMatchObject({ known: [], knownUntil: at(2) })
   })
 
-  test('does not undo what was noted while it was asked', () => {
+  test('keeps deliveries that were reported during the query', () => {
     const plan = surveyed()
     plan.found(LANE, at(1))
     const line = only(plan.due(at(1)))
@@ -105,7 +105,7 @@ describe('the store', () => {
     ])
   })
 
-  test('that has nothing closes the lane', () => {
+  test('without deliveries in the store is removed from the index', () => {
     const plan = surveyed()
     plan.found(LANE, at(1))
     plan.learn(only(plan.due(at(1))), [])
@@ -113,8 +113,8 @@ describe('the store', () => {
   })
 })
 
-describe('memory', () => {
-  test('is bounded: beyond it the store is asked again', () => {
+describe('the entries of a lane', () => {
+  test('are bounded: the store is queried for those beyond the bound', () => {
     const plan = surveyed(2)
     for (const noted of [entry('c', 3), entry('a', 1), entry('b', 2), entry('d', 4)]) plan.note(noted)
     const line = only(plan.due(at(9)))
@@ -125,7 +125,7 @@ describe('memory', () => {
     expect(only(plan.due(at(9)))).toBe(line)
   })
 
-  test('of a lane that was opened anew is not closed by who knew the old one', () => {
+  test('are not removed through a reference from before `reopen`', () => {
     const plan = surveyed()
     plan.note(entry('a', 1))
     const old = only(plan.due(at(1)))

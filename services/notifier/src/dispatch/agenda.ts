@@ -1,6 +1,6 @@
 import { type Lane, laneKey } from '../delivery/lane.ts'
 
-/** A delivery whose next attempt is due at a time. */
+/** A pending delivery with the time of its next attempt. */
 export interface Entry {
   id: string
   lane: Lane
@@ -8,46 +8,55 @@ export interface Entry {
   dueAt: string
 }
 
-/** What one process knows of a lane. */
+/** The due index of one lane in this process: the first pending deliveries of the lane. */
 export interface Line {
   readonly lane: Lane
-  /** By when they are due. */
+  /** Ordered by due time. */
   known: Entry[]
-  /** Everything due before this is among the known; what comes then is in the store. */
+  /** The index is complete for due times before this time. The store has to be queried for later ones. */
   knownUntil: string
-  /** The store is being asked. */
+  /** Whether a query of the store is running. */
   looking: boolean
 }
 
 /**
- * What is due next, as far as this process knows. The store has all of it; this spares asking it. A lane's memory is
- * bounded: beyond the bound it is known up to some time only, and looked up again by then.
+ * In-memory index of pending deliveries by lane and due time. The store has all of them; the index saves queries. The
+ * number of entries of a lane is bounded: beyond the bound the index is complete up to some time only, and the store is
+ * queried when that time is reached.
  */
 export interface Agenda {
-  /** A delivery became due, here or elsewhere. */
+  /** Adds a delivery that this process or another one reported. */
   note(entry: Entry): void
-  /** The store has something in the lane, due at that time at the earliest. */
+  /**
+   * Records that the store has a delivery in the lane that is due at `dueAt`. Its lane is queried at that time unless the
+   * index has it.
+   */
   found(lane: Lane, dueAt: string): void
-  /** Every lane that the store has was told of: one that is not here has nothing pending. */
+  /**
+   * Records that every lane with pending deliveries was reported. From then on a lane that is not in the index is empty.
+   */
   surveyed(): void
-  /** Takes in what the store has due up to a time; the whole lane when none is given. */
+  /**
+   * Merges the result of a query: all deliveries of the lane that are due before `until`, or all of the lane if it is
+   * left out.
+   */
   learn(line: Line, entries: readonly Entry[], until?: string): void
-  /** Something changed in the lane that is not known in detail: the store has to be asked. */
+  /** Discards the entries of a lane, so that the store is queried for them again. */
   reopen(lane: Lane): void
-  /** Forgets a line, unless it was opened anew meanwhile. */
+  /** Removes the entries of a lane, unless `reopen` replaced them. */
   close(line: Line): void
-  /** Lines that have something due, those served longest ago first. */
+  /** Lanes with entries to attempt or to query now, least recently served first. */
   due(now: string): Line[]
-  /** Takes the first entry of the line when it is due; the line goes to the end of the queue. */
+  /** Removes and returns the first entry if it is due. Moves the lane to the end of the round-robin order. */
   take(line: Line, now: string): Entry | undefined
-  /** The first moment after that time at which something becomes due; undefined when nothing does. */
+  /** The first due time after the given time; undefined when there is none. */
   next(after: string): string | undefined
   clear(): void
 }
 
-/** After every time. */
+/** Sorts after every ISO 8601 time. */
 const ALL_TIME = '~'
-/** Before every time. */
+/** Sorts before every ISO 8601 time. */
 const NO_TIME = ''
 const KNOWN_PER_LANE = 1_000
 
@@ -79,7 +88,7 @@ export function agenda(bound = KNOWN_PER_LANE): Agenda {
   return {
     note(entry) {
       const line = lines.get(laneKey(entry.lane)) ?? open(entry.lane, complete ? ALL_TIME : NO_TIME)
-      // The answer of a store that is being asked may be from before this entry.
+      // A query that is running may have read the store before this entry was written.
       if (entry.dueAt >= line.knownUntil && !line.looking) return
       const place = line.known.findLastIndex(other => other.dueAt <= entry.dueAt) + 1
       line.known.splice(place, 0, entry)

@@ -18,21 +18,25 @@ export interface AttemptsOptions {
   sender: Sender
   keys: SigningKeys
   metrics: NotifierMetrics
-  /** Of a whole attempt, in milliseconds. */
+  /** Timeout of a whole attempt, in milliseconds. */
   timeoutMs: number
   userAgent: string
   now(): Date
   random(): number
-  /** Circumstances of a command of the service itself. */
+  /** Metadata of a command that the service issues by itself. */
   metadata(causationId?: string): CommandMetadata
   log: Log
-  /** Ends the attempts under way before their time; how far they came is recorded. */
+  /** Aborts running attempts. Their outcomes are recorded as interrupted. */
   interrupted: AbortSignal
-  /** From then on an outcome that cannot be recorded is left to be found lost. */
+  /** Stops retries of recording an outcome. The attempt then counts as lost later. */
   abandoned: AbortSignal
 }
 
-/** Makes attempts that were claimed. @returns the state after the outcome, which is recorded */
+/**
+ * Makes an attempt that was claimed and records its outcome.
+ * @returns the state after the outcome
+ * @throws an error of the event store when the outcome is not recorded before `abandoned`
+ */
 export type MakeAttempt = (webhook: WebhookDocument, claimed: Pending) => Promise<DeliveryState>
 
 const LONGEST_PAUSE_MS = 5_000
@@ -64,12 +68,12 @@ export function attempts(options: AttemptsOptions): MakeAttempt {
     })
   }
 
-  /** What cannot be sent by our own fault has an outcome all the same: it is tried again by schedule, not for ever. */
+  /** A request that the service fails to send gets an outcome too, so that the retry schedule applies and attempts end. */
   const sent = async (...args: Parameters<typeof send>): Promise<Answer> => {
     try {
       return await send(...args)
     } catch (error) {
-      log.error({ delivery: args[1].id, err: error }, 'a delivery could not be sent')
+      log.error({ delivery: args[1].id, err: error }, 'cannot send a delivery')
       const failure =
         error instanceof AttemptFailure
           ? error
@@ -79,8 +83,9 @@ export function attempts(options: AttemptsOptions): MakeAttempt {
   }
 
   /**
-   * What the outcome means for the webhook, told before it is recorded: the death of the process in between makes the
-   * attempt a lost one, whereas a webhook that did not hear of a success might be disabled.
+   * Applies the outcome to the webhook before the outcome of the delivery is recorded. If the process dies in between,
+   * the attempt counts as lost and is repeated. In the other order a success could be missing, and the webhook could be
+   * disabled wrongly.
    */
   const tell = async (target: WebhookDocument, claimed: Pending, { status, failure }: Answer) => {
     const { id, url } = claimed
@@ -95,11 +100,11 @@ export function attempts(options: AttemptsOptions): MakeAttempt {
         await webhook.execute(target.id, { type: 'NoteFailure', ...about, delivery: id })
       }
     } catch (error) {
-      log.error({ webhook: target.id, err: error }, 'a webhook could not be told of an outcome')
+      log.error({ webhook: target.id, err: error }, 'cannot record an outcome at its webhook')
     }
   }
 
-  /** Tries until it is recorded: an outcome that is known must not end in a second attempt. */
+  /** Retries until the outcome is recorded: an outcome that is known must not lead to a second attempt. */
   const record = async (id: string, outcome: Outcome): Promise<DeliveryState> => {
     let command: DeliveryCommand = { type: 'RecordOutcome', metadata: metadata(), outcome }
     for (let pause = 100; ; pause = Math.min(pause * 2, LONGEST_PAUSE_MS)) {
@@ -107,7 +112,7 @@ export function attempts(options: AttemptsOptions): MakeAttempt {
         return (await delivery.execute(id, command)).state
       } catch (error) {
         if (options.abandoned.aborted) throw error
-        log.error({ delivery: id, err: error }, 'an outcome could not be recorded, tries again')
+        log.error({ delivery: id, err: error }, 'cannot record the outcome of an attempt, tries again')
         await setTimeout(pause, undefined, { signal: options.abandoned }).catch(() => {})
         command = { ...command, metadata: { ...command.metadata, repeated: true } }
       }
@@ -117,10 +122,10 @@ export function attempts(options: AttemptsOptions): MakeAttempt {
   return async (target, claimed) => {
     const { id, attempts: number, lastAttemptAt, trigger } = claimed
     const left = Date.parse(lastAttemptAt ?? '') + options.timeoutMs - now().getTime()
-    // The process was held up for so long that another may already be about to take the attempt for lost.
+    // The process was paused past the deadline: another process may be about to declare the attempt lost.
     if (left <= 0) return claimed
     const answer = await sent(target, claimed, left)
-    // Addresses are in the log alone: a webhook must not tell what internal names there are.
+    // Resolved addresses are only logged: a failure message must not reveal internal host names to users.
     if (answer.failure?.cause)
       log.info({ delivery: id, attempt: number, err: answer.failure }, 'an attempt failed')
     await tell(target, claimed, answer)

@@ -3,7 +3,7 @@ import { Breaker } from './breaker.ts'
 
 const RULES = { failures: 3, firstPauseMs: 100, longestPauseMs: 300 }
 
-/** An attempt that is begun and ended at that time. */
+/** Starts and ends an attempt at the given time. */
 const attempt = (breaker: Breaker, now: number, succeeded: boolean | undefined) =>
   breaker.end(now, breaker.begin(now), succeeded)
 const opened = () => {
@@ -13,7 +13,7 @@ const opened = () => {
 }
 
 describe('a breaker', () => {
-  test('opens when so many fail in a row, and not before', () => {
+  test('opens at the configured number of consecutive failures', () => {
     const breaker = new Breaker(RULES)
     for (const succeeded of [false, false, true, false, false]) attempt(breaker, 0, succeeded)
     expect(breaker.state(0)).toBe('closed')
@@ -25,7 +25,7 @@ describe('a breaker', () => {
     expect(breaker.openForMs(45)).toBe(60)
   })
 
-  test('lets one find out once it was open for a while', () => {
+  test('admits one probe after the pause', () => {
     const breaker = opened()
     expect(breaker.admits(99)).toBe(false)
     expect(breaker.state(100)).toBe('half-open')
@@ -34,14 +34,14 @@ describe('a breaker', () => {
     expect(breaker.admits(100)).toBe(false)
   })
 
-  test('closes when that one succeeds', () => {
+  test('closes when the probe succeeds', () => {
     const breaker = opened()
     attempt(breaker, 100, true)
     expect(breaker.state(100)).toBe('closed')
     expect(breaker.untroubled).toBe(true)
   })
 
-  test('stays open for twice as long each time that one fails, up to a bound', () => {
+  test('doubles the pause after each failed probe, up to a maximum', () => {
     const breaker = opened()
     attempt(breaker, 100, false)
     expect(breaker.openForMs(100)).toBe(200)
@@ -52,14 +52,14 @@ describe('a breaker', () => {
     expect(breaker.openedAt).toBe(0)
   })
 
-  test('learns nothing from one that was not made: another finds out', () => {
+  test('admits another probe when the outcome of the first says nothing about the endpoint', () => {
     const breaker = opened()
     attempt(breaker, 100, undefined)
     expect(breaker.state(100)).toBe('half-open')
     expect(breaker.admits(100)).toBe(true)
   })
 
-  test('is not held open longer by what was under way when it opened, but closed by it', () => {
+  test('ignores failures of attempts that started before it opened, but closes on their success', () => {
     const breaker = new Breaker(RULES)
     for (let n = 0; n < 5; n++) breaker.begin(0)
     for (let n = 0; n < 4; n++) breaker.end(50 * n, false, false)

@@ -1,15 +1,15 @@
-/** How a webhook's endpoint is doing, as far as this process knows. */
+/** State of the circuit breaker of an endpoint, in this process. */
 export type BreakerState =
   | 'closed'
-  /** It failed too often in a row: it is not called for a while. */
+  /** Too many consecutive attempts failed: no attempts are made until a pause has passed. */
   | 'open'
-  /** The while is over: one attempt at a time finds out how it is doing now. */
+  /** The pause is over: one attempt at a time probes the endpoint. */
   | 'half-open'
 
 export interface BreakerRules {
-  /** Attempts in a row that fail before it opens. */
+  /** Number of consecutive failures that open the breaker. */
   failures: number
-  /** How long it stays open at first; doubled for each probe that fails. Milliseconds. */
+  /** First pause after the breaker opens, in milliseconds. Each failed probe doubles the pause, up to `longestPauseMs`. */
   firstPauseMs: number
   longestPauseMs: number
 }
@@ -35,17 +35,17 @@ export class Breaker {
     return now < this.#openUntil ? 'open' : 'half-open'
   }
 
-  /** Since when it has not been closed; undefined while it is. */
+  /** Time at which the breaker opened; undefined while it is closed. */
   get openedAt(): number | undefined {
     return this.#openedAt
   }
 
-  /** For how long nothing may be begun, in milliseconds. */
+  /** Time until the next probe is admitted, in milliseconds; 0 unless the breaker is open. */
   openForMs(now: number): number {
     return this.state(now) === 'open' ? this.#openUntil - now : 0
   }
 
-  /** Whether it remembers anything. */
+  /** Whether no attempt has failed since the last success. */
   get untroubled(): boolean {
     return this.#failures === 0
   }
@@ -55,14 +55,14 @@ export class Breaker {
     return state === 'closed' || (state === 'half-open' && !this.#probing)
   }
 
-  /** @returns whether the attempt that is begun is a probe */
+  /** @returns whether the attempt is a probe */
   begin(now: number): boolean {
     const probe = this.state(now) === 'half-open' && !this.#probing
     if (probe) this.#probing = true
     return probe
   }
 
-  /** @param succeeded undefined when it is not known what the endpoint would have said */
+  /** @param succeeded undefined when the attempt says nothing about the endpoint */
   end(now: number, probe: boolean, succeeded: boolean | undefined): void {
     if (probe) this.#probing = false
     if (succeeded) {
@@ -71,7 +71,7 @@ export class Breaker {
       this.#openedAt = undefined
     } else if (succeeded === false) {
       this.#failures++
-      // What was under way when it opened says nothing new.
+      // Failures of attempts that started before the breaker opened do not extend the pause.
       if (this.#openedAt === undefined ? this.#failures >= this.#rules.failures : probe) this.#open(now)
     }
   }

@@ -36,7 +36,7 @@ export interface DispatcherOptions {
   makeAttempt: MakeAttempt
   room: Room
   metrics: NotifierMetrics
-  /** How long after its beginning an attempt counts as lost, in milliseconds. */
+  /** Time after the start of an attempt until it counts as lost, in milliseconds. */
   lostAfterMs: number
   /** How long finished deliveries are kept, in milliseconds. */
   retentionMs: number
@@ -44,7 +44,7 @@ export interface DispatcherOptions {
   bus: Bus
   holder: string
   now(): Date
-  /** Circumstances of a command of the service itself. */
+  /** Metadata of a command that the service issues by itself. */
   metadata(causationId?: string): CommandMetadata
   log: Log
 }
@@ -56,47 +56,50 @@ export interface NewDelivery {
   body: string
   /** When the event was committed, ISO 8601. */
   committedAt?: string
-  /** What the event is about, for ordered webhooks: they get its events in the order in which deliveries are made. */
+  /** Subject of the event. The deliveries of a resource to an ordered webhook are made in the order of their creation. */
   resource?: string
-  /** The recovery that makes it: its attempts have no more room than retries have. */
+  /** Id of the recovery that creates the delivery; its attempts then count as retries in the concurrency limits. */
   recovery?: string
 }
 
 /**
- * Makes deliveries and their attempts. Every attempt is claimed by an append before it is sent, so any replica may
- * make any attempt and none is made twice. A new delivery is sent by the process that made it, what waits by the one
- * that schedules.
+ * Creates deliveries and makes their attempts. Every attempt is claimed by an append before it is sent, so any replica
+ * may make any attempt, and no attempt is made twice. The process that creates a delivery makes its first attempt if it
+ * has a free slot; the process that schedules makes the other attempts.
  */
 export interface Dispatcher {
-  /** Waits, bounded, until what is made next can begin at once. */
+  /** Waits until a new delivery is likely to get a slot at once, for a bounded time. */
   ready(): Promise<void>
-  /** Makes the delivery, unless it was made before; its first attempt begins at once when there is room. */
+  /** Creates the delivery unless it exists. Its first attempt starts at once if there is a slot. */
   deliver(
     webhook: WebhookDocument,
     delivery: NewDelivery,
     metadata: CommandMetadata,
   ): Promise<Executed<DeliveryState, DeliveryEvent>>
-  /** A delivery has become due, or has come to its end, by a person's command. */
+  /** To be called after a user's command made a delivery due or finished it. */
   changed(state: DeliveryState): void
-  /** A webhook may be called again, or elsewhere. */
+  /** To be called after an update of a webhook: it may have become active, or have another URL. */
   webhookChanged(id: string): void
-  /** Cancels what a deleted webhook has pending. */
+  /** Cancels the pending deliveries of a deleted webhook. */
   abandon(webhook: string): Promise<void>
   start(): void
-  /** Begins no attempt any more and waits for those under way. */
+  /** Starts no more attempts and waits for those that are running. */
   stop(): Promise<void>
 }
 
-/** How long a delivery that could not be claimed is left alone: the store's answer may be old for a while. */
+/**
+ * How long a delivery that could not be claimed is not tried again: its document in the store may be outdated for a
+ * while.
+ */
 const HOLD_MS = 1_000
-/** How long making a delivery is put off at most, so that it need not be taken up later. */
+/** Maximum time that the creation of a delivery waits for a free slot. */
 const READY_MS = 100
 /**
- * How far clocks may differ. No stream is removed while its event is young enough for a delivery, or while the outcome
- * of an attempt may still come.
+ * Maximum difference of clocks. It delays the removal of streams, so that none is removed while its event is recent
+ * enough to create the delivery again, or while the outcome of an attempt may still arrive.
  */
 const SKEW_MS = 60_000
-/** Deliveries cancelled at a time. */
+/** Number of deliveries that are cancelled concurrently. */
 const BATCH = 250
 
 export function dispatcher(options: DispatcherOptions): Dispatcher {
@@ -108,7 +111,7 @@ export function dispatcher(options: DispatcherOptions): Dispatcher {
 
   const claimFor = ({ url }: WebhookDocument) => ({ url, lostAfterMs: options.lostAfterMs })
 
-  /** Keeps the process from stopping before the work is done. */
+  /** `stop` waits for the work. */
   const track = <T>(work: Promise<T>): Promise<T> => {
     underWay.add(work)
     const done = () => void underWay.delete(work)
@@ -120,7 +123,7 @@ export function dispatcher(options: DispatcherOptions): Dispatcher {
     due.leave({ id: state.id, lane: laneOf(state), dueAt: dueAt(state) })
   }
 
-  /** Makes an attempt that was claimed; its place in the room is taken until its outcome is recorded. */
+  /** Makes a claimed attempt. It holds its slot until the outcome is recorded. */
   const carryOut = async (target: WebhookDocument, claimed: Pending, place: Place) => {
     busy.add(claimed.id)
     let state: DeliveryState = claimed
@@ -128,7 +131,7 @@ export function dispatcher(options: DispatcherOptions): Dispatcher {
       state = await makeAttempt(target, claimed)
       if (isPending(state) && 'dueAt' in state.next) leave(state)
     } catch (error) {
-      log.error({ delivery: claimed.id, err: error }, 'an attempt could not be made')
+      log.error({ delivery: claimed.id, err: error }, 'cannot make an attempt')
     } finally {
       busy.delete(claimed.id)
       place.giveBack(succeeded(state, claimed.attempts))
@@ -137,7 +140,10 @@ export function dispatcher(options: DispatcherOptions): Dispatcher {
     await callNext(state)
   }
 
-  /** Executes a command that may claim a first attempt, which begins at once when there is room for it. */
+  /**
+   * Executes a command that can claim the first attempt, and starts the attempt. Without a slot the scheduler starts it
+   * later.
+   */
   const beginning = async (
     target: WebhookDocument,
     kind: Exclude<Lane['kind'], 'turn'>,
@@ -167,24 +173,25 @@ export function dispatcher(options: DispatcherOptions): Dispatcher {
     return undefined
   }
 
-  /** Begins what waits for its turn, if that has come. */
+  /** Starts a blocked delivery if its predecessors have finished. */
   const callUp = async (id: string) => {
     const { state } = await delivery.load(id)
     if (!isWaiting(state) || !(await lines.hasCome(state))) return
     const target = await webhooks.get(state.webhook)
-    // Nobody waits for what a deleted webhook has pending; without the record of a live one it cannot be begun yet.
+    // Deliveries of a deleted webhook need no start; without the document of a live webhook the scheduler starts them
+    // later.
     if (!target) return
     const command: DeliveryCommand = { type: 'TakeTurn', metadata: metadata() }
     await beginning(target.doc, 'first', claim => delivery.execute(id, { ...command, claim }))
   }
 
-  /** What is forgotten here, or fails, is called by the scheduler. */
+  /** Starts the successor of a finished delivery. After a failure, or the death of the process, the scheduler starts it. */
   const callNext = async (ended: DeliveryState) => {
     try {
       const next = await lines.next(ended)
       if (next) await callUp(next)
     } catch (error) {
-      log.warn({ err: error }, 'the next of a line could not be begun')
+      log.warn({ err: error }, 'cannot start the next delivery of an ordered webhook')
     }
   }
 
@@ -209,7 +216,7 @@ export function dispatcher(options: DispatcherOptions): Dispatcher {
     }
     if (line?.after) {
       const executed = await delivery.execute(id, command)
-      // The one before may have come to its end before it could be seen that somebody is behind it.
+      // The predecessor may have finished before this delivery was visible as its successor.
       if (executed.events.length > 0) await callUp(id)
       else await makeKnown(executed)
       return executed
@@ -220,7 +227,10 @@ export function dispatcher(options: DispatcherOptions): Dispatcher {
     return executed
   }
 
-  /** Whoever looks for the end of a line finds this delivery, even if the process that made it died before it said so. */
+  /**
+   * Writes the document of a delivery of an ordered webhook, so that the next delivery of the resource is placed after it
+   * even if the process that created it died before it wrote the document.
+   */
   const makeKnown = async ({ state, revision }: Executed<DeliveryState, DeliveryEvent>) => {
     if (isPending(state)) await deliveries.put(documentOf(state), revision)
   }
@@ -232,7 +242,7 @@ export function dispatcher(options: DispatcherOptions): Dispatcher {
     return track(claim(entry, place).finally(() => place.giveBack()))
   }
 
-  /** Claims the attempt that is due and begins it. */
+  /** Claims a due attempt and makes it. */
   const claim = async ({ id, lane }: Entry, place: Place): Promise<TakenUp> => {
     let release = () => void busy.delete(id)
     try {
@@ -254,14 +264,14 @@ export function dispatcher(options: DispatcherOptions): Dispatcher {
 
   const mayCall = ({ active }: WebhookDocument, { kind }: Lane) => active || kind === 'test'
 
-  /** Finishes what the deletion of a webhook left undone. */
+  /** Whether attempts may be made in a lane. Cancels the pending deliveries of a webhook that turns out to be deleted. */
   const isOpen = async (lane: Lane): Promise<boolean> => {
     const target = await webhooks.get(lane.webhook)
     if (!target) await isDeleted(lane.webhook).catch(pastQuarantine(log))
     return target !== undefined && mayCall(target.doc, lane)
   }
 
-  /** What the read models do not have may be deleted, which only the log knows; then what is pending is cancelled. */
+  /** Only the log tells a deleted webhook from one that is not projected yet. Cancels the deliveries of a deleted one. */
   const isDeleted = async (id: string): Promise<boolean> => {
     const { state } = await webhook.load(id)
     if (state.status !== 'Deleted') return false
@@ -285,7 +295,7 @@ export function dispatcher(options: DispatcherOptions): Dispatcher {
     }
   }
 
-  /** Tells the metrics of a delivery that came to its end without an attempt. */
+  /** Counts a cancelled delivery in the metrics. */
   const countEnded = (state: DeliveryState) => {
     if (state.status === 'CANCELLED')
       metrics.finished(state.status, Date.parse(state.finishedAt) - Date.parse(state.committedAt))
@@ -331,7 +341,7 @@ export function dispatcher(options: DispatcherOptions): Dispatcher {
   }
 }
 
-/** Whether an attempt succeeded; undefined when its outcome says nothing of the endpoint. */
+/** Whether an attempt succeeded; undefined when its outcome says nothing about the endpoint. */
 function succeeded(state: DeliveryState, number: number): boolean | undefined {
   const attempt = state.status === 'Absent' ? undefined : state.log.find(each => each.number === number)
   if (!attempt || attempt.durationMs === null || attempt.fault === 'SERVICE') return undefined

@@ -8,20 +8,21 @@ import type { DeliveryEvent, DeliveryState } from '../delivery/delivery.ts'
 export interface ExpiryOptions {
   delivery: Aggregate<DeliveryState, DeliveryCommand, DeliveryEvent>
   deliveries: Collection<DeliveryDocument>
-  /** What finished before this time is to be forgotten, ISO 8601. */
+  /** Deliveries that finished before this time are removed, ISO 8601. */
   before: string
   signal: AbortSignal
   log: Log
 }
 
-/** Deliveries removed at a time. */
+/** Number of deliveries that are removed concurrently. */
 const BATCH = 200
-/** What should have been removed so long ago goes before deliveries that are made meanwhile. */
+/** Deliveries that are overdue for removal by more than this time are removed without pauses. */
 const LATE_MS = 60_000
 
 /**
- * Removes deliveries that finished before a time: first the stream with payload and answers, then the record, by which
- * the delivery is found again when the process dies in between. Streams that the audit log is made from stay.
+ * Removes deliveries that finished before a time. The stream with payload and response bodies is removed first, then the
+ * document: if the process dies in between, the document leads to the delivery again. Streams with events for the audit
+ * log are kept.
  */
 export async function removeFinished({
   delivery,
@@ -33,7 +34,7 @@ export async function removeFinished({
   const removeOne = async (id: string, revision: number): Promise<boolean> => {
     const { state, revision: last } = await delivery.load(id)
     if (state.status !== 'Absent') {
-      // Somebody has it sent again, and the record does not know yet.
+      // The delivery is retried, and the document is older.
       if (state.finishedAt === null || state.finishedAt >= before) return false
       if (!state.audited && !(await delivery.remove(id, last))) return false
     }
@@ -52,7 +53,8 @@ export async function removeFinished({
       old.map(({ doc, revision }) => removeOne(doc.id, revision).catch(pastQuarantine(log))),
     )
     if (old.length < BATCH || !removed.includes(true)) return
-    // Deliveries that are made meanwhile have as much of the machine, unless more of them come than are removed.
+    // Pauses as long as the batch took, so that removal takes at most half of the time. When it falls behind, it does not
+    // pause.
     if (old.some(({ doc }) => doc.finishedAt !== null && doc.finishedAt < late)) continue
     await pause(performance.now() - startedAt, undefined, { signal }).catch(() => {})
   }

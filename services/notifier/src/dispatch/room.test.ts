@@ -3,14 +3,14 @@ import type { Lane } from '../delivery/lane.ts'
 import { type Place, type Room, room } from './room.ts'
 
 const lane = (webhook: string, kind: Lane['kind'] = 'first'): Lane => ({ webhook, kind })
-/** A place that is there. */
+/** Takes a slot. @throws Error when none is granted */
 const taken = (space: Room, wanted: Lane): Place => {
   const place = space.take(wanted)
-  if (typeof place === 'string') throw new Error(`there is no place: ${place}`)
+  if (typeof place === 'string') throw new Error(`no slot is granted: ${place}`)
   return place
 }
 
-test('a webhook has an eighth of the places that are left and no more', () => {
+test('a webhook holds at most an eighth of the free slots', () => {
   const space = room({ overall: 32 })
   const [first] = [1, 2, 3, 4].map(() => taken(space, lane('a')))
   expect(space.take(lane('a'))).toBe('room')
@@ -20,14 +20,14 @@ test('a webhook has an eighth of the places that are left and no more', () => {
   expect(space.take(lane('a'))).toBe('room')
 })
 
-test('all together have so many places', () => {
+test('all webhooks together hold at most the overall number of slots', () => {
   const space = room({ overall: 3 })
   for (const name of ['a', 'b', 'c']) taken(space, lane(name))
   expect(space.take(lane('d'))).toBe('room')
   expect(space.taken).toBe(3)
 })
 
-test('however many do not give back what they have, there is a place for one that had none', () => {
+test('when 200 webhooks release no slot, another webhook still gets one', () => {
   const space = room({ overall: 256 })
   const greedy = Array.from({ length: 200 }, (_, n) => lane(`greedy${n}`))
   for (let n = 0; n < 16; n++) for (const each of greedy) space.take(each)
@@ -35,7 +35,7 @@ test('however many do not give back what they have, there is a place for one tha
   taken(space, lane('late'))
 })
 
-test('the fewer places are free, the fewer a webhook gets', () => {
+test('the fewer slots are free, the fewer a webhook gets', () => {
   const space = room({ overall: 80 })
   const placesOf = (name: string) => {
     let count = 0
@@ -45,7 +45,7 @@ test('the fewer places are free, the fewer a webhook gets', () => {
   expect(['a', 'b', 'c', 'd', 'e'].map(placesOf)).toEqual([9, 8, 7, 7, 6])
 })
 
-test('retries leave a quarter to first attempts and tests', () => {
+test('retries leave a quarter of the slots to first attempts and tests', () => {
   const space = room({ overall: 64 })
   for (let n = 0; n < 6; n++) taken(space, lane('a', 'retry'))
   expect(space.take(lane('a', 'retry'))).toBe('room')
@@ -59,7 +59,7 @@ test('retries leave a quarter to first attempts and tests', () => {
   expect(small.take(lane('i'))).toBe('room')
 })
 
-test('a place is given back once', () => {
+test('releasing a slot twice releases it once', () => {
   const space = room({ overall: 100 })
   const place = taken(space, lane('a'))
   taken(space, lane('a'))
@@ -68,7 +68,7 @@ test('a place is given back once', () => {
   expect(space.taken).toBe(1)
 })
 
-test('a webhook gets so many attempts a second, in bursts of a second at most', () => {
+test('the rate limit of a webhook allows bursts of at most one second', () => {
   let now = 0
   const space = room({ overall: 1_000, perSecond: 10 }, { now: () => now })
   const begun = () => {
@@ -91,7 +91,7 @@ test('a webhook gets so many attempts a second, in bursts of a second at most', 
   expect(begun()).toBe(10)
 })
 
-test('a webhook that keeps failing is left alone for a while, the others and people are not', () => {
+test('an open breaker pauses its webhook only, except for attempts that a user requested', () => {
   let now = 0
   const rules = { failures: 2, firstPauseMs: 100, longestPauseMs: 1_000 }
   const space = room({ overall: 100 }, { now: () => now, rules })
@@ -116,7 +116,7 @@ test('a webhook that keeps failing is left alone for a while, the others and peo
   taken(space, lane('a'))
 })
 
-test('who waits for half of the places goes on when they are free, one after the other, or when it takes too long', async () => {
+test('callers of halfFree resume one by one when half of the slots are free, or after the timeout', async () => {
   const space = room({ overall: 4 })
   await space.halfFree(60_000)
   const [first, second] = ['a', 'b', 'c'].map(name => taken(space, lane(name)))
@@ -133,7 +133,7 @@ test('who waits for half of the places goes on when they are free, one after the
   expect(wentOn).toEqual(['x', 'y'])
 })
 
-test('a webhook that changed is believed to be well', () => {
+test('a change of the webhook resets its breaker, and attempts from before the change do not count', () => {
   const rules = { failures: 1, firstPauseMs: 100, longestPauseMs: 1_000 }
   const space = room({ overall: 100 }, { now: () => 0, rules })
   const underWay = taken(space, lane('a'))

@@ -2,53 +2,58 @@ import type { Lane } from '../delivery/lane.ts'
 import { BREAKER, Breaker, type BreakerRules, type BreakerState } from './breaker.ts'
 
 export interface RoomSize {
-  /** Attempts under way at once. */
+  /** Maximum number of concurrent attempts. */
   overall: number
-  /** Attempts begun in a second to one webhook; as many as there are when left out or 0. */
+  /** Maximum rate of attempts to one webhook, per second. No limit when left out or 0. */
   perSecond?: number
 }
 
-/** A place for an attempt. */
+/** A concurrency slot, held by one attempt. */
 export interface Place {
   /**
-   * Gives the place back, once.
-   * @param succeeded undefined when no attempt was made, or its end says nothing of the endpoint
+   * Releases the slot. Further calls have no effect.
+   * @param succeeded whether the endpoint accepted the attempt; undefined when no attempt was made, or when its outcome
+   *   says nothing about the endpoint
    */
   giveBack(succeeded?: boolean): void
 }
 
-/** Why an attempt has to wait. */
+/** Why no slot was granted: the concurrency limit, the rate limit of the webhook, or its open circuit breaker. */
 export type Deferral = 'room' | 'rate' | 'breaker'
 
 export interface Endpoint {
   webhook: string
   state: BreakerState
-  /** For how long it has not been closed, in milliseconds. */
+  /** Time since the breaker opened, in milliseconds. */
   troubledMs: number
 }
 
 /**
- * Bounds the attempts that are under way, so that no endpoint takes what others need. An endpoint is a webhook, not an
- * origin: many people's webhooks lie at one origin, and one of them that fails must not hold up the others.
+ * Limits concurrent attempts, overall and for each endpoint, so that a slow endpoint does not use up the slots of the
+ * others. An endpoint is a webhook, not an origin: webhooks of many users share an origin, and a failing one must not
+ * delay the others.
  *
- * Of what is free, a webhook gets an eighth at most (dynamic thresholds: Choudhury and Hahne, 1998): however many
- * endpoints do not answer, there is a place left for one that does. A quarter of each bound is kept free of retries.
- * What a person asked for waits for neither breaker nor rate.
+ * A webhook gets another slot only while it holds less than an eighth of the free slots, rounded up (dynamic thresholds:
+ * Choudhury and Hahne, 1998). A quarter of both limits is reserved for attempts that are not retries. Attempts that a
+ * user requested are exempt from circuit breaker and rate limit.
  */
 export interface Room {
-  /** @returns why there is none */
+  /** @returns a slot, or the reason why none is granted */
   take(lane: Lane): Place | Deferral
-  /** For how many milliseconds nothing can be begun in the lane, whatever is given back. */
+  /**
+   * Time until circuit breaker and rate limit admit the next attempt of the lane, in milliseconds. Free slots do not
+   * matter.
+   */
   heldForMs(lane: Lane): number
   /**
-   * Resolves when more than half of the places are free, one who waits after the other, or after that time. What is made
-   * then can begin at once, which takes less than leaving it to be taken up later.
+   * Resolves when more than half of the slots are free, or after `atMostMs`. Each released slot resumes one caller. A
+   * delivery that is created then can start its first attempt at once, which costs less than scheduling it.
    */
   halfFree(atMostMs: number): Promise<void>
-  /** A webhook changed: what was known of its endpoint is of the past. */
+  /** Discards circuit breaker, rate limit and slot count of a webhook, because it changed. */
   forget(webhook: string): void
   readonly taken: number
-  /** Those whose breaker is not closed. */
+  /** Endpoints whose circuit breaker is open or half-open. */
   troubled(): Endpoint[]
 }
 
@@ -56,7 +61,7 @@ export const ROOM: RoomSize = { overall: 256 }
 const SHARE_OF_WEBHOOK = 1 / 8
 const SHARE_OF_RETRIES = 0.75
 
-/** Places that are taken, and how many of them by retries. */
+/** Number of held slots, and how many of them retries hold. */
 class Places {
   all = 0
   retries = 0
@@ -73,7 +78,7 @@ class Places {
 interface Known {
   readonly places: Places
   readonly breaker: Breaker
-  /** When the next attempt would begin at an even pace (GCRA: ITU-T I.371, Annex A). */
+  /** Theoretical arrival time of the next attempt at the configured rate (GCRA: ITU-T I.371, Annex A). */
   evenly: number
 }
 
@@ -94,7 +99,7 @@ export function room(
   const isHalfFree = () => all.all < overall / 2
   const paceMs = perSecond ? 1_000 / perSecond : 0
   const byHand = ({ kind }: Lane) => kind === 'test' || kind === 'manual'
-  /** From when on the rate lets another attempt begin. */
+  /** Earliest time at which the rate limit admits another attempt. */
   const nextAt = ({ evenly }: Known) => (paceMs > 0 ? evenly + paceMs - BURST_MS : Number.NEGATIVE_INFINITY)
 
   const deferral = (own: Known, lane: Lane, time: number): Deferral | undefined => {

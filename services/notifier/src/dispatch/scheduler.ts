@@ -6,29 +6,29 @@ import type { DeliveryDocument } from '../delivery/delivery.projection.ts'
 import { type Lane, laneEnd, laneKey, parseQueueKey } from '../delivery/lane.ts'
 import { agenda, type Entry, type Line } from './agenda.ts'
 
-/** What came of taking up what was due. */
+/** The result of taking up a due delivery. */
 export type TakenUp =
   | 'begun'
-  /** Its webhook is not to be called; it will be said when that changes. */
+  /** The webhook is inactive or deleted; `reopen` is called when it becomes active. */
   | 'waiting'
-  /** It cannot be told yet. */
+  /** The webhook is not known yet, or the attempt failed to start: tried again after a pause. */
   | 'unclear'
 
 export interface SchedulerOptions {
   deliveries: Collection<DeliveryDocument>
-  /** Takes up a delivery that is due, when there is room. @returns undefined when there is none */
+  /** Claims and makes the attempt of a due delivery. @returns undefined when no concurrency slot is granted */
   takeUp(entry: Entry): Promise<TakenUp> | undefined
-  /** For how many milliseconds nothing of a lane can be taken up, room or not. */
+  /** Time until circuit breaker and rate limit admit the next attempt of a lane, in milliseconds. */
   heldForMs(lane: Lane): number
-  /** Whether this process is at a delivery, so that what the store says of it is out of date. */
+  /** Whether this process is working on a delivery, so that its document in the store may be outdated. */
   isBusy(id: string): boolean
-  /** A webhook changed, here or elsewhere. */
+  /** Called when this process or another one changed a webhook. */
   changed(webhook: string): void
-  /** Whether anything is to be begun in a lane that the store has something in. */
+  /** Whether attempts may be made in a lane that has pending deliveries in the store. */
   isOpen(lane: Lane): Promise<boolean>
-  /** Begins what waits for its turn at a webhook though that has come. */
+  /** Starts blocked deliveries of an ordered webhook whose predecessor has finished. */
   callForgotten(webhook: string, signal: AbortSignal): Promise<void>
-  /** Done from time to time by whoever schedules, beside that. */
+  /** Runs periodically in the process that schedules, concurrently with scheduling. */
   housekeeping(signal: AbortSignal): Promise<void>
   leases: Leases
   bus: Bus
@@ -38,26 +38,26 @@ export interface SchedulerOptions {
 }
 
 /**
- * Takes up what is due, in one process at a time, by lease. It keeps an agenda of what is due, hears from the others
- * what they leave behind, and surveys the store for what it did not hear of. A scheduler that does not know that it
- * lost its lease does no harm: it begins nothing that another has begun.
+ * Starts due attempts, in one process at a time, by lease. It indexes pending deliveries by due time, receives hints from
+ * the other processes, and surveys the store for deliveries whose hint was lost. A process that schedules after it lost
+ * the lease is harmless: every attempt is claimed by an append, so no attempt is made twice.
  */
 export interface Scheduler extends Worker {
-  /** Leaves a delivery to the scheduler, wherever that is. */
+  /** Hands a delivery over to the process that schedules. */
   leave(entry: Entry): void
-  /** There may be something to begin for a webhook, e.g. since it is active again. */
+  /** Looks for due deliveries of a webhook, e.g. because it is active again. */
   reopen(webhook: string): void
-  /** There may be room again. */
+  /** Looks for due deliveries, e.g. because a concurrency slot was released. */
   wake(): void
   start(): void
 }
 
-/** How often the store is looked through for what nobody told of. */
+/** Interval of the surveys of the store. */
 const SURVEY_MS = 5_000
 const HOUSEKEEPING_MS = 60_000
-/** Deliveries read of a lane at a time. */
+/** Page size of queries for the deliveries of a lane. */
 const LOOK = 250
-/** After a failure of our own. */
+/** Pause after a failure of the service itself. */
 const HOLD_MS = 1_000
 const LONGEST_TIMER_MS = 3_600_000
 const HINT_DUE = 'notifier.due'
@@ -75,9 +75,9 @@ export function scheduler(options: SchedulerOptions): Scheduler {
 
   const later = (ms: number) => new Date(now().getTime() + ms).toISOString()
 
-  /** Tells the scheduler where it is. When this gets lost, the survey finds out. */
+  /** Sends a hint to the process that schedules. The next survey makes up for a lost hint. */
   const hint = (subject: string, data: Json) => {
-    bus.broadcast(subject, data).catch(error => log.warn({ err: error }, 'a hint could not be given'))
+    bus.broadcast(subject, data).catch(error => log.warn({ err: error }, 'cannot send a scheduling hint'))
   }
 
   const note = (entry: Entry) => {
@@ -102,7 +102,7 @@ export function scheduler(options: SchedulerOptions): Scheduler {
     })
   }
 
-  /** Begins what is due and has room, a delivery of each lane in turn. */
+  /** Starts due attempts while there are slots, round robin over the lanes. */
   const begin = () => {
     const time = now().toISOString()
     let wait = LONGEST_TIMER_MS
@@ -118,7 +118,7 @@ export function scheduler(options: SchedulerOptions): Scheduler {
     timer = setTimeout(wake, Math.max(wait, 1))
   }
 
-  /** @returns whether the line may have more to begin now */
+  /** @returns whether the lane may have another attempt to start now */
   const beginNext = (line: Line, time: string): boolean => {
     const first = line.known[0]
     if (!first || first.dueAt > time) {
@@ -136,7 +136,7 @@ export function scheduler(options: SchedulerOptions): Scheduler {
 
   const settle = async (line: Line, entry: Entry, taken: Promise<TakenUp>) => {
     const outcome = await taken.catch((error): TakenUp => {
-      log.error({ delivery: entry.id, err: error }, 'an attempt could not be made')
+      log.error({ delivery: entry.id, err: error }, 'cannot make an attempt')
       return 'unclear'
     })
     if (outcome === 'waiting') plan.close(line)
@@ -144,12 +144,12 @@ export function scheduler(options: SchedulerOptions): Scheduler {
     wake()
   }
 
-  /** Asks the store what comes next in the lane. */
+  /** Queries the store for the next deliveries of the lane. */
   const look = (line: Line) => {
     line.looking = true
     const looking = learn(line)
       .catch(error => {
-        log.error({ err: error }, 'what is due could not be read')
+        log.error({ err: error }, 'cannot read due deliveries')
         line.looking = false
         line.knownUntil = later(HOLD_MS)
       })
@@ -175,7 +175,7 @@ export function scheduler(options: SchedulerOptions): Scheduler {
     plan.learn(line, idle, last !== undefined && idle.length === 0 ? later(HOLD_MS) : last)
   }
 
-  /** Looks at the first of each lane that has something pending: a query for each lane, however long it is. */
+  /** Reads the first pending delivery of each lane: one query for each lane, independent of its length. */
   const survey = async (signal: AbortSignal) => {
     let after = ''
     while (!signal.aborted) {
@@ -206,12 +206,12 @@ export function scheduler(options: SchedulerOptions): Scheduler {
           keptAt = startedAt
           keeping = options
             .housekeeping(signal)
-            .catch(error => log.error({ err: error }, 'what has expired could not be removed'))
+            .catch(error => log.error({ err: error }, 'cannot remove expired deliveries'))
             .finally(() => {
               keeping = undefined
             })
         }
-        // Where a survey takes long, it is made less often.
+        // Surveys take at most about a twentieth of the time.
         const ms = Math.max(SURVEY_MS, 20 * (performance.now() - startedAt))
         await pause(ms, undefined, { signal }).catch(() => {})
       }

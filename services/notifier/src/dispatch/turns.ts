@@ -12,22 +12,26 @@ import {
 import { laneEnd, laneKey, lineKey } from '../delivery/lane.ts'
 
 /**
- * The lines of ordered webhooks, one for each resource. Who is behind whom is recorded when a delivery is made, and
- * whether the one before has come to its end is asked of the log: so the order holds whatever the read models have
- * missed. They only serve to find the end of a line and who is next, and have every delivery whose event was handled.
+ * Serial delivery for ordered webhooks. The ordering key is the webhook and the resource: a delivery starts after the
+ * previous one of its key has finished. `DeliveryCreated` records the predecessor, and whether it has finished is read
+ * from the log. So the order does not depend on how far the read models are. The read models serve to find the last
+ * delivery of a key and the successor of a delivery. They contain every delivery whose event was handled.
  */
 export interface Turns {
-  /** The place behind everything that the webhook has not yet been told of the resource. */
+  /** The position of a new delivery: after the last unfinished delivery of the resource to the webhook. */
   last(webhook: string, resource: string): Promise<Place>
-  /** Whether nothing before it is still to be delivered. */
+  /** Whether all predecessors of the delivery have finished. */
   hasCome(waiting: Pending): Promise<boolean>
-  /** Who may be next, now that this one has come to its end. */
+  /** Id of the delivery that may start because `ended` has finished; undefined when there is none. */
   next(ended: DeliveryState): Promise<string | undefined>
-  /** Those of a webhook that wait for what seems to have come to its end: their process died before it called them. */
+  /**
+   * Ids of blocked deliveries of a webhook whose predecessor has finished according to the read models. They remain when
+   * the process dies before it starts the successor.
+   */
   forgotten(webhook: string, signal: AbortSignal): AsyncIterable<string>
 }
 
-/** Deliveries looked at together. */
+/** Page size of queries for blocked deliveries. */
 const LOOK = 250
 
 export function turns(

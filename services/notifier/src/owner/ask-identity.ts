@@ -3,7 +3,7 @@ import type { Bus } from '@gantry/messaging'
 
 const TIMEOUT_MS = 2_000
 
-/** Asks identity what a user is now. @throws NoResponder, RequestTimeout, BusUnavailable, RequestFailed */
+/** Requests role and status of a user from identity. @throws NoResponder, RequestTimeout, BusUnavailable, RequestFailed */
 export type AskIdentity = (user: string) => Promise<UserStanding>
 
 export const askingIdentity =

@@ -3,7 +3,7 @@ import { defineCollection } from '@gantry/read-models'
 import type { KnownUserEvent, KnownUserState } from './known-user.ts'
 import type { Standing } from './standing.ts'
 
-/** Users that are gone stay: of one that is not here nothing is known. */
+/** The document of a user. Deleted users keep theirs; a user without a document is unknown. */
 export interface KnownUserDocument {
   id: string
   standing: Standing

@@ -19,7 +19,7 @@ const noted = (known: typeof admin | typeof user, userRevision: number): KnownUs
 })
 const gone = (userRevision: number): KnownUserEvent => ({ type: 'UserGone', data: { userRevision } })
 
-test('a user is noted when role or status changed', () => {
+test('role and status of a user are recorded when they change', () => {
   given().when(note(admin, 0)).then(noted(admin, 0))
   given(noted(admin, 0)).when(note(admin, 4)).then()
   given(noted(admin, 0)).when(note(user, 4)).then(noted(user, 4))
@@ -27,25 +27,25 @@ test('a user is noted when role or status changed', () => {
   given(gone(5)).when(note(null, 6)).then()
 })
 
-test('what is older than what is known changes nothing', () => {
+test('an older or equal revision of a user changes nothing', () => {
   given(noted(user, 4)).when(note(admin, 3)).then()
   given(noted(user, 4)).when(note(admin, 4)).then()
   given(gone(5)).when(note(admin, 4)).then()
 })
 
-test('that a user never existed is noted, until there is one', () => {
+test('a user that does not exist is recorded as deleted until it is created', () => {
   given().when(note(null, -1)).then(gone(-1))
   given(gone(-1)).when(note(user, 0)).then(noted(user, 0))
 })
 
-test('a user that is gone stays on record', () => {
+test('a deleted user keeps its document', () => {
   const { state } = given(noted(user, 4), gone(5))
   expect(projectKnownUser('ada', { state, revision: 1 }, [])).toMatchObject([
     { id: 'ada', doc: { id: 'ada', standing: { user: 'ada', status: 'GONE' } }, revision: 1 },
   ])
 })
 
-test('a user reads event types by role while active; an event type of a later release is no reason', () => {
+test('role and status determine the readable event types; types of later releases are ignored', () => {
   const types = ['API_CREATED', 'CONFIGURATION_CHANGED', 'OF_A_LATER_RELEASE']
   const active = { user: 'ada', status: 'ACTIVE' } as const
   expect(unreadTypes({ ...active, role: 'ADMIN' }, types)).toEqual([])

@@ -3,7 +3,10 @@ import type { CommandMetadata, Decider, EventSchemas } from '@gantry/event-sourc
 
 type Noted = NonNullable<UserStanding['user']>
 
-/** What the notifier knows of users: whether one may own a webhook. `userRevision` is that of the user's stream. */
+/**
+ * Role and status of users as far as the notifier knows them, to decide whether a user may own a webhook. `userRevision`
+ * is the revision of the user's stream in identity.
+ */
 export type KnownUserEvent =
   | { type: 'UserNoted'; data: Noted & { userRevision: number } }
   | { type: 'UserGone'; data: { userRevision: number } }
@@ -13,7 +16,7 @@ export type KnownUserState =
   | { status: 'Live'; role: Noted['role']; userStatus: Noted['status']; userRevision: number }
   | { status: 'Deleted'; userRevision: number }
 
-/** What identity published of a user, or answered. */
+/** Role and status of a user, from a public event of identity or a response of identity. */
 export type KnownUserCommand = { type: 'NoteUser'; metadata: CommandMetadata; standing: UserStanding }
 
 const events: EventSchemas<KnownUserEvent> = { UserNoted: [], UserGone: [] }
@@ -22,7 +25,7 @@ export const knownUserDecider: Decider<KnownUserState, KnownUserCommand, KnownUs
   initial: { status: 'Absent' },
   events,
   decide(state, { standing: { user, revision: userRevision } }) {
-    // Older than what is known, or the same: messages come more than once, and after answers.
+    // Ignores old or equal revisions: messages may be repeated, or arrive after a newer response.
     if (state.status !== 'Absent' && userRevision <= state.userRevision) return []
     if (user === null) return state.status === 'Deleted' ? [] : [{ type: 'UserGone', data: { userRevision } }]
     const { role, status } = user

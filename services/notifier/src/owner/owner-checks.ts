@@ -5,7 +5,7 @@ import type { Owners } from './owners.ts'
 
 export interface OwnerChecksOptions {
   owners: Owners
-  /** Whether the read models have all webhooks: before that, a check would find none. */
+  /** Whether the read models contain all webhooks; a check before that would miss some. */
   caughtUp(): boolean
   leases: Leases
   holder: string
@@ -14,18 +14,18 @@ export interface OwnerChecksOptions {
 
 const NAME = 'notifier.owners'
 const CHECK_MS = 60_000
-/** While the read models are made. */
+/** Interval while the read models are not caught up. */
 const LOOK_MS = 100
-/** Rounds from one in which identity is asked about all owners to the next: an hour. */
+/** Number of rounds (one hour) between those that request all owners from identity. */
 const ROUNDS = 60
-/** After a failure, for example while identity starts. */
+/** Pause after a failure, e.g. while identity starts. */
 const AGAIN_MS = 5_000
 
 /**
- * Checks the owners of all active webhooks from time to time, in one process at a time, by lease. It finds owners from
- * before the notifier knew of users, and what a process did not finish that died after it had noted a user. Asking
- * about all owners finds what no message told: replicas of an earlier release take no notice of users during an
- * upgrade, and the bus may have removed messages because of their age.
+ * Checks the owners of all active webhooks periodically, in one process at a time, by lease. It covers owners from before
+ * the notifier recorded users, and checks that were lost when a process died after it recorded a user. Requesting all
+ * owners covers missed messages: replicas of an earlier release ignore user events during an upgrade, and the bus may
+ * have removed messages because of their age.
  */
 export function startOwnerChecks({ owners, caughtUp, leases, holder, log }: OwnerChecksOptions): Worker {
   return supervise(NAME, log, signal =>
@@ -40,7 +40,7 @@ export function startOwnerChecks({ owners, caughtUp, leases, holder, log }: Owne
           }
         } catch (error) {
           if (held.aborted) return
-          log.warn({ err: error }, 'owners of webhooks could not be checked, tries again')
+          log.warn({ err: error }, 'cannot check the owners of webhooks, tries again')
           wait = AGAIN_MS
         }
         await pause(wait, undefined, { signal: held }).catch(() => {})

@@ -18,7 +18,7 @@ const standing = (role: 'ADMIN' | 'USER' | 'NO_ACCESS', revision: number): UserS
 const GONE: UserStanding = { user: null, revision: 9 }
 
 let receiver: Receiver
-/** What identity answers; away when it is not set. */
+/** The response of identity; undefined while identity is unavailable. */
 let answer: UserStanding | undefined
 let asked: number
 beforeEach(async () => {
@@ -69,14 +69,14 @@ const known = async (host: Host) =>
   (await host.dependencies.readModels.collection(knownUsers).get(OWNER))?.doc.standing
 const eventually = (check: () => Promise<void> | void) => vi.waitFor(check, { timeout: 15_000, interval: 20 })
 const inactive = { active: false, disabledReason: 'owner-lacks-scope' }
-/** Once it is handled, so is every message before it. */
+/** Publishes an event and waits for its delivery: all earlier messages are handled then. */
 const delivered = async (host: Host, n: number) => {
   const before = receiver.on('/a').length
   await host.happen({ id: uuid(n), type: 'API_CREATED' })
   await eventually(() => expect(receiver.on('/a').length).toBe(before + 1))
 }
 
-test('a webhook goes on while nothing is known of its owner and identity is away', async () => {
+test('a webhook stays active while its owner is unknown and identity is unavailable', async () => {
   const host = await open()
   const { id } = await host.subscribe(receiver.url('/a'), ['API_CREATED'])
   await host.restart()
@@ -87,7 +87,7 @@ test('a webhook goes on while nothing is known of its owner and identity is away
   await host.update(await host.call('GET', `/webhooks/${id}`).then(({ body }) => body), { name: 'other' })
 })
 
-test('a webhook from before the notifier knew of users goes on when its owner has the scopes', async () => {
+test('a webhook from before users were recorded stays active when its owner has the scopes', async () => {
   const host = await open()
   const { id } = await host.subscribe(receiver.url('/a'), ['API_CREATED'])
   answer = standing('USER', 4)
@@ -99,7 +99,7 @@ test('a webhook from before the notifier knew of users goes on when its owner ha
   expect(await stored(host, id)).toMatchObject({ active: true })
 })
 
-test('a webhook from before the notifier knew of users is made inactive when its owner is gone', async () => {
+test('a webhook from before users were recorded is disabled when its owner is deleted', async () => {
   const host = await open()
   const { id } = await host.subscribe(receiver.url('/a'), ['API_CREATED'])
   answer = GONE
@@ -107,7 +107,7 @@ test('a webhook from before the notifier knew of users is made inactive when its
   await eventually(async () => expect(await stored(host, id)).toMatchObject(inactive))
 })
 
-test('webhooks that an upgrade projects anew are checked once they are there', async () => {
+test('webhooks are checked after an upgrade has rebuilt their documents', async () => {
   const host = await openNotifier({}, { around: withIdentity, start: false })
   const { id } = await host.subscribe(receiver.url('/a'), ['API_CREATED'])
   const { readModels } = host.dependencies
@@ -118,7 +118,7 @@ test('webhooks that an upgrade projects anew are checked once they are there', a
   await eventually(async () => expect(await stored(host, id)).toMatchObject(inactive))
 })
 
-test('a message that tells of a role from before does not make a webhook inactive', async () => {
+test('a message with an outdated role does not disable a webhook', async () => {
   answer = standing('ADMIN', 5)
   const host = await open()
   const { id } = await host.subscribe(receiver.url('/a'), ['API_CREATED'])
@@ -134,7 +134,7 @@ test('a message that tells of a role from before does not make a webhook inactiv
   expect(await stored(host, id)).toMatchObject({ active: true })
 })
 
-test('the owner is checked again when identity was away as the role changed', async () => {
+test('an owner whose role changed while identity was unavailable is checked again', async () => {
   const host = await open()
   const { id } = await host.subscribe(receiver.url('/a'), ['API_CREATED'])
   await changed(host, standing('NO_ACCESS', 1))
@@ -145,7 +145,7 @@ test('the owner is checked again when identity was away as the role changed', as
   await eventually(async () => expect(await stored(host, id)).toMatchObject(inactive))
 })
 
-test('a deletion is final: identity is not asked', async () => {
+test('a deleted owner disables the webhook without a request to identity', async () => {
   const host = await open()
   const { id } = await host.subscribe(receiver.url('/a'), ['API_CREATED'])
   await publish(host, 'USER_DELETED', standing('ADMIN', 0).user ?? {}, 2)
@@ -153,7 +153,7 @@ test('a deletion is final: identity is not asked', async () => {
   expect(await known(host)).toEqual({ user: OWNER, status: 'GONE' })
 })
 
-test('a webhook that a user makes whose end was noted already is made inactive', async () => {
+test('a webhook whose creator is already recorded as deleted is disabled', async () => {
   const host = await open()
   await publish(host, 'USER_DELETED', {}, 2)
   await eventually(async () => expect(await known(host)).toEqual({ user: OWNER, status: 'GONE' }))
@@ -161,7 +161,7 @@ test('a webhook that a user makes whose end was noted already is made inactive',
   expect(await stored(host, id)).toMatchObject(inactive)
 })
 
-test('a rebuild gives the same users and the same webhooks', async () => {
+test('users and webhooks are equal after a rebuild', async () => {
   answer = standing('NO_ACCESS', 3)
   const host = await open()
   const { id } = await host.subscribe(receiver.url('/a'), ['API_CREATED'])

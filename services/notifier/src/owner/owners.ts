@@ -16,33 +16,33 @@ export interface OwnersOptions {
   webhook: Aggregate<WebhookState, WebhookCommand, WebhookEvent>
   webhooks: Collection<WebhookDocument>
   askIdentity: AskIdentity
-  /** Circumstances of a command of the service itself. */
+  /** Metadata of a command that the service issues by itself. */
   metadata(causationId?: string): CommandMetadata
   log: Log
 }
 
-/** Keeps what identity tells of users, and disables webhooks whose owners may not read their event types. */
+/** Keeps role and status of users, and disables webhooks whose owners may not read their event types. */
 export interface Owners {
-  /** Takes note of a public event of identity, then checks the webhooks of the user. */
+  /** Records role and status from a public event of identity, then checks the webhooks of the user. */
   heard(event: PublicEvent): Promise<void>
-  /** What a user is now. @throws what askIdentity throws */
+  /** Requests role and status of a user from identity and records them. @throws the errors of AskIdentity */
   ask(user: string): Promise<Standing>
   /**
-   * What a user is, as far as it decides on event types: what was noted when that is enough for them, else what
-   * identity answers. When identity does not answer: what was noted, undefined when nothing was.
+   * Role and status of a user for a decision on event types: the recorded ones if they allow all types, else those that
+   * identity responds. If identity does not respond: the recorded ones, or undefined if there are none.
    */
   standing(user: string, eventTypes: readonly string[]): Promise<Standing | undefined>
   /**
-   * Makes the webhook inactive when its owner is known and lacks the scope of one of its event types. Identity confirms
-   * a role or a status before, because what was noted may be old: messages can be late, or be told again from the
-   * beginning. A deletion is final.
-   * @throws what askIdentity throws
+   * Disables the webhook if its owner is known and lacks the scope of one of its event types. Before that, identity
+   * confirms role and status, because the recorded ones may be old: messages can be late, or be published again from the
+   * beginning. A deleted user needs no confirmation.
+   * @throws the errors of AskIdentity
    */
   check(webhook: WebhookRecord): Promise<void>
   /**
    * Checks all active webhooks.
-   * @param which owners identity is asked about first: all of them, or those of whom nothing is known
-   * @throws what askIdentity throws
+   * @param which the owners whose role and status are requested from identity first: all, or only unknown ones
+   * @throws the errors of AskIdentity
    */
   checkAll(which: 'all' | 'unknown', signal: AbortSignal): Promise<void>
 }
@@ -95,17 +95,14 @@ export function owners(options: OwnersOptions): Owners {
       for await (const page of active({ owner: user }))
         for (const doc of page)
           await check(doc).catch(error =>
-            log.warn(
-              { webhook: doc.id, err: error },
-              'the owner of a webhook could not be checked, tries later',
-            ),
+            log.warn({ webhook: doc.id, err: error }, 'cannot check the owner of a webhook, tries later'),
           )
     },
     async standing(user, eventTypes) {
       const known = await noted(user)
       if (known && unreadTypes(known, eventTypes).length === 0) return known
       return ask(user).catch(error => {
-        log.warn({ user, err: error }, 'identity could not be asked about the owner of a webhook')
+        log.warn({ user, err: error }, 'cannot request the owner of a webhook from identity')
         return known
       })
     },

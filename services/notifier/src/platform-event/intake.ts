@@ -23,21 +23,27 @@ export interface IntakeOptions {
 }
 
 export interface Receipt {
-  /** Of the public event. */
+  /** Id of the public event. */
   id: string
-  /** When it was taken in, ISO 8601 UTC. */
+  /** When the notifier stored the event, ISO 8601 UTC. */
   receivedAt: string
   duplicate: boolean
 }
 
-/** @throws Refusal invalid-request when the time of the event is before 1970 or more than a day ahead */
+/**
+ * Stores an event of the platform unless it was stored before.
+ * @throws Refusal invalid-request when the time of the event is before 1970 or more than a day ahead
+ */
 export type Intake = (event: CloudEvent, metadata: CommandMetadata) => Promise<Receipt>
 
 const DAY_MS = 86_400_000
-/** What the filters of the catalog are made of. */
+/** Event types that filters of the catalog depend on. */
 const OF_CATALOG = new Set(['PRODUCT_API_ADDED', 'PRODUCT_API_REMOVED'])
 
-/** Takes in events of the platform, each once, and tells the catalog at once of those that its filters need. */
+/**
+ * Stores each event of the platform once. Sends those that filters of the catalog depend on to the catalog before it
+ * returns.
+ */
 export function intake({ platformEvent, eventStore, bus }: IntakeOptions): Intake {
   return async (event, metadata) => {
     checkTime(event, metadata.now)
@@ -52,7 +58,7 @@ export function intake({ platformEvent, eventStore, bus }: IntakeOptions): Intak
   }
 }
 
-/** Clocks of producers may be wrong by up to a day; another time is a fault of the producer. */
+/** Allows clocks of producers to be up to a day ahead. */
 function checkTime({ time }: CloudEvent, now: string): void {
   if (!time) return
   const happened = Date.parse(time)

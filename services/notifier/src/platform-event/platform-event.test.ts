@@ -36,7 +36,7 @@ describe('an event of the platform', () => {
       .when(receive({ data: { plan: 'silver' } }))
       .then()
   })
-  test('happened when its producer says, but not in the future', () => {
+  test('has the time of its producer, but not a future one', () => {
     given()
       .when(receive({ time: '2026-11-21T10:30:00+01:00' }))
       .then(received('2026-11-21T09:30:00.000Z'))
@@ -44,7 +44,7 @@ describe('an event of the platform', () => {
       .when(receive({ time: '2026-11-22T09:00:00Z' }))
       .then(received())
   })
-  test('keeps what it is about', () => {
+  test('keeps its subject', () => {
     given()
       .when(receive({ subject: 'shop' }))
       .then(received(metadata.now, 'shop'))
@@ -73,18 +73,18 @@ describe('an event of the platform', () => {
       } as unknown as Fact
       expect(publicEvents(fact)).toMatchObject([{ data: { type, data: masked } }])
     })
-    test('is delivered without its secrets when an earlier release published it with them', () => {
+    test('is delivered without its secrets even if an earlier release published them', () => {
       const body = bodyOf({ id: 'e1', type, timestamp: metadata.now, data: change })
       expect(JSON.parse(body)).toEqual({ id: 'e1', type, timestamp: metadata.now, data: masked })
     })
-    test('has a delivery record without its secrets when an earlier release made the delivery with them', () => {
+    test('has a delivery record without its secrets even if an earlier release stored them in the delivery', () => {
       const body = JSON.stringify({ id: 'e1', type, timestamp: metadata.now, data: change })
       const reader = { scopes: ['CONFIGURATION_READ' as const] }
       const { payload } = deliveryRecord({ eventType: type, body } as DeliveryDocument, reader)
       expect(payload).toEqual({ id: 'e1', type, timestamp: metadata.now, data: masked })
     })
   })
-  test('is told from others by source and id together', () => {
+  test('is identified by source and id together', () => {
     const ids = [
       { source: 'a', id: 'bc' },
       { source: 'ab', id: 'c' },

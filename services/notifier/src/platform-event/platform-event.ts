@@ -7,9 +7,9 @@ export interface Received {
   source: string
   id: string
   type: string
-  /** What it is about, in the producer's words. */
+  /** Subject of the event as the producer names it. */
   subject: string | null
-  /** When it happened, ISO 8601 UTC; when we received it, where the producer does not say or says a time to come. */
+  /** When the event happened, ISO 8601 UTC. The time of receipt if the producer states no time or a future one. */
   time: string
   data: Record<string, unknown>
 }
@@ -24,7 +24,7 @@ export type PlatformEventState = { status: 'Absent' } | { status: 'Received' }
 
 const NAMESPACE = '0b9a4e54-3f3c-4f5e-8d5b-6a1f2d8c7e90'
 
-/** Where an event is stored: CloudEvents 1.0 has source and id identify it ("id", "Constraints"). */
+/** Id of the stream of an event. In CloudEvents 1.0 source and id together identify an event ("id", "Constraints"). */
 export const platformEventId = ({ source, id }: Pick<CloudEvent, 'source' | 'id'>) =>
   uuidv5(JSON.stringify([source, id]), NAMESPACE)
 

@@ -1,15 +1,17 @@
 import { subjects } from '@gantry/contracts'
 import type { Bus, StoredMessage } from '@gantry/messaging'
 
-/** Clocks of those who publish may be ahead of the bus by so much. */
+/** Maximum time by which the clocks of publishers may be ahead of the clock of the bus. */
 const AHEAD_MS = 300_000
 
 /**
- * Where on the bus the events that happened from a time on (ISO 8601) begin: exclusive, rather too early than too late,
- * but not before what has been removed because of its age.
+ * Finds the sequence on the bus after which the events with a `time` of at least the given one (ISO 8601) lie. It may be
+ * lower than necessary, but not lower than the last sequence that was removed because of its age.
+ * @returns the sequence, exclusive
  */
 export async function placeOf(bus: Bus, time: string): Promise<number> {
-  // An event is stored when it has happened, or later.
+  // The bus stores an event when it happens or later, so its `storedAt` is not before `time` except for clock
+  // differences.
   const storedFrom = new Date(Date.parse(time) - AHEAD_MS).toISOString()
   let low = await bus.removedThrough([subjects.allEvents])
   let high = await bus.head()

@@ -36,30 +36,33 @@ export interface RecovererOptions {
   bus: Bus
   leases: Leases
   holder: string
-  /** Circumstances of a command of the service itself. */
+  /** Metadata of a command that the service issues by itself. */
   metadata(causationId?: string): CommandMetadata
   log: Log
 }
 
-/** Events that are dealt with at a time, of each recovery in turn. */
+/** Number of events that are handled of each recovery before the next recovery follows. */
 const BATCH = 25
-/** Between the batches: with them it bounds what recoveries take from what happens now. */
+/** Pause between batches. It limits the load of recoveries relative to new events. */
 const PAUSE_MS = 250
 const IDLE_MS = 500
-/** A webhook that has so much pending gets no more until it has taken some. */
+/** A recovery pauses while its webhook has at least this many pending deliveries. */
 const BACKLOG = 250
 const MANY = 100
 
 /**
- * Carries out recoveries, in one process at a time, by lease. What was dealt with is dealt with again when the process
- * died before it said so, which changes nothing: the delivery of an event to a webhook always has the same id, and
- * knows which recovery made it.
+ * Runs recoveries, in one process at a time, by lease. After the death of a process a batch may be handled again. This is
+ * idempotent: the id of a delivery is determined by event and webhook, and the delivery records which recovery created
+ * it.
  */
 export function startRecoverer(options: RecovererOptions): Worker {
   const { recovery, recoveries, webhook, webhooks, delivery, deliveries, dispatcher, bus, metadata, log } =
     options
 
-  /** Whether the event had not arrived and is delivered for this recovery, now or when it was dealt with before. */
+  /**
+   * Creates or retries the delivery of an event.
+   * @returns whether this recovery delivers the event, in this or an earlier run of the batch
+   */
   const recover = async (target: WebhookDocument, event: PublicEvent, by: string): Promise<boolean> => {
     const { id, type, time, data, subject } = event
     const made = {
@@ -80,7 +83,7 @@ export function startRecoverer(options: RecovererOptions): Worker {
     return executed.state.status !== 'Absent' && executed.state.recovery === by
   }
 
-  /** The next events of the recovery, and where they end. */
+  /** Reads the next batch of events, and the position up to which they reach. */
   const nextOf = async (
     { id, position, through, from, to }: Running,
     target: WebhookDocument,
@@ -93,7 +96,7 @@ export function startRecoverer(options: RecovererOptions): Worker {
     const missed = (range: MissedMessages) =>
       log.warn(
         { recovery: id, ...range },
-        'events that a recovery is to deliver may be missing: messages were removed because of their age',
+        'messages were removed because of their age: a recovery may miss events',
       )
     try {
       for await (const message of bus.read({
@@ -105,7 +108,7 @@ export function startRecoverer(options: RecovererOptions): Worker {
       })) {
         if (message.sequence > through) break
         const event = PublicEvent.safeParse(message.data)
-        // What is about the webhook itself is not told to it.
+        // A webhook does not receive events about itself.
         if (!event.success || event.data.subject === target.id) continue
         if (event.data.time < from || event.data.time > to) continue
         found.push(event.data)
@@ -146,7 +149,11 @@ export function startRecoverer(options: RecovererOptions): Worker {
     return false
   }
 
-  /** Takes all that run one batch further, those too that stand behind many whose webhooks are inactive. */
+  /**
+   * Advances all running recoveries by one batch. Reads all pages, so that recoveries of inactive webhooks do not block
+   * later ones.
+   * @returns whether there are running recoveries
+   */
   const round = async (signal: AbortSignal): Promise<boolean> => {
     for (let after = ''; ; ) {
       const running = await recoveries.list({
@@ -156,10 +163,10 @@ export function startRecoverer(options: RecovererOptions): Worker {
       })
       for (const { doc } of running) {
         if (signal.aborted) return false
-        // One that cannot go on does not hold up the others.
+        // A failure of one recovery does not stop the others.
         await advance(doc.id, signal).catch(error => {
           if (!signal.aborted)
-            log.error({ recovery: doc.id, err: error }, 'a recovery could not go on, tries again')
+            log.error({ recovery: doc.id, err: error }, 'cannot advance a recovery, tries again')
         })
       }
       if (running.length < MANY) return running.length > 0 || after !== ''

@@ -48,7 +48,7 @@ const cancel: RecoveryCommand = { type: 'CancelRecovery', metadata }
 const abandon: RecoveryCommand = { type: 'AbandonRecovery', metadata }
 
 describe('a recovery', () => {
-  test('is of a range that has passed, and ends now when it is not said when', () => {
+  test('has a past range, which ends now by default', () => {
     given().when(request()).then(requested())
     given()
       .when(request({ to: null }))
@@ -57,34 +57,34 @@ describe('a recovery', () => {
   })
   test.for([
     ['ends before it begins', { from: hoursAgo(1), to: hoursAgo(2) }],
-    ['lies ahead', { to: hoursAgo(-1) }],
+    ['ends in the future', { to: hoursAgo(-1) }],
     ['begins in the future', { from: hoursAgo(-1), to: null }],
-    ['goes back beyond what is kept', { from: hoursAgo(24.1) }],
+    ['starts before the retention', { from: hoursAgo(24.1) }],
   ] as const)('is refused where the range %s', ([, changes]) => {
     given().when(request(changes)).thenRefused('invalid-request')
   })
-  test('goes on from where it is, and counts nothing twice', () => {
+  test('advances from its position only, so that no event counts twice', () => {
     given(requested()).when(advance(10, 30)).then(advanced(30))
     given(requested(), advanced(30)).when(advance(10, 30)).then()
     given(requested(), advanced(30)).when(advance(30, 50)).then(advanced(50), completed)
     given(requested(), advanced(50), completed).when(advance(50, 50)).then()
   })
-  test('with nothing to go through is completed at once', () => {
+  test('of an empty range is completed at once', () => {
     given(requested({ through: 10 }))
       .when(advance(10, 10))
       .then(advanced(10), completed)
   })
-  test('is cancelled while it runs', () => {
+  test('can be cancelled only while it runs', () => {
     given(requested()).when(cancel).then(cancelled())
     given(requested(), cancelled()).when(cancel).thenRefused('recovery-not-running')
     given(requested(), cancelled()).when(advance(10, 30)).then()
     given().when(cancel).thenRefused('recovery-not-found')
   })
-  test('ends with its webhook', () => {
+  test('is cancelled when its webhook is deleted', () => {
     given(requested()).when(abandon).then(cancelled('webhook-deleted'))
     given(requested(), cancelled()).when(abandon).then()
   })
-  test('shows how far it is', () => {
+  test('shows its progress', () => {
     const shown = (...events: RecoveryEvent[]) => {
       const { state } = given(...events)
       return state.status === 'Absent' ? undefined : recordOf(state)

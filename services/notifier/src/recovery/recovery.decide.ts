@@ -22,14 +22,14 @@ export type RecoveryCommand =
       type: 'RequestRecovery'
       id: string
       webhook: string
-      /** ISO 8601 UTC with milliseconds; `to` is now when it is left out. */
+      /** ISO 8601 UTC with milliseconds; `to` defaults to now. */
       from: string
       to?: string | null | undefined
-      /** Places on the bus between which the events lie. */
+      /** Sequences on the bus: the events lie after `after`, up to and including `through`. */
       after: number
       through: number
     } & Commanded)
-  /** What lies between `after` and `position` was dealt with. */
+  /** The events after `after` and up to `position` are handled. */
   | ({
       type: 'AdvanceRecovery'
       after: number
@@ -38,11 +38,14 @@ export type RecoveryCommand =
       recovered: number
     } & Commanded)
   | ({ type: 'CancelRecovery' } & Commanded)
-  /** Its webhook is gone. */
+  /** The webhook was deleted. */
   | ({ type: 'AbandonRecovery' } & Commanded)
 
 export interface RecoveryRules {
-  /** How long finished deliveries are kept, and so how far back one can tell what arrived, in milliseconds. */
+  /**
+   * Retention of finished deliveries in milliseconds. It limits how far back a recovery can go, because older deliveries
+   * are unknown.
+   */
   retentionMs: number
 }
 
@@ -72,7 +75,7 @@ function decide(rules: RecoveryRules, state: RecoveryState, command: RecoveryCom
 
   switch (command.type) {
     case 'AdvanceRecovery': {
-      // Another process has gone on meanwhile, and has counted the same.
+      // Another process has recorded the same progress.
       if (state.status !== 'RUNNING' || state.position !== command.after) return []
       const { position, examined, recovered } = command
       const advanced: RecoveryEvent = {
@@ -104,15 +107,15 @@ function requireRange(
   const earliest = new Date(Date.parse(now) - retentionMs).toISOString()
   const errors: { field: string; message: string }[] = []
   if (from < earliest)
-    errors.push({ field: 'from', message: `must not be before ${earliest}: deliveries are kept until then` })
-  if (to > now) errors.push({ field: 'to', message: 'must have passed' })
+    errors.push({ field: 'from', message: `must not be before ${earliest}: older deliveries are not kept` })
+  if (to > now) errors.push({ field: 'to', message: 'must not be in the future' })
   if (from > to) errors.push({ field: 'from', message: 'must not be after to' })
   if (errors.length === 0) return
   const detail = errors.map(({ field, message }) => `${field} ${message}`).join('; ')
   throw new Refusal('invalid-request', { detail, errors })
 }
 
-/** What people asked for is for the audit log; how far it has come is told by the record. */
+/** Changes exist for users' commands only; progress is part of the record. */
 function describe(before: RecoveryState, event: RecoveryEvent, after: RecoveryState): Change | null {
   if (after.status === 'Absent') return null
   const cancelled = event.type === 'RecoveryCancelled' && event.data.reason === 'requested'

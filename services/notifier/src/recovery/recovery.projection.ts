@@ -3,9 +3,9 @@ import type { Project } from '@gantry/event-sourcing'
 import { defineCollection } from '@gantry/read-models'
 import type { RecoveryEvent, RecoveryState } from './recovery.ts'
 
-/** A recovery as its readers and the recoverer need it. */
+/** The document of a recovery, for the REST API and the recoverer. */
 export interface RecoveryDocument extends RecoveryRecord {
-  /** Its place among those that run: the time of the request, then the id. Null when it has ended. */
+  /** Sort key among the running recoveries: the time of the request, then the id. Null when the recovery has ended. */
   runningSince: string | null
 }
 
@@ -23,7 +23,7 @@ export const projectRecovery: Project<RecoveryState, RecoveryEvent> = (id, { sta
 
 export const recoveryRecord = ({ runningSince, ...record }: RecoveryDocument): RecoveryRecord => record
 
-/** The record as the interface shows it. */
+/** The record as the REST API returns it. */
 export function recordOf(state: Exclude<RecoveryState, { status: 'Absent' }>): RecoveryRecord {
   const { id, webhook, from, to, status, after, through, position, examined, recovered, requestedAt } = state
   return {

@@ -29,8 +29,8 @@ export function recoveryRoutes(route: AddRoute, options: RecoveryRoutes): void {
   route(recoverWebhook, async ({ params, body, creationMetadata: metadata, principal, newId }) => {
     const webhook = await existing(params.webhook_id)
     requireReadScopes(principal, webhook.eventTypes)
-    // While it is inactive, more would be skipped behind what is recovered.
-    if (!webhook.active) throw new Refusal('webhook-inactive', { detail: 'make the webhook active first' })
+    // An inactive webhook skips new events, which the recovery would not cover.
+    if (!webhook.active) throw new Refusal('webhook-inactive', { detail: 'the webhook must be active' })
     const id = newId()
     const places = { after: await placeOf(bus, body.from), through: await bus.head() }
     const command: RecoveryCommand = {

@@ -32,7 +32,7 @@ const eventually = (check: () => Promise<void> | void) => vi.waitFor(check, { ti
 const happen = async (events: string[], time = new Date().toISOString()) => {
   for (const id of events) await host.happen({ id, type: 'API_CREATED', time })
 }
-/** Everything that was published so far has been looked at: a webhook that was active all along got the last of it. */
+/** Waits until all published events are handled: a webhook that was active all along received the last of them. */
 const witnessed = async (count: number) => void (await receiver.arrivals('/witness', count))
 const arrivedAt = (path: string) => receiver.on(path).map(({ body }) => JSON.parse(body).id as string)
 const recover = async (id: string, range: object = { from: began }) =>
@@ -46,7 +46,7 @@ const ended = async ({ webhook, id }: Pick<RecoveryRecord, 'webhook' | 'id'>, st
   return record
 }
 
-/** A webhook that was inactive while so many events happened, the first of them numbered 1. */
+/** A webhook that was inactive while `count` events were published, numbered from 1. */
 const skipped = async (count: number) => {
   const webhook = await host.subscribe(receiver.url('/a'), ['API_CREATED'], { active: false })
   await host.subscribe(receiver.url('/witness'), ['API_CREATED'])
@@ -57,7 +57,7 @@ const skipped = async (count: number) => {
 }
 
 describe('a recovery', () => {
-  test('delivers what was skipped while the webhook was inactive, each event once', async () => {
+  test('delivers the events that an inactive webhook skipped, each once', async () => {
     const { id } = await skipped(60)
     await host.happen({ id: uuid(100), type: 'API_DELETED', time: new Date().toISOString() })
     expect(receiver.on('/a')).toEqual([])
@@ -71,7 +71,7 @@ describe('a recovery', () => {
     const records = (await host.history()).filter(({ webhook }) => webhook === id)
     expect(new Set(records.map(({ attemptLog }) => attemptLog[0]?.trigger))).toEqual(new Set(['RECOVERY']))
 
-    // Asked again there is nothing left, and what happens afterwards arrives as ever.
+    // A second recovery finds nothing, and later events are delivered as usual.
     const again = await recover(id)
     expect(await ended(again.body)).toMatchObject({ examined: 60, recovered: 0 })
     await happen([uuid(61)])
@@ -82,7 +82,7 @@ describe('a recovery', () => {
     })
   }, 60_000)
 
-  test('tries again what was given up, not what was cancelled or has arrived', async () => {
+  test('retries deliveries that were given up, not cancelled or successful ones', async () => {
     receiver.respond = ({ body }, number) =>
       JSON.parse(body).id === uuid(1) ? { status: 200 } : failing({ path: '', headers: {}, body }, number)
     const { id } = await host.subscribe(receiver.url('/a'), ['API_CREATED'])
@@ -110,7 +110,7 @@ describe('a recovery', () => {
     expect(await host.history('status=CANCELLED')).toMatchObject([{ eventId: uuid(3) }])
   })
 
-  test('keeps to the range', async () => {
+  test('delivers only events of its range', async () => {
     clockIsBehindMs = 5 * 3_600_000
     const webhook = await host.subscribe(receiver.url('/a'), ['API_CREATED'], { active: false })
     await host.subscribe(receiver.url('/witness'), ['API_CREATED'])
@@ -125,7 +125,7 @@ describe('a recovery', () => {
     expect(arrivedAt('/a').toSorted()).toEqual(ids(2, 3))
   })
 
-  test('goes on after the death of the process, and counts and delivers nothing twice', async () => {
+  test('continues after the death of the process, and counts and delivers no event twice', async () => {
     await host.close()
     host = await hostNotifier({ WEBHOOK_RETRY_SCHEDULE: '5ms', WEBHOOK_TIMEOUT: '1s' })
     const { id } = await skipped(120)
@@ -147,7 +147,7 @@ describe('a recovery', () => {
     expect((await host.call('GET', `/webhooks/${id}/recoveries`)).body).toEqual(before)
   }, 90_000)
 
-  test('leaves room for what happens meanwhile', async () => {
+  test('leaves slots for new events', async () => {
     const { id } = await skipped(60)
     const { respond, letGo } = held()
     receiver.respond = (arrival, number) =>
@@ -157,13 +157,13 @@ describe('a recovery', () => {
     await receiver.arrivals('/a', 12)
     await happen(ids(61, 64))
     await eventually(() => expect(arrivedAt('/a')).toEqual(expect.arrayContaining(ids(61, 64))))
-    // What is recovered never takes all the places that one webhook may have.
+    // Recovered deliveries never hold all slots that one webhook may have.
     expect(arrivedAt('/a').filter(id => ids(1, 60).includes(id)).length).toBeLessThan(28)
     letGo()
     await receiver.arrivals('/a', 64)
   })
 
-  test('waits while the webhook is inactive, and ends when it is deleted', async () => {
+  test('pauses while the webhook is inactive, and ends when it is deleted', async () => {
     const webhook = await skipped(120)
     const { body } = await recover(webhook.id)
     await receiver.arrivals('/a', 1)
@@ -182,7 +182,7 @@ describe('a recovery', () => {
     )
   })
 
-  test('is carried out behind a hundred of the same moment that cannot go on', async () => {
+  test('runs even if a hundred earlier ones of the same time are paused', async () => {
     const inactive = await host.subscribe(receiver.url('/a'), ['API_CREATED'], { active: false })
     const active = await host.subscribe(receiver.url('/b'), ['API_CREATED'])
     const recovery = aggregate<RecoveryState, RecoveryCommand, RecoveryEvent>({
@@ -202,7 +202,7 @@ describe('a recovery', () => {
     )
   })
 
-  test('is cancelled by hand', async () => {
+  test('can be cancelled by a user', async () => {
     const { id } = await skipped(120)
     const { body } = await recover(id)
     const path = `/webhooks/${id}/recoveries/${body.id}`
@@ -211,7 +211,7 @@ describe('a recovery', () => {
     expect((await host.call('GET', path)).body).toMatchObject({ status: 'CANCELLED' })
   })
 
-  test('is refused with a bad range, of an inactive webhook, of none', async () => {
+  test('is refused with an invalid range, for an inactive webhook, and for an unknown one', async () => {
     const { id } = await host.subscribe(receiver.url('/a'), ['API_CREATED'], { active: false })
     expect((await recover(id)).body.code).toBe('webhook-inactive')
     expect((await recover(uuid(1))).body.code).toBe('webhook-not-found')
@@ -234,7 +234,7 @@ describe('a recovery', () => {
   })
 })
 
-test('a recovery says in the log which messages were removed before it came to them, once', async () => {
+test('a recovery logs once which messages were removed before it read them', async () => {
   const warned: [object, string][] = []
   const retaining = await openNotifier(
     {},
@@ -268,8 +268,7 @@ test('a recovery says in the log which messages were removed before it came to t
 
   await retaining.service.start()
   await completed(asked)
-  const line =
-    'events that a recovery is to deliver may be missing: messages were removed because of their age'
+  const line = 'messages were removed because of their age: a recovery may miss events'
   expect(warned).toEqual([[{ recovery: asked.id, after: 0, through: 2 }, line]])
   await completed(await recoverAgain(id))
   expect(warned).toHaveLength(1)

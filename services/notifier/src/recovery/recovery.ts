@@ -1,6 +1,6 @@
 import type { EventSchemas } from '@gantry/event-sourcing'
 
-/** Events of a range of time that did not arrive at a webhook are delivered, in the order of the bus. */
+/** A recovery delivers the events of a time range that a webhook did not receive, in the order of the bus. */
 export type RecoveryEvent =
   | {
       type: 'RecoveryRequested'
@@ -9,13 +9,13 @@ export type RecoveryEvent =
         webhook: string
         from: string
         to: string
-        /** Places on the bus: the events lie after the one and not after the other. */
+        /** Sequences on the bus: the events lie after `after`, up to and including `through`. */
         after: number
         through: number
         requestedAt: string
       }
     }
-  /** Everything up to the position is dealt with; how many of it there were. */
+  /** The events up to `position` are handled. `examined` and `recovered` count those since the previous position. */
   | { type: 'RecoveryAdvanced'; data: { position: number; examined: number; recovered: number; at: string } }
   | { type: 'RecoveryCompleted'; data: { at: string } }
   | { type: 'RecoveryCancelled'; data: { reason: 'requested' | 'webhook-deleted'; at: string } }

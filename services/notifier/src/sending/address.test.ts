@@ -3,7 +3,7 @@ import ipaddr from 'ipaddr.js'
 import { describe, expect, test } from 'vitest'
 import { type Cidr, cidrs, refusedAddress, refusedHost } from './address.ts'
 
-/** IANA's registries of special-purpose addresses, and what else is not for a webhook to reach. */
+/** IANA's registries of special-purpose addresses, and other addresses that webhooks may not reach. */
 const REFUSED = [
   '0.0.0.0/8',
   '10.0.0.0/8',
@@ -42,7 +42,7 @@ const REFUSED = [
   'ff00::/8',
 ]
 
-/** Any address of a range. */
+/** Generates addresses of a range. */
 function within(range: string): fc.Arbitrary<string> {
   const [network, bits] = ipaddr.parseCIDR(range)
   const bytes = network.toByteArray()
@@ -68,7 +68,7 @@ describe('an address', () => {
     fc.assert(fc.property(within(range), address => refusedAddress(address, []) !== undefined))
   })
 
-  test('of IPv4 is refused in these ranges and, but for a few relays, in no other', () => {
+  test('of IPv4 is refused exactly in these ranges and those of a few relays', () => {
     const relays = ['192.31.196.0/24', '192.52.193.0/24', '192.175.48.0/24']
     fc.assert(
       fc.property(within('0.0.0.0/0'), address => {
@@ -96,13 +96,13 @@ describe('an address', () => {
   )
 
   test.for(['169.254.169.254', 'fd00:ec2::254', '100.100.100.200', '192.0.0.192', '::ffff:169.254.169.254'])(
-    '%s answers with the secrets of a machine in a cloud and is refused',
+    '%s is the metadata service of a cloud and is refused',
     address => {
       expect(refusedAddress(address, [])).toContain(address)
     },
   )
 
-  test('that is none is refused', () => {
+  test('that is invalid is refused', () => {
     for (const text of ['', 'example.com', '1.2.3.4.5', 'fe80::1%eth0'])
       expect(refusedAddress(text, [])).toBeDefined()
   })
@@ -111,7 +111,7 @@ describe('an address', () => {
 describe('an allowed range', () => {
   const allowed = (...ranges: string[]) => cidrs.parse(ranges.join(', ')) as Cidr[]
 
-  test('lets its addresses through and no others', () => {
+  test('allows exactly its addresses', () => {
     fc.assert(
       fc.property(within('10.0.0.0/8'), address => {
         const refused = refusedAddress(address, allowed('10.1.0.0/16')) !== undefined
@@ -119,7 +119,7 @@ describe('an allowed range', () => {
       }),
     )
   })
-  test('says nothing of the same addresses inside IPv6', () => {
+  test('does not allow the same addresses embedded in IPv6', () => {
     expect(refusedAddress('::ffff:127.0.0.1', allowed('127.0.0.0/8'))).toBeDefined()
     expect(refusedAddress('::ffff:127.0.0.1', allowed('::ffff:0:0/96'))).toBeUndefined()
   })
@@ -128,7 +128,7 @@ describe('an allowed range', () => {
     expect(refusedAddress('fd12::1', allowed('127.0.0.1/32', 'fd00::/8'))).toBeUndefined()
   })
   test.for(['10.0.0.0', '10.0.0.0/33', 'localhost/8', '10.0.0.0/8,', 'fd00::/129', '10.0.0.0/-1'])(
-    'that is written %s is named as wrong',
+    'with the value "%s" is reported as invalid',
     text => {
       const { error } = cidrs.safeParse(text)
       expect(error?.issues[0]?.message).toMatch(/^must be ranges such as 10\.0\.0\.0\/8 or fd00::\/8, not "/)
@@ -155,7 +155,7 @@ describe('a URL whose host is an address', () => {
   })
 
   test.for(['http://10.1.2.3/', 'http://0xa010203/', 'http://[fd00::1]/'])(
-    'is not for %s, which is allowed',
+    'is not refused for %s, which is allowed',
     url => {
       expect(refusedHost(url, cidrs.parse('10.1.0.0/16,fd00::/8'))).toBeUndefined()
       expect(refusedHost(url, cidrs.parse('10.2.0.0/16,fd12::/16'))).toBeDefined()
@@ -163,7 +163,7 @@ describe('a URL whose host is an address', () => {
   )
 
   test.for(['https://93.184.215.14/', 'https://[2606:4700::1111]/'])(
-    'is not for %s, which is public',
+    'is not refused for %s, which is public',
     url => {
       expect(refusedHost(url, [])).toBeUndefined()
     },
@@ -174,7 +174,7 @@ describe('a URL whose host is an address', () => {
     'http://127.0.0.1.example.com/',
     'http://intranet:9000/',
     'http://10.0.0.example/',
-  ])('is not %s, which is a name', url => {
+  ])('is not refused for %s, which has a name', url => {
     expect(refusedHost(url, [])).toBeUndefined()
   })
 })

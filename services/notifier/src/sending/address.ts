@@ -4,7 +4,7 @@ import { z } from 'zod'
 
 export type Cidr = [ipaddr.IPv4 | ipaddr.IPv6, number]
 
-/** Ranges of addresses separated by commas, e.g. 10.0.0.0/8,fd00::/8. */
+/** Parses address ranges separated by commas, e.g. 10.0.0.0/8,fd00::/8. */
 export const cidrs = z
   .string()
   .transform(value => value.split(',').map(part => part.trim()))
@@ -24,17 +24,17 @@ export const cidrs = z
     ),
   )
 
-/** All unicast addresses that IANA has given out lie here; the rest of IPv6 is special or unassigned. */
+/** The range of all IPv6 global unicast addresses that IANA has assigned; the rest of IPv6 is special or unassigned. */
 const GLOBAL_UNICAST: Cidr = ipaddr.parseCIDR('2000::/3')
 
-/** Public by its number, but answered by the host of a virtual machine in Azure. */
+/** A public address by range, but served by the host of a virtual machine in Azure. */
 const AZURE_HOST = '168.63.129.16'
 
 /**
- * Why a webhook may not reach an address; undefined when it may: a public unicast address, or one that was allowed.
- * Ranges that carry IPv4 addresses inside IPv6 ones (mapped, NAT64, 6to4, Teredo) are refused whatever they carry,
- * since what is behind them depends on the network.
- * @param address as the system's resolver or `net.isIP` knows it, without brackets
+ * Returns why a webhook may not reach an address; undefined for public unicast addresses and allowed ones. IPv6 ranges
+ * that embed IPv4 addresses (mapped, NAT64, 6to4, Teredo) are always refused unless allowed, since their destination
+ * depends on the network.
+ * @param address as the system's resolver or `net.isIP` accepts it, without brackets
  */
 export function refusedAddress(address: string, allowed: readonly Cidr[]): string | undefined {
   if (!ipaddr.isValid(address)) return `${address} is not an address`
@@ -49,8 +49,8 @@ export function refusedAddress(address: string, allowed: readonly Cidr[]): strin
 }
 
 /**
- * Why a webhook may not have a URL whose host is an address, in whichever notation (WHATWG URL §3.5); undefined when it
- * may, and for a name, whose addresses are vetted at each attempt.
+ * Returns why a webhook may not have a URL whose host is an address, in any notation (WHATWG URL §3.5); undefined when it
+ * may. Also undefined for a host name, whose addresses are checked at each attempt.
  */
 export function refusedHost(url: string, allowed: readonly Cidr[]): string | undefined {
   const host = new URL(url).hostname.replace(/^\[|\]$/g, '')

@@ -2,7 +2,7 @@ import { brotliCompressSync, deflateSync, gzipSync } from 'node:zlib'
 import { describe, expect, test } from 'vitest'
 import { BODY_LIMIT, bodyText, cutText } from './answer-body.ts'
 
-describe('the body of an answer', () => {
+describe('the body of a response', () => {
   test.for<[string, (text: string) => Buffer]>([
     ['', text => Buffer.from(text)],
     ['identity', text => Buffer.from(text)],
@@ -14,12 +14,12 @@ describe('the body of an answer', () => {
     expect(await bodyText(encode('{"größe":1}'), encoding)).toBe('{"größe":1}')
   })
 
-  test('in an encoding that is not known is not shown', async () => {
+  test('in an unknown encoding is not shown', async () => {
     expect(await bodyText(Buffer.from('x'), 'zstd')).toBeNull()
     expect(await bodyText(gzipSync(gzipSync('x')), 'gzip, gzip')).toBeNull()
   })
 
-  test('that inflates without end is cut', async () => {
+  test('that is a decompression bomb is truncated', async () => {
     for (const bomb of [
       gzipSync(Buffer.alloc(10_000_000, 97)),
       brotliCompressSync(Buffer.alloc(10_000_000, 97)),
@@ -29,7 +29,7 @@ describe('the body of an answer', () => {
     }
   })
 
-  test('that is cut off, or not what it says it is, shows what can be read of it', async () => {
+  test('that is truncated or not in its declared encoding shows the decoded part', async () => {
     const text = Array.from({ length: 3_000 }, (_, n) => n).join()
     const cut = gzipSync(text).subarray(0, 2_000)
     expect(text.startsWith((await bodyText(cut, 'gzip')) ?? '?')).toBe(true)
@@ -37,20 +37,20 @@ describe('the body of an answer', () => {
     expect(await bodyText(Buffer.from('plain'), 'gzip')).toBeNull()
   })
 
-  test('that is empty is not there', async () => {
+  test('that is empty is null', async () => {
     expect(await bodyText(Buffer.alloc(0), undefined)).toBeNull()
     expect(await bodyText(gzipSync(''), 'gzip')).toBeNull()
   })
 })
 
-describe('text that is cut', () => {
-  test('ends with a whole character', () => {
+describe('truncated text', () => {
+  test('ends with a complete character', () => {
     expect(cutText(Buffer.from('aé\u{1f680}'), 2)).toBe('a')
     expect(cutText(Buffer.from('aé\u{1f680}'), 3)).toBe('aé')
     expect(cutText(Buffer.from('aé\u{1f680}'), 6)).toBe('aé')
     expect(cutText(Buffer.from('aé\u{1f680}'), 7)).toBe('aé\u{1f680}')
   })
-  test('is well-formed and can be stored whatever the bytes', () => {
+  test('is well-formed and without NUL for any bytes', () => {
     const text = cutText(Buffer.from([0xff, 0x00, 0xc3, 0x28, 0x61]))
     expect(text.isWellFormed()).toBe(true)
     expect(text).not.toContain('\0')

@@ -6,15 +6,15 @@ import {
   type ZlibOptions,
 } from 'node:zlib'
 
-/** Bytes of an answer that are read, and that are kept after decompression. */
+/** Maximum number of bytes that are read of a response, and that are kept after decompression. */
 export const BODY_LIMIT = 16_384
-/** Bytes of UTF-8 that go into the record. */
+/** Maximum number of UTF-8 bytes in the delivery record. */
 const TEXT_LIMIT = 4_096
 
 /**
- * What the record shows of an answer's body: the beginning, decompressed, as well-formed text.
+ * The part of a response body for the delivery record: its beginning, decompressed, as well-formed text.
  * @param received at most BODY_LIMIT bytes, which may end anywhere
- * @param encoding the Content-Encoding; a body in one that is not known is not shown
+ * @param encoding the Content-Encoding; a body in an unknown encoding is not shown
  * @returns null when there is nothing to show
  */
 export async function bodyText(received: Buffer, encoding: string | undefined): Promise<string | null> {
@@ -23,7 +23,9 @@ export async function bodyText(received: Buffer, encoding: string | undefined): 
   return cutText(plain)
 }
 
-/** At most so many bytes of text; a character that is cut in two is left out, what is not UTF-8 is replaced. */
+/**
+ * Decodes at most `limit` bytes of UTF-8. A character that the limit splits is left out, and invalid bytes are replaced.
+ */
 export function cutText(bytes: Uint8Array, limit = TEXT_LIMIT): string {
   const text = new TextDecoder('utf-8', { ignoreBOM: true }).decode(bytes.subarray(0, limit), {
     stream: bytes.length > limit,
@@ -52,7 +54,7 @@ const CHUNK = 16_384
 const TRUNCATED: ZlibOptions = { chunkSize: CHUNK }
 const BROTLI: BrotliOptions = { chunkSize: CHUNK }
 
-/** Inflates until the limit is reached or the input ends, however much more it would become. */
+/** Decompresses until the limit is reached or the input ends, so that a decompression bomb is harmless. */
 async function decompress(
   inflate: ReturnType<typeof createUnzip> | ReturnType<typeof createBrotliDecompress>,
   received: Buffer,
@@ -67,7 +69,7 @@ async function decompress(
       if (size >= BODY_LIMIT) break
     }
   } catch {
-    // Cut off or not what it says it is: what came out so far is what there is to see.
+    // A truncated or invalid body: the bytes that were decompressed so far are kept.
   }
   return Buffer.concat(parts).subarray(0, BODY_LIMIT)
 }

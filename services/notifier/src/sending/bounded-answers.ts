@@ -1,13 +1,16 @@
 import type { Socket } from 'node:net'
 import { AttemptFailure } from './failure.ts'
 
-/** More than the largest headers and the part of a body that is read, with the framing of chunks. */
+/**
+ * Maximum number of received bytes per request: more than the largest headers plus the part of a body that is read, with
+ * chunk framing.
+ */
 const ANSWER_LIMIT = 262_144
 
 /**
- * Ends a connection on which more bytes come in answer to one request than any answer needs that is of use. The HTTP
- * parser itself takes interim answers and extensions of chunks without end, and tells of none of them.
- * @param socket decrypted, of a client that writes a request when the answer to the one before is complete
+ * Closes a connection when the response to one request exceeds the limit. The HTTP parser accepts interim responses and
+ * chunk extensions without limit and does not report them.
+ * @param socket decrypted; its client writes a request only after the previous response is complete
  */
 export function boundAnswers(socket: Socket): void {
   const { read, write } = socket
@@ -20,7 +23,7 @@ export function boundAnswers(socket: Socket): void {
     const chunk = read.call(socket, size)
     received += chunk?.length ?? 0
     if (received <= ANSWER_LIMIT) return chunk
-    socket.destroy(new AttemptFailure('bad-answer', `the answer is longer than ${ANSWER_LIMIT} bytes`))
+    socket.destroy(new AttemptFailure('bad-answer', `the response is longer than ${ANSWER_LIMIT} bytes`))
     return null
   }
 }

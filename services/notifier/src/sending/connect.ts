@@ -10,7 +10,7 @@ export interface Address {
   family: number
 }
 
-/** Finds the addresses of a host name. */
+/** Resolves a host name to its addresses. */
 export type Resolve = (hostname: string) => Promise<Address[]>
 
 export const systemResolve: Resolve = hostname => lookup(hostname, { all: true, order: 'verbatim' })
@@ -19,15 +19,14 @@ export interface ConnectOptions {
   resolve: Resolve
   allowed: readonly Cidr[]
   timeoutMs: number
-  /** Certificates to trust beside the public ones, as PEM. */
+  /** Certificates to trust in addition to the public ones, as PEM. */
   ca?: string
 }
 
 /**
- * Opens connections to addresses that webhooks may reach and to no other. A name is resolved once for a connection,
- * every address it has is vetted, and the connection is made to these very addresses: between the vetting and the
- * connecting there is no second lookup that could say something else. Addresses written as such are vetted as well;
- * `URL` has brought them into one notation (WHATWG URL §3.5).
+ * Opens connections only to addresses that webhooks may reach. A host name is resolved once per connection, all its
+ * addresses are checked, and the connection uses these addresses: there is no second lookup that could give another
+ * result (DNS rebinding). IP addresses in URLs are checked as well; `URL` has normalized them (WHATWG URL §3.5).
  */
 export function vettedConnector({
   resolve,
@@ -43,7 +42,7 @@ export function vettedConnector({
     return addresses
   }
 
-  /** One question for all connections that need the answer: the system asks few at a time, however long each takes. */
+  /** Concurrent lookups of a name share one query: the system runs few lookups at a time, and each may take long. */
   const asked = new Map<string, Promise<Address[]>>()
   const ask = (hostname: string) => {
     const known = asked.get(hostname)
@@ -60,7 +59,7 @@ export function vettedConnector({
     } catch (error) {
       const reason = (error as NodeJS.ErrnoException).code ?? 'unknown'
       if (!(error instanceof AttemptFailure) && !NO_SUCH_NAME.has(reason)) {
-        throw new AttemptFailure('resolver-failed', `no answer to where ${hostname} is: ${reason}`, error)
+        throw new AttemptFailure('resolver-failed', `cannot resolve ${hostname}: ${reason}`, error)
       }
       throw noAddress(hostname, error)
     }
@@ -88,7 +87,7 @@ export function vettedConnector({
       return callback(error as Error, null)
     }
     let reached = false
-    // The connector gives back the socket that it connects, which its type does not say.
+    // The connector returns the socket that it connects, which its type does not declare.
     const socket = connect(options, (error, connected) => {
       if (error) return callback(failureOf(error, reached), null)
       boundAnswers(connected as Socket)
@@ -101,15 +100,15 @@ export function vettedConnector({
 }
 
 /**
- * The same for a name that does not exist and for one whose addresses are refused, so that a webhook does not tell which
- * internal names there are. The cause is for the log.
+ * The same failure for a name that does not exist and for one whose addresses are refused, so that failure messages do
+ * not reveal which internal names exist. The cause is only logged.
  */
 const noAddress = (hostname: string, cause?: unknown) =>
   new AttemptFailure('address-refused', `${hostname} has no address that webhooks may reach`, cause)
 
-/** Answers of a name service that works. */
+/** Error codes of a working DNS resolver for a name without addresses. */
 const NO_SUCH_NAME = new Set(['ENOTFOUND', 'ENODATA', 'EAI_NODATA', 'EAI_NONAME'])
-/** This machine's own trouble with a connection. */
+/** Connection errors that are caused by this machine. */
 const OUR_TROUBLE = new Set([
   'EMFILE',
   'ENFILE',
@@ -123,22 +122,22 @@ const OUR_TROUBLE = new Set([
 function failureOf(error: Error, reached: boolean): AttemptFailure {
   if (error instanceof AttemptFailure) return error
   const code = 'code' in error ? String(error.code) : undefined
-  if (code === 'UND_ERR_CONNECT_TIMEOUT') return new AttemptFailure('timeout', 'no connection in time', error)
+  if (code === 'UND_ERR_CONNECT_TIMEOUT') return new AttemptFailure('timeout', 'connecting timed out', error)
   const reason = reasonOf(error)
   if (!reached && ownTrouble(error))
-    return new AttemptFailure('network-failed', `no connection: ${reason}`, error)
+    return new AttemptFailure('network-failed', `cannot connect: ${reason}`, error)
   return reached
-    ? new AttemptFailure('tls-failed', `no secure connection: ${reason}`, error)
-    : new AttemptFailure('connect-failed', `no connection: ${reason}`, error)
+    ? new AttemptFailure('tls-failed', `the TLS handshake failed: ${reason}`, error)
+    : new AttemptFailure('connect-failed', `cannot connect: ${reason}`, error)
 }
 
-/** Where several addresses were tried, all of them. */
+/** Whether this machine caused the error; with several addresses, every error. */
 const ownTrouble = (error: Error): boolean =>
   error instanceof AggregateError
     ? error.errors.every(ownTrouble)
     : OUR_TROUBLE.has(String((error as NodeJS.ErrnoException).code))
 
-/** What is wrong, also where several addresses were tried, without the addresses, which are in the messages. */
+/** The error codes, of all addresses if there are several. The messages are left out because they contain addresses. */
 function reasonOf(error: Error): string {
   const errors = error instanceof AggregateError ? error.errors : [error]
   return [...new Set(errors.map(each => String(each.code ?? 'unknown')))].join(', ')

@@ -1,6 +1,6 @@
 import type { Fault } from '../delivery/delivery.ts'
 
-/** Why an attempt failed; stable, for programs. */
+/** Error code of a failed attempt; stable. */
 export type FailureCode =
   | 'dns-failed'
   | 'address-refused'
@@ -14,15 +14,15 @@ export type FailureCode =
   | OurFailure
 
 type OurFailure =
-  /** The name service did not answer. */
+  /** The DNS resolver did not respond. */
   | 'resolver-failed'
-  /** This machine has no way out, or nothing left to open a connection with. */
+  /** This machine has no route to the network, or lacks resources to open a connection. */
   | 'network-failed'
-  /** The signing secret cannot be opened: the encryption key is another. */
+  /** The signing secret cannot be decrypted, because the encryption key has changed. */
   | 'signing-failed'
-  /** A defect of the service. */
+  /** A bug in the service. */
   | 'internal-error'
-  /** The service stopped while the attempt was under way. */
+  /** The service stopped during the attempt. */
   | 'interrupted'
   /** The process that made the attempt died, so its outcome is unknown. */
   | 'lost'
@@ -36,10 +36,10 @@ const OURS: ReadonlySet<string> = new Set<OurFailure>([
   'lost',
 ])
 
-/** Whose a failure is; in doubt the receiver's, whose webhook it then counts against. */
+/** The party that caused a failure. When in doubt it is the receiver, and the failure counts against its webhook. */
 const faultOf = (code: FailureCode): Fault => (OURS.has(code) ? 'SERVICE' : 'RECEIVER')
 
-/** An attempt failed; the message is for people. */
+/** A failed attempt. The code is stable, the message is not. */
 export class AttemptFailure extends Error {
   readonly code: FailureCode
   readonly fault: Fault

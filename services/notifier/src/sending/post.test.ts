@@ -33,7 +33,7 @@ const listen = async (server: Server): Promise<number> => {
 const http = async (respond: RequestListener) =>
   `http://127.0.0.1:${await listen(createHttpServer(respond))}/hook`
 
-/** A receiver that writes what it likes as soon as it has received something. */
+/** A receiver that runs `write` on the first data of each connection. */
 const raw = async (write: (socket: Socket) => void) => {
   const connections: Socket[] = []
   const port = await listen(
@@ -70,7 +70,7 @@ const failureOf = async (answer: ReturnType<typeof post>) => {
 }
 
 describe('a post', () => {
-  test('sends the bytes and the headers as they are and reads the answer', async () => {
+  test('sends body and headers unchanged and reads the response', async () => {
     let seen: unknown
     const url = await http(async (request, response) => {
       const chunks: Buffer[] = []
@@ -101,7 +101,7 @@ describe('a post', () => {
     })
   })
 
-  test('keeps connections for the next', async () => {
+  test('reuses connections', async () => {
     const ports = new Set<number | undefined>()
     const url = await http((request, response) => {
       ports.add(request.socket.remotePort)
@@ -127,7 +127,7 @@ describe('a post', () => {
     })
   })
 
-  test.for([301, 302, 303, 304, 307, 308])('fails with a %i and goes nowhere else', async status => {
+  test.for([301, 302, 303, 304, 307, 308])('fails with a %i and is not redirected', async status => {
     let visits = 0
     const url = await http((request, response) => {
       visits++
@@ -137,7 +137,7 @@ describe('a post', () => {
     expect(visits).toBe(1)
   })
 
-  test('passes over interim answers', async () => {
+  test('ignores interim responses', async () => {
     const { url } = await raw(socket =>
       socket.write(
         'HTTP/1.1 102 Processing\r\n\r\nHTTP/1.1 103 Early Hints\r\nlink: </a>\r\n\r\nHTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\nok',
@@ -147,7 +147,7 @@ describe('a post', () => {
   })
 })
 
-describe('a receiver that is slow', () => {
+describe('a slow receiver', () => {
   const within = async (ms: number, answer: ReturnType<typeof post>) => {
     const startedAt = performance.now()
     const result = await failureOf(answer)
@@ -155,13 +155,13 @@ describe('a receiver that is slow', () => {
     return result
   }
 
-  test('and never answers fails by the deadline, and its connection is closed', async () => {
+  test('that never responds fails at the timeout, and its connection is closed', async () => {
     const { url, connections } = await raw(() => {})
     expect(await within(1_000, post(url, { timeoutMs: 100 }))).toEqual(['timeout', null])
     await vi.waitFor(() => expect(connections[0]?.closed).toBe(true))
   })
 
-  test('and drips its head fails by the deadline', async () => {
+  test('that sends its headers byte by byte fails at the timeout', async () => {
     const { url } = await raw(socket => {
       socket.write('HTTP/1.1 200 OK\r\nx: ')
       const timer = setInterval(() => socket.write('y'), 10)
@@ -170,7 +170,7 @@ describe('a receiver that is slow', () => {
     expect(await within(1_000, post(url, { timeoutMs: 150 }))).toEqual(['timeout', null])
   })
 
-  test('and drips its body fails by the deadline, with what came', async () => {
+  test('that sends its body slowly fails at the timeout, with the received part', async () => {
     const url = await http((_, response) => {
       response.writeHead(200)
       const timer = setInterval(() => response.write('drip '), 10)
@@ -181,7 +181,7 @@ describe('a receiver that is slow', () => {
     expect(answer.body).toMatch(/^drip drip/)
   })
 
-  test('and sends interim answers for ever fails by the deadline', async () => {
+  test('that keeps sending interim responses fails at the timeout', async () => {
     const { url } = await raw(socket => {
       const timer = setInterval(() => socket.write('HTTP/1.1 102 Processing\r\n\r\n'), 10)
       socket.on('close', () => clearInterval(timer))
@@ -189,7 +189,7 @@ describe('a receiver that is slow', () => {
     expect(await within(1_000, post(url, { timeoutMs: 150 }))).toEqual(['timeout', null])
   })
 
-  test('and does not shake hands fails by the deadline', async () => {
+  test('that does not complete the TLS handshake fails at the timeout', async () => {
     const { url } = await raw(() => {})
     expect(await within(1_000, post(url.replace('http:', 'https:'), { timeoutMs: 150 }))).toEqual([
       'timeout',
@@ -197,7 +197,7 @@ describe('a receiver that is slow', () => {
     ])
   })
 
-  test('to be found by its name fails by the deadline, and is not sent to when it is found', async () => {
+  test('whose name resolves after the timeout gets no request', async () => {
     let visits = 0
     const url = await http((_, response) => {
       visits++
@@ -208,12 +208,12 @@ describe('a receiver that is slow', () => {
     const named = url.replace('127.0.0.1', 'hooks.test')
     expect(await within(1_000, post(named, { timeoutMs: 50 }, by))).toEqual(['timeout', null])
     found.resolve(LOOPBACK)
-    // The next request, on a connection of its own, is answered; the one before it was never made.
+    // The next request, on its own connection, gets a response; the one before it was never sent.
     expect(await failureOf(post(named, {}, by))).toEqual([undefined, 200])
     expect(visits).toBe(1)
   })
 
-  test('may be interrupted', async () => {
+  test('is aborted by the signal', async () => {
     const { url, connections } = await raw(() => {})
     const controller = new AbortController()
     const answer = post(url, { signal: controller.signal })
@@ -224,7 +224,7 @@ describe('a receiver that is slow', () => {
   })
 })
 
-describe('an answer that is too much', () => {
+describe('an oversized response', () => {
   test('is read up to a limit, and the connection is closed', async () => {
     let written = 0
     const { url, connections } = await raw(socket => {
@@ -243,13 +243,16 @@ describe('an answer that is too much', () => {
     expect(written).toBeLessThan(50_000_000)
   })
 
-  test('once inflated is inflated up to the limit', async () => {
+  test('after decompression is decompressed up to the limit', async () => {
     const bomb = gzipSync(Buffer.alloc(20_000_000, 97))
     const url = await http((_, response) => response.writeHead(200, { 'content-encoding': 'gzip' }).end(bomb))
     expect(await post(url)).toMatchObject({ status: 200, body: 'a'.repeat(4_096), failure: undefined })
   })
 
-  /** Writes the beginning, then the rest for as long as it is read. @returns the bytes written so far */
+  /**
+   * Writes `beginning`, then `rest` repeatedly for as long as the client reads.
+   * @returns the number of bytes written so far
+   */
   const flood = async (beginning: string, rest: string) => {
     let written = 0
     const { url, connections } = await raw(socket => {
@@ -267,25 +270,25 @@ describe('an answer that is too much', () => {
   test.for<[string, string, string, number | null]>([
     ['interim answers without end', '', 'HTTP/1.1 103 Early Hints\r\nlink: </a>\r\n\r\n'.repeat(1_000), null],
     [
-      'an interim answer of headers without end',
+      'an interim response with endless headers',
       'HTTP/1.1 103 Early Hints\r\n',
       `a: ${'b'.repeat(60_000)}\r\n`,
       null,
     ],
     ['headers without end', 'HTTP/1.1 200 OK\r\n', 'a: b\r\n'.repeat(10_000), null],
     [
-      'an extension of a chunk without end',
+      'an endless chunk extension',
       'HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n1;a=',
       'x'.repeat(65_536),
       200,
     ],
     [
-      'a trailer without end',
+      'an endless trailer',
       'HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n0\r\n',
       'a: b\r\n'.repeat(10_000),
       200,
     ],
-  ])('because of %s fails at once', async ([, beginning, rest, status]) => {
+  ])('with %s fails at once', async ([, beginning, rest, status]) => {
     const { url, connections, written } = await flood(beginning, rest)
     const before = process.cpuUsage()
     expect(await failureOf(post(url, { timeoutMs: 20_000 }, senderOf({ timeoutMs: 20_000 })))).toEqual([
@@ -298,7 +301,7 @@ describe('an answer that is too much', () => {
     expect(written()).toBeLessThan(50_000_000)
   })
 
-  test('is counted anew for each request of a connection', async () => {
+  test('is measured per request, not per connection', async () => {
     const long = 'x'.repeat(15_000)
     const ports = new Set<number | undefined>()
     const url = await http((request, response) => {
@@ -310,38 +313,38 @@ describe('an answer that is too much', () => {
     expect(ports.size).toBeLessThanOrEqual(2)
   })
 
-  test('of headers fails', async () => {
+  test('with too many header bytes fails', async () => {
     const { url } = await raw(socket => socket.write(`HTTP/1.1 200 OK\r\nx: ${'y'.repeat(100_000)}\r\n\r\n`))
     expect(await failureOf(post(url))).toEqual(['bad-answer', null])
   })
 })
 
-describe('an answer that is none', () => {
+describe('an invalid response', () => {
   test.for<[string, string]>([
     ['not HTTP', 'SSH-2.0-OpenSSH_9.6\r\n'],
     [
       'a switch of protocols',
       'HTTP/1.1 101 Switching Protocols\r\nupgrade: x\r\nconnection: upgrade\r\n\r\n',
     ],
-    ['a permission that nobody asked for', 'HTTP/1.1 100 Continue\r\n\r\n'],
+    ['an unexpected 100 Continue', 'HTTP/1.1 100 Continue\r\n\r\n'],
     ['two lengths', 'HTTP/1.1 200 OK\r\ncontent-length: 1\r\ncontent-length: 2\r\n\r\nok'],
-  ])('because it is %s fails', async ([, bytes]) => {
+  ])('that is %s fails', async ([, bytes]) => {
     const { url } = await raw(socket => socket.write(bytes))
     expect(await failureOf(post(url))).toEqual(['bad-answer', null])
   })
 
-  test('because the connection is closed before it fails', async () => {
+  test('fails when the connection is closed before it', async () => {
     const { url } = await raw(socket => socket.destroy())
     expect(await failureOf(post(url))).toEqual(['closed-early', null])
   })
 
-  test('because the connection is closed in it fails, with the status that came', async () => {
+  test('fails when the connection is closed within it, with the received status', async () => {
     const { url } = await raw(socket => socket.end('HTTP/1.1 200 OK\r\ncontent-length: 100\r\n\r\nbegun'))
     const answer = await post(url)
     expect(answer).toMatchObject({ status: 200, body: 'begun', failure: { code: 'closed-early' } })
   })
 
-  test('because nobody listens fails', async () => {
+  test('fails when no process listens on the port', async () => {
     const { url } = await raw(() => {})
     for (const close of open.splice(0)) await close()
     expect(await failureOf(post(url))).toEqual(['connect-failed', null])
@@ -354,14 +357,14 @@ describe('a secure connection', () => {
     return `https://hooks.test:${port}/`
   }
 
-  test('to a name that the certificate has is made', async () => {
+  test('to a name in the certificate succeeds', async () => {
     const url = await secure()
     expect(await post(url, {}, senderOf({ ca: CERTIFICATE }))).toMatchObject({ status: 200, body: 'safe' })
   })
-  test('with a certificate that nobody vouches for fails', async () => {
+  test('with an untrusted certificate fails', async () => {
     expect(await failureOf(post(await secure()))).toEqual(['tls-failed', null])
   })
-  test('to a name that the certificate does not have fails', async () => {
+  test('to a name that is not in the certificate fails', async () => {
     const url = (await secure()).replace('hooks.test', 'other.test')
     expect(await failureOf(post(url, {}, senderOf({ ca: CERTIFICATE })))).toEqual(['tls-failed', null])
   })
@@ -372,7 +375,7 @@ describe('a secure connection', () => {
 })
 
 describe('an address that webhooks may not reach', () => {
-  /** A receiver on this machine, which must not be called. */
+  /** A receiver on this machine that must not be called. */
   const forbidden = async () => {
     const visits: string[] = []
     const url = await http((request, response) => {
@@ -409,11 +412,11 @@ describe('an address that webhooks may not reach', () => {
     '[fc00::1]',
     '169.254.169.254',
     '10.0.0.1',
-  ])('is refused when it is written %s', async host => {
+  ])('is refused in the notation %s', async host => {
     const { port, visits } = await forbidden()
     const by = senderOf({
       allowed: '',
-      resolve: () => Promise.reject(new Error('no name is to be looked up')),
+      resolve: () => Promise.reject(new Error('unexpected lookup')),
     })
     expect(await failureOf(post(`http://${host}:${port}/`, {}, by))).toEqual(['address-refused', null])
     expect(await failureOf(post(`https://${host}:${port}/`, {}, by))).toEqual(['address-refused', null])
@@ -421,10 +424,10 @@ describe('an address that webhooks may not reach', () => {
   })
 
   test.for<[string, string[]]>([
-    ['it', ['127.0.0.1']],
-    ['it among good ones', ['93.184.215.14', '127.0.0.1', '2606:4700::1111']],
-    ['it inside an IPv6 address', ['64:ff9b::7f00:1']],
-  ])('is refused when a name has %s', async ([, addresses]) => {
+    ['this one', ['127.0.0.1']],
+    ['this one and public ones', ['93.184.215.14', '127.0.0.1', '2606:4700::1111']],
+    ['this one embedded in IPv6', ['64:ff9b::7f00:1']],
+  ])('is refused when the addresses of a name are %s', async ([, addresses]) => {
     const { port, visits } = await forbidden()
     const found = addresses.map(address => ({ address, family: address.includes(':') ? 6 : 4 }))
     const by = senderOf({ allowed: '', resolve: async () => found })
@@ -434,7 +437,7 @@ describe('an address that webhooks may not reach', () => {
     expect(visits).toEqual([])
   })
 
-  test('is not reached by a name that changes its mind: it is looked up once for a connection', async () => {
+  test('is not reached by DNS rebinding: a name is resolved once per connection', async () => {
     const { port, visits } = await forbidden()
     let lookups = 0
     const resolve: Resolve = async () => [{ address: lookups++ === 0 ? '127.0.0.2' : '127.0.0.1', family: 4 }]
@@ -446,8 +449,8 @@ describe('an address that webhooks may not reach', () => {
   })
 })
 
-describe('a name', () => {
-  test('that does not exist fails as one with a private address does, and neither tells the address', async () => {
+describe('a host name', () => {
+  test('that does not exist fails like one with a private address, and neither failure has an address', async () => {
     const unknown = Object.assign(new Error('getaddrinfo ENOTFOUND hooks.test'), { code: 'ENOTFOUND' })
     const answers: Resolve[] = [
       () => Promise.reject(unknown),
@@ -463,21 +466,21 @@ describe('a name', () => {
       })
     }
   })
-  test('at whose address no receiver listens fails without telling the address', async () => {
+  test('at whose address no process listens fails without revealing the address', async () => {
     const { url } = await raw(() => {})
     for (const close of open.splice(0)) await close()
     const { failure } = await post(url.replace('127.0.0.1', 'hooks.test'))
-    expect(failure).toMatchObject({ code: 'connect-failed', message: 'no connection: ECONNREFUSED' })
+    expect(failure).toMatchObject({ code: 'connect-failed', message: 'cannot connect: ECONNREFUSED' })
     expect(failure?.cause).toMatchObject({ message: expect.stringContaining('127.0.0.1') })
   })
-  test('that the name service does not tell is our fault', async () => {
+  test('that the resolver does not answer is a fault of the service', async () => {
     const error = Object.assign(new Error('getaddrinfo EAI_AGAIN hooks.test'), { code: 'EAI_AGAIN' })
     const by = senderOf({ resolve: () => Promise.reject(error) })
     const { failure } = await post('http://hooks.test/', {}, by)
     expect([failure?.code, failure?.fault]).toEqual(['resolver-failed', 'SERVICE'])
     expect(new AttemptFailure('dns-failed', 'why').fault).toBe('RECEIVER')
   })
-  test('is asked for once by all that wait for it', async () => {
+  test('is resolved once for all requests that wait for it', async () => {
     const url = await http((_, response) => response.end())
     let lookups = 0
     const found = Promise.withResolvers<typeof LOOPBACK>()
@@ -494,7 +497,7 @@ describe('a name', () => {
     expect(await Promise.all(answers)).toEqual(Array(3).fill([undefined, 200]))
     expect(lookups).toBe(1)
   })
-  test('with several addresses is reached at one that answers', async () => {
+  test('with several addresses is reached at one that accepts connections', async () => {
     const url = await http((_, response) => response.end('here'))
     const found = [{ address: '127.0.0.9', family: 4 }, ...LOOPBACK]
     const by = senderOf({ resolve: async () => found })

@@ -8,33 +8,36 @@ export interface PostRequest {
   url: string
   headers: Record<string, string>
   body: Buffer
-  /** For everything from the name lookup to the end of the answer, in milliseconds. */
+  /** Timeout from the name lookup to the end of the response, in milliseconds. */
   timeoutMs: number
-  /** Ends the attempt before its time. */
+  /** Aborts the request; its failure is then `interrupted`. */
   signal: AbortSignal
 }
 
-/** What came of an attempt. */
+/** The outcome of a request. */
 export interface Answer {
-  /** Null when there was no answer. */
+  /** Null when there was no response. */
   status: number | null
-  /** The beginning of the answer's body. */
+  /** The beginning of the response body, decoded; null when there is none. */
   body: string | null
-  /** As the receiver wrote it. */
+  /** The Retry-After header as received. */
   retryAfter: string | undefined
-  /** Undefined when the attempt succeeded: a complete 2xx answer, or as much of it as is read. */
+  /** Undefined when the attempt succeeded: the status is 2xx, and the body was complete or reached the read limit. */
   failure: AttemptFailure | undefined
   durationMs: number
 }
 
 export interface Sender {
-  /** Sends once, follows nothing, repeats nothing. Never rejects. */
+  /** Sends the request once, without following redirects or retrying. Never rejects. */
   post(request: PostRequest): Promise<Answer>
   /** Closes all connections. */
   close(): Promise<void>
 }
 
-/** Idle connections are given up before the usual receiver gives them up, which would fail the next attempt. */
+/**
+ * Idle timeout of connections, shorter than the usual one of receivers: a connection that the receiver closes would fail
+ * the next attempt.
+ */
 const KEEP_ALIVE_MS = 3_000
 
 export function sender(options: ConnectOptions): Sender {
@@ -44,7 +47,7 @@ export function sender(options: ConnectOptions): Sender {
     pipelining: 1,
     keepAliveTimeout: KEEP_ALIVE_MS,
     keepAliveMaxTimeout: KEEP_ALIVE_MS,
-    // The deadline of the attempt stands for these.
+    // The timeout of the request replaces these.
     headersTimeout: 0,
     bodyTimeout: 0,
   })
@@ -74,7 +77,7 @@ interface Received {
   failure: AttemptFailure | undefined
 }
 
-/** Sends the request and reads the answer, up to the limit or the deadline, whatever comes first. */
+/** Sends the request and reads the response, up to the size limit or the timeout, whichever comes first. */
 function exchange(agent: Agent, { url, headers, body, timeoutMs, signal }: PostRequest): Promise<Received> {
   const { origin, pathname, search } = new URL(url)
   return new Promise(resolve => {
@@ -94,16 +97,13 @@ function exchange(agent: Agent, { url, headers, body, timeoutMs, signal }: PostR
       const received = Buffer.concat(parts).subarray(0, BODY_LIMIT)
       resolve({ status, headers: answered, body: received, failure })
     }
-    /** Ends the attempt and the connection with it. */
+    /** Ends the request and closes its connection. */
     const end = (failure?: AttemptFailure) => {
       settle(failure)
-      controller?.abort(failure ?? new Error('read enough'))
+      controller?.abort(failure ?? new Error('reached the size limit'))
     }
     const interrupt = () => end(new AttemptFailure('interrupted', `interrupted ${stage}`))
-    const deadline = setTimeout(
-      () => end(new AttemptFailure('timeout', `no complete answer in time: ended ${stage}`)),
-      timeoutMs,
-    )
+    const deadline = setTimeout(() => end(new AttemptFailure('timeout', `timed out ${stage}`)), timeoutMs)
     signal.addEventListener('abort', interrupt, { once: true })
     if (signal.aborted) return interrupt()
 
@@ -112,16 +112,16 @@ function exchange(agent: Agent, { url, headers, body, timeoutMs, signal }: PostR
       {
         onRequestStart(started) {
           controller = started
-          // The connection came too late: nothing has been sent on it, and nothing is.
-          if (settled) started.abort(new Error('too late'))
-          else stage = 'while waiting for an answer'
+          // The connection was established after the timeout: the request is not sent.
+          if (settled) started.abort(new Error('connected after the timeout'))
+          else stage = 'while waiting for a response'
         },
         onResponseStart(_, statusCode, responseHeaders) {
-          // An interim answer (RFC 9110 §15.2) says nothing of the outcome.
+          // An interim response (RFC 9110 §15.2) is not the outcome.
           if (statusCode < 200) return
           status = statusCode
           answered = responseHeaders
-          stage = 'while reading the answer'
+          stage = 'while reading the response'
         },
         onResponseData(_, chunk) {
           parts.push(chunk)
@@ -139,11 +139,11 @@ function exchange(agent: Agent, { url, headers, body, timeoutMs, signal }: PostR
   })
 }
 
-/** An error of the connection, in our words. */
+/** Maps a connection error to a failure code. */
 function failureOfExchange(error: Error, stage: string): AttemptFailure {
   if (error instanceof AttemptFailure) return error
   if (isUnreadable(error))
-    return new AttemptFailure('bad-answer', `the answer cannot be read: ${error.message}`, error)
+    return new AttemptFailure('bad-answer', `cannot parse the response: ${error.message}`, error)
   return new AttemptFailure('closed-early', `the connection was closed ${stage}: ${error.message}`, error)
 }
 

@@ -11,7 +11,7 @@ const TIMESTAMP = 1614265330
 const now = () => Math.floor(Date.now() / 1_000)
 
 describe('a signature', () => {
-  test('is the one that the specification gives', () => {
+  test('equals the example of the specification', () => {
     expect(signedHeaders(ID, TIMESTAMP, Buffer.from('{"test": 2432232314}'), [KEY])).toEqual({
       'webhook-id': ID,
       'webhook-timestamp': '1614265330',
@@ -20,19 +20,19 @@ describe('a signature', () => {
   })
 
   test.for(['{}', '{"größe":"\u{1f680}"}', '{"a":"\\u0000"}', ' {"space": 1}\n', ''])(
-    'of %j is taken for genuine by the official library',
+    'of %j is accepted by the official library',
     body => {
       const headers = signedHeaders(ID, now(), Buffer.from(body), [KEY])
       expect(() => new Webhook(SECRET).verify(body, headers, { jsonParse: false })).not.toThrow()
     },
   )
 
-  test('is of the bytes: another byte does not verify', () => {
+  test('covers the exact bytes of the body', () => {
     const headers = signedHeaders(ID, now(), Buffer.from('{"a":1}'), [KEY])
     expect(() => new Webhook(SECRET).verify('{"a": 1}', headers)).toThrow()
   })
 
-  test('is made with each secret while they rotate, and each verifies', () => {
+  test('is made with each secret during a rotation, and each verifies', () => {
     const next = Buffer.alloc(24, 3)
     const headers = signedHeaders(ID, now(), Buffer.from('{}'), [next, KEY])
     expect(headers['webhook-signature'].split(' ')).toHaveLength(2)
@@ -42,6 +42,6 @@ describe('a signature', () => {
   })
 })
 
-test('a secret is shown as the specification writes it', () => {
+test('a secret has the format of the specification', () => {
   expect(formatSecret(KEY)).toBe(SECRET)
 })

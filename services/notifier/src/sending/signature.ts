@@ -2,14 +2,14 @@ import { createHmac, type KeyObject } from 'node:crypto'
 
 const PREFIX = 'whsec_'
 
-/** A signing secret as its owner sees it (Standard Webhooks, "Signature scheme"). @param bytes 24 to 64 */
+/** A signing secret in the format for its owner (Standard Webhooks, "Signature scheme"). @param bytes 24 to 64 */
 export const formatSecret = (bytes: Uint8Array) => PREFIX + Buffer.from(bytes).toString('base64')
 
 /**
- * The headers that prove to the receiver who sent the body and when (Standard Webhooks, "Webhook headers").
+ * The headers by which the receiver verifies sender, body and time (Standard Webhooks, "Webhook headers").
  * @param id of the message, the same in every attempt
  * @param timestamp of the attempt, in seconds since 1970
- * @param secrets raw keys, opened once for many signatures or not; one signature each, so that a receiver may know any
+ * @param secrets raw keys or key objects; each adds a signature, so that the receiver needs only one of them
  */
 export function signedHeaders(
   id: string,

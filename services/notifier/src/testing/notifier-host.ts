@@ -19,7 +19,7 @@ const SETTINGS = {
 export const settingsOf = (settings: Partial<typeof SETTINGS> = {}) =>
   notifierSettings.parse({ ...SETTINGS, ...settings })
 
-/** What a delivery is made of, but for its id. */
+/** The fields of a delivery without its id. */
 export const DELIVERY = {
   webhook: '00000000-0000-4000-8000-000000000001',
   url: 'http://a/',
@@ -28,7 +28,7 @@ export const DELIVERY = {
   body: '{}',
 }
 
-/** Answers for identity: the caller of the host, who owns the webhooks, is a global administrator. */
+/** Responds for identity: the caller of the host, who owns the webhooks, is a global administrator. */
 const withIdentity = (dependencies: Dependencies): Dependencies => ({
   ...dependencies,
   bus: {
@@ -41,14 +41,14 @@ const withIdentity = (dependencies: Dependencies): Dependencies => ({
 })
 
 interface NotifierHostOptions extends HostOptions {
-  /** Puts something between the service and its stores. */
+  /** Wraps the dependencies of the service. */
   around?(dependencies: Dependencies): Dependencies
   breaker?: BreakerRules
 }
 
 export const NEVER_OPEN: BreakerRules = { ...BREAKER, failures: Number.POSITIVE_INFINITY }
 
-/** The notifier on embedded stores, without jitter, with what its stories do over and over. */
+/** Starts the notifier on embedded stores, without jitter, and adds functions that many tests need. */
 export async function hostNotifier(
   settings: Partial<typeof SETTINGS> = {},
   { around = it => it, breaker = BREAKER, ...options }: NotifierHostOptions = {},
@@ -66,7 +66,7 @@ export async function hostNotifier(
   }, options)
   const ready = () => vi.waitFor(() => expect(host.service.waitingFor()).toBeUndefined(), { timeout: 15_000 })
   if (options.start !== false) await ready()
-  /** Takes the stores away under the running service, as the death of its process does, and starts another. */
+  /** Simulates the death of the process: closes the stores under the running service and starts another one. */
   const kill = async () => {
     dead = true
     await host.restart()
@@ -79,14 +79,14 @@ export async function hostNotifier(
   ) as typeof host & ReturnType<typeof storiesOf> & { kill(): Promise<void> }
 }
 
-/** The same, closed when the test is over. */
+/** Like `hostNotifier`; closed at the end of the test. */
 export async function openNotifier(...options: Parameters<typeof hostNotifier>) {
   const host = await hostNotifier(...options)
   onTestFinished(() => host.close())
   return host
 }
 
-/** Another replica of it, which stops when the test is over. */
+/** Starts another replica on the same stores; stopped at the end of the test. */
 export async function openReplica(
   dependencies: Dependencies,
   settings: Partial<typeof SETTINGS> = {},
@@ -127,7 +127,7 @@ function storiesOf(host: Host<Service>) {
     expect((await call('PUT', `/webhooks/${webhook.id}`, body)).status).toBe(200)
   }
 
-  /** Another service publishes the event. */
+  /** Publishes an event as another service does. */
   const happen = async (event: Partial<PublicEvent> & { id: string; type: string }, messageId = event.id) => {
     const published: PublicEvent = {
       source: 'catalog',
@@ -146,7 +146,7 @@ function storiesOf(host: Host<Service>) {
   const history = async (query = 'size=100') =>
     (await call('GET', `/webhooks/requests?${query}`)).body.content as DeliveryRecord[]
 
-  /** The only delivery there is, once it has that status. */
+  /** Waits until there is exactly one delivery and it has the status. @returns its record */
   const only = async (status: string) => {
     let record: DeliveryRecord | undefined
     await vi.waitFor(

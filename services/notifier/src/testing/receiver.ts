@@ -6,7 +6,7 @@ import { vi } from 'vitest'
 export interface Arrival {
   path: string
   headers: IncomingHttpHeaders
-  /** The bytes as text. */
+  /** The body as text. */
   body: string
 }
 
@@ -16,16 +16,16 @@ export interface Reply {
   body?: string
 }
 
-/** Told how many have arrived on the path, this one included. */
+/** Determines the response to a request. `number` counts the requests on the path including this one. */
 export type Respond = (arrival: Arrival, number: number) => Reply | Promise<Reply>
 
 export interface Receiver {
   url(path: string): string
-  /** What arrived on a path so far. */
+  /** The requests that arrived on a path so far. */
   on(path: string): Arrival[]
-  /** How it answers from now on. */
+  /** The responses from now on. */
   respond: Respond
-  /** Waits until so many have arrived on the path. */
+  /** Waits until at least `count` requests have arrived on the path. */
   arrivals(path: string, count: number): Promise<Arrival[]>
   close(): void
 }
@@ -33,7 +33,7 @@ export interface Receiver {
 export const ok: Respond = () => ({ status: 200 })
 export const failing: Respond = () => ({ status: 500, body: 'out of order' })
 
-/** Answers that wait until they are let go. */
+/** Responses that wait until `letGo` is called. */
 export function held(reply: Reply = { status: 200 }) {
   const { promise, resolve } = Promise.withResolvers<void>()
   const respond: Respond = async () => {
@@ -43,7 +43,7 @@ export function held(reply: Reply = { status: 200 }) {
   return { respond, letGo: resolve }
 }
 
-/** A receiver of webhooks on this machine; answers 200 unless told otherwise. */
+/** Starts a receiver of webhooks on this machine. Responds 200 unless `respond` is replaced. */
 export async function openReceiver(): Promise<Receiver> {
   const arrived: Arrival[] = []
   const server: Server = createServer(async (request, response) => {

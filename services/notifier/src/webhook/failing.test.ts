@@ -8,7 +8,7 @@ const ID = '7a1d2c3b-0e4f-4a5b-8c6d-9e0f1a2b3c4d'
 const webhookDecider = deciderOf([])
 const { given } = story(webhookDecider)
 
-/** A time so many days after the story began. */
+/** The time the given number of days after the start. */
 const day = (days: number) => new Date(Date.parse(metadata.now) + days * 86_400_000).toISOString()
 const on = (days: number) => ({ ...metadata, now: day(days) })
 const delivery = (n: number) => `00000000-0000-4000-8000-${String(n).padStart(12, '0')}`
@@ -47,7 +47,7 @@ const succeeded = (days: number): WebhookEvent => ({ type: 'WebhookSucceeded', d
 const disabled = (days: number): WebhookEvent => ({
   type: 'WebhookDisabled',
   data: {
-    reason: `nothing has arrived at ${URL} since ${day(0)}: at least 20 deliveries failed`,
+    reason: `no delivery to ${URL} has succeeded since ${day(0)}: at least 20 deliveries failed`,
     disabledAt: day(days),
   },
 })
@@ -57,15 +57,15 @@ const updated = (changes: object): WebhookEvent => ({
 })
 const many = (count: number) => Array.from({ length: count }, (_, n) => counted(n))
 
-describe('a webhook at which nothing arrives', () => {
-  test('has each delivery counted once, and no more than are enough', () => {
+describe('a webhook without successful deliveries', () => {
+  test('counts each delivery once, up to the number that disabling requires', () => {
     given(created).when(fails(1, 0)).then(counted(1))
     given(created, counted(1)).when(fails(1, 0.5)).then()
     given(created, ...many(20))
       .when(fails(30, 0.5))
       .then()
   })
-  test('is warned of after a day and after three, once each', () => {
+  test('leads to one warning after one day and one after three days', () => {
     given(created, counted(1))
       .when(fails(1, 1))
       .then(warned(1, 1, 1))
@@ -79,7 +79,7 @@ describe('a webhook at which nothing arrives', () => {
       .when(fails(1, 4.9))
       .then()
   })
-  test('is disabled after five days and twenty deliveries', () => {
+  test('is disabled after five days and twenty failed deliveries', () => {
     given(created, ...many(20), warned(1, 1), warned(2, 3))
       .when(fails(1, 5))
       .then(disabled(5))
@@ -90,7 +90,7 @@ describe('a webhook at which nothing arrives', () => {
       .when(fails(1, 9))
       .then()
   })
-  test('is never disabled without a warning a day before', () => {
+  test('is not disabled within a day of the last warning', () => {
     given(created, ...many(20))
       .when(fails(1, 6))
       .then(warned(2, 6))
@@ -101,7 +101,7 @@ describe('a webhook at which nothing arrives', () => {
       .when(fails(1, 7))
       .then(disabled(7))
   })
-  test('begins anew with whatever arrives', () => {
+  test('starts without failures after a success', () => {
     given(created).when(succeeds(1)).then()
     given(created, ...many(20), warned(1, 1), warned(2, 3))
       .when(succeeds(4))
@@ -110,7 +110,7 @@ describe('a webhook at which nothing arrives', () => {
       .when(fails(1, 5))
       .then(counted(1, 5))
   })
-  test('begins anew when it is made active again, and at another address', () => {
+  test('starts without failures when it is made active again or gets another URL', () => {
     const failing = [created, ...many(20), warned(1, 1), warned(2, 3)]
     given(...failing, disabled(5), updated({}))
       .when(fails(1, 6))
@@ -122,7 +122,7 @@ describe('a webhook at which nothing arrives', () => {
       .when(fails(1, 5))
       .then(disabled(5))
   })
-  test('is judged again a day after the last success that ended failures, at another address at once', () => {
+  test('counts no failure within a day of a success that ended failures, unless it gets another URL', () => {
     given(created, counted(1), succeeded(1)).when(fails(2, 1.9)).then()
     given(created, counted(1), succeeded(1)).when(succeeds(1.9)).then()
     given(created, counted(1), succeeded(1)).when(fails(2, 2)).then(counted(2, 2))
@@ -131,7 +131,7 @@ describe('a webhook at which nothing arrives', () => {
       .when(fails(2, 1.5, url))
       .then(counted(2, 1.5))
   })
-  test('in part gets at most 21 events a day, however often it fails and succeeds', () => {
+  test('that alternates between failure and success adds at most 21 events a day', () => {
     let { state } = given(created)
     let events = 0
     let delivery = 0
@@ -150,7 +150,7 @@ describe('a webhook at which nothing arrives', () => {
     expect(events).toBeGreaterThan(DAYS)
     expect(events).toBeLessThanOrEqual(DAYS * 21)
   })
-  test('is not judged by attempts at an address that it had before, nor while it is inactive or gone', () => {
+  test('ignores attempts at an earlier URL, and attempts while it is inactive or deleted', () => {
     given(created)
       .when(fails(1, 0, 'https://example.com/old'))
       .then()
@@ -164,7 +164,7 @@ describe('a webhook at which nothing arrives', () => {
   })
 })
 
-test('the warning tells how it stands; what is counted is nothing for others', () => {
+test('the public event of a warning has the failure count; counted failures have no public event', () => {
   const describeOf = (past: WebhookEvent[], event: WebhookEvent) =>
     webhookDecider.describe?.(given(...past).state, event, given(...past, event).state)
   expect(describeOf([created, ...many(20)], warned(1, 1))).toMatchObject({

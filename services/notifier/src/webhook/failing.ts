@@ -2,20 +2,23 @@ import { publicUrl } from './url.ts'
 import { beginsToFail, type LiveWebhook, type WebhookEvent } from './webhook.ts'
 
 const DAY_MS = 86_400_000
-/** For how long nothing has arrived when the owner is warned, each time. */
+/** The owner is warned after each of these times without a successful delivery. */
 const WARNINGS_MS = [DAY_MS, 3 * DAY_MS]
 const DISABLED_AFTER_MS = 5 * DAY_MS
-/** So few deliveries say little, however long they fail. */
+/** Minimum number of failed deliveries before the webhook is disabled, and maximum number that is counted. */
 const ENOUGH = 20
-/** Nobody is disabled without a warning that long before. */
+/** Minimum time between a warning and disabling. */
 const NOTICE_MS = DAY_MS
-/** A success that ended failures lets no failure count for so long: a webhook that flaps would fill its stream. */
+/**
+ * Failures within this time after a success that ended failures do not count: a webhook that alternates between success
+ * and failure would add events to its stream without limit.
+ */
 const CALM_MS = DAY_MS
 
 /**
- * What an attempt that failed by the receiver's fault means for its webhook: a warning, or the end, when nothing has
- * arrived for long. A delivery counts once, however many attempts it takes. Of a webhook that fails and succeeds in turns,
- * a day brings at most `ENOUGH` failures and one success.
+ * Decides on an attempt that failed through the fault of the receiver: counts the delivery, warns the owner, or disables
+ * the webhook. A delivery counts once, however many attempts fail. A webhook that alternates between failure and success
+ * adds at most `ENOUGH` failures and one success per day.
  */
 export function failed(
   { failing: before, succeededAt, record }: LiveWebhook,
@@ -34,7 +37,7 @@ export function failed(
 
   const warned = failing.warnedAt !== null && msSince(failing.warnedAt) >= NOTICE_MS
   if (elapsed >= DISABLED_AFTER_MS && deliveries >= ENOUGH && warned) {
-    const reason = `nothing has arrived at ${publicUrl(record.url)} since ${failing.since}: at least ${ENOUGH} deliveries failed`
+    const reason = `no delivery to ${publicUrl(record.url)} has succeeded since ${failing.since}: at least ${ENOUGH} deliveries failed`
     return [...counted, { type: 'WebhookDisabled', data: { reason, disabledAt: now } }]
   }
   const warning = WARNINGS_MS.filter(ms => elapsed >= ms).length

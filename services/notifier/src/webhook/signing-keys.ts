@@ -2,14 +2,14 @@ import { createSecretKey, type KeyObject } from 'node:crypto'
 import { deriveKey, seal, unseal } from '@gantry/service-kit'
 import type { SealedSecret } from './webhook.ts'
 
-/** Keeps signing secrets unreadable in the stores, under a key derived from the configured one. */
+/** Encrypts signing secrets in the stores, with a key derived from the configured encryption key. */
 export interface SigningKeys {
   seal(secret: Uint8Array): string
-  /** The keys that sign at that time, the newest first. */
+  /** The keys that sign at that time, newest first. */
   valid(secrets: readonly SealedSecret[], now: Date): KeyObject[]
 }
 
-/** Opened secrets that are kept, so that not every attempt opens them again. */
+/** Maximum number of cached decrypted secrets. */
 const OPENED = 1_000
 
 export function signingKeys(encryptionKey: Uint8Array): SigningKeys {

@@ -1,4 +1,4 @@
-/** A webhook's URL as others may read it: the query and the user may be secrets that its receiver checks. */
+/** The URL of a webhook without query and user, which may be secrets between sender and receiver. */
 export function publicUrl(url: string): string {
   const { origin, pathname } = new URL(url)
   return `${origin}${pathname}`

@@ -65,7 +65,7 @@ const update = (changes: object, ifMatch?: number[], more: object = {}): Webhook
 const disable = (url = URL): WebhookCommand => ({ type: 'DisableWebhook', metadata, url, reason: 'gone' })
 
 describe('a webhook', () => {
-  test('is named by a slug of its display name unless it is given one', () => {
+  test('has a slug of its display name as name unless a name is given', () => {
     given().when(create()).then(created)
     given()
       .when(create({ name: 'mine' }))
@@ -80,25 +80,25 @@ describe('a webhook', () => {
         data: { id: ID, ...fields, displayName: '通知', name: 'webhook', secret: 's1', createdAt: NOW },
       })
   })
-  describe('whose url has an address for a host', () => {
-    test('is refused when that is neither public nor allowed, made or changed', () => {
+  describe('whose URL has an IP address as host', () => {
+    test('is not created or changed when the address is neither public nor allowed', () => {
       const url = 'http://10.0.0.1/'
       given().when(create({ url })).thenRefused('invalid-request')
       given(created).when(update({ url })).thenRefused('invalid-request')
     })
 
-    test.for(['http://10.1.2.3/', 'https://93.184.215.14/', 'http://localhost/'])('is taken for %s', url => {
+    test.for(['http://10.1.2.3/', 'https://93.184.215.14/', 'http://localhost/'])('accepts %s', url => {
       given(created).when(update({ url })).then(updated({ url }))
     })
 
-    test('stays when the rest is changed, though it is no longer allowed', () => {
+    test('can be changed otherwise when the address is no longer allowed', () => {
       const url = 'http://10.0.0.1/'
       given(created, updated({ url }))
         .when(update({ url, displayName: 'Renamed' }))
         .then(updated({ url, displayName: 'Renamed' }))
     })
   })
-  test('asks for event types that there are', () => {
+  test('accepts existing event types only', () => {
     given()
       .when(create({ eventTypes: ['API_DEPLOYED', 'toString'] }))
       .thenRefused('unknown-event-types')
@@ -106,7 +106,7 @@ describe('a webhook', () => {
       .when(update({ events: ['API_EXPLODED'] }))
       .thenRefused('unknown-event-types')
   })
-  test('asks for event types whose scopes its manager has', () => {
+  test('accepts only event types that the caller may read', () => {
     const narrow = { by: { role: 'USER', scopes: ['WEBHOOKS_READ', 'WEBHOOKS_WRITE'] } }
     const fails = { eventTypes: ['WEBHOOK_FAILING'] }
     given().when(create({}, narrow)).thenRefused('scope-missing')
@@ -126,7 +126,7 @@ describe('a webhook', () => {
       .when(update({ events: ['API_DEPLOYED'] }, undefined, narrow))
       .thenRefused('scope-missing')
   })
-  test('is not led elsewhere while something is pending that its manager may not read', () => {
+  test('keeps its URL while a delivery is pending that the caller may not read', () => {
     const url = 'https://example.com/other'
     const narrow = { by: { role: 'USER', scopes: ['WEBHOOKS_READ'] }, pending: ['API_DEPLOYED'] }
     const fails = { eventTypes: ['WEBHOOK_FAILING'] }
@@ -147,14 +147,14 @@ describe('a webhook', () => {
     const active = { standing: { user: OTHER, status: 'ACTIVE', role: 'USER' } }
     const ownerOf = ({ state }: { state: WebhookState }) => state.status === 'Live' && state.record.owner
 
-    test('who is the actor of its creation, until it is transferred', () => {
+    test('who is its creator until it is transferred', () => {
       expect(ownerOf(given(created))).toBe(metadata.actor.id)
       expect(ownerOf(given(created, updated({ name: 'other' })))).toBe(metadata.actor.id)
       expect(ownerOf(given(created, transferred))).toBe(OTHER)
       const state = webhookDecider.evolve(webhookDecider.initial, created, 0, { id: null, name: 'direct' })
       expect(ownerOf({ state })).toBeNull()
     })
-    test('to whom an administrator transfers it, together with other changes', () => {
+    test('whom an administrator can change together with other fields', () => {
       given(created)
         .when(update({ owner: OTHER }, undefined, active))
         .then(transferred)
@@ -177,7 +177,7 @@ describe('a webhook', () => {
     ]
     const check = (standing: Standing): WebhookCommand => ({ type: 'CheckOwner', metadata, standing })
 
-    test.for(powerless)('and is inactive once the owner %s', ([, standing]) => {
+    test.for(powerless)('and is disabled when the owner %s', ([, standing]) => {
       given(created).when(check(standing)).then(lacking)
       given(created, lacking).when(check(standing)).then()
       given(created, transferred).when(check(standing)).then()
@@ -191,7 +191,7 @@ describe('a webhook', () => {
         .when(check({ user: owner, status: 'ACTIVE', role: 'USER' }))
         .then()
     })
-    test.for(powerless)('and is not made active while the owner %s', ([, standing]) => {
+    test.for(powerless)('and cannot be made active while the owner %s', ([, standing]) => {
       const again = update({ active: true }, undefined, { standing })
       given(created, lacking).when(again).thenRefused('owner-lacks-scope')
       given(created)
@@ -204,7 +204,7 @@ describe('a webhook', () => {
         .when(update({ active: true, owner: OTHER }, undefined, active))
         .then(transferred, updated({ active: true }))
     })
-    test('who may read what is pending too, before it is made active', () => {
+    test('who must be able to read pending deliveries too before it is made active', () => {
       const standing = { user: owner, status: 'ACTIVE', role: 'USER' }
       const pending = ['CONFIGURATION_CHANGED']
       given(created, lacking)
@@ -214,7 +214,7 @@ describe('a webhook', () => {
         .when(update({ active: true }, undefined, { standing }))
         .then(updated({ active: true }))
     })
-    test('that only an administrator changes', () => {
+    test('whom only an administrator can change', () => {
       const user = { by: { ...by, role: 'USER' }, ...active }
       given(created)
         .when(update({ owner: OTHER }, undefined, user))
@@ -228,13 +228,13 @@ describe('a webhook', () => {
       ['gone', { standing: { user: OTHER, status: 'GONE' } }],
       ['unknown', {}],
       ['another', { standing: { ...active.standing, user: ID } }],
-    ])('who is an active user, not one who is %s', ([, more]) => {
+    ])('who must be an active user, not one who is %s', ([, more]) => {
       given(created)
         .when(update({ owner: OTHER }, undefined, more))
         .thenRefused('invalid-request')
     })
   })
-  test('keeps what an update leaves out', () => {
+  test('keeps fields that an update leaves out', () => {
     given(created)
       .when(update({ url: 'https://example.com/other' }))
       .then(updated({ url: 'https://example.com/other' }))
@@ -242,7 +242,7 @@ describe('a webhook', () => {
       .when(update({ events: null, eventTypes: ['TEST'] }))
       .then(updated({ eventTypes: ['TEST'] }))
   })
-  test('is ordered when asked, and stays so until asked otherwise', () => {
+  test('keeps `ordered` until an update changes it', () => {
     const ordered: WebhookEvent = {
       type: 'WebhookCreated',
       data: { ...created.data, ordered: true } as (typeof created & { type: 'WebhookCreated' })['data'],
@@ -257,7 +257,7 @@ describe('a webhook', () => {
       .when(update({ ordered: false }))
       .then(updated({ ordered: false }))
   })
-  test('recorded before there was a choice is not ordered', () => {
+  test('is not ordered when its event lacks the field', () => {
     const { ordered, ...before } = fields
     const recorded: WebhookEvent = {
       type: 'WebhookCreated',
@@ -265,12 +265,12 @@ describe('a webhook', () => {
     }
     expect(given(recorded).state).toMatchObject({ record: { ordered: false } })
   })
-  test('is not changed by an update that says what it is', () => {
+  test('is not changed by an update with equal values', () => {
     given(created)
       .when(update({ active: true, name: 'deployments-all' }))
       .then()
   })
-  test('refuses a change made from an older revision, which a rotation is not', () => {
+  test('refuses a change based on an older revision; a rotation does not change the revision', () => {
     given(created, updated({ name: 'b' }))
       .when(update({ name: 'c' }, [0]))
       .thenRefused('precondition-failed')
@@ -281,7 +281,7 @@ describe('a webhook', () => {
       .when({ type: 'DeleteWebhook', metadata, ifMatch: [1] })
       .thenRefused('precondition-failed')
   })
-  test('is gone once deleted', () => {
+  test('is not found after its deletion', () => {
     given(created).when({ type: 'DeleteWebhook', metadata }).then(deleted)
     given(created, deleted).when({ type: 'DeleteWebhook', metadata }).thenRefused('webhook-not-found')
     given(created, deleted).when(update({})).thenRefused('webhook-not-found')
@@ -295,14 +295,14 @@ describe('a secret', () => {
     const { state } = given(created, ...events)
     return state.status === 'Live' ? state.secrets : []
   }
-  test('signs for a day beside the one that takes its place', () => {
+  test('signs for a day beside its successor', () => {
     given(created).when({ type: 'RotateSecret', metadata, sealedSecret: 's2' }).then(rotated('s2'))
     expect(secretsAfter(rotated('s2'))).toEqual([
       { sealed: 's2', until: null },
       { sealed: 's1', until: TOMORROW },
     ])
   })
-  test('keeps its day when it is rotated again', () => {
+  test('keeps its expiry when its successor is rotated', () => {
     const later: WebhookEvent = {
       type: 'WebhookSecretRotated',
       data: { secret: 's3', oldSecretUntil: '2026-11-22T18:00:00.000Z' },
@@ -313,7 +313,7 @@ describe('a secret', () => {
       ['s1', TOMORROW],
     ])
   })
-  test('is in no snapshot that others see', () => {
+  test('is not in public changes', () => {
     const { state } = given(created)
     const change = webhookDecider.describe?.(state, rotated('s2'), given(created, rotated('s2')).state)
     expect(change).toMatchObject({ action: 'WEBHOOK_SECRET_ROTATED', resourceId: ID })
@@ -322,7 +322,7 @@ describe('a secret', () => {
 })
 
 describe('disabling', () => {
-  test('says why, until it is made active again', () => {
+  test('keeps its reason until the webhook is made active again', () => {
     given(created).when(disable()).then(disabled)
     expect(given(created, disabled).state).toMatchObject({
       record: { active: false, disabledReason: 'gone' },
@@ -334,7 +334,7 @@ describe('disabling', () => {
       record: { active: true, disabledReason: null },
     })
   })
-  test('is for the address that gave the reason', () => {
+  test('applies only to the URL that caused it', () => {
     given(created).when(disable('https://example.com/before')).then()
     given(created, disabled).when(disable()).then()
   })

@@ -29,16 +29,19 @@ import {
   webhookEvents,
 } from './webhook.ts'
 
-/** Who manages webhooks: the role, and the scopes that the credential leaves of it. */
+/** The caller of a webhook command: its role, and the scopes that its credential has. */
 type Manager = Pick<Principal, 'role' | 'scopes'>
 
 type UpdateWebhook = {
   type: 'UpdateWebhook'
   by: Manager
   input: WebhookUpdate
-  /** Of what is pending, an event type that the caller may not read and one that the owner may not, where there are any. */
+  /**
+   * Event types of pending deliveries: one that the caller may not read and one that the owner may not read, if there are
+   * any.
+   */
   pending: readonly string[]
-  /** What the user is who owns the webhook afterwards; left out where that is not known. */
+  /** Role and status of the owner after the update; left out if they are unknown. */
   standing?: Standing | undefined
 } & Conditional
 
@@ -54,16 +57,16 @@ export type WebhookCommand =
   | UpdateWebhook
   | ({ type: 'DeleteWebhook' } & Conditional)
   | { type: 'RotateSecret'; metadata: CommandMetadata; sealedSecret: string }
-  /** An attempt came to nothing, by the receiver's fault. */
+  /** An attempt failed through the fault of the receiver. */
   | { type: 'NoteFailure'; metadata: CommandMetadata; url: string; delivery: string }
-  /** An attempt arrived. */
+  /** An attempt succeeded. */
   | { type: 'NoteSuccess'; metadata: CommandMetadata; url: string }
-  /** What its owner is, unless that is another by now. */
+  /** Role and status of the owner. Ignored if the webhook has another owner by now. */
   | { type: 'CheckOwner'; metadata: CommandMetadata; standing: Standing }
-  /** Only while it has the url that gave the reason. */
+  /** Ignored if the webhook has another URL by now. */
   | { type: 'DisableWebhook'; metadata: CommandMetadata; url: string; reason: string }
 
-/** What the service does by itself may come after the end of the webhook. */
+/** Commands that the service issues by itself. They may arrive after the webhook was deleted, and then do nothing. */
 const BY_ITSELF: ReadonlySet<string> = new Set<WebhookCommand['type']>([
   'NoteFailure',
   'NoteSuccess',
@@ -71,9 +74,9 @@ const BY_ITSELF: ReadonlySet<string> = new Set<WebhookCommand['type']>([
   'DisableWebhook',
 ])
 
-/** Why a webhook is inactive whose owner may not read one of its event types. */
+/** Reason for disabling a webhook whose owner may not read one of its event types. */
 const OWNER_LACKS_SCOPE = 'owner-lacks-scope'
-/** How long an old secret verifies after a rotation. */
+/** How long the old secret still signs after a rotation. */
 const OVERLAP_MS = 24 * 3_600_000
 
 /** @param allowed private networks that webhooks may reach */
@@ -156,7 +159,8 @@ function updated(
     ordered: ordered ?? record.ordered,
   }
   known(fields.eventTypes)
-  // Those from before are still delivered: what is pending goes to the new url.
+  // The caller also needs the scopes of the previous event types, and after a change of the URL those of the pending
+  // deliveries, which go to the new URL.
   const sentElsewhere = url === record.url ? [] : pending
   requireReadScopes(by, [...fields.eventTypes, ...record.eventTypes, ...sentElsewhere])
   if (url !== record.url) reachable(url, allowed)
@@ -176,13 +180,16 @@ function updated(
 /** @throws Refusal role-missing, invalid-request when the new owner is not an active user */
 function requireTransferable(owner: string, { by, standing }: UpdateWebhook): void {
   if (!ADMINISTRATOR_ROLES.includes(by.role))
-    throw new Refusal('role-missing', { detail: 'only an administrator transfers a webhook' })
+    throw new Refusal('role-missing', { detail: 'only an administrator may transfer a webhook' })
   if (standing?.user === owner && standing.status === 'ACTIVE') return
   const message = 'must be the id of an active user'
   throw new Refusal('invalid-request', { detail: `owner ${message}`, errors: [{ field: 'owner', message }] })
 }
 
-/** What is not known of the owner refuses nothing: the webhook is checked again once it is. @throws Refusal owner-lacks-scope */
+/**
+ * Accepts an owner whose role and status are unknown: the webhook is checked again when they are known.
+ * @throws Refusal owner-lacks-scope
+ */
 function requireOwnersScopes(owner: string, eventTypes: readonly string[], standing?: Standing): void {
   if (standing?.user !== owner) return
   const unread = unreadTypes(standing, eventTypes)
@@ -198,11 +205,11 @@ function requireOwnersScopes(owner: string, eventTypes: readonly string[], stand
   })
 }
 
-/** A URL that stays may lead to an address that is no longer allowed, so that its webhook can still be edited. */
+/** Not applied to an unchanged URL, so that a webhook remains editable when its address is no longer allowed. */
 function reachable(url: string, allowed: readonly Cidr[]): void {
   const refused = refusedHost(url, allowed)
   if (refused === undefined) return
-  const message = `leads to a refused address: ${refused}`
+  const message = `has an address that webhooks may not use: ${refused}`
   throw new Refusal('invalid-request', { detail: `url ${message}`, errors: [{ field: 'url', message }] })
 }
 
@@ -217,7 +224,7 @@ function known(eventTypes: readonly string[]): void {
   })
 }
 
-/** A technical name made of a display name: what is left of it in lower-case ASCII. */
+/** A technical name derived from a display name: its lower-case ASCII letters and digits. */
 const slug = (displayName: string) =>
   displayName
     .normalize('NFKD')

@@ -3,11 +3,11 @@ import type { Project } from '@gantry/event-sourcing'
 import { defineCollection } from '@gantry/read-models'
 import type { SealedSecret, WebhookEvent, WebhookState } from './webhook.ts'
 
-/** A webhook as lists show it and deliveries need it. */
+/** The document of a webhook, for the REST API and for deliveries. */
 export interface WebhookDocument extends WebhookRecord {
   recordRevision: number
   secrets: SealedSecret[]
-  /** Whether something has failed since something arrived. */
+  /** Whether a delivery has failed since the last success. */
   failing: boolean
 }
 

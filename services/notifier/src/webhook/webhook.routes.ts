@@ -38,7 +38,10 @@ export interface WebhookRoutes {
 }
 
 const SECRET_BYTES = 24
-/** How long the answer to a deletion waits for its pending deliveries to be cancelled; the scheduler does the rest. */
+/**
+ * Maximum time that the response to a deletion waits until the pending deliveries are cancelled; the scheduler cancels
+ * the rest.
+ */
 const ABANDON_MS = 2_000
 
 export function webhookRoutes(route: AddRoute, options: WebhookRoutes): void {
@@ -103,15 +106,15 @@ export function webhookRoutes(route: AddRoute, options: WebhookRoutes): void {
   })
 
   /**
-   * The owner may have lost a scope while the command was under way: the check of the webhooks of that user did not see
-   * the change then. What fails here is checked again later.
+   * The owner may lose a scope during the command, and the check of the user's webhooks then misses the change. After a
+   * failure here a later periodic check makes up for it.
    */
   const checkOwner = async (state: WebhookState) => {
     if (state.status === 'Live') await owners.check(state.record).catch(() => {})
   }
 }
 
-/** What the user is who owns the webhook after an update. A new owner is asked for, since it has to be active. */
+/** Role and status of the owner after the update. A new owner is always read from identity, because it must be active. */
 async function standingOfOwner(
   { webhooks, owners }: WebhookRoutes,
   id: string,
@@ -125,7 +128,10 @@ async function standingOfOwner(
   return next === current ? owners.standing(next, events ?? eventTypes ?? []) : owners.ask(next)
 }
 
-/** Of what a webhook has pending, an event type that the caller may not read and one that the owner may not. */
+/**
+ * Event types of pending deliveries: one that the caller may not read and one that the owner may not read, if there are
+ * any.
+ */
 async function unreadPendingOf(
   { deliveries }: WebhookRoutes,
   id: string,

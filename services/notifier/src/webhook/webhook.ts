@@ -7,40 +7,40 @@ interface Fields {
   url: string
   active: boolean
   eventTypes: string[]
-  /** Left out in what was recorded before there was a choice. */
+  /** Absent in events of earlier releases, which means false. */
   ordered?: boolean
 }
 
 export type WebhookEvent =
-  /** `secret` is sealed. */
+  /** `secret` is encrypted. */
   | { type: 'WebhookCreated'; data: Fields & { id: string; secret: string; createdAt: string } }
   | { type: 'WebhookUpdated'; data: Fields & { updatedAt: string } }
-  /** By an administrator: the webhook has another owner from now on. */
+  /** An administrator gave the webhook another owner. */
   | { type: 'WebhookTransferred'; data: { owner: string; transferredAt: string } }
-  /** The old secret verifies until then. */
+  /** The old secret also signs until `oldSecretUntil`. */
   | { type: 'WebhookSecretRotated'; data: { secret: string; oldSecretUntil: string } }
-  /** A delivery that had not failed before, since the webhook began to fail. */
+  /** The first failure of a delivery since the webhook started to fail. */
   | { type: 'WebhookDeliveryFailed'; data: { delivery: string; at: string } }
-  /** For the owner: it goes on so, and the webhook will be disabled. */
+  /** A warning for the owner: the webhook will be disabled if it keeps failing. */
   | { type: 'WebhookFailing'; data: { since: string; deliveries: number; warning: number; at: string } }
-  /** A delivery has arrived after others had failed. */
+  /** A delivery succeeded after others had failed. */
   | { type: 'WebhookSucceeded'; data: { at: string } }
-  /** By the service itself, which says why. */
+  /** The service itself made the webhook inactive. */
   | { type: 'WebhookDisabled'; data: { reason: string; disabledAt: string } }
   | { type: 'WebhookDeleted'; data: { deletedAt: string } }
 
 export interface SealedSecret {
   sealed: string
-  /** ISO 8601; null for the one that is there to stay. */
+  /** When the secret stops signing, ISO 8601; null for the current secret. */
   until: string | null
 }
 
-/** What is held against a webhook at which nothing has arrived since. */
+/** The failures of a webhook since its last successful delivery. */
 export interface Failing {
   since: string
-  /** Ids of those that failed; not more than are enough to disable the webhook. */
+  /** Ids of the failed deliveries, at most as many as disabling requires. */
   deliveries: readonly string[]
-  /** Warnings so far. */
+  /** Number of warnings so far. */
   warnings: number
   warnedAt: string | null
 }
@@ -48,13 +48,13 @@ export interface Failing {
 export interface LiveWebhook {
   status: 'Live'
   record: WebhookRecord
-  /** Of the event that changed the record last: its ETag. */
+  /** Revision of the last event that changed the record: its ETag. */
   recordRevision: number
-  /** The newest first. */
+  /** Newest first. */
   secrets: readonly SealedSecret[]
-  /** Null while deliveries arrive, and while it is not called. */
+  /** Null while no delivery fails, and after the webhook was disabled. */
   failing: Failing | null
-  /** When a delivery arrived last after others had failed, at this url; null when that never was. */
+  /** When a delivery last succeeded after others had failed at this URL; null when none has. */
   succeededAt: string | null
 }
 
@@ -75,10 +75,10 @@ export const webhookEvents: EventSchemas<WebhookEvent> = {
 
 export const initialWebhook: WebhookState = { status: 'Absent' }
 
-/** Secrets that sign besides the newest: a header has room for so many, however often someone rotates in a day. */
+/** Maximum number of old secrets that sign beside the current one, because the size of the header is limited. */
 const OLD_SECRETS = 10
 
-/** The owner of a webhook is the one who created it, until it is transferred. */
+/** The owner of a webhook is the user who created it, until it is transferred. */
 export function evolveWebhook(
   state: WebhookState,
   event: WebhookEvent,
@@ -110,7 +110,7 @@ export function evolveWebhook(
     case 'WebhookUpdated': {
       const disabledReason = event.data.active ? null : record.disabledReason
       const updated = { ...record, ...event.data, disabledReason }
-      // Made active again, or led elsewhere, it begins with a clean slate.
+      // A webhook that becomes active again, or gets another URL, starts without failures.
       const same = record.active && updated.active && record.url === updated.url
       const judged = same ? {} : { failing: null, succeededAt: null }
       return { ...state, ...judged, record: updated, recordRevision: revision }
