@@ -9,7 +9,7 @@ const nothing = new Set<string>()
 
 let blobs: Map<string, Uint8Array>
 let bytes: ImageBytes
-/** What happens elsewhere just after a call on the store, once. */
+/** An action that another process takes just after a call on the store, once. */
 let meanwhile: { after: string; happens: () => Promise<void> } | undefined
 
 const reach = async (call: string) => {
@@ -47,13 +47,13 @@ beforeEach(async () => {
 })
 const read = async (sha256: string) => (await bytes.get(sha256)).toString()
 
-test('what an image names stays', async () => {
+test('referenced bytes stay', async () => {
   await bytes.sweep(new Set([A]), going)
   await bytes.sweep(new Set([A]), going)
   expect([...blobs.keys()]).toEqual([A])
 })
 
-test('what no image names goes with the second sweep, not with the first', async () => {
+test('unreferenced bytes are removed by the second sweep, not by the first', async () => {
   await bytes.sweep(nothing, going)
   expect(await read(A)).toBe('a')
   await bytes.sweep(nothing, going)
@@ -61,7 +61,7 @@ test('what no image names goes with the second sweep, not with the first', async
   await expect(bytes.get(A)).rejects.toThrow('lost')
 })
 
-test('an upload that names its bytes after a sweep keeps them', async () => {
+test('an upload that references its bytes after a sweep keeps them', async () => {
   await bytes.sweep(nothing, going)
   await bytes.sweep(new Set([A]), going)
   await bytes.sweep(new Set([A]), going)
@@ -113,20 +113,20 @@ test.for(['keys', `get ${A}`, `put aside-${A}`, `delete ${A}`])(
   },
 )
 
-test('a reader finds bytes that are put back while it looks', async () => {
+test('a reader finds bytes that a sweep moves back during the read', async () => {
   await bytes.sweep(nothing, going)
   meanwhile = { after: `get ${A}`, happens: () => bytes.sweep(new Set([A]), going) }
   expect(await read(A)).toBe('a')
 })
 
-test('what is no image is left alone', async () => {
+test('a sweep does not touch keys that are not of images', async () => {
   blobs.set('notes.txt', Buffer.from('mine'))
   await bytes.sweep(nothing, going)
   await bytes.sweep(nothing, going)
   expect([...blobs.keys()]).toEqual(['notes.txt'])
 })
 
-test('a sweep that is told to stop removes nothing more', async () => {
+test('a sweep that may not continue removes nothing more', async () => {
   await bytes.put(B, Buffer.from('b'))
   let goesOn = true
   meanwhile = {

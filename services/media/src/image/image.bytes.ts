@@ -1,17 +1,18 @@
 import type { BlobDraft, BlobStore } from '@gantry/read-models'
 
-/** The bytes of images by their SHA-256 in hexadecimal: images of the same content share them. */
+/** The bytes of images by their SHA-256 in hexadecimal. Images with equal content share the bytes. */
 export interface ImageBytes {
-  /** Durable when it returns. */
+  /** Stores bytes; they are durable when this returns. */
   put(sha256: string, bytes: Uint8Array): Promise<void>
-  /** Bytes that are stored while they come; committed with their SHA-256. */
+  /** Opens a draft that stores bytes as they arrive. It is committed under their SHA-256. */
   draft(): Promise<BlobDraft>
-  /** @throws Error when they are lost */
+  /** Reads bytes. @throws Error when they do not exist */
   get(sha256: string): Promise<Buffer>
   /**
-   * Sets aside what no image names, and removes for good what an earlier sweep had set aside and still no image names.
-   * An upload that was under way during a sweep loses nothing when it ends before the next one.
-   * @param mayGoOn asked before each delete; after `false` the sweep deletes nothing
+   * Garbage collection in two phases. Bytes that no image references are set aside; those that an earlier sweep set aside
+   * and that are still unreferenced are removed. An upload that runs during a sweep keeps its bytes if it ends before the
+   * next sweep.
+   * @param mayGoOn called before each deletion; after `false` the sweep deletes nothing more
    */
   sweep(named: ReadonlySet<string>, mayGoOn: () => Promise<boolean>): Promise<void>
 }
@@ -23,14 +24,14 @@ export function imageBytes(blobs: BlobStore): ImageBytes {
   const put = (sha256: string, bytes: Uint8Array) => blobs.put(sha256, bytes)
 
   const get = async (sha256: string) => {
-    // Once more at the end, since a sweep may just have put it back.
+    // Reads the first key again at the end: a sweep may have moved the bytes back meanwhile.
     const bytes = (await blobs.get(sha256)) ?? (await blobs.get(ASIDE + sha256)) ?? (await blobs.get(sha256))
-    if (!bytes) throw new Error(`the bytes of image ${sha256} are lost`)
+    if (!bytes) throw new Error(`the bytes of image ${sha256} do not exist`)
     return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength)
   }
 
   const sweep = async (named: ReadonlySet<string>, mayGoOn: () => Promise<boolean>) => {
-    /** Never without the bytes under one of the two keys. */
+    /** Copies the bytes before it deletes them, so that they always exist under one of the keys. */
     const move = async (from: string, to: string) => {
       const bytes = await blobs.get(from)
       if (!bytes) return

@@ -31,34 +31,33 @@ const { given } = story(imageDecider)
 
 describe('an upload', () => {
   test('gives the API an image', () => given().when(upload(logo)).then(uploaded(logo)))
-  test('takes the place of the image before', () =>
-    given(uploaded(logo)).when(upload(photo)).then(uploaded(photo)))
+  test('replaces the previous image', () => given(uploaded(logo)).when(upload(photo)).then(uploaded(photo)))
   test('of the same bytes changes nothing', () => given(uploaded(logo)).when(upload(logo)).then())
-  test('of an earlier image brings it back', () =>
+  test('of an earlier image restores it', () =>
     given(uploaded(logo), uploaded(photo)).when(upload(logo)).then(uploaded(logo)))
-  test('of the same bytes after deletion is an image again', () =>
+  test('of the same bytes after a deletion gives the API an image again', () =>
     given(uploaded(logo), deleted).when(upload(logo)).then(uploaded(logo)))
-  test('is refused once the API is gone', () =>
+  test('is refused once the API is deleted', () =>
     given(uploaded(logo), discarded).when(upload(photo)).thenRefused('api-not-found'))
-  test('is refused once the API is gone, had it no image before', () =>
+  test('is refused once the API is deleted, even if it had no image', () =>
     given(discarded).when(upload(logo)).thenRefused('api-not-found'))
 })
 
 describe('a deletion', () => {
-  test('takes the image', () => given(uploaded(logo)).when(remove).then(deleted))
+  test('removes the image', () => given(uploaded(logo)).when(remove).then(deleted))
   test('needs an image', () => given().when(remove).thenRefused('image-not-found'))
   test('is refused the second time', () =>
     given(uploaded(logo), deleted).when(remove).thenRefused('image-not-found'))
-  test('is refused once the API is gone', () => given(discarded).when(remove).thenRefused('api-not-found'))
+  test('is refused once the API is deleted', () => given(discarded).when(remove).thenRefused('api-not-found'))
 })
 
-describe('the end of the API', () => {
-  test('takes the image', () => given(uploaded(logo)).when(discard).then(discarded))
-  test('is remembered without an image', () => given().when(discard).then(discarded))
-  test('counts once', () => given(uploaded(logo), discarded).when(discard).then())
+describe('the deletion of the API', () => {
+  test('removes the image', () => given(uploaded(logo)).when(discard).then(discarded))
+  test('is recorded even without an image', () => given().when(discard).then(discarded))
+  test('is recorded once', () => given(uploaded(logo), discarded).when(discard).then())
 })
 
-describe('what others are told', () => {
+describe('the public change', () => {
   const told = (...events: ImageEvent[]) => {
     const last = events.at(-1)
     if (!last) throw new Error('no event')
@@ -71,7 +70,7 @@ describe('what others are told', () => {
   }
   const change = { resourceType: 'API_IMAGE', resourceId: api }
 
-  test('of an upload: what was, and what is', () => {
+  test('of an upload has the image before and after', () => {
     expect(told(uploaded(logo))).toEqual({
       ...change,
       action: 'API_IMAGE_UPDATED',
@@ -85,7 +84,7 @@ describe('what others are told', () => {
       after: { ...photo, api },
     })
   })
-  test('of a deletion: what was', () => {
+  test('of a deletion has the image before', () => {
     expect(told(uploaded(logo), deleted)).toEqual({
       ...change,
       action: 'API_IMAGE_DELETED',
@@ -93,7 +92,7 @@ describe('what others are told', () => {
       after: null,
     })
   })
-  test('nothing of an image that goes with its API', () => {
+  test('is absent for an image that is removed with its API', () => {
     expect(told(uploaded(logo), discarded)).toBeNull()
     expect(told(discarded)).toBeNull()
   })

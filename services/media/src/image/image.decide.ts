@@ -27,7 +27,7 @@ export const imageDecider: Decider<ImageState, ImageCommand, ImageEvent> = {
   },
 }
 
-/** An image that goes with its API is no change of its own: the deletion of the API says it. */
+/** An image that is removed with its API has no change of its own: the deletion of the API implies it. */
 function describe(before: ImageState, event: ImageEvent, after: ImageState): Change | null {
   if (event.type === 'ImageDiscarded') return null
   const of = (state: ImageState) => (state.status === 'Live' ? { ...state.record, api: state.api } : null)

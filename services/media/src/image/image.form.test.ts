@@ -48,28 +48,28 @@ const part = (content: string, header = 'Content-Disposition: form-data; name="f
   `--edge\r\n${header}\r\n\r\n${content}\r\n`
 
 describe('a form', () => {
-  test('gives its file', async () => {
+  test('passes its file to `write`', async () => {
     expect(await put(form(file(68)))).toBe(68)
     expect(await put(form(file(0)))).toBe(0)
   })
-  test('may have fields beside it, whatever is in them', async () => {
+  test('may have fields with any content', async () => {
     const json = part('{"broken', 'Content-Disposition: form-data; name="note"')
     expect(await put(form(['title', 'a logo'], file(68), ['file', 'text']))).toBe(68)
     expect(await put(form(['title', 'x'.repeat(500_000)], file(68)))).toBe(68)
     expect(await put(`${json}${part('12345')}--edge--`, typed)).toBe(5)
   })
-  test('needs a file part of that name', async () => {
+  test('needs a file part named file', async () => {
     expect(await put(form())).toBe('400 image-missing')
     expect(await put(form(file(68, 'picture')))).toBe('400 image-missing')
     expect(await put(form(['file', 'text, not a file']))).toBe('400 image-missing')
     expect(await put(`${part('12345', 'X-Nothing: here')}--edge--`, typed)).toBe('400 image-missing')
   })
-  test('has no other file part', async () => {
+  test('must not have another file part', async () => {
     expect(await put(form(file(68), file(68)))).toBe('400 image-not-alone')
     expect(await put(form(file(68), file(68, 'thumbnail')))).toBe('400 image-not-alone')
     expect(await put(form(file(68, 'thumbnail'), file(68)))).toBe('400 image-not-alone')
   })
-  test('is the only body that is taken', async () => {
+  test('is the only accepted body', async () => {
     for (const type of ['application/json', 'image/png', 'text/plain', 'multipart/mixed; boundary=edge']) {
       expect(await put('{', { 'content-type': type })).toBe('415 unsupported-media-type')
     }
@@ -78,17 +78,17 @@ describe('a form', () => {
   })
 })
 
-describe('5 MiB', () => {
-  test('are taken', async () => {
+describe('a file of 5 MiB', () => {
+  test('is accepted', async () => {
     expect(await put(form(file(5 * MEBIBYTE)))).toBe(5 * MEBIBYTE)
   })
-  test('and a byte more is too much', async () => {
+  test('and one byte is refused', async () => {
     expect(await put(form(file(5 * MEBIBYTE + 1)))).toBe('413 image-too-large')
   })
-  test('are the most of a form that says its length', async () => {
+  test('is the limit for a form with a Content-Length', async () => {
     expect(await put(form(file(30 * MEBIBYTE)))).toBe('413 image-too-large')
   })
-  test('are the most of a form that does not', async () => {
+  test('is the limit for a form without a Content-Length', async () => {
     const socket = new Conversation(port)
     socket.send(chunked)
     socket.chunk(part('').slice(0, -2))
@@ -98,7 +98,7 @@ describe('5 MiB', () => {
   })
 })
 
-test('a connection can be used on after a refusal that left most of the body unread', async () => {
+test('a connection remains usable after a refusal that left most of the body unread', async () => {
   const socket = new Conversation(port)
   socket.send(chunked)
   socket.chunk(part('12345'))
@@ -167,7 +167,7 @@ describe('a hostile form', () => {
     socket.close()
   })
 
-  test('cut off anywhere harms nobody else', async () => {
+  test('that is cut off anywhere does not affect other requests', async () => {
     const whole = Buffer.from(
       `${part('12345')}${part('a', 'Content-Disposition: form-data; name="a"')}--edge--`,
     )
@@ -185,7 +185,7 @@ describe('a hostile form', () => {
   })
 })
 
-/** One connection, written to and read from by hand. */
+/** A connection with explicit writes and reads. */
 class Conversation {
   private readonly socket
   private heard = ''
@@ -201,7 +201,7 @@ class Conversation {
     this.socket.on('close', () => this.told())
   }
 
-  /** Resolves when the bytes are on their way, or cannot be any more. */
+  /** Resolves when the bytes are written, or when the connection is closed. */
   send(text: string): Promise<void> {
     return new Promise(resolve => this.socket.write(text, () => setImmediate(resolve)))
   }
@@ -214,7 +214,7 @@ class Conversation {
     return this.socket.closed
   }
 
-  /** The next answer, head and body. */
+  /** The next response, headers and body. */
   async answer(): Promise<string> {
     for (;;) {
       const [head, rest] = this.heard.split('\r\n\r\n', 2)
@@ -223,7 +223,7 @@ class Conversation {
         this.heard = this.heard.slice((head?.length ?? 0) + 4 + length)
         return `${head}\r\n\r\n${rest.slice(0, length)}`
       }
-      if (this.socket.closed) throw new Error('the connection was closed without an answer')
+      if (this.socket.closed) throw new Error('the connection was closed without a response')
       await new Promise<void>(resolve => {
         this.told = resolve
       })

@@ -6,25 +6,25 @@ import type { FastifyInstance, FastifyRequest } from 'fastify'
 
 const MAX_BYTES = 5 * 1_048_576
 const LIMITS = { fileSize: MAX_BYTES, headerPairs: 100, headerSize: 4_096, parts: 110 }
-/** What a part takes until the request ends, beside its names. */
+/** Memory that a part occupies until the request ends, in bytes, besides its names. */
 const PART_BYTES = 1_024
 
-/** Makes the routes of this app take forms, and no other body. */
+/** Makes the routes of this app accept multipart forms and no other body. */
 export async function takeForms(app: FastifyInstance): Promise<void> {
   app.removeAllContentTypeParsers()
   await app.register(multipart, {
     throwFileSizeLimit: false,
-    // Fields are read and dropped like files: those that are taken for fields are kept in memory.
+    // Treats fields as files, so that their content is dropped. The parser would keep field values in memory.
     isPartAFile: () => true,
     limits: LIMITS,
   })
 }
 
 /**
- * Reads a form that has one file part named `file`, whose bytes go to `write` while they come, one call at a time;
- * fields beside it do not count. Waits for `write`, so that no more of the body is in memory.
+ * Reads a form with exactly one file part, named `file`, and passes its bytes to `write` as they arrive. Fields are
+ * ignored. Calls of `write` do not overlap, and reading pauses during a call, so that no more of the body is in memory.
  * @throws Refusal image-missing, image-not-alone, image-too-large, unsupported-media-type, malformed-request,
- * body-memory-full; what `write` throws
+ *   body-memory-full; what `write` throws
  */
 export async function readForm(
   request: FastifyRequest,
@@ -56,7 +56,7 @@ export async function readForm(
     throw error instanceof Refusal || error === failed.by ? error : malformed()
   } finally {
     body.off('data', count)
-    // The rest is read and dropped: a client that is still sending would not read the answer otherwise.
+    // The rest of the body is read and dropped: a client that is still sending would not read the response otherwise.
     body.unpipe()
     body.resume()
   }
@@ -81,9 +81,9 @@ async function onlyFile(request: FastifyRequest, write: (chunk: Uint8Array) => P
   if (!found) throw new Refusal('image-missing', { detail: 'the form has no file part named file' })
 }
 
-/** RFC 7578 §4.2, and octets without a name. */
+/** Whether a part is a file: it has a filename (RFC 7578 §4.2) or is application/octet-stream. */
 const isFile = ({ filename, mimetype }: Pick<MultipartFile, 'mimetype'> & { filename: string | undefined }) =>
   filename !== undefined || mimetype === 'application/octet-stream'
 
-const tooLarge = () => new Refusal('image-too-large', { detail: 'an image has at most 5 MiB' })
-const malformed = () => new Refusal('malformed-request', { detail: 'the form is malformed or cut off' })
+const tooLarge = () => new Refusal('image-too-large', { detail: 'an image must not be larger than 5 MiB' })
+const malformed = () => new Refusal('malformed-request', { detail: 'the form is malformed or incomplete' })

@@ -3,7 +3,7 @@ import type { Project } from '@gantry/event-sourcing'
 import { defineCollection } from '@gantry/read-models'
 import type { ImageEvent, ImageState } from './image.ts'
 
-/** What is known of an image; its id is the API's. */
+/** The document of an image; its id is the id of the API. */
 export interface ImageDocument extends ImageRecord {
   id: string
 }

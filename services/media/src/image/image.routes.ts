@@ -14,9 +14,9 @@ export interface ImageRoutes {
   image: Aggregate<ImageState, ImageCommand, ImageEvent>
   images: Collection<ImageDocument>
   bytes: ImageBytes
-  /** Whether the API exists, by those who know. */
+  /** Whether the API exists according to the catalog. */
   apiExists(api: string): Promise<boolean>
-  /** Tells other services of what happened to an image at once. */
+  /** Sends the change of an image to other services without delay. */
   announce(api: string, executed: Executed<ImageState, ImageEvent>): Promise<void>
 }
 
@@ -28,20 +28,20 @@ const EXTENSIONS: Readonly<Record<ImageRecord['contentType'], string>> = {
   'image/svg+xml': 'svg',
 }
 
-/** Makes an image inert when it is opened as a page: an SVG may carry scripts and references. */
+/** Prevents that an image runs code when a browser opens it as a page: an SVG may contain scripts and references. */
 const INERT = {
   'content-security-policy': "default-src 'none'; style-src 'unsafe-inline'; sandbox",
   'x-content-type-options': 'nosniff',
 }
 
-/** @param upload adds a route whose body is a form */
+/** @param upload adds a route whose body is a multipart form */
 export function imageRoutes(route: AddRoute, upload: AddRoute, media: ImageRoutes): void {
   const { image, images, bytes, apiExists, announce } = media
 
   upload(uploadImage, async ({ params: { api_id: api }, metadata, request }) => {
     if (!(await apiExists(api))) throw new Refusal('api-not-found')
     const incoming = new ImageUpload(bytes, holdBody(request))
-    // The bytes are durable before the event that names them.
+    // The bytes are durable before the event that references them is appended.
     const record = await keepingBody(request, received(request, incoming))
     await announce(api, await image.execute(api, { type: 'UploadImage', metadata, api, record }))
     return { status: 200, body: record }
@@ -70,7 +70,10 @@ export function imageRoutes(route: AddRoute, upload: AddRoute, media: ImageRoute
     return { status: 204 }
   })
 
-  /** An API without an image and one that does not exist are the same to the log of images. */
+  /**
+   * Executes a command. The stream of images cannot tell an API without an image from one that does not exist, so the
+   * refusal depends on `apiExists`.
+   */
   const execute = async (api: string, command: ImageCommand) => {
     try {
       return await image.execute(api, command)

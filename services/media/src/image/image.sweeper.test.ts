@@ -26,7 +26,7 @@ afterEach(async () => {
 })
 
 /**
- * Runs a sweeper over a store of bytes that no image names: A, and others that an earlier sweep set aside.
+ * Runs a sweeper on a store of unreferenced bytes: A, and others that an earlier sweep set aside.
  * @param pausedAfter call on the store after which the sweeper is paused and loses its lease
  */
 const sweeping = (pausedAfter?: string) => {
@@ -71,7 +71,7 @@ const sweeping = (pausedAfter?: string) => {
   const keys = () => [...stored.keys()].toSorted()
   return {
     keys,
-    /** What is stored when the sweeper has given up. */
+    /** The keys in the store after the sweeper has stopped. */
     async keysInTheEnd() {
       await vi.waitFor(() => expect(said).toEqual(['lost its lease, waits for it']), 5_000)
       return keys()
@@ -79,19 +79,19 @@ const sweeping = (pausedAfter?: string) => {
   }
 }
 
-test('a sweeper that holds its lease removes what is aside and sets aside the rest', async () => {
+test('a sweeper that holds its lease removes bytes that were set aside and sets aside the others', async () => {
   const { keys } = sweeping()
   await vi.waitFor(() => expect(keys()).toEqual([`aside-${A}`]), 5_000)
 })
 
-test('a sweeper that is paused between listing and deleting, and lost its lease, deletes nothing', async () => {
+test('a sweeper that lost its lease between listing and deleting deletes nothing', async () => {
   expect(await sweeping('keys').keysInTheEnd()).toEqual([A, ASIDE].toSorted())
 })
 
-test('a sweeper that lost its lease between two deletes deletes nothing more', async () => {
+test('a sweeper that lost its lease between two deletions deletes nothing more', async () => {
   expect(await sweeping(`delete ${ASIDE}`).keysInTheEnd()).toContain(A)
 })
 
-test('a sweeper that lost its lease while it sets bytes aside leaves the bytes in both places', async () => {
+test('a sweeper that lost its lease while it sets bytes aside leaves them under both keys', async () => {
   expect(await sweeping(`put aside-${A}`).keysInTheEnd()).toEqual([A, `aside-${A}`].toSorted())
 })

@@ -4,7 +4,7 @@ import type { ReadModels } from '@gantry/read-models'
 import type { ImageBytes } from './image.bytes.ts'
 
 export interface SweeperOptions {
-  /** Names the checkpoint and the lease. */
+  /** Name of the checkpoint and the lease. */
   name: string
   eventStore: EventStore
   readModels: ReadModels
@@ -14,15 +14,15 @@ export interface SweeperOptions {
   log: Log
 }
 
-/** Between two sweeps: far longer than any upload takes from storing its bytes to naming them. */
+/** Time between two sweeps. It must be far longer than an upload takes from storing its bytes to appending its event. */
 const EVERY_MS = 3_600_000
 const LOOK_MS = 60_000
 const LEASE_MS = 5_000
 
 /**
- * Removes the bytes that no image names any more, by lease, at most once in an hour however often it starts. A blob
- * store knows no fence: the lease is renewed before each delete, so that a holder that was paused deletes nothing by an
- * old list.
+ * Removes bytes that no image references, in one process at a time, by lease, at most once an hour even after restarts. A
+ * blob store does not support fencing tokens. So the lease is renewed before each deletion, and a holder that was paused
+ * deletes nothing based on an outdated list.
  */
 export function startSweeper(options: SweeperOptions): Worker {
   const { name, eventStore, readModels, bytes, now, holder, log } = options
@@ -40,7 +40,7 @@ export function startSweeper(options: SweeperOptions): Worker {
         !held.aborted && (await leases.acquire(name, holder, LEASE_MS))?.token === lease.token
       while (!held.aborted) {
         if (await isDue()) {
-          // Noted before it begins as well, so that one that dies midway is not begun again too soon.
+          // Saved before the sweep too, so that a sweep whose process died is not repeated too soon.
           await note()
           await bytes.sweep(await namedBytes(eventStore), holdsLease)
           await note()
@@ -51,7 +51,10 @@ export function startSweeper(options: SweeperOptions): Worker {
   )
 }
 
-/** The SHA-256 of every image that there is, by the log: read models may lag behind, and what is removed stays removed. */
+/**
+ * The SHA-256 of every existing image, from the event log. Read models may lag behind, and removed bytes cannot be
+ * restored.
+ */
 async function namedBytes(eventStore: EventStore): Promise<Set<string>> {
   const named = new Map<string, string>()
   for await (const { stream, type, data } of eventStore.readAll({

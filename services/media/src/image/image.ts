@@ -4,10 +4,10 @@ import type { EventSchemas } from '@gantry/event-sourcing'
 export type ImageEvent =
   | { type: 'ImageUploaded'; data: ImageRecord & { api: string } }
   | { type: 'ImageDeleted'; data: object }
-  /** The API was deleted, whether it had an image or not: none comes after this. */
+  /** The API was deleted, with or without an image. No event follows. */
   | { type: 'ImageDiscarded'; data: object }
 
-/** The image of an API; its stream has the API's id. */
+/** The image of an API. The stream is named by the id of the API. */
 export type ImageState =
   | { status: 'Absent' }
   | { status: 'Live'; api: string; record: ImageRecord }

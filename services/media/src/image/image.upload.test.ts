@@ -41,7 +41,7 @@ const drafts = async () => (await readdir(join(folder, '.incomplete')).catch(() 
 const filled = (start: Buffer, length: number) =>
   Buffer.concat([start, Buffer.alloc(length - start.length, 7)])
 
-/** A WebP that is as long as it says. */
+/** A WebP whose length equals the one in its header. */
 const webp = (length: number) => {
   const file = filled(lossyWebp, length)
   file.writeUInt32LE(length - 8, 4)
@@ -57,7 +57,7 @@ const lateJpeg = Buffer.concat([
 const comment = (length: number) =>
   Buffer.from(`<svg width="30" height="20"><!--${'ä'.repeat(length / 2)}--></svg>`)
 
-describe('an image is stored as it came', () => {
+describe('an image is stored unchanged', () => {
   test.for<[string, Buffer, object]>([
     ['a small PNG', png(300, 200), { contentType: 'image/png', width: 300, height: 200 }],
     ['a PNG of one piece', filled(png(3, 2), 65_536), { contentType: 'image/png', width: 3, height: 2 }],
@@ -76,7 +76,7 @@ describe('an image is stored as it came', () => {
   })
 })
 
-describe('what is refused leaves nothing behind', () => {
+describe('a refused image leaves no stored bytes', () => {
   test.for<[string, Buffer, string]>([
     ['nothing', Buffer.alloc(0), 'image-unreadable'],
     ['text', Buffer.from('text'), 'image-type-unsupported'],
@@ -95,13 +95,13 @@ describe('what is refused leaves nothing behind', () => {
     ['no image', filled(Buffer.from('%PDF-1.7\n\xff', 'latin1'), 70_000), 'image-type-unsupported'],
     ['a damaged header', filled(Buffer.from('GIF88a'), 70_000), 'image-unreadable'],
     ['too many pixels', filled(png(8_000, 5_001), 70_000), 'image-too-large'],
-  ])('%s, as soon as its first piece has come', async ([, file, code]) => {
+  ])('%s is refused after its first piece', async ([, file, code]) => {
     await expect(begin().write(file)).rejects.toMatchObject({ code })
     expect(await drafts()).toBe(0)
   })
 })
 
-test('little of a large image is in memory', async () => {
+test('only a piece of a large image is in memory', async () => {
   const incoming = begin()
   let most = 0
   for (const chunk of chunksOf(filled(png(3, 2), 5 * MEBIBYTE), 10_000)) {
@@ -112,7 +112,7 @@ test('little of a large image is in memory', async () => {
   expect(Math.max(most, memory.held)).toBeLessThanOrEqual(2 * 65_536)
 })
 
-test('an SVG is in memory as a whole while it is checked, and no longer', async () => {
+test('an SVG is in memory as a whole only while it is checked', async () => {
   const incoming = begin()
   await incoming.write(comment(300_000))
   const before = memory.held
@@ -125,12 +125,12 @@ test('an SVG is in memory as a whole while it is checked, and no longer', async 
   expect(memory.held).toBeLessThan(300_000)
 })
 
-test('an upload that is given up while it writes leaves nothing behind', async () => {
+test('an upload that is discarded during a write leaves no stored bytes', async () => {
   const incoming = begin()
   await incoming.write(filled(png(3, 2), 100_000))
   expect(await drafts()).toBe(1)
   const writing = incoming.write(Buffer.alloc(500_000)).catch(error => (error as Error).message)
   await incoming.discard()
-  expect(await writing).toBe('the upload was given up')
+  expect(await writing).toBe('the upload was discarded')
   expect(await drafts()).toBe(0)
 })

@@ -5,10 +5,10 @@ import { Gathered, type HeldBody } from '@gantry/service-kit'
 import { type Format, formatOf, formatOfStart } from '../format/format.ts'
 import type { ImageBytes } from './image.bytes.ts'
 
-/** What an upload keeps in memory; of a larger image the rest is in a draft of the store. */
+/** Number of bytes of an upload in memory; a larger image is written to a draft of the blob store. */
 const PIECE_BYTES = 65_536
 
-/** An image that is checked and stored while it comes. */
+/** An upload: checks and stores an image while it is received. */
 export class ImageUpload {
   readonly #store: ImageBytes
   readonly #held: HeldBody
@@ -18,7 +18,7 @@ export class ImageUpload {
   #format: Format | undefined
   #draft: BlobDraft | undefined
   #ended = false
-  /** The last call on the draft. */
+  /** Settles with the last call on the draft. Never rejects. */
   #work: Promise<void> = Promise.resolve()
 
   constructor(store: ImageBytes, held: HeldBody) {
@@ -28,8 +28,9 @@ export class ImageUpload {
   }
 
   /**
-   * The next bytes of the image; one call at a time.
-   * @throws Refusal image-type-unsupported, image-unreadable or image-too-large by the first bytes, body-memory-full
+   * Adds the next bytes of the image. Calls must not overlap.
+   * @throws Refusal image-type-unsupported, image-unreadable or image-too-large because of the first bytes,
+   *   body-memory-full
    */
   async write(chunk: Uint8Array): Promise<void> {
     this.#hash.update(chunk)
@@ -43,7 +44,7 @@ export class ImageUpload {
   }
 
   /**
-   * Ends the image. Its bytes are durable when this returns.
+   * Completes the image. Its bytes are durable when this returns.
    * @throws Refusal image-type-unsupported, image-unreadable, image-too-large, body-memory-full
    */
   async store(): Promise<ImageRecord> {
@@ -56,11 +57,11 @@ export class ImageUpload {
     return record
   }
 
-  /** Leaves nothing behind of an image that was not stored. */
+  /** Removes the stored bytes of an image that was not completed. */
   async discard(): Promise<void> {
     this.#ended = true
     await this.#work
-    // What cannot be removed goes with the drafts of processes that died.
+    // A draft that cannot be removed here is removed together with the drafts of dead processes.
     await this.#draft?.discard().catch(() => {})
   }
 
@@ -75,7 +76,7 @@ export class ImageUpload {
     this.#piece.clear()
   }
 
-  /** SVG, and what tells nothing in its first bytes, is looked at as a whole. */
+  /** Checks formats that need the whole image: SVG, and images whose first bytes do not determine the format. */
   async #formatOfAll(): Promise<Format> {
     const draft = this.#draft
     if (!draft) return formatOf(this.#piece.bytes())
@@ -90,10 +91,10 @@ export class ImageUpload {
     }
   }
 
-  /** One call on the draft after the other; none after `discard`, which may be called meanwhile. */
+  /** Serializes calls on the draft. Rejects calls after `discard`, which may run concurrently. */
   #next<Result>(work: () => Promise<Result>): Promise<Result> {
     const done = this.#work.then(() => {
-      if (this.#ended) throw new Error('the upload was given up')
+      if (this.#ended) throw new Error('the upload was discarded')
       return work()
     })
     this.#work = done.then(
