@@ -6,7 +6,7 @@ export interface ImageBytes {
   put(sha256: string, bytes: Uint8Array): Promise<void>
   /** Opens a draft that stores bytes as they arrive. It is committed under their SHA-256. */
   draft(): Promise<BlobDraft>
-  /** Reads bytes. @throws Error when they do not exist */
+  /** Reads bytes. @throws Error when they are not stored */
   get(sha256: string): Promise<Buffer>
   /**
    * Garbage collection in two phases. Bytes that no image references are set aside; those that an earlier sweep set aside
@@ -26,7 +26,7 @@ export function imageBytes(blobs: BlobStore): ImageBytes {
   const get = async (sha256: string) => {
     // Reads the first key again at the end: a sweep may have moved the bytes back meanwhile.
     const bytes = (await blobs.get(sha256)) ?? (await blobs.get(ASIDE + sha256)) ?? (await blobs.get(sha256))
-    if (!bytes) throw new Error(`the bytes of image ${sha256} do not exist`)
+    if (!bytes) throw new Error(`the bytes of image ${sha256} are lost`)
     return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength)
   }
 

@@ -42,7 +42,7 @@ export type DeliveryEvent =
         line?: Place
       }
     }
-  /** All previous deliveries of the ordering key have finished. */
+  /** All previous deliveries of the ordering key have finished: the delivery is no longer blocked. */
   | { type: 'TurnCame'; data: { at: string } }
   /** Claims the attempt: only the process that appends this event sends it, until the attempt counts as lost. */
   | {
@@ -74,7 +74,7 @@ export type DeliveryEvent =
   | { type: 'AttemptLost'; data: { number: number; at: string } }
   | { type: 'DeliveryGaveUp'; data: { reason: 'exhausted' | 'gone' | 'test'; at: string } }
   | { type: 'DeliveryCancelled'; data: { reason: 'requested' | 'webhook-deleted'; at: string } }
-  /** Requested by a user, or by a recovery if it has an id. */
+  /** Requested by the recovery with the id `recovery`, or by a user if it is absent. */
   | { type: 'RetryRequested'; data: { at: string; recovery?: string } }
 
 interface Delivery {
@@ -100,7 +100,10 @@ interface Delivery {
   finishedAt: string | null
   /** Id of the last recovery that created or retried the delivery; null when none did. */
   recovery: string | null
-  /** True if a user's command changed the delivery. The audit log is made from its stream, which is then kept. */
+  /**
+   * True if a user's command created, retried or cancelled the delivery. The audit log is made from its stream, which is
+   * then kept.
+   */
   audited: boolean
   /**
    * `ended` is true once the delivery has reached a final status; it stays true if the delivery is retried. Null unless
@@ -188,8 +191,8 @@ export const holdsUp = <State extends DeliveryState>(state: State): state is Sta
 
 /**
  * The delivery that blocks the successor of this one: this one itself; its own predecessor if this one was cancelled
- * while it was blocked; or none (null). Of a removed stream it is none: the delivery had finished after its predecessors,
- * because a stream is kept if a user cancelled the delivery.
+ * while it was blocked; or none (null). A removed stream blocks nothing: its delivery finished after its predecessors,
+ * because a delivery that a user cancelled keeps its stream.
  */
 export function obstacle(state: DeliveryState): string | null {
   if (state.status === 'Absent' || !state.line) return null

@@ -49,7 +49,7 @@ export interface Agenda {
   due(now: string): Line[]
   /** Removes and returns the first entry if it is due. Moves the lane to the end of the round-robin order. */
   take(line: Line, now: string): Entry | undefined
-  /** The first due time after the given time; undefined when there is none. */
+  /** The first time after `after` at which a lane has to be attempted or queried; undefined when there is none. */
   next(after: string): string | undefined
   clear(): void
 }

@@ -33,8 +33,8 @@ export interface AttemptsOptions {
 }
 
 /**
- * Makes an attempt that was claimed and records its outcome.
- * @returns the state after the outcome
+ * Makes an attempt that was claimed and records its outcome. Sends nothing if the timeout has passed since the claim.
+ * @returns the state after the outcome, or the claimed state if nothing was sent
  * @throws an error of the event store when the outcome is not recorded before `abandoned`
  */
 export type MakeAttempt = (webhook: WebhookDocument, claimed: Pending) => Promise<DeliveryState>

@@ -114,7 +114,10 @@ export function webhookRoutes(route: AddRoute, options: WebhookRoutes): void {
   }
 }
 
-/** Role and status of the owner after the update. A new owner is always read from identity, because it must be active. */
+/**
+ * Role and status of the owner after the update. A new owner other than the caller is read from identity, because it must
+ * be active.
+ */
 async function standingOfOwner(
   { webhooks, owners }: WebhookRoutes,
   id: string,
