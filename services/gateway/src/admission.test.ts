@@ -14,7 +14,7 @@ afterEach(async () => {
 const later = (seconds: number) => vi.setSystemTime(Date.now() + seconds * 1000)
 
 describe('A request', () => {
-  test('without credentials is told where to get some', async () => {
+  test('without credentials gets a refusal that says how to get them', async () => {
     const { status, headers, body } = await host.call(listApis)
     expect(status).toBe(401)
     expect(headers['www-authenticate']).toBe('Bearer realm="gantry"')
@@ -43,14 +43,14 @@ describe('A request', () => {
     },
   )
 
-  test('with a credential that identity refuses is told why', async () => {
+  test('with a credential that identity refuses gets its reason', async () => {
     const { status, headers, body } = await host.call(listApis, bearer('stolen'))
     expect(status).toBe(401)
     expect(headers['www-authenticate']).toBe('Bearer realm="gantry", error="invalid_token"')
     expect(body).toMatchObject({ code: 'unauthenticated', detail: 'There is no such token' })
   })
 
-  test('without the scope of the operation is refused by its name', async () => {
+  test('without the scope of the operation gets a refusal that names the scope', async () => {
     host.identity.principals.set('narrow', { ...grace, scopes: ['WEBHOOKS_READ'] })
     expect(await host.call(listApis, bearer('narrow'))).toMatchObject({
       status: 403,
@@ -59,7 +59,7 @@ describe('A request', () => {
     expect(await host.call(logout, bearer('narrow'))).toMatchObject({ status: 200 })
   })
 
-  test('to a public operation needs no credentials and asks nobody', async () => {
+  test('to a public operation needs no credentials and does not ask identity', async () => {
     expect(await host.call(login, bearer('stolen'))).toMatchObject({
       status: 200,
       body: { caller: 'anonymous' },
@@ -67,7 +67,7 @@ describe('A request', () => {
     expect(host.identity.asked).toEqual([])
   })
 
-  test('while identity is away is answered 503, or as before for who is remembered', async () => {
+  test('while identity is unavailable gets 503, unless its principal is cached', async () => {
     await host.call(listApis, bearer('grace-1'))
     host.identity.leave()
     expect(await host.call(listApis, bearer('grace-1'))).toMatchObject({ status: 200 })
@@ -78,7 +78,7 @@ describe('A request', () => {
 })
 
 describe('A principal', () => {
-  test('is asked for once by all who ask at the same time, and then believed for five seconds', async () => {
+  test('is requested once by simultaneous requests, and then cached for five seconds', async () => {
     const answers = await Promise.all(
       Array.from({ length: 20 }, () => host.call(listApis, bearer('grace-1'))),
     )
@@ -91,7 +91,7 @@ describe('A principal', () => {
     expect(host.identity.asked).toEqual(['grace-1', 'grace-1'])
   })
 
-  test('of a revoked credential is gone after five seconds, also when nobody said so', async () => {
+  test('of a revoked credential is gone after five seconds, even without a broadcast', async () => {
     await host.call(listApis, bearer('grace-1'))
     host.identity.principals.delete('grace-1')
     expect(await host.call(listApis, bearer('grace-1'))).toMatchObject({ status: 200 })
@@ -99,7 +99,7 @@ describe('A principal', () => {
     expect(await host.call(listApis, bearer('grace-1'))).toMatchObject({ status: 401 })
   })
 
-  test('ends at the moment that its credential ends', async () => {
+  test('expires together with its credential', async () => {
     host.identity.principals.set('short', { ...grace, expiresAt: Date.now() + 2000 })
     later(1.999)
     expect(await host.call(listApis, bearer('short'))).toMatchObject({ status: 200 })
@@ -110,7 +110,7 @@ describe('A principal', () => {
     })
   })
 
-  test('that changed is asked for anew at once, and nobody else', async () => {
+  test('that changed is requested again at once, and no other principal is', async () => {
     for (const credential of ['grace-1', 'grace-2', 'ada-1']) await host.call(listApis, bearer(credential))
     host.identity.principals.delete('grace-1')
     await host.bus.broadcast(subjects.principalChanged, { userId: grace.userId })
@@ -132,7 +132,7 @@ describe('A principal', () => {
     expect(host.identity.asked).toEqual(['grace-1', 'grace-2', 'grace-2'])
   })
 
-  test('of whomever is asked for anew when the signing keys changed', async () => {
+  test('of every credential is requested again when the signing keys changed', async () => {
     for (const credential of ['grace-1', 'ada-1']) await host.call(listApis, bearer(credential))
     host.identity.principals.clear()
     await host.bus.broadcast(subjects.keysChanged, { kid: 'next' })
@@ -140,7 +140,7 @@ describe('A principal', () => {
       expect(await host.call(listApis, bearer(credential))).toMatchObject({ status: 401 })
   })
 
-  test('is not remembered when it changed while it was asked for', async () => {
+  test('is not cached when it changed during the request for it', async () => {
     const { promise, resolve } = Promise.withResolvers<void>()
     host.identity.held = promise
     const early = host.call(listApis, bearer('grace-1'))
@@ -156,7 +156,7 @@ describe('A principal', () => {
     expect(await host.call(listApis, bearer('grace-1'))).toMatchObject({ status: 401 })
   })
 
-  test('of one credential is never that of another', async () => {
+  test('of one credential is never used for another', async () => {
     const [first, second] = await Promise.all([
       host.call(listApis, bearer('grace-1')),
       host.call(listApis, bearer('ada-1')),

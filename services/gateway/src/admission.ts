@@ -7,16 +7,16 @@ import type { Principals } from './principals.ts'
 import type { RateLimits } from './rate-limits.ts'
 
 /**
- * Who may do what: authenticates, counts, then checks the scope. Callers count by who they are, all others by where
- * they come from; failing to authenticate counts there too.
+ * Admits requests: authenticates the caller, counts the request, then checks the scope. Requests of authenticated callers
+ * count by user; anonymous requests and failed authentications count by address.
  */
 export function admission(principals: Principals, limits: () => RateLimits): Admit {
-  /** Somebody whose credential was found good a moment ago: the way that nearly every request takes. */
+  /** The cached principal of a credential that was verified within the last seconds: the path of nearly every request. */
   const remembered = (request: FastifyRequest): Principal | undefined => {
     try {
       return principals.remembered(credentialOf(request))
     } catch {
-      // Whatever is wrong with the header is told by those who count it.
+      // `authenticate` parses the header again, refuses the request and counts it.
       return undefined
     }
   }
@@ -25,7 +25,7 @@ export function admission(principals: Principals, limits: () => RateLimits): Adm
     const { address } = limits()
     try {
       const credential = credentialOf(request)
-      // Neighbours on the same address are not kept out by what one of them does wrong.
+      // Verified credentials are not limited by the failures of other clients at the same address.
       if (address && !principals.trusted(credential)) await address(request, reply, { count: false })
       return await principals.ask(credential)
     } catch (error) {

@@ -20,14 +20,14 @@ export interface GatewayDependencies {
   now(): Date
   log: Log
   metrics: Registry
-  /** Where replicas count requests together; each for itself without it. */
+  /** Shared counters of all replicas. Without them each replica counts for itself. */
   counts?: RateCounts
 }
 
-/** The edge: who is calling, how often, and what belongs to the interface as a whole. */
+/** The edge of the HTTP interface: authentication, rate limits, and what concerns all operations. */
 export interface Gateway {
   admit: Admit
-  /** Adds limits, CORS, security headers, the documentation and the event stream; to be called before services add theirs. */
+  /** Adds rate limits, CORS, security headers, documentation and event stream; called before services add their routes. */
   edge(app: FastifyInstance): Promise<void>
   start(): Promise<void>
   waitingFor(): string | undefined
@@ -35,7 +35,7 @@ export interface Gateway {
   stop(): Promise<void>
 }
 
-/** No answer of the interface is a page: nothing in it is to be run, framed or guessed at. */
+/** No response of the interface is a page: browsers must not run scripts in it, frame it or guess its type. */
 const SECURITY_HEADERS = {
   'x-content-type-options': 'nosniff',
   'content-security-policy': "default-src 'none'; frame-ancestors 'none'",

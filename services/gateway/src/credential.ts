@@ -4,22 +4,22 @@ import { Refusal } from '@gantry/event-sourcing'
 import type { FastifyRequest } from 'fastify'
 
 export interface Credential {
-  /** What the header was. */
+  /** The value of the header. */
   authorization: string
   token: string
-  /** Stands for the token where it is remembered: who reads that memory finds no secrets in it. */
+  /** SHA-256 of the token: the key in caches, which therefore contain no tokens. */
   digest: string
 }
 
-/** RFC 6750 §2.1; the scheme in any case (RFC 9110 §11.1). */
+/** RFC 6750 §2.1; the case of the scheme is ignored (RFC 9110 §11.1). */
 const BEARER = /^bearer +([\w.~+/-]+=*) *$/i
 
-/** The last one of each connection: callers who keep theirs open send the same again and again. */
+/** The last credential of each connection: clients that keep a connection open repeat it in every request. */
 const latest = new WeakMap<Socket, Credential>()
 
 /**
  * The credential in the Authorization header of a request.
- * @throws Refusal unauthenticated, saying what to send
+ * @throws Refusal unauthenticated when the header is missing or malformed
  */
 export function credentialOf({ headers: { authorization }, socket }: FastifyRequest): Credential {
   const before = latest.get(socket)

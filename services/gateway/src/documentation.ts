@@ -5,7 +5,7 @@ import { openApiDocument } from '@gantry/contracts'
 import type { FastifyInstance } from 'fastify'
 import packageJson from '../package.json' with { type: 'json' }
 
-/** What the page may load: only from here. Swagger UI styles elements in place and shows images of its own as data. */
+/** The page may load from this origin only. Swagger UI uses inline styles and images in data URLs. */
 const PAGE_POLICY = {
   'default-src': "'none'",
   'script-src': "'self'",
@@ -17,7 +17,7 @@ const PAGE_POLICY = {
   'frame-ancestors': "'none'",
 }
 
-/** /openapi.json, and /docs to read it and try it out, with nothing fetched from elsewhere. */
+/** Serves /openapi.json, and Swagger UI at /docs. The page loads nothing from other origins. */
 export async function documentation(app: FastifyInstance): Promise<void> {
   const document = openApiDocument({ basePath: app.prefix, version: packageJson.version })
   const body = Buffer.from(JSON.stringify(document))
@@ -28,7 +28,7 @@ export async function documentation(app: FastifyInstance): Promise<void> {
   app.get('/', async (_request, reply) => reply.redirect(`${app.prefix}/docs`))
 
   await app.register(async docs => {
-    // Whether the host is reached by https, and by nothing else, is decided by who terminates TLS.
+    // HSTS is left to the proxy that terminates TLS.
     await docs.register(helmet, { contentSecurityPolicy: false, strictTransportSecurity: false })
     await docs.register(swagger, { mode: 'static', specification: { document } as StaticDocumentSpec })
     await docs.register(swaggerUi, {

@@ -13,7 +13,7 @@ afterEach(async () => {
 })
 
 describe.each(['', '/manage'])('Under the base path %j', basePath => {
-  test('the document is served as it is told', async () => {
+  test('the OpenAPI document has the base path and the version', async () => {
     const { app } = await host({ basePath })
     const answer = await app.inject(`${basePath}/openapi.json`)
     expect(answer.headers['content-type']).toBe('application/json; charset=utf-8')
@@ -21,13 +21,13 @@ describe.each(['', '/manage'])('Under the base path %j', basePath => {
     expect((await app.inject(`${basePath}/docs/json`)).json()).toEqual(answer.json())
   })
 
-  test('the way in leads to the documentation', async () => {
+  test('the root redirects to the documentation', async () => {
     const { app } = await host({ basePath })
     const answer = await app.inject(`${basePath}/`)
     expect([answer.statusCode, answer.headers.location]).toEqual([302, `${basePath}/docs`])
   })
 
-  test.each(['/docs', '/docs/'])('the page %s and all that it loads come from here', async path => {
+  test.each(['/docs', '/docs/'])('the page %s loads only from the service', async path => {
     const { app } = await host({ basePath })
     const page = await app.inject(`${basePath}${path}`)
     expect(page.statusCode).toBe(200)
@@ -42,7 +42,7 @@ describe.each(['', '/manage'])('Under the base path %j', basePath => {
 })
 
 describe('The documentation', () => {
-  test('may load nothing from elsewhere', async () => {
+  test('may load nothing from other origins', async () => {
     const { app } = await host()
     for (const path of ['/docs', '/docs/static/swagger-ui.css']) {
       const policy = String((await app.inject(path)).headers['content-security-policy'])
@@ -52,7 +52,7 @@ describe('The documentation', () => {
     }
   })
 
-  test('has its document checked by nobody outside, and no pictures or fonts from there', async () => {
+  test('uses no external validator, images or fonts', async () => {
     const { app } = await host()
     const configuration = (await app.inject('/docs/static/swagger-initializer.js')).body
     expect(configuration).toContain('validatorUrl: null')
@@ -60,7 +60,7 @@ describe('The documentation', () => {
     expect(styles).not.toMatch(/@import|url\(["']?(https?:)?\/\//)
   })
 
-  test('shows no files but its own', async () => {
+  test('serves no other files', async () => {
     const { app } = await host()
     for (const path of [
       '/docs/static/../package.json',
@@ -71,7 +71,7 @@ describe('The documentation', () => {
   })
 })
 
-test('Answers of the interface are neither run, framed nor guessed at, refusals included', async () => {
+test('Responses of the interface, refusals included, forbid scripts, framing and type sniffing', async () => {
   const { call } = await host()
   for (const headers of [bearer('grace-1'), {}]) {
     expect(await call(listApis, headers)).toMatchObject({
@@ -91,14 +91,14 @@ describe('Pages of other origins', () => {
     'access-control-request-headers': 'if-match',
   }
 
-  test('may not call the service', async () => {
+  test('may not call the service by default', async () => {
     const { app, call } = await host()
     const { headers } = await call(listApis, { ...bearer('grace-1'), origin })
     expect(headers['access-control-allow-origin']).toBeUndefined()
     expect((await app.inject({ method: 'OPTIONS', url: '/apis', headers: preflight })).statusCode).toBe(405)
   })
 
-  test('may when CORS_ORIGINS names them, and see why they are refused', async () => {
+  test('may call it when CORS_ORIGINS names them, and may read refusals', async () => {
     const { app, call } = await host({ settings: { CORS_ORIGINS: `${origin}, https://other.example.com` } })
     const allowed = await app.inject({ method: 'OPTIONS', url: '/apis', headers: preflight })
     expect(allowed.statusCode).toBe(204)

@@ -13,20 +13,20 @@ export interface EventChunksOptions {
   slots: ReplaySlots
   turns: Turns
   tail: EnterTail
-  /** How long a reader may keep a replay waiting, in sum, until others get its slot. */
+  /** Total time that a reader may keep its replay waiting before it loses the slot, in milliseconds. Default: 5,000. */
   slowMs?: number | undefined
 }
 
 export interface Reading {
-  /** From the oldest event that is there when it is not said. */
+  /** Position to begin after. Undefined begins with the oldest event on the bus. */
   after: number | undefined
   follow: boolean
   signal: AbortSignal
 }
 
 /**
- * The events after a position; then those that come, or the end. Events that the tail does not keep are read from the bus,
- * for which the stream needs a slot; a stream that cannot have one is refused before it begins.
+ * The events after a position. Then the stream ends, or continues with new events if it follows. Events that the tail does
+ * not keep are read from the bus, which needs a slot; a stream that gets none is refused before it begins.
  * @throws Refusal too-many-replays, BusUnavailable; the chunks throw Refusal position-gone, BusUnavailable
  */
 export async function eventChunks(
@@ -72,8 +72,8 @@ interface Replay {
 }
 
 /**
- * What is on the bus now. A reader that is slow loses the slot, and the replay ends early: what was read for it is not
- * held in memory meanwhile.
+ * The events that are on the bus now. A slow reader loses the slot and its replay ends early, so that no events wait in
+ * memory for it.
  */
 async function* replay(
   { bus, turns, slowMs = SLOW_MS }: EventChunksOptions,
@@ -95,7 +95,7 @@ async function* replay(
     [Symbol.asyncIterator]()
   const patience = readersPatience(slowMs, () => {
     slot?.release()
-    // A failure to end it is none of the reader's: another reading goes on.
+    // A failure to end this read does not fail the stream, which continues with another read.
     messages.return?.().catch(() => {})
   })
   const given = async function* (chunk: Chunk) {
@@ -108,7 +108,7 @@ async function* replay(
   let turn = await turns.take()
   try {
     for await (const message of { [Symbol.asyncIterator]: () => messages }) {
-      // Ends the stream without its end: its reader resumes after the last position, which is then refused.
+      // Breaks the response off: the reader resumes after its last position and then gets the refusal.
       if (gone[0]) {
         if (through !== undefined) yield* given({ entries, through })
         throw positionGone(gone[0].through)
@@ -134,14 +134,14 @@ async function* replay(
   }
 }
 
-/** @param lost called once when a reader has kept a replay waiting for so many milliseconds in sum */
+/** @param lost called once when a reader has kept a replay waiting for `ms` milliseconds in total */
 function readersPatience(ms: number, lost: () => void) {
   let leftMs = ms
   let isLost = false
   let timer: NodeJS.Timeout | undefined
   return {
     lost: () => isLost,
-    /** The reader is given a chunk. @returns to be called when it wants the next one */
+    /** Called when the reader gets a chunk. @returns function to call when it asks for the next one */
     begin() {
       const since = performance.now()
       timer = setTimeout(() => {
@@ -157,7 +157,7 @@ function readersPatience(ms: number, lost: () => void) {
   }
 }
 
-/** @param removed place up to which events have been removed */
+/** @param removed position up to which events have been removed */
 export const positionGone = (removed: number) =>
   new Refusal('position-gone', {
     detail: `events up to position ${removed} have been removed because of their age: read after=${removed}`,

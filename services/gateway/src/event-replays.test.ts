@@ -48,7 +48,7 @@ beforeEach(() => {
   published = 0
 })
 
-/** Serves the event stream of a bus, with a limit of replays and little patience with slow readers. */
+/** Serves the event stream of a bus, with a limit of replays and a short timeout for slow readers. */
 async function serve({ limit = 1, from = bus }: { limit?: number; from?: Bus } = {}) {
   metrics = new Registry()
   app = Fastify()
@@ -62,7 +62,7 @@ async function serve({ limit = 1, from = bus }: { limit?: number; from?: Bus } =
 const gauge = async (state: 'running' | 'waiting') =>
   Number(new RegExp(`state="${state}"} (\\d+)`).exec(await metrics.metrics())?.[1])
 
-/** A reader that begins to read the answer when it is told to. */
+/** A reader that begins to read the response when `read` is called. */
 function open(url: string, query = '') {
   let answer: IncomingMessage | undefined
   let text = ''
@@ -92,14 +92,14 @@ function open(url: string, query = '') {
   }
 }
 const upTo = (last: number) => Array.from({ length: last }, (_, index) => index + 1)
-/** So many events that no buffer between takes them all. */
+/** Publishes more events than all buffers between the bus and a reader hold. */
 const tooMuch = () => publish(PAST, 25_000)
 
-/** Waits for it, also on a busy machine. */
+/** Waits until the check passes, with a timeout for slow machines. */
 const eventually = <T>(check: () => T | Promise<T>) => vi.waitFor(check, { timeout: 20_000, interval: 20 })
 
 describe('A request for events of the past', () => {
-  test('is answered when another has read them all, and 503 where that takes too long', async () => {
+  test('waits for the slot of another, and gets 503 when that takes too long', async () => {
     await tooMuch()
     const url = await serve()
     const slow = open(url)
@@ -112,7 +112,7 @@ describe('A request for events of the past', () => {
 
     await app.close()
     const busy = await serve()
-    // Each takes a slot again as soon as it has lost it.
+    // Each of them waits for a slot again as soon as it has lost its own.
     const others = [open(busy), open(busy), open(busy), open(busy), open(busy), open(busy)]
     const refused = open(busy).read()
     await eventually(() => expect(refused.ended()).toBe(true))
@@ -121,7 +121,7 @@ describe('A request for events of the past', () => {
     for (const other of others) other.leave()
   })
 
-  test('frees its place when its client goes away', async () => {
+  test('frees its slot or its place in the queue when its client disconnects', async () => {
     await tooMuch()
     const url = await serve()
     const slow = open(url)
@@ -134,7 +134,7 @@ describe('A request for events of the past', () => {
     await eventually(async () => expect(await gauge('running')).toBe(0))
   })
 
-  test('ends when the service does, also before its answer has begun', async () => {
+  test('ends when the service stops, also while it waits for a slot', async () => {
     await tooMuch()
     const url = await serve()
     const slow = open(url)
@@ -148,7 +148,7 @@ describe('A request for events of the past', () => {
 })
 
 describe('A follower', () => {
-  test('does not count once it has read the past, and gets what comes', async () => {
+  test('releases its slot once it has read past events, and gets new ones', async () => {
     await publish(PAST)
     const url = await serve()
     const readers = Array.from({ length: 20 }, () => open(url).read())
@@ -160,7 +160,7 @@ describe('A follower', () => {
     for (const reader of readers) await eventually(() => expect(reader.positions()).toEqual(upTo(PAST + 3)))
   })
 
-  test('that was at the end a moment ago needs no slot', async () => {
+  test('that is within the events of the tail needs no slot', async () => {
     await tooMuch()
     const url = await serve()
     const slow = open(url)
@@ -171,7 +171,7 @@ describe('A follower', () => {
     await eventually(() => expect([ending.status(), ending.ended(), ending.text()]).toEqual([200, true, '']))
   })
 
-  test('shares one reading of the bus with all others at the end', async () => {
+  test('shares one read of the bus with all other followers at the end', async () => {
     await publish(5)
     let reads = 0
     const counting = new Proxy(bus, {
@@ -186,9 +186,9 @@ describe('A follower', () => {
     expect(reads).toBe(1)
   })
 
-  test('that reads slowly loses its slot, and misses nothing when it reads on', async () => {
+  test('that reads slowly loses its slot, and misses nothing when it continues', async () => {
     await tooMuch()
-    /** The first reading, which is ended early, fails at that. */
+    /** A bus whose reads fail when they are ended early. */
     const failing = new Proxy(bus, {
       get(target, name) {
         if (name !== 'read') return Reflect.get(target, name)
@@ -198,7 +198,7 @@ describe('A follower', () => {
             yield* target.read(options)
             isEnd = true
           } finally {
-            // biome-ignore lint/correctness/noUnsafeFinally: that is what happens where the bus goes away
+            // biome-ignore lint/correctness/noUnsafeFinally: a read fails like this when the bus disconnects
             if (!isEnd) throw new BusUnavailable('gone')
           }
         }
@@ -214,7 +214,7 @@ describe('A follower', () => {
     expect(await gauge('running')).toBe(0)
   })
 
-  test('that stops reading at the end gets later what it has not taken, from the bus', async () => {
+  test('that stops reading at the end later gets the missed events from the bus', async () => {
     const url = await serve()
     const slow = open(url)
     const other = open(url).read()
@@ -227,7 +227,7 @@ describe('A follower', () => {
     await eventually(() => expect(slow.positions()).toEqual(upTo(PAST + 1)))
   })
 
-  test('breaks off when the bus does, and the next one reads it anew', async () => {
+  test('is broken off when the bus fails, and the next one starts a new read', async () => {
     await publish(3)
     let away: Error | undefined
     const breaking = new Proxy(bus, {

@@ -91,7 +91,7 @@ const open = async (query = '', headers: Record<string, string> = {}, base = url
 }
 
 describe('The event stream', () => {
-  test('tells what was and ends there, when it is not to follow', async () => {
+  test('ends after the existing events with follow=false', async () => {
     await publish(1, 2, 3)
     const stream = await open('?follow=false')
     expect(stream.answer.headers.get('content-type')).toBe('application/x-ndjson')
@@ -103,7 +103,7 @@ describe('The event stream', () => {
     })
   })
 
-  test('answers at once when there is nothing yet, and tells what comes', async () => {
+  test('sends headers before the first event, then new events', async () => {
     const stream = await open()
     expect(stream.answer.status).toBe(200)
     await publish(1)
@@ -112,13 +112,13 @@ describe('The event stream', () => {
     await vi.waitFor(() => expect(stream.names()).toEqual(['api 1', 'api 2']))
   })
 
-  test('goes on after the position that it is given', async () => {
+  test('begins after the given position', async () => {
     await publish(1, 2, 3)
     const stream = await open('?after=2&follow=false')
     await vi.waitFor(() => expect(stream.positions()).toEqual(['3']))
   })
 
-  test('tells public events only', async () => {
+  test('contains public events only', async () => {
     await host.bus.publish([
       { id: 'a', subject: 'events.catalog.BROKEN', data: { secret: 'no event' } },
       { id: 'b', subject: subjects.deploymentReported, data: { job: 'no event' } },
@@ -145,14 +145,14 @@ describe('The event stream', () => {
     expect(stream.positions()).toEqual(['1', '4'])
   })
 
-  test('has all events for a reader with every scope, those of a later release included', async () => {
+  test('has all events for a reader with every scope, including types of a later release', async () => {
     host.identity.principals.set('all', { ...grace, scopes: [...SCOPES] })
     await host.bus.publish([event(1), event(2, 'USER_CREATED'), event(3, 'OF_A_LATER_RELEASE')])
     const stream = await open('?follow=false', bearer('all'))
     await vi.waitFor(() => expect(stream.positions()).toEqual(['1', '2', '3']))
   })
 
-  test('leaves out what follows the loss of a scope', async () => {
+  test('leaves out events after the reader has lost their scope', async () => {
     host.identity.principals.set('all', { ...grace, scopes: [...SCOPES] })
     await host.bus.publish([event(1, 'USER_CREATED')])
     const stream = await open('', bearer('all'))
@@ -172,7 +172,7 @@ describe('The event stream', () => {
     )
   })
 
-  test('is for callers with the scope, and for positions that are some', async () => {
+  test('refuses callers without the scope and malformed positions', async () => {
     host.identity.principals.set('narrow', { ...grace, scopes: ['API_READ'] })
     const refused = await open('', bearer('narrow'))
     expect([refused.answer.status, refused.answer.headers.get('content-type')]).toEqual([
@@ -184,7 +184,7 @@ describe('The event stream', () => {
     expect((await open('?from=2')).answer.status).toBe(400)
   })
 
-  test('has no body for HEAD, and does not stay open', async () => {
+  test('has no body for HEAD and ends at once', async () => {
     const answer = await fetch(`${url}/events`, { method: 'HEAD', headers: bearer('grace-1') })
     expect([answer.status, await answer.text()]).toEqual([200, ''])
   })
@@ -193,7 +193,7 @@ describe('The event stream', () => {
 describe('Server-sent events', () => {
   const accept = 'text/event-stream'
 
-  test('have the position as their id', async () => {
+  test('have the position as id', async () => {
     await publish(1)
     const stream = await open('', { accept })
     expect(stream.answer.headers.get('content-type')).toBe('text/event-stream')
@@ -203,7 +203,7 @@ describe('Server-sent events', () => {
     expect(message).toBe(`id: 1\ndata: ${JSON.stringify({ ...(event(1).data as object), position: '1' })}`)
   })
 
-  test('go on after the last one that was seen, whatever the URL says', async () => {
+  test('continue after Last-Event-ID, which takes precedence over the query', async () => {
     await publish(1, 2, 3)
     const stream = await open('?after=0&follow=false', { accept, 'last-event-id': '2' })
     await vi.waitFor(() => expect(stream.ended()).toBe('clean'))
@@ -223,7 +223,7 @@ describe('Where retention has removed events', () => {
     await removing.close()
   }
 
-  test('a position that lacks some of them is refused, with the oldest that lacks none', async () => {
+  test('a position before removed events is refused, and the refusal names the oldest valid one', async () => {
     await old()
     for (const after of ['0', '1']) {
       const { answer, text } = await open(`?after=${after}`)
@@ -242,7 +242,7 @@ describe('Where retention has removed events', () => {
     ).toBe(410)
   })
 
-  test('the oldest position is served, and without one it begins with the oldest event', async () => {
+  test('the oldest position is valid, and without a position the stream begins with the oldest event', async () => {
     await old()
     for (const query of ['?after=2&follow=false', '?follow=false']) {
       const stream = await open(query)
@@ -251,9 +251,9 @@ describe('Where retention has removed events', () => {
     }
   })
 
-  test('a stream breaks off when events are removed that its reader has not got', async () => {
+  test('a stream is broken off when events are removed before its reader has them', async () => {
     await publish(1, 2, 3)
-    /** Tells before a message of that position that the one before it is gone. */
+    /** A bus that reports, before the message at a position, that all messages before it were removed. */
     const removing = (before: number) =>
       new Proxy(host.bus, {
         get(bus, name) {
@@ -293,7 +293,7 @@ describe('An open stream', () => {
     await vi.waitFor(() => expect(stream.ended()).toBe('clean'))
   })
 
-  test('does not keep the service from stopping, when its reader does not read', async () => {
+  test('does not keep the service from stopping when its reader does not read', async () => {
     const wide = Array.from({ length: 200 }, (_, number) => event(number, 'API_CREATED', 'x'.repeat(100_000)))
     await host.bus.publish(wide)
     const { hostname, port } = new URL(url)
@@ -307,7 +307,7 @@ describe('An open stream', () => {
     socket.destroy()
   })
 
-  test('takes no more than its reader does', async () => {
+  test('reads ahead of its reader by a bounded amount only', async () => {
     const wide = Array.from({ length: 500 }, (_, number) => event(number, 'API_CREATED', 'x'.repeat(100_000)))
     await host.bus.publish(wide)
     let taken = 0
@@ -346,7 +346,7 @@ describe('An open stream', () => {
     await app.close()
   })
 
-  test('says nothing now and then, so that nobody between takes it for dead', async () => {
+  test('sends heartbeats, so that proxies do not close it', async () => {
     const app = Fastify()
     const end = eventStream(app, {
       bus: host.bus,
@@ -373,7 +373,7 @@ describe('An open stream', () => {
     expect((await open()).answer.status).toBe(401)
   })
 
-  test('ends when its credential does, and outlives an identity service that is away', async () => {
+  test('ends when its credential expires, but stays open while identity is unavailable', async () => {
     const stream = await open()
     host.identity.leave()
     vi.setSystemTime(Date.parse('2026-11-21T10:29:59.999Z'))
@@ -384,7 +384,7 @@ describe('An open stream', () => {
     await vi.waitFor(() => expect(stream.ended()).toBe('clean'), 3_000)
   })
 
-  test('leaves nothing running when its reader goes', async () => {
+  test('ends its read of the bus when its reader disconnects', async () => {
     const ends: AbortSignal[] = []
     const watching = new Proxy(host.bus, {
       get(bus, name) {

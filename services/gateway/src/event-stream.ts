@@ -20,15 +20,15 @@ import { turns } from './turns.ts'
 
 const HEARTBEAT_MS = 15_000
 const RECHECK_MS = 1_000
-/** How long a reader who does not read may keep the end of the stream waiting. */
+/** Time that a reader which does not read may delay the end of its stream; then the connection is destroyed. */
 const GRACE_MS = 1_000
-/** Bytes that wait for a reader, beside one chunk and what the socket holds. */
+/** Bytes that are buffered per reader, in addition to one chunk and the buffer of the socket. */
 const BUFFERED_BYTES = 16_384
 
 interface Format {
   mediaType: string
   event(entry: Entry): string
-  /** Says nothing, and keeps the connection alive. */
+  /** An empty line or comment, which keeps the connection open. */
   heartbeat: string
 }
 
@@ -48,15 +48,15 @@ export interface EventStreamOptions {
   bus: Bus
   admit: Admit
   slots: ReplaySlots
-  /** The caller as they are now, while they may still read. @throws Refusal when they may not */
+  /** The current principal of the caller. @throws Refusal when they may no longer read the stream */
   recheck(request: FastifyRequest): Promise<Principal>
   heartbeatMs?: number
   recheckMs?: number
-  /** How long a reader may keep a replay waiting, in sum, until others get its slot. */
+  /** Total time that a reader may keep its replay waiting before it loses the slot, in milliseconds. Default: 5,000. */
   slowMs?: number
 }
 
-/** GET /events: the public events in the order of the bus, from a position on. @returns ends all open streams */
+/** GET /events: the public events in the order of the bus, after a position. @returns function that ends all streams */
 export function eventStream(app: FastifyInstance, options: EventStreamOptions): () => void {
   const { bus, admit, slots, slowMs, recheck, heartbeatMs = HEARTBEAT_MS, recheckMs = RECHECK_MS } = options
   const sharing = turns()
@@ -77,9 +77,9 @@ export function eventStream(app: FastifyInstance, options: EventStreamOptions): 
       const headers = {
         'content-type': format.mediaType,
         'cache-control': 'no-store',
-        // A connection that is kept open after the stream would delay the end of the service.
+        // A connection that stays open after the stream would delay the shutdown of the service.
         connection: 'close',
-        // Proxies of the nginx kind would hold events back until a buffer is full.
+        // Otherwise proxies such as nginx buffer events before they pass them on.
         'x-accel-buffering': 'no',
       }
       if (request.method === 'HEAD') return reply.headers(headers).send(Readable.from([]))
@@ -132,7 +132,7 @@ export function eventStream(app: FastifyInstance, options: EventStreamOptions): 
 
 type Query = Parsed<NonNullable<typeof streamEvents.query>>
 
-/** Where to begin: what a reader of server-sent events has seen goes before what its URL says. */
+/** The position to begin after. For server-sent events the header Last-Event-ID takes precedence over the query. */
 function placeOf(request: FastifyRequest, format: Format): { after: number | undefined; follow: boolean } {
   const seen = format === SSE ? request.headers['last-event-id'] : undefined
   const given = { ...(request.query as object), ...(seen && { after: seen }) }
@@ -140,21 +140,21 @@ function placeOf(request: FastifyRequest, format: Format): { after: number | und
   return { after: after === undefined ? undefined : Number(after), follow }
 }
 
-/** @throws Refusal when events after the position have been removed: reading on would leave them out unnoticed */
+/** @throws Refusal when events after the position have been removed: the reader would miss them without notice */
 async function requireThere(bus: Bus, after: number): Promise<void> {
   const removed = await bus.removedThrough([subjects.allEvents])
   if (after < removed) throw positionGone(removed)
 }
 
 /**
- * One chunk at a time, as the reader takes them: what a slow reader has not taken does not pile up. Events whose type the
+ * One chunk at a time, when the reader asks for it, so that events do not pile up for a slow reader. Events whose type the
  * reader may not read are left out.
  */
 async function* linesOf(
   chunks: AsyncIterable<Chunk>,
   { follow, mayRead, format }: { follow: boolean; mayRead(type: string): boolean; format: Format },
 ): AsyncGenerator<string> {
-  // Lets the headers go out at once, however long the first event takes.
+  // Sends the headers at once, even if the first event comes much later.
   if (follow) yield format.heartbeat
   for await (const { entries } of chunks) {
     const readable = entries.filter(({ type }) => mayRead(type))
@@ -162,6 +162,6 @@ async function* linesOf(
   }
 }
 
-/** Identity being away for a moment is no reason to end. */
+/** A stream does not end when identity is unavailable, only when it refuses the caller. */
 const isRefused = (error: unknown) =>
   error instanceof Refusal && isProblemCode(error.code) && PROBLEMS[error.code].status < 500

@@ -4,26 +4,26 @@ import { type Bus, BusUnavailable } from '@gantry/messaging'
 import { CHUNK_LENGTH, type Chunk, type Entry, entryOf } from './streamed-events.ts'
 import type { Turns } from './turns.ts'
 
-/** The latest messages, of which followers get the events without reading the bus. */
+/** Number of messages before the head of the bus at which the tail begins. */
 const KEPT_MESSAGES = 500
 const KEPT_ENTRIES = 1_000
 const KEPT_LENGTH = 4_194_304
-/** Followers that are told of new events in one turn. */
+/** Number of followers that get new events in one turn. */
 const TOLD_AT_ONCE = 25
 
-/** The end of the event stream, read from the bus once for all followers. */
+/** The latest events of the stream. The bus is read once for all followers. */
 export interface Tail {
-  /** Whether all events after the position are kept or still to come. @throws BusUnavailable when it cannot be read */
+  /** Whether the tail keeps all events after the position. @throws BusUnavailable when the read of the bus has failed */
   reaches(position: number): boolean
   /**
-   * The events after a position, as they come. Ends when the signal is aborted, or when events that the follower has not
-   * taken are not kept any more.
+   * The events after a position, including new ones. Ends when the signal is aborted, or when the tail has dropped events
+   * that the follower has not taken.
    * @throws BusUnavailable
    */
   after(position: number, signal: AbortSignal): AsyncGenerator<Chunk>
 }
 
-/** @returns the tail, which is read as long as one of the signals that were given here is not aborted */
+/** @returns the tail; its read of the bus ends when all signals that were passed are aborted */
 export type EnterTail = (signal: AbortSignal) => Promise<Tail>
 
 interface Reading {
@@ -68,7 +68,7 @@ interface TailOptions {
   failed(): void
 }
 
-/** A follower that has taken everything up to a position. */
+/** A follower that has taken all events up to a position. */
 interface Waiting {
   position: number
   proceed(): void
@@ -82,7 +82,7 @@ async function openTail({ bus, turns, signal, failed }: TailOptions): Promise<Ta
 
   const due = () => [...waiting].filter(({ position }) => position < kept.newest())
 
-  /** Each follower takes one chunk when it is told, so that all work for followers is done in turns. */
+  /** Each follower takes one chunk per call, so that all work for followers is done in turns. */
   const tell = async () => {
     if (telling) return
     telling = true
@@ -150,7 +150,7 @@ async function openTail({ bus, turns, signal, failed }: TailOptions): Promise<Ta
   }
 }
 
-/** The latest events, without gaps. @param start position that they come after */
+/** The latest events, without gaps. @param start position after which they begin */
 function keptEntries(start: number) {
   let from = start
   let newest = start
@@ -174,7 +174,7 @@ function keptEntries(start: number) {
       length += entry.json.length
       while (entries.length > KEPT_ENTRIES || (length > KEPT_LENGTH && entries.length > 1)) dropFirst()
     },
-    /** Keeps only what comes after the position. */
+    /** Drops all events up to the position. */
     drop(through: number) {
       while (entries[0] && entries[0].position <= through) dropFirst()
       from = Math.max(from, through)

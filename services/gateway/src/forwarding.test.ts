@@ -20,7 +20,7 @@ const ada: Principal = {
 }
 const API = '33333333-3333-4333-8333-333333333333'
 
-/** A replica that does what a test says and keeps what it was asked. */
+/** A replica that answers with the given function and records its requests. */
 async function replica(answer: (request: IncomingMessage, response: ServerResponse) => void) {
   const asked: { method: string; url: string; headers: IncomingMessage['headers']; body: string }[] = []
   const server = createServer(async (request, response) => {
@@ -65,7 +65,7 @@ interface GatewayOptions {
   resolve?: ReplicasOptions['resolve']
   /** In bytes. */
   bodyMemory?: number
-  /** Of services that are not at the URLs. */
+  /** URLs of services that have replicas of their own. */
   others?: Partial<Record<Upstream, string>>
 }
 
@@ -114,7 +114,7 @@ async function gatewayTo(
 const ok = (_request: IncomingMessage, response: ServerResponse) =>
   void response.writeHead(200, { 'content-type': 'application/json', etag: '"7"' }).end('{"done":true}')
 
-test('a service is asked what the gateway was asked', async () => {
+test('a service gets the request as the gateway got it', async () => {
   const catalog = await replica(ok)
   const { url } = await gatewayTo([catalog.url], { basePath: '/gantry' })
   const response = await fetch(`${url}/gantry/apis/${API}?expand=all`, {
@@ -152,7 +152,7 @@ test('a service is asked what the gateway was asked', async () => {
   ])
 })
 
-/** The four services, with all that they are asked as `METHOD path`, or `METHOD path for whom it is signed`. */
+/** The four services, with their requests as `service: METHOD path signed principal`. */
 async function services() {
   const asked: string[] = []
   const urls = {} as Record<Upstream, string>
@@ -176,7 +176,7 @@ test.for(['', '/gantry', '/a/b'])(
     const expected: string[] = []
     for (const { id, service, method, path, params } of OPERATIONS) {
       if (service === 'gateway') continue
-      // Names of versions are free.
+      // Version names may contain any characters.
       const isNamed = 'version_id' in (params?.shape ?? {})
       const own = path.replace('{version_id}', isNamed ? 'v 1%2F2' : '{version_id}').replace(/\{\w+\}/g, API)
       const response = await fetch(`${url}${basePath}${own}?a=1`, { method })
@@ -190,7 +190,7 @@ test.for(['', '/gantry', '/a/b'])(
   },
 )
 
-test('nothing is forwarded but the operations of the contracts', async () => {
+test('only the operations of the contracts are forwarded', async () => {
   const { asked, urls } = await services()
   const { url } = await gatewayTo([urls.catalog], { others: urls })
   const isOperation = (asked: string, path: string) =>
@@ -232,7 +232,7 @@ test('nothing is forwarded but the operations of the contracts', async () => {
   expect(asked).toEqual([])
 })
 
-test('what a caller says of himself is not passed on', async () => {
+test('claims of a caller about its identity are not passed on', async () => {
   const catalog = await replica(ok)
   const { url } = await gatewayTo([catalog.url])
   await fetch(`${url}/apis`, {
@@ -251,7 +251,7 @@ test('what a caller says of himself is not passed on', async () => {
   expect(catalog.asked[0]?.headers).not.toHaveProperty('cookie')
 })
 
-test('replicas take turns', async () => {
+test('requests alternate between replicas', async () => {
   const [one, other] = [await replica(ok), await replica(ok)]
   const { url } = await gatewayTo([one.url, other.url])
   for (let i = 0; i < 6; i++) await fetch(`${url}/apis`)
@@ -270,14 +270,14 @@ test.for(['GET', 'POST', 'PUT', 'DELETE'])('a %s goes to another replica when on
   expect(catalog.asked).toHaveLength(4)
 })
 
-test('what is safe to ask twice is asked of another when the connection breaks off', async () => {
+test('a read goes to another replica when the connection breaks', async () => {
   const breaking = await replica(request => void request.socket.destroy())
   const catalog = await replica(ok)
   const { url } = await gatewayTo([breaking.url, catalog.url])
   for (let i = 0; i < 4; i++) expect((await fetch(`${url}/apis`)).status).toBe(200)
 })
 
-test('what is safe to ask twice is asked of another when the first says nothing for seconds', async () => {
+test('a read goes to another replica when the first does not respond for seconds', async () => {
   const silent = await replica(() => {})
   const catalog = await replica(ok)
   const { url } = await gatewayTo([silent.url, catalog.url])
@@ -285,7 +285,7 @@ test('what is safe to ask twice is asked of another when the first says nothing 
   expect(silent.asked).toHaveLength(1)
 })
 
-test.for(['POST', 'PUT', 'DELETE'])('a %s that may have been done is not', async method => {
+test.for(['POST', 'PUT', 'DELETE'])('a %s that may have been applied is not sent again', async method => {
   const breaking = await replica(request => void request.socket.destroy())
   const { url } = await gatewayTo([breaking.url, breaking.url])
   const json = { headers: { 'content-type': 'application/json' }, body: '{}' }
@@ -297,7 +297,7 @@ test.for(['POST', 'PUT', 'DELETE'])('a %s that may have been done is not', async
   expect(breaking.asked).toHaveLength(1)
 })
 
-test('when nobody answers, a problem says so and when to come again', async () => {
+test('when no replica responds, the client gets 503 with Retry-After', async () => {
   const { url } = await gatewayTo([await refusing(), await refusing()])
   const response = await fetch(`${url}/apis`)
   expect(response.status).toBe(503)
@@ -306,7 +306,7 @@ test('when nobody answers, a problem says so and when to come again', async () =
   expect(await response.json()).toMatchObject({ code: 'unavailable', instance: '/apis' })
 })
 
-test('a client that is still sending reads the answer, and its connection stays', async () => {
+test('a client that is still sending gets the response, and its connection stays open', async () => {
   const media = createServer((_request, response) => void response.writeHead(413).end('too large'))
   const port = await listen(media)
   opened.push(media)
@@ -323,7 +323,7 @@ test('a client that is still sending reads the answer, and its connection stays'
 describe('the memory for bodies', () => {
   const form = { 'content-type': 'multipart/form-data; boundary=b' }
 
-  test('is not needed for what is passed on as it comes', async () => {
+  test('is not used up by bodies that are streamed', async () => {
     const media = await replica(ok)
     const { url, heldBytes } = await gatewayTo([media.url], { bodyMemory: 1_048_576 })
     const body = Buffer.alloc(8 * 1_048_576, 'x')
@@ -333,7 +333,7 @@ describe('the memory for bodies', () => {
     await vi.waitFor(async () => expect(await heldBytes()).toBe(0), 10_000)
   })
 
-  test('counts what a service is slow to take, and JSON until the service answers', async () => {
+  test('counts bytes that a slow service has not read, and JSON until the service responds', async () => {
     const waiting: { request: IncomingMessage; response: ServerResponse }[] = []
     const slow = createServer((request, response) => void waiting.push({ request, response }))
     const port = await listen(slow)
@@ -367,7 +367,7 @@ describe('the memory for bodies', () => {
   })
 })
 
-test('a replica that says it is not ready is left alone', async () => {
+test('a replica that is not ready gets no requests', async () => {
   const catalog = await replica(ok)
   const leaving = createServer((request, response) => {
     response.writeHead(request.url === '/health/ready' ? 503 : 200).end('leaving')
@@ -381,10 +381,10 @@ test('a replica that says it is not ready is left alone', async () => {
   unwatch()
 })
 
-test('no request fails while all replicas behind a name are replaced, one after the other', async () => {
+test('no request fails during a rolling replacement of all replicas behind a name', async () => {
   const log = pino({ level: 'silent' })
   let port = 0
-  /** As a service: when it is to end, it first says so, and ends when it is asked no more. */
+  /** Like a service: first fails readiness, and stops when it gets no more requests. */
   const rolled = async (address: string) => {
     let leaving = false
     const app = httpServer({

@@ -25,13 +25,13 @@ export interface ForwardingOptions {
   services: Readonly<Record<Upstream, Replicas>>
 }
 
-/** How long a service may take to begin its answer to a change that it has been sent, and to go on with it. */
+/** Time for a service to begin its response to a change, and between two parts of the response body. */
 const PATIENCE_MS = 20_000
-/** The same for a read: the first that is asked may be paused, another may have to load what lists need. */
+/** The same for a read: the first replica may be paused; the other may have to load the documents for lists. */
 const READ_PATIENCE_MS = { first: 5_000, other: 60_000 }
-/** Asking for it changes nothing (RFC 9110 §9.2.1). */
+/** Safe methods (RFC 9110 §9.2.1). */
 const SAFE = new Set(['GET', 'HEAD'])
-/** Nothing of the request has arrived. */
+/** Errors after which no part of the request has reached the service. */
 const NOT_REACHED = new Set([
   'ECONNREFUSED',
   'EHOSTUNREACH',
@@ -39,7 +39,7 @@ const NOT_REACHED = new Set([
   'ENOTFOUND',
   'UND_ERR_CONNECT_TIMEOUT',
 ])
-/** The connection, or our patience, ended before the answer began. */
+/** Errors after which the service may have handled the request: the connection broke or the timeout passed first. */
 const BROKEN_OFF = new Set([
   'UND_ERR_HEADERS_TIMEOUT',
   'ECONNRESET',
@@ -48,7 +48,7 @@ const BROKEN_OFF = new Set([
   'UND_ERR_CLOSED',
   'UND_ERR_DESTROYED',
 ])
-/** Of one hop or of the caller alone: they end here. What outsiders say of who they are counts for nothing. */
+/** Headers that are not passed on: hop-by-hop, for the gateway alone, or claims of the caller about its identity. */
 const NOT_PASSED_ON = [
   'authorization',
   'cookie',
@@ -66,15 +66,15 @@ const NOT_PASSED_ON = [
   'x-real-ip',
   PRINCIPAL_HEADER,
 ]
-/** Of the hop between service and gateway. */
+/** Response headers that concern the connection between service and gateway. */
 const NOT_ANSWERED = ['connection', 'keep-alive', 'date']
 
 const PASS = Symbol('pass')
 type Admitted = FastifyRequest & { [PASS]: string }
 
 /**
- * Adds the operations of the services: admits the caller here, and has a replica answer. JSON is read as a whole, up to
- * the limit of the operation, so that it can be sent twice; all other bodies are passed on as they come.
+ * Adds the operations of the services: admits the caller, then forwards the request to a replica. JSON bodies are read
+ * completely, up to the limit of the operation, so that they can be sent twice; all other bodies are streamed.
  */
 export async function forwarding(
   app: FastifyInstance,
@@ -132,8 +132,8 @@ const letIn =
   }
 
 /**
- * The path of the operation that was admitted, whatever the caller wrote: the parameters as they were decoded and checked,
- * each encoded again. @throws Refusal not-found
+ * The path of the admitted operation, not the path as the caller wrote it: the decoded and checked parameters are encoded
+ * again. @throws Refusal not-found
  */
 function pathOf({ params, routeOptions }: FastifyRequest, operation: Operation): string {
   const checked = checkParams(operation.params, params) as Record<string, unknown> | undefined
@@ -165,12 +165,12 @@ function forward(
     ...(Buffer.isBuffer(body) && { body, ...(type && { contentType: type }) }),
     rewriteRequestHeaders: (_request, headers) => passedOn(request as Admitted, headers),
     rewriteHeaders(headers) {
-      // Here and not in onResponse, which is not called when the client is gone.
+      // Not in onResponse, which is not called when the client is gone.
       held?.leave()
       return without(headers, NOT_ANSWERED)
     },
     onResponse(_request, _reply, answer) {
-      // What is left of the body is read and dropped: a client that is still sending would not read the answer.
+      // The rest of the request body is read and dropped: a client that is still sending would not read the response.
       reply.removeHeader('connection')
       reply.send(answer.stream)
     },
@@ -192,11 +192,11 @@ function forward(
   })
 }
 
-/** A body on its way: whoever ends it early does not end the connection that it comes from. */
+/** Streams a body to a service. Destroying the returned stream does not close the connection of the client. */
 function passingOn(body: IncomingMessage, held: HeldBody): PassThrough {
   const passing = new PassThrough()
   passing.once('error', () => {})
-  // Stays paused until it is sent to a service.
+  // `on('data')` does not start a stream that was paused explicitly; sending it to a service does.
   passing.pause().on('data', (chunk: Buffer) => held.give(chunk.length))
   body.on('data', (chunk: Buffer) => {
     if (passing.destroyed) return
@@ -209,14 +209,15 @@ function passingOn(body: IncomingMessage, held: HeldBody): PassThrough {
   body.pipe(passing)
   passing.once('close', () => body.resume())
   body.once('close', () => {
-    if (!body.complete) passing.destroy(new Error('the caller went away'))
+    if (!body.complete) passing.destroy(new Error('the client disconnected'))
   })
   return passing
 }
 
 /**
- * Whether nobody can have begun the work, or there is none; and the body is still there. A change that may have been
- * made is not tried again here, though it were idempotent: the second answer, such as 404 or 412, would not be its own.
+ * Whether the request may be sent to another replica: the body can be sent again, and either the request did not reach the
+ * first replica or its method is safe. A write that may have been applied is never retried, even if it is idempotent: the
+ * second response, such as 404 or 412, would reflect the first attempt.
  */
 function mayAskAnother({ method, body }: FastifyRequest, reason: string): boolean {
   if (body !== undefined && body !== null && !Buffer.isBuffer(body)) return false

@@ -30,7 +30,7 @@ await runProcess({
     const asking = peers({ bus, services, basePath, pass: purpose => pass(purpose) })
     const edge = gateway({ bus: asking.bus, now, log, metrics, counts: rateCounts({ bus, now }) }, settings)
     let unwatch: (() => void)[] = []
-    /** Once all have been there, the gateway answers for those that are not. */
+    /** True once all services have been ready. From then on the gateway stays ready and answers 503 for missing services. */
     let complete = false
     return {
       engines: [engine],

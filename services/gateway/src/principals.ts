@@ -5,34 +5,34 @@ import { LRUCache } from 'lru-cache'
 import { z } from 'zod'
 import type { Credential } from './credential.ts'
 
-/** How long a principal is believed without asking again: the bound on revocation when a broadcast is lost. */
+/** How long a cached principal is used without asking identity: the limit of revocation when a broadcast is lost. */
 const BELIEVED_MS = 5_000
 const REMEMBERED = 10_000
 const TIMEOUT_MS = 4_000
 
-/** A user, or one access token of his. */
+/** The broadcast that a user, or one of their access tokens, has changed. */
 const Changed = z.object({ userId: z.string(), tokenId: z.string().optional() })
 
 interface Remembered {
   principal: Principal
-  /** When identity is to be asked again, in milliseconds since 1970. */
+  /** Time from which identity is asked again, in milliseconds since 1970. */
   until: number
 }
 
-/** Who stands behind credentials: asked of identity, and remembered for seconds. */
+/** The principals of credentials, as identity knows them, cached for seconds. */
 export interface Principals {
-  /** Without asking anybody; undefined when identity is to be asked. */
+  /** The cached principal; undefined when identity has to be asked. */
   remembered(credential: Credential): Principal | undefined
-  /** Whether the credential was good when it was last looked at, and nothing changed that is known of. */
+  /** Whether the credential was valid when it was last verified, has not expired and is not known to have changed. */
   trusted(credential: Credential): boolean
-  /** Asks identity, once for all who ask at the same time. @throws Refusal, or what the bus throws */
+  /** Asks identity; simultaneous calls for a credential share one request. @throws Refusal, or what the bus throws */
   ask(credential: Credential): Promise<Principal>
-  /** Forgets who has changed from now on, until the returned function is called. */
+  /** Starts to forget principals when a broadcast says that they changed. @returns function that stops it */
   listen(): () => void
 }
 
 export function principals({ bus, now }: { bus: Bus; now(): Date }): Principals {
-  /** By digest, like what is being asked. */
+  /** By digest of the credential, as is `asking`. */
   const known = new LRUCache<string, Remembered>({ max: REMEMBERED })
   const asking = new Map<string, Promise<Principal>>()
 
@@ -47,12 +47,12 @@ export function principals({ bus, now }: { bus: Bus; now(): Date }): Principals 
     for (const [key, { principal }] of [...known]) {
       if (principal.userId === userId && (!tokenId || principal.tokenId === tokenId)) known.delete(key)
     }
-    // What was asked before the change may be answered with what was before it, and nobody knows yet of whom: those
-    // who asked get that answer, nobody else does.
+    // A pending request may be answered with the state before the change, and its user is not known yet: its callers get
+    // that response, later callers ask again.
     asking.clear()
   }
 
-  /** Keys that became known to others may have signed anybody's login. */
+  /** A leaked signing key may have signed a login of any user. */
   const forgetAll = () => {
     known.clear()
     asking.clear()

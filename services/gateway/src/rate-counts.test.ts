@@ -6,13 +6,13 @@ const WINDOW_MS = 60_000
 const LIMIT = 20
 const START = Date.parse('2026-11-21T09:30:00.000Z')
 
-/** A bus of one process: what is told is heard by all in one order, when the test lets it. */
+/** A bus of one process: all listeners get the broadcasts in one order, unless the test blocks it. */
 function memoryBus() {
   const listeners = new Set<(data: Json) => void>()
   const sent: Json[] = []
   const bus = {
     away: false,
-    /** Takes what it is told, and passes nothing on. */
+    /** Accepts broadcasts and delivers none. */
     frozen: false,
     sent,
     async broadcast(_subject: string, data: Json) {
@@ -60,7 +60,7 @@ const replica = () => {
 const within = (places: number[]) => places.filter(place => place <= LIMIT).length
 const times = <T>(count: number, make: () => T) => Array.from({ length: count }, make)
 
-test('of many that come at once, to whichever replica, so many are let in as the limit says, to a twentieth', async () => {
+test('the limit holds for simultaneous requests to all replicas, up to a twentieth per replica', async () => {
   const [one, other, third, fourth] = times(4, replica)
   const places = await Promise.all(
     times(LIMIT, () => [one, other, third, fourth].map(at => at?.count('login a') ?? 0)).flat(),
@@ -71,7 +71,7 @@ test('of many that come at once, to whichever replica, so many are let in as the
   expect(await other?.count('login b')).toBe(1)
 })
 
-test('far below the limit nobody waits, and the others hear of it soon', async () => {
+test('far below the limit requests do not wait, and the other replicas get the count soon', async () => {
   const [one, other] = times(2, replica)
   bus.frozen = true
   expect(await one?.count('login a')).toBe(1)
@@ -81,7 +81,7 @@ test('far below the limit nobody waits, and the others hear of it soon', async (
   })
 })
 
-test('who is refused is told of no more, however often they come', async () => {
+test('refused requests are not broadcast', async () => {
   const [one, other] = times(2, replica)
   await Promise.all(times(LIMIT, () => one?.count('login a')))
   expect(await other?.count('login a')).toBeGreaterThan(LIMIT)
@@ -90,7 +90,7 @@ test('who is refused is told of no more, however often they come', async () => {
   expect(bus.sent.length - said).toBeLessThanOrEqual(1)
 })
 
-test('while the bus is away each counts for itself, at once, and together again when it is back', async () => {
+test('replicas count alone while the bus is unavailable, and together again afterwards', async () => {
   const [one, other] = times(2, replica)
   bus.away = true
   for (const at of [one, other]) {
@@ -111,7 +111,7 @@ test('while the bus is away each counts for itself, at once, and together again 
   expect(within(places)).toBeLessThanOrEqual(LIMIT + LIMIT / 20)
 })
 
-test('a bus that takes what it is told and says nothing is waited for once', async () => {
+test('a bus that accepts broadcasts and delivers none delays requests only once', async () => {
   const [one] = times(1, replica)
   bus.frozen = true
   await Promise.all(times(LIMIT / 2, () => one?.count('login a')))
@@ -121,7 +121,7 @@ test('a bus that takes what it is told and says nothing is waited for once', asy
   expect(await one?.count('login a')).toBe(LIMIT / 2 + 9)
 })
 
-test('who comes later is told what was counted before', async () => {
+test('a replica that starts later gets the counts of the others', async () => {
   const [one] = times(1, replica)
   for (let n = 0; n < 7; n++) await one?.count('login a')
   const late = replica()
@@ -130,7 +130,7 @@ test('who comes later is told what was counted before', async () => {
   })
 })
 
-test('a window ends for all at the full minute', async () => {
+test('a window ends at the full minute for all replicas', async () => {
   const [one, other] = times(2, replica)
   time = START + 59_999
   await Promise.all(times(LIMIT, () => one?.count('login a')))
@@ -139,14 +139,14 @@ test('a window ends for all at the full minute', async () => {
   expect(await other?.count('login a')).toBe(1)
 })
 
-test('a window of a clock that is far ahead is left alone', async () => {
+test('a window far in the future is ignored', async () => {
   const [one] = times(1, replica)
   await bus.broadcast('', { from: 'another', number: 1, more: { 'login a': [START + 3_600_000, 50] } })
   await bus.broadcast('', { from: 'another', number: 2, more: { 'login a': [START, 3] } })
   expect(await one?.count('login a')).toBe(4)
 })
 
-test('takes nothing from the bus that it does not understand', () => {
+test('a malformed broadcast is refused', () => {
   const counts: RateCounts = rateCounts({ bus, now: () => new Date(time) })
   const listening = vi.spyOn(bus, 'listen')
   stops.push(counts.start())

@@ -7,44 +7,44 @@ import { z } from 'zod'
 import type { RateLimitStore } from './rate-limits.ts'
 
 /**
- * Up to a twentieth of a limit a request is counted without waiting; by so much at most can each further replica let
- * more in, when callers come to all of them in the same tenth of a second.
+ * Requests up to a twentieth of a limit are counted without waiting for the bus. Each further replica can therefore admit
+ * at most a twentieth more, when requests reach all replicas within the same 100 ms.
  */
 const UNHEARD_PART = 20
-/** Between two messages of what nobody waits for. */
+/** Interval of messages with counts that no request waits for. */
 const TELL_MS = 100
-/** How long a request waits to hear how many came before it. */
+/** How long a request waits for the bus to deliver its own count. */
 const HEAR_MS = 200
-/** How far the clock of another may be ahead. */
+/** How far the clock of another replica may be ahead. */
 const AHEAD_MS = 60_000
-/** Callers that are counted at the same time. */
+/** Maximum number of keys that are counted at the same time. */
 const KEPT = 100_000
-/** Counts in one message, far below the largest that a bus takes. */
+/** Maximum number of counts in one message, which keeps it far below the size limit of the bus. */
 const BATCH = 2_000
 
-/** How many in the window that began then, in milliseconds since 1970. */
+/** By key: start of the window, in milliseconds since 1970, and number of requests in it. */
 const Counted = z.record(z.string(), z.tuple([z.number(), z.number()]))
 const Told = z.object({
   from: z.string(),
-  /** More of them, told once. */
+  /** Requests to add to the counts. Each request is reported once. */
   more: Counted.optional(),
   number: z.number().optional(),
-  /** All of them, for one who has just come. */
+  /** Total counts, for a replica that has just started. */
   all: Counted.optional(),
-  /** Asks for that. */
+  /** Asks the other replicas for their total counts. */
   asks: z.boolean().optional(),
 })
 
 interface Count {
-  /** When its window began. */
+  /** Start of the window, in milliseconds since 1970. */
   window: number
-  /** What the bus told of, in its order: the same at every replica. */
+  /** Requests that the bus has delivered. Its order is the same at every replica. */
   heard: number
-  /** Counted here, and not heard of yet. */
+  /** Requests that this replica has counted and the bus has not delivered yet. */
   unheard: number
 }
 
-/** What one message tells of one key, and who wants to know the place of theirs. */
+/** What one message reports of one key, with the requests that wait for their place in the order of the bus. */
 interface Addition {
   window: number
   count: number
@@ -56,15 +56,15 @@ type Answer = Parameters<FastifyRateLimitStore['incr']>[1]
 /** Rate limits of all replicas together. */
 export interface RateCounts {
   Store: RateLimitStore
-  /** Hears the others, until the returned function is called. */
+  /** Listens to the other replicas, until the returned function is called. */
   start(): () => void
 }
 
 /**
- * Replicas count together by telling each other over the bus what they count, in windows that begin at full minutes by
- * the clock that all processes go by. Far below its limit a caller is counted without waiting; nearer to it, a request
- * waits until it is heard of on the bus, whose order decides which came first: so for one round trip the limit holds for
- * all replicas together, to a twentieth. While the bus is away each counts for itself.
+ * Shared counters: replicas broadcast what they count, in windows that begin at full minutes of the reference time. Up to
+ * a twentieth of the limit a request is counted without waiting. Above that it waits until the bus has delivered its own
+ * count, for one round trip; the order of the bus decides which requests are within the limit. So the limit holds for all
+ * replicas together, up to a twentieth per replica. While the bus is unavailable each replica counts for itself.
  */
 export function rateCounts({
   bus,
@@ -79,12 +79,12 @@ export function rateCounts({
   let underWay: { number: number; additions: Map<string, Addition>; late: NodeJS.Timeout } | undefined
   let number = 0
   let timer: NodeJS.Timeout | undefined
-  /** Nothing was heard when it should have been: it is not worth waiting, until there is something. */
+  /** True while the bus does not deliver: requests do not wait until it delivers a message again. */
   let away = false
 
   const countOf = (key: string, window: number): Count => {
     const known = counts.get(key)
-    // A window never goes back: another's clock may be a moment ahead.
+    // The window never goes back: the clock of another replica may be slightly ahead.
     if (known && known.window >= window) return known
     const count = { window, heard: 0, unheard: 0 }
     counts.set(key, count)
@@ -109,7 +109,7 @@ export function rateCounts({
     settle()
   }
 
-  /** What was told stands where the order of the bus has put it, or where it is when the bus says nothing. */
+  /** Ends the message under way: its requests get their places, by the order of the bus or without it after a timeout. */
   const settle = () => {
     if (!underWay) return
     const settled = underWay.additions
@@ -140,7 +140,7 @@ export function rateCounts({
     if (asks) tellAll()
   }
 
-  /** Of the window that is open; one that is far ahead would keep the key from every window before it. */
+  /** The counts of open windows. A window far in the future is ignored: it would replace all windows before it. */
   const current = (counted: z.infer<typeof Counted>) =>
     Object.entries(counted).flatMap(([key, [window, count]]): [Count, number][] => {
       if (window > now().getTime() + AHEAD_MS) return []
@@ -167,7 +167,7 @@ export function rateCounts({
       return known
     }
     const addition: Addition = { window: count.window, count: 1, waiting: [] }
-    // Of a window that is over, and nobody asks any more.
+    // These requests belong to a window that has ended.
     for (const { index, answer } of known?.waiting ?? []) answer(index)
     additions.set(key, addition)
     return addition
@@ -183,7 +183,7 @@ export function rateCounts({
     incr(key: string, answer: Answer, windowMs: number, max: number) {
       const { count, ttl } = look(key, windowMs)
       const place = count.heard + count.unheard + 1
-      // Those who are refused anyway are neither counted nor told of, however many they are.
+      // Requests over the limit are neither counted nor reported.
       if (place > max) return answer(null, { current: place, ttl })
       const addition = add(key, count)
       if (away || place <= max / UNHEARD_PART) {

@@ -26,7 +26,7 @@ const statuses = async (count: number, call: () => Promise<{ status: number }>) 
 }
 
 describe('Callers', () => {
-  test('are limited by who they are, whatever credential they use', async () => {
+  test('are limited by user, over all credentials of the user', async () => {
     const { call } = await host({ RATE_LIMIT_PER_MINUTE: '3' })
     const { headers } = await call(listApis, bearer('grace-1'))
     expect(headers).toMatchObject({
@@ -49,7 +49,7 @@ describe('Callers', () => {
     expect(await call(listApis, bearer('grace-1'))).toMatchObject({ status: 200 })
   })
 
-  test('see nothing of limits that are off', async () => {
+  test('get no headers of disabled limits', async () => {
     const { call } = await host({ RATE_LIMIT_PER_MINUTE: '0', LOGIN_LIMIT_PER_MINUTE: '0' })
     expect(await statuses(50, () => call(login))).toEqual(Array(50).fill(200))
     const { headers } = await call(listApis, bearer('grace-1'))
@@ -58,7 +58,7 @@ describe('Callers', () => {
 })
 
 describe('Failing to authenticate', () => {
-  test('counts by address, and identity is left alone when it was too often', async () => {
+  test('counts by address, and identity gets no requests over the limit', async () => {
     const { call, identity } = await host({ RATE_LIMIT_PER_MINUTE: '2' })
     expect(await statuses(2, () => call(listApis))).toEqual([401, 401])
     expect(await call(listApis, bearer('guess'))).toMatchObject({ status: 429 })
@@ -70,7 +70,7 @@ describe('Failing to authenticate', () => {
     expect(await call(listApis, {}, '192.0.2.2')).toMatchObject({ status: 401 })
   })
 
-  test('does not keep neighbours out who were let in before', async () => {
+  test('does not limit verified credentials at the same address', async () => {
     const { call } = await host({ RATE_LIMIT_PER_MINUTE: '2' })
     expect(await call(listApis, bearer('grace-1'))).toMatchObject({ status: 200 })
     await statuses(5, () => call(listApis, bearer('guess')))
@@ -79,7 +79,7 @@ describe('Failing to authenticate', () => {
     expect(await call(listApis, bearer('ada-1'))).toMatchObject({ status: 429 })
   })
 
-  test('counts a whole network of IPv6 as one', async () => {
+  test('counts an IPv6 network as one address', async () => {
     const { call } = await host({ RATE_LIMIT_PER_MINUTE: '2' })
     await call(listApis, {}, '2001:db8:1:2::1')
     await call(listApis, {}, '2001:db8:1:2::2')
@@ -89,7 +89,7 @@ describe('Failing to authenticate', () => {
 })
 
 describe('Logins', () => {
-  test('are limited by address to 20 in a minute, unless set otherwise', async () => {
+  test('are limited to 20 per minute and address by default', async () => {
     const { call } = await host({})
     expect(await statuses(21, () => call(login))).toEqual([...Array(20).fill(200), 429])
     expect(await call(login, {}, '192.0.2.2')).toMatchObject({ status: 200 })
@@ -97,7 +97,7 @@ describe('Logins', () => {
     expect(await call(login)).toMatchObject({ status: 200 })
   })
 
-  test('count where they come from by the proxy that is trusted, and by no other', async () => {
+  test('count by the address that a trusted proxy reports; other proxies are not trusted', async () => {
     const settings = { LOGIN_LIMIT_PER_MINUTE: '1', TRUST_PROXY: '192.0.2.0/28' }
     const { call } = await host(settings)
     const through = (client: string, proxy = '192.0.2.1') => call(login, { 'x-forwarded-for': client }, proxy)
@@ -127,7 +127,7 @@ describe('Replicas', () => {
   test.each([
     ['callers', 'RATE_LIMIT_PER_MINUTE', (edge: EdgeHost) => edge.call(listApis, bearer('grace-1'))],
     ['logins', 'LOGIN_LIMIT_PER_MINUTE', (edge: EdgeHost) => edge.call(login)],
-  ])('limit %s together, also when all come at once', async (_, setting, call) => {
+  ])('limit %s together, also for simultaneous requests', async (_, setting, call) => {
     const edges = await two({ [setting]: '40' })
     const seen = await Promise.all(Array.from({ length: 60 }, () => edges.map(edge => call(edge))).flat())
     expect(allowed(seen)).toBeGreaterThanOrEqual(40)
@@ -137,7 +137,7 @@ describe('Replicas', () => {
     for (const edge of edges) expect(await call(edge)).toMatchObject({ status: 200 })
   })
 
-  test('that come later know what was counted before', async () => {
+  test('that start later get the earlier counts', async () => {
     const [one] = await two({ LOGIN_LIMIT_PER_MINUTE: '8' })
     for (let logins = 0; logins < 8; logins++) expect(await one?.call(login)).toMatchObject({ status: 200 })
     const late = await host({ LOGIN_LIMIT_PER_MINUTE: '8' }, { folder })

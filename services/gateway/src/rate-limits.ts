@@ -5,17 +5,17 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 
 const WINDOW_MS = 60_000
 
-/** Where replicas count together. Keys tell the limits apart; `read` looks without counting. */
+/** Counters that replicas share. Keys tell the limits apart; `read` does not count. */
 export type RateLimitStore = new () => FastifyRateLimitStore & { read: FastifyRateLimitStore['incr'] }
 
-/** Counts the request, or only looks when `count` is false. @throws Refusal too-many-requests */
+/** Counts the request, or only checks the limit when `count` is false. @throws Refusal too-many-requests */
 export type Limit = (
   request: FastifyRequest,
   reply: FastifyReply,
   options?: { count: boolean },
 ) => Promise<void>
 
-/** The limits that are on. */
+/** The limits that are enabled. */
 export interface RateLimits {
   principal?: Limit
   address?: Limit
@@ -23,17 +23,17 @@ export interface RateLimits {
 }
 
 export interface RateLimitOptions {
-  /** 0 for any number. */
+  /** Requests per minute; 0 for no limit. */
   perMinute: number
   loginsPerMinute: number
-  /** Without it each replica counts for itself, in memory. */
+  /** Shared counters. Without it each replica counts for itself, in memory. */
   store?: RateLimitStore
 }
 
-/** Limits by the minute. Addresses of IPv6 count by their /64, which is what one customer has. */
+/** Creates the limits, each per minute. IPv6 addresses count by their /64 network, the usual assignment per customer. */
 export async function rateLimits(app: FastifyInstance, options: RateLimitOptions): Promise<RateLimits> {
   const { perMinute, loginsPerMinute, store } = options
-  // A store that is away limits nobody: better too much work than none.
+  // Requests are admitted while the store fails.
   await app.register(rateLimit, { global: false, skipOnError: true, ...(store && { store }) })
 
   const limit = (max: number, keyGenerator: (request: FastifyRequest) => string): Limit => {

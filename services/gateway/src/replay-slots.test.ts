@@ -21,7 +21,7 @@ const slots = (limit: number) => {
     counts: async () => [await gauge('running'), await gauge('waiting')],
   }
 }
-/** What a promise has come to so far. */
+/** The state of a promise. */
 const outcome = async (given: Promise<ReplaySlot>) => {
   const waits = Promise.resolve('waits')
   return Promise.race([
@@ -35,7 +35,7 @@ const outcome = async (given: Promise<ReplaySlot>) => {
 const settled = () => vi.advanceTimersByTimeAsync(0)
 
 describe('Slots for replays', () => {
-  test('are as many as the setting says, and each is handed on in the order of the requests', async () => {
+  test('are limited by the setting and passed on in the order of the requests', async () => {
     const { begin, resume, counts } = slots(2)
     const [first, second] = [await begin(signal), await begin(signal)]
     const [third, fourth] = [begin(signal), resume(signal)]
@@ -55,7 +55,7 @@ describe('Slots for replays', () => {
     expect(await counts()).toEqual([0, 0])
   })
 
-  test('are waited for ten seconds by a request, and for as long as it takes by a stream that has begun', async () => {
+  test('are waited for ten seconds by a request, and without a timeout by an open stream', async () => {
     const { begin, resume, counts } = slots(1)
     const first = await begin(signal)
     const [request, stream] = [begin(signal), resume(signal)]
@@ -65,7 +65,7 @@ describe('Slots for replays', () => {
     await vi.advanceTimersByTimeAsync(1)
     expect(await refused).toMatchObject({
       code: 'too-many-replays',
-      details: { detail: '1 streams are reading events of the past (MAX_EVENT_REPLAYS): try again later' },
+      details: { detail: '1 streams are reading past events (MAX_EVENT_REPLAYS): try again later' },
     })
     await vi.advanceTimersByTimeAsync(600_000)
     expect(await counts()).toEqual([1, 1])
@@ -74,7 +74,7 @@ describe('Slots for replays', () => {
     expect(await outcome(stream)).toBe('held')
   })
 
-  test('are given back when a client goes away, whether it waits or reads', async () => {
+  test('are returned when a waiting or reading client disconnects', async () => {
     const { begin, resume, counts } = slots(1)
     const [reading, waiting, resuming] = [new AbortController(), new AbortController(), new AbortController()]
     await begin(reading.signal)
@@ -94,7 +94,7 @@ describe('Slots for replays', () => {
     expect(await counts()).toEqual([0, 0])
   })
 
-  test('are handed on by a client that goes away in the moment when it gets one', async () => {
+  test('are passed on by a client that disconnects at the moment it gets one', async () => {
     const { begin, counts } = slots(1)
     const first = await begin(signal)
     const leaving = new AbortController()
@@ -107,7 +107,7 @@ describe('Slots for replays', () => {
     expect(await counts()).toEqual([0, 0])
   })
 
-  test('are any number with a limit of 0', async () => {
+  test('are unlimited with a limit of 0', async () => {
     const { begin, counts } = slots(0)
     for (let n = 0; n < 100; n++) await begin(signal)
     expect(await counts()).toEqual([100, 0])

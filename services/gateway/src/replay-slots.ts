@@ -4,28 +4,28 @@ import { Gauge, type Registry } from 'prom-client'
 /** How long a request waits for a slot before it is refused. */
 const WAIT_MS = 10_000
 
-/** The right of an event stream to read events of the past. */
+/** The permission of an event stream to read past events from the bus. */
 export interface ReplaySlot {
   held(): boolean
-  /** Gives the slot back, once. The end of the stream does so too. */
+  /** Returns the slot; further calls do nothing. The end of the stream returns it too. */
   release(): void
 }
 
 export interface ReplaySlots {
-  /** Of a request that was not answered yet. @throws Refusal too-many-replays after 10 s without a slot */
+  /** For a request without a response yet. @throws Refusal too-many-replays after 10 s without a slot */
   begin(signal: AbortSignal): Promise<ReplaySlot>
-  /** Of a stream that has begun: waits as long as it takes, behind all that wait already. */
+  /** For a stream that has begun: waits without a timeout, behind all that already wait. */
   resume(signal: AbortSignal): Promise<ReplaySlot>
 }
 
 export interface ReplaySlotsOptions {
-  /** Replays at once; 0 for any number. */
+  /** Maximum number of concurrent replays; 0 for no limit. */
   limit: number
   metrics: Registry
   waitMs?: number
 }
 
-/** Bounds how many event streams read events of the past at once. */
+/** Limits how many event streams read past events at the same time. */
 export function replaySlots({ limit, metrics, waitMs = WAIT_MS }: ReplaySlotsOptions): ReplaySlots {
   const slots = limit === 0 ? Number.POSITIVE_INFINITY : limit
   const waiting = new Set<() => void>()
@@ -33,7 +33,7 @@ export function replaySlots({ limit, metrics, waitMs = WAIT_MS }: ReplaySlotsOpt
 
   new Gauge({
     name: 'gantry_event_replays',
-    help: 'Streams of GET /events that read events of the past, and those that wait for it (MAX_EVENT_REPLAYS)',
+    help: 'Streams of GET /events that read past events, and those that wait for a slot (MAX_EVENT_REPLAYS)',
     labelNames: ['state'],
     registers: [metrics],
     collect() {
@@ -42,14 +42,14 @@ export function replaySlots({ limit, metrics, waitMs = WAIT_MS }: ReplaySlotsOpt
     },
   })
 
-  /** Hands the slot on, or leaves it free. */
+  /** Passes the slot to the next in the queue, or frees it. */
   const handOn = () => {
     const [next] = waiting
     if (next) next()
     else running--
   }
 
-  /** @returns whether there was a slot before the time was over and the signal aborted */
+  /** @returns true when a slot came before the timeout and before the signal was aborted */
   const wait = (signal: AbortSignal, atMostMs: number | undefined) =>
     new Promise<boolean>(resolve => {
       const settle = (given: boolean) => {
@@ -91,7 +91,7 @@ export function replaySlots({ limit, metrics, waitMs = WAIT_MS }: ReplaySlotsOpt
       if (slot?.held()) return slot
       if (signal.aborted) throw new Refusal('unavailable')
       throw new Refusal('too-many-replays', {
-        detail: `${limit} streams are reading events of the past (MAX_EVENT_REPLAYS): try again later`,
+        detail: `${limit} streams are reading past events (MAX_EVENT_REPLAYS): try again later`,
       })
     },
     async resume(signal) {

@@ -5,7 +5,7 @@ import { gatewayProcessSettings, gatewaySettings, principalKey, serverOptions } 
 const read = (environment: Record<string, string>) => readSettings(gatewaySettings, environment)
 
 describe('Settings', () => {
-  test('limit logins and connections and nothing else, trust no proxy and no other origin, unless told otherwise', () => {
+  test('by default limit logins, connections and replays, and trust no proxy or other origin', () => {
     expect(read({})).toEqual({
       RATE_LIMIT_PER_MINUTE: 0,
       LOGIN_LIMIT_PER_MINUTE: 20,
@@ -17,7 +17,7 @@ describe('Settings', () => {
     })
   })
 
-  test('are lists separated by commas', () => {
+  test('of several values are separated by commas', () => {
     const given = {
       CORS_ORIGINS: 'https://a.example.com, http://localhost:3000',
       TRUST_PROXY: '10.0.0.0/8, ::1',
@@ -37,12 +37,12 @@ describe('Settings', () => {
     ['TRUST_PROXY', 'true'],
     ['TRUST_PROXY', '1'],
     ['TRUST_PROXY', '10.0.0.0/33'],
-  ])('%s=%s is refused by its name', (name, value) => {
+  ])('%s=%s is refused with the name of the setting', (name, value) => {
     expect(() => read({ [name]: value })).toThrow(new RegExp(`^${name}: must be`))
   })
 })
 
-test('A server takes so many connections, and those of proxies as of many clients', () => {
+test('A server limits connections in total and per address, except those of trusted proxies', () => {
   const settings = read({
     MAX_CONNECTIONS: '200',
     MAX_CONNECTIONS_PER_ADDRESS: '20',
@@ -66,7 +66,7 @@ const others = {
   NOTIFIER_URL: 'http://notifier:8080',
 }
 
-test('METRICS_PORT is another port than PORT, and need not be set', () => {
+test('METRICS_PORT must differ from PORT and is optional', () => {
   const given = { ...others, PRINCIPAL_KEY: '01'.repeat(32), PORT: '9090' }
   const metricsPort = (port: string) =>
     readSettings(gatewayProcessSettings, { ...given, METRICS_PORT: port }).METRICS_PORT
@@ -74,12 +74,12 @@ test('METRICS_PORT is another port than PORT, and need not be set', () => {
   expect(() => metricsPort('9090')).toThrow(/^METRICS_PORT: must be another port than PORT$/)
 })
 
-describe('The key that callers are vouched for with', () => {
+describe('The key that signs principals', () => {
   const [one, other] = [Buffer.alloc(32, 1), Buffer.alloc(32, 2)]
   const keyOf = (keys: Record<string, string>) =>
     principalKey(readSettings(gatewayProcessSettings, { ...others, ...keys }))
 
-  test('is PRINCIPAL_KEY, and is derived from ENCRYPTION_KEY without it', () => {
+  test('is PRINCIPAL_KEY, or derived from ENCRYPTION_KEY', () => {
     const both = { PRINCIPAL_KEY: one.toString('hex'), ENCRYPTION_KEY: other.toString('base64') }
     expect(keyOf(both)).toEqual(one)
     expect(keyOf({ PRINCIPAL_KEY: one.toString('base64') })).toEqual(one)
@@ -98,7 +98,7 @@ describe('The key that callers are vouched for with', () => {
       { CATALOG_URL: '' },
       /^CATALOG_URL: must be set.*\nPRINCIPAL_KEY: must be set/,
     ],
-  ])('is missed: %s', (_, keys, lines) => {
+  ])('is refused: %s', (_, keys, lines) => {
     expect(() => keyOf(keys as Record<string, string>)).toThrow(lines)
   })
 })

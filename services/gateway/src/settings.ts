@@ -22,7 +22,7 @@ function isNetwork(value: string): boolean {
   return prefix === undefined || (/^\d{1,3}$/.test(prefix) && Number(prefix) <= (version === 4 ? 32 : 128))
 }
 
-/** Addresses and networks of proxies; false when there are none. Never everyone: any client could then say where it is. */
+/** Addresses and networks of proxies; false for none. Never all addresses: any client could then forge its address. */
 const proxies = z
   .string()
   .transform(value => (value.trim() === 'false' ? [] : list(value)))
@@ -31,11 +31,11 @@ const proxies = z
   })
   .transform(networks => (networks.length > 0 ? networks : (false as const)))
 
-/** What the gateway reads from the environment. */
+/** The settings of the gateway in the environment. */
 export const gatewaySettings = z.object({
-  /** Requests in a minute of each principal, and of each address without one; 0 for any number. */
+  /** Requests per minute of each principal, and of each address without a principal; 0 for no limit. */
   RATE_LIMIT_PER_MINUTE: whole(0, 10_000_000).default(0),
-  /** Logins in a minute from each address; 0 for any number. */
+  /** Logins per minute from each address; 0 for no limit. */
   LOGIN_LIMIT_PER_MINUTE: whole(0, 10_000_000).default(20),
   /** Web origins whose pages may call the service, e.g. https://portal.example.com; `*` for all. */
   CORS_ORIGINS: z
@@ -45,19 +45,19 @@ export const gatewaySettings = z.object({
       error: 'must be origins such as https://portal.example.com, separated by commas, or *',
     })
     .default([]),
-  /** The proxies in front, whose X-Forwarded-For is believed, e.g. 10.0.0.0/8. */
+  /** The proxies whose X-Forwarded-For is trusted, e.g. 10.0.0.0/8. */
   TRUST_PROXY: proxies.default(false),
-  /** Where /metrics is; at PORT if it is not set. */
+  /** Port of /metrics. Default: PORT. */
   METRICS_PORT: port.optional(),
-  /** Connections at once, and from each address that is not of TRUST_PROXY; 0 for any number. */
+  /** Concurrent connections in total, and of each address that is not in TRUST_PROXY; 0 for no limit. */
   MAX_CONNECTIONS: whole(0, 10_000_000).default(10_000),
   MAX_CONNECTIONS_PER_ADDRESS: whole(0, 10_000_000).default(5_000),
-  /** Event streams that read events of the past at once; 0 for any number. */
+  /** Event streams that read past events at the same time; 0 for no limit. */
   MAX_EVENT_REPLAYS: whole(0, 10_000_000).default(32),
 })
 export type GatewaySettings = z.infer<typeof gatewaySettings>
 
-/** What the settings say of the server that the gateway is behind. */
+/** The options of the HTTP server that follow from the settings of the gateway. */
 export const serverOptions = (
   settings: GatewaySettings,
 ): Pick<ServerOptions, 'trustProxy' | 'connections'> => ({
@@ -69,7 +69,7 @@ export const serverOptions = (
   },
 })
 
-/** Where the gateway finds the services, when they are processes of their own. */
+/** The URLs of the services, when they run as separate processes. */
 export const upstreamSettings = z.object({
   CATALOG_URL: origins,
   IDENTITY_URL: origins,
@@ -81,12 +81,12 @@ const NO_PRINCIPAL_KEY =
   'must be set, and be the same for all services and the gateway: openssl rand -base64 32'
 
 const vouchingSettings = z.object({
-  /** What the gateway vouches with for callers; derived from ENCRYPTION_KEY where it is not set. */
+  /** Signs the principals that the gateway passes to services. Default: derived from ENCRYPTION_KEY. */
   PRINCIPAL_KEY: key().optional(),
   ENCRYPTION_KEY: key().optional(),
 })
 
-/** What the gateway reads when it is a process of its own. */
+/** The settings of the gateway when it runs as a separate process. */
 export const gatewayProcessSettings = processSettings
   .extend(gatewaySettings.shape)
   .extend(upstreamSettings.shape)

@@ -2,22 +2,22 @@ import { PublicEvent, readableData, type StreamedEvent } from '@gantry/contracts
 import type { StoredMessage } from '@gantry/messaging'
 import type { z } from 'zod'
 
-/** A public event as readers get it. */
+/** A public event as readers of the stream get it. */
 export interface Entry {
   position: number
   type: string
-  /** The StreamedEvent. */
+  /** The StreamedEvent, serialized. */
   json: string
 }
 
 /** Events in the order of the bus. */
 export interface Chunk {
   entries: readonly Entry[]
-  /** Position up to which there is no other event after the chunk before. */
+  /** Position up to which this chunk and the ones before it contain all events. */
   through: number
 }
 
-/** Characters of JSON from which a chunk takes no further event: a reader who does not read holds so much memory. */
+/** A chunk of this many characters of JSON takes no further event. A reader that does not read holds one chunk. */
 export const CHUNK_LENGTH = 32_768
 
 /** @returns undefined for a message that is no public event */

@@ -1,13 +1,13 @@
 import { expect, test, vi } from 'vitest'
 import { turns } from './turns.ts'
 
-/** Holds the event loop. */
+/** Blocks the event loop. */
 const work = (ms: number) => {
   const until = performance.now() + ms
   while (performance.now() < until);
 }
 
-test('one turn is given at a time, in order, but first to work that comes first', async () => {
+test('one turn is given at a time, in the order of the calls, with takeFirst ahead of all waiting calls', async () => {
   const { take, takeFirst } = turns()
   const order: string[] = []
   const use = async (name: string, taken: ReturnType<typeof take>) => {
@@ -27,7 +27,7 @@ test('one turn is given at a time, in order, but first to work that comes first'
   expect(order.map(line => line.split(' ')[0]).every((name, n, all) => name === all[n - (n % 2)])).toBe(true)
 })
 
-test('a turn is over after 4 ms, and work in turns leaves two thirds of the time to others', async () => {
+test('a turn is over after 4 ms, and work in turns uses at most about a third of the time', async () => {
   const { take } = turns()
   const startedAt = performance.now()
   let worked = 0
@@ -46,7 +46,7 @@ test('a turn is over after 4 ms, and work in turns leaves two thirds of the time
   expect(worked).toBeLessThan((performance.now() - startedAt) * 0.37)
 })
 
-test('a turn that does not end holds nothing up', async () => {
+test('a turn that is never ended does not block later turns', async () => {
   const { take } = turns()
   await take()
   const second = vi.fn()

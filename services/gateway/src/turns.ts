@@ -1,13 +1,13 @@
 import { setTimeout as pause } from 'node:timers/promises'
 
-/** How long one turn may hold the event loop. */
+/** Maximum time that one turn may block the event loop. */
 const TURN_MS = 4
-/** A turn is followed by a pause that is so many times longer. */
+/** Length of the pause after a turn, as a multiple of the turn. */
 const PAUSES = 2
 
-/** Permission to use the event loop. The next turn begins when this one has ended, or after 4 ms. */
+/** Permission to use the event loop. The turn ends when `end` is called, or after 4 ms. */
 export interface Turn {
-  /** Whether the work has to go on in another turn. */
+  /** Whether the 4 ms have passed, so that the work has to continue in another turn. */
   over(): boolean
   end(): void
 }
@@ -15,11 +15,11 @@ export interface Turn {
 export interface Turns {
   /** Waits for a turn, in the order of the calls. */
   take(): Promise<Turn>
-  /** Waits for a turn that comes before all that `take` waits for. */
+  /** Waits for a turn that comes before all waiting calls. */
   takeFirst(): Promise<Turn>
 }
 
-/** Gives out one turn at a time, so that all work done in turns holds the event loop for a third of the time at most. */
+/** Gives out one turn at a time, so that work done in turns uses at most a third of the time of the event loop. */
 export function turns(): Turns {
   const waiting: ((turn: Turn) => void)[] = []
   let giving = false

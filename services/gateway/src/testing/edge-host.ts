@@ -24,25 +24,25 @@ export const grace: Principal = {
 }
 export const ada: Principal = { ...grace, userId: '33333333-3333-4333-8333-333333333333', username: 'ada' }
 
-/** Stands in for the identity service: answers for credentials that it was told of. */
+/** A substitute for the identity service, with a table of credentials. */
 export interface Identity {
-  /** What each credential is good for. */
+  /** The principal of each credential. */
   principals: Map<string, Principal>
-  /** Credentials in the order in which they were asked about. */
+  /** The credentials of all requests, in order. */
   asked: string[]
-  /** Answers wait until this resolves; they are what was right when they were asked. */
+  /** Responses wait until this resolves; they have the state at the time of the request. */
   held: Promise<void>
   leave(): void
 }
 
 export interface EdgeHost {
   app: FastifyInstance
-  /** Of the bus. */
+  /** Folder of the bus. */
   folder: string
   bus: Bus
   gateway: Gateway
   identity: Identity
-  /** Calls an operation: GET /apis (API_READ), POST /logout (any caller), POST /login (anyone). */
+  /** Calls an operation: GET /apis (API_READ), POST /logout (authenticated), POST /login (public). */
   call(operation: Operation, headers?: Record<string, string>, address?: string): Promise<Called>
   close(): Promise<void>
 }
@@ -56,11 +56,11 @@ interface Called {
 export interface EdgeOptions {
   settings?: Record<string, string>
   basePath?: string
-  /** Of the bus, when several gateways have it together; they count together then. */
+  /** Folder of a bus that several gateways share. They then share their rate counters too. */
   folder?: string
 }
 
-/** A gateway in front of three routes that answer who is calling, on an embedded bus. */
+/** A gateway on an embedded bus, in front of three routes that respond with the name of the caller. */
 export async function hostEdge({
   settings = {},
   basePath = '',
