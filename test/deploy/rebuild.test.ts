@@ -48,7 +48,7 @@ test('the command has running services make anew what their read models lost', a
   for (const name of ['catalog', 'identity', 'media', 'notifier'])
     expect(stdout).toMatch(new RegExp(`^${name}\\.projector: done after`, 'm'))
   expect(stdout).toMatch(/^identity\.audit: done after/m)
-  expect(stdout).toMatch(/All read models are made\n$/)
+  expect(stdout).toMatch(/All read models are rebuilt\n$/)
   await vi.waitFor(async () => expect((await send(location)).status).toBe(200))
   expect(await (await send(location)).json()).toEqual(before)
 }, 60_000)

@@ -82,7 +82,7 @@ test('a rebuild of a stopped service appends no event, publishes no message and 
   const before = { events: rows('events.db', 'events'), received }
   await setTimeout(RETRY_MS + 500)
   const { code, output } = await rebuild()
-  expect([code, output]).toEqual([0, expect.stringContaining('All read models are made')])
+  expect([code, output]).toEqual([0, expect.stringContaining('All read models are rebuilt')])
   expect({ events: rows('events.db', 'events'), received }).toEqual(before)
   expect(rows('messages.db', 'messages')).toBe(0)
   receiver.close()

@@ -3,7 +3,7 @@ import { type FirstAdministrator, identityService, identitySettings } from './in
 
 const announce: FirstAdministrator['announce'] = ({ username, password = 'as in GANTRY_ADMIN_PASSWORD' }) =>
   process.stdout.write(
-    `First start: this administrator is made now.\n  username  ${username}\n  password  ${password}\n`,
+    `First start: this administrator is created now.\n  username  ${username}\n  password  ${password}\n`,
   )
 
 await runService({

@@ -18,7 +18,7 @@ import { collectDefaultMetrics, Registry } from 'prom-client'
 import type { DataFolder } from './data-folder.ts'
 import type { Settings } from './settings.ts'
 
-/** The four services over whatever stores; nothing is started yet. */
+/** Creates the four services on the given stores, without starting them. */
 export function servicesOver(
   dependencies: Dependencies,
   blobs: BlobStore,
@@ -34,7 +34,7 @@ export function servicesOver(
   return { identity, services }
 }
 
-/** The four services over the embedded stores of a data folder; nothing is started yet. */
+/** Creates the four services on the embedded stores of a data folder, without starting them. */
 export function compose(settings: Settings, folder: DataFolder, log: Logger, disk: Disk) {
   const files = {
     events: settings.EVENT_STORE_URL ?? folder.events,
@@ -61,7 +61,7 @@ export function compose(settings: Settings, folder: DataFolder, log: Logger, dis
     now: () => new Date(),
     newId: randomUUID,
     log,
-    // The files let no other process in: whoever held a lease before is gone, and need not be waited for.
+    // The files are locked by this process. A fixed holder takes over the leases of the previous process without waiting.
     holder: 'standalone',
     encryptionKey: folder.encryptionKey,
     metrics,
@@ -76,7 +76,7 @@ export function compose(settings: Settings, folder: DataFolder, log: Logger, dis
     dependencies,
     identity,
     services,
-    /** What the services wait for before they can answer; undefined when they are ready. */
+    /** What the services wait for before they are ready; undefined when they are. */
     waitingFor: () => services.map(service => service.waitingFor()).find(what => what !== undefined),
     async close() {
       await Promise.all(services.map(service => service.stop()))

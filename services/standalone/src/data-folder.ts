@@ -19,7 +19,7 @@ import { DataFolderRefused, isFull } from '@gantry/embedded'
 import { fingerprint } from '@gantry/service-kit'
 import { z } from 'zod'
 
-/** Where the one process keeps what it has. */
+/** The paths and the key of the data of the standalone process. */
 export interface DataFolder {
   path: string
   events: string
@@ -36,9 +36,9 @@ const OTHERS = 0o077
 const Manifest = z.object({ format: z.number(), keyFingerprint: z.string() })
 
 /**
- * Makes the data folder, or checks the one that is there: its format, its key, and that its log is not missing.
- * Nothing in it but permissions is changed when it is refused.
- * @throws DataFolderRefused in words for the person who starts the service
+ * Creates the data folder, or checks an existing one: its format, its key, and that its log is not missing.
+ * A folder that is refused is not changed, except for its permissions.
+ * @throws DataFolderRefused with a message for the operator
  */
 export function openDataFolder(folder: string, configuredKey: Uint8Array | undefined): DataFolder {
   const path = resolve(folder)
@@ -56,7 +56,7 @@ export function openDataFolder(folder: string, configuredKey: Uint8Array | undef
   if (manifest && !existsSync(files.events)) {
     throw new DataFolderRefused(
       files.events,
-      'is missing: the log is the truth, restore it or start with an empty folder',
+      'is missing: it contains all data; restore it or start with an empty folder',
     )
   }
   const encryptionKey = configuredKey ?? keyOf(join(path, 'encryption.key'), manifest !== undefined)
@@ -69,7 +69,7 @@ export function openDataFolder(folder: string, configuredKey: Uint8Array | undef
   return { ...files, encryptionKey }
 }
 
-/** Notes that the folder is complete; from now on a missing log is a loss. */
+/** Writes the manifest of a complete folder. From then on a missing log is refused as a loss of data. */
 export function sealDataFolder({ path, encryptionKey }: DataFolder): void {
   const file = join(path, 'gantry.json')
   if (existsSync(file)) return
@@ -90,13 +90,13 @@ function makeWritable(path: string): void {
   }
 }
 
-/** What the entries of a data folder begin with; the stores and this file add endings of their own. */
+/** Prefixes of the entries of a data folder; the stores and this file append suffixes. */
 const ENTRIES = ['events.db', 'read-models.db', 'messages.db', 'images', 'gantry.json', 'encryption.key']
 
 /**
- * Lets the owner alone read what the service keeps: releases before made it as the umask was. A folder that has other
- * entries too stays open for them. The folder itself comes last, so that the next start makes up for one that was
- * interrupted. What belongs to another user stays as it is.
+ * Restricts the data to its owner; earlier releases created it with the permissions of the umask. The permissions of a
+ * folder that also has other entries do not change. The folder comes last, so that the next start repeats an interrupted
+ * run. Entries of other users are left unchanged.
  */
 function makePrivate(path: string): void {
   if ((statSync(path).mode & OTHERS) === 0) return
@@ -148,13 +148,13 @@ function keyOf(file: string, mustExist: boolean): Uint8Array {
     return key
   }
   if (mustExist)
-    throw new DataFolderRefused(file, 'is missing: restore it, or set ENCRYPTION_KEY to what it held')
+    throw new DataFolderRefused(file, 'is missing: restore it, or set ENCRYPTION_KEY to its content')
   const key = randomBytes(32)
   writeNew(file, `${key.toString('base64')}\n`)
   return key
 }
 
-/** Writes a file that only its owner may read, whole or not at all. @throws Error when another process has made it */
+/** Creates a file for its owner alone, atomically. @throws Error when another process has created it */
 function writeNew(file: string, text: string): void {
   const draft = `${file}.${process.pid}.new`
   try {

@@ -5,7 +5,7 @@ import { v5 as uuidv5 } from 'uuid'
 
 const NAMESPACE = '9a0f5c1e-1b1d-4c63-8a8e-64c9d2a8f7b3'
 
-/** Stands in for a deployment agent where there are no gateways to deploy to: every job succeeds at once. */
+/** Substitute for a deployment agent: reports success for every job at once, without deploying anything. */
 export const startDeploymentAgent = (bus: Bus, log: Log): Worker =>
   startReactor({
     consumer: 'deployment-agent',

@@ -13,17 +13,17 @@ import { compose, servicesOver } from './composition.ts'
 import type { DataFolder } from './data-folder.ts'
 import type { Settings } from './settings.ts'
 
-/** The read models of an installation and the projectors that write them, for a command of operators. */
+/** The read models of an installation and the projectors that write them, for operator commands. */
 export interface Installation {
   readModels: ReadModels
   /** Names of the projectors of all services. */
   projectors: readonly string[]
-  /** Starts the projectors where the command has the data folder to itself; elsewhere the services run them. */
+  /** Starts the projectors when the command has the data folder for itself; otherwise the services run them. */
   startProjectors(): Promise<void>
   close(): Promise<void>
 }
 
-/** Settings of a single service: the command runs best in the environment of one. */
+/** The settings that a single service has, so that the command can run in its environment. */
 const servicesSchema = processSettings.extend({
   ...keySettings.shape,
   ...storeSettings.shape,
@@ -32,7 +32,7 @@ const servicesSchema = processSettings.extend({
   ...notifierSettings.shape,
 })
 
-/** A data folder that no running service uses. */
+/** An installation on a data folder that no running service uses. */
 export function stoppedInstallation(settings: Settings, folder: DataFolder): Installation {
   const composed = compose(settings, folder, processLog({ level: settings.LOG_LEVEL }), watchDisk())
   return {
@@ -45,7 +45,7 @@ export function stoppedInstallation(settings: Settings, folder: DataFolder): Ins
   }
 }
 
-/** Services that are processes of their own, on the stores that the settings name. @throws SettingsRefused */
+/** An installation of separate service processes, on the stores of the settings. @throws SettingsRefused */
 export async function servicesInstallation(
   name: string,
   environment: NodeJS.ProcessEnv,
@@ -77,11 +77,11 @@ export async function servicesInstallation(
   }
 }
 
-/** Whether no process answered a request on the bus: the service is not running. */
+/** Whether a request on the bus got no response, because the service is not running. */
 export const isUnanswered = (error: unknown): boolean =>
   error instanceof NoResponder || error instanceof RequestTimeout
 
-/** Whether an error says itself what is wrong: with a setting, a folder or a backing store. */
+/** Whether the message of an error is enough for an operator: an error of a setting, a folder or a backing store. */
 export function isExpected(error: unknown): error is Error {
   return (
     error instanceof DataFolderRefused ||

@@ -20,7 +20,7 @@ function settingsOrExit(): Settings {
   }
 }
 
-/** What is wrong, in words for the person at the terminal; undefined when it is a fault of ours. */
+/** A message for the operator; undefined for an internal error. */
 function reasonOf(error: unknown, { METRICS_PORT, HOST, DATA_DIR }: Settings): string | undefined {
   if (error instanceof DataFolderRefused) return error.message
   const full = fullDiskOf(error)
@@ -44,24 +44,24 @@ function reasonOf(error: unknown, { METRICS_PORT, HOST, DATA_DIR }: Settings): s
   }
 }
 
-/** The error of a full disk that another error comes from. */
+/** The error of a full disk among the causes of an error. */
 function fullDiskOf(error: unknown): Error | undefined {
   if (!(error instanceof Error)) return undefined
   return error instanceof DiskFull || isFull(error) ? error : fullDiskOf(error.cause)
 }
 
-// Files are for this user alone, whatever the shell has set.
+// All files are created for this user alone.
 process.umask(0o077)
 const settings = settingsOrExit()
 const startedAt = performance.now()
 let running: Standalone | undefined
 let stopping = false
 
-/** Finishes what was begun; a second signal does not wait. */
+/** Finishes open requests and stops. A second signal exits at once. */
 async function stop(signal: NodeJS.Signals): Promise<void> {
   if (stopping) process.exit(1)
   stopping = true
-  if (process.stdout.isTTY) say(`\n${signal}: finishes what it has begun`)
+  if (process.stdout.isTTY) say(`\n${signal}: finishing open requests`)
   await running?.stop()
   process.exit(0)
 }

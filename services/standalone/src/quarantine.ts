@@ -17,7 +17,7 @@ import { settingsSchema } from './settings.ts'
 const USAGE = `usage: npm run quarantine -- list [--json]
        npm run quarantine -- retry [STREAM]`
 
-/** How long a retry may take before the command gives up waiting. The projectors do it all the same. */
+/** How long the command waits for a retry. The projectors finish it even after that. */
 const PATIENCE_MS = 60_000
 const LOOK_MS = 200
 
@@ -69,7 +69,7 @@ async function retry(own: Quarantine, stream: string | undefined, start: () => P
   while (waiting.length > 0) {
     if (performance.now() > deadline)
       throw new Refused(
-        `no answer of ${waiting.join(', ')} within ${PATIENCE_MS / 1000} s: a projector retries when its service starts`,
+        `no answer from ${waiting.join(', ')} within ${PATIENCE_MS / 1000} s: a projector retries when its service starts`,
       )
     await setTimeout(LOOK_MS)
     waiting = await own.retry(id, stream)
@@ -99,7 +99,7 @@ async function inInstallation(command: Command, installation: Installation): Pro
   }
 }
 
-/** In one process, whether that runs or not. */
+/** Runs the command in a running standalone service, or on the data folder if none is running. */
 async function inDataFolder(command: Command): Promise<void> {
   const settings = readSettings(settingsSchema, process.env)
   const folder = openDataFolder(settings.DATA_DIR, settings.ENCRYPTION_KEY)
@@ -114,7 +114,7 @@ async function inDataFolder(command: Command): Promise<void> {
   await inInstallation(command, stoppedInstallation(settings, folder))
 }
 
-// Files are for this user alone, whatever the shell has set.
+// All files are created for this user alone.
 process.umask(0o077)
 try {
   const command = commandAsked()

@@ -3,22 +3,22 @@ import type { Bus, Json } from '@gantry/messaging'
 import type { ReadModels } from '@gantry/read-models'
 import { z } from 'zod'
 
-/** The question of the command to the running service. */
+/** Subject of the requests from the command to the running service. */
 const SUBJECT = 'standalone.quarantine'
 const TIMEOUT_MS = 5_000
 
 /** A held stream and the projector that holds it. */
 export type Held = HeldStream & { projector: string }
 
-/** Held streams of several projectors, and the retry of one of them or of all. */
+/** The held streams of several projectors, and the retry of one stream or of all. */
 export interface Quarantine {
   /** Sorted by stream. */
   list(): Promise<Held[]>
   /**
    * Asks the projectors to project their held streams again.
-   * @param id unique for each request; the same id asks how far it is
-   * @param stream only this one; all when left out
-   * @returns names of projectors that have not answered yet
+   * @param id unique for each request; a repeated id returns the progress of that request
+   * @param stream the stream to retry; all held streams when left out
+   * @returns names of the projectors that have not finished
    */
   retry(id: string, stream?: string): Promise<string[]>
 }
@@ -47,7 +47,7 @@ export function quarantine(readModels: ReadModels, projectors: readonly string[]
 
 const Question = z.object({ retry: z.object({ id: z.string(), stream: z.string().optional() }).optional() })
 
-/** Lets the command in another process ask this one, which alone may use the stores. */
+/** Answers the command, which runs in another process and cannot use the stores of this one. */
 export function answerQuarantine(bus: Bus, own: Quarantine): () => void {
   return bus.respond(SUBJECT, async asked => {
     const { retry } = Question.parse(asked)
@@ -56,7 +56,7 @@ export function answerQuarantine(bus: Bus, own: Quarantine): () => void {
   })
 }
 
-/** The quarantine of the running service. Its calls @throw NoResponder or RequestTimeout where none runs. */
+/** The quarantine of the running service. Its calls throw NoResponder or RequestTimeout when none is running. */
 export function quarantineOver(bus: Bus): Quarantine {
   const ask = async (question: Json) =>
     (await bus.request(SUBJECT, question, { timeoutMs: TIMEOUT_MS })) as unknown

@@ -16,7 +16,7 @@ import { settingsSchema } from './settings.ts'
 const live = process.stdout.isTTY === true
 const say = (line: string) => process.stdout.write(`${live ? '\r\x1b[K' : ''}${line}\n`)
 
-/** Tells how far it is until all is done. */
+/** Prints the progress until all projectors have finished. */
 async function watch(look: () => Promise<Rebuilding>): Promise<void> {
   const startedAt = performance.now()
   const seconds = () => ((performance.now() - startedAt) / 1000).toFixed(1)
@@ -31,13 +31,13 @@ async function watch(look: () => Promise<Rebuilding>): Promise<void> {
   }
 }
 
-/** Asks the running service, which continues to answer from its read models. @returns false when none is running */
+/** Rebuilds in the running service, which stays available. @returns false when none is running */
 async function byRunningService(folder: DataFolder): Promise<boolean> {
   const bus = sqliteBus({ path: folder.messages })
   const id = randomUUID()
   try {
     await askForRebuild(bus, id)
-    say('The running service makes its read models from the log')
+    say('The running service rebuilds its read models from the log')
     await watch(() => askForRebuild(bus, id))
     return true
   } catch (error) {
@@ -57,26 +57,26 @@ async function rebuild(installation: Installation, line: string): Promise<void> 
   await installation.close()
 }
 
-/** In one process, whether that runs or not. */
+/** Rebuilds in a running standalone service, or on the data folder if none is running. */
 async function inDataFolder(): Promise<void> {
   const settings = readSettings(settingsSchema, process.env)
   const folder = openDataFolder(settings.DATA_DIR, settings.ENCRYPTION_KEY)
   if (await byRunningService(folder)) return
-  await rebuild(stoppedInstallation(settings, folder), 'Makes the read models from the log')
+  await rebuild(stoppedInstallation(settings, folder), 'Rebuilding the read models from the log')
 }
 
-/** The services find the request beside the read models. */
+/** Stores the request in the read models, where the services find it. */
 const byServices = async () =>
   rebuild(
     await servicesInstallation('rebuild', process.env),
-    'The services make their read models from the log, each as soon as it runs',
+    'Each service rebuilds its read models from the log as soon as it runs',
   )
 
-// Files are for this user alone, whatever the shell has set.
+// All files are created for this user alone.
 process.umask(0o077)
 try {
   await (process.env.MESSAGING_URL ? byServices() : inDataFolder())
-  say('All read models are made')
+  say('All read models are rebuilt')
 } catch (error) {
   if (!isExpected(error)) throw error
   process.stderr.write(`gantry: ${error.message}\n`)

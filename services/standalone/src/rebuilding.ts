@@ -2,7 +2,7 @@ import { requestRebuild } from '@gantry/event-sourcing'
 import type { Bus } from '@gantry/messaging'
 import type { ReadModels } from '@gantry/read-models'
 
-/** What the service answers, and the command asks: to make the read models anew, and how far that is. */
+/** Subject of the requests from the command to the running service: start a rebuild, or return its progress. */
 const SUBJECT = 'standalone.rebuild'
 
 export interface Rebuilding {
@@ -11,7 +11,7 @@ export interface Rebuilding {
   waiting: string[]
 }
 
-/** Asks the projectors to make their read models anew. @returns a look at how far they are */
+/** Requests a rebuild from the projectors. @returns function that reads their progress */
 export async function rebuildAll(
   projectors: readonly string[],
   readModels: ReadModels,
@@ -27,7 +27,7 @@ export async function rebuildAll(
   }
 }
 
-/** Lets the command in another process ask this one, which alone may use the stores. */
+/** Answers the command, which runs in another process and cannot use the stores of this one. */
 export function answerRebuilds(bus: Bus, projectors: readonly string[], readModels: ReadModels): () => void {
   const looks = new Map<string, () => Promise<Rebuilding>>()
   return bus.respond(SUBJECT, async question => {
@@ -41,6 +41,6 @@ export function answerRebuilds(bus: Bus, projectors: readonly string[], readMode
   })
 }
 
-/** Asks the running service, and how far it is when asked again with the same id. @throws NoResponder, RequestTimeout */
+/** Requests a rebuild of the running service; a repeated id returns its progress. @throws NoResponder, RequestTimeout */
 export const askForRebuild = async (bus: Bus, id: string): Promise<Rebuilding> =>
   (await bus.request(SUBJECT, { id }, { timeoutMs: 5_000 })) as unknown as Rebuilding

@@ -17,10 +17,10 @@ import {
 import { readSettings, SettingsRefused } from '@gantry/service-kit'
 import { z } from 'zod'
 
-const USAGE = 'takes --compromised or nothing: npm run rotate-keys -- --compromised'
+const USAGE = 'usage: npm run rotate-keys [-- --compromised]'
 const NOBODY = 'no identity service answers: start it first, nothing was changed'
-const UNKNOWN = 'no answer in time: GET /.well-known/jwks.json tells whether there is a new key'
-/** The first try may go to a process that died a moment ago. */
+const UNKNOWN = 'no answer in time: GET /.well-known/jwks.json shows whether there is a new key'
+/** The first request may go to a process that has just died. */
 const TRIES = 3
 const TIMEOUT_MS = 5_000
 
@@ -38,7 +38,7 @@ function compromisedAsked(): boolean {
   }
 }
 
-/** The bus of the service that is running: the one that MESSAGING_URL names, or that of the data folder. */
+/** The bus of the running service: that of MESSAGING_URL, or that of the data folder. */
 function findBus(): Bus {
   const { DATA_DIR, MESSAGING_URL, ...settings } = readSettings(schema, process.env)
   if (MESSAGING_URL) {
@@ -53,7 +53,7 @@ function findBus(): Bus {
   return sqliteBus({ path })
 }
 
-/** The same request again changes nothing. */
+/** Repeats the request after a timeout. The request is idempotent by its id. */
 async function insist(bus: Bus, request: Json): Promise<Json> {
   for (let tries = 1; ; tries++) {
     try {
@@ -64,7 +64,7 @@ async function insist(bus: Bus, request: Json): Promise<Json> {
   }
 }
 
-/** Asks the running service, which alone can write its log, for a new key to sign logins with. */
+/** Requests a new signing key from the running service, because only that process can write its log. */
 async function rotate(bus: Bus, compromised: boolean): Promise<void> {
   const request = { id: randomUUID(), by: `operator ${userInfo().username}`, compromised }
   const { kid, signsFrom } = Rotated.parse(await insist(bus, request))
@@ -82,7 +82,7 @@ function reasonOf(error: unknown): string | undefined {
   return expected.some(kind => error instanceof kind) ? (error as Error).message : undefined
 }
 
-// Files are for this user alone, whatever the shell has set.
+// All files are created for this user alone.
 process.umask(0o077)
 try {
   const compromised = compromisedAsked()

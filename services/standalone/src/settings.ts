@@ -9,7 +9,7 @@ import { z } from 'zod'
 const embedded = (what: string) =>
   z
     .string()
-    .regex(/^sqlite:.+/, { error: `must be sqlite:PATH here: npm start keeps ${what} in a file` })
+    .regex(/^sqlite:.+/, { error: `must be sqlite:PATH here: npm start stores ${what} in a file` })
     .transform(url => url.slice('sqlite:'.length))
     .optional()
 
@@ -29,6 +29,6 @@ const settings = z.object({
   ...mediaSettings.shape,
   ...notifierSettings.shape,
 })
-/** What the one process reads from the environment. */
+/** The settings of the standalone process in the environment. */
 export const settingsSchema = settings.check(checkRetention, otherThanPort('METRICS_PORT'))
 export type Settings = z.infer<typeof settingsSchema>

@@ -12,17 +12,17 @@ import { answerRebuilds } from './rebuilding.ts'
 import type { Settings } from './settings.ts'
 
 export interface Standalone {
-  /** Where it answers, without a slash at the end. */
+  /** Base URL, without a trailing slash. */
   url: string
   dataFolder: string
-  /** Answers what it has begun, stops its workers and closes its stores. */
+  /** Finishes open requests, stops the workers and closes the stores. */
   stop(): Promise<void>
 }
 
 export interface Told {
-  /** While the service starts: what it is waiting for. */
+  /** Called during the start with what the service waits for. */
   progress(message: string): void
-  /** The first administrator, before it comes to exist: said now or never. */
+  /** Called before the first administrator is created. The generated password is not shown again. */
   firstAdministrator(credentials: { username: string; password: string | undefined }): void
 }
 
@@ -41,7 +41,7 @@ export async function startStandalone(
   let starting = true
   const disk = watchDisk({
     report(line, state) {
-      // A full disk ends the start, and the error says it.
+      // During the start a full disk is reported by the error that ends it.
       if (!starting) log[state === 'full' ? 'error' : 'warn']({}, line)
     },
   })

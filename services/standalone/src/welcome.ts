@@ -1,15 +1,15 @@
 import { styleText } from 'node:util'
 
-/** Words in colour on a terminal that has it; plain elsewhere (NO_COLOR included). */
+/** Styled text on terminals that support it; plain text elsewhere and with NO_COLOR. */
 const bold = (text: string) => styleText('bold', text, { stream: process.stdout })
 const faint = (text: string) => styleText('dim', text, { stream: process.stdout })
 
-/** What a person sees who starts the service. */
+/** The messages on the terminal at the start of the service. */
 export const welcome = {
   administrator: ({ username, password }: { username: string; password: string | undefined }) =>
     [
       '',
-      'First start: this administrator is made now.',
+      'First start: this administrator is created now.',
       `  username  ${bold(username)}`,
       `  password  ${password === undefined ? 'as in GANTRY_ADMIN_PASSWORD' : `${bold(password)}   ${faint('shown this once: note it down')}`}`,
     ].join('\n'),

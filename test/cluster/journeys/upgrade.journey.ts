@@ -185,7 +185,7 @@ test('two releases on one log, a rollback and a second upgrade lose nothing', as
   await everythingShown(upgraded)
 
   const before = await readRecords(topology)
-  expect(await operate(next.root, 'rebuild.ts')).toMatch(/All read models are made\n$/)
+  expect(await operate(next.root, 'rebuild.ts')).toMatch(/All read models are rebuilt\n$/)
   expect(await readRecords(topology)).toEqual(before)
   expect(await held()).toEqual([])
   expect(await topology.logged('a stream is quarantined: an event cannot be processed')).toEqual([])

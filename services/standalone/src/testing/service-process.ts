@@ -11,20 +11,20 @@ export interface ServiceProcess {
   url: string
   /** Value of the Authorization header of the first administrator. */
   authorization: string
-  /** Of the first administrator: the one set, or the one that was generated and shown. */
+  /** Password of the first administrator: from the settings, or as generated and printed. */
   password: string
   /** Milliseconds from the start of the process until it was ready. */
   readyInMs: number
   pid: number
-  /** What it has written so far, stdout and stderr. */
+  /** The output so far, stdout and stderr. */
   output(): string
-  /** Asks it to stop. @returns its exit code */
+  /** Sends SIGTERM. @returns the exit code */
   stop(): Promise<number | null>
-  /** kill -9 */
+  /** Sends SIGKILL. */
   kill(): Promise<void>
 }
 
-/** Starts the service on a data folder in a process of its own, as npm start does, and logs in. */
+/** Starts the service on a data folder in a separate process, as npm start does, and logs in. */
 export async function startServiceProcess(
   dataFolder: string,
   settings: NodeJS.ProcessEnv = {},
@@ -49,7 +49,7 @@ export async function startServiceProcess(
   }
 }
 
-/** Runs the service until it ends by itself. @returns its exit code and what it wrote */
+/** Runs the service until it exits by itself. @returns exit code and output */
 export async function runServiceProcess(
   settings: NodeJS.ProcessEnv,
 ): Promise<{ code: number | null; output: string }> {
