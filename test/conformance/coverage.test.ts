@@ -12,7 +12,7 @@ test('every operation of the document has succeeded in some story', () => {
   expect(missing.map(({ key }) => key)).toEqual([])
 })
 
-test('every event that a story has led to has a read scope in the contracts', async () => {
+test('every event that the stories caused has a read scope in the contracts', async () => {
   const service = { baseUrl: inject('baseUrl'), contract, exercised: () => {} }
   const admin = clientOf(service, inject('adminAuthorization'))
   const accept = { accept: 'application/x-ndjson' }

@@ -5,13 +5,13 @@ import { readLogs, readSecrets, SECRET_FORMS } from './src/secrets.ts'
 const folder = inject('logs')
 const skipped = 'needs the logs of the service: LOGS names their folder'
 
-/** The line around a place in a log. */
+/** The line of a log at an index. */
 const lineAt = (text: string, index: number) =>
   text.slice(text.lastIndexOf('\n', index) + 1, text.indexOf('\n', index)).slice(0, 500)
 
-// Of a service that was given, nobody knows the logs unless LOGS names their folder.
+// The logs of a service at BASE_URL are only known when LOGS names their folder.
 test.skipIf(!folder)(
-  'no log has a secret that any story has sent or was told',
+  'no log contains a secret that a story has sent or received',
   { timeout: 120_000, meta: { skipped } },
   () => {
     const logs = readLogs(folder ?? '')

@@ -1,8 +1,8 @@
 import { defineConfig, mergeConfig } from 'vitest/config'
 import shared from '../../vitest.config.ts'
 
-// Every story waits for the service most of the time, so files run in parallel beyond the number of cores.
-// What looks back on all stories is a project of its own because only the order of groups makes it run after them.
+// Stories mostly wait for the service, so more files run in parallel than there are cores.
+// Tests that evaluate all stories are a separate project, because only the group order makes them run afterwards.
 export default mergeConfig(
   shared,
   defineConfig({

@@ -1,17 +1,17 @@
 import type { Problem } from './problem.ts'
 
-/** An answer that has passed the contract; `as` and `refused` say which one a story expects. */
+/** A response that matches the contract. With `as` and `refused` a story states which response it expects. */
 export interface Answer {
   status: number
   headers: Headers
   bytes: Buffer
   text: string
-  /** Of a JSON answer. */
+  /** The parsed body of a JSON response. */
   json: unknown
-  /** The body of an answer of this status; any other status fails the story with what was answered. */
+  /** The body of a response with this status. Any other status fails the story and prints the response. */
   as: <Body>(status: number) => Body
   is: (...statuses: number[]) => Answer
-  /** The problem of a refusal, with this code when given. */
+  /** The problem of a refusal with this status, and with this code if one is given. */
   refused: (status: number, code?: string) => Problem
   etag: string
 }

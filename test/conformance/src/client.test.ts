@@ -29,7 +29,7 @@ const document = {
   },
 } as unknown as OpenApi
 
-/** Asks a service that answers everything like this. */
+/** Sends a request to a service with this response to every request. */
 const asking = async (
   status: number,
   headers: OutgoingHttpHeaders,
@@ -72,18 +72,18 @@ const refusing = (changes: object, headers: OutgoingHttpHeaders = {}) =>
     JSON.stringify({ ...problem, ...changes }),
   )
 
-test('lets an answer through that the document lists, and notes the operation', async () => {
+test('accepts a response that the document lists, and records the operation', async () => {
   const { answer, exercised } = await asking(200, JSON_TYPE, '{"name":"a"}')
   expect(answer.as(200)).toEqual({ name: 'a' })
   expect(exercised).toEqual(['GET /things/{id}'])
 })
 
-test('finds the operation of a literal path before that of a placeholder', async () => {
+test('prefers the operation of a literal path to one with a placeholder', async () => {
   const { exercised } = await asking(200, JSON_TYPE, '"a"', 'GET', '/things/newest')
   expect(exercised).toEqual(['GET /things/newest'])
 })
 
-test('lets a full problem through, and does not note the operation', async () => {
+test('accepts a complete problem, and does not record the operation', async () => {
   const { answer, exercised } = await refusing({})
   expect(answer.refused(404, 'not-found').detail).toBe('No thing')
   expect(exercised).toEqual([])
@@ -101,7 +101,7 @@ test('fails on a content type that is not listed', async () => {
   )
 })
 
-test('fails on a body that does not match', async () => {
+test('fails on a body that does not match its schema', async () => {
   await expect(asking(200, JSON_TYPE, '{"name":1}')).rejects.toThrow('does not match its schema')
   await expect(asking(200, JSON_TYPE, '{"name":"a","more":1}')).rejects.toThrow('does not match its schema')
 })
@@ -123,16 +123,16 @@ test('fails on a time that is not ISO 8601 UTC with milliseconds', async () => {
 
 test.for<[string, object]>([
   ['without detail', { detail: undefined }],
-  ['with the status of another', { status: 400 }],
+  ['with a status other than that of the response', { status: 400 }],
   ['with a code that is not kebab-case', { code: 'NotFound' }],
   ['of another request', { requestId: 'r2' }],
-  ['with a time of its own kind', { timestamp: '21.11.2026' }],
-  ['with errors of another shape', { errors: ['name'] }],
+  ['with a time in another format', { timestamp: '21.11.2026' }],
+  ['with malformed errors', { errors: ['name'] }],
   ['with a stack trace', { detail: 'Error: no\n    at get (/srv/things.ts:10:5)' }],
 ])('fails on a problem %s', async ([, changes]) => {
   await expect(refusing(changes)).rejects.toThrow('GET /things/1 answered 404, but')
 })
 
-test('fails on a refusal that is no problem', async () => {
+test('fails on a refusal that is not a problem', async () => {
   await expect(refusing({}, { 'content-type': 'application/json' })).rejects.toThrow('application/json')
 })

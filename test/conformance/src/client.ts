@@ -13,17 +13,17 @@ export interface Options {
   headers?: Record<string, string>
   /** Sent as it is, instead of JSON. */
   body?: Body
-  /** The path or method need not be in the document; where it is, the answer must match all the same. */
+  /** Allows a path or method that is not in the document. If it is listed, the response still has to match. */
   undocumented?: boolean
 }
 
 export interface Service {
-  /** Without a slash at its end; may have a path. */
+  /** Without a trailing slash; may have a path. */
   baseUrl: string
   contract: Contract
-  /** Told of every operation that succeeded. */
+  /** Called with every operation that succeeded. */
   exercised: (operation: Operation) => void
-  /** Shown the headers and the body of every request and answer, for the secrets in them. */
+  /** Called with headers and body of every request and response, to collect the secrets in them. */
   seen?: (headers: Headers, body: unknown) => void
 }
 
@@ -36,7 +36,7 @@ const pathOf = (path: string, query: Query = {}) => {
   return search.size === 0 ? path : `${path}?${search}`
 }
 
-/** Every field that is named like a time is one: ISO 8601 UTC with milliseconds. */
+/** Checks that every field with the name of a time is ISO 8601 UTC with milliseconds. @throws Error otherwise */
 const checkTimes = (request: string, value: unknown, name = ''): void => {
   if (typeof value === 'object' && value !== null) {
     for (const [key, item] of Object.entries(value)) checkTimes(request, item, key)
@@ -47,9 +47,8 @@ const checkTimes = (request: string, value: unknown, name = ''): void => {
 }
 
 /**
- * The one way in which stories speak to the service: no answer gets past it that the service's own document
- * does not list with its status, content type and body, that is a refusal without a full problem, or that
- * lacks X-Request-Id.
+ * The client that all stories use. It fails on responses whose status, content type or body the OpenAPI document of the
+ * service does not list, on refusals that are not complete problems, and on responses without X-Request-Id.
  */
 export const clientOf = (service: Service, authorization?: string) => {
   const { baseUrl, contract, seen = () => {} } = service
@@ -116,7 +115,7 @@ export const clientOf = (service: Service, authorization?: string) => {
     delete: (path: string, options?: Options) => request('DELETE', path, undefined, options),
     request,
 
-    /** Opens an answer that stays open, as newline-delimited JSON or server-sent events; `signal` ends it. */
+    /** Opens a streaming response of newline-delimited JSON or server-sent events; `signal` ends it. */
     stream: async (route: string, query: Query, headers: Record<string, string>, signal: AbortSignal) => {
       const path = pathOf(route, query)
       const operation = operationOf('GET', path, {})

@@ -17,7 +17,7 @@ interface OpenApiOperation {
 }
 interface MediaType {
   schema?: { type?: string } | boolean
-  /** OpenAPI 3.2: what each item of a stream looks like. */
+  /** OpenAPI 3.2: schema of each item of a stream. */
   itemSchema?: object
   example?: unknown
   examples?: Record<string, { value?: unknown }>
@@ -46,8 +46,8 @@ const mediaTypeOf = (contentType: string | null) => contentType?.split(';')[0]?.
 const isJson = (mediaType: string) => mediaType === 'application/json' || mediaType.endsWith('+json')
 
 /**
- * What a service says of itself in its OpenAPI document, held against what it answers.
- * `check` throws an Error that names the difference; it knows nothing else of the service.
+ * Compares the responses of a service with its OpenAPI document, and with nothing else.
+ * `check` throws an Error that names the difference.
  */
 export const contractOf = (document: OpenApi) => {
   const ajv = new Ajv2020({ strict: false, allErrors: true, validateSchema: false, logger: false })
@@ -65,7 +65,7 @@ export const contractOf = (document: OpenApi) => {
         definition,
       })),
   )
-  // A literal path such as /webhooks/requests goes before one with a placeholder in its place.
+  // A literal path such as /webhooks/requests takes precedence over one with a placeholder in the same segment.
   const patterns = operations
     .map(operation => ({ operation, pattern: patternOf(operation.template) }))
     .sort((a, b) => placeholders(a.operation.template) - placeholders(b.operation.template))
@@ -73,7 +73,7 @@ export const contractOf = (document: OpenApi) => {
   const operationOf = (method: string, path: string) =>
     patterns.find(({ operation, pattern }) => operation.method === method && pattern.test(path))?.operation
 
-  /** HEAD is answered like GET unless the document lists it. */
+  /** HEAD is checked like GET unless the document lists it. */
   const find = (method: string, path: string) =>
     operationOf(method, path) ?? (method === 'HEAD' ? operationOf('GET', path) : undefined)
 
@@ -111,7 +111,7 @@ export const contractOf = (document: OpenApi) => {
     return { key, content, mediaType, listed }
   }
 
-  /** Status, content type and body of one answer. */
+  /** Checks status, content type and body of one response. */
   const check = (
     operation: Operation,
     answer: { status: number; headers: Headers; bytes: Uint8Array; head: boolean },
@@ -146,7 +146,7 @@ export const contractOf = (document: OpenApi) => {
     }
   }
 
-  /** Status and content type of an answer that never ends; gives the check of one of its items. */
+  /** Checks status and content type of a streaming response. @returns check of one of its items */
   const checkStream = (operation: Operation, status: number, contentType: string | null) => {
     const { key, content, listed } = documented(operation, status, contentType)
     if (listed === undefined) {

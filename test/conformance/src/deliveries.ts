@@ -6,11 +6,11 @@ import { changeWebhook, delivered, deliveryAbout, subscribe } from './webhooks.t
 export const failing: Respond = () => ({ status: 500, body: 'out of order' })
 export const working: Respond = () => ({ status: 200 })
 
-/** A platform event that tells of the story, and the delivery that it makes. */
+/** Publishes a platform event that mentions `about`, which identifies the story. */
 export const happen = async (type: string, about: string) =>
   (await publish(platformEvent(type, { about }))).is(202)
 
-/** A webhook of one event type, and an event for it that the receiver answers as told. */
+/** A delivery to a new webhook of one event type, whose receiver responds with `respond`. */
 export const delivery = async (type: string, respond: Respond) => {
   const about = unique('event')
   const { webhook, secret, inbox } = await subscribe([type], { about, respond })
@@ -21,8 +21,7 @@ export const delivery = async (type: string, respond: Respond) => {
 }
 
 /**
- * A delivery that stays RETRYING for as long as the story likes: its webhook was made inactive while the first
- * attempt was under way, so that what is pending waits.
+ * A delivery that stays RETRYING: its webhook was made inactive during the first attempt, so that pending deliveries wait.
  */
 export const retrying = async (type: string) => {
   const { respond, letGo } = heldReply()
@@ -44,6 +43,6 @@ export const cancel = (id: string) => admin.post(`/webhooks/requests/${id}/cance
 export const testWebhook = async ({ id }: Webhook) =>
   (await admin.post(`/webhooks/${id}/test`)).as<Delivery>(202)
 
-/** Ids of attempts: the same over all of them. */
+/** The values of webhook-id in all attempts. They have to be equal. */
 export const messageIds = (inbox: Inbox) =>
   new Set(inbox.received.map(({ headers }) => headers['webhook-id']))

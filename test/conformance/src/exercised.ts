@@ -1,7 +1,7 @@
 import { appendFileSync, readFileSync } from 'node:fs'
 import type { Operation } from './contract.ts'
 
-/** Notes the operations that succeeded, a line each, in a file that all workers append to. */
+/** Records the operations that succeeded, one per line, in a file that all workers append to. */
 export const recordIn = (file: string) => {
   const noted = new Set<string>()
   return ({ key }: Operation) => {

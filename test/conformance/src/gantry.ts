@@ -7,7 +7,7 @@ import { recordIn } from './exercised.ts'
 import type { AccessToken, Api, Job, Page, User, Version } from './records.ts'
 import { secretsIn } from './secrets.ts'
 
-/** The service under test as the stories of one file meet it: who calls, names that nobody else uses, and what most stories need first. */
+/** The service under test, with the clients, unique names and resources that most stories need. */
 export const service: Service = {
   baseUrl: inject('baseUrl'),
   contract: contractOf(inject('document')),
@@ -26,15 +26,15 @@ export const unique = (word: string) => {
 }
 export const uuid = () => randomUUID()
 
-/** For what the documents let take its time; everything else is asked once. */
+/** For what may be eventually consistent by the documentation. Everything else is requested once. */
 export const eventually = <T>(assertion: () => Promise<T> | T, timeout = 10_000): Promise<T> =>
   vi.waitFor(assertion, { timeout, interval: 40 })
 
-/** Immediate by the documents, which allow a second until every replica knows. */
+/** For what is immediate by the documentation, which allows one second until it holds on every replica. */
 export const withinASecond = <T>(assertion: () => Promise<T> | T) => eventually(assertion, 1500)
 
 const leftovers: string[] = []
-/** Has the resource deleted when the stories of the file have ended. */
+/** Deletes the resource when the stories of the file have ended. */
 export const cleanUp = (path: string) => leftovers.push(path)
 afterAll(async () => {
   await Promise.all(leftovers.map(path => admin.delete(path)))
@@ -58,7 +58,7 @@ export const readApi = async (id: string, query = {}) => (await admin.get(`/apis
 
 export const listApis = async (query: Query) => (await admin.get('/apis', query)).as<Page<Api>>(200)
 
-/** The item of a list, on whichever page of a service in use it is; undefined when on none. */
+/** The item of a list, from any of its pages; undefined when no page has it. */
 export const findListed = async <Item extends { id: string }>(
   path: string,
   id: string,
@@ -86,12 +86,12 @@ export const deploy = async (api: Api, environment: string = uuid()) => {
 }
 
 /**
- * Starts jobs until the request, made while one runs, cancels it: the agent may report before the request arrives.
+ * Starts jobs until `cancel` reaches one that is still running, because the agent may report before the request arrives.
  * @param cancel cancels the job of an API and environment
  */
 export const cancelled = async (api: Api, cancel: (path: string) => Promise<Answer>) => {
   for (let tries = 1; ; tries += 1) {
-    // Another environment each time, so that no job is in the way.
+    // A new environment each time, so that no earlier job conflicts.
     const environment = uuid()
     const path = `/environments/${environment}/apis/${api.id}`
     const job = (await admin.put(path)).as<Job>(202)
@@ -137,14 +137,14 @@ export const createToken = async (
 ): Promise<AccessToken & { token: string }> =>
   (await client.post('/accessTokens', { name: unique('token'), scopes, ...fields })).as(201)
 
-/** A client whose access token has these scopes and no other. */
+/** A client whose access token has only these scopes. */
 export const scopedTo = async (...scopes: string[]) => {
   const { id, token } = await createToken(admin, scopes)
   cleanUp(`/accessTokens/${id}`)
   return withToken(token)
 }
 
-/** What a platform event carries of a story, so that its deliveries are told from those of others. */
+/** A platform event. `data` identifies the story, which tells its deliveries from those of other stories. */
 export const platformEvent = (type: string, data: Record<string, unknown>) => ({
   specversion: '1.0',
   id: uuid(),

@@ -5,12 +5,12 @@ import { faultsOf } from './problem.ts'
 import type { RawAnswer } from './raw.ts'
 import type { Page } from './records.ts'
 
-/** Every property is looked at with a seed that stays, and with one of this run, which the title of the test tells. */
+/** Every property is tested with a fixed seed and with a seed of this run, which is part of the test title. */
 export const SEEDS = [20_261_122, Date.now() % 2 ** 31]
 
 const MOST_PAGES = 20
 
-/** No hostile request harms what comes after it: the service is ready, and every page of every list is answered. */
+/** Checks that hostile requests caused no damage: the service is ready and serves every page of every list. */
 export async function stillServes(): Promise<void> {
   ;(await anonymous.get('/health/live')).is(200)
   ;(await anonymous.get('/health/ready')).is(200)
@@ -26,16 +26,16 @@ export async function stillServes(): Promise<void> {
   }
 }
 
-/** An answer that is not a fault of the service: no 5xx but 503 for now, and a problem where it refuses. */
+/** Checks that a response is not an internal error: no 5xx except 503, and refusals are complete problems. */
 export function isNoFault({ status, headers, bytes }: RawAnswer, what: string): void {
   const text = bytes.toString()
   if (status >= 500) expect([what, status, text]).toEqual([what, 503, text])
   if (status < 400 || bytes.length === 0) return
-  // Where no path could be read, the instance is empty.
+  // The instance is empty when the path of the request could not be parsed.
   const problem = { ...JSON.parse(text), instance: JSON.parse(text).instance || 'none' }
   expect([what, ...faultsOf(problem, status, headers)]).toEqual([what])
 }
 
-/** The answer is one of the operation, as the document has it. */
+/** Checks that the document lists the response for the operation. */
 export const isOf = (operation: Operation, answer: RawAnswer, head = false) =>
   service.contract.check(operation, { ...answer, head })

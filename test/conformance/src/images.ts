@@ -9,7 +9,7 @@ const chunk = (type: string, data: Uint8Array) => {
   return Buffer.concat([length, body, check])
 }
 
-/** A black PNG of one bit a pixel (PNG specification, "Datastream structure"), filled up to `bytes` with an ancillary chunk. */
+/** A black PNG with one bit per pixel (PNG specification, "Datastream structure"), padded to `bytes` by another chunk. */
 export const png = (width: number, height: number, bytes = 0) => {
   const header = Buffer.alloc(13)
   header.writeUInt32BE(width, 0)
@@ -28,7 +28,7 @@ export const png = (width: number, height: number, bytes = 0) => {
 export const svg = (width: number, height: number, inside = '') =>
   Buffer.from(`<svg xmlns="http://www.w3.org/2000/svg" width="${width}" height="${height}">${inside}</svg>`)
 
-/** One pixel each. */
+/** Images of one pixel. */
 export const jpeg = Buffer.from(
   '/9j/4AAQSkZJRgABAQEASABIAAD/2wBDAP//////////////////////////////////////////////////////////////////////////////////////wgALCAABAAEBAREA/8QAFBABAAAAAAAAAAAAAAAAAAAAAP/aAAgBAQABPxA=',
   'base64',
@@ -36,7 +36,7 @@ export const jpeg = Buffer.from(
 export const gif = Buffer.from('R0lGODlhAQABAIAAAAAAAP///yH5BAEAAAAALAAAAAABAAEAAAIBRAA7', 'base64')
 export const webp = Buffer.from('UklGRiIAAABXRUJQVlA4IBYAAAAwAQCdASoBAAEADsD+JaQAA3AAAAAA', 'base64')
 
-/** The multipart form of an upload; what the part is called and says of itself is not to matter. */
+/** The multipart form of an upload. Name, file name and type of the part have no effect on the service. */
 export const form = (
   file: Uint8Array,
   { part = 'file', filename = 'image', type = 'application/octet-stream' } = {},

@@ -12,13 +12,13 @@ interface Claims {
 const encode = (value: unknown) => Buffer.from(JSON.stringify(value)).toString('base64url')
 const decode = (part = '') => JSON.parse(Buffer.from(part, 'base64url').toString('utf8'))
 
-/** Header and claims, not verified. */
+/** Header and claims, without verification. */
 export const readJwt = (token: string): { header: Record<string, unknown>; claims: Claims } => {
   const [header, claims] = token.split('.')
   return { header: decode(header), claims: decode(claims) }
 }
 
-/** RFC 7515 with EdDSA (RFC 8037): does a key of the set with the token's kid verify it? */
+/** Whether the key with the token's kid verifies it: RFC 7515 with EdDSA (RFC 8037). */
 export const isSignedBy = (jwks: Jwks, token: string) => {
   const [header = '', claims = '', signature = ''] = token.split('.')
   const key = jwks.keys.find(candidate => candidate.kid === decode(header).kid)
@@ -44,14 +44,14 @@ export const makeJwt = (claims: object, privateKey?: string) =>
     ? compact({ alg: 'RS256', typ: 'JWT' }, claims, content => sign('sha256', content, privateKey))
     : compact({ alg: 'none', typ: 'JWT' }, claims, () => Buffer.alloc(0))
 
-/** The same token as somebody else would make it, who has a key of his own of the same kind (EdDSA). */
+/** The same token, signed by another key of the same kind (EdDSA). */
 export const signedByAnother = (token: string) => {
   const { header, claims } = readJwt(token)
   const { privateKey } = generateKeyPairSync('ed25519')
   return compact(header, claims, content => sign(null, content, privateKey))
 }
 
-/** The same token signed with HS256, by a secret that everybody knows: the public key (RFC 8725 §2.1). */
+/** The same token, signed with HS256 and the public key as the secret (RFC 8725 §2.1). */
 export const signedByPublicKey = (token: string, jwks: Jwks) => {
   const { header, claims } = readJwt(token)
   const key = jwks.keys.find(({ kid }) => kid === header.kid)
@@ -61,7 +61,7 @@ export const signedByPublicKey = (token: string, jwks: Jwks) => {
   )
 }
 
-/** The same token with other claims under the signature that it had. */
+/** The same token with changed claims and the original signature. */
 export const tamper = (token: string, changes: object) => {
   const [header, claims, signature] = token.split('.')
   return `${header}.${encode({ ...decode(claims), ...changes })}.${signature}`

@@ -1,4 +1,4 @@
-/** Loaded before the service, has its clock go LATER_MS ahead: what it gave out before expires. */
+/** Preloaded into a service process: sets its clock ahead by LATER_MS, so that earlier tokens and keys expire. */
 const ahead = Number(process.env.LATER_MS)
 const present = Date.now
 Date.now = () => present() + ahead

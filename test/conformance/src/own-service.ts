@@ -10,20 +10,20 @@ import { startStandalone } from './standalone.ts'
 
 export const ADMIN = { username: 'settings', password: 'a password of the settings' }
 
-/** A folder for as long as the story lasts. */
+/** A folder that is removed when the story ends. */
 export const dataFolder = async () => {
   const folder = await mkdtemp(join(tmpdir(), 'conformance-settings-'))
   onTestFinished(() => rm(folder, { recursive: true, force: true }))
   return folder
 }
 
-/** Settings of a service whose clock is ahead by so much. */
+/** Settings of a service whose clock is ahead by this number of milliseconds. */
 export const later = (ms: number) => ({
   NODE_OPTIONS: `--import=${new URL('./later.mjs', import.meta.url)}`,
   LATER_MS: String(ms),
 })
 
-/** A service with settings of its own; the story ends it, and that it ends with 0 is part of every story. */
+/** Starts a service for one story. It stops with the story, which fails if the exit code is not 0. */
 export const start = async (folder: string, settings: Record<string, string> = {}) => {
   const standalone = await startStandalone(
     {

@@ -1,4 +1,4 @@
-/** RFC 9457 problem with the members that every refusal of the service has. */
+/** An RFC 9457 problem with the members that every refusal of the service has. */
 export interface Problem {
   type: string
   title: string
@@ -16,7 +16,7 @@ export const isTimestamp = (value: unknown) => typeof value === 'string' && TIME
 
 const isText = (value: unknown) => typeof value === 'string' && value !== ''
 
-/** What is wrong with a refusal, a line each; nothing when it is a problem as the service promises them. */
+/** The differences between a refusal and a complete problem of the service; empty when there are none. */
 export const faultsOf = (body: unknown, status: number, headers: Headers): string[] => {
   if (!headers.get('content-type')?.startsWith('application/problem+json')) {
     return [`content type is ${headers.get('content-type')}, not application/problem+json`]
@@ -36,7 +36,7 @@ export const faultsOf = (body: unknown, status: number, headers: Headers): strin
       errors === undefined ||
         (Array.isArray(errors) &&
           errors.every(error => isText(error?.message) && typeof error?.field === 'string')),
-      'errors is no list of field and message',
+      'errors is not a list of field and message',
     ],
     [
       !/\n\s+at |\.[jt]s:\d+|node_modules|node:internal/.test(String(problem.detail)),

@@ -3,11 +3,11 @@ import { connect as connectTls } from 'node:tls'
 
 export interface Piece {
   bytes: string | Uint8Array
-  /** How long after the piece before it. */
+  /** Delay after the previous piece, in milliseconds. */
   afterMs: number
 }
 
-/** What the client does after the last piece; an unfinished request is given up when no answer has come for a while. */
+/** What the client does after the last piece. */
 export type Ending = 'wait' | 'half-close' | 'reset'
 
 export interface RawAnswer {
@@ -20,9 +20,9 @@ const GIVE_UP_MS = 400
 const ANSWER_MS = 20_000
 
 /**
- * Writes bytes to a service as they are, which no client library does.
- * @param finished whether a whole request is sent, so that an answer has to come
- * @returns the first final answer; undefined when the connection ended without one
+ * Writes bytes to a service unchanged, which no client library does.
+ * @param finished whether the pieces are a complete request. An incomplete one is given up 400 ms after the last piece.
+ * @returns the first final response; undefined when the connection ended, or an incomplete request was given up, without one
  */
 export async function exchange(
   url: URL,
@@ -82,7 +82,7 @@ async function send(socket: Socket, pieces: readonly Piece[], closed: () => bool
   }
 }
 
-/** The first final answer, when all of it has come; of a stream of events its head will do. */
+/** The first final response, once it is complete. For a stream of events the headers are enough. */
 function answerIn(
   received: Buffer,
   { method, closed }: { method: string; closed: boolean },
@@ -102,7 +102,7 @@ function answerIn(
   return bytes && { status, headers, bytes }
 }
 
-/** @returns undefined while some of it has not come */
+/** @returns undefined while the body is incomplete */
 function bodyIn(rest: Buffer, headers: Headers, closed: boolean): Buffer | undefined {
   if (/^(application\/x-ndjson|text\/event-stream)/.test(headers.get('content-type') ?? ''))
     return Buffer.alloc(0)

@@ -16,15 +16,15 @@ export interface Reply {
   headers?: Record<string, string>
   body?: string
 }
-/** Told which attempt on this inbox it answers, from 1. */
+/** @param number number of the request to this inbox, from 1 */
 export type Respond = (received: Received, number: number) => Reply | Promise<Reply>
 
 export interface Inbox {
   url: string
-  /** What arrived so far that is about the story. */
+  /** The requests so far that belong to the story. */
   received: Received[]
   respond: Respond
-  /** The arrival of this number, from 1, waited for. */
+  /** Waits for the request with this number, from 1. */
   arrival: (number: number) => Promise<Received>
 }
 
@@ -58,8 +58,8 @@ const port = typeof address === 'object' && address ? address.port : 0
 export const RECEIVER_URL = `http://${HOST}:${port}`
 
 /**
- * An address that webhooks can be sent to. It answers 200 unless told otherwise. Events that do not mention
- * `about` are those of other stories and are waved through; none are when it is empty.
+ * A URL that webhooks can be sent to. It responds with 200 by default. Requests that do not mention `about` belong to
+ * other stories: they get 200 and are not recorded. With an empty `about` all requests are recorded.
  */
 export const openInbox = (about = '', respond: Respond = () => ({ status: 200 })): Inbox => {
   const path = `/${unique('inbox')}`
@@ -78,12 +78,12 @@ export const openInbox = (about = '', respond: Respond = () => ({ status: 200 })
   return inbox
 }
 
-/** A reply that waits until it is let go, so that a story can act while an attempt is under way. */
+/** A reply that waits for `letGo`, so that a story can act during an attempt. */
 export const heldReply = () => {
   const { promise, resolve } = Promise.withResolvers<Reply>()
   return { respond: () => promise, letGo: resolve }
 }
 
-/** Throws unless the official library of Standard Webhooks takes what arrived for signed with the secret. */
+/** @throws Error unless the official library of Standard Webhooks verifies the signature with the secret */
 export const verify = (secret: string, { body, headers }: Received) =>
   new Signature(secret).verify(body, headers as Record<string, string>)

@@ -1,4 +1,4 @@
-/** The records as the documents list their fields; that each answer has them is checked by the contract. */
+/** The records with the fields of the documentation. The contract checks that responses have them. */
 export interface Page<Item> {
   content: Item[]
   size: number
@@ -72,7 +72,7 @@ export interface AccessToken {
   createdAt: string
   validUntil: string
   lastUsedAt: string | null
-  /** Shown at creation only, null where it is withheld. */
+  /** Shown at creation only; otherwise null. */
   token?: string | null
 }
 
@@ -88,7 +88,7 @@ export interface Webhook {
   updatedAt: string
   disabledReason: string | null
   owner: string | null
-  /** Shown at creation and rotation only, null where it is withheld. */
+  /** Shown at creation and rotation only; otherwise null. */
   secret?: string | null
 }
 

@@ -1,7 +1,6 @@
 /**
- * What the stories need of the service that they run against: no limits in their way but one on bodies that a story
- * reaches, a receiver on this machine, retries that end within a story, and logs that say all they can, in which no secret
- * may be.
+ * The settings that the stories need: no rate limits, a limit of body memory that a story can reach, webhooks to this
+ * machine, retries that end within a story, and complete logs, which are searched for secrets.
  */
 export const RUN_SETTINGS = {
   RATE_LIMIT_PER_MINUTE: '0',

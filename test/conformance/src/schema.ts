@@ -4,9 +4,9 @@ import formats from 'ajv-formats'
 const ajv = new Ajv2020({ strict: false, allErrors: true, logger: false })
 formats.default(ajv)
 
-/** What in the value is not as the JSON Schema (2020-12) says; nothing when it matches. */
+/** The differences between a value and a JSON Schema (2020-12); empty when it matches. */
 export const faultsAgainst = (schema: unknown, value: unknown): string[] => {
-  // Another copy of a schema with the same $id is no conflict.
+  // Avoids a conflict with an earlier copy of a schema with the same $id.
   ajv.removeSchema(/./)
   const validate = ajv.compile(schema as object)
   return validate(value) ? [] : (validate.errors ?? []).map(error => `${error.instancePath} ${error.message}`)

@@ -1,10 +1,10 @@
 import { appendFileSync, readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 
-/** Members of bodies that are secrets, in what is sent and in what is answered. */
+/** Members of request and response bodies that contain secrets. */
 const MEMBERS = new Set(['password', 'token', 'secret'])
 const HEADERS = ['authorization', 'idempotency-key', 'webhook-signature']
-/** Shorter ones are words that may stand anywhere. */
+/** Minimum length of a secret, in characters. Shorter values may occur in logs by chance. */
 const SHORTEST = 8
 
 const inBody = (body: unknown): string[] => {
@@ -15,7 +15,7 @@ const inBody = (body: unknown): string[] => {
 }
 const withoutScheme = (header: string) => header.replace(/^(bearer +|v1,)/i, '')
 
-/** Notes every secret of a request or an answer, a line each, in a file that all workers append to. */
+/** Records every secret of a request or response, one per line, in a file that all workers append to. */
 export const secretsIn = (file: string) => {
   const noted = new Set<string>()
   return (headers: Headers, body: unknown) => {
@@ -31,11 +31,11 @@ export const secretsIn = (file: string) => {
 export const readSecrets = (file: string) =>
   [...new Set(readFileSync(file, 'utf8').split('\n'))].filter(Boolean)
 
-/** What the processes have written, by file. */
+/** The logs of the processes, by file. */
 export const readLogs = (folder: string) =>
   readdirSync(folder).map(name => ({ name, text: readFileSync(join(folder, name), 'utf8') }))
 
-/** What no log has, whoever made it: secrets by their form, and what would show one. */
+/** Patterns that no log may contain: the formats of secrets, and members that would contain one. */
 export const SECRET_FORMS = [
   /\bpat_[0-9A-Za-z]{8}/,
   /\bwhsec_[\w+/=]/,

@@ -10,7 +10,7 @@ import { RUN_SETTINGS } from './run-settings.ts'
 import { secretsIn } from './secrets.ts'
 import { startStandalone } from './standalone.ts'
 
-/** How a platform signs its JWTs, as the service under test is told; the private key is the suite's. */
+/** The platform JWT as configured in the service under test, with the private key that the suite signs with. */
 export interface PlatformJwt {
   privateKey: string
   issuer: string
@@ -24,17 +24,17 @@ declare module 'vitest' {
     document: OpenApi
     adminAuthorization: string
     admin: { username: string; password: string }
-    /** Prefix of all names of this run, so that a used service does not matter. */
+    /** Prefix of all names of this run, so that the service may contain other data. */
     run: string
     exercised: string
-    /** File of the secrets that any story has sent or was told. */
+    /** File of the secrets that the stories have sent or received. */
     secrets: string
-    /** Folder of what the service has logged, when it is known. */
+    /** Folder of the service's logs, if known. */
     logs: string | undefined
     basePath: string
-    /** The suite started the service, so that it may start more with other settings. */
+    /** Whether the suite started the service. Then stories may start further services with other settings. */
     ownService: boolean
-    /** The service that is given has removed its oldest events because of their age. */
+    /** Whether the given service has removed its oldest events because of their age. */
     eventsRemoved: boolean
     platformJwt: PlatformJwt | undefined
   }
@@ -103,7 +103,7 @@ const ownService = async (folder: string) => {
   return { baseUrl: service.baseUrl, admin, platformJwt, logs, stop }
 }
 
-/** Finds the service of BASE_URL or starts one, logs the administrator in, and tells the stories. */
+/** Uses the service at BASE_URL or starts one, logs the administrator in, and provides both to the stories. */
 export const setup = async (project: TestProject) => {
   const folder = await mkdtemp(join(tmpdir(), 'conformance-'))
   const given = process.env.BASE_URL

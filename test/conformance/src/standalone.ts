@@ -19,15 +19,15 @@ const exitOf = async (service: ChildProcess) => {
 
 export interface Standalone {
   baseUrl: string
-  /** What it has printed so far. */
+  /** The output so far. */
   printed: () => string
-  /** SIGTERM; gives the exit code, null when it had to be killed. */
+  /** Sends SIGTERM. Resolves to the exit code; null when the process had to be killed. */
   stop: () => Promise<number | null>
 }
 
 /**
- * Starts the service of this repository with these settings and nothing else of the environment, and waits until it is
- * ready. What it prints is also written to a file in `logs`.
+ * Starts the service of this repository with only these settings in its environment, and waits until it is ready. Its
+ * output is also written to a file in `logs`.
  */
 export const startStandalone = async (
   settings: Record<string, string>,

@@ -19,7 +19,7 @@ const lineMessages = async function* (lines: AsyncIterable<string>): AsyncGenera
   for await (const line of lines) if (line.trim() !== '') yield { item: JSON.parse(line) }
 }
 
-/** WHATWG HTML, "Interpreting an event stream", as far as one-line fields go. */
+/** WHATWG HTML, "Interpreting an event stream"; supports one-line fields only. */
 const eventMessages = async function* (lines: AsyncIterable<string>): AsyncGenerator<Message> {
   let id: string | undefined
   let data: string[] = []
@@ -34,7 +34,7 @@ const eventMessages = async function* (lines: AsyncIterable<string>): AsyncGener
   }
 }
 
-/** The messages of an endless answer as they come, each checked. */
+/** The messages of a streaming response, each checked when it arrives. */
 export const messagesOf = async function* (
   body: ReadableStream<Uint8Array>,
   contentType: string,

@@ -2,10 +2,10 @@ import { admin, cleanUp, eventually, unique } from './gantry.ts'
 import { openInbox, type Respond } from './receiver.ts'
 import type { Delivery, Page, Webhook } from './records.ts'
 
-/** An event type for webhooks that only test deliveries may reach: it takes a day of failures to happen. */
+/** An event type for webhooks that get test deliveries only: the event occurs after a day of failures. */
 export const NEVER = 'WEBHOOK_FAILING'
 
-/** An active webhook on an inbox of its own; `about` is what the events of the story mention. */
+/** An active webhook with its own inbox; the events of the story mention `about`. */
 export const subscribe = async (
   eventTypes: string[],
   { about, respond }: { about?: string; respond?: Respond } = {},
@@ -24,7 +24,7 @@ export const readDelivery = async (webhook: Webhook, id: string) =>
 export const listDeliveries = async (webhook: Webhook, query = {}) =>
   (await admin.get(`/webhooks/${webhook.id}/requests`, { size: 100, ...query })).as<Page<Delivery>>(200)
 
-/** The delivery to the webhook whose payload mentions `about`, once it is there. */
+/** Waits for the delivery to the webhook whose payload mentions `about`. */
 export const deliveryAbout = (webhook: Webhook, about: string) =>
   eventually(async () => {
     const { content } = await listDeliveries(webhook)
@@ -33,7 +33,7 @@ export const deliveryAbout = (webhook: Webhook, about: string) =>
     return delivery
   })
 
-/** The delivery once it has the status. */
+/** Waits until the delivery has the status. */
 export const delivered = (webhook: Webhook, id: string, status: string) =>
   eventually(async () => {
     const delivery = await readDelivery(webhook, id)
@@ -42,7 +42,7 @@ export const delivered = (webhook: Webhook, id: string, status: string) =>
     return delivery
   })
 
-/** PUT with everything that the webhook has, except what changes. */
+/** PUT of all fields of the webhook with the changes. */
 export const changeWebhook = async ({ id, name, displayName, url, eventTypes }: Webhook, changes: object) =>
   (
     await admin.put(`/webhooks/${id}`, { name, displayName, url, events: eventTypes, ...changes })

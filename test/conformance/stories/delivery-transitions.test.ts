@@ -86,7 +86,7 @@ describe.concurrent('an event that matches an active webhook', () => {
     expect(types(other.inbox)).toEqual(['APPROVAL_REQUEST_DECIDED'])
   })
 
-  test('is looked up among the types that the webhook was changed to', async () => {
+  test('is matched against the current event types of a webhook that was changed', async () => {
     const about = unique('event')
     const { webhook, inbox } = await subscribe(['APPROVAL_REQUEST_CREATED'], { about })
     await changeWebhook(webhook, { events: ['APPROVAL_REQUEST_DECIDED'] })
@@ -96,7 +96,7 @@ describe.concurrent('an event that matches an active webhook', () => {
     expect(inbox.received.map(({ payload }) => payload.type)).toEqual(['APPROVAL_REQUEST_DECIDED'])
   })
 
-  test('keeps of a long answer what is worth reading', async () => {
+  test('stores a long response body truncated', async () => {
     const { webhook, id } = await delivery('CONFIGURATION_CHANGED', () => ({
       status: 200,
       body: 'x'.repeat(1_000_000),
@@ -107,7 +107,7 @@ describe.concurrent('an event that matches an active webhook', () => {
 })
 
 describe.concurrent('a delivery that fails', () => {
-  test('is RETRYING while attempts are left, and SUCCESS after the one that works', async () => {
+  test('is RETRYING while attempts are left, and SUCCESS after a successful one', async () => {
     const { webhook, secret, inbox, id } = await delivery('SUBSCRIPTION_CREATED', (_, number) =>
       number === 1 ? { status: 503 } : { status: 201 },
     )
@@ -130,7 +130,7 @@ describe.concurrent('a delivery that fails', () => {
     expect(inbox.received[1]?.payload).toEqual(inbox.received[0]?.payload)
   })
 
-  test('says in the meantime what went wrong and when the next attempt is due', async () => {
+  test('shows the failure of the last attempt while it is RETRYING', async () => {
     const { webhook, id } = await retrying('SUBSCRIPTION_CREATED')
     const record = await readDelivery(webhook, id)
     expect(record).toMatchObject({ status: 'RETRYING', attempts: 1, responseStatus: 500 })
@@ -175,7 +175,7 @@ describe.concurrent('a delivery that fails', () => {
     })
   })
 
-  test('is one that was answered with a redirect, which is not followed', async () => {
+  test('is one with a redirect as response, which is not followed', async () => {
     const elsewhere = openInbox()
     const { webhook, id } = await delivery('CONFIGURATION_CHANGED', () => ({
       status: 307,
@@ -185,7 +185,7 @@ describe.concurrent('a delivery that fails', () => {
     expect(elsewhere.received).toEqual([])
   })
 
-  test('is one that nobody answers', async () => {
+  test('is one whose connection is refused', async () => {
     const closed = await new Promise<number>(resolve => {
       const server = createServer().listen(0, '127.0.0.1', () => {
         const address = server.address()
@@ -214,7 +214,7 @@ describe.concurrent('a delivery that fails', () => {
     expect((second ?? 0) - (first ?? 0)).toBeGreaterThanOrEqual(1900)
   })
 
-  test('goes to the edited url with its next attempt', async () => {
+  test('uses a changed URL of the webhook in its next attempt', async () => {
     const { webhook, inbox, about, id } = await retrying('APPROVAL_REQUEST_DECIDED')
     const moved = openInbox(about)
     await changeWebhook(webhook, { url: moved.url, active: true })
@@ -235,7 +235,7 @@ describe.concurrent('cancelling', () => {
     })
     letGo({ status: 500 })
     expect((await readDelivery(webhook, id)).status).toBe('CANCELLED')
-    // Another delivery that fails as often as it may outlives every retry of the cancelled one.
+    // Another delivery that exhausts its attempts ends after the last possible retry of the cancelled one.
     await givenUp('SUBSCRIPTION_DELETED')
     expect((await readDelivery(webhook, id)).status).toBe('CANCELLED')
     expect(inbox.received).toHaveLength(1)
@@ -288,7 +288,7 @@ describe.concurrent('retrying by hand', () => {
     expect(messageIds(inbox).size).toBe(1)
   })
 
-  test('and then has the schedule again before it is GIVE_UP', async () => {
+  test('starts the retry schedule again before the delivery is GIVE_UP', async () => {
     const { webhook, inbox, id } = await givenUp('SUBSCRIPTION_DELETED')
     ;(await retry(id)).is(200)
     await inbox.arrival(6)
@@ -312,7 +312,7 @@ describe.concurrent('retrying by hand', () => {
     expect(await delivered(webhook, id, 'SUCCESS')).toMatchObject({ attempts: 2 })
   })
 
-  test('a RETRYING delivery makes the attempt now, not when it is due', async () => {
+  test('a RETRYING delivery makes an attempt at once, before it is due', async () => {
     const { webhook, inbox, id } = await delivery('APPROVAL_REQUEST_DECIDED', (_, number) =>
       number === 1 ? { status: 503, headers: { 'retry-after': '20' } } : { status: 200 },
     )
@@ -344,7 +344,7 @@ describe.concurrent('retrying by hand', () => {
   })
 })
 
-test.concurrent('an ordered webhook hears of a resource again when it took what was before, of others at once', async () => {
+test.concurrent('an ordered webhook delays only events of the same resource', async () => {
   const [resource, other] = [unique('resource'), unique('other')]
   const { respond, letGo } = heldReply()
   const { webhook, inbox } = await subscribe(['SUBSCRIPTION_CREATED'], { about: resource, respond })

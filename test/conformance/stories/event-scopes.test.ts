@@ -20,10 +20,10 @@ import { openInbox } from '../src/receiver.ts'
 import type { Delivery, Page, Webhook } from '../src/records.ts'
 import { changeWebhook, delivered, deliveryAbout, NEVER, subscribe } from '../src/webhooks.ts'
 
-/** A client of a user whose access token has these scopes and no other. */
+/** A client with an access token of a new user, which has only these scopes. */
 const userWith = async (...scopes: Scope[]) =>
   withToken((await createToken(await loggedIn(await createUser({ role: 'USER' })), scopes)).token)
-/** What the attacker has: the right to manage webhooks, and none to read what they carry. */
+/** An attacker that may manage webhooks, but not read the events that they deliver. */
 const attacker = () => userWith('WEBHOOKS_READ', 'WEBHOOKS_WRITE')
 
 const hook = (eventTypes: string[], url = 'https://example.com/hook') => ({
@@ -43,7 +43,7 @@ const hasNoHook = async (client: Client, displayName: string) => {
 }
 
 describe('a token that may only manage webhooks', () => {
-  test('creates none of a type whose scope it lacks, and is told type and scope', async () => {
+  test('cannot create one of a type whose scope it lacks; the refusal names type and scope', async () => {
     const client = await attacker()
     for (const type of hidden) {
       const sent = hook(['TEST', type])
@@ -58,7 +58,7 @@ describe('a token that may only manage webhooks', () => {
     cleanUp(`/webhooks/${id}`)
   })
 
-  test('adds no such type to a webhook of its own', async () => {
+  test('cannot add such a type to its own webhook', async () => {
     const client = await attacker()
     const mine = (await client.post('/webhooks', hook(['TEST']))).as<Webhook>(201)
     cleanUp(`/webhooks/${mine.id}`)
@@ -69,7 +69,7 @@ describe('a token that may only manage webhooks', () => {
     expect(problem.detail).toContain('API_READ')
   })
 
-  test('does not lead a webhook elsewhere, not even with the types taken away', async () => {
+  test('cannot change the URL of a webhook with such types, even if it removes the types', async () => {
     const client = await attacker()
     const { webhook } = await subscribe(['API_CREATED'])
     const { displayName } = webhook
@@ -80,7 +80,7 @@ describe('a token that may only manage webhooks', () => {
     expect((await admin.get(`/webhooks/${webhook.id}`)).as<Webhook>(200).url).toBe(webhook.url)
   })
 
-  test('does not lead elsewhere what is pending of a type that the webhook had before', async () => {
+  test('cannot change the URL while deliveries of an earlier type are pending', async () => {
     const client = await attacker()
     const { webhook, id } = await retrying('SUBSCRIPTION_CREATED')
     await changeWebhook(webhook, { active: false, events: [NEVER] })
@@ -93,7 +93,7 @@ describe('a token that may only manage webhooks', () => {
     ;(await client.put(`/webhooks/${webhook.id}`, change)).is(200)
   })
 
-  test('has nothing recovered for a webhook of such a type', async () => {
+  test('cannot start a recovery for a webhook of such a type', async () => {
     const client = await attacker()
     const { webhook } = await subscribe(['API_CREATED', NEVER])
     const range = { from: new Date(Date.now() - 60_000).toISOString() }
@@ -104,7 +104,7 @@ describe('a token that may only manage webhooks', () => {
     ;(await (await userWith('WEBHOOKS_READ', 'WEBHOOKS_WRITE', 'API_READ')).post(path, range)).is(202)
   })
 
-  test('sees that something was delivered, and neither the payload nor what an endpoint repeats of it', async () => {
+  test('sees deliveries without their payloads and without responses that repeat the payload', async () => {
     const client = await attacker()
     const about = unique('event')
     const { webhook } = await subscribe(['SUBSCRIPTION_CREATED'], {
@@ -136,7 +136,7 @@ describe('a token that may only manage webhooks', () => {
     expect((await reader.get(`${path}/${id}`)).as<Delivery>(200)).toEqual(shown)
   })
 
-  test('neither retries such a delivery nor reads it in the answer to a cancellation', async () => {
+  test('cannot retry such a delivery, and gets no payload in the response to a cancellation', async () => {
     const client = await attacker()
     const about = unique('event')
     const { webhook } = await subscribe(['SUBSCRIPTION_CREATED'], { about, respond: failing })
@@ -154,7 +154,7 @@ describe('a token that may only manage webhooks', () => {
   })
 })
 
-test('a test of a webhook shows its payload to readers of webhooks alone', async () => {
+test('the payload of a webhook test is shown only to callers with WEBHOOKS_READ', async () => {
   const { webhook } = await subscribe([NEVER])
   const answer = async (client: Client) =>
     (await client.post(`/webhooks/${webhook.id}/test`)).as<Delivery>(202).payload
@@ -162,7 +162,7 @@ test('a test of a webhook shows its payload to readers of webhooks alone', async
   expect(await answer(await userWith('WEBHOOKS_WRITE', 'WEBHOOKS_READ'))).toMatchObject({ type: 'TEST' })
 })
 
-test('a token with the scopes of all types receives them, by creation, change and recovery', async () => {
+test('a token with the scopes of all types of a webhook may create, change and recover it', async () => {
   const scopes = ROLE_SCOPES.USER.filter(scope => scope.endsWith('_READ'))
   const client = await userWith('WEBHOOKS_WRITE', ...scopes)
   const readable = types.filter(type => scopes.includes(EVENT_SCOPES[type]))
@@ -173,7 +173,7 @@ test('a token with the scopes of all types receives them, by creation, change an
   ;(await client.post(`/webhooks/${webhook.id}/recover`, { from: new Date().toISOString() })).is(202)
 })
 
-test('the catalogue tells the scope of each type', async () => {
+test('the list of event types has the scope of each type', async () => {
   const entries = (await admin.get('/webhooks/eventTypes')).as<{ name: EventType; scope: Scope }[]>(200)
   for (const { name, scope } of entries) expect(scope, name).toBe(EVENT_SCOPES[name])
 })
@@ -187,7 +187,7 @@ describe('the event stream', () => {
   type Streamed = { type: string; position: string }
 
   test.for(['text/event-stream', 'application/x-ndjson'])(
-    'leaves out, as %s, what the scopes of its reader do not cover',
+    'leaves out, as %s, events that the scopes of its reader do not cover',
     async accept => {
       const mark = unique('marked')
       const client = await scopedTo('AUDIT_LOG_READ', 'API_READ')
@@ -208,7 +208,7 @@ describe('the event stream', () => {
     },
   )
 
-  test('keeps the positions that all readers have', async () => {
+  test('has the same positions for all readers', async () => {
     const client = await scopedTo('AUDIT_LOG_READ', 'API_READ')
     await createUser()
     const api = await createApi()

@@ -36,7 +36,7 @@ const request = fc.record({
     'POST /nothing',
   ),
   body: fc.constantFrom(...Object.values(BODIES)),
-  /** Much more than buffers hold, for some. */
+  /** How often the text is repeated. Some bodies are much larger than all buffers. */
   repeated: fc.oneof(
     { weight: 6, arbitrary: fc.constant(1) },
     { weight: 1, arbitrary: fc.constantFrom(1_000, 100_000) },
@@ -99,7 +99,7 @@ type Hostile = typeof request extends fc.Arbitrary<infer Given> ? Given : never
 
 const chunk = (text: string) => `${text.length.toString(16)}\r\n${text}\r\n`
 
-/** Header lines that say how long the body is, rightly or wrongly, and the body. */
+/** The body, with header lines that describe its length correctly or wrongly. */
 function framed(framing: Hostile['framing'], text: string): { lines: string[]; body: string } {
   const half = Math.ceil(text.length / 2)
   const chunked = (body: string) => ({ lines: ['Transfer-Encoding: chunked'], body })
@@ -158,7 +158,7 @@ async function send({ operation, body, repeated, credential, framing, headers, c
     bytes: all.subarray(places[n], end),
     afterMs: n === 0 ? 0 : (cuts[n - 1]?.afterMs ?? 0),
   }))
-  // Whether a whole request was sent is not known here: none of them has to be answered in time.
+  // The pieces may be an incomplete request, so a response is not required.
   const answer = await exchange(base, pieces, { method, ending, finished: false })
   if (!answer) return undefined
   const what = JSON.stringify({ operation, framing, headers, ending, repeated })
@@ -172,7 +172,7 @@ async function send({ operation, body, repeated, credential, framing, headers, c
 }
 
 test.each(SEEDS)(
-  'a slow, unfinished or wrongly framed body is refused or waited for, and harms no other request, seed %i',
+  'a slow, unfinished or wrongly framed body does not affect other requests, seed %i',
   async seed => {
     const statuses = new Set<number | undefined>()
     await fc.assert(

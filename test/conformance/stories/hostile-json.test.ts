@@ -4,11 +4,11 @@ import { admin, cleanUp, createApi, service, unique, uuid } from '../src/gantry.
 import { SEEDS, stillServes } from '../src/hostile.ts'
 
 const REQUESTS = 120
-/** Of a body: it may have 64 in a free-form value. */
+/** Maximum nesting of an accepted body: 64 levels in a free-form value, and the body itself. */
 const MOST_LEVELS = 65
 const PLACE = '"the place of the hostile value"'
 
-/** Operations with a JSON body. Logging out would end the session of the stories. */
+/** Operations with a JSON body, except logout, which would end the session of the stories. */
 const OPERATIONS = service.contract.operations.flatMap(({ method, template, definition }) => {
   const [type, media] = Object.entries(definition.requestBody?.content ?? {})[0] ?? []
   if (!type?.endsWith('json') || template === '/logout') return []
@@ -72,7 +72,7 @@ const mixed = fc.oneof(
 )
 const value = fc.oneof(leaf, { weight: 3, arbitrary: deep }, wide, large, mixed)
 
-/** Where the value is put, in what the document has as an example. */
+/** Where the value is put in the example of the document. */
 const place = fc.oneof(
   fc.record({ as: fc.constant('member' as const), member: fc.nat(), deeper: fc.boolean() }),
   fc.record({
@@ -83,7 +83,7 @@ const place = fc.oneof(
 )
 type Place = typeof place extends fc.Arbitrary<infer Given> ? Given : never
 
-/** An example that can be taken in again and again, and does nothing outside. */
+/** A copy of an example that is accepted every time and has no effects outside of the service. */
 const renewed = (example: Record<string, unknown>) => ({
   ...example,
   ...('name' in example && { name: unique('hostile') }),
@@ -110,7 +110,7 @@ function bodyOf(example: Record<string, unknown>, where: Place, value: string): 
   return JSON.stringify({ ...body, [name]: put }).replace(JSON.stringify(PLACE), () => value)
 }
 
-/** Levels of objects and arrays in a JSON text. */
+/** Maximum nesting of objects and arrays in a JSON text. */
 function levelsIn(text: string): number {
   let [level, most] = [0, 0]
   for (const [mark] of text.matchAll(/"(?:[^"\\]|\\.)*"|[[{]|[\]}]/g)) {
@@ -121,7 +121,7 @@ function levelsIn(text: string): number {
 }
 
 test.each(SEEDS)(
-  'a hostile value anywhere in a body is taken in or refused by the operation, and harms no later request, seed %i',
+  'a hostile value anywhere in a body is accepted or refused, and does not affect later requests, seed %i',
   async seed => {
     const statuses = new Map<number, number>()
     const takesFreeForm = OPERATIONS.filter(({ template }) => template === '/events')

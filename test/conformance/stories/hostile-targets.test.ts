@@ -104,7 +104,7 @@ const path = fc
     maxLength: 6,
   })
   .map(parts => parts.flat().join(''))
-/** From inside a parameter to elsewhere, in the eyes of some programs. */
+/** Path traversal from a parameter to another path, as some programs interpret it. */
 const climb = fc
   .record({
     start: fc.constantFrom('/apis/x', '/apis/API-ID', '/apis/API-ID/versions/x', '/health/x', '/x'),
@@ -175,7 +175,7 @@ const target = fc
     search,
   })
   .map(({ form, path, search }) => form + path + search)
-  // A line break ends the target: what follows would be something else.
+  // A line break would end the target.
   .map(text => text.replace(/[\r\n]/g, ''))
 const request = fc.record({
   target,
@@ -191,13 +191,13 @@ const request = fc.record({
 })
 type Hostile = typeof request extends fc.Arbitrary<infer Given> ? Given : never
 
-/** What a host is, in this test: names and ports. */
+/** An absolute URL whose host is a plain name or address, with an optional port. */
 const ABSOLUTE = /^https?:\/\/(?:[a-z0-9.-]+|\[[a-f0-9:.]+\])(?::\d*)?((?:[/?#].*)?)$/is
 const PLAIN = /^[\x21-\x5b\x5d-\x7e\x80-\xff]*$/
 
-/** The path that the target has by RFC 9112 §3.2, without the prefix; undefined where programs may differ about it. */
+/** The path of the target by RFC 9112 §3.2, without the prefix; undefined if programs interpret it differently. */
 function plainPath(given: string): string | undefined {
-  // Spaces around it may be skipped (RFC 9112 §3).
+  // Servers may skip spaces around the target (RFC 9112 §3).
   const target = given.replace(/^ +| +$/g, '')
   const absolute = ABSOLUTE.exec(target)?.[1]
   const [path = ''] = (absolute ?? target).split(/[?#]/)
@@ -215,10 +215,10 @@ function plainPath(given: string): string | undefined {
   }
 }
 
-/** The pages, which the document does not list. */
+/** The documentation pages, which the document does not list. */
 const PAGES = /^\/(docs(\/.*)?)?$/
 
-/** What succeeds is the operation that the target names literally, with its answer; nothing else does. */
+/** Checks that a successful response is that of the operation which the target names literally. */
 function isThatOfTheTarget({ target, method, credential }: Hostile, answer: RawAnswer, what: string) {
   const { status, bytes } = answer
   if (status >= 400) return
@@ -246,7 +246,7 @@ async function ask(hostile: Hostile) {
     'Connection: close',
   ]
   const pieces = [{ bytes: `${head.join('\r\n')}\r\n\r\n`, afterMs: 0 }]
-  // Without a tunnel to offer, a server may end the connection.
+  // A server without tunnels may close the connection after CONNECT.
   const answer = await exchange(base, pieces, { method, finished: true })
   if (!answer) expect([method, what]).toEqual(['CONNECT', what])
   if (!answer) return undefined
@@ -256,7 +256,7 @@ async function ask(hostile: Hostile) {
 }
 
 test.each(SEEDS)(
-  'a hostile request target is refused, or answered by the operation that it names literally, seed %i',
+  'a hostile request target is refused or reaches only the operation that it names literally, seed %i',
   async seed => {
     const statuses = new Set<number | undefined>()
     await fc.assert(

@@ -42,8 +42,8 @@ describe('an event of the platform', () => {
     ['with an empty id', { id: '' }],
     ['without a source', { source: undefined }],
     ['without a type', { type: undefined }],
-    ['with data that is no object', { data: 'text' }],
-    ['with a time that is none', { time: 'yesterday' }],
+    ['with data that is not an object', { data: 'text' }],
+    ['with a malformed time', { time: 'yesterday' }],
     ['with a time before 1970', { time: '1969-12-31T23:59:59Z' }],
     ['with a time more than a day ahead', { time: new Date(Date.now() + 25 * 3_600_000).toISOString() }],
   ])('%s is refused', async ([, fields]) => {
@@ -62,7 +62,7 @@ describe('an event of the platform', () => {
     for (const _ of [1, 2, 3]) (await publish(event)).is(202)
     await Promise.all([1, 2, 3].map(async () => (await publish(event)).is(202)))
     ;(await publish({ ...event, data: { marker, another: 'body' } })).is(202)
-    // The next event goes the same way, so that what the repetitions might have led to is there before it.
+    // This event takes the same path, so that any delivery of a repetition would exist before its own.
     ;(await publish({ ...event, id: uuid(), data: { marker, last: true } })).is(202)
 
     await inbox.arrival(2)
@@ -77,7 +77,7 @@ describe('an event of the platform', () => {
     ).toEqual([{ marker }, { marker, last: true }])
   })
 
-  test('of another source is another event, though it has the same id', async () => {
+  test('of another source is a different event, even with the same id', async () => {
     const marker = unique('sources')
     const { inbox } = await subscribe(['SUBSCRIPTION_DELETED'], { about: marker })
     const event = platformEvent('SUBSCRIPTION_DELETED', { marker })
@@ -89,7 +89,7 @@ describe('an event of the platform', () => {
 })
 
 describe('an API in a product', () => {
-  test('is found by the product from when it was added until it was removed', async () => {
+  test('is found by the product after it was added and before it is removed', async () => {
     const api = await createApi()
     const product = uuid()
     const data = { product, api: api.id }
@@ -119,7 +119,7 @@ describe('an API in a product', () => {
     expect((await listApis({ product: silver })).totalElements).toBe(0)
   })
 
-  test('is still in it when an old event is sent again', async () => {
+  test('stays in it when an old event is sent again', async () => {
     const api = await createApi()
     const data = { product: uuid(), api: api.id }
     const [added, removed] = [
@@ -131,7 +131,7 @@ describe('an API in a product', () => {
     expect(await inProduct(data.product, api)).toBe(true)
   })
 
-  test('an event about an API that is not known is no error of the service', async () => {
+  test('an event about an unknown API causes no internal error', async () => {
     ;(await publish(platformEvent('PRODUCT_API_ADDED', { product: uuid(), api: uuid() }))).is(
       202,
       400,
@@ -149,8 +149,8 @@ describe('an API in a product', () => {
   test.for<[string, Record<string, unknown>]>([
     ['no product', { api: uuid() }],
     ['no API', { product: uuid() }],
-    ['a product that is no UUID', { product: 'gold', api: uuid() }],
-    ['an API that is no UUID', { product: uuid(), api: 7 }],
+    ['a product that is not a UUID', { product: 'gold', api: uuid() }],
+    ['an API that is not a UUID', { product: uuid(), api: 7 }],
   ])('an event with %s is refused', async ([, data]) => {
     ;(await publish(platformEvent('PRODUCT_API_ADDED', data))).refused(400)
     ;(await publish(platformEvent('PRODUCT_API_REMOVED', data))).refused(400)

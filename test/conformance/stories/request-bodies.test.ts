@@ -28,7 +28,7 @@ interface Unfinished {
   answer: string
 }
 
-/** Begins a request and ends neither it nor the connection. */
+/** Begins a request and leaves it and the connection open. */
 function begin(
   method: string,
   path: string,
@@ -60,7 +60,7 @@ const pathOf = ({ path }: Operation) => path.replace(/\{\w+\}/g, () => uuid())
 const document = (bytes: number) => `{${' '.repeat(bytes - 2)}}`
 const inChunks = (bytes: number) => `${bytes.toString(16)}\r\n${document(bytes)}\r\n`
 
-describe('an answer that does not depend on the body is given before the body has come', () => {
+describe('a response that does not depend on the body is sent before the body has arrived', () => {
   const closed = OPERATIONS.filter(({ scope }) => scope !== 'public')
   test.for(closed.map(operation => [operation.id, operation] as const))('%s', async ([, operation]) => {
     const headers = { 'Content-Type': typeOf(operation), 'Content-Length': 100 }
@@ -71,7 +71,7 @@ describe('an answer that does not depend on the body is given before the body ha
     expect(await answered(forbidden)).toBe(403)
   })
 
-  test('a path or a method that is not there', async () => {
+  test('an unknown path or method', async () => {
     const headers = { 'Content-Type': 'application/json', 'Content-Length': 100 }
     expect(await answered(begin('POST', '/nothing', headers))).toBe(404)
     expect(await answered(begin('DELETE', '/apis', headers))).toBe(405)
@@ -102,7 +102,7 @@ describe('a body has at most', () => {
   })
 })
 
-test('unfinished bodies of one caller are answered 503 when they are too many, and keep no other out', async () => {
+test('too many unfinished bodies of one caller get 503, and do not affect other callers', async () => {
   const headers = {
     Authorization: writer,
     'Content-Type': 'application/json',
@@ -123,7 +123,7 @@ test('unfinished bodies of one caller are answered 503 when they are too many, a
   })
 })
 
-test('the document names the largest body of each operation', async () => {
+test('the document states the size limit of request bodies', async () => {
   const { paths } = (await admin.get('/openapi.json')).as<{
     paths: Record<string, Record<string, { requestBody?: { description?: string } }>>
   }>(200)

@@ -32,7 +32,7 @@ describe('the owner of a webhook', () => {
     expect((await findListed<Webhook>('/webhooks', webhook.id))?.owner).toBe(user.id)
   })
 
-  test('is changed by an administrator, which the audit log tells', async () => {
+  test('can be changed by an administrator, which the audit log records', async () => {
     const { user, client } = await newUser()
     const { user: next } = await newUser()
     const { user: administrator, client: administering } = await newUser({ role: 'ADMIN' })
@@ -52,7 +52,7 @@ describe('the owner of a webhook', () => {
     ])
   })
 
-  test('is not changed by others, not by the owner either', async () => {
+  test('cannot be changed by others, including the owner', async () => {
     const { client } = await newUser()
     const { user: next, client: taking } = await newUser()
     const webhook = await create(client)
@@ -62,7 +62,7 @@ describe('the owner of a webhook', () => {
     expect(await read(webhook.id)).toMatchObject({ owner: webhook.owner })
   })
 
-  test('is an active user', async () => {
+  test('must be an active user', async () => {
     const { client } = await newUser()
     const webhook = await create(client)
     const { user: deleted } = await newUser()
@@ -77,7 +77,7 @@ describe('the owner of a webhook', () => {
 })
 
 describe('a webhook whose owner may not read one of its event types', () => {
-  /** A webhook of a user on an inbox, and another webhook that is told of webhooks that the service makes inactive. */
+  /** A webhook of a user with an inbox, and another webhook that gets its WEBHOOK_DISABLED events. */
   const owned = async (type: string, fields: Partial<User> = {}) => {
     const about = unique('event')
     const { user, client } = await newUser(fields)
@@ -101,7 +101,7 @@ describe('a webhook whose owner may not read one of its event types', () => {
     ['is deleted', async user => (await admin.delete(`/users/${user.id}`)).is(204)],
     ['is made inactive', user => change(user, { status: 'INACTIVE' })],
     ['gets a role without the scope', user => change(user, { role: 'NO_ACCESS' })],
-  ])('is made inactive when the owner %s, and tells of it', async ([, act]) => {
+  ])('is made inactive when the owner %s, with an event', async ([, act]) => {
     const { user, webhook, told, inbox, about } = await owned('SUBSCRIPTION_CREATED')
     await happen('SUBSCRIPTION_CREATED', about)
     await inbox.arrival(1)
@@ -132,7 +132,7 @@ describe('a webhook whose owner may not read one of its event types', () => {
     expect(await read(webhook.id)).toMatchObject({ active: true, disabledReason: null })
   })
 
-  test('gets what is pending and what it missed, once it is transferred and recovered', async () => {
+  test('gets pending and missed events after a transfer and a recovery', async () => {
     const { respond, letGo } = heldReply()
     const { user, webhook, inbox, about } = await owned('SUBSCRIPTION_CREATED')
     inbox.respond = respond
@@ -157,7 +157,7 @@ describe('a webhook whose owner may not read one of its event types', () => {
     expect(await read(webhook.id)).toMatchObject({ active: true, disabledReason: null, owner: next.id })
   })
 
-  test('is not made active with other types while something is pending that the owner may not read', async () => {
+  test('cannot be activated with other types while deliveries that the owner may not read are pending', async () => {
     const { respond, letGo } = heldReply()
     const { user, webhook, inbox, about } = await owned('CONFIGURATION_CHANGED', { role: 'ADMIN' })
     inbox.respond = respond
@@ -175,7 +175,7 @@ describe('a webhook whose owner may not read one of its event types', () => {
     expect(inbox.received).toHaveLength(1)
   })
 
-  test('is made active again once the owner has the scope', async () => {
+  test('can be activated again once the owner has the scope', async () => {
     const { user, webhook, inbox, about } = await owned('SUBSCRIPTION_CREATED')
     await change(user, { role: 'NO_ACCESS' })
     await disabled(webhook.id)
@@ -186,7 +186,7 @@ describe('a webhook whose owner may not read one of its event types', () => {
     expect(await read(webhook.id)).toMatchObject({ active: true, disabledReason: null })
   })
 
-  test('is neither given such a type nor such an owner while it is active', async () => {
+  test('cannot get such a type or such an owner while it is active', async () => {
     const { webhook } = await owned('SUBSCRIPTION_CREATED')
     const types = { events: ['CONFIGURATION_CHANGED'] }
     ;(await put(admin, webhook, types)).refused(409, 'owner-lacks-scope')
