@@ -26,7 +26,7 @@ afterAll(async () => {
   await rm(folder, { recursive: true })
 })
 
-/** Events of a type that no consumer of the service reacts to. */
+/** Fills the bus with events of a type that no consumer of the service handles. */
 async function fillMessages(path: string) {
   const bus = sqliteBus({ path })
   for (let n = 0; n < EVENTS; n += 100) {
@@ -51,7 +51,7 @@ async function fillMessages(path: string) {
 }
 
 interface Follower {
-  /** Of the answer; undefined while there is none. */
+  /** Status of the response; undefined until it arrives. */
   status?: number
   retryAfter?: string | undefined
   answeredAfterMs?: number
@@ -59,7 +59,7 @@ interface Follower {
   end: string
 }
 
-/** Followers from the first event, each on a connection of its own. */
+/** Followers from the first event, each on its own connection. */
 function follow(count: number) {
   const agent = new Agent()
   const startedAt = performance.now()
@@ -84,7 +84,7 @@ function follow(count: number) {
   return { followers, leave: () => agent.destroy() }
 }
 
-/** Milliseconds of each of the requests that are made one after the other for so long. */
+/** Sends requests one after the other for `ms` milliseconds. @returns the duration of each, in milliseconds */
 async function times(ms: number, ask: () => Promise<Response>) {
   const taken: number[] = []
   const until = performance.now() + ms
@@ -110,7 +110,7 @@ const replays = async (state: 'running' | 'waiting') => {
   return Number(new RegExp(`^gantry_event_replays\\{.*state="${state}".*\\} (\\d+)`, 'm').exec(text)?.[1])
 }
 
-test(`${FOLLOWERS} followers from the first event leave the service responsive: ${REPLAYS} get it at once, others wait and are told to come later`, {
+test(`with ${FOLLOWERS} followers from the first event the service stays responsive; ${REPLAYS} replay at once`, {
   timeout: patient(30_000),
 }, async () => {
   await times(500, write)
@@ -122,7 +122,7 @@ test(`${FOLLOWERS} followers from the first event leave the service responsive: 
 
   const [checks, beside] = await Promise.all([times(3_000, health), times(3_000, write)])
   expect(p95(checks)).toBeLessThan(patient(100))
-  // Half of the writes on a machine of its own, see docs/performance.md.
+  // On an otherwise idle machine half of the writes remain, see docs/performance.md.
   expect(beside.length / 2).toBeGreaterThan(alone.length * 0.3)
   expect(await replays('running')).toBe(REPLAYS)
   expect(await replays('waiting')).toBe(FOLLOWERS - answered().length)

@@ -7,7 +7,7 @@ import { type ServiceProcess, startServiceProcess } from '@gantry/standalone/tes
 import fc from 'fast-check'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 
-/** What the test needs of the service's own OpenAPI document. */
+/** The parts of the service's OpenAPI document that the test uses. */
 interface OpenApi {
   paths: Record<
     string,
@@ -65,7 +65,7 @@ function send({
       { agent, hostname, port, method, path, headers: { authorization: service.authorization, ...headers } },
       answer => {
         const type = answer.headers['content-type'] ?? ''
-        // The stream of events never ends by itself; that it began is the answer.
+        // The event stream does not end by itself, so its headers are enough.
         if (type.startsWith('application/x-ndjson') || type.startsWith('text/event-stream')) {
           answer.destroy()
           return resolve({ status: answer.statusCode ?? 0, type, text: '' })
@@ -112,7 +112,7 @@ const nasty = fc.oneof(
     UNKNOWN,
   ),
 )
-/** Text that may stand in a URL, though it need not mean anything there. */
+/** Encoded text that is allowed in a URL. */
 const inUrl = nasty.map(text => {
   const wellFormed = text.toWellFormed()
   return wellFormed === text ? encodeURIComponent(text) : '%ED%A0%80'
@@ -129,7 +129,7 @@ const otherValue = fc.oneof(
   fc.constant({}),
 )
 
-/** The documented example with some members made strange, or no such thing at all. */
+/** The documented example with some members changed, another JSON value, or bytes that are not JSON. */
 function bodyOf(example: unknown): fc.Arbitrary<Buffer> {
   const members = example && typeof example === 'object' ? Object.keys(example) : []
   const mutated = fc.dictionary(
@@ -200,13 +200,13 @@ const totals = () =>
     }),
   )
 
-describe('any request gets an answer that is not our fault', () => {
-  test('thousands of strange ones to every operation of the document: never a 5xx, always a problem, nothing changed', {
+describe('no request causes an internal error', () => {
+  test('random requests to every operation of the document get no 5xx, and refusals are problems and change nothing', {
     timeout: 300_000,
   }, async () => {
     let sent = 0
     for (const { path, method, operationId, parameters = [], requestBody } of operations()) {
-      // Logging out would end the session of the test itself.
+      // A logout would end the session of the test.
       if (operationId === 'logout') continue
       const [, content] = Object.entries(requestBody?.content ?? {})[0] ?? []
       const query = parameters.filter(parameter => parameter.in === 'query').map(({ name }) => name)
@@ -254,7 +254,7 @@ describe('any request gets an answer that is not our fault', () => {
   })
 
   test.each<[string, string]>([
-    ['no HTTP at all', 'hello\r\n\r\n'],
+    ['bytes that are not HTTP', 'hello\r\n\r\n'],
     ['a header without a colon', 'GET /apis HTTP/1.1\r\nHost: x\r\nnonsense\r\n\r\n'],
     ['two lengths', 'POST /apis HTTP/1.1\r\nHost: x\r\nContent-Length: 1\r\nContent-Length: 2\r\n\r\nab'],
     [
@@ -263,7 +263,7 @@ describe('any request gets an answer that is not our fault', () => {
     ],
     ['headers without end', `GET /apis HTTP/1.1\r\nHost: x\r\nx: ${'y'.repeat(40_000)}\r\n\r\n`],
     ['a path that does not decode', 'GET /apis/%E0%A4%A HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n'],
-    ['a method nobody has', 'BREW /apis HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n'],
+    ['an unknown method', 'BREW /apis HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n'],
   ])('%s', async (_name, bytes) => {
     const { hostname, port } = new URL(service.url)
     const text = await new Promise<string>((resolve, reject) => {
@@ -278,7 +278,7 @@ describe('any request gets an answer that is not our fault', () => {
     expect(text).toContain('application/problem+json')
   })
 
-  test('a body over the limit is refused while it comes', async () => {
+  test('a body over the limit is refused before it is complete', async () => {
     const body = Buffer.from(
       JSON.stringify({ name: 'big', displayName: 'x'.repeat(2_000_000), status: 'ACTIVE', tags: [] }),
     )

@@ -76,7 +76,7 @@ test('a rebuild of a stopped service appends no event, publishes no message and 
   await vi.waitFor(() => expect(received).toBeGreaterThan(0))
   expect(await service.stop()).toBe(0)
 
-  // A relay would publish every event again, and a dispatcher would send the overdue delivery.
+  // Without its checkpoint a relay would publish every event again. A dispatcher would send the overdue delivery.
   forgetRelays()
   for (const suffix of ['', '-wal', '-shm']) await rm(join(folder, `messages.db${suffix}`), { force: true })
   const before = { events: rows('events.db', 'events'), received }

@@ -125,7 +125,7 @@ describe('a start is refused with a clear message for', () => {
     expect(output).not.toContain('password')
     expect(code).toBe(1)
   })
-  test('a metrics port that is taken, or is the port', async () => {
+  test('a metrics port that is in use or equal to the port', async () => {
     const server = createServer().listen(0, '127.0.0.1')
     await once(server, 'listening')
     const { port } = server.address() as { port: number }
@@ -146,7 +146,7 @@ describe('a start is refused with a clear message for', () => {
     expect(output).toContain('is not a folder')
     expect(code).toBe(1)
   })
-  test('all wrong settings, with a line each', async () => {
+  test('wrong settings, with one line for each', async () => {
     const { code, output } = await runServiceProcess({
       PORT: 'x',
       WEBHOOK_RETRY_SCHEDULE: '5 parsecs',
@@ -161,7 +161,7 @@ describe('a start is refused with a clear message for', () => {
     expect(output).toBe('gantry: wrong settings\n  PROT: is not a setting; did you mean PORT?\n')
     expect(code).toBe(1)
   })
-  test('messages that are removed before their deliveries', async () => {
+  test('a message retention shorter than that of deliveries', async () => {
     const { code, output } = await runServiceProcess({
       MESSAGE_RETENTION: '7d',
       DATA_DIR: join(parent, 'retention'),
@@ -184,7 +184,7 @@ describe('a start', () => {
     expect(second.output()).not.toContain('First start')
     await second.stop()
   })
-  test('on a used folder is quick, keeps the data, and ends with 0', async () => {
+  test('on an existing folder is quick, keeps the data, and exits with 0', async () => {
     const service = await startServiceProcess(await copyOfUsed())
     const { totalElements } = (await (
       await fetch(`${service.url}/apis`, { headers: { authorization: service.authorization } })
@@ -204,7 +204,7 @@ describe('a start', () => {
   })
 })
 
-test('with METRICS_PORT, metrics are there only, and health is at the port', async () => {
+test('with METRICS_PORT, metrics are only at that port, and health only at PORT', async () => {
   const metricsPort = await freePort()
   const service = await startServiceProcess(await copyOfUsed(), {
     METRICS_PORT: String(metricsPort),

@@ -38,7 +38,7 @@ afterAll(async () => {
   await rm(folder, { recursive: true })
 })
 
-/** A request whose body is begun and never ended. */
+/** A request whose body never ends. */
 class Attacker {
   answer = ''
   gone = false
@@ -64,7 +64,7 @@ class Attacker {
     return this.answer.slice(9, 12)
   }
 
-  /** Resolves when the bytes are on their way, or cannot be any more. */
+  /** Resolves when the bytes are written, or when the connection is closed. */
   send(bytes: Buffer): Promise<void> {
     this.#socket.write(`${bytes.length.toString(16)}\r\n`)
     this.#socket.write(bytes)
@@ -115,7 +115,7 @@ const uploads = (count: number, authorization: string) =>
   )
 const incomplete = () => readdir(join(folder, 'images', '.incomplete')).catch(() => [])
 
-test('1,000 unfinished requests leave memory and other callers alone', { timeout: 60_000 }, async () => {
+test('1,000 unfinished requests do not affect memory or other callers', { timeout: 60_000 }, async () => {
   const stranger = await newUser('stranger', 'NO_ACCESS')
   const writer = await newUser('writer', 'GLOBAL_ADMIN')
   const logouts = Array.from({ length: 500 }, () => new Attacker('POST', '/logout', stranger, JSON_TYPE))
@@ -147,7 +147,7 @@ test('1,000 unfinished requests leave memory and other callers alone', { timeout
   }
 })
 
-test('beyond the limit bodies are answered 503, and taken again when others have left', {
+test('bodies beyond the memory limit get 503, and are accepted again once others are gone', {
   timeout: 60_000,
 }, async () => {
   const begun = Buffer.alloc(900_000, ' ')
@@ -172,7 +172,7 @@ test('beyond the limit bodies are answered 503, and taken again when others have
   expect((await upload(large)).status).toBe(400)
 })
 
-test('an upload that breaks off leaves nothing behind', async () => {
+test('an upload that breaks off leaves no file', async () => {
   const broken = uploads(20, service.authorization)
   await Promise.all(broken.map(attacker => attacker.send(imageStart)))
   await vi.waitFor(async () => expect(await incomplete()).toHaveLength(20), 10_000)
@@ -181,7 +181,7 @@ test('an upload that breaks off leaves nothing behind', async () => {
   expect(await metric('gantry_request_body_bytes')).toBe(0)
 })
 
-test('what uploads left in a process that was killed is gone an hour later, with its next start', async () => {
+test('a start removes files of unfinished uploads that are older than an hour', async () => {
   const cut = uploads(3, service.authorization)
   await Promise.all(cut.map(attacker => attacker.send(imageStart)))
   await vi.waitFor(async () => expect(await incomplete()).toHaveLength(3), 10_000)

@@ -6,25 +6,25 @@ import { imageForm } from './support/load.ts'
 import { lackingHistory, makePreviousRelease } from './support/previous-release.ts'
 import { startTopology, type Topology } from './support/topology.ts'
 
-/** Rounds of requests of every client while the replaced processes run beside the others. */
+/** Minimum number of rounds of every client after each replacement. */
 const ROUNDS = 5
 const ROUNDS_MS = 60_000
 const REST_MS = 20
-/** The gateways of the previous release derive from it what they sign with. */
+/** The gateways of the previous release derive their signing key from it. */
 const ENCRYPTION_KEY = Buffer.alloc(32, 7).toString('base64')
 
 interface Clients {
-  /** Answers that were not the expected ones. */
+  /** Unexpected responses, as text. */
   readonly failures: readonly string[]
-  /** How often each has done all of its requests. */
+  /** Number of completed rounds by client. */
   readonly rounds: ReadonlyMap<string, number>
   stop(): Promise<void>
 }
 
 /**
- * Clients of which each sends, again and again, requests that make processes ask each other: uploads of images (media asks
- * catalog), changes of users (identity tells catalog), and requests with a login that no gateway knows (the gateway asks
- * identity). They send to gateways that are ready, as a load balancer does.
+ * Clients that repeatedly send requests which cause internal requests: uploads of images (media to catalog), changes of
+ * users (identity to catalog), and requests with a new login (gateway to identity). They send to gateways that are ready,
+ * as a load balancer does.
  */
 function startClients(topology: Topology, isReady: (url: string) => boolean): Clients {
   const { administrator } = topology
@@ -92,14 +92,14 @@ function startClients(topology: Topology, isReady: (url: string) => boolean): Cl
 
 const lacking = await lackingHistory()
 const TITLE =
-  'processes of the previous release and of this one side by side, and a rollback, refuse no request'
+  'no request fails while processes of the previous and of this release run together, and during a rollback'
 
 test.skipIf(lacking)(TITLE, { meta: { skipped: lacking ?? '' } }, async () => {
   const previous = await makePreviousRelease()
   onTestFinished(previous.remove)
   const topology = await startTopology({
     root: previous.root,
-    // How processes find and believe each other does not depend on the engines.
+    // Internal requests do not depend on the kind of the backing stores.
     settings: folder => ({
       ENCRYPTION_KEY,
       EVENT_STORE_URL: `sqlite:${join(folder, 'events.db')}`,
@@ -114,7 +114,7 @@ test.skipIf(lacking)(TITLE, { meta: { skipped: lacking ?? '' } }, async () => {
   const clients = startClients(topology, url => !leaving.has(url))
   onTestFinished(() => clients.stop())
 
-  /** Replaces processes by a release, and waits until all clients have done their requests while it runs. */
+  /** Replaces processes with those of a release, then waits until every client has completed ROUNDS rounds. */
   const replace = async (names: readonly string[], root?: string) => {
     const replaced = names.map(async name => {
       const url = topology.urls[name === 'gateway-1' ? 0 : name === 'gateway-2' ? 1 : 2] ?? ''
@@ -140,7 +140,7 @@ test.skipIf(lacking)(TITLE, { meta: { skipped: lacking ?? '' } }, async () => {
 
   const asked = ['catalog', 'identity']
   const asking = ['gateway', 'media', 'notifier']
-  /** Both of each, one after the other. */
+  /** Replaces the first process of each service, then the second. */
   const roll = async (services: readonly string[], root?: string) => {
     for (const number of [1, 2]) {
       await replace(
@@ -153,7 +153,7 @@ test.skipIf(lacking)(TITLE, { meta: { skipped: lacking ?? '' } }, async () => {
   }
 
   await replace([])
-  // All that are asked are of this release, all that ask of the previous one; then the other way round.
+  // First only the services that receive internal requests are of this release, at the end only those that send them.
   await roll(asked)
   await roll(asking)
   await roll(asked, previous.root)

@@ -73,7 +73,7 @@ export async function startCluster({
     GANTRY_ADMIN_PASSWORD: settings.administrator.password,
   }
   const ports = new Map<string, number[]>()
-  /** Of each process its own, since all of them are on one machine. */
+  /** Ports of each process, which differ because all processes run on one machine. */
   const internalPorts = new Map<string, number>()
   for (const service of SERVICES) {
     const own = await Promise.all(Array.from({ length: replicas }, freePort))

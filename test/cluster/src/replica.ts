@@ -15,7 +15,7 @@ export interface Replica {
   internalPort: number | undefined
   pid(): number | undefined
   state(): State
-  /** Why the process is not ready, as its health endpoint says. */
+  /** Why the process is not ready, as reported by its health endpoint. */
   waitsFor(): string
   /** Resolves when the process is ready for the first time. @throws Error with its output when it exits before */
   ready: Promise<void>
@@ -145,7 +145,7 @@ export function startReplica(options: ReplicaOptions): Replica {
 
 const portIn = (text: string | undefined) => (text ? Number(text) : undefined)
 
-/** What a process waits for, in its own words if available; undefined once it is ready. */
+/** What a process waits for, as it reports it if available; undefined once it is ready. */
 async function whyUnready(url: string): Promise<string | undefined> {
   try {
     const answer = await fetch(url, { signal: AbortSignal.timeout(2_000) })

@@ -12,12 +12,12 @@ const run = promisify(execFile)
 const COMMIT = 'd451b2f678aa99d63f65d2f01fe78da83b60ad73'
 
 export interface PreviousRelease {
-  /** Where its sources are, as this release's are in the root of the project. */
+  /** Root folder of the sources, with the layout of this project. */
   root: string
   remove(): Promise<void>
 }
 
-/** Why the previous release cannot be made here; undefined where it can. */
+/** Why the sources of the previous release are not available; undefined if they are. */
 export async function lackingHistory(): Promise<string | undefined> {
   try {
     await run('git', ['-C', ROOT, 'cat-file', '-e', `${COMMIT}^{commit}`])
@@ -27,7 +27,7 @@ export async function lackingHistory(): Promise<string | undefined> {
   }
 }
 
-/** Takes the sources of the previous release out of the history. @throws Error where the history lacks them */
+/** Extracts the sources of the previous release from the Git history. @throws Error when the history lacks them */
 export async function makePreviousRelease(): Promise<PreviousRelease> {
   const root = await mkdtemp(join(tmpdir(), 'gantry-previous-'))
   const archive = join(root, 'sources.tar')
