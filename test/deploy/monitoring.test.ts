@@ -43,7 +43,7 @@ const queries = [
 
 let folder: string
 let processes: Processes | undefined
-/** Of all processes: the names of what they tell, and the values of each label. */
+/** The names of the metrics of all processes, and the values of each label. */
 const told = { names: new Set<string>(), labels: new Map<string, Set<string>>() }
 
 beforeAll(async () => {
@@ -72,13 +72,13 @@ afterAll(async () => {
   await rm(folder, { recursive: true, force: true })
 })
 
-test.each(queries)('%s asks for metrics that the processes tell', (_, query) => {
+test.each(queries)('%s uses metrics that the processes export', (_, query) => {
   const metrics = metricsIn(query)
   expect(metrics.length).toBeGreaterThan(0)
   expect(metrics.filter(metric => !told.names.has(metric))).toEqual([])
 })
 
-test('processes are called by their names, and every process is told from the others', () => {
+test('queries name existing processes, and GantryAbsent covers all of them', () => {
   expect([...(told.labels.get('process') ?? [])].sort()).toEqual([...PROCESSES].sort())
   const named = queries.flatMap(([, query]) => valuesIn(query, 'process'))
   expect(named.filter(name => !PROCESSES.includes(name))).toEqual([])
@@ -86,7 +86,7 @@ test('processes are called by their names, and every process is told from the ot
   expect(valuesIn(absent?.expr ?? '', 'process').sort()).toEqual([...PROCESSES].sort())
 })
 
-test('each engine that a process depends on is told of', () => {
+test('each backing store has a metric by its setting', () => {
   expect([...(told.labels.get('setting') ?? [])].sort()).toEqual([
     'EVENT_STORE_URL',
     'MESSAGING_URL',
@@ -94,7 +94,7 @@ test('each engine that a process depends on is told of', () => {
   ])
 })
 
-test('every alert is explained to the operator', () => {
+test('the manual explains every alert', () => {
   const manual = textOf('docs/operations.md')
   for (const { alert } of alerts) expect(manual).toContain(`\`${alert}\``)
 })

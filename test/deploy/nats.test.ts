@@ -7,7 +7,7 @@ import { expect, test } from 'vitest'
 const SERVICES = ['catalog', 'identity', 'media', 'notifier']
 const config = await readFile(join(import.meta.dirname, '../../deploy/nats/nats-server.conf'), 'utf8')
 
-/** What each user may publish and subscribe to, as the file says it. */
+/** The permissions of each user in the file. */
 const users = new Map(
   config
     .split(/^ {6}user: /m)
@@ -29,14 +29,14 @@ const hearers = (subject: string) =>
     .filter(([, { subscribe }]) => subscribe.some(own => subjectMatches(own, subject)))
     .map(([user]) => user)
 
-test('the events of a service are published by its user alone', () => {
+test('only the user of a service may publish its events', () => {
   for (const service of SERVICES) expect(publishers(subjects.events(service, 'ANYTHING'))).toEqual([service])
   expect(publishers(subjects.events('platform', 'ANYTHING'))).toEqual(['notifier'])
   expect(publishers(subjects.platformEvents)).toEqual(['producer'])
   expect(publishers(subjects.deploymentReported)).toEqual(['deployment-agent'])
 })
 
-test('a hint comes from one user, to those who need it', () => {
+test('internal messages have one publishing user, and only their recipients may subscribe', () => {
   const { principalChanged, keysChanged, rateCounts, rotateKeys, apiExists, userStanding } = subjects
   expect([principalChanged, keysChanged].map(publishers)).toEqual([['identity'], ['identity']])
   expect([principalChanged, keysChanged].map(hearers)).toEqual([['gateway'], ['gateway']])
@@ -46,7 +46,7 @@ test('a hint comes from one user, to those who need it', () => {
   expect([publishers(userStanding), hearers(userStanding)]).toEqual([['notifier'], ['identity']])
 })
 
-test('every subject of the contracts is heard by somebody, or stored', () => {
+test('every subject of the contracts has a subscriber or is stored', () => {
   const stored = ['events.>', 'platform.events', 'deployments.reported']
   const all = Object.values(subjects).map(subject =>
     typeof subject === 'string' ? subject : subject('catalog', 'ANYTHING'),
@@ -57,7 +57,7 @@ test('every subject of the contracts is heard by somebody, or stored', () => {
   expect(unheard).toEqual([])
 })
 
-test('answers come to an inbox of each user, and no user reads all', () => {
+test('every user has its own inbox, which no other user may read', () => {
   for (const [user, { subscribe }] of users) {
     expect(subscribe).toContain(`_INBOX.${user}.>`)
     expect(hearers(`_INBOX.${user}.1`)).toEqual([user])
@@ -65,7 +65,7 @@ test('answers come to an inbox of each user, and no user reads all', () => {
   expect(hearers('events.catalog.ANYTHING')).toEqual([])
 })
 
-test('passwords and certificates are from the environment', () => {
+test('passwords and certificates come from the environment', () => {
   const secrets = [...config.matchAll(/^\s*(?:password|cert_file|key_file): (.*)$/gm)].map(
     ([, value]) => value,
   )

@@ -8,7 +8,7 @@ import { PROCESSES, SETTINGS } from './src/settings.ts'
 
 const manual = textOf('docs/operations.md')
 
-/** What the tables of the manual say in their first column. */
+/** The settings in the first column of the tables of the manual. */
 const explained = new Set(
   [...manual.matchAll(/^\| ([^|]+) \|/gm)].flatMap(([, cell = '']) =>
     [...cell.matchAll(/`([A-Z_]+)`/g)].map(([, name]) => name),
@@ -19,12 +19,12 @@ test.each(PROCESSES)('the manual explains every setting of %s', name => {
   expect(Object.keys(SETTINGS[name]?.shape ?? {}).filter(setting => !explained.has(setting))).toEqual([])
 })
 
-test('the manual explains no setting that there is not', () => {
+test('the manual explains only settings that exist', () => {
   const known = new Set(Object.values(SETTINGS).flatMap(({ shape }) => Object.keys(shape)))
   expect([...explained].filter(name => !known.has(name ?? '') && name !== 'ENCRYPTION_KEY')).toEqual([])
 })
 
-test('what the manual says prints the key that processes derive', () => {
+test('the command in the manual prints the key that processes derive', () => {
   const [, program = ''] = /node -e '\n(.*?hkdfSync.*?)'\n/s.exec(manual) ?? []
   const key = Buffer.alloc(32, 7)
   for (const encoding of ['base64', 'hex'] as const) {
@@ -36,7 +36,7 @@ test('what the manual says prints the key that processes derive', () => {
   }
 })
 
-test('the manual names files and commands that there are', () => {
+test('the files and commands in the manual exist', () => {
   const paths = [...manual.matchAll(/[`(](?:\.\.\/)?((?:deploy|services|test)\/[\w./-]+)[`)]/g)].map(
     ([, path = '']) => path,
   )

@@ -34,7 +34,7 @@ afterAll(async () => {
   await rm(folder, { recursive: true, force: true })
 })
 
-test('the command has running services make anew what their read models lost', async () => {
+test('the command makes running services rebuild lost documents', async () => {
   const body = JSON.stringify({ name: 'weather', displayName: 'Weather', status: 'ACTIVE', tags: [] })
   const created = await send('/apis', { method: 'POST', body })
   expect(created.status).toBe(201)
@@ -53,20 +53,20 @@ test('the command has running services make anew what their read models lost', a
   expect(await (await send(location)).json()).toEqual(before)
 }, 60_000)
 
-test('the command says which setting is wrong', () => {
+test('the command names a wrong setting', () => {
   const { READ_MODEL_URL: _, ...environment } = processes.environment
   const { status, stderr } = spawnSync(process.execPath, [COMMAND], { env: environment, encoding: 'utf8' })
   expect([status, stderr]).toEqual([1, 'gantry: READ_MODEL_URL: must be set: mongodb://host:27017/gantry\n'])
 })
 
-test('the command says which engine is away', () => {
+test('the command names an unavailable backing store', () => {
   const environment = { ...processes.environment, READ_MODEL_URL: 'mongodb://127.0.0.1:1/gantry' }
   const { status, stderr } = spawnSync(process.execPath, [COMMAND], { env: environment, encoding: 'utf8' })
   expect(status).toBe(1)
   expect(stderr).toMatch(/^gantry: .*READ_MODEL_URL mongodb:\/\/127\.0\.0\.1:1\/gantry: .*\n$/)
 })
 
-/** Takes all documents of a collection away, as an accident would. */
+/** Deletes all documents of a collection. */
 function forget(path: string, collection: string): void {
   const database = new DatabaseSync(path)
   const { number } = database.prepare('SELECT number FROM collections WHERE name = ?').get(collection) ?? {}

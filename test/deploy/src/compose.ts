@@ -3,7 +3,7 @@ import { yamlOf } from './files.ts'
 
 const Strings = z.array(z.string())
 
-/** What of the Compose specification is used here; whatever else is in the file is refused. */
+/** The part of the Compose specification that the file uses. Other keys are refused. */
 const Service = z.strictObject({
   image: z.string(),
   build: z.strictObject({ context: z.string(), dockerfile: z.string() }).optional(),
@@ -66,13 +66,13 @@ const Compose = z.strictObject({
   volumes: z.record(z.string(), z.null()),
 })
 
-/** @throws ZodError where the file is not as the specification wants it */
+/** @throws ZodError when the file does not match the specification */
 export function readCompose(path: string) {
   const file = yamlOf(path) as Record<string, unknown>
   return Compose.parse(Object.fromEntries(Object.entries(file).filter(([key]) => !key.startsWith('x-'))))
 }
 
-/** Variables take their defaults; one without a default is refused, since the one command would not do. */
+/** Replaces variables with their defaults. @throws Error without a default, which `docker compose up` alone needs */
 export function withDefaults(text: string): string {
   return text.replace(/\$\{(\w+)(?::-([^}]*))?\}/g, (_, name: string, value?: string) => {
     if (value === undefined) throw new Error(`${name} has no default`)

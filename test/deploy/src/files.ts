@@ -6,5 +6,5 @@ export const ROOT = join(import.meta.dirname, '../../..')
 
 export const textOf = (path: string) => readFileSync(join(ROOT, path), 'utf8')
 
-/** As Compose and Kubernetes read it, merge keys included; a key that is there twice is refused. */
+/** Parses YAML as Compose and Kubernetes do, with merge keys. @throws when a key occurs twice */
 export const yamlOf = (path: string): unknown => parse(textOf(path), { merge: true })

@@ -7,13 +7,13 @@ interface Package {
   dev?: boolean
 }
 
-/** What the instruction of the Dockerfile says, each time that it is there. */
+/** The arguments of all occurrences of an instruction in the Dockerfile. */
 export function instructions(name: string): string[] {
   const lines = textOf('deploy/Dockerfile').replaceAll('\\\n', '').split('\n')
   return lines.filter(line => line.startsWith(`${name} `)).map(line => line.slice(name.length + 1))
 }
 
-/** Whether .dockerignore lets a file into the build: the last of its lines that fits says so. */
+/** Whether .dockerignore includes a file in the build context: the last matching line decides. */
 function isSent(path: string): boolean {
   const lines = textOf('.dockerignore')
     .split('\n')
@@ -36,8 +36,8 @@ function* filesIn(folder: string): Generator<string> {
 }
 
 /**
- * Makes a folder as the Dockerfile does: the files that are sent to the build, and beside them the packages that npm
- * installs for their manifests without what only development needs, taken from those that are installed here.
+ * Creates a folder like the Dockerfile: the files of the build context, and links to the installed packages that npm would
+ * install for their manifests without development dependencies.
  */
 export function imageIn(folder: string): void {
   const sent = [...filesIn(ROOT)].filter(isSent)

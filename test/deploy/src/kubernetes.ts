@@ -9,7 +9,7 @@ type Labels = Record<string, string>
 
 const labels = z.record(z.string(), z.string()).default({})
 const selector = z.strictObject({ matchLabels: labels })
-/** Of pods that may be several services. */
+/** Selects the pods of one or several services. */
 const podSelector = z.strictObject({
   matchLabels: labels,
   matchExpressions: z
@@ -108,14 +108,14 @@ const kinds = {
 type Kind = keyof typeof kinds
 type Resource<K extends Kind> = z.infer<(typeof kinds)[K]> & { metadata: z.infer<typeof meta> }
 
-/** Each way in which labels may be for the selector to find them: one for every combination of what it allows. */
+/** All combinations of labels that a selector accepts. */
 export const wants = ({ matchLabels, matchExpressions }: z.infer<typeof podSelector>): Labels[] =>
   matchExpressions.reduce<Labels[]>(
     (all, { key, values }) => all.flatMap(one => values.map(value => ({ ...one, [key]: value }))),
     [matchLabels],
   )
 
-/** The manifests as kustomize builds them from a folder; undefined where there is no kubectl. */
+/** The manifests as kustomize builds them from a folder; undefined when kubectl is not installed. */
 export function builtManifests(folder = join(ROOT, 'deploy/kubernetes')) {
   let text: string
   try {
@@ -141,7 +141,7 @@ export const matches = (wanted: Labels, given: Labels) =>
 type Policy = Resource<'NetworkPolicy'>
 type Rule = { from?: z.infer<typeof peer>[]; to?: z.infer<typeof peer>[]; ports?: z.infer<typeof ports> }
 
-/** A pod by its labels, one in another namespace by the name of that, or an address. */
+/** A pod by its labels, any pod of another namespace by the namespace's name, or an address. */
 export type End = { pod: Labels } | { namespace: string } | { address: string }
 
 const selects = (selector: z.infer<typeof podSelector>, labels: Labels) =>
@@ -170,7 +170,7 @@ function isIn(address: string, network: string): boolean {
   return list.check(address, family)
 }
 
-/** Whether the policies let a connection through at both of its ends, of which other namespaces have none here. */
+/** Whether the policies of both ends allow a connection. Ends that are not pods of this namespace have no policies. */
 export function isAllowed(policies: readonly Policy[], from: End, to: End, port: number | string): boolean {
   const letsThrough = (rules: readonly Rule[], side: 'from' | 'to', other: End) =>
     rules.some(

@@ -8,18 +8,18 @@ import { ROOT } from './files.ts'
 import { PROCESSES } from './settings.ts'
 
 export interface Processes {
-  /** Where each answers, by name. */
+  /** URL of each process, by name. */
   urls: Readonly<Record<string, string>>
-  /** Where each has its metrics and internal requests. */
+  /** URL of metrics and internal requests of each process, by name. */
   internalUrls: Readonly<Record<string, string>>
-  /** What all services were started with. */
+  /** The environment that all processes share. */
   environment: NodeJS.ProcessEnv
   stop(): Promise<void>
 }
 
 export const PASSWORD = 'a password for tests'
 
-/** One of each, over files in a folder that they have together. */
+/** Starts one process of each service, on files in a shared folder. */
 export async function startProcesses(folder: string): Promise<Processes> {
   const environment = {
     PATH: process.env.PATH,

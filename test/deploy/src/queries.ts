@@ -1,4 +1,4 @@
-/** Words of PromQL that are no metrics and take no parenthesis. */
+/** Keywords of PromQL that can be mistaken for metrics, because no parenthesis follows them. */
 const WORDS = new Set(['and', 'or', 'unless', 'bool', 'offset'])
 
 /** The names of the metrics in a query. */
@@ -13,6 +13,6 @@ export function metricsIn(query: string): string[] {
     .filter(name => !WORDS.has(name))
 }
 
-/** The values that a query compares a label with for equality. */
+/** The values that a query compares a label with, by = or !=. */
 export const valuesIn = (query: string, label: string) =>
   [...query.matchAll(new RegExp(`\\b${label}!?="([^"]*)"`, 'g'))].map(([, value = '']) => value)

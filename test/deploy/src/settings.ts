@@ -8,7 +8,7 @@ import type { z } from 'zod'
 
 const service = (own: z.ZodObject) => serviceSettings.extend(own.shape)
 
-/** What each process reads from the environment. */
+/** The settings of each process in the environment. */
 export const SETTINGS: Readonly<Record<string, z.ZodObject>> = {
   gateway: gatewayProcessSettings,
   catalog: service(catalogSettings),
@@ -19,7 +19,7 @@ export const SETTINGS: Readonly<Record<string, z.ZodObject>> = {
 
 export const PROCESSES = Object.keys(SETTINGS)
 
-/** Those of the names that the process does not read, neither as they are nor as the file that they lead to. */
+/** The given names that are not settings of the process, with or without the suffix _FILE. */
 export function unread(name: string, given: readonly string[]): string[] {
   const known = Object.keys(SETTINGS[name]?.shape ?? {})
   return given.filter(setting => !known.includes(setting.replace(/_FILE$/, '')))
