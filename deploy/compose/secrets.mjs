@@ -1,6 +1,6 @@
-// Makes the secrets of a first start, into the folder of its first argument; on later starts they stay as they are. What
-// the environment names is taken instead, at the first start; another one later is refused, since it would not fit the
-// data. Each further argument, FOLDER:FILE,FILE, is a folder that copies of some of them go to, and which they are.
+// Generates missing secrets in the folder of the first argument; existing ones do not change. At the first start a secret
+// can be given in the environment. A different one later is refused, because it would not match the data. Each further
+// argument, FOLDER:FILE,FILE, names a folder and the secrets to copy into it.
 import { hkdfSync, randomBytes } from 'node:crypto'
 import { existsSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -21,7 +21,7 @@ const secrets = [
   {
     setting: 'PRINCIPAL_KEY',
     file: 'principal-key',
-    // The one that the processes use where it is not set, so that an upgrade changes nothing.
+    // The key that the processes derive when it is not set, so that an upgrade does not change it.
     make: () => derived(keyOf(keptIn('encryption-key') ?? '')).toString('base64'),
     fits: isKey,
     rule: RULE_OF_KEYS,
@@ -31,7 +31,7 @@ const secrets = [
     file: 'admin-password',
     make: () => randomBytes(15).toString('base64url'),
     fits: password => password.length >= 12,
-    rule: 'must have 12 characters at least',
+    rule: 'must have at least 12 characters',
   },
 ]
 
@@ -40,11 +40,11 @@ for (const { setting, file, make, fits, rule } of secrets) {
   const kept = keptIn(file)
   if (kept !== undefined) {
     if (given && given !== kept)
-      refuse(`${setting}: the first start was with another one, which is kept in ${file}; leave it out`)
+      refuse(`${setting}: differs from the value of the first start, stored in ${file}; remove it`)
   } else if (given && !fits(given)) refuse(`${setting}: ${rule}`)
   else {
     write(join(folder, file), given || make())
-    console.log(`${setting}: ${given ? 'taken from the environment' : 'generated'}, kept in ${file}`)
+    console.log(`${setting}: ${given ? 'taken from the environment' : 'generated'}, stored in ${file}`)
   }
 }
 
@@ -63,13 +63,13 @@ function keptIn(file) {
 }
 
 function write(path, secret) {
-  // What a run that was killed has left may not be written to.
+  // A file that a killed run has left is read-only and cannot be overwritten.
   rmSync(`${path}.new`, { force: true })
   writeFileSync(`${path}.new`, secret, { mode: 0o400, flush: true })
   renameSync(`${path}.new`, path)
 }
 
-/** Ends the process: nothing is made or copied afterwards. @param {string} line */
+/** Exits before anything else is generated or copied. @param {string} line */
 function refuse(line) {
   console.error(line)
   process.exit(1)
