@@ -11,9 +11,8 @@ const CONNECTIONS = 16
 const PASSWORD = 'a password for figures'
 
 /**
- * (g) What authentication costs a GET: the same route of the same process over the same stores, once behind the
- * gateway's admission and once with a caller who is taken for granted. Login and access token, each remembered for
- * seconds and then asked for again, as always.
+ * (g) Cost of authentication for a GET: the same route of the same process on the same stores, once behind the gateway's
+ * admission and once with a fixed caller. Measured with a login and with an access token; the gateway caches both as usual.
  */
 export async function admission(): Promise<Figure[]> {
   return inFolder(async folder => {
@@ -29,7 +28,7 @@ export async function admission(): Promise<Figure[]> {
     ] as const
     const figures: Figure[] = []
     for (const [kind, credential] of credentials) {
-      // Both sides send the header, so that one request is as long as the other.
+      // Both requests have the header, so that they have the same length.
       const headers = { authorization: credential }
       const answers = (side: string) =>
         throughput({
@@ -43,7 +42,7 @@ export async function admission(): Promise<Figure[]> {
         progress(`(g) GET /apis/{id} with ${kind}, round ${round} of ${ROUNDS}`)
         const open = await answers('open')
         const ours = await answers('guarded')
-        // The first round warms both up.
+        // The first round is a warm-up.
         if (round > 0) ratios.push(open / ours)
       }
       const ratio = spread(ratios)
@@ -59,7 +58,7 @@ export async function admission(): Promise<Figure[]> {
   })
 }
 
-/** The administrator comes to exist a moment after the process answers. */
+/** Repeats the login, because the process answers shortly before it has created the administrator. */
 async function logIn(url: string): Promise<string> {
   for (;;) {
     const answer = await fetch(`${url}/guarded/login`, {

@@ -1,7 +1,7 @@
 import httpProxy from '@fastify/http-proxy'
 import Fastify from 'fastify'
 
-/** What the gateway is measured against: a bare Fastify that passes everything on to UPSTREAM. */
+/** Baseline for the gateway: a bare Fastify that forwards all requests to UPSTREAM. */
 const { PORT, UPSTREAM } = process.env
 const app = Fastify()
 await app.register(httpProxy, { upstream: UPSTREAM ?? '' })

@@ -2,8 +2,8 @@ import { DatabaseSync } from 'node:sqlite'
 import Fastify from 'fastify'
 
 /**
- * What the service is measured against: a bare Fastify that answers the same JSON from memory (ANSWER), and that
- * inserts the same row into SQLite durably (DATABASE), one commit a request.
+ * Baseline for the service: a bare Fastify that responds with the same JSON from memory (ANSWER), and that inserts the
+ * same row durably into SQLite (DATABASE) with one commit per request.
  */
 const { PORT, ANSWER, DATABASE } = process.env
 const app = Fastify()

@@ -18,7 +18,7 @@ const REQUESTS = 600
 const WARMING = 1_000
 const LOOK_MS = 100
 
-/** What is asked of the gateway as the number of APIs grows, beside one API by its id. */
+/** The measured lists; reads of one API by its id are measured as well. */
 const LISTS = ['page=1', 'tags=financial', 'tags=cloud&status=ACTIVE&page=2', 'text=payment']
 
 interface Running extends Cluster {
@@ -26,8 +26,8 @@ interface Running extends Cluster {
 }
 
 /**
- * (h) Services as processes of their own, on the log and the read models in files that they share and real NATS where
- * it can be had: what the engines that stand in here for EventStoreDB and MongoDB cost says nothing of those.
+ * (h) Services as separate processes, with the log and the read models in shared files, and real NATS if available. The
+ * cost of these substitutes says nothing about EventStoreDB and MongoDB.
  */
 export async function cluster(): Promise<Figure[]> {
   return [...(await passingOn()), ...(await growing())]
@@ -54,7 +54,7 @@ export async function startIn(folder: string, replicas: number): Promise<Running
   return { ...running, headers: { authorization: login.headers.get('authorization') ?? '' } }
 }
 
-/** The gateway beside a bare proxy, and two replicas beside one: ratios of answers a second. */
+/** The gateway against a bare proxy, and two replicas against one: ratios of responses per second. */
 async function passingOn(): Promise<Figure[]> {
   return inFolder(async folder => {
     let running = await startIn(folder, 1)
@@ -68,10 +68,10 @@ async function passingOn(): Promise<Figure[]> {
     const ratios: number[] = []
     const alone: number[] = []
     for (let round = 0; round <= ROUNDS; round++) {
-      progress(`(h) the gateway beside a bare proxy, round ${round} of ${ROUNDS}`)
+      progress(`(h) the gateway and a bare proxy, round ${round} of ${ROUNDS}`)
       const theirs = await rate(proxy.url)
       const ours = await rate(`${running.url}${path}`, running.headers)
-      // The first round warms both up.
+      // The first round is a warm-up.
       if (round > 0) ratios.push(ours / theirs)
       if (round > 0) alone.push(ours)
     }
@@ -105,13 +105,13 @@ async function passingOn(): Promise<Figure[]> {
   })
 }
 
-/** How many records are in the audit log, which is made beside everything else. */
+/** Number of records in the audit log, which is projected in the background. */
 async function audited({ url, headers }: Running): Promise<number> {
   const { text } = await timed('GET', `${url}/auditLog?size=1`, headers)
   return (JSON.parse(text) as { totalElements?: number }).totalElements ?? 0
 }
 
-/** What a request costs as the number of APIs grows, and how fast a read model is made from the log. */
+/** Response times as the number of APIs grows, and the speed of a rebuild. */
 async function growing(): Promise<Figure[]> {
   const p50: Record<'one' | 'lists', number[]> = { one: [], lists: [] }
   const made: number[] = []
@@ -130,7 +130,7 @@ async function growing(): Promise<Figure[]> {
       }
       const times: Record<keyof typeof asked, number[]> = { one: [], lists: [] }
       progress(`(h) reads of ${size} APIs`)
-      // In turn, so that what the machine does beside it meets both; until what lists need has been loaded, nothing counts.
+      // Alternately, so that other load affects both. The first requests load the data for lists and do not count.
       for (let n = 0; n < REQUESTS + WARMING; n++) {
         for (const kind of ['one', 'lists'] as const) {
           const paths = asked[kind]
@@ -144,7 +144,7 @@ async function growing(): Promise<Figure[]> {
         }
       }
       for (const kind of ['one', 'lists'] as const) p50[kind].push(quantile(times[kind], 0.5))
-      progress(`(h) makes the read models of ${size} APIs`)
+      progress(`(h) rebuilds the read models of ${size} APIs`)
       const readModels = sqliteReadModels({ path: join(folder, 'read-models.db') })
       const startedAt = performance.now()
       const isDone = await requestRebuild('catalog.projector', readModels, 'bench')

@@ -22,7 +22,7 @@ interface Gateway {
   headers: { authorization: string }
 }
 
-/** (j) Writes and health checks beside followers of the event stream, in one process and on a cluster. */
+/** (j) Writes and health checks with followers of the event stream, in one process and on a cluster. */
 export async function followers(): Promise<Figure[]> {
   const alone = await inFolder(async folder => {
     await seedEvents(folder)
@@ -47,7 +47,7 @@ async function seedEvents(folder: string) {
   await eventStore.close()
 }
 
-/** Position of the last event after another, once so many are there. */
+/** Waits until at least `atLeast` events follow the position `after`. @returns the position of the last event */
 async function lastPosition({ url, headers }: Gateway, after: string, atLeast: number): Promise<string> {
   for (;;) {
     const { text } = await timed('GET', `${url}/events?follow=false&after=${after}`, headers)

@@ -2,8 +2,8 @@ import { Agent, createServer, get } from 'node:http'
 import { setTimeout } from 'node:timers/promises'
 
 /**
- * COUNT followers of the event stream at URL, each on a connection of its own; one that is refused or cut off tries again
- * after 2 s, from where it began. Answers at / what they were answered so far.
+ * COUNT followers of the event stream at URL, each on its own connection. A follower that is refused or disconnected tries
+ * again after 2 s with the same URL. GET / returns the counts so far.
  */
 const { PORT, COUNT, URL: url = '', AUTHORIZATION: authorization = '' } = process.env
 const agent = new Agent()

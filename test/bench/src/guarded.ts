@@ -10,8 +10,8 @@ import { pino } from 'pino'
 import { Registry } from 'prom-client'
 
 /**
- * Catalog, identity and the gateway in one process, over stores in FOLDER: what asks for a credential is under
- * /guarded, and the same without authentication under /open.
+ * Catalog, identity and the gateway in one process, on stores in FOLDER. The operations with authentication are under
+ * /guarded, those of catalog without authentication under /open.
  */
 const { PORT, FOLDER = '', PASSWORD = '' } = process.env
 const log = pino({ level: 'silent' })
@@ -53,7 +53,7 @@ await app.register(
 )
 await app.register(
   async scope => {
-    // The same headers as there.
+    // Adds the same headers as under /guarded.
     await gateway(dependencies, gatewaySettings.parse({})).edge(scope)
     await catalog.routes(scope, admitAnyone)
   },

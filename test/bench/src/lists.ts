@@ -10,7 +10,7 @@ const SIZE = 100_000
 const ROUNDS = 40
 const BATCH = 500
 
-/** The fields of catalog.apis that the queries name. */
+/** The fields of catalog.apis that the queries use. */
 interface ListedApi extends Document {
   name: string
   displayName: string
@@ -81,8 +81,8 @@ const QUERIES: Record<string, Query[]> = {
 type Kind = 'memory' | 'file'
 
 /**
- * (i) Lists of 100,000 APIs from an index in the file to lists from an index in memory: p95 of the same queries on the same
- * documents in turn, half of them after a write.
+ * (i) Lists of 100,000 APIs from an index in the file against lists from an index in memory: p95 of the same queries on the
+ * same documents alternately, half of them after a write.
  */
 export async function lists(): Promise<Figure[]> {
   return inFolder(async folder => {
@@ -110,7 +110,7 @@ export async function lists(): Promise<Figure[]> {
         )
       const { user, system } = process.cpuUsage(before)
       microseconds[kind] = (user + system) / SIZE
-      // Makes the indexes of memory; that of the file is made with the documents.
+      // Builds the indexes in memory. The index in the file was built with the documents.
       await collections[kind].find(query({ text: ['api'] }))
     }
     const figures: Figure[] = []

@@ -8,11 +8,11 @@ export interface Load {
   seconds: number
   method?: 'GET' | 'POST'
   headers?: Record<string, string>
-  /** Made anew for every request. */
+  /** Called for every request. */
   body?: () => string
 }
 
-/** Keeps so many requests under way for so long. @returns 2xx answers a second @throws Error when others came */
+/** Keeps one request open per connection. @returns 2xx responses per second @throws Error on any other response */
 export async function throughput({
   url,
   connections,
@@ -38,7 +38,7 @@ export async function throughput({
   return result['2xx'] / result.duration
 }
 
-/** Begins so many pieces of work a second, whether or not those before have ended. Resolves when all have. */
+/** Starts `work` at a fixed rate, whether or not earlier calls have ended. Resolves when all have. */
 export async function paced(
   perSecond: number,
   seconds: number,
@@ -56,7 +56,7 @@ export async function paced(
 
 const keptOpen = new Agent({ keepAlive: true, maxSockets: 64 })
 
-/** One request over a kept connection. @returns milliseconds, status and body */
+/** Sends a request on a keep-alive connection. @returns milliseconds, status and body */
 export function timed(
   method: string,
   url: string,

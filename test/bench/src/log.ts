@@ -15,8 +15,8 @@ const RUNS = 3
 const STARTS = 10
 
 /**
- * (d) A log of a million events, each a record of the audit log: how fast it is replayed and projected, how long a start
- * takes, and the first page of the audit log after it.
+ * (d) A log of a million events, each with a record in the audit log: speed of replay and projection, duration of a start,
+ * and of the first page of the audit log after it.
  */
 export async function log(): Promise<Figure[]> {
   return inFolder(async folder => {
@@ -35,7 +35,7 @@ export async function log(): Promise<Figure[]> {
     }
     await eventStore.close()
 
-    progress('(d) makes the read models from the log')
+    progress('(d) builds the read models from the log')
     const first = await startServiceProcess(folder)
     await first.stop()
     const starts: number[] = []
@@ -86,7 +86,7 @@ export async function log(): Promise<Figure[]> {
   })
 }
 
-/** The memory that a process uses now, as Linux tells it. */
+/** The resident memory of a process, from /proc. */
 async function megabytesOf(pid: number): Promise<number> {
   const status = await readFile(`/proc/${pid}/status`, 'utf8')
   return Number(/^VmRSS:\s+(\d+) kB$/m.exec(status)?.[1]) / 1024

@@ -11,13 +11,13 @@ const SECONDS = 3
 const OTHERS_PER_SECOND = 100
 const WRONG_PER_SECOND = 200
 
-/** How long reads and writes take, in milliseconds. */
+/** Durations of reads and writes, in milliseconds. */
 interface Times {
   reads: number[]
   writes: number[]
 }
 
-/** (f) Times of reads and writes while strangers try passwords, to the times of the same without them. */
+/** (f) Durations of reads and writes during password guessing, relative to those without it. */
 export async function logins(): Promise<Figure[]> {
   return inFolder(async folder => {
     const service = await startServiceProcess(folder, { LOGIN_LIMIT_PER_MINUTE: '0' })
@@ -38,7 +38,7 @@ export async function logins(): Promise<Figure[]> {
       return times
     }
 
-    // Whoever waits for his refusal keeps a connection.
+    // A login that waits for its response occupies a connection.
     const agent = new Agent({ keepAlive: true })
     const answered = { wrong: 0, tooMany: 0 }
     const strangers = () =>
@@ -67,7 +67,7 @@ export async function logins(): Promise<Figure[]> {
     agent.destroy()
     await service.stop()
     progress(
-      `(f) ${answered.wrong} were told that they are wrong, ${answered.tooMany} that there are too many`,
+      `(f) ${answered.wrong} wrong logins got 401 (wrong password), ${answered.tooMany} got 429 (too many)`,
     )
     return Object.entries(ratios).map(([name, all]) => {
       const ratio = spread(all)

@@ -14,7 +14,7 @@ import { webhooks } from './webhooks.ts'
 import { writes } from './writes.ts'
 
 interface Options {
-  /** How long what should last is kept up; seconds when left out. */
+  /** Duration of the steady load of webhooks. Default: 20 seconds. */
   minutes?: number
 }
 

@@ -1,7 +1,7 @@
 import { createServer } from 'node:http'
 import { Agent } from 'undici'
 
-/** What deliveries are measured against: a bare loop that posts one body over kept connections, and keeps no record. */
+/** Baseline for deliveries: a bare loop that posts one body on keep-alive connections, without records. */
 const { PORT, TARGET = '', BODY = '', CONNECTIONS = '64' } = process.env
 const agent = new Agent({ connections: Number(CONNECTIONS), pipelining: 1 })
 const { origin, pathname } = new URL(TARGET)
@@ -26,7 +26,7 @@ async function post(times: number) {
   )
 }
 
-/** GET /?times=10000 posts so many times and tells how many a second. */
+/** GET /?times=10000 posts 10,000 times and returns the rate per second. */
 createServer(async (request, response) => {
   const times = Number(new URL(request.url ?? '/', TARGET).searchParams.get('times') ?? 0)
   const startedAt = performance.now()

@@ -13,7 +13,7 @@ export interface Running {
   stop(): Promise<void>
 }
 
-/** A folder that is removed at the end. */
+/** Runs a function with a temporary folder, which is removed afterwards. */
 export async function inFolder<Result>(use: (folder: string) => Promise<Result>): Promise<Result> {
   const folder = await mkdtemp(join(tmpdir(), 'gantry-bench-'))
   try {

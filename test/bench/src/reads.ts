@@ -9,7 +9,7 @@ const ROUNDS = 5
 const SECONDS = 3
 const CONNECTIONS = 16
 
-/** (a) Reads against a bare Fastify route that returns the same JSON from memory: ratio of answers a second. */
+/** (a) Reads against a bare Fastify route that returns the same JSON from memory: ratio of responses per second. */
 export async function reads(): Promise<Figure[]> {
   return inFolder(async folder => {
     const service = await startServiceProcess(folder)
@@ -37,7 +37,7 @@ export async function reads(): Promise<Figure[]> {
           headers,
         })
         const ours = await throughput({ url, connections: CONNECTIONS, seconds: SECONDS, headers })
-        // The first round warms both up.
+        // The first round is a warm-up.
         if (round > 0) ratios.push(ours / theirs)
       }
       await bare.stop()

@@ -9,7 +9,7 @@ import { type Figure, progress } from './report.ts'
 import { seed } from './sample-apis.ts'
 
 const DOCUMENTS = Number(process.env.DOCUMENTS ?? 1_000_000)
-/** Documents that the log does not know, which the rebuild is to remove. */
+/** Number of documents without events in the log, which the rebuild has to remove. */
 const STRANGERS = 10_000
 const MOST_MEBIBYTES = 300
 
@@ -26,19 +26,19 @@ async function rebuilder(folder: string, mode: 'build' | 'measure' | 'with-lists
   return stdout
 }
 
-/** (i) A million documents that are made anew: the memory that it takes beyond that of the process at rest. */
+/** (i) Rebuild of a million documents: its memory in addition to that of the idle process. */
 export async function rebuild(): Promise<Figure[]> {
   return inFolder(async folder => {
     progress(`(i) writes the events of ${DOCUMENTS} APIs`)
     const eventStore = sqliteEventStore({ path: join(folder, 'events.db') })
     await seed(eventStore, DOCUMENTS)
     await eventStore.close()
-    progress('(i) makes the read models for the first time')
+    progress('(i) builds the read models for the first time')
     await rebuilder(folder, 'build')
     const figures: Figure[] = []
     for (const mode of ['measure', 'with-lists'] as const) {
       progress(
-        `(i) makes the read models anew${mode === 'measure' ? '' : ', with what lists need in memory'}`,
+        `(i) rebuilds the read models${mode === 'measure' ? '' : ', with the data for lists in memory'}`,
       )
       await addStrangers(folder)
       const { idle, peak, seconds } = JSON.parse(await rebuilder(folder, mode)) as Measured

@@ -7,8 +7,8 @@ import { pino } from 'pino'
 import { Registry } from 'prom-client'
 
 /**
- * A process with the projector of catalog and nothing else. It prints, in MiB, what it takes once its read models are
- * there, then what it takes at most while they are made anew, and the seconds that this takes.
+ * A process with only the projector of catalog. It prints its memory in MiB when the read models are complete, its maximum
+ * memory during a rebuild, and the duration of the rebuild in seconds.
  */
 const SAMPLE_MS = 50
 const [folder = '.', mode = 'build'] = process.argv.slice(2)
@@ -49,7 +49,7 @@ if (mode !== 'build') {
   clearInterval(sampling)
   const seconds = (performance.now() - startedAt) / 1000
   const stranger = await collection.get('stranger-0')
-  if (stranger) throw new Error('the rebuild left a document that the log does not know')
+  if (stranger) throw new Error('the rebuild left a document without events in the log')
   process.stdout.write(`${JSON.stringify({ idle, peak, seconds })}\n`)
 }
 await service.stop()

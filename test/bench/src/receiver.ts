@@ -1,9 +1,9 @@
 import { createServer } from 'node:http'
 
 /**
- * Receives webhooks at every path. GET /count tells how many have arrived and when the last did; GET /delays tells, once,
- * the milliseconds from the commit of each event to its arrival, by the first part of the path. What is sent to /drip is
- * answered a byte a second.
+ * Receives webhooks at every path. GET /count returns the number of requests and the time of the last one. GET /delays
+ * returns the milliseconds from the commit of each event to its arrival, by the first segment of the path, and resets them.
+ * Responses at /drip send one byte per second and do not end.
  */
 const delays = new Map<string, number[]>()
 let count = 0

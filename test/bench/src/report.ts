@@ -1,4 +1,4 @@
-/** One line of the result: what was reached, against what was wanted. */
+/** One line of the report: the measured value and its target. */
 export interface Figure {
   name: string
   reached: string
@@ -8,7 +8,7 @@ export interface Figure {
 
 const live = process.stdout.isTTY === true
 
-/** Tells what runs now, on stderr so that the table alone is on stdout. */
+/** Shows what is running, on stderr, so that stdout contains only the table. */
 export const progress = (line: string) => process.stderr.write(live ? `\r${line}\x1b[K` : `${line}\n`)
 
 export function table(figures: readonly Figure[]): string {

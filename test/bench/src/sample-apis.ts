@@ -4,7 +4,7 @@ import { type EventStore, type NewEvent, NO_STREAM } from '@gantry/event-sourcin
 
 const publicApis = readPublicApis()
 
-/** Real APIs, over and over with names of their own. */
+/** Data of real APIs, which repeat after a while with different names. */
 export function sampleApi(index: number) {
   const { version, ...api } =
     publicApis[index % publicApis.length] ?? (publicApis[0] as (typeof publicApis)[0])
@@ -21,7 +21,7 @@ export function sampleApi(index: number) {
 const AT_ONCE = 2_000
 const OWNER = '22222222-2222-4222-8222-222222222222'
 
-/** Writes APIs into a log as the catalog does, with `updates` further events each. @returns ids in order */
+/** Appends the events of APIs to a log as catalog does, with `updates` further events each. @returns ids in order */
 export async function seed(eventStore: EventStore, count: number, updates = 0): Promise<string[]> {
   const ids: string[] = []
   for (let from = 0; from < count; from += AT_ONCE) {

@@ -10,7 +10,7 @@ import { quantile } from './statistics.ts'
 const SIZES = [1_000, 10_000, 100_000]
 const REQUESTS = 600
 
-/** What people ask of lists: pages near and far, filters alone and together, an order of their own. */
+/** Typical lists: first and later pages, single and combined filters, and different orders. */
 const LISTS = [
   'page=1',
   'page=7&size=20',
@@ -23,7 +23,7 @@ const LISTS = [
   'sort=displayName,desc&tags=analytics',
   'deployed=true',
 ]
-/** Common words, rare ones, parts of words, two at once, very short ones, and none at all. */
+/** Common and rare words, parts of words, two words, very short texts, and one without results. */
 const TEXTS = [
   'api',
   'payment',
@@ -37,7 +37,7 @@ const TEXTS = [
   'no-such-word-anywhere',
 ]
 
-/** (c) Lists and text search as the number of APIs grows: p95 in milliseconds, and how it grows. */
+/** (c) Lists and text search as the number of APIs grows: p95 in milliseconds, and its growth. */
 export async function search(): Promise<Figure[]> {
   const p95: Record<string, number[]> = { lists: [], texts: [] }
   for (const size of SIZES) {

@@ -1,4 +1,4 @@
-/** Median and spread of a few figures. */
+/** Median and range of some values. */
 export interface Spread {
   median: number
   min: number

@@ -22,7 +22,7 @@ const BODY = JSON.stringify({
   data: sampleApi(1),
 })
 
-/** A service, a receiver of what it delivers, and what a story of deliveries needs of both. */
+/** Runs a measurement with a service and a receiver of its deliveries. */
 async function delivering<Result>(use: (scene: Scene) => Promise<Result>): Promise<Result> {
   return inFolder(async folder => {
     const service = await startServiceProcess(folder)
@@ -48,7 +48,7 @@ function sceneOf(service: ServiceProcess, receiver: Running) {
     JSON.parse((await timed('GET', `${receiver.url}${path}`, {})).text)
   const count = () => told<{ count: number; last: number }>('/count')
   let made = 0
-  /** Makes an event. */
+  /** Causes an event. */
   const happen = () => post('/apis', sampleApi(made++))
   return {
     receiver,
@@ -65,11 +65,11 @@ function sceneOf(service: ServiceProcess, receiver: Running) {
         }),
       )
     },
-    /** So many events a second for so long. */
+    /** Causes events at a fixed rate. */
     happenSteadily: (perSecond: number, seconds: number) =>
       paced(perSecond, seconds, async () => void (await happen())),
     count,
-    /** Waits until so many have arrived since the start. @returns when the last of them did */
+    /** Waits for a total number of deliveries. @returns the arrival time of the last one, in milliseconds since 1970 */
     async arrived(wanted: number) {
       for (;;) {
         const there = await count()
@@ -77,12 +77,12 @@ function sceneOf(service: ServiceProcess, receiver: Running) {
         await setTimeout(20)
       }
     },
-    /** Milliseconds from commit to receipt since the last time this was asked, by kind of receiver. */
+    /** Milliseconds from commit to receipt of all deliveries since the last call, by kind of receiver. */
     delays: () => told<Record<string, number[]>>('/delays'),
   }
 }
 
-/** (e) Webhooks: time from the commit of an event to its receipt, and deliveries a second. */
+/** (e) Webhooks: time from the commit of an event to its receipt, and deliveries per second. */
 export async function webhooks({ minutes }: { minutes?: number }): Promise<Figure[]> {
   return [
     ...(await steadily(minutes ? minutes * 60 : STEADY_SECONDS)),
@@ -122,7 +122,7 @@ async function steadily(seconds: number): Promise<Figure[]> {
   })
 }
 
-/** Every event goes to many webhooks; beside it a bare loop posts as many times in the same round. */
+/** Every event goes to many webhooks. In the same round a bare loop posts as many requests. */
 async function fannedOut(): Promise<Figure[]> {
   return delivering(async ({ receiver, subscribe, happenAtOnce, count, arrived }) => {
     const poster = await startProgram('poster', { TARGET: `${receiver.url}/bare`, BODY })
@@ -139,7 +139,7 @@ async function fannedOut(): Promise<Figure[]> {
         await happenAtOnce(FANNED_EVENTS)
         const last = await arrived(before.count + deliveries)
         const ours = deliveries / ((last - startedAt) / 1000)
-        // The first round warms both up.
+        // The first round is a warm-up.
         if (round === 0) continue
         rates.push(ours)
         ratios.push(ours / bare)
@@ -165,7 +165,7 @@ async function fannedOut(): Promise<Figure[]> {
   })
 }
 
-/** How long events take to the nine webhooks of ten that work, without and with the others that do not. */
+/** Delays of working webhooks, without and with one broken webhook for every nine of them. */
 async function isolated(): Promise<Figure[]> {
   return delivering(async ({ subscribe, happenSteadily, arrived, count, delays }) => {
     const sound = FANOUT * 0.9

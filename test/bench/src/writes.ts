@@ -9,7 +9,7 @@ import { shown, spread } from './statistics.ts'
 const ROUNDS = 5
 const SECONDS = 3
 
-/** (b) Creating APIs against a bare Fastify route that inserts the same row into SQLite durably: ratio of answers a second. */
+/** (b) Creating APIs against a bare Fastify route that inserts the same row durably into SQLite: requests per second. */
 export async function writes(): Promise<Figure[]> {
   return inFolder(async folder => {
     const service = await startServiceProcess(join(folder, 'data'))
