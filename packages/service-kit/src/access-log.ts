@@ -1,10 +1,10 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { callerOf } from './caller.ts'
 
-/** Secrets of ours and tokens of any kind, where somebody puts them into a path by mistake. */
+/** Access tokens, signing secrets and JWTs, in case a client sends one in a path by mistake. */
 const SECRET = /\b(pat_|whsec_|eyJ)[\w.~+/=-]*/g
 
-/** What the access log says of a request: no query, no headers, no body, nothing secret. */
+/** The fields of a request in the access log: no query, no headers, no body, and secrets in the path are cut off. */
 export const accessOf = (request: FastifyRequest, reply: FastifyReply) => {
   const caller = callerOf(request)
   return {

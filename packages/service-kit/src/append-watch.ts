@@ -1,19 +1,19 @@
 import { AsyncLocalStorage } from 'node:async_hooks'
 import { AppendTooLarge, type EventStore, WrongExpectedRevision } from '@gantry/event-sourcing'
 
-/** What was seen of a piece of work. */
+/** Appends of one piece of work, such as a request. */
 export interface Watched {
-  /** Appends that the work has begun, without those that are known to have changed nothing. */
+  /** Number of appends that the work has begun, without those that certainly changed nothing. */
   appends: number
 }
 
-/** An event store that notes which work appends to it. */
+/** An event store that counts appends per piece of work. */
 export interface WatchedEventStore extends EventStore {
-  /** Runs the work, and counts in `watched` the appends that it begins. */
+  /** Runs the work and counts its appends in `watched`. */
   watch<Result>(watched: Watched, work: () => Promise<Result>): Promise<Result>
 }
 
-/** The same dependencies; `router` needs the event store in this form, for requests under an Idempotency-Key. */
+/** The same dependencies with an event store that counts appends. `router` needs it for requests with an Idempotency-Key. */
 export function watchingAppends<Given extends { eventStore: EventStore }>(
   dependencies: Given,
 ): Omit<Given, 'eventStore'> & { eventStore: WatchedEventStore } {

@@ -13,7 +13,7 @@ const KIBIBYTE = 1_024
 const MEBIBYTE = 1_048_576
 
 describe('the memory for bodies', () => {
-  test('is shared: one caller has a quarter of it', () => {
+  test('gives one caller at most a quarter of the limit', () => {
     const memory = new BodyMemory(1_000)
     const body = memory.hold('ada')
     body.take(250)
@@ -26,13 +26,13 @@ describe('the memory for bodies', () => {
     memory.hold('sue').take(1)
   })
 
-  test('is never refused to other processes of the installation, and counts what they send', () => {
+  test('counts bodies of other processes of the installation, and never refuses them', () => {
     const memory = new BodyMemory(1_000)
     memory.hold(undefined).take(2_000)
     expect(memory.held).toBe(2_000)
   })
 
-  test('is given back once, when nothing uses the body', () => {
+  test('is released once, after the last user of the body', () => {
     const memory = new BodyMemory(1_000)
     const body = memory.hold('ada')
     body.take(200)
@@ -46,7 +46,7 @@ describe('the memory for bodies', () => {
     expect(memory.held).toBe(0)
   })
 
-  test('counts what is taken, not what has come: small pieces are put together', () => {
+  test('counts the allocated memory, and joins small chunks', () => {
     const memory = new BodyMemory(64 * MEBIBYTE)
     const gathered = new Gathered(memory.hold('ada'))
     const before = process.memoryUsage()
@@ -125,21 +125,21 @@ describe('a server', () => {
   const post = (user: string, length: number, body: string, path = '/things') =>
     send(`POST ${path} HTTP/1.1\r\nX-User: ${user}\r\nContent-Length: ${length}`, body)
 
-  test('tells how much there is and how much of it is held', async () => {
+  test('shows the limit and the bytes in memory as metrics', async () => {
     expect([await gauge('gantry_request_body_limit_bytes'), await held()]).toEqual([256 * KIBIBYTE, 0])
     await post('ada', 50_000, 'x'.repeat(40_000))
     await soon(async () => expect(await held()).toBeGreaterThanOrEqual(40_000))
     expect(await held()).toBeLessThan(2 * 65_536)
   })
 
-  test('gives back what a client held that is gone', async () => {
+  test('releases the body of a client that has disconnected', async () => {
     const { socket } = await post('ada', 50_000, 'x'.repeat(40_000))
     await soon(async () => expect(await held()).toBeGreaterThanOrEqual(40_000))
     socket.destroy()
     await soon(async () => expect(await held()).toBe(0))
   })
 
-  test('counts a body for as long as the work goes on, also when its client is gone', async () => {
+  test('counts a body until the work has ended, even if the client disconnects before', async () => {
     const body = JSON.stringify('x'.repeat(40_000))
     const { socket } = await post('ada', body.length, body)
     await began.promise
@@ -150,7 +150,7 @@ describe('a server', () => {
     await soon(async () => expect(await held()).toBe(0))
   })
 
-  test('refuses a caller beyond the share and reads the rest, so that the connection can be used on', async () => {
+  test('refuses a caller beyond their share and reads the rest, so that the connection stays usable', async () => {
     const refused = await post('ada', 100_000, 'x'.repeat(90_000))
     await soon(() => expect(refused.answer).toMatch(/^HTTP\/1\.1 503 .*retry-after: 2\r\n/s))
     expect(refused.answer).toContain('"code":"body-memory-full"')
@@ -159,7 +159,7 @@ describe('a server', () => {
     await soon(() => expect(refused.answer).toContain('"live"'))
   })
 
-  test('takes what other processes of the installation send', async () => {
+  test('accepts all bodies of other processes of the installation', async () => {
     const body = JSON.stringify('x'.repeat(200_000))
     const { answer } = await post('ada', body.length, body, '/inside').then(async seen => {
       await soon(() => expect(seen.answer).not.toBe(''))
@@ -168,7 +168,7 @@ describe('a server', () => {
     expect(answer).toMatch(/^HTTP\/1\.1 200 /)
   })
 
-  test('answers 404 and 405 before the body has come', async () => {
+  test('answers 404 and 405 before the body has arrived', async () => {
     for (const [path, status] of [
       ['/nothing', 404],
       ['/apis/x/image', 405],
@@ -182,7 +182,7 @@ describe('a server', () => {
     const reader = await send('GET /stream HTTP/1.1\r\nContent-Length: 4000000')
     await soon(() => expect(reader.answer).toMatch(/^HTTP\/1\.1 200 /))
     reader.socket.write('x'.repeat(4_000_000))
-    // Taken by the server, not by the buffers of the system: those of both sides have less room.
+    // The server has read the body: the socket buffers of both sides are smaller.
     await soon(() => expect(reader.socket.writableLength).toBe(0))
   })
 })

@@ -6,17 +6,17 @@ import { ANONYMOUS, callerOf } from './caller.ts'
 
 declare module 'fastify' {
   interface FastifyContextConfig {
-    /** The caller is another process of the installation: its bodies count, and are never refused for want of memory. */
+    /** Whether callers are other processes of the installation. Their bodies count, but are never refused as too many. */
     vouched?: boolean
   }
 }
 
-/** What one caller may hold of the limit, so that one caller alone cannot keep out the others. */
+/** Share of the limit that one caller may hold, so that a single caller cannot block the others. */
 const SHARE = 1 / 4
-/** Room for a body before it is known to be larger. */
+/** Bytes allocated for a body at first. */
 const FIRST_BYTES = 512
 
-/** Bytes of request bodies that a process holds for requests that are unfinished or running. */
+/** Counts the bytes of request bodies that a process has in memory, for requests that are incomplete or being handled. */
 export class BodyMemory {
   readonly limit: number
   #held = 0
@@ -27,16 +27,17 @@ export class BodyMemory {
     this.limit = limit
   }
 
+  /** Bytes in memory now. */
   get held(): number {
     return this.#held
   }
 
-  /** @param caller undefined for one that is never refused */
+  /** Starts counting a body. @param caller account of the caller; undefined for a caller that is never refused */
   hold(caller: string | undefined): HeldBody {
     return new HeldBody(bytes => this.#add(caller, bytes))
   }
 
-  /** @throws Refusal body-memory-full when there is no room for more; fewer always go */
+  /** @throws Refusal body-memory-full when a positive number of bytes exceeds a limit; negative numbers are never refused */
   #add(caller: string | undefined, bytes: number): void {
     const total = this.#held + bytes
     if (caller !== undefined) {
@@ -51,36 +52,37 @@ export class BodyMemory {
   }
 }
 
-/** What one request holds of its body. */
+/** The bytes of a request's body that are in memory. */
 export class HeldBody {
   readonly #add: (bytes: number) => void
   #bytes = 0
-  /** The response, and whatever goes on with the body when the response has been closed. */
+  /** Number of users: the response, and work that continues with the body after the response has been closed. */
   #users = 1
 
   constructor(add: (bytes: number) => void) {
     this.#add = add
   }
 
-  /** Counts bytes before they are kept. @throws Refusal body-memory-full; malformed-request when the request has ended */
+  /** Counts bytes; call it before they are allocated. @throws Refusal body-memory-full; malformed-request after the end */
   take(bytes: number): void {
-    if (this.#users === 0) throw new Refusal('malformed-request', { detail: 'the request was broken off' })
+    if (this.#users === 0) throw new Refusal('malformed-request', { detail: 'the request was aborted' })
     this.#add(bytes)
     this.#bytes += bytes
   }
 
-  /** To be called when bytes that were taken are kept no longer. */
+  /** Subtracts bytes that were counted by `take` and are no longer in memory. */
   give(bytes: number): void {
     if (this.#users === 0) return
     this.#add(-bytes)
     this.#bytes -= bytes
   }
 
-  /** The body is kept until `leave` is called as often, also when the client is gone before. */
+  /** Adds a user. The body counts until each user has called `leave`, even if the client disconnects before. */
   use(): void {
     this.#users++
   }
 
+  /** Removes a user. After the last one the body no longer counts. */
   leave(): void {
     if (--this.#users > 0) return
     this.#add(-this.#bytes)
@@ -88,7 +90,7 @@ export class HeldBody {
   }
 }
 
-/** Bytes that come one after the other, in one piece of memory: many small ones would need many times their length. */
+/** Collects chunks in one buffer: a list of many small chunks needs many times the memory of their content. */
 export class Gathered {
   readonly #held: HeldBody
   #memory = Buffer.alloc(0)
@@ -110,12 +112,12 @@ export class Gathered {
     this.#length = length
   }
 
-  /** What was added; of the same memory, so that it is gone with the next `add` after `clear`. */
+  /** The bytes added so far. They share the memory of this object: the next `add` after `clear` overwrites them. */
   bytes(): Buffer {
     return this.#memory.subarray(0, this.#length)
   }
 
-  /** Begins anew with the same memory. */
+  /** Removes all bytes and keeps the memory for new ones. */
   clear(): void {
     this.#length = 0
   }
@@ -138,7 +140,7 @@ type Holding = FastifyRequest & {
   [HELD]: HeldBody | null
 }
 
-/** Has the requests of an app count what they hold of their bodies. */
+/** Lets the requests of an app count their bodies in `memory`. */
 export function countBodies(app: FastifyInstance, memory: BodyMemory): void {
   app.decorateRequest(MEMORY, { getter: () => memory })
   app.decorateRequest(RESPONSE, null)
@@ -149,12 +151,12 @@ export function countBodies(app: FastifyInstance, memory: BodyMemory): void {
   })
 }
 
-/** Tells how much is held, and how much may be. */
+/** Registers gauges of the bytes in memory and of the limit. */
 export function bodyMetrics(memory: BodyMemory, metrics: Registry): void {
   const registers = [metrics]
   new Gauge({
     name: 'gantry_request_body_bytes',
-    help: 'Bytes of request bodies in memory, of requests that are unfinished or running',
+    help: 'Bytes of request bodies in memory, of requests that are incomplete or being handled',
     registers,
     collect() {
       this.set(memory.held)
@@ -162,22 +164,25 @@ export function bodyMetrics(memory: BodyMemory, metrics: Registry): void {
   })
   new Gauge({
     name: 'gantry_request_body_limit_bytes',
-    help: 'BODY_MEMORY: bytes of request bodies beyond which requests are answered 503',
+    help: 'Setting BODY_MEMORY: bytes of request bodies in memory above which requests are answered with 503',
     registers,
   }).set(memory.limit)
 }
 
-/** What a request holds of its body; given back when its response is closed. Undefined while it holds nothing. */
+/** The count of a request's body; undefined until `holdBody` is called for the request. */
 export const heldBody = (request: FastifyRequest): HeldBody | undefined =>
   (request as Holding)[HELD] ?? undefined
 
-/** The same, counted from now on. @throws Refusal malformed-request when the client is gone */
+/**
+ * Starts counting the body of a request, until its response is closed. Later calls return the same count.
+ * @throws Refusal malformed-request when the client has disconnected
+ */
 export function holdBody(request: FastifyRequest): HeldBody {
   const holding = request as Holding
   if (holding[HELD]) return holding[HELD]
   const response = holding[RESPONSE]
   if (!response || response.closed || response.destroyed)
-    throw new Refusal('malformed-request', { detail: 'the request was broken off' })
+    throw new Refusal('malformed-request', { detail: 'the request was aborted' })
   const held = holding[MEMORY].hold(request.routeOptions.config.vouched ? undefined : accountOf(request))
   holding[HELD] = held
   let open = true
@@ -189,7 +194,7 @@ export function holdBody(request: FastifyRequest): HeldBody {
   return held
 }
 
-/** The work that a request leads to; what it holds of its body counts until the work ends, also when the client is gone. */
+/** Counts the body of a request until the work has ended, even if the client disconnects before. @returns the work */
 export function keepingBody<Result>(request: FastifyRequest, work: Promise<Result>): Promise<Result> {
   const held = heldBody(request)
   if (!held) return work
@@ -197,15 +202,15 @@ export function keepingBody<Result>(request: FastifyRequest, work: Promise<Resul
   return work.finally(() => held.leave())
 }
 
-/** Users by who they are, with all of their credentials; all others by where they come from. */
+/** The account that a request counts for: the user, whatever their credential; for anonymous callers the address. */
 function accountOf(request: FastifyRequest): string {
   const caller = callerOf(request)
   return caller && caller !== ANONYMOUS ? `user ${caller.userId}` : `address ${request.ip}`
 }
 
 /**
- * Reads a body as a whole, up to the limit of its route.
- * @param done is told a Refusal: body-too-large, body-memory-full, malformed-request
+ * Reads a whole body into memory, up to the body limit of its route.
+ * @param done called with the body, or with a Refusal: body-too-large, body-memory-full, malformed-request
  */
 export function readBody(
   request: FastifyRequest,
@@ -224,7 +229,7 @@ export function readBody(
   }
   const end = (error: Error | null) => {
     payload.off('data', add).off('end', complete).off('error', fail)
-    // What is left is read and dropped: a client that is still sending would not read the answer.
+    // Reads and drops the rest: many clients do not read a response before they have sent the whole body.
     if (error) payload.resume()
     done(error, error ? undefined : gathered.bytes())
   }
@@ -237,7 +242,7 @@ export function readBody(
     }
   }
   const complete = () => end(null)
-  const fail = () => end(new Refusal('malformed-request', { detail: 'the request was broken off' }))
+  const fail = () => end(new Refusal('malformed-request', { detail: 'the request was aborted' }))
   payload.on('data', add).on('end', complete).on('error', fail)
 }
 

@@ -1,7 +1,7 @@
 import type { Principal } from '@gantry/contracts'
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 
-/** The caller of a public operation. */
+/** The principal of callers of public operations. */
 export const ANONYMOUS: Principal = {
   userId: '00000000-0000-0000-0000-000000000000',
   username: 'anonymous',
@@ -12,18 +12,18 @@ export const ANONYMOUS: Principal = {
   expiresAt: 0,
 }
 
-/** Where a request keeps its caller: a weak map would cost the garbage collector more than the request costs us. */
+/** Property of a request with its caller. A weak map would cost more in garbage collection than the whole request. */
 const CALLER = Symbol('caller')
 type Called = FastifyRequest & { [CALLER]: Principal | null }
 
-/** Makes room for the caller in every request of an app. */
+/** Declares the property for the caller on the requests of an app. */
 export const keepCallers = (app: FastifyInstance): void => void app.decorateRequest(CALLER, null)
 
-/** Notes who is calling as soon as it is known, so that the log tells also of whom something was refused to. */
+/** Stores the caller of a request. To be called before the scope is checked, so that the log names refused callers too. */
 export function noteCaller(request: FastifyRequest, principal: Principal): void {
   ;(request as Called)[CALLER] = principal
 }
 
-/** Who is calling; undefined while nobody has found out. */
+/** The caller of a request; undefined until `noteCaller` was called. */
 export const callerOf = (request: FastifyRequest): Principal | undefined =>
   (request as Called)[CALLER] ?? undefined

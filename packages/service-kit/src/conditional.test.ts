@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest'
 import { etag, matchesNone, revisionsOf } from './conditional.ts'
 
 describe('an entity tag', () => {
-  test('is the revision, and changes with what others add', () => {
+  test('contains the revision, and changes with the variant', () => {
     expect(etag(3)).toBe('"3"')
     expect(etag(3, 'Grace')).toMatch(/^"3-[\w-]{8}"$/)
     expect(etag(3, 'Grace')).not.toBe(etag(3, 'Ada'))

@@ -2,8 +2,8 @@ import { hash } from 'node:crypto'
 import { LRUCache } from 'lru-cache'
 
 /**
- * Strong entity tag of a record (RFC 9110 §8.8.3): the revision it is at, and a word for what other services add to
- * its representation, so that the tag changes with every byte of it.
+ * Strong entity tag of a record (RFC 9110 §8.8.3): its revision, and a hash of `variant`, i.e. of the text that other
+ * services contribute to the representation. So the tag changes with every byte of the representation.
  */
 export const etag = (revision: number, variant?: string | null): string =>
   variant ? `"${revision}-${wordFor(variant)}"` : `"${revision}"`
@@ -21,7 +21,10 @@ function wordFor(variant: string): string {
 
 const tagsOf = (header: string) => header.match(/(?:W\/)?"[^"]*"/g) ?? []
 
-/** Revisions that If-Match names; undefined when it is absent or `*`. Weak and foreign tags match nothing (RFC 9110 §13.1.1). */
+/**
+ * Revisions that If-Match names; undefined when it is absent or `*`. Weak tags, and tags that `etag` cannot have made,
+ * match nothing (RFC 9110 §13.1.1).
+ */
 export function revisionsOf(ifMatch: string | undefined): number[] | undefined {
   if (ifMatch === undefined || ifMatch.trim() === '*') return undefined
   return tagsOf(ifMatch).flatMap(tag => {

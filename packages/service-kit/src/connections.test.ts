@@ -32,7 +32,7 @@ async function listen(options: Partial<ServerOptions> = {}) {
   port = (app.server.address() as { port: number }).port
 }
 
-/** Opens a connection; what it has received so far, and whether it was ended. */
+/** Opens a connection. @returns the socket, the text received so far, and whether it was closed */
 async function open(localAddress = '127.0.0.1') {
   const socket = connect({ port, host: '127.0.0.1', localAddress })
   sockets.push(socket)
@@ -61,11 +61,11 @@ describe('a slow client', () => {
       'POST /things HTTP/1.1\r\nHost: a\r\nContent-Type: application/json\r\nContent-Length: 100\r\n\r\n',
   }
 
-  test.for(Object.entries(STARTS))('that %s is told so and loses its connection', async ([, start]) => {
+  test.for(Object.entries(STARTS))('that %s is answered with 408 and disconnected', async ([, start]) => {
     await listen({ patience })
     const client = await open()
     client.socket.write(start)
-    // A byte now and then does not help.
+    // Single bytes do not extend the timeout.
     const dripping = start === '' ? undefined : setInterval(() => client.socket.write('x'), 50)
     await soon(() => expect(client.closed).toBe(true))
     clearInterval(dripping)
@@ -73,7 +73,7 @@ describe('a slow client', () => {
     expect(client.received).toContain('"code":"request-timeout"')
   })
 
-  test('does not keep others waiting, whatever their number', async () => {
+  test('does not delay other clients, even if there are many slow ones', async () => {
     await listen({ patience: { ...patience, headersMs: 5_000, requestMs: 5_000 } })
     const slow = await Promise.all(Array.from({ length: 300 }, () => open()))
     for (const { socket } of slow) socket.write('GET /health/live HTTP/1.1\r\nHost: a\r\nX: ')
@@ -81,14 +81,14 @@ describe('a slow client', () => {
     expect(slow.filter(({ closed }) => closed)).toEqual([])
   })
 
-  test('loses a connection that it leaves open without asking anything', async () => {
+  test('is disconnected if it sends no request on an open connection', async () => {
     await listen({ patience })
     const client = await answers()
     await soon(() => expect(client.closed).toBe(true))
     expect(client.received).not.toContain('408')
   })
 
-  test('loses a connection on which nothing moves', async () => {
+  test('is disconnected if no byte is transferred in either direction', async () => {
     await listen({ patience: { ...patience, silentMs: 300 } })
     const client = await open()
     client.socket.write('GET /slow HTTP/1.1\r\nHost: a\r\n\r\n')
@@ -97,7 +97,7 @@ describe('a slow client', () => {
 })
 
 describe('connections beyond the limit', () => {
-  test('are turned away, and taken again when others have ended', async () => {
+  test('are refused, and accepted again after others have ended', async () => {
     await listen({ connections: { total: 2, perAddress: 0, proxies: [] } })
     const [first] = [await answers(), await answers()]
     const third = await open()
@@ -107,7 +107,7 @@ describe('connections beyond the limit', () => {
     await vi.waitFor(answers, { timeout: 10_000 })
   })
 
-  test('of one address are turned away, those of another are not', async () => {
+  test('of one address are refused, those of another address are not', async () => {
     await listen({ connections: { total: 0, perAddress: 1, proxies: [] } })
     const first = await answers()
     const second = await open()
@@ -119,7 +119,7 @@ describe('connections beyond the limit', () => {
     await vi.waitFor(answers, { timeout: 10_000 })
   })
 
-  test('of a proxy are not counted: it stands for many', async () => {
+  test('are accepted from a proxy, to which the limit per address does not apply', async () => {
     await listen({ connections: { total: 0, perAddress: 1, proxies: ['127.0.0.0/8'] } })
     await answers()
     await answers()
@@ -142,7 +142,7 @@ describe('a body over the limit', () => {
     expect(await answer.json()).toMatchObject({ code: 'body-too-large' })
   })
 
-  test('does not end the connection for what comes after it', async () => {
+  test('leaves the connection usable for later requests', async () => {
     await listen()
     const client = await open()
     client.socket.write(
@@ -155,7 +155,7 @@ describe('a body over the limit', () => {
   })
 })
 
-test('headers over the limit are refused as such', async () => {
+test('headers over the limit are answered with 431', async () => {
   await listen()
   const client = await open()
   client.socket.write(`GET /health/live HTTP/1.1\r\nHost: a\r\nX: ${'y'.repeat(20_000)}\r\n\r\n`)

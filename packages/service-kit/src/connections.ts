@@ -4,19 +4,19 @@ import { BlockList, isIPv6, type Socket } from 'node:net'
 import { PROBLEMS, type Problem, type ProblemCode } from '@gantry/contracts'
 import type { Log } from '@gantry/event-sourcing'
 
-/** How long a client may take, in milliseconds; who takes longer is answered 408 and loses the connection. */
+/** Timeouts of client connections, in milliseconds. A late request is answered with 408, and the connection is closed. */
 export interface Patience {
-  /** Until all headers have come, from the opening of the connection or the first byte of a later request. */
+  /** For all headers, from the opening of the connection or the first byte of a later request. */
   headersMs: number
-  /** Until the whole request has come. */
+  /** For the whole request. */
   requestMs: number
-  /** Until the next request on a connection that is kept open. */
+  /** Between two requests on a connection. */
   idleMs: number
-  /** Without a byte in either direction: somebody who does not read his answer. */
+  /** Without a byte in either direction, e.g. when a client does not read its response. */
   silentMs: number
 }
 
-/** An open connection that idles has to outlive the pool of a load balancer in front, which is 60 s with many. */
+/** `idleMs` has to be longer than a load balancer in front keeps idle connections, usually 60 s. */
 export const PATIENCE: Patience = {
   headersMs: 10_000,
   requestMs: 60_000,
@@ -24,20 +24,20 @@ export const PATIENCE: Patience = {
   silentMs: 120_000,
 }
 
-/** How many connections there may be at once; 0 for any number. */
+/** Maximum numbers of simultaneous connections; 0 for no limit. */
 export interface ConnectionLimits {
   total: number
   perAddress: number
-  /** Addresses and networks that stand for many clients, so that they do not count as one. */
+  /** Addresses and networks of proxies, to which `perAddress` does not apply because they serve many clients. */
   proxies: readonly string[]
 }
 
-/** One line of log for all that were turned away in so many milliseconds. */
+/** Refused connections are logged in one line per this period, in milliseconds. */
 const TOLD_EVERY_MS = 10_000
-/** How long a refused client may take to read why. */
+/** Time for a client to read the response before its connection is destroyed, in milliseconds. */
 const LINGER_MS = 1_000
 
-/** Turns connections away beyond the limits, before anything of them is read. */
+/** Closes connections beyond the limits before it reads anything from them. */
 export function limitConnections(server: Server, limits: ConnectionLimits, log: Log): void {
   const { total, perAddress, proxies } = limits
   const open = new Map<string, number>()
@@ -48,7 +48,7 @@ export function limitConnections(server: Server, limits: ConnectionLimits, log: 
     turnedAway += 1
     if (turnedAway > 1) return
     setTimeout(() => {
-      log.warn({ address, connections: turnedAway }, 'connections were turned away: there are too many')
+      log.warn({ address, connections: turnedAway }, 'refused connections beyond the limit')
       turnedAway = 0
     }, TOLD_EVERY_MS).unref()
   }
@@ -76,7 +76,7 @@ export function limitConnections(server: Server, limits: ConnectionLimits, log: 
   })
 }
 
-/** Whether an address is of one of these networks. */
+/** @returns a function that tells whether an address is in one of these networks */
 function networks(of: readonly string[]): (address: string) => boolean {
   const list = new BlockList()
   for (const network of of) {
@@ -93,11 +93,11 @@ const REASONS: Readonly<Record<string, ProblemCode>> = {
   ERR_HTTP_REQUEST_TIMEOUT: 'request-timeout',
 }
 
-/** What Node cannot read as HTTP, or not in time, is answered on the bare socket, as a problem like any other. */
+/** Answers requests that Node cannot parse, or that are late, with problem details on the bare socket. */
 export const refusingUnreadable =
   (log: Log) =>
   (error: Error & { code?: string }, socket: Socket): void => {
-    // Node's own way to know that an answer has begun, which nothing may be written into.
+    // Node sets this while a response is being written: no other response may be mixed into it.
     const { _httpMessage: answer } = socket as Socket & { _httpMessage?: ServerResponse<IncomingMessage> }
     if (!socket.writable || error.code === 'ECONNRESET' || answer?.headersSent) {
       socket.destroy()

@@ -6,7 +6,7 @@ const UNKNOWN_EVENTS = 'gantry_unknown_events_total'
 const MISSED_MESSAGES = 'gantry_missed_messages_total'
 const STATUSES = ['QUARANTINED', 'INCOMPLETE'] as const
 
-/** Counts folded events that this release does not know. The services of one process share the counter. */
+/** A counter of folded events that this release does not know. The services of one process share it. */
 export function unknownEventCounter(registry: Registry): (event: RecordedEvent) => void {
   const counter =
     (registry.getSingleMetric(UNKNOWN_EVENTS) as Counter<'category' | 'type'> | undefined) ??
@@ -19,20 +19,20 @@ export function unknownEventCounter(registry: Registry): (event: RecordedEvent) 
   return ({ stream, type }) => counter.inc({ category: streamCategory(stream), type })
 }
 
-/** Counts how often a consumer missed messages. The services of one process share the counter. */
+/** A counter of how often consumers missed messages. The services of one process share it. */
 export function missedMessageCounter(registry: Registry): (consumer: string) => () => void {
   const counter =
     (registry.getSingleMetric(MISSED_MESSAGES) as Counter<'consumer'> | undefined) ??
     new Counter({
       name: MISSED_MESSAGES,
-      help: 'Times that messages were removed because of their age before the consumer handled them',
+      help: 'How often messages were removed because of their age before the consumer had handled them',
       labelNames: ['consumer'],
       registers: [registry],
     })
   return consumer => () => counter.inc({ consumer })
 }
 
-/** Tells how many streams the projectors of this process have on hold; NaN while the read models are unavailable. */
+/** Registers a gauge of the streams that the projectors of this process hold; NaN while the read models are unavailable. */
 export function heldStreamMetrics(
   registry: Registry,
   readModels: ReadModels,

@@ -33,20 +33,20 @@ const CLOSED = { ...TOKEN, name: 'closed' }
 const DRY_RUN = z.object({ dryRun: z.literal('true').optional() })
 const API = 'abcdefab-cdef-4abc-8def-abcdefabcdef'
 
-/** Goes wrong in the log: before the append is there, after it is, or not at all. */
+/** How the log behaves: 'lost' fails before the append, 'unacknowledged' fails after it, 'up' works. */
 let log: 'lost' | 'unacknowledged' | 'up'
 let time: number
-/** What a route does before and after its command. */
+/** Called by the route before and after its command. */
 let before: () => unknown
 let after: () => unknown
 /** Metadata of the commands that were executed. */
 let commands: CommandMetadata[]
 let host: Host<Service>
-/** Of the records alone, by the time of the test. */
+/** Read models for the idempotency records only; they use the test's clock. */
 let records: ReadModels
 let folder: string
 
-/** A service whose resources are counters: each command adds one, so that a count above one is a repetition. */
+/** A service whose resources are counters. Each command adds one, so a count above one shows a repeated command. */
 function countingService(given: Dependencies): Service {
   const { eventStore } = given
   const dependencies = watchingAppends({
@@ -131,13 +131,13 @@ const refuse = (code: string) => () => {
 }
 
 describe('a key that has expired', () => {
-  /** A request after which what has expired is removed. */
+  /** Sends a request, after which the service removes expired records. */
   const removeExpired = () => ask(TOKEN, `sweep-${time}`)
 
   test.for<[string, () => unknown]>([
-    ['is still there', () => {}],
+    ['still exists', () => {}],
     ['was removed', removeExpired],
-  ])('makes something new when its record %s, every time', async ([, sweep]) => {
+  ])('creates a new resource with each use if its record %s', async ([, sweep]) => {
     const ids = new Set<string>()
     for (let use = 1; use <= 3; use++) {
       const first = await ask(TOKEN)
@@ -151,7 +151,7 @@ describe('a key that has expired', () => {
     expect(commands.filter(({ repeated }) => repeated)).toEqual([])
   })
 
-  test('is forgotten after one or two months, and makes something new then', async () => {
+  test('leaves a tombstone for one or two months, and creates a new resource after it', async () => {
     const remembered = records.collection(
       defineCollection<{ id: string }>({ name: 'counting.idempotency', version: 1, fields: {} }),
     )
@@ -180,7 +180,7 @@ describe('a key that has expired', () => {
   })
 })
 
-describe('after an outcome that is not known', () => {
+describe('after an unknown outcome', () => {
   const lost = async (state: typeof log, body: object = TOKEN) => {
     log = state
     expect(await ask(body)).toMatchObject({ status: 503, body: { code: 'unavailable' } })
@@ -188,7 +188,7 @@ describe('after an outcome that is not known', () => {
   }
 
   test.for<typeof log>(['lost', 'unacknowledged'])(
-    'of an append that was %s, the same request is carried out once and another refused',
+    'of an append that was %s, the same request is executed once and another one is refused',
     async state => {
       await lost(state)
       expect(await ask(OTHER)).toMatchObject(reused)
@@ -201,7 +201,7 @@ describe('after an outcome that is not known', () => {
     },
   )
 
-  test('of a process that died, the same request is carried out and another refused', async () => {
+  test('of a process that died, the same request is executed and another one is refused', async () => {
     let die = () => {}
     before = () => new Promise<void>((_, reject) => (die = () => reject(new Error('died'))))
     const first = ask(TOKEN)
@@ -217,7 +217,7 @@ describe('after an outcome that is not known', () => {
     expect(await ask(TOKEN)).toMatchObject({ status: 201, replayed: true })
   })
 
-  test('a refusal proves nothing: the earlier append may still come', async () => {
+  test('a refusal does not free the key, because the earlier append may still be found', async () => {
     await lost('unacknowledged')
     before = refuse('user-not-found')
     expect((await ask(TOKEN)).status).toBe(404)
@@ -228,7 +228,7 @@ describe('after an outcome that is not known', () => {
 })
 
 describe('after a refusal', () => {
-  test('before anything was appended, the request may be mended or asked again as new', async () => {
+  test('before any append, the key may be used for a corrected request', async () => {
     before = refuse('scopes-exceeded')
     expect((await ask(TOKEN)).status).toBe(403)
     before = () => {}
@@ -236,17 +236,17 @@ describe('after a refusal', () => {
     expect(commands.map(({ repeated }) => repeated)).toEqual([undefined])
   })
 
-  test('of the decider, another body may be sent too', async () => {
+  test('by the decider, the key may be used for another body', async () => {
     const metadata = { actor: { id: null, name: 'test' }, requestId: 'r', at: new Date(time).toISOString() }
     const event = { id: randomUUID(), type: 'Closed', data: {}, metadata }
     await host.dependencies.eventStore.append('counter-closed', [event], NO_STREAM)
-    // The refusal has a code that is no problem of the interface.
+    // Status 500, because the code of this refusal is not a problem code of the interface.
     expect((await ask(CLOSED)).status).toBe(500)
     expect(await ask(OTHER)).toMatchObject({ status: 201, body: { name: 'another', count: 1 } })
     expect(commands.map(({ repeated }) => repeated)).toEqual([undefined, undefined])
   })
 
-  test('after an append, another body is refused and the same one finds what it did', async () => {
+  test('after an append, another body is refused, and the same request returns what it had created', async () => {
     after = refuse('access-token-not-found')
     expect((await ask(TOKEN)).status).toBe(404)
     after = () => {}
@@ -273,13 +273,13 @@ describe('the same key', () => {
     ['/accessTokens', '/access%54okens'],
     [`/apis/${API}/versions`, `/apis/${API.toUpperCase()}/versions`],
     [`/apis/${API}/versions`, `/apis/%61${API.slice(1)}/versions/`],
-  ] as const)('is the same for %s and %s', async ([url, spelled]) => {
+  ] as const)('is one key for %s and %s', async ([url, spelled]) => {
     const first = await ask(TOKEN, 'k-1', { url })
     expect(first.status).toBe(201)
     expect(await ask(TOKEN, 'k-1', { url: spelled })).toEqual({ ...first, replayed: true })
   })
 
-  test('is another for another operation, another parameter, another user and each access token', async () => {
+  test('is a different key for another operation, parameter, user or access token', async () => {
     const by = (changes: Partial<Principal>) => {
       host.actAs({ ...administrator, ...changes })
       return ask({ ...TOKEN }, 'k-1')
@@ -304,7 +304,7 @@ describe('a secret', () => {
     return ask(TOKEN)
   }
 
-  test('is repeated to the credential that got it, and withheld from the others of the same user', async () => {
+  test('is returned again to the credential that received it, and withheld from other ones of the user', async () => {
     const first = await as('login-1')
     expect(first.body.token).toMatch(/^[0-9a-f]{16}$/)
     expect(first.body).not.toHaveProperty('secretWithheld')
@@ -316,14 +316,14 @@ describe('a secret', () => {
     expect(await as('login-1')).toEqual({ ...first, replayed: true })
   })
 
-  test('is withheld where the gateway is of an earlier release, which names no credential', async () => {
+  test('is withheld from requests of an earlier gateway, which does not identify the credential', async () => {
     const first = await as(undefined)
     expect(first).toMatchObject({ status: 201, replayed: false, body: { token: expect.any(String) } })
     for (const credential of [undefined, 'login-1'])
       expect((await as(credential)).body).toEqual({ ...first.body, token: null, secretWithheld: true })
   })
 
-  test('goes to the credential that finished what another had begun', async () => {
+  test('is returned to the credential that completed a request begun by another one', async () => {
     log = 'unacknowledged'
     expect((await as('login-1')).status).toBe(503)
     log = 'up'
@@ -333,7 +333,7 @@ describe('a secret', () => {
     expect((await as('login-2')).body).toEqual(body)
   })
 
-  test('is not told by a request that was taken for dead and ends late', async () => {
+  test('is not returned by a request that ends after another one took over its key', async () => {
     const carriedOut = Promise.withResolvers<void>()
     const goingOn = Promise.withResolvers<void>()
     after = () => {

@@ -5,35 +5,35 @@ import { v5 as uuidv5 } from 'uuid'
 import type { WatchedEventStore } from './append-watch.ts'
 import { deriveKey, seal, unseal } from './secrets.ts'
 
-/** What a request came to: enough to answer it again. */
+/** The outcome of a request, complete enough to send the response again. */
 export interface Outcome {
   status: number
   headers: Record<string, string>
   body: unknown
 }
 
-/** One use of a key: a request under it. */
+/** A request with an idempotency key. */
 export interface KeyUse {
-  /** Whose key it is and what it is for. The same key in another scope is another key. */
+  /** Caller and operation. The same key in another scope is another key. */
   scope: string
   key: string
-  /** Everything else that the request asks for, as text: the same key is refused for another. */
+  /** The rest of the request as text. The same key with another text is refused. */
   request: string
-  /** Identifies the caller's credential; undefined when that is not known. */
+  /** Id of the caller's credential; undefined when it is not known. */
   credential: string | undefined
 }
 
-/** An outcome, and how it was come by. */
+/** An outcome as it is returned for one request. */
 export interface Answered extends Outcome {
-  /** It was remembered, not made for this request. */
+  /** Whether the outcome is that of an earlier request. */
   replayed: boolean
-  /** This request's credential is the one that the outcome was first given to, so secrets may be in the answer. */
+  /** Whether this request has the credential that first received the outcome. Only then the response may contain secrets. */
   first: boolean
 }
 
 /**
- * `refused` and `unknown` are how a try ended that came to no outcome. Only `refused` proves that nothing was appended.
- * Any state that an earlier release wrote and that is not listed here counts as `unknown`.
+ * `refused` and `unknown` are the states after a try without an outcome. Only `refused` proves that nothing was appended.
+ * Other states, which an earlier release may have written, count as `unknown`.
  */
 type State = 'running' | 'done' | 'refused' | 'unknown'
 
@@ -41,25 +41,25 @@ interface Remembered {
   id: string
   requestHash: string
   state: State
-  /** Another one when the key is used anew after it expired; the seed of the ids made under the key. */
+  /** Seed of the ids that are made with the key. It changes when the key is used again after it expired. */
   generation: number
   startedAt: number
   expiresAt: number
-  /** The outcome, encrypted under the key itself: who has the store alone cannot read secrets from it. */
+  /** The outcome, encrypted with the idempotency key, which is not stored: the store alone reveals no secrets. */
   sealed: string | null
 }
 
-/** What is encrypted: the outcome and the credential that it was given to. */
+/** The encrypted content: the outcome and the credential that first received it. */
 interface Sealed extends Outcome {
   credential?: string
 }
 
-/** Sources of identity for one request: the same for every try under the same key, so that none creates twice. */
+/** Source of ids and secrets for one request. Every try with the same key gets the same ones, so that none creates twice. */
 export interface Seed {
   commandId: string
-  /** There is a key, so that the ids are no new ones. */
+  /** Whether the request has a key, i.e. whether the ids are derived from it. */
   keyed: boolean
-  /** An earlier try under the key may have appended what this one is about to append. */
+  /** Whether an earlier try with the key may have appended the same events. */
   repeated: boolean
   newId(): string
   secretBytes(length: number): Buffer
@@ -67,7 +67,7 @@ export interface Seed {
 
 export interface Idempotency {
   /**
-   * Runs the request once per key and answers later ones with what the first came to.
+   * Runs `handle` for the first request with a key and returns its outcome to later ones.
    * @throws Refusal request-in-progress, idempotency-key-reused
    */
   run(use: KeyUse, handle: (seed: Seed) => Promise<Outcome>): Promise<Answered>
@@ -75,14 +75,14 @@ export interface Idempotency {
 
 const KEPT_MS = 24 * 3_600_000
 /**
- * A removed record tells the next use of its key which number comes next. It is forgotten once all numbers of its period
- * are past.
+ * Generations are numbered by period. The tombstone of a removed record keeps its revision, from which the next generation
+ * is made. Tombstones are dropped only after their period has ended.
  */
 const PERIOD_MS = 30 * KEPT_MS
 const REMOVALS_KEPT_MS = PERIOD_MS + 2 * KEPT_MS
 const NUMBERS_OF_PERIOD = 2 ** 32
 const FORGET_EVERY_MS = 3_600_000
-/** A request that runs for longer died with its process. */
+/** A request that has been running for longer counts as aborted: its process is assumed to have died. */
 const ABANDONED_MS = 30_000
 const NAMESPACE = '3c1f6a53-93a1-4d41-9d1c-1e5b7c0f6a90'
 
@@ -113,7 +113,7 @@ export function idempotency(options: {
     for (const { doc, revision } of expired) await remembered.remove(doc.id, revision)
     if (now - forgotAt < FORGET_EVERY_MS) return
     forgotAt = now
-    // The request does not wait: there may be many.
+    // The request does not wait for this, because there may be many tombstones.
     forgetRemovals().catch(() => {})
   }
   const forgetRemovals = async () => {
@@ -146,8 +146,8 @@ export function idempotency(options: {
         id,
         requestHash,
         state: 'running',
-        // Revisions only grow, over removals too, until those are forgotten: then another period has begun. So a new use
-        // never gets the number of an earlier one. A repetition in the same period gets it again though the record is lost.
+        // Revisions continue after removals until the tombstone is dropped, and then a new period has begun. So a new use
+        // of a key never has an earlier generation. If the record is lost, a retry in the same period has the same one.
         generation: live?.generation ?? Math.floor(now / PERIOD_MS) * NUMBERS_OF_PERIOD + before,
         startedAt: now,
         expiresAt: now + KEPT_MS,
@@ -163,7 +163,7 @@ export function idempotency(options: {
         const seed = seedOf(secret, `${id}/${running.generation}`, repeated)
         outcome = await eventStore.watch(watched, () => handle(seed))
         const sealed = seal(sealingKey, JSON.stringify({ ...outcome, credential } satisfies Sealed))
-        // Not stored when another request took this one for dead: then the secrets are in the answer to that one.
+        // False if another request has taken over after ABANDONED_MS: then only the response to that one has the secrets.
         first = await remembered.put({ ...running, state: 'done', sealed }, revision + 1)
       } catch (error) {
         const refused = error instanceof Refusal && watched.appends === 0 && !repeated

@@ -5,11 +5,11 @@ interface PageQuery {
   page: number
   size: number
   sort: SortBy[]
-  /** What people search for: terms with white space between them. */
+  /** Search terms, separated by white space. */
   text?: string | undefined
 }
 
-/** What a list operation asks of a collection: its page, its order, its search, and the conditions that were given. */
+/** The query of a collection for a list operation: page, order, search terms, and the conditions that are not undefined. */
 export function listing(
   { page, size, sort, text }: PageQuery,
   where: Record<string, Condition | undefined> = {},
@@ -24,7 +24,7 @@ export function listing(
   }
 }
 
-/** The page envelope of a list. */
+/** The response body of a list operation: a page and its totals. */
 export const page = <Item>(
   content: Item[],
   total: number,

@@ -63,27 +63,27 @@ const ask = (url: string, token?: string, asked = service) =>
   asked.inject({ url, headers: token === undefined ? {} : { [PRINCIPAL_HEADER]: token } })
 const statusOf = async (...asked: Parameters<typeof ask>) => (await ask(...asked)).statusCode
 
-test('a service learns from the gateway who is calling', async () => {
+test('a service gets the caller from the gateway', async () => {
   const answer = await ask('/read', (await gatewayWith(KEY)).sign(ada, getApi))
   expect(answer.statusCode).toBe(200)
   expect(answer.json()).toEqual(ada)
 })
 
-test('and checks the scope itself', async () => {
+test('a service checks the scope of the caller itself', async () => {
   const answer = await ask('/write', (await gatewayWith(KEY)).sign(ada, createApi))
   expect(answer.json()).toMatchObject({ status: 403, code: 'scope-missing', scope: 'API_WRITE' })
 })
 
-test('a request that the gateway did not pass on is refused, whatever it needs', async () => {
+test('every request without a principal is refused, also to a public operation', async () => {
   for (const path of ['/read', '/login', '/inside', '/inside/any']) expect(await statusOf(path)).toBe(401)
 })
 
-test('callers that nobody knows come through the gateway too', async () => {
+test('anonymous callers of a public operation are signed by the gateway as well', async () => {
   const answer = await ask('/login', (await gatewayWith(KEY)).sign(ANONYMOUS, login))
   expect(answer.json()).toBe(true)
 })
 
-test('a principal that was signed for one operation is refused for every other, and by another service', async () => {
+test('a principal signed for one operation is refused for other operations and by other services', async () => {
   const { sign } = await gatewayWith(KEY)
   const captured = sign(ada, getApi)
   expect(await statusOf('/read', captured)).toBe(200)
@@ -93,7 +93,7 @@ test('a principal that was signed for one operation is refused for every other, 
   expect(await statusOf('/read', captured)).toBe(200)
 })
 
-test('what services tell each other needs a principal for its subject', async () => {
+test('an internal request needs a principal that is signed for its subject', async () => {
   const { sign } = await gatewayWith(KEY)
   expect(await statusOf('/inside', sign(ANONYMOUS, INSIDE))).toBe(200)
   for (const purpose of [getApi, { ...INSIDE, id: 'catalog.another' }, { ...INSIDE, service: 'media' }])
@@ -101,7 +101,7 @@ test('what services tell each other needs a principal for its subject', async ()
   expect(await statusOf('/read', sign(ada, INSIDE))).toBe(401)
 })
 
-test('a token is worth nothing after a minute', async () => {
+test('a token is refused after a minute', async () => {
   const { sign } = await gatewayWith(KEY)
   const token = sign(ada, getApi)
   time += 59_000
@@ -111,7 +111,7 @@ test('a token is worth nothing after a minute', async () => {
   expect(await statusOf('/read', sign(ada, getApi))).toBe(200)
 })
 
-test('a service believes PRINCIPAL_KEY and the key that is derived from ENCRYPTION_KEY, and no other', async () => {
+test('a service accepts PRINCIPAL_KEY and the key derived from ENCRYPTION_KEY, and no other key', async () => {
   const both = await serviceWith({ key: KEY, gatewayKey: GATEWAY_KEY })
   for (const [key, status] of [
     [KEY, 200],
@@ -125,28 +125,28 @@ test('a service believes PRINCIPAL_KEY and the key that is derived from ENCRYPTI
 test.for([
   ['signed with another key', async () => (await gatewayWith(OTHER_KEY)).sign(ada, getApi)],
   ['not signed', async () => handmade({ alg: 'none' }, {})],
-  ['for somebody else', async () => handmade({ alg: 'HS256' }, { aud: 'elsewhere' })],
-  ['by somebody else', async () => handmade({ alg: 'HS256' }, { iss: 'elsewhere' })],
-  ['without an end', async () => handmade({ alg: 'HS256' }, { exp: undefined })],
-  ['for a service and no operation', async () => handmade({ alg: 'HS256' }, { service: 'catalog' })],
-  ['for an operation of no service', async () => handmade({ alg: 'HS256' }, { operation: getApi.id })],
+  ['for another audience', async () => handmade({ alg: 'HS256' }, { aud: 'elsewhere' })],
+  ['of another issuer', async () => handmade({ alg: 'HS256' }, { iss: 'elsewhere' })],
+  ['without an expiry', async () => handmade({ alg: 'HS256' }, { exp: undefined })],
+  ['with a service but no operation', async () => handmade({ alg: 'HS256' }, { service: 'catalog' })],
+  ['with an operation but no service', async () => handmade({ alg: 'HS256' }, { operation: getApi.id })],
 ] as const)('a token %s is refused', async ([, make]) => {
   expect(await statusOf('/read', await make())).toBe(401)
 })
 
-test('a gateway of an earlier release, which does not identify the credential, is believed', async () => {
+test('a token of an earlier release, which does not identify the credential, is accepted', async () => {
   const { credentialId: _, ...principal } = ada
   const answer = await ask('/read', handmade({ alg: 'HS256' }, { principal }))
   expect([answer.statusCode, answer.json()]).toEqual([200, principal])
 })
 
-test('a gateway of the previous release, which names no purpose, is believed for operations', async () => {
+test('a token of the previous release, which names no purpose, is accepted for operations only', async () => {
   const token = handmade({ alg: 'HS256' }, {})
   expect([await statusOf('/read', token), await statusOf('/list', token)]).toEqual([200, 200])
   expect([await statusOf('/inside', token), await statusOf('/inside/any', token)]).toEqual([401, 401])
 })
 
-test('only the key of the previous release makes its principals', async () => {
+test('a token without a purpose is accepted only if it is signed with the key of the previous release', async () => {
   const both = await serviceWith({ key: KEY, gatewayKey: GATEWAY_KEY })
   const ofPrevious = async (token?: string) => (await ask('/previous', token, both)).json()
   expect(await ofPrevious(handmade({ alg: 'HS256' }, {}))).toBe(true)
@@ -156,7 +156,7 @@ test('only the key of the previous release makes its principals', async () => {
   expect(await statusOf('/read', handmade({ alg: 'HS256' }, {}, GATEWAY_KEY), both)).toBe(401)
 })
 
-test('the tokens of this test are made like those of the gateway', async () => {
+test('the hand-made tokens of this test are valid like those of the gateway', async () => {
   expect(
     await statusOf('/read', handmade({ alg: 'HS256' }, { service: getApi.service, operation: getApi.id })),
   ).toBe(200)

@@ -9,52 +9,52 @@ import { requireScope } from './routes.ts'
 import { deriveKey } from './secrets.ts'
 import type { Admit } from './service.ts'
 
-/** The header in which the gateway tells a service who is calling; it passes on none that came from outside. */
+/** Header in which the gateway passes the caller to a service. The gateway drops this header from incoming requests. */
 export const PRINCIPAL_HEADER = 'x-gantry-principal'
 
 const ALGORITHM = 'HS256'
 const ISSUER = 'gantry-gateway'
 const AUDIENCE = 'gantry-services'
-/** How long a service takes it; far longer than a request is on its way. */
+/** Validity of a token; far longer than a request takes from the gateway to the service. */
 const VALID_SECONDS = 60
-/** How long the gateway sends the same again, so that it always arrives with most of its time left. */
+/** How long the gateway reuses a token, so that every token arrives with most of its validity left. */
 const REUSED_MS = 15_000
 const KEPT = 10_000
 
-/** What a principal is signed for: an operation of a service, or the subject of an internal request to it. */
+/** The purpose of a signed principal: an operation of a service, or an internal request to it. */
 export interface Purpose {
   service: string
-  /** Of the operation, or the subject. */
+  /** Id of the operation, or subject of the internal request. */
   id: string
 }
 
 export interface PassedPrincipals {
-  /** A JWT (RFC 7519) that says who is calling and for what, valid for a minute. */
+  /** @returns a JWT (RFC 7519) with the caller and the purpose, valid for a minute */
   sign(principal: Principal, purpose: Purpose): string
   /**
-   * Admits a caller whom the gateway vouches for, for this operation, when its scope allows it.
+   * Returns the caller that the gateway signed for this operation, if they have its scope.
    * @throws Refusal unauthenticated, scope-missing
    */
   admit: Admit
-  /** Lets in what was signed for the purpose; for any purpose if none is given. @throws Refusal unauthenticated */
+  /** Checks that a principal was signed for the purpose; for any one if none is given. @throws Refusal unauthenticated */
   vouched(request: FastifyRequest, purpose?: Purpose): void
-  /** Whether a process of the previous release has signed, which names no purpose. */
+  /** Whether a process of the previous release, which names no purpose, signed the principal. */
   isOfPreviousRelease(request: FastifyRequest): boolean
 }
 
 export interface PassedPrincipalsOptions {
-  /** 32 bytes: signs, and is believed. Principals without a purpose, of the previous release, are signed with this one only. */
+  /** 32 bytes. Signs, and verifies. The only key that verifies principals of the previous release, which have no purpose. */
   key: Uint8Array
-  /** PRINCIPAL_KEY where it is set: is believed too. */
+  /** The setting PRINCIPAL_KEY, if it is set. Verifies too. */
   gatewayKey?: Uint8Array | undefined
   now(): Date
 }
 
-/** The key that principals are signed with unless PRINCIPAL_KEY is set. @returns 32 bytes, which do not reveal the given key */
+/** The key that signs principals unless PRINCIPAL_KEY is set. @returns 32 bytes, which do not reveal the given key */
 export const derivedPrincipalKey = (encryptionKey: Uint8Array): Buffer =>
   deriveKey(encryptionKey, 'principals that the gateway passes on')
 
-/** Without a purpose it is of the previous release. */
+/** Claims without `service` and `operation` are of the previous release. */
 const Claims = z.object({
   principal: Principal,
   exp: z.number(),
@@ -68,8 +68,8 @@ const isFor = ({ service, operation }: Claims, purpose: Purpose) =>
   service === purpose.service && operation === purpose.id
 
 /**
- * How the gateway and the services pass on who is calling (invariant 7): signed for one operation of one service, so that
- * what one service is shown opens no other operation. Services of the previous release ignore the purpose.
+ * Passes the caller from the gateway to the services (invariant 7). A principal is signed for one operation of one service,
+ * so that a service cannot use it for another operation. Services of the previous release ignore the purpose.
  */
 export async function passedPrincipals(
   app: FastifyInstance,
@@ -83,7 +83,7 @@ export async function passedPrincipals(
   const signed = new WeakMap<Principal, Map<string, { token: string; until: number }>>()
   const verified = new LRUCache<string, Claims>({ max: KEPT })
 
-  /** @throws Error when the token is not signed with the key, or its time is over */
+  /** @throws Error when the token is not signed with the key, or has expired */
   const claimsOf = (token: string, by: Uint8Array) =>
     Claims.parse(app.jwt.verify(token, { key: Buffer.from(by), clockTimestamp: now().getTime() }))
 
@@ -107,7 +107,7 @@ export async function passedPrincipals(
     return claims
   }
 
-  /** What a request shows; undefined when it is not signed, or no longer valid. */
+  /** The claims of a request; undefined when they are not signed or have expired. */
   const shown = (request: FastifyRequest): Claims | undefined => {
     const token = request.headers[PRINCIPAL_HEADER]
     try {
@@ -141,7 +141,7 @@ export async function passedPrincipals(
     admit(request, _reply, operation) {
       const claims = shown(request)
       if (!claims || !(hasNoPurpose(claims) || isFor(claims, operation))) throw notVouched()
-      // Callers that are unknown are one and the same to the routes.
+      // Routes recognize anonymous callers by this object.
       if (operation.scope === 'public') return ANONYMOUS
       noteCaller(request, claims.principal)
       requireScope(claims.principal, operation)
@@ -151,4 +151,4 @@ export async function passedPrincipals(
 }
 
 const notVouched = () =>
-  new Refusal('unauthenticated', { detail: 'The gateway does not vouch for this request' })
+  new Refusal('unauthenticated', { detail: 'The gateway has not signed a principal for this request' })

@@ -6,7 +6,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify'
 
 const RETRY_AFTER_SECONDS = 2
 
-/** Reasons that fastify, its plugins and Node give, in our words. */
+/** Problem codes of errors of fastify and its plugins. */
 const FRAMEWORK: Readonly<Record<string, ProblemCode>> = {
   FST_ERR_CTP_BODY_TOO_LARGE: 'body-too-large',
   FST_ERR_CTP_INVALID_MEDIA_TYPE: 'unsupported-media-type',
@@ -25,7 +25,7 @@ const unavailable = [
   RequestTimeout,
 ]
 
-/** The refusal that an error amounts to; undefined when it is a fault of ours. */
+/** The refusal that corresponds to an error; undefined for an internal error. */
 export function refusalOf(error: unknown): Refusal | undefined {
   if (error instanceof Refusal) return error
   if (error instanceof RequestFailed) return new Refusal(error.code, error.details)
@@ -43,7 +43,7 @@ export function refusalOf(error: unknown): Refusal | undefined {
   return undefined
 }
 
-/** Answers with problem details (RFC 9457): a refusal by its code, anything else as a fault without its inside. */
+/** Answers with problem details (RFC 9457): a refusal by its code, any other error as internal-error without details. */
 export function answerProblem(
   error: unknown,
   request: FastifyRequest,
@@ -69,8 +69,8 @@ export function answerProblem(
     requestId: request.id,
     timestamp: now.toISOString(),
   }
-  // Who is still sending reads no answer on a connection that is closed: Node reads the rest and drops it, as long as
-  // a request may take.
+  // A client that is still sending could not read the response on a closed connection. Instead Node reads and drops the
+  // rest of the body until the request timeout.
   if (code === 'body-too-large' || code === 'body-memory-full') reply.removeHeader('connection')
   if (status === 401) reply.header('www-authenticate', 'Bearer realm="gantry"')
   if (status === 503) reply.header('retry-after', RETRY_AFTER_SECONDS)

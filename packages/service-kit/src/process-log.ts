@@ -1,11 +1,11 @@
 import { type DestinationStream, type Logger, type LoggerOptions, pino } from 'pino'
 
-/** Headers are never logged, wherever somebody has them: libraries that are told to trace say all they know. */
+/** Paths of headers in log records. Headers are never logged: at level trace some libraries log whole requests. */
 const HEADERS = ['headers', '*.headers', '*.*.headers']
 
 type LogMethod = NonNullable<NonNullable<LoggerOptions['hooks']>['logMethod']>
 
-/** The log of a process, a line of JSON each, on stdout unless it is said. */
+/** The log of a process: one line of JSON per record. @param destination default: stdout */
 export function processLog(options: LoggerOptions, destination?: DestinationStream): Logger {
   const logMethod = options.hooks?.logMethod ?? writeLine
   const hooks = { ...options.hooks, logMethod: unlessReported(logMethod) }
@@ -16,7 +16,7 @@ const writeLine: LogMethod = function (given, method) {
   method.apply(this, given)
 }
 
-/** Leaves out failures that follow from one that has a line of its own, such as a full disk. */
+/** Drops failures caused by one that is logged elsewhere (marked `reported`), such as a full disk. */
 const unlessReported = (log: LogMethod): LogMethod =>
   function (given, method, level) {
     const [details] = given as unknown[]

@@ -2,10 +2,10 @@ import { type PublicEvent, subjects } from '@gantry/contracts'
 import type { Change, Fact } from '@gantry/event-sourcing'
 import type { Bus, Json, Message } from '@gantry/messaging'
 
-/** How long an answer waits for another service to take in what it needs, in milliseconds. */
+/** How long `tell` waits for the other service, in milliseconds. */
 const BOUND_MS = 5_000
 
-/** A fact as other services see it, on its subject. */
+/** The message that publishes an event to other services. */
 export function publicMessage(
   service: string,
   event: Fact,
@@ -33,13 +33,13 @@ export function publicMessage(
   }
 }
 
-/** What a change amounts to outside: the resource after it, or what it was when it is gone. */
+/** The data of a public event: the resource after the change; for a deletion the resource before it. */
 export const changed = ({ before, after }: Change) => after ?? before ?? {}
 
 /**
- * Tells a service of a fact at once and waits, bounded, until it has taken it in, so that the next read sees it. When
- * it does not answer in time, the relay brings the fact all the same.
- * @returns whether it was taken in
+ * Sends an event to a service directly and waits until the service has handled it, so that the next read sees its effect.
+ * Fails silently after a timeout: the relay delivers the event later in any case.
+ * @returns whether the service has handled the event
  */
 export async function tell(bus: Bus, service: string, message: Message): Promise<boolean> {
   try {

@@ -11,24 +11,24 @@ import { type Idempotency, idempotency, type KeyUse, type Seed } from './idempot
 import type { Admit, Dependencies } from './service.ts'
 import { turnsEnd } from './turns-end.ts'
 
-/** A checked request, as its route sees it. */
+/** A request that was checked against its contract, as the handler of the route receives it. */
 export interface Call<Params, Query, Body> {
   params: Params
   query: Query
   body: Body
-  /** Who is calling; `ANONYMOUS` on a public operation. */
+  /** The caller; `ANONYMOUS` for a public operation. */
   principal: Principal
-  /** For the command that the request becomes. */
+  /** Metadata of the command of this request. */
   metadata: CommandMetadata
   /**
-   * For a command that begins the stream which `newId` named. Under a key it is always looked for an earlier try, since
-   * that costs one read of a stream that is not there: so nothing is created twice even when the store lost its keys.
+   * Metadata of a command that creates a stream with an id of `newId`. With an Idempotency-Key `repeated` is always set: at
+   * the cost of one read of a missing stream, nothing is created twice even if the store has lost its idempotency records.
    */
   creationMetadata: CommandMetadata
-  /** A new UUID; the same in every try under an Idempotency-Key, as are secretBytes. */
+  /** A new UUID. Every try with the same Idempotency-Key gets the same ids and `secretBytes`. */
   newId(): string
   secretBytes(length: number): Buffer
-  /** Revisions that If-Match allows; undefined when any will do. */
+  /** Revisions that If-Match allows; undefined when it allows every revision. */
   ifMatch: number[] | undefined
   request: FastifyRequest
   reply: FastifyReply
@@ -38,11 +38,11 @@ export interface Reply {
   status: number
   body?: unknown
   headers?: Record<string, string>
-  /** Path of what was created, from the root of the interface: becomes the Location. */
+  /** Path of the created resource, without the base path. Becomes the Location header. */
   location?: string
-  /** Revision of the record in the body: becomes the ETag. */
+  /** Revision of the record in the body. Becomes the ETag. */
   revision?: number
-  /** What other services contribute to the body, as a word; part of the ETag. */
+  /** Text that other services contribute to the body; part of the ETag. */
   variant?: string | null
 }
 
@@ -58,8 +58,8 @@ export type AddRoute = <
 const KEY = /^[\x21-\x7e]{1,255}$/
 
 /**
- * Adds operations to an app: admits, checks the input by the contract, answers by it. What a route itself does is
- * command and reply.
+ * Adds operations to an app. Admits the caller, checks the input against the contract, handles Idempotency-Key and
+ * conditional requests, and sends the reply. The handler of a route only turns the call into a command or query and a reply.
  */
 export function router(
   app: FastifyInstance,
@@ -136,8 +136,8 @@ interface Input {
 }
 
 /**
- * A class because of its accessor: for that of an object literal V8 makes a hidden class a request, which keeps the
- * request alive until the next full garbage collection.
+ * A class because of its accessors: for an object literal with accessors V8 makes a hidden class per request, which keeps
+ * the request alive until the next full garbage collection.
  */
 class CheckedCall implements Call<unknown, unknown, unknown> {
   readonly params: unknown
@@ -172,7 +172,7 @@ class CheckedCall implements Call<unknown, unknown, unknown> {
     this.#now = now
   }
 
-  /** Made when it is asked for: reads never look at it, and making it is not free. */
+  /** Computed on access, because reads do not need it. */
   get metadata(): CommandMetadata {
     return metadataOf(this, this.#now(), this.#seed.commandId, this.#seed.repeated)
   }
@@ -183,9 +183,9 @@ class CheckedCall implements Call<unknown, unknown, unknown> {
 }
 
 /**
- * What an Idempotency-Key is used for. The path is the operation's own, with the parameters as they were decoded and
- * checked: other spellings of it, such as `/access%54okens/`, are the same use. The path alone and a body alone give the
- * texts that earlier releases made of them, so that keys stay known over an upgrade.
+ * The use of an Idempotency-Key. The path is the operation's own with the decoded and checked parameters, so that other
+ * spellings, such as `/access%54okens/`, are the same use. Without query and If-Match the texts are the same as in earlier
+ * releases, so that keys stay known across an upgrade.
  * @throws Refusal invalid-request
  */
 function useOf(
@@ -203,7 +203,7 @@ function useOf(
   if (Object.keys(request.query as object).length > 0) asked.push(`query ${JSON.stringify(request.query)}`)
   if (ifMatch !== undefined) asked.push(`if-match ${ifMatch}`)
   return {
-    // An access token sees no answer to another credential of its user: there may be more in it than it may have.
+    // An access token gets no response to another credential of its user: it may contain more than the token may read.
     scope: `${principal.tokenId ?? principal.userId} ${operation.method} ${prefix}${path}`,
     key: String(key),
     request: asked.join('\n'),
@@ -226,7 +226,7 @@ async function answerOnce(
   return outcome.first ? outcome.body : withoutSecrets(operation, outcome.body)
 }
 
-/** The body with null in the place of each secret, and the field that says so; as it is when there are none. */
+/** The body with null for each secret and `secretWithheld: true`; unchanged if the operation returns no secrets. */
 function withoutSecrets({ secretFields }: Operation, body: unknown): unknown {
   if (!secretFields) return body
   const hidden = Object.fromEntries(secretFields.map(field => [field, null]))
@@ -255,7 +255,7 @@ function prepared(
   return body
 }
 
-/** Takes the traceparent only when it is one (W3C Trace Context §3.2). */
+/** A valid traceparent of version 00 (W3C Trace Context §3.2). Others are ignored. */
 const TRACEPARENT = /^00-[0-9a-f]{32}-[0-9a-f]{16}-[0-9a-f]{2}$/
 
 function metadataOf(
@@ -287,7 +287,7 @@ const invalid = (errors: { field: string; message: string }[], ...hints: string[
     errors,
   })
 
-/** A part of a request as the contract has it. @throws Refusal invalid-request naming every wrong field, or `code` */
+/** Checks a part of a request against its schema. @throws Refusal invalid-request naming every wrong field, or `code` */
 export function check<Schema extends z.ZodType | undefined>(
   schema: Schema,
   value: unknown,
@@ -300,15 +300,15 @@ export function check<Schema extends z.ZodType | undefined>(
   throw invalid(parsed.error.issues.map(issue => ({ field: issue.path.join('.'), message: issue.message })))
 }
 
-/** The parameters of a path as the contract has them. @throws Refusal not-found */
+/** Checks the parameters of a path against their schema. @throws Refusal not-found */
 export const checkParams = <Schema extends z.ZodType | undefined>(
   schema: Schema,
   params: unknown,
 ): Parsed<Schema> => check(schema, params, 'not-found')
 
 /**
- * The query of a request as the contract has it. A parameter that the contract does not have is refused, because a
- * mistyped filter would answer everything.
+ * Checks the query of a request against its schema. Unknown parameters are refused, because a mistyped filter would
+ * otherwise return everything.
  * @throws Refusal invalid-request naming every unknown parameter and the known ones, or every wrong value
  */
 export function checkQuery<Schema extends z.ZodObject | undefined>(
@@ -324,7 +324,7 @@ export function checkQuery<Schema extends z.ZodObject | undefined>(
   )
 }
 
-/** Refuses a caller without the scope of the operation (invariant: every service checks it itself). */
+/** Refuses a caller without the scope of the operation. Every service checks this itself. @throws Refusal scope-missing */
 export function requireScope(principal: Principal, operation: Operation): void {
   const { scope } = operation
   if (scope === 'public' || scope === 'authenticated' || principal.scopes.includes(scope)) return

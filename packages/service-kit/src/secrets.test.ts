@@ -3,7 +3,7 @@ import { deriveKey, seal, unseal } from './secrets.ts'
 
 const key = deriveKey(Buffer.alloc(32, 1), 'a purpose')
 
-test('what was sealed is read again with the key, and with no other', () => {
+test('a sealed secret is decrypted with its key and with no other', () => {
   const sealed = seal(key, 'whsec_secret')
   expect(sealed).not.toContain('secret')
   expect(unseal(key, sealed).toString()).toBe('whsec_secret')

@@ -4,7 +4,7 @@ import { createCipheriv, createDecipheriv, createHash, hkdfSync, randomBytes } f
 export const deriveKey = (key: Uint8Array, purpose: string): Buffer =>
   Buffer.from(hkdfSync('sha256', key, Buffer.alloc(0), purpose, 32))
 
-/** Tells keys apart without telling what they are. @returns 16 hexadecimal digits */
+/** Identifies a key without revealing it. @returns 16 hexadecimal digits */
 export const fingerprint = (key: Uint8Array): string =>
   createHash('sha256').update('gantry key fingerprint').update(key).digest('hex').slice(0, 16)
 
@@ -16,7 +16,7 @@ export function seal(key: Uint8Array, plain: Uint8Array | string): string {
   return Buffer.concat([nonce, cipher.getAuthTag(), body]).toString('base64url')
 }
 
-/** Decrypts what `seal` made. @throws Error when the key is another or the text was changed */
+/** Decrypts the result of `seal`. @throws Error when the key is wrong or the text was changed */
 export function unseal(key: Uint8Array, sealed: string): Buffer {
   const bytes = Buffer.from(sealed, 'base64url')
   const decipher = createDecipheriv('aes-256-gcm', key, bytes.subarray(0, 12))

@@ -27,7 +27,7 @@ afterEach(async () => {
   await app.close()
 })
 
-test('tells whether it is ready, and for what it waits', async () => {
+test('/health/ready tells whether the server is ready, and what it waits for', async () => {
   const ready = await app.inject('/gantry/health/ready')
   expect(ready.json()).toEqual({ status: 'ready', time: '2026-11-21T10:00:00.000Z' })
   waiting = 'the log'
@@ -38,7 +38,7 @@ test('tells whether it is ready, and for what it waits', async () => {
   expect((await app.inject('/gantry/health/live')).statusCode).toBe(200)
 })
 
-test('a part that takes minutes to be added does not end the start', async () => {
+test('a plugin that takes minutes to register does not fail the start', async () => {
   vi.useFakeTimers()
   try {
     const added = Promise.withResolvers<void>()
@@ -53,7 +53,7 @@ test('a part that takes minutes to be added does not end the start', async () =>
 })
 
 describe('a problem', () => {
-  test('never shows the inside of a fault, which the log tells with the request', async () => {
+  test('never shows the details of an internal error, which are logged with the request id', async () => {
     const answer = await app.inject({ url: '/gantry/fault', headers: { 'x-request-id': 'r-1' } })
     expect(answer.statusCode).toBe(500)
     expect(answer.json()).toEqual({
@@ -69,7 +69,7 @@ describe('a problem', () => {
     expect(lines.join()).toContain('a secret inside')
     expect(lines.join()).toContain('r-1')
   })
-  test('says 405 with the methods that a path of the interface has, and 404 elsewhere', async () => {
+  test('has status 405 and the allowed methods for a path of the interface, else 404', async () => {
     const answer = await app.inject({ method: 'DELETE', url: '/gantry/apis' })
     expect({ status: answer.statusCode, allow: answer.headers.allow }).toEqual({
       status: 405,
@@ -80,7 +80,7 @@ describe('a problem', () => {
   })
 })
 
-test('a body that is announced and empty is no body', async () => {
+test('an empty body with a content type counts as absent', async () => {
   const answer = await app.inject({
     method: 'POST',
     url: '/gantry/echo',
@@ -90,7 +90,7 @@ test('a body that is announced and empty is no body', async () => {
   expect({ status: answer.statusCode, body: answer.body }).toEqual({ status: 200, body: 'nothing' })
 })
 
-test('a request id is taken over when it is one, and made when it is not', async () => {
+test('a valid request id of the client is kept, and an invalid one is replaced', async () => {
   const id = async (given: string) =>
     (await app.inject({ url: '/gantry/health/live', headers: { 'x-request-id': given } })).headers[
       'x-request-id'
@@ -111,7 +111,7 @@ describe('the access log', () => {
   } as const
   const logged = () => lines.map(line => JSON.parse(line)).find(({ msg }) => msg === 'answered')
 
-  test('says who asked what from where, and what came of it', async () => {
+  test('has the caller, the request, the address and the status', async () => {
     app.get('/gantry/things/:id', async request => {
       noteCaller(request, { ...caller, scopes: [] })
       return 'done'
@@ -135,7 +135,7 @@ describe('the access log', () => {
     expect(lines.join()).not.toContain('secret')
   })
 
-  test('has no headers, wherever a library logs them', () => {
+  test('has no headers, at whatever depth a library logs them', () => {
     const log = processLog({ level: 'trace' }, { write: line => void lines.push(line) })
     const headers = { authorization: 'Bearer a secret' }
     log.trace({ headers, request: { headers }, error: { response: { headers }, status: 7 } })
@@ -143,7 +143,7 @@ describe('the access log', () => {
     expect(lines.join()).not.toContain('secret')
   })
 
-  test('leaves out what fails because of something that has a line of its own', () => {
+  test('leaves out failures whose cause is reported elsewhere', () => {
     const log = processLog({ level: 'info' }, { write: line => void lines.push(line) })
     const reported = Object.assign(new Error('the disk is full'), { reported: true })
     log.error({ worker: 'catalog.projector', err: new Error('away', { cause: reported }) }, 'failed')
@@ -156,7 +156,7 @@ describe('the access log', () => {
     ['pat_0000000000000000000000000000000000000000000000001', 'pat_…'],
     ['whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw', 'whsec_…'],
     ['eyJhbGciOiJub25lIn0.eyJzdWIiOiIxIn0.c2ln', 'eyJ…'],
-  ])('leaves a secret out that somebody puts into a path: %s', async ([secret, shown]) => {
+  ])('cuts off a secret in a path: %s', async ([secret, shown]) => {
     await app.inject(`/gantry/accessTokens/${secret}`)
     expect(logged()).toMatchObject({ path: `/gantry/accessTokens/${shown}`, status: 404 })
     expect(lines.join()).not.toContain(secret)

@@ -23,41 +23,42 @@ export interface ServerOptions {
   log: Logger
   metrics: Registry
   now(): Date
-  /** What is waited for before requests can be answered; undefined when ready. */
+  /** What the process waits for before it can answer requests; undefined when it is ready. */
   waitingFor(): string | undefined
-  /** Memory for request bodies, which the servers of a process share. Default: 256 MiB of its own. */
+  /** Memory for request bodies, shared by the servers of a process. Default: 256 MiB for this server. */
   bodyMemory?: BodyMemory
-  /** Addresses and networks of the proxies in front: whose X-Forwarded-For tells where a request comes from. */
+  /** Addresses and networks of the proxies in front, whose X-Forwarded-For is trusted. Default: none. */
   trustProxy?: false | string[]
-  /** Any number of them, unless it is said. */
+  /** Default: no limits. */
   connections?: ConnectionLimits
+  /** Timeouts. Default: `PATIENCE`. */
   patience?: Patience
-  /** What it answers of itself: health and metrics, unless another server of the process answers one of them. */
+  /** Built-in routes of this server. Default: both, health and metrics. */
   answers?: readonly ('health' | 'metrics')[]
-  /** Where the process answers internal requests, if anywhere else than here. */
+  /** The port for internal requests to the process, if it is not the port of this server. */
   internalPort?(): number | undefined
 }
 
-/** In which a process tells its peers with the health check where it answers internal requests. */
+/** Header of health checks with the port for internal requests to the process. */
 export const INTERNAL_PORT_HEADER = 'x-gantry-internal-port'
 
-/** A free-form value is a member of the body. */
+/** Maximum depth of a body. Free-form values are members of the body, hence one more. */
 const MAX_DEPTH_OF_BODY = MAX_DEPTH + 1
-/** Bytes of a body where the route does not say another limit. */
+/** Maximum bytes of a body, unless its route has another limit. */
 const BODY_LIMIT = 1_048_576
 const BODY_MEMORY = 268_435_456
 const REQUEST_ID = /^[\w.:@/+=-]{1,128}$/
 
-/** An HTTP server with what every service has: request ids, problems, health, metrics, an access log. */
+/** An HTTP server with the parts that all services have in common: request ids, problems, health, metrics, access log. */
 export function httpServer(options: ServerOptions): FastifyInstance {
   const { basePath, log, metrics, now, connections, patience = PATIENCE } = options
   const { answers = ['health', 'metrics'] } = options
   const app = Fastify({
     loggerInstance: log as FastifyBaseLogger,
-    // A logger of its own for every request costs more than most requests; what is logged names the request itself.
+    // A child logger per request costs more than most requests. Log records contain the request id instead.
     childLoggerFactory: logger => logger,
     logController: new LogController({ disableRequestLogging: true }),
-    // No limit: on a busy machine, or with a slow disk, a start takes as long as it takes.
+    // No limit, because the start can take long on a busy machine or with a slow disk.
     pluginTimeout: 0,
     bodyLimit: BODY_LIMIT,
     trustProxy: options.trustProxy ?? false,
@@ -70,7 +71,7 @@ export function httpServer(options: ServerOptions): FastifyInstance {
     clientErrorHandler: refusingUnreadable(log),
     http: {
       headersTimeout: patience.headersMs,
-      // Node looks for those who are late this often, which is every 30 s unless it is said.
+      // How often Node looks for late requests; its default is 30 s.
       connectionsCheckingInterval: Math.ceil(patience.headersMs / 10),
     },
     requestTimeout: patience.requestMs,
@@ -93,7 +94,7 @@ export function httpServer(options: ServerOptions): FastifyInstance {
     reply.header('x-request-id', request.id)
     const detail = ambiguityOf(request.url)
     if (detail !== undefined) return done(new Refusal('malformed-request', { detail }))
-    // Before a body is read that no route asks for.
+    // Answered here, before the body is read: no route needs it.
     if (request.is404) return done(nothingHere(request.method, request.url, basePath))
     if (request.method === 'GET' || request.method === 'HEAD') dropBody(request.raw)
     done()
@@ -109,7 +110,7 @@ export function httpServer(options: ServerOptions): FastifyInstance {
     answerProblem(nothingHere(request.method, request.url, basePath), request, reply, now()),
   )
 
-  // One server of a process answers health checks.
+  // Only the server that answers health checks registers the metrics of body memory: they may be registered once.
   if (answers.includes('health')) {
     answerHealth(app, options)
     bodyMetrics(memory, metrics)
@@ -127,7 +128,7 @@ function answerHealth(
 ): void {
   new Gauge({
     name: 'gantry_ready',
-    help: '1 while requests can be answered, 0 while something is waited for',
+    help: '1 while the process can answer requests, 0 while it waits for something',
     registers: [metrics],
     collect() {
       this.set(waitingFor() === undefined ? 1 : 0)
@@ -145,20 +146,20 @@ function answerHealth(
 
 const DURATION = 'gantry_http_request_duration_seconds'
 
-/** One for all servers of the process. */
+/** The histogram that all servers of the process share. */
 const durations = (metrics: Registry): Histogram =>
   (metrics.getSingleMetric(DURATION) as Histogram | undefined) ??
   new Histogram({
     name: DURATION,
-    help: 'Time from the request to the end of the answer',
+    help: 'Seconds from the receipt of a request to the end of its response',
     labelNames: ['method', 'route', 'status'],
     buckets: [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 10],
     registers: [metrics],
   })
 
 /**
- * Takes bodies of the types that operations take, and no other: fastify would read plain text as well. Many clients name
- * JSON and send nothing where nothing is asked for.
+ * Accepts JSON bodies only: by default fastify accepts plain text as well. An empty body counts as absent, because many
+ * clients send the content type of JSON without a body.
  */
 function takeJson(app: FastifyInstance): void {
   app.removeContentTypeParser('text/plain')
@@ -171,7 +172,7 @@ function takeJson(app: FastifyInstance): void {
   )
 }
 
-/** Reads and drops a body that no route reads: it would stay in memory for as long as the answer takes. */
+/** Reads and drops a body that no route reads: otherwise it would stay in memory until the response is complete. */
 function dropBody(request: IncomingMessage): void {
   const { 'content-length': length, 'transfer-encoding': encoding } = request.headers
   if (length !== undefined || encoding !== undefined) request.resume()
@@ -179,7 +180,7 @@ function dropBody(request: IncomingMessage): void {
 
 type Parsed = (error: Error | null, body?: unknown) => void
 
-/** Passes on a parsed body that is not too deep for recursive code, such as `JSON.stringify`; else fails. */
+/** Refuses a parsed body that is too deep for recursive code, such as `JSON.stringify`. */
 const withinDepth =
   (done: Parsed): Parsed =>
   (error, body) => {
@@ -188,7 +189,7 @@ const withinDepth =
     done(new Refusal('invalid-request', { detail: `the body ${message}`, errors: [{ field: '', message }] }))
   }
 
-/** The histogram's parts by label, each looked up once: finding one costs more than observing. */
+/** Caches the children of the histogram by labels: looking one up costs more than observing. */
 function observers(duration: Histogram) {
   const known = new Map<string, ReturnType<Histogram['labels']>>()
   return (method: string, route: string, status: number) => {
@@ -202,7 +203,7 @@ function observers(duration: Histogram) {
   }
 }
 
-/** 405 with the methods that the path has, when it has any but this one; else 404. */
+/** The refusal for a request without a route: 405 with the allowed methods if the path has other methods, else 404. */
 function nothingHere(method: string, url: string, basePath: string): Refusal {
   const path = (url.split('?')[0] ?? '').slice(basePath.length).replace(/\/$/, '')
   const matching = OPERATIONS.filter(operation =>
@@ -211,7 +212,7 @@ function nothingHere(method: string, url: string, basePath: string): Refusal {
   const allowed = [
     ...new Set(matching.flatMap(({ method: known }) => (known === 'GET' ? ['GET', 'HEAD'] : [known]))),
   ]
-  // An operation that another server answers is nothing here.
+  // The method is allowed if another server has the operation: for this server the path does not exist.
   if (allowed.length === 0 || allowed.includes(method)) return new Refusal('not-found')
   return new Refusal('method-not-allowed', {
     detail: `${method} is not one of ${allowed.join(', ')}`,

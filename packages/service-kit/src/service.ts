@@ -5,7 +5,7 @@ import type { ReadModels } from '@gantry/read-models'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import type { Registry } from 'prom-client'
 
-/** What every service is given: the stores, and the sources of time, identity and secrets. */
+/** The dependencies of a service: the stores, the clock, ids, and keys. */
 export interface Dependencies {
   eventStore: EventStore
   readModels: ReadModels
@@ -14,18 +14,19 @@ export interface Dependencies {
   /** A new UUID. */
   newId(): string
   log: Log
-  /** Unique among the replicas of a service; holds leases. */
+  /** The holder name of this process for leases; unique among the replicas of a service. */
   holder: string
-  /** 32 bytes from which the service derives what it encrypts secrets with. */
+  /** 32 bytes from which the service derives the keys that it encrypts secrets with. */
   encryptionKey: Uint8Array
-  /** What the process tells /metrics. */
+  /** The metrics of the process. */
   metrics: Registry
-  /** Events from one snapshot of a stream to the next, at least; 500 if it is not said. */
+  /** Minimum number of events between two snapshots of a stream. Default: 500. */
   snapshotEvery?: number
 }
 
 /**
- * Lets a request in or refuses it: finds out who is calling and whether the operation is allowed.
+ * Authenticates the caller of a request and checks that they may call the operation.
+ * @returns the caller
  * @throws Refusal, e.g. unauthenticated, scope-missing, too-many-requests
  */
 export type Admit = (
@@ -34,19 +35,19 @@ export type Admit = (
   operation: Operation,
 ) => Promise<Principal> | Principal
 
-/** A service, ready to be put behind a socket: alone in its process, or together with others. */
+/** A service without an HTTP server of its own, so that several services can share a process. */
 export interface Service {
   name: string
-  /** Adds its operations; each is admitted by `admit`. */
+  /** Adds the operations of the service to an app. Each calls `admit` first. */
   routes(app: FastifyInstance, admit: Admit): void | Promise<void>
   /**
-   * Starts its workers: projector, relay, reactor, responders; only the projectors when the read models are all that is
-   * wanted. Resolves at once.
+   * Starts the workers: projector, relay, reactor, responders; with 'projectors' only the projectors, for a rebuild of the
+   * read models. Does not wait until the service is ready.
    */
   start(only?: 'projectors'): Promise<void>
-  /** What it waits for before it can answer; undefined when it is ready. */
+  /** What the service waits for before it can answer requests; undefined when it is ready. */
   waitingFor(): string | undefined
-  /** Names of its projectors, for the rebuild command. */
+  /** Names of the projectors, for the rebuild command. */
   projectors: readonly string[]
   /** Stops the workers; the stores stay open. */
   stop(): Promise<void>

@@ -16,7 +16,7 @@ test.for([
   ['WEBHOOK_ALLOWED_CDIRS', 'WEBHOOK_ALLOWED_CIDRS', 'two neighbours are swapped'],
   ['ENCRYPTION_KEY_FLIE', 'ENCRYPTION_KEY_FILE', 'the suffix of a file is misspelled'],
   ['NATS_CAFILE', 'NATS_CA_FILE', 'the underscore before the suffix is left out'],
-] as const)('%s is taken for %s: %s', ([name, meant]) => {
+] as const)('%s is reported as a misspelled %s: %s', ([name, meant]) => {
   expect(misspelled(name)).toEqual([`${name}: is not a setting; did you mean ${meant}?`])
 })
 
@@ -32,15 +32,15 @@ test.for([
   'LOG_LEVEL_FILE',
   'PORT_FILE',
   '',
-])('%j is left alone', name => {
+])('%j is ignored', name => {
   expect(misspelled(name)).toEqual([])
 })
 
-test('every misspelled one is named, also an empty one', () => {
+test('every misspelled setting is named, even if its value is empty', () => {
   expect(misspelledSettings({ PROT: '', HSOT: 'x', PORT: '1' })).toHaveLength(2)
 })
 
-/** Variables that shells, service managers, orchestrators, platforms and CI set, none of which may stop a start. */
+/** Variables that shells, service managers, orchestrators, platforms and CI set. None of them may be refused. */
 const COMMON = {
   shells:
     '_ BASH BASH_ENV BASH_VERSION CDPATH COLORTERM COLUMNS COMP_WORDBREAKS DIRSTACK DISPLAY EDITOR ENV EUID FCEDIT FPATH GROUPS HISTCONTROL HISTFILE HISTSIZE HOME HOSTNAME HOSTTYPE IFS INPUTRC LANG LANGUAGE LC_ALL LC_CTYPE LESS LINES LOGNAME LS_COLORS MACHTYPE MAIL MAILCHECK MANPATH OLDPWD OPTARG OPTERR OPTIND OSTYPE PAGER PATH PPID PROMPT PROMPT_COMMAND PS1 PS2 PS4 PWD RANDOM REPLY SECONDS SHELL SHELLOPTS SHLVL TERM TERM_PROGRAM TERM_PROGRAM_VERSION TERMINFO TIMEFORMAT TMOUT TMP TMPDIR TEMP TMUX TMUX_PANE TZ UID USER USERNAME VISUAL WINDOWID XAUTHORITY ZDOTDIR ZSH_NAME STY LESSOPEN LESSCLOSE',
@@ -60,7 +60,7 @@ const COMMON = {
   CI: 'GITHUB_ACTION GITHUB_ACTIONS GITHUB_ACTOR GITHUB_API_URL GITHUB_BASE_REF GITHUB_ENV GITHUB_EVENT_NAME GITHUB_HEAD_REF GITHUB_JOB GITHUB_OUTPUT GITHUB_PATH GITHUB_REF GITHUB_REPOSITORY GITHUB_RUN_ID GITHUB_SERVER_URL GITHUB_SHA GITHUB_TOKEN GITHUB_WORKFLOW GITHUB_WORKSPACE RUNNER_ARCH RUNNER_NAME RUNNER_OS RUNNER_TEMP RUNNER_TOOL_CACHE GITLAB_CI GITLAB_USER_LOGIN CI_API_V4_URL CI_BUILDS_DIR CI_COMMIT_SHA CI_JOB_ID CI_JOB_TOKEN CI_PIPELINE_ID CI_PROJECT_DIR CI_REGISTRY CI_SERVER_HOST CI_SERVER_PORT CI_SERVER_URL BUILD_ID BUILD_NUMBER BUILD_URL EXECUTOR_NUMBER JENKINS_HOME JENKINS_URL JOB_BASE_NAME JOB_NAME JOB_URL NODE_LABELS STAGE_NAME WORKSPACE CIRCLECI CIRCLE_BRANCH CIRCLE_JOB CIRCLE_SHA1 TRAVIS TRAVIS_BRANCH TRAVIS_JOB_ID BUILDKITE BUILDKITE_AGENT_NAME BUILDKITE_BRANCH TF_BUILD AGENT_NAME SYSTEM_TEAMPROJECT BITBUCKET_BRANCH BITBUCKET_BUILD_NUMBER DRONE DRONE_BRANCH APPVEYOR TEAMCITY_VERSION DEBIAN_FRONTEND',
 }
 
-test.for(Object.entries(COMMON))('variables of %s are left alone', ([, names]) => {
+test.for(Object.entries(COMMON))('variables of %s are ignored', ([, names]) => {
   expect(misspelled(...names.split(' '))).toEqual([])
 })
 
@@ -68,7 +68,7 @@ test.for(
   'KUBERNETES GATEWAY CATALOG IDENTITY MEDIA NOTIFIER NATS MONGODB MONGO EVENTSTORE EVENTSTOREDB EVENT_STORE MESSAGING GANTRY GANTRY_GATEWAY BASE BLOB DATA LOG WEBHOOK PROMETHEUS GRAFANA'.split(
     ' ',
   ),
-)('variables that Kubernetes and Docker make of a service %s are left alone', service => {
+)('variables that Kubernetes and Docker derive from a service %s are ignored', service => {
   const link = `${service}_PORT_8080_TCP`
   expect(
     misspelled(

@@ -1,4 +1,4 @@
-/** Names of all settings of all processes and commands, so that a misspelled one is told from a foreign variable. */
+/** Names of all settings of all processes and commands, to distinguish misspelled settings from unrelated variables. */
 export const SETTING_NAMES: readonly string[] = [
   'BASE_PATH',
   'BASE_URL',
@@ -58,13 +58,13 @@ export const SETTING_NAMES: readonly string[] = [
 
 const KNOWN = new Set(SETTING_NAMES.flatMap(name => [name, `${name}_FILE`]))
 
-/** Mesos Marathon gives it to every task. */
+/** Unrelated variables that resemble a setting. Mesos Marathon sets PORTS for every task. */
 const FOREIGN = new Set(['PORTS'])
 
 /**
- * Variables that are no settings and differ from one by a letter changed, added or left out, or by two neighbours
- * swapped. A digit is not a letter: PORT0 and PORT1, which Mesos Marathon sets, are names of their own.
- * @returns a line for each, with the settings that may be meant
+ * Finds variables that are not settings and differ from one by one letter changed, added or left out, or by two adjacent
+ * letters swapped. Digits do not count as letters, because Mesos Marathon sets PORT0 and PORT1.
+ * @returns a line per variable, with the similar settings
  */
 export function misspelledSettings(environment: NodeJS.ProcessEnv): string[] {
   return Object.keys(environment)
@@ -75,7 +75,7 @@ export function misspelledSettings(environment: NodeJS.ProcessEnv): string[] {
     })
 }
 
-/** Of two texts that are not the same. */
+/** Compares two different texts. */
 function isOneLetterApart(one: string, other: string): boolean {
   const shorter = Math.min(one.length, other.length)
   let start = 0

@@ -36,13 +36,13 @@ test.each(['200ms', '5s', '90m', '1h', '30d'])('writes the duration %s as it is 
   expect(writtenDuration(duration.parse(text))).toBe(text)
 })
 
-test('names every wrong setting, a line each', () => {
+test('names every wrong setting, one per line', () => {
   const read = () => readSettings(schema, { PORT: '70000', TIMEOUT: '5 parsecs', BASE_PATH: 'x y' })
   expect(read).toThrow(SettingsRefused)
   expect(read).toThrow(/^PORT: .*\nTIMEOUT: .*5 parsecs.*\nBASE_PATH: .*$/)
 })
 
-test('refuses a name that is a letter off a setting of any process, and ignores other unknown ones', () => {
+test('refuses a name that differs by one letter from a setting of any process, and ignores other unknown names', () => {
   const read = () => readSettings(schema, { PROT: '8081', MESSAGING_ULR: 'x', GATEWAY_SERVICE_HOST: 'x' })
   expect(read).toThrow(SettingsRefused)
   expect(read).toThrow(/^PROT: is not a setting; did you mean PORT\?\nMESSAGING_ULR: .* MESSAGING_URL\?$/)
@@ -60,26 +60,26 @@ describe('a setting from a file', () => {
   })
   afterAll(() => rmSync(folder, { recursive: true }))
 
-  test('is read like any other, without the line break at its end', () => {
+  test('is read like a variable, without the line break at the end of the file', () => {
     expect(readSettings(schema, { TIMEOUT_FILE: file('timeout', '5s\n') }).TIMEOUT).toBe(5_000)
     expect(() => readSettings(schema, { PORT_FILE: file('port', '70000\n') })).toThrow(
       /^PORT: must be from 0/,
     )
   })
 
-  test('is refused where there is no such file, in a line that names it', () => {
+  test('is refused in a line that names the file if the file does not exist', () => {
     expect(() => readSettings(schema, { PORT_FILE: join(folder, 'missing') })).toThrow(
       /^PORT_FILE: ENOENT.*missing/,
     )
   })
 
-  test('is refused where the setting is there as well: nobody could say which one counts', () => {
+  test('is refused if the setting itself is set as well', () => {
     expect(() => readSettings(schema, { PORT: '1', PORT_FILE: file('port', '2') })).toThrow(
-      'PORT_FILE: and PORT are both set; one of them has to go',
+      'PORT_FILE: and PORT are both set; remove one of them',
     )
   })
 
-  test('is nothing to a schema without that setting', () => {
+  test('is ignored by a schema without that setting', () => {
     expect(readSettings(schema, { SECRET_FILE: join(folder, 'missing') }).PORT).toBe(8080)
   })
 })

@@ -18,14 +18,14 @@ export const duration = z.string().transform((value, context) => {
   return Number(amount) * UNITS[unit as keyof typeof UNITS]
 })
 
-/** A duration as settings write it, e.g. 1h or 90m, in the largest unit of which it is a multiple. */
+/** A duration in the syntax of settings, e.g. 1h or 90m, in the largest unit of which it is a multiple. */
 export const writtenDuration = (ms: number): string => {
   const units = Object.entries(UNITS).toReversed()
   const [unit, length] = units.find(([, length]) => ms % length === 0) ?? ['ms', 1]
   return `${ms / length}${unit}`
 }
 
-/** Durations separated by commas. @returns milliseconds */
+/** Durations separated by commas. @returns a list of milliseconds */
 export const durations = z
   .string()
   .transform(value => value.split(',').map(part => part.trim()))
@@ -39,14 +39,14 @@ export const whole = (min: number, max: number) =>
     .transform(Number)
     .refine(value => value >= min && value <= max, { error: `must be from ${min} to ${max}` })
 
-/** 32 bytes in base64 or hexadecimal. @param error for a key that is not set */
+/** 32 bytes in base64 or hexadecimal. @param error message when the key is not set */
 export const key = (error = 'must be set') =>
   z
     .string({ error })
     .transform(text => Buffer.from(text, /^[0-9a-f]{64}$/i.test(text) ? 'hex' : 'base64'))
     .refine(bytes => bytes.length === 32, { error: 'must be 32 bytes, in base64 or hexadecimal' })
 
-/** A port to listen at; 0 for any free one. */
+/** A port to listen on; 0 for any free one. */
 export const port = whole(0, 65_535)
 
 interface Ports {
@@ -55,7 +55,7 @@ interface Ports {
   METRICS_PORT?: number | undefined
 }
 
-/** Refuses a second port of a process that is PORT. To be added to every schema that has it. */
+/** Checks that a second port of a process differs from PORT. To be added to every schema that has a second port. */
 export const otherThanPort =
   (name: 'INTERNAL_PORT' | 'METRICS_PORT') =>
   ({ value, issues }: z.core.ParsePayload<Ports>): void => {
@@ -82,33 +82,34 @@ const LEAST_BODY_MEMORY = 32 * SIZES.MiB
 const USUAL_BODY_MEMORY = 256 * SIZES.MiB
 
 /**
- * Bytes of request bodies that a process holds at most: a quarter of the memory that its container may use.
- * @param constrained what the container may use, in bytes; 0 or more than the machine has when there is no limit
+ * The default of BODY_MEMORY in bytes: a quarter of the container's memory limit, at least 32 MiB; 256 MiB without a limit.
+ * @param constrained memory limit of the container in bytes; 0, or not below `machine`, when there is no limit
+ * @param machine memory of the machine in bytes
  */
 export function ownBodyMemory(constrained: number, machine: number): number {
   if (constrained <= 0 || constrained >= machine) return USUAL_BODY_MEMORY
   return Math.max(LEAST_BODY_MEMORY, Math.floor(constrained / 4))
 }
 
-/** BODY_MEMORY. A quarter of the least value, which one caller has, is enough to check the largest SVG (5 MiB). */
+/** BODY_MEMORY. One caller may use a quarter of it: with the minimum this is enough to check the largest SVG (5 MiB). */
 export const bodyMemory = size(LEAST_BODY_MEMORY).default(() =>
   ownBodyMemory(process.constrainedMemory(), totalmem()),
 )
 
-/** A path that every route is under: empty, or /like/this. */
+/** The path prefix of all routes: empty, or e.g. /gantry. */
 export const basePath = z
   .string()
   .transform(value => value.replace(/\/+$/, ''))
   .refine(value => value === '' || /^(\/[\w.~-]+)+$/.test(value), { error: 'must be a path such as /gantry' })
 
-/** What commas separate, without the space around it. */
+/** Splits a text at commas and drops white space and empty items. */
 export const list = (value: string) =>
   value
     .split(',')
     .map(item => item.trim())
     .filter(item => item !== '')
 
-/** The replicas of a service: each by its address, or all that are behind a name. */
+/** The URLs of a service: one per replica, or one whose host name resolves to all replicas. */
 export const origins = z
   .string({
     error:
@@ -127,10 +128,10 @@ function isHttpOrigin(value: string): boolean {
 export class SettingsRefused extends Error {}
 
 /**
- * Reads settings from the environment, once. An empty value counts as absent. What a setting is may also be in a file
- * that its name with `_FILE` leads to, as Docker and Kubernetes mount secrets; a line break at its end is left out.
- * A variable that is no setting of any process is ignored, unless it is a letter off one.
- * @throws SettingsRefused naming every wrong setting, a line each
+ * Reads settings from the environment. An empty value counts as absent. A setting may also be in a file, as Docker and
+ * Kubernetes mount secrets: the variable `{NAME}_FILE` has its path, and a line break at its end is dropped. A variable
+ * that is not a setting of any process is ignored, unless it differs from one by a single letter.
+ * @throws SettingsRefused naming every wrong setting, one per line
  */
 export function readSettings<Schema extends z.ZodObject>(
   schema: Schema,
@@ -142,7 +143,7 @@ export function readSettings<Schema extends z.ZodObject>(
     const path = given[`${name}_FILE`]
     if (path === undefined) continue
     try {
-      if (given[name] !== undefined) throw new Error(`and ${name} are both set; one of them has to go`)
+      if (given[name] !== undefined) throw new Error(`and ${name} are both set; remove one of them`)
       given[name] = readFileSync(path, 'utf8').replace(/\r?\n$/, '')
     } catch (error) {
       troubles.push(`${name}_FILE: ${(error as Error).message}`)

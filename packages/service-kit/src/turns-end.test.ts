@@ -2,7 +2,7 @@ import { setImmediate } from 'node:timers/promises'
 import { expect, test } from 'vitest'
 import { turnsEnd } from './turns-end.ts'
 
-test('the first of a turn goes on at once, the others together after everything else of the turn', async () => {
+test('the first caller in a turn continues at once, the others together after the rest of the turn', async () => {
   const ended = turnsEnd()
   const order: string[] = []
   const work = async (name: string) => {
@@ -16,7 +16,7 @@ test('the first of a turn goes on at once, the others together after everything 
   expect(order).toEqual(['first', 'the turn goes on', 'second', 'third'])
 })
 
-test('each turn has a first', async () => {
+test('the first caller in each turn continues at once', async () => {
   const ended = turnsEnd()
   expect(ended()).toBeUndefined()
   expect(ended()).toBeInstanceOf(Promise)

@@ -1,8 +1,8 @@
 /**
- * Lets the first of a turn of the event loop go on at once, and all others together at its end. Answers that are written
- * one right after the other wake their reader once. With the work for the next answer in between it would fall asleep
- * each time, and waking it costs more than writing does.
- * @returns waits, or does not
+ * Lets the first response of a turn of the event loop continue at once, and all later ones together at the end of the turn.
+ * Responses that are written directly after one another wake the receiving process once. With the work for the next
+ * response in between, it would be woken for each, which costs more than writing.
+ * @returns a function that returns undefined to the first caller in a turn, and a promise for its end to the others
  */
 export function turnsEnd(): () => Promise<void> | undefined {
   let end: Promise<void> | undefined

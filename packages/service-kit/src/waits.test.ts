@@ -18,7 +18,7 @@ afterEach(() => {
   vi.useRealTimers()
 })
 
-test('says what is waited for once it has lasted a second, and again when that changes', () => {
+test('reports a wait that has lasted a second, and each later change', () => {
   vi.advanceTimersByTime(900)
   expect(said).toEqual([])
   vi.advanceTimersByTime(60_000)
@@ -28,7 +28,7 @@ test('says what is waited for once it has lasted a second, and again when that c
   expect(said).toEqual(['the log', 'the read models'])
 })
 
-test('says nothing when nothing is waited for, nor when it has ended', () => {
+test('reports nothing while there is no wait, and nothing after its end', () => {
   waiting = undefined
   vi.advanceTimersByTime(60_000)
   waiting = 'the log'

@@ -1,10 +1,11 @@
-/** A wait that is over sooner is not worth a line. */
+/** Interval of the checks, in milliseconds. Shorter waits may not be reported. */
 const LOOK_MS = 1_000
 
 /**
- * Says what a start waits for, after a second and whenever that changes.
- * @param waitingFor undefined while nothing is waited for, or that is said elsewhere
- * @returns ends it
+ * Reports what a starting process waits for: after a second, and whenever it changes.
+ * @param waitingFor returns undefined while the process waits for nothing, or the wait is reported elsewhere
+ * @param say called with what the process waits for
+ * @returns a function that ends the reports
  */
 export function announceWaits(
   waitingFor: () => string | undefined,

@@ -2,13 +2,13 @@ import { randomInt } from 'node:crypto'
 import { once } from 'node:events'
 import { createServer } from 'node:net'
 
-/** Beneath those that systems give to outgoing connections (from 32768 on Linux, from 49152 elsewhere). */
+/** Ports below the range for outgoing connections (from 32768 on Linux, from 49152 elsewhere). */
 const LOWEST = 10_240
 const BEYOND = 32_768
 
 /**
- * A port of 127.0.0.1 that nobody uses now. One that the system chooses may go to the next outgoing connection before
- * its server listens; these it never gives away by itself.
+ * A port of 127.0.0.1 that is not in use. A port chosen by the system could be given to an outgoing connection before the
+ * test's server listens on it; the system does not choose ports of this range.
  */
 export async function freePort(): Promise<number> {
   for (;;) {

@@ -9,8 +9,8 @@ import type { Host } from './service-host.ts'
 const TIMEOUT = { timeout: patient(15_000) }
 
 /**
- * Opens the service again on a log that was restored from a backup: the bus has a message of the service about an event
- * after the end of the log. Expects that the service does not become ready and names the procedure.
+ * Restarts the service on a log that was restored from a backup: the bus has a message of the service about an event after
+ * the end of the log. Expects that the service does not become ready and that /health/ready names the procedure.
  */
 export async function expectWaitOnRestoredLog(host: Host<Service>): Promise<void> {
   const { name } = host.service

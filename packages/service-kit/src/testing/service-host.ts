@@ -11,7 +11,7 @@ import { requireScope } from '../routes.ts'
 import { httpServer } from '../server.ts'
 import type { Dependencies, Service } from '../service.ts'
 
-/** A caller who may do everything. */
+/** A caller with all scopes. */
 export const administrator: Principal = {
   userId: '22222222-2222-4222-8222-222222222222',
   username: 'grace',
@@ -29,20 +29,20 @@ export interface Host<S extends Service> {
   dependencies: Dependencies
   /** Folder of the stores. */
   folder: string
-  /** Who calls from now on. */
+  /** Sets the caller of later requests. */
   actAs(principal: Principal): void
-  /** Stops the service and opens it again on the same stores, as after a restart. */
+  /** Stops the service and starts it again on the same stores. */
   restart(): Promise<void>
   close(): Promise<void>
 }
 
 export interface HostOptions {
   now?: () => Date
-  /** Starts the workers; left out, a test sees what the routes do alone. */
+  /** Whether to start the workers. Default: true. With false a test sees the effect of the routes alone. */
   start?: boolean
 }
 
-/** Runs one service on the embedded stores in a folder of its own, with a caller of the test's choice. */
+/** Runs one service on the embedded stores in a temporary folder. The caller is an administrator until `actAs`. */
 export async function hostService<S extends Service>(
   make: (dependencies: Dependencies, folder: string) => S,
   { now = () => new Date(), start = true }: HostOptions = {},
