@@ -50,7 +50,7 @@ test('a service with an ENCRYPTION_KEY other than that of the log exits with one
     expect((await once(child, 'close'))[0]).toBe(1)
     expect(said).toMatch(
       new RegExp(
-        `^gantry ${service}: wrong settings\n {2}ENCRYPTION_KEY: is not the one .* log was begun with.*\n$`,
+        `^gantry ${service}: wrong settings\n {2}ENCRYPTION_KEY: is not the key .* log was created with.*\n$`,
       ),
     )
   }

@@ -57,11 +57,11 @@ async function lonelyGateway() {
 
 test('a starting process logs what it waits for, reports it at /health/ready, and can be stopped', async () => {
   const { child, port, logged } = await lonelyGateway()
-  expect(await logged('waits for')).toBe('waits for the time, which identity tells')
+  expect(await logged('waits for')).toBe('waits for the reference time from identity')
   const answer = await fetch(`http://127.0.0.1:${port}/health/ready`)
   expect([answer.status, ((await answer.json()) as { detail: string }).detail]).toEqual([
     503,
-    'waits for the time, which identity tells',
+    'waits for the reference time from identity',
   ])
   child.kill('SIGTERM')
   expect(await once(child, 'close')).toEqual([0, null])

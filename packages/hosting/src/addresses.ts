@@ -4,19 +4,22 @@ import { isIP } from 'node:net'
 /** All addresses of a host name. @throws Error when it cannot be resolved */
 export type Resolve = (hostname: string) => Promise<readonly string[]>
 
-/** As the system resolves it. */
+/** Resolves a host name with the resolver of the operating system. */
 export const systemResolve: Resolve = async hostname =>
   (await lookup(hostname, { all: true })).map(({ address }) => address)
 
-/** Whether what is behind an origin can change: an address stays itself, and a certificate is for a name. */
+/**
+ * Whether an origin is resolved to addresses. An origin with an IP address is not, nor is an https origin, because its
+ * certificate is for the host name.
+ */
 export function isFollowed(origin: string): boolean {
   const { protocol, hostname } = new URL(origin)
   return protocol === 'http:' && isIP(hostname.replace(/^\[|\]$/g, '')) === 0
 }
 
 /**
- * The processes behind an http origin with a host name: every address of it, as a headless Service of Kubernetes or a
- * scaled service of Compose has them.
+ * The origins of all addresses of an http origin with a host name. A headless Service of Kubernetes and a scaled service of
+ * Compose have one address per replica.
  * @returns origins, such as http://10.0.0.7:8080 for http://catalog:8080
  * @throws Error when the name cannot be resolved
  */

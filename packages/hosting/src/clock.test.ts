@@ -5,7 +5,7 @@ import { type Clock, processClock } from './clock.ts'
 const MINUTE = 60_000
 const TEN = Date.parse('2026-11-21T10:00:00.000Z')
 
-/** What time it really is, what the machine thinks, and how long the machine has been up. */
+/** The true time, the time of the machine's clock, and the time since the machine started, in milliseconds. */
 let really: number
 let machine: number
 let stopwatch: number
@@ -39,27 +39,27 @@ const pass = async (ms: number) => {
   }
 }
 const reference = async () => new Date(really)
-/** By how much the process is ahead, in milliseconds. */
+/** Milliseconds by which the clock of the process is ahead of the true time. */
 const ahead = () => clock.now().getTime() - really
 
 test.each([
   ['ahead', 10 * MINUTE],
   ['behind', -10 * MINUTE],
-])('a machine that is ten minutes %s goes by the reference clock, and says so once', async (way, off) => {
+])('a machine that is ten minutes %s uses the reference clock and logs it once', async (way, off) => {
   machine += off
   await clock.follow(reference)
   expect(ahead()).toBe(0)
   await pass(MINUTE)
   expect(ahead()).toBe(0)
-  expect(lines).toEqual([`the clock of this machine is 600 s ${way}: the reference clock counts`])
+  expect(lines).toEqual([`the clock of this machine is 600 s ${way}: using the reference clock`])
 
   machine -= off
   await pass(5_000)
   expect(ahead()).toBe(0)
-  expect(lines.slice(1)).toEqual(['the clock of this machine is right again'])
+  expect(lines.slice(1)).toEqual(['the clock of this machine agrees with the reference clock again'])
 })
 
-test('a machine that is right within a second goes by its own clock', async () => {
+test('a process uses the clock of its machine if that is right within a second', async () => {
   machine += 900
   await clock.follow(reference)
   await pass(MINUTE)
@@ -67,7 +67,7 @@ test('a machine that is right within a second goes by its own clock', async () =
   expect(lines).toEqual([])
 })
 
-test('whoever sets the clock of the machine changes nothing, not even until it is compared again', async () => {
+test('a change of the clock of the machine does not affect the time, not even until the next comparison', async () => {
   await clock.follow(reference)
   machine += 10 * MINUTE
   expect(ahead()).toBe(0)
@@ -75,11 +75,11 @@ test('whoever sets the clock of the machine changes nothing, not even until it i
   expect(ahead()).toBe(0)
 })
 
-test('time goes on by the stopwatch while the reference clock is away', async () => {
+test('the monotonic clock counts while the reference clock is unavailable', async () => {
   machine -= 10 * MINUTE
   let away = false
   await clock.follow(async () => {
-    if (away) throw new Error('nobody answers')
+    if (away) throw new Error('no answer')
     return new Date(really)
   })
   away = true
@@ -87,7 +87,7 @@ test('time goes on by the stopwatch while the reference clock is away', async ()
   expect(ahead()).toBe(0)
 })
 
-test('waits for the reference clock, and does not believe an answer that was long on its way', async () => {
+test('waits for the reference clock, and ignores answers that take too long', async () => {
   machine += 10 * MINUTE
   let slow = true
   let told = false

@@ -1,11 +1,11 @@
 import type { Log } from '@gantry/event-sourcing'
 
-/** The time that a process goes by. */
+/** The clock of a process. */
 export interface Clock {
   now(): Date
   /**
-   * Compares it with a clock that all processes refer to, again and again until it is stopped.
-   * Resolves when that has told the time for the first time.
+   * Compares the clock with a reference clock that all processes share, periodically until `stop` is called.
+   * @returns a promise that resolves after the first comparison
    */
   follow(reference: () => Promise<Date>): Promise<void>
   stop(): void
@@ -15,23 +15,24 @@ export interface ClockOptions {
   log: Log
   /** The clock of the machine, in milliseconds since 1970. */
   own?: () => number
-  /** A stopwatch that nobody sets, in milliseconds. */
+  /** A monotonic clock, in milliseconds. */
   elapsed?: () => number
 }
 
-/** Clocks that are kept by NTP differ by less. */
+/** Difference up to which the machine's own clock is used. Clocks that are synchronized by NTP differ by less. */
 const TOLERANCE_MS = 1_000
-/** An answer that took longer says too little of when it was given. */
+/** Answers that took longer are ignored, because they are too inaccurate. */
 const PATIENCE_MS = 2_000
+/** Interval of comparisons. */
 const LOOK_MS = 2_000
-/** Between two tries until it is told the time at all. */
+/** Interval of tries after a failed comparison. */
 const AGAIN_MS = 200
 
 /**
- * A clock that agrees with those of all other processes, whatever that of its machine says. Times are compared
- * across processes (who vouches for a caller, when a token ends, when a delivery is due), so a machine that is minutes
- * off goes by a reference clock, and says so. Between two looks time passes by the stopwatch: who sets the machine's
- * clock changes nothing, nor does the reference while it is away.
+ * A clock that agrees with those of all other processes even if the clock of the machine is wrong. Times are compared
+ * across processes (validity of principals and tokens, due times of deliveries), so a process on a machine with a wrong
+ * clock uses the reference clock, and logs that. Between two comparisons the monotonic clock counts, so that neither a
+ * change of the machine's clock nor an unavailable reference clock affects the time.
  */
 export function processClock({
   log,
@@ -43,7 +44,7 @@ export function processClock({
   let known = { time: own(), at: elapsed() }
   let wasWrong = false
 
-  /** @returns whether it was told the time */
+  /** @returns whether the reference clock answered in time */
   const look = async (reference: () => Promise<Date>): Promise<boolean> => {
     const askedAt = elapsed()
     const told = await reference()
@@ -60,11 +61,11 @@ export function processClock({
 
   const say = (wrong: boolean, ms: number) => {
     const seconds = Math.round(ms / 1_000)
-    if (!wrong) log.info({ seconds }, 'the clock of this machine is right again')
+    if (!wrong) log.info({ seconds }, 'the clock of this machine agrees with the reference clock again')
     else
       log.warn(
         { seconds },
-        `the clock of this machine is ${Math.abs(seconds)} s ${ms > 0 ? 'ahead' : 'behind'}: the reference clock counts`,
+        `the clock of this machine is ${Math.abs(seconds)} s ${ms > 0 ? 'ahead' : 'behind'}: using the reference clock`,
       )
   }
 

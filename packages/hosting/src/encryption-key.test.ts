@@ -10,7 +10,7 @@ import { checkEncryptionKey } from './encryption-key.ts'
 const KEY = Buffer.alloc(32, 1)
 const OTHER = Buffer.alloc(32, 2)
 const about = { service: 'catalog', now: () => new Date('2026-11-21T10:00:00.000Z') }
-const REFUSED = /^ENCRYPTION_KEY: is not the one that this log was begun with/
+const REFUSED = /^ENCRYPTION_KEY: is not the key that this log was created with/
 
 let folder: string
 let eventStore: EventStore
@@ -23,7 +23,7 @@ afterEach(async () => {
   await rm(folder, { recursive: true })
 })
 
-test('a log is begun with a key, and refuses every other', async () => {
+test('the first key is recorded in the log, and every other key is refused', async () => {
   await checkEncryptionKey(eventStore, KEY, about)
   await checkEncryptionKey(eventStore, KEY, about)
   const head = await eventStore.head()
@@ -31,7 +31,7 @@ test('a log is begun with a key, and refuses every other', async () => {
   expect(await eventStore.head()).toBe(head)
 })
 
-test('of processes that start together with different keys, those of one key may go on', async () => {
+test('if processes with different keys start together, only those with one of the keys continue', async () => {
   const outcomes = await Promise.allSettled(
     [KEY, OTHER, KEY, OTHER].map(key => checkEncryptionKey(eventStore, key, about)),
   )
@@ -47,7 +47,7 @@ test('the key itself is not in the log', async () => {
   expect(event?.data).toEqual({ fingerprint: expect.stringMatching(/^[0-9a-f]{16}$/) })
 })
 
-test('a log that an older commit began with a key goes on with it, and refuses every other', async () => {
+test('a log created by an older commit accepts its key and refuses every other key', async () => {
   const folder = join(import.meta.dirname, 'frozen')
   await appendFrozenStreams(eventStore, folder, '7b623df', ['encryptionkey'])
   const head = await eventStore.head()

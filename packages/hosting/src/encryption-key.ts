@@ -5,9 +5,9 @@ import { fingerprint, SettingsRefused } from '@gantry/service-kit'
 const STREAM = 'encryptionkey-fingerprint'
 
 /**
- * Whether the log was begun with this key; the first process writes down which it is. With another, what is sealed in
- * the log could not be read, and what would be sealed from now on by nobody else.
- * @throws SettingsRefused when it is another
+ * Checks that the log was created with this key. The first process appends the fingerprint of its key to the log. With
+ * another key a service could not decrypt the secrets in the log, and other services could not decrypt its new ones.
+ * @throws SettingsRefused when the log was created with another key
  */
 export async function checkEncryptionKey(
   eventStore: EventStore,
@@ -19,7 +19,7 @@ export async function checkEncryptionKey(
   if (begun?.data.fingerprint === own) return
   if (begun)
     throw new SettingsRefused(
-      'ENCRYPTION_KEY: is not the one that this log was begun with: its secrets could not be read, and nothing was changed',
+      'ENCRYPTION_KEY: is not the key that this log was created with, so its secrets cannot be decrypted; nothing was changed',
     )
   const id = randomUUID()
   const metadata = { actor: { id: null, name: service }, requestId: id, at: now().toISOString() }
@@ -27,7 +27,7 @@ export async function checkEncryptionKey(
   try {
     await eventStore.append(STREAM, [event], NO_STREAM)
   } catch (error) {
-    // Another process was first, and it counts which key that has.
+    // Another process was first: its key counts.
     if (!(error instanceof WrongExpectedRevision)) throw error
     await checkEncryptionKey(eventStore, encryptionKey, { service, now })
   }

@@ -27,7 +27,7 @@ function listening() {
   return { lines, log: { info: note, warn: note, error: note, debug: note } as unknown as Log }
 }
 
-test('waits for an engine that is away, and says why once', async () => {
+test('waits for an unavailable engine, and logs the reason once', async () => {
   const { lines, log } = listening()
   const store = engine('READ_MODEL_URL')
   store.state.trouble = 'nobody answers at views:27017'
@@ -49,7 +49,7 @@ test('waits for an engine that is away, and says why once', async () => {
   expect(watch.up().get('READ_MODEL_URL')).toBe(true)
 })
 
-test('an engine that goes away later is in trouble until it is back', async () => {
+test('an engine that becomes unavailable later is reported until it is available again', async () => {
   const { lines, log } = listening()
   const bus = engine('MESSAGING_URL')
   watch = watchEngines([bus], log)
@@ -62,11 +62,11 @@ test('an engine that goes away later is in trouble until it is back', async () =
   expect(watch.trouble()).toBeUndefined()
   expect(lines).toEqual([
     'MESSAGING_URL nats://bus:4222: the connection was lost',
-    'MESSAGING_URL: it can be used again',
+    'MESSAGING_URL: available again',
   ])
 })
 
-test('one that is spared holds up the start and nothing after it', async () => {
+test('a spared engine delays the start, and does not affect readiness afterwards', async () => {
   const { lines, log } = listening()
   const bus = { ...engine('MESSAGING_URL'), spared: true }
   bus.state.trouble = 'MESSAGING_URL: nobody is there'
@@ -82,7 +82,7 @@ test('one that is spared holds up the start and nothing after it', async () => {
   expect(lines).toContain('MESSAGING_URL: it has gone')
 })
 
-test('nothing is usable before it was looked at', () => {
+test('an engine is not usable before its first check', () => {
   watch = watchEngines([engine('EVENT_STORE_URL')], listening().log)
   expect(watch.trouble()).toBe('the engine of EVENT_STORE_URL')
 })

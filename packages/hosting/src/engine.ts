@@ -1,34 +1,34 @@
 import type { Log } from '@gantry/event-sourcing'
 
-/** A server, or a file, that a process cannot do without. */
+/** A server or file that a process needs, e.g. EventStoreDB. */
 export interface Engine {
-  /** The setting that leads to it. */
+  /** The setting with its address. */
   setting: string
-  /** Whether requests can be answered without it, once the process has started. */
+  /** Whether the process stays ready without it after it has been usable once. Default: false. */
   spared?: boolean
-  /** Resolves when it can be used. @throws Error whose message says what is wrong, naming the setting */
+  /** Resolves when the engine can be used. @throws Error with the reason and the setting in its message */
   check(): Promise<void>
 }
 
 const FIRST_PAUSE_MS = 250
 const LONGEST_PAUSE_MS = 5_000
-/** How often an engine that could be used is looked at again. */
+/** Interval of the checks of a usable engine. */
 const LOOK_MS = 2_000
 
 export interface EngineWatch {
-  /** Resolves when every engine has been usable; never when it is stopped before. */
+  /** Resolves when every engine has been usable; never resolves if `stop` is called before. */
   usable: Promise<void>
   /**
-   * Which engine is needed and cannot be used, by its setting; undefined when requests can be answered. What is wrong with
-   * it is in the log only, because the health checks show this, and the reason may have addresses.
+   * Names a needed engine that cannot be used, by its setting; undefined when requests can be answered. The reason is only
+   * logged, because health checks show this text and the reason may contain addresses.
    */
   trouble(): string | undefined
-  /** Whether each could be used when it was last looked at, by its setting. */
+  /** Whether each engine could be used at its last check, by setting. */
   up(): ReadonlyMap<string, boolean>
   stop(): void
 }
 
-/** Looks at engines again and again, with pauses that grow while one is away; says every change in a line. */
+/** Checks engines periodically, with exponential backoff while one is unavailable. Logs every change. */
 export function watchEngines(engines: readonly Engine[], log: Log): EngineWatch {
   const stopping = new AbortController()
   const troubled = new Set(engines.map(({ setting }) => setting))
@@ -50,7 +50,7 @@ export function watchEngines(engines: readonly Engine[], log: Log): EngineWatch 
     for (let wait = FIRST_PAUSE_MS; !stopping.signal.aborted; ) {
       try {
         await check()
-        if (said !== undefined) log.info({ setting }, `${setting}: it can be used again`)
+        if (said !== undefined) log.info({ setting }, `${setting}: available again`)
         said = undefined
         troubled.delete(setting)
         up.set(setting, true)

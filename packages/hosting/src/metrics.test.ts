@@ -3,7 +3,7 @@ import { Registry } from 'prom-client'
 import { expect, test } from 'vitest'
 import { processMetrics } from './metrics.ts'
 
-test('counts errors by the worker that failed, and nothing below', async () => {
+test('counts errors by the worker that failed, and no records of lower levels', async () => {
   const registry = new Registry()
   const { logged } = processMetrics('catalog', registry)
   logged(pino.levels.values.error ?? 0, { worker: 'catalog.relay', err: new Error('too large') })
@@ -14,7 +14,7 @@ test('counts errors by the worker that failed, and nothing below', async () => {
   )
 })
 
-test('tells which engine can be used', async () => {
+test('shows for each engine whether it can be used', async () => {
   const registry = new Registry()
   const up = new Map([
     ['READ_MODEL_URL', true],

@@ -1,25 +1,25 @@
 import { Counter, collectDefaultMetrics, Gauge, type Registry } from 'prom-client'
 import type { EngineWatch } from './engine.ts'
 
-/** From this level of pino on, what is logged wants somebody's attention. */
+/** Level `error` of pino. Records of this level and above are counted. */
 const ERROR = 50
 
-/** What every process tells operators, beside its requests. */
+/** The metrics of a process other than those of its requests. */
 export interface ProcessMetrics {
-  /** To be called for everything that is logged, with the level of pino and what comes before the message. */
+  /** To be called for every log record, with the level of pino and the details of the record. */
   logged(level: number, details: unknown): void
-  /** Tells of these from now on. */
+  /** Registers a gauge of the engines. */
   watches(engines: EngineWatch): void
 }
 
-/** @param name of the process, which all of its metrics carry in the label `process` */
+/** @param name name of the process, the value of the label `process` of all metrics */
 export function processMetrics(name: string, registry: Registry): ProcessMetrics {
   registry.setDefaultLabels({ process: name })
   collectDefaultMetrics({ register: registry })
   const registers = [registry]
   const errors = new Counter({
     name: 'gantry_log_errors_total',
-    help: 'Errors in the log, by the worker that failed and starts again (empty for others)',
+    help: 'Errors in the log, by the worker that failed and is restarted (empty for other errors)',
     labelNames: ['worker'],
     registers,
   })

@@ -13,7 +13,7 @@ import { replicas } from './replicas.ts'
 const PASSES = [subjects.apiExists, subjects.react('catalog')].map(id => `a pass to catalog for ${id}`)
 const log = pino({ level: 'silent' })
 
-/** A bus that is away: it keeps responders, and nobody reaches them. */
+/** A bus that is unavailable: it accepts responders, and every request fails. */
 const away = {
   respond: () => () => {},
   async request() {
@@ -38,7 +38,7 @@ async function listening(routes: (app: FastifyInstance) => void): Promise<string
   return app.listen({ host: '127.0.0.1', port: 0 })
 }
 
-/** A replica of catalog, and what it was asked. */
+/** Starts a replica of catalog. @returns its URL and the ids of the APIs that it was asked for */
 async function catalog(answer = async (_api: string) => true) {
   const asked: unknown[] = []
   const inside = peers({ bus: away, services: {}, basePath: '/gantry', pass: () => '' })
@@ -69,14 +69,14 @@ const asking = (urls: string[], pass: Pass = ({ service, id }) => `a pass to ${s
 }
 const nowhere = 'http://127.0.0.1:1'
 
-test('a service that is known by URL is asked while the bus is away', async () => {
+test('requests to a service with a configured URL succeed while the bus is unavailable', async () => {
   const { url } = await catalog(async api => api === 'petstore')
   const exists = asking([url])
   expect(await exists('petstore')).toEqual({ exists: true })
   expect(await exists('nothing')).toEqual({ exists: false })
 })
 
-test('a replica is asked at the internal port that its health check tells', async () => {
+test('requests go to the internal port that the health check of the replica names', async () => {
   const { url: inside, asked } = await catalog()
   const url = await listening(app =>
     app.get('/health/ready', async (_request, reply) =>
@@ -93,7 +93,7 @@ test('a replica is asked at the internal port that its health check tells', asyn
   expect(asked).toEqual(['a'])
 })
 
-test('replicas are asked in turn', async () => {
+test('requests go to the replicas in turn', async () => {
   const [first, second] = [await catalog(), await catalog()]
   const exists = asking([first.url, second.url])
   for (const api of ['a', 'b', 'c', 'd']) await exists(api)
@@ -103,7 +103,7 @@ test('replicas are asked in turn', async () => {
   ])
 })
 
-test('another is asked when one cannot be reached or is not ready', async () => {
+test('another replica is asked if one cannot be reached or is not ready', async () => {
   const [starting, ready] = [await catalog(), await catalog()]
   starting.stop()
   for (const failing of [nowhere, starting.url]) {
@@ -114,7 +114,7 @@ test('another is asked when one cannot be reached or is not ready', async () => 
   expect(starting.asked).toEqual([])
 })
 
-test('one that is paused leaves half of the time to another', async () => {
+test('a paused replica leaves half of the timeout for another one', async () => {
   const paused = await listening(app => app.post('/inside/requests', () => new Promise(() => {})))
   const other = await catalog()
   const exists = asking([other.url, paused])
@@ -123,7 +123,7 @@ test('one that is paused leaves half of the time to another', async () => {
   expect(performance.now() - startedAt).toBeGreaterThan(290)
 })
 
-test('an only replica whose connection breaks off is asked again', async () => {
+test('a single replica is asked again after its connection was lost', async () => {
   const broken = new EventEmitter()
   const { url, asked } = await catalog(async () => {
     if (asked.length === 1) broken.emit('connection')
@@ -134,7 +134,7 @@ test('an only replica whose connection breaks off is asked again', async () => {
   expect(asked).toEqual(['a', 'a'])
 })
 
-test('a refusal arrives as it was, and no other replica is asked', async () => {
+test('a refusal is passed on unchanged, and no other replica is asked', async () => {
   const refusing = async () => {
     throw new Refusal('api-not-found', { detail: 'it is gone' })
   }
@@ -145,26 +145,26 @@ test('a refusal arrives as it was, and no other replica is asked', async () => {
   expect([...first.asked, ...second.asked]).toEqual(['a'])
 })
 
-test('when nobody answers, that is said within the time', async () => {
+test('a request without an answer fails within its timeout', async () => {
   await expect(asking([nowhere])('a')).rejects.toBeInstanceOf(NoResponder)
   const paused = await listening(app => app.post('/inside/requests', () => new Promise(() => {})))
   await expect(asking([paused])('a', 100)).rejects.toBeInstanceOf(NoResponder)
 })
 
-test.for(['forged', 'a pass to catalog for react.catalog'])('who shows %s is told nothing', async shown => {
+test.for(['forged', 'a pass to catalog for react.catalog'])('the principal %s is refused', async shown => {
   const { url, asked } = await catalog()
   await expect(asking([url], () => shown)('a')).rejects.toBeInstanceOf(NoResponder)
   expect(asked).toEqual([])
 })
 
-test('a service whose URL is not known is asked over the bus', async () => {
+test('a request to a service without a configured URL uses the bus', async () => {
   const { bus } = peers({ bus: away, services: {}, basePath: '', pass: () => '' })
   const asked = bus.request(subjects.react('catalog'), {}, { timeoutMs: 1_000 })
   await expect(asked).rejects.toBeInstanceOf(BusUnavailable)
 })
 
 test.for([EventStoreUnavailable, ReadModelsUnavailable])(
-  'whoever asked is told that an engine is away, and not that something is broken: %s',
+  'the requesting service gets the code unavailable, not an internal error, for %s',
   async Unavailable => {
     const { url } = await catalog(async () => {
       throw new Unavailable('connection refused')

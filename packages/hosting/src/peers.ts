@@ -8,17 +8,17 @@ import type { Replicas } from './replicas.ts'
 
 export interface PeersOptions {
   bus: Bus
-  /** Services by their names; the others are asked over the bus. */
+  /** Services by name. Requests to services that are missing here use the bus. */
   services: Readonly<Record<string, Replicas | undefined>>
   basePath: string
-  /** What a service shows to be let in. */
+  /** Signs a principal for an internal request. @returns the value of the principal header */
   pass(purpose: Purpose): string
 }
 
 export interface Peers {
-  /** The bus, save that requests to services that are known by URL go there. */
+  /** The same bus, but requests to services with a configured URL use HTTP. */
   bus: Bus
-  /** Answers what other services ask, if `vouched` lets in the request, and then its subject. */
+  /** Adds the route that answers requests of other services. `vouched` admits a request and then its subject. */
   routes(app: FastifyInstance, vouched: PassedPrincipals['vouched']): void
 }
 
@@ -40,14 +40,14 @@ const Answer = z.union([
 type Answer = z.infer<typeof Answer>
 
 /**
- * Requests between services without the bus: while it is away, writes go on that need an answer of another service,
- * and what one service is to take in of another is in the next read. Responders do the same when asked twice, so that
- * another replica is asked when one does not answer.
+ * Sends requests between services over HTTP instead of the bus. So writes that need an answer of another service continue
+ * while the bus is unavailable, and events that one service sends to another directly are visible in the next read.
+ * Responders are idempotent, so a request without an answer is repeated at another replica.
  */
 export function peers({ bus, services, basePath, pass }: PeersOptions): Peers {
   const responders = new Map<string, (data: Json) => Promise<Json>>()
 
-  /** @returns undefined when it did not answer, or nobody there does */
+  /** @returns undefined when the replica did not answer, refused the request, or has no responder for the subject */
   const ask = async (
     replica: string,
     shown: string,
@@ -74,7 +74,7 @@ export function peers({ bus, services, basePath, pass }: PeersOptions): Peers {
     let failed: string | undefined
     for (const _try of ['first', 'second']) {
       const replica = replicas.next(failed)
-      // One that is paused leaves half of the time to another.
+      // Half of the time is left for a second try, in case this replica is paused.
       const answer = await ask(
         replicas.inside(replica),
         pass(purposeOf(subject)),
@@ -121,7 +121,7 @@ export function peers({ bus, services, basePath, pass }: PeersOptions): Peers {
         const { subject, data } = Question.parse(request.body)
         vouched(request, purposeOf(subject))
         const responder = responders.get(subject)
-        if (!responder) throw new Refusal('not-ready', { detail: `nobody answers on ${subject}` })
+        if (!responder) throw new Refusal('not-ready', { detail: `there is no responder for ${subject}` })
         return answer(responder, data as Json)
       })
     },

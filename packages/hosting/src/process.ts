@@ -18,7 +18,7 @@ import { type ProcessMetrics, processMetrics } from './metrics.ts'
 import { type Port, processServers } from './servers.ts'
 import type { processSettings } from './settings.ts'
 
-/** What a process is given to begin with. */
+/** What `runProcess` gives to the parts of a process. */
 export interface Surroundings<Settings> {
   settings: Settings
   log: Logger
@@ -26,22 +26,22 @@ export interface Surroundings<Settings> {
   now(): Date
 }
 
-/** What a process consists of beside its server. */
+/** The parts of a process other than its server. */
 export interface Parts {
   engines: readonly Engine[]
-  /** The time by the clock that all processes of the installation refer to. */
+  /** The time of the reference clock that all processes of the installation share. */
   referenceTime(): Promise<Date>
-  /** What tells the reference time, in words. */
+  /** Name of the reference clock, for the log. */
   timekeeper: string
-  /** Adds its routes, under the base path. */
+  /** Adds the routes of the process, under the base path. */
   routes(app: FastifyInstance): Promise<void>
-  /** The same for the server at INTERNAL_PORT, afterwards. */
+  /** Adds the routes of the server at INTERNAL_PORT; called after `routes`. */
   inside?(app: FastifyInstance): Promise<void>
-  /** Called once, when all engines can be used. */
+  /** Called once, when all engines have been usable and the reference time is known. */
   start(): Promise<void>
-  /** What it still waits for after its start; undefined when it is ready. */
+  /** What the process still waits for after `start`; undefined when it is ready. */
   waitingFor(): string | undefined
-  /** Called when nobody is being answered any more. */
+  /** Called after the servers have closed. */
   stop(): Promise<void>
 }
 
@@ -49,22 +49,22 @@ export interface ProcessOptions<Schema extends z.ZodObject<(typeof processSettin
   name: string
   schema: Schema
   environment: NodeJS.ProcessEnv
-  /** Which proxies in front are believed, and how many connections it takes. */
+  /** Trusted proxies and connection limits of the server. */
   server?(settings: z.infer<Schema>): Pick<ServerOptions, 'trustProxy' | 'connections'>
-  /** Where a second server answers /metrics and what is inside; /metrics is at PORT without one. */
+  /** Port of a second server for /metrics and internal requests. Without one /metrics is at PORT. */
   second?(settings: z.infer<Schema>): Omit<Port, 'host'> | undefined
   open(surroundings: Surroundings<z.infer<Schema>>): Parts
 }
 
-/** A request or a worker that takes longer to end does not keep the process. */
+/** Timeout of the shutdown: the process then exits even if requests or workers have not ended. */
 export const STOP_MS = 25_000
 const LOOK_MS = 25
 
 /**
- * Runs a process from its settings to its end: it listens at once, is ready when what it needs is there, and at
- * SIGTERM or SIGINT first says that it is not ready, then answers what it has begun, and ends with 0. What cannot be
- * used is said in a line on stderr: with 1 where nothing but another setting helps, and again and again where waiting
- * may help.
+ * Runs a process. It listens at once and becomes ready when its engines are usable and its parts have started. On SIGTERM
+ * or SIGINT it fails readiness, completes the requests in progress, stops its parts and exits with 0. A second signal exits
+ * with 1 at once. If the settings are wrong, it writes a line to stderr and exits with 1. If an engine is unavailable, it
+ * logs that and waits.
  */
 export async function runProcess<Schema extends z.ZodObject<(typeof processSettings)['shape']>>(
   options: ProcessOptions<Schema>,
@@ -82,7 +82,7 @@ export async function runProcess<Schema extends z.ZodObject<(typeof processSetti
     }
   }
 
-  // Files of embedded stores are for this user alone, whatever the shell has set.
+  // Only this user may read the files of embedded stores.
   process.umask(0o077)
   const settings = orFail(() => readSettings(schema, environment))
   const metrics = new Registry()
@@ -93,12 +93,12 @@ export async function runProcess<Schema extends z.ZodObject<(typeof processSetti
   const parts = orFail(() => open({ settings, log, metrics, now }))
   const engines = watchEngines(parts.engines, log)
   told.watches(engines)
-  let stage: string | undefined = 'its routes'
+  let stage: string | undefined = 'the registration of its routes'
   let started = false
   let stopping = false
   const waitingFor = () => stage ?? parts.waitingFor() ?? (started ? undefined : 'its start')
   const endAnnouncing = announceWaits(
-    // What is wrong with an engine is in the log already.
+    // Trouble with an engine is logged by watchEngines.
     () => (engines.trouble() === undefined ? waitingFor() : undefined),
     waiting => log.info({}, `waits for ${waiting}`),
   )
@@ -113,7 +113,7 @@ export async function runProcess<Schema extends z.ZodObject<(typeof processSetti
       log,
       metrics,
       now,
-      waitingFor: () => (stopping ? 'its end' : (engines.trouble() ?? waitingFor())),
+      waitingFor: () => (stopping ? 'the end of its shutdown' : (engines.trouble() ?? waitingFor())),
     },
     { setting: 'PORT', port: settings.PORT, host },
     own && { ...own, host },
@@ -123,8 +123,8 @@ export async function runProcess<Schema extends z.ZodObject<(typeof processSetti
     if (stopping) process.exit(1)
     stopping = true
     endAnnouncing()
-    log.info({ signal }, 'stops')
-    setTimeout(STOP_MS, undefined, { ref: false }).then(() => fail(`did not end in ${STOP_MS / 1000} s`))
+    log.info({ signal }, 'shutting down')
+    setTimeout(STOP_MS, undefined, { ref: false }).then(() => fail(`did not stop within ${STOP_MS / 1000} s`))
     if (started) await setTimeout(settings.SHUTDOWN_DELAY)
     engines.stop()
     clock.stop()
@@ -141,9 +141,9 @@ export async function runProcess<Schema extends z.ZodObject<(typeof processSetti
   } catch (error) {
     fail(reasonOf(error))
   }
-  stage = `the time, which ${parts.timekeeper} tells`
+  stage = `the reference time from ${parts.timekeeper}`
   await engines.usable
-  // Before anything is compared with a time that another process noted.
+  // Before the parts start, because they compare times with those that other processes have recorded.
   await clock.follow(() => parts.referenceTime())
   if (stopping) return
   stage = undefined
@@ -157,7 +157,7 @@ export async function runProcess<Schema extends z.ZodObject<(typeof processSetti
   log.info({ port: settings.PORT }, 'ready')
 }
 
-/** The log of the process, which counts what it is told. */
+/** The log of the process, which also counts errors for the metrics. */
 const logOf = (name: string, level: string, told: ProcessMetrics): Logger =>
   processLog({
     level,
@@ -170,7 +170,7 @@ const logOf = (name: string, level: string, told: ProcessMetrics): Logger =>
     },
   })
 
-/** What is wrong, in words for who runs it. */
+/** The message of an error, for the operator. */
 function reasonOf(error: unknown): string {
   if (error instanceof SettingsRefused) return `wrong settings\n  ${error.message.replaceAll('\n', '\n  ')}`
   return (error as Error).message

@@ -3,7 +3,7 @@ import type { Replicas } from './replicas.ts'
 
 const PATIENCE_MS = 1_000
 
-/** What time it is by the services, which have a store in common. @throws Error when the replica asked is not ready */
+/** The time of one replica of a service, which uses the reference clock. @throws Error when the replica is not ready */
 export async function referenceTime(replicas: Replicas, basePath: string): Promise<Date> {
   const response = await fetch(`${replicas.next()}${basePath}/health/ready`, {
     signal: AbortSignal.timeout(PATIENCE_MS),

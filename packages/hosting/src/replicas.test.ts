@@ -5,7 +5,7 @@ import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
 import { isFollowed, originsBehind } from './addresses.ts'
 import { replicas } from './replicas.ts'
 
-/** Names are resolved every two seconds; a busy machine takes longer. */
+/** Names are resolved every two seconds; a busy machine may need longer. */
 const SOON = { timeout: 20_000, interval: 20 }
 
 let port: number
@@ -21,7 +21,7 @@ afterEach(() => {
   for (const server of opened) server.close().closeAllConnections()
 })
 
-/** A replica at an address of its own, all on the same port. */
+/** Starts a replica at an address. All replicas use the same port. */
 async function replicaAt(address: string, { ready = true } = {}) {
   const state: { ready: boolean; asked: number; internalPort?: number | undefined } = { ready, asked: 0 }
   const server = createServer((_request, response) => {
@@ -53,20 +53,20 @@ function following(
     },
   })
   unwatch = found.watch()
-  /** Who is asked by six requests. */
+  /** The replicas that six requests go to. */
   const asked = () => [...new Set(Array.from({ length: 6 }, () => found.next()))].sort()
   return { found, asked, failures: () => failures }
 }
 
-describe('behind a name', () => {
-  test('are all of its addresses', async () => {
+describe('a host name', () => {
+  test('stands for all of its addresses', async () => {
     const [one, other] = [await replicaAt('127.0.0.2'), await replicaAt('127.0.0.3')]
     const { found, asked } = following({ catalog: ['127.0.0.2', '127.0.0.3'] })
     await vi.waitFor(() => expect(asked()).toEqual([one.url, other.url]), SOON)
     expect(found.ready()).toBe(true)
   })
 
-  test('a replica that comes is asked from when it says that it is ready', async () => {
+  test('a new replica gets requests as soon as it is ready', async () => {
     const [one, other] = [await replicaAt('127.0.0.2'), await replicaAt('127.0.0.3', { ready: false })]
     const names = { catalog: ['127.0.0.2'] }
     const { asked } = following(names)
@@ -78,7 +78,7 @@ describe('behind a name', () => {
     await vi.waitFor(() => expect(asked()).toEqual([one.url, other.url]), SOON)
   })
 
-  test('a replica that goes is asked no more, not even whether it is ready', async () => {
+  test('a removed replica gets neither requests nor health checks', async () => {
     const [one, other] = [await replicaAt('127.0.0.2'), await replicaAt('127.0.0.3')]
     const names = { catalog: ['127.0.0.2', '127.0.0.3'] }
     const { asked } = following(names)
@@ -91,7 +91,7 @@ describe('behind a name', () => {
     expect(one.state.asked).toBeLessThan(2)
   })
 
-  test('is what there was last while it cannot be resolved', async () => {
+  test('keeps its last addresses while it cannot be resolved', async () => {
     const one = await replicaAt('127.0.0.2')
     const names: Record<string, string[]> = { catalog: ['127.0.0.2'] }
     const { found, asked, failures } = following(names)
@@ -102,7 +102,7 @@ describe('behind a name', () => {
     expect(found.ready()).toBe(true)
   })
 
-  test('is the name itself until it is resolved for the first time', () => {
+  test('is used itself until it is resolved for the first time', () => {
     port = 8080
     const { asked, found } = following({}, ['http://catalog:8080'])
     expect(asked()).toEqual(['http://catalog:8080'])
@@ -110,7 +110,7 @@ describe('behind a name', () => {
   })
 })
 
-test('an origin is as URLs write it', async () => {
+test('origins have the syntax of URLs', async () => {
   const resolve = async () => ['10.0.0.7', 'fd00::7', '10.0.0.7']
   expect(await originsBehind('http://catalog:8080', resolve)).toEqual([
     'http://10.0.0.7:8080',
@@ -130,7 +130,7 @@ test.for([
 })
 
 describe('internal requests', () => {
-  test('go to the port that the replica tells, ready or not', async () => {
+  test('go to the port that the health check names, whether the replica is ready or not', async () => {
     const one = await replicaAt('127.0.0.2', { ready: false })
     one.state.internalPort = 9081
     const { found } = following({}, [one.url])
@@ -140,14 +140,14 @@ describe('internal requests', () => {
     expect(found.inside(one.url)).toBe('http://127.0.0.2:9081')
   })
 
-  test('go to the port of a replica that tells of no other, as one of the previous release', async () => {
+  test('go to the port of the URL if the health check names none, as in the previous release', async () => {
     const one = await replicaAt('127.0.0.2')
     const { found } = following({}, [one.url])
     await vi.waitFor(() => expect(found.ready()).toBe(true), SOON)
     expect(found.inside(one.url)).toBe(one.url)
   })
 
-  test('follow a replica that is replaced at its address by another release, and back', async () => {
+  test('go to the right port after a replica was replaced by one of another release, and back', async () => {
     const one = await replicaAt('127.0.0.2')
     const { found } = following({}, [one.url])
     for (const internalPort of [9081, undefined, 9082]) {

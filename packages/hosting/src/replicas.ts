@@ -3,39 +3,42 @@ import type { Log } from '@gantry/event-sourcing'
 import { INTERNAL_PORT_HEADER } from '@gantry/service-kit'
 import { isFollowed, originsBehind, type Resolve, systemResolve } from './addresses.ts'
 
-/** How often each replica is asked whether it is ready. */
+/** Interval of the health checks of each replica. */
 const LOOK_MS = 500
 const PATIENCE_MS = 2_000
-/** How long a replica that cannot be reached is left out, unless it says before that it is ready. */
+/** How long no requests are sent to a replica that could not be reached. */
 const LEFT_OUT_MS = 1_000
-/** How often host names are resolved again. */
+/** Interval at which host names are resolved again. */
 const RESOLVE_MS = 2_000
 
-/** The processes of one service: who of them is to be asked next. */
+/** The replicas of one service. Chooses the replica for each request. */
 export interface Replicas {
-  /** In turn one that is ready, another than `except` when there is one; when none is ready, any. */
+  /**
+   * The origin of the replica for the next request, in turn: a ready one other than `except`; if there is none, any other
+   * than `except`; if there is none, `except`.
+   */
   next(except?: string): string
-  /** It could not be reached: others are asked for a while. */
+  /** Sends no requests to a replica for a while, because it could not be reached. */
   leaveOut(url: string): void
-  /** The origin at which a replica answers internal requests: that of its operations if it says of no other. */
+  /** The origin for internal requests to a replica: at the port that its health check names, else the origin itself. */
   inside(url: string): string
-  /** Whether one said that it is ready when it was last asked. */
+  /** Whether at least one replica was ready at its last health check. */
   ready(): boolean
-  /** Asks all of them every so often, and who they are, until the returned function is called. */
+  /** Checks the health of all replicas and resolves host names periodically, until the returned function is called. */
   watch(): () => void
 }
 
 export interface ReplicasOptions {
-  /** Origins, such as http://10.0.0.7:8080; at least one. Behind an http host name are all of its addresses. */
+  /** Origins, such as http://10.0.0.7:8080; at least one. An http origin with a host name stands for all its addresses. */
   urls: readonly string[]
-  /** Of the health check. */
+  /** Base path of the health check. */
   basePath: string
   now(): Date
   log: Log
   resolve?: Resolve
 }
 
-/** What it said when it was last asked, and until when it is left out. */
+/** The result of the last health check of a replica, and the time until which it gets no requests. */
 interface State {
   ready: boolean
   internalPort?: string | undefined
@@ -43,7 +46,7 @@ interface State {
 }
 
 export function replicas({ urls, basePath, now, log, resolve = systemResolve }: ReplicasOptions): Replicas {
-  /** Each URL stands for itself until its name is resolved; what a name led to last stays while it leads nowhere. */
+  /** Origins by URL: the URL itself until its name is resolved, then the last addresses. A failed lookup keeps them. */
   const behind = new Map<string, readonly string[]>(urls.map(url => [url, [url]]))
   let states = new Map<string, State>(urls.map(url => [url, { ready: false, leftOutUntil: 0 }]))
   let turn = 0
@@ -58,11 +61,11 @@ export function replicas({ urls, basePath, now, log, resolve = systemResolve }: 
     if (signal.aborted) return
     const ready = answer?.ready ?? false
     if (answer) state.internalPort = answer.internalPort
-    if (state.ready !== ready) log.info({ replica: origin, ready }, 'a replica changed')
+    if (state.ready !== ready) log.info({ replica: origin, ready }, 'the readiness of a replica changed')
     state.ready = ready
   }
 
-  /** Each by itself, so that one which does not answer holds up no look at another. */
+  /** One loop per replica, so that a replica that does not answer does not delay the checks of the others. */
   const keepLooking = async (origin: string, state: State, signal: AbortSignal) => {
     while (!signal.aborted && states.get(origin) === state) {
       await look(origin, state, signal)
@@ -70,7 +73,7 @@ export function replicas({ urls, basePath, now, log, resolve = systemResolve }: 
     }
   }
 
-  /** A replica that has come is looked at before it can be asked; one that has gone is asked no more. */
+  /** Resolves a host name. A new replica gets requests after its first health check; a removed one gets no more requests. */
   const follow = async (url: string, signal: AbortSignal) => {
     const origins = await originsBehind(url, resolve).catch(() => [])
     if (origins.length === 0) return
@@ -83,7 +86,7 @@ export function replicas({ urls, basePath, now, log, resolve = systemResolve }: 
     if (come.length === 0 && gone.length === 0) return
     await Promise.all(come.map(([origin, state]) => look(origin, state, signal)))
     states = new Map([...states, ...come].filter(([origin]) => wanted.has(origin)))
-    log.info({ url, come: come.map(([origin]) => origin), gone }, 'the replicas behind a name changed')
+    log.info({ url, come: come.map(([origin]) => origin), gone }, 'the addresses of a host name changed')
     for (const [origin, state] of come) keepLooking(origin, state, signal)
   }
 
@@ -125,7 +128,7 @@ export function replicas({ urls, basePath, now, log, resolve = systemResolve }: 
 
 const pause = (ms: number, signal: AbortSignal) => setTimeout(ms, undefined, { signal }).catch(() => {})
 
-/** What a replica says of itself; undefined when it does not answer. */
+/** Checks the health of a replica. @returns undefined when it does not answer */
 async function health(url: string, signal: AbortSignal) {
   try {
     const { ok, headers, body } = await fetch(url, {

@@ -7,7 +7,7 @@ import { busSettings, storeSettings } from './settings.ts'
 import { openBus, openStores } from './stores.ts'
 
 const SECRET = 'hunter2'
-/** Where nobody listens. */
+/** User, password, and an address without a listener. */
 const NOWHERE = `gantry:${SECRET}@127.0.0.1:1`
 const GIVEN = {
   MESSAGING_URL: `nats://${NOWHERE}`,
@@ -16,7 +16,7 @@ const GIVEN = {
 }
 const schema = busSettings.extend(storeSettings.shape)
 
-/** All that a process says of its settings and engines until each of them was tried, and how it ends. */
+/** The log and all errors of a process that opens the engines of its settings and checks each once. */
 async function saidOf(environment: Record<string, string>): Promise<string> {
   const lines: string[] = []
   const log = pino({ level: 'trace' }, { write: line => void lines.push(line) })
@@ -39,16 +39,16 @@ async function saidOf(environment: Record<string, string>): Promise<string> {
   return [...lines, ...failed.map(error => inspect(error, { depth: 10 }))].join('\n')
 }
 
-describe('A password in a URL is in no line and no error', () => {
+describe('A password in a URL appears neither in the log nor in an error', () => {
   test.each([
-    ['of engines that are away', {}],
+    ['of unavailable engines', {}],
     [
-      'of engines that are to be encrypted',
+      'of unavailable engines with TLS',
       { MESSAGING_URL: `tls://${NOWHERE}`, EVENT_STORE_URL: `esdb://${NOWHERE}` },
     ],
-    ['of a MongoDB that is to be encrypted', { READ_MODEL_URL: `mongodb://${NOWHERE}/gantry?tls=true` }],
+    ['of an unavailable MongoDB with TLS', { READ_MODEL_URL: `mongodb://${NOWHERE}/gantry?tls=true` }],
     [
-      'of a cluster',
+      'of an unavailable cluster',
       { EVENT_STORE_URL: `esdb://gantry:${SECRET}@127.0.0.1:1,127.0.0.1:2?tls=false&maxDiscoverAttempts=1` },
     ],
   ])('%s', async (_, environment) => {

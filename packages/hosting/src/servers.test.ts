@@ -37,21 +37,21 @@ const ROUTES = { routes: answering('/apis'), inside: answering('/inside') }
 const PATHS = ['/health/live', '/health/ready', '/apis', '/inside', '/metrics']
 
 const ask = (port: number, path: string) => fetch(`http://${host}:${port}/gantry${path}`)
-/** The paths that are answered at a port. */
+/** The paths with status 200 at a port. */
 async function answered(port: number): Promise<string[]> {
   const answers = await Promise.all(PATHS.map(async path => [path, (await ask(port, path)).status] as const))
   expect(answers.filter(([, status]) => status !== 200 && status !== 404)).toEqual([])
   return answers.flatMap(([path, status]) => (status === 200 ? [path] : []))
 }
 
-test('a process with one port answers all at it, and no internal requests', async () => {
+test('a process with one port answers all routes there, but no internal requests', async () => {
   const port = await freePort()
   await serversAt(port).listen(ROUTES)
   expect(await answered(port)).toEqual(['/health/live', '/health/ready', '/apis', '/metrics'])
   expect((await ask(port, '/health/ready')).headers.has(INTERNAL_PORT_HEADER)).toBe(false)
 })
 
-test.each(['INTERNAL_PORT', 'METRICS_PORT'] as const)('/metrics is at %s alone', async setting => {
+test.each(['INTERNAL_PORT', 'METRICS_PORT'] as const)('/metrics is only at %s', async setting => {
   const [port, own] = [await freePort(), await freePort()]
   const inside = setting === 'INTERNAL_PORT' ? { inside: ROUTES.inside } : {}
   await serversAt(port, { setting, port: own }).listen({ routes: ROUTES.routes, ...inside })
@@ -75,7 +75,7 @@ test.each([
   ['ready', undefined, 200],
   ['not ready', 'its start', 503],
 ])(
-  'the health check of a process that is %s tells the internal port, also a free one',
+  'the health check of a process that is %s names the actual internal port if the setting is 0',
   async (_, waits, status) => {
     waitingFor = waits
     const port = await freePort()
@@ -87,14 +87,14 @@ test.each([
   },
 )
 
-test('the health check tells nobody of METRICS_PORT', async () => {
+test('the health check does not name METRICS_PORT', async () => {
   const port = await freePort()
   await serversAt(port, { setting: 'METRICS_PORT', port: 0 }).listen(ROUTES)
   expect((await ask(port, '/health/ready')).headers.has(INTERNAL_PORT_HEADER)).toBe(false)
 })
 
 test.each(['PORT', 'INTERNAL_PORT', 'METRICS_PORT'] as const)(
-  'a %s that is taken is named',
+  'a %s that is in use is named in the error',
   async setting => {
     const taken = await new Promise<Server>(resolve => {
       const server = createServer().listen(0, host, () => resolve(server))
@@ -105,7 +105,7 @@ test.each(['PORT', 'INTERNAL_PORT', 'METRICS_PORT'] as const)(
       setting === 'PORT'
         ? serversAt(port, { setting: 'INTERNAL_PORT', port: free })
         : serversAt(free, { setting, port })
-    await expect(servers.listen(ROUTES)).rejects.toThrow(`${setting} ${port} is taken`)
+    await expect(servers.listen(ROUTES)).rejects.toThrow(`${setting} ${port} is already in use`)
     taken.close()
   },
 )

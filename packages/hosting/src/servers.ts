@@ -1,29 +1,29 @@
 import { httpServer, type ServerOptions } from '@gantry/service-kit'
 import type { FastifyInstance, FastifyPluginAsync } from 'fastify'
 
-/** Where a process listens. */
+/** Address that a process listens on. */
 export interface Port {
   setting: 'PORT' | 'INTERNAL_PORT' | 'METRICS_PORT'
   port: number
   host: string
 }
 
-/** What the servers of a process add to themselves, under the base path. */
+/** The routes of the servers of a process, under the base path. */
 export interface Routes {
   routes: FastifyPluginAsync
-  /** At INTERNAL_PORT. */
+  /** Routes of the server at INTERNAL_PORT. */
   inside?: FastifyPluginAsync | undefined
 }
 
 export interface Servers {
-  /** Resolves when both listen. @throws Error that says which setting is wrong */
+  /** Resolves when all servers listen. @throws Error that names the wrong setting */
   listen(routes: Routes): Promise<void>
   close(): Promise<void>
 }
 
 /**
- * The server of a process at PORT, and a second one with /metrics and internal requests, where the process has a port for
- * these. Callers learn from the health check where that is.
+ * The server of a process at PORT, and a second one with /metrics and internal requests if the process has a port for them.
+ * The health check names the port for internal requests.
  */
 export function processServers(options: ServerOptions, port: Port, second: Port | undefined): Servers {
   const prefix = options.basePath
@@ -49,7 +49,7 @@ export function processServers(options: ServerOptions, port: Port, second: Port 
     async listen({ routes, inside }) {
       await app.register(routes, { prefix })
       if (inside) await inner.register(inside, { prefix })
-      // First, so that it answers where the health check says.
+      // The second server listens first, so that the port that the health check names already answers.
       await listen(inner, second)
       await listen(app, port)
     },
@@ -59,17 +59,17 @@ export function processServers(options: ServerOptions, port: Port, second: Port 
   }
 }
 
-/** @throws Error in words for the operator */
+/** @throws Error with a message for the operator */
 async function listen(app: FastifyInstance, { setting, port, host }: Port): Promise<void> {
   try {
     await app.listen({ port, host })
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException
-    if (code === 'EADDRINUSE') throw new Error(`${setting} ${port} is taken`, { cause: error })
+    if (code === 'EADDRINUSE') throw new Error(`${setting} ${port} is already in use`, { cause: error })
     if (code === 'EACCES')
       throw new Error(`${setting} ${port} may not be used by this user`, { cause: error })
     if (code === 'ENOTFOUND' || code === 'EADDRNOTAVAIL')
-      throw new Error(`HOST ${host} is no address of this machine`, { cause: error })
+      throw new Error(`HOST ${host} is not an address of this machine`, { cause: error })
     throw error
   }
 }

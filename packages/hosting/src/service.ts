@@ -24,25 +24,25 @@ import { replicas } from './replicas.ts'
 import { serviceSettings } from './settings.ts'
 import { type MessageRetention, openBus, openStores, watchedDisk } from './stores.ts'
 
-/** Who may be between the gateway and a service: private networks. It only tells the log where a request came from. */
+/** Trusted proxies between gateway and service: private networks. Their X-Forwarded-For is used for the log only. */
 const INSIDE = ['loopback', 'linklocal', 'uniquelocal']
 const LOOK_MS = 25
 const AGAIN_MS = 1_000
 
 export interface ServiceOptions<Schema extends z.ZodObject, Made extends Service> {
   name: string
-  /** The settings of this service alone. */
+  /** The settings that only this service has. */
   settings: Schema
   environment: NodeJS.ProcessEnv
-  /** `blobs` opens the store of images, which one service has. */
+  /** Creates the service. `blobs` opens the store of images; only one service uses it. */
   make(dependencies: Dependencies & { blobs(): BlobStore }, settings: z.infer<Schema>): Made
-  /** How long the bus keeps messages, where this service sees to that. */
+  /** Retention of messages on the bus, if this service configures it. */
   messages?(settings: z.infer<Schema>): MessageRetention
-  /** What has to be there before the service is ready for the first time. */
+  /** Called after the start. The service is not ready until it has succeeded; failures are retried. */
   prepare?(service: Made, settings: z.infer<Schema>): Promise<void>
 }
 
-/** Runs one service as a process of its own, on the engines that its settings lead to. */
+/** Runs one service as a process of its own, with the stores and the bus of its settings. */
 export async function runService<Schema extends z.ZodObject, Made extends Service>({
   name,
   settings: schema,
@@ -97,7 +97,7 @@ export async function runService<Schema extends z.ZodObject, Made extends Servic
       )
       heldStreamMetrics(metrics, readModels, service.projectors)
       let prepared = false
-      const waitingFor = () => service.waitingFor() ?? (prepared ? undefined : 'what it prepares')
+      const waitingFor = () => service.waitingFor() ?? (prepared ? undefined : 'its preparation')
       return {
         engines: [...stores.engines, engine],
         referenceTime: () => readModels.time(),
@@ -141,14 +141,14 @@ export async function runService<Schema extends z.ZodObject, Made extends Servic
   })
 }
 
-/** Internal requests at PORT are those of processes of the previous release; to all others there is nothing. */
+/** At PORT only processes of the previous release may send internal requests; others are answered with 404. */
 const fromPreviousRelease =
   ({ isOfPreviousRelease }: PassedPrincipals): PassedPrincipals['vouched'] =>
   request => {
     if (!isOfPreviousRelease(request)) throw new Refusal('not-found')
   }
 
-/** Tries until it succeeds: an engine may go away at any time. @throws SettingsRefused, which no time mends */
+/** Retries until the work succeeds, because a store may become unavailable at any time. @throws SettingsRefused at once */
 async function succeeding(work: () => Promise<unknown>, log: Log): Promise<void> {
   for (;;) {
     try {
@@ -156,7 +156,7 @@ async function succeeding(work: () => Promise<unknown>, log: Log): Promise<void>
       return
     } catch (error) {
       if (error instanceof SettingsRefused) throw error
-      log.error({ err: error }, 'the service could not be prepared, and tries again')
+      log.error({ err: error }, 'the preparation of the service failed, tries again')
       await setTimeout(AGAIN_MS)
     }
   }

@@ -9,7 +9,7 @@ const given = {
   READ_MODEL_URL: 'mongodb://views:27017/gantry',
 }
 
-test('a service needs its engines and the key, and nothing else', () => {
+test('the only required settings of a service are its engines and the key', () => {
   expect(readSettings(serviceSettings, given)).toMatchObject({
     PORT: 8080,
     INTERNAL_PORT: 8081,
@@ -32,11 +32,11 @@ test.for([
   ['INTERNAL_PORT', '8080', 'must be another port than PORT'],
   ['INTERNAL_PORT', '65536', 'must be from 0 to 65535'],
   ['SHUTDOWN_DELAY', 'soon', 'must be a duration such as'],
-] as const)('%s=%s is refused in a line that names it', ([setting, value, reason]) => {
+] as const)('%s=%s is refused with a message that names the setting', ([setting, value, reason]) => {
   const line = new RegExp(`^${setting}: .*${reason.replace(/[.?/]/g, '\\$&')}.*$`)
   expect(() => readSettings(serviceSettings, { ...given, [setting]: value })).toThrow(line)
 })
 
-test('two servers may each take any free port', () => {
+test('both ports may be 0 for any free port', () => {
   expect(() => readSettings(serviceSettings, { ...given, PORT: '0', INTERNAL_PORT: '0' })).not.toThrow()
 })

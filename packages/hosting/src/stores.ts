@@ -22,22 +22,22 @@ interface Open<Store> {
   engine: Engine
 }
 
-/** Paths of sqlite: and file: URLs; undefined when it is of another scheme. */
+/** The path of a sqlite: or file: URL; undefined for other schemes. */
 const fileOf = (url: string) => (url.startsWith('sqlite:') ? url.slice('sqlite:'.length) : undefined)
 const folderOf = (url: string) => {
   if (!url.startsWith('file:')) return undefined
   return url.startsWith('file://') ? fileURLToPath(url) : url.slice('file:'.length)
 }
 
-/** The disk under the files of a process, where settings lead to files: it tells the log when it is full. */
+/** Watches the disks of embedded stores, and logs when one is full and when it has space again. */
 export const watchedDisk = (log: Log): Disk =>
   watchDisk({ report: (line, state) => log[state === 'full' ? 'error' : 'info']({}, line) })
 
 /** How long the bus keeps messages. */
 export interface MessageRetention {
-  /** In milliseconds. Left out: as it is on a server, for ever in a file. */
+  /** In milliseconds. Default: the configuration of a NATS server stays unchanged; a file keeps messages forever. */
   retentionMs?: number | undefined
-  /** What depends on messages being kept, and for how many milliseconds: a server that keeps them shorter is refused. */
+  /** Minimum retention in milliseconds and the setting that requires it. A server with a shorter retention is refused. */
   needed?: { setting: string; ms: number }
 }
 
@@ -48,7 +48,7 @@ interface BusOptions extends MessageRetention {
 }
 
 /**
- * The bus of MESSAGING_URL, for a service of that name.
+ * Opens the bus of MESSAGING_URL. `name` is the name of the service.
  * @throws NatsRefused, DataFolderRefused when the settings cannot be used
  */
 export function openBus(
@@ -61,7 +61,7 @@ export function openBus(
     path === undefined
       ? natsBus({ ...natsOptions(settings, name, log), ...kept })
       : sqliteBus({ path, disk, retentionMs })
-  // What is to be told waits in the log until the bus is back.
+  // Spared, because events wait in the log until the bus is available again.
   return { store: bus, engine: { setting: 'MESSAGING_URL', spared: true, check: () => bus.ping() } }
 }
 
@@ -122,28 +122,28 @@ function openReadModels(url: string, disk: Disk, log: Log | undefined): Open<Rea
   }
 }
 
-/** Opened with the first use: most services have no blobs. @throws Error when neither setting leads to a store of blobs */
+/** Opens the store of blobs. @throws Error when neither BLOB_URL nor READ_MODEL_URL can store blobs */
 function openBlobs({ BLOB_URL, READ_MODEL_URL }: StoreSettings, disk: Disk): BlobStore {
   const folder = BLOB_URL && folderOf(BLOB_URL)
   if (folder) return folderBlobStore({ path: folder, disk })
   const url = BLOB_URL ?? READ_MODEL_URL
   if (url.startsWith('sqlite:'))
-    throw new Error('BLOB_URL: must be set, such as file:FOLDER, where READ_MODEL_URL is sqlite:PATH')
+    throw new Error('BLOB_URL: must be set, e.g. file:FOLDER, because READ_MODEL_URL is sqlite:PATH')
   return gridFsBlobStore({ url, setting: BLOB_URL ? 'BLOB_URL' : 'READ_MODEL_URL' })
 }
 
 export interface Stores {
   eventStore: EventStore
   readModels: ReadModels
-  /** Made when it is asked for. @throws Error naming the setting */
+  /** Opens the store of blobs with the first call, because most services have none. @throws Error naming the setting */
   blobs(): BlobStore
   engines: readonly Engine[]
   close(): Promise<void>
 }
 
 /**
- * The log, the read models and the blobs that the settings lead to. Servers need not be there yet: the engines tell
- * when they are.
+ * Opens the event store, the read models and the blobs of the settings. Servers need not be available yet: `engines` checks
+ * whether they are.
  * @throws EventStoreUrlRefused, MongoRefused, DataFolderRefused when a URL cannot be used
  */
 export function openStores(settings: StoreSettings, disk: Disk = watchDisk(), log?: Log): Stores {
