@@ -24,7 +24,7 @@ export const ApiInput = z
       .max(50)
       .transform(tags => [...new Set(tags)]),
     owner: optional(Uuid).meta({
-      description: 'Owner user id; the caller when absent on create, unchanged on update',
+      description: 'User id of the owner. If absent: the caller on create, unchanged on update',
     }),
     platformType: optional(text(100)),
     gitUrl: optional(text(2048)),
@@ -45,7 +45,7 @@ export const Job = z
   .meta({ id: 'DeploymentJob' })
 export type Job = z.infer<typeof Job>
 
-/** An API as events and the audit log carry it. */
+/** An API as it appears in events and in the audit log. */
 export const ApiSnapshot = z
   .object({
     id: z.uuid(),
@@ -118,14 +118,14 @@ export const listApis = operation({
     ),
     text: text(1000)
       .optional()
-      .meta({ description: 'Every term is a case-insensitive substring of name or description' }),
+      .meta({ description: 'Each term is a case-insensitive substring of name or description' }),
     name: z.string().optional().meta({ description: 'Exact name' }),
     owner: Uuid.optional(),
     platformType: z.string().optional(),
     status: ApiStatus.optional(),
     environment: Uuid.optional().meta({ description: 'Deployed in this environment' }),
     tags: listOf(50, 'Has all of these tags; repeated or comma-separated'),
-    deployed: flag('true keeps the deployed ones; false filters nothing'),
+    deployed: flag('true: only deployed APIs; false: no filter'),
     product: Uuid.optional().meta({ description: 'Member of this product' }),
     ...include,
   }),
@@ -178,7 +178,7 @@ export const updateApi = operation({
   tag: 'APIs',
   summary: 'Replace an API',
   description:
-    'All required fields must be present. Optional fields left out become null, except owner, which stays.',
+    'All required fields must be present. Omitted optional fields become null, except owner, which is unchanged.',
   scope: 'API_WRITE',
   params: ApiPath,
   body: ApiInput,
@@ -220,7 +220,7 @@ export const deployApi = operation({
   service: 'catalog',
   tag: 'Deployments',
   summary: 'Deploy an API to an environment',
-  description: 'Starts a job, which a deployment agent carries out and reports on.',
+  description: 'Starts a job. A deployment agent executes it and reports its result.',
   scope: 'API_WRITE',
   params: DeploymentPath,
   answers: { 202: { description: 'The job', schema: Job, example: job } },
@@ -248,7 +248,7 @@ export const cancelDeployment = operation({
   tag: 'Deployments',
   summary: 'Cancel the deployment job of an API and environment',
   description:
-    'Ends the job that runs as failed, so that another can start. The deployment agent is not stopped: what it still does has its effect in the environment, but its report on the job changes nothing.',
+    'Marks the running job as failed, so that another job can start. The deployment agent is not stopped: it may still change the environment, but its report on the job is ignored.',
   scope: 'API_WRITE',
   params: DeploymentPath,
   answers: { 200: { description: 'The job', schema: Job, example: { ...job, status: 'FAILED' } } },

@@ -1,6 +1,6 @@
 import type { Scope } from './scopes.ts'
 
-/** The scope that a reader of its payload needs, of every public event. */
+/** The scope that a reader of the payload needs, for every type of public event. */
 export const EVENT_SCOPES = {
   API_CREATED: 'API_READ',
   API_UPDATED: 'API_READ',
@@ -42,8 +42,8 @@ export type PublicEventType = keyof typeof EVENT_SCOPES
 const ALL_READ_SCOPES: readonly Scope[] = [...new Set(Object.values(EVENT_SCOPES))]
 
 /**
- * The scopes that a reader of an event needs. A type that this release does not know is for readers with the scopes of
- * all types: a reader of everything misses nothing of a newer release, and another one sees no more than it may.
+ * The scopes that a reader of an event needs. A type that this release does not know needs the scopes of all types. So a
+ * reader with all scopes also gets the events of newer releases, and no other reader gets events that they may not read.
  */
 export const readScopesOf = (type: string): readonly Scope[] =>
   Object.hasOwn(EVENT_SCOPES, type) ? [EVENT_SCOPES[type as PublicEventType]] : ALL_READ_SCOPES

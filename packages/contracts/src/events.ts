@@ -10,7 +10,7 @@ const PLATFORM_TYPES = Object.keys(PLATFORM_EVENTS) as [
   ...(keyof typeof PLATFORM_EVENTS)[],
 ]
 
-/** CloudEvents 1.0, "Required attributes", of the types that the platform produces; extensions are ignored. */
+/** CloudEvents 1.0, "Required attributes", with the event types of the platform. Extension attributes are ignored. */
 export const CloudEvent = z
   .object({
     specversion: z.literal('1.0'),
@@ -21,7 +21,7 @@ export const CloudEvent = z
       .datetime({ offset: true })
       .nullish()
       .meta({
-        description: 'Not before 1970 nor more than 24 hours ahead',
+        description: 'Not before 1970, and not more than 24 hours in the future',
         override: { pattern: undefined },
       }),
     subject: text(2048).nullish(),
@@ -43,9 +43,9 @@ export const publishEvent = operation({
   path: '/events',
   service: 'notifier',
   tag: 'Events',
-  summary: 'Take in an event of the platform',
+  summary: 'Publish an event of the platform',
   description:
-    'A CloudEvents 1.0 event in structured JSON. It is stored and delivered to webhooks once per source and id, however often it is sent.',
+    'Accepts a CloudEvents 1.0 event in structured JSON. An event that is sent again with the same source and id is stored and delivered to webhooks only once.',
   scope: 'CONFIGURATION_WRITE',
   body: CloudEvent,
   bodyMediaType: 'application/cloudevents+json',
@@ -59,14 +59,14 @@ export const publishEvent = operation({
   },
   answers: {
     202: {
-      description: 'Taken in',
+      description: 'Accepted',
       schema: z
         .object({
           id: z.uuid().meta({ description: 'Id of the public event' }),
           source: z.string(),
           type: z.string(),
           receivedAt: Timestamp,
-          duplicate: z.boolean().meta({ description: 'It was taken in before' }),
+          duplicate: z.boolean().meta({ description: 'Whether the event had been accepted before' }),
         })
         .meta({ id: 'EventReceipt' }),
     },
@@ -74,10 +74,10 @@ export const publishEvent = operation({
 })
 
 export const StreamedEvent = PublicEvent.extend({
-  position: z.string().meta({ description: 'Resume after it with ?after=' }),
+  position: z.string().meta({ description: 'Value of ?after= to resume after this event' }),
 }).meta({ id: 'StreamedEvent' })
 
-/** The event types of each scope, in words. */
+/** The event types of each scope, as text. */
 const SCOPES_OF_TYPES = [...Map.groupBy(Object.entries(EVENT_SCOPES), ([, scope]) => scope)]
   .map(([scope, types]) => `${scope}: ${types.map(([type]) => type).join(', ')}.`)
   .join(' ')
@@ -88,27 +88,27 @@ export const streamEvents = operation({
   path: '/events',
   service: 'gateway',
   tag: 'Events',
-  summary: 'Read the public events from a position on',
-  description: `Newline-delimited JSON, or server-sent events when asked for with Accept: text/event-stream (Last-Event-ID resumes). Stays open for what comes unless follow=false. A position after which events have been removed because of their age is refused with 410; oldestPosition is the smallest one that is not. A stream that breaks off is resumed after its last position. Events of a type whose scope the caller lacks are left out; positions are the same for all readers. Only so many streams read events of the past at once; a further one gets its answer when another has read them all, or 503 with Retry-After after 10 seconds. The scopes: ${SCOPES_OF_TYPES}`,
+  summary: 'Stream public events after a position',
+  description: `Newline-delimited JSON, or server-sent events with Accept: text/event-stream (Last-Event-ID resumes). The stream stays open for new events unless follow=false. If events after the given position have been removed because of their age, the request is refused with 410, and oldestPosition is the smallest position that is accepted. After a lost connection, resume after the last position received. Events of a type whose scope the caller lacks are left out; positions are the same for all readers. The number of streams that read past events at the same time is limited. A further stream waits until another one has read them all; after 10 seconds it is answered with 503 and Retry-After. The scopes: ${SCOPES_OF_TYPES}`,
   scope: 'AUDIT_LOG_READ',
   query: z.object({
     after: z
       .string()
       .regex(/^[0-9]{1,15}$/, { error: 'must be a position' })
       .optional()
-      .meta({ description: 'Exclusive; from the oldest event that is there when absent' }),
+      .meta({ description: 'Position, exclusive. If absent: from the oldest event' }),
     follow: z
       .enum(['true', 'false'])
       .transform(value => value === 'true')
       .default(true)
       .meta({
-        description: 'Wait for what comes',
+        description: 'Whether the stream stays open for new events',
         override: { type: 'boolean', enum: undefined, default: true },
       }),
   }),
   answers: {
     200: {
-      description: 'A StreamedEvent a line, or as the data of a server-sent event',
+      description: 'One StreamedEvent per line, or per server-sent event as its data',
       schema: StreamedEvent,
       mediaTypes: ['application/x-ndjson', 'text/event-stream'],
     },

@@ -1,13 +1,13 @@
 import { z } from 'zod'
 
-/** Levels of objects and arrays in a free-form value, itself included. */
+/** Maximum levels of objects and arrays in a free-form value, including the value itself. */
 export const MAX_DEPTH = 64
 const MAX_MEMBERS = 10_000
-/** Several times what CloudEvents wants every intermediary to carry; a delivery still fits into one append. */
+/** Several times the 64 KiB that intermediaries of CloudEvents must support; a delivery still fits into one append. */
 const MAX_BYTES = 262_144
 
 /**
- * Visits a parsed JSON value level by level and without recursion, because a deep value would overflow the stack.
+ * Visits a parsed JSON value level by level without recursion, which would overflow the stack for a deep value.
  * @returns the objects and arrays of each level, from the value itself
  */
 function* levels(value: unknown): Generator<object[]> {
@@ -18,21 +18,21 @@ function* levels(value: unknown): Generator<object[]> {
   }
 }
 
-/** Whether a parsed JSON value has more than so many levels of objects and arrays, itself included. */
+/** Whether a parsed JSON value has more than `maxDepth` levels of objects and arrays, including the value itself. */
 export function isDeeperThan(value: unknown, maxDepth: number): boolean {
   let depth = 0
   for (const _ of levels(value)) if (++depth > maxDepth) return true
   return false
 }
 
-/** A value of more levels may overflow the stack of `JSON.stringify`. */
+/** Values with more levels may overflow the stack in `JSON.stringify`. */
 const MAX_SHOWN_DEPTH = 1_000
 
-/** A stored value, or what stands for one from before these bounds that is too deep to be written as JSON. */
+/** The stored value, or a placeholder if it is too deep for JSON: values stored by earlier releases have no limit. */
 export const omitTooDeep = (value: Record<string, unknown>): Record<string, unknown> =>
   isDeeperThan(value, MAX_SHOWN_DEPTH) ? { omitted: `more than ${MAX_SHOWN_DEPTH} levels deep` } : value
 
-/** Members of objects and elements of arrays, at every level; for a value of bounded depth. */
+/** Number of members of objects and elements of arrays, at all levels. */
 function membersOf(value: unknown): number {
   let members = 0
   for (const level of levels(value)) for (const container of level) members += Object.keys(container).length
@@ -46,7 +46,7 @@ function faultOf(value: unknown): string | undefined {
   return bytes > MAX_BYTES ? `must have at most ${MAX_BYTES} bytes as JSON` : undefined
 }
 
-/** A JSON object with any members, within bounds that every reader of it can handle. */
+/** A JSON object with any members, within limits that every reader can handle. */
 export const FreeForm = z
   .record(z.string(), z.unknown())
   .superRefine((value, context) => {

@@ -30,13 +30,13 @@ export type UserRecord = z.infer<typeof UserRecord>
 const email = text(320).refine(value => /^[^\s@]+@[^\s@]+$/.test(value), {
   error: 'must be an email address',
 })
-const password = text(1024, 12).meta({ description: 'Written only; at least 12 characters' })
+const password = text(1024, 12).meta({ description: 'Write-only; at least 12 characters' })
 const user = {
   username: Username.meta({
     description:
-      'Unique. Stored and compared in NFC; without invisible characters, and without letters of several scripts that look alike',
+      'Unique. Stored and compared in Unicode NFC. Must not contain invisible characters, or mix scripts whose letters look alike',
   }),
-  displayName: optional(label(255)).meta({ description: 'The username when absent' }),
+  displayName: optional(label(255)).meta({ description: 'Default: the username' }),
   email: optional(email),
   role: Role.nullish().transform(value => value ?? 'USER'),
   status: UserStatus.nullish().transform(value => value ?? 'ACTIVE'),
@@ -80,9 +80,9 @@ export const login = operation({
   method: 'POST',
   path: '/login',
   tag: 'Login',
-  summary: 'Log in with user name and password',
+  summary: 'Log in with username and password',
   description:
-    'The bearer token is in the Authorization response header and lives one hour. Five wrong passwords in a row lock a user for 15 minutes.',
+    'The bearer token is in the Authorization response header and is valid for one hour. Five wrong passwords in a row lock a user for 15 minutes.',
   scope: 'public',
   body: z
     .object({ username: z.string().max(1000), password: z.string().max(2000) })
@@ -93,7 +93,7 @@ export const login = operation({
     200: {
       description: 'The user',
       schema: AuthenticatedUser,
-      headers: { Authorization: 'Bearer and the token' },
+      headers: { Authorization: 'Bearer, followed by the token' },
       example: me,
     },
   },
@@ -124,7 +124,7 @@ export const AccessTokenRecord = z
   .meta({ id: 'AccessToken' })
 export type AccessTokenRecord = z.infer<typeof AccessTokenRecord>
 export const NewAccessToken = AccessTokenRecord.extend({
-  token: z.string().nullable().meta({ description: 'The secret; shown this once' }),
+  token: z.string().nullable().meta({ description: 'The secret. Shown only in this response' }),
   secretWithheld,
 }).meta({ id: 'NewAccessToken' })
 
@@ -137,7 +137,7 @@ export const AccessTokenInput = z
       .max(365)
       .nullish()
       .transform(value => value ?? 90)
-      .meta({ description: '90 when absent' }),
+      .meta({ description: 'Default: 90' }),
     scopes: z
       .array(Scope)
       .min(1)
@@ -232,7 +232,7 @@ export const listUsers = operation({
     ...paging(['username', 'displayName', 'email', 'role', 'status', 'createdAt'], 'username,asc'),
     text: text(1000)
       .optional()
-      .meta({ description: 'Every term is a case-insensitive substring of username, displayName or email' }),
+      .meta({ description: 'Each term is a case-insensitive substring of username, displayName or email' }),
     username: z.string().optional(),
     role: Role.optional(),
     status: UserStatus.optional(),
@@ -247,7 +247,7 @@ export const createUser = operation({
   path: '/users',
   summary: 'Create a user',
   description:
-    'Nobody creates a user of a role above his own, nor an administrator with an access token that lacks a scope of that role.',
+    'Callers cannot create users with a role above their own, and cannot create an administrator with an access token that lacks a scope of that role.',
   scope: 'USER_WRITE',
   body: UserInput,
   bodyExample: {
@@ -289,7 +289,8 @@ export const updateUser = operation({
   method: 'PUT',
   path: '/users/{user_id}',
   summary: 'Replace a user',
-  description: 'The password stays when absent. Role and status left out become USER and ACTIVE.',
+  description:
+    'An omitted password is unchanged. An omitted role becomes USER, and an omitted status becomes ACTIVE.',
   scope: 'USER_WRITE',
   params: UserPath,
   body: UserUpdate,
@@ -310,7 +311,7 @@ export const deleteUser = operation({
   id: 'deleteUser',
   method: 'DELETE',
   path: '/users/{user_id}',
-  summary: 'Delete a user and revoke what the user holds',
+  summary: 'Delete a user and revoke their tokens',
   scope: 'USER_WRITE',
   params: UserPath,
   answers: { 204: { description: 'Deleted' } },
@@ -336,7 +337,7 @@ export const AuditRecord = z
     timestamp: Timestamp,
     user: z
       .object({ id: z.string().nullable(), username: z.string() })
-      .meta({ description: 'Who did it; id null when the service did it by itself' }),
+      .meta({ description: 'Who made the change; id is null for changes by the service itself' }),
     action: z.string().meta({ example: 'API_UPDATED' }),
     resourceType: z.string().meta({ example: 'API' }),
     resourceId: z.string(),
@@ -355,21 +356,21 @@ export const listAuditLog = operation({
   method: 'GET',
   path: '/auditLog',
   tag: 'Audit',
-  summary: 'List what was changed, by whom, and how',
+  summary: 'List changes of resources',
   scope: 'AUDIT_LOG_READ',
   query: z.object({
     ...paging(['timestamp', 'action', 'resourceType'], 'timestamp,desc'),
     text: text(1000)
       .optional()
-      .meta({ description: 'Every term is a case-insensitive substring of user, action or resource' }),
+      .meta({ description: 'Each term is a case-insensitive substring of user, action or resource' }),
     from: z.iso
       .datetime({ offset: true })
       .optional()
-      .meta({ description: 'Not before', override: { pattern: undefined } }),
+      .meta({ description: 'Earliest timestamp, inclusive', override: { pattern: undefined } }),
     to: z.iso
       .datetime({ offset: true })
       .optional()
-      .meta({ description: 'Before', override: { pattern: undefined } }),
+      .meta({ description: 'Latest timestamp, exclusive', override: { pattern: undefined } }),
     user: z.string().optional().meta({ description: 'User id or username' }),
     action: z.string().optional(),
     resource: z.string().optional().meta({ description: 'Resource id or resource type' }),

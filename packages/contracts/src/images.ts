@@ -22,15 +22,16 @@ export const uploadImage = operation({
   id: 'uploadImage',
   method: 'PUT',
   summary: 'Upload the image of an API',
-  description: 'PNG, JPEG, GIF, WebP or SVG, told by content; at most 5 MiB and 40 megapixels.',
+  description:
+    'PNG, JPEG, GIF, WebP or SVG; the content decides, not the name or media type. At most 5 MiB and 40 megapixels.',
   scope: 'API_WRITE',
   body: z.object({ file: z.any().meta({ override: { type: 'string', format: 'binary' } }) }),
   bodyMediaType: 'multipart/form-data',
-  // The image and what a form may have around it: headers, boundaries, fields that are dropped.
+  // The image and the rest of the form: headers, boundaries, ignored fields.
   bodyLimit: 6 * 1_048_576,
   answers: {
     200: {
-      description: 'What was stored',
+      description: 'The properties of the image',
       schema: ImageRecord,
       example: { contentType: 'image/png', size: 68, width: 1, height: 1, sha256: 'a1'.repeat(32) },
     },

@@ -1,7 +1,7 @@
 import type { Operation } from './operation.ts'
 import { PROBLEMS, type Problem, type ProblemCode } from './problems.ts'
 
-/** Every reason for which an operation may fail: its own, and those that follow from what it takes. */
+/** All problems of an operation: its own, and those that follow from its method, scope and input. */
 export function problemsOf(operation: Operation): ProblemCode[] {
   const { method, scope, params, query, body, idempotent, problems = [] } = operation
   const checked = query !== undefined || body !== undefined || idempotent
@@ -27,7 +27,7 @@ export function problemsOf(operation: Operation): ProblemCode[] {
   return [...new Set(found.filter(code => code !== false && code !== undefined))]
 }
 
-/** What is told beyond the title, where that says more than the title. */
+/** Members of the examples of problems whose detail says more than their title. */
 const DETAILS: Partial<Record<ProblemCode, Partial<Problem>>> = {
   'invalid-request': {
     detail: 'displayName must not be empty',
@@ -40,7 +40,7 @@ const DETAILS: Partial<Record<ProblemCode, Partial<Problem>>> = {
   'scope-missing': { detail: 'needs the scope API_WRITE', scope: 'API_WRITE' },
 }
 
-/** What an answer with this problem looks like. */
+/** An example of a response with this problem. */
 export const problemExample = (code: ProblemCode): Problem => ({
   type: `urn:gantry:problem:${code}`,
   title: PROBLEMS[code].title,

@@ -14,22 +14,22 @@ const KeySet = z
   })
   .meta({ id: 'KeySet', description: 'JSON Web Key Set (RFC 7517 §5)' })
 
-/** The answer of a process that can answer requests. */
+/** Body of /health/ready of a process that is ready. */
 export const Ready = z.object({
   status: z.literal('ready'),
-  time: Timestamp.meta({ description: 'What time it is by the clock that all processes go by' }),
+  time: Timestamp.meta({ description: 'Current time of the reference clock of all processes' }),
 })
 
-/** What the service says of itself; not part of the management interface, so open to anyone. */
+/** Paths for operators and clients that need no credentials; they are not part of the management interface. */
 export const SERVICE_PATHS: ZodOpenApiPathsObject = {
   '/health/live': {
     get: {
       ...open,
       operationId: 'live',
-      summary: 'Tell that the process runs',
+      summary: 'Check that the process is running',
       responses: {
         200: {
-          description: 'It does',
+          description: 'The process is running',
           content: json(z.object({ status: z.literal('live') }), { status: 'live' }),
         },
       },
@@ -39,14 +39,14 @@ export const SERVICE_PATHS: ZodOpenApiPathsObject = {
     get: {
       ...open,
       operationId: 'ready',
-      summary: 'Tell whether requests can be answered',
+      summary: 'Check whether the process can answer requests',
       responses: {
         200: {
-          description: 'They can',
+          description: 'Ready',
           content: json(Ready, { status: 'ready', time: '2026-11-21T10:00:00.000Z' }),
         },
         503: {
-          description: 'Not yet',
+          description: 'Not ready; detail names what the process waits for',
           headers: { 'Retry-After': { $ref: '#/components/headers/Retry-After' } },
           content: { 'application/problem+json': { schema: Problem } },
         },
@@ -61,7 +61,7 @@ export const SERVICE_PATHS: ZodOpenApiPathsObject = {
       responses: {
         200: { description: 'Metrics', content: { 'text/plain': { schema: z.string() } } },
         404: {
-          description: 'They are at METRICS_PORT',
+          description: 'Metrics are at METRICS_PORT',
           content: { 'application/problem+json': { schema: Problem } },
         },
       },

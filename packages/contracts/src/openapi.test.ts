@@ -4,7 +4,7 @@ import { describe, expect, test } from 'vitest'
 import { z } from 'zod'
 import { bodyLimitOf, createApi, logout, OPERATIONS, openApiDocument, PROBLEMS } from './index.ts'
 
-/** Names of fields that are secrets wherever they are. */
+/** Names of fields that are secrets in every schema. */
 const SECRETS = new Set(['token', 'secret', 'password'])
 
 interface MediaType {
@@ -77,7 +77,7 @@ ajv.addVocabulary(['example', 'components'])
 
 const compiled = (schema: object) => ajv.compile({ ...schema, components: document.components })
 
-/** What is wrong with a value by a schema of the document. */
+/** Validates a value against a schema of the document. @returns the errors */
 function faults(schema: object, value: unknown): string[] {
   const validate = compiled(schema)
   validate(value)
@@ -104,7 +104,7 @@ describe('The document', () => {
     for (const { description } of document.tags) expect(description).not.toBe('')
   })
 
-  test('says how large a body may be, which is enough for every valid one', () => {
+  test('states the maximum size of bodies, which is enough for every valid body', () => {
     expect(operation('login').requestBody?.description).toBe('At most 8 KiB')
     expect(operation('updateApi').requestBody?.description).toBe('At most 256 KiB')
     expect(bodyLimitOf(logout)).toBe(1_024)
@@ -128,7 +128,7 @@ describe('The document', () => {
     expect(escaped.length).toBeLessThan(bodyLimitOf(createApi))
   })
 
-  test('has an example for every body, by its schema', () => {
+  test('has a valid example for every request body', () => {
     for (const { operation: described } of operations) {
       for (const [type, { schema, example }] of Object.entries(described.requestBody?.content ?? {})) {
         if (type === 'multipart/form-data') continue
@@ -138,7 +138,7 @@ describe('The document', () => {
     }
   })
 
-  test('has examples of answers that are by their schema', () => {
+  test('has valid examples of responses', () => {
     const examples = operations.flatMap(({ operation: { operationId, responses } }) =>
       Object.values(responses).flatMap(({ content = {} }) =>
         Object.values(content).flatMap(({ schema = {}, example }) =>
@@ -160,7 +160,7 @@ describe('The document', () => {
     for (const schema of schemas) expect(() => compiled(schema), JSON.stringify(schema)).not.toThrow()
   })
 
-  test('refers to nothing that is not in it', () => {
+  test('contains everything that it refers to', () => {
     const references = [...allNodes(document)].flatMap(({ $ref }) => (typeof $ref === 'string' ? [$ref] : []))
     const missing = references.filter(reference => {
       const parts = reference.slice(2).split('/')
@@ -184,7 +184,7 @@ describe('The document', () => {
     }
   })
 
-  test('says where it is served', () => {
+  test('has the URL of the server', () => {
     expect(document.openapi).toBe('3.1.0')
     expect(document.servers).toEqual([{ url: '/' }])
     expect(documentOf('/manage').servers).toEqual([{ url: '/manage' }])
@@ -192,7 +192,7 @@ describe('The document', () => {
 })
 
 describe('An operation', () => {
-  test('names the scope that it needs', () => {
+  test('names its required scope', () => {
     expect(operation('createApi').security).toEqual([{ bearer: ['API_WRITE'] }])
     expect(operation('createApi')['x-required-scope']).toBe('API_WRITE')
     expect(operation('createApi').description).toContain('API_WRITE')
@@ -202,7 +202,7 @@ describe('An operation', () => {
     expect(document.components.securitySchemes.bearer).toMatchObject({ type: 'http', scheme: 'bearer' })
   })
 
-  test('takes the headers of conditional and repeated requests', () => {
+  test('lists the headers of conditional and idempotent requests', () => {
     expect(names(operation('getApi'), 'header')).toEqual(['If-None-Match'])
     expect(names(operation('updateApi'), 'header')).toEqual(['If-Match'])
     expect(names(operation('deleteApi'), 'header')).toEqual(['If-Match'])
@@ -211,7 +211,7 @@ describe('An operation', () => {
     expect(names(operation('listApis'), 'header')).toEqual([])
   })
 
-  test('that answers a secret declares it, and may answer without it', () => {
+  test('that returns a secret declares it, and may respond without it', () => {
     const secretsOf = (schema: z.ZodType | undefined) =>
       schema instanceof z.ZodObject ? Object.keys(schema.shape).filter(name => SECRETS.has(name)) : []
     const answering = OPERATIONS.flatMap(({ id, answers, secretFields = [] }) =>
@@ -233,7 +233,7 @@ describe('An operation', () => {
     }
   })
 
-  test('lists the headers of its answers', () => {
+  test('lists the headers of its responses', () => {
     const created = operation('createApi').responses[201]?.headers ?? {}
     expect(Object.keys(created)).toEqual(
       expect.arrayContaining(['X-Request-Id', 'ETag', 'Location', 'Idempotency-Replayed', 'RateLimit-Limit']),
@@ -244,7 +244,7 @@ describe('An operation', () => {
     expect(Object.keys(operation('getApi').responses[503]?.headers ?? {})).toContain('Retry-After')
   })
 
-  test('lists every status that it may answer, with an example of each problem', () => {
+  test('lists every status of its responses, with an example of each problem', () => {
     expect(Object.keys(operation('createApi').responses)).toEqual([
       '201',
       '400',
@@ -287,13 +287,13 @@ describe('An operation', () => {
   })
 })
 
-test('Every problem has an example that is a Problem', () => {
+test('Every problem has a valid example', () => {
   const { schemas, examples } = document.components
   expect(Object.keys(examples)).toEqual(Object.keys(PROBLEMS))
   for (const { value } of Object.values(examples)) expect(faults(schemas.Problem ?? {}, value)).toEqual([])
 })
 
-test('Answers with what the document does not know are told, requests with it are not', () => {
+test('Unknown members are invalid in responses and valid in requests', () => {
   const { ApiInput = {}, DeploymentJob = {} } = document.components.schemas
   const job = {
     id: '0b7a4b0e-2f57-4f0a-9b5b-6c1f5b1f9d11',

@@ -13,23 +13,23 @@ import { PROBLEMS, Problem, type ProblemCode } from './problems.ts'
 
 const DESCRIPTION = `Management of API definitions, their images, versions and deployments, of access tokens and webhooks.
 
-Every answer carries \`X-Request-Id\`: the one that the request came with, or a new one. Failures are problem details
-(RFC 9457) with a stable \`code\`. Unknown members of bodies are ignored; a query parameter that an operation does not
-list is refused with 400. HEAD is answered wherever GET is. A body has at most 1 KiB where an operation does not say
-otherwise; a larger one is answered 413, and 503 with \`Retry-After\` one that there is no memory for at the moment.`
+Every response has an \`X-Request-Id\`: that of the request, or a new one. Failures are problem details (RFC 9457) with a
+stable \`code\`. Unknown members of bodies are ignored; a query parameter that an operation does not list is refused with
+400. HEAD is supported wherever GET is. A request body may have at most 1 KiB unless the operation states another limit. A
+larger body is answered with 413; if there is not enough memory for the body at the moment, with 503 and \`Retry-After\`.`
 
 const TAGS: Readonly<Record<string, string>> = {
   APIs: 'API definitions',
-  Deployments: 'Deployment of APIs to environments; jobs are carried out by deployment agents',
-  Images: 'One image for each API',
+  Deployments: 'Deployment of APIs to environments; deployment agents execute the jobs',
+  Images: 'One image per API',
   Versions: 'Versions of APIs',
-  Login: 'Login with user name and password',
+  Login: 'Login with username and password',
   'Access tokens': 'Personal access tokens, for automation',
-  Users: 'Who may do what',
-  Audit: 'What was changed, by whom, and how',
-  Webhooks: 'Endpoints that are called when something happens',
-  Deliveries: 'What was sent to webhooks, and what is still to be sent',
-  Events: 'Everything that happens, as a stream; and the way in for events of the platform',
+  Users: 'Users and their roles',
+  Audit: 'The audit log: who changed which resource, and how',
+  Webhooks: 'Endpoints that receive events',
+  Deliveries: 'Events sent to webhooks, and those still to be sent',
+  Events: 'A stream of all public events, and the publication of events of the platform',
   Service: 'Health, metrics and keys',
 }
 
@@ -38,19 +38,19 @@ const HEADERS = {
   ETag: 'Strong entity tag of the record: its revision',
   'WWW-Authenticate': 'How to authenticate',
   'Retry-After': 'Seconds after which to try again',
-  'RateLimit-Limit': 'Requests allowed in a minute; present when requests are limited',
+  'RateLimit-Limit': 'Requests allowed per minute; present if requests are limited',
   'RateLimit-Remaining': 'Requests left in this minute',
-  'RateLimit-Reset': 'Seconds until the minute is over',
-  'Idempotency-Replayed': 'true when this is the answer to an earlier request with the same key',
+  'RateLimit-Reset': 'Seconds until the end of this minute',
+  'Idempotency-Replayed': 'true if this is the response to an earlier request with the same key',
 } as const
 type HeaderName = keyof typeof HEADERS
 
 const REQUEST_HEADERS = {
-  'If-Match': 'Change only what is at one of these entity tags; 412 otherwise',
-  'If-None-Match': 'Answer 304 when the record is still at one of these entity tags',
+  'If-Match': 'Change the record only if it has one of these entity tags; otherwise the response is 412',
+  'If-None-Match': 'Respond with 304 if the record still has one of these entity tags',
   'Idempotency-Key':
-    'The same request with the same key within 24 hours is answered with the first answer again; another body, query or If-Match with the key is refused with 422. Keys are apart by access token, else by user, and by operation and path parameters',
-  'Last-Event-ID': 'Position to resume after, for server-sent events; goes before the query parameter',
+    'If the same request is sent again with the same key within 24 hours, it gets the response of the first one. The key with another body, query or If-Match is refused with 422. A key applies to one access token, or else one user, and to one operation with its path parameters',
+  'Last-Event-ID': 'Position to resume after, for server-sent events; overrides the query parameter',
 } as const
 type RequestHeaderName = keyof typeof REQUEST_HEADERS
 
@@ -58,7 +58,11 @@ const text = { type: 'string' } as const
 const headers = (names: readonly HeaderName[]) =>
   Object.fromEntries(names.map(name => [name, { $ref: `#/components/headers/${name}` }]))
 
-/** The whole interface as an OpenAPI 3.1 document; `basePath` is empty or like /this, `version` that of the product. */
+/**
+ * The whole interface as an OpenAPI 3.1 document.
+ * @param options.basePath empty, or a path such as /gantry
+ * @param options.version version of the product
+ */
 export function openApiDocument({ basePath, version }: { basePath: string; version: string }): object {
   const document = createDocument(
     {
@@ -98,7 +102,7 @@ export function openApiDocument({ basePath, version }: { basePath: string; versi
   return JSON.parse(JSON.stringify(document)) as object
 }
 
-/** A format says it all; the patterns that zod adds are narrower than what is taken and given, e.g. UUIDs of any version. */
+/** Drops the patterns that zod adds to formats: they are too narrow, e.g. UUIDs of any version are accepted. */
 const formatsOnly: ZodOpenApiOverride = ({ jsonSchema }) => {
   if (jsonSchema.format !== undefined) delete jsonSchema.pattern
 }
@@ -142,15 +146,15 @@ function described(operation: Operation): ZodOpenApiOperationObject {
 }
 
 function needs(scope: Operation['scope']): string {
-  if (scope === 'public') return 'Open to anyone.'
-  if (scope === 'authenticated') return 'Needs valid credentials, of any scope.'
-  return `Needs the scope **${scope}**.`
+  if (scope === 'public') return 'Requires no credentials.'
+  if (scope === 'authenticated') return 'Requires valid credentials, with any scopes.'
+  return `Requires the scope **${scope}**.`
 }
 
 function repeatsSecrets({ idempotent, secretFields = [] }: Operation): string | undefined {
   if (!idempotent || secretFields.length === 0) return undefined
   const fields = secretFields.map(field => `\`${field}\``).join(' and ')
-  return `Repeated under an Idempotency-Key, the answer has ${fields} only for the credential (login, access token or JWT of the platform) that got it first. For another one ${fields} is null and \`secretWithheld\` true.`
+  return `A response that is repeated for an Idempotency-Key contains ${fields} only for the credential (login, access token or JWT of the platform) that first received it. For other credentials ${fields} is null and \`secretWithheld\` is true.`
 }
 
 function requestHeadersOf({ method, conditional, idempotent, answers }: Operation): RequestHeaderName[] {
@@ -190,7 +194,7 @@ function answersOf(operation: Operation): Record<string, ZodOpenApiResponseObjec
     ...contentOf(answer),
   }))
   return tagged && method === 'GET'
-    ? { ...answers, 304: { description: 'The record is still at the entity tag given', headers: common } }
+    ? { ...answers, 304: { description: 'The record still has a given entity tag', headers: common } }
     : answers
 }
 
@@ -210,7 +214,7 @@ const PROBLEM_HEADERS: Partial<Record<ProblemCode, readonly HeaderName[]>> = {
   'not-ready': ['Retry-After'],
 }
 
-/** A response for each status, with an example for each problem that has it. */
+/** The error responses of an operation by status, with an example for each problem. */
 function problemResponsesOf(operation: Operation): Record<string, ZodOpenApiResponseObject> {
   const codes = Object.groupBy(problemsOf(operation), code => PROBLEMS[code].status)
   return mapped(codes as Record<string, ProblemCode[]>, these => ({

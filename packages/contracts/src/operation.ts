@@ -7,16 +7,16 @@ export type ServiceName = 'catalog' | 'identity' | 'media' | 'notifier' | 'gatew
 
 export interface Answer {
   description: string
-  /** Body as JSON, each item of it when it is a stream; without schema and media type the answer has no body. */
+  /** Schema of the JSON body, or of each item of a stream. Without schema and media types the response has no body. */
   schema?: z.ZodType
   /** Media types of a body that is not one JSON document. */
   mediaTypes?: readonly string[]
-  /** Headers beyond those that every answer may have: name to description. */
+  /** Descriptions by name of headers other than those that every response may have. */
   headers?: Readonly<Record<string, string>>
   example?: unknown
 }
 
-/** One operation of the REST interface: what is checked, what is answered, who may ask. The single source of all of it. */
+/** One operation of the REST interface: input, responses and required scope. The single source for routes and OpenAPI. */
 export interface Operation<
   Params extends z.ZodObject | undefined = z.ZodObject | undefined,
   Query extends z.ZodObject | undefined = z.ZodObject | undefined,
@@ -30,7 +30,7 @@ export interface Operation<
   tag: string
   summary: string
   description?: string
-  /** The scope that the caller needs; `authenticated` for any caller, `public` for anyone at all. */
+  /** The scope that the caller needs; `authenticated` for any authenticated caller; `public` for everyone. */
   scope: Scope | 'authenticated' | 'public'
   params?: Params
   query?: Query
@@ -38,24 +38,24 @@ export interface Operation<
   bodyExample?: unknown
   /** Media type of the request body when it is not JSON. */
   bodyMediaType?: 'multipart/form-data' | 'application/cloudevents+json'
-  /** Bytes of the request body at most, where `bodyLimitOf` would give another number. */
+  /** Maximum bytes of the request body. Default: see `bodyLimitOf`. */
   bodyLimit?: number
   answers: Readonly<Record<number, Answer>>
-  /** Beyond what any operation may answer (400, 401, 403, 429, 503 and the like). */
+  /** Problems other than those that follow from the operation's other properties, see `problemsOf`. */
   problems?: readonly ProblemCode[]
-  /** Takes an Idempotency-Key: every POST that creates. */
+  /** Whether it accepts an Idempotency-Key, as every POST that creates does. */
   idempotent?: boolean
   /**
-   * Fields of the body of a successful answer that are secrets. An answer that is repeated under an Idempotency-Key has
-   * them for the credential that got them first only: for another, each is null and `secretWithheld` is true. The
-   * schema of the answer allows both.
+   * Fields of the response body that are secrets. A response that is repeated for an Idempotency-Key contains them only for
+   * the credential that first received them. For another credential each is null and `secretWithheld` is true. The schema
+   * of the response allows both.
    */
   secretFields?: readonly string[]
-  /** Answers with an ETag; takes If-Match (PUT, DELETE) or If-None-Match (GET). */
+  /** Whether responses have an ETag and the operation accepts If-Match (PUT, DELETE) or If-None-Match (GET). */
   conditional?: boolean
 }
 
-/** Keeps the types of the parts while checking the whole. */
+/** Checks a definition and keeps the exact types of its schemas. */
 export const operation = <
   const Params extends z.ZodObject | undefined = undefined,
   const Query extends z.ZodObject | undefined = undefined,
@@ -64,12 +64,12 @@ export const operation = <
   definition: Operation<Params, Query, Body>,
 ): Operation<Params, Query, Body> => definition
 
-/** Twice what the largest valid document takes when every character of it is escaped. */
+/** Twice the size of the largest valid document with every character escaped. */
 const DOCUMENT_LIMIT = 262_144
-/** For a client that sends an empty document where no body is asked for. */
+/** Limit for operations without a body: some clients send an empty document. */
 const IGNORED_LIMIT = 1_024
 
-/** Bytes that the body of a request for the operation may have; more is answered 413. */
+/** Maximum bytes of the request body of an operation. A larger body is answered with 413. */
 export const bodyLimitOf = ({ bodyLimit, body }: Operation): number =>
   bodyLimit ?? (body ? DOCUMENT_LIMIT : IGNORED_LIMIT)
 

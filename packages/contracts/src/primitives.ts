@@ -3,7 +3,7 @@ import { z } from 'zod'
 const characters = (value: string) => [...value].length
 const storable = (value: string) => value.isWellFormed() && !value.includes('\0')
 
-/** Text of `min` to `max` characters, counted as Unicode code points; no NUL, no lone surrogates. */
+/** Text of `min` to `max` characters, counted in Unicode code points; without NUL and lone surrogates. */
 export const text = (max: number, min = 0) =>
   z
     .string()
@@ -14,7 +14,7 @@ export const text = (max: number, min = 0) =>
     .refine(storable, { error: 'must be well-formed text without NUL' })
     .meta({ override: { maxLength: max, ...(min > 0 && { minLength: min }) } })
 
-/** Text whose surrounding white space does not count; no control characters. */
+/** Text of 1 to `max` characters after trimming, without control characters. */
 export const label = (max: number) =>
   z
     .string()
@@ -39,10 +39,10 @@ export const Timestamp = z.iso.datetime({ precision: 3 }).meta({
   override: { pattern: undefined },
 })
 
-/** Of an answer with a secret in it: see `secretFields` of an operation. */
+/** A member of responses with a secret, see `secretFields` of an operation. */
 export const secretWithheld = z.literal(true).optional().meta({
   description:
-    'Present when the answer is repeated under an Idempotency-Key to another credential than the one that got the secret; the secret is null then',
+    'true if the response is repeated for an Idempotency-Key and the caller has another credential than the one that received the secret. The secret is then null',
 })
 
 /** A query parameter `true` or `false`. */
@@ -122,7 +122,7 @@ const sortOf = (properties: readonly string[], otherwise: string) =>
       },
     })
 
-/** page, size and sort of every list. */
+/** The query parameters page, size and sort of lists. @param otherwise default of sort */
 export const paging = (properties: readonly string[], otherwise: string) => ({
   page: integer(1, 999_999_999, 1, 'Page number, from 1'),
   size: integer(1, 100, 10, 'Items on a page'),
@@ -141,6 +141,6 @@ export const pageOf = <Item extends z.ZodType>(item: Item, id: string) =>
     })
     .meta({ id })
 
-/** An optional field of a request: absent and null mean the same. */
+/** An optional field of a request. An absent field becomes null. */
 export const optional = <Schema extends z.ZodType>(schema: Schema) =>
   schema.nullish().transform(value => value ?? null)

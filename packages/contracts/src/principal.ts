@@ -1,19 +1,19 @@
 import { z } from 'zod'
 import { Role, Scope } from './scopes.ts'
 
-/** Who is calling, as the gateway found out: what services are told, signed, of every request. */
+/** The authenticated caller. The gateway signs it and passes it to the services with every request. */
 export const Principal = z.object({
   userId: z.uuid(),
   username: z.string(),
   role: Role,
-  /** Scopes of the role that the credential leaves. */
+  /** Scopes that both the role and the credential have. */
   scopes: z.array(Scope),
   kind: z.enum(['login', 'accessToken', 'platform']),
-  /** Id of the access token, when that is the credential. */
+  /** Id of the access token, if the credential is one; else null. */
   tokenId: z.string().nullable(),
-  /** Tells the credential from every other; absent when a gateway or identity service of an earlier release says who is calling. */
+  /** Unique id of the credential; absent if the gateway or the identity service is of an earlier release. */
   credentialId: z.string().optional(),
-  /** When the credential ends, in milliseconds since 1970. */
+  /** When the credential expires, in milliseconds since 1970. */
   expiresAt: z.number(),
 })
 export type Principal = z.infer<typeof Principal>

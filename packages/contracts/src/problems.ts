@@ -6,24 +6,24 @@ interface ProblemKind {
 }
 
 /**
- * Every reason for which a request fails, by its stable code: the one table that maps codes to HTTP.
- * Titles are for people and may change; codes may not.
+ * All reasons for which a request may fail, by code. This is the only table that maps codes to HTTP statuses.
+ * Codes are stable. Titles are for people and may change.
  */
 export const PROBLEMS = {
-  'malformed-request': { status: 400, title: 'The request cannot be read' },
+  'malformed-request': { status: 400, title: 'The request is malformed' },
   'invalid-request': { status: 400, title: 'The request has invalid values' },
   'unknown-event-types': { status: 400, title: 'Some event types are unknown' },
   'image-missing': { status: 400, title: 'The form has no file part' },
-  'image-not-alone': { status: 400, title: 'The form has more than the one file part' },
+  'image-not-alone': { status: 400, title: 'The form has more than one file part' },
   'image-unreadable': { status: 400, title: 'The image cannot be read' },
   unauthenticated: { status: 401, title: 'Valid credentials are required' },
   'wrong-credentials': { status: 401, title: 'The user name or the password is wrong' },
-  'scope-missing': { status: 403, title: 'The credentials do not allow this' },
+  'scope-missing': { status: 403, title: 'The credentials do not have the required scope' },
   'role-missing': { status: 403, title: 'The role of the user does not allow this' },
-  'scopes-exceeded': { status: 403, title: 'A token cannot have more scopes than its maker' },
+  'scopes-exceeded': { status: 403, title: 'An access token cannot have more scopes than its creator' },
   'sso-login-only': { status: 403, title: 'This user logs in through single sign-on' },
   'user-inactive': { status: 403, title: 'The user is inactive' },
-  'not-found': { status: 404, title: 'There is nothing here' },
+  'not-found': { status: 404, title: 'The resource does not exist' },
   'api-not-found': { status: 404, title: 'There is no such API' },
   'version-not-found': { status: 404, title: 'The API has no such version' },
   'image-not-found': { status: 404, title: 'The API has no image' },
@@ -32,14 +32,14 @@ export const PROBLEMS = {
   'webhook-not-found': { status: 404, title: 'There is no such webhook' },
   'recovery-not-found': { status: 404, title: 'There is no such recovery' },
   'delivery-not-found': { status: 404, title: 'There is no such delivery' },
-  'method-not-allowed': { status: 405, title: 'The resource does not have this method' },
-  'request-timeout': { status: 408, title: 'The request took too long to come' },
+  'method-not-allowed': { status: 405, title: 'The resource does not support this method' },
+  'request-timeout': { status: 408, title: 'The request was not received in time' },
   'api-name-taken': { status: 409, title: 'Another API has this name' },
   'version-name-taken': { status: 409, title: 'Another version of the API has this name' },
-  'too-many-versions': { status: 409, title: 'The API has as many versions as it may have' },
+  'too-many-versions': { status: 409, title: 'The API has the maximum number of versions' },
   'username-taken': { status: 409, title: 'Another user has this name' },
-  'last-administrator': { status: 409, title: 'The last global administrator must stay' },
-  'api-not-deployed': { status: 409, title: 'The API is not deployed there' },
+  'last-administrator': { status: 409, title: 'At least one active global administrator is required' },
+  'api-not-deployed': { status: 409, title: 'The API is not deployed to this environment' },
   'deployment-running': { status: 409, title: 'A deployment job of this API and environment is running' },
   'deployment-not-running': {
     status: 409,
@@ -50,23 +50,23 @@ export const PROBLEMS = {
   'recovery-not-running': { status: 409, title: 'The recovery is not running' },
   'delivery-not-pending': { status: 409, title: 'The delivery is not pending' },
   'delivery-not-failed': { status: 409, title: 'The delivery has not failed' },
-  'request-in-progress': { status: 409, title: 'A request with this Idempotency-Key is being answered' },
-  'write-conflict': { status: 409, title: 'Too many changes to the same resource at once' },
+  'request-in-progress': { status: 409, title: 'A request with this Idempotency-Key is in progress' },
+  'write-conflict': { status: 409, title: 'Too many concurrent changes to the same resource' },
   'position-gone': { status: 410, title: 'Events after this position have been removed' },
   'precondition-failed': { status: 412, title: 'The resource has changed' },
   'body-too-large': { status: 413, title: 'The body is too large' },
   'image-too-large': { status: 413, title: 'The image is too large' },
   'uri-too-long': { status: 414, title: 'The URL is too long' },
-  'unsupported-media-type': { status: 415, title: 'The body has a type that is not taken here' },
+  'unsupported-media-type': { status: 415, title: 'The media type of the body is not supported' },
   'image-type-unsupported': { status: 415, title: 'The file is not PNG, JPEG, GIF, WebP or SVG' },
   'idempotency-key-reused': { status: 422, title: 'The Idempotency-Key was used for another request' },
   'too-many-requests': { status: 429, title: 'Too many requests' },
   'headers-too-large': { status: 431, title: 'The headers are too large' },
-  'internal-error': { status: 500, title: 'The service failed' },
-  unavailable: { status: 503, title: 'A part of the service is away' },
+  'internal-error': { status: 500, title: 'An internal error occurred' },
+  unavailable: { status: 503, title: 'A part of the service is unavailable' },
   'body-memory-full': { status: 503, title: 'Too many request bodies are being received' },
   'stream-quarantined': { status: 503, title: 'The history of this resource cannot be processed' },
-  'too-many-replays': { status: 503, title: 'Too many event streams are reading events of the past' },
+  'too-many-replays': { status: 503, title: 'Too many event streams are reading past events' },
   'not-ready': { status: 503, title: 'The service is not ready yet' },
 } as const satisfies Record<string, ProblemKind>
 
@@ -74,7 +74,7 @@ export type ProblemCode = keyof typeof PROBLEMS
 
 export const isProblemCode = (code: string): code is ProblemCode => Object.hasOwn(PROBLEMS, code)
 
-/** RFC 9457 §3, with the members of its own that every answer has. */
+/** Problem details (RFC 9457 §3) with the extension members of all problems. */
 export const Problem = z
   .looseObject({
     type: z.string(),

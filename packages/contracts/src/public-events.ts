@@ -14,29 +14,29 @@ const anything = z.record(z.string(), z.unknown())
 
 interface EventKind {
   description: string
-  /** Shape of the payload's `data`. */
+  /** Schema of `data` of the payload. */
   data: z.ZodType
 }
 
-/** Events of the platform that others produce and send in as CloudEvents. */
+/** Events of the platform, which other systems publish as CloudEvents. */
 export const PLATFORM_EVENTS = {
-  SUBSCRIPTION_CREATED: { description: 'Somebody subscribed to an API', data: anything },
+  SUBSCRIPTION_CREATED: { description: 'A subscription to an API was created', data: anything },
   SUBSCRIPTION_DELETED: { description: 'A subscription ended', data: anything },
-  APPROVAL_REQUEST_CREATED: { description: 'Something waits for approval', data: anything },
+  APPROVAL_REQUEST_CREATED: { description: 'An approval was requested', data: anything },
   APPROVAL_REQUEST_DECIDED: { description: 'An approval request was granted or refused', data: anything },
   CONFIGURATION_CHANGED: {
-    description: 'The configuration of the platform changed; values of keys that name secrets are ***',
+    description: 'The configuration of the platform was changed; values of keys that name secrets are ***',
     data: anything,
   },
-  PRODUCT_API_ADDED: { description: 'An API became part of a product', data: product },
-  PRODUCT_API_REMOVED: { description: 'An API ceased to be part of a product', data: product },
+  PRODUCT_API_ADDED: { description: 'An API was added to a product', data: product },
+  PRODUCT_API_REMOVED: { description: 'An API was removed from a product', data: product },
 } as const satisfies Partial<Record<PublicEventType, EventKind>>
 
-/** Everything that a webhook can ask for, with the shape of its data; EVENT_SCOPES has the scope of each. */
+/** All event types that a webhook can subscribe to, with the schema of their data. EVENT_SCOPES has their scopes. */
 export const EVENT_TYPES = {
   API_CREATED: { description: 'An API was created', data: ApiSnapshot },
   API_UPDATED: { description: 'An API was changed', data: ApiSnapshot },
-  API_DELETED: { description: 'An API was deleted; data is what it was', data: ApiSnapshot },
+  API_DELETED: { description: 'An API was deleted; data is its last state', data: ApiSnapshot },
   API_DEPLOYED: { description: 'An API was deployed to an environment', data: deployment },
   API_UNDEPLOYED: { description: 'An API was undeployed from an environment', data: deployment },
   API_DEPLOYMENT_FAILED: {
@@ -45,44 +45,44 @@ export const EVENT_TYPES = {
   },
   API_VERSION_CREATED: { description: 'A version was created', data: VersionRecord },
   API_VERSION_UPDATED: { description: 'A version was changed', data: VersionRecord },
-  API_VERSION_DELETED: { description: 'A version was deleted; data is what it was', data: VersionRecord },
-  API_IMAGE_UPDATED: { description: 'An API got another image', data: ImageRecord.extend({ api: z.uuid() }) },
+  API_VERSION_DELETED: { description: 'A version was deleted; data is its last state', data: VersionRecord },
+  API_IMAGE_UPDATED: { description: 'An API got a new image', data: ImageRecord.extend({ api: z.uuid() }) },
   API_IMAGE_DELETED: {
     description: 'The image of an API was deleted',
     data: ImageRecord.extend({ api: z.uuid() }),
   },
   WEBHOOK_FAILING: {
     description:
-      'No delivery has arrived at another webhook for a day, and again after three; its url is without user and query',
+      'No delivery to another webhook has succeeded for a day; sent again after three days. Its url has no user and no query',
     data: WebhookRecord.extend({
       failingSince: Timestamp,
-      failedDeliveries: z.int().meta({ description: 'Since then; not counted beyond 20' }),
+      failedDeliveries: z.int().meta({ description: 'Failed deliveries since then; not counted beyond 20' }),
     }),
   },
   WEBHOOK_DISABLED: {
     description:
-      'The service made another webhook inactive; disabledReason says why; its url is without user and query',
+      'The service disabled another webhook; disabledReason says why. Its url has no user and no query',
     data: WebhookRecord,
   },
   ...PLATFORM_EVENTS,
   TEST: {
-    description: 'Somebody tests the webhook',
+    description: 'A test delivery was requested',
     data: z.object({ webhook: z.uuid(), message: z.string() }),
   },
 } as const satisfies Partial<Record<PublicEventType, EventKind>>
 export type EventType = keyof typeof EVENT_TYPES
 export const isEventType = (type: string): type is EventType => Object.hasOwn(EVENT_TYPES, type)
 
-/** What services tell each other, and audit consumers read: the data of a bus message. */
+/** A public event: the data of a message on the bus, for other services and for audit consumers. */
 export const PublicEvent = z
   .object({
     id: z.uuid(),
     type: z.string(),
-    /** The service that it comes from; for a platform event the source of the CloudEvent. */
+    /** The service that recorded the event; for a platform event the source of the CloudEvent. */
     source: z.string(),
-    /** Id of the resource that it is about. */
+    /** Id of the resource. */
     subject: z.string(),
-    /** Place of the event in the stream it was recorded in: of two with the same source stream the later has the higher. */
+    /** Revision of the event in its stream. It grows from event to event of a stream. */
     revision: z.int(),
     time: z.string(),
     data: z.record(z.string(), z.unknown()),
@@ -97,13 +97,13 @@ export const subjects = {
   /** Public events of a service: durable, in the order of its log. */
   events: (service: string, type: string) => `events.${service}.${type}`,
   allEvents: 'events.>',
-  /** Where a service takes a public event of another at once, as a request; the durable way comes later and finds it done. */
+  /** Request: a public event for a service to handle at once. The same event also arrives later as a durable message. */
   react: (service: string) => `react.${service}`,
-  /** CloudEvents of the platform, from producers outside. */
+  /** CloudEvents of the platform, published by other systems. */
   platformEvents: 'platform.events',
-  /** A deployment job to carry out: events.catalog.DEPLOYMENT_REQUESTED. */
+  /** Deployment jobs for deployment agents. */
   deploymentRequested: 'events.catalog.DEPLOYMENT_REQUESTED',
-  /** Agents publish DeploymentReport here. */
+  /** DeploymentReport, published by deployment agents. */
   deploymentReported: 'deployments.reported',
   /** Request: { api }; reply: { exists }. */
   apiExists: 'catalog.api-exists',
@@ -111,13 +111,13 @@ export const subjects = {
   authenticate: 'identity.authenticate',
   /** Request: { user }, an id; reply: UserStanding. */
   userStanding: 'identity.user-standing',
-  /** Broadcast: principals of this user, or of this token, are to be looked up anew. */
+  /** Broadcast: cached principals of a user or an access token are invalid. */
   principalChanged: 'identity.principal-changed',
-  /** Broadcast: the signing keys were rotated, or replaced. */
+  /** Broadcast: the signing keys were rotated or replaced. */
   keysChanged: 'identity.keys-changed',
-  /** Broadcast: what replicas of the gateway count for the rate limits that they have together. */
+  /** Broadcast: request counts of a gateway replica, for the rate limits that the replicas share. */
   rateCounts: 'gateway.rate-counts',
-  /** Request of the operator: { id, by, compromised }; reply: { kid, signsFrom }. */
+  /** Request by an operator: { id, by, compromised }; reply: { kid, signsFrom }. */
   rotateKeys: 'identity.rotate-keys',
 } as const
 
@@ -127,16 +127,16 @@ export function serviceOf(subject: string): string {
   return first === 'react' ? second : first
 }
 
-/** What identity answers of a user. */
+/** Role and status of a user, as identity knows them. */
 export const UserStanding = z.object({
-  /** Null when there is no such user, or no longer. */
+  /** Null when the user does not exist or was deleted. */
   user: z.object({ role: Role, status: UserStatus }).nullable(),
-  /** Revision of the user's stream that this is from; -1 when there never was such a user. */
+  /** Revision of the user's stream; -1 when the user never existed. */
   revision: z.int(),
 })
 export type UserStanding = z.infer<typeof UserStanding>
 
-/** What a deployment agent reports of a job: the data of a message on `deployments.reported`. */
+/** The report of a deployment agent on a job: the data of a message on `deployments.reported`. */
 export const DeploymentReport = z
   .object({
     job: z.uuid(),

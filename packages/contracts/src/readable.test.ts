@@ -14,7 +14,7 @@ test.for([
   'x-a_p-i-k_e-y',
   'credentials',
   'privateKey',
-])('the value of %s is masked, whatever it is', key => {
+])('the value of %s is masked, whatever its type', key => {
   for (const value of ['hunter2', 7, null, true, ['hunter2'], { user: 'a', deep: 'hunter2' }])
     expect(mask({ [key]: value, setting: 'smtp' })).toEqual({ [key]: '***', setting: 'smtp' })
 })
@@ -31,7 +31,7 @@ test('secrets are masked at every depth, also within arrays', () => {
   expect(JSON.stringify(mask(outer))).toBe(JSON.stringify(outer).replace('hunter2', '***'))
 })
 
-test('masking changes neither the given data nor other keys', () => {
+test('masking changes neither the original data nor other keys', () => {
   const data = { key: 'a', pass: 'b', public: 'c', list: [1, null, { a: {} }] }
   expect(mask(data)).toEqual(data)
   const secret = { token: 'hunter2' }
@@ -39,6 +39,6 @@ test('masking changes neither the given data nor other keys', () => {
   expect(secret).toEqual({ token: 'hunter2' })
 })
 
-test('events of other types stay as they are', () => {
+test('data of other event types is unchanged', () => {
   expect(readableData('SUBSCRIPTION_CREATED', { token: 'a' })).toEqual({ token: 'a' })
 })

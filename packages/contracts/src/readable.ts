@@ -5,9 +5,9 @@ const isSecret = (key: string) => SECRET.test(key.toLowerCase().replace(/[-_]/g,
 export const MASK = '***'
 
 /**
- * The data of a public event as readers may see it, in webhooks, `GET /events`, delivery records and the audit log. In a
- * `CONFIGURATION_CHANGED` event the value of each key that names a secret becomes `***`, at any depth. Data too deep to be
- * written as JSON is replaced. The stored event stays as it was sent.
+ * The data of a public event for readers: webhooks, `GET /events`, delivery records and the audit log. In a
+ * `CONFIGURATION_CHANGED` event the value of each key that names a secret becomes `***`, at any depth. Data that is too
+ * deep for JSON is replaced. The stored event is not changed.
  */
 export function readableData(type: string, data: Record<string, unknown>): Record<string, unknown> {
   const shallow = omitTooDeep(data)

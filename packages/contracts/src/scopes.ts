@@ -1,6 +1,6 @@
 import { z } from 'zod'
 
-/** What a token may be allowed to do (specification, "Authentication", table of scopes). */
+/** All scopes that a token can have (specification, "Authentication", table of scopes). */
 export const SCOPES = [
   'API_READ',
   'API_WRITE',
@@ -68,7 +68,7 @@ const ADMINISTRATION: readonly Scope[] = [
   'SAML_LOGIN',
 ]
 
-/** What each role may do at most; a token narrows it. */
+/** The scopes of each role. The scopes of an access token are a subset. */
 export const ROLE_SCOPES: Readonly<Record<Role, readonly Scope[]>> = {
   GLOBAL_ADMIN: SCOPES,
   ADMIN: SCOPES.filter(scope => !ACROSS_ORGANIZATIONS.includes(scope)),
@@ -84,5 +84,8 @@ export const ROLE_SCOPES: Readonly<Record<Role, readonly Scope[]>> = {
   NO_ACCESS: [],
 }
 
-/** Roles from the most to the least powerful: nobody grants, or touches a user of, a role above his own. */
+/**
+ * Administrator roles, from the highest to the lowest. Callers cannot grant a role above their own, and cannot change users
+ * with such a role.
+ */
 export const ADMINISTRATOR_ROLES: readonly Role[] = ['GLOBAL_ADMIN', 'ADMIN']

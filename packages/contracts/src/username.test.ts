@@ -18,14 +18,14 @@ test.for([
   '홍길동',
   'محمد',
   "o'neill_2",
-])('%s is a username', name => {
+])('%s is a valid username', name => {
   expect(said(name)).toBe(name)
 })
 
 test('a username is stored in NFC', () => {
   expect(said('gro\u0308\u00dfe')).toBe('gr\u00f6\u00dfe')
   expect(said('\u1112\u1169\u11bc')).toBe('\ud64d')
-  // The Kelvin sign and the Angstrom sign are letters in NFC.
+  // NFC replaces the Kelvin sign and the Angstrom sign by letters.
   expect(said('\u212aelvin \u212b')).toBe('Kelvin \u00c5')
 })
 
@@ -63,13 +63,13 @@ test.for([
 })
 
 test.for(['\uff41dmin', '\u{1d41a}dmin', 'o\ufb03ce', '\u2090dmin'])(
-  'a username with forms of letters is refused: %s',
+  'a username with compatibility forms of letters is refused: %s',
   name => {
     expect(said(name)).toContain('forms of other letters')
   },
 )
 
-test('a username keeps the limits of other names', () => {
+test('a username is trimmed and has 1 to 255 characters, as other names', () => {
   expect(said('  ada ')).toBe('ada')
   expect(said(' ')).toContain('must not be empty')
   expect(said('x'.repeat(256))).toContain('at most 255')

@@ -1,10 +1,10 @@
 import { label } from './primitives.ts'
 
-/** Control, format, private and unassigned characters, among them bidirectional controls, and all that are not displayed. */
+/** Control (including bidirectional), format, private-use and unassigned characters, and others that are not displayed. */
 const INVISIBLE = /[\p{C}\p{Default_Ignorable_Code_Point}]/u
-/** White space other than the space of ASCII. */
+/** White space other than the ASCII space. */
 const ODD_SPACE = /(?! )\p{Z}/u
-/** Scripts of which letters look like letters of another one of them. */
+/** Scripts that have letters that look like letters of another script in this list. */
 const ALIKE = [
   /\p{Script=Latin}/u,
   /\p{Script=Greek}/u,
@@ -16,21 +16,21 @@ const ALIKE = [
 ]
 
 const mixesScripts = (value: string) => ALIKE.filter(script => script.test(value)).length > 1
-/** Such as fullwidth and mathematical letters, which stand for other letters (UAX #15, "Compatibility equivalence"). */
+/** Whether a text has compatibility forms of letters, such as fullwidth letters (UAX #15, "Compatibility equivalence"). */
 const hasLetterForms = (value: string) =>
   [...value].some(character => /\p{L}/u.test(character) && character.normalize('NFKC') !== character)
 
-/** The form in which usernames are stored and compared: NFC of Unicode (UAX #15). */
+/** The form in which usernames are stored and compared: Unicode NFC (UAX #15). */
 export const normalUsername = (name: string): string => name.normalize('NFC')
 
 /**
- * A username that no other one can be mistaken for by characters that are not displayed or by letters of another script,
- * after Unicode Technical Standard #39, "Mixed-Script Detection".
+ * A username without invisible characters and without look-alike letters of other scripts, so that it cannot imitate
+ * another username (Unicode Technical Standard #39, "Mixed-Script Detection").
  */
 export const Username = label(255)
   .transform(normalUsername)
   .refine(value => !INVISIBLE.test(value) && !ODD_SPACE.test(value), {
-    error: 'must have no invisible characters and no white space but spaces',
+    error: 'must have no invisible characters and no white space other than spaces',
   })
   .refine(value => !mixesScripts(value), {
     error: 'must not mix Latin, Greek, Cyrillic or other scripts whose letters look alike',

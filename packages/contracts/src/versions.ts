@@ -8,13 +8,15 @@ export const VersionStatus = z.enum(['DEVELOPMENT', 'ACTIVE', 'DEPRECATED', 'RET
 export const VersionInput = z
   .object({
     name: label(100)
-      .refine(name => name !== '.' && name !== '..', { error: 'must not be . or ..: no path can have it' })
+      .refine(name => name !== '.' && name !== '..', {
+        error: 'must not be . or .., which no path can contain',
+      })
       .meta({ description: 'Version label, unique in its API; not . or ..' }),
-    displayName: optional(label(255)).meta({ description: 'The name when absent' }),
+    displayName: optional(label(255)).meta({ description: 'Default: the name' }),
     description: optional(text(1000)),
     status: VersionStatus.nullish()
       .transform(value => value ?? 'ACTIVE')
-      .meta({ description: 'ACTIVE when absent' }),
+      .meta({ description: 'Default: ACTIVE' }),
   })
   .meta({ id: 'VersionInput' })
 export type VersionInput = z.infer<typeof VersionInput>

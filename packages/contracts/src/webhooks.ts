@@ -18,26 +18,26 @@ const url = text(2048, 1)
   )
   .meta({
     description:
-      'http or https, without credentials. A host that is a literal IP address has to be public or in WEBHOOK_ALLOWED_CIDRS; a name is looked up at each attempt',
+      'http or https, without credentials. A host that is an IP address must be public or in WEBHOOK_ALLOWED_CIDRS; a host name is resolved and checked at each attempt',
   })
 
-/** Names of event types; which exist is checked by the notifier, so that the refusal can name them. */
+/** Names of event types. The notifier checks that they exist, so that the refusal can list the unknown ones. */
 const eventTypes = z
   .array(z.string().max(100))
   .min(1)
   .max(100)
   .transform(types => [...new Set(types)])
 
-const ORDERED = 'Whether the events of a resource are delivered one after the other.'
+const ORDERED = 'Whether the events of a resource are delivered one after another.'
 
 export const WebhookInput = z
   .object({
-    name: optional(label(255)).meta({ description: 'A slug of displayName when absent' }),
+    name: optional(label(255)).meta({ description: 'Default: a slug of displayName' }),
     displayName: label(255),
     url,
     active: z.boolean(),
     eventTypes,
-    ordered: optional(z.boolean()).meta({ description: `${ORDERED} Not when absent` }),
+    ordered: optional(z.boolean()).meta({ description: `${ORDERED} Default: false` }),
   })
   .meta({ id: 'WebhookInput' })
 export type WebhookInput = z.infer<typeof WebhookInput>
@@ -49,14 +49,14 @@ export const WebhookUpdate = z
     url,
     active: z.boolean().nullish().meta({ description: 'Unchanged when absent' }),
     events: eventTypes.nullish(),
-    eventTypes: eventTypes.nullish().meta({ description: 'Another name for events' }),
+    eventTypes: eventTypes.nullish().meta({ description: 'Alias of events' }),
     ordered: z
       .boolean()
       .nullish()
       .meta({ description: `${ORDERED} Unchanged when absent` }),
     owner: Uuid.nullish().meta({
       description:
-        'Id of an active user; an administrator transfers the webhook by it. Unchanged when absent',
+        'Id of an active user. Only administrators may change it, to transfer the webhook. Unchanged when absent',
     }),
   })
   .refine(input => input.events ?? input.eventTypes, { path: ['events'], error: 'is required' })
@@ -72,18 +72,18 @@ export const WebhookRecord = z
     active: z.boolean(),
     eventTypes: z.array(z.string()),
     ordered: z.boolean().meta({
-      description: `${ORDERED} The next waits until the one before arrived or was given up`,
+      description: `${ORDERED} A delivery waits until the previous one has a final status`,
     }),
     createdAt: Timestamp,
     updatedAt: Timestamp,
     disabledReason: z.string().nullable().meta({
       description:
-        'Why the service made it inactive: owner-lacks-scope when the owner is deleted, inactive, or lacks by role the scope of an event type; else in words',
+        'Why the service disabled the webhook: owner-lacks-scope if the owner was deleted, is inactive, or has a role without the scope of an event type; otherwise a text',
     }),
     owner: z
       .uuid()
       .nullable()
-      .meta({ description: 'Id of the user who created it, or to whom an administrator transferred it' }),
+      .meta({ description: 'Id of the user who created it, or to whom an administrator has transferred it' }),
   })
   .meta({ id: 'Webhook' })
 export type WebhookRecord = z.infer<typeof WebhookRecord>
@@ -91,7 +91,7 @@ export type WebhookRecord = z.infer<typeof WebhookRecord>
 const secret = z
   .string()
   .nullable()
-  .meta({ description: 'Standard Webhooks signing secret; shown this once', example: 'whsec_…' })
+  .meta({ description: 'Standard Webhooks signing secret. Shown only in this response', example: 'whsec_…' })
 export const NewWebhook = WebhookRecord.extend({ secret, secretWithheld }).meta({ id: 'NewWebhook' })
 
 export const DELIVERY_STATUSES = ['CREATED', 'SUCCESS', 'RETRYING', 'GIVE_UP', 'CANCELLED'] as const
@@ -108,12 +108,12 @@ export const Attempt = z
     responseStatus: z.int().nullable(),
     responseBody: z.string().nullable().meta({
       description:
-        'The beginning, decompressed; at most 4 KiB of UTF-8. Null for a caller who may not see the payload, since an endpoint may repeat it',
+        'The beginning of the body, decompressed; at most 4 KiB of UTF-8. Null for a caller who may not read the payload, because the endpoint may repeat it',
     }),
-    error: z.string().nullable().meta({ description: 'Stable, kebab-case; null when it succeeded' }),
+    error: z.string().nullable().meta({ description: 'Stable code, kebab-case; null after success' }),
     fault: z.enum(['RECEIVER', 'SERVICE']).nullable().meta({
       description:
-        'Whose the error is. One of this service counts neither against the webhook nor for disabling it',
+        'Whose fault the error is. A fault of the service does not count against the webhook, and never disables it',
     }),
   })
   .meta({ id: 'Attempt' })
@@ -129,7 +129,7 @@ export const DeliveryRecord = z
     status: DeliveryStatus,
     payload: z.record(z.string(), z.unknown()).nullable().meta({
       description:
-        'What is sent: id, type, timestamp, data. Null for a caller without the scope of the event type, as is each responseBody',
+        'The body of the request to the endpoint: id, type, timestamp, data. Null for a caller without the scope of the event type, as is each responseBody',
     }),
     attempts: z.int().meta({ description: 'Attempts so far' }),
     createdAt: Timestamp,
@@ -138,11 +138,11 @@ export const DeliveryRecord = z
     waitsFor: z
       .uuid()
       .nullable()
-      .meta({ description: 'The delivery before it to an ordered webhook, until that has come to an end' }),
+      .meta({ description: 'For an ordered webhook: the previous delivery, until it has a final status' }),
     responseStatus: z.int().nullable(),
     failureMessage: z.string().nullable().meta({
       description:
-        'The error and its cause in words; the error alone for a caller who may not see the payload',
+        'The error code and a description of the cause; only the code for a caller who may not read the payload',
     }),
     attemptLog: z.array(Attempt),
   })
@@ -192,7 +192,7 @@ export const createWebhook = operation({
   path: '/webhooks',
   summary: 'Create a webhook',
   description:
-    'A caller without the scope of one of its event types is refused; the list of event types names the scope of each.',
+    'The caller needs the scope of each of its event types; the list of event types names the scopes.',
   scope: 'WEBHOOKS_WRITE',
   body: WebhookInput,
   bodyExample: example,
@@ -230,7 +230,7 @@ export const updateWebhook = operation({
   path: '/webhooks/{webhook_id}',
   summary: 'Replace a webhook',
   description:
-    'An edited url is used by the next attempt. active true takes the disabledReason away. A caller without the scope of an event type that the webhook asks for, before or after, is refused; a new url is also refused while something is pending of a type whose scope the caller lacks. A webhook is not made or left active whose owner may not read one of its event types by role.',
+    'The next attempt of each delivery uses the new url. Setting active to true clears disabledReason. The caller needs the scopes of all event types of the webhook, before and after the change. For a new url the caller also needs the scopes of the event types of all pending deliveries. The change is refused if the webhook would be active and the role of its owner lacks the scope of one of its event types.',
   scope: 'WEBHOOKS_WRITE',
   params: WebhookPath,
   body: WebhookUpdate,
@@ -269,7 +269,7 @@ export const rotateWebhookSecret = operation({
   id: 'rotateWebhookSecret',
   method: 'POST',
   path: '/webhooks/{webhook_id}/rotateSecret',
-  summary: 'Make a new signing secret',
+  summary: 'Rotate the signing secret',
   description: 'For 24 hours deliveries carry signatures of both the old and the new secret.',
   scope: 'WEBHOOKS_WRITE',
   params: WebhookPath,
@@ -292,8 +292,8 @@ const time = z.iso
 
 export const RecoveryInput = z
   .object({
-    from: time.meta({ description: 'Events from then on; not longer ago than deliveries are kept' }),
-    to: time.nullish().meta({ description: 'Events until then, which has passed; now when absent' }),
+    from: time.meta({ description: 'Start of the time range; at most as long ago as deliveries are kept' }),
+    to: time.nullish().meta({ description: 'End of the time range, in the past. Default: now' }),
   })
   .meta({ id: 'RecoveryInput' })
 export type RecoveryInput = z.infer<typeof RecoveryInput>
@@ -305,9 +305,9 @@ export const RecoveryRecord = z
     from: Timestamp,
     to: Timestamp,
     status: z.enum(['RUNNING', 'COMPLETED', 'CANCELLED']),
-    progress: z.number().min(0).max(1).meta({ description: 'How much of the events has been gone through' }),
-    examined: z.int().meta({ description: 'Events so far that the webhook asks for' }),
-    recovered: z.int().meta({ description: 'Those of them that had not arrived and are delivered now' }),
+    progress: z.number().min(0).max(1).meta({ description: 'Processed part of the time range, from 0 to 1' }),
+    examined: z.int().meta({ description: 'Events found so far that the webhook subscribes to' }),
+    recovered: z.int().meta({ description: 'Those of them that had not arrived and are now delivered' }),
     createdAt: Timestamp,
     finishedAt: Timestamp.nullable(),
   })
@@ -335,14 +335,14 @@ export const recoverWebhook = operation({
   path: '/webhooks/{webhook_id}/recover',
   summary: 'Deliver events that did not arrive',
   description:
-    'Makes deliveries of the events in a range of time that the webhook asks for now and for which it has no delivery, since it was inactive or not there, and tries those again that were given up. What arrived, is pending or was cancelled is left alone. A caller without the scope of one of the event types of the webhook is refused.',
+    'Creates deliveries for the events in a time range that the webhook now subscribes to and that have no delivery, because the webhook was inactive or did not exist, and retries deliveries that were given up. Deliveries that have succeeded, are pending or were cancelled stay unchanged. The caller needs the scope of each event type of the webhook.',
   scope: 'WEBHOOKS_WRITE',
   params: WebhookPath,
   body: RecoveryInput,
   bodyExample: { from: recovery.from, to: recovery.to },
   answers: {
     202: {
-      description: 'The recovery, which goes on by itself',
+      description: 'The recovery, which continues in the background',
       schema: RecoveryRecord,
       headers: { Location: 'Path of the recovery' },
       example: { ...recovery, progress: 0, examined: 0, recovered: 0 },
@@ -383,7 +383,7 @@ export const cancelRecovery = operation({
   method: 'POST',
   path: '/webhooks/{webhook_id}/recoveries/{recovery_id}/cancel',
   summary: 'Cancel a recovery',
-  description: 'Deliveries that it has made stay.',
+  description: 'Deliveries that it has already created or retried are not cancelled.',
   scope: 'WEBHOOKS_WRITE',
   params: RecoveryPath,
   answers: {
@@ -402,7 +402,7 @@ export const EventTypeRecord = z
     description: z.string(),
     scope: Scope.meta({ description: 'The scope that a reader of the payload needs' }),
     schema: z.record(z.string(), z.unknown()).meta({ description: 'JSON Schema of the payload' }),
-    example: z.record(z.string(), z.unknown()).meta({ description: 'A payload' }),
+    example: z.record(z.string(), z.unknown()).meta({ description: 'An example of a payload' }),
   })
   .meta({ id: 'EventType' })
 
@@ -411,8 +411,8 @@ export const listEventTypes = operation({
   id: 'listEventTypes',
   method: 'GET',
   path: '/webhooks/eventTypes',
-  summary: 'List the event types that webhooks can ask for',
-  description: 'Each with the scope that its readers need.',
+  summary: 'List the event types that webhooks can subscribe to',
+  description: 'Each with the scope that a reader of its payload needs.',
   scope: 'WEBHOOKS_READ',
   answers: { 200: { description: 'All event types', schema: z.array(EventTypeRecord) } },
 })
@@ -423,7 +423,7 @@ export const testWebhook = operation({
   method: 'POST',
   path: '/webhooks/{webhook_id}/test',
   summary: 'Send a test delivery',
-  description: 'One attempt, also when the webhook is inactive.',
+  description: 'Makes a single attempt, even if the webhook is inactive.',
   scope: 'WEBHOOKS_WRITE',
   params: WebhookPath,
   answers: { 202: { description: 'The delivery', schema: DeliveryRecord } },
@@ -472,7 +472,7 @@ export const retryDelivery = operation({
   method: 'POST',
   path: '/webhooks/requests/{request_id}/retry',
   summary: 'Retry a failed delivery now',
-  description: 'A caller without the scope of its event type is refused.',
+  description: 'The caller needs the scope of its event type.',
   scope: 'WEBHOOKS_WRITE',
   params: RequestPath,
   answers: { 200: { description: 'The delivery', schema: DeliveryRecord } },

@@ -58,9 +58,9 @@ describe('a problem', () => {
     expect(answer.statusCode).toBe(500)
     expect(answer.json()).toEqual({
       type: 'urn:gantry:problem:internal-error',
-      title: 'The service failed',
+      title: 'An internal error occurred',
       status: 500,
-      detail: 'The service failed',
+      detail: 'An internal error occurred',
       instance: '/gantry/fault',
       code: 'internal-error',
       requestId: 'r-1',
