@@ -16,23 +16,23 @@ import { dirname, join } from 'node:path'
 import { type BlobDraft, type BlobStore, ReadModelsUnavailable } from '@gantry/read-models'
 import { type Disk, DiskFull, watchDisk } from './disk.ts'
 
-/** Where blobs are written before they get their names, so that a name never stands for half a blob. */
+/** Folder of blobs that are being written. They are renamed when complete, so that a key never has a partial blob. */
 const INCOMPLETE = '.incomplete'
-/** A blob that has been incomplete for this long was left by a process that died. */
+/** An incomplete blob that has not changed for this long was left by a process that died. In milliseconds. */
 const LEFT_BEHIND_MS = 60 * 60 * 1000
 
 const KEY = /^[A-Za-z0-9_-][A-Za-z0-9._-]{0,199}$/
 
 export interface BlobFolder {
   path: string
-  /** Shared by the files of a process; a disk of its own, which reports on stderr, if it is not said. */
+  /** The disk, shared by the files of a process. Default: a separate one, which reports on stderr. */
   disk?: Disk
 }
 
 /**
- * Blobs as files of a folder, which is made when it does not exist. Processes of one host may share it.
+ * Stores blobs as files of a folder, which is created when it does not exist. Processes of one host may share it.
  * Keys are 1 to 200 of the characters A-Z a-z 0-9 . _ - and do not begin with a dot.
- * @throws RangeError from put, commit, get and delete when the key is none
+ * @throws RangeError from put, commit, get and delete when the key is invalid
  * @throws ReadModelsUnavailable from put and drafts when the disk is full
  */
 export function folderBlobStore({ path, disk = watchDisk() }: BlobFolder): BlobStore {
@@ -50,7 +50,7 @@ export function folderBlobStore({ path, disk = watchDisk() }: BlobFolder): BlobS
     return prepared
   }
 
-  /** Work on a file. @throws ReadModelsUnavailable when the disk is full */
+  /** Runs work on a file. @throws ReadModelsUnavailable when the disk is full */
   const on = async <T>(file: string, work: () => Promise<T>): Promise<T> => {
     try {
       return await work()
@@ -65,7 +65,7 @@ export function folderBlobStore({ path, disk = watchDisk() }: BlobFolder): BlobS
     const file = newDraft()
     await on(file, () => writeFile(file, '', { flag: 'wx' }))
     return {
-      // Opened for each piece: an upload that never ends would keep a descriptor.
+      // Opens the file for each piece, because an upload that never ends would otherwise keep a file descriptor.
       write: piece => on(file, () => appendFile(file, piece)),
       bytes: () => readFile(file),
       commit: key =>
@@ -133,7 +133,7 @@ async function inFile(file: string, flags: string, work: (handle: FileHandle) =>
   }
 }
 
-/** Windows has no such call for a folder and does it by itself. */
+/** Makes the names of a folder durable. Windows does this itself and has no sync of folders. */
 async function makeNamesDurable(folder: string) {
   if (process.platform === 'win32') return
   await inFile(folder, 'r', handle => handle.sync())
@@ -141,7 +141,7 @@ async function makeNamesDurable(folder: string) {
 
 const exists = async (file: string) => (await ifThere(access(file).then(() => true))) ?? false
 
-/** What is read of a file, or undefined when there is none. */
+/** The result of reading a file; undefined when the file does not exist. */
 const ifThere = <T>(reading: Promise<T>): Promise<T | undefined> =>
   reading.catch(error => {
     if (error.code === 'ENOENT') return undefined

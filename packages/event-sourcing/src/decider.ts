@@ -25,10 +25,10 @@ export interface DomainCommand {
 }
 
 /**
- * An aggregate's rules.
- * `decide` is pure and throws a Refusal when the command may not happen; no events means that nothing changes.
- * `evolve` never refuses and returns a new state; `revision` is the event's place in its stream, `actor` who caused it. It
- * is given events of the types in `events` only, in their newest schema version.
+ * The rules of an aggregate.
+ * `decide` is pure. It throws a Refusal when the command is not allowed, and returns no events when nothing changes.
+ * `evolve` never refuses and returns a new state. `revision` is that of the event in its stream, `actor` its cause. Only
+ * events of the types in `events` are passed to it, in their newest schema version.
  */
 export interface Decider<State, Command extends DomainCommand, Event extends DomainEvent> {
   initial: State

@@ -46,9 +46,9 @@ export interface StoredSnapshot {
 export interface EventStore {
   /**
    * Appends all events or none. At least one event, at most 1,000, at most 1 MiB together.
-   * Repeating an append with the same event ids and the same expected revision gives the first answer again, also
-   * while the first is under way.
-   * @throws WrongExpectedRevision when the stream is elsewhere
+   * Repeating an append with the same event ids and the same expected revision returns the result of the first one, also
+   * while the first one is in progress.
+   * @throws WrongExpectedRevision when the stream has another revision
    * @throws AppendTooLarge
    */
   append(stream: string, events: NewEvent[], expected: ExpectedRevision): Promise<Appended>

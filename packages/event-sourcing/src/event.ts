@@ -31,7 +31,7 @@ export interface Change {
 export interface EventMetadata {
   actor: Actor
   requestId: string
-  /** When the decision was taken, ISO 8601 UTC; the writer's clock. */
+  /** Time of the decision by the writer's clock, ISO 8601 UTC. */
   at: string
   /** W3C trace context of the request. */
   traceparent?: string
@@ -78,6 +78,6 @@ export interface Fact {
 /** An event with its position in the log. */
 export interface RecordedEvent extends Fact {
   position: Position
-  /** When the store wrote it, ISO 8601 UTC; the store's clock. */
+  /** Time of the append by the store's clock, ISO 8601 UTC. */
   recordedAt: string
 }

@@ -87,7 +87,7 @@ function messagesAfter(
   { name, publicEvents, log }: Pick<RelayOptions, 'name' | 'publicEvents' | 'log'>,
 ): (event: RecordedEvent) => Message[] {
   const reached = positionOf(last)
-  /** An event that cannot be made public is left out: it would fail at every start and block all later events. */
+  /** Skips an event whose mapping to public events throws: it would fail at every start and block all later events. */
   const readable = (event: RecordedEvent) => {
     try {
       return publicEvents(event)

@@ -4,8 +4,8 @@ import type { DomainEvent, Fact, JsonObject } from './event.ts'
 export type Upcaster = (data: JsonObject) => JsonObject
 
 /**
- * Every event type that this release knows, with its upcasters: the first one turns version 1 into version 2, and so
- * on. So an empty list says that the type has version 1 only, and a type of n upcasters is written in version n + 1.
+ * The event types that this release knows, with their upcasters: the first one turns version 1 into version 2, and so on.
+ * A type with n upcasters is written in version n + 1; a type with an empty list has version 1 only.
  */
 export type EventSchemas<Event extends DomainEvent> = {
   readonly [Type in Event['type']]: readonly Upcaster[]
@@ -17,16 +17,16 @@ export const writtenVersion = <Event extends DomainEvent>(
   type: Event['type'],
 ): number => schemas[type].length + 1
 
-/** The schema version in which an event was written; events from before there were versions have 1. */
+/** The schema version of a stored event; 1 for events without a version. */
 const versionOf = ({ metadata }: Fact): number => metadata.schemaVersion ?? 1
 
-/** Names an event type in its version, e.g. `ApiCreated@1`. */
+/** The name of an event type with its schema version, e.g. `ApiCreated@1`. */
 export const schemaName = (event: Fact): string => `${event.type}@${versionOf(event)}`
 
 const upcastersOf = <Event extends DomainEvent>(schemas: EventSchemas<Event>, type: string) =>
   Object.hasOwn(schemas, type) ? schemas[type as Event['type']] : undefined
 
-/** Whether this release knows the event type of a name that `schemaName` gave, in that version. */
+/** Whether this release knows an event type and schema version. @param name a result of `schemaName` */
 export function knowsSchema<Event extends DomainEvent>(schemas: EventSchemas<Event>, name: string): boolean {
   const [type = '', version] = name.split('@')
   const upcasters = upcastersOf(schemas, type)
@@ -34,9 +34,9 @@ export function knowsSchema<Event extends DomainEvent>(schemas: EventSchemas<Eve
 }
 
 /**
- * A stored event in the newest version of its type; undefined when the type is unknown or the version is newer than
- * this release. The only place where stored events become events of the domain.
- * @throws what an upcaster throws
+ * Converts a stored event to the newest version of its type. Only this function turns stored events into domain events.
+ * @returns undefined when this release does not know the type or the version
+ * @throws the error of an upcaster
  */
 export function upcast<Event extends DomainEvent>(
   schemas: EventSchemas<Event>,
@@ -49,7 +49,7 @@ export function upcast<Event extends DomainEvent>(
   return { type: event.type, data } as unknown as Event
 }
 
-/** A fact with its data in the newest version of its type; as it is when this release does not know it. */
+/** A fact with its data in the newest version of its type; unchanged when this release does not know the event. */
 export function newest<Event extends DomainEvent>(schemas: EventSchemas<Event>, fact: Fact): Fact {
   const known = upcast(schemas, fact)
   return known ? { ...fact, data: known.data as JsonObject } : fact

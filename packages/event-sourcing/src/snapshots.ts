@@ -5,46 +5,46 @@ import type { Snapshot } from './fold.ts'
 import { type EventSchemas, knowsSchema, writtenVersion } from './schema.ts'
 import { streamName } from './stream-name.ts'
 
-/** How the states of a category are kept beside its streams. */
+/** The encoding of the states of a category in snapshots. */
 export interface SnapshotSchema<State> {
   /**
-   * Raised with every change of what a state holds, of how it is encoded, or of what folding makes of an event: a
-   * snapshot of another version is ignored. The frozen streams of the category tell when that is due.
+   * Must be raised with every change of the content of a state, of its encoding, or of the result of folding an event.
+   * Snapshots of other versions are ignored. The tests of frozen streams fail when a change is missing.
    */
   version: number
   encode(state: State): Json
-  /** May throw; the stream is then read from its start. */
+  /** If it throws, the stream is read from its first event. */
   decode(encoded: Json): State
 }
 
 export interface SnapshotOptions<State> {
   schema: SnapshotSchema<State>
-  /** Events from one snapshot of a stream to the next, at least. */
+  /** Minimum number of events between two snapshots of a stream. Default: 500. */
   every?: number | undefined
 }
 
 export interface Snapshots<State> {
-  /** The state that is kept of a stream, and the events after it; undefined when the stream has to be read whole. */
+  /** The state in the snapshot of a stream, and the events after it; undefined when there is no valid snapshot. */
   load(id: string): Promise<{ kept: Snapshot<State>; later: RecordedEvent[] } | undefined>
   /**
-   * Keeps the state when so many events have been folded since the last snapshot that it is due. That happens in the
-   * background; a failure costs nothing but a longer load, and the next try is made after as many events again.
+   * Saves a snapshot of the state if enough events have been folded since the last one. It is saved in the background. After
+   * a failure loads take longer, and the next try is made after `every` events.
    */
   offer(id: string, snapshot: Snapshot<State>): void
 }
 
 const EVERY = 500
 /**
- * Characters of a snapshot for each event since the one before, at most: about the size of an event. A state that grows
- * with its stream is thus written again as often as costs a constant for each event.
+ * Maximum characters of a snapshot per event since the previous snapshot; about the size of an event. So the cost of
+ * snapshots per event is constant, even for a state that grows with its stream.
  */
 const CHARACTERS_PER_EVENT = 1_000
 
 /** The text that is stored. */
 interface Content {
   /**
-   * The event types that the writer knew (`type@version`). A release that lacks one of them must not take the state: it
-   * has to find out that the stream has events that are unknown to it.
+   * The event types that the writer knew (`type@version`). A release that does not know one of them must not use the state,
+   * because it has to detect unknown events in the stream.
    */
   events: string[]
   state: Json
@@ -60,14 +60,14 @@ export function snapshotsOf<State, Event extends DomainEvent>({
 }: SnapshotOptions<State> & {
   eventStore: EventStore
   category: string
-  /** Of the decider. */
+  /** The event schemas of the decider. */
   schemas: EventSchemas<Event>
-  /** Streams whose next snapshot is remembered, by count. */
+  /** Maximum number of streams for which the revision of the next snapshot is kept in memory. */
   cacheSize: number
 }): Snapshots<State> {
   const types = Object.keys(schemas) as Event['type'][]
   const known = types.map(type => `${type}@${writtenVersion(schemas, type)}`)
-  /** Revision from which on a stream has its next snapshot. */
+  /** By stream id: the revision from which the next snapshot is due. */
   const due = new LRUCache<string, number>({ max: cacheSize })
   const dueAfter = (revision: number, text: string) =>
     revision + Math.max(every, Math.ceil(text.length / CHARACTERS_PER_EVENT))
@@ -88,7 +88,7 @@ export function snapshotsOf<State, Event extends DomainEvent>({
     const state = stored && decoded(stored)
     if (!state) return undefined
     const { revision, position } = stored
-    // The last event that the state has proves that it is of this stream, and not of one that was removed.
+    // The event at the snapshot's revision and position proves that the snapshot is not of a removed stream of that name.
     const [last, ...later] = await eventStore.readStream(stream, revision)
     if (last?.revision !== revision || last.position !== position) return undefined
     due.set(id, dueAfter(revision, stored.state))
@@ -111,14 +111,14 @@ export function snapshotsOf<State, Event extends DomainEvent>({
   const offer: Snapshots<State>['offer'] = (id, { state, revision, position, unknown }) => {
     if (unknown || position === undefined || revision < (due.get(id) ?? every - 1)) return
     due.set(id, revision + every)
-    // After the answer to the command that is under way.
+    // Runs after the current command has been answered.
     setImmediate(() => save(id, { state, revision, position }).catch(() => {}))
   }
 
   return { load, offer }
 }
 
-/** A store that is away is so for the events too; any other failure is one of the snapshots alone. */
+/** Ignores failures that concern snapshots only. An unavailable store is rethrown: it cannot return the events either. */
 function ignored(error: unknown): undefined {
   if (error instanceof EventStoreUnavailable) throw error
 }

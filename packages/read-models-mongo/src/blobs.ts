@@ -7,11 +7,11 @@ import { makeIndexes } from './indexes.ts'
 import type { MongoOptions } from './settings.ts'
 
 export interface GridFsBlobStoreOptions extends MongoOptions {
-  /** What the names of its collections begin with. */
+  /** Prefix of the names of the collections. Default: blobs. */
   bucket?: string
 }
 
-/** As the GridFS specification has them. */
+/** Documents of GridFS, as in its specification. */
 interface StoredFile {
   _id: ObjectId
   length: number
@@ -26,21 +26,24 @@ interface StoredChunk {
   data: Binary
 }
 
-/** What has been unfinished for this long was left by a process that died; far more than clocks differ by. */
+/**
+ * A file that has been unfinished for this long was left by a process that died, in milliseconds. Much longer than the
+ * difference between clocks.
+ */
 const LEFT_BEHIND_MS = 60 * 60 * 1000
 
 /**
- * Blobs in GridFS, for any number of processes. A key is the unique name of a file, which is written after all of its
- * bytes: so it never stands for half a blob, and of several who put it at once one stores it.
+ * Stores blobs in GridFS, for any number of processes. A key is the unique name of a file. The file is inserted after all
+ * of its chunks, so that a key never has a partial blob, and only one of several concurrent writers of a key stores it.
  * @throws MongoRefused when the URL cannot be used
- * @throws ReadModelsUnavailable from every call while the server is away
+ * @throws ReadModelsUnavailable from every call while the server is unavailable
  */
 export function gridFsBlobStore({ bucket = 'blobs', ...options }: GridFsBlobStoreOptions): BlobStore {
   const { db, run, close } = connect(options)
   const gridFs = new GridFSBucket(db, { bucketName: bucket })
   const files = db.collection<StoredFile>(`${bucket}.files`)
   const chunks = db.collection<StoredChunk>(`${bucket}.chunks`)
-  /** Ids of files whose chunks may be there without them. */
+  /** Ids of files that may have chunks without a file. */
   const unfinished = db.collection<{ _id: ObjectId }>(`${bucket}.unfinished`)
   let prepared: Promise<void> | undefined
 
@@ -54,7 +57,7 @@ export function gridFsBlobStore({ bucket = 'blobs', ...options }: GridFsBlobStor
 
   const prepare = async () => {
     await makeIndexes(db, files, [{ key: { filename: 1 }, unique: true }])
-    // The driver makes it too, but waits for all members of a replica set.
+    // The driver would create this index as well, but would wait for all members of a replica set.
     await makeIndexes(db, chunks, [{ key: { files_id: 1, n: 1 }, unique: true }])
     const before = ObjectId.createFromTime(Math.floor((Date.now() - LEFT_BEHIND_MS) / 1000))
     for await (const { _id } of unfinished.find({ _id: { $lt: before } })) await forgetUnlessThere(_id)
@@ -76,7 +79,7 @@ export function gridFsBlobStore({ bucket = 'blobs', ...options }: GridFsBlobStor
     await forgetUnlessThere(id)
   }
 
-  /** Writes what the driver's stream would, which keeps a chunk in memory and has no way to read back. */
+  /** Writes the same documents as the driver's upload stream, which keeps a chunk in memory and cannot read back. */
   const draft = async (): Promise<BlobDraft> => {
     const _id = new ObjectId()
     await run(async () => {

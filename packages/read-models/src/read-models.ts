@@ -1,10 +1,10 @@
 import type { Collection, CollectionDefinition, Document, Write } from './collection.ts'
 
-/** The right to be the only one who does something, until it expires or is taken over. */
+/** The exclusive right of one holder, e.g. a process, to do something. It ends when it is released or expires. */
 export interface Lease {
   name: string
   holder: string
-  /** Grows with every new holder: what is written under an older one is refused. */
+  /** Fencing token. It grows with every new holder; writes with an older token are refused. */
   token: number
 }
 
@@ -16,24 +16,25 @@ export class LeaseLost extends Error {
 }
 
 /**
- * A removal is remembered for at least this long, and for at most twice as long and some minutes: long enough to keep off
- * late writes of what came before it. What is written without a lease must have been read less than FRESH_MS ago.
+ * Tombstones are kept for at least REMOVALS_KEPT_MS, and at most for twice that time plus some minutes. Meanwhile they
+ * refuse late writes of earlier revisions. A document that is written without a lease must be made from a state that was
+ * read less than FRESH_MS ago.
  */
 export const REMOVALS_KEPT_MS = 5 * 60_000
 export const FRESH_MS = 10_000
 
-/** How far a follower of the log has come. */
+/** Positions that followers of the log have reached, by name. */
 export interface Checkpoints {
   get(name: string): Promise<string | undefined>
-  /** @throws LeaseLost when a newer lease of that name's holder has been given out */
+  /** @throws LeaseLost when another holder has acquired the lease since */
   save(name: string, position: string, lease?: Lease): Promise<void>
   clear(name: string): Promise<void>
 }
 
 export interface Leases {
-  /** @returns undefined while another holder's lease runs; the holder's own lease is renewed and keeps its token */
+  /** Acquires or renews a lease; a renewed lease keeps its token. @returns undefined while another holder has the lease */
   acquire(name: string, holder: string, ttlMs: number): Promise<Lease | undefined>
-  /** Gives it up, so that the next holder need not wait; does nothing when it is lost already. */
+  /** Releases the lease, so that another holder can acquire it at once. Does nothing when the lease is already lost. */
   release(lease: Lease): Promise<void>
 }
 
@@ -41,9 +42,9 @@ export interface Leases {
 export interface ReadModels {
   collection<D extends Document>(definition: CollectionDefinition<D>): Collection<D>
   /**
-   * Applies the writes, each guarded by its revision, then the checkpoint: never the checkpoint without them. When it
-   * fails, some may be made; making all of them again does no harm.
-   * @throws DocumentTooLarge
+   * Applies the writes, each guarded by its revision, then saves the checkpoint; never the checkpoint without the writes.
+   * After a failure some of the writes may have been applied. Repeating all of them is safe.
+   * @throws DocumentTooLarge, LeaseLost
    */
   write(
     writes: readonly Write[],
@@ -51,36 +52,38 @@ export interface ReadModels {
   ): Promise<void>
   readonly checkpoints: Checkpoints
   readonly leases: Leases
-  /** Forgets the collection's documents, so that a rebuild starts from nothing. */
+  /** Deletes the documents and tombstones of a collection, so that a rebuild starts with an empty collection. */
   drop(definition: Pick<CollectionDefinition<Document>, 'name' | 'version'>): Promise<void>
   /** Resolves when the store answers. @throws ReadModelsUnavailable */
   ping(): Promise<void>
-  /** What time it is by the clock of the store, which is the same for all who use it. @throws ReadModelsUnavailable */
+  /** The time of the store's clock, which is the same for all processes. @throws ReadModelsUnavailable */
   time(): Promise<Date>
   close(): Promise<void>
 }
 
-/** A blob that is being written, piece by piece, and has no key yet. One call at a time. */
+/** A blob that is written piece by piece and has no key yet. Calls must not overlap. */
 export interface BlobDraft {
-  /** Appends; memory is not needed for the piece when it returns. All pieces but the last have the same length. */
+  /** Appends a piece; afterwards its memory may be reused. All pieces but the last must have the same length. */
   write(piece: Uint8Array): Promise<void>
-  /** What was written so far. */
+  /** The bytes written so far. */
   bytes(): Promise<Uint8Array>
-  /** The last call but `discard`. Durable under the key when it returns; changes nothing when the key is there already. */
+  /**
+   * Stores the blob under the key, durably. Changes nothing when the key exists. Afterwards only `discard` may be called.
+   */
   commit(key: string): Promise<void>
-  /** Nothing is left of a draft that was not committed. What a process that died has left goes after an hour. */
+  /** Deletes a draft that was not committed. Drafts of processes that died are deleted after an hour. */
   discard(): Promise<void>
 }
 
-/** Bytes by name. Adapters: a folder (packages/embedded), GridFS (packages/read-models-mongo). */
+/** Bytes by key. Adapters: a folder (packages/embedded), GridFS (packages/read-models-mongo). */
 export interface BlobStore {
-  /** Durable when it returns. Storing the same key again changes nothing. */
+  /** Stores a blob durably. Changes nothing when the key exists. */
   put(key: string, bytes: Uint8Array): Promise<void>
-  /** Begins a blob that is written while it comes, and may be given up. */
+  /** Begins a blob whose bytes are written as they arrive. */
   draft(): Promise<BlobDraft>
   get(key: string): Promise<Uint8Array | undefined>
   delete(key: string): Promise<void>
-  /** Keys in no order. */
+  /** All keys, in no particular order. */
   keys(): AsyncIterable<string>
   close(): Promise<void>
 }

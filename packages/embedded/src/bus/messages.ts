@@ -19,10 +19,10 @@ export const MESSAGES_SCHEMA = `
     stored_at TEXT NOT NULL
   ) STRICT`
 
-/** Older versions keep it up to date and do not need it, so it is no new format of the file. */
+/** Earlier releases maintain this index without needing it, so it does not change the version of the file format. */
 const BY_SUBJECT = 'CREATE INDEX IF NOT EXISTS messages_by_subject ON messages (subject)'
 
-/** Messages read at a time, and characters of data from which no further one is read with them. */
+/** Maximum number of messages in a page, and characters of data after which a page ends. */
 const PAGE = 250
 const PAGE_LENGTH = 131_072
 
@@ -37,14 +37,14 @@ export interface MessageRow {
 
 interface Messages {
   publish: Bus['publish']
-  /** The last message on any of the subjects; a power loss does not take it back. */
+  /** The last message on any of the subjects; it is durable. */
   last(subjects: readonly string[]): Promise<StoredMessage | undefined>
   read(options: Parameters<Bus['read']>[0]): AsyncGenerator<StoredMessage>
-  /** Sequence of the last message; a power loss does not take it back. */
+  /** Sequence of the last message; it is durable. */
   head(): Promise<number>
   /** See Bus. */
   removedThrough(subjects: readonly string[]): Promise<number>
-  /** One page; empty at the end of what is durable, and only there. */
+  /** A page of durable messages after a sequence; empty only at the end of the durable messages. */
   pageAfter(sequence: number): Promise<MessageRow[]>
 }
 
@@ -66,8 +66,8 @@ export function lastSequence(db: DatabaseSync): () => number {
 }
 
 /**
- * The stream of messages. An id is known as long as its message is there: publishing it again changes nothing. Readers
- * get what is durable: they keep sequences, which another message must not get after a power loss.
+ * The stream of messages. Publishing a message again changes nothing as long as a message with its id is stored. Readers
+ * get durable messages only: they save sequences, and after a power loss another message could get the same sequence.
  */
 export function messageStream(options: MessagesOptions): Messages {
   const { db, commits, changes, closing, now, durable, removed } = options
@@ -100,7 +100,7 @@ export function messageStream(options: MessagesOptions): Messages {
 
   const pageAfter = async (sequence: number): Promise<MessageRow[]> => {
     const rows = rowsAfter(sequence, durable())
-    // A sync that is under way wakes the reader; another process's messages are synced here.
+    // A running sync wakes the reader when it ends. Messages of other processes are synced here.
     if (rows.length > 0 || newest() <= durable() || commits.isSyncing()) return rows
     return rowsAfter(sequence, await head())
   }
@@ -142,7 +142,7 @@ export function messageStream(options: MessagesOptions): Messages {
     const ending = AbortSignal.any([signal, closing])
     const until = live ? Number.POSITIVE_INFINITY : await head()
     let place = after
-    /** Place up to which it was told that messages are gone. */
+    /** Sequence up to which the reader was told that messages have been removed. */
     let told = after
     while (!ending.aborted) {
       const seen = changes.count()

@@ -25,7 +25,7 @@ export function story<State, Command extends DomainCommand, Event extends Domain
         when(command: Command) {
           return {
             /** Exactly these events, in this order; none means that nothing changes. */
-            // biome-ignore lint/suspicious/noThenProperty: the word of given/when/then; nobody awaits a story
+            // biome-ignore lint/suspicious/noThenProperty: the name is from given/when/then; stories are not awaited
             then(...expected: Event[]) {
               expect(decider.decide(state, command)).toEqual(expected)
             },

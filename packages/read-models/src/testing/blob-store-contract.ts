@@ -2,15 +2,15 @@ import { randomUUID } from 'node:crypto'
 import { afterEach, beforeEach, describe, expect, it, type TestContext } from 'vitest'
 import type { BlobStore } from '../read-models.ts'
 
-/** A store that may hold other blobs, now and before. */
+/** A store that may contain other blobs, before and during the test. */
 export interface OpenedBlobStore {
   blobs: BlobStore
-  /** A second connection to the same store, as another process has it. */
+  /** Opens another connection to the same store. Absent when the store has one connection only. */
   another?: () => Promise<BlobStore>
   close(): Promise<void>
 }
 
-/** Every guarantee of the BlobStore port. All keys are new in each test: a real, shared server will do. */
+/** Tests every guarantee of the BlobStore port. Each test uses unique keys, so a shared server can be used. */
 export function blobStoreContract(name: string, open: () => Promise<OpenedBlobStore>): void {
   describe(`${name} as a blob store`, { timeout: 60_000 }, () => {
     let opened: OpenedBlobStore
@@ -36,13 +36,13 @@ export function blobStoreContract(name: string, open: () => Promise<OpenedBlobSt
       return keys.sort()
     }
 
-    it('gives the bytes as they were put', async () => {
+    it('returns the bytes that were put', async () => {
       const everyByte = Uint8Array.from({ length: 256 }, (_, byte) => byte)
       await blobs.put(key, everyByte)
       expect([...((await blobs.get(key)) ?? [])]).toEqual([...everyByte])
     })
 
-    it('holds nothing, and much', async () => {
+    it('stores an empty blob and a blob of 5 MiB', async () => {
       const much = new Uint8Array(5 * 1024 * 1024).fill(7, 1_000_000, 4_000_000)
       await blobs.put(`${key}.nothing`, new Uint8Array())
       await blobs.put(`${key}.much`, much)
@@ -50,12 +50,12 @@ export function blobStoreContract(name: string, open: () => Promise<OpenedBlobSt
       expect(Buffer.compare((await blobs.get(`${key}.much`)) ?? new Uint8Array(), much)).toBe(0)
     })
 
-    it('stores the part of a buffer that it is given', async () => {
+    it('stores a view of a buffer without the rest of the buffer', async () => {
       await blobs.put(key, bytesOf('before inside after').subarray(7, 13))
       expect(await textOf(key)).toBe('inside')
     })
 
-    it('has nothing under a key that was not put', async () => {
+    it('returns undefined for a key that was not put', async () => {
       expect(await blobs.get(key)).toBeUndefined()
     })
 
@@ -66,13 +66,13 @@ export function blobStoreContract(name: string, open: () => Promise<OpenedBlobSt
       expect(await ownKeys()).toEqual([key])
     })
 
-    it('takes the same blob from many at once', async () => {
+    it('stores a blob once when it is put concurrently', async () => {
       await Promise.all(Array.from({ length: 10 }, () => blobs.put(key, bytesOf('same'))))
       expect(await textOf(key)).toBe('same')
       expect(await ownKeys()).toEqual([key])
     })
 
-    it('deletes, once or twice, and can store anew', async () => {
+    it('deletes a blob, also repeatedly, and can store the key again', async () => {
       await blobs.put(key, bytesOf('first'))
       await blobs.delete(key)
       await blobs.delete(key)
@@ -82,7 +82,7 @@ export function blobStoreContract(name: string, open: () => Promise<OpenedBlobSt
       expect(await textOf(key)).toBe('second')
     })
 
-    it('tells its keys', async () => {
+    it('lists its keys', async () => {
       expect(await ownKeys()).toEqual([])
       await blobs.put(`${key}.b-1`, bytesOf('b'))
       await blobs.put(`${key}_a`, bytesOf('a'))
@@ -97,7 +97,7 @@ export function blobStoreContract(name: string, open: () => Promise<OpenedBlobSt
         return draft
       }
 
-      it('is a blob once it is committed', async () => {
+      it('becomes a blob when it is committed', async () => {
         const draft = await written()
         expect(new TextDecoder().decode(await draft.bytes())).toBe('first secondend')
         expect(await ownKeys()).toEqual([])
@@ -107,7 +107,7 @@ export function blobStoreContract(name: string, open: () => Promise<OpenedBlobSt
         expect(await ownKeys()).toEqual([key])
       })
 
-      it('does not need the memory of a piece that it was given', async () => {
+      it('allows the memory of a written piece to be reused', async () => {
         const piece = Buffer.from('before')
         const draft = await written([piece])
         piece.write('behind')
@@ -116,7 +116,7 @@ export function blobStoreContract(name: string, open: () => Promise<OpenedBlobSt
         expect(await textOf(key)).toBe('beforebehind')
       })
 
-      it('holds nothing, and much', async () => {
+      it('can be empty, or have 5 MiB', async () => {
         await (await written([])).commit(`${key}.nothing`)
         const piece = Buffer.alloc(65_536, 'x')
         await (await written(Array(80).fill(piece))).commit(`${key}.much`)
@@ -124,7 +124,7 @@ export function blobStoreContract(name: string, open: () => Promise<OpenedBlobSt
         expect(await textOf(`${key}.much`)).toBe('x'.repeat(80 * 65_536))
       })
 
-      it('changes nothing when its key is there already', async () => {
+      it('changes nothing when its key exists', async () => {
         await blobs.put(key, bytesOf('put'))
         const draft = await written()
         await draft.commit(key)
@@ -133,14 +133,14 @@ export function blobStoreContract(name: string, open: () => Promise<OpenedBlobSt
         expect(await ownKeys()).toEqual([key])
       })
 
-      it('is one blob when many of the same are committed at once', async () => {
+      it('becomes one blob when several drafts are committed with the same key concurrently', async () => {
         const drafts = await Promise.all(Array.from({ length: 10 }, () => written()))
         await Promise.all(drafts.map(draft => draft.commit(key)))
         expect(await textOf(key)).toBe('first secondend')
         expect(await ownKeys()).toEqual([key])
       })
 
-      it('is nothing when it is discarded, once or twice', async () => {
+      it('leaves no blob when it is discarded, also repeatedly', async () => {
         const draft = await written()
         await draft.discard()
         await draft.discard()
