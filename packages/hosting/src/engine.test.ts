@@ -30,14 +30,14 @@ function listening() {
 test('waits for an unavailable engine, and logs the reason once', async () => {
   const { lines, log } = listening()
   const store = engine('READ_MODEL_URL')
-  store.state.trouble = 'nobody answers at views:27017'
+  store.state.trouble = 'no answer from views:27017'
   let usable = false
   watch = watchEngines([store], log)
   watch.usable.then(() => (usable = true))
 
   await vi.advanceTimersByTimeAsync(20_000)
   expect(watch.trouble()).toBe('the engine of READ_MODEL_URL')
-  expect(lines).toEqual(['READ_MODEL_URL: nobody answers at views:27017'])
+  expect(lines).toEqual(['READ_MODEL_URL: no answer from views:27017'])
   expect(store.state.checks).toBeGreaterThan(4)
   expect(store.state.checks).toBeLessThan(20)
   expect(usable).toBe(false)
@@ -69,17 +69,17 @@ test('an engine that becomes unavailable later is reported until it is available
 test('a spared engine delays the start, and does not affect readiness afterwards', async () => {
   const { lines, log } = listening()
   const bus = { ...engine('MESSAGING_URL'), spared: true }
-  bus.state.trouble = 'MESSAGING_URL: nobody is there'
+  bus.state.trouble = 'MESSAGING_URL: no answer'
   watch = watchEngines([bus], log)
   await vi.advanceTimersByTimeAsync(100)
   expect(watch.trouble()).toBe('the engine of MESSAGING_URL')
   bus.state.trouble = undefined
   await vi.advanceTimersByTimeAsync(1_000)
-  bus.state.trouble = 'MESSAGING_URL: it has gone'
+  bus.state.trouble = 'MESSAGING_URL: the connection was lost'
   await vi.advanceTimersByTimeAsync(3_000)
   expect(watch.trouble()).toBeUndefined()
   expect(watch.up().get('MESSAGING_URL')).toBe(false)
-  expect(lines).toContain('MESSAGING_URL: it has gone')
+  expect(lines).toContain('MESSAGING_URL: the connection was lost')
 })
 
 test('an engine is not usable before its first check', () => {

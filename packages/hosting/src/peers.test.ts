@@ -17,7 +17,7 @@ const log = pino({ level: 'silent' })
 const away = {
   respond: () => () => {},
   async request() {
-    throw new BusUnavailable('nats is away')
+    throw new BusUnavailable('NATS is unavailable')
   },
 } as unknown as Bus
 
