@@ -305,7 +305,7 @@ export const RecoveryRecord = z
     from: Timestamp,
     to: Timestamp,
     status: z.enum(['RUNNING', 'COMPLETED', 'CANCELLED']),
-    progress: z.number().min(0).max(1).meta({ description: 'Processed part of the time range, from 0 to 1' }),
+    progress: z.number().min(0).max(1).meta({ description: 'Processed share of the events, from 0 to 1' }),
     examined: z.int().meta({ description: 'Events found so far that the webhook subscribes to' }),
     recovered: z.int().meta({ description: 'Those of them that had not arrived and are now delivered' }),
     createdAt: Timestamp,
