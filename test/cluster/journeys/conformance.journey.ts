@@ -46,7 +46,13 @@ beforeAll(async () => {
     logLevel: 'trace',
     // The suite uses the other gateway.
     ownEnvironment: name => (name === 'gateway-2' ? { MAX_EVENT_REPLAYS: '2' } : {}),
-    environment: { ...platform, PLATFORM_JWT_PUBLIC_KEY: keys.publicKey, MESSAGE_RETENTION: '40d' },
+    environment: {
+      ...platform,
+      PLATFORM_JWT_PUBLIC_KEY: keys.publicKey,
+      MESSAGE_RETENTION: '40d',
+      // A story fills it.
+      BODY_MEMORY: '32MiB',
+    },
   })
   await removeOldEvents()
 })
