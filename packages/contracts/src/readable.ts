@@ -2,7 +2,7 @@ import { omitTooDeep } from './free-form.ts'
 
 const SECRET = /password|secret|token|apikey|credential|private/
 const isSecret = (key: string) => SECRET.test(key.toLowerCase().replace(/[-_]/g, ''))
-export const MASK = '***'
+const MASK = '***'
 
 /**
  * The data of a public event for readers: webhooks, `GET /events`, delivery records and the audit log. In a

@@ -9,7 +9,7 @@ export interface Port {
 }
 
 /** The routes of the servers of a process, under the base path. */
-export interface Routes {
+interface Routes {
   routes: FastifyPluginAsync
   /** Routes of the server at INTERNAL_PORT. */
   inside?: FastifyPluginAsync | undefined

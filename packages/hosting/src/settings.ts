@@ -75,7 +75,7 @@ export const storeSettings = z.object({
 export type StoreSettings = z.infer<typeof storeSettings>
 
 /** Settings of internal requests between processes. */
-export const peerSettings = z.object({
+const peerSettings = z.object({
   /** Port for /metrics and for internal requests of other services and of the gateway. */
   INTERNAL_PORT: port.default(8081),
   /** URLs of other services. Requests to services without URLs use the bus, and fail while it is unavailable. */

@@ -2,7 +2,7 @@ import { AsyncLocalStorage } from 'node:async_hooks'
 import { AppendTooLarge, type EventStore, WrongExpectedRevision } from '@gantry/event-sourcing'
 
 /** Appends of one piece of work, such as a request. */
-export interface Watched {
+interface Watched {
   /** Number of appends that the work has begun, without those that certainly changed nothing. */
   appends: number
 }

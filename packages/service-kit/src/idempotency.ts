@@ -6,7 +6,7 @@ import type { WatchedEventStore } from './append-watch.ts'
 import { deriveKey, seal, unseal } from './secrets.ts'
 
 /** The outcome of a request, complete enough to send the response again. */
-export interface Outcome {
+interface Outcome {
   status: number
   headers: Record<string, string>
   body: unknown
@@ -24,7 +24,7 @@ export interface KeyUse {
 }
 
 /** An outcome as it is returned for one request. */
-export interface Answered extends Outcome {
+interface Answered extends Outcome {
   /** Whether the outcome is that of an earlier request. */
   replayed: boolean
   /** Whether this request has the credential that first received the outcome. Only then the response may contain secrets. */

@@ -288,7 +288,7 @@ const invalid = (errors: { field: string; message: string }[], ...hints: string[
   })
 
 /** Checks a part of a request against its schema. @throws Refusal invalid-request naming every wrong field, or `code` */
-export function check<Schema extends z.ZodType | undefined>(
+function check<Schema extends z.ZodType | undefined>(
   schema: Schema,
   value: unknown,
   code?: 'not-found',

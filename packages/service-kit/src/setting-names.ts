@@ -1,5 +1,5 @@
 /** Names of all settings of all processes and commands, to distinguish misspelled settings from unrelated variables. */
-export const SETTING_NAMES: readonly string[] = [
+const SETTING_NAMES: readonly string[] = [
   'BASE_PATH',
   'BASE_URL',
   'BLOB_URL',

@@ -9,11 +9,7 @@ const WINDOW_MS = 60_000
 export type RateLimitStore = new () => FastifyRateLimitStore & { read: FastifyRateLimitStore['incr'] }
 
 /** Counts the request, or only checks the limit when `count` is false. @throws Refusal too-many-requests */
-export type Limit = (
-  request: FastifyRequest,
-  reply: FastifyReply,
-  options?: { count: boolean },
-) => Promise<void>
+type Limit = (request: FastifyRequest, reply: FastifyReply, options?: { count: boolean }) => Promise<void>
 
 /** The limits that are enabled. */
 export interface RateLimits {

@@ -70,7 +70,7 @@ export const serverOptions = (
 })
 
 /** The URLs of the services, when they run as separate processes. */
-export const upstreamSettings = z.object({
+const upstreamSettings = z.object({
   CATALOG_URL: origins,
   IDENTITY_URL: origins,
   MEDIA_URL: origins,

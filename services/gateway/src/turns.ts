@@ -6,7 +6,7 @@ const TURN_MS = 4
 const PAUSES = 2
 
 /** Permission to use the event loop. The turn ends when `end` is called, or after 4 ms. */
-export interface Turn {
+interface Turn {
   /** Whether the 4 ms have passed, so that the work has to continue in another turn. */
   over(): boolean
   end(): void

@@ -25,7 +25,7 @@ export const grace: Principal = {
 export const ada: Principal = { ...grace, userId: '33333333-3333-4333-8333-333333333333', username: 'ada' }
 
 /** A substitute for the identity service, with a table of credentials. */
-export interface Identity {
+interface Identity {
   /** The principal of each credential. */
   principals: Map<string, Principal>
   /** The credentials of all requests, in order. */

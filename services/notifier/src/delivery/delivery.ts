@@ -125,7 +125,7 @@ export interface Pending extends Delivery {
     | { waitsFor: string }
 }
 
-export interface Finished extends Delivery {
+interface Finished extends Delivery {
   status: Extract<DeliveryStatus, 'SUCCESS' | 'GIVE_UP' | 'CANCELLED'>
   finishedAt: string
 }

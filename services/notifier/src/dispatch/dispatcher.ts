@@ -49,7 +49,7 @@ export interface DispatcherOptions {
   log: Log
 }
 
-export interface NewDelivery {
+interface NewDelivery {
   id: string
   eventId: string
   eventType: string

@@ -22,7 +22,7 @@ export interface IntakeOptions {
   bus: Bus
 }
 
-export interface Receipt {
+interface Receipt {
   /** Id of the public event. */
   id: string
   /** When the notifier stored the event, ISO 8601 UTC. */

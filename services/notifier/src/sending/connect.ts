@@ -5,7 +5,7 @@ import { type Cidr, refusedAddress } from './address.ts'
 import { boundAnswers } from './bounded-answers.ts'
 import { AttemptFailure } from './failure.ts'
 
-export interface Address {
+interface Address {
   address: string
   family: number
 }

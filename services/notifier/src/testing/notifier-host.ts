@@ -16,7 +16,7 @@ const SETTINGS = {
   WEBHOOK_TIMEOUT: '15s',
 }
 
-export const settingsOf = (settings: Partial<typeof SETTINGS> = {}) =>
+const settingsOf = (settings: Partial<typeof SETTINGS> = {}) =>
   notifierSettings.parse({ ...SETTINGS, ...settings })
 
 /** The fields of a delivery without its id. */
