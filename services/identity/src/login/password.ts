@@ -1,6 +1,5 @@
 import { randomBytes, timingSafeEqual } from 'node:crypto'
 import { availableParallelism } from 'node:os'
-import { bounded } from './bounded.ts'
 import { hashingThreads } from './hashing.ts'
 
 /** Hashes passwords with argon2id (RFC 9106). A hash is a PHC string `$argon2id$v=19$m=…,t=…,p=…$salt$hash`. */
@@ -41,18 +40,15 @@ function parse(text: string): { cost: Cost; salt: Buffer; hash: Buffer } {
 
 /** @param bounds of concurrent and waiting hashes; further calls throw Refusal too-many-requests */
 export function argon2idPasswords(bounds = { atOnce: AT_ONCE, waiting: WAITING }): Passwords {
-  const inTurn = bounded(bounds)
-  const derive = hashingThreads()
+  const derive = hashingThreads(bounds)
   const nobody = phc(COST, randomBytes(SALT_BYTES), randomBytes(HASH_BYTES))
 
   /** Hashes the NFKC form, so that a password matches when another keyboard encodes its characters differently. */
   const compute = (password: string, { cost, salt, length }: { cost: Cost; salt: Buffer; length: number }) =>
-    inTurn(() =>
-      derive({
-        algorithm: 'argon2id',
-        parameters: { ...cost, message: password.normalize('NFKC'), nonce: salt, tagLength: length },
-      }),
-    )
+    derive({
+      algorithm: 'argon2id',
+      parameters: { ...cost, message: password.normalize('NFKC'), nonce: salt, tagLength: length },
+    })
 
   return {
     async hash(password) {
