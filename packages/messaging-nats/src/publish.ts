@@ -1,4 +1,5 @@
 import { type Bus, BusUnavailable, type Message, Overtaken } from '@gantry/messaging'
+import { LRUCache } from 'lru-cache'
 import { ErrorCode, headers, NatsError, type PubAck } from 'nats'
 import type { Connection, Session } from './connection.ts'
 import { failureIn, isJetStreamError } from './reason.ts'
@@ -23,11 +24,7 @@ const KEPT_ENDS = 1_000
  */
 export function publishing(connection: Connection): Pick<Bus, 'publish'> {
   /** Sequence of the last message by subject, as far as it is known. */
-  const ends = new Map<string, number>()
-  const keepEnd = (subject: string, end: number) => {
-    if (ends.size >= KEPT_ENDS) ends.clear()
-    ends.set(subject, end)
-  }
+  const ends = new LRUCache<string, number>({ max: KEPT_ENDS })
 
   /** The last sequence of a subject to expect: the one that is known to this publisher, or 0, which the server corrects. */
   const expectedEnd = (subject: string, place: number) => {
@@ -51,12 +48,12 @@ export function publishing(connection: Connection): Pick<Bus, 'publish'> {
         )
         if ('end' in outcome) {
           if (outcome.end > place) throw new Overtaken(subject, { after: place, end: outcome.end })
-          keepEnd(subject, outcome.end)
+          ends.set(subject, outcome.end)
           continue
         }
         for (const [index, { seq }] of outcome.acknowledged.entries()) {
           last = Math.max(last, seq)
-          if (after !== undefined) keepEnd(batch[index]?.subject ?? '', seq)
+          if (after !== undefined) ends.set(batch[index]?.subject ?? '', seq)
         }
         stored += outcome.acknowledged.length
       }

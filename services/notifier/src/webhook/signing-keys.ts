@@ -1,5 +1,6 @@
 import { createSecretKey, type KeyObject } from 'node:crypto'
 import { deriveKey, seal, unseal } from '@gantry/service-kit'
+import { LRUCache } from 'lru-cache'
 import type { SealedSecret } from './webhook.ts'
 
 /** Encrypts signing secrets in the stores, with a key derived from the configured encryption key. */
@@ -14,12 +15,11 @@ const OPENED = 1_000
 
 export function signingKeys(encryptionKey: Uint8Array): SigningKeys {
   const key = deriveKey(encryptionKey, 'webhook secrets')
-  const opened = new Map<string, KeyObject>()
+  const opened = new LRUCache<string, KeyObject>({ max: OPENED })
 
   const open = (sealed: string): KeyObject => {
     const known = opened.get(sealed)
     if (known) return known
-    if (opened.size >= OPENED) opened.clear()
     const secret = createSecretKey(unseal(key, sealed))
     opened.set(sealed, secret)
     return secret
