@@ -1,4 +1,4 @@
-import { setTimeout } from 'node:timers/promises'
+import { Backoff, sleep } from '@gantry/messaging'
 import { type Lease, LeaseLost, type Leases } from '@gantry/read-models'
 
 /** The log of long-running parts. pino's logger implements it. */
@@ -35,7 +35,7 @@ export function supervise(name: string, log: Log, task: (signal: AbortSignal) =>
   const { signal } = controller
   let waitsFor: string | undefined
   const running = (async () => {
-    let pause = FIRST_PAUSE_MS
+    const pauses = new Backoff({ firstMs: FIRST_PAUSE_MS, longestMs: LONGEST_PAUSE_MS })
     while (!signal.aborted) {
       const startedAt = performance.now()
       try {
@@ -49,9 +49,8 @@ export function supervise(name: string, log: Log, task: (signal: AbortSignal) =>
         if (error instanceof LeaseLost) log.info({ worker: name }, 'lost its lease, waits for it')
         else log.error({ worker: name, err: error }, 'failed, starts again from its checkpoint')
       }
-      if (performance.now() - startedAt > LONGEST_PAUSE_MS * 2) pause = FIRST_PAUSE_MS
-      await setTimeout(pause, undefined, { signal }).catch(() => {})
-      pause = Math.min(pause * 2, LONGEST_PAUSE_MS)
+      if (performance.now() - startedAt > LONGEST_PAUSE_MS * 2) pauses.reset()
+      await sleep(pauses.next(), { signal })
     }
   })()
   return {
@@ -87,7 +86,6 @@ export async function underLease(
   { leases, name, holder, signal, ttlMs = 5_000 }: LeaseOptions,
   task: (lease: Lease, signal: AbortSignal, confirm: ConfirmLease) => Promise<void>,
 ): Promise<void> {
-  const pause = () => setTimeout(ttlMs / 5, undefined, { signal }).catch(() => {})
   let lease: Lease | undefined
   // The store counts the duration of the lease from its answer, which is later.
   let renewedAt = performance.now()
@@ -95,7 +93,7 @@ export async function underLease(
     if (signal.aborted) return
     renewedAt = performance.now()
     lease = await leases.acquire(name, holder, ttlMs)
-    if (!lease) await pause()
+    if (!lease) await sleep(ttlMs / 5, { signal })
   }
   const held = lease
   const lost = new AbortController()
@@ -105,7 +103,7 @@ export async function underLease(
   }
   const renewing = (async () => {
     while (!done.signal.aborted) {
-      await setTimeout(ttlMs / 3, undefined, { signal: done.signal }).catch(() => {})
+      await sleep(ttlMs / 3, { signal: done.signal })
       if (done.signal.aborted) return
       const askedAt = performance.now()
       try {

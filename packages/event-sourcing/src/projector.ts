@@ -1,4 +1,5 @@
 import { setTimeout } from 'node:timers/promises'
+import { sleep } from '@gantry/messaging'
 import type { CollectionDefinition, Lease, ReadModels } from '@gantry/read-models'
 import { type Position, START } from './event.ts'
 import type { EventStore } from './event-store.ts'
@@ -34,11 +35,10 @@ export interface Projector extends Worker {
 }
 
 const LOOK_MS = 1_000
-const pause = (ms: number, signal?: AbortSignal) => setTimeout(ms, undefined, { signal }).catch(() => {})
 
 /** Repeats a task, with a pause before each time. */
 async function every(ms: number, job: () => Promise<void>, signal: AbortSignal) {
-  for (await pause(ms, signal); !signal.aborted; await pause(ms, signal)) await job()
+  for (await sleep(ms, { signal }); !signal.aborted; await sleep(ms, { signal })) await job()
 }
 
 /**
@@ -132,10 +132,10 @@ export function startProjector(given: ProjectorOptions): Projector {
       while (!caughtUp && !signal.aborted) {
         const reached = ((await checkpoints.get(name)) ?? START) >= head
         caughtUp = reached && (await built()) === (await wanted())
-        if (!caughtUp) await pause(10, signal)
+        if (!caughtUp) await sleep(10, { signal })
       }
       while (caughtUp && !signal.aborted) {
-        await pause(LOOK_MS, signal)
+        await sleep(LOOK_MS, { signal })
         if (!(await complete())) caughtUp = false
       }
     }
@@ -150,7 +150,7 @@ export function startProjector(given: ProjectorOptions): Projector {
       const deadline = performance.now() + timeoutMs
       while (((await checkpoints.get(name)) ?? START) < position) {
         if (performance.now() >= deadline) return false
-        await pause(5)
+        await setTimeout(5)
       }
       return true
     },

@@ -1,5 +1,4 @@
-import { setTimeout } from 'node:timers/promises'
-import type { Bus, Message, StoredMessage } from '@gantry/messaging'
+import { type Bus, type Message, type StoredMessage, sleep } from '@gantry/messaging'
 import type { ReadModels } from '@gantry/read-models'
 import { type Fact, type Position, type RecordedEvent, START } from './event.ts'
 import type { EventStore } from './event-store.ts'
@@ -123,6 +122,6 @@ async function requireInLog(last: StoredMessage | undefined, eventStore: EventSt
         `the log ends before message ${last?.sequence} of the bus (${last?.subject}), so it was restored from a ` +
           'backup: follow "Restoring the log" in docs/operations.md',
       )
-    await setTimeout(LOOK_MS, undefined, { signal }).catch(() => {})
+    await sleep(LOOK_MS, { signal })
   }
 }

@@ -1,4 +1,4 @@
-import { setTimeout } from 'node:timers/promises'
+import { sleep } from '@gantry/messaging'
 import { REMOVALS_KEPT_MS } from '@gantry/read-models'
 import { START } from './event.ts'
 import type { Running } from './projector-run.ts'
@@ -12,12 +12,11 @@ const LOOK_MS = 100
  */
 export async function forgetRemovals(options: Running, signal: AbortSignal): Promise<void> {
   const { name, key, eventStore, readModels, collections, log } = options
-  const pause = (ms: number) => setTimeout(ms, undefined, { signal }).catch(() => {})
   while (!signal.aborted) {
     try {
       const head = await eventStore.head()
       while (!signal.aborted && ((await readModels.checkpoints.get(key)) ?? START) < head)
-        await pause(LOOK_MS)
+        await sleep(LOOK_MS, { signal })
       for (const definition of collections) {
         const collection = readModels.collection(definition)
         while (!signal.aborted && (await collection.forgetRemoved(REMOVALS_KEPT_MS)) > 0);
@@ -25,6 +24,6 @@ export async function forgetRemovals(options: Running, signal: AbortSignal): Pro
     } catch (error) {
       if (!signal.aborted) log.warn({ projector: name, err: error }, 'cannot forget removals, tries again')
     }
-    await pause(EVERY_MS)
+    await sleep(EVERY_MS, { signal })
   }
 }

@@ -1,4 +1,5 @@
 import type { Log } from '@gantry/event-sourcing'
+import { Backoff, sleep } from '@gantry/messaging'
 
 /** A server or file that a process needs, e.g. EventStoreDB. */
 export interface Engine {
@@ -31,23 +32,15 @@ export interface EngineWatch {
 /** Checks engines periodically, with exponential backoff while one is unavailable. Logs every change. */
 export function watchEngines(engines: readonly Engine[], log: Log): EngineWatch {
   const stopping = new AbortController()
+  const { signal } = stopping
   const troubled = new Set(engines.map(({ setting }) => setting))
   const up = new Map<string, boolean>(engines.map(({ setting }) => [setting, false]))
-  const timers = new Set<NodeJS.Timeout>()
-
-  const pause = (ms: number) =>
-    new Promise<void>(resolve => {
-      const timer = setTimeout(() => {
-        timers.delete(timer)
-        resolve()
-      }, ms)
-      timers.add(timer)
-    })
 
   const watch = async ({ setting, check, spared = false }: Engine, usable: () => void) => {
     let said: string | undefined
     let wasUsable = false
-    for (let wait = FIRST_PAUSE_MS; !stopping.signal.aborted; ) {
+    const pauses = new Backoff({ firstMs: FIRST_PAUSE_MS, longestMs: LONGEST_PAUSE_MS, jitter: 0.5 })
+    while (!signal.aborted) {
       try {
         await check()
         if (said !== undefined) log.info({ setting }, `${setting}: available again`)
@@ -56,16 +49,15 @@ export function watchEngines(engines: readonly Engine[], log: Log): EngineWatch 
         up.set(setting, true)
         usable()
         wasUsable = true
-        wait = FIRST_PAUSE_MS
-        await pause(LOOK_MS)
+        pauses.reset()
+        await sleep(LOOK_MS, { signal })
       } catch (error) {
         const reason = reasonOf(setting, error)
         up.set(setting, false)
         if (!(spared && wasUsable)) troubled.add(setting)
-        if (reason !== said && !stopping.signal.aborted) log.error({ setting }, reason)
+        if (reason !== said && !signal.aborted) log.error({ setting }, reason)
         said = reason
-        await pause(wait * (0.5 + Math.random() / 2))
-        wait = Math.min(wait * 2, LONGEST_PAUSE_MS)
+        await sleep(pauses.next(), { signal })
       }
     }
   }
@@ -80,10 +72,7 @@ export function watchEngines(engines: readonly Engine[], log: Log): EngineWatch 
       return setting && `the engine of ${setting}`
     },
     up: () => up,
-    stop() {
-      stopping.abort()
-      for (const timer of timers) clearTimeout(timer)
-    },
+    stop: () => stopping.abort(),
   }
 }
 

@@ -1,5 +1,5 @@
-import { setTimeout } from 'node:timers/promises'
 import type { Log } from '@gantry/event-sourcing'
+import { sleep } from '@gantry/messaging'
 import { INTERNAL_PORT_HEADER } from '@gantry/service-kit'
 import { isFollowed, originsBehind, type Resolve, systemResolve } from './addresses.ts'
 
@@ -69,7 +69,7 @@ export function replicas({ urls, basePath, now, log, resolve = systemResolve }: 
   const keepLooking = async (origin: string, state: State, signal: AbortSignal) => {
     while (!signal.aborted && states.get(origin) === state) {
       await look(origin, state, signal)
-      await pause(LOOK_MS, signal)
+      await sleep(LOOK_MS, { signal })
     }
   }
 
@@ -117,7 +117,7 @@ export function replicas({ urls, basePath, now, log, resolve = systemResolve }: 
       const keepFollowing = async () => {
         while (!signal.aborted) {
           for (const url of urls.filter(isFollowed)) await follow(url, signal)
-          await pause(RESOLVE_MS, signal)
+          await sleep(RESOLVE_MS, { signal })
         }
       }
       keepFollowing()
@@ -125,8 +125,6 @@ export function replicas({ urls, basePath, now, log, resolve = systemResolve }: 
     },
   }
 }
-
-const pause = (ms: number, signal: AbortSignal) => setTimeout(ms, undefined, { signal }).catch(() => {})
 
 /** Checks the health of a replica. @returns undefined when it does not answer */
 async function health(url: string, signal: AbortSignal) {

@@ -1,5 +1,5 @@
 import { setTimeout } from 'node:timers/promises'
-import { BusUnavailable } from '@gantry/messaging'
+import { Backoff, BusUnavailable, sleep } from '@gantry/messaging'
 import {
   connect,
   Events,
@@ -121,14 +121,15 @@ export function keepConnected(options: NatsOptions): Connection {
   }
 
   const run = async () => {
-    for (let pause = FIRST_PAUSE_MS; !closing.signal.aborted; pause = Math.min(pause * 2, LONGEST_PAUSE_MS)) {
+    const pauses = new Backoff({ firstMs: FIRST_PAUSE_MS, longestMs: LONGEST_PAUSE_MS, jitter: 0.5 })
+    while (!closing.signal.aborted) {
       try {
         const session = await openSession(options)
         if (closing.signal.aborted) return await session.nc.close()
         current = session
         for (const subscribe of subscriptions) subscribe(session)
         reason = ''
-        pause = FIRST_PAUSE_MS
+        pauses.reset()
         report(`${place}: connected to nats-server ${session.nc.info?.version}`)
         firstAttempt.resolve()
         const error = await session.nc.closed()
@@ -136,9 +137,7 @@ export function keepConnected(options: NatsOptions): Connection {
       } catch (error) {
         away(`${place}: ${reasonOf(error)}`)
       }
-      await setTimeout(pause * (0.5 + Math.random() / 2), undefined, { signal: closing.signal }).catch(
-        () => {},
-      )
+      await sleep(pauses.next(), { signal: closing.signal })
     }
   }
   const running = run()

@@ -1,5 +1,4 @@
-import { setTimeout } from 'node:timers/promises'
-import type { Bus, StoredMessage } from '@gantry/messaging'
+import { type Bus, type StoredMessage, sleep } from '@gantry/messaging'
 import { broadcasts } from './broadcasts.ts'
 import { keepConnected } from './connection.ts'
 import { consumption } from './consume.ts'
@@ -60,7 +59,7 @@ export function natsBus(options: NatsOptions): Bus {
     closing.abort()
     const finished = Promise.allSettled([...underWay, withdraw(), consumers.leave()])
     const late = new AbortController()
-    await Promise.race([finished, setTimeout(GRACE_MS, undefined, { signal: late.signal }).catch(() => {})])
+    await Promise.race([finished, sleep(GRACE_MS, { signal: late.signal })])
     late.abort()
     await connection.close()
   }

@@ -1,3 +1,4 @@
+export { Backoff } from './backoff.ts'
 export {
   type Bus,
   BusUnavailable,
@@ -14,3 +15,4 @@ export {
   subjectMatches,
 } from './bus.ts'
 export { failureOf } from './failure.ts'
+export { sleep } from './sleep.ts'

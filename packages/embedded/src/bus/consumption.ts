@@ -1,6 +1,5 @@
 import { randomUUID } from 'node:crypto'
-import { setTimeout } from 'node:timers/promises'
-import { type Bus, BusUnavailable, type Delivered } from '@gantry/messaging'
+import { type Bus, BusUnavailable, type Delivered, sleep } from '@gantry/messaging'
 import type { Removed } from './messages.ts'
 import { fallsUnder, type MessageRow, toMessage } from './messages.ts'
 import type { PassingFile } from './passing-file.ts'
@@ -157,7 +156,7 @@ export function consumption(
       if (acknowledged) return
       waiting = new AbortController()
       const signal = AbortSignal.any([ending, waiting.signal])
-      await setTimeout(redeliverAfterMs, undefined, { signal }).catch(() => {})
+      await sleep(redeliverAfterMs, { signal })
     }
   }
 

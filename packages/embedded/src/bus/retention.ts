@@ -1,5 +1,6 @@
 import type { DatabaseSync } from 'node:sqlite'
-import { setImmediate, setTimeout } from 'node:timers/promises'
+import { setImmediate } from 'node:timers/promises'
+import { sleep } from '@gantry/messaging'
 import { warnOf } from '../disk.ts'
 import type { GroupCommit } from '../group-commit.ts'
 import { fallsUnder, type Removed } from './messages.ts'
@@ -54,7 +55,7 @@ export async function removeExpired(options: RetentionOptions): Promise<void> {
     } catch (error) {
       if (!closing.aborted) warnOf(error)
     }
-    await setTimeout(pauseMs, undefined, { signal: closing, ref: false }).catch(() => {})
+    await sleep(pauseMs, { signal: closing, ref: false })
   }
 }
 

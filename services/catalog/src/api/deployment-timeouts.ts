@@ -1,4 +1,3 @@
-import { setTimeout as pause } from 'node:timers/promises'
 import {
   type Aggregate,
   type CommandMetadata,
@@ -7,6 +6,7 @@ import {
   underLease,
   type Worker,
 } from '@gantry/event-sourcing'
+import { sleep } from '@gantry/messaging'
 import type { ReadModels } from '@gantry/read-models'
 import { writtenDuration } from '@gantry/service-kit'
 import type { ApiCommand } from './api.decide.ts'
@@ -88,7 +88,7 @@ export function startDeploymentTimeouts(options: DeploymentTimeoutsOptions): Wor
     underLease({ leases, name: NAME, holder, signal }, async (_, held) => {
       while (!held.aborted) {
         await round(held)
-        await pause(LOOK_MS, undefined, { signal: held }).catch(() => {})
+        await sleep(LOOK_MS, { signal: held })
       }
     }),
   )

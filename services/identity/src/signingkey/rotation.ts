@@ -1,5 +1,5 @@
-import { setTimeout } from 'node:timers/promises'
 import { type CommandMetadata, type Log, supervise, type Worker } from '@gantry/event-sourcing'
+import { sleep } from '@gantry/messaging'
 import { z } from 'zod'
 import type { Rotated, SigningKeys } from './keys.ts'
 
@@ -57,7 +57,7 @@ export function keyRotation({ keys, periodMs, metadata, rotated, log }: KeyRotat
         while (!signal.aborted) {
           const due = periodMs > 0 && (await keys.rotateWhenDue(metadata('key rotation'), periodMs))
           if (due) await told(due)
-          await setTimeout(LOOK_MS, undefined, { signal }).catch(() => {})
+          await sleep(LOOK_MS, { signal })
         }
       }),
     async rotate({ id, by, compromised }) {

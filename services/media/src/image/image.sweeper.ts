@@ -1,5 +1,5 @@
-import { setTimeout } from 'node:timers/promises'
 import { type EventStore, type Log, START, supervise, underLease, type Worker } from '@gantry/event-sourcing'
+import { sleep } from '@gantry/messaging'
 import type { ReadModels } from '@gantry/read-models'
 import type { ImageBytes } from './image.bytes.ts'
 
@@ -45,7 +45,7 @@ export function startSweeper(options: SweeperOptions): Worker {
           await bytes.sweep(await namedBytes(eventStore), holdsLease)
           await note()
         }
-        await setTimeout(LOOK_MS, undefined, { signal: held }).catch(() => {})
+        await sleep(LOOK_MS, { signal: held })
       }
     }),
   )

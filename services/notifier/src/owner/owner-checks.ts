@@ -1,5 +1,5 @@
-import { setTimeout as pause } from 'node:timers/promises'
 import { type Log, supervise, underLease, type Worker } from '@gantry/event-sourcing'
+import { sleep } from '@gantry/messaging'
 import type { Leases } from '@gantry/read-models'
 import type { Owners } from './owners.ts'
 
@@ -43,7 +43,7 @@ export function startOwnerChecks({ owners, caughtUp, leases, holder, log }: Owne
           log.warn({ err: error }, 'cannot check the owners of webhooks, tries again')
           wait = AGAIN_MS
         }
-        await pause(wait, undefined, { signal: held }).catch(() => {})
+        await sleep(wait, { signal: held })
       }
     }),
   )

@@ -1,4 +1,3 @@
-import { setTimeout as pause } from 'node:timers/promises'
 import { PublicEvent, subjects } from '@gantry/contracts'
 import {
   type Aggregate,
@@ -10,7 +9,7 @@ import {
   underLease,
   type Worker,
 } from '@gantry/event-sourcing'
-import type { Bus, MissedMessages } from '@gantry/messaging'
+import { type Bus, type MissedMessages, sleep } from '@gantry/messaging'
 import type { Collection, Leases } from '@gantry/read-models'
 import type { DeliveryCommand } from '../delivery/delivery.decide.ts'
 import type { DeliveryDocument } from '../delivery/delivery.projection.ts'
@@ -179,7 +178,7 @@ export function startRecoverer(options: RecovererOptions): Worker {
     underLease({ leases, name: 'notifier.recoveries', holder, signal }, async (_, held) => {
       while (!held.aborted) {
         const any = await round(held)
-        await pause(any ? PAUSE_MS : IDLE_MS, undefined, { signal: held }).catch(() => {})
+        await sleep(any ? PAUSE_MS : IDLE_MS, { signal: held })
       }
     }),
   )
