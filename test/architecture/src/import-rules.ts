@@ -22,6 +22,7 @@ const OWNERS = {
   jose: 'services/identity',
   mongodb: 'packages/read-models-mongo',
   nats: 'packages/messaging-nats',
+  piscina: 'services/identity',
   standardwebhooks: 'packages/demo',
   undici: 'services/notifier',
   'zod-openapi': 'packages/contracts',
