@@ -1,3 +1,4 @@
+import { rmSync } from 'node:fs'
 import { mkdtemp, readdir, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -40,7 +41,8 @@ describe('the state of a disk', () => {
   it('stays full while a test write fails', async () => {
     const disk = watched()
     disk.failed(join(folder, 'events.db'), failure({ code: 'ENOSPC' }))
-    await rm(folder, { recursive: true })
+    // Synchronous, so that no test write comes between.
+    rmSync(folder, { recursive: true })
     await new Promise(resolve => setTimeout(resolve, 50))
     expect(lines).toHaveLength(1)
     expect(disk.full()).toBeInstanceOf(DiskFull)
