@@ -269,6 +269,16 @@ describe('a rebuild', () => {
     expect(shown.filter(stored => stored)).toEqual([])
     expect(await documents()).toEqual({ x: 700, y: 700 })
   })
+
+  test('is reported again after a paused holder of the lease overwrites the report with an earlier one', async () => {
+    await replica().execute('first', count(1))
+    await ready(projector())
+    const done = await requestRebuild(NAME, stores.readModels, randomUUID())
+    await vi.waitFor(async () => expect(await done()).toBe(true), soon)
+    await stores.readModels.checkpoints.save(`${NAME}.rebuild.done`, `none ${KEY}`)
+    expect(await done()).toBe(false)
+    await vi.waitFor(async () => expect(await done()).toBe(true), soon)
+  })
 })
 
 const many = (events: number) =>

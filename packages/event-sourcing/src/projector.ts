@@ -51,12 +51,17 @@ export async function requestRebuild(
   { checkpoints }: ReadModels,
   id: string,
 ): Promise<() => Promise<boolean>> {
-  const [requested, done] = [`${name}.rebuild.requested`, `${name}.rebuild.done`]
-  const finished = async () => (await checkpoints.get(done))?.split(' ')[0]
+  const requested = `${name}.rebuild.requested`
+  const finished = async () => requestOf(await checkpoints.get(doneOf(name)))
   const others = [(await checkpoints.get(requested)) ?? 'none', await finished(), undefined]
   await checkpoints.save(requested, id)
   return async () => !others.includes(await finished())
 }
+
+const doneOf = (projector: string) => `${projector}.rebuild.done`
+
+/** The request that a report names: the first of its words. */
+const requestOf = (report: string | undefined) => report?.split(' ')[0]
 
 /** Name of the checkpoint and of the lease of a projector. It depends on the shape of the collections. */
 export const projectorKey = ({ name, collections }: Pick<ProjectorOptions, 'name' | 'collections'>) =>
@@ -84,6 +89,9 @@ export function startProjector(given: ProjectorOptions): Projector {
   const { checkpoints, leases } = readModels
   const wanted = async () => `${(await checkpoints.get(`${given.name}.rebuild.requested`)) ?? 'none'} ${name}`
   const built = () => checkpoints.get(`${name}.rebuild.done`)
+  // Names no shape, for the process that requested the rebuild. Not fenced: the projectors of all shapes write it.
+  const reported = () => checkpoints.get(doneOf(given.name))
+  const report = (goal: string) => checkpoints.save(doneOf(given.name), goal)
   const complete = async () => (await built()) !== undefined && (await checkpoints.get(name)) !== undefined
   let caughtUp = false
   for (const projection of given.projections)
@@ -97,9 +105,8 @@ export function startProjector(given: ProjectorOptions): Projector {
       if (last !== goal || !isThere) {
         await rebuild(options, { lease, signal: held, serving: last !== undefined && isThere })
         if (held.aborted) return
-        // The name without shapes is for the command that asked. It comes first: a projector that dies between the two
-        // writes rebuilds again and then writes both.
-        await checkpoints.save(`${given.name}.rebuild.done`, goal)
+        // The report comes first: a projector that dies between the two writes rebuilds again and then writes both.
+        await report(goal)
         await checkpoints.save(`${name}.rebuild.done`, goal, lease)
       }
       const retry = await requestedRetry(given.name, readModels)
@@ -109,9 +116,18 @@ export function startProjector(given: ProjectorOptions): Projector {
       const stale = new AbortController()
       const signal = AbortSignal.any([held, stale.signal])
       const look = async () => {
-        const asked = [wanted(), requestedRetry(given.name, readModels), checkpoints.get(name)] as const
+        const asked = [
+          wanted(),
+          requestedRetry(given.name, readModels),
+          checkpoints.get(name),
+          reported(),
+        ] as const
         const found = await Promise.all(asked).catch(() => undefined)
-        if (found && (found[0] !== goal || found[1].id !== retry.id || found[2] === undefined)) stale.abort()
+        if (!found) return
+        const [wantedNow, retryNow, position, lastReport] = found
+        if (wantedNow !== goal || retryNow.id !== retry.id || position === undefined) stale.abort()
+        // A holder that was paused may have overwritten the report with an earlier one.
+        else if (requestOf(lastReport) !== requestOf(goal)) await report(goal).catch(() => {})
       }
       void every(LOOK_MS, look, signal)
       const forgetting = forgetRemovals(options, signal)
