@@ -1,5 +1,4 @@
-import type { Fact } from '@gantry/event-sourcing'
-import { streamId } from '@gantry/event-sourcing'
+import { type Fact, streamId } from '@gantry/event-sourcing'
 import type { Message } from '@gantry/messaging'
 import { changed, publicMessage } from '@gantry/service-kit'
 

@@ -1,7 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { type Bus, BusUnavailable, type Delivered, sleep } from '@gantry/messaging'
-import type { Removed } from './messages.ts'
-import { fallsUnder, type MessageRow, toMessage } from './messages.ts'
+import { fallsUnder, type MessageRow, type Removed, toMessage } from './messages.ts'
 import type { PassingFile } from './passing-file.ts'
 
 export const CONSUMERS_SCHEMA = `
