@@ -3,6 +3,7 @@ export { type Peers, type PeersOptions, peers } from './peers.ts'
 export { type Parts, type ProcessOptions, runProcess, STOP_MS, type Surroundings } from './process.ts'
 export { referenceTime } from './reference-time.ts'
 export { type Replicas, type ReplicasOptions, replicas } from './replicas.ts'
+export { NotListening, type Port, processServers, type Servers } from './servers.ts'
 export { runService, type ServiceOptions } from './service.ts'
 export {
   busSettings,

@@ -16,8 +16,8 @@ interface Routes {
 }
 
 export interface Servers {
-  /** Resolves when all servers listen. @throws Error that names the wrong setting */
-  listen(routes: Routes): Promise<void>
+  /** @returns the port of the server at PORT, when all servers listen. @throws NotListening */
+  listen(routes: Routes): Promise<number>
   close(): Promise<void>
 }
 
@@ -32,18 +32,17 @@ export function processServers(options: ServerOptions, port: Port, second: Port 
     return {
       async listen({ routes }) {
         await app.register(routes, { prefix })
-        await listen(app, port)
+        return listen(app, port)
       },
       close: () => app.close(),
     }
   }
   const { connections: _, ...unlimited } = options
   const inner = httpServer({ ...unlimited, answers: ['metrics'] })
-  const listensAt = () => (inner.server.address() as { port: number } | null)?.port
   const app = httpServer({
     ...options,
     answers: ['health'],
-    ...(second.setting === 'INTERNAL_PORT' && { internalPort: listensAt }),
+    ...(second.setting === 'INTERNAL_PORT' && { internalPort: () => portOf(inner) }),
   })
   return {
     async listen({ routes, inside }) {
@@ -51,7 +50,7 @@ export function processServers(options: ServerOptions, port: Port, second: Port 
       if (inside) await inner.register(inside, { prefix })
       // The second server listens first, so that the port that the health check names already answers.
       await listen(inner, second)
-      await listen(app, port)
+      return listen(app, port)
     },
     async close() {
       await Promise.all([app.close(), inner.close()])
@@ -59,17 +58,43 @@ export function processServers(options: ServerOptions, port: Port, second: Port 
   }
 }
 
-/** @throws Error with a message for the operator */
-async function listen(app: FastifyInstance, { setting, port, host }: Port): Promise<void> {
+const portOf = (app: FastifyInstance) => (app.server.address() as { port: number } | null)?.port
+
+/** @throws NotListening */
+async function listen(app: FastifyInstance, port: Port): Promise<number> {
   try {
-    await app.listen({ port, host })
+    await app.listen({ port: port.port, host: port.host })
+    return portOf(app) ?? port.port
   } catch (error) {
-    const { code } = error as NodeJS.ErrnoException
-    if (code === 'EADDRINUSE') throw new Error(`${setting} ${port} is already in use`, { cause: error })
-    if (code === 'EACCES')
-      throw new Error(`${setting} ${port} may not be used by this user`, { cause: error })
-    if (code === 'ENOTFOUND' || code === 'EADDRNOTAVAIL')
-      throw new Error(`HOST ${host} is not an address of this machine`, { cause: error })
-    throw error
+    throw new NotListening(port, error as NodeJS.ErrnoException)
+  }
+}
+
+/** A process cannot listen on a port. The message is for the operator. */
+export class NotListening extends Error {
+  readonly setting: Port['setting']
+  readonly port: number
+  readonly code: string | undefined
+
+  constructor({ setting, port, host }: Port, cause: NodeJS.ErrnoException) {
+    super(reasonOf(cause, `${setting} ${port}`, host), { cause })
+    this.name = 'NotListening'
+    this.setting = setting
+    this.port = port
+    this.code = cause.code
+  }
+}
+
+function reasonOf({ code, message }: NodeJS.ErrnoException, port: string, host: string): string {
+  switch (code) {
+    case 'EADDRINUSE':
+      return `${port} is already in use`
+    case 'EACCES':
+      return `${port} may not be used by this user`
+    case 'ENOTFOUND':
+    case 'EADDRNOTAVAIL':
+      return `HOST ${host} is not an address of this machine`
+    default:
+      return message
   }
 }

@@ -1,4 +1,5 @@
 import { DataFolderRefused, DiskFull, isFull } from '@gantry/embedded'
+import { NotListening } from '@gantry/hosting'
 import { readSettings, SettingsRefused } from '@gantry/service-kit'
 import { type Settings, settingsSchema } from './settings.ts'
 import { type Standalone, startStandalone } from './standalone.ts'
@@ -21,27 +22,24 @@ function settingsOrExit(): Settings {
 }
 
 /** A message for the operator; undefined for an internal error. */
-function reasonOf(error: unknown, { METRICS_PORT, HOST, DATA_DIR }: Settings): string | undefined {
+function reasonOf(error: unknown, { DATA_DIR }: Settings): string | undefined {
   if (error instanceof DataFolderRefused) return error.message
   const full = fullDiskOf(error)
   if (full) {
     const what = full instanceof DiskFull ? full.message : `${DATA_DIR} cannot be written: the disk is full`
     return `${what}; free some space and start again`
   }
-  const { code, port } = error as NodeJS.ErrnoException & { port?: number }
-  const [setting, another] =
-    port !== undefined && port === METRICS_PORT ? ['METRICS_PORT', 8082] : ['PORT', 8081]
-  switch (code) {
-    case 'EADDRINUSE':
-      return `port ${port} is taken: stop what uses it, or choose another with ${setting}=${another} npm start`
-    case 'EACCES':
-      return `port ${port} may not be used by this user: choose one above 1023 with ${setting}`
-    case 'ENOTFOUND':
-    case 'EADDRNOTAVAIL':
-      return `HOST ${HOST} is not an address of this machine`
-    default:
-      return undefined
-  }
+  return error instanceof NotListening ? hintOn(error) : undefined
+}
+
+/** The reason why a port cannot be used, and what the operator can do. */
+function hintOn({ code, setting, port, message }: NotListening): string {
+  const another = setting === 'METRICS_PORT' ? 8082 : 8081
+  if (code === 'EADDRINUSE')
+    return `port ${port} is taken: stop what uses it, or choose another with ${setting}=${another} npm start`
+  if (code === 'EACCES')
+    return `port ${port} may not be used by this user: choose one above 1023 with ${setting}`
+  return message
 }
 
 /** The error of a full disk among the causes of an error. */

@@ -2,7 +2,8 @@ import { setTimeout } from 'node:timers/promises'
 import { watchDisk } from '@gantry/embedded'
 import { Refusal } from '@gantry/event-sourcing'
 import { gateway, serverOptions } from '@gantry/gateway'
-import { type Admit, announceWaits, BodyMemory, httpServer, processLog } from '@gantry/service-kit'
+import { processServers } from '@gantry/hosting'
+import { type Admit, announceWaits, BodyMemory, processLog } from '@gantry/service-kit'
 import type { Logger } from 'pino'
 import { compose } from './composition.ts'
 import { openDataFolder, sealDataFolder } from './data-folder.ts'
@@ -30,7 +31,7 @@ const LOOK_MS = 20
 
 /**
  * The five services in one process, on the embedded stores.
- * @throws DataFolderRefused, DiskFull, or what listening throws
+ * @throws DataFolderRefused, DiskFull, NotListening
  */
 export async function startStandalone(
   settings: Settings,
@@ -58,22 +59,19 @@ export async function startStandalone(
     if (!starting) return edge.admit(request, reply, operation)
     throw new Refusal('not-ready', { detail: `waits for ${waitingFor() ?? 'its start'}` })
   }
-  const { METRICS_PORT } = settings
-  const server = { basePath: settings.BASE_PATH, log, metrics, now, waitingFor }
-  const app = httpServer({
-    ...server,
-    bodyMemory: new BodyMemory(settings.BODY_MEMORY),
-    ...serverOptions(settings),
-    ...(METRICS_PORT !== undefined && { answers: ['health'] }),
-  })
-  const metricsServer =
-    METRICS_PORT === undefined ? undefined : httpServer({ ...server, answers: ['metrics'] })
-  await app.register(
-    async scope => {
-      await edge.edge(scope)
-      for (const service of services) await service.routes(scope, admit)
+  const { HOST: host, PORT: port, METRICS_PORT: metricsPort, BASE_PATH: basePath } = settings
+  const servers = processServers(
+    {
+      basePath,
+      bodyMemory: new BodyMemory(settings.BODY_MEMORY),
+      ...serverOptions(settings),
+      log,
+      metrics,
+      now,
+      waitingFor,
     },
-    { prefix: settings.BASE_PATH },
+    { setting: 'PORT', port, host },
+    metricsPort === undefined ? undefined : { setting: 'METRICS_PORT', port: metricsPort, host },
   )
   const agent = startDeploymentAgent(bus, log)
   const projectors = services.flatMap(service => service.projectors)
@@ -84,15 +82,19 @@ export async function startStandalone(
     stopRebuilds()
     stopQuarantine()
     await edge.stop()
-    await app.close()
-    await metricsServer?.close()
+    await servers.close()
     await agent.stop()
     await composed.close()
   }
 
+  let listening: number
   try {
-    await metricsServer?.listen({ port: METRICS_PORT, host: settings.HOST })
-    await app.listen({ port: settings.PORT, host: settings.HOST })
+    listening = await servers.listen({
+      async routes(scope) {
+        await edge.edge(scope)
+        for (const service of services) await service.routes(scope, admit)
+      },
+    })
     sealDataFolder(folder)
     await Promise.all([...services, edge].map(part => part.start()))
     stage = undefined
@@ -114,6 +116,5 @@ export async function startStandalone(
     throw error
   }
 
-  const { port } = app.server.address() as { port: number }
-  return { url: `http://${settings.HOST}:${port}${settings.BASE_PATH}`, dataFolder: folder.path, stop }
+  return { url: `http://${host}:${listening}${basePath}`, dataFolder: folder.path, stop }
 }
