@@ -1,6 +1,6 @@
 import { serviceOf } from '@gantry/contracts'
 import { Refusal } from '@gantry/event-sourcing'
-import { type Bus, failureOf, type Json, NoResponder, RequestFailed } from '@gantry/messaging'
+import { type Bus, isReply, type Json, NoResponder, type Reply, replyOf, resultOf } from '@gantry/messaging'
 import { type PassedPrincipals, PRINCIPAL_HEADER, type Purpose } from '@gantry/service-kit'
 import type { FastifyInstance } from 'fastify'
 import { z } from 'zod'
@@ -27,17 +27,6 @@ const PATH = '/inside/requests'
 const purposeOf = (subject: string): Purpose => ({ service: serviceOf(subject), id: subject })
 
 const Question = z.object({ subject: z.string(), data: z.json() })
-const Answer = z.union([
-  z.object({ ok: z.json() }),
-  z.object({
-    failed: z.object({
-      code: z.string(),
-      message: z.string(),
-      details: z.record(z.string(), z.unknown()),
-    }),
-  }),
-])
-type Answer = z.infer<typeof Answer>
 
 /**
  * Sends requests between services over HTTP instead of the bus. So writes that need an answer of another service continue
@@ -53,7 +42,7 @@ export function peers({ bus, services, basePath, pass }: PeersOptions): Peers {
     shown: string,
     body: string,
     timeoutMs: number,
-  ): Promise<Answer | undefined> => {
+  ): Promise<Reply | undefined> => {
     try {
       const response = await fetch(`${replica}${basePath}${PATH}`, {
         method: 'POST',
@@ -61,7 +50,8 @@ export function peers({ bus, services, basePath, pass }: PeersOptions): Peers {
         body,
         signal: AbortSignal.timeout(timeoutMs),
       })
-      return Answer.parse(await response.json())
+      const reply: unknown = await response.json()
+      return isReply(reply) ? reply : undefined
     } catch {
       return undefined
     }
@@ -75,31 +65,17 @@ export function peers({ bus, services, basePath, pass }: PeersOptions): Peers {
     for (const _try of ['first', 'second']) {
       const replica = replicas.next(failed)
       // Half of the time is left for a second try, in case this replica is paused.
-      const answer = await ask(
+      const reply = await ask(
         replicas.inside(replica),
         pass(purposeOf(subject)),
         body,
         Math.ceil(timeoutMs / 2),
       )
-      if (!answer) {
-        replicas.leaveOut(replica)
-        failed = replica
-      } else if ('ok' in answer) return answer.ok as Json
-      else {
-        const { code, message, details } = answer.failed
-        throw new RequestFailed(code, message, details)
-      }
+      if (reply) return resultOf(reply)
+      replicas.leaveOut(replica)
+      failed = replica
     }
     throw new NoResponder(subject)
-  }
-
-  const answer = async (respond: (data: Json) => Promise<Json>, data: Json): Promise<Answer> => {
-    try {
-      return { ok: await respond(data) }
-    } catch (error) {
-      const { code, message, details } = failureOf(error)
-      return { failed: { code, message, details } }
-    }
   }
 
   return {
@@ -122,7 +98,7 @@ export function peers({ bus, services, basePath, pass }: PeersOptions): Peers {
         vouched(request, purposeOf(subject))
         const responder = responders.get(subject)
         if (!responder) throw new Refusal('not-ready', { detail: `there is no responder for ${subject}` })
-        return answer(responder, data as Json)
+        return replyOf(() => responder(data as Json))
       })
     },
   }

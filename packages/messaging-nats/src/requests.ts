@@ -1,12 +1,10 @@
-import { type Bus, failureOf, type Json, NoResponder, RequestFailed, RequestTimeout } from '@gantry/messaging'
+import { type Bus, NoResponder, type Reply, RequestTimeout, replyOf, resultOf } from '@gantry/messaging'
 import { ErrorCode, type Msg, NatsError } from 'nats'
 import type { Connection } from './connection.ts'
 import { failureIn } from './reason.ts'
 
 /** Responders with the same subject share the requests, on all connections. */
 const QUEUE = 'responders'
-
-type Answer = { ok: Json } | { failed: { code: string; message: string; details: Record<string, unknown> } }
 
 interface Requests extends Pick<Bus, 'request' | 'respond'> {
   /** Accepts no more requests, and resolves when the accepted ones are answered. */
@@ -21,7 +19,7 @@ export function requests(connection: Connection): Requests {
   const request: Bus['request'] = async (subject, data, { timeoutMs }) => {
     const session = await connection.session()
     const { nc } = session
-    const answered = await nc
+    const msg = await nc
       .request(subject, JSON.stringify(data), { timeout: Math.max(1, timeoutMs) })
       .catch(error => {
         const { code = '' } = error instanceof NatsError ? error : {}
@@ -29,24 +27,12 @@ export function requests(connection: Connection): Requests {
         if (code === ErrorCode.Timeout && !nc.isClosed()) throw new RequestTimeout(subject)
         throw failureIn(session, error)
       })
-    const answer = answered.json<Answer>()
-    if ('ok' in answer) return answer.ok
-    const { code, message, details } = answer.failed
-    throw new RequestFailed(code, message, details)
-  }
-
-  const answer = async (handler: Parameters<Bus['respond']>[1], msg: Msg): Promise<Answer> => {
-    try {
-      return { ok: await handler(msg.json()) }
-    } catch (error) {
-      const { code, message, details } = failureOf(error)
-      return { failed: { code, message, details } }
-    }
+    return resultOf(msg.json<Reply>())
   }
 
   const reply = async (handler: Parameters<Bus['respond']>[1], msg: Msg) => {
     try {
-      msg.respond(JSON.stringify(await answer(handler, msg)))
+      msg.respond(JSON.stringify(await replyOf(async () => handler(msg.json()))))
     } catch (error) {
       process.emitWarning(`a request on ${msg.subject} was not answered: ${error}`)
     }

@@ -14,5 +14,5 @@ export {
   type Subjects,
   subjectMatches,
 } from './bus.ts'
-export { failureOf } from './failure.ts'
+export { isReply, type Reply, replyOf, resultOf } from './reply.ts'
 export { sleep } from './sleep.ts'

@@ -1,5 +1,5 @@
 import { type Bus, subjectMatches } from '@gantry/messaging'
-import { follow } from '../changes.ts'
+import { runAfterChanges } from '../changes.ts'
 import type { PassingFile } from './passing-file.ts'
 
 export const BROADCASTS_SCHEMA = `
@@ -73,7 +73,7 @@ export function broadcasts({
   const start = () => {
     heard = Number(last.get()?.id)
     following = new AbortController()
-    follow(changes, AbortSignal.any([following.signal, closing]), look)
+    runAfterChanges(changes, AbortSignal.any([following.signal, closing]), look)
   }
 
   const listen: Bus['listen'] = (subject, handler) => {

@@ -11,7 +11,7 @@ import {
   type StoredMessage,
   subjectMatches,
 } from '../bus.ts'
-import { failureOf } from '../failure.ts'
+import { replyOf, resultOf } from '../reply.ts'
 
 export interface InMemoryBroker {
   /** Opens another connection, as each replica has. A closed connection stops consuming and responding. */
@@ -124,12 +124,12 @@ export function inMemoryBroker({ now = () => new Date() }: { now?: () => Date } 
     if (!responder) throw new NoResponder(subject)
     const late = new AbortController()
     try {
-      const answer = responder.handler(copy(data)).then(copy, error => Promise.reject(failureOf(error)))
+      const result = replyOf(() => responder.handler(copy(data))).then(reply => resultOf(copy(reply)))
       const deadline = setTimeout(timeoutMs, undefined, { signal: late.signal }).then(() => {
         throw new RequestTimeout(subject)
       })
       deadline.catch(() => {})
-      return await Promise.race([answer, deadline])
+      return await Promise.race([result, deadline])
     } finally {
       late.abort()
     }

@@ -1,0 +1,152 @@
+import { type Bus, NoResponder, type Reply, replyOf, subjectMatches } from '@gantry/messaging'
+import { runAfterChanges } from '../changes.ts'
+import { DiskFull, warnOf } from '../disk.ts'
+import type { PassingFile } from './passing-file.ts'
+
+export const RESPONDERS_SCHEMA = `
+  CREATE TABLE IF NOT EXISTS responders (
+    responder TEXT NOT NULL,
+    subject TEXT NOT NULL,
+    expires_at INTEGER NOT NULL,
+    PRIMARY KEY (responder, subject)
+  ) STRICT`
+
+/** How long the entry of a responder is valid after its last heartbeat. Heartbeats come three times as often. */
+const RESPONDER_MS = 6_000
+
+interface Responder {
+  subject: string
+  handler: Parameters<Bus['respond']>[1]
+}
+
+/**
+ * The responders of this bus. Their subjects are in the file, so that other buses on the file send their requests here. They
+ * are answered while this bus has responders.
+ */
+export class Responders {
+  readonly #file: PassingFile
+  readonly #statements: ReturnType<typeof statementsOn>
+  readonly #responders = new Set<Responder>()
+  /** Requests of other buses that are being answered, by id. */
+  readonly #underWay = new Set<string>()
+  #next = 0
+  #serving: AbortController | undefined
+
+  constructor(file: PassingFile) {
+    this.#file = file
+    this.#statements = statementsOn(file.db)
+  }
+
+  has(subject: string): boolean {
+    return this.#matching(subject).length > 0
+  }
+
+  /** Calls one of the responders for the subject. `data` is JSON. */
+  reply(subject: string, data: string): Promise<Reply> {
+    return replyOf(async () => {
+      const matching = this.#matching(subject)
+      const responder = matching[this.#next++ % matching.length]
+      if (!responder) throw new NoResponder(subject)
+      return responder.handler(JSON.parse(data))
+    })
+  }
+
+  respond(subject: string, handler: Responder['handler']): () => void {
+    const responder = { subject, handler }
+    this.#responders.add(responder)
+    unlessFull(() => this.#announce())
+    this.#serving ??= this.#serve()
+    return () => this.#remove(responder)
+  }
+
+  /** Removes all responders of this bus. */
+  withdraw(): void {
+    const { write, instance } = this.#file
+    this.#responders.clear()
+    unlessFull(() => write(() => this.#statements.removeAll.run(instance)))
+  }
+
+  #matching(subject: string): Responder[] {
+    return [...this.#responders].filter(responder => subjectMatches(responder.subject, subject))
+  }
+
+  #remove(responder: Responder): void {
+    const { write, instance, closing } = this.#file
+    this.#responders.delete(responder)
+    if (closing.aborted) return
+    if (![...this.#responders].some(({ subject }) => subject === responder.subject))
+      unlessFull(() => write(() => this.#statements.remove.run(instance, responder.subject)))
+    if (this.#responders.size > 0) return
+    this.#serving?.abort()
+    this.#serving = undefined
+  }
+
+  /** Answers the requests of other buses until the returned controller is aborted. */
+  #serve(): AbortController {
+    const { changes, closing } = this.#file
+    const serving = new AbortController()
+    const signal = AbortSignal.any([serving.signal, closing])
+    const heartbeat = setInterval(() => {
+      try {
+        this.#announce()
+      } catch (error) {
+        warnOf(error)
+      }
+    }, RESPONDER_MS / 3)
+    signal.addEventListener('abort', () => clearInterval(heartbeat))
+    runAfterChanges(changes, signal, () => this.#answerRequests())
+    return serving
+  }
+
+  #answerRequests(): void {
+    const { instance, time } = this.#file
+    for (const { id, subject, data } of this.#statements.openRequests.all(instance, time()))
+      if (!this.#underWay.has(String(id)))
+        this.#answer(String(id), String(subject), String(data)).catch(warnOf)
+  }
+
+  async #answer(id: string, subject: string, data: string): Promise<void> {
+    const { write, closing } = this.#file
+    this.#underWay.add(id)
+    const reply = JSON.stringify(await this.reply(subject, data))
+    try {
+      if (!closing.aborted) write(() => this.#statements.saveReply.run(reply, id))
+    } finally {
+      this.#underWay.delete(id)
+    }
+  }
+
+  /** Renews the entries of the responders of this bus, and deletes expired entries and requests. */
+  #announce(): void {
+    const { write, instance, time } = this.#file
+    const { announce, removeExpired, removeExpiredRequests } = this.#statements
+    for (const { subject } of this.#responders)
+      write(() => announce.run(instance, subject, time() + RESPONDER_MS))
+    write(() => removeExpired.run(time()))
+    write(() => removeExpiredRequests.run(time()))
+  }
+}
+
+const statementsOn = (db: PassingFile['db']) => ({
+  announce: db.prepare(
+    `INSERT INTO responders (responder, subject, expires_at) VALUES (?, ?, ?)
+     ON CONFLICT DO UPDATE SET expires_at = excluded.expires_at`,
+  ),
+  remove: db.prepare('DELETE FROM responders WHERE responder = ? AND subject = ?'),
+  removeAll: db.prepare('DELETE FROM responders WHERE responder = ?'),
+  removeExpired: db.prepare('DELETE FROM responders WHERE expires_at < ?'),
+  openRequests: db.prepare(
+    'SELECT id, subject, data FROM requests WHERE responder = ? AND answer IS NULL AND expires_at > ?',
+  ),
+  saveReply: db.prepare('UPDATE requests SET answer = ? WHERE id = ?'),
+  removeExpiredRequests: db.prepare('DELETE FROM requests WHERE expires_at < ?'),
+})
+
+/** Runs a statement and ignores a full disk. The rows that it would write or delete expire or are written again. */
+function unlessFull(statement: () => unknown): void {
+  try {
+    statement()
+  } catch (error) {
+    if (!(error instanceof DiskFull)) throw error
+  }
+}
