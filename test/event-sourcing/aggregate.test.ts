@@ -67,7 +67,7 @@ test('a cached state does not cause a refusal when another replica has written s
   await one.execute('a', count(1))
   await other.load('a')
   await one.execute('a', { type: 'Close', metadata: storyMetadata })
-  await expect(other.execute('a', count(0))).rejects.toMatchObject({ code: 'closed' })
+  await expect(other.execute('a', count(0))).rejects.toMatchObject({ code: 'write-conflict' })
 })
 
 test('a command that another process tries again is executed once', async () => {

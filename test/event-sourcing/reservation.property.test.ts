@@ -1,4 +1,5 @@
 import { setImmediate } from 'node:timers/promises'
+import { Refusal } from '@gantry/contracts'
 import {
   type Aggregate,
   aggregate,
@@ -8,7 +9,6 @@ import {
   type EventStore,
   type NewEvent,
   type RecordedEvent,
-  Refusal,
   reservation,
   WrongExpectedRevision,
 } from '@gantry/event-sourcing'
@@ -28,7 +28,7 @@ const thing: Decider<ThingState, ThingCommand, ThingEvent> = {
   initial: { status: 'Absent' },
   events: { Named: [], Ended: [], NameClaimFenced: [] },
   decide(state, command) {
-    if (state.status === 'Ended') throw new Refusal('thing-ended')
+    if (state.status === 'Ended') throw new Refusal('api-not-found')
     if (command.type === 'End') return state.status === 'Live' ? [{ type: 'Ended', data: {} }] : []
     const hasIt = state.status === 'Live' && state.name === command.name
     return hasIt ? [] : [{ type: 'Named', data: { name: command.name } }]
@@ -127,7 +127,7 @@ function thingsOf(eventStore: EventStore): Aggregate<ThingState, ThingCommand, T
     eventStore,
     scope: 'thing',
     holderCategory: 'thing',
-    takenCode: 'thing-taken',
+    takenCode: 'api-name-taken',
     // A claim may be fenced immediately: rivals wait least, and the most can go wrong.
     graceMs: 0,
     now,
@@ -171,7 +171,7 @@ async function run(plans: ReplicaPlan[]): Promise<Log> {
       () => 'named',
       ({ code }: Refusal) => code,
     )
-    expect(outcome).toBe(isHeld ? 'thing-taken' : 'named')
+    expect(outcome).toBe(isHeld ? 'api-name-taken' : 'named')
   }
   return log
 }

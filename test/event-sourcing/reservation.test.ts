@@ -32,7 +32,7 @@ const names = (graceMs = 60_000) =>
     eventStore,
     scope: 'thing',
     holderCategory: 'thing',
-    takenCode: 'thing-taken',
+    takenCode: 'api-name-taken',
     graceMs,
     now: () => new Date(clock),
     async holding(holder) {
@@ -73,7 +73,7 @@ describe('a name', () => {
     await names().claim('x', 'a', -1, storyMetadata)
     await take('a', 'x', -1)
     await expect(names().claim('x', 'b', -1, storyMetadata)).rejects.toMatchObject({
-      code: 'thing-taken',
+      code: 'api-name-taken',
       details: { name: 'x' },
     })
   })
@@ -89,7 +89,7 @@ describe('a name', () => {
   test('is not free while its holder has an event that is unknown to this release', async () => {
     await names().claim('x', 'a', -1, storyMetadata)
     await take('a', 'x', -1, 'NamedByNextRelease')
-    await expect(names().claim('x', 'b', -1, storyMetadata)).rejects.toMatchObject({ code: 'thing-taken' })
+    await expect(names().claim('x', 'b', -1, storyMetadata)).rejects.toMatchObject({ code: 'api-name-taken' })
   })
   test('can be claimed again for the same append without an effect', async () => {
     await names().claim('x', 'a', -1, storyMetadata)
@@ -149,7 +149,9 @@ describe('the claim of a killed writer', () => {
       readStream: async (stream, from) =>
         stream === 'thing-a' && stale-- > 0 ? [] : readStream.call(eventStore, stream, from),
     }
-    await expect(names(0).claim('x', 'b', -1, storyMetadata)).rejects.toMatchObject({ code: 'thing-taken' })
+    await expect(names(0).claim('x', 'b', -1, storyMetadata)).rejects.toMatchObject({
+      code: 'api-name-taken',
+    })
     expect(stale).toBeLessThan(0)
   })
   test('stays with its holder when a late repetition of an earlier claim of the same holder arrives', async () => {
@@ -166,6 +168,6 @@ describe('the claim of a killed writer', () => {
     await names(300).claim('x', 'a', -1, storyMetadata)
     const rival = names(300).claim('x', 'b', -1, storyMetadata)
     await take('a', 'x', -1)
-    await expect(rival).rejects.toMatchObject({ code: 'thing-taken' })
+    await expect(rival).rejects.toMatchObject({ code: 'api-name-taken' })
   })
 })

@@ -3,14 +3,9 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout } from 'node:timers/promises'
+import { Refusal } from '@gantry/contracts'
 import { sqliteEventStore, sqliteReadModels } from '@gantry/embedded'
-import {
-  type Decider,
-  type DomainCommand,
-  type EventStore,
-  type Project,
-  Refusal,
-} from '@gantry/event-sourcing'
+import type { Decider, DomainCommand, EventStore, Project } from '@gantry/event-sourcing'
 import { storyMetadata } from '@gantry/event-sourcing/testing'
 import { defineCollection, type ReadModels, type Write } from '@gantry/read-models'
 

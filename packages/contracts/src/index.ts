@@ -55,7 +55,7 @@ export {
 export { OPERATIONS } from './operations.ts'
 export type { SortBy } from './primitives.ts'
 export { Principal } from './principal.ts'
-export { isProblemCode, PROBLEMS, Problem, type ProblemCode } from './problems.ts'
+export { isProblemCode, PROBLEMS, Problem, type ProblemCode, Refusal } from './problems.ts'
 export {
   DeploymentReport,
   EVENT_TYPES,

@@ -89,3 +89,18 @@ export const Problem = z
   })
   .meta({ id: 'Problem', description: 'RFC 9457 problem details' })
 export type Problem = z.infer<typeof Problem>
+
+/**
+ * A command or request that is not allowed. The code says why. `details` become members of the problem, except `headers`,
+ * which become headers of the response.
+ */
+export class Refusal extends Error {
+  readonly code: ProblemCode
+  readonly details: Record<string, unknown>
+  constructor(code: ProblemCode, details: Record<string, unknown> = {}) {
+    super(code)
+    this.name = 'Refusal'
+    this.code = code
+    this.details = details
+  }
+}

@@ -1,6 +1,7 @@
 import { setTimeout } from 'node:timers/promises'
+import { Refusal } from '@gantry/contracts'
 import { LRUCache } from 'lru-cache'
-import { type Decider, type DomainCommand, Refusal } from './decider.ts'
+import type { Decider, DomainCommand } from './decider.ts'
 import type { DomainEvent, Fact, JsonObject, RecordedEvent } from './event.ts'
 import { type EventStore, EventStoreUnavailable, NO_STREAM, WrongExpectedRevision } from './event-store.ts'
 import { folding, type Snapshot } from './fold.ts'

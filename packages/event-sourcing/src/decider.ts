@@ -40,18 +40,3 @@ export interface Decider<State, Command extends DomainCommand, Event extends Dom
   /** Size of a state that can have many parts, from 1. The sum over the cached states is bounded. */
   size?(state: State): number
 }
-
-/**
- * A command that the rules of the domain do not allow. The code is stable and says why. Only `contracts` maps codes to
- * HTTP statuses.
- */
-export class Refusal extends Error {
-  readonly code: string
-  readonly details: Record<string, unknown>
-  constructor(code: string, details: Record<string, unknown> = {}) {
-    super(code)
-    this.name = 'Refusal'
-    this.code = code
-    this.details = details
-  }
-}

@@ -1,4 +1,5 @@
-import { type Decider, type DomainCommand, Refusal } from './decider.ts'
+import { Refusal } from '@gantry/contracts'
+import type { Decider, DomainCommand } from './decider.ts'
 import type { DomainEvent, Position, RecordedEvent } from './event.ts'
 import type { Log } from './follower.ts'
 import { schemaName, upcast } from './schema.ts'

@@ -4,7 +4,7 @@ export {
   aggregate,
   type Executed,
 } from './aggregate.ts'
-export { type CommandMetadata, type Decider, type DomainCommand, Refusal } from './decider.ts'
+export type { CommandMetadata, Decider, DomainCommand } from './decider.ts'
 export {
   type Actor,
   type Change,

@@ -1,4 +1,5 @@
-import { type CommandMetadata, Refusal } from './decider.ts'
+import { Refusal } from '@gantry/contracts'
+import type { CommandMetadata } from './decider.ts'
 
 /** A command that applies only to the revisions of the record that its caller has seen. */
 export interface Conditional {

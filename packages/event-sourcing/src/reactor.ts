@@ -1,5 +1,5 @@
+import { Refusal } from '@gantry/contracts'
 import type { Bus, MissedMessages, StoredMessage } from '@gantry/messaging'
-import { Refusal } from './decider.ts'
 import { type Log, supervise, type Worker } from './follower.ts'
 
 export interface ReactorOptions {

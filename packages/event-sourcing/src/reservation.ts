@@ -1,7 +1,8 @@
 import { createHash } from 'node:crypto'
 import { setTimeout } from 'node:timers/promises'
+import { type ProblemCode, Refusal } from '@gantry/contracts'
 import { v5 as uuidv5 } from 'uuid'
-import { type CommandMetadata, Refusal } from './decider.ts'
+import type { CommandMetadata } from './decider.ts'
 import type { NewEvent } from './event.ts'
 import { type EventStore, NO_STREAM, WrongExpectedRevision } from './event-store.ts'
 import type { Snapshot } from './fold.ts'
@@ -27,7 +28,7 @@ export interface ReservationOptions {
    */
   holding(holder: string): Promise<{ name: string | undefined } & Omit<Snapshot<unknown>, 'state'>>
   /** Code of the refusal when the name is taken. */
-  takenCode: string
+  takenCode: ProblemCode
   /** A claim that its holder has not confirmed after this long may be taken over, in milliseconds. */
   graceMs?: number
   now(): Date

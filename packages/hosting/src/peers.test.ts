@@ -1,6 +1,6 @@
 import { EventEmitter } from 'node:events'
-import { subjects } from '@gantry/contracts'
-import { EventStoreUnavailable, Refusal } from '@gantry/event-sourcing'
+import { Refusal, subjects } from '@gantry/contracts'
+import { EventStoreUnavailable } from '@gantry/event-sourcing'
 import { type Bus, BusUnavailable, NoResponder, RequestFailed } from '@gantry/messaging'
 import { ReadModelsUnavailable } from '@gantry/read-models'
 import { answerProblem, INTERNAL_PORT_HEADER, PRINCIPAL_HEADER } from '@gantry/service-kit'

@@ -1,5 +1,4 @@
-import { serviceOf } from '@gantry/contracts'
-import { Refusal } from '@gantry/event-sourcing'
+import { Refusal, serviceOf } from '@gantry/contracts'
 import { type Bus, isReply, type Json, NoResponder, type Reply, replyOf, resultOf } from '@gantry/messaging'
 import { type PassedPrincipals, PRINCIPAL_HEADER, type Purpose } from '@gantry/service-kit'
 import type { FastifyInstance } from 'fastify'

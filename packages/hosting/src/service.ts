@@ -1,7 +1,8 @@
 import { randomUUID } from 'node:crypto'
 import { hostname } from 'node:os'
 import { setTimeout } from 'node:timers/promises'
-import { type Log, Refusal } from '@gantry/event-sourcing'
+import { Refusal } from '@gantry/contracts'
+import type { Log } from '@gantry/event-sourcing'
 import type { BlobStore } from '@gantry/read-models'
 import {
   type Admit,

@@ -2,15 +2,15 @@ import { randomUUID } from 'node:crypto'
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { createAccessToken, createVersion, type Principal } from '@gantry/contracts'
-import { sqliteReadModels } from '@gantry/embedded'
 import {
-  aggregate,
-  type CommandMetadata,
-  EventStoreUnavailable,
-  NO_STREAM,
+  createAccessToken,
+  createVersion,
+  type Principal,
+  type ProblemCode,
   Refusal,
-} from '@gantry/event-sourcing'
+} from '@gantry/contracts'
+import { sqliteReadModels } from '@gantry/embedded'
+import { aggregate, type CommandMetadata, EventStoreUnavailable, NO_STREAM } from '@gantry/event-sourcing'
 import {
   type CounterCommand,
   type CounterEvent,
@@ -126,7 +126,7 @@ const ask = async (payload: object, key = 'k-1', { url = '/accessTokens', header
   }
 }
 const reused = { status: 422, body: { code: 'idempotency-key-reused' } }
-const refuse = (code: string) => () => {
+const refuse = (code: ProblemCode) => () => {
   throw new Refusal(code)
 }
 
@@ -240,8 +240,7 @@ describe('after a refusal', () => {
     const metadata = { actor: { id: null, name: 'test' }, requestId: 'r', at: new Date(time).toISOString() }
     const event = { id: randomUUID(), type: 'Closed', data: {}, metadata }
     await host.dependencies.eventStore.append('counter-closed', [event], NO_STREAM)
-    // Status 500, because the code of this refusal is not a problem code of the interface.
-    expect((await ask(CLOSED)).status).toBe(500)
+    expect((await ask(CLOSED)).status).toBe(409)
     expect(await ask(OTHER)).toMatchObject({ status: 201, body: { name: 'another', count: 1 } })
     expect(commands.map(({ repeated }) => repeated)).toEqual([undefined, undefined])
   })

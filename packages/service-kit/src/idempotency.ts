@@ -1,5 +1,5 @@
 import { createHash, hkdfSync } from 'node:crypto'
-import { Refusal } from '@gantry/event-sourcing'
+import { Refusal } from '@gantry/contracts'
 import { defineCollection, type ReadModels } from '@gantry/read-models'
 import { v5 as uuidv5 } from 'uuid'
 import type { WatchedEventStore } from './append-watch.ts'

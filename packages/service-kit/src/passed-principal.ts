@@ -1,6 +1,5 @@
 import fastifyJwt from '@fastify/jwt'
-import { Principal } from '@gantry/contracts'
-import { Refusal } from '@gantry/event-sourcing'
+import { Principal, Refusal } from '@gantry/contracts'
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { LRUCache } from 'lru-cache'
 import { z } from 'zod'

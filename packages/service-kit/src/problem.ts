@@ -1,5 +1,5 @@
-import { isProblemCode, PROBLEMS, type Problem, type ProblemCode } from '@gantry/contracts'
-import { EventStoreUnavailable, Refusal, WrongExpectedRevision } from '@gantry/event-sourcing'
+import { isProblemCode, PROBLEMS, type Problem, type ProblemCode, Refusal } from '@gantry/contracts'
+import { EventStoreUnavailable, WrongExpectedRevision } from '@gantry/event-sourcing'
 import { BusUnavailable, NoResponder, RequestFailed, RequestTimeout } from '@gantry/messaging'
 import { ReadModelsUnavailable } from '@gantry/read-models'
 import type { FastifyReply, FastifyRequest } from 'fastify'
@@ -28,7 +28,8 @@ const unavailable = [
 /** The refusal that corresponds to an error; undefined for an internal error. */
 export function refusalOf(error: unknown): Refusal | undefined {
   if (error instanceof Refusal) return error
-  if (error instanceof RequestFailed) return new Refusal(error.code, error.details)
+  if (error instanceof RequestFailed)
+    return isProblemCode(error.code) ? new Refusal(error.code, error.details) : undefined
   if (unavailable.some(kind => error instanceof kind)) return new Refusal('unavailable')
   if (error instanceof WrongExpectedRevision) return new Refusal('write-conflict')
   const { code, statusCode, message } = (error ?? {}) as {
@@ -51,7 +52,7 @@ export function answerProblem(
   now: Date,
 ): FastifyReply {
   const refusal = refusalOf(error)
-  const code = refusal && isProblemCode(refusal.code) ? refusal.code : 'internal-error'
+  const code = refusal?.code ?? 'internal-error'
   if (code === 'internal-error') request.log.error({ err: error, requestId: request.id }, 'failed')
   const { status, title } = PROBLEMS[code]
   const { detail, headers, ...members } = (refusal?.details ?? {}) as {

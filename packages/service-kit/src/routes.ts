@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto'
-import { bodyLimitOf, type Operation, type Parsed, type Principal } from '@gantry/contracts'
-import { type CommandMetadata, Refusal } from '@gantry/event-sourcing'
+import { bodyLimitOf, type Operation, type Parsed, type Principal, Refusal } from '@gantry/contracts'
+import type { CommandMetadata } from '@gantry/event-sourcing'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import type { z } from 'zod'
 import type { WatchedEventStore } from './append-watch.ts'

@@ -1,7 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import type { IncomingMessage } from 'node:http'
-import { isDeeperThan, MAX_DEPTH, OPERATIONS } from '@gantry/contracts'
-import { Refusal } from '@gantry/event-sourcing'
+import { isDeeperThan, MAX_DEPTH, OPERATIONS, Refusal } from '@gantry/contracts'
 import Fastify, { type FastifyBaseLogger, type FastifyInstance, LogController } from 'fastify'
 import type { Logger } from 'pino'
 import { Gauge, Histogram, type Registry } from 'prom-client'

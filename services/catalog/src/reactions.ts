@@ -1,5 +1,5 @@
-import { DeploymentReport, PublicEvent, subjects } from '@gantry/contracts'
-import { type Aggregate, type CommandMetadata, type Log, Refusal } from '@gantry/event-sourcing'
+import { DeploymentReport, PublicEvent, Refusal, subjects } from '@gantry/contracts'
+import type { Aggregate, CommandMetadata, Log } from '@gantry/event-sourcing'
 import type { Message } from '@gantry/messaging'
 import { z } from 'zod'
 import type { ApiCommand } from './api/api.decide.ts'

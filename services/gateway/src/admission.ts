@@ -1,5 +1,4 @@
-import { login, type Principal } from '@gantry/contracts'
-import { Refusal } from '@gantry/event-sourcing'
+import { login, type Principal, Refusal } from '@gantry/contracts'
 import { type Admit, ANONYMOUS, noteCaller, requireScope } from '@gantry/service-kit'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { credentialOf } from './credential.ts'

@@ -1,6 +1,6 @@
 import { hash } from 'node:crypto'
 import type { Socket } from 'node:net'
-import { Refusal } from '@gantry/event-sourcing'
+import { Refusal } from '@gantry/contracts'
 import type { FastifyRequest } from 'fastify'
 
 export interface Credential {

@@ -1,5 +1,4 @@
-import { subjects } from '@gantry/contracts'
-import { Refusal } from '@gantry/event-sourcing'
+import { Refusal, subjects } from '@gantry/contracts'
 import type { Bus, MissedMessages } from '@gantry/messaging'
 import type { EnterTail, Tail } from './event-tail.ts'
 import type { ReplaySlot, ReplaySlots } from './replay-slots.ts'

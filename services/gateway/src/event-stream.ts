@@ -1,14 +1,13 @@
 import { Readable } from 'node:stream'
 import {
-  isProblemCode,
   mayReadEvent,
   type Parsed,
   PROBLEMS,
   type Principal,
+  Refusal,
   streamEvents,
   subjects,
 } from '@gantry/contracts'
-import { Refusal } from '@gantry/event-sourcing'
 import type { Bus } from '@gantry/messaging'
 import { type Admit, ANONYMOUS, callerOf, checkQuery, noteCaller } from '@gantry/service-kit'
 import type { FastifyInstance, FastifyRequest } from 'fastify'
@@ -163,5 +162,4 @@ async function* linesOf(
 }
 
 /** A stream does not end when identity is unavailable, only when it refuses the caller. */
-const isRefused = (error: unknown) =>
-  error instanceof Refusal && isProblemCode(error.code) && PROBLEMS[error.code].status < 500
+const isRefused = (error: unknown) => error instanceof Refusal && PROBLEMS[error.code].status < 500

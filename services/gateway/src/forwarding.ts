@@ -1,8 +1,7 @@
 import type { IncomingMessage } from 'node:http'
 import { PassThrough } from 'node:stream'
 import replyFrom from '@fastify/reply-from'
-import { bodyLimitOf, OPERATIONS, type Operation, type ServiceName } from '@gantry/contracts'
-import { Refusal } from '@gantry/event-sourcing'
+import { bodyLimitOf, OPERATIONS, type Operation, Refusal, type ServiceName } from '@gantry/contracts'
 import type { Replicas } from '@gantry/hosting'
 import {
   type Admit,

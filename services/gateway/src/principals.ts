@@ -1,5 +1,4 @@
-import { isProblemCode, PROBLEMS, Principal, subjects } from '@gantry/contracts'
-import { Refusal } from '@gantry/event-sourcing'
+import { isProblemCode, PROBLEMS, Principal, Refusal, subjects } from '@gantry/contracts'
 import { type Bus, type Json, RequestFailed } from '@gantry/messaging'
 import { LRUCache } from 'lru-cache'
 import { z } from 'zod'

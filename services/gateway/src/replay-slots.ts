@@ -1,4 +1,4 @@
-import { Refusal } from '@gantry/event-sourcing'
+import { Refusal } from '@gantry/contracts'
 import { Gauge, type Registry } from 'prom-client'
 
 /** How long a request waits for a slot before it is refused. */

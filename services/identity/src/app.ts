@@ -1,10 +1,9 @@
-import { subjects, type UserStanding } from '@gantry/contracts'
+import { Refusal, subjects, type UserStanding } from '@gantry/contracts'
 import {
   aggregate,
   type CommandMetadata,
   type Fact,
   type Projector,
-  Refusal,
   reservation,
   startProjector,
   startRelay,

@@ -1,5 +1,5 @@
-import { PublicEvent, subjects } from '@gantry/contracts'
-import { type Aggregate, Refusal } from '@gantry/event-sourcing'
+import { PublicEvent, Refusal, subjects } from '@gantry/contracts'
+import type { Aggregate } from '@gantry/event-sourcing'
 import type { Message } from '@gantry/messaging'
 import type { ImageCommand } from './image/image.decide.ts'
 import type { ImageEvent, ImageState } from './image/image.ts'

@@ -1,4 +1,4 @@
-import { Refusal } from '@gantry/event-sourcing'
+import { Refusal } from '@gantry/contracts'
 import { expect, test } from 'vitest'
 import { inOrder } from './in-order.ts'
 

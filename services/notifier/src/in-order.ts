@@ -1,4 +1,4 @@
-import { Refusal } from '@gantry/event-sourcing'
+import { Refusal } from '@gantry/contracts'
 
 /**
  * Serial execution by key: tasks of one key run in the order of their numbers, tasks of different keys run concurrently.

@@ -1,11 +1,5 @@
-import { CloudEvent, isEventType, PublicEvent, subjects } from '@gantry/contracts'
-import {
-  AppendTooLarge,
-  type CommandMetadata,
-  type Log,
-  pastQuarantine,
-  Refusal,
-} from '@gantry/event-sourcing'
+import { CloudEvent, isEventType, PublicEvent, Refusal, subjects } from '@gantry/contracts'
+import { AppendTooLarge, type CommandMetadata, type Log, pastQuarantine } from '@gantry/event-sourcing'
 import type { Message, StoredMessage } from '@gantry/messaging'
 import { type Collection, ReadModelsUnavailable } from '@gantry/read-models'
 import { z } from 'zod'

@@ -1,5 +1,4 @@
-import { mayReadEvent, type Principal, readScopesOf } from '@gantry/contracts'
-import { Refusal } from '@gantry/event-sourcing'
+import { mayReadEvent, type Principal, Refusal, readScopesOf } from '@gantry/contracts'
 
 /** Describes the event types with the scopes that they need, for problem details. */
 export const neededFor = (eventTypes: readonly string[]): string =>

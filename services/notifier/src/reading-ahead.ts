@@ -1,4 +1,5 @@
-import { type Log, Refusal } from '@gantry/event-sourcing'
+import { Refusal } from '@gantry/contracts'
+import type { Log } from '@gantry/event-sourcing'
 import type { Bus, StoredMessage } from '@gantry/messaging'
 
 export interface ReadingAheadOptions {

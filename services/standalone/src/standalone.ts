@@ -1,6 +1,6 @@
 import { setTimeout } from 'node:timers/promises'
+import { Refusal } from '@gantry/contracts'
 import { watchDisk } from '@gantry/embedded'
-import { Refusal } from '@gantry/event-sourcing'
 import { gateway, serverOptions } from '@gantry/gateway'
 import { processServers } from '@gantry/hosting'
 import { type Admit, announceWaits, BodyMemory, processLog } from '@gantry/service-kit'

@@ -1,5 +1,5 @@
+import { Refusal } from '@gantry/contracts'
 import type { Decider, DomainCommand } from '../decider.ts'
-import { Refusal } from '../decider.ts'
 
 /** A minimal aggregate, for tests of the code that runs aggregates. */
 export type CounterEvent = { type: 'Counted'; data: { by: number } } | { type: 'Closed'; data: object }
@@ -10,7 +10,7 @@ export const counterDecider: Decider<CounterState, CounterCommand, CounterEvent>
   initial: { status: 'Live', count: 0 },
   events: { Counted: [], Closed: [] },
   decide(state, command) {
-    if (state.status === 'Deleted') throw new Refusal('closed')
+    if (state.status === 'Deleted') throw new Refusal('write-conflict')
     if (command.type === 'Close') return [{ type: 'Closed', data: {} }]
     return command.by === 0 ? [] : [{ type: 'Counted', data: { by: command.by } }]
   },

@@ -1,5 +1,6 @@
+import { Refusal } from '@gantry/contracts'
 import { expect } from 'vitest'
-import { type CommandMetadata, type Decider, type DomainCommand, Refusal } from '../decider.ts'
+import type { CommandMetadata, Decider, DomainCommand } from '../decider.ts'
 import type { DomainEvent } from '../event.ts'
 
 /** Metadata of the commands in stories, always the same. */

@@ -7,6 +7,7 @@ import type {
   VersionInput,
   VersionRecord,
 } from '@gantry/contracts'
+import { Refusal } from '@gantry/contracts'
 import {
   type Change,
   type CommandMetadata,
@@ -14,7 +15,6 @@ import {
   type Decider,
   type JsonObject,
   nameUuids,
-  Refusal,
   requireRevision,
 } from '@gantry/event-sourcing'
 import {

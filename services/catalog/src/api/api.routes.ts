@@ -7,10 +7,11 @@ import {
   getApi,
   type Job,
   listApis,
+  Refusal,
   undeployApi,
   updateApi,
 } from '@gantry/contracts'
-import { type Aggregate, type Executed, Refusal } from '@gantry/event-sourcing'
+import type { Aggregate, Executed } from '@gantry/event-sourcing'
 import type { Collection } from '@gantry/read-models'
 import { type AddRoute, listing, page } from '@gantry/service-kit'
 import type { Owners } from '../owner/owner.projection.ts'

@@ -3,10 +3,11 @@ import {
   deleteVersion,
   getVersion,
   listVersions,
+  Refusal,
   updateVersion,
   type VersionRecord,
 } from '@gantry/contracts'
-import { type Aggregate, Refusal } from '@gantry/event-sourcing'
+import type { Aggregate } from '@gantry/event-sourcing'
 import type { Collection, Stored } from '@gantry/read-models'
 import { type AddRoute, listing, page } from '@gantry/service-kit'
 import type { ApiCommand } from './api.decide.ts'

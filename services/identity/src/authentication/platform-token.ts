@@ -1,5 +1,6 @@
 import { createPublicKey, type JsonWebKey, type KeyObject } from 'node:crypto'
-import { type Log, Refusal } from '@gantry/event-sourcing'
+import { Refusal } from '@gantry/contracts'
+import type { Log } from '@gantry/event-sourcing'
 import { SettingsRefused } from '@gantry/service-kit'
 import { createRemoteJWKSet, customFetch, errors, type JWTVerifyGetKey, jwtVerify } from 'jose'
 import { GANTRY } from '../login/login-token.ts'

@@ -1,4 +1,4 @@
-import { Refusal } from '@gantry/event-sourcing'
+import { Refusal } from '@gantry/contracts'
 import { errors } from 'jose'
 
 /** The refusal of a credential. @param detail is shown to the caller, so it must not help an attacker */

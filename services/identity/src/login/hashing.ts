@@ -1,5 +1,5 @@
 import type { Argon2Algorithm, Argon2Parameters } from 'node:crypto'
-import { Refusal } from '@gantry/event-sourcing'
+import { Refusal } from '@gantry/contracts'
 import { Piscina } from 'piscina'
 
 export interface Hashing {

@@ -1,12 +1,11 @@
-import { ADMINISTRATOR_ROLES, type UserRecord } from '@gantry/contracts'
-import {
-  type Change,
-  type CommandMetadata,
-  type Decider,
-  type EventSchemas,
-  type JsonObject,
-  Refusal,
-  type Snapshot,
+import { ADMINISTRATOR_ROLES, Refusal, type UserRecord } from '@gantry/contracts'
+import type {
+  Change,
+  CommandMetadata,
+  Decider,
+  EventSchemas,
+  JsonObject,
+  Snapshot,
 } from '@gantry/event-sourcing'
 import { type LiveUser, lockOf, type UserState } from '../user/user.ts'
 

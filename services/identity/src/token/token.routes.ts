@@ -1,5 +1,11 @@
-import { createAccessToken, deleteAccessToken, getAccessToken, listAccessTokens } from '@gantry/contracts'
-import { type Executed, Refusal } from '@gantry/event-sourcing'
+import {
+  createAccessToken,
+  deleteAccessToken,
+  getAccessToken,
+  listAccessTokens,
+  Refusal,
+} from '@gantry/contracts'
+import type { Executed } from '@gantry/event-sourcing'
 import type { Collection } from '@gantry/read-models'
 import { type AddRoute, listing, page } from '@gantry/service-kit'
 import { hashOf, secretOf } from './secret.ts'

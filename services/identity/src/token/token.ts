@@ -1,11 +1,6 @@
 import type { AccessTokenRecord, Scope } from '@gantry/contracts'
-import {
-  type Change,
-  type CommandMetadata,
-  type Decider,
-  type JsonObject,
-  Refusal,
-} from '@gantry/event-sourcing'
+import { Refusal } from '@gantry/contracts'
+import type { Change, CommandMetadata, Decider, JsonObject } from '@gantry/event-sourcing'
 
 export type TokenEvent =
   | {

@@ -1,3 +1,4 @@
+import { Refusal } from '@gantry/contracts'
 import {
   type Aggregate,
   type CommandMetadata,
@@ -5,7 +6,6 @@ import {
   type Log,
   PersistentMap,
   pastQuarantine,
-  Refusal,
   type Snapshot,
 } from '@gantry/event-sourcing'
 import { isGlobalAdministrator, type UserState } from './user.ts'

@@ -2,6 +2,7 @@ import { isDeepStrictEqual } from 'node:util'
 import {
   ADMINISTRATOR_ROLES,
   type Principal,
+  Refusal,
   ROLE_SCOPES,
   ROLES,
   type Role,
@@ -15,7 +16,6 @@ import {
   type Conditional,
   type Decider,
   type JsonObject,
-  Refusal,
   requireRevision,
 } from '@gantry/event-sourcing'
 import { type LoginState, loginsOf, mayBeLoggedIn } from '../login/logins.ts'

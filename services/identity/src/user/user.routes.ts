@@ -4,10 +4,11 @@ import {
   getUser,
   listUsers,
   normalUsername,
+  Refusal,
   unlockUser,
   updateUser,
 } from '@gantry/contracts'
-import { type Executed, Refusal } from '@gantry/event-sourcing'
+import type { Executed } from '@gantry/event-sourcing'
 import type { Collection } from '@gantry/read-models'
 import { type AddRoute, listing, page, type Reply } from '@gantry/service-kit'
 import type { LockDocument } from '../login/locks.projection.ts'

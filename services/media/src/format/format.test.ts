@@ -1,4 +1,4 @@
-import { Refusal } from '@gantry/event-sourcing'
+import { Refusal } from '@gantry/contracts'
 import { imageSize } from 'image-size'
 import { describe, expect, test } from 'vitest'
 import {

@@ -1,5 +1,6 @@
 import type { ImageRecord } from '@gantry/contracts'
-import { type Change, type CommandMetadata, type Decider, Refusal } from '@gantry/event-sourcing'
+import { Refusal } from '@gantry/contracts'
+import type { Change, CommandMetadata, Decider } from '@gantry/event-sourcing'
 import { evolveImage, type ImageEvent, type ImageState, imageEvents, initialImage } from './image.ts'
 
 export type ImageCommand =

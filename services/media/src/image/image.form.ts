@@ -1,6 +1,5 @@
 import multipart, { type MultipartFile } from '@fastify/multipart'
-import { bodyLimitOf, uploadImage } from '@gantry/contracts'
-import { Refusal } from '@gantry/event-sourcing'
+import { bodyLimitOf, Refusal, uploadImage } from '@gantry/contracts'
 import { holdBody } from '@gantry/service-kit'
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 

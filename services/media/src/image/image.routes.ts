@@ -1,5 +1,5 @@
-import { deleteImage, downloadImage, type ImageRecord, uploadImage } from '@gantry/contracts'
-import { type Aggregate, type Executed, Refusal } from '@gantry/event-sourcing'
+import { deleteImage, downloadImage, type ImageRecord, Refusal, uploadImage } from '@gantry/contracts'
+import type { Aggregate, Executed } from '@gantry/event-sourcing'
 import type { Collection } from '@gantry/read-models'
 import { type AddRoute, holdBody, keepingBody, matchesNone } from '@gantry/service-kit'
 import type { FastifyRequest } from 'fastify'

@@ -1,5 +1,6 @@
 import type { Attempt } from '@gantry/contracts'
-import { type Change, type CommandMetadata, type Decider, Refusal } from '@gantry/event-sourcing'
+import { Refusal } from '@gantry/contracts'
+import type { Change, CommandMetadata, Decider } from '@gantry/event-sourcing'
 import {
   actionOf,
   type DeliveryEvent,

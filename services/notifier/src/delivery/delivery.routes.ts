@@ -4,10 +4,11 @@ import {
   listDeliveries,
   listWebhookDeliveries,
   type Principal,
+  Refusal,
   retryDelivery,
   testWebhook,
 } from '@gantry/contracts'
-import { type Aggregate, Refusal } from '@gantry/event-sourcing'
+import type { Aggregate } from '@gantry/event-sourcing'
 import type { Collection, Condition } from '@gantry/read-models'
 import { type AddRoute, listing, page } from '@gantry/service-kit'
 import type { Dispatcher } from '../dispatch/dispatcher.ts'

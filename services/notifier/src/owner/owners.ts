@@ -1,5 +1,5 @@
-import { type PublicEvent, Role, UserStatus, type WebhookRecord } from '@gantry/contracts'
-import { type Aggregate, type CommandMetadata, type Log, Refusal } from '@gantry/event-sourcing'
+import { type PublicEvent, Refusal, Role, UserStatus, type WebhookRecord } from '@gantry/contracts'
+import type { Aggregate, CommandMetadata, Log } from '@gantry/event-sourcing'
 import type { Collection } from '@gantry/read-models'
 import { z } from 'zod'
 import type { WebhookCommand } from '../webhook/webhook.decide.ts'

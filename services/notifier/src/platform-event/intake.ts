@@ -1,11 +1,6 @@
 import type { CloudEvent } from '@gantry/contracts'
-import {
-  type Aggregate,
-  type CommandMetadata,
-  type EventStore,
-  Refusal,
-  streamName,
-} from '@gantry/event-sourcing'
+import { Refusal } from '@gantry/contracts'
+import { type Aggregate, type CommandMetadata, type EventStore, streamName } from '@gantry/event-sourcing'
 import type { Bus } from '@gantry/messaging'
 import { tell } from '@gantry/service-kit'
 import { publicEvents } from '../public-events.ts'

@@ -1,10 +1,5 @@
-import {
-  type Change,
-  type CommandMetadata,
-  type Decider,
-  type JsonObject,
-  Refusal,
-} from '@gantry/event-sourcing'
+import { Refusal } from '@gantry/contracts'
+import type { Change, CommandMetadata, Decider, JsonObject } from '@gantry/event-sourcing'
 import {
   evolveRecovery,
   initialRecovery,

@@ -3,9 +3,10 @@ import {
   getRecovery,
   listRecoveries,
   type RecoveryRecord,
+  Refusal,
   recoverWebhook,
 } from '@gantry/contracts'
-import { type Aggregate, Refusal } from '@gantry/event-sourcing'
+import type { Aggregate } from '@gantry/event-sourcing'
 import type { Bus } from '@gantry/messaging'
 import type { Collection } from '@gantry/read-models'
 import { type AddRoute, listing, page } from '@gantry/service-kit'

@@ -4,6 +4,7 @@ import {
   EVENT_TYPES,
   isEventType,
   type Principal,
+  Refusal,
   type WebhookInput,
   type WebhookUpdate,
 } from '@gantry/contracts'
@@ -13,7 +14,6 @@ import {
   type Conditional,
   type Decider,
   type JsonObject,
-  Refusal,
   requireRevision,
 } from '@gantry/event-sourcing'
 import { type Standing, unreadTypes } from '../owner/standing.ts'

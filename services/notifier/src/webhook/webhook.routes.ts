@@ -8,12 +8,13 @@ import {
   listWebhooks,
   mayReadEvent,
   type Principal,
+  Refusal,
   rotateWebhookSecret,
   updateWebhook,
   type WebhookRecord,
   type WebhookUpdate,
 } from '@gantry/contracts'
-import { type Aggregate, Refusal, type Snapshot } from '@gantry/event-sourcing'
+import type { Aggregate, Snapshot } from '@gantry/event-sourcing'
 import type { Collection } from '@gantry/read-models'
 import { type AddRoute, listing, page } from '@gantry/service-kit'
 import type { DeliveryDocument } from '../delivery/delivery.projection.ts'

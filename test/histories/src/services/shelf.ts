@@ -1,10 +1,10 @@
+import { Refusal } from '@gantry/contracts'
 import {
   aggregate,
   type CommandMetadata,
   type Decider,
   type Project,
   type Projector,
-  Refusal,
   type SnapshotSchema,
   startProjector,
 } from '@gantry/event-sourcing'
