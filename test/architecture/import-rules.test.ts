@@ -191,7 +191,7 @@ describe('the check of imports', () => {
     const { code, output } = await runNode([MAIN, plant(NEIGHBOURS)])
 
     expect(output).toBe(
-      `Checked the imports of ${Object.keys(NEIGHBOURS).length} files. No violations found.\n`,
+      `Checked the imports and sizes of ${Object.keys(NEIGHBOURS).length} files. No violations found.\n`,
     )
     expect(code).toBe(0)
   })

@@ -1,9 +1,6 @@
-import { globSync } from 'node:fs'
-import { sep } from 'node:path'
 import { cruise, format, type ICruiseResult, type IForbiddenRuleType } from 'dependency-cruiser'
 import { FILE_RULES, FOLDER_RULES, TEST_FILES } from './import-rules.ts'
-
-const FOLDERS = ['bin', 'packages', 'services', 'test']
+import { FOLDERS, sourceFiles } from './source-files.ts'
 
 /** The result of the import rules for one source tree. */
 export interface Cruise {
@@ -29,12 +26,7 @@ export async function cruiseProject(
   const all = await cruised(root, rules.files)
   const product = await cruised(root, rules.folders, TEST_FILES)
   const modules = new Set(all.modules.map(({ source }) => source))
-  const sources = FOLDERS.flatMap(folder =>
-    globSync(`${folder}/**/*.{ts,mjs}`, {
-      cwd: root,
-      exclude: path => /(^|[\\/])(node_modules|\.cache)([\\/]|$)/.test(path),
-    }),
-  ).map(path => path.split(sep).join('/'))
+  const sources = sourceFiles(root)
   const broken = [all, product].filter(({ summary }) => summary.violations.length > 0)
   const reports = await Promise.all(broken.map(result => format(result, { outputType: 'err-long' })))
   return {
