@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto'
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { setTimeout } from 'node:timers/promises'
 import { sqliteEventStore, sqliteReadModels } from '@gantry/embedded'
 import {
   aggregate,
@@ -111,6 +112,21 @@ describe('the projector', () => {
     expect(started.caughtUp).toBe(false)
     await vi.waitFor(() => expect(started.caughtUp).toBe(true))
     expect(await documents()).toHaveLength(1)
+  })
+
+  test('of an empty log makes the read models once and stays ready', async () => {
+    const rebuilds = vi.spyOn(log, 'info')
+    const started = projector()
+    await vi.waitFor(() => expect(started.caughtUp).toBe(true))
+    for (let look = 0; look < 25; look++) {
+      await setTimeout(100)
+      expect(started.caughtUp).toBe(true)
+    }
+    await started.stop()
+    const again = projector('two')
+    await vi.waitFor(() => expect(again.caughtUp).toBe(true))
+    expect(rebuilds.mock.calls.map(([, message]) => message)).toEqual(['makes the read models from the log'])
+    rebuilds.mockRestore()
   })
 
   test('is ready only after it has projected events that were written without a projector', async () => {

@@ -38,8 +38,9 @@ export async function follow(options: Running, run: FollowOptions): Promise<void
   const again = generation !== undefined
   const most = again ? REBUILD_BATCH : BATCH
   const streamPrefixes = [...byCategory.keys()].map(category => `${category}-`)
-  const after = run.from ?? (await readModels.checkpoints.get(key)) ?? START
-  let saved = after
+  // Undefined before the first write, so that an empty log gets a checkpoint as well.
+  let saved = run.from === undefined ? await readModels.checkpoints.get(key) : undefined
+  const after = run.from ?? saved ?? START
   let batch: RecordedEvent[] = []
 
   const flush = async (position: Position) => {
@@ -62,7 +63,7 @@ export async function follow(options: Running, run: FollowOptions): Promise<void
       batch.push(item.event)
       if (batch.length >= most) await flush(item.event.position)
     } else {
-      await flush(item.position > saved ? item.position : saved)
+      await flush(saved === undefined || item.position > saved ? item.position : saved)
       if (item.kind === 'caughtUp' && run.untilCaughtUp) return
     }
   }

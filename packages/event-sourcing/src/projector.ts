@@ -101,7 +101,7 @@ export function startProjector(given: ProjectorOptions): Projector {
     underLease({ leases, name, holder, signal }, async (lease, held) => {
       const goal = await wanted()
       const last = await built()
-      const isThere = Boolean(await checkpoints.get(name))
+      const isThere = (await checkpoints.get(name)) !== undefined
       if (last !== goal || !isThere) {
         await rebuild(options, { lease, signal: held, serving: last !== undefined && isThere })
         if (held.aborted) return
