@@ -22,14 +22,14 @@ import { z } from 'zod'
 import { auditLog, auditProjections } from './audit/audit.projection.ts'
 import { auditRoutes } from './audit/audit.routes.ts'
 import { type Authenticate, authenticator } from './authentication/authenticate.ts'
+import { loginTokens } from './authentication/login-token.ts'
 import { platformTokens } from './authentication/platform-token.ts'
 import { unauthenticated } from './authentication/unauthenticated.ts'
 import { type EnsureAdministrator, firstAdministrator } from './first-administrator.ts'
-import { locks, locksProjection } from './login/locks.projection.ts'
+import { locksProjection } from './login/locks.projection.ts'
 import { loginRoutes } from './login/login.routes.ts'
-import { loginTokens } from './login/login-token.ts'
-import { argon2idPasswords } from './login/password.ts'
 import { logins } from './login/record-login.ts'
+import { argon2idPasswords } from './password/password.ts'
 import { publicEvents } from './public-events.ts'
 import type { IdentitySettings } from './settings.ts'
 import { type Rotated, signingKeys } from './signingkey/keys.ts'
@@ -57,7 +57,7 @@ import {
   administratorsDecider,
 } from './user/administrators.ts'
 import { type UserCommand, userDecider } from './user/user.decide.ts'
-import { projectUser, users } from './user/user.projection.ts'
+import { locks, projectUser, users } from './user/user.projection.ts'
 import { type ChangeUser, userRoutes } from './user/user.routes.ts'
 import {
   evolveUser,
@@ -271,7 +271,7 @@ export function identityService(given: Dependencies, settings: ServiceSettings):
         changeUser,
         users: usersByName,
         locks: locksByUser,
-        logins: loginsByUser,
+        lastLogin: loginsByUser.last,
         passwords,
         now,
       })

@@ -1,6 +1,6 @@
 import type { Aggregate, CommandMetadata } from '@gantry/event-sourcing'
 import { deriveKey } from '@gantry/service-kit'
-import type { Passwords } from './login/password.ts'
+import type { Passwords } from './password/password.ts'
 import type { UserCommand } from './user/user.decide.ts'
 import type { UserEvent, UserState } from './user/user.ts'
 

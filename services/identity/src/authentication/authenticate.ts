@@ -3,7 +3,6 @@ import type { Aggregate } from '@gantry/event-sourcing'
 import type { Collection } from '@gantry/read-models'
 import { decodeJwt } from 'jose'
 import { z } from 'zod'
-import { GANTRY, type LoginTokens } from '../login/login-token.ts'
 import { hashOf, isSecret, PREFIX } from '../token/secret.ts'
 import type { TokenDocument } from '../token/token.projection.ts'
 import {
@@ -16,6 +15,7 @@ import {
 import type { UserCommand } from '../user/user.decide.ts'
 import type { UserDocument } from '../user/user.projection.ts'
 import type { LiveUser, UserEvent, UserState } from '../user/user.ts'
+import { GANTRY, type LoginTokens } from './login-token.ts'
 import type { PlatformTokens } from './platform-token.ts'
 import { unauthenticated } from './unauthenticated.ts'
 

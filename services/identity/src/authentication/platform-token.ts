@@ -3,8 +3,8 @@ import { Refusal } from '@gantry/contracts'
 import type { Log } from '@gantry/event-sourcing'
 import { SettingsRefused } from '@gantry/service-kit'
 import { createRemoteJWKSet, customFetch, errors, type JWTVerifyGetKey, jwtVerify } from 'jose'
-import { GANTRY } from '../login/login-token.ts'
 import type { IdentitySettings } from '../settings.ts'
+import { GANTRY } from './login-token.ts'
 import { refusalOfToken, unauthenticated } from './unauthenticated.ts'
 
 /** Verifies tokens that the platform issues for its users. */

@@ -1,17 +1,7 @@
 import { projectionOfEach, streamId, upcast } from '@gantry/event-sourcing'
-import { defineCollection, type Write } from '@gantry/read-models'
+import type { Write } from '@gantry/read-models'
+import { type LockDocument, locks } from '../user/user.projection.ts'
 import { type LoginEvent, loginEvents } from './logins.ts'
-
-/** The last lock of a user. */
-export interface LockDocument {
-  /** Id of the user. */
-  id: string
-  lockedUntil: string
-  /** Revision of the user's stream that the lock takes into account. A later event in that stream may have lifted it. */
-  userRevision: number
-}
-
-export const locks = defineCollection<LockDocument>({ name: 'identity.locks', version: 1, fields: {} })
 
 const MONTH_LENGTH = 'yyyy-mm'.length
 /** Exceeds the length of any stream. Revisions restart with each month's stream, but those of a document must increase. */

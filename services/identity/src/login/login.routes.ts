@@ -3,13 +3,13 @@ import { AuthenticatedUser, login, logout, normalUsername } from '@gantry/contra
 import type { Aggregate } from '@gantry/event-sourcing'
 import type { Collection } from '@gantry/read-models'
 import type { AddRoute } from '@gantry/service-kit'
+import type { LoginTokens } from '../authentication/login-token.ts'
+import type { Passwords } from '../password/password.ts'
 import type { UserCommand } from '../user/user.decide.ts'
 import type { UserDocument } from '../user/user.projection.ts'
 import type { ChangeUser } from '../user/user.routes.ts'
 import type { UserEvent, UserState } from '../user/user.ts'
-import type { LoginTokens } from './login-token.ts'
 import { wrongCredentials } from './logins.ts'
-import type { Passwords } from './password.ts'
 import type { Logins } from './record-login.ts'
 
 export interface LoginRoutes {

@@ -5,8 +5,7 @@ import { createLocalJWKSet, jwtVerify, SignJWT, UnsecuredJWT } from 'jose'
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
 import { hostIdentity, type IdentityHost, MINUTE, PASSWORD } from '../testing/identity-host.ts'
 import { tokens } from '../token/token.projection.ts'
-import { users } from '../user/user.projection.ts'
-import { locks } from './locks.projection.ts'
+import { locks, users } from '../user/user.projection.ts'
 
 let identity: IdentityHost
 beforeEach(async () => {

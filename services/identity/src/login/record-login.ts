@@ -14,17 +14,11 @@ import {
   WrongExpectedRevision,
 } from '@gantry/event-sourcing'
 import type { ReadModels } from '@gantry/read-models'
+import { type LoginState, noLogins } from '../user/login-state.ts'
 import type { UserCommand } from '../user/user.decide.ts'
 import type { UserEvent, UserState } from '../user/user.ts'
 import { lockWrites } from './locks.projection.ts'
-import {
-  type LogIn,
-  type LoginEvent,
-  type LoginState,
-  loginDecider,
-  loginEvents,
-  noLogins,
-} from './logins.ts'
+import { type LogIn, type LoginEvent, loginDecider, loginEvents } from './logins.ts'
 
 /** A month in ISO 8601, e.g. `2026-11`. */
 type Month = string

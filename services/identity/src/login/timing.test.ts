@@ -1,7 +1,7 @@
 import { administrator } from '@gantry/service-kit/testing'
 import { expect, test } from 'vitest'
+import { argon2idPasswords } from '../password/password.ts'
 import { hostIdentity, PASSWORD } from '../testing/identity-host.ts'
-import { argon2idPasswords } from './password.ts'
 
 const ROUNDS = 40
 

@@ -1,8 +1,8 @@
 import { ROLE_SCOPES, type Role, type Scope } from '@gantry/contracts'
 import { storyMetadata as metadata, story } from '@gantry/event-sourcing/testing'
 import { describe, expect, test } from 'vitest'
-import { type LoginState, noLogins } from '../login/logins.ts'
 import { created, deleted, ID, input, LATER, NOW, old } from '../testing/user-events.ts'
+import { type LoginState, noLogins } from './login-state.ts'
 import { userDecider } from './user.decide.ts'
 import type { UserEvent } from './user.ts'
 

@@ -18,7 +18,7 @@ import {
   type JsonObject,
   requireRevision,
 } from '@gantry/event-sourcing'
-import { type LoginState, loginsOf, mayBeLoggedIn } from '../login/logins.ts'
+import { type LoginState, loginsOf, mayBeLoggedIn } from './login-state.ts'
 import {
   evolveUser,
   initialUser,

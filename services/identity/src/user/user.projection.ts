@@ -1,7 +1,6 @@
 import type { UserRecord } from '@gantry/contracts'
 import type { Project } from '@gantry/event-sourcing'
 import { defineCollection } from '@gantry/read-models'
-import type { LockDocument } from '../login/locks.projection.ts'
 import { lockOf, type UserEvent, type UserState } from './user.ts'
 
 export interface UserDocument extends UserRecord {
@@ -23,6 +22,17 @@ export const users = defineCollection<UserDocument>({
   },
   text: ['username', 'displayName', 'email'],
 })
+
+/** The last lock of a user. See login/locks.projection.ts. */
+export interface LockDocument {
+  /** Id of the user. */
+  id: string
+  lockedUntil: string
+  /** Revision of the user's stream that the lock takes into account. A later event in that stream may have lifted it. */
+  userRevision: number
+}
+
+export const locks = defineCollection<LockDocument>({ name: 'identity.locks', version: 1, fields: {} })
 
 export const projectUser: Project<UserState, UserEvent> = (id, { state, revision }) => {
   if (state.status === 'Absent') return []

@@ -11,11 +11,10 @@ import {
 import type { Executed } from '@gantry/event-sourcing'
 import type { Collection } from '@gantry/read-models'
 import { type AddRoute, listing, page, type Reply } from '@gantry/service-kit'
-import type { LockDocument } from '../login/locks.projection.ts'
-import type { Passwords } from '../login/password.ts'
-import type { Logins } from '../login/record-login.ts'
+import type { Passwords } from '../password/password.ts'
+import type { LoginState } from './login-state.ts'
 import type { UserCommand } from './user.decide.ts'
-import { type UserDocument, userRecord } from './user.projection.ts'
+import { type LockDocument, type UserDocument, userRecord } from './user.projection.ts'
 import type { UserEvent, UserState } from './user.ts'
 
 /** Executes a command on a user. Before it returns, it notifies processes with cached principals and other services. */
@@ -25,14 +24,15 @@ export interface UserRoutes {
   changeUser: ChangeUser
   users: Collection<UserDocument>
   locks: Collection<LockDocument>
-  logins: Logins
+  /** State after the last event of the user's logins. */
+  lastLogin(id: string, now: string): Promise<LoginState>
   passwords: Passwords
   now(): Date
 }
 
 export function userRoutes(
   route: AddRoute,
-  { changeUser, users, locks, logins, passwords, now }: UserRoutes,
+  { changeUser, users, locks, lastLogin, passwords, now }: UserRoutes,
 ): void {
   route(listUsers, async ({ query, metadata }) => {
     const { role, status } = query
@@ -80,7 +80,7 @@ export function userRoutes(
   })
 
   route(unlockUser, async ({ params, metadata, principal }) => {
-    const last = await logins.last(params.user_id, metadata.now)
+    const last = await lastLogin(params.user_id, metadata.now)
     await changeUser(params.user_id, { type: 'UnlockUser', metadata, by: principal, last })
     return answer(params.user_id, 200)
   })

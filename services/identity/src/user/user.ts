@@ -12,7 +12,7 @@ export type UserEvent =
   | { type: 'UserLoggedOut'; data: { at: string } }
   /** `lockedUntil` is the end of the lifted lock, null for none. Events of earlier releases do not have it. */
   | { type: 'UserUnlocked'; data: { at: string; lockedUntil?: string | null } }
-  /** This type and the next two are written by earlier releases only. Logins now have their own streams, see logins.ts. */
+  /** This type and the next two are written by earlier releases only. Logins now have their own streams, see login/logins.ts. */
   | { type: 'UserLoggedIn'; data: { at: string } }
   | { type: 'LoginFailed'; data: { at: string } }
   | { type: 'UserLocked'; data: { until: string } }
@@ -28,7 +28,7 @@ export interface LiveUser {
   recordRevision: number
   /** PHC string; null for a user without a password. */
   passwordHash: string | null
-  /** What this stream contributes to the state of logins. See `loginsOf` in logins.ts. */
+  /** What this stream contributes to the state of logins. See `loginsOf` in login-state.ts. */
   logins: {
     /** Revision of the last event that reset the count of wrong passwords and set or lifted the lock of the record. */
     revision: number

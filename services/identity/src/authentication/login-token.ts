@@ -1,8 +1,8 @@
 import { jwtVerify, SignJWT } from 'jose'
 import { z } from 'zod'
-import { refusalOfToken, unauthenticated } from '../authentication/unauthenticated.ts'
 import { ALGORITHM, type SigningKeys } from '../signingkey/keys.ts'
 import { hashOf } from '../token/secret.ts'
+import { refusalOfToken, unauthenticated } from './unauthenticated.ts'
 
 /** Issuer and audience of login tokens. */
 export const GANTRY = 'gantry'
