@@ -35,7 +35,6 @@ export const KNOWN_SIZES: readonly string[] = [
   'services/catalog/src/app.ts catalogService',
   'services/gateway/src/rate-counts.ts rateCounts',
   'services/identity/src/app.ts identityService',
-  'services/identity/src/login/record-login.ts logins',
   'services/identity/src/signingkey/keys.ts signingKeys',
   'services/media/src/app.ts mediaService',
   'services/media/src/app.ts parameter of mediaService',
