@@ -42,7 +42,7 @@ async function quarantine(...args: string[]) {
 
 /** Appends an event that no release can fold, like a damaged log, while the service is stopped. */
 async function damage(stream: string, type: string, data: object): Promise<void> {
-  const eventStore = sqliteEventStore({ path: join(folder, 'events.db'), alone: true })
+  const eventStore = sqliteEventStore({ path: join(folder, 'events.db'), exclusive: true })
   const revision = (await eventStore.readStream(stream)).length - 1
   const metadata = { actor: { id: null, name: 'test' }, requestId: 'test', at: new Date().toISOString() }
   await eventStore.append(stream, [{ id: randomUUID(), type, data, metadata }], revision)

@@ -33,7 +33,7 @@ eventStoreContract('SQLite', async () => {
 eventStoreContract('SQLite, with the file to itself', async () => {
   const folder = await mkdtemp(join(tmpdir(), 'gantry-events-'))
   const path = join(folder, 'events.db')
-  const eventStore = sqliteEventStore({ path, alone: true })
+  const eventStore = sqliteEventStore({ path, exclusive: true })
   return {
     eventStore,
     async close() {
@@ -81,7 +81,7 @@ describe('an event store in a SQLite file', () => {
     await eventStore.close()
     expect(await readFile(path, 'latin1')).not.toContain('a-payload-to-erase')
 
-    const reopened = sqliteEventStore({ path, alone: true })
+    const reopened = sqliteEventStore({ path, exclusive: true })
     expect(await reopened.head()).toBe('0000000000000003')
     expect(await reopened.append('api-1', [counted(3)], 0)).toEqual({
       revision: 1,
@@ -126,7 +126,7 @@ describe('an event store in a SQLite file', () => {
   it('resolves appends, reads, refusals and removals only once what they show is durable', async () => {
     const syncs: (() => void)[] = []
     const sync = Object.assign(() => new Promise<void>(resolve => syncs.push(resolve)), { async close() {} })
-    const eventStore = sqliteEventStore({ path, alone: true, sync })
+    const eventStore = sqliteEventStore({ path, exclusive: true, sync })
     const turn = () => new Promise<void>(resolve => setImmediate(() => setImmediate(resolve)))
     const told: string[] = []
     const telling = <T>(name: string, answer: Promise<T>) => answer.finally(() => told.push(name))

@@ -31,7 +31,7 @@ export interface EventStoreOptions {
   /** Interval of the polls for events of other processes, in milliseconds. Default: 10. */
   pollMs?: number
   /** Locks the file exclusively for this process, which makes appends faster. Default: false. */
-  alone?: boolean
+  exclusive?: boolean
   /** State of the disk, shared by the files of a process. Default: a separate one that reports on stderr. */
   disk?: Disk
   /** Syncs the write-ahead log when the file is locked exclusively. Default: fdatasync. */
@@ -70,28 +70,28 @@ const OTHERS_EVERY_MS = 100
 
 /**
  * An event store in a SQLite file. Several stores, also in several processes of one host, can use the same file unless one
- * is opened with `alone`. Appends of one turn of the event loop are committed together, on the calling thread.
+ * is opened with `exclusive`. Appends of one turn of the event loop are committed together, on the calling thread.
  * @throws DataFolderRefused when the file is damaged, is not a Gantry file of this kind, or has a newer version
  */
 export function sqliteEventStore({
   path,
   now = () => new Date(),
   pollMs = 10,
-  alone = false,
+  exclusive = false,
   disk = watchDisk(),
   sync: givenSync,
 }: EventStoreOptions): EventStore {
   const db = openDatabase(path, {
     kind: 'events',
     version: FORMATS.events,
-    durable: !alone,
-    alone,
+    durable: !exclusive,
+    exclusive,
     schema: SCHEMA,
   })
   // Overwrites the content of removed events in the file.
   db.exec('PRAGMA secure_delete = ON')
   const changes = watchChanges(db, pollMs)
-  const sync = alone ? (givenSync ?? walSync(db, path)) : undefined
+  const sync = exclusive ? (givenSync ?? walSync(db, path)) : undefined
   const lastPosition = db.prepare(
     `SELECT max(removed.position, coalesce((SELECT max(position) FROM events), 0)) AS position FROM removed`,
   )
@@ -240,7 +240,7 @@ export function sqliteEventStore({
   const readLast = async (stream: string) =>
     (await readDurably(stream, () => lastOfStream.all(stream) as unknown as Row[]))[0]
 
-  const headNow = () => using(() => (alone ? durable : Number(lastPosition.get()?.position)))
+  const headNow = () => using(() => (exclusive ? durable : Number(lastPosition.get()?.position)))
 
   /** Reads events between two positions page by page, without a long transaction. */
   const pagesOf = (prefixes: string[] | undefined) => {

@@ -52,7 +52,7 @@ readModelsContract('SQLite with indexes in the file', async () => {
 // There is no second connection, because the file is locked exclusively.
 readModelsContract('SQLite locked by one process', async () => {
   const folder = await newFolder()
-  const readModels = sqliteReadModels({ path: join(folder, 'read-models.db'), alone: true })
+  const readModels = sqliteReadModels({ path: join(folder, 'read-models.db'), exclusive: true })
   return {
     readModels,
     async close() {
@@ -411,7 +411,7 @@ describe('read models in a file', () => {
     const told: string[] = []
     const readModels = sqliteReadModels({
       path,
-      alone: true,
+      exclusive: true,
       inMemoryBelow: 1_000,
       log: message => told.push(message),
     })
@@ -425,7 +425,7 @@ describe('read models in a file', () => {
     ])
     await readModels.close()
     // Later writes update the index in their own transaction, before any query.
-    const reopened = sqliteReadModels({ path, alone: true, inMemoryBelow: 1_000 })
+    const reopened = sqliteReadModels({ path, exclusive: true, inMemoryBelow: 1_000 })
     await reopened.write([write(counter(3_001), 0)])
     await reopened.collection(counters).put(counter(3_002), 0)
     await reopened.close()
@@ -433,7 +433,7 @@ describe('read models in a file', () => {
     expect(file.prepare('SELECT count(*) AS rows FROM index_1_rows').get()).toEqual({ rows: 3_002 })
     file.close()
 
-    const shrunk = sqliteReadModels({ path, alone: true, inMemoryBelow: 10_000 })
+    const shrunk = sqliteReadModels({ path, exclusive: true, inMemoryBelow: 10_000 })
     await shrunk.write([write(counter(3_003), 0)])
     expect(await shrunk.collection(counters).count({ text: ['batch'] })).toBe(3_003)
     await shrunk.close()
@@ -441,7 +441,7 @@ describe('read models in a file', () => {
 
   it('of a collection with `listedBy` are indexed in the file, however few they are', async () => {
     const growing = { ...counters, listedBy: 'number' }
-    const readModels = sqliteReadModels({ path, alone: true })
+    const readModels = sqliteReadModels({ path, exclusive: true })
     await readModels.write([{ ...write(counter(1), 0), collection: growing }])
     await readModels.collection(growing).put(counter(2), 0)
     await readModels.close()
@@ -471,7 +471,7 @@ describe('read models in a file', () => {
     const before = sqliteReadModels({ path, inMemoryBelow: 10_000 })
     await before.write(Array.from({ length: 3_000 }, (_, n) => write(counter(n), 0)))
     await before.close()
-    const readModels = sqliteReadModels({ path, inMemoryBelow, patienceMs: 0 })
+    const readModels = sqliteReadModels({ path, inMemoryBelow, indexWaitMs: 0 })
     const collection = readModels.collection(counters)
     await expect(collection.list({ limit: 1 })).rejects.toThrow(ReadModelsUnavailable)
     await expect(collection.count({ text: ['batch'] })).rejects.toThrow(/the index of test.counters is being/)
@@ -485,7 +485,7 @@ describe('read models in a file', () => {
   it('give the same results for random queries from memory and from the file', async () => {
     const random = randomOf(Number(process.env.SEED ?? 20_261_122))
     const stores = [1_000_000, 0].map((inMemoryBelow, n) =>
-      sqliteReadModels({ path: `${path}-${n}`, alone: true, inMemoryBelow }),
+      sqliteReadModels({ path: `${path}-${n}`, exclusive: true, inMemoryBelow }),
     )
     const [memory, file] = stores.map(store => store.collection(notes)) as [
       Collection<Note>,

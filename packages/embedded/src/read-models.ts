@@ -25,7 +25,7 @@ export interface ReadModelsOptions {
    */
   now?: () => Date
   /** Locks the file exclusively for this process, which makes it faster. Default: false. */
-  alone?: boolean
+  exclusive?: boolean
   /** State of the disk, shared by the files of a process. Default: a separate one that reports on stderr. */
   disk?: Disk
   /**
@@ -37,18 +37,18 @@ export interface ReadModelsOptions {
    * How long a query waits for an index that is being built, in milliseconds, before it fails as unavailable. Default:
    * 5,000.
    */
-  patienceMs?: number
+  indexWaitMs?: number
   /** Receives the progress of an index that takes long to build. Default: writes to stderr. */
   log?(message: string): void
 }
 
 const IN_MEMORY_BELOW = { withTexts: 200_000, withoutTexts: 500_000 }
-const PATIENCE_MS = 5_000
+const INDEX_WAIT_MS = 5_000
 
 const SCHEMA = [COLLECTIONS_SCHEMA, CHECKPOINTS_SCHEMA, LEASES_SCHEMA].join(';')
 /**
  * Read models in a SQLite file. Several of these, also in several processes of one host, can use the same file unless one is
- * opened with `alone`: a query by any of them includes all writes that were acknowledged before. An acknowledged write
+ * opened with `exclusive`: a query by any of them includes all writes that were acknowledged before. An acknowledged write
  * survives the death of the process. A power loss can take back the last writes, together with the checkpoint that covers
  * them.
  *
@@ -60,17 +60,17 @@ const SCHEMA = [COLLECTIONS_SCHEMA, CHECKPOINTS_SCHEMA, LEASES_SCHEMA].join(';')
 export function sqliteReadModels({
   path,
   now,
-  alone = false,
+  exclusive = false,
   disk = watchDisk(),
   inMemoryBelow,
-  patienceMs = PATIENCE_MS,
+  indexWaitMs = INDEX_WAIT_MS,
   log = message => void process.stderr.write(`gantry: ${message}\n`),
 }: ReadModelsOptions): ReadModels {
   const db = openDatabase(path, {
     kind: 'read-models',
     version: FORMATS['read-models'],
     durable: false,
-    alone,
+    exclusive,
     schema: SCHEMA,
   })
   const commits = groupCommit(db, { committed() {}, path, disk })
@@ -96,7 +96,7 @@ export function sqliteReadModels({
   }
 
   // Without other processes nothing changes while a synchronous job runs.
-  const snapshot = <T>(job: () => T): T => (alone ? read(job) : inTransaction(job))
+  const snapshot = <T>(job: () => T): T => (exclusive ? read(job) : inTransaction(job))
 
   const inTransaction = <T>(job: () => T): T =>
     read(() => {
@@ -125,7 +125,7 @@ export function sqliteReadModels({
     const key = `${name}@${version}`
     let table = tables.get(key)
     if (!table) {
-      table = read(() => documentTable(db, name, version, alone))
+      table = read(() => documentTable(db, name, version, exclusive))
       tables.set(key, table)
     }
     return table
@@ -136,7 +136,7 @@ export function sqliteReadModels({
     if (!choice) {
       choice = chooseLists(db, tableOf(definition), definition, {
         inMemoryBelow: inMemoryBelow ?? IN_MEMORY_BELOW[definition.text ? 'withTexts' : 'withoutTexts'],
-        patienceMs,
+        indexWaitMs,
         log,
         read,
         snapshot,

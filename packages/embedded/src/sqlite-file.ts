@@ -25,7 +25,7 @@ export interface DatabaseFile {
   /** Whether a commit survives a power loss (one fsync each); otherwise it only survives the death of the process. */
   durable: boolean
   /** Locks the file exclusively for as long as it is open, which avoids locking and checks for changes per transaction. */
-  alone?: boolean
+  exclusive?: boolean
   /** SQL that creates a new file and upgrades one of an older version: `CREATE TABLE IF NOT EXISTS …`. */
   schema: string
 }
@@ -97,7 +97,7 @@ export function openDatabase(path: string, file: DatabaseFile): DatabaseSync {
     inspectDatabase(path, { applicationId: APPLICATION_IDS[file.kind], userVersion: file.version })
     db = new DatabaseSync(path, { timeout: BUSY_TIMEOUT_MS })
     db.exec(`PRAGMA synchronous = ${file.durable ? 'FULL' : 'NORMAL'}`)
-    if (file.alone) keepToOneself(db, path)
+    if (file.exclusive) lockExclusively(db, path)
     db.exec(`PRAGMA wal_autocheckpoint = ${CHECKPOINT_PAGES}; PRAGMA journal_size_limit = ${LOG_BYTES}`)
     bringUpToDate(db, file)
     return db
@@ -107,7 +107,7 @@ export function openDatabase(path: string, file: DatabaseFile): DatabaseSync {
   }
 }
 
-function keepToOneself(db: DatabaseSync, path: string) {
+function lockExclusively(db: DatabaseSync, path: string) {
   db.exec('PRAGMA busy_timeout = 1000; PRAGMA locking_mode = EXCLUSIVE')
   try {
     db.exec('BEGIN IMMEDIATE; COMMIT')
@@ -122,24 +122,24 @@ function keepToOneself(db: DatabaseSync, path: string) {
  * @throws DataFolderRefused
  */
 function inspectDatabase(path: string, expected: { applicationId: number; userVersion: number }): void {
-  const alone = logSize(path) === 0
+  const hasNoLog = logSize(path) === 0
   try {
     // Without a log the file is complete in itself. Opened as immutable, SQLite creates no files next to it either.
-    inspect(path, expected, alone)
+    inspect(path, expected, hasNoLog)
   } catch (error) {
     // Another process began to write during the check without a lock.
-    if (alone && logSize(path) > 0) inspect(path, expected, false)
+    if (hasNoLog && logSize(path) > 0) inspect(path, expected, false)
     else throw error
   }
 }
 
 const logSize = (path: string) => statSync(`${path}-wal`, { throwIfNoEntry: false })?.size ?? 0
 
-function inspect(path: string, expected: { applicationId: number; userVersion: number }, alone: boolean) {
+function inspect(path: string, expected: { applicationId: number; userVersion: number }, hasNoLog: boolean) {
   if (statSync(path).size === 0) throw new DataFolderRefused(path, 'is empty: its content is lost')
   let db: DatabaseSync | undefined
   try {
-    const location = alone ? new URL(`${pathToFileURL(path)}?immutable=1`) : path
+    const location = hasNoLog ? new URL(`${pathToFileURL(path)}?immutable=1`) : path
     db = new DatabaseSync(location, { readOnly: true, timeout: INSPECTION_TIMEOUT_MS })
     if (pragma(db, 'application_id') !== expected.applicationId)
       throw new DataFolderRefused(path, 'is not a Gantry file of this kind')
@@ -149,7 +149,8 @@ function inspect(path: string, expected: { applicationId: number; userVersion: n
         path,
         `was made by a newer Gantry (format ${version}, this one knows ${expected.userVersion})`,
       )
-    if (alone && statSync(path).size < claimedSize(path)) throw new DataFolderRefused(path, truncation(path))
+    if (hasNoLog && statSync(path).size < claimedSize(path))
+      throw new DataFolderRefused(path, truncation(path))
     if (statSync(path).size > CHECKED_BYTES) return
     const found = String(db.prepare('PRAGMA quick_check(1)').get()?.quick_check)
     if (found !== 'ok') throw new DataFolderRefused(path, `is damaged: ${found.split('\n').at(-1)}`)

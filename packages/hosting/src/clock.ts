@@ -22,7 +22,7 @@ export interface ClockOptions {
 /** Difference up to which the machine's own clock is used. Clocks that are synchronized by NTP differ by less. */
 const TOLERANCE_MS = 1_000
 /** Answers that took longer are ignored, because they are too inaccurate. */
-const PATIENCE_MS = 2_000
+const TIMEOUT_MS = 2_000
 /** Interval of comparisons. */
 const LOOK_MS = 2_000
 /** Interval of tries after a failed comparison. */
@@ -50,7 +50,7 @@ export function processClock({
     const told = await reference()
     const at = elapsed()
     const half = (at - askedAt) / 2
-    if (half > PATIENCE_MS / 2) return false
+    if (half > TIMEOUT_MS / 2) return false
     const [time, here] = [told.getTime() + half, own()]
     const wrong = Math.abs(here - time) > TOLERANCE_MS + half
     known = { time: wrong ? time : here, at }

@@ -66,9 +66,9 @@ test('an engine that becomes unavailable later is reported until it is available
   ])
 })
 
-test('a spared engine delays the start, and does not affect readiness afterwards', async () => {
+test('an engine that is only needed at the start delays the start, and does not affect readiness afterwards', async () => {
   const { lines, log } = listening()
-  const bus = { ...engine('MESSAGING_URL'), spared: true }
+  const bus = { ...engine('MESSAGING_URL'), onlyAtStart: true }
   bus.state.trouble = 'MESSAGING_URL: no answer'
   watch = watchEngines([bus], log)
   await vi.advanceTimersByTimeAsync(100)

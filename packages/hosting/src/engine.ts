@@ -6,7 +6,7 @@ export interface Engine {
   /** The setting with its address. */
   setting: string
   /** Whether the process stays ready without it after it has been usable once. Default: false. */
-  spared?: boolean
+  onlyAtStart?: boolean
   /** Resolves when the engine can be used. @throws Error with the reason and the setting in its message */
   check(): Promise<void>
 }
@@ -36,7 +36,7 @@ export function watchEngines(engines: readonly Engine[], log: Log): EngineWatch 
   const troubled = new Set(engines.map(({ setting }) => setting))
   const up = new Map<string, boolean>(engines.map(({ setting }) => [setting, false]))
 
-  const watch = async ({ setting, check, spared = false }: Engine, usable: () => void) => {
+  const watch = async ({ setting, check, onlyAtStart = false }: Engine, usable: () => void) => {
     let said: string | undefined
     let wasUsable = false
     const pauses = new Backoff({ firstMs: FIRST_PAUSE_MS, longestMs: LONGEST_PAUSE_MS, jitter: 0.5 })
@@ -54,7 +54,7 @@ export function watchEngines(engines: readonly Engine[], log: Log): EngineWatch 
       } catch (error) {
         const reason = reasonOf(setting, error)
         up.set(setting, false)
-        if (!(spared && wasUsable)) troubled.add(setting)
+        if (!(onlyAtStart && wasUsable)) troubled.add(setting)
         if (reason !== said && !signal.aborted) log.error({ setting }, reason)
         said = reason
         await sleep(pauses.next(), { signal })

@@ -1,5 +1,5 @@
 export { type Engine, type EngineWatch, watchEngines } from './engine.ts'
-export { type Peers, type PeersOptions, peers } from './peers.ts'
+export { type InternalRequests, type InternalRequestsOptions, internalRequests } from './internal-requests.ts'
 export { type Parts, type ProcessOptions, runProcess, STOP_MS, type Surroundings } from './process.ts'
 export { referenceTime } from './reference-time.ts'
 export { type Replicas, type ReplicasOptions, replicas } from './replicas.ts'

@@ -5,7 +5,7 @@ import { isFollowed, originsBehind, type Resolve, systemResolve } from './addres
 
 /** Interval of the health checks of each replica. */
 const LOOK_MS = 500
-const PATIENCE_MS = 2_000
+const TIMEOUT_MS = 2_000
 /** How long no requests are sent to a replica that could not be reached. */
 const LEFT_OUT_MS = 1_000
 /** Interval at which host names are resolved again. */
@@ -130,7 +130,7 @@ export function replicas({ urls, basePath, now, log, resolve = systemResolve }: 
 async function health(url: string, signal: AbortSignal) {
   try {
     const { ok, headers, body } = await fetch(url, {
-      signal: AbortSignal.any([signal, AbortSignal.timeout(PATIENCE_MS)]),
+      signal: AbortSignal.any([signal, AbortSignal.timeout(TIMEOUT_MS)]),
     })
     await body?.cancel()
     return { ready: ok, internalPort: headers.get(INTERNAL_PORT_HEADER) ?? undefined }

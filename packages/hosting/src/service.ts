@@ -19,7 +19,7 @@ import {
 } from '@gantry/service-kit'
 import type { z } from 'zod'
 import { checkEncryptionKey } from './encryption-key.ts'
-import { peers } from './peers.ts'
+import { internalRequests } from './internal-requests.ts'
 import { runProcess } from './process.ts'
 import { replicas } from './replicas.ts'
 import { serviceSettings } from './settings.ts'
@@ -74,7 +74,7 @@ export async function runService<Schema extends z.ZodObject, Made extends Servic
         media: found('media', settings.MEDIA_URL),
       }
       let unwatch: (() => void)[] = []
-      const others = peers({
+      const others = internalRequests({
         bus,
         services: asked,
         basePath: settings.BASE_PATH,

@@ -61,8 +61,8 @@ export function openBus(
     path === undefined
       ? natsBus({ ...natsOptions(settings, name, log), ...kept })
       : sqliteBus({ path, disk, retentionMs })
-  // Spared, because events wait in the log until the bus is available again.
-  return { store: bus, engine: { setting: 'MESSAGING_URL', spared: true, check: () => bus.ping() } }
+  // Events wait in the log until the bus is available again.
+  return { store: bus, engine: { setting: 'MESSAGING_URL', onlyAtStart: true, check: () => bus.ping() } }
 }
 
 function natsOptions(settings: BusSettings, name: string, log: Log): NatsOptions {

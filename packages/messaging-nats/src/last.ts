@@ -6,7 +6,7 @@ import { isJetStreamError } from './reason.ts'
 import { toStored } from './stored-message.ts'
 
 /** How long the lookup is repeated while other processes look up the same subject. */
-const PATIENCE_MS = 5_000
+const RETRY_FOR_MS = 5_000
 const PAUSE_MS = 50
 /** A lookup takes milliseconds: a consumer that exists for this long was left behind by a process that died. */
 const ABANDONED_MS = 1_000
@@ -35,7 +35,7 @@ export async function lastOn(session: Session, subject: string): Promise<StoredM
       return await look(session, subject, name)
     } catch (error) {
       const waited = performance.now() - since
-      if (!(error instanceof Busy) || waited > PATIENCE_MS) throw error
+      if (!(error instanceof Busy) || waited > RETRY_FOR_MS) throw error
       // There is no answer if the node of the consumer is gone; the consumer is deleted nevertheless.
       if (waited > ABANDONED_MS) jsm.consumers.delete(stream, name).catch(() => {})
       await setTimeout(PAUSE_MS * Math.random())

@@ -53,7 +53,7 @@ const answers = async () => {
 }
 
 describe('a slow client', () => {
-  const patience = { headersMs: 300, requestMs: 600, idleMs: 400, silentMs: 120_000 }
+  const timeouts = { headersMs: 300, requestMs: 600, idleMs: 400, silentMs: 120_000 }
   const STARTS = {
     'says nothing': '',
     'does not end its headers': 'GET /health/live HTTP/1.1\r\nHost: a\r\n',
@@ -62,7 +62,7 @@ describe('a slow client', () => {
   }
 
   test.for(Object.entries(STARTS))('that %s is answered with 408 and disconnected', async ([, start]) => {
-    await listen({ patience })
+    await listen({ timeouts })
     const client = await open()
     client.socket.write(start)
     // Single bytes do not extend the timeout.
@@ -74,7 +74,7 @@ describe('a slow client', () => {
   })
 
   test('does not delay other clients, even if there are many slow ones', async () => {
-    await listen({ patience: { ...patience, headersMs: 5_000, requestMs: 5_000 } })
+    await listen({ timeouts: { ...timeouts, headersMs: 5_000, requestMs: 5_000 } })
     const slow = await Promise.all(Array.from({ length: 300 }, () => open()))
     for (const { socket } of slow) socket.write('GET /health/live HTTP/1.1\r\nHost: a\r\nX: ')
     for (let i = 0; i < 20; i++) await answers()
@@ -82,14 +82,14 @@ describe('a slow client', () => {
   })
 
   test('is disconnected if it sends no request on an open connection', async () => {
-    await listen({ patience })
+    await listen({ timeouts })
     const client = await answers()
     await soon(() => expect(client.closed).toBe(true))
     expect(client.received).not.toContain('408')
   })
 
   test('is disconnected if no byte is transferred in either direction', async () => {
-    await listen({ patience: { ...patience, silentMs: 300 } })
+    await listen({ timeouts: { ...timeouts, silentMs: 300 } })
     const client = await open()
     client.socket.write('GET /slow HTTP/1.1\r\nHost: a\r\n\r\n')
     await soon(() => expect(client.closed).toBe(true))

@@ -5,7 +5,7 @@ import { PROBLEMS, type Problem, type ProblemCode } from '@gantry/contracts'
 import type { Log } from '@gantry/event-sourcing'
 
 /** Timeouts of client connections, in milliseconds. A late request is answered with 408, and the connection is closed. */
-export interface Patience {
+export interface ConnectionTimeouts {
   /** For all headers, from the opening of the connection or the first byte of a later request. */
   headersMs: number
   /** For the whole request. */
@@ -17,7 +17,7 @@ export interface Patience {
 }
 
 /** `idleMs` has to be longer than a load balancer in front keeps idle connections, usually 60 s. */
-export const PATIENCE: Patience = {
+export const CONNECTION_TIMEOUTS: ConnectionTimeouts = {
   headersMs: 10_000,
   requestMs: 60_000,
   idleMs: 72_000,

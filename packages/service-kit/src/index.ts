@@ -11,7 +11,7 @@ export {
 } from './body-memory.ts'
 export { ANONYMOUS, callerOf, noteCaller } from './caller.ts'
 export { etag, matchesNone, revisionsOf } from './conditional.ts'
-export { type ConnectionLimits, PATIENCE, type Patience } from './connections.ts'
+export { CONNECTION_TIMEOUTS, type ConnectionLimits, type ConnectionTimeouts } from './connections.ts'
 export { heldStreamMetrics, missedMessageCounter, unknownEventCounter } from './event-metrics.ts'
 export { listing, page } from './listing.ts'
 export {
@@ -24,7 +24,7 @@ export {
 } from './passed-principal.ts'
 export { answerProblem, refusalOf } from './problem.ts'
 export { processLog } from './process-log.ts'
-export { changed, publicMessage, tell } from './public-events.ts'
+export { changed, publicMessage, sendDirectly } from './public-events.ts'
 export {
   type AddRoute,
   type Call,

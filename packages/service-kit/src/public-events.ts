@@ -2,7 +2,7 @@ import { type PublicEvent, subjects } from '@gantry/contracts'
 import type { Change, Fact } from '@gantry/event-sourcing'
 import type { Bus, Json, Message } from '@gantry/messaging'
 
-/** How long `tell` waits for the other service, in milliseconds. */
+/** How long `sendDirectly` waits for the other service, in milliseconds. */
 const BOUND_MS = 5_000
 
 /** The message that publishes an event to other services. */
@@ -41,7 +41,7 @@ export const changed = ({ before, after }: Change) => after ?? before ?? {}
  * Fails silently after a timeout: the relay delivers the event later in any case.
  * @returns whether the service has handled the event
  */
-export async function tell(bus: Bus, service: string, message: Message): Promise<boolean> {
+export async function sendDirectly(bus: Bus, service: string, message: Message): Promise<boolean> {
   try {
     await bus.request(subjects.react(service), message as unknown as Json, { timeoutMs: BOUND_MS })
     return true

@@ -8,10 +8,10 @@ import { accessOf } from './access-log.ts'
 import { BodyMemory, bodyMetrics, countBodies, readBody } from './body-memory.ts'
 import { keepCallers } from './caller.ts'
 import {
+  CONNECTION_TIMEOUTS,
   type ConnectionLimits,
+  type ConnectionTimeouts,
   limitConnections,
-  PATIENCE,
-  type Patience,
   refusingUnreadable,
 } from './connections.ts'
 import { answerProblem } from './problem.ts'
@@ -30,8 +30,8 @@ export interface ServerOptions {
   trustProxy?: false | string[]
   /** Default: no limits. */
   connections?: ConnectionLimits
-  /** Timeouts. Default: `PATIENCE`. */
-  patience?: Patience
+  /** Timeouts. Default: `CONNECTION_TIMEOUTS`. */
+  timeouts?: ConnectionTimeouts
   /** Built-in routes of this server. Default: both, health and metrics. */
   answers?: readonly ('health' | 'metrics')[]
   /** The port for internal requests to the process, if it is not the port of this server. */
@@ -50,7 +50,7 @@ const REQUEST_ID = /^[\w.:@/+=-]{1,128}$/
 
 /** An HTTP server with the parts that all services have in common: request ids, problems, health, metrics, access log. */
 export function httpServer(options: ServerOptions): FastifyInstance {
-  const { basePath, log, metrics, now, connections, patience = PATIENCE } = options
+  const { basePath, log, metrics, now, connections, timeouts = CONNECTION_TIMEOUTS } = options
   const { answers = ['health', 'metrics'] } = options
   const app = Fastify({
     loggerInstance: log as FastifyBaseLogger,
@@ -69,13 +69,13 @@ export function httpServer(options: ServerOptions): FastifyInstance {
     requestIdHeader: false,
     clientErrorHandler: refusingUnreadable(log),
     http: {
-      headersTimeout: patience.headersMs,
+      headersTimeout: timeouts.headersMs,
       // How often Node looks for late requests; its default is 30 s.
-      connectionsCheckingInterval: Math.ceil(patience.headersMs / 10),
+      connectionsCheckingInterval: Math.ceil(timeouts.headersMs / 10),
     },
-    requestTimeout: patience.requestMs,
-    keepAliveTimeout: patience.idleMs,
-    connectionTimeout: patience.silentMs,
+    requestTimeout: timeouts.requestMs,
+    keepAliveTimeout: timeouts.idleMs,
+    connectionTimeout: timeouts.silentMs,
     routerOptions: { ignoreTrailingSlash: true, maxParamLength: 1_000 },
     forceCloseConnections: 'idle',
     return503OnClosing: false,

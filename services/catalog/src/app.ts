@@ -16,7 +16,7 @@ import {
   missedMessageCounter,
   router,
   type Service,
-  tell,
+  sendDirectly,
   unknownEventCounter,
   watchingAppends,
 } from '@gantry/service-kit'
@@ -78,7 +78,7 @@ export function catalogService(given: Dependencies, settings: CatalogSettings): 
   const react = reactionsOf({ api, owner, now, newId, log })
   const announceDeletion = async ({ facts }: Executed<ApiState, ApiEvent>) => {
     for (const message of facts.filter(({ type }) => type === 'ApiDeleted').flatMap(publicEvents))
-      await tell(bus, 'media', message)
+      await sendDirectly(bus, 'media', message)
   }
 
   let projector: Projector | undefined

@@ -92,13 +92,13 @@ async function* replay(
       },
     })
     [Symbol.asyncIterator]()
-  const patience = readersPatience(slowMs, () => {
+  const slowReader = slowReaderTimer(slowMs, () => {
     slot?.release()
     // A failure to end this read does not fail the stream, which continues with another read.
     messages.return?.().catch(() => {})
   })
   const given = async function* (chunk: Chunk) {
-    const taken = patience.begin()
+    const taken = slowReader.begin()
     yield chunk
     taken()
   }
@@ -126,15 +126,15 @@ async function* replay(
       }
     }
     turn.end()
-    if (!patience.lost() && !signal.aborted) yield* given({ entries, through: Math.max(through ?? 0, end) })
+    if (!slowReader.lost() && !signal.aborted) yield* given({ entries, through: Math.max(through ?? 0, end) })
   } finally {
     turn.end()
-    patience.end()
+    slowReader.end()
   }
 }
 
 /** @param lost called once when a reader has kept a replay waiting for `ms` milliseconds in total */
-function readersPatience(ms: number, lost: () => void) {
+function slowReaderTimer(ms: number, lost: () => void) {
   let leftMs = ms
   let isLost = false
   let timer: NodeJS.Timeout | undefined

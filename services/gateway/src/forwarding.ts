@@ -25,9 +25,9 @@ export interface ForwardingOptions {
 }
 
 /** Time for a service to begin its response to a change, and between two parts of the response body. */
-const PATIENCE_MS = 20_000
+const TIMEOUT_MS = 20_000
 /** The same for a read: the first replica may be paused; the other may have to load the documents for lists. */
-const READ_PATIENCE_MS = { first: 5_000, other: 60_000 }
+const READ_TIMEOUT_MS = { first: 5_000, other: 60_000 }
 /** Safe methods (RFC 9110 §9.2.1). */
 const SAFE = new Set(['GET', 'HEAD'])
 /** Errors after which no part of the request has reached the service. */
@@ -84,7 +84,7 @@ export async function forwarding(
       disableRequestLogging: true,
       disableCache: true,
       destroyAgent: true,
-      undici: { headersTimeout: PATIENCE_MS, bodyTimeout: PATIENCE_MS, keepAliveTimeout: 4_000 },
+      undici: { headersTimeout: TIMEOUT_MS, bodyTimeout: TIMEOUT_MS, keepAliveTimeout: 4_000 },
     })
     scope.decorateRequest(PASS, '')
     scope.removeAllContentTypeParsers()
@@ -160,7 +160,7 @@ function forward(
   reply.from(path, {
     method: request.method as HTTPMethods,
     getUpstream: () => replica,
-    timeout: patience(request, failed === undefined),
+    timeout: timeoutOf(request, failed === undefined),
     ...(Buffer.isBuffer(body) && { body, ...(type && { contentType: type }) }),
     rewriteRequestHeaders: (_request, headers) => passedOn(request as Admitted, headers),
     rewriteHeaders(headers) {
@@ -223,9 +223,9 @@ function mayAskAnother({ method, body }: FastifyRequest, reason: string): boolea
   return NOT_REACHED.has(reason) || (BROKEN_OFF.has(reason) && SAFE.has(method))
 }
 
-function patience({ method }: FastifyRequest, isFirst: boolean): number {
-  if (!SAFE.has(method)) return PATIENCE_MS
-  return isFirst ? READ_PATIENCE_MS.first : READ_PATIENCE_MS.other
+function timeoutOf({ method }: FastifyRequest, isFirst: boolean): number {
+  if (!SAFE.has(method)) return TIMEOUT_MS
+  return isFirst ? READ_TIMEOUT_MS.first : READ_TIMEOUT_MS.other
 }
 
 function reasonOf(error: Error & { code?: string; cause?: unknown }): string {

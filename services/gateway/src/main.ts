@@ -1,4 +1,4 @@
-import { openBus, peers, referenceTime, replicas, runProcess } from '@gantry/hosting'
+import { internalRequests, openBus, referenceTime, replicas, runProcess } from '@gantry/hosting'
 import { ANONYMOUS, type Purpose, passedPrincipals } from '@gantry/service-kit'
 import {
   forwarding,
@@ -27,7 +27,7 @@ await runProcess({
       notifier: found(settings.NOTIFIER_URL),
     }
     let pass = (_purpose: Purpose) => ''
-    const asking = peers({ bus, services, basePath, pass: purpose => pass(purpose) })
+    const asking = internalRequests({ bus, services, basePath, pass: purpose => pass(purpose) })
     const edge = gateway({ bus: asking.bus, now, log, metrics, counts: rateCounts({ bus, now }) }, settings)
     let unwatch: (() => void)[] = []
     /** True once all services have been ready. From then on the gateway stays ready and answers 503 for missing services. */

@@ -14,7 +14,7 @@ import {
   type Dependencies,
   router,
   type Service,
-  tell,
+  sendDirectly,
   unknownEventCounter,
   watchingAppends,
 } from '@gantry/service-kit'
@@ -191,7 +191,7 @@ export function identityService(given: Dependencies, settings: ServiceSettings):
   const changeUser: ChangeUser = async (id, command) => {
     const executed = await user.execute(id, command)
     if (executed.facts.some(endsPrincipals)) await hint(subjects.principalChanged, { userId: id })
-    for (const message of executed.facts.flatMap(publicEvents)) await tell(bus, 'catalog', message)
+    for (const message of executed.facts.flatMap(publicEvents)) await sendDirectly(bus, 'catalog', message)
     return executed
   }
   const changeToken: ChangeToken = async (id, command) => {

@@ -16,7 +16,7 @@ import {
   missedMessageCounter,
   router,
   type Service,
-  tell,
+  sendDirectly,
   unknownEventCounter,
   watchingAppends,
 } from '@gantry/service-kit'
@@ -57,7 +57,7 @@ export function mediaService(given: Dependencies & { blobs: BlobStore }, _settin
   /** Notifies catalog. Without a change it sends the last event again, since its writer may have died before sending it. */
   const announce = async (api: string, { facts, revision }: Executed<ImageState, ImageEvent>) => {
     const told = facts.length > 0 ? facts : await eventStore.readStream(streamName('image', api), revision)
-    for (const message of told.flatMap(publicEvents)) await tell(bus, 'catalog', message)
+    for (const message of told.flatMap(publicEvents)) await sendDirectly(bus, 'catalog', message)
   }
 
   let projector: Projector | undefined

@@ -42,10 +42,10 @@ export function compose(settings: Settings, folder: DataFolder, log: Logger, dis
     messages: folder.messages,
   }
   inspectFiles(files)
-  const eventStore = sqliteEventStore({ path: files.events, alone: true, disk })
+  const eventStore = sqliteEventStore({ path: files.events, exclusive: true, disk })
   const readModels = sqliteReadModels({
     path: files['read-models'],
-    alone: true,
+    exclusive: true,
     disk,
     log: message => log.info({}, message),
   })

@@ -18,7 +18,7 @@ const USAGE = `usage: npm run quarantine -- list [--json]
        npm run quarantine -- retry [STREAM]`
 
 /** How long the command waits for a retry. The projectors finish it even after that. */
-const PATIENCE_MS = 60_000
+const TIMEOUT_MS = 60_000
 const LOOK_MS = 200
 
 class Refused extends Error {
@@ -63,13 +63,13 @@ async function retry(own: Quarantine, stream: string | undefined, start: () => P
     return say('No stream is held')
   }
   const id = randomUUID()
-  const deadline = performance.now() + PATIENCE_MS
+  const deadline = performance.now() + TIMEOUT_MS
   let waiting = await own.retry(id, stream)
   await start()
   while (waiting.length > 0) {
     if (performance.now() > deadline)
       throw new Refused(
-        `no answer from ${waiting.join(', ')} within ${PATIENCE_MS / 1000} s: a projector retries when its service starts`,
+        `no answer from ${waiting.join(', ')} within ${TIMEOUT_MS / 1000} s: a projector retries when its service starts`,
       )
     await setTimeout(LOOK_MS)
     waiting = await own.retry(id, stream)

@@ -17,8 +17,8 @@ const { PORT, FOLDER = '', PASSWORD = '' } = process.env
 const log = pino({ level: 'silent' })
 const metrics = new Registry()
 const dependencies = {
-  eventStore: sqliteEventStore({ path: join(FOLDER, 'events.db'), alone: true }),
-  readModels: sqliteReadModels({ path: join(FOLDER, 'read-models.db'), alone: true }),
+  eventStore: sqliteEventStore({ path: join(FOLDER, 'events.db'), exclusive: true }),
+  readModels: sqliteReadModels({ path: join(FOLDER, 'read-models.db'), exclusive: true }),
   bus: sqliteBus({ path: join(FOLDER, 'messages.db') }),
   now: () => new Date(),
   newId: randomUUID,

@@ -86,10 +86,10 @@ type Kind = 'memory' | 'file'
  */
 export async function lists(): Promise<Figure[]> {
   return inFolder(async folder => {
-    const alone = { alone: true, patienceMs: 600_000 }
+    const exclusive = { exclusive: true, indexWaitMs: 600_000 }
     const stores = {
-      memory: sqliteReadModels({ path: join(folder, 'memory.db'), ...alone, inMemoryBelow: 2 * SIZE }),
-      file: sqliteReadModels({ path: join(folder, 'file.db'), ...alone, inMemoryBelow: 0 }),
+      memory: sqliteReadModels({ path: join(folder, 'memory.db'), ...exclusive, inMemoryBelow: 2 * SIZE }),
+      file: sqliteReadModels({ path: join(folder, 'file.db'), ...exclusive, inMemoryBelow: 0 }),
     }
     const collections = {
       memory: stores.memory.collection(definition),

@@ -24,7 +24,7 @@ export interface ChoiceOptions extends FileAccess {
   /** Collections with fewer documents are queried through an index in memory. */
   inMemoryBelow: number
   /** How long a query waits for an index that is being built, in milliseconds. */
-  patienceMs: number
+  indexWaitMs: number
   /** Receives messages about an index that takes long to build, and about a collection that is too large for memory. */
   log(message: string): void
 }

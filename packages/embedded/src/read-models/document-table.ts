@@ -93,13 +93,13 @@ const REMEMBERED = 50_000
 
 /**
  * Opens the table of a collection, or creates it. Must not be called within a transaction.
- * @param alone whether no other process uses the file, so that cached values stay valid
+ * @param exclusive whether no other process uses the file, so that cached values stay valid
  */
 export function documentTable(
   db: DatabaseSync,
   name: string,
   version: number,
-  alone: boolean,
+  exclusive: boolean,
 ): DocumentTable {
   const places = new LRUCache<string, number>({ max: REMEMBERED })
   const number = numberOf(db, name, version)
@@ -157,16 +157,16 @@ export function documentTable(
       if (!stored && generation > 0) mark.run(generation, id, generation)
       return stored
     },
-    seqOf: alone ? recall : lookUp,
+    seqOf: exclusive ? recall : lookUp,
     get: id => get.get(id) as Row | undefined,
     exists: id => exists.get(id) !== undefined,
     at: seq => at.get(seq) as Row | undefined,
-    changesAfter: alone ? recallChanges : readChanges,
-    last: () => (alone ? last : undefined) ?? (greatest.get()?.seq as number),
+    changesAfter: exclusive ? recallChanges : readChanges,
+    last: () => (exclusive ? last : undefined) ?? (greatest.get()?.seq as number),
     count: () => count.get()?.documents as number,
     idsAfter: (id, limit) => idsAfter.all(id, limit).map(row => String(row.id)),
     ...generationsOf(db, table, changed),
-    ...removalsOf(db, number, { alone, changed }),
+    ...removalsOf(db, number, { exclusive, changed }),
     clear() {
       places.clear()
       last = undefined
@@ -204,7 +204,7 @@ function generationsOf(
 function removalsOf(
   db: DatabaseSync,
   number: number,
-  { alone, changed }: { alone: boolean; changed(id: string): void },
+  { exclusive, changed }: { exclusive: boolean; changed(id: string): void },
 ): Pick<DocumentTable, 'forgetRemoved' | 'forgottenThrough'> {
   const table = tableName(number)
   const met = db.prepare('SELECT seq, at, forgotten FROM removals WHERE collection = ?')
@@ -220,7 +220,7 @@ function removalsOf(
   const forget = db.prepare(`DELETE FROM ${table} WHERE seq = ?`)
   const forgotten = db.prepare('UPDATE removals SET forgotten = max(forgotten, ?) WHERE collection = ?')
   const readForgotten = () => (met.get(number)?.forgotten ?? 0) as number
-  let known = alone ? readForgotten() : undefined
+  let known = exclusive ? readForgotten() : undefined
   return {
     forgetRemoved(now, ageMs, limit) {
       const before = met.get(number) as { seq: number; at: number } | undefined
@@ -233,7 +233,7 @@ function removalsOf(
       const last = rows.at(-1)
       if (last) forgotten.run(last.seq as number, number)
       else meet.run(number, now)
-      if (alone) known = readForgotten()
+      if (exclusive) known = readForgotten()
       return rows.length
     },
     forgottenThrough: () => known ?? readForgotten(),

@@ -17,7 +17,7 @@ export interface FileLists extends Lists {
 export interface FileListsOptions extends Pick<FileAccess, 'snapshot' | 'write'> {
   /** Name of the collection, for messages. */
   name: string
-  patienceMs: number
+  indexWaitMs: number
   /** Receives the progress of an index that takes long to build, every few seconds. */
   log(message: string): void
 }
@@ -25,7 +25,7 @@ export interface FileListsOptions extends Pick<FileAccess, 'snapshot' | 'write'>
 /** Answers queries from an index in the file, which is first built from the documents in small transactions. */
 export function fileLists(
   index: FileIndex,
-  { name, patienceMs, snapshot, write, log }: FileListsOptions,
+  { name, indexWaitMs, snapshot, write, log }: FileListsOptions,
 ): FileLists {
   const answers = new FileAnswers(index)
   let preparation: Promise<void> | undefined
@@ -66,7 +66,7 @@ export function fileLists(
 
   const ask = <T>(question: () => { value: T } | undefined): Promise<T> => {
     let failure: { error: unknown } | undefined
-    return untilAnswered({ patienceMs, making: () => snapshot(progress) }, () => {
+    return untilAnswered({ indexWaitMs, making: () => snapshot(progress) }, () => {
       if (failure) throw failure.error
       return snapshot(() => {
         if (index.isCurrent()) return question()

@@ -29,24 +29,24 @@ export interface Lists {
 
 export interface Waiting {
   /** How long a query waits for an index that is being built, in milliseconds. It then fails and can be tried again. */
-  patienceMs: number
+  indexWaitMs: number
   /** The reason for the wait, for the error message. */
   making(): string
 }
 
 /**
  * Repeats an attempt until it gives an answer, with a turn of the event loop in between.
- * @throws ReadModelsUnavailable after `patienceMs`
+ * @throws ReadModelsUnavailable after `indexWaitMs`
  */
 export async function untilAnswered<T>(
-  { patienceMs, making }: Waiting,
+  { indexWaitMs, making }: Waiting,
   attempt: () => { value: T } | undefined,
 ): Promise<T> {
   const startedAt = performance.now()
   for (;;) {
     const answer = attempt()
     if (answer) return answer.value
-    if (performance.now() - startedAt > patienceMs) throw new ReadModelsUnavailable(making())
+    if (performance.now() - startedAt > indexWaitMs) throw new ReadModelsUnavailable(making())
     await setImmediate()
   }
 }

@@ -6,7 +6,7 @@ import type { DocumentTable } from './document-table.ts'
 import { type FileAccess, type Lists, untilAnswered } from './lists.ts'
 
 export interface MemoryListsOptions extends Pick<FileAccess, 'read' | 'snapshot'> {
-  patienceMs: number
+  indexWaitMs: number
 }
 
 /**
@@ -16,7 +16,7 @@ export interface MemoryListsOptions extends Pick<FileAccess, 'read' | 'snapshot'
 export function memoryLists(
   table: DocumentTable,
   definition: IndexedFields & { name: string },
-  { patienceMs, read, snapshot }: MemoryListsOptions,
+  { indexWaitMs, read, snapshot }: MemoryListsOptions,
 ): Lists {
   let index: CollectionIndex | undefined
   let searched = false
@@ -58,7 +58,7 @@ export function memoryLists(
     failure = undefined
     return untilAnswered(
       {
-        patienceMs,
+        indexWaitMs,
         making: () => `the index of ${definition.name} is being loaded: ${loaded} documents so far`,
       },
       () => {

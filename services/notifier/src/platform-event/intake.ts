@@ -2,7 +2,7 @@ import type { CloudEvent } from '@gantry/contracts'
 import { Refusal } from '@gantry/contracts'
 import { type Aggregate, type CommandMetadata, type EventStore, streamName } from '@gantry/event-sourcing'
 import type { Bus } from '@gantry/messaging'
-import { tell } from '@gantry/service-kit'
+import { sendDirectly } from '@gantry/service-kit'
 import { publicEvents } from '../public-events.ts'
 import {
   type PlatformEventCommand,
@@ -45,7 +45,7 @@ export function intake({ platformEvent, eventStore, bus }: IntakeOptions): Intak
     const id = platformEventId(event)
     const { facts } = await platformEvent.execute(id, { type: 'ReceivePlatformEvent', metadata, event })
     if (OF_CATALOG.has(event.type)) {
-      for (const message of facts.flatMap(publicEvents)) await tell(bus, 'catalog', message)
+      for (const message of facts.flatMap(publicEvents)) await sendDirectly(bus, 'catalog', message)
     }
     const [fact] = facts.length > 0 ? facts : await eventStore.readStream(streamName('platformevent', id))
     if (!fact) throw new Error(`the platform event ${id} is neither new nor stored`)

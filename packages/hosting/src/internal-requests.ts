@@ -5,7 +5,7 @@ import type { FastifyInstance } from 'fastify'
 import { z } from 'zod'
 import type { Replicas } from './replicas.ts'
 
-export interface PeersOptions {
+export interface InternalRequestsOptions {
   bus: Bus
   /** Services by name. Requests to services that are missing here use the bus. */
   services: Readonly<Record<string, Replicas | undefined>>
@@ -14,7 +14,7 @@ export interface PeersOptions {
   pass(purpose: Purpose): string
 }
 
-export interface Peers {
+export interface InternalRequests {
   /** The same bus, but requests to services with a configured URL use HTTP. */
   bus: Bus
   /** Adds the route that answers requests of other services. `vouched` admits a request and then its subject. */
@@ -32,7 +32,12 @@ const Question = z.object({ subject: z.string(), data: z.json() })
  * while the bus is unavailable, and events that one service sends to another directly are visible in the next read.
  * Responders are idempotent, so a request without an answer is repeated at another replica.
  */
-export function peers({ bus, services, basePath, pass }: PeersOptions): Peers {
+export function internalRequests({
+  bus,
+  services,
+  basePath,
+  pass,
+}: InternalRequestsOptions): InternalRequests {
   const responders = new Map<string, (data: Json) => Promise<Json>>()
 
   /** @returns undefined when the replica did not answer, refused the request, or has no responder for the subject */

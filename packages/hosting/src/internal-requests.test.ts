@@ -7,7 +7,7 @@ import { answerProblem, INTERNAL_PORT_HEADER, PRINCIPAL_HEADER } from '@gantry/s
 import Fastify, { type FastifyInstance } from 'fastify'
 import { pino } from 'pino'
 import { afterEach, beforeEach, expect, onTestFinished, test, vi } from 'vitest'
-import { type PeersOptions, peers } from './peers.ts'
+import { type InternalRequestsOptions, internalRequests } from './internal-requests.ts'
 import { replicas } from './replicas.ts'
 
 const PASSES = [subjects.apiExists, subjects.react('catalog')].map(id => `a pass to catalog for ${id}`)
@@ -41,7 +41,7 @@ async function listening(routes: (app: FastifyInstance) => void): Promise<string
 /** Starts a replica of catalog. @returns its URL and the ids of the APIs that it was asked for */
 async function catalog(answer = async (_api: string) => true) {
   const asked: unknown[] = []
-  const inside = peers({ bus: away, services: {}, basePath: '/gantry', pass: () => '' })
+  const inside = internalRequests({ bus: away, services: {}, basePath: '/gantry', pass: () => '' })
   const stop = inside.bus.respond(subjects.apiExists, async data => {
     const { api } = data as { api: string }
     asked.push(api)
@@ -56,10 +56,10 @@ async function catalog(answer = async (_api: string) => true) {
   return { url, asked, stop }
 }
 
-type Pass = PeersOptions['pass']
+type Pass = InternalRequestsOptions['pass']
 
 const asking = (urls: string[], pass: Pass = ({ service, id }) => `a pass to ${service} for ${id}`) => {
-  const { bus } = peers({
+  const { bus } = internalRequests({
     bus: away,
     services: { catalog: replicas({ urls, basePath: '/gantry', now: () => new Date(), log }) },
     basePath: '/gantry',
@@ -88,7 +88,7 @@ test('requests go to the internal port that the health check of the replica name
   await vi.waitFor(() => expect(found.ready()).toBe(true), { timeout: 20_000 })
   const services = { catalog: found }
   const pass: Pass = ({ service, id }) => `a pass to ${service} for ${id}`
-  const { bus } = peers({ bus: away, services, basePath: '/gantry', pass })
+  const { bus } = internalRequests({ bus: away, services, basePath: '/gantry', pass })
   expect(await bus.request(subjects.apiExists, { api: 'a' }, { timeoutMs: 5_000 })).toEqual({ exists: true })
   expect(asked).toEqual(['a'])
 })
@@ -158,7 +158,7 @@ test.for(['forged', 'a pass to catalog for react.catalog'])('the principal %s is
 })
 
 test('a request to a service without a configured URL uses the bus', async () => {
-  const { bus } = peers({ bus: away, services: {}, basePath: '', pass: () => '' })
+  const { bus } = internalRequests({ bus: away, services: {}, basePath: '', pass: () => '' })
   const asked = bus.request(subjects.react('catalog'), {}, { timeoutMs: 1_000 })
   await expect(asked).rejects.toBeInstanceOf(BusUnavailable)
 })
