@@ -27,18 +27,10 @@ import type { DeliveryEvent, DeliveryState } from './delivery/delivery.ts'
 import { attempts } from './dispatch/attempts.ts'
 import { BREAKER, type BreakerRules } from './dispatch/breaker.ts'
 import { dispatcher } from './dispatch/dispatcher.ts'
-import { ROOM, room } from './dispatch/room.ts'
-import { notifierMetrics } from './metrics.ts'
-import { askingIdentity } from './owner/ask-identity.ts'
-import { knownUsers, projectKnownUser } from './owner/known-user.projection.ts'
-import {
-  type KnownUserCommand,
-  type KnownUserEvent,
-  type KnownUserState,
-  knownUserDecider,
-} from './owner/known-user.ts'
-import { startOwnerChecks } from './owner/owner-checks.ts'
-import { owners } from './owner/owners.ts'
+import { LIMITS, limiter } from './dispatch/limiter.ts'
+import { notifierMetrics } from './dispatch/metrics.ts'
+import { type Resolve, systemResolve } from './http/connect.ts'
+import { sender } from './http/post.ts'
 import { intake } from './platform-event/intake.ts'
 import { platformEventRoutes } from './platform-event/platform-event.routes.ts'
 import {
@@ -47,17 +39,25 @@ import {
   type PlatformEventState,
   platformEventDecider,
 } from './platform-event/platform-event.ts'
+import { prefetching } from './prefetch.ts'
 import { publicEvents } from './public-events.ts'
 import { reactionsOf, reactsTo } from './reactions.ts'
-import { readingAhead } from './reading-ahead.ts'
 import { startRecoverer } from './recovery/recoverer.ts'
 import { type RecoveryCommand, recoveryDecider } from './recovery/recovery.decide.ts'
 import { projectRecovery, recoveries } from './recovery/recovery.projection.ts'
 import { recoveryRoutes } from './recovery/recovery.routes.ts'
 import type { RecoveryEvent, RecoveryState } from './recovery/recovery.ts'
-import { type Resolve, systemResolve } from './sending/connect.ts'
-import { sender } from './sending/post.ts'
 import type { NotifierSettings } from './settings.ts'
+import { knownUsers, projectKnownUser } from './user/known-user.projection.ts'
+import {
+  type KnownUserCommand,
+  type KnownUserEvent,
+  type KnownUserState,
+  knownUserDecider,
+} from './user/known-user.ts'
+import { requestStanding } from './user/request-standing.ts'
+import { startOwnerChecks } from './webhook/owner-checks.ts'
+import { owners } from './webhook/owners.ts'
 import { signingKeys } from './webhook/signing-keys.ts'
 import { type WebhookCommand, webhookDecider } from './webhook/webhook.decide.ts'
 import { projectWebhook, webhooks } from './webhook/webhook.projection.ts'
@@ -159,10 +159,10 @@ export function notifierService(
       ...(causationId && { causationId }),
     }
   }
-  const space = room({ ...ROOM, perSecond: settings.WEBHOOK_RATE_PER_SECOND }, { rules: breaker })
+  const space = limiter({ ...LIMITS, perSecond: settings.WEBHOOK_RATE_PER_SECOND }, { rules: breaker })
   const metrics = notifierMetrics(dependencies.metrics, {
-    underWay: () => space.taken,
-    troubled: space.troubled,
+    underWay: () => space.running,
+    troubled: space.openBreakers,
     pending: () => views.deliveries.count({ where: { queue: { gt: '' } } }),
     async overdueMs() {
       const time = now()
@@ -216,7 +216,7 @@ export function notifierService(
     users: readModels.collection(knownUsers),
     webhook,
     webhooks: views.webhooks,
-    askIdentity: askingIdentity(bus),
+    askIdentity: requestStanding(bus),
     metadata,
     log,
   })
@@ -298,7 +298,7 @@ export function notifierService(
         holder,
         log,
       })
-      const ahead = readingAhead({
+      const ahead = prefetching({
         bus,
         log,
         subjects: reactsTo,

@@ -3,12 +3,12 @@ import { AppendTooLarge, type CommandMetadata, type Log, pastQuarantine } from '
 import type { Message, StoredMessage } from '@gantry/messaging'
 import { type Collection, ReadModelsUnavailable } from '@gantry/read-models'
 import { z } from 'zod'
-import { bodyOf, deliveryId } from './delivery/occasion.ts'
+import { bodyOf, deliveryId } from './delivery/payload.ts'
 import type { Dispatcher } from './dispatch/dispatcher.ts'
-import { inOrder } from './in-order.ts'
-import { isAboutUser, type Owners } from './owner/owners.ts'
 import type { Intake } from './platform-event/intake.ts'
 import { COMMITTED_AT } from './public-events.ts'
+import { serialByKey } from './serial-by-key.ts'
+import { isAboutUser, type Owners } from './webhook/owners.ts'
 import type { WebhookDocument } from './webhook/webhook.projection.ts'
 
 /** Subjects that the notifier consumes. */
@@ -47,7 +47,7 @@ const isOwed = ({ createdAt }: WebhookDocument, time: string) =>
 export function reactionsOf(options: Reacting): (message: StoredMessage) => Promise<void> {
   const { webhooks, complete, dispatcher, receive, owners, newId, now, log } = options
   // Deliveries of a resource are created in the order of its events. Ordered webhooks receive them in this order.
-  const inTurn = inOrder()
+  const inTurn = serialByKey()
 
   const deliver = async (event: PublicEvent, message: StoredMessage) => {
     const { id, type, time, data, subject } = event
@@ -117,7 +117,7 @@ export function reactionsOf(options: Reacting): (message: StoredMessage) => Prom
     if (!isEventType(type) && !isOfUser) return
     const event = PublicEvent.safeParse(message.data)
     if (!event.success) throw new Refusal('invalid-request', { detail: z.prettifyError(event.error) })
-    if (isOfUser) return inTurn(event.data.subject, message.sequence, () => owners.heard(event.data))
+    if (isOfUser) return inTurn(event.data.subject, message.sequence, () => owners.userChanged(event.data))
     await inTurn(event.data.subject, message.sequence, () =>
       deliver(event.data, message).catch(error => {
         // A retry would fail the same way and block all later messages; a refusal is final.

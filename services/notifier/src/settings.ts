@@ -1,6 +1,6 @@
 import { duration, durations, writtenDuration } from '@gantry/service-kit'
 import { z } from 'zod'
-import { cidrs } from './sending/address.ts'
+import { cidrs } from './http/address.ts'
 
 const DAY_MS = 86_400_000
 

@@ -1,7 +1,13 @@
 import { storyMetadata as metadata, story } from '@gantry/event-sourcing/testing'
 import { describe, expect, test } from 'vitest'
 import { type DeliveryCommand, deliveryDecider, type Outcome } from './delivery.decide.ts'
-import { type DeliveryEvent, type DeliveryState, holdsUp, obstacle, type Place } from './delivery.ts'
+import {
+  blockerAfter,
+  blocksLater,
+  type DeliveryEvent,
+  type DeliveryState,
+  type OrderPosition,
+} from './delivery.ts'
 
 const SECOND = 1_000
 const NOW = metadata.now
@@ -458,9 +464,9 @@ describe('the audit log', () => {
 
 describe('a delivery to an ordered webhook', () => {
   const BEFORE = '0b6e7a52-0f5e-4d6c-8f6d-3a1b2c3d4e01'
-  const first: Place = { resource: 'payments', number: 1, after: null }
-  const second: Place = { resource: 'payments', number: 2, after: BEFORE }
-  const inLine = (line: Place): DeliveryEvent => ({
+  const first: OrderPosition = { resource: 'payments', number: 1, after: null }
+  const second: OrderPosition = { resource: 'payments', number: 2, after: BEFORE }
+  const inLine = (line: OrderPosition): DeliveryEvent => ({
     type: 'DeliveryCreated',
     data: { ...fields, createdAt: NOW, line },
   })
@@ -491,7 +497,7 @@ describe('a delivery to an ordered webhook', () => {
     given().when(takeTurn).then()
   })
   test('blocks its successors until it has finished, but not while it is retried afterwards', () => {
-    const obstacleAfter = (...events: DeliveryEvent[]) => obstacle(given(...events).state)
+    const obstacleAfter = (...events: DeliveryEvent[]) => blockerAfter(given(...events).state)
     expect(obstacleAfter(inLine(first))).toBe(ID)
     expect(obstacleAfter(inLine(second))).toBe(ID)
     expect(obstacleAfter(inLine(second), turnCame, started(1), failed(1, 10))).toBe(ID)
@@ -500,17 +506,17 @@ describe('a delivery to an ordered webhook', () => {
     const exhausted = [inLine(first), started(1), failed(1, null), gaveUp('exhausted')]
     expect(obstacleAfter(...exhausted)).toBeNull()
     expect(obstacleAfter(...exhausted, retryRequested)).toBeNull()
-    expect(holdsUp(given(...exhausted, retryRequested).state)).toBe(false)
+    expect(blocksLater(given(...exhausted, retryRequested).state)).toBe(false)
   })
   test('that is cancelled while blocked leaves its successors blocked by its predecessor', () => {
     const { state } = given(inLine(second), cancelled())
-    expect(obstacle(state)).toBe(BEFORE)
-    expect(holdsUp(state)).toBe(false)
-    expect(obstacle(given(inLine(second), cancelled(), retryRequested).state)).toBe(BEFORE)
+    expect(blockerAfter(state)).toBe(BEFORE)
+    expect(blocksLater(state)).toBe(false)
+    expect(blockerAfter(given(inLine(second), cancelled(), retryRequested).state)).toBe(BEFORE)
   })
   test('does not block others if the webhook is not ordered', () => {
-    expect(obstacle(given(created).state)).toBeNull()
-    expect(obstacle(given().state)).toBeNull()
+    expect(blockerAfter(given(created).state)).toBeNull()
+    expect(blockerAfter(given().state)).toBeNull()
   })
 })
 

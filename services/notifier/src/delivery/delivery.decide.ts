@@ -11,17 +11,17 @@ import {
   firstTrigger,
   INTERRUPTED,
   initialDelivery,
+  isBlocked,
   isPending,
+  isRunning,
   isTest,
-  isUnderWay,
-  isWaiting,
+  type OrderPosition,
   type Pending,
-  type Place,
 } from './delivery.ts'
 import { pauseAfter } from './schedule.ts'
 
 /** Claim of an attempt that the process is about to make. */
-export interface Claim {
+export interface AttemptClaim {
   url: string
   /** Time until the attempt counts as lost, in milliseconds. */
   lostAfterMs: number
@@ -61,14 +61,14 @@ export type DeliveryCommand =
        */
       committedAt?: string | undefined
       /** With a predecessor the first attempt waits, even with a claim. */
-      line?: Place | undefined
-      claim?: Claim | undefined
+      line?: OrderPosition | undefined
+      claim?: AttemptClaim | undefined
     } & Commanded)
   /**
    * All previous deliveries of the ordering key have finished. With a claim the first attempt starts in the same append.
    */
-  | ({ type: 'TakeTurn'; claim?: Claim | undefined } & Commanded)
-  | ({ type: 'StartAttempt'; claim: Claim } & Commanded)
+  | ({ type: 'TakeTurn'; claim?: AttemptClaim | undefined } & Commanded)
+  | ({ type: 'StartAttempt'; claim: AttemptClaim } & Commanded)
   | ({ type: 'RecordOutcome'; outcome: Outcome } & Commanded)
   | ({ type: 'RetryDelivery'; webhookDeleted: boolean } & Commanded)
   /** Retries a delivery that was given up, once for each recovery. */
@@ -128,7 +128,7 @@ function decide(rules: DeliveryRules, state: DeliveryState, command: DeliveryCom
 
   switch (command.type) {
     case 'TakeTurn': {
-      if (!isWaiting(state)) return []
+      if (!isBlocked(state)) return []
       const came: DeliveryEvent = { type: 'TurnCame', data: { at: now } }
       return command.claim ? [came, started(1, state.trigger, command.claim, now)] : [came]
     }
@@ -164,7 +164,7 @@ function decide(rules: DeliveryRules, state: DeliveryState, command: DeliveryCom
 }
 
 /** Starts an attempt if one is due. Decides nothing while another attempt is running that does not count as lost. */
-function claimed({ next, trigger, attempts }: Pending, claim: Claim, now: string): DeliveryEvent[] {
+function claimed({ next, trigger, attempts }: Pending, claim: AttemptClaim, now: string): DeliveryEvent[] {
   if ('waitsFor' in next) return []
   if ('dueAt' in next) return next.dueAt <= now ? [started(attempts + 1, trigger, claim, now)] : []
   if (next.lostAt > now) return []
@@ -175,7 +175,7 @@ function claimed({ next, trigger, attempts }: Pending, claim: Claim, now: string
 const started = (
   number: number,
   trigger: Attempt['trigger'],
-  { url, lostAfterMs }: Claim,
+  { url, lostAfterMs }: AttemptClaim,
   now: string,
 ): DeliveryEvent => ({
   type: 'AttemptStarted',
@@ -206,7 +206,7 @@ function recorded(
       nextAttemptAt,
     },
   })
-  if (!isUnderWay(state, number)) return [failed(null)]
+  if (!isRunning(state, number)) return [failed(null)]
   const gaveUp = (reason: 'exhausted' | 'gone' | 'test'): DeliveryEvent[] => [
     failed(null),
     { type: 'DeliveryGaveUp', data: { reason, at: now } },

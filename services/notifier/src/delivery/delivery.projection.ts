@@ -2,14 +2,14 @@ import { type DeliveryRecord, mayReadEvent, type Principal, readableData } from 
 import type { Project } from '@gantry/event-sourcing'
 import { defineCollection } from '@gantry/read-models'
 import {
+  blocksLater,
   type DeliveryEvent,
   type DeliveryState,
-  holdsUp,
   isPending,
   isTest,
   type Pending,
 } from './delivery.ts'
-import { type Lane, lineKey, queueKey } from './lane.ts'
+import { type Lane, orderingKey, queueKey } from './lane.ts'
 
 /** The document of a delivery, for the REST API and the scheduler. */
 export interface DeliveryDocument extends Omit<DeliveryRecord, 'payload'> {
@@ -88,7 +88,7 @@ export function documentOf(state: Exclude<DeliveryState, { status: 'Absent' }>):
     body: state.body,
     queue: pending ? queueKey(laneOf(pending), dueAt(pending), state.id) : null,
     finishedAt: state.finishedAt,
-    line: holdsUp(state) ? lineKey(state.webhook, state.line.resource) : null,
+    line: blocksLater(state) ? orderingKey(state.webhook, state.line.resource) : null,
     turn: state.line?.number ?? null,
   }
 }

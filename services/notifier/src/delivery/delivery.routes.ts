@@ -19,7 +19,7 @@ import type { WebhookEvent, WebhookState } from '../webhook/webhook.ts'
 import type { DeliveryCommand } from './delivery.decide.ts'
 import { type DeliveryDocument, deliveryRecord, recordOf } from './delivery.projection.ts'
 import type { DeliveryEvent, DeliveryState } from './delivery.ts'
-import { bodyOf } from './occasion.ts'
+import { bodyOf } from './payload.ts'
 
 export interface DeliveryRoutes {
   delivery: Aggregate<DeliveryState, DeliveryCommand, DeliveryEvent>

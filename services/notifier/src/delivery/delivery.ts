@@ -2,7 +2,7 @@ import type { Attempt, DeliveryStatus } from '@gantry/contracts'
 import type { EventSchemas } from '@gantry/event-sourcing'
 
 /** The response to an attempt; success and failure are separate events. */
-interface Answered {
+interface Response {
   number: number
   durationMs: number
   responseStatus: number | null
@@ -11,7 +11,7 @@ interface Answered {
 }
 
 /** Position of a delivery in the serial order of its ordering key: the webhook and the resource. */
-export interface Place {
+export interface OrderPosition {
   resource: string
   /** Sequence number, greater than that of the previous delivery. */
   number: number
@@ -39,7 +39,7 @@ export type DeliveryEvent =
          */
         committedAt?: string
         /** Only for an ordered webhook. */
-        line?: Place
+        line?: OrderPosition
       }
     }
   /** All previous deliveries of the ordering key have finished: the delivery is no longer blocked. */
@@ -56,10 +56,10 @@ export type DeliveryEvent =
         lostAt: string
       }
     }
-  | { type: 'AttemptSucceeded'; data: Answered & { at: string } }
+  | { type: 'AttemptSucceeded'; data: Response & { at: string } }
   | {
       type: 'AttemptFailed'
-      data: Answered & {
+      data: Response & {
         /** Error code; stable. */
         error: string
         /** Absent in events of earlier releases. */
@@ -109,7 +109,7 @@ interface Delivery {
    * `ended` is true once the delivery has reached a final status; it stays true if the delivery is retried. Null unless
    * the webhook is ordered.
    */
-  line: (Place & { ended: boolean }) | null
+  line: (OrderPosition & { ended: boolean }) | null
 }
 
 /** A delivery that waits for an attempt or has a running one. */
@@ -178,15 +178,15 @@ export const firstTrigger = (made: {
 }): Attempt['trigger'] => (isTest(made) ? 'TEST' : made.recovery === undefined ? 'AUTOMATIC' : 'RECOVERY')
 
 /** Whether the delivery is blocked by previous deliveries of its ordering key. */
-export const isWaiting = (state: DeliveryState): state is Pending & { next: { waitsFor: string } } =>
+export const isBlocked = (state: DeliveryState): state is Pending & { next: { waitsFor: string } } =>
   isPending(state) && 'waitsFor' in state.next
 
-interface InLine {
-  line: Place & { ended: boolean }
+interface Ordered {
+  line: OrderPosition & { ended: boolean }
 }
 
 /** Whether the delivery blocks later deliveries of its ordering key. */
-export const holdsUp = <State extends DeliveryState>(state: State): state is State & InLine =>
+export const blocksLater = <State extends DeliveryState>(state: State): state is State & Ordered =>
   state.status !== 'Absent' && state.line !== null && !state.line.ended
 
 /**
@@ -194,7 +194,7 @@ export const holdsUp = <State extends DeliveryState>(state: State): state is Sta
  * while it was blocked; or none (null). A removed stream blocks nothing: its delivery finished after its predecessors,
  * because a delivery that a user cancelled keeps its stream.
  */
-export function obstacle(state: DeliveryState): string | null {
+export function blockerAfter(state: DeliveryState): string | null {
   if (state.status === 'Absent' || !state.line) return null
   return state.line.ended ? state.line.after : state.id
 }
@@ -271,7 +271,7 @@ function evolved(state: DeliveryState, event: DeliveryEvent): DeliveryState {
     }
     case 'AttemptSucceeded': {
       const { number, durationMs, responseStatus, responseBody, at } = event.data
-      const log = logged(state, number, {
+      const log = withOutcome(state, number, {
         durationMs,
         responseStatus,
         responseBody,
@@ -285,14 +285,14 @@ function evolved(state: DeliveryState, event: DeliveryEvent): DeliveryState {
     case 'AttemptFailed': {
       const { number, durationMs, responseStatus, responseBody, error, message, nextAttemptAt } = event.data
       const { fault = faultBefore(error) } = event.data
-      const log = logged(state, number, {
+      const log = withOutcome(state, number, {
         durationMs,
         responseStatus,
         responseBody,
         error,
         fault,
       })
-      if (!isUnderWay(state, number)) return { ...state, log }
+      if (!isRunning(state, number)) return { ...state, log }
       const failed = { ...state, log, responseStatus, failureMessage: `${error}: ${message}` }
       // An attempt that the service aborted says nothing about the receiver: it is repeated and not counted.
       if (error === INTERRUPTED && nextAttemptAt !== null)
@@ -304,8 +304,8 @@ function evolved(state: DeliveryState, event: DeliveryEvent): DeliveryState {
     }
     case 'AttemptLost': {
       const { number, at } = event.data
-      const log = logged(state, number, { error: 'lost', fault: 'SERVICE' })
-      if (!isUnderWay(state, number)) return { ...state, log }
+      const log = withOutcome(state, number, { error: 'lost', fault: 'SERVICE' })
+      if (!isRunning(state, number)) return { ...state, log }
       return { ...state, log, failureMessage: 'lost: its outcome is unknown', next: { dueAt: at } }
     }
     case 'DeliveryGaveUp':
@@ -332,13 +332,13 @@ function evolved(state: DeliveryState, event: DeliveryEvent): DeliveryState {
   }
 }
 
-type Sending = Pending & { next: { sending: number; lostAt: string; again: boolean } }
+type Running = Pending & { next: { sending: number; lostAt: string; again: boolean } }
 
 /** Whether the delivery waits for the outcome of the attempt with this number. */
-export const isUnderWay = (state: DeliveryState, number: number): state is Sending =>
+export const isRunning = (state: DeliveryState, number: number): state is Running =>
   isPending(state) && 'sending' in state.next && state.next.sending === number
 
-const logged = ({ log }: Delivery, number: number, outcome: Partial<Attempt>): Attempt[] =>
+const withOutcome = ({ log }: Delivery, number: number, outcome: Partial<Attempt>): Attempt[] =>
   log.map(attempt => (attempt.number === number ? { ...attempt, ...outcome } : attempt))
 
 function finished(state: Pending, status: Finished['status'], finishedAt: string): Finished {

@@ -26,7 +26,7 @@ export function parseQueueKey(key: string): { lane: Lane; dueAt: string } {
 }
 
 /** The ordering key of deliveries to an ordered webhook. */
-export const lineKey = (webhook: string, resource: string) => `${webhook}/${resource}`
+export const orderingKey = (webhook: string, resource: string) => `${webhook}/${resource}`
 
 /** Condition on the field `queue`: all pending deliveries of a webhook. */
 export const pendingOf = (webhook: string) => ({ gte: `${webhook}/`, lt: `${webhook}/${END}` })

@@ -3,14 +3,14 @@ import type { Aggregate, CommandMetadata, Log } from '@gantry/event-sourcing'
 import type { DeliveryCommand, Outcome } from '../delivery/delivery.decide.ts'
 import { type DeliveryEvent, type DeliveryState, isTest, type Pending } from '../delivery/delivery.ts'
 import { retryAfterMs } from '../delivery/schedule.ts'
-import type { NotifierMetrics } from '../metrics.ts'
-import { AttemptFailure } from '../sending/failure.ts'
-import type { Answer, Sender } from '../sending/post.ts'
-import { signedHeaders } from '../sending/signature.ts'
+import { AttemptFailure } from '../http/failure.ts'
+import type { PostResult, Sender } from '../http/post.ts'
+import { signedHeaders } from '../http/signature.ts'
 import type { SigningKeys } from '../webhook/signing-keys.ts'
 import type { WebhookCommand } from '../webhook/webhook.decide.ts'
 import type { WebhookDocument } from '../webhook/webhook.projection.ts'
 import type { WebhookEvent, WebhookState } from '../webhook/webhook.ts'
+import type { NotifierMetrics } from './metrics.ts'
 
 export interface AttemptsOptions {
   delivery: Aggregate<DeliveryState, DeliveryCommand, DeliveryEvent>
@@ -69,7 +69,7 @@ export function attempts(options: AttemptsOptions): MakeAttempt {
   }
 
   /** A request that the service fails to send gets an outcome too, so that the retry schedule applies and attempts end. */
-  const sent = async (...args: Parameters<typeof send>): Promise<Answer> => {
+  const sent = async (...args: Parameters<typeof send>): Promise<PostResult> => {
     try {
       return await send(...args)
     } catch (error) {
@@ -87,7 +87,7 @@ export function attempts(options: AttemptsOptions): MakeAttempt {
    * the attempt counts as lost and is repeated. In the other order a success could be missing, and the webhook could be
    * disabled wrongly.
    */
-  const tell = async (target: WebhookDocument, claimed: Pending, { status, failure }: Answer) => {
+  const tell = async (target: WebhookDocument, claimed: Pending, { status, failure }: PostResult) => {
     const { id, url } = claimed
     const about = { metadata: metadata(id), url }
     try {
@@ -137,7 +137,7 @@ export function attempts(options: AttemptsOptions): MakeAttempt {
   }
 }
 
-function outcomeOf(answer: Answer, number: number, now: Date, random: number): Outcome {
+function outcomeOf(answer: PostResult, number: number, now: Date, random: number): Outcome {
   const { status, body, durationMs, failure, retryAfter } = answer
   return {
     number,

@@ -46,7 +46,7 @@ export class Breaker {
   }
 
   /** Whether no attempt has failed since the last success. */
-  get untroubled(): boolean {
+  get flawless(): boolean {
     return this.#failures === 0
   }
 

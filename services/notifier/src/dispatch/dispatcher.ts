@@ -7,26 +7,26 @@ import {
 } from '@gantry/event-sourcing'
 import type { Bus } from '@gantry/messaging'
 import type { Collection, Leases } from '@gantry/read-models'
-import type { Claim, DeliveryCommand } from '../delivery/delivery.decide.ts'
+import type { AttemptClaim, DeliveryCommand } from '../delivery/delivery.decide.ts'
 import { type DeliveryDocument, documentOf, dueAt, laneOf } from '../delivery/delivery.projection.ts'
 import {
   type DeliveryEvent,
   type DeliveryState,
+  isBlocked,
   isPending,
-  isWaiting,
   type Pending,
 } from '../delivery/delivery.ts'
 import { type Lane, pendingOf } from '../delivery/lane.ts'
-import type { NotifierMetrics } from '../metrics.ts'
 import type { WebhookCommand } from '../webhook/webhook.decide.ts'
 import type { WebhookDocument } from '../webhook/webhook.projection.ts'
 import type { WebhookEvent, WebhookState } from '../webhook/webhook.ts'
-import type { Entry } from './agenda.ts'
 import type { MakeAttempt } from './attempts.ts'
+import type { Entry } from './due-index.ts'
 import { removeFinished } from './expiry.ts'
-import type { Place, Room } from './room.ts'
+import type { Limiter, Slot } from './limiter.ts'
+import type { NotifierMetrics } from './metrics.ts'
+import { ordering } from './ordering.ts'
 import { scheduler, type TakenUp } from './scheduler.ts'
-import { turns } from './turns.ts'
 
 export interface DispatcherOptions {
   delivery: Aggregate<DeliveryState, DeliveryCommand, DeliveryEvent>
@@ -34,7 +34,7 @@ export interface DispatcherOptions {
   webhook: Aggregate<WebhookState, WebhookCommand, WebhookEvent>
   webhooks: Collection<WebhookDocument>
   makeAttempt: MakeAttempt
-  room: Room
+  room: Limiter
   metrics: NotifierMetrics
   /** Time after the start of an attempt until it counts as lost, in milliseconds. */
   lostAfterMs: number
@@ -106,7 +106,7 @@ export function dispatcher(options: DispatcherOptions): Dispatcher {
   const { delivery, deliveries, webhook, webhooks, makeAttempt, room, metrics, now, metadata, log } = options
   const busy = new Set<string>()
   const underWay = new Set<Promise<unknown>>()
-  const lines = turns(delivery, deliveries)
+  const lines = ordering(delivery, deliveries)
   let running = false
 
   const claimFor = ({ url }: WebhookDocument) => ({ url, lostAfterMs: options.lostAfterMs })
@@ -124,7 +124,7 @@ export function dispatcher(options: DispatcherOptions): Dispatcher {
   }
 
   /** Makes a claimed attempt. It holds its slot until the outcome is recorded. */
-  const carryOut = async (target: WebhookDocument, claimed: Pending, place: Place) => {
+  const carryOut = async (target: WebhookDocument, claimed: Pending, place: Slot) => {
     busy.add(claimed.id)
     let state: DeliveryState = claimed
     try {
@@ -134,7 +134,7 @@ export function dispatcher(options: DispatcherOptions): Dispatcher {
       log.error({ delivery: claimed.id, err: error }, 'cannot make an attempt')
     } finally {
       busy.delete(claimed.id)
-      place.giveBack(succeeded(state, claimed.attempts))
+      place.release(succeeded(state, claimed.attempts))
       due.wake()
     }
     await callNext(state)
@@ -147,7 +147,7 @@ export function dispatcher(options: DispatcherOptions): Dispatcher {
   const beginning = async (
     target: WebhookDocument,
     kind: Exclude<Lane['kind'], 'turn'>,
-    execute: (claim?: Claim) => Promise<Executed<DeliveryState, DeliveryEvent>>,
+    execute: (claim?: AttemptClaim) => Promise<Executed<DeliveryState, DeliveryEvent>>,
   ) => {
     const place = running ? placeFor(target, { webhook: target.id, kind }) : undefined
     let begun = false
@@ -161,13 +161,13 @@ export function dispatcher(options: DispatcherOptions): Dispatcher {
       }
       return executed
     } finally {
-      if (!begun) place?.giveBack()
+      if (!begun) place?.release()
     }
   }
 
-  const placeFor = (target: WebhookDocument, lane: Lane): Place | undefined => {
+  const placeFor = (target: WebhookDocument, lane: Lane): Slot | undefined => {
     if (!mayCall(target, lane)) return undefined
-    const place = room.take(lane)
+    const place = room.acquire(lane)
     if (typeof place !== 'string') return place
     metrics.deferred(place)
     return undefined
@@ -176,7 +176,7 @@ export function dispatcher(options: DispatcherOptions): Dispatcher {
   /** Starts a blocked delivery if its predecessors have finished. */
   const callUp = async (id: string) => {
     const { state } = await delivery.load(id)
-    if (!isWaiting(state) || !(await lines.hasCome(state))) return
+    if (!isBlocked(state) || !(await lines.hasCome(state))) return
     const target = await webhooks.get(state.webhook)
     // Deliveries of a deleted webhook need no start; without the document of a live webhook the scheduler starts them
     // later.
@@ -236,14 +236,14 @@ export function dispatcher(options: DispatcherOptions): Dispatcher {
   }
 
   const takeUp = (entry: Entry): Promise<TakenUp> | undefined => {
-    const place = running ? room.take(entry.lane) : 'room'
+    const place = running ? room.acquire(entry.lane) : 'room'
     if (typeof place === 'string') return undefined
     busy.add(entry.id)
-    return track(claim(entry, place).finally(() => place.giveBack()))
+    return track(claim(entry, place).finally(() => place.release()))
   }
 
   /** Claims a due attempt and makes it. */
-  const claim = async ({ id, lane }: Entry, place: Place): Promise<TakenUp> => {
+  const claim = async ({ id, lane }: Entry, place: Slot): Promise<TakenUp> => {
     let release = () => void busy.delete(id)
     try {
       const target = await webhooks.get(lane.webhook)
@@ -280,7 +280,7 @@ export function dispatcher(options: DispatcherOptions): Dispatcher {
   }
 
   const abandon: Dispatcher['abandon'] = async id => {
-    room.forget(id)
+    room.reset(id)
     for (;;) {
       const pending = await deliveries.list({
         where: { queue: pendingOf(id) },
@@ -304,8 +304,8 @@ export function dispatcher(options: DispatcherOptions): Dispatcher {
   const due = scheduler({
     ...options,
     takeUp,
-    heldForMs: lane => room.heldForMs(lane),
-    changed: id => room.forget(id),
+    heldForMs: lane => room.delayMs(lane),
+    changed: id => room.reset(id),
     async callForgotten(id, signal) {
       for await (const waiting of lines.forgotten(id, signal))
         await callUp(waiting).catch(pastQuarantine(log))

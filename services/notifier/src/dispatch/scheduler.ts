@@ -4,7 +4,7 @@ import type { Bus, Json } from '@gantry/messaging'
 import type { Collection, Leases } from '@gantry/read-models'
 import type { DeliveryDocument } from '../delivery/delivery.projection.ts'
 import { type Lane, laneEnd, laneKey, parseQueueKey } from '../delivery/lane.ts'
-import { agenda, type Entry, type Line } from './agenda.ts'
+import { dueIndex, type Entry, type LaneIndex } from './due-index.ts'
 
 /** The result of taking up a due delivery. */
 export type TakenUp =
@@ -65,7 +65,7 @@ const HINT_WEBHOOK = 'notifier.webhook-changed'
 
 export function scheduler(options: SchedulerOptions): Scheduler {
   const { deliveries, takeUp, heldForMs, isBusy, isOpen, bus, now, log } = options
-  const plan = agenda()
+  const plan = dueIndex()
   const looks = new Set<Promise<void>>()
   let scheduling = false
   let woken = false
@@ -82,7 +82,7 @@ export function scheduler(options: SchedulerOptions): Scheduler {
 
   const note = (entry: Entry) => {
     if (!scheduling) return
-    plan.note(entry)
+    plan.add(entry)
     wake()
   }
 
@@ -119,10 +119,10 @@ export function scheduler(options: SchedulerOptions): Scheduler {
   }
 
   /** @returns whether the lane may have another attempt to start now */
-  const beginNext = (line: Line, time: string): boolean => {
-    const first = line.known[0]
+  const beginNext = (line: LaneIndex, time: string): boolean => {
+    const first = line.entries[0]
     if (!first || first.dueAt > time) {
-      if (line.knownUntil <= time && !line.looking) look(line)
+      if (line.completeUntil <= time && !line.querying) look(line)
       return false
     }
     if (!isBusy(first.id)) {
@@ -134,7 +134,7 @@ export function scheduler(options: SchedulerOptions): Scheduler {
     return true
   }
 
-  const settle = async (line: Line, entry: Entry, taken: Promise<TakenUp>) => {
+  const settle = async (line: LaneIndex, entry: Entry, taken: Promise<TakenUp>) => {
     const outcome = await taken.catch((error): TakenUp => {
       log.error({ delivery: entry.id, err: error }, 'cannot make an attempt')
       return 'unclear'
@@ -145,13 +145,13 @@ export function scheduler(options: SchedulerOptions): Scheduler {
   }
 
   /** Queries the store for the next deliveries of the lane. */
-  const look = (line: Line) => {
-    line.looking = true
+  const look = (line: LaneIndex) => {
+    line.querying = true
     const looking = learn(line)
       .catch(error => {
         log.error({ err: error }, 'cannot read due deliveries')
-        line.looking = false
-        line.knownUntil = later(HOLD_MS)
+        line.querying = false
+        line.completeUntil = later(HOLD_MS)
       })
       .finally(() => {
         looks.delete(looking)
@@ -160,7 +160,7 @@ export function scheduler(options: SchedulerOptions): Scheduler {
     looks.add(looking)
   }
 
-  const learn = async (line: Line) => {
+  const learn = async (line: LaneIndex) => {
     const found = await deliveries.list({
       where: { queue: { gte: `${laneKey(line.lane)}/`, lt: laneEnd(line.lane) } },
       sort: [{ field: 'queue', direction: 'asc' }],
@@ -172,7 +172,7 @@ export function scheduler(options: SchedulerOptions): Scheduler {
     })
     const idle = entries.filter(({ id }) => !isBusy(id))
     const last = found.length < LOOK ? undefined : entries.at(-1)?.dueAt
-    plan.learn(line, idle, last !== undefined && idle.length === 0 ? later(HOLD_MS) : last)
+    plan.merge(line, idle, last !== undefined && idle.length === 0 ? later(HOLD_MS) : last)
   }
 
   /** Reads the first pending delivery of each lane: one query for each lane, independent of its length. */
@@ -187,7 +187,7 @@ export function scheduler(options: SchedulerOptions): Scheduler {
       if (!first?.doc.queue) break
       const { lane, dueAt } = parseQueueKey(first.doc.queue)
       if (lane.kind === 'turn') await options.callForgotten(lane.webhook, signal)
-      else if (await isOpen(lane)) plan.found(lane, dueAt)
+      else if (await isOpen(lane)) plan.addFirst(lane, dueAt)
       after = laneEnd(lane)
     }
     plan.surveyed()

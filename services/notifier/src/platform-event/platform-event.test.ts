@@ -3,7 +3,7 @@ import type { Fact } from '@gantry/event-sourcing'
 import { storyMetadata as metadata, story } from '@gantry/event-sourcing/testing'
 import { describe, expect, test } from 'vitest'
 import { type DeliveryDocument, deliveryRecord } from '../delivery/delivery.projection.ts'
-import { bodyOf } from '../delivery/occasion.ts'
+import { bodyOf } from '../delivery/payload.ts'
 import { publicEvents } from '../public-events.ts'
 import { type PlatformEventEvent, platformEventDecider, platformEventId } from './platform-event.ts'
 

@@ -12,7 +12,7 @@ import type { Collection } from '@gantry/read-models'
 import { type AddRoute, listing, page } from '@gantry/service-kit'
 import { requireReadScopes } from '../read-scopes.ts'
 import type { WebhookDocument } from '../webhook/webhook.projection.ts'
-import { placeOf } from './place.ts'
+import { sequenceBefore } from './bus-position.ts'
 import type { RecoveryCommand } from './recovery.decide.ts'
 import { type RecoveryDocument, recordOf, recoveryRecord } from './recovery.projection.ts'
 import type { RecoveryEvent, RecoveryState } from './recovery.ts'
@@ -33,7 +33,7 @@ export function recoveryRoutes(route: AddRoute, options: RecoveryRoutes): void {
     // An inactive webhook skips new events, which the recovery would not cover.
     if (!webhook.active) throw new Refusal('webhook-inactive', { detail: 'the webhook must be active' })
     const id = newId()
-    const places = { after: await placeOf(bus, body.from), through: await bus.head() }
+    const places = { after: await sequenceBefore(bus, body.from), through: await bus.head() }
     const command: RecoveryCommand = {
       type: 'RequestRecovery',
       metadata,

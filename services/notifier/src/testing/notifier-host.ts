@@ -1,4 +1,11 @@
-import { type DeliveryRecord, type NewWebhook, type PublicEvent, subjects } from '@gantry/contracts'
+import {
+  type DeliveryRecord,
+  type NewWebhook,
+  type PublicEvent,
+  subjects,
+  type UserStanding,
+} from '@gantry/contracts'
+import type { Json } from '@gantry/messaging'
 import type { Dependencies, Service } from '@gantry/service-kit'
 import { type Host, type HostOptions, hostService } from '@gantry/service-kit/testing'
 import { Registry } from 'prom-client'
@@ -28,34 +35,45 @@ export const DELIVERY = {
   body: '{}',
 }
 
-/** Responds for identity: the caller of the host, who owns the webhooks, is a global administrator. */
-const withIdentity = (dependencies: Dependencies): Dependencies => ({
+interface NotifierHostOptions extends HostOptions {
+  /** Wraps the dependencies of the service. */
+  around?(dependencies: Dependencies): Dependencies
+  breaker?: BreakerRules
+  /** Responds for identity. Default: every user is an active global administrator. */
+  standingOf?(user: string): UserStanding
+}
+
+const GLOBAL_ADMIN: UserStanding = { user: { role: 'GLOBAL_ADMIN', status: 'ACTIVE' }, revision: 0 }
+
+const withIdentity = (
+  dependencies: Dependencies,
+  standingOf: (user: string) => UserStanding,
+): Dependencies => ({
   ...dependencies,
   bus: {
     ...dependencies.bus,
     async request(subject, data, options) {
       if (subject !== subjects.userStanding) return dependencies.bus.request(subject, data, options)
-      return { user: { role: 'GLOBAL_ADMIN', status: 'ACTIVE' }, revision: 0 }
+      return standingOf((data as { user: string }).user) as unknown as Json
     },
   },
 })
-
-interface NotifierHostOptions extends HostOptions {
-  /** Wraps the dependencies of the service. */
-  around?(dependencies: Dependencies): Dependencies
-  breaker?: BreakerRules
-}
 
 export const NEVER_OPEN: BreakerRules = { ...BREAKER, failures: Number.POSITIVE_INFINITY }
 
 /** Starts the notifier on embedded stores, without jitter, and adds functions that many tests need. */
 export async function hostNotifier(
   settings: Partial<typeof SETTINGS> = {},
-  { around = it => it, breaker = BREAKER, ...options }: NotifierHostOptions = {},
+  {
+    around = it => it,
+    breaker = BREAKER,
+    standingOf = () => GLOBAL_ADMIN,
+    ...options
+  }: NotifierHostOptions = {},
 ) {
   let dead = false
   const host = await hostService(dependencies => {
-    const service = notifierService(around(withIdentity(dependencies)), settingsOf(settings), {
+    const service = notifierService(around(withIdentity(dependencies, standingOf)), settingsOf(settings), {
       random: () => 0.5,
       breaker,
     })

@@ -1,8 +1,8 @@
 import { SCOPES } from '@gantry/contracts'
 import { storyMetadata as metadata, story } from '@gantry/event-sourcing/testing'
 import { describe, expect, test } from 'vitest'
-import type { Standing } from '../owner/standing.ts'
-import { cidrs } from '../sending/address.ts'
+import { cidrs } from '../http/address.ts'
+import type { Standing } from '../user/standing.ts'
 import { webhookDecider as deciderOf, type WebhookCommand } from './webhook.decide.ts'
 import type { WebhookEvent, WebhookState } from './webhook.ts'
 

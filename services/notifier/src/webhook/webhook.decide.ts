@@ -16,9 +16,9 @@ import {
   type JsonObject,
   requireRevision,
 } from '@gantry/event-sourcing'
-import { type Standing, unreadTypes } from '../owner/standing.ts'
+import { type Cidr, refusedHost } from '../http/address.ts'
 import { neededFor, requireReadScopes } from '../read-scopes.ts'
-import { type Cidr, refusedHost } from '../sending/address.ts'
+import { type Standing, unreadTypes } from '../user/standing.ts'
 import { failed } from './failing.ts'
 import {
   evolveWebhook,

@@ -21,9 +21,9 @@ import type { DeliveryDocument } from '../delivery/delivery.projection.ts'
 import { pendingOf } from '../delivery/lane.ts'
 import type { Dispatcher } from '../dispatch/dispatcher.ts'
 import { eventTypes } from '../event-types.ts'
-import type { Owners } from '../owner/owners.ts'
-import { type Standing, unreadTypes } from '../owner/standing.ts'
-import { formatSecret } from '../sending/signature.ts'
+import { formatSecret } from '../http/signature.ts'
+import { type Standing, unreadTypes } from '../user/standing.ts'
+import type { Owners } from '../webhook/owners.ts'
 import type { SigningKeys } from './signing-keys.ts'
 import type { WebhookCommand } from './webhook.decide.ts'
 import type { WebhookDocument } from './webhook.projection.ts'
@@ -129,7 +129,7 @@ async function standingOfOwner(
   const next = owner ?? current
   if (!next) return undefined
   if (next === by.userId) return { user: next, status: 'ACTIVE', role: by.role }
-  return next === current ? owners.standing(next, events ?? eventTypes ?? []) : owners.ask(next)
+  return next === current ? owners.standing(next, events ?? eventTypes ?? []) : owners.request(next)
 }
 
 /**

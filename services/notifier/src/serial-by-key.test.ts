@@ -1,10 +1,10 @@
 import { Refusal } from '@gantry/contracts'
 import { expect, test } from 'vitest'
-import { inOrder } from './in-order.ts'
+import { serialByKey } from './serial-by-key.ts'
 
 const recorder = () => {
   const done: string[] = []
-  const run = inOrder()
+  const run = serialByKey()
   /** A task that takes one iteration of the event loop, then fails if an error is given. */
   const work = (key: string, number: number, error?: Error) =>
     run(key, number, async () => {

@@ -1,8 +1,8 @@
 import type { IncomingHttpHeaders } from 'node:http'
 import { Agent, type Dispatcher, errors } from 'undici'
-import { BODY_LIMIT, bodyText } from './answer-body.ts'
 import { type ConnectOptions, vettedConnector } from './connect.ts'
 import { AttemptFailure } from './failure.ts'
+import { BODY_LIMIT, bodyText } from './response-body.ts'
 
 export interface PostRequest {
   url: string
@@ -15,7 +15,7 @@ export interface PostRequest {
 }
 
 /** The outcome of a request. */
-export interface Answer {
+export interface PostResult {
   /** Null when there was no response. */
   status: number | null
   /** The beginning of the response body, decoded; null when there is none. */
@@ -29,7 +29,7 @@ export interface Answer {
 
 export interface Sender {
   /** Sends the request once, without following redirects or retrying. Never rejects. */
-  post(request: PostRequest): Promise<Answer>
+  post(request: PostRequest): Promise<PostResult>
   /** Closes all connections. */
   close(): Promise<void>
 }
@@ -52,7 +52,7 @@ export function sender(options: ConnectOptions): Sender {
     bodyTimeout: 0,
   })
 
-  const post = async (request: PostRequest): Promise<Answer> => {
+  const post = async (request: PostRequest): Promise<PostResult> => {
     const startedAt = performance.now()
     const received = await exchange(agent, request)
     const durationMs = Math.round((performance.now() - startedAt) * 10) / 10

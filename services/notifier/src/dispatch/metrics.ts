@@ -1,5 +1,5 @@
 import { Counter, Gauge, Histogram, type Registry } from 'prom-client'
-import type { Deferral, Endpoint } from './dispatch/room.ts'
+import type { Deferral, OpenBreaker } from './limiter.ts'
 
 export interface NotifierMetrics {
   /** Counts a first attempt that got no slot at once. */
@@ -18,7 +18,7 @@ export interface Gauges {
   /** How long the most overdue delivery has been due, in milliseconds; 0 when none is due. */
   overdueMs(): Promise<number>
   /** Endpoints whose circuit breaker is open or half-open in this process. */
-  troubled(): Endpoint[]
+  troubled(): OpenBreaker[]
 }
 
 /** Maximum number of endpoints with their own label value, so that the number of time series is bounded. */
@@ -93,8 +93,8 @@ export function notifierMetrics(registry: Registry, gauges: Gauges): NotifierMet
     registers,
     collect() {
       this.reset()
-      const longest = gauges.troubled().toSorted((a, b) => b.troubledMs - a.troubledMs)
-      for (const { webhook, troubledMs } of longest.slice(0, NAMED_ENDPOINTS))
+      const longest = gauges.troubled().toSorted((a, b) => b.openMs - a.openMs)
+      for (const { webhook, openMs: troubledMs } of longest.slice(0, NAMED_ENDPOINTS))
         this.set({ webhook }, troubledMs / 1_000)
     },
   })

@@ -1,13 +1,12 @@
 import { type PublicEvent, subjects, type UserStanding } from '@gantry/contracts'
 import { requestRebuild } from '@gantry/event-sourcing'
 import { type Json, NoResponder } from '@gantry/messaging'
-import type { Dependencies } from '@gantry/service-kit'
 import { administrator } from '@gantry/service-kit/testing'
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
 import { openNotifier } from '../testing/notifier-host.ts'
 import { openReceiver, type Receiver } from '../testing/receiver.ts'
-import { webhooks } from '../webhook/webhook.projection.ts'
-import { knownUsers } from './known-user.projection.ts'
+import { knownUsers } from '../user/known-user.projection.ts'
+import { webhooks } from './webhook.projection.ts'
 
 const OWNER = administrator.userId
 const uuid = (n: number) => `00000000-0000-4000-8000-${String(n).padStart(12, '0')}`
@@ -28,20 +27,13 @@ beforeEach(async () => {
 })
 afterEach(() => receiver.close())
 
-const withIdentity = (dependencies: Dependencies): Dependencies => ({
-  ...dependencies,
-  bus: {
-    ...dependencies.bus,
-    async request(subject, data, options) {
-      if (subject !== subjects.userStanding) return dependencies.bus.request(subject, data, options)
-      expect(data).toEqual({ user: OWNER })
-      asked++
-      if (!answer) throw new NoResponder(subject)
-      return answer as unknown as Json
-    },
-  },
-})
-const open = () => openNotifier({}, { around: withIdentity })
+const standingOf = (user: string) => {
+  expect(user).toBe(OWNER)
+  asked++
+  if (!answer) throw new NoResponder(subjects.userStanding)
+  return answer
+}
+const open = () => openNotifier({}, { standingOf })
 type Host = Awaited<ReturnType<typeof open>>
 
 const publish = async (host: Host, type: string, data: object, revision: number) => {
@@ -108,7 +100,7 @@ test('a webhook from before users were recorded is disabled when its owner is de
 })
 
 test('webhooks are checked after an upgrade has rebuilt their documents', async () => {
-  const host = await openNotifier({}, { around: withIdentity, start: false })
+  const host = await openNotifier({}, { standingOf, start: false })
   const { id } = await host.subscribe(receiver.url('/a'), ['API_CREATED'])
   const { readModels } = host.dependencies
   await readModels.drop(webhooks)

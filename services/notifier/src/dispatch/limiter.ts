@@ -1,7 +1,7 @@
 import type { Lane } from '../delivery/lane.ts'
 import { BREAKER, Breaker, type BreakerRules, type BreakerState } from './breaker.ts'
 
-export interface RoomSize {
+export interface Limits {
   /** Maximum number of concurrent attempts. */
   overall: number
   /** Maximum rate of attempts to one webhook, per second. No limit when left out or 0. */
@@ -9,23 +9,23 @@ export interface RoomSize {
 }
 
 /** A concurrency slot, held by one attempt. */
-export interface Place {
+export interface Slot {
   /**
    * Releases the slot. Further calls have no effect.
    * @param succeeded whether the endpoint accepted the attempt; undefined when no attempt was made, or when its outcome
    *   says nothing about the endpoint
    */
-  giveBack(succeeded?: boolean): void
+  release(succeeded?: boolean): void
 }
 
 /** Why no slot was granted: the concurrency limit, the rate limit of the webhook, or its open circuit breaker. */
 export type Deferral = 'room' | 'rate' | 'breaker'
 
-export interface Endpoint {
+export interface OpenBreaker {
   webhook: string
   state: BreakerState
   /** Time since the breaker opened, in milliseconds. */
-  troubledMs: number
+  openMs: number
 }
 
 /**
@@ -37,32 +37,32 @@ export interface Endpoint {
  * Choudhury and Hahne, 1998). A quarter of both limits is reserved for attempts that are not retries. Attempts that a
  * user requested are exempt from circuit breaker and rate limit.
  */
-export interface Room {
+export interface Limiter {
   /** @returns a slot, or the reason why none is granted */
-  take(lane: Lane): Place | Deferral
+  acquire(lane: Lane): Slot | Deferral
   /**
    * Time until circuit breaker and rate limit admit the next attempt of the lane, in milliseconds. Free slots do not
    * matter.
    */
-  heldForMs(lane: Lane): number
+  delayMs(lane: Lane): number
   /**
    * Resolves when more than half of the slots are free, or after `atMostMs`. Each released slot resumes one caller. A
    * delivery that is created then can start its first attempt at once, which costs less than scheduling it.
    */
   halfFree(atMostMs: number): Promise<void>
   /** Discards circuit breaker, rate limit and slot count of a webhook, because it changed. */
-  forget(webhook: string): void
-  readonly taken: number
+  reset(webhook: string): void
+  readonly running: number
   /** Endpoints whose circuit breaker is open or half-open. */
-  troubled(): Endpoint[]
+  openBreakers(): OpenBreaker[]
 }
 
-export const ROOM: RoomSize = { overall: 256 }
+export const LIMITS: Limits = { overall: 256 }
 const SHARE_OF_WEBHOOK = 1 / 8
 const SHARE_OF_RETRIES = 0.75
 
 /** Number of held slots, and how many of them retries hold. */
-class Places {
+class SlotCount {
   all = 0
   retries = 0
 
@@ -76,7 +76,7 @@ class Places {
 }
 
 interface Known {
-  readonly places: Places
+  readonly places: SlotCount
   readonly breaker: Breaker
   /** Theoretical arrival time of the next attempt at the configured rate (GCRA: ITU-T I.371, Annex A). */
   evenly: number
@@ -84,14 +84,14 @@ interface Known {
 
 const BURST_MS = 1_000
 
-export function room(
-  { overall, perSecond }: RoomSize = ROOM,
+export function limiter(
+  { overall, perSecond }: Limits = LIMITS,
   { now = () => performance.now(), rules = BREAKER }: { now?: () => number; rules?: BreakerRules } = {},
-): Room {
-  const all = new Places()
+): Limiter {
+  const all = new SlotCount()
   const known = new Map<string, Known>()
   const anew = (): Known => ({
-    places: new Places(),
+    places: new SlotCount(),
     breaker: new Breaker(rules),
     evenly: Number.NEGATIVE_INFINITY,
   })
@@ -113,10 +113,10 @@ export function room(
   }
 
   return {
-    get taken() {
+    get running() {
       return all.all
     },
-    take(lane) {
+    acquire(lane) {
       const { webhook, kind } = lane
       const retry = kind === 'retry'
       const own = known.get(webhook) ?? anew()
@@ -130,19 +130,19 @@ export function room(
       const probe = own.breaker.begin(time)
       let given = true
       return {
-        giveBack(succeeded) {
+        release(succeeded) {
           if (!given) return
           given = false
           all.add(retry, -1)
           own.places.add(retry, -1)
           own.breaker.end(now(), probe, succeeded)
-          const idle = own.places.all === 0 && own.breaker.untroubled && nextAt(own) <= now() - BURST_MS
+          const idle = own.places.all === 0 && own.breaker.flawless && nextAt(own) <= now() - BURST_MS
           if (idle && known.get(webhook) === own) known.delete(webhook)
           if (isHalfFree()) for (const proceed of waiting) return proceed()
         },
       }
     },
-    heldForMs(lane) {
+    delayMs(lane) {
       const own = known.get(lane.webhook)
       if (!own || byHand(lane)) return 0
       const time = now()
@@ -160,15 +160,15 @@ export function room(
         waiting.add(proceed)
       })
     },
-    forget(webhook) {
+    reset(webhook) {
       known.delete(webhook)
     },
-    troubled() {
+    openBreakers() {
       const time = now()
       return [...known].flatMap(([webhook, { breaker }]) =>
         breaker.openedAt === undefined
           ? []
-          : [{ webhook, state: breaker.state(time), troubledMs: time - breaker.openedAt }],
+          : [{ webhook, state: breaker.state(time), openMs: time - breaker.openedAt }],
       )
     },
   }

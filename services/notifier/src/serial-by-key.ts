@@ -7,7 +7,7 @@ import { Refusal } from '@gantry/contracts'
  * @returns schedules a task. Call with ascending numbers per key. A number that is not greater than the previous one
  *   restarts the sequence of the key at once.
  */
-export function inOrder(): (key: string, number: number, work: () => Promise<void>) => Promise<void> {
+export function serialByKey(): (key: string, number: number, work: () => Promise<void>) => Promise<void> {
   const latest = new Map<string, { number: number; run: Promise<void> }>()
   return (key, number, work) => {
     const before = latest.get(key)

@@ -2,7 +2,7 @@ import { Refusal } from '@gantry/contracts'
 import type { Log } from '@gantry/event-sourcing'
 import type { Bus, StoredMessage } from '@gantry/messaging'
 
-export interface ReadingAheadOptions {
+export interface PrefetchOptions {
   bus: Bus
   subjects: readonly string[]
   /** Must tolerate concurrent calls, any order, and repeated calls for a message. */
@@ -22,7 +22,7 @@ export interface ReadingAheadOptions {
  * reached all that were started. The consumer handles the failed message again, so no later message overtakes it.
  * @returns the handler of the messages that the consumer delivers
  */
-export function readingAhead(options: ReadingAheadOptions): (message: StoredMessage) => Promise<void> {
+export function prefetching(options: PrefetchOptions): (message: StoredMessage) => Promise<void> {
   const { bus, subjects, react, window, signal, log } = options
   /** Running or finished handling, by sequence. */
   const begun = new Map<number, Promise<void>>()

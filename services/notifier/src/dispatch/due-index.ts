@@ -9,14 +9,14 @@ export interface Entry {
 }
 
 /** The due index of one lane in this process: the first pending deliveries of the lane. */
-export interface Line {
+export interface LaneIndex {
   readonly lane: Lane
   /** Ordered by due time. */
-  known: Entry[]
+  entries: Entry[]
   /** The index is complete for due times before this time. The store has to be queried for later ones. */
-  knownUntil: string
+  completeUntil: string
   /** Whether a query of the store is running. */
-  looking: boolean
+  querying: boolean
 }
 
 /**
@@ -24,14 +24,14 @@ export interface Line {
  * number of entries of a lane is bounded: beyond the bound the index is complete up to some time only, and the store is
  * queried when that time is reached.
  */
-export interface Agenda {
+export interface DueIndex {
   /** Adds a delivery that this process or another one reported. */
-  note(entry: Entry): void
+  add(entry: Entry): void
   /**
    * Records that the store has a delivery in the lane that is due at `dueAt`. Its lane is queried at that time unless the
    * index has it.
    */
-  found(lane: Lane, dueAt: string): void
+  addFirst(lane: Lane, dueAt: string): void
   /**
    * Records that every lane with pending deliveries was reported. From then on a lane that is not in the index is empty.
    */
@@ -40,15 +40,15 @@ export interface Agenda {
    * Merges the result of a query: all deliveries of the lane that are due before `until`, or all of the lane if it is
    * left out.
    */
-  learn(line: Line, entries: readonly Entry[], until?: string): void
+  merge(line: LaneIndex, entries: readonly Entry[], until?: string): void
   /** Discards the entries of a lane, so that the store is queried for them again. */
   reopen(lane: Lane): void
   /** Removes the entries of a lane, unless `reopen` replaced them. */
-  close(line: Line): void
+  close(line: LaneIndex): void
   /** Lanes with entries to attempt or to query now, least recently served first. */
-  due(now: string): Line[]
+  due(now: string): LaneIndex[]
   /** Removes and returns the first entry if it is due. Moves the lane to the end of the round-robin order. */
-  take(line: Line, now: string): Entry | undefined
+  take(line: LaneIndex, now: string): Entry | undefined
   /** The first time after `after` at which a lane has to be attempted or queried; undefined when there is none. */
   next(after: string): string | undefined
   clear(): void
@@ -58,58 +58,58 @@ export interface Agenda {
 const ALL_TIME = '~'
 /** Sorts before every ISO 8601 time. */
 const NO_TIME = ''
-const KNOWN_PER_LANE = 1_000
+const ENTRIES_PER_LANE = 1_000
 
-export function agenda(bound = KNOWN_PER_LANE): Agenda {
-  const lines = new Map<string, Line>()
+export function dueIndex(bound = ENTRIES_PER_LANE): DueIndex {
+  const lines = new Map<string, LaneIndex>()
   let complete = false
 
-  const open = (lane: Lane, knownUntil: string): Line => {
-    const line = { lane, known: [], knownUntil, looking: false }
+  const open = (lane: Lane, completeUntil: string): LaneIndex => {
+    const line = { lane, entries: [], completeUntil, querying: false }
     lines.set(laneKey(lane), line)
     return line
   }
 
-  const firstTime = ({ known, knownUntil }: Line) => {
+  const firstTime = ({ entries: known, completeUntil }: LaneIndex) => {
     const first = known[0]?.dueAt ?? ALL_TIME
-    return first < knownUntil ? first : knownUntil
+    return first < completeUntil ? first : completeUntil
   }
 
-  const trim = (line: Line) => {
-    const [beyond] = line.known.splice(bound)
-    if (beyond && beyond.dueAt < line.knownUntil) line.knownUntil = beyond.dueAt
+  const trim = (line: LaneIndex) => {
+    const [beyond] = line.entries.splice(bound)
+    if (beyond && beyond.dueAt < line.completeUntil) line.completeUntil = beyond.dueAt
   }
 
-  const close = (line: Line) => {
+  const close = (line: LaneIndex) => {
     const key = laneKey(line.lane)
     if (lines.get(key) === line) lines.delete(key)
   }
 
   return {
-    note(entry) {
+    add(entry) {
       const line = lines.get(laneKey(entry.lane)) ?? open(entry.lane, complete ? ALL_TIME : NO_TIME)
       // A query that is running may have read the store before this entry was written.
-      if (entry.dueAt >= line.knownUntil && !line.looking) return
-      const place = line.known.findLastIndex(other => other.dueAt <= entry.dueAt) + 1
-      line.known.splice(place, 0, entry)
-      if (!line.looking) trim(line)
+      if (entry.dueAt >= line.completeUntil && !line.querying) return
+      const place = line.entries.findLastIndex(other => other.dueAt <= entry.dueAt) + 1
+      line.entries.splice(place, 0, entry)
+      if (!line.querying) trim(line)
     },
-    found(lane, dueAt) {
+    addFirst(lane, dueAt) {
       const line = lines.get(laneKey(lane)) ?? open(lane, dueAt)
-      if (firstTime(line) > dueAt) line.knownUntil = dueAt
+      if (firstTime(line) > dueAt) line.completeUntil = dueAt
     },
     surveyed() {
       complete = true
     },
-    learn(line, entries, until = ALL_TIME) {
-      const byId = new Map(line.known.map(entry => [entry.id, entry]))
+    merge(line, entries, until = ALL_TIME) {
+      const byId = new Map(line.entries.map(entry => [entry.id, entry]))
       for (const entry of entries) {
         const noted = byId.get(entry.id)
         if (!noted || entry.dueAt < noted.dueAt) byId.set(entry.id, entry)
       }
-      line.known = [...byId.values()].sort((a, b) => (a.dueAt < b.dueAt ? -1 : a.dueAt > b.dueAt ? 1 : 0))
-      line.knownUntil = until
-      line.looking = false
+      line.entries = [...byId.values()].sort((a, b) => (a.dueAt < b.dueAt ? -1 : a.dueAt > b.dueAt ? 1 : 0))
+      line.completeUntil = until
+      line.querying = false
       trim(line)
       if (firstTime(line) === ALL_TIME) close(line)
     },
@@ -117,9 +117,9 @@ export function agenda(bound = KNOWN_PER_LANE): Agenda {
     close,
     due: now => [...lines.values()].filter(line => firstTime(line) <= now),
     take(line, now) {
-      const [first] = line.known
+      const [first] = line.entries
       if (!first || first.dueAt > now) return undefined
-      line.known.shift()
+      line.entries.shift()
       const key = laneKey(line.lane)
       if (lines.get(key) === line) {
         lines.delete(key)

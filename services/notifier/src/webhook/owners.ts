@@ -2,20 +2,20 @@ import { type PublicEvent, Refusal, Role, UserStatus, type WebhookRecord } from 
 import type { Aggregate, CommandMetadata, Log } from '@gantry/event-sourcing'
 import type { Collection } from '@gantry/read-models'
 import { z } from 'zod'
-import type { WebhookCommand } from '../webhook/webhook.decide.ts'
-import type { WebhookDocument } from '../webhook/webhook.projection.ts'
-import type { WebhookEvent, WebhookState } from '../webhook/webhook.ts'
-import type { AskIdentity } from './ask-identity.ts'
-import type { KnownUserDocument } from './known-user.projection.ts'
-import type { KnownUserCommand, KnownUserEvent, KnownUserState } from './known-user.ts'
-import { type Standing, unreadTypes } from './standing.ts'
+import type { KnownUserDocument } from '../user/known-user.projection.ts'
+import type { KnownUserCommand, KnownUserEvent, KnownUserState } from '../user/known-user.ts'
+import type { RequestStanding } from '../user/request-standing.ts'
+import { type Standing, unreadTypes } from '../user/standing.ts'
+import type { WebhookCommand } from './webhook.decide.ts'
+import type { WebhookDocument } from './webhook.projection.ts'
+import type { WebhookEvent, WebhookState } from './webhook.ts'
 
 export interface OwnersOptions {
   knownUser: Aggregate<KnownUserState, KnownUserCommand, KnownUserEvent>
   users: Collection<KnownUserDocument>
   webhook: Aggregate<WebhookState, WebhookCommand, WebhookEvent>
   webhooks: Collection<WebhookDocument>
-  askIdentity: AskIdentity
+  askIdentity: RequestStanding
   /** Metadata of a command that the service issues by itself. */
   metadata(causationId?: string): CommandMetadata
   log: Log
@@ -24,9 +24,9 @@ export interface OwnersOptions {
 /** Keeps role and status of users, and disables webhooks whose owners may not read their event types. */
 export interface Owners {
   /** Records role and status from a public event of identity, then checks the webhooks of the user. */
-  heard(event: PublicEvent): Promise<void>
+  userChanged(event: PublicEvent): Promise<void>
   /** Requests role and status of a user from identity and records them. @throws the errors of AskIdentity */
-  ask(user: string): Promise<Standing>
+  request(user: string): Promise<Standing>
   /**
    * Role and status of a user for a decision on event types: the recorded ones if they allow all types, else those that
    * identity responds. If identity does not respond: the recorded ones, or undefined if there are none.
@@ -57,9 +57,9 @@ export const isAboutUser = (type: string): boolean => OF_USERS.has(type)
 export function owners(options: OwnersOptions): Owners {
   const { knownUser, users, webhook, webhooks, askIdentity, metadata, log } = options
 
-  const noted = async (user: string) => (await users.get(user))?.doc.standing
+  const recorded = async (user: string) => (await users.get(user))?.doc.standing
 
-  const ask: Owners['ask'] = async user => {
+  const ask: Owners['request'] = async user => {
     const standing = await askIdentity(user)
     await knownUser.execute(user, { type: 'NoteUser', metadata: metadata(), standing })
     return standing.user ? { user, ...standing.user } : { user, status: 'GONE' }
@@ -67,7 +67,7 @@ export function owners(options: OwnersOptions): Owners {
 
   const check: Owners['check'] = async ({ id, active, owner, eventTypes }) => {
     if (!active || owner === null) return
-    const known = await noted(owner)
+    const known = await recorded(owner)
     if (!known || unreadTypes(known, eventTypes).length === 0) return
     const standing = known.status === 'GONE' ? known : await ask(owner)
     await webhook.execute(id, { type: 'CheckOwner', metadata: metadata(), standing })
@@ -84,9 +84,9 @@ export function owners(options: OwnersOptions): Owners {
   }
 
   return {
-    ask,
+    request: ask,
     check,
-    async heard({ id, type, subject: user, revision, data }) {
+    async userChanged({ id, type, subject: user, revision, data }) {
       const published = type === 'USER_DELETED' ? undefined : PublishedUser.safeParse(data)
       if (published && !published.success)
         throw new Refusal('invalid-request', { detail: z.prettifyError(published.error) })
@@ -99,7 +99,7 @@ export function owners(options: OwnersOptions): Owners {
           )
     },
     async standing(user, eventTypes) {
-      const known = await noted(user)
+      const known = await recorded(user)
       if (known && unreadTypes(known, eventTypes).length === 0) return known
       return ask(user).catch(error => {
         log.warn({ user, err: error }, 'cannot request the owner of a webhook from identity')

@@ -9,7 +9,7 @@ const AHEAD_MS = 300_000
  * lower than necessary, but not lower than the last sequence that was removed because of its age.
  * @returns the sequence, exclusive
  */
-export async function placeOf(bus: Bus, time: string): Promise<number> {
+export async function sequenceBefore(bus: Bus, time: string): Promise<number> {
   // The bus stores an event when it happens or later, so its `storedAt` is not before `time` except for clock
   // differences.
   const storedFrom = new Date(Date.parse(time) - AHEAD_MS).toISOString()

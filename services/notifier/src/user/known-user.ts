@@ -1,19 +1,19 @@
 import type { UserStanding } from '@gantry/contracts'
 import type { CommandMetadata, Decider, EventSchemas } from '@gantry/event-sourcing'
 
-type Noted = NonNullable<UserStanding['user']>
+type UserFields = NonNullable<UserStanding['user']>
 
 /**
  * Role and status of users as far as the notifier knows them, to decide whether a user may own a webhook. `userRevision`
  * is the revision of the user's stream in identity.
  */
 export type KnownUserEvent =
-  | { type: 'UserNoted'; data: Noted & { userRevision: number } }
+  | { type: 'UserNoted'; data: UserFields & { userRevision: number } }
   | { type: 'UserGone'; data: { userRevision: number } }
 
 export type KnownUserState =
   | { status: 'Absent' }
-  | { status: 'Live'; role: Noted['role']; userStatus: Noted['status']; userRevision: number }
+  | { status: 'Live'; role: UserFields['role']; userStatus: UserFields['status']; userRevision: number }
   | { status: 'Deleted'; userRevision: number }
 
 /** Role and status of a user, from a public event of identity or a response of identity. */

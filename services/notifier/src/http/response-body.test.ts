@@ -1,6 +1,6 @@
 import { brotliCompressSync, deflateSync, gzipSync } from 'node:zlib'
 import { describe, expect, test } from 'vitest'
-import { BODY_LIMIT, bodyText, cutText } from './answer-body.ts'
+import { BODY_LIMIT, bodyText, cutText } from './response-body.ts'
 
 describe('the body of a response', () => {
   test.for<[string, (text: string) => Buffer]>([

@@ -1,7 +1,7 @@
 import { startReactor, type Worker } from '@gantry/event-sourcing'
 import type { Bus } from '@gantry/messaging'
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
-import { readingAhead } from './reading-ahead.ts'
+import { prefetching } from './prefetch.ts'
 import { hostNotifier } from './testing/notifier-host.ts'
 
 const log = { info() {}, warn() {}, error() {} }
@@ -25,7 +25,7 @@ afterEach(async () => {
 })
 
 const consume = (react: (n: number) => Promise<void>, window = 4) => {
-  const ahead = readingAhead({
+  const ahead = prefetching({
     bus,
     subjects,
     window,

@@ -1,4 +1,4 @@
-import type { Fault } from '../delivery/delivery.ts'
+import type { Attempt } from '@gantry/contracts'
 
 /** Error code of a failed attempt; stable. */
 export type FailureCode =
@@ -11,9 +11,9 @@ export type FailureCode =
   | 'bad-answer'
   | 'http-status'
   | 'redirect'
-  | OurFailure
+  | ServiceFailure
 
-type OurFailure =
+type ServiceFailure =
   /** The DNS resolver did not respond. */
   | 'resolver-failed'
   /** This machine has no route to the network, or lacks resources to open a connection. */
@@ -24,25 +24,22 @@ type OurFailure =
   | 'internal-error'
   /** The service stopped during the attempt. */
   | 'interrupted'
-  /** The process that made the attempt died, so its outcome is unknown. */
-  | 'lost'
 
-const OURS: ReadonlySet<string> = new Set<OurFailure>([
+const SERVICE_FAILURES: ReadonlySet<string> = new Set<ServiceFailure>([
   'resolver-failed',
   'network-failed',
   'signing-failed',
   'internal-error',
   'interrupted',
-  'lost',
 ])
 
-/** The party that caused a failure. When in doubt it is the receiver, and the failure counts against its webhook. */
-const faultOf = (code: FailureCode): Fault => (OURS.has(code) ? 'SERVICE' : 'RECEIVER')
+/** When in doubt the receiver caused a failure, and it counts against the webhook. */
+const faultOf = (code: FailureCode) => (SERVICE_FAILURES.has(code) ? 'SERVICE' : 'RECEIVER')
 
 /** A failed attempt. The code is stable, the message is not. */
 export class AttemptFailure extends Error {
   readonly code: FailureCode
-  readonly fault: Fault
+  readonly fault: NonNullable<Attempt['fault']>
   constructor(code: FailureCode, message: string, cause?: unknown) {
     super(message, { cause })
     this.name = 'AttemptFailure'

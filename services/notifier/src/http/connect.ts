@@ -2,8 +2,8 @@ import { lookup } from 'node:dns/promises'
 import { isIP, type LookupFunction, type Socket } from 'node:net'
 import { buildConnector } from 'undici'
 import { type Cidr, refusedAddress } from './address.ts'
-import { boundAnswers } from './bounded-answers.ts'
 import { AttemptFailure } from './failure.ts'
+import { limitResponses } from './response-limit.ts'
 
 interface Address {
   address: string
@@ -43,18 +43,18 @@ export function vettedConnector({
   }
 
   /** Concurrent lookups of a name share one query: the system runs few lookups at a time, and each may take long. */
-  const asked = new Map<string, Promise<Address[]>>()
-  const ask = (hostname: string) => {
-    const known = asked.get(hostname)
+  const running = new Map<string, Promise<Address[]>>()
+  const lookUp = (hostname: string) => {
+    const known = running.get(hostname)
     if (known) return known
-    const answer = resolve(hostname).finally(() => asked.delete(hostname))
-    asked.set(hostname, answer)
+    const answer = resolve(hostname).finally(() => running.delete(hostname))
+    running.set(hostname, answer)
     return answer
   }
 
   const addressesOf = async (hostname: string) => {
     try {
-      const found = await ask(hostname)
+      const found = await lookUp(hostname)
       if (found.length > 0) return vet(found)
     } catch (error) {
       const reason = (error as NodeJS.ErrnoException).code ?? 'unknown'
@@ -90,7 +90,7 @@ export function vettedConnector({
     // The connector returns the socket that it connects, which its type does not declare.
     const socket = connect(options, (error, connected) => {
       if (error) return callback(failureOf(error, reached), null)
-      boundAnswers(connected as Socket)
+      limitResponses(connected as Socket)
       callback(null, connected as Socket)
     }) as unknown as Socket
     socket.once('connect', () => {
@@ -109,7 +109,7 @@ const noAddress = (hostname: string, cause?: unknown) =>
 /** Error codes of a working DNS resolver for a name without addresses. */
 const NO_SUCH_NAME = new Set(['ENOTFOUND', 'ENODATA', 'EAI_NODATA', 'EAI_NONAME'])
 /** Connection errors that are caused by this machine. */
-const OUR_TROUBLE = new Set([
+const LOCAL_ERRORS = new Set([
   'EMFILE',
   'ENFILE',
   'ENOBUFS',
@@ -123,8 +123,8 @@ function failureOf(error: Error, reached: boolean): AttemptFailure {
   if (error instanceof AttemptFailure) return error
   const code = 'code' in error ? String(error.code) : undefined
   if (code === 'UND_ERR_CONNECT_TIMEOUT') return new AttemptFailure('timeout', 'connecting timed out', error)
-  const reason = reasonOf(error)
-  if (!reached && ownTrouble(error))
+  const reason = errorCodes(error)
+  if (!reached && isLocal(error))
     return new AttemptFailure('network-failed', `cannot connect: ${reason}`, error)
   return reached
     ? new AttemptFailure('tls-failed', `the TLS handshake failed: ${reason}`, error)
@@ -132,13 +132,13 @@ function failureOf(error: Error, reached: boolean): AttemptFailure {
 }
 
 /** Whether this machine caused the error; with several addresses, every error. */
-const ownTrouble = (error: Error): boolean =>
+const isLocal = (error: Error): boolean =>
   error instanceof AggregateError
-    ? error.errors.every(ownTrouble)
-    : OUR_TROUBLE.has(String((error as NodeJS.ErrnoException).code))
+    ? error.errors.every(isLocal)
+    : LOCAL_ERRORS.has(String((error as NodeJS.ErrnoException).code))
 
 /** The error codes, of all addresses if there are several. The messages are left out because they contain addresses. */
-function reasonOf(error: Error): string {
+function errorCodes(error: Error): string {
   const errors = error instanceof AggregateError ? error.errors : [error]
   return [...new Set(errors.map(each => String(each.code ?? 'unknown')))].join(', ')
 }

@@ -4,9 +4,9 @@ import type { Bus } from '@gantry/messaging'
 const TIMEOUT_MS = 2_000
 
 /** Requests role and status of a user from identity. @throws NoResponder, RequestTimeout, BusUnavailable, RequestFailed */
-export type AskIdentity = (user: string) => Promise<UserStanding>
+export type RequestStanding = (user: string) => Promise<UserStanding>
 
-export const askingIdentity =
-  (bus: Bus): AskIdentity =>
+export const requestStanding =
+  (bus: Bus): RequestStanding =>
   async user =>
     UserStanding.parse(await bus.request(subjects.userStanding, { user }, { timeoutMs: TIMEOUT_MS }))

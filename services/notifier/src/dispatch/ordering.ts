@@ -3,13 +3,13 @@ import type { Collection } from '@gantry/read-models'
 import type { DeliveryCommand } from '../delivery/delivery.decide.ts'
 import type { DeliveryDocument } from '../delivery/delivery.projection.ts'
 import {
+  blockerAfter,
   type DeliveryEvent,
   type DeliveryState,
-  obstacle,
+  type OrderPosition,
   type Pending,
-  type Place,
 } from '../delivery/delivery.ts'
-import { laneEnd, laneKey, lineKey } from '../delivery/lane.ts'
+import { laneEnd, laneKey, orderingKey } from '../delivery/lane.ts'
 
 /**
  * Serial delivery for ordered webhooks. The ordering key is the webhook and the resource: a delivery starts after the
@@ -17,9 +17,9 @@ import { laneEnd, laneKey, lineKey } from '../delivery/lane.ts'
  * from the log. So the order does not depend on how far the read models are. The read models serve to find the last
  * delivery of a key and the successor of a delivery. They contain every delivery whose event was handled.
  */
-export interface Turns {
+export interface Ordering {
   /** The position of a new delivery: after the last unfinished delivery of the resource to the webhook. */
-  last(webhook: string, resource: string): Promise<Place>
+  last(webhook: string, resource: string): Promise<OrderPosition>
   /** Whether all predecessors of the delivery have finished. */
   hasCome(waiting: Pending): Promise<boolean>
   /** Id of the delivery that may start because `ended` has finished; undefined when there is none. */
@@ -34,14 +34,14 @@ export interface Turns {
 /** Page size of queries for blocked deliveries. */
 const LOOK = 250
 
-export function turns(
+export function ordering(
   delivery: Aggregate<DeliveryState, DeliveryCommand, DeliveryEvent>,
   deliveries: Collection<DeliveryDocument>,
-): Turns {
+): Ordering {
   return {
     async last(webhook, resource) {
       const [found] = await deliveries.list({
-        where: { line: lineKey(webhook, resource) },
+        where: { line: orderingKey(webhook, resource) },
         sort: [{ field: 'turn', direction: 'desc' }],
         limit: 1,
       })
@@ -51,7 +51,7 @@ export function turns(
     async hasCome({ line }) {
       let before = line?.after ?? null
       while (before !== null) {
-        const next = obstacle((await delivery.load(before)).state)
+        const next = blockerAfter((await delivery.load(before)).state)
         if (next === before) return false
         before = next
       }
@@ -61,7 +61,7 @@ export function turns(
       if (state.status === 'Absent' || !state.line?.ended) return undefined
       const { resource, number } = state.line
       const [found] = await deliveries.list({
-        where: { line: lineKey(state.webhook, resource), turn: { gte: number } },
+        where: { line: orderingKey(state.webhook, resource), turn: { gte: number } },
         sort: [{ field: 'turn', direction: 'asc' }],
         limit: 1,
       })

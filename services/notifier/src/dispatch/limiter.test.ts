@@ -1,0 +1,146 @@
+import { expect, test } from 'vitest'
+import type { Lane } from '../delivery/lane.ts'
+import { type Limiter, limiter, type Slot } from './limiter.ts'
+
+const lane = (webhook: string, kind: Lane['kind'] = 'first'): Lane => ({ webhook, kind })
+/** Takes a slot. @throws Error when none is granted */
+const taken = (limits: Limiter, wanted: Lane): Slot => {
+  const slot = limits.acquire(wanted)
+  if (typeof slot === 'string') throw new Error(`no slot is granted: ${slot}`)
+  return slot
+}
+
+test('a webhook holds at most an eighth of the free slots', () => {
+  const limits = limiter({ overall: 32 })
+  const [first] = [1, 2, 3, 4].map(() => taken(limits, lane('a')))
+  expect(limits.acquire(lane('a'))).toBe('room')
+  taken(limits, lane('b'))
+  first?.release()
+  taken(limits, lane('a'))
+  expect(limits.acquire(lane('a'))).toBe('room')
+})
+
+test('all webhooks together hold at most the overall number of slots', () => {
+  const limits = limiter({ overall: 3 })
+  for (const name of ['a', 'b', 'c']) taken(limits, lane(name))
+  expect(limits.acquire(lane('d'))).toBe('room')
+  expect(limits.running).toBe(3)
+})
+
+test('when 200 webhooks release no slot, another webhook still gets one', () => {
+  const limits = limiter({ overall: 256 })
+  const greedy = Array.from({ length: 200 }, (_, n) => lane(`greedy${n}`))
+  for (let n = 0; n < 16; n++) for (const each of greedy) limits.acquire(each)
+  expect(limits.running).toBeLessThan(256)
+  taken(limits, lane('late'))
+})
+
+test('the fewer slots are free, the fewer a webhook gets', () => {
+  const limits = limiter({ overall: 80 })
+  const slotsOf = (name: string) => {
+    let count = 0
+    while (typeof limits.acquire(lane(name)) !== 'string') count++
+    return count
+  }
+  expect(['a', 'b', 'c', 'd', 'e'].map(slotsOf)).toEqual([9, 8, 7, 7, 6])
+})
+
+test('retries leave a quarter of the slots to first attempts and tests', () => {
+  const limits = limiter({ overall: 64 })
+  for (let n = 0; n < 6; n++) taken(limits, lane('a', 'retry'))
+  expect(limits.acquire(lane('a', 'retry'))).toBe('room')
+  taken(limits, lane('a'))
+
+  const small = limiter({ overall: 8 })
+  for (const name of ['a', 'b', 'c', 'd', 'e', 'f']) taken(small, lane(name, 'retry'))
+  expect(small.acquire(lane('g', 'retry'))).toBe('room')
+  taken(small, lane('g'))
+  taken(small, lane('h', 'test'))
+  expect(small.acquire(lane('i'))).toBe('room')
+})
+
+test('releasing a slot twice releases it once', () => {
+  const limits = limiter({ overall: 100 })
+  const slot = taken(limits, lane('a'))
+  taken(limits, lane('a'))
+  slot.release()
+  slot.release()
+  expect(limits.running).toBe(1)
+})
+
+test('the rate limit of a webhook allows bursts of at most one second', () => {
+  let now = 0
+  const limits = limiter({ overall: 1_000, perSecond: 10 }, { now: () => now })
+  const begun = () => {
+    let count = 0
+    for (let slot = limits.acquire(lane('a')); typeof slot !== 'string'; slot = limits.acquire(lane('a'))) {
+      slot.release(true)
+      count++
+    }
+    return count
+  }
+  expect(begun()).toBe(10)
+  expect(limits.acquire(lane('a'))).toBe('rate')
+  expect(limits.delayMs(lane('a'))).toBe(100)
+  expect(limits.delayMs(lane('b'))).toBe(0)
+  now = 250
+  expect(begun()).toBe(2)
+  now = 300
+  expect(begun()).toBe(1)
+  now = 60_000
+  expect(begun()).toBe(10)
+})
+
+test('an open breaker pauses its webhook only, except for attempts that a user requested', () => {
+  let now = 0
+  const rules = { failures: 2, firstPauseMs: 100, longestPauseMs: 1_000 }
+  const limits = limiter({ overall: 100 }, { now: () => now, rules })
+  taken(limits, lane('a')).release(false)
+  taken(limits, lane('a', 'retry')).release(false)
+  expect(limits.acquire(lane('a'))).toBe('breaker')
+  expect(limits.acquire(lane('a', 'retry'))).toBe('breaker')
+  now = 40
+  expect(limits.delayMs(lane('a', 'retry'))).toBe(60)
+  expect(limits.delayMs(lane('a', 'manual'))).toBe(0)
+  expect(limits.openBreakers()).toEqual([{ webhook: 'a', state: 'open', openMs: 40 }])
+  taken(limits, lane('b')).release(true)
+  taken(limits, lane('a', 'manual')).release(false)
+  taken(limits, lane('a', 'test')).release(undefined)
+
+  now = 100
+  const probe = taken(limits, lane('a'))
+  expect(limits.acquire(lane('a'))).toBe('breaker')
+  expect(limits.delayMs(lane('a'))).toBe(0)
+  probe.release(true)
+  expect(limits.openBreakers()).toEqual([])
+  taken(limits, lane('a'))
+})
+
+test('callers of halfFree resume one by one when half of the slots are free, or after the timeout', async () => {
+  const limits = limiter({ overall: 4 })
+  await limits.halfFree(60_000)
+  const [first, second] = ['a', 'b', 'c'].map(name => taken(limits, lane(name)))
+  const wentOn: string[] = []
+  const waiting = ['x', 'y'].map(name => limits.halfFree(60_000).then(() => wentOn.push(name)))
+  first?.release()
+  await limits.halfFree(1)
+  expect(wentOn).toEqual([])
+  second?.release()
+  await waiting[0]
+  expect(wentOn).toEqual(['x'])
+  taken(limits, lane('d')).release()
+  await waiting[1]
+  expect(wentOn).toEqual(['x', 'y'])
+})
+
+test('a change of the webhook resets its breaker, and attempts from before the change do not count', () => {
+  const rules = { failures: 1, firstPauseMs: 100, longestPauseMs: 1_000 }
+  const limits = limiter({ overall: 100 }, { now: () => 0, rules })
+  const underWay = taken(limits, lane('a'))
+  taken(limits, lane('a')).release(false)
+  expect(limits.acquire(lane('a'))).toBe('breaker')
+  limits.reset('a')
+  taken(limits, lane('a')).release(true)
+  underWay.release(false)
+  taken(limits, lane('a'))
+})
