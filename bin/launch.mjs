@@ -12,14 +12,15 @@ import { terminal } from './terminal.mjs'
 import { Trouble } from './trouble.mjs'
 
 /**
- * The program of each script, relative to the root of the repository. `{name}` is the first argument of the script.
+ * The program of each script, relative to the root of the repository, with its first arguments. `{name}` is the first
+ * argument of the script.
  * @type {Record<string, string>}
  */
 const programs = {
   start: 'services/standalone/src/main.ts',
-  rebuild: 'services/standalone/src/rebuild.ts',
-  quarantine: 'services/standalone/src/quarantine.ts',
-  'rotate-keys': 'services/standalone/src/rotate-keys.ts',
+  rebuild: 'packages/operations/src/main.ts rebuild',
+  quarantine: 'packages/operations/src/main.ts quarantine',
+  'rotate-keys': 'packages/operations/src/main.ts rotate-keys',
   demo: 'packages/demo/src/main.ts',
   receiver: 'packages/demo/src/receiver.ts',
   bench: 'test/bench/src/main.ts',
@@ -81,9 +82,9 @@ function programPath(script, args) {
   const [name, ...others] = args
   if (named && !name)
     throw new Trouble(`"${script}" needs a name.`, `For example: npm run ${script} -- catalog`)
-  const path = pattern.replace('{name}', name ?? '')
+  const [path = '', ...first] = pattern.replace('{name}', name ?? '').split(' ')
   if (!existsSync(join(root, path))) throw new Trouble(`There is nothing to run at ${path}.`)
-  return { path, args: named ? others : args }
+  return { path, args: [...first, ...(named ? others : args)] }
 }
 
 /**

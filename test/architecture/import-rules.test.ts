@@ -142,6 +142,7 @@ describe('import rules', () => {
         ),
         'packages/hosting/src/stores.ts': importing('@gantry/read-models-mongo'),
         'packages/service-kit/src/zod.ts': importing('zod'),
+        'packages/operations/src/a.ts': importing('@gantry/media', '@gantry/embedded'),
         'services/standalone/src/a.ts': importing('@gantry/media', '@gantry/embedded'),
         'services/catalog/src/main.ts': importing('@gantry/embedded'),
         'services/catalog/src/a.test.ts': importing('@gantry/embedded', '../../../bin/a.mjs'),

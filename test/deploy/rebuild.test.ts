@@ -8,7 +8,7 @@ import { afterAll, beforeAll, expect, test, vi } from 'vitest'
 import { ROOT } from './src/files.ts'
 import { PASSWORD, type Processes, startProcesses } from './src/processes.ts'
 
-const COMMAND = join(ROOT, 'services/standalone/src/rebuild.ts')
+const COMMAND = [join(ROOT, 'packages/operations/src/main.ts'), 'rebuild']
 
 let folder: string
 let processes: Processes
@@ -44,7 +44,7 @@ test('the command makes running services rebuild lost documents', async () => {
   forget(join(folder, 'read-models.db'), 'catalog.apis')
   expect((await send(location)).status).toBe(404)
 
-  const { stdout } = await promisify(execFile)(process.execPath, [COMMAND], { env: processes.environment })
+  const { stdout } = await promisify(execFile)(process.execPath, COMMAND, { env: processes.environment })
   for (const name of ['catalog', 'identity', 'media', 'notifier'])
     expect(stdout).toMatch(new RegExp(`^${name}\\.projector: done after`, 'm'))
   expect(stdout).toMatch(/^identity\.audit: done after/m)
@@ -55,15 +55,18 @@ test('the command makes running services rebuild lost documents', async () => {
 
 test('the command names a wrong setting', () => {
   const { READ_MODEL_URL: _, ...environment } = processes.environment
-  const { status, stderr } = spawnSync(process.execPath, [COMMAND], { env: environment, encoding: 'utf8' })
-  expect([status, stderr]).toEqual([1, 'gantry: READ_MODEL_URL: must be set: mongodb://host:27017/gantry\n'])
+  const { status, stderr } = spawnSync(process.execPath, COMMAND, { env: environment, encoding: 'utf8' })
+  expect([status, stderr]).toEqual([
+    1,
+    'gantry rebuild: READ_MODEL_URL: must be set: mongodb://host:27017/gantry\n',
+  ])
 })
 
 test('the command names an unavailable backing store', () => {
   const environment = { ...processes.environment, READ_MODEL_URL: 'mongodb://127.0.0.1:1/gantry' }
-  const { status, stderr } = spawnSync(process.execPath, [COMMAND], { env: environment, encoding: 'utf8' })
+  const { status, stderr } = spawnSync(process.execPath, COMMAND, { env: environment, encoding: 'utf8' })
   expect(status).toBe(1)
-  expect(stderr).toMatch(/^gantry: .*READ_MODEL_URL mongodb:\/\/127\.0\.0\.1:1\/gantry: .*\n$/)
+  expect(stderr).toMatch(/^gantry rebuild: .*READ_MODEL_URL mongodb:\/\/127\.0\.0\.1:1\/gantry: .*\n$/)
 })
 
 /** Deletes all documents of a collection. */

@@ -13,7 +13,7 @@ import { endsWithParent } from '../../bin/orphans.mjs'
 type Stream = FrozenStreams['streams'][number]
 
 const ROOT = resolve(import.meta.dirname, '../..')
-const PROGRAM = join(ROOT, 'services/standalone/src/rebuild.ts')
+const PROGRAM = join(ROOT, 'packages/operations/src/main.ts')
 const frozen = globSync('services/*/src/frozen/*/*.streams.json', { cwd: ROOT }).toSorted()
 
 /** All frozen streams, distributed over several logs so that stream names are unique in each log. */
@@ -67,7 +67,7 @@ test.for([...logs.keys()])('a rebuild from log %i of frozen streams holds none o
 async function rebuild(folder: string): Promise<string[]> {
   const { MESSAGING_URL: _, ...environment } = process.env
   const child = endsWithParent(
-    spawn(process.execPath, [PROGRAM], {
+    spawn(process.execPath, [PROGRAM, 'rebuild'], {
       env: { ...environment, DATA_DIR: folder, ENCRYPTION_KEY: '07'.repeat(32) },
     }),
   )

@@ -9,7 +9,7 @@ import { type ServiceProcess, startServiceProcess } from '@gantry/standalone/tes
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { endsWithParent } from '../../bin/orphans.mjs'
 
-const PROGRAM = join(import.meta.dirname, '../../services/standalone/src/quarantine.ts')
+const PROGRAM = join(import.meta.dirname, '../../packages/operations/src/main.ts')
 
 let folder: string
 let service: ServiceProcess
@@ -32,7 +32,7 @@ const created = async (name: string) => {
 async function quarantine(...args: string[]) {
   const { MESSAGING_URL: _, ...environment } = process.env
   const child = endsWithParent(
-    spawn(process.execPath, [PROGRAM, ...args], { env: { ...environment, DATA_DIR: folder } }),
+    spawn(process.execPath, [PROGRAM, 'quarantine', ...args], { env: { ...environment, DATA_DIR: folder } }),
   )
   let output = ''
   for (const stream of [child.stdout, child.stderr]) stream.on('data', chunk => (output += chunk))

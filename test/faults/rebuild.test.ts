@@ -11,7 +11,7 @@ import { startServiceProcess } from '@gantry/standalone/testing'
 import { afterAll, beforeAll, expect, test, vi } from 'vitest'
 import { endsWithParent } from '../../bin/orphans.mjs'
 
-const PROGRAM = join(import.meta.dirname, '../../services/standalone/src/rebuild.ts')
+const PROGRAM = join(import.meta.dirname, '../../packages/operations/src/main.ts')
 
 const RETRY_MS = 1_000
 
@@ -25,7 +25,7 @@ afterAll(() => rm(folder, { recursive: true }))
 async function rebuild() {
   const { MESSAGING_URL: _, ...environment } = process.env
   const child = endsWithParent(
-    spawn(process.execPath, [PROGRAM], {
+    spawn(process.execPath, [PROGRAM, 'rebuild'], {
       env: { ...environment, DATA_DIR: folder, WEBHOOK_ALLOWED_CIDRS: '127.0.0.0/8' },
     }),
   )

@@ -7,7 +7,7 @@ import { type ServiceProcess, startServiceProcess } from '@gantry/standalone/tes
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { endsWithParent } from '../../bin/orphans.mjs'
 
-const PROGRAM = join(import.meta.dirname, '../../services/standalone/src/rotate-keys.ts')
+const PROGRAM = join(import.meta.dirname, '../../packages/operations/src/main.ts')
 
 let folder: string
 let service: ServiceProcess
@@ -24,7 +24,9 @@ afterAll(async () => {
 async function rotateKeys(dataFolder: string, ...args: string[]) {
   const { MESSAGING_URL: _, ...environment } = process.env
   const child = endsWithParent(
-    spawn(process.execPath, [PROGRAM, ...args], { env: { ...environment, DATA_DIR: dataFolder } }),
+    spawn(process.execPath, [PROGRAM, 'rotate-keys', ...args], {
+      env: { ...environment, DATA_DIR: dataFolder },
+    }),
   )
   let output = ''
   for (const stream of [child.stdout, child.stderr]) stream.on('data', chunk => (output += chunk))
@@ -80,11 +82,11 @@ test('with --compromised it ends every login immediately', async () => {
 }, 60_000)
 
 test.each([
-  ['without a running service', [], /no identity service answers/],
-  ['with an unknown option', ['--force'], /usage: npm run rotate-keys \[-- --compromised\]/],
-])('%s it fails with one line and creates no key', async (_, args, line) => {
-  const { code, output } = await rotateKeys(join(folder, 'nobody'), ...args)
+  ['without a running service', [], /no identity service answers/, 1],
+  ['with an unknown option', ['--force'], /usage: npm run rotate-keys \[-- --compromised\]/, 2],
+])('%s it fails with one line and creates no key', async (_, args, line, exitCode) => {
+  const { code, output } = await rotateKeys(join(folder, 'empty'), ...args)
   expect(output).toMatch(line)
   expect(output.trim().split('\n')).toHaveLength(1)
-  expect(code).toBe(1)
+  expect(code).toBe(exitCode)
 })

@@ -1,2 +1,6 @@
+export { compose, servicesOver } from './composition.ts'
+export { type DataFolder, openDataFolder } from './data-folder.ts'
+export { type Held, type Quarantine, quarantine, quarantineOver } from './quarantining.ts'
+export { askForRebuild, type Rebuilding, rebuildAll } from './rebuilding.ts'
 export { type Settings, settingsSchema } from './settings.ts'
 export { type Standalone, startStandalone, type Told } from './standalone.ts'

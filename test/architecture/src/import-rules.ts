@@ -5,7 +5,7 @@ const TESTS = ['^test/', '\\.test\\.ts$', '/testing/', '/fixtures/', '(^|/)vites
 const WORKSPACE = '^((?:packages|services|test)/[^/]+)/'
 
 /** Files that may choose the stores: entry points, and the packages that host services. */
-const COMPOSITION_ROOTS = ['^services/standalone/', '^packages/hosting/', '/src/main\\.ts$']
+const COMPOSITION_ROOTS = ['^services/standalone/', '^packages/(hosting|operations)/', '/src/main\\.ts$']
 
 /** Vendors with the only workspace that may import them, so that each can be replaced in one place. */
 const OWNERS = {
@@ -63,8 +63,9 @@ export const FILE_RULES: IForbiddenRuleType[] = [
   },
   {
     name: 'packages import no service',
+    comment: 'Only the commands of operators run the projectors of services.',
     severity: 'error',
-    from: { path: '^packages/' },
+    from: { path: '^packages/', pathNot: '^packages/operations/' },
     to: { path: '^services/' },
   },
   {

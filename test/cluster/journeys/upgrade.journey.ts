@@ -137,9 +137,9 @@ const everythingShown = (log: readonly RecordedEvent[]) =>
   })
 
 /** Runs an operator command from the sources of a release. */
-async function operate(root: string, program: string, ...args: string[]): Promise<string> {
-  const path = join(root, 'services/standalone/src', program)
-  const { stdout } = await promisify(execFile)(process.execPath, [path, ...args], {
+async function operate(root: string, command: string, ...args: string[]): Promise<string> {
+  const path = join(root, 'packages/operations/src/main.ts')
+  const { stdout } = await promisify(execFile)(process.execPath, [path, command, ...args], {
     env: topology.environment,
   })
   return stdout
@@ -172,7 +172,7 @@ test('two releases on one log, a rollback and a second upgrade lose nothing', as
   }
   const rolledBack = await phase({ name: 'rolled back', change: rollback, releases: ['this'] })
   await heldIncomplete()
-  const listed = JSON.parse(await operate(ROOT, 'quarantine.ts', 'list', '--json')) as HeldStream[]
+  const listed = JSON.parse(await operate(ROOT, 'quarantine', 'list', '--json')) as HeldStream[]
   expect(listed.map(({ id }) => id).toSorted()).toEqual((await held()).map(({ id }) => id).toSorted())
   await ownWritesShown(rolledBack)
 
@@ -185,7 +185,7 @@ test('two releases on one log, a rollback and a second upgrade lose nothing', as
   await everythingShown(upgraded)
 
   const before = await readRecords(topology)
-  expect(await operate(next.root, 'rebuild.ts')).toMatch(/All read models are rebuilt\n$/)
+  expect(await operate(next.root, 'rebuild')).toMatch(/All read models are rebuilt\n$/)
   expect(await readRecords(topology)).toEqual(before)
   expect(await held()).toEqual([])
   expect(await topology.logged('a stream is quarantined: an event cannot be processed')).toEqual([])

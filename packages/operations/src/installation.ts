@@ -1,0 +1,119 @@
+import { randomUUID } from 'node:crypto'
+import { catalogSettings } from '@gantry/catalog'
+import { sqliteBus, watchDisk } from '@gantry/embedded'
+import { keySettings, openBus, openStores, processSettings, storeSettings } from '@gantry/hosting'
+import { identitySettings } from '@gantry/identity'
+import { type Bus, NoResponder, RequestTimeout } from '@gantry/messaging'
+import { notifierSettings } from '@gantry/notifier'
+import type { ReadModels } from '@gantry/read-models'
+import { type Dependencies, processLog, readSettings } from '@gantry/service-kit'
+import {
+  compose,
+  type DataFolder,
+  openDataFolder,
+  type Settings,
+  servicesOver,
+  settingsSchema,
+} from '@gantry/standalone'
+import { Registry } from 'prom-client'
+
+/** The read models of an installation and the projectors that write them. */
+export interface Installation {
+  readModels: ReadModels
+  /** Names of the projectors of all services. */
+  projectors: readonly string[]
+  /** Starts the projectors in this process; undefined when the processes of the services run them. */
+  startProjectors?: () => Promise<void>
+  close(): Promise<void>
+}
+
+/** The settings that a single service has, so that the command can run in its environment. */
+const servicesSchema = processSettings.extend({
+  ...keySettings.shape,
+  ...storeSettings.shape,
+  ...catalogSettings.shape,
+  ...identitySettings.shape,
+  ...notifierSettings.shape,
+})
+
+/**
+ * Runs a command on the installation of the settings. With MESSAGING_URL, it consists of separate services. Otherwise it is
+ * a data folder, whose read models only a running standalone process can use.
+ * @param name of the command
+ * @param options.running works with the running standalone process over its bus
+ * @param options.onStores works on the stores of services, or of a data folder that no process uses
+ * @throws SettingsRefused, DataFolderRefused
+ */
+export async function onInstallation<Result>(
+  name: string,
+  environment: NodeJS.ProcessEnv,
+  {
+    running,
+    onStores,
+  }: { running(bus: Bus): Promise<Result>; onStores(installation: Installation): Promise<Result> },
+): Promise<Result> {
+  if (environment.MESSAGING_URL) return closing(await servicesInstallation(name, environment), onStores)
+  const settings = readSettings(settingsSchema, environment)
+  const folder = openDataFolder(settings.DATA_DIR, settings.ENCRYPTION_KEY)
+  const bus = sqliteBus({ path: folder.messages })
+  try {
+    return await running(bus)
+  } catch (error) {
+    if (!(error instanceof NoResponder || error instanceof RequestTimeout)) throw error
+  } finally {
+    await bus.close()
+  }
+  return closing(stoppedInstallation(settings, folder), onStores)
+}
+
+async function closing<Result>(
+  installation: Installation,
+  work: (installation: Installation) => Promise<Result>,
+): Promise<Result> {
+  try {
+    return await work(installation)
+  } finally {
+    await installation.close()
+  }
+}
+
+/** An installation on a data folder that no process uses. */
+function stoppedInstallation(settings: Settings, folder: DataFolder): Installation {
+  const composed = compose(settings, folder, processLog({ level: settings.LOG_LEVEL }), watchDisk())
+  return {
+    readModels: composed.dependencies.readModels,
+    projectors: composed.services.flatMap(service => service.projectors),
+    async startProjectors() {
+      await Promise.all(composed.services.map(service => service.start('projectors')))
+    },
+    close: composed.close,
+  }
+}
+
+/** An installation of separate service processes, on the stores of the settings. */
+async function servicesInstallation(name: string, environment: NodeJS.ProcessEnv): Promise<Installation> {
+  const settings = readSettings(servicesSchema, environment)
+  const log = processLog({ level: 'silent' })
+  const stores = openStores(settings)
+  for (const { check } of stores.engines) await check()
+  const { store: bus } = openBus(settings, { name, log })
+  const dependencies: Dependencies = {
+    ...stores,
+    bus,
+    now: () => new Date(),
+    newId: randomUUID,
+    log,
+    holder: name,
+    encryptionKey: settings.ENCRYPTION_KEY,
+    metrics: new Registry(),
+  }
+  const { services } = servicesOver(dependencies, stores.blobs(), settings)
+  return {
+    readModels: stores.readModels,
+    projectors: services.flatMap(service => service.projectors),
+    async close() {
+      await Promise.all(services.map(service => service.stop()))
+      await Promise.all([stores.close(), bus.close()])
+    },
+  }
+}

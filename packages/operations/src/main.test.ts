@@ -1,0 +1,56 @@
+import { execFile } from 'node:child_process'
+import { mkdtemp, readdir, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+
+const MAIN = join(import.meta.dirname, 'main.ts')
+
+let folder: string
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'gantry-operations-'))
+})
+afterAll(() => rm(folder, { recursive: true }))
+
+/** Runs a program on an empty data folder. */
+const run = (program: string, ...args: string[]) =>
+  new Promise<{ code: number; stdout: string; stderr: string }>(resolve => {
+    const { MESSAGING_URL: _, ...environment } = process.env
+    const env = { ...environment, DATA_DIR: folder }
+    execFile(process.execPath, [program, ...args], { env, timeout: 60_000 }, (error, stdout, stderr) =>
+      resolve({ code: error ? Number(error.code ?? 128) : 0, stdout, stderr }),
+    )
+  })
+
+test('--help lists the commands', async () => {
+  const { code, stdout } = await run(MAIN, '--help')
+  expect(stdout).toMatch(/^usage: .*^ {2}rebuild .*^ {2}quarantine .*^ {2}rotate-keys /ms)
+  expect(code).toBe(0)
+})
+
+test.each([
+  ['an unknown command', ['rebuilt'], /^gantry rebuilt: there is no command "rebuilt"\n.*^ {2}rebuild /ms],
+  ['a name that every object has', ['constructor'], /^gantry constructor: there is no command/],
+  ['no command', [], /^gantry: usage: .*^ {2}rebuild /ms],
+  ['an unknown option', ['rebuild', '--all'], /^gantry rebuild: usage: npm run rebuild\n$/],
+  ['an argument too many', ['rebuild', 'catalog'], /^gantry rebuild: usage: npm run rebuild\n$/],
+])('%s is answered with the usage and exit code 2', async (_, args, message) => {
+  const { code, stdout, stderr } = await run(MAIN, ...args)
+  expect([stdout, stderr]).toEqual(['', expect.stringMatching(message)])
+  expect(code).toBe(2)
+})
+
+test.each(['rebuild', 'quarantine', 'rotate-keys'])(
+  '%s --help describes the command and does nothing',
+  async name => {
+    const { code, stdout } = await run(MAIN, name, '--help')
+    expect(stdout).toMatch(new RegExp(`^usage: npm run ${name}`))
+    expect(code).toBe(0)
+    expect(await readdir(folder)).toEqual([])
+  },
+)
+
+test.each(['rebuild', 'rotate-keys'])('the former path of %s starts the same command', async name => {
+  const former = join(import.meta.dirname, `../../../services/standalone/src/${name}.ts`)
+  expect(await run(former, '--help')).toEqual(await run(MAIN, name, '--help'))
+})
