@@ -20,7 +20,7 @@ import {
 import { defineCollection, type ReadModels } from '@gantry/read-models'
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
 import { z } from 'zod'
-import { watchingAppends } from './append-watch.ts'
+import { instrumented } from './instrumented.ts'
 import { router } from './routes.ts'
 import type { Dependencies, Service } from './service.ts'
 import { administrator, type Host, hostService } from './testing/index.ts'
@@ -49,7 +49,7 @@ let folder: string
 /** A service whose resources are counters. Each command adds one, so a count above one shows a repeated command. */
 function countingService(given: Dependencies): Service {
   const { eventStore } = given
-  const dependencies = watchingAppends({
+  const dependencies = instrumented({
     ...given,
     readModels: records,
     eventStore: {

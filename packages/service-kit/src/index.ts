@@ -1,4 +1,3 @@
-export { type WatchedEventStore, watchingAppends } from './append-watch.ts'
 export {
   BodyMemory,
   countBodies,
@@ -12,7 +11,8 @@ export {
 export { ANONYMOUS, callerOf, noteCaller } from './caller.ts'
 export { etag, matchesNone, revisionsOf } from './conditional.ts'
 export { CONNECTION_TIMEOUTS, type ConnectionLimits, type ConnectionTimeouts } from './connections.ts'
-export { heldStreamMetrics, missedMessageCounter, unknownEventCounter } from './event-metrics.ts'
+export { heldStreamMetrics } from './event-metrics.ts'
+export { type Instrumented, instrumented } from './instrumented.ts'
 export { listing, page } from './listing.ts'
 export {
   derivedPrincipalKey,
@@ -37,6 +37,12 @@ export {
 export { deriveKey, fingerprint, seal, unseal } from './secrets.ts'
 export { httpServer, INTERNAL_PORT_HEADER, type ServerOptions } from './server.ts'
 export type { Admit, Dependencies, Service } from './service.ts'
+export {
+  type ServiceParts,
+  type ServiceProjector,
+  serviceFrom,
+  serviceProjector,
+} from './service-parts.ts'
 export {
   basePath,
   bodyMemory,

@@ -3,12 +3,12 @@ import { bodyLimitOf, type Operation, type Parsed, type Principal, Refusal } fro
 import type { CommandMetadata } from '@gantry/event-sourcing'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import type { z } from 'zod'
-import type { WatchedEventStore } from './append-watch.ts'
 import { keepingBody } from './body-memory.ts'
 import { ANONYMOUS, callerOf, noteCaller } from './caller.ts'
 import { etag, matchesNone, revisionsOf } from './conditional.ts'
 import { type Idempotency, idempotency, type KeyUse, type Seed } from './idempotency.ts'
-import type { Admit, Dependencies } from './service.ts'
+import type { Instrumented } from './instrumented.ts'
+import type { Admit } from './service.ts'
 import { turnsEnd } from './turns-end.ts'
 
 /** A request that was checked against its contract, as the handler of the route receives it. */
@@ -64,7 +64,7 @@ const KEY = /^[\x21-\x7e]{1,255}$/
 export function router(
   app: FastifyInstance,
   admit: Admit,
-  dependencies: Dependencies & { eventStore: WatchedEventStore },
+  dependencies: Instrumented,
   service: string,
 ): AddRoute {
   const { now, newId } = dependencies

@@ -41,8 +41,8 @@ export interface Service {
   /** Adds the operations of the service to an app. Each calls `admit` first. */
   routes(app: FastifyInstance, admit: Admit): void | Promise<void>
   /**
-   * Starts the workers: projector, relay, reactor, responders; with 'projectors' only the projectors, for a rebuild of the
-   * read models. Does not wait until the service is ready.
+   * Starts all parts; with 'projectors' only the projectors, for a rebuild of the read models. Does not wait until the
+   * service is ready.
    */
   start(only?: 'projectors'): Promise<void>
   /** What the service waits for before it can answer requests; undefined when it is ready. */

@@ -10,14 +10,7 @@ import {
   type Worker,
 } from '@gantry/event-sourcing'
 import type { Json } from '@gantry/messaging'
-import {
-  type Dependencies,
-  router,
-  type Service,
-  sendDirectly,
-  unknownEventCounter,
-  watchingAppends,
-} from '@gantry/service-kit'
+import { type Dependencies, instrumented, router, type Service, sendDirectly } from '@gantry/service-kit'
 import { z } from 'zod'
 import { auditLog, auditProjections } from './audit/audit.projection.ts'
 import { auditRoutes } from './audit/audit.routes.ts'
@@ -90,9 +83,8 @@ export type ServiceSettings = Omit<IdentitySettings, 'GANTRY_ADMIN_USERNAME' | '
 
 /** Users, login, access tokens, signing keys, and the audit log of all services. */
 export function identityService(given: Dependencies, settings: ServiceSettings): IdentityService {
-  const dependencies = watchingAppends(given)
-  const { eventStore, readModels, bus, now, newId, log, holder, encryptionKey } = dependencies
-  const unknownEvent = unknownEventCounter(dependencies.metrics)
+  const dependencies = instrumented(given)
+  const { eventStore, unknownEvent, readModels, bus, now, newId, log, holder, encryptionKey } = dependencies
   const usersByName = readModels.collection(users)
   const tokensByHash = readModels.collection(tokens)
 

@@ -1,24 +1,15 @@
 import { subjects } from '@gantry/contracts'
-import {
-  aggregate,
-  type Executed,
-  type Projector,
-  startProjector,
-  startReactor,
-  startRelay,
-  streamName,
-  type Worker,
-} from '@gantry/event-sourcing'
+import { aggregate, type Executed, streamName } from '@gantry/event-sourcing'
 import type { Message } from '@gantry/messaging'
 import type { BlobStore } from '@gantry/read-models'
 import {
   type Dependencies,
-  missedMessageCounter,
+  instrumented,
   router,
   type Service,
   sendDirectly,
-  unknownEventCounter,
-  watchingAppends,
+  serviceFrom,
+  serviceProjector,
 } from '@gantry/service-kit'
 import { z } from 'zod'
 import { imageBytes } from './image/image.bytes.ts'
@@ -36,12 +27,9 @@ const Existence = z.object({ exists: z.boolean() })
 
 /** Images of APIs. Their bytes are in the blob store, all other data is in the log. */
 export function mediaService(given: Dependencies & { blobs: BlobStore }, _settings: object): Service {
-  const dependencies = watchingAppends(given)
-  const { eventStore, readModels, bus, blobs, now, newId, log, holder } = dependencies
-  const unknownEvent = unknownEventCounter(dependencies.metrics)
-  const missedBy = missedMessageCounter(dependencies.metrics)
-  const bytes = imageBytes(blobs)
-
+  const dependencies = instrumented(given)
+  const { eventStore, unknownEvent, readModels, bus } = dependencies
+  const bytes = imageBytes(given.blobs)
   const image = aggregate<ImageState, ImageCommand, ImageEvent>({
     eventStore,
     unknownEvent,
@@ -49,7 +37,12 @@ export function mediaService(given: Dependencies & { blobs: BlobStore }, _settin
     decider: imageDecider,
     view: { readModels, project: projectImage },
   })
-  const react = reactionsOf({ image, now, newId })
+  const projector = serviceProjector(dependencies, {
+    name: 'media.projector',
+    projections: [image.projection],
+    collections: [images],
+  })
+  const react = reactionsOf({ ...dependencies, image })
 
   const apiExists = async (api: string) =>
     Existence.parse(await bus.request(subjects.apiExists, { api }, { timeoutMs: ASKING_MS })).exists
@@ -60,14 +53,9 @@ export function mediaService(given: Dependencies & { blobs: BlobStore }, _settin
     for (const message of told.flatMap(publicEvents)) await sendDirectly(bus, 'catalog', message)
   }
 
-  let projector: Projector | undefined
-  let relay: Worker | undefined
-  const workers: Worker[] = []
-  const unsubscribe: (() => void)[] = []
-
-  return {
+  return serviceFrom(dependencies, {
     name: 'media',
-    projectors: ['media.projector'],
+    projectors: [projector],
     async routes(app, admit) {
       await app.register(async forms => {
         await takeForms(forms)
@@ -80,40 +68,14 @@ export function mediaService(given: Dependencies & { blobs: BlobStore }, _settin
         })
       })
     },
-    async start(only) {
-      const common = { eventStore, readModels, holder, log }
-      projector = startProjector({
-        ...common,
-        name: 'media.projector',
-        projections: [image.projection],
-        collections: [images],
-      })
-      workers.push(projector)
-      if (only === 'projectors') return
-      relay = startRelay({
-        ...common,
-        bus,
-        name: 'media.relay',
-        streamPrefixes: ['image-'],
-        publicEvents,
-        subjects: [subjects.events('media', '*')],
-      })
-      workers.push(
-        relay,
-        startReactor({ bus, log, consumer: 'media', subjects: reactsTo, react, missed: missedBy('media') }),
-        startSweeper({ ...common, name: 'media.sweeper', bytes, now }),
-      )
-      unsubscribe.push(
-        bus.respond(subjects.react('media'), async message => {
-          await react(message as unknown as Message)
-          return null
-        }),
-      )
+    relay: { streamPrefixes: ['image-'], publicEvents, subjects: [subjects.events('media', '*')] },
+    reactors: [{ consumer: 'media', subjects: reactsTo, react }],
+    workers: [() => startSweeper({ ...dependencies, name: 'media.sweeper', bytes })],
+    responders: {
+      async [subjects.react('media')](message) {
+        await react(message as unknown as Message)
+        return null
+      },
     },
-    waitingFor: () => relay?.waitsFor ?? (projector?.caughtUp ? undefined : 'the read models of media'),
-    async stop() {
-      for (const stop of unsubscribe) stop()
-      await Promise.all(workers.map(worker => worker.stop()))
-    },
-  }
+  })
 }

@@ -1,23 +1,14 @@
 import { setMaxListeners } from 'node:events'
 import { setTimeout as pause } from 'node:timers/promises'
 import { subjects } from '@gantry/contracts'
-import {
-  aggregate,
-  type CommandMetadata,
-  newest,
-  type Projector,
-  startProjector,
-  startReactor,
-  startRelay,
-  type Worker,
-} from '@gantry/event-sourcing'
+import { aggregate, type CommandMetadata, newest } from '@gantry/event-sourcing'
 import {
   type Dependencies,
-  missedMessageCounter,
+  instrumented,
   router,
   type Service,
-  unknownEventCounter,
-  watchingAppends,
+  serviceFrom,
+  serviceProjector,
 } from '@gantry/service-kit'
 import manifest from '../package.json' with { type: 'json' }
 import { type DeliveryCommand, deliveryDecider, expired } from './delivery/delivery.decide.ts'
@@ -99,10 +90,8 @@ export function notifierService(
   settings: NotifierSettings,
   surroundings: Partial<Surroundings> = {},
 ): Service {
-  const dependencies = watchingAppends(given)
-  const { eventStore, readModels, bus, now, newId, log, holder } = dependencies
-  const unknownEvent = unknownEventCounter(dependencies.metrics)
-  const missedBy = missedMessageCounter(dependencies.metrics)
+  const dependencies = instrumented(given)
+  const { eventStore, unknownEvent, readModels, bus, now, newId, log, holder } = dependencies
   const { random, resolve, ca, breaker } = { ...SURROUNDINGS, ...surroundings }
   const timeoutMs = settings.WEBHOOK_TIMEOUT
   const rules = { schedule: settings.WEBHOOK_RETRY_SCHEDULE, retentionMs: settings.WEBHOOK_RETENTION }
@@ -142,6 +131,11 @@ export function notifierService(
     category: 'knownuser',
     decider: knownUserDecider,
     view: { readModels, project: projectKnownUser },
+  })
+  const projector = serviceProjector(dependencies, {
+    name: 'notifier.projector',
+    projections: [webhook.projection, delivery.projection, recovery.projection, knownUser.projection],
+    collections: [webhooks, deliveries, recoveries, knownUsers],
   })
   const views = {
     webhooks: readModels.collection(webhooks),
@@ -221,10 +215,9 @@ export function notifierService(
     log,
   })
   const receive = intake({ platformEvent, eventStore, bus })
-  const complete = async () => (await projector?.complete()) === true
   const react = reactionsOf({
     webhooks: views.webhooks,
-    complete,
+    complete: () => projector.complete(),
     dispatcher: dispatch,
     receive,
     owners: ownersOfWebhooks,
@@ -234,16 +227,12 @@ export function notifierService(
   })
 
   const stopping = new AbortController()
-  let projector: Projector | undefined
-  let relay: Worker | undefined
-  let reactor: Worker | undefined
-  let recoverer: Worker | undefined
-  let ownerChecks: Worker | undefined
-  const followers: Worker[] = []
+  const { signal } = stopping
+  const ahead = prefetching({ bus, log, subjects: reactsTo, react, window: READ_AHEAD, signal })
 
-  return {
+  return serviceFrom(dependencies, {
     name: 'notifier',
-    projectors: ['notifier.projector'],
+    projectors: [projector],
     routes(app, admit) {
       const route = router(app, admit, dependencies, 'notifier')
       webhookRoutes(route, {
@@ -257,78 +246,56 @@ export function notifierService(
       recoveryRoutes(route, { recovery, bus, ...views })
       platformEventRoutes(route, receive)
     },
-    async start(only) {
-      const common = { eventStore, readModels, holder, log }
-      const projecting = startProjector({
-        ...common,
-        name: 'notifier.projector',
-        projections: [webhook.projection, delivery.projection, recovery.projection, knownUser.projection],
-        collections: [webhooks, deliveries, recoveries, knownUsers],
-      })
-      projector = projecting
-      followers.push(projecting)
-      if (only === 'projectors') return
-      const streamPrefixes = ['webhook-', 'platformevent-', 'delivery-', 'recovery-']
-      relay = startRelay({
-        ...common,
-        bus,
-        name: 'notifier.relay',
-        streamPrefixes,
-        publicEvents: fact => publicEvents(newest(platformEventDecider.events, fact)),
-        subjects: [subjects.events('notifier', '*'), subjects.events('platform', '*')],
-      })
-      followers.push(relay)
-      dispatch.start()
-      recoverer = startRecoverer({
-        recovery,
-        webhook,
-        delivery,
-        ...views,
-        dispatcher: dispatch,
-        bus,
-        leases: readModels.leases,
-        holder,
-        metadata,
-        log,
-      })
-      ownerChecks = startOwnerChecks({
-        owners: ownersOfWebhooks,
-        caughtUp: () => projecting.caughtUp,
-        leases: readModels.leases,
-        holder,
-        log,
-      })
-      const ahead = prefetching({
-        bus,
-        log,
-        subjects: reactsTo,
-        react,
-        window: READ_AHEAD,
-        signal: stopping.signal,
-      })
-      reactor = startReactor({
-        bus,
-        log,
+    relay: {
+      streamPrefixes: ['webhook-', 'platformevent-', 'delivery-', 'recovery-'],
+      publicEvents: fact => publicEvents(newest(platformEventDecider.events, fact)),
+      subjects: [subjects.events('notifier', '*'), subjects.events('platform', '*')],
+    },
+    reactors: [
+      {
         consumer: 'notifier',
         subjects: reactsTo,
-        missed: missedBy('notifier'),
         async react(message) {
           // An event would not be delivered to a webhook that the read models do not have yet.
-          while (!projecting.caughtUp) await pause(LOOK_MS, undefined, { signal: stopping.signal })
+          while (!projector.caughtUp) await pause(LOOK_MS, undefined, { signal })
           await ahead(message)
         },
-      })
-    },
-    waitingFor: () => relay?.waitsFor ?? (projector?.caughtUp ? undefined : 'the read models of notifier'),
-    async stop() {
-      stopping.abort()
-      await Promise.all([reactor?.stop(), recoverer?.stop(), ownerChecks?.stop()])
+      },
+    ],
+    workers: [
+      () => {
+        dispatch.start()
+        return { stop: async () => stopping.abort() }
+      },
+      () =>
+        startRecoverer({
+          recovery,
+          webhook,
+          delivery,
+          ...views,
+          dispatcher: dispatch,
+          bus,
+          leases: readModels.leases,
+          holder,
+          metadata,
+          log,
+        }),
+      () =>
+        startOwnerChecks({
+          owners: ownersOfWebhooks,
+          caughtUp: () => projector.caughtUp,
+          leases: readModels.leases,
+          holder,
+          log,
+        }),
+    ],
+    async drain() {
       const grace = setTimeout(() => interruption.abort(), GRACE_MS)
       const end = setTimeout(() => abandonment.abort(), 2 * GRACE_MS)
       await dispatch.stop()
       clearTimeout(grace)
       clearTimeout(end)
-      await Promise.all([http.close(), ...followers.map(worker => worker.stop())])
+      await http.close()
     },
-  }
+  })
 }

@@ -1,0 +1,131 @@
+import type { Worker } from '@gantry/event-sourcing'
+import { defineCollection } from '@gantry/read-models'
+import { expect, onTestFinished, test, vi } from 'vitest'
+import type { Dependencies } from './service.ts'
+import { type ServiceParts, serviceFrom, serviceProjector } from './service-parts.ts'
+import { hostService } from './testing/index.ts'
+
+const collection = defineCollection<{ id: string }>({ name: 'parts.documents', version: 1, fields: {} })
+const projection = (dependencies: Dependencies, background = false) =>
+  serviceProjector(dependencies, {
+    name: background ? 'parts.background' : 'parts.projector',
+    projections: [],
+    collections: [collection],
+    background,
+  })
+
+/** Hosts a service without starting it. */
+async function open(parts: (dependencies: Dependencies) => Partial<ServiceParts>) {
+  const host = await hostService(
+    dependencies =>
+      serviceFrom(dependencies, {
+        name: 'parts',
+        projectors: [projection(dependencies)],
+        routes() {},
+        relay: { streamPrefixes: ['part-'], publicEvents: () => [], subjects: ['events.parts.>'] },
+        ...parts(dependencies),
+      }),
+    { start: false },
+  )
+  onTestFinished(() => host.close())
+  return host
+}
+const ready = ({ service }: Awaited<ReturnType<typeof open>>) =>
+  vi.waitFor(() => expect(service.waitingFor()).toBeUndefined())
+
+const idle: Worker = { stop: async () => {} }
+const answering = { 'parts.question': async () => 'answer' }
+const ask = ({ dependencies: { bus } }: Awaited<ReturnType<typeof open>>) =>
+  bus.request('parts.question', null, { timeoutMs: 200 })
+
+test('a start for a rebuild starts the projectors and neither relay, workers, reactors nor responders', async () => {
+  const started: string[] = []
+  const host = await open(() => ({
+    workers: [
+      () => {
+        started.push('worker')
+        return idle
+      },
+    ],
+    relay: {
+      streamPrefixes: ['part-'],
+      publicEvents: () => [],
+      get subjects() {
+        started.push('relay')
+        return ['events.parts.>']
+      },
+    },
+    reactors: [
+      { consumer: 'parts', subjects: ['events.other.>'], react: async () => void started.push('reactor') },
+    ],
+    responders: answering,
+  }))
+  await host.dependencies.bus.publish([{ id: 'one', subject: 'events.other.ONE', data: {} }])
+  await host.service.start('projectors')
+  await ready(host)
+  await expect(ask(host)).rejects.toThrow()
+  await host.service.stop()
+  expect(started).toEqual([])
+})
+
+test('a full start also starts the others, and reactors handle messages', async () => {
+  let reacted = 0
+  const worker = vi.fn(() => idle)
+  const host = await open(() => ({
+    workers: [worker],
+    reactors: [{ consumer: 'parts', subjects: ['events.other.>'], react: async () => void reacted++ }],
+    responders: answering,
+  }))
+  await host.service.start()
+  await host.dependencies.bus.publish([{ id: 'one', subject: 'events.other.ONE', data: {} }])
+  expect(await ask(host)).toBe('answer')
+  await vi.waitFor(() => expect(reacted).toBe(1))
+  expect(worker).toHaveBeenCalledOnce()
+})
+
+test('waits for a worker that waits, then for the read models', async () => {
+  let waitsFor: string | undefined = 'its keys'
+  const worker: Worker = {
+    ...idle,
+    get waitsFor() {
+      return waitsFor
+    },
+  }
+  const host = await open(() => ({ workers: [() => worker] }))
+  expect(host.service.waitingFor()).toBe('the read models of parts')
+  await host.service.start()
+  await vi.waitFor(() => expect(host.service.waitingFor()).toBe('its keys'))
+  waitsFor = undefined
+  await ready(host)
+})
+
+test('does not wait for a background projector', async () => {
+  const host = await open(dependencies => {
+    const behind = projection(dependencies, true)
+    Object.defineProperty(behind, 'caughtUp', { value: false })
+    return { projectors: [projection(dependencies), behind] }
+  })
+  await host.service.start('projectors')
+  await ready(host)
+  expect(host.service.projectors).toEqual(['parts.projector', 'parts.background'])
+})
+
+test('stops responders and workers, then drains, then stops the projectors', async () => {
+  const ended: string[] = []
+  const part = (name: string) => ({ stop: async () => void ended.push(name) })
+  const host = await open(dependencies => {
+    const projector = projection(dependencies)
+    return {
+      projectors: [{ ...projector, start: () => ({ ...projector, ...part('projector') }) }],
+      workers: [() => part('worker')],
+      responders: answering,
+      async drain() {
+        await expect(ask(host)).rejects.toThrow()
+        ended.push('drain')
+      },
+    }
+  })
+  await host.service.start()
+  await host.service.stop()
+  expect(ended).toEqual(['worker', 'drain', 'projector'])
+})

@@ -1,0 +1,106 @@
+import {
+  type Projector,
+  type ProjectorOptions,
+  type ReactorOptions,
+  type RelayOptions,
+  startProjector,
+  startReactor,
+  startRelay,
+  type Worker,
+} from '@gantry/event-sourcing'
+import type { Json } from '@gantry/messaging'
+import { missedMessageCounter } from './event-metrics.ts'
+import type { Dependencies, Service } from './service.ts'
+
+/** The parts of a service. `serviceFrom` starts and stops them. */
+export interface ServiceParts {
+  name: string
+  routes: Service['routes']
+  projectors: readonly ServiceProjector[]
+  /** What the relay of the service publishes. */
+  relay: Pick<RelayOptions, 'streamPrefixes' | 'publicEvents' | 'subjects'>
+  /** Reactions to messages of other services, one for each consumer. */
+  reactors?: readonly Pick<ReactorOptions, 'consumer' | 'subjects' | 'react'>[]
+  /** Each starts other background work. */
+  workers?: readonly (() => Worker)[]
+  /** Answers to requests of other services, by subject. */
+  responders?: Readonly<Record<string, (request: Json) => Promise<Json>>>
+  /** Completes work in progress that still appends events. Called after the workers have stopped. */
+  drain?(): Promise<void>
+}
+
+/** A projector that the service starts. Until then it has reached nothing. */
+export interface ServiceProjector extends Omit<Projector, 'stop' | 'waitsFor'> {
+  readonly name: string
+  /** Whether the service is ready before this projector has caught up. */
+  readonly background: boolean
+  start(): Projector
+}
+
+export interface ServiceProjectorOptions
+  extends Pick<ProjectorOptions, 'name' | 'projections' | 'collections'> {
+  background?: boolean
+}
+
+export function serviceProjector(
+  { eventStore, readModels, holder, log }: Dependencies,
+  { background = false, ...options }: ServiceProjectorOptions,
+): ServiceProjector {
+  let running: Projector | undefined
+  return {
+    name: options.name,
+    background,
+    start() {
+      running = startProjector({ ...options, eventStore, readModels, holder, log })
+      return running
+    },
+    get caughtUp() {
+      return running?.caughtUp ?? false
+    },
+    complete: async () => (await running?.complete()) ?? false,
+    reached: async (position, timeoutMs) => (await running?.reached(position, timeoutMs)) ?? false,
+  }
+}
+
+/**
+ * A service from its parts. A start for a rebuild starts the projectors only, so that it appends and sends nothing.
+ * The end stops responders, reactors and workers first, then projectors and relay, which follow what those append.
+ */
+export function serviceFrom(dependencies: Dependencies, parts: ServiceParts): Service {
+  const { eventStore, readModels, bus, holder, log, metrics } = dependencies
+  const { name, routes, projectors, relay, reactors = [], workers = [], responders = {}, drain } = parts
+  const following: Worker[] = []
+  const working: Worker[] = []
+  const unsubscribe: (() => void)[] = []
+
+  return {
+    name,
+    routes,
+    projectors: projectors.map(projector => projector.name),
+    async start(only) {
+      following.push(...projectors.map(projector => projector.start()))
+      if (only === 'projectors') return
+      following.push(
+        startRelay({ ...relay, name: `${name}.relay`, eventStore, readModels, bus, holder, log }),
+      )
+      working.push(...workers.map(start => start()))
+      for (const reactor of reactors) {
+        const missed = missedMessageCounter(metrics)(reactor.consumer)
+        working.push(startReactor({ ...reactor, bus, log, missed }))
+      }
+      for (const [subject, respond] of Object.entries(responders))
+        unsubscribe.push(bus.respond(subject, respond))
+    },
+    waitingFor() {
+      for (const { waitsFor } of [...following, ...working]) if (waitsFor !== undefined) return waitsFor
+      const needed = projectors.filter(({ background }) => !background)
+      return needed.every(({ caughtUp }) => caughtUp) ? undefined : `the read models of ${name}`
+    },
+    async stop() {
+      for (const end of unsubscribe) end()
+      await Promise.all(working.map(worker => worker.stop()))
+      await drain?.()
+      await Promise.all(following.map(worker => worker.stop()))
+    },
+  }
+}

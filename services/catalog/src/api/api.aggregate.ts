@@ -1,0 +1,40 @@
+import { type Aggregate, aggregate, reservation } from '@gantry/event-sourcing'
+import type { Instrumented } from '@gantry/service-kit'
+import { type ApiCommand, apiDecider } from './api.decide.ts'
+import { projectApi } from './api.projection.ts'
+import { apiSnapshots } from './api.snapshots.ts'
+import type { ApiEvent, ApiState } from './api.ts'
+
+/** APIs with unique names. */
+export function apiAggregate(dependencies: Instrumented): Aggregate<ApiState, ApiCommand, ApiEvent> {
+  const { eventStore, readModels, now, snapshotEvery, unknownEvent } = dependencies
+  const api = aggregate<ApiState, ApiCommand, ApiEvent>({
+    eventStore,
+    unknownEvent,
+    category: 'api',
+    decider: apiDecider,
+    view: { readModels, project: projectApi },
+    snapshots: { schema: apiSnapshots, every: snapshotEvery },
+    async reserve(id, { state, revision, unknown }, events, { metadata }) {
+      // An unknown event may have renamed this API, so that another API may hold the name now: claim it again.
+      const held = state.status === 'Live' && !unknown ? state.record.name : undefined
+      for (const { type, data } of events) {
+        if ((type === 'ApiCreated' || type === 'ApiUpdated') && data.name !== held) {
+          await names.claim(data.name, id, revision, metadata)
+        }
+      }
+    },
+  })
+  const names = reservation({
+    eventStore,
+    scope: 'api',
+    holderCategory: api.category,
+    takenCode: 'api-name-taken',
+    now,
+    async holding(holder) {
+      const { state, ...at } = await api.load(holder)
+      return { name: state.status === 'Live' ? state.record.name : undefined, ...at }
+    },
+  })
+  return api
+}
