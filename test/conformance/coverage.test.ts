@@ -1,4 +1,4 @@
-import { EVENT_SCOPES } from '@gantry/contracts'
+import { PUBLIC_EVENTS } from '@gantry/contracts'
 import { expect, inject, test } from 'vitest'
 import { clientOf } from './src/client.ts'
 import { contractOf } from './src/contract.ts'
@@ -21,5 +21,5 @@ test('every event that the stories caused has a read scope in the contracts', as
   const types = new Set<string>()
   for await (const { item } of messages) types.add((item as { type: string }).type)
   expect(types.size).toBeGreaterThan(0)
-  expect([...types].filter(type => !Object.hasOwn(EVENT_SCOPES, type))).toEqual([])
+  expect([...types].filter(type => !Object.hasOwn(PUBLIC_EVENTS, type))).toEqual([])
 })

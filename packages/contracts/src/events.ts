@@ -1,9 +1,8 @@
 import { z } from 'zod'
-import { EVENT_SCOPES } from './event-scopes.ts'
 import { FreeForm } from './free-form.ts'
 import { operation } from './operation.ts'
 import { Timestamp, text } from './primitives.ts'
-import { PLATFORM_EVENTS, PublicEvent } from './public-events.ts'
+import { PLATFORM_EVENTS, PUBLIC_EVENTS, PublicEvent } from './public-events.ts'
 
 const PLATFORM_TYPES = Object.keys(PLATFORM_EVENTS) as [
   keyof typeof PLATFORM_EVENTS,
@@ -78,7 +77,7 @@ export const StreamedEvent = PublicEvent.extend({
 }).meta({ id: 'StreamedEvent' })
 
 /** The event types of each scope, as text. */
-const SCOPES_OF_TYPES = [...Map.groupBy(Object.entries(EVENT_SCOPES), ([, scope]) => scope)]
+const SCOPES_OF_TYPES = [...Map.groupBy(Object.entries(PUBLIC_EVENTS), ([, { scope }]) => scope)]
   .map(([scope, types]) => `${scope}: ${types.map(([type]) => type).join(', ')}.`)
   .join(' ')
 

@@ -13,7 +13,6 @@ export {
   undeployApi,
   updateApi,
 } from './apis.ts'
-export { EVENT_SCOPES, mayReadEvent, type PublicEventType, readScopesOf } from './event-scopes.ts'
 export { CloudEvent, publishEvent, StreamedEvent, streamEvents } from './events.ts'
 export { isDeeperThan, MAX_DEPTH } from './free-form.ts'
 export {
@@ -57,18 +56,20 @@ export type { SortBy } from './primitives.ts'
 export { Principal } from './principal.ts'
 export { isProblemCode, PROBLEMS, Problem, type ProblemCode, Refusal } from './problems.ts'
 export {
-  DeploymentReport,
   EVENT_TYPES,
   type EventType,
   isEventType,
+  mayReadEvent,
   PLATFORM_EVENTS,
+  PUBLIC_EVENTS,
   PublicEvent,
-  serviceOf,
-  subjects,
-  UserStanding,
+  type PublicEventData,
+  type PublicEventType,
+  readScopesOf,
 } from './public-events.ts'
 export { readableData } from './readable.ts'
 export { ADMINISTRATOR_ROLES, ROLE_SCOPES, ROLES, Role, SCOPES, Scope } from './scopes.ts'
+export { DeploymentReport, serviceOf, subjects, UserStanding } from './subjects.ts'
 export { normalUsername } from './username.ts'
 export {
   createVersion,

@@ -1,77 +1,273 @@
 import { z } from 'zod'
 import { ApiSnapshot, Job } from './apis.ts'
-import type { PublicEventType } from './event-scopes.ts'
-import { UserStatus } from './identity.ts'
+import { UserRecord } from './identity.ts'
 import { ImageRecord } from './images.ts'
 import { Timestamp } from './primitives.ts'
-import { Role } from './scopes.ts'
+import type { Scope } from './scopes.ts'
 import { VersionRecord } from './versions.ts'
-import { WebhookRecord } from './webhooks.ts'
+import { DeliveryRecord, RecoveryRecord, WebhookRecord } from './webhooks.ts'
 
-const deployment = z.object({ api: ApiSnapshot, environment: z.uuid(), job: z.uuid() })
-const product = z.object({ product: z.uuid(), api: z.uuid() })
-const anything = z.record(z.string(), z.unknown())
+const TIMESTAMP = '2026-11-21T09:30:00.000Z'
+const api: ApiSnapshot = {
+  id: '5b1f1c9e-6d0f-4c58-9a43-9d6b8c2a7e10',
+  name: 'payments',
+  displayName: 'Payments',
+  description: 'Card and account payments',
+  url: '/payments',
+  status: 'ACTIVE',
+  tags: ['finance', 'public'],
+  owner: 'b7e6a1de-0c6b-4a0b-8f51-2b8d9a3c4e55',
+  platformType: 'ENVOY',
+  gitUrl: null,
+  gitCredential: null,
+  createdAt: TIMESTAMP,
+  updatedAt: TIMESTAMP,
+  hasImage: false,
+  deploymentStatus: 'CREATED',
+}
+const version = {
+  id: '2f0a8a57-3c0d-4e42-a8f7-0f3f5a3b9b01',
+  name: '1.2.0',
+  displayName: 'Spring release',
+  description: null,
+  status: 'ACTIVE',
+  api: api.id,
+  createdAt: TIMESTAMP,
+  updatedAt: TIMESTAMP,
+} as const
+const image = {
+  api: api.id,
+  contentType: 'image/png',
+  size: 68,
+  width: 1,
+  height: 1,
+  sha256: 'a1'.repeat(32),
+} as const
+const deployment = {
+  environment: 'c0ffee00-1f7a-4d8e-9a35-0d8a3d3c7b10',
+  job: '0b7a4b0e-2f57-4f0a-9b5b-6c1f5b1f9d11',
+}
+const job = { id: deployment.job, api: api.id, environment: deployment.environment, startedAt: TIMESTAMP }
+const product = { product: '8d3e1c52-77a5-4d3e-b1a6-4f0d6c2b9e01', api: api.id }
+const webhook = {
+  id: '7a1d2c3b-0e4f-4a5b-8c6d-9e0f1a2b3c4d',
+  name: 'deployments',
+  displayName: 'Deployments',
+  url: 'https://example.com/hook',
+  active: true,
+  eventTypes: ['API_DEPLOYED'],
+  ordered: false,
+  createdAt: TIMESTAMP,
+  updatedAt: TIMESTAMP,
+  disabledReason: null,
+  owner: 'b7e6a1de-0c6b-4a0b-8f51-2b8d9a3c4e55',
+}
+const recovery = {
+  webhook: webhook.id,
+  from: '2026-11-20T09:30:00.000Z',
+  to: TIMESTAMP,
+  status: 'RUNNING',
+} as const
+const delivery = {
+  webhook: webhook.id,
+  eventId: 'f3b5a1c2-9d0e-4f6a-8b7c-1d2e3f4a5b6c',
+  eventType: 'API_DEPLOYED',
+  status: 'CREATED',
+} as const
+const user = {
+  id: 'b7e6a1de-0c6b-4a0b-8f51-2b8d9a3c4e55',
+  username: 'admin',
+  displayName: 'Administrator',
+  email: null,
+  role: 'GLOBAL_ADMIN',
+  status: 'ACTIVE',
+  sso: false,
+  createdAt: TIMESTAMP,
+  updatedAt: TIMESTAMP,
+} as const
 
-interface EventKind {
+const Deployment = z.object({ api: ApiSnapshot, environment: z.uuid(), job: z.uuid() })
+const ProductApi = z.object({ product: z.uuid(), api: z.uuid() })
+const Anything = z.record(z.string(), z.unknown())
+/** The properties of an image, with its API. */
+const ApiImage = ImageRecord.extend({ api: z.uuid() })
+/** A user; without `lockedUntil` in events of the user that do not concern the lock. */
+const UserSnapshot = UserRecord.partial({ lockedUntil: true })
+const RecoverySnapshot = RecoveryRecord.pick({ webhook: true, from: true, to: true, status: true })
+const DeliverySnapshot = DeliveryRecord.pick({
+  webhook: true,
+  eventId: true,
+  eventType: true,
+  status: true,
+})
+
+interface PublicEventKind<Data extends z.ZodType = z.ZodType> {
+  /** The scope that a reader of the payload needs. */
+  scope: Scope
   description: string
   /** Schema of `data` of the payload. */
-  data: z.ZodType
+  data: Data
+  /** Example of `data`. */
+  example: z.input<Data>
 }
+
+const kind = <Data extends z.ZodType>(
+  scope: Scope,
+  description: string,
+  data: Data,
+  example: z.input<Data>,
+): PublicEventKind<Data> => ({ scope, description, data, example })
+
+const subscription = { application: 'shop', plan: 'gold' }
 
 /** Events of the platform, which other systems publish as CloudEvents. */
 export const PLATFORM_EVENTS = {
-  SUBSCRIPTION_CREATED: { description: 'A subscription to an API was created', data: anything },
-  SUBSCRIPTION_DELETED: { description: 'A subscription ended', data: anything },
-  APPROVAL_REQUEST_CREATED: { description: 'An approval was requested', data: anything },
-  APPROVAL_REQUEST_DECIDED: { description: 'An approval request was granted or refused', data: anything },
-  CONFIGURATION_CHANGED: {
-    description: 'The configuration of the platform was changed; values of keys that name secrets are ***',
-    data: anything,
-  },
-  PRODUCT_API_ADDED: { description: 'An API was added to a product', data: product },
-  PRODUCT_API_REMOVED: { description: 'An API was removed from a product', data: product },
-} as const satisfies Partial<Record<PublicEventType, EventKind>>
+  SUBSCRIPTION_CREATED: kind(
+    'SUBSCRIPTIONS_READ',
+    'A subscription to an API was created',
+    Anything,
+    subscription,
+  ),
+  SUBSCRIPTION_DELETED: kind('SUBSCRIPTIONS_READ', 'A subscription ended', Anything, subscription),
+  APPROVAL_REQUEST_CREATED: kind('APPROVAL_REQUEST_READ', 'An approval was requested', Anything, {
+    request: 'r-17',
+    about: 'a subscription to payments',
+  }),
+  APPROVAL_REQUEST_DECIDED: kind(
+    'APPROVAL_REQUEST_READ',
+    'An approval request was granted or refused',
+    Anything,
+    { request: 'r-17', decision: 'granted' },
+  ),
+  CONFIGURATION_CHANGED: kind(
+    'CONFIGURATION_READ',
+    'The configuration of the platform was changed; values of keys that name secrets are ***',
+    Anything,
+    { setting: 'retention', value: '30d' },
+  ),
+  PRODUCT_API_ADDED: kind('API_READ', 'An API was added to a product', ProductApi, product),
+  PRODUCT_API_REMOVED: kind('API_READ', 'An API was removed from a product', ProductApi, product),
+} as const
 
-/** All event types that a webhook can subscribe to, with the schema of their data. EVENT_SCOPES has their scopes. */
+/** The events that a webhook can subscribe to. */
 export const EVENT_TYPES = {
-  API_CREATED: { description: 'An API was created', data: ApiSnapshot },
-  API_UPDATED: { description: 'An API was changed', data: ApiSnapshot },
-  API_DELETED: { description: 'An API was deleted; data is its last state', data: ApiSnapshot },
-  API_DEPLOYED: { description: 'An API was deployed to an environment', data: deployment },
-  API_UNDEPLOYED: { description: 'An API was undeployed from an environment', data: deployment },
-  API_DEPLOYMENT_FAILED: {
-    description: 'A deployment job failed',
-    data: deployment.extend({ type: Job.shape.type, message: z.string().nullable() }),
-  },
-  API_VERSION_CREATED: { description: 'A version was created', data: VersionRecord },
-  API_VERSION_UPDATED: { description: 'A version was changed', data: VersionRecord },
-  API_VERSION_DELETED: { description: 'A version was deleted; data is its last state', data: VersionRecord },
-  API_IMAGE_UPDATED: { description: 'An API got a new image', data: ImageRecord.extend({ api: z.uuid() }) },
-  API_IMAGE_DELETED: {
-    description: 'The image of an API was deleted',
-    data: ImageRecord.extend({ api: z.uuid() }),
-  },
-  WEBHOOK_FAILING: {
-    description:
-      'No delivery to another webhook has succeeded for a day; sent again after three days. Its url has no user and no query',
-    data: WebhookRecord.extend({
+  API_CREATED: kind('API_READ', 'An API was created', ApiSnapshot, api),
+  API_UPDATED: kind('API_READ', 'An API was changed', ApiSnapshot, {
+    ...api,
+    displayName: 'Payments and refunds',
+  }),
+  API_DELETED: kind('API_READ', 'An API was deleted; data is its last state', ApiSnapshot, api),
+  API_DEPLOYED: kind('API_READ', 'An API was deployed to an environment', Deployment, {
+    ...deployment,
+    api: { ...api, deploymentStatus: 'DEPLOYED' },
+  }),
+  API_UNDEPLOYED: kind('API_READ', 'An API was undeployed from an environment', Deployment, {
+    ...deployment,
+    api: { ...api, deploymentStatus: 'UNDEPLOYED' },
+  }),
+  API_DEPLOYMENT_FAILED: kind(
+    'API_READ',
+    'A deployment job failed',
+    Deployment.extend({ type: Job.shape.type, message: z.string().nullable() }),
+    {
+      ...deployment,
+      api: { ...api, deploymentStatus: 'DEPLOYMENT_FAILED' },
+      type: 'DEPLOY',
+      message: 'no room on the gateway',
+    },
+  ),
+  API_VERSION_CREATED: kind('API_READ', 'A version was created', VersionRecord, version),
+  API_VERSION_UPDATED: kind('API_READ', 'A version was changed', VersionRecord, {
+    ...version,
+    status: 'DEPRECATED',
+  }),
+  API_VERSION_DELETED: kind(
+    'API_READ',
+    'A version was deleted; data is its last state',
+    VersionRecord,
+    version,
+  ),
+  API_IMAGE_UPDATED: kind('API_READ', 'An API got a new image', ApiImage, image),
+  API_IMAGE_DELETED: kind('API_READ', 'The image of an API was deleted', ApiImage, image),
+  WEBHOOK_FAILING: kind(
+    'WEBHOOKS_READ',
+    'No delivery to another webhook has succeeded for a day; sent again after three days. Its url has no user and no query',
+    WebhookRecord.extend({
       failingSince: Timestamp,
       failedDeliveries: z.int().meta({ description: 'Failed deliveries since then; not counted beyond 20' }),
     }),
-  },
-  WEBHOOK_DISABLED: {
-    description:
-      'The service disabled another webhook; disabledReason says why. Its url has no user and no query',
-    data: WebhookRecord,
-  },
+    { ...webhook, failingSince: '2026-11-20T09:30:00.000Z', failedDeliveries: 20 },
+  ),
+  WEBHOOK_DISABLED: kind(
+    'WEBHOOKS_READ',
+    'The service disabled another webhook; disabledReason says why. Its url has no user and no query',
+    WebhookRecord,
+    { ...webhook, active: false, disabledReason: 'the endpoint answered 410 Gone' },
+  ),
   ...PLATFORM_EVENTS,
-  TEST: {
-    description: 'A test delivery was requested',
-    data: z.object({ webhook: z.uuid(), message: z.string() }),
-  },
-} as const satisfies Partial<Record<PublicEventType, EventKind>>
+  TEST: kind(
+    'WEBHOOKS_READ',
+    'A test delivery was requested',
+    z.object({ webhook: z.uuid(), message: z.string() }),
+    { webhook: webhook.id, message: 'A test of this webhook' },
+  ),
+} as const
 export type EventType = keyof typeof EVENT_TYPES
 export const isEventType = (type: string): type is EventType => Object.hasOwn(EVENT_TYPES, type)
+
+/** All public events by type. The source of webhooks, of the messages on the bus, of GET /events and of the documentation. */
+export const PUBLIC_EVENTS = {
+  ...EVENT_TYPES,
+  DEPLOYMENT_REQUESTED: kind('API_READ', 'A deployment agent shall carry out the job', Job, {
+    ...job,
+    type: 'DEPLOY',
+    status: 'RUNNING',
+  }),
+  WEBHOOK_CREATED: kind('WEBHOOKS_READ', 'A webhook was created', WebhookRecord, webhook),
+  WEBHOOK_UPDATED: kind('WEBHOOKS_READ', 'A webhook was changed', WebhookRecord, webhook),
+  WEBHOOK_TRANSFERRED: kind('WEBHOOKS_READ', 'A webhook got another owner', WebhookRecord, webhook),
+  WEBHOOK_SECRET_ROTATED: kind(
+    'WEBHOOKS_READ',
+    'A webhook got another signing secret',
+    WebhookRecord,
+    webhook,
+  ),
+  WEBHOOK_DELETED: kind(
+    'WEBHOOKS_READ',
+    'A webhook was deleted; data is its last state',
+    WebhookRecord,
+    webhook,
+  ),
+  RECOVERY_REQUESTED: kind('WEBHOOKS_READ', 'A recovery was requested', RecoverySnapshot, recovery),
+  RECOVERY_CANCELLED: kind('WEBHOOKS_READ', 'A user cancelled a recovery', RecoverySnapshot, {
+    ...recovery,
+    status: 'CANCELLED',
+  }),
+  DELIVERY_RETRIED: kind('WEBHOOKS_READ', 'A user had a delivery sent again', DeliverySnapshot, delivery),
+  DELIVERY_CANCELLED: kind('WEBHOOKS_READ', 'A user cancelled a delivery', DeliverySnapshot, {
+    ...delivery,
+    status: 'CANCELLED',
+  }),
+  USER_CREATED: kind('USER_READ', 'A user was created', UserSnapshot, { ...user, lockedUntil: null }),
+  USER_UPDATED: kind('USER_READ', 'A user was changed', UserSnapshot, user),
+  USER_DELETED: kind('USER_READ', 'A user was deleted; data is their last state', UserSnapshot, user),
+} as const
+export type PublicEventType = keyof typeof PUBLIC_EVENTS
+/** The data of a public event. */
+export type PublicEventData<Type extends PublicEventType> = z.output<(typeof PUBLIC_EVENTS)[Type]['data']>
+
+const ALL_READ_SCOPES: readonly Scope[] = [...new Set(Object.values(PUBLIC_EVENTS).map(({ scope }) => scope))]
+
+/**
+ * The scopes that a reader of an event needs. A type that this release does not know needs the scopes of all types. So a
+ * reader with all scopes also gets the events of newer releases, and no other reader gets events that they may not read.
+ */
+export const readScopesOf = (type: string): readonly Scope[] =>
+  Object.hasOwn(PUBLIC_EVENTS, type) ? [PUBLIC_EVENTS[type as PublicEventType].scope] : ALL_READ_SCOPES
+
+/** Whether a holder of the scopes may read payloads of the type. */
+export const mayReadEvent = (scopes: readonly Scope[], type: string): boolean =>
+  readScopesOf(type).every(scope => scopes.includes(scope))
 
 /** A public event: the data of a message on the bus, for other services and for audit consumers. */
 export const PublicEvent = z
@@ -91,59 +287,3 @@ export const PublicEvent = z
   })
   .meta({ id: 'PublicEvent' })
 export type PublicEvent = z.infer<typeof PublicEvent>
-
-/** Subjects on the bus. */
-export const subjects = {
-  /** Public events of a service: durable, in the order of its log. */
-  events: (service: string, type: string) => `events.${service}.${type}`,
-  allEvents: 'events.>',
-  /** Request: a public event for a service to handle at once. The same event also arrives later as a durable message. */
-  react: (service: string) => `react.${service}`,
-  /** CloudEvents of the platform, published by other systems. */
-  platformEvents: 'platform.events',
-  /** Deployment jobs for deployment agents. */
-  deploymentRequested: 'events.catalog.DEPLOYMENT_REQUESTED',
-  /** DeploymentReport, published by deployment agents. */
-  deploymentReported: 'deployments.reported',
-  /** Request: { api }; reply: { exists }. */
-  apiExists: 'catalog.api-exists',
-  /** Request: a credential; reply: a principal or a problem code. */
-  authenticate: 'identity.authenticate',
-  /** Request: { user }, an id; reply: UserStanding. */
-  userStanding: 'identity.user-standing',
-  /** Broadcast: cached principals of a user or an access token are invalid. */
-  principalChanged: 'identity.principal-changed',
-  /** Broadcast: the signing keys were rotated or replaced. */
-  keysChanged: 'identity.keys-changed',
-  /** Broadcast: request counts of a gateway replica, for the rate limits that the replicas share. */
-  rateCounts: 'gateway.rate-counts',
-  /** Request by an operator: { id, by, compromised }; reply: { kid, signsFrom }. */
-  rotateKeys: 'identity.rotate-keys',
-} as const
-
-/** The service that answers requests on a subject. */
-export function serviceOf(subject: string): string {
-  const [first = '', second = ''] = subject.split('.')
-  return first === 'react' ? second : first
-}
-
-/** Role and status of a user, as identity knows them. */
-export const UserStanding = z.object({
-  /** Null when the user does not exist or was deleted. */
-  user: z.object({ role: Role, status: UserStatus }).nullable(),
-  /** Revision of the user's stream; -1 when the user never existed. */
-  revision: z.int(),
-})
-export type UserStanding = z.infer<typeof UserStanding>
-
-/** The report of a deployment agent on a job: the data of a message on `deployments.reported`. */
-export const DeploymentReport = z
-  .object({
-    job: z.uuid(),
-    api: z.uuid(),
-    environment: z.uuid(),
-    outcome: z.enum(['SUCCEEDED', 'FAILED']),
-    message: z.string().max(2000).nullish(),
-  })
-  .meta({ id: 'DeploymentReport' })
-export type DeploymentReport = z.infer<typeof DeploymentReport>

@@ -1,4 +1,11 @@
-import { EVENT_SCOPES, EVENT_TYPES, type EventType, ROLE_SCOPES, type Scope } from '@gantry/contracts'
+import {
+  EVENT_TYPES,
+  type EventType,
+  PUBLIC_EVENTS,
+  type PublicEventType,
+  ROLE_SCOPES,
+  type Scope,
+} from '@gantry/contracts'
 import { describe, expect, onTestFinished, test } from 'vitest'
 import type { Client } from '../src/client.ts'
 import { cancel, failing, happen, retrying } from '../src/deliveries.ts'
@@ -33,7 +40,7 @@ const hook = (eventTypes: string[], url = 'https://example.com/hook') => ({
   eventTypes,
 })
 const types = Object.keys(EVENT_TYPES) as EventType[]
-const hidden = types.filter(type => EVENT_SCOPES[type] !== 'WEBHOOKS_READ')
+const hidden = types.filter(type => EVENT_TYPES[type].scope !== 'WEBHOOKS_READ')
 
 const hasNoHook = async (client: Client, displayName: string) => {
   const { content } = (await client.get('/webhooks', { size: 100, sort: 'createdAt,desc' })).as<
@@ -49,7 +56,7 @@ describe('a token that may only manage webhooks', () => {
       const sent = hook(['TEST', type])
       const problem = (await client.post('/webhooks', sent)).refused(403, 'scope-missing')
       expect(problem.detail).toContain(type)
-      expect(problem.detail).toContain(EVENT_SCOPES[type])
+      expect(problem.detail).toContain(EVENT_TYPES[type].scope)
       expect(problem.detail).not.toContain('TEST')
       await hasNoHook(client, sent.displayName)
     }
@@ -165,7 +172,7 @@ test('the payload of a webhook test is shown only to callers with WEBHOOKS_READ'
 test('a token with the scopes of all types of a webhook may create, change and recover it', async () => {
   const scopes = ROLE_SCOPES.USER.filter(scope => scope.endsWith('_READ'))
   const client = await userWith('WEBHOOKS_WRITE', ...scopes)
-  const readable = types.filter(type => scopes.includes(EVENT_SCOPES[type]))
+  const readable = types.filter(type => scopes.includes(EVENT_TYPES[type].scope))
   const webhook = (await client.post('/webhooks', { ...hook(readable), active: true })).as<Webhook>(201)
   cleanUp(`/webhooks/${webhook.id}`)
   const { displayName, url } = webhook
@@ -175,7 +182,7 @@ test('a token with the scopes of all types of a webhook may create, change and r
 
 test('the list of event types has the scope of each type', async () => {
   const entries = (await admin.get('/webhooks/eventTypes')).as<{ name: EventType; scope: Scope }[]>(200)
-  for (const { name, scope } of entries) expect(scope, name).toBe(EVENT_SCOPES[name])
+  for (const { name, scope } of entries) expect(scope, name).toBe(EVENT_TYPES[name].scope)
 })
 
 describe('the event stream', () => {
@@ -203,7 +210,7 @@ describe('the event stream', () => {
         seen.push(item as Streamed)
         if (JSON.stringify(item).includes(mark) && seen.at(-1)?.type === 'API_CREATED') break
       }
-      const scopes = new Set(seen.map(({ type }) => EVENT_SCOPES[type as EventType]))
+      const scopes = new Set(seen.map(({ type }) => PUBLIC_EVENTS[type as PublicEventType].scope))
       expect([...scopes]).toEqual(['API_READ'])
     },
   )

@@ -1,0 +1,59 @@
+import { z } from 'zod'
+import { UserStatus } from './identity.ts'
+import { Role } from './scopes.ts'
+
+/** Subjects on the bus. */
+export const subjects = {
+  /** Public events of a service: durable, in the order of its log. */
+  events: (service: string, type: string) => `events.${service}.${type}`,
+  allEvents: 'events.>',
+  /** Request: a public event for a service to handle at once. The same event also arrives later as a durable message. */
+  react: (service: string) => `react.${service}`,
+  /** CloudEvents of the platform, published by other systems. */
+  platformEvents: 'platform.events',
+  /** Deployment jobs for deployment agents. */
+  deploymentRequested: 'events.catalog.DEPLOYMENT_REQUESTED',
+  /** DeploymentReport, published by deployment agents. */
+  deploymentReported: 'deployments.reported',
+  /** Request: { api }; reply: { exists }. */
+  apiExists: 'catalog.api-exists',
+  /** Request: a credential; reply: a principal or a problem code. */
+  authenticate: 'identity.authenticate',
+  /** Request: { user }, an id; reply: UserStanding. */
+  userStanding: 'identity.user-standing',
+  /** Broadcast: cached principals of a user or an access token are invalid. */
+  principalChanged: 'identity.principal-changed',
+  /** Broadcast: the signing keys were rotated or replaced. */
+  keysChanged: 'identity.keys-changed',
+  /** Broadcast: request counts of a gateway replica, for the rate limits that the replicas share. */
+  rateCounts: 'gateway.rate-counts',
+  /** Request by an operator: { id, by, compromised }; reply: { kid, signsFrom }. */
+  rotateKeys: 'identity.rotate-keys',
+} as const
+
+/** The service that answers requests on a subject. */
+export function serviceOf(subject: string): string {
+  const [first = '', second = ''] = subject.split('.')
+  return first === 'react' ? second : first
+}
+
+/** Role and status of a user, as identity knows them. */
+export const UserStanding = z.object({
+  /** Null when the user does not exist or was deleted. */
+  user: z.object({ role: Role, status: UserStatus }).nullable(),
+  /** Revision of the user's stream; -1 when the user never existed. */
+  revision: z.int(),
+})
+export type UserStanding = z.infer<typeof UserStanding>
+
+/** The report of a deployment agent on a job: the data of a message on `deployments.reported`. */
+export const DeploymentReport = z
+  .object({
+    job: z.uuid(),
+    api: z.uuid(),
+    environment: z.uuid(),
+    outcome: z.enum(['SUCCEEDED', 'FAILED']),
+    message: z.string().max(2000).nullish(),
+  })
+  .meta({ id: 'DeploymentReport' })
+export type DeploymentReport = z.infer<typeof DeploymentReport>
