@@ -15,6 +15,7 @@ import { apiAggregate } from './api/api.aggregate.ts'
 import { apis, versions } from './api/api.projection.ts'
 import { apiRoutes } from './api/api.routes.ts'
 import { type ApiEvent, type ApiState, apiEvents } from './api/api.ts'
+import { deploymentRoutes } from './api/deployment.routes.ts'
 import { startDeploymentTimeouts } from './api/deployment-timeouts.ts'
 import { versionRoutes } from './api/version.routes.ts'
 import { owners, ownersIn, projectOwner } from './owner/owner.projection.ts'
@@ -53,6 +54,7 @@ export function catalogService(given: Dependencies, settings: CatalogSettings): 
       const route = router(app, admit, dependencies, 'catalog')
       const views = { apis: readModels.collection(apis), versions: readModels.collection(versions) }
       apiRoutes(route, { api, ...views, owners: ownersIn(readModels.collection(owners)), announceDeletion })
+      deploymentRoutes(route, api)
       versionRoutes(route, { api, ...views, limit: settings.MAX_VERSIONS_PER_API })
     },
     relay: {

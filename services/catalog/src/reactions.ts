@@ -1,10 +1,9 @@
 import { DeploymentReport, PublicEvent, Refusal, subjects } from '@gantry/contracts'
-import type { Aggregate, CommandMetadata, Log } from '@gantry/event-sourcing'
+import type { CommandMetadata, Log } from '@gantry/event-sourcing'
 import type { Message } from '@gantry/messaging'
 import { z } from 'zod'
-import type { ApiCommand } from './api/api.decide.ts'
-import type { ApiEvent, ApiState } from './api/api.ts'
-import type { OwnerCommand, OwnerEvent, OwnerState } from './owner/owner.ts'
+import type { ApiAggregate } from './api/api.decide.ts'
+import type { OwnerAggregate } from './owner/owner.ts'
 
 /** The subject of each consumer. One subject per consumer lets the message server restrict each consumer to it. */
 export const reactsTo = {
@@ -15,8 +14,8 @@ export const reactsTo = {
 }
 
 export interface Reacting {
-  api: Aggregate<ApiState, ApiCommand, ApiEvent>
-  owner: Aggregate<OwnerState, OwnerCommand, OwnerEvent>
+  api: ApiAggregate
+  owner: OwnerAggregate
   now(): Date
   newId(): string
   log: Log

@@ -1,8 +1,9 @@
 import type { ApiInput, VersionInput } from '@gantry/contracts'
 import { storyMetadata as metadata, story } from '@gantry/event-sourcing/testing'
 import { describe, expect, test } from 'vitest'
-import { apiDecider, undeployJob } from './api.decide.ts'
+import { apiDecider } from './api.decide.ts'
 import type { ApiEvent } from './api.ts'
+import { undeployJob } from './deployment.decide.ts'
 
 const ID = '5b1f1c9e-6d0f-4c58-9a43-9d6b8c2a7e10'
 const NOW = metadata.now

@@ -1,75 +1,28 @@
 import { isDeepStrictEqual } from 'node:util'
-import type {
-  ApiInput,
-  ApiSnapshot,
-  DeploymentReport,
-  Job,
-  VersionInput,
-  VersionRecord,
-} from '@gantry/contracts'
-import { Refusal } from '@gantry/contracts'
+import { type ApiInput, type ApiSnapshot, Refusal } from '@gantry/contracts'
 import {
+  type Aggregate,
   type Change,
   type CommandMetadata,
   type Conditional,
   type Decider,
   type JsonObject,
-  nameUuids,
   requireRevision,
 } from '@gantry/event-sourcing'
-import {
-  type ApiEvent,
-  type ApiState,
-  apiEvents,
-  evolveApi,
-  initialApi,
-  type LiveApi,
-  type RunningJob,
-  type Version,
-} from './api.ts'
+import { type ApiEvent, type ApiState, apiEvents, evolveApi, initialApi } from './api.ts'
+import { type DeploymentCommand, decideDeployment, undeployAll } from './deployment.decide.ts'
+import { decideVersion, type VersionCommand } from './version.decide.ts'
 
 export type ApiCommand =
   | { type: 'CreateApi'; metadata: CommandMetadata; id: string; input: ApiInput }
   | ({ type: 'UpdateApi'; input: ApiInput } & Conditional)
   | ({ type: 'DeleteApi'; undeploy: boolean } & Conditional)
-  | {
-      type: 'CreateVersion'
-      metadata: CommandMetadata
-      api: string
-      id: string
-      input: VersionInput
-      /** Maximum number of versions of the API; 0 for no limit. */
-      limit: number
-    }
-  | ({ type: 'UpdateVersion'; version: string; input: VersionInput } & Conditional)
-  | ({ type: 'DeleteVersion'; version: string } & Conditional)
+  | VersionCommand
   | DeploymentCommand
   | { type: 'AttachImage' | 'DetachImage'; metadata: CommandMetadata; imageRevision: number }
   | { type: 'JoinProduct' | 'LeaveProduct'; metadata: CommandMetadata; product: string; at: string }
 
-const jobUuid = nameUuids('a3b1f0c2-7d4e-4c1a-9d55-2e6b8f9a1c37')
-
-/** The id of the job that a deletion ends a deployment with. It is the same in every try of the command. */
-export const undeployJob = (commandId: string, environment: string) => jobUuid(`${commandId}/${environment}`)
-
-type DeploymentCommand =
-  | {
-      type: 'StartDeployment'
-      metadata: CommandMetadata
-      job: string
-      kind: Job['type']
-      environment: string
-    }
-  | { type: 'ReportDeployment'; metadata: CommandMetadata; report: DeploymentReport }
-  | { type: 'CancelDeployment'; metadata: CommandMetadata; job: string }
-  /** Fails the job if it is still running and started before `startedBefore` (ISO 8601 UTC). */
-  | {
-      type: 'TimeOutDeployment'
-      metadata: CommandMetadata
-      job: string
-      startedBefore: string
-      message: string
-    }
+export type ApiAggregate = Aggregate<ApiState, ApiCommand, ApiEvent>
 
 export const apiDecider: Decider<ApiState, ApiCommand, ApiEvent> = {
   initial: initialApi,
@@ -100,47 +53,13 @@ export const apiDecider: Decider<ApiState, ApiCommand, ApiEvent> = {
       }
       case 'DeleteApi': {
         requireRevision(command, state.recordRevision)
-        const undeployed = command.undeploy
-          ? [...state.deployedOn.keys()].map(
-              (environment): ApiEvent => ({
-                type: 'ApiUndeployed',
-                data: {
-                  job: undeployJob(command.metadata.commandId, environment),
-                  environment,
-                  undeployedAt: now,
-                },
-              }),
-            )
-          : []
+        const undeployed = command.undeploy ? undeployAll(state, command.metadata) : []
         return [...undeployed, { type: 'ApiDeleted', data: { deletedAt: now } }]
       }
-      case 'CreateVersion': {
-        const { input, id, api, limit } = command
-        nameIsFree(state, input.name)
-        if (limit > 0 && state.versions.size >= limit) {
-          const detail = `an API may have ${limit} versions (MAX_VERSIONS_PER_API)`
-          throw new Refusal('too-many-versions', { detail, limit })
-        }
-        return [
-          {
-            type: 'VersionCreated',
-            data: { id, api, ...versionFields(input), createdAt: now, updatedAt: now },
-          },
-        ]
-      }
-      case 'UpdateVersion': {
-        const { record, revision } = versionOf(state, command.version)
-        requireRevision(command, revision)
-        if (command.input.name !== record.name) nameIsFree(state, command.input.name)
-        const next: VersionRecord = { ...record, ...versionFields(command.input) }
-        if (isDeepStrictEqual(next, record)) return []
-        return [{ type: 'VersionUpdated', data: { ...next, updatedAt: now } }]
-      }
-      case 'DeleteVersion': {
-        const { record, revision } = versionOf(state, command.version)
-        requireRevision(command, revision)
-        return [{ type: 'VersionDeleted', data: { id: record.id, deletedAt: now } }]
-      }
+      case 'CreateVersion':
+      case 'UpdateVersion':
+      case 'DeleteVersion':
+        return decideVersion(state, command)
       case 'StartDeployment':
       case 'ReportDeployment':
       case 'CancelDeployment':
@@ -160,10 +79,8 @@ export const apiDecider: Decider<ApiState, ApiCommand, ApiEvent> = {
         if ((known?.member ?? false) === member || (known && known.at > at)) return []
         return [{ type: member ? 'ProductJoined' : 'ProductLeft', data: { product, at } }]
       }
-      default: {
-        const missing: never = command
-        return missing
-      }
+      default:
+        return command satisfies never
     }
   },
 }
@@ -181,71 +98,6 @@ function decideOnGone(command: ApiCommand): ApiEvent[] {
     default:
       throw new Refusal('api-not-found')
   }
-}
-
-function decideDeployment(state: LiveApi, command: DeploymentCommand): ApiEvent[] {
-  const { now } = command.metadata
-  switch (command.type) {
-    case 'StartDeployment': {
-      const { job, kind, environment } = command
-      if (state.runningJobs.some(running => running.environment === environment))
-        throw new Refusal('deployment-running')
-      if (kind === 'UNDEPLOY' && !state.deployedOn.has(environment)) throw new Refusal('api-not-deployed')
-      return [{ type: 'DeploymentStarted', data: { id: job, type: kind, environment, startedAt: now } }]
-    }
-    case 'ReportDeployment':
-      return decideReport(state, command.report, now)
-    case 'CancelDeployment': {
-      const running = state.runningJobs.find(({ id }) => id === command.job)
-      if (!running) throw new Refusal('deployment-not-running')
-      return [failed(running, 'cancelled', now)]
-    }
-    case 'TimeOutDeployment': {
-      const { job, startedBefore, message } = command
-      const running = state.runningJobs.find(({ id }) => id === job)
-      return running && running.startedAt < startedBefore ? [failed(running, message, now)] : []
-    }
-    default: {
-      const missing: never = command
-      return missing
-    }
-  }
-}
-
-/** Only a report for a running job has an effect, so a repeated report has none. */
-function decideReport(state: LiveApi, { job, outcome, message }: DeploymentReport, now: string): ApiEvent[] {
-  const running = state.runningJobs.find(({ id }) => id === job)
-  if (!running) return []
-  if (outcome === 'FAILED') return [failed(running, message ?? null, now)]
-  const { type, environment } = running
-  return type === 'DEPLOY'
-    ? [{ type: 'ApiDeployed', data: { job, environment, deployedAt: now } }]
-    : [{ type: 'ApiUndeployed', data: { job, environment, undeployedAt: now } }]
-}
-
-const failed = ({ id, type, environment }: RunningJob, message: string | null, now: string): ApiEvent => ({
-  type: 'DeploymentFailed',
-  data: { job: id, type, environment, message, failedAt: now },
-})
-
-const versionFields = ({ name, displayName, description, status }: VersionInput) => ({
-  name,
-  displayName: displayName ?? name,
-  description,
-  status,
-})
-
-/** Finds a version by id or name; an id takes precedence. @throws Refusal when there is none */
-function versionOf(state: LiveApi, idOrName: string): Version {
-  const { versions, versionIds } = state
-  const version = versions.get(idOrName.toLowerCase()) ?? versions.get(versionIds.get(idOrName) ?? '')
-  if (!version) throw new Refusal('version-not-found')
-  return version
-}
-
-function nameIsFree(state: LiveApi, name: string): void {
-  if (state.versionIds.has(name))
-    throw new Refusal('version-name-taken', { detail: `another version is named ${name}`, name })
 }
 
 const recordOf = (state: ApiState): ApiSnapshot | undefined =>

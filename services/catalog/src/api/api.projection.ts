@@ -1,7 +1,8 @@
 import type { ApiSnapshot, VersionRecord } from '@gantry/contracts'
 import type { Project } from '@gantry/event-sourcing'
 import { defineCollection, type Write } from '@gantry/read-models'
-import type { ApiEvent, ApiState, RunningJob } from './api.ts'
+import type { ApiEvent, ApiState } from './api.ts'
+import type { RunningJob } from './deployment.ts'
 
 /** An API with the fields that lists and filters need. */
 export interface ApiDocument extends ApiSnapshot {

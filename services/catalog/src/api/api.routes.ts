@@ -1,26 +1,14 @@
-import {
-  type ApiRecord,
-  cancelDeployment,
-  createApi,
-  deleteApi,
-  deployApi,
-  getApi,
-  type Job,
-  listApis,
-  Refusal,
-  undeployApi,
-  updateApi,
-} from '@gantry/contracts'
-import type { Aggregate, Executed } from '@gantry/event-sourcing'
+import { type ApiRecord, createApi, deleteApi, getApi, listApis, Refusal, updateApi } from '@gantry/contracts'
+import type { Executed } from '@gantry/event-sourcing'
 import type { Collection } from '@gantry/read-models'
 import { type AddRoute, listing, page } from '@gantry/service-kit'
 import type { Owners } from '../owner/owner.projection.ts'
-import type { ApiCommand } from './api.decide.ts'
+import type { ApiAggregate } from './api.decide.ts'
 import type { ApiDocument } from './api.projection.ts'
 import type { ApiEvent, ApiState } from './api.ts'
 
 export interface ApiRoutes {
-  api: Aggregate<ApiState, ApiCommand, ApiEvent>
+  api: ApiAggregate
   apis: Collection<ApiDocument>
   owners: Owners
   /** Notifies other services of a deletion before the response, instead of with the delay of the relay. */
@@ -71,38 +59,6 @@ export function apiRoutes(route: AddRoute, { api, apis, owners, announceDeletion
     await announceDeletion(executed)
     return { status: 204 }
   })
-
-  route(deployApi, async ({ params, metadata, newId }) => start('DEPLOY', params, metadata, newId()))
-  route(undeployApi, async ({ params, metadata, newId }) => start('UNDEPLOY', params, metadata, newId()))
-
-  route(cancelDeployment, async ({ params, metadata }) => {
-    const { api_id, environment_id } = params
-    const { state } = await api.load(api_id)
-    if (state.status !== 'Live') throw new Refusal('api-not-found')
-    const job = state.runningJobs.find(({ environment }) => environment === environment_id)
-    if (!job) throw new Refusal('deployment-not-running')
-    await api.execute(api_id, { type: 'CancelDeployment', metadata, job: job.id })
-    const body: Job = { ...job, api: api_id, status: 'FAILED' }
-    return { status: 200, body }
-  })
-
-  const start = async (
-    kind: Job['type'],
-    { api_id, environment_id }: { api_id: string; environment_id: string },
-    metadata: ApiCommand['metadata'],
-    job: string,
-  ) => {
-    await api.execute(api_id, { type: 'StartDeployment', metadata, job, kind, environment: environment_id })
-    const body: Job = {
-      id: job,
-      type: kind,
-      api: api_id,
-      environment: environment_id,
-      status: 'RUNNING',
-      startedAt: metadata.now,
-    }
-    return { status: 202, body }
-  }
 
   const answer = async (id: string, status: number, included: Included = {}) => {
     const stored = await apis.get(id)

@@ -1,5 +1,6 @@
 import { type Json, PersistentMap, type SnapshotSchema } from '@gantry/event-sourcing'
-import type { ApiState, LiveApi, Version } from './api.ts'
+import type { ApiState, LiveApi } from './api.ts'
+import type { Version } from './version.ts'
 
 /** A state as it is stored: maps as arrays, and without `versionIds`, which decoding computes from the versions. */
 type EncodedApi =

@@ -1,5 +1,7 @@
-import type { ApiInput, ApiSnapshot, Job, VersionRecord } from '@gantry/contracts'
+import type { ApiInput, ApiSnapshot } from '@gantry/contracts'
 import { type EventSchemas, PersistentMap } from '@gantry/event-sourcing'
+import { type DeploymentEvent, type Deployments, deploymentStatus, evolveDeployments } from './deployment.ts'
+import { evolveVersions, type Version, type VersionEvent, type Versions } from './version.ts'
 
 type Fields = Omit<ApiInput, 'owner'> & { owner: string | null }
 
@@ -7,16 +9,8 @@ export type ApiEvent =
   | { type: 'ApiCreated'; data: Fields & { id: string; createdAt: string } }
   | { type: 'ApiUpdated'; data: Fields & { updatedAt: string } }
   | { type: 'ApiDeleted'; data: { deletedAt: string } }
-  | { type: 'VersionCreated'; data: VersionRecord }
-  | { type: 'VersionUpdated'; data: VersionRecord }
-  | { type: 'VersionDeleted'; data: { id: string; deletedAt: string } }
-  | { type: 'DeploymentStarted'; data: Omit<Job, 'status' | 'api'> }
-  | { type: 'ApiDeployed'; data: { job: string; environment: string; deployedAt: string } }
-  | { type: 'ApiUndeployed'; data: { job: string; environment: string; undeployedAt: string } }
-  | {
-      type: 'DeploymentFailed'
-      data: { job: string; type: Job['type']; environment: string; message: string | null; failedAt: string }
-    }
+  | VersionEvent
+  | DeploymentEvent
   | { type: 'ImageAttached'; data: { imageRevision: number; attachedAt: string } }
   | { type: 'ImageDetached'; data: { imageRevision: number; detachedAt: string } }
   | { type: 'ProductJoined'; data: { product: string; at: string } }
@@ -24,26 +18,11 @@ export type ApiEvent =
   /** Makes the append that would take a claimed name fail: another API takes over the claim. See `reservation`. */
   | { type: 'NameClaimFenced'; data: object }
 
-export interface Version {
-  record: VersionRecord
-  /** Revision of the event that changed the version last. Its ETag. */
-  revision: number
-}
-
-export type RunningJob = Omit<Job, 'api'>
-
-export interface LiveApi {
+export interface LiveApi extends Versions, Deployments {
   status: 'Live'
   record: ApiSnapshot
   /** Revision of the event that changed the record last. Its ETag. */
   recordRevision: number
-  /** Versions by id. A persistent map, because copying thousands of versions for each event is too slow. */
-  versions: PersistentMap<Version>
-  /** Ids of the versions by name. */
-  versionIds: PersistentMap<string>
-  /** Time of the deployment (ISO 8601 UTC) by environment. */
-  deployedOn: ReadonlyMap<string, string>
-  runningJobs: readonly RunningJob[]
   /** Membership by product id, with the time of the product event (ISO 8601 UTC) that set it last. */
   products: ReadonlyMap<string, { member: boolean; at: string }>
   /** Revision of the image event that `hasImage` comes from. */
@@ -93,63 +72,34 @@ export function evolveApi(state: ApiState, event: ApiEvent, revision: number): A
     }
   }
   if (state.status !== 'Live') return state
-  const { versions, deployedOn, runningJobs, products } = state
   const changed = (record: Partial<ApiSnapshot>, rest: Partial<LiveApi> = {}): LiveApi => ({
     ...state,
     ...rest,
     record: { ...state.record, ...record },
     recordRevision: revision,
   })
-  const without = (job: string) => runningJobs.filter(({ id }) => id !== job)
+  const deployment = (event: DeploymentEvent, updatedAt: string) => {
+    const deployments = evolveDeployments(state, event)
+    return changed({ deploymentStatus: deploymentStatus(deployments, event), updatedAt }, deployments)
+  }
 
   switch (event.type) {
     case 'ApiUpdated':
       return changed(event.data)
     case 'ApiDeleted':
-      return { status: 'Deleted', last: state.record, versions }
+      return { status: 'Deleted', last: state.record, versions: state.versions }
     case 'VersionCreated':
-    case 'VersionUpdated': {
-      const { id, name } = event.data
-      return {
-        ...state,
-        versions: versions.set(id, { record: event.data, revision }),
-        versionIds: withoutName(state, id).set(name, id),
-      }
-    }
-    case 'VersionDeleted': {
-      const { id } = event.data
-      return { ...state, versions: versions.delete(id), versionIds: withoutName(state, id) }
-    }
-    case 'DeploymentStarted': {
-      const { startedAt } = event.data
-      const jobs = [...runningJobs, { ...event.data, status: 'RUNNING' as const }]
-      return changed(
-        { deploymentStatus: 'DEPLOYMENT_IN_PROGRESS', updatedAt: startedAt },
-        { runningJobs: jobs },
-      )
-    }
-    case 'ApiDeployed': {
-      const { job, environment, deployedAt } = event.data
-      const jobs = without(job)
-      const deploymentStatus = jobs.length > 0 ? 'DEPLOYMENT_IN_PROGRESS' : 'DEPLOYED'
-      const places = new Map(deployedOn).set(environment, deployedAt)
-      return changed({ deploymentStatus, updatedAt: deployedAt }, { runningJobs: jobs, deployedOn: places })
-    }
-    case 'ApiUndeployed': {
-      const { job, environment, undeployedAt } = event.data
-      const jobs = without(job)
-      const places = new Map(deployedOn)
-      places.delete(environment)
-      const settled = places.size > 0 ? 'DEPLOYED' : 'UNDEPLOYED'
-      const deploymentStatus = jobs.length > 0 ? 'DEPLOYMENT_IN_PROGRESS' : settled
-      return changed({ deploymentStatus, updatedAt: undeployedAt }, { runningJobs: jobs, deployedOn: places })
-    }
-    case 'DeploymentFailed': {
-      const { job, failedAt } = event.data
-      const jobs = without(job)
-      const deploymentStatus = jobs.length > 0 ? 'DEPLOYMENT_IN_PROGRESS' : 'DEPLOYMENT_FAILED'
-      return changed({ deploymentStatus, updatedAt: failedAt }, { runningJobs: jobs })
-    }
+    case 'VersionUpdated':
+    case 'VersionDeleted':
+      return { ...state, ...evolveVersions(state, event, revision) }
+    case 'DeploymentStarted':
+      return deployment(event, event.data.startedAt)
+    case 'ApiDeployed':
+      return deployment(event, event.data.deployedAt)
+    case 'ApiUndeployed':
+      return deployment(event, event.data.undeployedAt)
+    case 'DeploymentFailed':
+      return deployment(event, event.data.failedAt)
     case 'ImageAttached': {
       const { imageRevision, attachedAt } = event.data
       return changed({ hasImage: true, updatedAt: attachedAt }, { imageRevision })
@@ -162,7 +112,7 @@ export function evolveApi(state: ApiState, event: ApiEvent, revision: number): A
     case 'ProductLeft': {
       const { product, at } = event.data
       const member = event.type === 'ProductJoined'
-      return { ...state, products: new Map(products).set(product, { member, at }) }
+      return { ...state, products: new Map(state.products).set(product, { member, at }) }
     }
     case 'NameClaimFenced':
       return state
@@ -170,10 +120,4 @@ export function evolveApi(state: ApiState, event: ApiEvent, revision: number): A
       event satisfies never
       return state
   }
-}
-
-/** `versionIds` without the current name of a version. */
-function withoutName({ versions, versionIds }: LiveApi, id: string): PersistentMap<string> {
-  const name = versions.get(id)?.record.name
-  return name !== undefined && versionIds.get(name) === id ? versionIds.delete(name) : versionIds
 }

@@ -1,20 +1,12 @@
-import {
-  type Aggregate,
-  type CommandMetadata,
-  type Log,
-  supervise,
-  underLease,
-  type Worker,
-} from '@gantry/event-sourcing'
+import { type CommandMetadata, type Log, supervise, underLease, type Worker } from '@gantry/event-sourcing'
 import { sleep } from '@gantry/messaging'
 import type { ReadModels } from '@gantry/read-models'
 import { writtenDuration } from '@gantry/service-kit'
-import type { ApiCommand } from './api.decide.ts'
+import type { ApiAggregate } from './api.decide.ts'
 import { type ApiDocument, apis } from './api.projection.ts'
-import type { ApiEvent, ApiState } from './api.ts'
 
 export interface DeploymentTimeoutsOptions {
-  api: Aggregate<ApiState, ApiCommand, ApiEvent>
+  api: ApiAggregate
   readModels: ReadModels
   /** Time after which a job without a report fails, in milliseconds. */
   timeoutMs: number

@@ -7,15 +7,13 @@ import {
   updateVersion,
   type VersionRecord,
 } from '@gantry/contracts'
-import type { Aggregate } from '@gantry/event-sourcing'
 import type { Collection, Stored } from '@gantry/read-models'
 import { type AddRoute, listing, page } from '@gantry/service-kit'
-import type { ApiCommand } from './api.decide.ts'
+import type { ApiAggregate } from './api.decide.ts'
 import type { ApiDocument, VersionDocument } from './api.projection.ts'
-import type { ApiEvent, ApiState } from './api.ts'
 
 export interface VersionRoutes {
-  api: Aggregate<ApiState, ApiCommand, ApiEvent>
+  api: ApiAggregate
   apis: Collection<ApiDocument>
   versions: Collection<VersionDocument>
   /** Maximum number of versions of an API; 0 for no limit. */

@@ -1,4 +1,4 @@
-import type { CommandMetadata, Decider } from '@gantry/event-sourcing'
+import type { Aggregate, CommandMetadata, Decider } from '@gantry/event-sourcing'
 
 /** Catalog's copy of a user: the display name that APIs show for their owner. */
 export type OwnerEvent =
@@ -18,6 +18,8 @@ export type OwnerCommand = {
   /** Revision of the user's event that the command reacts to. */
   userRevision: number
 }
+
+export type OwnerAggregate = Aggregate<OwnerState, OwnerCommand, OwnerEvent>
 
 export const ownerDecider: Decider<OwnerState, OwnerCommand, OwnerEvent> = {
   initial: { status: 'Absent', userRevision: -1 },

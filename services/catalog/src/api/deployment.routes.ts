@@ -1,0 +1,38 @@
+import { cancelDeployment, deployApi, type Job, Refusal, undeployApi } from '@gantry/contracts'
+import type { CommandMetadata } from '@gantry/event-sourcing'
+import type { AddRoute } from '@gantry/service-kit'
+import type { ApiAggregate } from './api.decide.ts'
+
+export function deploymentRoutes(route: AddRoute, api: ApiAggregate): void {
+  route(deployApi, async ({ params, metadata, newId }) => start('DEPLOY', params, metadata, newId()))
+  route(undeployApi, async ({ params, metadata, newId }) => start('UNDEPLOY', params, metadata, newId()))
+
+  route(cancelDeployment, async ({ params, metadata }) => {
+    const { api_id, environment_id } = params
+    const { state } = await api.load(api_id)
+    if (state.status !== 'Live') throw new Refusal('api-not-found')
+    const job = state.runningJobs.find(({ environment }) => environment === environment_id)
+    if (!job) throw new Refusal('deployment-not-running')
+    await api.execute(api_id, { type: 'CancelDeployment', metadata, job: job.id })
+    const body: Job = { ...job, api: api_id, status: 'FAILED' }
+    return { status: 200, body }
+  })
+
+  const start = async (
+    kind: Job['type'],
+    { api_id, environment_id }: { api_id: string; environment_id: string },
+    metadata: CommandMetadata,
+    job: string,
+  ) => {
+    await api.execute(api_id, { type: 'StartDeployment', metadata, job, kind, environment: environment_id })
+    const body: Job = {
+      id: job,
+      type: kind,
+      api: api_id,
+      environment: environment_id,
+      status: 'RUNNING',
+      startedAt: metadata.now,
+    }
+    return { status: 202, body }
+  }
+}
