@@ -27,8 +27,9 @@ export interface DomainCommand {
 /**
  * The rules of an aggregate.
  * `decide` is pure. It throws a Refusal when the command is not allowed, and returns no events when nothing changes.
- * `evolve` never refuses and returns a new state. `revision` is that of the event in its stream, `actor` its cause. Only
- * events of the types in `events` are passed to it, in their newest schema version.
+ * `evolve` never refuses and returns a new state. It depends on its arguments alone: `revision` is the number of the event
+ * in its stream, `actor` the user or the part of the service that caused the event. Only events of the types in `events`
+ * are passed to it, in their newest schema version.
  */
 export interface Decider<State, Command extends DomainCommand, Event extends DomainEvent> {
   initial: State
