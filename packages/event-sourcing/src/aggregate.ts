@@ -4,7 +4,7 @@ import { LRUCache } from 'lru-cache'
 import type { Decider, DomainCommand } from './decider.ts'
 import type { DomainEvent, Fact, JsonObject, RecordedEvent } from './event.ts'
 import { type EventStore, EventStoreUnavailable, NO_STREAM, WrongExpectedRevision } from './event-store.ts'
-import { folding, type Snapshot } from './fold.ts'
+import { folding, type StreamState } from './fold.ts'
 import { nameUuids } from './name-uuid.ts'
 import {
   type AggregateProjectionOptions,
@@ -16,7 +16,7 @@ import { upcast, writtenVersion } from './schema.ts'
 import { type SnapshotOptions, snapshotsOf } from './snapshots.ts'
 import { streamId, streamName } from './stream-name.ts'
 
-export interface Executed<State, Event> extends Snapshot<State> {
+export interface Executed<State, Event> extends StreamState<State> {
   /** What the command appended; empty when nothing changed. */
   events: Event[]
   /** The same with ids, revisions and metadata. */
@@ -31,7 +31,7 @@ export interface AggregateOptions<State, Command extends DomainCommand, Event ex
   /** Documents of the state. They are written before a command is answered, so that its caller reads its own writes. */
   view?: AggregateProjectionOptions<State, Event>['view']
   /** Reserves what the events need, e.g. a name, before they are appended at `snapshot.revision`. @throws Refusal */
-  reserve?(id: string, snapshot: Snapshot<State>, events: Event[], command: Command): Promise<void>
+  reserve?(id: string, snapshot: StreamState<State>, events: Event[], command: Command): Promise<void>
   /** Maximum number of cached states; fewer large states fit, see `size` of the decider. */
   cacheSize?: number
   /** Stores snapshots of long streams in the event store; left out where streams are short. */
@@ -45,13 +45,13 @@ export interface Aggregate<State, Command extends DomainCommand, Event extends D
   /** To be run by the projector of the service. */
   readonly projection: Projection
   /** The state as the log has it now. @throws StreamQuarantined */
-  load(id: string): Promise<Snapshot<State>>
+  load(id: string): Promise<StreamState<State>>
   /**
    * Folds one recorded event in log order. Reads the stream when this process has not folded the events before it.
    * A stream that was removed since gives the initial state.
    * @throws StreamQuarantined
    */
-  follow(event: RecordedEvent): Promise<Snapshot<State>>
+  follow(event: RecordedEvent): Promise<StreamState<State>>
   /**
    * Decides on the current state, appends the events, projects them, and returns the state after them.
    * After a conflict with another writer the command is decided again on the newer state.
@@ -85,7 +85,7 @@ export function aggregate<State, Command extends DomainCommand, Event extends Do
   const { eventStore, category, decider } = options
   const cacheSize = options.cacheSize ?? CACHE_SIZE
   const cacheOf = (size: number, parts = size * PARTS_OF_STATE) =>
-    new LRUCache<string, Snapshot<State>>({
+    new LRUCache<string, StreamState<State>>({
       max: size,
       maxSize: parts,
       // A state that is larger than the cache is the only one in it.
@@ -94,19 +94,19 @@ export function aggregate<State, Command extends DomainCommand, Event extends Do
   const cache = cacheOf(cacheSize)
   /** States that a rebuild folds. It folds every stream, so they are kept apart from the states that commands need. */
   const rebuilding = cacheOf(Math.min(cacheSize, REBUILDING))
-  const empty: Snapshot<State> = { state: decider.initial, revision: NO_STREAM }
+  const empty: StreamState<State> = { state: decider.initial, revision: NO_STREAM }
   const fold = folding(decider, event => options.unknownEvent?.(event))
   const snapshots =
     options.snapshots &&
     snapshotsOf({ eventStore, category, schemas: decider.events, cacheSize, ...options.snapshots })
 
-  const keep = (id: string, snapshot: Snapshot<State>) => {
+  const keep = (id: string, snapshot: StreamState<State>) => {
     const cached = cache.get(id)
     if (!cached || cached.revision < snapshot.revision) cache.set(id, snapshot)
     return snapshot
   }
 
-  const load = async (id: string): Promise<Snapshot<State>> => {
+  const load = async (id: string): Promise<StreamState<State>> => {
     const cached = cache.get(id)
     const stored = cached ? undefined : await snapshots?.load(id)
     const known = cached ?? stored?.kept ?? empty
@@ -116,7 +116,7 @@ export function aggregate<State, Command extends DomainCommand, Event extends Do
     return keep(id, loaded)
   }
 
-  const follow = async (event: RecordedEvent, again = false): Promise<Snapshot<State>> => {
+  const follow = async (event: RecordedEvent, again = false): Promise<StreamState<State>> => {
     const id = streamId(event.stream)
     const cached = cache.get(id)
     const known = cached ?? (again ? rebuilding.get(id) : undefined) ?? empty
@@ -167,20 +167,25 @@ export function aggregate<State, Command extends DomainCommand, Event extends Do
    * The events of the stream after a state. They may come from another try of the same command, because the store answers
    * an append like that of an earlier try even if the data differ, e.g. in the time. Undefined once the stream was removed.
    */
-  const asStored = async (id: string, base: Snapshot<State>, count: number) => {
+  const asStored = async (id: string, base: StreamState<State>, count: number) => {
     const facts = (await eventStore.readStream(streamName(category, id), base.revision + 1)).slice(0, count)
     return facts.length === count ? { facts, after: fold(base, facts) } : undefined
   }
 
   /** Decides on a state and reserves what the events need. */
-  const decideOn = async (id: string, command: Command, snapshot: Snapshot<State>) => {
+  const decideOn = async (id: string, command: Command, snapshot: StreamState<State>) => {
     const events = decider.decide(snapshot.state, command)
     if (events.length > 0) await options.reserve?.(id, snapshot, events, command)
     return { snapshot, events }
   }
 
   /** Decides on a state that was just read: a refusal, or a decision without events, is final. */
-  const decideOnFresh = async (id: string, command: Command, snapshot: Snapshot<State>, readAt: number) => {
+  const decideOnFresh = async (
+    id: string,
+    command: Command,
+    snapshot: StreamState<State>,
+    readAt: number,
+  ) => {
     try {
       const decided = await decideOn(id, command, snapshot)
       if (decided.events.length === 0) await projection.showAll(id, snapshot, readAt)
@@ -254,7 +259,7 @@ export function aggregate<State, Command extends DomainCommand, Event extends Do
     }
   }
 
-  const prepare = (id: string, snapshot: Snapshot<State>, events: Event[], command: Command) => {
+  const prepare = (id: string, snapshot: StreamState<State>, events: Event[], command: Command) => {
     const { now, actor, requestId, traceparent, causationId } = command.metadata
     const stream = streamName(category, id)
     let state = snapshot.state

@@ -1,11 +1,11 @@
 import { Refusal } from '@gantry/contracts'
 import type { Decider, DomainCommand } from './decider.ts'
 import type { DomainEvent, Position, RecordedEvent } from './event.ts'
-import type { Log } from './follower.ts'
 import { schemaName, upcast } from './schema.ts'
+import type { Log } from './worker.ts'
 
 /** A state and the revision of the last event folded into it; -1 when the stream does not exist. */
-export interface Snapshot<State> {
+export interface StreamState<State> {
   state: State
   revision: number
   /** Position of that event in the log; absent when the event was not read or does not exist. */
@@ -41,7 +41,7 @@ export class StreamQuarantined extends Refusal {
 export function folding<State, Command extends DomainCommand, Event extends DomainEvent>(
   decider: Decider<State, Command, Event>,
   unknownEvent: (event: RecordedEvent) => void,
-): (snapshot: Snapshot<State>, events: readonly RecordedEvent[]) => Snapshot<State> {
+): (snapshot: StreamState<State>, events: readonly RecordedEvent[]) => StreamState<State> {
   return (snapshot, events) => {
     let { state, revision, position, unknown } = snapshot
     for (const event of events) {

@@ -32,31 +32,19 @@ export {
   type SubscriptionItem,
   WrongExpectedRevision,
 } from './event-store.ts'
-export { pastQuarantine, type Snapshot, StreamQuarantined } from './fold.ts'
-export {
-  type ConfirmLease,
-  type LeaseOptions,
-  type Log,
-  OperatorNeeded,
-  supervise,
-  underLease,
-  type Worker,
-} from './follower.ts'
+export { pastQuarantine, type StreamQuarantined, type StreamState } from './fold.ts'
+export { type ConfirmLease, type LeaseOptions, underLease } from './lease.ts'
 export { nameUuids } from './name-uuid.ts'
 export { PersistentMap } from './persistent-map.ts'
 export { type Conditional, requireRevision } from './precondition.ts'
 export { type AggregateProjection, type Project, type Projection, projectionOfEach } from './projection.ts'
-export {
-  type Projector,
-  type ProjectorOptions,
-  projectorKey,
-  requestRebuild,
-  startProjector,
-} from './projector.ts'
+export { type Projector, type ProjectorOptions, projectorKey, startProjector } from './projector.ts'
 export { type HeldStream, heldStreams, listHeld, requestRetry } from './quarantine.ts'
 export { type ReactorOptions, startReactor } from './reactor.ts'
+export { requestRebuild } from './rebuild-requests.ts'
 export { LOG_POSITION, type RelayOptions, startRelay } from './relay.ts'
 export { type Reservation, type ReservationOptions, reservation } from './reservation.ts'
 export { type EventSchemas, newest, type Upcaster, upcast } from './schema.ts'
 export type { SnapshotOptions, SnapshotSchema } from './snapshots.ts'
 export { streamCategory, streamId, streamName } from './stream-name.ts'
+export { type Log, OperatorNeeded, supervise, type Worker } from './worker.ts'

@@ -2,7 +2,7 @@ import { FRESH_MS, type ReadModels, type Write } from '@gantry/read-models'
 import { LRUCache } from 'lru-cache'
 import type { DomainEvent, Fact, Position, RecordedEvent } from './event.ts'
 import { NO_STREAM } from './event-store.ts'
-import { type Snapshot, StreamQuarantined } from './fold.ts'
+import { StreamQuarantined, type StreamState } from './fold.ts'
 import { type EventSchemas, knowsSchema, upcast } from './schema.ts'
 import { streamId } from './stream-name.ts'
 
@@ -12,7 +12,7 @@ import { streamId } from './stream-name.ts'
  */
 export type Project<State, Event> = (
   id: string,
-  snapshot: Snapshot<State>,
+  snapshot: StreamState<State>,
   events: readonly Event[],
 ) => Write[]
 
@@ -44,12 +44,12 @@ export interface Projection {
 }
 
 /** The last event of a stream before those that are projected. */
-export type Before = Pick<Snapshot<unknown>, 'revision' | 'position'>
+export type Before = Pick<StreamState<unknown>, 'revision' | 'position'>
 
 /** The state that is projected before a command is answered. */
 interface Shown<State> {
   before: Before
-  snapshot: Snapshot<State>
+  snapshot: StreamState<State>
   appended: readonly Fact[]
   /** Monotonic time of this process right before the log was read or appended to, in milliseconds. */
   readAt: number
@@ -69,7 +69,7 @@ export interface AggregateProjection<State> extends Projection {
    * Projects the stream up to a state that a caller is answered without having changed it: the writer of that state may
    * have died between the append and the projection.
    */
-  showAll(id: string, snapshot: Snapshot<State>, readAt: number): Promise<void>
+  showAll(id: string, snapshot: StreamState<State>, readAt: number): Promise<void>
   forget(id: string): void
 }
 
@@ -80,9 +80,9 @@ export interface AggregateProjectionOptions<State, Event extends DomainEvent> {
   /** Computes the documents; absent for an aggregate without documents. */
   view?: { readModels: Pick<ReadModels, 'write'>; project: Project<State, Event> } | undefined
   /** The state after a recorded event, or a later one. @param again whether a rebuild asks, which folds every stream */
-  follow(event: RecordedEvent, again: boolean): Promise<Snapshot<State>>
+  follow(event: RecordedEvent, again: boolean): Promise<StreamState<State>>
   /** The state as the log has it now. */
-  load(id: string): Promise<Snapshot<State>>
+  load(id: string): Promise<StreamState<State>>
   /** Events of a stream from a revision on. */
   read(id: string, from: number): Promise<RecordedEvent[]>
   /** Maximum number of streams whose projected revision is kept. */
@@ -108,7 +108,7 @@ export function aggregateProjection<State, Event extends DomainEvent>({
   const underWay = new Map<string, Promise<void>>()
   let reached = async (_position: Position) => false
 
-  const project = (id: string, snapshot: Snapshot<State>, facts: readonly Fact[]): Write[] => {
+  const project = (id: string, snapshot: StreamState<State>, facts: readonly Fact[]): Write[] => {
     const events = facts.flatMap(fact => upcast(schemas, fact) ?? [])
     const writes = view?.project(id, snapshot, events) ?? []
     if (snapshot.unknown) for (const write of writes) write.incomplete = true
@@ -134,13 +134,13 @@ export function aggregateProjection<State, Event extends DomainEvent>({
     }
   }
 
-  const advance = (id: string, { unknown }: Snapshot<State>, revision: number) => {
+  const advance = (id: string, { unknown }: StreamState<State>, revision: number) => {
     // The projector notes a stream with unknown events, so it has to see every event of one.
     if (!unknown && revision > projectedThrough(id)) projected.set(id, revision)
   }
 
   /** Writes the documents of the facts. Reads the log again when the process was paused since they were read. */
-  const write = async (id: string, snapshot: Snapshot<State>, facts: readonly Fact[], readAt: number) => {
+  const write = async (id: string, snapshot: StreamState<State>, facts: readonly Fact[], readAt: number) => {
     let [shown, events, at] = [snapshot, facts, readAt]
     while (performance.now() - at > FRESH_MS) {
       at = performance.now()

@@ -1,6 +1,6 @@
 import { Refusal } from '@gantry/contracts'
 import type { Bus, MissedMessages, StoredMessage } from '@gantry/messaging'
-import { type Log, supervise, type Worker } from './follower.ts'
+import { type Log, supervise, type Worker } from './worker.ts'
 
 export interface ReactorOptions {
   /** Durable name of the consumer, e.g. catalog. */

@@ -1,6 +1,7 @@
 import type { Collection, Lease, Version } from '@gantry/read-models'
 import { type RecordedEvent, START } from './event.ts'
-import { follow, type Running } from './projector-run.ts'
+import { projectLog } from './log-projection.ts'
+import type { ReadSide } from './read-side.ts'
 
 export interface RebuildOptions {
   lease: Lease
@@ -21,30 +22,31 @@ const PROGRESS_MS = 10_000
  * can be found. So between finding an unmarked document and removing it, the rebuild projects the log up to its head,
  * with marks. A rebuild that ends early leaves nothing to undo: the next one begins another generation.
  */
-export async function rebuild(options: Running, run: RebuildOptions): Promise<void> {
-  const { name, readModels, collections, log } = options
-  const generation = await nextGeneration(options, run.lease)
+export async function rebuild(readSide: ReadSide, options: RebuildOptions): Promise<void> {
+  const { name, readModels, collections, log } = readSide
+  const { lease, signal } = options
+  const generation = await nextGeneration(readSide, lease)
   log.info({ projector: name }, 'makes the read models from the log')
-  const projecting = { ...run, generation, untilCaughtUp: true, onWritten: progressOf(options) }
-  await follow(options, { ...projecting, from: START })
+  const toTheHead = { ...options, generation, untilCaughtUp: true, onWritten: progressOf(readSide) }
+  await projectLog(readSide, { ...toTheHead, from: START })
   let removed = 0
   for (const definition of collections) {
     const collection = readModels.collection(definition)
     for await (const found of pieces(collection, generation)) {
-      if (run.signal.aborted) return
-      await follow(options, projecting)
-      if (run.signal.aborted) return
+      if (signal.aborted) return
+      await projectLog(readSide, toTheHead)
+      if (signal.aborted) return
       removed += await collection.removeOlder(generation, found)
     }
   }
-  if (run.signal.aborted || removed === 0) return
+  if (signal.aborted || removed === 0) return
   // A command may have written a document again after it was removed.
-  await follow(options, projecting)
+  await projectLog(readSide, toTheHead)
   log.info({ projector: name, removed }, 'removed documents that the log does not know')
 }
 
 /** Greater than every generation before, even if the number of the last one was lost. */
-async function nextGeneration({ key, readModels }: Running, lease: Lease): Promise<number> {
+async function nextGeneration({ key, readModels }: ReadSide, lease: Lease): Promise<number> {
   const name = `${key}.generation`
   const last = Number((await readModels.checkpoints.get(name)) ?? 0)
   const next = Math.max(last + 1, (await readModels.time()).getTime())
@@ -65,13 +67,13 @@ async function* pieces(collection: Collection<any>, generation: number): AsyncGe
 }
 
 /** Logs the progress of the projection every few seconds. */
-function progressOf({ name, log }: Running) {
+function progressOf({ name, log }: ReadSide) {
   let events = 0
-  let toldAt = performance.now()
+  let loggedAt = performance.now()
   return (written: readonly RecordedEvent[]) => {
     events += written.length
-    if (performance.now() - toldAt < PROGRESS_MS) return
-    toldAt = performance.now()
+    if (performance.now() - loggedAt < PROGRESS_MS) return
+    loggedAt = performance.now()
     const through = written.at(-1)?.recordedAt
     log.info(
       { projector: name, events, ...(through && { through }) },

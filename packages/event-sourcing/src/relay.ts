@@ -2,7 +2,8 @@ import { type Bus, type Message, type StoredMessage, sleep } from '@gantry/messa
 import type { ReadModels } from '@gantry/read-models'
 import { type Fact, type Position, type RecordedEvent, START } from './event.ts'
 import type { EventStore } from './event-store.ts'
-import { type Log, OperatorNeeded, supervise, underLease, type Worker } from './follower.ts'
+import { underLease } from './lease.ts'
+import { type Log, OperatorNeeded, supervise, type Worker } from './worker.ts'
 
 export interface RelayOptions {
   /** Names the checkpoint and the lease, e.g. catalog.relay. */

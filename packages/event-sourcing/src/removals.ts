@@ -1,7 +1,6 @@
 import { sleep } from '@gantry/messaging'
 import { REMOVALS_KEPT_MS } from '@gantry/read-models'
-import { START } from './event.ts'
-import type { Running } from './projector-run.ts'
+import { projectedPosition, type ReadSide } from './read-side.ts'
 
 const EVERY_MS = 60_000
 const LOOK_MS = 100
@@ -10,13 +9,12 @@ const LOOK_MS = 100
  * Deletes tombstones in the read models once all earlier events are projected. A tombstone refuses writes of earlier
  * events, and commands do not write documents of states that they read longer ago.
  */
-export async function forgetRemovals(options: Running, signal: AbortSignal): Promise<void> {
-  const { name, key, eventStore, readModels, collections, log } = options
+export async function forgetRemovals(readSide: ReadSide, signal: AbortSignal): Promise<void> {
+  const { name, eventStore, readModels, collections, log } = readSide
   while (!signal.aborted) {
     try {
       const head = await eventStore.head()
-      while (!signal.aborted && ((await readModels.checkpoints.get(key)) ?? START) < head)
-        await sleep(LOOK_MS, { signal })
+      while (!signal.aborted && (await projectedPosition(readSide)) < head) await sleep(LOOK_MS, { signal })
       for (const definition of collections) {
         const collection = readModels.collection(definition)
         while (!signal.aborted && (await collection.forgetRemoved(REMOVALS_KEPT_MS)) > 0);

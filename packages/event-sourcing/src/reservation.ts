@@ -5,7 +5,7 @@ import { v5 as uuidv5 } from 'uuid'
 import type { CommandMetadata } from './decider.ts'
 import type { NewEvent } from './event.ts'
 import { type EventStore, NO_STREAM, WrongExpectedRevision } from './event-store.ts'
-import type { Snapshot } from './fold.ts'
+import type { StreamState } from './fold.ts'
 
 /** The holder that claims a name, and the revision of its stream after which it appends the event that takes the name. */
 interface Claim {
@@ -26,7 +26,7 @@ export interface ReservationOptions {
    * stream. The read may be stale. Streams of holders are never removed. `unknown` comes from the holder's snapshot: one
    * of these events may have given the holder another name.
    */
-  holding(holder: string): Promise<{ name: string | undefined } & Omit<Snapshot<unknown>, 'state'>>
+  holding(holder: string): Promise<{ name: string | undefined } & Omit<StreamState<unknown>, 'state'>>
   /** Code of the refusal when the name is taken. */
   takenCode: ProblemCode
   /** A claim that its holder has not confirmed after this long may be taken over, in milliseconds. */

@@ -1,7 +1,7 @@
 import { LRUCache } from 'lru-cache'
 import type { DomainEvent, Json, RecordedEvent } from './event.ts'
 import { type EventStore, EventStoreUnavailable, type StoredSnapshot } from './event-store.ts'
-import type { Snapshot } from './fold.ts'
+import type { StreamState } from './fold.ts'
 import { type EventSchemas, knowsSchema, writtenVersion } from './schema.ts'
 import { streamName } from './stream-name.ts'
 
@@ -25,12 +25,12 @@ export interface SnapshotOptions<State> {
 
 export interface Snapshots<State> {
   /** The state in the snapshot of a stream, and the events after it; undefined when there is no valid snapshot. */
-  load(id: string): Promise<{ kept: Snapshot<State>; later: RecordedEvent[] } | undefined>
+  load(id: string): Promise<{ kept: StreamState<State>; later: RecordedEvent[] } | undefined>
   /**
    * Saves a snapshot of the state if enough events have been folded since the last one. It is saved in the background. After
    * a failure loads take longer, and the next try is made after `every` events.
    */
-  offer(id: string, snapshot: Snapshot<State>): void
+  offer(id: string, snapshot: StreamState<State>): void
 }
 
 const EVERY = 500
@@ -95,7 +95,10 @@ export function snapshotsOf<State, Event extends DomainEvent>({
     return { kept: { ...state, revision, position }, later }
   }
 
-  const save = async (id: string, { state, ...at }: Snapshot<State> & Pick<StoredSnapshot, 'position'>) => {
+  const save = async (
+    id: string,
+    { state, ...at }: StreamState<State> & Pick<StoredSnapshot, 'position'>,
+  ) => {
     const content: Content = { events: known, state: schema.encode(state) }
     const text = JSON.stringify(content)
     due.set(id, dueAfter(at.revision, text))

@@ -12,8 +12,6 @@ export const KNOWN_SIZES: readonly string[] = [
   'packages/embedded/src/read-models/sqlite-collection.ts sqliteCollection',
   'packages/event-sourcing/src/aggregate.ts aggregate',
   'packages/event-sourcing/src/projection.ts aggregateProjection',
-  'packages/event-sourcing/src/projector-run.ts Running',
-  'packages/event-sourcing/src/projector.ts startProjector',
   'packages/event-sourcing/src/relay.ts RelayOptions',
   'packages/event-store-esdb/src/event-store.ts esdbEventStore',
   'packages/hosting/src/process.ts runProcess',

@@ -5,7 +5,7 @@ import { describe, expect, test } from 'vitest'
 import type { Decider, DomainCommand } from '../decider.ts'
 import type { DomainEvent, RecordedEvent } from '../event.ts'
 import { type EventStore, NO_STREAM } from '../event-store.ts'
-import { folding, type Snapshot } from '../fold.ts'
+import { folding, type StreamState } from '../fold.ts'
 import { aggregateProjection, type Project } from '../projection.ts'
 import { schemaName } from '../schema.ts'
 import type { SnapshotSchema } from '../snapshots.ts'
@@ -119,7 +119,7 @@ function testSnapshots<State, Command extends DomainCommand, Event extends Domai
 }: FrozenCategory<State, Command, Event> & { snapshots: SnapshotSchema<State> }): void {
   const files = frozenStreams(folder, category)
   const folded = folding(decider, () => {})
-  const begun: Snapshot<State> = { state: decider.initial, revision: NO_STREAM }
+  const begun: StreamState<State> = { state: decider.initial, revision: NO_STREAM }
   const asJson = (state: State) => JSON.parse(JSON.stringify(state, mapsAsEntries))
 
   test.for([...files.keys()])('of %s have the snapshots in the file of this schema version', async commit => {
@@ -155,7 +155,7 @@ async function fold<State, Command extends DomainCommand, Event extends DomainEv
 ) {
   const unknown: string[] = []
   const folded = folding(decider, event => unknown.push(schemaName(event)))
-  let snapshot: Snapshot<State> = { state: decider.initial, revision: NO_STREAM }
+  let snapshot: StreamState<State> = { state: decider.initial, revision: NO_STREAM }
   const projection = aggregateProjection<State, Event>({
     category,
     schemas: decider.events,

@@ -5,8 +5,8 @@ import type { ReadModels } from '@gantry/read-models'
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
 import type { Fact } from '../event.ts'
 import type { EventStore } from '../event-store.ts'
-import type { Log, Worker } from '../follower.ts'
 import { LOG_POSITION, type RelayOptions, startRelay } from '../relay.ts'
+import type { Log, Worker } from '../worker.ts'
 import { storyMetadata } from './decider-story.ts'
 
 /** The stores that relays use. The bus can carry other messages before and during the test; the others must be empty. */

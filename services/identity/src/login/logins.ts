@@ -5,7 +5,7 @@ import type {
   Decider,
   EventSchemas,
   JsonObject,
-  Snapshot,
+  StreamState,
 } from '@gantry/event-sourcing'
 import { type LoginState, loginsOf, noLogins } from '../user/login-state.ts'
 import { lockOf, type UserState } from '../user/user.ts'
@@ -47,7 +47,7 @@ export const wrongCredentials = () =>
 export function loginDecider({
   state: user,
   revision,
-}: Snapshot<UserState>): Decider<LoginState, LogIn, LoginEvent> {
+}: StreamState<UserState>): Decider<LoginState, LogIn, LoginEvent> {
   return {
     initial: noLogins,
     events: loginEvents,

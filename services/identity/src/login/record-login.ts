@@ -1,4 +1,9 @@
-import { type Aggregate, type EventStore, type Snapshot, WrongExpectedRevision } from '@gantry/event-sourcing'
+import {
+  type Aggregate,
+  type EventStore,
+  type StreamState,
+  WrongExpectedRevision,
+} from '@gantry/event-sourcing'
 import type { ReadModels } from '@gantry/read-models'
 import type { LoginState } from '../user/login-state.ts'
 import type { UserCommand } from '../user/user.decide.ts'
@@ -16,7 +21,7 @@ export interface Logins {
    * @throws Refusal when the login is refused
    * @throws EventStoreUnavailable when the store did not answer; the login may have been recorded
    */
-  record(id: string, command: LogIn): Promise<Snapshot<UserState>>
+  record(id: string, command: LogIn): Promise<StreamState<UserState>>
 }
 
 const TRIES_ON_CONFLICT = 20
@@ -31,7 +36,7 @@ export function logins({
   readModels: Pick<ReadModels, 'write'>
   user: Aggregate<UserState, UserCommand, UserEvent>
 }): Logins {
-  const tryRecord = async (id: string, command: LogIn): Promise<Snapshot<UserState>> => {
+  const tryRecord = async (id: string, command: LogIn): Promise<StreamState<UserState>> => {
     const end = await endOfLogins(eventStore, id, command.metadata.now)
     const snapshot = await user.load(id)
     const events = decide(snapshot, end.state, command)
@@ -56,7 +61,7 @@ export function logins({
 }
 
 /** The events of a login, each with its change. @throws Refusal when the login is refused */
-function decide(user: Snapshot<UserState>, last: LoginState, command: LogIn): DescribedLogin[] {
+function decide(user: StreamState<UserState>, last: LoginState, command: LogIn): DescribedLogin[] {
   const decider = loginDecider(user)
   let before = last
   return decider.decide(last, command).map(event => {

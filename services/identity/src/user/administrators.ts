@@ -6,7 +6,7 @@ import {
   type Log,
   PersistentMap,
   pastQuarantine,
-  type Snapshot,
+  type StreamState,
 } from '@gantry/event-sourcing'
 import { isGlobalAdministrator, type UserState } from './user.ts'
 
@@ -74,9 +74,9 @@ export interface AdministratorsOptions {
   removals: Aggregate<AdministratorsState, AdministratorsCommand, AdministratorsEvent>
   /** Ids of users who may be global administrators. */
   candidates(): Promise<string[]>
-  load(userId: string): Promise<Snapshot<UserState>>
+  load(userId: string): Promise<StreamState<UserState>>
   /** Appends an event to the user's stream, so that the append of a removal announced at an earlier revision fails. */
-  fence(userId: string, metadata: CommandMetadata): Promise<Snapshot<UserState>>
+  fence(userId: string, metadata: CommandMetadata): Promise<StreamState<UserState>>
   newId(): string
   log: Log
 }

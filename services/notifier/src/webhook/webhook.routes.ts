@@ -14,7 +14,7 @@ import {
   type WebhookRecord,
   type WebhookUpdate,
 } from '@gantry/contracts'
-import type { Aggregate, Snapshot } from '@gantry/event-sourcing'
+import type { Aggregate, StreamState } from '@gantry/event-sourcing'
 import type { Collection } from '@gantry/read-models'
 import { type AddRoute, listing, page } from '@gantry/service-kit'
 import type { DeliveryDocument } from '../delivery/delivery.projection.ts'
@@ -157,7 +157,7 @@ async function unreadPendingOf(
 
 const record = ({ recordRevision, secrets, failing, ...fields }: WebhookDocument): WebhookRecord => fields
 
-const answer = (status: number, { state }: Snapshot<WebhookState>) => {
+const answer = (status: number, { state }: StreamState<WebhookState>) => {
   if (state.status !== 'Live') throw new Refusal('webhook-not-found')
   return { status, body: state.record, revision: state.recordRevision }
 }

@@ -1,4 +1,4 @@
-import { type ConfirmLease, type Log, OperatorNeeded, supervise, underLease } from '@gantry/event-sourcing'
+import { type ConfirmLease, underLease } from '@gantry/event-sourcing'
 import { type Lease, LeaseLost, type Leases } from '@gantry/read-models'
 import { expect, onTestFinished, test, vi } from 'vitest'
 
@@ -68,22 +68,4 @@ test('a lease is not confirmed while the store does not answer a renewal', async
   expect(await refused.promise).toBeInstanceOf(LeaseLost)
   answer.resolve()
   await ending
-})
-
-test('a worker that needs an operator is not restarted and logs this once', async () => {
-  const lines: string[] = []
-  const note = (_: object, line: string) => void lines.push(line)
-  const log: Log = { info: note, warn: note, error: note }
-  let starts = 0
-  const worker = supervise('test', log, async () => {
-    starts++
-    throw new OperatorNeeded('read the manual')
-  })
-  await vi.waitFor(() => expect(worker.waitsFor).toBe('an operator: read the manual'))
-  await elapsed(300)
-  expect({ starts, lines }).toEqual({
-    starts: 1,
-    lines: ['has stopped and waits for an operator: read the manual'],
-  })
-  await worker.stop()
 })

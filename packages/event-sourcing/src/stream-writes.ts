@@ -1,56 +1,41 @@
-import {
-  type CollectionDefinition,
-  DocumentTooLarge,
-  type Lease,
-  type ReadModels,
-  type Write,
-} from '@gantry/read-models'
+import { DocumentTooLarge, type Lease, type Write } from '@gantry/read-models'
 import type { Position, RecordedEvent } from './event.ts'
 import { StreamQuarantined } from './fold.ts'
-import type { Log } from './follower.ts'
 import type { Projected, Projection } from './projection.ts'
-import { type HeldStream, held, incompleteStream, quarantinedStream } from './quarantine.ts'
+import { held, incompleteStream, quarantinedStream } from './quarantine.ts'
+import type { ReadSide } from './read-side.ts'
 
 /** Consecutive events of one stream, and what to write for them. */
-export interface Run {
+export interface StreamWrites {
   projection: Projection
   events: readonly RecordedEvent[]
   writes: Write[]
-  /** Whether the stream is held after this run. The writes contain the record of that. */
+  /** Whether the stream is held after these events. The writes contain the record of that. */
   holds: boolean
 }
 
-/** The part of a projector that its runs use. */
-export interface RunOptions {
-  /** Name of the projector. */
-  name: string
-  readModels: ReadModels
-  held: CollectionDefinition<HeldStream>
-  log: Log
-}
-
 /** @param again whether to project events that this process has projected before */
-export async function projectRun(
-  options: RunOptions,
+export async function projectStream(
+  readSide: ReadSide,
   projection: Projection,
   events: readonly RecordedEvent[],
   again: boolean,
-): Promise<Run> {
+): Promise<StreamWrites> {
   let projected: Projected
   try {
     projected = await projection.writes(events, again)
   } catch (error) {
     if (!(error instanceof StreamQuarantined)) throw error
-    return { projection, events, ...(await quarantine(options, error)) }
+    return { projection, events, ...(await quarantine(readSide, error)) }
   }
   const { writes, unknown } = projected
   const last = events.at(-1)
   if (!last || unknown.length === 0) return { projection, events, writes, holds: false }
-  const record = held(options.held, incompleteStream(last, unknown))
+  const record = held(readSide.held, incompleteStream(last, unknown))
   return { projection, events, writes: [...writes, record], holds: true }
 }
 
-interface WriteRunsOptions {
+interface WriteOptions {
   /** Whether documents of the same revision are written again. */
   force?: boolean
   /** The same, and marks them with the generation of a rebuild. */
@@ -58,34 +43,34 @@ interface WriteRunsOptions {
   checkpoint: { name: string; position: Position; lease: Lease }
 }
 
-/** Writes runs together with the checkpoint. A run with a document that the store cannot hold quarantines its stream. */
-export async function writeRuns(
-  options: RunOptions,
-  runs: readonly Run[],
-  { force = false, generation, checkpoint }: WriteRunsOptions,
+/** Writes documents together with the checkpoint. A stream with a document that the store cannot hold is quarantined. */
+export async function writeStreams(
+  readSide: ReadSide,
+  streams: readonly StreamWrites[],
+  { force = false, generation, checkpoint }: WriteOptions,
 ): Promise<void> {
   for (;;) {
-    const writes = runs.flatMap(run => run.writes)
+    const writes = streams.flatMap(stream => stream.writes)
     if (force || generation !== undefined) for (const write of writes) write.force = true
     if (generation !== undefined) for (const write of writes) write.generation = generation
     try {
-      return await options.readModels.write(writes, checkpoint)
+      return await readSide.readModels.write(writes, checkpoint)
     } catch (error) {
       if (!(error instanceof DocumentTooLarge)) throw error
       const isIts = ({ id, collection }: Write) => id === error.id && collection.name === error.collection
-      const run = runs.find(({ writes }) => writes.some(isIts))
-      const last = run?.events.at(-1)
-      if (!run || !last) throw error
-      Object.assign(run, await quarantine(options, new StreamQuarantined(last, error)))
+      const stream = streams.find(({ writes }) => writes.some(isIts))
+      const last = stream?.events.at(-1)
+      if (!stream || !last) throw error
+      Object.assign(stream, await quarantine(readSide, new StreamQuarantined(last, error)))
     }
   }
 }
 
 /** Reports a stream the first time that it is quarantined by an event. */
 async function quarantine(
-  { name, readModels, held: definition, log }: RunOptions,
+  { name, readModels, held: definition, log }: ReadSide,
   error: StreamQuarantined,
-): Promise<Pick<Run, 'writes' | 'holds'>> {
+): Promise<Pick<StreamWrites, 'writes' | 'holds'>> {
   const stream = quarantinedStream(error)
   const known = await readModels.collection(definition).get(stream.id)
   if (known?.doc.status !== 'QUARANTINED' || known.doc.event !== stream.event) {
