@@ -21,8 +21,8 @@ const programs = {
   rebuild: 'packages/operations/src/main.ts rebuild',
   quarantine: 'packages/operations/src/main.ts quarantine',
   'rotate-keys': 'packages/operations/src/main.ts rotate-keys',
-  demo: 'packages/demo/src/main.ts',
-  receiver: 'packages/demo/src/receiver.ts',
+  demo: 'test/demo/src/main.ts',
+  receiver: 'test/demo/src/receiver.ts',
   bench: 'test/bench/src/main.ts',
   cluster: 'test/cluster/src/main.ts',
   service: 'services/{name}/src/main.ts',
@@ -63,8 +63,16 @@ async function launch(script, args) {
     return runTasks(runtime(root), tasks, args)
   }
   const program = programPath(script, args)
-  await install(root, program.path.startsWith('test/') ? 'tools' : 'production', screen)
+  await install(root, needsTools(program.path) ? 'tools' : 'production', screen)
   return runProgram(runtime(root), program.path, program.args)
+}
+
+/**
+ * Whether a program needs the test tools. Those under test/ do, except the demo, which users run beside a service.
+ * @param {string} path
+ */
+function needsTools(path) {
+  return path.startsWith('test/') && !path.startsWith('test/demo/')
 }
 
 /**

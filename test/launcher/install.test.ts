@@ -133,6 +133,15 @@ describe('the test tools', { timeout: 120_000 }, () => {
     expect(await run('cluster')).toBe('cluster started\n')
   })
 
+  test('are left out by `demo` and `receiver`, which run beside a service', async () => {
+    const { write, has, run } = await withTools()
+    for (const name of ['main', 'receiver'])
+      write(`test/demo/src/${name}.ts`, "console.log('demo started')\n")
+    expect(await run('demo')).toContain(`Installing 1 packages: ${nothing}.`)
+    expect(await run('receiver')).toBe('demo started\n')
+    expect(has('tool')).toBe(false)
+  })
+
   test('are installed with the other packages when nothing is installed', async () => {
     const { run } = await withTools()
     expect(await run('cluster')).toContain(`Installing 2 packages: ${nothing}.`)

@@ -4,7 +4,7 @@ import { isSource, isTest, withoutComments } from './source.ts'
 /** Entry points of processes and their settings. They read the environment once and pass the values on. */
 const ROOTS = /\/(main|config|settings)\.ts$|^bin\/|(^|\/)vitest(\.\w+)?\.config\.ts$/
 /** Commands outside of the services. */
-const COMMANDS = new Set(['deploy/compose/secrets.mjs', 'packages/demo/src/receiver.ts'])
+const COMMANDS = new Set(['deploy/compose/secrets.mjs'])
 
 /** Only entry points read the environment. */
 export function environmentReaders(file: ProjectFile): string[] {

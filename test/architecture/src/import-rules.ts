@@ -23,7 +23,6 @@ const OWNERS = {
   mongodb: 'packages/read-models-mongo',
   nats: 'packages/messaging-nats',
   piscina: 'services/identity',
-  standardwebhooks: 'packages/demo',
   undici: 'services/notifier',
   'zod-openapi': 'packages/contracts',
 }

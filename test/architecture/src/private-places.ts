@@ -6,7 +6,7 @@ const FOLDER = /(?<![\w.~:/$}@-])\/(?:work|root|home|Users)(?![\w-])/
 const REGISTRY =
   /https?:\/\/[^\s"'`/]*(?:registry|artifactory|nexus|verdaccio)[^\s"'`/]*|"resolved":\s*"(?:https?|git\+)|_auth(?:Token)?\s*=/i
 
-const PUBLIC_APIS = 'packages/demo/data/public-apis.ndjson'
+const PUBLIC_APIS = 'test/demo/data/public-apis.ndjson'
 
 /** The project runs and installs anywhere, so it contains no paths or registries of its authors. */
 export function privatePlaces({ path, text }: ProjectFile): string[] {

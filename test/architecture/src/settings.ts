@@ -3,7 +3,7 @@ import { withoutComments } from './source.ts'
 
 /** Files with schemas of settings, and programs that read a few settings without a schema. */
 const DECLARING = /^((packages|services)\/[\w-]+|test\/cluster)\/src\/settings\.ts$/
-const READING = /^(packages|services)\/[\w-]+\/src\/(main|receiver)\.ts$/
+const READING = /^((packages|services)\/[\w-]+|test\/demo)\/src\/(main|receiver)\.ts$/
 
 const namesOf = (text: string, pattern: RegExp) => [...text.matchAll(pattern)].map(([, name = '']) => name)
 
