@@ -32,7 +32,7 @@ describe.skipIf(!program)('a stream with three copies', { timeout: 120_000, meta
   })
 
   const open = async () => {
-    const bus = natsBus({ url: nodes.map(({ url }) => url).join(), replicas: 3 })
+    const bus = natsBus({ url: nodes.map(({ url }) => url).join(), stream: { replicas: 3 } })
     buses.push(bus)
     await vi.waitFor(() => bus.ping(), { timeout: patient(60_000), interval: 200 })
     return bus

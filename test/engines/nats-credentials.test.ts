@@ -94,8 +94,8 @@ describe.each(servers)('$description', ({ start }) => {
       'with a token',
       {
         config: 'authorization { token: a-token }',
-        right: { token: 'a-token' },
-        wrong: { token: 'another' },
+        right: { credentials: { token: 'a-token' } },
+        wrong: { credentials: { token: 'another' } },
         reason: refused,
       },
     ],
@@ -103,8 +103,8 @@ describe.each(servers)('$description', ({ start }) => {
       'with nkeys',
       {
         config: `authorization { users: [{ nkey: ${nkey.getPublicKey()} }] }`,
-        right: { nkeySeed: text(nkey.getSeed()) },
-        wrong: { nkeySeed: stranger },
+        right: { credentials: { nkeySeed: text(nkey.getSeed()) } },
+        wrong: { credentials: { nkeySeed: stranger } },
         reason: refused,
       },
     ],
@@ -112,8 +112,8 @@ describe.each(servers)('$description', ({ start }) => {
       'with a trusted operator and the credentials of a user',
       {
         config: issued.config,
-        right: { credentials: issued.credentials },
-        wrong: { credentials: decentralized().credentials },
+        right: { credentials: { file: issued.credentials } },
+        wrong: { credentials: { file: decentralized().credentials } },
         reason: refused,
       },
     ],
@@ -147,7 +147,7 @@ describe.each(servers)('$description', ({ start }) => {
       const { bus: other, said } = connect(options)
       await expect(other.ping()).rejects.toThrow()
       if (options === wrong) expect(said.join('\n')).toMatch(reason)
-      for (const secret of Object.values(right).filter(value => typeof value === 'string'))
+      for (const secret of Object.values(right.credentials ?? {}))
         expect(said.join('\n')).not.toContain(secret)
     }
   })

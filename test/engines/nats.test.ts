@@ -32,7 +32,7 @@ describe.each(servers)('$description', ({ kind, description, start }) => {
     busContract(description, async () => {
       // Messages that a consumer gives back are redelivered immediately, so that no case waits for the end of the hold.
       const connect = async (retentionMs?: number) =>
-        natsBus({ url: shared.url, holdMs: 60_000, ...(retentionMs && { retentionMs }) })
+        natsBus({ url: shared.url, ackWaitMs: 60_000, stream: { ...(retentionMs && { retentionMs }) } })
       let retains = false
       const keepAgain = async () => {
         const bus = await connect(DAY_MS)
@@ -179,17 +179,17 @@ describe.each(servers)('$description', ({ kind, description, start }) => {
         }
         return given
       }
-      const older = open({ subjects: ['events.>'] })
+      const older = open({ stream: { subjects: ['events.>'] } })
       await older.publish([...numbered(1, 2), ...numbered(3, 1, 'events.refunds')])
       expect(await consume(older, ['events.orders'], 1)).toEqual([1])
 
-      const newer = open({ subjects: ['events.>', 'refunds.made'], holdMs: 7_000 })
+      const newer = open({ stream: { subjects: ['events.>', 'refunds.made'] }, ackWaitMs: 7_000 })
       await newer.publish([...numbered(4, 1, 'refunds.made'), ...numbered(5, 1)])
       expect(await consume(newer, ['events.orders', 'events.refunds', 'refunds.made'], 4)).toEqual([
         2, 3, 4, 5,
       ])
 
-      const olderAgain = open({ subjects: ['events.>'] })
+      const olderAgain = open({ stream: { subjects: ['events.>'] } })
       await olderAgain.ping()
       await newer.publish(numbered(6, 1, 'refunds.made'))
       expect(await consume(olderAgain, ['refunds.made'], 1)).toEqual([6])
@@ -197,7 +197,7 @@ describe.each(servers)('$description', ({ kind, description, start }) => {
 
     describe('with a retention', () => {
       const RETENTION_MS = 2_000
-      const retaining = () => open({ retentionMs: RETENTION_MS })
+      const retaining = () => open({ stream: { retentionMs: RETENTION_MS } })
       const gone = (bus: Bus, sequence: number) =>
         eventually(async () => expect(await bus.removedThrough(['events.>'])).toBe(sequence))
       /** Consumes until `count` messages are handled. */
@@ -248,7 +248,7 @@ describe.each(servers)('$description', ({ kind, description, start }) => {
 
       it('is applied when several processes create the stream concurrently', async () => {
         const buses = [undefined, 60_000, undefined, undefined].map(retentionMs =>
-          open({ ...(retentionMs && { retentionMs }) }),
+          open({ stream: { ...(retentionMs && { retentionMs }) } }),
         )
         await Promise.all(buses.map(bus => bus.publish(numbered(1, 1))))
         const client = await connectClient({ servers: engine.url })
@@ -259,7 +259,7 @@ describe.each(servers)('$description', ({ kind, description, start }) => {
 
       it('may be shorter than the duplicate window, and is kept by processes without the setting', async () => {
         await open().ping()
-        await open({ retentionMs: 60_000 }).ping()
+        await open({ stream: { retentionMs: 60_000 } }).ping()
         await open().ping()
         const client = await connectClient({ servers: engine.url })
         onTestFinished(() => client.close())
@@ -269,20 +269,20 @@ describe.each(servers)('$description', ({ kind, description, start }) => {
 
       it('is refused when a setting needs messages for longer', async () => {
         const needed = { setting: 'WEBHOOK_RETENTION', ms: 3_600_000 }
-        await open({ needed }).ping()
-        await open({ needed, retentionMs: 3_600_000 }).ping()
-        await open({ retentionMs: 60_000 }).ping()
-        await expect(open({ needed }).ping()).rejects.toThrow(
+        await open({ stream: { needed } }).ping()
+        await open({ stream: { needed, retentionMs: 3_600_000 } }).ping()
+        await open({ stream: { retentionMs: 60_000 } }).ping()
+        await expect(open({ stream: { needed } }).ping()).rejects.toThrow(
           'the stream GANTRY keeps messages for 60s, which is shorter than WEBHOOK_RETENTION (3600s)',
         )
-        await expect(checkBus({ url: engine.url, needed })).rejects.toThrow(NatsRefused)
-        await open({ needed, retentionMs: 7_200_000 }).ping()
+        await expect(checkBus({ url: engine.url, stream: { needed } })).rejects.toThrow(NatsRefused)
+        await open({ stream: { needed, retentionMs: 7_200_000 } }).ping()
       })
     })
 
     describe('with processes that share a consumer name', () => {
-      const holder = async (holdMs: number) => {
-        const child = forked('./hold-message.ts', [engine.url, 'shop', 'events.orders', `${holdMs}`])
+      const holder = async (ackWaitMs: number) => {
+        const child = forked('./hold-message.ts', [engine.url, 'shop', 'events.orders', `${ackWaitMs}`])
         onTestFinished(() => child.kill())
         await child.told({ ready: true })
         return child
@@ -304,7 +304,7 @@ describe.each(servers)('$description', ({ kind, description, start }) => {
         await child.told({ got: 1 })
         child.kill()
         const startedAt = Date.now()
-        expect(await consume(open({ holdMs: 1_500 }), 2)).toEqual([1, 2])
+        expect(await consume(open({ ackWaitMs: 1_500 }), 2)).toEqual([1, 2])
         expect(Date.now() - startedAt).toBeLessThan(10_000)
       })
 
@@ -312,7 +312,7 @@ describe.each(servers)('$description', ({ kind, description, start }) => {
         await open().publish(numbered(1, 2))
         const child = await holder(1_000)
         await child.told({ got: 1 })
-        const others = consume(open({ holdMs: 1_000 }), 1)
+        const others = consume(open({ ackWaitMs: 1_000 }), 1)
         const first = await Promise.race([
           others,
           new Promise(resolve => setTimeout(resolve, 3_000, 'nothing')),
@@ -328,7 +328,7 @@ describe.each(servers)('$description', ({ kind, description, start }) => {
         const child = await holder(1_500)
         await child.told({ got: 1 })
         child.pause()
-        const other = open({ holdMs: 1_500 })
+        const other = open({ ackWaitMs: 1_500 })
         const options = { consumer: 'shop', subjects: ['events.orders'], signal: stop.signal }
         for await (const { message, ack } of other.consume(options)) {
           expect(message.data).toBe(1)
@@ -342,7 +342,7 @@ describe.each(servers)('$description', ({ kind, description, start }) => {
       })
 
       it('skips a holder that was paused while waiting, which does not receive what it missed', async () => {
-        const other = open({ holdMs: 1_500 })
+        const other = open({ ackWaitMs: 1_500 })
         await other.publish(numbered(1, 1))
         const child = await holder(1_500)
         await child.told({ got: 1 })
@@ -527,14 +527,14 @@ describe.each(servers)('$description', ({ kind, start }) => {
       const withUser = (userinfo: string) => url.replace('//', `//${userinfo}@`)
       expect(await refusal({ url })).toBe(refused)
       expect(await refusal({ url: withUser('gantry:wrong') })).toBe(refused)
-      expect(await refusal({ url, token: 'its p@ssword' })).toBe(refused)
+      expect(await refusal({ url, credentials: { token: 'its p@ssword' } })).toBe(refused)
       await checkBus({ url: withUser('gantry:its%20p%40ssword') })
-      await checkBus({ url: withUser('gantry:wrong'), password: 'its p@ssword' })
+      await checkBus({ url: withUser('gantry:wrong'), credentials: { password: 'its p@ssword' } })
 
       const guarded = await started('--auth', 's3cret')
       expect(await refusal({ url: guarded })).toContain('the server rejects the user')
       await checkBus({ url: guarded.replace('//', '//s3cret@') })
-      await checkBus({ url: guarded, token: 's3cret' })
+      await checkBus({ url: guarded, credentials: { token: 's3cret' } })
     })
 
     it('reports a server without encryption', async () => {
@@ -568,7 +568,7 @@ describe.each(servers)('$description', ({ kind, start }) => {
 
     it('reports another stream with the same subjects', async () => {
       const url = await started()
-      await checkBus({ url, stream: 'OTHER', subjects: ['events.>'] })
+      await checkBus({ url, stream: { name: 'OTHER', subjects: ['events.>'] } })
       expect(await refusal({ url })).toBe(
         `MESSAGING_URL ${url}: JetStream answered: subjects overlap with an existing stream`,
       )

@@ -6,7 +6,7 @@ export class DiskFull extends Error {
   /** Marks errors whose cause is already in the log, so that it is not logged for each of them. */
   readonly reported = true
   constructor(path: string, cause: unknown) {
-    super(`${path} cannot be written: ${reasonOf(cause)}`, { cause })
+    super(`${path} cannot be written: ${writeFailureOf(cause)}`, { cause })
     this.name = 'DiskFull'
   }
 }
@@ -144,7 +144,7 @@ function isFailedSync(error: unknown): boolean {
 }
 
 const messageOf = (error: unknown) => (error instanceof Error ? error.message : String(error))
-function reasonOf(error: unknown): string {
+function writeFailureOf(error: unknown): string {
   const { code, errcode } = error as SystemError
   if (code === 'EDQUOT') return 'the quota is used up'
   return errcode === SQLITE_IOERR_WRITE ? 'the disk is full, or the write failed' : 'the disk is full'

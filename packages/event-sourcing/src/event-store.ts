@@ -103,13 +103,13 @@ export class EventStoreUnavailable extends Error {
   readonly code = 'unavailable'
   readonly details = {}
   constructor(cause: unknown) {
-    super(`event store unavailable: ${reasonOf(cause)}`, { cause })
+    super(`event store unavailable: ${messageOfCause(cause)}`, { cause })
     this.name = 'EventStoreUnavailable'
   }
 }
 
 /** Never empty: the name of the class stands for a missing message. */
-const reasonOf = (cause: unknown): string =>
+const messageOfCause = (cause: unknown): string =>
   (cause instanceof Error ? cause.message || cause.constructor.name : String(cause)) || 'no reason given'
 
 export class AppendTooLarge extends Error {

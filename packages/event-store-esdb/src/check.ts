@@ -29,7 +29,7 @@ export async function checkEventStore(connectionString: string, timeoutMs = TIME
     const refused = refusedAccess(error, { connectionString, right: 'to ask for the version' })
     if (refused || error instanceof EventStoreUrlRefused) throw refused ?? error
     const where = `EVENT_STORE_URL: EventStoreDB does not answer at ${hostsOf(connectionString)}`
-    throw new EventStoreUnavailable(new Error(`${where}: ${reasonOf(error)}`, { cause: error }))
+    throw new EventStoreUnavailable(new Error(`${where}: ${grpcMessageOf(error)}`, { cause: error }))
   } finally {
     await disconnect(client)
   }
@@ -42,7 +42,7 @@ function isTooOld(version: string): boolean {
 }
 
 /** The message of a gRPC error in one line. */
-function reasonOf(error: unknown): string {
+function grpcMessageOf(error: unknown): string {
   const text = error instanceof Error ? error.message : String(error)
   if (/SSL routines|EPROTO/.test(text))
     return 'the TLS handshake failed; to connect without TLS, add ?tls=false'

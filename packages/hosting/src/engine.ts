@@ -52,7 +52,7 @@ export function watchEngines(engines: readonly Engine[], log: Log): EngineWatch 
         pauses.reset()
         await sleep(LOOK_MS, { signal })
       } catch (error) {
-        const reason = reasonOf(setting, error)
+        const reason = failureLineOf(setting, error)
         up.set(setting, false)
         if (!(onlyAtStart && wasUsable)) troubled.add(setting)
         if (reason !== said && !signal.aborted) log.error({ setting }, reason)
@@ -76,7 +76,7 @@ export function watchEngines(engines: readonly Engine[], log: Log): EngineWatch 
   }
 }
 
-function reasonOf(setting: string, error: unknown): string {
+function failureLineOf(setting: string, error: unknown): string {
   const [line = ''] = (error instanceof Error ? error.message : String(error)).split('\n')
   return line.includes(setting) ? line : `${setting}: ${line}`
 }

@@ -77,7 +77,7 @@ export class NotListening extends Error {
   readonly code: string | undefined
 
   constructor({ setting, port, host }: Port, cause: NodeJS.ErrnoException) {
-    super(reasonOf(cause, `${setting} ${port}`, host), { cause })
+    super(listenFailureOf(cause, `${setting} ${port}`, host), { cause })
     this.name = 'NotListening'
     this.setting = setting
     this.port = port
@@ -85,7 +85,7 @@ export class NotListening extends Error {
   }
 }
 
-function reasonOf({ code, message }: NodeJS.ErrnoException, port: string, host: string): string {
+function listenFailureOf({ code, message }: NodeJS.ErrnoException, port: string, host: string): string {
   switch (code) {
     case 'EADDRINUSE':
       return `${port} is already in use`

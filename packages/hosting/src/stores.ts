@@ -56,10 +56,10 @@ export function openBus(
   { name, log, disk = watchedDisk(log), retentionMs, needed }: BusOptions,
 ): Open<Bus> {
   const path = fileOf(settings.MESSAGING_URL)
-  const kept = { ...(retentionMs !== undefined && { retentionMs }), ...(needed && { needed }) }
+  const stream = { ...(retentionMs !== undefined && { retentionMs }), ...(needed && { needed }) }
   const bus =
     path === undefined
-      ? natsBus({ ...natsOptions(settings, name, log), ...kept })
+      ? natsBus({ ...natsOptions(settings, name, log), stream })
       : sqliteBus({ path, disk, retentionMs })
   // Events wait in the log until the bus is available again.
   return { store: bus, engine: { setting: 'MESSAGING_URL', onlyAtStart: true, check: () => bus.ping() } }
@@ -67,7 +67,7 @@ export function openBus(
 
 function natsOptions(settings: BusSettings, name: string, log: Log): NatsOptions {
   const { NATS_USER: user, NATS_PASSWORD: password, NATS_TOKEN: token } = settings
-  const { NATS_CREDENTIALS: credentials, NATS_NKEY_SEED: nkeySeed } = settings
+  const { NATS_CREDENTIALS: file, NATS_NKEY_SEED: nkeySeed } = settings
   const { NATS_CA: ca, NATS_CERT: cert, NATS_KEY: key } = settings
   const certificates = { ...(ca && { ca }), ...(cert && { cert }), ...(key && { key }) }
   return {
@@ -75,11 +75,13 @@ function natsOptions(settings: BusSettings, name: string, log: Log): NatsOptions
     name: `${name}-${hostname()}-${process.pid}`,
     inbox: `_INBOX.${name}`,
     report: line => log.info({}, line),
-    ...(user !== undefined && { user }),
-    ...(password !== undefined && { password }),
-    ...(token !== undefined && { token }),
-    ...(credentials !== undefined && { credentials }),
-    ...(nkeySeed !== undefined && { nkeySeed }),
+    credentials: {
+      ...(user !== undefined && { user }),
+      ...(password !== undefined && { password }),
+      ...(token !== undefined && { token }),
+      ...(file !== undefined && { file }),
+      ...(nkeySeed !== undefined && { nkeySeed }),
+    },
     ...(Object.keys(certificates).length > 0 && { tls: certificates }),
   }
 }

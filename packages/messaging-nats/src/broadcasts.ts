@@ -1,6 +1,6 @@
 import type { Bus } from '@gantry/messaging'
 import type { Connection } from './connection.ts'
-import { failureIn } from './reason.ts'
+import { toBusError } from './errors.ts'
 
 /** Broadcasts are plain NATS messages, and no stream stores them. */
 export function broadcasts(connection: Connection): Pick<Bus, 'broadcast' | 'listen'> {
@@ -10,7 +10,7 @@ export function broadcasts(connection: Connection): Pick<Bus, 'broadcast' | 'lis
       try {
         session.nc.publish(subject, JSON.stringify(data))
       } catch (error) {
-        throw failureIn(session, error)
+        throw toBusError(session, error)
       }
     },
     listen(subject, handler) {

@@ -9,7 +9,7 @@ import {
   type NatsConnection,
   type SubscriptionOptions,
 } from 'nats'
-import { reasonOf } from './reason.ts'
+import { natsFailureOf } from './errors.ts'
 import { connectionOptions, type NatsOptions, NatsRefused, parseServers } from './settings.ts'
 import { ensureStream } from './stream.ts'
 
@@ -38,15 +38,13 @@ export interface Connection {
    * Subscribes, in this and all later sessions, until the returned function is called. That one resolves when all messages
    * that have arrived are handled.
    */
-  subscribe(subject: string, options: SubscriptionOptions & { callback: Handler }): () => Promise<void>
+  subscribe(subject: string, options: Subscribing): () => Promise<void>
   /** Flushes what was sent, and closes the connection. */
   close(): Promise<void>
 }
 
-type Handler = (error: Error | null, msg: Msg) => void
+type Subscribing = SubscriptionOptions & { callback(error: Error | null, msg: Msg): void }
 
-const STREAM = 'GANTRY'
-const SUBJECTS = ['events.>', 'platform.events', 'deployments.reported']
 const OLDEST = [2, 9] as const
 const SEVERAL_FILTERS = [2, 10] as const
 const FIRST_PAUSE_MS = 100
@@ -55,18 +53,17 @@ const GOODBYE_MS = 1_000
 
 /** Connects, checks the server, and creates or upgrades the stream. @throws the reason of a failure */
 async function openSession(options: NatsOptions): Promise<Session> {
-  const { stream = STREAM, subjects = SUBJECTS, report } = options
   const nc = await connect(connectionOptions(options))
   try {
     if (!isAtLeast(nc, OLDEST))
       throw new Error(`nats-server ${nc.info?.version} is too old; 2.9 or newer is required`)
     const jsm = await nc.jetstreamManager()
-    const { subjects: stored, num_replicas } = await ensureStream(jsm, stream, { ...options, subjects })
+    const { name: stream, subjects: stored, num_replicas } = await ensureStream(jsm, options.stream ?? {})
     const lost = new AbortController()
     nc.closed().then(error =>
-      lost.abort(new BusUnavailable(error ? reasonOf(error) : 'the connection was lost')),
+      lost.abort(new BusUnavailable(error ? natsFailureOf(error) : 'the connection was lost')),
     )
-    if (report) complain(nc, report)
+    if (options.report) complain(nc, options.report)
     return {
       nc,
       js: nc.jetstream(),
@@ -105,9 +102,9 @@ async function complain(nc: NatsConnection, report: (line: string) => void): Pro
  */
 export function keepConnected(options: NatsOptions): Connection {
   const { report = () => {} } = options
-  const place = `MESSAGING_URL ${parseServers(options.url).shown}`
+  const server = `MESSAGING_URL ${parseServers(options.url).shown}`
   const closing = new AbortController()
-  const subscriptions = new Set<(session: Session) => void>()
+  const subscriptions = new Subscriptions()
   const firstAttempt = Promise.withResolvers<void>()
   let current: Session | undefined
   let reason = 'not connected yet'
@@ -127,15 +124,15 @@ export function keepConnected(options: NatsOptions): Connection {
         const session = await openSession(options)
         if (closing.signal.aborted) return await session.nc.close()
         current = session
-        for (const subscribe of subscriptions) subscribe(session)
+        subscriptions.attach(session)
         reason = ''
         pauses.reset()
-        report(`${place}: connected to nats-server ${session.nc.info?.version}`)
+        report(`${server}: connected to nats-server ${session.nc.info?.version}`)
         firstAttempt.resolve()
         const error = await session.nc.closed()
-        away(`${place}: ${error ? reasonOf(error) : 'the connection was lost'}`)
+        away(`${server}: ${error ? natsFailureOf(error) : 'the connection was lost'}`)
       } catch (error) {
-        away(`${place}: ${reasonOf(error)}`)
+        away(`${server}: ${natsFailureOf(error)}`)
       }
       await sleep(pauses.next(), { signal: closing.signal })
     }
@@ -146,22 +143,8 @@ export function keepConnected(options: NatsOptions): Connection {
     await firstAttempt.promise
     if (closing.signal.aborted) throw new BusUnavailable('it is closed')
     if (!current || current.lost.aborted)
-      throw new BusUnavailable(reason || `${place}: the connection was lost`)
+      throw new BusUnavailable(reason || `${server}: the connection was lost`)
     return current
-  }
-
-  const subscribe: Connection['subscribe'] = (subject, subscription) => {
-    let drain = async () => {}
-    const attach = ({ nc, lost }: Session) => {
-      const made = nc.subscribe(subject, subscription)
-      drain = () => (lost.aborted || made.isClosed() ? Promise.resolve() : orLost(made.drain(), lost))
-    }
-    subscriptions.add(attach)
-    if (current && !current.lost.aborted) attach(current)
-    return async () => {
-      subscriptions.delete(attach)
-      await drain()
-    }
   }
 
   const close = async () => {
@@ -177,11 +160,35 @@ export function keepConnected(options: NatsOptions): Connection {
 
   return {
     session,
-    subscribe,
+    subscribe: (subject, options) => subscriptions.add(subject, options, current),
     close() {
       closed ??= close()
       return closed
     },
+  }
+}
+
+/** Subscriptions that are made again in each session. */
+class Subscriptions {
+  readonly #attach = new Set<(session: Session) => void>()
+
+  attach(session: Session): void {
+    for (const attach of this.#attach) attach(session)
+  }
+
+  /** @returns a function that ends the subscription, and resolves when all messages that have arrived are handled */
+  add(subject: string, options: Subscribing, current: Session | undefined): () => Promise<void> {
+    let drain = async () => {}
+    const attach = ({ nc, lost }: Session) => {
+      const made = nc.subscribe(subject, options)
+      drain = () => (lost.aborted || made.isClosed() ? Promise.resolve() : orLost(made.drain(), lost))
+    }
+    this.#attach.add(attach)
+    if (current && !current.lost.aborted) attach(current)
+    return async () => {
+      this.#attach.delete(attach)
+      await drain()
+    }
   }
 }
 
@@ -209,6 +216,6 @@ export async function checkBus(options: NatsOptions): Promise<void> {
     const { nc } = await openSession({ ...options, report: undefined })
     await nc.close()
   } catch (error) {
-    throw new NatsRefused(`MESSAGING_URL ${shown}: ${reasonOf(error)}`, { cause: error })
+    throw new NatsRefused(`MESSAGING_URL ${shown}: ${natsFailureOf(error)}`, { cause: error })
   }
 }

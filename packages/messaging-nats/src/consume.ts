@@ -1,9 +1,9 @@
 import { type Bus, type Delivered, subjectMatches } from '@gantry/messaging'
 import { AckPolicy, type ConsumerConfig, DeliverPolicy, nanos } from 'nats'
 import type { Connection, Session } from './connection.ts'
+import { isJetStreamError, toBusError } from './errors.ts'
+import { ExclusiveConsumer } from './exclusive-consumer.ts'
 import { filtersFor } from './filter.ts'
-import { type Hold, openHold } from './hold.ts'
-import { failureIn, isJetStreamError } from './reason.ts'
 import { watchRemoved } from './removed.ts'
 import { toStored } from './stored-message.ts'
 
@@ -11,22 +11,23 @@ const CONSUMER_NOT_FOUND = 10014
 
 interface Consumption {
   consume(options: Parameters<Bus['consume']>[0]): AsyncGenerator<Delivered>
-  /** Releases the messages that consumers of this bus hold. */
-  leave(): Promise<void>
+  /** Returns the unacknowledged messages of all consumers of this bus. */
+  close(): Promise<void>
 }
 
 interface ConsumptionOptions {
   connection: Connection
   closing: AbortSignal
-  holdMs: number
+  /** See `NatsOptions`. */
+  ackWaitMs: number
 }
 
 /**
  * Durable JetStream consumers with one message in progress at a time, which keeps the order over redeliveries and changes of
- * the holder. A server that crashes can lose the last acknowledgements. It then delivers these messages again, in order.
+ * the process. A server that crashes can lose the last acknowledgements. It then delivers these messages again, in order.
  */
-export function consumption({ connection, closing, holdMs }: ConsumptionOptions): Consumption {
-  const holds = new Set<Hold>()
+export function consumption({ connection, closing, ackWaitMs }: ConsumptionOptions): Consumption {
+  const open = new Set<ExclusiveConsumer>()
 
   async function* consume(options: Parameters<Bus['consume']>[0]): AsyncGenerator<Delivered> {
     const signal = AbortSignal.any([options.signal, closing])
@@ -34,36 +35,37 @@ export function consumption({ connection, closing, holdMs }: ConsumptionOptions)
     const session = await connection.session()
     const { subjects } = options
     const consumer = durableName(options.consumer)
-    await ensureConsumer(session, consumer, subjects, holdMs).catch(error => {
-      throw failureIn(session, error)
+    await ensureConsumer(session, consumer, subjects, ackWaitMs).catch(error => {
+      throw toBusError(session, error)
     })
     const { missed } = options
     const endWatch = missed && watchRemoved({ session, consumer, missed })
-    const hold = openHold({ session, consumer, holdMs, signal })
-    holds.add(hold)
+    const exclusive = new ExclusiveConsumer({ session, consumer, ackWaitMs, signal })
+    open.add(exclusive)
     try {
-      for (let held = await hold.next(); held; held = await hold.next()) {
-        if (subjects.some(subject => subjectMatches(subject, held.msg.subject))) {
+      for (let next = await exclusive.next(); next; next = await exclusive.next()) {
+        const { msg, ack: acknowledge } = next
+        if (subjects.some(subject => subjectMatches(subject, msg.subject))) {
           let acknowledged = false
           const ack = async () => {
-            await held.ack()
+            await acknowledge()
             acknowledged = true
           }
-          yield { message: toStored(held.msg, session.stream), ack }
-          if (!acknowledged) hold.pass()
-        } else await held.ack()
+          yield { message: toStored(msg, session.stream), ack }
+          if (!acknowledged) exclusive.giveUp()
+        } else await acknowledge()
       }
     } finally {
       endWatch?.()
-      holds.delete(hold)
-      await hold.leave()
+      open.delete(exclusive)
+      await exclusive.close()
     }
   }
 
   return {
     consume,
-    async leave() {
-      await Promise.all([...holds].map(hold => hold.leave()))
+    async close() {
+      await Promise.all([...open].map(exclusive => exclusive.close()))
     },
   }
 }
@@ -77,11 +79,11 @@ async function ensureConsumer(
   { jsm, stream, stored, severalFilters }: Session,
   consumer: string,
   subjects: readonly string[],
-  holdMs: number,
+  ackWaitMs: number,
 ): Promise<void> {
   const filters = filtersFor(subjects, { stored, several: severalFilters })
   const wanted = {
-    ack_wait: nanos(holdMs),
+    ack_wait: nanos(ackWaitMs),
     max_ack_pending: 1,
     filter_subject: filters.length === 1 ? filters[0] : undefined,
     filter_subjects: filters.length > 1 ? filters : undefined,

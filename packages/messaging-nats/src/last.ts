@@ -2,7 +2,7 @@ import { setTimeout } from 'node:timers/promises'
 import { BusUnavailable, type StoredMessage } from '@gantry/messaging'
 import { AckPolicy, createInbox, DeliverPolicy, type Msg, nanos } from 'nats'
 import type { Session } from './connection.ts'
-import { isJetStreamError } from './reason.ts'
+import { isJetStreamError } from './errors.ts'
 import { toStored } from './stored-message.ts'
 
 /** How long the lookup is repeated while other processes look up the same subject. */

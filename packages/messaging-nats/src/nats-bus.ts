@@ -2,15 +2,15 @@ import { type Bus, type StoredMessage, sleep } from '@gantry/messaging'
 import { broadcasts } from './broadcasts.ts'
 import { keepConnected } from './connection.ts'
 import { consumption } from './consume.ts'
+import { toBusError } from './errors.ts'
 import { lastOn } from './last.ts'
 import { publishing } from './publish.ts'
 import { reader } from './read.ts'
-import { failureIn } from './reason.ts'
 import { removedThrough } from './removed.ts'
 import { requests } from './requests.ts'
 import type { NatsOptions } from './settings.ts'
 
-const HOLD_MS = 5_000
+const ACK_WAIT_MS = 5_000
 /** How long `close` waits for requests and messages in progress. */
 const GRACE_MS = 2_000
 
@@ -21,10 +21,10 @@ const GRACE_MS = 2_000
  * @throws NatsRefused when the URL cannot be used
  */
 export function natsBus(options: NatsOptions): Bus {
-  const { holdMs = HOLD_MS } = options
+  const { ackWaitMs = ACK_WAIT_MS } = options
   const closing = new AbortController()
   const connection = keepConnected(options)
-  const consumers = consumption({ connection, closing: closing.signal, holdMs })
+  const consumers = consumption({ connection, closing: closing.signal, ackWaitMs })
   const read = reader(connection, closing.signal)
   const { publish } = publishing(connection)
   const { broadcast, listen } = broadcasts(connection)
@@ -36,7 +36,7 @@ export function natsBus(options: NatsOptions): Bus {
     try {
       return (await session.jsm.streams.info(session.stream)).state
     } catch (error) {
-      throw failureIn(session, error)
+      throw toBusError(session, error)
     }
   }
   const head = async () => (await state()).last_seq
@@ -51,13 +51,13 @@ export function natsBus(options: NatsOptions): Bus {
       }
       return found
     } catch (error) {
-      throw failureIn(session, error)
+      throw toBusError(session, error)
     }
   }
 
   const close = async () => {
     closing.abort()
-    const finished = Promise.allSettled([...underWay, withdraw(), consumers.leave()])
+    const finished = Promise.allSettled([...underWay, withdraw(), consumers.close()])
     const late = new AbortController()
     await Promise.race([finished, sleep(GRACE_MS, { signal: late.signal })])
     late.abort()

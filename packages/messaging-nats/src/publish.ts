@@ -2,7 +2,7 @@ import { type Bus, BusUnavailable, type Message, Overtaken } from '@gantry/messa
 import { LRUCache } from 'lru-cache'
 import { ErrorCode, headers, NatsError, type PubAck } from 'nats'
 import type { Connection, Session } from './connection.ts'
-import { failureIn, isJetStreamError } from './reason.ts'
+import { isJetStreamError, toBusError } from './errors.ts'
 
 /** Maximum number of messages in flight. */
 const BATCH = 256
@@ -27,9 +27,9 @@ export function publishing(connection: Connection): Pick<Bus, 'publish'> {
   const ends = new LRUCache<string, number>({ max: KEPT_ENDS })
 
   /** The last sequence of a subject to expect: the one that is known to this publisher, or 0, which the server corrects. */
-  const expectedEnd = (subject: string, place: number) => {
+  const expectedEnd = (subject: string, known: number) => {
     const end = ends.get(subject) ?? 0
-    return end <= place ? end : 0
+    return end <= known ? end : 0
   }
 
   return {
@@ -40,14 +40,14 @@ export function publishing(connection: Connection): Pick<Bus, 'publish'> {
         const session = await connection.session()
         const batch = messages.slice(stored, stored + (session.replicated ? 1 : BATCH))
         const subject = batch[0]?.subject ?? ''
-        const place = Math.max(after ?? 0, last)
+        const known = Math.max(after ?? 0, last)
         const outcome = await storeBatch(
           session,
           batch,
-          after === undefined ? undefined : expectedEnd(subject, place),
+          after === undefined ? undefined : expectedEnd(subject, known),
         )
         if ('end' in outcome) {
-          if (outcome.end > place) throw new Overtaken(subject, { after: place, end: outcome.end })
+          if (outcome.end > known) throw new Overtaken(subject, { after: known, end: outcome.end })
           ends.set(subject, outcome.end)
           continue
         }
@@ -79,7 +79,7 @@ async function storeBatch(session: Session, messages: readonly Message[], end?: 
   if (failed > 0 && isJetStreamError(outcome.reason, WRONG_LAST_MESSAGE)) return { acknowledged }
   const actual = failed === 0 ? actualEnd(outcome.reason) : undefined
   if (actual !== undefined) return { end: actual }
-  throw failureOf(outcome.reason, messages[failed], session)
+  throw publishError(outcome.reason, messages[failed], session)
 }
 
 /** The last sequence of a subject, from the refusal of a message that expected another (nats-server, server/errors.json). */
@@ -118,7 +118,7 @@ async function store(session: Session, message: Message, { previous, end }: Expe
   )
 }
 
-function failureOf(error: unknown, message: Message | undefined, session: Session): unknown {
+function publishError(error: unknown, message: Message | undefined, session: Session): unknown {
   const { code = '' } = error instanceof NatsError ? error : {}
   if (code === ErrorCode.MaxPayloadExceeded)
     return new Error(
@@ -127,5 +127,5 @@ function failureOf(error: unknown, message: Message | undefined, session: Sessio
     )
   if (code === ErrorCode.NoResponders)
     return new BusUnavailable(`no stream stores ${message?.subject}, or JetStream is not ready`)
-  return failureIn(session, error)
+  return toBusError(session, error)
 }

@@ -1,11 +1,11 @@
 import { type Bus, BusUnavailable, type StoredMessage, subjectMatches } from '@gantry/messaging'
 import { AckPolicy, DeliverPolicy, type Msg, nanos } from 'nats'
 import type { Connection, Session } from './connection.ts'
+import { toBusError } from './errors.ts'
 import { filtersFor } from './filter.ts'
 import { openPull } from './pull.ts'
-import { failureIn } from './reason.ts'
 import { removedThrough } from './removed.ts'
-import { placeOf, toStored } from './stored-message.ts'
+import { deliveryInfoOf, toStored } from './stored-message.ts'
 
 /** Maximum number of messages that wait here for a slow reader, of up to `max_payload` bytes each. */
 const BATCH = 64
@@ -23,19 +23,19 @@ export function reader(
 ): (options: Options) => AsyncGenerator<StoredMessage> {
   return async function* read({ subjects, after, live, signal, missed }) {
     const ending = AbortSignal.any([signal, closing])
-    let place = after
+    let position = after
     while (!ending.aborted) {
       const session = await connection.session()
-      const follow = { subjects, after: place, live, signal: ending, ...(missed && { missed }) }
+      const rest = { subjects, after: position, live, signal: ending, ...(missed && { missed }) }
       try {
-        for await (const message of messagesAfter(session, follow)) {
-          place = message.sequence
+        for await (const message of messagesAfter(session, rest)) {
+          position = message.sequence
           yield message
         }
         return
       } catch (error) {
         // The server has deleted the consumer of a slow reader.
-        if (!(error instanceof Gone) || session.lost.aborted) throw failureIn(session, error)
+        if (!(error instanceof Gone) || session.lost.aborted) throw toBusError(session, error)
       }
     }
   }
@@ -105,10 +105,10 @@ async function* messagesAfter(session: Session, options: Options): AsyncGenerato
       // A reader at the head gets each message at once. A reader that is behind may have requested too late.
       if (askedLate) await lookForMissing()
       for (const msg of arrived.splice(0)) {
-        const place = placeOf(msg)
-        if (place.given !== ++given) throw new Gone(`a message before ${place.sequence} did not arrive`)
-        pending = place.pending
-        last = place.sequence
+        const info = deliveryInfoOf(msg)
+        if (info.given !== ++given) throw new Gone(`a message before ${info.sequence} did not arrive`)
+        pending = info.pending
+        last = info.sequence
         if (subjects.some(subject => subjectMatches(subject, msg.subject))) yield toStored(msg, stream)
         if (signal.aborted) return
       }

@@ -1,7 +1,7 @@
 import { type Bus, NoResponder, type Reply, RequestTimeout, replyOf, resultOf } from '@gantry/messaging'
 import { ErrorCode, type Msg, NatsError } from 'nats'
 import type { Connection } from './connection.ts'
-import { failureIn } from './reason.ts'
+import { toBusError } from './errors.ts'
 
 /** Responders with the same subject share the requests, on all connections. */
 const QUEUE = 'responders'
@@ -25,7 +25,7 @@ export function requests(connection: Connection): Requests {
         const { code = '' } = error instanceof NatsError ? error : {}
         if (code === ErrorCode.NoResponders) throw new NoResponder(subject)
         if (code === ErrorCode.Timeout && !nc.isClosed()) throw new RequestTimeout(subject)
-        throw failureIn(session, error)
+        throw toBusError(session, error)
       })
     return resultOf(msg.json<Reply>())
   }

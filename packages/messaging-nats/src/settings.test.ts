@@ -45,7 +45,7 @@ describe('MESSAGING_URL', () => {
 describe('the options of the connection', () => {
   it('take precedence over the URL', () => {
     const url = 'tls://gantry:wrong@bus.example'
-    expect(connectionOptions({ url, name: 'catalog-1', password: 'right' })).toMatchObject({
+    expect(connectionOptions({ url, name: 'catalog-1', credentials: { password: 'right' } })).toMatchObject({
       servers: ['bus.example:4222'],
       name: 'catalog-1',
       user: 'gantry',

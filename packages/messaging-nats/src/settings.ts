@@ -8,13 +8,7 @@ export interface NatsOptions {
   url: string
   /** Name of the connection in the lists of the server, e.g. catalog-1. */
   name?: string
-  user?: string
-  password?: string
-  token?: string
-  /** Content of a .creds file. */
-  credentials?: string
-  /** Seed of an nkey, SU…. */
-  nkeySeed?: string
+  credentials?: NatsCredentials
   /** Certificates and key as PEM. If any is given, encryption is required. */
   tls?: { ca?: string; cert?: string; key?: string }
   /**
@@ -22,8 +16,30 @@ export interface NatsOptions {
    * subscribe.
    */
   inbox?: string
-  /** Name of the stream. Default: GANTRY. */
-  stream?: string
+  stream?: StreamOptions
+  /**
+   * How long the server waits for the acknowledgement of a message by a process that died, in milliseconds, before it
+   * delivers the message to another one. Use at least 3,000 for a busy process. Default: 5,000.
+   */
+  ackWaitMs?: number
+  /** Called with a log line when the server is reached, cannot be used, or reports an error. */
+  report?(line: string): void
+}
+
+/** They take precedence over user, password and token of the URL. */
+interface NatsCredentials {
+  user?: string
+  password?: string
+  token?: string
+  /** Content of a .creds file. */
+  file?: string
+  /** Seed of an nkey, SU…. */
+  nkeySeed?: string
+}
+
+export interface StreamOptions {
+  /** Default: GANTRY. */
+  name?: string
   /** Subjects to store, in addition to those that the stream stores already. They must not match broadcasts and requests. */
   subjects?: readonly string[]
   /** Number of replicas of the stream in a cluster. Default: 1 for a new stream; an existing stream is not changed. */
@@ -34,13 +50,6 @@ export interface NatsOptions {
   retentionMs?: number
   /** A setting that requires a minimum retention: a stream with a shorter one is refused. */
   needed?: { setting: string; ms: number }
-  /**
-   * How long a message stays with a consumer that died, in milliseconds. Use at least 3,000 for a busy process. Default:
-   * 5,000.
-   */
-  holdMs?: number
-  /** Called with a log line when the server is reached, cannot be used, or reports an error. */
-  report?(line: string): void
 }
 
 /** MESSAGING_URL is invalid, or the server cannot be used. The message names the setting. */
@@ -100,7 +109,8 @@ function parseServer(part: string): URL {
 /** The options for the client. It connects once: reconnecting is implemented here. @throws NatsRefused */
 export function connectionOptions(options: NatsOptions): ConnectionOptions {
   const servers = parseServers(options.url)
-  const { user = servers.user, password = servers.password, token = servers.token, tls } = options
+  const { credentials = {}, tls } = options
+  const { user = servers.user, password = servers.password, token = servers.token } = credentials
   return {
     servers: servers.addresses,
     name: options.name ?? 'gantry',
@@ -114,13 +124,13 @@ export function connectionOptions(options: NatsOptions): ConnectionOptions {
     ...(password !== undefined && { pass: password }),
     ...(token !== undefined && { token }),
     ...((tls || servers.encrypted) && { tls: { ...tls } }),
-    ...authenticator(options),
+    ...authenticator(credentials),
   }
 }
 
-function authenticator({ credentials, nkeySeed }: NatsOptions): Pick<ConnectionOptions, 'authenticator'> {
+function authenticator({ file, nkeySeed }: NatsCredentials): Pick<ConnectionOptions, 'authenticator'> {
   const bytes = (text: string) => new TextEncoder().encode(text)
-  if (credentials !== undefined) return { authenticator: credsAuthenticator(bytes(credentials)) }
+  if (file !== undefined) return { authenticator: credsAuthenticator(bytes(file)) }
   if (nkeySeed !== undefined) return { authenticator: nkeyAuthenticator(bytes(nkeySeed)) }
   return {}
 }

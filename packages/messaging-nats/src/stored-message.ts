@@ -7,7 +7,7 @@ const ID = 'Nats-Msg-Id'
 const OWN = /^nats-/i
 
 /** The position of a message, which JetStream encodes in the subject for its acknowledgement (ADR-15). */
-export interface Place {
+export interface DeliveryInfo {
   sequence: number
   /** Number of messages that the consumer has delivered, including this one. */
   given: number
@@ -17,7 +17,7 @@ export interface Place {
   storedAt: number
 }
 
-export function placeOf({ reply = '' }: Msg): Place {
+export function deliveryInfoOf({ reply = '' }: Msg): DeliveryInfo {
   const tokens = reply.split('.')
   // $JS.ACK.<stream>.<consumer>… or $JS.ACK.<domain>.<account>.<stream>.<consumer>….
   const [, sequence, given, nanoseconds, pending] = tokens.slice(tokens.length === 9 ? 4 : 6).map(Number)
@@ -34,7 +34,7 @@ export function placeOf({ reply = '' }: Msg): Place {
  * as text if they are not JSON.
  */
 export function toStored(msg: Msg, stream: string): StoredMessage {
-  const { sequence, storedAt } = placeOf(msg)
+  const { sequence, storedAt } = deliveryInfoOf(msg)
   const names = msg.headers?.keys().filter(name => !OWN.test(name)) ?? []
   return {
     id: msg.headers?.get(ID) || `${stream}-${sequence}`,

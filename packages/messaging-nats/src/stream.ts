@@ -1,14 +1,15 @@
 import { type JetStreamManager, nanos, RetentionPolicy, StorageType, type StreamConfig } from 'nats'
-import { isJetStreamError } from './reason.ts'
-import { type NatsOptions, NatsRefused } from './settings.ts'
+import { isJetStreamError } from './errors.ts'
+import { NatsRefused, type StreamOptions } from './settings.ts'
 
 /** JetStream detects the repetition of a message by its id within this time. */
 const DUPLICATE_WINDOW_MS = 120_000
 
+const STREAM = 'GANTRY'
+const SUBJECTS = ['events.>', 'platform.events', 'deployments.reported']
+
 const STREAM_NOT_FOUND = 10059
 const STREAM_EXISTS = 10058
-
-type StreamOptions = Pick<NatsOptions, 'subjects' | 'replicas' | 'retentionMs' | 'needed'>
 
 /**
  * Creates the stream, or adds what it lacks. Properties that are not in the options stay as the operator has set them.
@@ -16,12 +17,8 @@ type StreamOptions = Pick<NatsOptions, 'subjects' | 'replicas' | 'retentionMs' |
  * @returns the resulting configuration
  * @throws NatsRefused when messages are removed earlier than a setting requires
  */
-export async function ensureStream(
-  jsm: JetStreamManager,
-  stream: string,
-  options: StreamOptions,
-): Promise<StreamConfig> {
-  const { subjects = [], replicas, retentionMs, needed } = options
+export async function ensureStream(jsm: JetStreamManager, options: StreamOptions): Promise<StreamConfig> {
+  const { name: stream = STREAM, subjects = SUBJECTS, replicas, retentionMs, needed } = options
   const duplicate_window = nanos(Math.min(DUPLICATE_WINDOW_MS, retentionMs ?? DUPLICATE_WINDOW_MS))
   const chosen = {
     ...(replicas !== undefined && { num_replicas: replicas }),
@@ -38,7 +35,7 @@ export async function ensureStream(
       duplicate_window,
       ...chosen,
     })
-    return made ?? ensureStream(jsm, stream, options)
+    return made ?? ensureStream(jsm, options)
   }
   requireNeeded(stream, { ...current, ...chosen }, needed)
   const wanted: StreamConfig = {
@@ -67,7 +64,7 @@ async function make(
   }
 }
 
-function requireNeeded(stream: string, { max_age }: StreamConfig, needed: NatsOptions['needed']): void {
+function requireNeeded(stream: string, { max_age }: StreamConfig, needed: StreamOptions['needed']): void {
   if (!needed || max_age === 0 || max_age >= nanos(needed.ms)) return
   const seconds = (ms: number) => `${ms / 1_000}s`
   throw new NatsRefused(

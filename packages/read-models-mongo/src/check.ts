@@ -1,7 +1,7 @@
 import { MongoCompatibilityError } from 'mongodb'
 import { failed } from './connection.ts'
+import { underlyingError } from './errors.ts'
 import { PROGRESS, type Progress } from './progress.ts'
-import { failureOf } from './reason.ts'
 import { type BuildInfo, serverOf } from './server.ts'
 import { type MongoOptions, MongoRefused, openClient } from './settings.ts'
 
@@ -31,7 +31,7 @@ export async function checkReadModels(options: MongoOptions): Promise<string> {
     await progress.updateOne({ _id: 'check' }, { $set: { position: '' } }, { upsert: true })
     return serverOf(buildInfo).name
   } catch (error) {
-    throw failureOf(error) instanceof MongoCompatibilityError
+    throw underlyingError(error) instanceof MongoCompatibilityError
       ? tooOld('a server that is too old', error)
       : failed(place, error)
   } finally {

@@ -2,7 +2,7 @@ import { DocumentTooLarge, defineCollection, type Query, ReadModelsUnavailable }
 import type { Document } from 'mongodb'
 import { afterEach, describe, expect, it } from 'vitest'
 import { gridFsBlobStore } from './blobs.ts'
-import { type Answer, fakeServer, HELLO } from './fixtures/fake-server.ts'
+import { type CommandHandler, fakeServer, HELLO } from './fixtures/fake-server.ts'
 import { mongoReadModels } from './read-models.ts'
 
 interface Book {
@@ -19,7 +19,7 @@ afterEach(async () => {
 })
 
 /** A server without documents that accepts every write, except for the given answers, and records the commands. */
-async function server(answers: Answer = () => undefined) {
+async function server(answers: CommandHandler = () => undefined) {
   const asked: Document[] = []
   const started = await fakeServer((command, document) => {
     asked.push(document)

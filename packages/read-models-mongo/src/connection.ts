@@ -1,6 +1,6 @@
 import { ReadModelsUnavailable } from '@gantry/read-models'
 import type { Db } from 'mongodb'
-import { isOfRequest, isOfServer, reasonOf } from './reason.ts'
+import { isOfRequest, isOfServer, mongoFailureOf } from './errors.ts'
 import { type MongoOptions, openClient } from './settings.ts'
 
 export interface Connection {
@@ -40,7 +40,7 @@ export function connect(options: MongoOptions): Connection {
 }
 
 const unavailable = (place: string, error: unknown) =>
-  new ReadModelsUnavailable(new Error(`${place}: ${reasonOf(error)}`, { cause: error }))
+  new ReadModelsUnavailable(new Error(`${place}: ${mongoFailureOf(error)}`, { cause: error }))
 
 /** Translates an error for callers: errors that can be tried again become ReadModelsUnavailable, and no others do. */
 export function failed(place: string, error: unknown): unknown {

@@ -174,7 +174,7 @@ function forward(
       reply.send(answer.stream)
     },
     onError(_reply, { error }) {
-      const reason = reasonOf(error)
+      const reason = errorCodeOf(error)
       if (NOT_REACHED.has(reason) || reason === 'UND_ERR_HEADERS_TIMEOUT') services.leaveOut(replica)
       if (failed === undefined && mayAskAnother(request, reason)) {
         forward(request, reply, { services, path }, replica)
@@ -228,7 +228,7 @@ function timeoutOf({ method }: FastifyRequest, isFirst: boolean): number {
   return isFirst ? READ_TIMEOUT_MS.first : READ_TIMEOUT_MS.other
 }
 
-function reasonOf(error: Error & { code?: string; cause?: unknown }): string {
+function errorCodeOf(error: Error & { code?: string; cause?: unknown }): string {
   const { cause } = error
   return (cause instanceof Error && 'code' in cause ? String(cause.code) : error.code) ?? ''
 }

@@ -15,7 +15,7 @@ import {
 import { searchedText } from './stored-value.ts'
 
 /** Maximum number of filters with cached counts. */
-const ANSWERS = 200
+const COUNTS = 200
 /**
  * Maximum number of slots that are cached for a filter, and sorted for a page. With more, the index of the order is walked.
  */
@@ -26,7 +26,7 @@ const AT_ONCE = 100_000
 const SLICE = 5_000
 
 /** The cached count of a filter: documents in slots up to `done`, as of the change `at`. */
-interface Answer {
+interface CachedCount {
   at: number
   /** The value of `forgotten` when it was counted: see IndexPosition. */
   forgotten: number
@@ -45,7 +45,7 @@ interface Answer {
  */
 export class FileAnswers {
   readonly #index: FileIndex
-  readonly #answers = new LRUCache<string, Answer>({ max: ANSWERS })
+  readonly #counts = new LRUCache<string, CachedCount>({ max: COUNTS })
 
   constructor(index: FileIndex) {
     this.#index = index
@@ -58,21 +58,21 @@ export class FileAnswers {
   count(filter: Filter): number | undefined {
     const { cursor, documents } = this.#index.position()
     if (restrictsNothing(filter)) return documents
-    const answer = this.#answerOf(filter, cursor)
-    this.#subtractGone(answer, filter, cursor)
-    if (answer.done < cursor) this.#addSlice(answer, filter, cursor)
-    return answer.done === cursor ? answer.count : undefined
+    const cached = this.#cachedCountOf(filter, cursor)
+    this.#subtractGone(cached, filter, cursor)
+    if (cached.done < cursor) this.#addSlice(cached, filter, cursor)
+    return cached.done === cursor ? cached.count : undefined
   }
 
   /** The slots of a page, in order. Faster after the filter was counted. */
   page(query: Query): number[] {
     const { sort = [], skip = 0, limit } = query
-    const known = this.#answers.peek(keyOf(query))
+    const known = this.#counts.peek(keyOf(query))
     const { cursor, forgotten } = this.#index.position()
     const isComplete = known?.done === cursor && known.at === cursor && known.forgotten === forgotten
-    const answer = isComplete ? known : undefined
-    if (answer && skip >= answer.count) return []
-    const { sql, params } = this.#pageSource(query, answer)
+    const cached = isComplete ? known : undefined
+    if (cached && skip >= cached.count) return []
+    const { sql, params } = this.#pageSource(query, cached)
     const order = [...sort.map(({ field, direction }) => `${this.#column(field).name} ${direction}`), 'id']
     return this.#slots({
       sql: `${sql} ORDER BY ${order.join(', ')} LIMIT ? OFFSET ?`,
@@ -80,50 +80,50 @@ export class FileAnswers {
     })
   }
 
-  #answerOf(filter: Filter, cursor: number): Answer {
+  #cachedCountOf(filter: Filter, cursor: number): CachedCount {
     const key = keyOf(filter)
-    let answer = this.#answers.get(key)
+    let cached = this.#counts.get(key)
     const { purged, forgotten } = this.#index.position()
-    if (answer && answer.forgotten === forgotten && purged <= answer.at) return answer
-    answer = {
+    if (cached && cached.forgotten === forgotten && purged <= cached.at) return cached
+    cached = {
       ...(this.#fromOneIndex(filter, cursor) ?? { at: cursor, done: 0, count: 0, slots: new Set() }),
       forgotten,
     }
-    this.#answers.set(key, answer)
-    return answer
+    this.#counts.set(key, cached)
+    return cached
   }
 
-  #subtractGone(answer: Answer, filter: Filter, cursor: number) {
-    if (answer.at === cursor) return
+  #subtractGone(cached: CachedCount, filter: Filter, cursor: number) {
+    if (cached.at === cursor) return
     const { rows } = this.#index.tables
     const { sql, params } = this.#matching(filter)
     const gone = this.#slots({
       sql: `SELECT slot FROM ${rows} INDEXED BY ${rows}_gone WHERE gone > ? AND slot <= ? AND ${sql}`,
-      params: [answer.at, answer.done, ...params],
+      params: [cached.at, cached.done, ...params],
     })
-    answer.count -= gone.length
-    for (const slot of gone) answer.slots?.delete(slot)
-    answer.at = cursor
+    cached.count -= gone.length
+    for (const slot of gone) cached.slots?.delete(slot)
+    cached.at = cursor
   }
 
-  #addSlice(answer: Answer, filter: Filter, cursor: number) {
+  #addSlice(cached: CachedCount, filter: Filter, cursor: number) {
     const { rows } = this.#index.tables
     const { sql, params } = this.#matching(filter)
-    const end = Math.min(cursor, answer.done + SLICE)
+    const end = Math.min(cursor, cached.done + SLICE)
     const slice: Clause = {
       sql: `FROM ${rows} NOT INDEXED WHERE gone IS NULL AND slot > ? AND slot <= ? AND ${sql}`,
-      params: [answer.done, end, ...params],
+      params: [cached.done, end, ...params],
     }
-    if (answer.slots) {
-      for (const slot of this.#slots({ ...slice, sql: `SELECT slot ${slice.sql}` })) answer.slots.add(slot)
-      answer.count = answer.slots.size
-      if (answer.count > FEW) answer.slots = undefined
-    } else answer.count += this.#index.statements.number(`SELECT count(*) ${slice.sql}`, slice.params)
-    answer.done = end
+    if (cached.slots) {
+      for (const slot of this.#slots({ ...slice, sql: `SELECT slot ${slice.sql}` })) cached.slots.add(slot)
+      cached.count = cached.slots.size
+      if (cached.count > FEW) cached.slots = undefined
+    } else cached.count += this.#index.statements.number(`SELECT count(*) ${slice.sql}`, slice.params)
+    cached.done = end
   }
 
   /** Counts by one index, if that gives few candidates or exactly the requested documents; otherwise undefined. */
-  #fromOneIndex(filter: Filter, cursor: number): Omit<Answer, 'forgotten'> | undefined {
+  #fromOneIndex(filter: Filter, cursor: number): Omit<CachedCount, 'forgotten'> | undefined {
     const sources = this.#sources(filter)
     for (const source of sources) {
       const candidates = this.#slots({ ...source.clause, sql: `${source.clause.sql} LIMIT ${FEW + 1}` })
@@ -187,7 +187,7 @@ export class FileAnswers {
     ])
   }
 
-  #pageSource(query: Query, counted: Answer | undefined): Clause {
+  #pageSource(query: Query, counted: CachedCount | undefined): Clause {
     const inOrder = counted?.slots ? undefined : this.#inOrder(query)
     if (inOrder) return inOrder
     const slots = (counted ?? this.#fromOneIndex(query, 0))?.slots

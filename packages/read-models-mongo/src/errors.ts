@@ -51,10 +51,10 @@ const SERVER_WORDS: Readonly<Record<number, string>> = {
 }
 
 /** The reason why the server could not be used, as text for operators. */
-export function reasonOf(error: unknown): string {
-  const failure = failureOf(error)
+export function mongoFailureOf(error: unknown): string {
+  const failure = underlyingError(error)
   if (!(failure instanceof Error)) return String(failure)
-  if (failure instanceof MongoServerSelectionError) return reasonOfSelection(failure)
+  if (failure instanceof MongoServerSelectionError) return selectionFailureOf(failure)
   if (failure instanceof MongoWriteConcernError)
     return 'a majority of the replica set does not confirm writes'
   if (failure instanceof MongoServerError)
@@ -63,13 +63,13 @@ export function reasonOf(error: unknown): string {
 }
 
 /** The error of a server that was tried, instead of the error that none could be selected. */
-export function failureOf(error: unknown): unknown {
+export function underlyingError(error: unknown): unknown {
   if (!(error instanceof MongoServerSelectionError)) return error
   const failed = [...(error.reason?.servers.values() ?? [])].find(server => server.error)
   return failed?.error ?? error
 }
 
-function reasonOfSelection({ reason, message }: MongoServerSelectionError): string {
+function selectionFailureOf({ reason, message }: MongoServerSelectionError): string {
   const servers = [...(reason?.servers.values() ?? [])]
   if (servers.some(({ type }) => type !== 'Unknown'))
     return 'the replica set has no primary; is it initiated, and is a majority of it up?'

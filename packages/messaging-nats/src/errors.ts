@@ -30,7 +30,7 @@ const JETSTREAM_WORDS: Readonly<Record<number, string>> = {
 }
 
 /** The reason why the server could not be used, as text for operators. */
-export function reasonOf(error: unknown): string {
+export function natsFailureOf(error: unknown): string {
   if (!(error instanceof Error)) return String(error)
   const jetStream = error instanceof NatsError ? error.api_error : undefined
   if (jetStream)
@@ -52,8 +52,8 @@ export const isJetStreamError = (error: unknown, code: number): boolean =>
   error instanceof NatsError && error.api_error?.err_code === code
 
 /** Translates errors of the client, which mean that the bus is unavailable. Other errors are returned unchanged. */
-export function failureIn({ nc }: { readonly nc: NatsConnection }, error: unknown): unknown {
+export function toBusError({ nc }: { readonly nc: NatsConnection }, error: unknown): unknown {
   if (!(error instanceof NatsError)) return error
   // When the connection closes, requests in progress fail with a timeout.
-  return new BusUnavailable(nc.isClosed() ? 'the connection was lost' : reasonOf(error))
+  return new BusUnavailable(nc.isClosed() ? 'the connection was lost' : natsFailureOf(error))
 }
