@@ -28,90 +28,116 @@ const FORBIDDEN = /[^\t\n\r\u{20}-\u{D7FF}\u{E000}-\u{FFFD}\u{10000}-\u{10FFFF}]
  * @throws NotXml
  */
 export function readXml(text: string, onRoot: (name: string) => void): XmlElement {
-  let root: XmlElement | undefined
-  const open: string[] = []
-  let at = 0
+  return new XmlReader(text, onRoot).read()
+}
 
-  const match = (pattern: RegExp): RegExpExecArray | undefined => {
-    pattern.lastIndex = at
-    const found = pattern.exec(text)
-    if (found) at = pattern.lastIndex
-    return found ?? undefined
-  }
-  const through = (end: string, from: number, what: string): string => {
-    const index = text.indexOf(end, from)
-    if (index === -1) throw new NotXml(`ends within ${what}`)
-    at = index + end.length
-    return text.slice(from, index)
+class XmlReader {
+  readonly #text: string
+  readonly #onRoot: (name: string) => void
+  readonly #open: string[] = []
+  #root: XmlElement | undefined
+  #at = 0
+
+  constructor(text: string, onRoot: (name: string) => void) {
+    this.#text = text
+    this.#onRoot = onRoot
   }
 
-  const characters = () => {
-    const next = text.indexOf('<', at)
-    const run = text.slice(at, next === -1 ? text.length : next)
-    if (open.length === 0 && run.trim() !== '') throw new NotXml('has text outside its root element')
+  read(): XmlElement {
+    const text = this.#text
+    if (FORBIDDEN.test(text)) throw new NotXml('has characters that XML does not allow')
+    while (this.#at < text.length) {
+      const at = this.#at
+      if (text[at] !== '<') this.#characters()
+      else if (text.startsWith('<!--', at)) this.#comment()
+      else if (text.startsWith('<?', at)) this.#instruction()
+      else if (text.startsWith('<![CDATA[', at)) this.#characterData()
+      else if (text.startsWith('<!', at)) this.#documentType()
+      else if (text.startsWith('</', at)) this.#endTag()
+      else this.#startTag()
+    }
+    if (!this.#root || this.#open.length > 0) throw new NotXml('has no complete root element')
+    return this.#root
+  }
+
+  #characters(): void {
+    const next = this.#text.indexOf('<', this.#at)
+    const run = this.#text.slice(this.#at, next === -1 ? this.#text.length : next)
+    if (this.#open.length === 0 && run.trim() !== '') throw new NotXml('has text outside its root element')
     if (BARE_AMPERSAND.test(run) || run.includes(']]>')) throw new NotXml('has an unknown entity or a bare &')
-    at += run.length
+    this.#at += run.length
   }
 
-  const comment = () => {
-    if (through('-->', at + 4, 'a comment').includes('--')) throw new NotXml('has -- within a comment')
+  #comment(): void {
+    if (this.#through('-->', this.#at + 4, 'a comment').includes('--'))
+      throw new NotXml('has -- within a comment')
   }
 
-  const instruction = () => {
-    const first = at === 0
-    const content = through('?>', at + 2, 'a processing instruction')
+  #instruction(): void {
+    const first = this.#at === 0
+    const content = this.#through('?>', this.#at + 2, 'a processing instruction')
     if (/^xml[ \t\r\n]/i.test(content) && !first) throw new NotXml('has a misplaced XML declaration')
   }
 
-  const documentType = () => {
-    const name = match(DOCTYPE)?.[1]
-    if (!name || root) throw new NotXml('has a misplaced or malformed DOCTYPE')
-    onRoot(name)
-    if (through('>', at, 'its DOCTYPE').includes('[')) throw new NotXml('has an internal DOCTYPE subset')
+  #documentType(): void {
+    const name = this.#match(DOCTYPE)?.[1]
+    if (!name || this.#root) throw new NotXml('has a misplaced or malformed DOCTYPE')
+    this.#onRoot(name)
+    if (this.#through('>', this.#at, 'its DOCTYPE').includes('['))
+      throw new NotXml('has an internal DOCTYPE subset')
   }
 
-  const characterData = () => {
-    if (open.length === 0) throw new NotXml('has text outside its root element')
-    through(']]>', at + 9, 'a CDATA section')
+  #characterData(): void {
+    if (this.#open.length === 0) throw new NotXml('has text outside its root element')
+    this.#through(']]>', this.#at + 9, 'a CDATA section')
   }
 
-  const startTag = () => {
-    const name = match(START)?.[1]
+  #startTag(): void {
+    const name = this.#match(START)?.[1]
     if (!name) throw new NotXml('has a < that starts no tag')
-    if (open.length === 0) {
-      if (root) throw new NotXml('has a second root element')
-      onRoot(name)
+    if (this.#open.length === 0) {
+      if (this.#root) throw new NotXml('has a second root element')
+      this.#onRoot(name)
     }
+    const attributes = this.#attributes()
+    const end = this.#match(START_END)
+    if (!end) throw new NotXml('has a malformed tag')
+    this.#root ??= { name, attributes }
+    if (!end[1] && this.#open.push(name) > DEEPEST) throw new NotXml(`nests more than ${DEEPEST} elements`)
+  }
+
+  #attributes(): Map<string, string> {
     const attributes = new Map<string, string>()
-    for (let found = match(ATTRIBUTE); found; found = match(ATTRIBUTE)) {
+    for (let found = this.#match(ATTRIBUTE); found; found = this.#match(ATTRIBUTE)) {
       const [, key = '', quote = ''] = found
-      const value = through(quote, at, 'an attribute')
+      const value = this.#through(quote, this.#at, 'an attribute')
       if (attributes.has(key)) throw new NotXml('gives an element the same attribute twice')
       if (value.includes('<')) throw new NotXml('has a < within an attribute')
       if (BARE_AMPERSAND.test(value)) throw new NotXml('has an unknown entity or a bare &')
       attributes.set(key, value)
     }
-    const end = match(START_END)
-    if (!end) throw new NotXml('has a malformed tag')
-    root ??= { name, attributes }
-    if (!end[1] && open.push(name) > DEEPEST) throw new NotXml(`nests more than ${DEEPEST} elements`)
+    return attributes
   }
 
-  const endTag = () => {
-    const name = match(END)?.[1]
-    if (name === undefined || open.pop() !== name) throw new NotXml('closes an element that is not open')
+  #endTag(): void {
+    const name = this.#match(END)?.[1]
+    if (name === undefined || this.#open.pop() !== name)
+      throw new NotXml('closes an element that is not open')
   }
 
-  if (FORBIDDEN.test(text)) throw new NotXml('has characters that XML does not allow')
-  while (at < text.length) {
-    if (text[at] !== '<') characters()
-    else if (text.startsWith('<!--', at)) comment()
-    else if (text.startsWith('<?', at)) instruction()
-    else if (text.startsWith('<![CDATA[', at)) characterData()
-    else if (text.startsWith('<!', at)) documentType()
-    else if (text.startsWith('</', at)) endTag()
-    else startTag()
+  /** Matches a pattern where the reader is, and advances over the match. */
+  #match(pattern: RegExp): RegExpExecArray | undefined {
+    pattern.lastIndex = this.#at
+    const found = pattern.exec(this.#text)
+    if (found) this.#at = pattern.lastIndex
+    return found ?? undefined
   }
-  if (!root || open.length > 0) throw new NotXml('has no complete root element')
-  return root
+
+  /** Advances over the next occurrence of `end`. @returns the text from `from` to it */
+  #through(end: string, from: number, what: string): string {
+    const index = this.#text.indexOf(end, from)
+    if (index === -1) throw new NotXml(`ends within ${what}`)
+    this.#at = index + end.length
+    return this.#text.slice(from, index)
+  }
 }
