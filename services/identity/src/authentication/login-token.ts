@@ -1,6 +1,7 @@
 import { jwtVerify, SignJWT } from 'jose'
 import { z } from 'zod'
-import { ALGORITHM, type SigningKeys } from '../signingkey/keys.ts'
+import { ALGORITHM } from '../signingkey/key-material.ts'
+import type { SigningKeys } from '../signingkey/keys.ts'
 import { hashOf } from '../token/secret.ts'
 import { refusalOfToken, unauthenticated } from './unauthenticated.ts'
 

@@ -1,17 +1,14 @@
 import type { Aggregate, CommandMetadata } from '@gantry/event-sourcing'
-import { deriveKey, seal, unseal } from '@gantry/service-kit'
-import { type CryptoKey, calculateJwkThumbprint, exportJWK, generateKeyPair, importJWK, type JWK } from 'jose'
-import { LRUCache } from 'lru-cache'
+import type { CryptoKey, JWK } from 'jose'
+import { ALGORITHM, keyMaterial, publicJwk } from './key-material.ts'
 import {
   currentKey,
   type KeptKey,
   type KeyRing,
-  type SigningKey,
   type SigningKeyCommand,
   type SigningKeyEvent,
 } from './signingkey.ts'
 
-export const ALGORITHM = 'EdDSA'
 /** Time between the publication of a key and its first signature, since verifiers may cache the published keys. */
 const PUBLISHED_BEFORE_MS = 10 * 60_000
 /** Time for which a retired key still verifies. It is longer than the lifetime of the tokens that the key signed. */
@@ -54,46 +51,19 @@ export interface SigningKeysOptions {
 }
 
 export function signingKeys({ ring, encryptionKey, now, metadata }: SigningKeysOptions): SigningKeys {
-  const sealingKey = deriveKey(encryptionKey, 'signing keys')
-  const imported = new LRUCache<string, CryptoKey>({ max: 100 })
-
-  /** Creates the key of a rotation. Fails if the current key cannot be unsealed, so that all have one ENCRYPTION_KEY. */
-  const makeNext = async () => {
-    await current()
-    return make()
-  }
-
-  const make = async (): Promise<SigningKey> => {
-    const pair = await generateKeyPair(ALGORITHM, { crv: 'Ed25519', extractable: true })
-    const { x = '', d = '' } = await exportJWK(pair.privateKey)
-    const kid = await calculateJwkThumbprint(publicJwk(x))
-    return { kid, x, sealedPrivateKey: seal(sealingKey, d) }
-  }
-
+  const material = keyMaterial(encryptionKey)
   const load = async () => (await ring.load(RING)).state
-
-  const importOnce = async (name: string, jwk: () => JWK): Promise<CryptoKey> => {
-    const known = imported.get(name)
-    if (known) return known
-    const key = (await importJWK(jwk(), ALGORITHM)) as CryptoKey
-    imported.set(name, key)
-    return key
-  }
-
-  const privateJwk = ({ kid, x, sealedPrivateKey }: KeptKey): JWK => {
-    try {
-      return { ...publicJwk(x), d: unseal(sealingKey, sealedPrivateKey).toString() }
-    } catch (cause) {
-      throw new Error(`signing key ${kid} cannot be read: ENCRYPTION_KEY is not the one it was sealed with`, {
-        cause,
-      })
-    }
-  }
 
   const current = async () => {
     const key = currentKey(await load(), now().toISOString())
     if (!key) throw new Error('there is no signing key yet')
-    return { kid: key.kid, privateKey: await importOnce(`private ${key.kid}`, () => privateJwk(key)) }
+    return { kid: key.kid, privateKey: await material.privateKey(key) }
+  }
+
+  /** Makes the key of a rotation. Fails if the current key cannot be unsealed, so that all have one ENCRYPTION_KEY. */
+  const makeNext = async () => {
+    await current()
+    return material.make()
   }
 
   const verifies = ({ retiredAt, revokedAt }: KeptKey) =>
@@ -114,13 +84,17 @@ export function signingKeys({ ring, encryptionKey, now, metadata }: SigningKeysO
   return {
     async ensure() {
       if ((await load()).status === 'Absent')
-        await ring.execute(RING, { type: 'EnsureSigningKey', metadata: metadata(), key: await make() })
+        await ring.execute(RING, {
+          type: 'EnsureSigningKey',
+          metadata: metadata(),
+          key: await material.make(),
+        })
       await current()
     },
     current,
     async verifying(kid) {
       const key = (await load()).keys.find(known => known.kid === kid)
-      return key && verifies(key) ? importOnce(kid, () => publicJwk(key.x)) : undefined
+      return key && verifies(key) ? material.publicKey(key) : undefined
     },
     async jwks() {
       const keys = (await load()).keys.filter(verifies)
@@ -152,5 +126,3 @@ function newest({ keys }: KeyRing): KeptKey {
 
 /** The public part of a key. */
 const announced = ({ kid, signsFrom }: KeptKey): Rotated => ({ kid, signsFrom })
-
-const publicJwk = (x: string): JWK & { kty: string } => ({ kty: 'OKP', crv: 'Ed25519', x })
