@@ -14,6 +14,7 @@ export { CONNECTION_TIMEOUTS, type ConnectionLimits, type ConnectionTimeouts } f
 export { heldStreamMetrics } from './event-metrics.ts'
 export { type Instrumented, instrumented } from './instrumented.ts'
 export { listing, page } from './listing.ts'
+export { ownMetadata } from './own-metadata.ts'
 export {
   derivedPrincipalKey,
   type PassedPrincipals,
@@ -38,7 +39,7 @@ export { deriveKey, fingerprint, seal, unseal } from './secrets.ts'
 export { httpServer, INTERNAL_PORT_HEADER, type ServerOptions } from './server.ts'
 export type { Admit, Dependencies, Service } from './service.ts'
 export {
-  type ServiceParts,
+  type Responders,
   type ServiceProjector,
   serviceFrom,
   serviceProjector,

@@ -24,10 +24,12 @@ export interface ServiceParts {
   /** Each starts other background work. */
   workers?: readonly (() => Worker)[]
   /** Answers to requests of other services, by subject. */
-  responders?: Readonly<Record<string, (request: Json) => Promise<Json>>>
+  responders?: Responders
   /** Completes work in progress that still appends events. Called after the workers have stopped. */
   drain?(): Promise<void>
 }
+
+export type Responders = Readonly<Record<string, (request: Json) => Promise<Json>>>
 
 /** A projector that the service starts. Until then it has reached nothing. */
 export interface ServiceProjector extends Omit<Projector, 'stop' | 'waitsFor'> {

@@ -5,6 +5,7 @@ import { aggregate, type CommandMetadata, newest } from '@gantry/event-sourcing'
 import {
   type Dependencies,
   instrumented,
+  ownMetadata,
   router,
   type Service,
   serviceFrom,
@@ -143,16 +144,10 @@ export function notifierService(
     recoveries: readModels.collection(recoveries),
   }
 
-  const metadata = (causationId?: string): CommandMetadata => {
-    const commandId = newId()
-    return {
-      commandId,
-      now: now().toISOString(),
-      actor: { id: null, name: 'notifier' },
-      requestId: commandId,
-      ...(causationId && { causationId }),
-    }
-  }
+  const metadata = (causationId?: string): CommandMetadata => ({
+    ...ownMetadata(dependencies, 'notifier'),
+    ...(causationId && { causationId }),
+  })
   const space = limiter({ ...LIMITS, perSecond: settings.WEBHOOK_RATE_PER_SECOND }, { rules: breaker })
   const metrics = notifierMetrics(dependencies.metrics, {
     underWay: () => space.running,

@@ -25,7 +25,6 @@ export const KNOWN_SIZES: readonly string[] = [
   'packages/service-kit/src/instrumented.ts Instrumented',
   'packages/service-kit/src/service.ts Dependencies',
   'services/gateway/src/rate-counts.ts rateCounts',
-  'services/identity/src/app.ts identityService',
   'services/media/src/app.ts parameter of mediaService',
   'services/notifier/src/app.ts notifierService',
   'services/notifier/src/delivery/delivery.ts evolved',

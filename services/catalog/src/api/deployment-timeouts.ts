@@ -1,7 +1,7 @@
-import { type CommandMetadata, type Log, supervise, underLease, type Worker } from '@gantry/event-sourcing'
+import { type Log, supervise, underLease, type Worker } from '@gantry/event-sourcing'
 import { sleep } from '@gantry/messaging'
 import type { ReadModels } from '@gantry/read-models'
-import { writtenDuration } from '@gantry/service-kit'
+import { ownMetadata, writtenDuration } from '@gantry/service-kit'
 import type { ApiAggregate } from './api.decide.ts'
 import { type ApiDocument, apis } from './api.projection.ts'
 
@@ -33,15 +33,7 @@ export function startDeploymentTimeouts(options: DeploymentTimeoutsOptions): Wor
   const listed = readModels.collection(apis)
   const message = `no report within ${writtenDuration(timeoutMs)}`
 
-  const metadata = (): CommandMetadata => {
-    const commandId = newId()
-    return {
-      commandId,
-      now: now().toISOString(),
-      actor: { id: null, name: 'deployment timeout' },
-      requestId: commandId,
-    }
-  }
+  const metadata = () => ownMetadata({ now, newId }, 'deployment timeout')
 
   const endOld = async ({ id, runningJobs }: ApiDocument, startedBefore: string) => {
     for (const { id: job, environment, startedAt } of runningJobs) {

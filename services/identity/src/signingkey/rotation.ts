@@ -7,9 +7,7 @@ import type { Rotated, SigningKeys } from './keys.ts'
 const LOOK_MS = 1_000
 
 export interface KeyRotation {
-  /** Whether the signing key exists and can be used. */
-  readonly ready: boolean
-  /** Creates the first key if there is none, then rotates on schedule until it is stopped. */
+  /** Creates the first key if there is none, then rotates on schedule until it is stopped. Waits for the first key. */
   start(): Worker
   /** Rotates at the request of an operator, who is recorded as the actor. Repeating a request changes nothing. */
   rotate(request: RotationRequest): Promise<Rotated>
@@ -39,7 +37,6 @@ export interface KeyRotationOptions {
  * rotation cannot stop halfway. Every replica checks whether a rotation is due, and only one of their appends succeeds.
  */
 export function keyRotation({ keys, periodMs, metadata, rotated, log }: KeyRotationOptions): KeyRotation {
-  let ready = false
   const told = async (key: Rotated) => {
     log.info({ ...key }, 'the signing key was rotated')
     await rotated(key)
@@ -47,11 +44,9 @@ export function keyRotation({ keys, periodMs, metadata, rotated, log }: KeyRotat
   }
 
   return {
-    get ready() {
-      return ready
-    },
-    start: () =>
-      supervise('identity.signing-keys', log, async signal => {
+    start() {
+      let ready = false
+      const worker = supervise('identity.signing-keys', log, async signal => {
         await keys.ensure()
         ready = true
         while (!signal.aborted) {
@@ -59,7 +54,14 @@ export function keyRotation({ keys, periodMs, metadata, rotated, log }: KeyRotat
           if (due) await told(due)
           await sleep(LOOK_MS, { signal })
         }
-      }),
+      })
+      return {
+        get waitsFor() {
+          return worker.waitsFor ?? (ready ? undefined : 'the signing keys')
+        },
+        stop: () => worker.stop(),
+      }
+    },
     async rotate({ id, by, compromised }) {
       const command = { ...metadata(by), commandId: id, requestId: id, repeated: true }
       return told(await (compromised ? keys.replace(command) : keys.rotate(command)))

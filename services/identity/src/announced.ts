@@ -1,0 +1,57 @@
+import { subjects } from '@gantry/contracts'
+import type { Aggregate, Fact, Log } from '@gantry/event-sourcing'
+import type { Bus, Json } from '@gantry/messaging'
+import { sendDirectly } from '@gantry/service-kit'
+import { publicEvents } from './public-events.ts'
+import type { Rotated } from './signingkey/keys.ts'
+import type { ChangeToken } from './token/token.routes.ts'
+import type { TokenCommand, TokenEvent, TokenState } from './token/token.ts'
+import type { UserCommand } from './user/user.decide.ts'
+import type { ChangeUser } from './user/user.routes.ts'
+import type { UserEvent, UserState } from './user/user.ts'
+
+export interface AnnouncedOptions {
+  user: Aggregate<UserState, UserCommand, UserEvent>
+  token: Aggregate<TokenState, TokenCommand, TokenEvent>
+  bus: Bus
+  log: Log
+}
+
+export interface Announced {
+  changeUser: ChangeUser
+  changeToken: ChangeToken
+  /** Announces a new signing key. */
+  rotated(key: Rotated): Promise<void>
+}
+
+/** Types of events after which cached principals of the user are no longer valid. */
+const ENDS_PRINCIPALS: ReadonlySet<string> = new Set<UserEvent['type']>([
+  'UserUpdated',
+  'PasswordChanged',
+  'UserLoggedOut',
+  'UserDeleted',
+])
+
+/** Changes that other processes are told about before the caller is answered. */
+export function announced({ user, token, bus, log }: AnnouncedOptions): Announced {
+  /** Broadcasts a hint to discard cached data. It may get lost, because caches expire as well. */
+  const hint = (subject: string, data: Json) =>
+    bus.broadcast(subject, data).catch(error => log.warn({ err: error, subject }, 'a broadcast was lost'))
+  return {
+    async changeUser(id, command) {
+      const executed = await user.execute(id, command)
+      if (executed.facts.some(({ type }: Fact) => ENDS_PRINCIPALS.has(type)))
+        await hint(subjects.principalChanged, { userId: id })
+      for (const message of executed.facts.flatMap(publicEvents)) await sendDirectly(bus, 'catalog', message)
+      return executed
+    },
+    async changeToken(id, command) {
+      const executed = await token.execute(id, command)
+      const { state, facts } = executed
+      if (state.status === 'Deleted' && facts.length > 0)
+        await hint(subjects.principalChanged, { userId: state.userId, tokenId: id })
+      return executed
+    },
+    rotated: key => hint(subjects.keysChanged, { ...key }),
+  }
+}

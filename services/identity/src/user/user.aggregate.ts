@@ -1,0 +1,97 @@
+import { Refusal } from '@gantry/contracts'
+import { type Aggregate, aggregate, type Reservation, reservation } from '@gantry/event-sourcing'
+import type { Instrumented } from '@gantry/service-kit'
+import {
+  type AdministratorsCommand,
+  type AdministratorsEvent,
+  type AdministratorsState,
+  administrators,
+  administratorsDecider,
+} from './administrators.ts'
+import { type UserCommand, userDecider } from './user.decide.ts'
+import { projectUser, users } from './user.projection.ts'
+import { evolveUser, isGlobalAdministrator, type UserEvent, type UserState, usernameOf } from './user.ts'
+
+/** Maximum number of other global administrators that are considered when one is removed. */
+const CANDIDATES = 100
+
+/** Types of events that may change the username, or whether the user is a global administrator. */
+const CHANGES: ReadonlySet<string> = new Set<UserEvent['type']>(['UserCreated', 'UserUpdated', 'UserDeleted'])
+
+/** Users with unique names, at least one of them a global administrator. */
+export function userAggregate(dependencies: Instrumented): Aggregate<UserState, UserCommand, UserEvent> {
+  const { eventStore, unknownEvent, readModels } = dependencies
+  const user = aggregate<UserState, UserCommand, UserEvent>({
+    eventStore,
+    unknownEvent,
+    category: 'user',
+    decider: userDecider,
+    view: { readModels, project: projectUser },
+    async reserve(id, { state, revision, unknown }, events, { metadata }) {
+      const after = events.reduce((current, event) => evolveUser(current, event, revision), state)
+      const username = usernameOf(after)
+      const isChange = events.some(({ type }) => CHANGES.has(type))
+      // An unknown event may have changed the role or the name of this user, so that another user may hold the name now.
+      const mayBeAdministrator = unknown !== undefined || isGlobalAdministrator(state)
+      if (isChange && mayBeAdministrator && !isGlobalAdministrator(after))
+        await globalAdministrators.leave(id, revision, metadata)
+      const held = unknown ? undefined : usernameOf(state)
+      if (isChange && username !== undefined && username !== held)
+        await claimUsername(username, id, revision, metadata)
+    },
+  })
+  const claimUsername = usernames(user, dependencies)
+  const globalAdministrators = globalAdministratorsOf(user, dependencies)
+  return user
+}
+
+/** @returns the function that claims a username for a user */
+function usernames(
+  user: Aggregate<UserState, UserCommand, UserEvent>,
+  { eventStore, readModels, now }: Instrumented,
+): Reservation['claim'] {
+  const byName = readModels.collection(users)
+  const names = reservation({
+    eventStore,
+    scope: 'user',
+    holderCategory: user.category,
+    takenCode: 'username-taken',
+    now,
+    async holding(id) {
+      const { state, ...at } = await user.load(id)
+      return { name: usernameOf(state), ...at }
+    },
+  })
+  // Checks the read model first: claims of earlier releases are for names as sent, so a claim in NFC may not conflict.
+  return async (username, id, revision, metadata) => {
+    const [found] = await byName.list({ where: { username }, limit: 1 })
+    if (found && found.doc.id !== id) {
+      const { state } = await user.load(found.doc.id)
+      if (usernameOf(state) === username) throw new Refusal('username-taken', { name: username })
+    }
+    await names.claim(username, id, revision, metadata)
+  }
+}
+
+const globalAdministratorsOf = (
+  user: Aggregate<UserState, UserCommand, UserEvent>,
+  { eventStore, unknownEvent, readModels, newId, log }: Instrumented,
+) =>
+  administrators({
+    removals: aggregate<AdministratorsState, AdministratorsCommand, AdministratorsEvent>({
+      eventStore,
+      unknownEvent,
+      category: 'administrators',
+      decider: administratorsDecider,
+    }),
+    async candidates() {
+      const where = { role: 'GLOBAL_ADMIN', status: 'ACTIVE' }
+      const found = await readModels.collection(users).list({ where, limit: CANDIDATES })
+      return found.map(({ doc }) => doc.id)
+    },
+    load: user.load,
+    fence: (id, metadata) =>
+      user.execute(id, { type: 'FenceRemoval', metadata: { ...metadata, commandId: newId() } }),
+    newId,
+    log,
+  })
