@@ -6,7 +6,6 @@ export const KNOWN_SIZES: readonly string[] = [
   'packages/embedded/src/bus.ts sqliteBus',
   'packages/embedded/src/bus/consumption.ts consumption',
   'packages/embedded/src/bus/messages.ts messageStream',
-  'packages/embedded/src/event-store.ts sqliteEventStore',
   'packages/embedded/src/group-commit.ts groupCommit',
   'packages/embedded/src/read-models.ts sqliteReadModels',
   'packages/embedded/src/read-models/sqlite-collection.ts sqliteCollection',
