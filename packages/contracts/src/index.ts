@@ -13,6 +13,7 @@ export {
   undeployApi,
   updateApi,
 } from './apis.ts'
+export { CHANGED_STREAMS, type Change, type ChangeAction } from './changes.ts'
 export { CloudEvent, publishEvent, StreamedEvent, streamEvents } from './events.ts'
 export { isDeeperThan, MAX_DEPTH } from './free-form.ts'
 export {
@@ -61,6 +62,7 @@ export {
   isEventType,
   mayReadEvent,
   PLATFORM_EVENTS,
+  type PlatformEventType,
   PUBLIC_EVENTS,
   PublicEvent,
   type PublicEventData,

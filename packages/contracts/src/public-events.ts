@@ -90,11 +90,11 @@ const Deployment = z.object({ api: ApiSnapshot, environment: z.uuid(), job: z.uu
 const ProductApi = z.object({ product: z.uuid(), api: z.uuid() })
 const Anything = z.record(z.string(), z.unknown())
 /** The properties of an image, with its API. */
-const ApiImage = ImageRecord.extend({ api: z.uuid() })
+export const ApiImage = ImageRecord.extend({ api: z.uuid() })
 /** A user; without `lockedUntil` in events of the user that do not concern the lock. */
-const UserSnapshot = UserRecord.partial({ lockedUntil: true })
-const RecoverySnapshot = RecoveryRecord.pick({ webhook: true, from: true, to: true, status: true })
-const DeliverySnapshot = DeliveryRecord.pick({
+export const UserSnapshot = UserRecord.partial({ lockedUntil: true })
+export const RecoverySnapshot = RecoveryRecord.pick({ webhook: true, from: true, to: true, status: true })
+export const DeliverySnapshot = DeliveryRecord.pick({
   webhook: true,
   eventId: true,
   eventType: true,
@@ -148,6 +148,7 @@ export const PLATFORM_EVENTS = {
   PRODUCT_API_ADDED: kind('API_READ', 'An API was added to a product', ProductApi, product),
   PRODUCT_API_REMOVED: kind('API_READ', 'An API was removed from a product', ProductApi, product),
 } as const
+export type PlatformEventType = keyof typeof PLATFORM_EVENTS
 
 /** The events that a webhook can subscribe to. */
 export const EVENT_TYPES = {

@@ -1,4 +1,5 @@
-import type { Actor, Change, DomainEvent } from './event.ts'
+import type { Change } from '@gantry/contracts'
+import type { Actor, DomainEvent } from './event.ts'
 import type { EventSchemas } from './schema.ts'
 
 /** The context of a command: the only source of time and identity for deciders. */

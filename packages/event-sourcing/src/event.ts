@@ -1,3 +1,5 @@
+import type { Change } from '@gantry/contracts'
+
 /** JSON as it is stored: no undefined, no dates, no class instances. */
 export type Json = null | boolean | number | string | Json[] | { [key: string]: Json }
 export type JsonObject = { [key: string]: Json }
@@ -10,22 +12,6 @@ export interface Actor {
   name: string
   /** Id of the access token, if the user used one. */
   tokenId?: string
-}
-
-/**
- * The change that an event made to a resource, as readers see the resource. Source of public events and the audit log.
- * Snapshots never carry secrets or their hashes.
- */
-export interface Change {
-  /** Screaming snake case, e.g. API_UPDATED; the public event type where one exists. */
-  action: string
-  /** Screaming snake case, e.g. API. */
-  resourceType: string
-  resourceId: string
-  /** The resource before the event; null when the event created it. */
-  before: JsonObject | null
-  /** The resource after the event; null when the event deleted it. */
-  after: JsonObject | null
 }
 
 export interface EventMetadata {

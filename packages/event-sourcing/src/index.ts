@@ -7,7 +7,6 @@ export {
 export type { CommandMetadata, Decider, DomainCommand } from './decider.ts'
 export {
   type Actor,
-  type Change,
   type DomainEvent,
   type EventMetadata,
   type Fact,

@@ -1,17 +1,23 @@
-import { type PublicEvent, subjects } from '@gantry/contracts'
-import type { Change, Fact } from '@gantry/event-sourcing'
+import {
+  type Change,
+  type PublicEvent,
+  type PublicEventData,
+  type PublicEventType,
+  subjects,
+} from '@gantry/contracts'
+import type { Fact } from '@gantry/event-sourcing'
 import type { Bus, Json, Message } from '@gantry/messaging'
 
 /** How long `sendDirectly` waits for the other service, in milliseconds. */
 const BOUND_MS = 5_000
 
 /** The message that publishes an event to other services. */
-export function publicMessage(
+export function publicMessage<Type extends PublicEventType>(
   service: string,
   event: Fact,
-  type: string,
+  type: Type,
   subject: string,
-  data: object,
+  data: PublicEventData<Type>,
 ): Message {
   const { actor, requestId, at, traceparent } = event.metadata
   const published: PublicEvent = {
@@ -34,7 +40,8 @@ export function publicMessage(
 }
 
 /** The data of a public event: the resource after the change; for a deletion the resource before it. */
-export const changed = ({ before, after }: Change) => after ?? before ?? {}
+export const changed = <Of extends Change>({ before, after }: Of) =>
+  (after ?? before ?? {}) as NonNullable<Of['after']>
 
 /**
  * Sends an event to a service directly and waits until the service has handled it, so that the next read sees its effect.

@@ -1,10 +1,58 @@
-import { Refusal } from '@gantry/contracts'
+import { type Change, Refusal } from '@gantry/contracts'
+import type { Fact } from '@gantry/event-sourcing'
 import { expect, test } from 'vitest'
+import { changed, publicMessage } from './public-events.ts'
 
 /** The compiler is the subject of these tests: `npm run check` fails at an expected error that does not occur. */
+
+const fact: Fact = {
+  id: 'e1',
+  type: 'WebhookTested',
+  stream: 'webhook-w1',
+  revision: 0,
+  data: {},
+  metadata: { actor: { id: null, name: 'test' }, requestId: 'r1', at: '2026-11-21T10:00:00.000Z' },
+}
 
 test('a refusal has a problem code of the contracts', () => {
   expect(new Refusal('api-not-found').code).toBe('api-not-found')
   // @ts-expect-error
   expect(new Refusal('api-lost').code).toBe('api-lost')
+})
+
+test('a public event has a type of the contracts, and data that fit its schema', () => {
+  const data = { webhook: 'w1', message: 'A test' }
+  const { subject } = publicMessage('notifier', fact, 'TEST', 'w1', data)
+  expect(subject).toBe('events.notifier.TEST')
+  // @ts-expect-error
+  publicMessage('notifier', fact, 'TESTED', 'w1', data)
+  // @ts-expect-error
+  publicMessage('notifier', fact, 'TEST', 'w1', { webhook: 'w1' })
+  // @ts-expect-error
+  publicMessage('notifier', fact, 'TEST', 'w1', { webhook: 'w1', message: 1 })
+  // @ts-expect-error
+  publicMessage('catalog', fact, 'API_DEPLOYED', 'a1', data)
+})
+
+test('a change has an action of its resource type, and snapshots that fit the schema of the type', () => {
+  const delivery = { webhook: 'w1', eventId: 'e1', eventType: 'TEST', status: 'CANCELLED' } as const
+  const cancelled: Change = {
+    action: 'DELIVERY_CANCELLED',
+    resourceType: 'DELIVERY',
+    resourceId: 'd1',
+    before: null,
+    after: delivery,
+  }
+  expect(changed(cancelled)).toBe(delivery)
+  const changes: Change[] = [
+    // @ts-expect-error
+    { ...cancelled, action: 'DELIVERY_LOST' },
+    // @ts-expect-error
+    { ...cancelled, action: 'API_CREATED' },
+    // @ts-expect-error
+    { ...cancelled, after: { ...delivery, status: 'LOST' } },
+    // @ts-expect-error
+    { ...cancelled, resourceType: 'API' },
+  ]
+  expect(changes).toHaveLength(4)
 })

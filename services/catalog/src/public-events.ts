@@ -1,40 +1,41 @@
+import type { PublicEventData, PublicEventType } from '@gantry/contracts'
 import { type Fact, streamId } from '@gantry/event-sourcing'
 import type { Message } from '@gantry/messaging'
 import { changed, publicMessage } from '@gantry/service-kit'
+import type { ApiEvent } from './api/api.ts'
+
+type Data<Type extends ApiEvent['type']> = Extract<ApiEvent, { type: Type }>['data']
 
 /** The public events of a recorded event; none for event types that are internal to catalog. */
 export function publicEvents(event: Fact): Message[] {
   const { change } = event.metadata
   if (!change) return []
   const api = streamId(event.stream)
-  const told = (type: string, subject: string, data: object) => [
-    publicMessage('catalog', event, type, subject, data),
+  const message = <Type extends PublicEventType>(type: Type, data: PublicEventData<Type>) => [
+    publicMessage('catalog', event, type, api, data),
   ]
-  switch (event.type) {
-    case 'ApiCreated':
-    case 'ApiUpdated':
-    case 'ApiDeleted':
-      return told(change.action, api, changed(change))
-    case 'VersionCreated':
-    case 'VersionUpdated':
-    case 'VersionDeleted':
-      return told(change.action, api, changed(change))
-    case 'DeploymentStarted':
-      return told('DEPLOYMENT_REQUESTED', api, { ...event.data, api, status: 'RUNNING' })
-    case 'ApiDeployed':
-    case 'ApiUndeployed': {
-      const { job, environment } = event.data
-      return told(change.action, api, { api: changed(change), environment, job })
+  switch (change.action) {
+    case 'API_CREATED':
+    case 'API_UPDATED':
+    case 'API_DELETED':
+      return message(change.action, changed(change))
+    case 'API_VERSION_CREATED':
+    case 'API_VERSION_UPDATED':
+    case 'API_VERSION_DELETED':
+      return message(change.action, changed(change))
+    case 'API_DEPLOYMENT_STARTED':
+    case 'API_UNDEPLOYMENT_STARTED': {
+      const job = event.data as unknown as Data<'DeploymentStarted'>
+      return message('DEPLOYMENT_REQUESTED', { ...job, api, status: 'RUNNING' })
     }
-    case 'DeploymentFailed': {
-      const { job, environment, type, message } = event.data
-      return told(change.action, api, {
-        api: changed(change),
-        environment,
-        job,
-        type,
-        message: message ?? null,
-      })
+    case 'API_DEPLOYED':
+    case 'API_UNDEPLOYED': {
+      const { job, environment } = event.data as unknown as Data<'ApiDeployed'>
+      return message(change.action, { api: changed(change), environment, job })
+    }
+    case 'API_DEPLOYMENT_FAILED': {
+      const { job, environment, type, message: reason } = event.data as unknown as Data<'DeploymentFailed'>
+      return message(change.action, { api: changed(change), environment, job, type, message: reason ?? null })
     }
     default:
       return []

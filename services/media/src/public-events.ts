@@ -5,5 +5,6 @@ import { changed, publicMessage } from '@gantry/service-kit'
 /** The public events of a recorded event. None when an image is discarded with its API: API_DELETED implies that. */
 export function publicEvents(event: Fact): Message[] {
   const { change } = event.metadata
-  return change ? [publicMessage('media', event, change.action, change.resourceId, changed(change))] : []
+  if (change?.resourceType !== 'API_IMAGE') return []
+  return [publicMessage('media', event, change.action, change.resourceId, changed(change))]
 }

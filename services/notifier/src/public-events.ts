@@ -1,9 +1,12 @@
-import { type PublicEvent, readableData } from '@gantry/contracts'
+import { type PublicEvent, type PublicEventData, type PublicEventType, readableData } from '@gantry/contracts'
 import { type Fact, streamId } from '@gantry/event-sourcing'
 import type { Json, Message } from '@gantry/messaging'
 import { changed, publicMessage } from '@gantry/service-kit'
 import type { Received } from './platform-event/platform-event.ts'
 import { publicUrl } from './webhook/url.ts'
+import type { WebhookEvent } from './webhook/webhook.ts'
+
+type WebhookFailing = Extract<WebhookEvent, { type: 'WebhookFailing' }>['data']
 
 /**
  * Message header with the time at which the notifier stored an event of the platform, ISO 8601 UTC. The `time` of such an
@@ -11,32 +14,38 @@ import { publicUrl } from './webhook/url.ts'
  */
 export const COMMITTED_AT = 'committed-at'
 
-/** The public events of a stored event. Event types that are not listed are internal. */
+/** The public events of a stored event. Events without a change, and WEBHOOK_TESTED, are internal. */
 export function publicEvents(fact: Fact): Message[] {
   const { change } = fact.metadata
   if (!change) return []
-  switch (fact.type) {
-    case 'PlatformEventReceived':
-      return [platformMessage(fact)]
-    case 'WebhookCreated':
-    case 'WebhookUpdated':
-    case 'WebhookTransferred':
-    case 'WebhookSecretRotated':
-    case 'WebhookDeleted':
-      return [publicMessage('notifier', fact, change.action, streamId(fact.stream), changed(change))]
-    case 'WebhookFailing':
-    case 'WebhookDisabled': {
+  const message = <Type extends PublicEventType>(type: Type, data: PublicEventData<Type>) => [
+    publicMessage('notifier', fact, type, streamId(fact.stream), data),
+  ]
+  switch (change.action) {
+    case 'WEBHOOK_CREATED':
+    case 'WEBHOOK_UPDATED':
+    case 'WEBHOOK_TRANSFERRED':
+    case 'WEBHOOK_SECRET_ROTATED':
+    case 'WEBHOOK_DELETED':
+      return message(change.action, changed(change))
+    case 'WEBHOOK_FAILING': {
       const webhook = changed(change)
-      const data = { ...webhook, url: publicUrl(String(webhook.url)) }
-      return [publicMessage('notifier', fact, change.action, streamId(fact.stream), data)]
+      const { since, deliveries } = fact.data as unknown as WebhookFailing
+      const warning = { failingSince: since, failedDeliveries: deliveries }
+      return message(change.action, { ...webhook, url: publicUrl(webhook.url), ...warning })
     }
-    case 'RecoveryRequested':
-    case 'RecoveryCancelled':
-    case 'RetryRequested':
-    case 'DeliveryCancelled':
-      return [publicMessage('notifier', fact, change.action, streamId(fact.stream), changed(change))]
+    case 'WEBHOOK_DISABLED': {
+      const webhook = changed(change)
+      return message(change.action, { ...webhook, url: publicUrl(webhook.url) })
+    }
+    case 'RECOVERY_REQUESTED':
+    case 'RECOVERY_CANCELLED':
+      return message(change.action, changed(change))
+    case 'DELIVERY_RETRIED':
+    case 'DELIVERY_CANCELLED':
+      return message(change.action, changed(change))
     default:
-      return []
+      return change.resourceType === 'PLATFORM_EVENT' ? [platformMessage(fact)] : []
   }
 }
 

@@ -39,8 +39,15 @@ function history(id: string, index: number, updates: number): NewEvent[] {
   const at = new Date(Date.UTC(2026, 0, 1) + index * 1000).toISOString()
   const metadata = { actor: { id: OWNER, name: 'seed' }, requestId: 'seed', at }
   const api = { ...sampleApi(index), owner: OWNER }
-  const record = { ...api, id, createdAt: at, updatedAt: at, hasImage: false, deploymentStatus: 'CREATED' }
-  const change = { resourceType: 'API', resourceId: id }
+  const record = {
+    ...api,
+    id,
+    createdAt: at,
+    updatedAt: at,
+    hasImage: false,
+    deploymentStatus: 'CREATED',
+  } as const
+  const change = { resourceType: 'API', resourceId: id } as const
   const created: NewEvent = {
     id: randomUUID(),
     type: 'ApiCreated',

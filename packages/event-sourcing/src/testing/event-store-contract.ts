@@ -66,11 +66,11 @@ export function eventStoreContract(name: string, open: () => Promise<OpenedEvent
             traceparent: '00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01',
             causationId: 'c1',
             change: {
-              action: 'ORDER_PLACED',
-              resourceType: 'ORDER',
+              action: 'DELIVERY_CANCELLED',
+              resourceType: 'DELIVERY',
               resourceId: '1',
               before: null,
-              after: { total: 12.5 },
+              after: { webhook: 'w1', eventId: 'e1', eventType: 'TEST', status: 'CANCELLED' },
             },
           },
         }

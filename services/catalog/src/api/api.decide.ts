@@ -1,12 +1,10 @@
 import { isDeepStrictEqual } from 'node:util'
-import { type ApiInput, type ApiSnapshot, Refusal } from '@gantry/contracts'
+import { type ApiInput, type ApiSnapshot, type Change, type ChangeAction, Refusal } from '@gantry/contracts'
 import {
   type Aggregate,
-  type Change,
   type CommandMetadata,
   type Conditional,
   type Decider,
-  type JsonObject,
   requireRevision,
 } from '@gantry/event-sourcing'
 import { type ApiEvent, type ApiState, apiEvents, evolveApi, initialApi } from './api.ts'
@@ -106,22 +104,22 @@ const recordOf = (state: ApiState): ApiSnapshot | undefined =>
 function describe(before: ApiState, event: ApiEvent, after: ApiState): Change | null {
   const was = recordOf(before)
   const is = recordOf(after)
-  const api = (action: string): Change => ({
+  const api = (action: ChangeAction<'API'>): Change => ({
     action,
     resourceType: 'API',
     resourceId: (is ?? was)?.id ?? '',
-    before: (was ?? null) as JsonObject | null,
-    after: (after.status === 'Live' ? is : null) as JsonObject | null,
+    before: was ?? null,
+    after: after.status === 'Live' && is ? is : null,
   })
-  const version = (action: string, id: string): Change => {
+  const version = (action: ChangeAction<'API_VERSION'>, id: string): Change => {
     const of = (state: ApiState) =>
       state.status === 'Live' ? (state.versions.get(id)?.record ?? null) : null
     return {
       action,
       resourceType: 'API_VERSION',
       resourceId: id,
-      before: of(before) as JsonObject | null,
-      after: of(after) as JsonObject | null,
+      before: of(before),
+      after: of(after),
     }
   }
   switch (event.type) {

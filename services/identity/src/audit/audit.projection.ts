@@ -1,4 +1,4 @@
-import { type AuditRecord, readableData } from '@gantry/contracts'
+import { type AuditRecord, CHANGED_STREAMS, readableData } from '@gantry/contracts'
 import { type Projection, projectionOfEach } from '@gantry/event-sourcing'
 import { defineCollection } from '@gantry/read-models'
 
@@ -40,21 +40,7 @@ export const auditLog = defineCollection<AuditDocument>({
   listedBy: 'when',
 })
 
-/** Stream categories of all services whose events have changes. */
-const AUDITED = [
-  'api',
-  'image',
-  'user',
-  'logins',
-  'token',
-  'signingkey',
-  'webhook',
-  'recovery',
-  'delivery',
-  'platformevent',
-]
-
-export const auditProjections: Projection[] = AUDITED.map(category =>
+export const auditProjections: Projection[] = CHANGED_STREAMS.map(category =>
   projectionOfEach(category, ({ id, position, metadata }) => {
     const { change, actor, at, requestId } = metadata
     if (!change) return []

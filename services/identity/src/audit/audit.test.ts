@@ -97,11 +97,11 @@ describe('the audit log', () => {
     const after = JSON.parse(`${'{"a":'.repeat(levels)}{}${'}'.repeat(levels)}`)
     const change = {
       action: 'CONFIGURATION_CHANGED',
-      resourceType: 'CONFIGURATION',
+      resourceType: 'PLATFORM_EVENT',
       resourceId: 'c1',
       before: null,
       after,
-    }
+    } as const
     const actor = { id: 'u1', name: 'joan' }
     const metadata = { actor, requestId: 'r1', at: '2026-11-21T10:00:00.000Z', change }
     await eventStore.append(

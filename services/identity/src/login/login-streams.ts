@@ -1,7 +1,7 @@
 import { setTimeout } from 'node:timers/promises'
+import type { Change } from '@gantry/contracts'
 import {
   type Appended,
-  type Change,
   type CommandMetadata,
   type EventStore,
   EventStoreUnavailable,

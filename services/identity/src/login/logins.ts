@@ -1,12 +1,11 @@
-import { ADMINISTRATOR_ROLES, Refusal, type UserRecord } from '@gantry/contracts'
-import type {
-  Change,
-  CommandMetadata,
-  Decider,
-  EventSchemas,
-  JsonObject,
-  StreamState,
-} from '@gantry/event-sourcing'
+import {
+  ADMINISTRATOR_ROLES,
+  type Change,
+  type ChangeAction,
+  Refusal,
+  type UserRecord,
+} from '@gantry/contracts'
+import type { CommandMetadata, Decider, EventSchemas, StreamState } from '@gantry/event-sourcing'
 import { type LoginState, loginsOf, noLogins } from '../user/login-state.ts'
 import { lockOf, type UserState } from '../user/user.ts'
 
@@ -80,7 +79,7 @@ function failedLogin(state: LoginState, now: string): LoginEvent[] {
   return [failed, { type: 'UserLocked', data: { until, state: { ...state, failed: 0, lockedUntil: until } } }]
 }
 
-const ACTIONS: Readonly<Record<LoginEvent['type'], string | null>> = {
+const ACTIONS: Readonly<Record<LoginEvent['type'], ChangeAction<'USER'> | null>> = {
   UserLoggedIn: 'USER_LOGGED_IN',
   LoginFailed: 'USER_LOGIN_FAILED',
   UserLocked: 'USER_LOCKED',
@@ -93,8 +92,7 @@ function describe(
 ): Change | null {
   const action = ACTIONS[event.type]
   if (!action || user.status !== 'Live') return null
-  const withLock = ({ lockedUntil }: LoginState): JsonObject =>
-    ({ ...user.record, lockedUntil }) satisfies UserRecord
+  const withLock = ({ lockedUntil }: LoginState): UserRecord => ({ ...user.record, lockedUntil })
   return {
     action,
     resourceType: 'USER',

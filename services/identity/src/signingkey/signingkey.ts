@@ -1,4 +1,5 @@
-import type { Change, CommandMetadata, Decider } from '@gantry/event-sourcing'
+import type { Change, ChangeAction } from '@gantry/contracts'
+import type { CommandMetadata, Decider } from '@gantry/event-sourcing'
 
 /** A key pair for signing login tokens. The private key is sealed with ENCRYPTION_KEY. */
 export interface SigningKey {
@@ -131,7 +132,7 @@ export const signingKeyDecider: Decider<KeyRing, SigningKeyCommand, SigningKeyEv
   },
 }
 
-const ACTIONS: Readonly<Record<SigningKeyEvent['type'], string>> = {
+const ACTIONS: Readonly<Record<SigningKeyEvent['type'], ChangeAction<'SIGNING_KEY'>>> = {
   SigningKeyMade: 'SIGNING_KEY_CREATED',
   SigningKeyRetired: 'SIGNING_KEY_RETIRED',
   SigningKeyRevoked: 'SIGNING_KEY_REVOKED',

@@ -1,6 +1,5 @@
-import type { AccessTokenRecord, Scope } from '@gantry/contracts'
-import { Refusal } from '@gantry/contracts'
-import type { Change, CommandMetadata, Decider, JsonObject } from '@gantry/event-sourcing'
+import { type AccessTokenRecord, type Change, Refusal, type Scope } from '@gantry/contracts'
+import type { CommandMetadata, Decider } from '@gantry/event-sourcing'
 
 export type TokenEvent =
   | {
@@ -106,7 +105,7 @@ function describe(before: TokenState, event: TokenEvent, after: TokenState): Cha
     action: event.type === 'TokenCreated' ? 'ACCESS_TOKEN_CREATED' : 'ACCESS_TOKEN_REVOKED',
     resourceType: 'ACCESS_TOKEN',
     resourceId: (is ?? was)?.id ?? '',
-    before: was as JsonObject | null,
-    after: is as JsonObject | null,
+    before: was,
+    after: is,
   }
 }

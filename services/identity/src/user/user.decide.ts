@@ -1,6 +1,8 @@
 import { isDeepStrictEqual } from 'node:util'
 import {
   ADMINISTRATOR_ROLES,
+  type Change,
+  type ChangeAction,
   type Principal,
   Refusal,
   ROLE_SCOPES,
@@ -10,14 +12,7 @@ import {
   type UserRecord,
   type UserUpdate,
 } from '@gantry/contracts'
-import {
-  type Change,
-  type CommandMetadata,
-  type Conditional,
-  type Decider,
-  type JsonObject,
-  requireRevision,
-} from '@gantry/event-sourcing'
+import { type CommandMetadata, type Conditional, type Decider, requireRevision } from '@gantry/event-sourcing'
 import { type LoginState, loginsOf, mayBeLoggedIn } from './login-state.ts'
 import {
   evolveUser,
@@ -195,7 +190,7 @@ const passwordMissing = () =>
   })
 
 /** Actions of the described event types. Fences have no change, and events of earlier releases already contain theirs. */
-const ACTIONS: Readonly<Partial<Record<UserEvent['type'], string>>> = {
+const ACTIONS: Readonly<Partial<Record<UserEvent['type'], ChangeAction<'USER'>>>> = {
   UserCreated: 'USER_CREATED',
   UserUpdated: 'USER_UPDATED',
   PasswordChanged: 'USER_PASSWORD_CHANGED',
@@ -220,7 +215,7 @@ function describe(before: UserState, event: UserEvent, after: UserState): Change
 }
 
 /** The record without `lockedUntil`. Locks are in the streams of logins, so this stream does not know the current one. */
-const withoutLock = ({ lockedUntil, ...record }: UserRecord): JsonObject => record
+const withoutLock = ({ lockedUntil, ...record }: UserRecord) => record
 
 const lockBefore = (event: UserEvent) =>
   event.type === 'UserUnlocked' && { lockedUntil: event.data.lockedUntil ?? null }

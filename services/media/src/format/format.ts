@@ -1,5 +1,4 @@
-import type { ImageRecord } from '@gantry/contracts'
-import { Refusal } from '@gantry/contracts'
+import { type ImageRecord, Refusal } from '@gantry/contracts'
 import { gifSize } from './gif.ts'
 import { jpegSize } from './jpeg.ts'
 import { pngSize } from './png.ts'

@@ -1,6 +1,5 @@
-import type { ImageRecord } from '@gantry/contracts'
-import { Refusal } from '@gantry/contracts'
-import type { Change, CommandMetadata, Decider } from '@gantry/event-sourcing'
+import { type Change, type ImageRecord, Refusal } from '@gantry/contracts'
+import type { CommandMetadata, Decider } from '@gantry/event-sourcing'
 import { evolveImage, type ImageEvent, type ImageState, imageEvents, initialImage } from './image.ts'
 
 export type ImageCommand =

@@ -1,6 +1,5 @@
-import type { Attempt } from '@gantry/contracts'
-import { Refusal } from '@gantry/contracts'
-import type { Change, CommandMetadata, Decider } from '@gantry/event-sourcing'
+import { type Attempt, type Change, type DeliveryStatus, Refusal } from '@gantry/contracts'
+import type { CommandMetadata, Decider } from '@gantry/event-sourcing'
 import {
   actionOf,
   type DeliveryEvent,
@@ -232,12 +231,12 @@ function describe(before: DeliveryState, event: DeliveryEvent, after: DeliverySt
   const action = actionOf(event)
   if (!action || after.status === 'Absent') return null
   const { webhook, eventId, eventType } = after
-  const of = ({ status }: DeliveryState) => ({ webhook, eventId, eventType, status })
+  const of = (status: DeliveryStatus) => ({ webhook, eventId, eventType, status })
   return {
     action,
     resourceType: 'DELIVERY',
     resourceId: after.id,
-    before: before.status === 'Absent' ? null : of(before),
-    after: of(after),
+    before: before.status === 'Absent' ? null : of(before.status),
+    after: of(after.status),
   }
 }

@@ -1,4 +1,4 @@
-import type { Attempt, DeliveryStatus } from '@gantry/contracts'
+import type { Attempt, ChangeAction, DeliveryStatus } from '@gantry/contracts'
 import type { EventSchemas } from '@gantry/event-sourcing'
 
 /** The response to an attempt; success and failure are separate events. */
@@ -200,7 +200,7 @@ export function blockerAfter(state: DeliveryState): string | null {
 }
 
 /** The action name in the audit log; undefined for events that no user's command caused. */
-export function actionOf(event: DeliveryEvent): string | undefined {
+export function actionOf(event: DeliveryEvent): ChangeAction<'DELIVERY'> | undefined {
   switch (event.type) {
     case 'DeliveryCreated':
       return isTest(event.data) ? 'WEBHOOK_TESTED' : undefined

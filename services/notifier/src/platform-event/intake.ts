@@ -1,5 +1,4 @@
-import type { CloudEvent } from '@gantry/contracts'
-import { Refusal } from '@gantry/contracts'
+import { type CloudEvent, Refusal } from '@gantry/contracts'
 import { type Aggregate, type CommandMetadata, type EventStore, streamName } from '@gantry/event-sourcing'
 import type { Bus } from '@gantry/messaging'
 import { sendDirectly } from '@gantry/service-kit'

@@ -68,7 +68,7 @@ describe('an event of the platform', () => {
           actor: { id: null, name: 'a' },
           requestId: 'r1',
           at: metadata.now,
-          change: { action: type },
+          change: { action: type, resourceType: 'PLATFORM_EVENT' },
         },
       } as unknown as Fact
       expect(publicEvents(fact)).toMatchObject([{ data: { type, data: masked } }])

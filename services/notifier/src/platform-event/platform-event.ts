@@ -1,12 +1,12 @@
-import type { CloudEvent } from '@gantry/contracts'
-import type { Change, CommandMetadata, Decider, JsonObject } from '@gantry/event-sourcing'
+import type { Change, CloudEvent, PlatformEventType } from '@gantry/contracts'
+import type { CommandMetadata, Decider } from '@gantry/event-sourcing'
 import { v5 as uuidv5 } from 'uuid'
 
 /** An event of the platform as its producer sent it. */
 export interface Received {
   source: string
   id: string
-  type: string
+  type: PlatformEventType
   /** Subject of the event as the producer names it. */
   subject: string | null
   /** When the event happened, ISO 8601 UTC. The time of receipt if the producer states no time or a future one. */
@@ -47,7 +47,7 @@ export const platformEventDecider: Decider<PlatformEventState, PlatformEventComm
       resourceType: 'PLATFORM_EVENT',
       resourceId: platformEventId(data),
       before: null,
-      after: { ...data } as JsonObject,
+      after: data,
     }
   },
 }

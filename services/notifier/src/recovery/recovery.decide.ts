@@ -1,5 +1,5 @@
-import { Refusal } from '@gantry/contracts'
-import type { Change, CommandMetadata, Decider, JsonObject } from '@gantry/event-sourcing'
+import { type Change, Refusal } from '@gantry/contracts'
+import type { CommandMetadata, Decider } from '@gantry/event-sourcing'
 import {
   evolveRecovery,
   initialRecovery,
@@ -115,7 +115,7 @@ function describe(before: RecoveryState, event: RecoveryEvent, after: RecoverySt
   if (after.status === 'Absent') return null
   const cancelled = event.type === 'RecoveryCancelled' && event.data.reason === 'requested'
   if (event.type !== 'RecoveryRequested' && !cancelled) return null
-  const shown = (state: RecoveryState): JsonObject | null => {
+  const shown = (state: RecoveryState) => {
     if (state.status === 'Absent') return null
     const { webhook, from, to, status } = state
     return { webhook, from, to, status }

@@ -1,6 +1,7 @@
 import { isDeepStrictEqual } from 'node:util'
 import {
   ADMINISTRATOR_ROLES,
+  type Change,
   EVENT_TYPES,
   isEventType,
   type Principal,
@@ -8,14 +9,7 @@ import {
   type WebhookInput,
   type WebhookUpdate,
 } from '@gantry/contracts'
-import {
-  type Change,
-  type CommandMetadata,
-  type Conditional,
-  type Decider,
-  type JsonObject,
-  requireRevision,
-} from '@gantry/event-sourcing'
+import { type CommandMetadata, type Conditional, type Decider, requireRevision } from '@gantry/event-sourcing'
 import { type Cidr, refusedHost } from '../http/address.ts'
 import { neededFor, requireReadScopes } from '../read-scopes.ts'
 import { type Standing, unreadTypes } from '../user/standing.ts'
@@ -237,7 +231,7 @@ function describe(before: WebhookState, event: WebhookEvent, after: WebhookState
   const was = recordOf(before)
   const is = recordOf(after)
   if (event.type === 'WebhookDeliveryFailed' || event.type === 'WebhookSucceeded') return null
-  const action = {
+  const actions = {
     WebhookCreated: 'WEBHOOK_CREATED',
     WebhookUpdated: 'WEBHOOK_UPDATED',
     WebhookTransferred: 'WEBHOOK_TRANSFERRED',
@@ -245,13 +239,13 @@ function describe(before: WebhookState, event: WebhookEvent, after: WebhookState
     WebhookFailing: 'WEBHOOK_FAILING',
     WebhookDisabled: 'WEBHOOK_DISABLED',
     WebhookDeleted: 'WEBHOOK_DELETED',
-  }[event.type]
+  } as const
   return {
-    action,
+    action: actions[event.type],
     resourceType: 'WEBHOOK',
     resourceId: (is ?? was)?.id ?? '',
-    before: (was ?? null) as JsonObject | null,
-    after: (after.status === 'Live' ? { ...is, ...warningOf(event) } : null) as JsonObject | null,
+    before: was ?? null,
+    after: after.status === 'Live' && is ? { ...is, ...warningOf(event) } : null,
   }
 }
 
