@@ -1,4 +1,3 @@
-import { randomUUID } from 'node:crypto'
 import {
   type Bus,
   BusUnavailable,
@@ -8,14 +7,15 @@ import {
   RequestTimeout,
 } from '@gantry/messaging'
 import { BROADCASTS_SCHEMA, broadcasts } from './bus/broadcasts.ts'
-import { CONSUMERS_SCHEMA, consumption } from './bus/consumption.ts'
+import { CONSUMERS_SCHEMA } from './bus/consumer-leases.ts'
+import { consumption } from './bus/consumption.ts'
 import { lastSequence, MESSAGES_SCHEMA, messageStream } from './bus/messages.ts'
 import { REQUESTS_SCHEMA, requests } from './bus/requests.ts'
 import { removedMessages, removeExpired } from './bus/retention.ts'
+import { unsyncedFile } from './bus/unsynced-file.ts'
 import { watchChanges } from './changes.ts'
 import { type Disk, watchDisk } from './disk.ts'
 import { groupCommit } from './group-commit.ts'
-import { hostClock } from './host-clock.ts'
 import { FORMATS, openDatabase } from './sqlite-file.ts'
 import { syncWalNow, type WalSync, walSync } from './wal-sync.ts'
 
@@ -55,7 +55,7 @@ export function sqliteBus(options: BusOptions): Bus {
   const { disk = watchDisk(), retentionMs } = options
   const db = openDatabase(path, { ...FILE, durable: false })
   const sync = options.sync ?? walSync(db, path)
-  const passing = openDatabase(path, { ...FILE, durable: false })
+  const unsynced = openDatabase(path, { ...FILE, durable: false })
   const changes = watchChanges(db, pollMs)
   syncWalNow(db, path, disk)
   const last = lastSequence(db)
@@ -71,22 +71,7 @@ export function sqliteBus(options: BusOptions): Bus {
     },
   })
   const closing = new AbortController()
-  const shared = {
-    db: passing,
-    commits: groupCommit(passing, { committed() {}, path, disk }),
-    write<T>(statement: () => T): T {
-      try {
-        return statement()
-      } catch (error) {
-        throw disk.failed(path, error)
-      }
-    },
-    changes,
-    closing: closing.signal,
-    time: hostClock(passing),
-    instance: randomUUID(),
-  }
-
+  const file = unsyncedFile(unsynced, { path, disk, changes, closing: closing.signal })
   const removed = removedMessages(db)
   const messages = messageStream({
     db,
@@ -98,9 +83,9 @@ export function sqliteBus(options: BusOptions): Bus {
     removed,
   })
   const { pageAfter } = messages
-  const consumers = consumption(shared, { pageAfter, removed, leaseMs, redeliverAfterMs })
-  const { broadcast, listen } = broadcasts(shared)
-  const { request, respond, withdraw } = requests(shared)
+  const consumers = consumption(file, { pageAfter, removed, leaseMs, redeliverAfterMs })
+  const { broadcast, listen } = broadcasts(file)
+  const { request, respond, withdraw } = requests(file)
 
   const removing =
     retentionMs !== undefined && removeExpired({ db, commits, now, retentionMs, closing: closing.signal })
@@ -108,7 +93,7 @@ export function sqliteBus(options: BusOptions): Bus {
   const close = async () => {
     if (closing.signal.aborted) return
     commits.flush()
-    shared.commits.flush()
+    file.commits.flush()
     consumers.release()
     withdraw()
     closing.abort()
@@ -116,7 +101,7 @@ export function sqliteBus(options: BusOptions): Bus {
     await commits.settled()
     changes.close()
     await sync.close()
-    passing.close()
+    unsynced.close()
     db.close()
   }
 

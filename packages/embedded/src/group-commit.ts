@@ -26,7 +26,7 @@ interface Waiting {
 }
 
 interface Committed {
-  tell: (() => void)[]
+  resolve: (() => void)[]
   group: Pick<Waiting, 'reject'>[]
 }
 
@@ -40,70 +40,29 @@ export interface GroupCommitOptions {
   sync?(): Promise<void>
 }
 
-export function groupCommit(
-  db: DatabaseSync,
-  { committed, path, disk, sync }: GroupCommitOptions,
-): GroupCommit {
+export function groupCommit(db: DatabaseSync, options: GroupCommitOptions): GroupCommit {
+  const { path, disk } = options
   const begin = db.prepare('BEGIN IMMEDIATE')
   const commit = db.prepare('COMMIT')
+  const syncs = options.sync && new Syncs(options, options.sync)
   let waiting: Waiting[] = []
-  let unsynced: Committed[] = []
-  let syncing: Promise<void> | undefined
-  /**
-   * Set after a failed sync other than on a full disk: the kernel may have dropped pages, so no later sync can be trusted.
-   */
-  let broken: { error: unknown } | undefined
-
-  const rejectAll = (group: Committed['group'], error: unknown) => {
-    for (const job of group) job.reject(error)
-  }
-
-  const tellAll = (commits: Committed[]) => {
-    committed()
-    for (const { tell } of commits) for (const done of tell) done()
-  }
-
-  /** @returns the reason why the commits so far are not durable; undefined when they are */
-  const failureOf = async (sync: () => Promise<void>): Promise<{ error: unknown } | undefined> => {
-    if (broken) return broken
-    try {
-      await sync()
-      return undefined
-    } catch (cause) {
-      const error = disk.unsynced(path, cause)
-      if (!(error instanceof DiskFull)) broken = { error }
-      return { error }
-    }
-  }
-
-  const makeDurable = async (sync: () => Promise<void>) => {
-    while (unsynced.length > 0) {
-      const commits = unsynced
-      unsynced = []
-      const failure = await failureOf(sync)
-      if (failure) for (const { group } of commits) rejectAll(group, failure.error)
-      else tellAll(commits)
-    }
-    syncing = undefined
-  }
 
   const flush = () => {
     const group = waiting
     waiting = []
     if (group.length === 0) return
-    if (broken) return rejectAll(group, broken.error)
-    let tell: (() => void)[]
+    if (syncs?.broken) return rejectAll(group, syncs.broken.error)
+    let resolve: (() => void)[]
     try {
       begin.run()
-      tell = group.map(job => job.run())
+      resolve = group.map(job => job.run())
       commit.run()
     } catch (error) {
       if (db.isOpen && db.isTransaction) db.exec('ROLLBACK')
       return rejectAll(group, disk.failed(path, error))
     }
-    if (!sync) return tellAll([{ tell, group }])
-    unsynced.push({ tell, group })
-    syncing ??= makeDurable(sync)
+    if (syncs) syncs.add({ resolve, group })
+    else resolveAll([{ resolve, group }], options.committed)
   }
 
   const run = <T>(job: () => T): Promise<T> =>
@@ -121,14 +80,76 @@ export function groupCommit(
     })
 
   const synced = async () => {
-    if (!sync) return
     await new Promise<void>((resolve, reject) => {
-      unsynced.push({ tell: [resolve], group: [{ reject }] })
-      syncing ??= makeDurable(sync)
+      if (syncs) syncs.add({ resolve: [resolve], group: [{ reject }] })
+      else resolve()
     })
   }
 
-  return { run, flush, synced, settled: async () => syncing, isSyncing: () => syncing !== undefined }
+  return {
+    run,
+    flush,
+    synced,
+    settled: async () => syncs?.running,
+    isSyncing: () => syncs?.running !== undefined,
+  }
+}
+
+/** Makes commits durable. One sync covers all commits before it. */
+class Syncs {
+  /** The syncs in progress; undefined when all commits are durable and their callers have been notified. */
+  running: Promise<void> | undefined
+  /**
+   * Set after a failed sync other than on a full disk: the kernel may have dropped pages, so no later sync can be trusted.
+   */
+  broken: { error: unknown } | undefined
+  readonly #options: GroupCommitOptions
+  readonly #sync: () => Promise<void>
+  #unsynced: Committed[] = []
+
+  constructor(options: GroupCommitOptions, sync: () => Promise<void>) {
+    this.#options = options
+    this.#sync = sync
+  }
+
+  add(commit: Committed): void {
+    this.#unsynced.push(commit)
+    this.running ??= this.#run()
+  }
+
+  async #run(): Promise<void> {
+    while (this.#unsynced.length > 0) {
+      const commits = this.#unsynced
+      this.#unsynced = []
+      const failure = await this.#failureOfSync()
+      if (failure) for (const { group } of commits) rejectAll(group, failure.error)
+      else resolveAll(commits, this.#options.committed)
+    }
+    this.running = undefined
+  }
+
+  /** @returns the reason why the commits so far are not durable; undefined when they are */
+  async #failureOfSync(): Promise<{ error: unknown } | undefined> {
+    if (this.broken) return this.broken
+    const { disk, path } = this.#options
+    try {
+      await this.#sync()
+      return undefined
+    } catch (cause) {
+      const error = disk.unsynced(path, cause)
+      if (!(error instanceof DiskFull)) this.broken = { error }
+      return { error }
+    }
+  }
+}
+
+function rejectAll(group: Committed['group'], error: unknown): void {
+  for (const job of group) job.reject(error)
+}
+
+function resolveAll(commits: Committed[], committed: () => void): void {
+  committed()
+  for (const { resolve } of commits) for (const done of resolve) done()
 }
 
 const isSqliteError = (error: unknown) => error instanceof Error && 'errcode' in error

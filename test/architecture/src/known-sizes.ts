@@ -3,10 +3,6 @@
  * a violation.
  */
 export const KNOWN_SIZES: readonly string[] = [
-  'packages/embedded/src/bus.ts sqliteBus',
-  'packages/embedded/src/bus/consumption.ts consumption',
-  'packages/embedded/src/bus/messages.ts messageStream',
-  'packages/embedded/src/group-commit.ts groupCommit',
   'packages/embedded/src/read-models.ts sqliteReadModels',
   'packages/embedded/src/read-models/sqlite-collection.ts sqliteCollection',
   'packages/event-sourcing/src/aggregate.ts aggregate',

@@ -1,6 +1,6 @@
 import { type Bus, subjectMatches } from '@gantry/messaging'
 import { runAfterChanges } from '../changes.ts'
-import type { PassingFile } from './passing-file.ts'
+import type { UnsyncedFile } from './unsynced-file.ts'
 
 export const BROADCASTS_SCHEMA = `
   CREATE TABLE IF NOT EXISTS broadcasts (
@@ -24,7 +24,7 @@ export function broadcasts({
   closing,
   time,
   instance,
-}: PassingFile): Pick<Bus, 'broadcast' | 'listen'> {
+}: UnsyncedFile): Pick<Bus, 'broadcast' | 'listen'> {
   const insert = db.prepare('INSERT INTO broadcasts (sender, subject, data, sent_at) VALUES (?, ?, ?, ?)')
   const prune = db.prepare('DELETE FROM broadcasts WHERE sent_at < ?')
   const last = db.prepare('SELECT coalesce(max(id), 0) AS id FROM broadcasts')
@@ -35,7 +35,7 @@ export function broadcasts({
   let heard = 0
   let following: AbortController | undefined
 
-  const tell = (subject: string, data: string) => {
+  const notify = (subject: string, data: string) => {
     for (const listener of [...listeners]) {
       if (!subjectMatches(listener.subject, subject)) continue
       try {
@@ -65,7 +65,7 @@ export function broadcasts({
   const look = () => {
     for (const { id, subject, data } of since.all(heard)) {
       heard = Number(id)
-      tell(String(subject), String(data))
+      notify(String(subject), String(data))
     }
   }
 

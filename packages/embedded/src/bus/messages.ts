@@ -5,8 +5,8 @@ import type { Changes } from '../changes.ts'
 import type { GroupCommit } from '../group-commit.ts'
 
 export interface Removed {
-  /** Sequence of the last removed message after `place` on any of the subjects; undefined when there is none. */
-  after(place: number, subjects: readonly string[]): number | undefined
+  /** Sequence of the last removed message after this one on any of the subjects; undefined when there is none. */
+  after(sequence: number, subjects: readonly string[]): number | undefined
 }
 
 export const MESSAGES_SCHEMA = `
@@ -70,12 +70,51 @@ export function lastSequence(db: DatabaseSync): () => number {
  * get durable messages only: they save sequences, and after a power loss another message could get the same sequence.
  */
 export function messageStream(options: MessagesOptions): Messages {
-  const { db, commits, changes, closing, now, durable, removed } = options
+  const { db, changes, closing, removed } = options
   db.exec(BY_SUBJECT)
-  const insert = db.prepare(
-    `INSERT INTO messages (id, subject, data, headers, stored_at) VALUES (?, ?, ?, ?, ?)
-     ON CONFLICT (id) DO NOTHING`,
-  )
+  const { head, pageAfter } = durablePages(options)
+  const endOf = db.prepare('SELECT coalesce(max(sequence), 0) AS sequence FROM messages WHERE subject = ?')
+  const nextSubject = db.prepare('SELECT min(subject) AS subject FROM messages WHERE subject > ?')
+  const at = db.prepare('SELECT * FROM messages WHERE sequence = ?')
+
+  const last = async (subjects: readonly string[]) => {
+    await head()
+    let sequence = 0
+    let subject = nextSubject.get('')?.subject
+    for (; typeof subject === 'string'; subject = nextSubject.get(subject)?.subject)
+      if (fallsUnder(subjects, subject)) sequence = Math.max(sequence, Number(endOf.get(subject)?.sequence))
+    return sequence === 0 ? undefined : toMessage(at.get(sequence) as unknown as MessageRow)
+  }
+
+  async function* read({ subjects, after, live, signal, missed }: Parameters<Bus['read']>[0]) {
+    const ending = AbortSignal.any([signal, closing])
+    const until = live ? Number.POSITIVE_INFINITY : await head()
+    let position = after
+    /** Sequence up to which `missed` has reported removed messages. */
+    let reported = after
+    while (!ending.aborted) {
+      const seen = changes.count()
+      const rows = await pageAfter(position)
+      const through = removed.after(Math.max(position, reported), subjects)
+      if (through !== undefined) missed?.({ after: position, through })
+      reported = through ?? reported
+      for (const row of rows) {
+        if (ending.aborted || row.sequence > until) return
+        position = row.sequence
+        if (fallsUnder(subjects, row.subject)) yield toMessage(row)
+      }
+      if (rows.length > 0) await setImmediate()
+      else if (live) await changes.after(seen, ending)
+      else return
+    }
+  }
+
+  const removedThrough = async (subjects: readonly string[]) => removed.after(0, subjects) ?? 0
+
+  return { publish: publisher(options), last, read, head, removedThrough, pageAfter }
+}
+
+function durablePages({ db, commits, durable }: MessagesOptions): Pick<Messages, 'head' | 'pageAfter'> {
   const newest = lastSequence(db)
   const page = db.prepare(
     `SELECT * FROM messages WHERE sequence > ? AND sequence <= ? ORDER BY sequence LIMIT ${PAGE}`,
@@ -105,26 +144,23 @@ export function messageStream(options: MessagesOptions): Messages {
     return rowsAfter(sequence, await head())
   }
 
+  return { head, pageAfter }
+}
+
+function publisher({ db, commits, now }: MessagesOptions): Bus['publish'] {
+  const insert = db.prepare(
+    `INSERT INTO messages (id, subject, data, headers, stored_at) VALUES (?, ?, ?, ?, ?)
+     ON CONFLICT (id) DO NOTHING`,
+  )
   const withId = db.prepare('SELECT sequence FROM messages WHERE id = ?')
   const endOf = db.prepare('SELECT coalesce(max(sequence), 0) AS sequence FROM messages WHERE subject = ?')
-  const nextSubject = db.prepare('SELECT min(subject) AS subject FROM messages WHERE subject > ?')
-  const at = db.prepare('SELECT * FROM messages WHERE sequence = ?')
-
-  const last = async (subjects: readonly string[]) => {
-    await head()
-    let sequence = 0
-    let subject = nextSubject.get('')?.subject
-    for (; typeof subject === 'string'; subject = nextSubject.get(subject)?.subject)
-      if (fallsUnder(subjects, subject)) sequence = Math.max(sequence, Number(endOf.get(subject)?.sequence))
-    return sequence === 0 ? undefined : toMessage(at.get(sequence) as unknown as MessageRow)
-  }
 
   const requireEnd = (subject: string, after: number) => {
     const end = Number(endOf.get(subject)?.sequence)
     if (end > after) throw new Overtaken(subject, { after, end })
   }
 
-  const publish: Bus['publish'] = async (messages, { after } = {}) => {
+  return async (messages, { after } = {}) => {
     const rows = messages.map(
       ({ id, subject, data, headers }) =>
         [id, subject, JSON.stringify(data), headers ? JSON.stringify(headers) : null] as const,
@@ -137,33 +173,6 @@ export function messageStream(options: MessagesOptions): Messages {
       return Number(withId.get(messages.at(-1)?.id ?? '')?.sequence ?? 0)
     })
   }
-
-  async function* read({ subjects, after, live, signal, missed }: Parameters<Bus['read']>[0]) {
-    const ending = AbortSignal.any([signal, closing])
-    const until = live ? Number.POSITIVE_INFINITY : await head()
-    let place = after
-    /** Sequence up to which the reader was told that messages have been removed. */
-    let told = after
-    while (!ending.aborted) {
-      const seen = changes.count()
-      const rows = await pageAfter(place)
-      const through = removed.after(Math.max(place, told), subjects)
-      if (through !== undefined) missed?.({ after: place, through })
-      told = through ?? told
-      for (const row of rows) {
-        if (ending.aborted || row.sequence > until) return
-        place = row.sequence
-        if (fallsUnder(subjects, row.subject)) yield toMessage(row)
-      }
-      if (rows.length > 0) await setImmediate()
-      else if (live) await changes.after(seen, ending)
-      else return
-    }
-  }
-
-  const removedThrough = async (subjects: readonly string[]) => removed.after(0, subjects) ?? 0
-
-  return { publish, last, read, head, removedThrough, pageAfter }
 }
 
 export const toMessage = ({

@@ -8,8 +8,8 @@ import {
   resultOf,
   subjectMatches,
 } from '@gantry/messaging'
-import type { PassingFile } from './passing-file.ts'
 import { RESPONDERS_SCHEMA, Responders } from './responders.ts'
+import type { UnsyncedFile } from './unsynced-file.ts'
 
 /** `answer` is the reply of the responder. */
 export const REQUESTS_SCHEMA = `
@@ -29,7 +29,7 @@ interface Requests extends Pick<Bus, 'request' | 'respond'> {
 }
 
 /** Requests are answered within the process where this bus has a responder, otherwise by another bus through the file. */
-export function requests(file: PassingFile): Requests {
+export function requests(file: UnsyncedFile): Requests {
   const responders = new Responders(file)
   const requestThroughFile = fileRequests(file)
 
@@ -56,7 +56,7 @@ export function requests(file: PassingFile): Requests {
 }
 
 /** @returns a function that sends a request to another bus on the file. Its data and its reply are JSON */
-function fileRequests({ db, write, changes, closing, time }: PassingFile) {
+function fileRequests({ db, write, changes, closing, time }: UnsyncedFile) {
   const liveResponders = db.prepare('SELECT responder, subject FROM responders WHERE expires_at > ?')
   const insert = db.prepare(
     'INSERT INTO requests (id, responder, subject, data, expires_at) VALUES (?, ?, ?, ?, ?)',

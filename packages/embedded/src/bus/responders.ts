@@ -1,7 +1,7 @@
 import { type Bus, NoResponder, type Reply, replyOf, subjectMatches } from '@gantry/messaging'
 import { runAfterChanges } from '../changes.ts'
 import { DiskFull, warnOf } from '../disk.ts'
-import type { PassingFile } from './passing-file.ts'
+import type { UnsyncedFile } from './unsynced-file.ts'
 
 export const RESPONDERS_SCHEMA = `
   CREATE TABLE IF NOT EXISTS responders (
@@ -24,7 +24,7 @@ interface Responder {
  * are answered while this bus has responders.
  */
 export class Responders {
-  readonly #file: PassingFile
+  readonly #file: UnsyncedFile
   readonly #statements: ReturnType<typeof statementsOn>
   readonly #responders = new Set<Responder>()
   /** Requests of other buses that are being answered, by id. */
@@ -32,7 +32,7 @@ export class Responders {
   #next = 0
   #serving: AbortController | undefined
 
-  constructor(file: PassingFile) {
+  constructor(file: UnsyncedFile) {
     this.#file = file
     this.#statements = statementsOn(file.db)
   }
@@ -127,7 +127,7 @@ export class Responders {
   }
 }
 
-const statementsOn = (db: PassingFile['db']) => ({
+const statementsOn = (db: UnsyncedFile['db']) => ({
   announce: db.prepare(
     `INSERT INTO responders (responder, subject, expires_at) VALUES (?, ?, ?)
      ON CONFLICT DO UPDATE SET expires_at = excluded.expires_at`,

@@ -22,8 +22,8 @@ export function removedMessages(db: DatabaseSync): Removed {
     'SELECT subject, sequence FROM removed_messages WHERE sequence > ? ORDER BY sequence DESC',
   )
   return {
-    after(place, subjects) {
-      const last = marks.all(place).find(({ subject }) => fallsUnder(subjects, String(subject)))
+    after(sequence, subjects) {
+      const last = marks.all(sequence).find(({ subject }) => fallsUnder(subjects, String(subject)))
       return last && Number(last.sequence)
     },
   }
@@ -48,8 +48,8 @@ export async function removeExpired(options: RetentionOptions): Promise<void> {
   const pauseMs = Math.min(retentionMs / 10, LONGEST_PAUSE_MS)
   while (!closing.aborted) {
     try {
-      for (let place: number | undefined = 0; place !== undefined && !closing.aborted; ) {
-        place = await removeBatch(place)
+      for (let sequence: number | undefined = 0; sequence !== undefined && !closing.aborted; ) {
+        sequence = await removeBatch(sequence)
         await setImmediate()
       }
     } catch (error) {
@@ -73,10 +73,10 @@ function removal({ db, commits, now, retentionMs }: RetentionOptions) {
     `INSERT INTO removed_messages (subject, sequence) VALUES (?, ?)
      ON CONFLICT (subject) DO UPDATE SET sequence = max(sequence, excluded.sequence)`,
   )
-  return (place: number) =>
+  return (after: number) =>
     commits.run(() => {
       const before = new Date(now().getTime() - retentionMs).toISOString()
-      const rows = next.all(place)
+      const rows = next.all(after)
       const expired = rows.slice(0, rows.findIndex(row => String(row.stored_at) >= before) >>> 0)
       const removed = new Map<string, number>()
       for (const { sequence, subject } of expired) {
