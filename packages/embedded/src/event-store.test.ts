@@ -52,6 +52,22 @@ describe('an event store in a SQLite file', () => {
   })
   afterEach(() => rm(folder, { recursive: true }))
 
+  it('opens a file of a release without snapshots', async () => {
+    const before = sqliteEventStore({ path })
+    await before.append('api-1', [counted(0)], NO_STREAM)
+    await before.close()
+    const file = new DatabaseSync(path)
+    file.exec('DROP TABLE snapshots')
+    file.close()
+
+    const eventStore = sqliteEventStore({ path })
+    const [event] = await eventStore.readStream('api-1')
+    const snapshot = { schemaVersion: 1, revision: 0, position: event?.position ?? START, state: '{}' }
+    await eventStore.saveSnapshot('api-1', snapshot)
+    expect(await eventStore.readSnapshot('api-1')).toEqual(snapshot)
+    await eventStore.close()
+  })
+
   it('numbers positions from 1 without gaps, and takes `recordedAt` from the given clock', async () => {
     const eventStore = sqliteEventStore({ path, now: () => new Date('2026-11-21T10:00:00.123Z') })
     expect(await eventStore.head()).toBe(START)

@@ -5,7 +5,7 @@ import { type Disk, watchDisk } from '../disk.ts'
 import { type GroupCommit, groupCommit } from '../group-commit.ts'
 import { FORMATS, openDatabase } from '../sqlite-file.ts'
 import { syncWalNow, type WalSync, walSync } from '../wal-sync.ts'
-import { SNAPSHOTS, snapshotTable } from './snapshot-table.ts'
+import { snapshotTable } from './snapshot-table.ts'
 
 export interface EventFileOptions {
   /** Path of the SQLite file. It is created when it does not exist. */
@@ -39,8 +39,7 @@ const SCHEMA = `
     only INTEGER PRIMARY KEY CHECK (only = 1),
     position INTEGER NOT NULL
   ) STRICT;
-  INSERT OR IGNORE INTO removed VALUES (1, 0);
-  ${SNAPSHOTS}`
+  INSERT OR IGNORE INTO removed VALUES (1, 0)`
 
 export const COLUMNS = 'position, stream, revision, id, type, data, metadata, recorded_at'
 export type Row = [number, string, number, string, string, string, string, string]

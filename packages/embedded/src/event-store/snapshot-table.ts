@@ -1,7 +1,8 @@
 import type { DatabaseSync } from 'node:sqlite'
 import type { StoredSnapshot } from '@gantry/event-sourcing'
 
-export const SNAPSHOTS = `
+/** Earlier releases use the file without this table, so it does not change the version of the file format. */
+const SCHEMA = `
   CREATE TABLE IF NOT EXISTS snapshots (
     stream TEXT PRIMARY KEY,
     schema_version INTEGER NOT NULL,
@@ -16,6 +17,7 @@ interface Row extends Omit<StoredSnapshot, 'position'> {
 
 /** The snapshots of streams, at most one each, in the file of their events. */
 export function snapshotTable(db: DatabaseSync) {
+  db.exec(SCHEMA)
   // Inserts nothing if the event at that revision does not exist: the stream may have been removed since its state was
   // folded.
   const put = db.prepare(
