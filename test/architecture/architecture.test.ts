@@ -177,7 +177,7 @@ describe('no file contains a path or a registry of its authors', () => {
 describe('every folded category has a test with streams of older commits', () => {
   const folding = file('services/catalog/src/app.ts', "const api = aggregate({ category: 'api', decider })")
   const testing = (workspace: string, category: string) =>
-    file(`${workspace}/src/frozen-streams.test.ts`, `testFrozenStreams({ folder, category: '${category}' })`)
+    file(`${workspace}/src/${category}.test.ts`, `testFrozenStreams({ folder, category: '${category}' })`)
 
   test('in this project', () => expect(unfrozenCategories(project)).toEqual([]))
   test('checked per category and workspace', () => {

@@ -1,25 +1,11 @@
 import { join } from 'node:path'
-import { appendFrozenStreams, testFrozenStreams } from '@gantry/event-sourcing/testing'
+import { appendFrozenStreams } from '@gantry/event-sourcing/testing'
 import { hostService } from '@gantry/service-kit/testing'
 import { expect, onTestFinished, test } from 'vitest'
-import { apiDecider } from './api/api.decide.ts'
-import { projectApi } from './api/api.projection.ts'
-import { apiSnapshots } from './api/api.snapshots.ts'
 import { catalogService } from './app.ts'
-import { projectOwner } from './owner/owner.projection.ts'
-import { ownerDecider } from './owner/owner.ts'
 import { catalogSettings } from './settings.ts'
 
 const folder = join(import.meta.dirname, 'frozen')
-
-testFrozenStreams({
-  folder,
-  category: 'api',
-  decider: apiDecider,
-  project: projectApi,
-  snapshots: apiSnapshots,
-})
-testFrozenStreams({ folder, category: 'owner', decider: ownerDecider, project: projectOwner })
 
 test.for([
   ['payments-eu', 'its API holds the name', 409],

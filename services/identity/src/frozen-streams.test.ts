@@ -1,30 +1,11 @@
 import { join } from 'node:path'
-import { NO_STREAM } from '@gantry/event-sourcing'
-import { appendFrozenStreams, testFrozenStreams } from '@gantry/event-sourcing/testing'
+import { appendFrozenStreams } from '@gantry/event-sourcing/testing'
 import { hostService } from '@gantry/service-kit/testing'
 import { expect, onTestFinished, test, vi } from 'vitest'
 import { identityService } from './app.ts'
-import { loginDecider } from './login/logins.ts'
-import { signingKeyDecider } from './signingkey/signingkey.ts'
 import { SETTINGS } from './testing/identity-host.ts'
-import { projectToken } from './token/token.projection.ts'
-import { tokenDecider } from './token/token.ts'
-import { administratorsDecider } from './user/administrators.ts'
-import { userDecider } from './user/user.decide.ts'
-import { projectUser } from './user/user.projection.ts'
-import { initialUser } from './user/user.ts'
 
 const folder = join(import.meta.dirname, 'frozen')
-
-testFrozenStreams({ folder, category: 'user', decider: userDecider, project: projectUser })
-testFrozenStreams({
-  folder,
-  category: 'logins',
-  decider: loginDecider({ state: initialUser, revision: NO_STREAM }),
-})
-testFrozenStreams({ folder, category: 'administrators', decider: administratorsDecider })
-testFrozenStreams({ folder, category: 'token', decider: tokenDecider, project: projectToken })
-testFrozenStreams({ folder, category: 'signingkey', decider: signingKeyDecider })
 
 /** The service with the frozen streams of a commit. Its clock stands at the day after they were written. */
 async function hostFrozen(commit: string) {

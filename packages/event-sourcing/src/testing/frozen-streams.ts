@@ -12,14 +12,13 @@ import type { SnapshotSchema } from '../snapshots.ts'
 import { streamCategory } from '../stream-name.ts'
 
 /**
- * Streams that one commit of this repository wrote, in a file `COMMIT.streams.json`. Such files are only added and never
- * changed.
+ * Streams that one commit of this repository wrote, in a file `COMMIT.streams.json`. Such files are only added, and their
+ * streams never change.
  *
  * A change that lets a service write an event type, a schema version, a field or a value that the streams of its category
- * do not have adds a file: run that commit, and copy whole streams from its log with ids, times and metadata. Then
- * `vitest run src/frozen-streams.test.ts -u` writes `COMMIT.folded.json`, which has the resulting states and documents:
- * check it by hand. That file only changes when states or documents are meant to change; its diff shows the effect on
- * existing logs.
+ * do not have adds a file: run that commit, and copy whole streams from its log with ids, times and metadata. Then the
+ * test of the aggregate, with `-u`, adds `folded`: check it by hand. It only changes when states or documents are meant
+ * to change; its diff shows the effect on existing logs.
  *
  * When states are stored in snapshots, `COMMIT.snapshots-VERSION.json` has those of a schema version. The first run with
  * `-u` without that file writes it. It never changes after the first release that has it: other content needs another
@@ -35,6 +34,8 @@ export interface FrozenStreams {
   }
   /** Whole streams from their first event, as they were stored. */
   streams: RecordedEvent[][]
+  /** The state and the documents that each stream results in; absent for streams that no decider folds. */
+  folded?: unknown[]
 }
 
 export interface FrozenCategory<State, Command extends DomainCommand, Event extends DomainEvent> {
@@ -73,8 +74,8 @@ export async function appendFrozenStreams(
 }
 
 /**
- * Registers the tests of a category: its frozen streams fold to the states and documents in the files next to them, and they
- * have exactly the event types and schema versions that the decider knows.
+ * Registers the tests of a category: its frozen streams fold to the states and documents in their file, and they have
+ * exactly the event types and schema versions that the decider knows.
  */
 export function testFrozenStreams<State, Command extends DomainCommand, Event extends DomainEvent>(
   options: FrozenCategory<State, Command, Event>,
@@ -85,10 +86,11 @@ export function testFrozenStreams<State, Command extends DomainCommand, Event ex
 
   describe(`frozen streams of ${category}`, () => {
     test.for([...files.keys()])('of %s fold to what their file contains', async commit => {
+      const { source, streams } = files.get(commit) as FrozenStreams
       const folded = []
-      for (const stream of files.get(commit)?.streams ?? []) folded.push(await fold(stream, options))
-      await expect(`${JSON.stringify(folded, mapsAsEntries, 2)}\n`).toMatchFileSnapshot(
-        join(folder, category, `${commit}.folded.json`),
+      for (const stream of streams) folded.push(await fold(stream, options))
+      await expect(`${JSON.stringify({ source, streams, folded }, mapsAsEntries, 2)}\n`).toMatchFileSnapshot(
+        join(folder, category, commit + STREAMS),
       )
     })
 

@@ -1,9 +1,20 @@
+import { join } from 'node:path'
 import type { ApiInput, VersionInput } from '@gantry/contracts'
-import { storyMetadata as metadata, story } from '@gantry/event-sourcing/testing'
+import { storyMetadata as metadata, story, testFrozenStreams } from '@gantry/event-sourcing/testing'
 import { describe, expect, test } from 'vitest'
 import { apiDecider } from './api.decide.ts'
+import { projectApi } from './api.projection.ts'
+import { apiSnapshots } from './api.snapshots.ts'
 import type { ApiEvent } from './api.ts'
 import { undeployJob } from './deployment.decide.ts'
+
+testFrozenStreams({
+  folder: join(import.meta.dirname, '../frozen'),
+  category: 'api',
+  decider: apiDecider,
+  project: projectApi,
+  snapshots: apiSnapshots,
+})
 
 const ID = '5b1f1c9e-6d0f-4c58-9a43-9d6b8c2a7e10'
 const NOW = metadata.now

@@ -1,10 +1,17 @@
+import { join } from 'node:path'
 import { NO_STREAM } from '@gantry/event-sourcing'
-import { storyMetadata as metadata, story } from '@gantry/event-sourcing/testing'
+import { storyMetadata as metadata, story, testFrozenStreams } from '@gantry/event-sourcing/testing'
 import { describe, expect, test } from 'vitest'
 import { created, deleted, ID, LATER, NOW, old } from '../testing/user-events.ts'
 import { noLogins } from '../user/login-state.ts'
 import { evolveUser, initialUser, type UserEvent } from '../user/user.ts'
 import { type LogIn, type LoginEvent, loginDecider } from './logins.ts'
+
+testFrozenStreams({
+  folder: join(import.meta.dirname, '../frozen'),
+  category: 'logins',
+  decider: loginDecider({ state: initialUser, revision: NO_STREAM }),
+})
 
 const unlocked: UserEvent = { type: 'UserUnlocked', data: { at: NOW, lockedUntil: LATER } }
 /** A story of the logins of a user whose stream has these events. */

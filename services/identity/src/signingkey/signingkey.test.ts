@@ -1,6 +1,13 @@
-import { storyMetadata as metadata, story } from '@gantry/event-sourcing/testing'
+import { join } from 'node:path'
+import { storyMetadata as metadata, story, testFrozenStreams } from '@gantry/event-sourcing/testing'
 import { describe, expect, test } from 'vitest'
 import { currentKey, type SigningKeyCommand, type SigningKeyEvent, signingKeyDecider } from './signingkey.ts'
+
+testFrozenStreams({
+  folder: join(import.meta.dirname, '../frozen'),
+  category: 'signingkey',
+  decider: signingKeyDecider,
+})
 
 const NOW = metadata.now
 const minutes = (count: number) => new Date(Date.parse(NOW) + count * 60_000).toISOString()

@@ -1,6 +1,15 @@
-import { storyMetadata as metadata, story } from '@gantry/event-sourcing/testing'
+import { join } from 'node:path'
+import { storyMetadata as metadata, story, testFrozenStreams } from '@gantry/event-sourcing/testing'
 import { describe, expect, test } from 'vitest'
+import { projectToken } from './token.projection.ts'
 import { type TokenEvent, tokenDecider } from './token.ts'
+
+testFrozenStreams({
+  folder: join(import.meta.dirname, '../frozen'),
+  category: 'token',
+  decider: tokenDecider,
+  project: projectToken,
+})
 
 const ID = '5b1f1c9e-6d0f-4c58-9a43-9d6b8c2a7e10'
 const ADA = '7c0b3a52-7d0e-4a53-8a3e-0d9b9f0f7c21'

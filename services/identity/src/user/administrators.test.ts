@@ -1,9 +1,16 @@
+import { join } from 'node:path'
 import { aggregate } from '@gantry/event-sourcing'
-import { storyMetadata as metadata, story } from '@gantry/event-sourcing/testing'
+import { storyMetadata as metadata, story, testFrozenStreams } from '@gantry/event-sourcing/testing'
 import { describe, expect, test } from 'vitest'
 import { hostIdentity } from '../testing/identity-host.ts'
 import { type AdministratorsEvent, administrators, administratorsDecider } from './administrators.ts'
 import { evolveUser, initialUser } from './user.ts'
+
+testFrozenStreams({
+  folder: join(import.meta.dirname, '../frozen'),
+  category: 'administrators',
+  decider: administratorsDecider,
+})
 
 const announced = (userId: string, userRevision: number): AdministratorsEvent => ({
   type: 'RemovalAnnounced',

@@ -1,10 +1,19 @@
+import { join } from 'node:path'
 import { ROLE_SCOPES, type Role, type Scope } from '@gantry/contracts'
-import { storyMetadata as metadata, story } from '@gantry/event-sourcing/testing'
+import { storyMetadata as metadata, story, testFrozenStreams } from '@gantry/event-sourcing/testing'
 import { describe, expect, test } from 'vitest'
 import { created, deleted, ID, input, LATER, NOW, old } from '../testing/user-events.ts'
 import { type LoginState, noLogins } from './login-state.ts'
 import { userDecider } from './user.decide.ts'
+import { projectUser } from './user.projection.ts'
 import type { UserEvent } from './user.ts'
+
+testFrozenStreams({
+  folder: join(import.meta.dirname, '../frozen'),
+  category: 'user',
+  decider: userDecider,
+  project: projectUser,
+})
 
 const { failed, locked, loggedIn } = old
 const all = (role: Role) => ({ role, scopes: [...ROLE_SCOPES[role]] })

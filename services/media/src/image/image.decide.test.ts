@@ -1,8 +1,17 @@
+import { join } from 'node:path'
 import type { ImageRecord } from '@gantry/contracts'
-import { storyMetadata as metadata, story } from '@gantry/event-sourcing/testing'
+import { storyMetadata as metadata, story, testFrozenStreams } from '@gantry/event-sourcing/testing'
 import { describe, expect, test } from 'vitest'
 import { type ImageCommand, imageDecider } from './image.decide.ts'
+import { projectImage } from './image.projection.ts'
 import type { ImageEvent } from './image.ts'
+
+testFrozenStreams({
+  folder: join(import.meta.dirname, '../frozen'),
+  category: 'image',
+  decider: imageDecider,
+  project: projectImage,
+})
 
 const api = '5b1f1c9e-6d0f-4c58-9a43-9d6b8c2a7e10'
 const logo: ImageRecord = {

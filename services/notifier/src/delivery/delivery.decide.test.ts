@@ -1,6 +1,8 @@
-import { storyMetadata as metadata, story } from '@gantry/event-sourcing/testing'
+import { join } from 'node:path'
+import { storyMetadata as metadata, story, testFrozenStreams } from '@gantry/event-sourcing/testing'
 import { describe, expect, test } from 'vitest'
 import { type DeliveryCommand, deliveryDecider, type Outcome } from './delivery.decide.ts'
+import { projectDelivery } from './delivery.projection.ts'
 import {
   blockerAfter,
   blocksLater,
@@ -8,6 +10,13 @@ import {
   type DeliveryState,
   type OrderPosition,
 } from './delivery.ts'
+
+testFrozenStreams({
+  folder: join(import.meta.dirname, '../frozen'),
+  category: 'delivery',
+  decider: deliveryDecider({ schedule: [], retentionMs: 0 }),
+  project: projectDelivery(() => false),
+})
 
 const SECOND = 1_000
 const NOW = metadata.now

@@ -1,11 +1,18 @@
+import { join } from 'node:path'
 import type { CloudEvent } from '@gantry/contracts'
 import type { Fact } from '@gantry/event-sourcing'
-import { storyMetadata as metadata, story } from '@gantry/event-sourcing/testing'
+import { storyMetadata as metadata, story, testFrozenStreams } from '@gantry/event-sourcing/testing'
 import { describe, expect, test } from 'vitest'
 import { type DeliveryDocument, deliveryRecord } from '../delivery/delivery.projection.ts'
 import { bodyOf } from '../delivery/payload.ts'
 import { publicEvents } from '../public-events.ts'
 import { type PlatformEventEvent, platformEventDecider, platformEventId } from './platform-event.ts'
+
+testFrozenStreams({
+  folder: join(import.meta.dirname, '../frozen'),
+  category: 'platformevent',
+  decider: platformEventDecider,
+})
 
 const event: CloudEvent = {
   specversion: '1.0',

@@ -1,8 +1,16 @@
-import { storyMetadata as metadata, story } from '@gantry/event-sourcing/testing'
+import { join } from 'node:path'
+import { storyMetadata as metadata, story, testFrozenStreams } from '@gantry/event-sourcing/testing'
 import { describe, expect, test } from 'vitest'
 import { type RecoveryCommand, recoveryDecider } from './recovery.decide.ts'
-import { recordOf } from './recovery.projection.ts'
+import { projectRecovery, recordOf } from './recovery.projection.ts'
 import type { RecoveryEvent } from './recovery.ts'
+
+testFrozenStreams({
+  folder: join(import.meta.dirname, '../frozen'),
+  category: 'recovery',
+  decider: recoveryDecider({ retentionMs: 0 }),
+  project: projectRecovery,
+})
 
 const HOUR_MS = 3_600_000
 const NOW = metadata.now

@@ -1,9 +1,17 @@
+import { join } from 'node:path'
 import type { UserStanding } from '@gantry/contracts'
-import { storyMetadata as metadata, story } from '@gantry/event-sourcing/testing'
+import { storyMetadata as metadata, story, testFrozenStreams } from '@gantry/event-sourcing/testing'
 import { expect, test } from 'vitest'
 import { projectKnownUser } from './known-user.projection.ts'
 import { type KnownUserCommand, type KnownUserEvent, knownUserDecider } from './known-user.ts'
 import { unreadTypes } from './standing.ts'
+
+testFrozenStreams({
+  folder: join(import.meta.dirname, '../frozen'),
+  category: 'knownuser',
+  decider: knownUserDecider,
+  project: projectKnownUser,
+})
 
 const { given } = story(knownUserDecider)
 const note = (user: UserStanding['user'], revision: number): KnownUserCommand => ({

@@ -1,10 +1,19 @@
+import { join } from 'node:path'
 import { SCOPES } from '@gantry/contracts'
-import { storyMetadata as metadata, story } from '@gantry/event-sourcing/testing'
+import { storyMetadata as metadata, story, testFrozenStreams } from '@gantry/event-sourcing/testing'
 import { describe, expect, test } from 'vitest'
 import { cidrs } from '../http/address.ts'
 import type { Standing } from '../user/standing.ts'
 import { webhookDecider as deciderOf, type WebhookCommand } from './webhook.decide.ts'
+import { projectWebhook } from './webhook.projection.ts'
 import type { WebhookEvent, WebhookState } from './webhook.ts'
+
+testFrozenStreams({
+  folder: join(import.meta.dirname, '../frozen'),
+  category: 'webhook',
+  decider: deciderOf([]),
+  project: projectWebhook,
+})
 
 const ID = '7a1d2c3b-0e4f-4a5b-8c6d-9e0f1a2b3c4d'
 const URL = 'https://example.com/hook'
