@@ -9,8 +9,14 @@ import {
   NO_STREAM,
   WrongExpectedRevision,
 } from '@gantry/event-sourcing'
-import { EventFile, type EventFileOptions } from './event-store/event-file.ts'
-import { categoryOf, decode, encode, toEvent } from './event-store/recorded.ts'
+import {
+  categoryOf,
+  decode,
+  EventFile,
+  type EventFileOptions,
+  encode,
+  toEvent,
+} from './event-store/event-file.ts'
 import { readAll, subscribe } from './event-store/replay.ts'
 
 export interface EventStoreOptions extends EventFileOptions {

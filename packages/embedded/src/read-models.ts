@@ -1,20 +1,10 @@
-import {
-  type Collection,
-  type CollectionDefinition,
-  type Document,
-  LeaseLost,
-  type ReadModels,
-  ReadModelsUnavailable,
-} from '@gantry/read-models'
+import type { ReadModels } from '@gantry/read-models'
 import { type Disk, watchDisk } from './disk.ts'
-import { groupCommit } from './group-commit.ts'
 import { hostClock } from './host-clock.ts'
-import { CHECKPOINTS_SCHEMA, checkpointTable } from './read-models/checkpoints.ts'
-import { type ChoiceOfLists, chooseLists } from './read-models/choice-of-lists.ts'
-import { COLLECTIONS_SCHEMA, type DocumentTable, documentTable } from './read-models/document-table.ts'
-import { LEASES_SCHEMA, leaseTable } from './read-models/leases.ts'
-import { sqliteCollection } from './read-models/sqlite-collection.ts'
-import { FORMATS, openDatabase } from './sqlite-file.ts'
+import { checkpointTable } from './read-models/checkpoints.ts'
+import { Collections } from './read-models/collections.ts'
+import { leaseTable } from './read-models/leases.ts'
+import { ReadModelsFile } from './read-models/read-models-file.ts'
 
 export interface ReadModelsOptions {
   /** Path of the SQLite file. It is created when it does not exist. */
@@ -42,10 +32,8 @@ export interface ReadModelsOptions {
   log?(message: string): void
 }
 
-const IN_MEMORY_BELOW = { withTexts: 200_000, withoutTexts: 500_000 }
 const INDEX_WAIT_MS = 5_000
 
-const SCHEMA = [COLLECTIONS_SCHEMA, CHECKPOINTS_SCHEMA, LEASES_SCHEMA].join(';')
 /**
  * Read models in a SQLite file. Several of these, also in several processes of one host, can use the same file unless one is
  * opened with `exclusive`: a query by any of them includes all writes that were acknowledged before. An acknowledged write
@@ -66,127 +54,22 @@ export function sqliteReadModels({
   indexWaitMs = INDEX_WAIT_MS,
   log = message => void process.stderr.write(`gantry: ${message}\n`),
 }: ReadModelsOptions): ReadModels {
-  const db = openDatabase(path, {
-    kind: 'read-models',
-    version: FORMATS['read-models'],
-    durable: false,
-    exclusive,
-    schema: SCHEMA,
-  })
-  const commits = groupCommit(db, { committed() {}, path, disk })
-  const begin = db.prepare('BEGIN')
-  const commit = db.prepare('COMMIT')
+  const file = new ReadModelsFile({ path, exclusive, disk })
+  const { db, read, write } = file
   const one = db.prepare('SELECT 1')
   const hostTime = hostClock(db)
-  const checkpoints = checkpointTable(db)
   const clock = now ? () => now().getTime() : hostTime
+  const checkpoints = checkpointTable(db)
   const leases = leaseTable(db, clock)
-  const tables = new Map<string, DocumentTable>()
-  const choices = new WeakMap<object, ChoiceOfLists>()
-  const collections = new WeakMap<object, unknown>()
-  let closed = false
-
-  const read = <T>(job: () => T): T => {
-    if (closed) throw new ReadModelsUnavailable('they are closed')
-    try {
-      return job()
-    } catch (error) {
-      throw isSqliteError(error) ? new ReadModelsUnavailable(disk.failed(path, error)) : error
-    }
-  }
-
-  // Without other processes nothing changes while a synchronous job runs.
-  const snapshot = <T>(job: () => T): T => (exclusive ? read(job) : inTransaction(job))
-
-  const inTransaction = <T>(job: () => T): T =>
-    read(() => {
-      begin.run()
-      try {
-        return job()
-      } finally {
-        commit.run()
-      }
-    })
-
-  const write = async <T>(job: () => T): Promise<T> => {
-    if (closed) throw new ReadModelsUnavailable('they are closed')
-    const calledAt = performance.now()
-    try {
-      return await commits.run(() => {
-        if (performance.now() - calledAt > PAUSED_MS) throw new Error('the process was paused while it wrote')
-        return job()
-      })
-    } catch (error) {
-      throw error instanceof LeaseLost ? error : new ReadModelsUnavailable(error)
-    }
-  }
-
-  const tableOf = ({ name, version }: Pick<CollectionDefinition<Document>, 'name' | 'version'>) => {
-    const key = `${name}@${version}`
-    let table = tables.get(key)
-    if (!table) {
-      table = read(() => documentTable(db, name, version, exclusive))
-      tables.set(key, table)
-    }
-    return table
-  }
-
-  const choiceOf = (definition: CollectionDefinition<Document>): ChoiceOfLists => {
-    let choice = choices.get(definition)
-    if (!choice) {
-      choice = chooseLists(db, tableOf(definition), definition, {
-        inMemoryBelow: inMemoryBelow ?? IN_MEMORY_BELOW[definition.text ? 'withTexts' : 'withoutTexts'],
-        indexWaitMs,
-        log,
-        read,
-        snapshot,
-        write,
-      })
-      choices.set(definition, choice)
-    }
-    return choice
-  }
-
-  const collection = <D extends Document>(definition: CollectionDefinition<D>): Collection<D> => {
-    const known = collections.get(definition) as Collection<D> | undefined
-    if (known) return known
-    const { lists, changed } = choiceOf(definition as unknown as CollectionDefinition<Document>)
-    const opened = sqliteCollection(definition, {
-      table: tableOf(definition),
-      lists,
-      read,
-      now: clock,
-      write: job =>
-        write(() => {
-          const result = job()
-          changed()
-          return result
-        }),
-    })
-    collections.set(definition, opened)
-    return opened
-  }
+  const collections = new Collections(file, { inMemoryBelow, indexWaitMs, log, now: clock })
 
   return {
-    collection,
+    collection: definition => collections.open(definition),
     async write(writes, checkpoint) {
-      const changes = writes.map(({ force = false, incomplete = false, generation = 0, ...write }) => ({
-        table: tableOf(write.collection),
-        choice: choiceOf(write.collection),
-        change: {
-          id: write.id,
-          revision: write.revision,
-          doc: write.doc && JSON.stringify(write.doc),
-          overSame: force || !write.doc,
-          incomplete,
-          generation,
-        },
-      }))
+      const store = collections.storing(writes)
       await write(() => {
         if (checkpoint?.lease) leases.require(checkpoint.lease)
-        const changed = new Set<ChoiceOfLists>()
-        for (const { table, choice, change } of changes) if (table.store(change)) changed.add(choice)
-        for (const choice of changed) choice.changed()
+        store()
         if (checkpoint) checkpoints.save(checkpoint.name, checkpoint.position)
       })
     },
@@ -204,25 +87,11 @@ export function sqliteReadModels({
       release: lease => write(() => leases.release(lease)),
     },
     drop: async definition => {
-      const table = tableOf(definition)
+      const table = collections.table(definition)
       await write(() => table.clear())
     },
     ping: async () => void read(() => one.get()),
     time: async () => read(() => new Date(hostTime())),
-    async close() {
-      if (closed) return
-      commits.flush()
-      closed = true
-      db.close()
-    },
+    close: async () => file.close(),
   }
 }
-
-/**
- * Maximum time between the call of a write and its execution. The write of a process that was paused for longer is refused:
- * the tombstone that would have rejected it may be forgotten by then. Far longer than a write is queued, and far shorter
- * than tombstones are kept.
- */
-const PAUSED_MS = 60_000
-
-const isSqliteError = (error: unknown) => error instanceof Error && 'errcode' in error

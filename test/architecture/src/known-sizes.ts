@@ -3,8 +3,6 @@
  * a violation.
  */
 export const KNOWN_SIZES: readonly string[] = [
-  'packages/embedded/src/read-models.ts sqliteReadModels',
-  'packages/embedded/src/read-models/sqlite-collection.ts sqliteCollection',
   'packages/event-sourcing/src/aggregate.ts aggregate',
   'packages/event-sourcing/src/projection.ts aggregateProjection',
   'packages/event-sourcing/src/relay.ts RelayOptions',

@@ -1,5 +1,11 @@
 import type { DatabaseSync, StatementSync } from 'node:sqlite'
-import { EventStoreUnavailable, WrongExpectedRevision } from '@gantry/event-sourcing'
+import {
+  EventStoreUnavailable,
+  type Position,
+  type RecordedEvent,
+  START,
+  WrongExpectedRevision,
+} from '@gantry/event-sourcing'
 import { type Changes, watchChanges } from '../changes.ts'
 import { type Disk, watchDisk } from '../disk.ts'
 import { type GroupCommit, groupCommit } from '../group-commit.ts'
@@ -200,3 +206,31 @@ function rowsOf(statement: StatementSync): (...values: (string | number)[]) => R
   statement.setReturnArrays(true)
   return (...values) => statement.all(...values) as unknown as Row[]
 }
+
+export const toEvent = ([
+  position,
+  stream,
+  revision,
+  id,
+  type,
+  data,
+  metadata,
+  recordedAt,
+]: Row): RecordedEvent => ({
+  id,
+  type,
+  stream,
+  revision,
+  position: encode(position),
+  data: JSON.parse(data),
+  metadata: JSON.parse(metadata),
+  recordedAt,
+})
+
+/** Padded to 16 digits, the width of Number.MAX_SAFE_INTEGER, so that the string order equals the numeric order. */
+export const encode = (position: number): Position =>
+  position === 0 ? START : String(position).padStart(16, '0')
+export const decode = (position: Position) => Number(position)
+
+/** The name of a stream up to and including its first dash; indexed. */
+export const categoryOf = (stream: string) => stream.slice(0, stream.indexOf('-') + 1)

@@ -1,7 +1,6 @@
 import { setImmediate } from 'node:timers/promises'
 import type { ReadAllOptions, RecordedEvent, SubscriptionItem } from '@gantry/event-sourcing'
-import { COLUMNS, type EventFile, type Row } from './event-file.ts'
-import { categoryOf, decode, encode, toEvent } from './recorded.ts'
+import { COLUMNS, categoryOf, decode, type EventFile, encode, type Row, toEvent } from './event-file.ts'
 
 /** Events read per query: a few milliseconds of work, so that a replay does not block the event loop. */
 const PAGE = 250

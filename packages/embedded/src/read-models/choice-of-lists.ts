@@ -49,7 +49,7 @@ export function chooseLists(
   let current: Lists | undefined
   let isInMemory = false
   let moving = false
-  let told = false
+  let reported = false
 
   const openFile = (): FileLists => {
     index ??= read(() => new FileIndex(db, table, definition))
@@ -96,9 +96,9 @@ export function chooseLists(
     current ??= open()
     const documents = isInMemory ? read(countDocuments) : 0
     if (isInMemory && documents >= inMemoryBelow) {
-      if (!told)
+      if (!reported)
         log(`${name} has ${inMemoryBelow} documents or more: its index moves from memory into the file`)
-      told = true
+      reported = true
       if (documents >= 2 * inMemoryBelow) current = useFile()
       else if (!moving) void moveToFile()
     }

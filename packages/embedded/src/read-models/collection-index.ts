@@ -62,12 +62,12 @@ export class CollectionIndex {
   }
 
   /** Whether most slots are invalid: a rebuilt index would have at most half the size. */
-  get worn(): boolean {
+  get fragmented(): boolean {
     return this.#ids.length > 2 * this.#slotOf.size + 1_000
   }
 
   /** Applies some of the new changes in the file. @returns whether there are no more */
-  follow(): boolean {
+  catchUp(): boolean {
     const forgotten = this.#table.forgottenThrough()
     // The tombstones of removed documents may have been forgotten before they were applied here.
     if (forgotten > this.#forgotten && this.#cursor < forgotten) this.#clear()

@@ -51,7 +51,7 @@ export class FileIndex {
   }
 
   /** Applies up to `limit` changes. Needs a writing transaction. @returns whether there are no more */
-  follow(limit: number): boolean {
+  catchUp(limit: number): boolean {
     this.#beginAnewIfForgotten()
     const { cursor, documents } = this.position()
     const changes = this.#documents.changesAfter(cursor, limit)
@@ -70,7 +70,7 @@ export class FileIndex {
   /** Applies all changes, within the transaction that makes them, unless the index is far behind. */
   keepUp(): void {
     const behind = this.lastChange() - this.position().cursor
-    if (behind > 0 && behind <= BEHIND) this.follow(behind + 1)
+    if (behind > 0 && behind <= BEHIND) this.catchUp(behind + 1)
   }
 
   /** Whether all changes in the file are applied. */

@@ -39,11 +39,11 @@ export function fileLists(
 
   const some = () => {
     const startedAt = performance.now()
-    while (!index.follow(FEW_CHANGES)) if (performance.now() - startedAt > TURN_MS) return false
+    while (!index.catchUp(FEW_CHANGES)) if (performance.now() - startedAt > TURN_MS) return false
     return true
   }
 
-  const catchUp = async () => {
+  const build = async () => {
     let reportedAt = performance.now()
     let reported = false
     while (!(await write(some))) {
@@ -58,7 +58,7 @@ export function fileLists(
   }
 
   const prepare = () => {
-    preparation ??= catchUp().finally(() => {
+    preparation ??= build().finally(() => {
       preparation = undefined
     })
     return preparation

@@ -27,7 +27,7 @@ export function memoryLists(
   /** Builds a new index while the current one stays in use. */
   const made = async (searchable: boolean) => {
     const next = new CollectionIndex(table, definition, searchable)
-    while (!read(() => next.follow())) {
+    while (!read(() => next.catchUp())) {
       loaded = next.size
       await setImmediate()
     }
@@ -37,12 +37,12 @@ export function memoryLists(
   const lacksTexts = () => searched && !index?.searchable
   const load = async () => {
     index ??= await made(false)
-    while (lacksTexts() || index.worn) index = await made(searched)
+    while (lacksTexts() || index.fragmented) index = await made(searched)
   }
 
   /** Starts to load what is missing, while the current index stays in use. After a failure the next query tries again. */
   const loadMissing = () => {
-    if (loading || (index && !lacksTexts() && !index.worn)) return
+    if (loading || (index && !lacksTexts() && !index.fragmented)) return
     loading = load()
       .catch(error => {
         failure = { error }
@@ -66,7 +66,7 @@ export function memoryLists(
         const current = index
         if (current && (current.searchable || !searching))
           return snapshot(() =>
-            current.follow() ? { value: question(current, current.select(filter)) } : undefined,
+            current.catchUp() ? { value: question(current, current.select(filter)) } : undefined,
           )
         if (failure) throw failure.error
         return undefined

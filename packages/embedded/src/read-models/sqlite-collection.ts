@@ -84,34 +84,39 @@ export function sqliteCollection<D extends Document>(
     find: query => page(query, true),
     list: async query => (await page(query, false)).items,
     count: async filter => lists().count(checked(filter)),
-    async *ids() {
-      let after = ''
-      for (;;) {
-        const ids = read(() => table.idsAfter(after, MAX_LIMIT))
-        yield* ids
-        after = ids.at(-1) ?? ''
-        if (ids.length < MAX_LIMIT) return
-        await setImmediate()
-      }
-    },
+    ids: () => idsOf(table, read),
     put: async (doc, revision) => {
       const json = JSON.stringify(doc)
       return write(() => table.store({ ...UNMARKED, id: doc.id, revision, doc: json, overSame: false }))
     },
     remove: async (id, revision) =>
       write(() => table.store({ ...UNMARKED, id, revision, doc: null, overSame: true })),
-    async *olderThan(generation) {
-      const through = read(() => table.last())
-      for (let after = 0; after < through; ) {
-        const marked = read(() => table.marksAfter(after, through, generation, MAX_LIMIT))
-        for (const { id, revision, older } of marked) if (older) yield { id, revision }
-        after = marked.at(-1)?.seq ?? through
-        await setImmediate()
-      }
-    },
+    olderThan: generation => olderThan(table, read, generation),
     removeOlder: async (generation, documents) =>
       write(() => documents.filter(({ id, revision }) => table.removeOlder(generation, id, revision)).length),
     forgetRemoved: async ageMs => write(() => table.forgetRemoved(now(), ageMs, MAX_LIMIT)),
+  }
+}
+
+async function* idsOf(table: DocumentTable, read: FileAccess['read']) {
+  let after = ''
+  for (;;) {
+    const ids = read(() => table.idsAfter(after, MAX_LIMIT))
+    yield* ids
+    after = ids.at(-1) ?? ''
+    if (ids.length < MAX_LIMIT) return
+    await setImmediate()
+  }
+}
+
+/** The documents that were last marked by an older rebuild. */
+async function* olderThan(table: DocumentTable, read: FileAccess['read'], generation: number) {
+  const through = read(() => table.last())
+  for (let after = 0; after < through; ) {
+    const marked = read(() => table.marksAfter(after, through, generation, MAX_LIMIT))
+    for (const { id, revision, older } of marked) if (older) yield { id, revision }
+    after = marked.at(-1)?.seq ?? through
+    await setImmediate()
   }
 }
 

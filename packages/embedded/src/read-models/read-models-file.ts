@@ -1,0 +1,92 @@
+import type { DatabaseSync } from 'node:sqlite'
+import { LeaseLost, ReadModelsUnavailable } from '@gantry/read-models'
+import type { Disk } from '../disk.ts'
+import { type GroupCommit, groupCommit } from '../group-commit.ts'
+import { FORMATS, openDatabase } from '../sqlite-file.ts'
+import { CHECKPOINTS_SCHEMA } from './checkpoints.ts'
+import { COLLECTIONS_SCHEMA } from './document-table.ts'
+import { LEASES_SCHEMA } from './leases.ts'
+import type { FileAccess } from './lists.ts'
+
+/**
+ * Maximum time between the call of a write and its execution. The write of a process that was paused for longer is refused:
+ * the tombstone that would have rejected it may be forgotten by then. Far longer than a write is queued, and far shorter
+ * than tombstones are kept.
+ */
+const PAUSED_MS = 60_000
+
+interface ReadModelsFileOptions {
+  path: string
+  exclusive: boolean
+  disk: Disk
+}
+
+/** The file of read models. */
+export class ReadModelsFile implements FileAccess {
+  readonly db: DatabaseSync
+  readonly exclusive: boolean
+  readonly snapshot: FileAccess['snapshot']
+  readonly #path: string
+  readonly #disk: Disk
+  readonly #commits: GroupCommit
+  #closed = false
+
+  constructor({ path, exclusive, disk }: ReadModelsFileOptions) {
+    this.db = openDatabase(path, {
+      kind: 'read-models',
+      version: FORMATS['read-models'],
+      durable: false,
+      exclusive,
+      schema: [COLLECTIONS_SCHEMA, CHECKPOINTS_SCHEMA, LEASES_SCHEMA].join(';'),
+    })
+    this.exclusive = exclusive
+    this.#path = path
+    this.#disk = disk
+    this.#commits = groupCommit(this.db, { committed() {}, path, disk })
+    const begin = this.db.prepare('BEGIN')
+    const commit = this.db.prepare('COMMIT')
+    // Without other processes nothing changes while a synchronous job runs.
+    if (exclusive) this.snapshot = this.read
+    else
+      this.snapshot = job =>
+        this.read(() => {
+          begin.run()
+          try {
+            return job()
+          } finally {
+            commit.run()
+          }
+        })
+  }
+
+  readonly read = <T>(job: () => T): T => {
+    if (this.#closed) throw new ReadModelsUnavailable('they are closed')
+    try {
+      return job()
+    } catch (error) {
+      throw isSqliteError(error) ? new ReadModelsUnavailable(this.#disk.failed(this.#path, error)) : error
+    }
+  }
+
+  readonly write = async <T>(job: () => T): Promise<T> => {
+    if (this.#closed) throw new ReadModelsUnavailable('they are closed')
+    const calledAt = performance.now()
+    try {
+      return await this.#commits.run(() => {
+        if (performance.now() - calledAt > PAUSED_MS) throw new Error('the process was paused while it wrote')
+        return job()
+      })
+    } catch (error) {
+      throw error instanceof LeaseLost ? error : new ReadModelsUnavailable(error)
+    }
+  }
+
+  close(): void {
+    if (this.#closed) return
+    this.#commits.flush()
+    this.#closed = true
+    this.db.close()
+  }
+}
+
+const isSqliteError = (error: unknown) => error instanceof Error && 'errcode' in error
