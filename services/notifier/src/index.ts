@@ -1,2 +1,3 @@
-export { notifierService, type Surroundings } from './app.ts'
+export { notifierService } from './app.ts'
+export type { Surroundings } from './dispatch/delivering.ts'
 export { checkRetention, type NotifierSettings, notifierSettings } from './settings.ts'

@@ -1,11 +1,7 @@
 import { randomUUID } from 'node:crypto'
-import { aggregate } from '@gantry/event-sourcing'
 import { storyMetadata } from '@gantry/event-sourcing/testing'
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
-import { type DeliveryCommand, deliveryDecider } from './delivery/delivery.decide.ts'
-import { deliveries, projectDelivery } from './delivery/delivery.projection.ts'
-import type { DeliveryEvent, DeliveryState } from './delivery/delivery.ts'
-import { deliveryId } from './delivery/payload.ts'
+import { Deliveries, deliveryId } from './delivery/deliveries.ts'
 import { removeFinished } from './dispatch/expiry.ts'
 import { DELIVERY, openNotifier } from './testing/notifier-host.ts'
 import { failing, ok, openReceiver, type Receiver } from './testing/receiver.ts'
@@ -67,24 +63,18 @@ test('a quarantined delivery blocks neither its event at other webhooks nor late
 
 test('a quarantined delivery stays when expired deliveries are removed', async () => {
   const host = await openNotifier({}, { start: false })
-  const { eventStore, readModels, newId, log } = host.dependencies
-  const delivery = aggregate<DeliveryState, DeliveryCommand, DeliveryEvent>({
-    eventStore,
-    category: 'delivery',
-    decider: deliveryDecider({ schedule: [], retentionMs: 60_000 }),
-    view: { readModels, project: projectDelivery(() => false) },
-  })
+  const { newId, log } = host.dependencies
+  const records = new Deliveries(host.dependencies, { schedule: [], retentionMs: 60_000 })
   const [broken, healthy] = [uuid(3), uuid(4)]
   for (const id of [broken, healthy]) {
     const metadata = () => ({ ...storyMetadata, commandId: newId() })
-    await delivery.execute(id, { type: 'CreateDelivery', metadata: metadata(), id, ...DELIVERY })
-    await delivery.execute(id, { type: 'AbandonDelivery', metadata: metadata() })
+    await records.execute(id, { type: 'CreateDelivery', metadata: metadata(), id, ...DELIVERY })
+    await records.execute(id, { type: 'AbandonDelivery', metadata: metadata() })
   }
   await damage(host, `delivery-${broken}`, 'AttemptLost')
 
-  const records = readModels.collection(deliveries)
   const { signal } = new AbortController()
-  await removeFinished({ delivery, deliveries: records, before: '2099-01-01T00:00:00.000Z', signal, log })
-  expect(await records.get(healthy)).toBeUndefined()
-  expect(await records.get(broken)).toBeDefined()
+  await removeFinished({ deliveries: records, before: '2099-01-01T00:00:00.000Z', signal, log })
+  expect(await records.documents.get(healthy)).toBeUndefined()
+  expect(await records.documents.get(broken)).toBeDefined()
 })

@@ -1,26 +1,33 @@
 import { CloudEvent, isEventType, PublicEvent, Refusal, subjects } from '@gantry/contracts'
-import { AppendTooLarge, type CommandMetadata, type Log, pastQuarantine } from '@gantry/event-sourcing'
-import type { Message, StoredMessage } from '@gantry/messaging'
-import { type Collection, ReadModelsUnavailable } from '@gantry/read-models'
+import {
+  type Actor,
+  AppendTooLarge,
+  type CommandMetadata,
+  type Log,
+  pastQuarantine,
+} from '@gantry/event-sourcing'
+import type { StoredMessage } from '@gantry/messaging'
+import { ReadModelsUnavailable } from '@gantry/read-models'
 import { z } from 'zod'
-import { bodyOf, deliveryId } from './delivery/payload.ts'
+import { bodyOf, deliveryId } from './delivery/deliveries.ts'
 import type { Dispatcher } from './dispatch/dispatcher.ts'
 import type { Intake } from './platform-event/intake.ts'
+import { serialByKey } from './prefetch.ts'
 import { COMMITTED_AT } from './public-events.ts'
-import { serialByKey } from './serial-by-key.ts'
-import { isAboutUser, type Owners } from './webhook/owners.ts'
+import type { Owners } from './webhook/owners.ts'
 import type { WebhookDocument } from './webhook/webhook.projection.ts'
+import type { Webhooks } from './webhook/webhooks.ts'
 
 /** Subjects that the notifier consumes. */
 export const reactsTo = [subjects.allEvents, subjects.platformEvents]
 
-export interface Reacting {
-  webhooks: Collection<WebhookDocument>
+export interface ReactionOptions {
+  webhooks: Webhooks
   /** Whether the read models contain all webhooks. Before that, an event would not find its webhooks. */
   complete(): Promise<boolean>
   dispatcher: Dispatcher
-  receive: Intake
   owners: Owners
+  receive: Intake
   newId(): string
   now(): Date
   log: Log
@@ -39,35 +46,51 @@ const PAGE = 100
 const isOwed = ({ createdAt }: WebhookDocument, time: string) =>
   Date.parse(time) >= Date.parse(createdAt) - BEFORE_MS
 
+/** Types of the events that identity publishes about users. */
+const OF_USERS: ReadonlySet<string> = new Set(['USER_CREATED', 'USER_UPDATED', 'USER_DELETED'])
+
 /**
  * Handles messages of the bus: creates the deliveries of public events, and turns events of the platform into public
  * events. Each event takes effect once, however often its message is received.
  * @returns the message handler
  */
-export function reactionsOf(options: Reacting): (message: StoredMessage) => Promise<void> {
-  const { webhooks, complete, dispatcher, receive, owners, newId, now, log } = options
+export function reactionsOf(options: ReactionOptions): (message: StoredMessage) => Promise<void> {
+  const { owners } = options
   // Deliveries of a resource are created in the order of its events. Ordered webhooks receive them in this order.
-  const inTurn = serialByKey()
+  const serially = serialByKey()
+  const deliver = deliveringEvents(options)
+  const takeIn = takingInPlatformEvents(options)
 
-  const deliver = async (event: PublicEvent, message: StoredMessage) => {
+  return async message => {
+    if (message.subject === subjects.platformEvents) return takeIn(message)
+    const type = message.subject.slice(message.subject.lastIndexOf('.') + 1)
+    const isOfUser = OF_USERS.has(type) && message.subject === subjects.events('identity', type)
+    if (!isEventType(type) && !isOfUser) return
+    const event = PublicEvent.safeParse(message.data)
+    if (!event.success) throw new Refusal('invalid-request', { detail: z.prettifyError(event.error) })
+    if (isOfUser) return serially(event.data.subject, message.sequence, () => owners.userChanged(event.data))
+    await serially(event.data.subject, message.sequence, () =>
+      deliver(event.data, message).catch(error => {
+        // A retry would fail the same way and block all later messages; a refusal is final.
+        throw error instanceof AppendTooLarge ? new Refusal('body-too-large') : error
+      }),
+    )
+  }
+}
+
+/** @returns a function that creates the deliveries of an event to the webhooks that ask for its type */
+function deliveringEvents(options: ReactionOptions) {
+  const { webhooks, complete, dispatcher, log } = options
+  return async (event: PublicEvent, message: StoredMessage): Promise<void> => {
     const { id, type, time, data, subject } = event
-    const metadata = (): CommandMetadata => ({
-      // A new command id each time: event ids derive from it, so with equal ids two processes that handle the event at
-      // once would both regard the append, and thus the attempt, as their own.
-      commandId: newId(),
-      now: now().toISOString(),
-      actor: { id: null, name: 'notifier' },
-      requestId: event.requestId,
-      causationId: id,
-      ...(message.headers?.traceparent && { traceparent: message.headers.traceparent }),
-    })
     // For events of the platform `time` is the time that the producer states, not the time of the commit.
     const ofPlatform = message.subject.startsWith(subjects.events('platform', ''))
     const committedAt = ofPlatform ? (message.headers?.[COMMITTED_AT] ?? message.storedAt) : time
     const body = bodyOf({ id, type, timestamp: time, data })
+    const commanded = { actor: { id: null, name: 'notifier' }, requestId: event.requestId, causationId: id }
     for (let after = ''; ; ) {
       const where = { active: true, eventTypes: type, id: { gt: after } }
-      const targets = await webhooks.list({ where, limit: PAGE })
+      const targets = await webhooks.documents.list({ where, limit: PAGE })
       if (!(await complete())) throw new ReadModelsUnavailable('the webhooks are missing')
       const owed = targets.filter(({ doc }) => isOwed(doc, committedAt))
       await dispatcher.ready()
@@ -83,46 +106,43 @@ export function reactionsOf(options: Reacting): (message: StoredMessage) => Prom
             committedAt,
             resource: subject,
           }
+          // A new command id each time: event ids derive from it, so with equal ids two processes that handle the event
+          // at once would both regard the append, and thus the attempt, as their own.
+          const metadata = metadataOf(options, message, commanded)
           // A quarantined delivery exists already. It must not keep the other webhooks from receiving the event.
-          await dispatcher.deliver(doc, made, metadata()).catch(pastQuarantine(log))
+          await dispatcher.deliver(doc, made, metadata).catch(pastQuarantine(log))
         }),
       )
       if (targets.length < PAGE) return
       after = targets.at(-1)?.doc.id ?? after
     }
   }
+}
 
-  const refused = (message: Message, reason: string) =>
-    log.warn({ message: message.id, reason }, 'an event of the platform is not a valid CloudEvent')
-
-  const takeIn = async (message: Message) => {
+/** @returns a function that stores an event of the platform; an invalid one is logged */
+function takingInPlatformEvents(options: ReactionOptions) {
+  const { receive, log } = options
+  return async (message: StoredMessage): Promise<void> => {
+    const refused = (reason: string) =>
+      log.warn({ message: message.id, reason }, 'an event of the platform is not a valid CloudEvent')
     const parsed = CloudEvent.safeParse(message.data)
-    if (!parsed.success) return refused(message, z.prettifyError(parsed.error))
-    await receive(parsed.data, {
-      commandId: newId(),
-      now: now().toISOString(),
-      actor: { id: null, name: parsed.data.source },
-      requestId: message.id,
-      ...(message.headers?.traceparent && { traceparent: message.headers.traceparent }),
-    }).catch(error => {
+    if (!parsed.success) return refused(z.prettifyError(parsed.error))
+    const commanded = { actor: { id: null, name: parsed.data.source }, requestId: message.id }
+    await receive(parsed.data, metadataOf(options, message, commanded)).catch(error => {
       if (!(error instanceof Refusal) || error.code !== 'invalid-request') throw error
-      refused(message, String(error.details?.detail))
+      refused(String(error.details?.detail))
     })
   }
-
-  return async message => {
-    if (message.subject === subjects.platformEvents) return takeIn(message)
-    const type = message.subject.slice(message.subject.lastIndexOf('.') + 1)
-    const isOfUser = isAboutUser(type) && message.subject === subjects.events('identity', type)
-    if (!isEventType(type) && !isOfUser) return
-    const event = PublicEvent.safeParse(message.data)
-    if (!event.success) throw new Refusal('invalid-request', { detail: z.prettifyError(event.error) })
-    if (isOfUser) return inTurn(event.data.subject, message.sequence, () => owners.userChanged(event.data))
-    await inTurn(event.data.subject, message.sequence, () =>
-      deliver(event.data, message).catch(error => {
-        // A retry would fail the same way and block all later messages; a refusal is final.
-        throw error instanceof AppendTooLarge ? new Refusal('body-too-large') : error
-      }),
-    )
-  }
 }
+
+/** Metadata of a command that a message causes. */
+const metadataOf = (
+  { newId, now }: ReactionOptions,
+  { headers }: StoredMessage,
+  commanded: { actor: Actor; requestId: string; causationId?: string },
+): CommandMetadata => ({
+  commandId: newId(),
+  now: now().toISOString(),
+  ...commanded,
+  ...(headers?.traceparent && { traceparent: headers.traceparent }),
+})

@@ -7,13 +7,13 @@ import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
 import { type DeliveryCommand, deliveryDecider } from './delivery/delivery.decide.ts'
 import { deliveries } from './delivery/delivery.projection.ts'
 import type { DeliveryEvent, DeliveryState, Pending } from './delivery/delivery.ts'
-import { attempts } from './dispatch/attempts.ts'
+import { attempts, sendingAttempts } from './dispatch/attempts.ts'
 import { notifierMetrics } from './dispatch/metrics.ts'
 import type { PostRequest } from './http/post.ts'
 import { recoveries } from './recovery/recovery.projection.ts'
 import { DELIVERY, NEVER_OPEN, openNotifier, openReplica } from './testing/notifier-host.ts'
 import { held, openReceiver, type Receiver } from './testing/receiver.ts'
-import { signingKeys } from './webhook/signing-keys.ts'
+import { signingKeys } from './webhook/signing.ts'
 import { type WebhookDocument, webhooks } from './webhook/webhook.projection.ts'
 
 const uuid = (n: number) => `00000000-0000-4000-8000-${String(n).padStart(12, '0')}`
@@ -200,7 +200,8 @@ test('a failure of the service has its own error code, is retried on schedule, a
 test('a process that was paused past the deadline of an attempt does not send it', async () => {
   const now = new Date('2026-11-21T10:00:15.000Z')
   const sent: PostRequest[] = []
-  const make = attempts({
+  const log = { info() {}, warn() {}, error() {} }
+  const send = sendingAttempts({
     timeoutMs: 15_000,
     now: () => now,
     sender: {
@@ -210,19 +211,18 @@ test('a process that was paused past the deadline of an attempt does not send it
       },
       async close() {},
     },
-    delivery: { execute: () => Promise.reject(new Error('recorded')) },
-    metadata: () => storyMetadata,
-    log: { info() {}, error() {} },
-    random: () => 0.5,
     keys: signingKeys(Buffer.alloc(32)),
+    userAgent: 'Gantry',
     interrupted: new AbortController().signal,
+    log,
+  })
+  const make = attempts({
+    send,
+    deliveries: { metadata: () => storyMetadata, execute: () => Promise.reject(new Error('recorded')) },
+    random: () => 0.5,
     abandoned: AbortSignal.abort(),
-    metrics: notifierMetrics(new Registry(), {
-      underWay: () => 0,
-      pending: async () => 0,
-      overdueMs: async () => 0,
-      troubled: () => [],
-    }),
+    metrics: notifierMetrics(new Registry()),
+    log,
   } as unknown as Parameters<typeof attempts>[0])
   const webhook = { id: uuid(1), secrets: [] } as unknown as WebhookDocument
   const claimed = (lastAttemptAt: string) =>

@@ -2,8 +2,9 @@ import { aggregate, requestRebuild } from '@gantry/event-sourcing'
 import { storyMetadata } from '@gantry/event-sourcing/testing'
 import type { Dependencies } from '@gantry/service-kit'
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
+import { Deliveries } from './delivery/deliveries.ts'
 import { type DeliveryCommand, deliveryDecider } from './delivery/delivery.decide.ts'
-import { deliveries, projectDelivery } from './delivery/delivery.projection.ts'
+import { deliveries } from './delivery/delivery.projection.ts'
 import type { DeliveryEvent, DeliveryState } from './delivery/delivery.ts'
 import { removeFinished } from './dispatch/expiry.ts'
 import { DELIVERY, hostNotifier } from './testing/notifier-host.ts'
@@ -181,29 +182,31 @@ test('a log that still contains removed streams, like EventStoreDB before a scav
 test('a retried delivery is not removed, even if its document does not show the retry yet', async () => {
   const host = await hostNotifier({}, { start: false })
   closing.push(() => host.close())
-  const { eventStore, readModels, newId, log } = host.dependencies
-  const opened = (saysSo: boolean) =>
-    aggregate<DeliveryState, DeliveryCommand, DeliveryEvent>({
-      eventStore,
-      category: 'delivery',
-      decider: deliveryDecider({ schedule: [], retentionMs: 60_000 }),
-      ...(saysSo && { view: { readModels, project: projectDelivery(() => false) } }),
-    })
-  const delivery = opened(true)
+  const { eventStore, newId, log } = host.dependencies
+  const rules = { schedule: [], retentionMs: 60_000 }
+  const records = new Deliveries(host.dependencies, rules)
+  const withoutDocuments = aggregate<DeliveryState, DeliveryCommand, DeliveryEvent>({
+    eventStore,
+    category: 'delivery',
+    decider: deliveryDecider(rules),
+  })
   const metadata = () => ({ ...storyMetadata, commandId: newId() })
   const [again, over] = [uuid(3), uuid(4)]
   for (const id of [again, over]) {
-    await delivery.execute(id, { type: 'CreateDelivery', metadata: metadata(), id, ...DELIVERY })
-    await delivery.execute(id, { type: 'AbandonDelivery', metadata: metadata() })
+    await records.execute(id, { type: 'CreateDelivery', metadata: metadata(), id, ...DELIVERY })
+    await records.execute(id, { type: 'AbandonDelivery', metadata: metadata() })
   }
-  await opened(false).execute(again, { type: 'RetryDelivery', metadata: metadata(), webhookDeleted: false })
+  await withoutDocuments.execute(again, {
+    type: 'RetryDelivery',
+    metadata: metadata(),
+    webhookDeleted: false,
+  })
 
-  const records = readModels.collection(deliveries)
   const { signal } = new AbortController()
-  await removeFinished({ delivery, deliveries: records, before: '2099-01-01T00:00:00.000Z', signal, log })
+  await removeFinished({ deliveries: records, before: '2099-01-01T00:00:00.000Z', signal, log })
 
-  expect((await delivery.load(again)).state.status).toBe('RETRYING')
-  expect(await records.get(again)).toBeDefined()
-  expect((await delivery.load(over)).state.status).toBe('Absent')
-  expect(await records.get(over)).toBeUndefined()
+  expect((await records.load(again)).state.status).toBe('RETRYING')
+  expect(await records.documents.get(again)).toBeDefined()
+  expect((await records.load(over)).state.status).toBe('Absent')
+  expect(await records.documents.get(over)).toBeUndefined()
 })

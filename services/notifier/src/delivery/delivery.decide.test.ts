@@ -480,7 +480,7 @@ describe('a delivery to an ordered webhook', () => {
     data: { ...fields, createdAt: NOW, line },
   })
   const turnCame: DeliveryEvent = { type: 'TurnCame', data: { at: NOW } }
-  const takeTurn: DeliveryCommand = { type: 'TakeTurn', metadata, claim }
+  const takeTurn: DeliveryCommand = { type: 'Unblock', metadata, claim }
 
   test('starts at once when it has no predecessor', () => {
     given()
@@ -496,7 +496,7 @@ describe('a delivery to an ordered webhook', () => {
   })
   test('starts when its predecessor has finished, at once or when there is a slot', () => {
     given(inLine(second)).when(takeTurn).then(turnCame, started(1))
-    given(inLine(second)).when({ type: 'TakeTurn', metadata }).then(turnCame)
+    given(inLine(second)).when({ type: 'Unblock', metadata }).then(turnCame)
     given(inLine(second), turnCame).when(start).then(started(1))
   })
   test('is unblocked once', () => {

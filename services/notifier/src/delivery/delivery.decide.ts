@@ -66,7 +66,7 @@ export type DeliveryCommand =
   /**
    * All previous deliveries of the ordering key have finished. With a claim the first attempt starts in the same append.
    */
-  | ({ type: 'TakeTurn'; claim?: AttemptClaim | undefined } & Commanded)
+  | ({ type: 'Unblock'; claim?: AttemptClaim | undefined } & Commanded)
   | ({ type: 'StartAttempt'; claim: AttemptClaim } & Commanded)
   | ({ type: 'RecordOutcome'; outcome: Outcome } & Commanded)
   | ({ type: 'RetryDelivery'; webhookDeleted: boolean } & Commanded)
@@ -126,7 +126,7 @@ function decide(rules: DeliveryRules, state: DeliveryState, command: DeliveryCom
   }
 
   switch (command.type) {
-    case 'TakeTurn': {
+    case 'Unblock': {
       if (!isBlocked(state)) return []
       const came: DeliveryEvent = { type: 'TurnCame', data: { at: now } }
       return command.claim ? [came, started(1, state.trigger, command.claim, now)] : [came]

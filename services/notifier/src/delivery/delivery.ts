@@ -219,26 +219,7 @@ export function evolveDelivery(state: DeliveryState, event: DeliveryEvent): Deli
 }
 
 function evolved(state: DeliveryState, event: DeliveryEvent): DeliveryState {
-  if (event.type === 'DeliveryCreated') {
-    const { line, recovery = null, ...fields } = event.data
-    return {
-      ...fields,
-      committedAt: fields.committedAt ?? fields.createdAt,
-      status: 'CREATED',
-      attempts: 0,
-      log: [],
-      lastAttemptAt: null,
-      responseStatus: null,
-      failureMessage: null,
-      failures: 0,
-      finishedAt: null,
-      audited: false,
-      line: line ? { ...line, ended: false } : null,
-      recovery,
-      trigger: firstTrigger(event.data),
-      next: line?.after ? { waitsFor: line.after } : { dueAt: fields.createdAt },
-    }
-  }
+  if (event.type === 'DeliveryCreated') return created(event.data)
   if (state.status === 'Absent') return state
 
   switch (event.type) {
@@ -282,26 +263,8 @@ function evolved(state: DeliveryState, event: DeliveryEvent): DeliveryState {
       if (!isPending(state)) return { ...state, log }
       return finished({ ...state, log, responseStatus, failureMessage: null }, 'SUCCESS', at)
     }
-    case 'AttemptFailed': {
-      const { number, durationMs, responseStatus, responseBody, error, message, nextAttemptAt } = event.data
-      const { fault = faultBefore(error) } = event.data
-      const log = withOutcome(state, number, {
-        durationMs,
-        responseStatus,
-        responseBody,
-        error,
-        fault,
-      })
-      if (!isRunning(state, number)) return { ...state, log }
-      const failed = { ...state, log, responseStatus, failureMessage: `${error}: ${message}` }
-      // An attempt that the service aborted says nothing about the receiver: it is repeated and not counted.
-      if (error === INTERRUPTED && nextAttemptAt !== null)
-        return { ...failed, status: 'RETRYING', next: { dueAt: nextAttemptAt } }
-      const failures = state.next.again ? 0 : state.failures + 1
-      if (nextAttemptAt === null) return { ...failed, failures }
-      const trigger = state.next.again ? 'MANUAL' : 'AUTOMATIC'
-      return { ...failed, failures, trigger, status: 'RETRYING', next: { dueAt: nextAttemptAt } }
-    }
+    case 'AttemptFailed':
+      return failed(state, event.data)
     case 'AttemptLost': {
       const { number, at } = event.data
       const log = withOutcome(state, number, { error: 'lost', fault: 'SERVICE' })
@@ -344,4 +307,48 @@ const withOutcome = ({ log }: Delivery, number: number, outcome: Partial<Attempt
 function finished(state: Pending, status: Finished['status'], finishedAt: string): Finished {
   const { trigger, next, line, ...delivery } = state
   return { ...delivery, status, finishedAt, line: line && { ...line, ended: true } }
+}
+
+type DataOf<Type extends DeliveryEvent['type']> = Extract<DeliveryEvent, { type: Type }>['data']
+
+function created(data: DataOf<'DeliveryCreated'>): Pending {
+  const { line, recovery = null, ...fields } = data
+  return {
+    ...fields,
+    committedAt: fields.committedAt ?? fields.createdAt,
+    status: 'CREATED',
+    attempts: 0,
+    log: [],
+    lastAttemptAt: null,
+    responseStatus: null,
+    failureMessage: null,
+    failures: 0,
+    finishedAt: null,
+    audited: false,
+    line: line ? { ...line, ended: false } : null,
+    recovery,
+    trigger: firstTrigger(data),
+    next: line?.after ? { waitsFor: line.after } : { dueAt: fields.createdAt },
+  }
+}
+
+function failed(state: Pending | Finished, data: DataOf<'AttemptFailed'>): Pending | Finished {
+  const { number, durationMs, responseStatus, responseBody, error, message, nextAttemptAt } = data
+  const { fault = faultBefore(error) } = data
+  const log = withOutcome(state, number, {
+    durationMs,
+    responseStatus,
+    responseBody,
+    error,
+    fault,
+  })
+  if (!isRunning(state, number)) return { ...state, log }
+  const known = { ...state, log, responseStatus, failureMessage: `${error}: ${message}` }
+  // An attempt that the service aborted says nothing about the receiver: it is repeated and not counted.
+  if (error === INTERRUPTED && nextAttemptAt !== null)
+    return { ...known, status: 'RETRYING', next: { dueAt: nextAttemptAt } }
+  const failures = state.next.again ? 0 : state.failures + 1
+  if (nextAttemptAt === null) return { ...known, failures }
+  const trigger = state.next.again ? 'MANUAL' : 'AUTOMATIC'
+  return { ...known, failures, trigger, status: 'RETRYING', next: { dueAt: nextAttemptAt } }
 }

@@ -1,48 +1,37 @@
 import { setTimeout } from 'node:timers/promises'
-import type { Aggregate, CommandMetadata, Log } from '@gantry/event-sourcing'
+import type { CommandMetadata, Log } from '@gantry/event-sourcing'
+import type { Deliveries } from '../delivery/deliveries.ts'
 import type { DeliveryCommand, Outcome } from '../delivery/delivery.decide.ts'
-import { type DeliveryEvent, type DeliveryState, isTest, type Pending } from '../delivery/delivery.ts'
+import { type DeliveryState, isTest, type Pending } from '../delivery/delivery.ts'
 import { retryAfterMs } from '../delivery/schedule.ts'
 import { AttemptFailure } from '../http/failure.ts'
 import type { PostResult, Sender } from '../http/post.ts'
-import { signedHeaders } from '../http/signature.ts'
-import type { SigningKeys } from '../webhook/signing-keys.ts'
-import type { WebhookCommand } from '../webhook/webhook.decide.ts'
+import { type SigningKeys, signedHeaders } from '../webhook/signing.ts'
 import type { WebhookDocument } from '../webhook/webhook.projection.ts'
-import type { WebhookEvent, WebhookState } from '../webhook/webhook.ts'
+import type { Webhooks } from '../webhook/webhooks.ts'
 import type { NotifierMetrics } from './metrics.ts'
 
-export interface AttemptsOptions {
-  delivery: Aggregate<DeliveryState, DeliveryCommand, DeliveryEvent>
-  webhook: Aggregate<WebhookState, WebhookCommand, WebhookEvent>
+/**
+ * Signs and sends the request of a claimed attempt. Never rejects: a request that the service fails to send has a result
+ * too, so that the retry schedule applies and attempts end.
+ * @returns undefined if nothing was sent because the timeout has passed since the claim
+ */
+export type SendAttempt = (webhook: WebhookDocument, claimed: Pending) => Promise<PostResult | undefined>
+
+export interface SendOptions {
   sender: Sender
   keys: SigningKeys
-  metrics: NotifierMetrics
+  userAgent: string
   /** Timeout of a whole attempt, in milliseconds. */
   timeoutMs: number
-  userAgent: string
   now(): Date
-  random(): number
-  /** Metadata of a command that the service issues by itself. */
-  metadata(causationId?: string): CommandMetadata
-  log: Log
   /** Aborts running attempts. Their outcomes are recorded as interrupted. */
   interrupted: AbortSignal
-  /** Stops retries of recording an outcome. The attempt then counts as lost later. */
-  abandoned: AbortSignal
+  log: Log
 }
 
-/**
- * Makes an attempt that was claimed and records its outcome. Sends nothing if the timeout has passed since the claim.
- * @returns the state after the outcome, or the claimed state if nothing was sent
- * @throws an error of the event store when the outcome is not recorded before `abandoned`
- */
-export type MakeAttempt = (webhook: WebhookDocument, claimed: Pending) => Promise<DeliveryState>
-
-const LONGEST_PAUSE_MS = 5_000
-
-export function attempts(options: AttemptsOptions): MakeAttempt {
-  const { delivery, webhook, sender, keys, metrics, now, random, metadata, log } = options
+export function sendingAttempts(options: SendOptions): SendAttempt {
+  const { sender, keys, now, log } = options
 
   const keysOf = ({ secrets }: WebhookDocument, at: Date) => {
     try {
@@ -52,13 +41,13 @@ export function attempts(options: AttemptsOptions): MakeAttempt {
     }
   }
 
-  const send = async (target: WebhookDocument, { id, body, url }: Pending, timeoutMs: number) => {
+  const send = async (webhook: WebhookDocument, { id, body, url }: Pending, timeoutMs: number) => {
     const bytes = Buffer.from(body)
     const at = now()
     return sender.post({
       url,
       headers: {
-        ...signedHeaders(id, Math.floor(at.getTime() / 1_000), bytes, keysOf(target, at)),
+        ...signedHeaders(id, Math.floor(at.getTime() / 1_000), bytes, keysOf(webhook, at)),
         'content-type': 'application/json',
         'user-agent': options.userAgent,
       },
@@ -68,12 +57,14 @@ export function attempts(options: AttemptsOptions): MakeAttempt {
     })
   }
 
-  /** A request that the service fails to send gets an outcome too, so that the retry schedule applies and attempts end. */
-  const sent = async (...args: Parameters<typeof send>): Promise<PostResult> => {
+  return async (webhook, claimed) => {
+    const left = Date.parse(claimed.lastAttemptAt ?? '') + options.timeoutMs - now().getTime()
+    // The process was paused past the deadline: another process may be about to declare the attempt lost.
+    if (left <= 0) return undefined
     try {
-      return await send(...args)
+      return await send(webhook, claimed, left)
     } catch (error) {
-      log.error({ delivery: args[1].id, err: error }, 'cannot send a delivery')
+      log.error({ delivery: claimed.id, err: error }, 'cannot send a delivery')
       const failure =
         error instanceof AttemptFailure
           ? error
@@ -81,23 +72,47 @@ export function attempts(options: AttemptsOptions): MakeAttempt {
       return { status: null, body: null, retryAfter: undefined, failure, durationMs: 0 }
     }
   }
+}
+
+/**
+ * Makes an attempt that was claimed and records its outcome.
+ * @returns the state after the outcome, or the claimed state if nothing was sent
+ * @throws an error of the event store when the outcome is not recorded before `abandoned`
+ */
+export type MakeAttempt = (webhook: WebhookDocument, claimed: Pending) => Promise<DeliveryState>
+
+export interface AttemptsOptions {
+  deliveries: Deliveries
+  webhooks: Webhooks
+  send: SendAttempt
+  metrics: NotifierMetrics
+  random(): number
+  /** Stops retries of recording an outcome. The attempt then counts as lost later. */
+  abandoned: AbortSignal
+  log: Log
+}
+
+const LONGEST_PAUSE_MS = 5_000
+
+export function attempts(options: AttemptsOptions): MakeAttempt {
+  const { deliveries, webhooks, send, metrics, random, abandoned, log } = options
 
   /**
    * Applies the outcome to the webhook before the outcome of the delivery is recorded. If the process dies in between,
    * the attempt counts as lost and is repeated. In the other order a success could be missing, and the webhook could be
    * disabled wrongly.
    */
-  const tell = async (target: WebhookDocument, claimed: Pending, { status, failure }: PostResult) => {
-    const { id, url } = claimed
-    const about = { metadata: metadata(id), url }
+  const applyToWebhook = async (target: WebhookDocument, claimed: Pending, result: PostResult) => {
+    const { id: delivery, url } = claimed
+    const { status, failure } = result
     try {
       if (status === 410) {
         const reason = 'the endpoint answered 410 Gone'
-        await webhook.execute(target.id, { type: 'DisableWebhook', ...about, reason })
+        await webhooks.issue(target.id, { type: 'DisableWebhook', url, reason }, delivery)
       } else if (!failure) {
-        if (target.failing) await webhook.execute(target.id, { type: 'NoteSuccess', ...about })
+        if (target.failing) await webhooks.issue(target.id, { type: 'NoteSuccess', url }, delivery)
       } else if (!isTest(claimed) && failure.fault === 'RECEIVER') {
-        await webhook.execute(target.id, { type: 'NoteFailure', ...about, delivery: id })
+        await webhooks.issue(target.id, { type: 'NoteFailure', url, delivery }, delivery)
       }
     } catch (error) {
       log.error({ webhook: target.id, err: error }, 'cannot record an outcome at its webhook')
@@ -105,47 +120,46 @@ export function attempts(options: AttemptsOptions): MakeAttempt {
   }
 
   /** Retries until the outcome is recorded: an outcome that is known must not lead to a second attempt. */
-  const record = async (id: string, outcome: Outcome): Promise<DeliveryState> => {
-    let command: DeliveryCommand = { type: 'RecordOutcome', metadata: metadata(), outcome }
+  const record = async ({ id, attempts }: Pending, result: PostResult): Promise<DeliveryState> => {
+    let metadata: CommandMetadata = deliveries.metadata()
+    const outcome = outcomeOf(result, attempts, new Date(metadata.now), random())
     for (let pause = 100; ; pause = Math.min(pause * 2, LONGEST_PAUSE_MS)) {
       try {
-        return (await delivery.execute(id, command)).state
+        const command: DeliveryCommand = { type: 'RecordOutcome', metadata, outcome }
+        return (await deliveries.execute(id, command)).state
       } catch (error) {
-        if (options.abandoned.aborted) throw error
+        if (abandoned.aborted) throw error
         log.error({ delivery: id, err: error }, 'cannot record the outcome of an attempt, tries again')
-        await setTimeout(pause, undefined, { signal: options.abandoned }).catch(() => {})
-        command = { ...command, metadata: { ...command.metadata, repeated: true } }
+        await setTimeout(pause, undefined, { signal: abandoned }).catch(() => {})
+        metadata = { ...metadata, repeated: true }
       }
     }
   }
 
   return async (target, claimed) => {
-    const { id, attempts: number, lastAttemptAt, trigger } = claimed
-    const left = Date.parse(lastAttemptAt ?? '') + options.timeoutMs - now().getTime()
-    // The process was paused past the deadline: another process may be about to declare the attempt lost.
-    if (left <= 0) return claimed
-    const answer = await sent(target, claimed, left)
+    const result = await send(target, claimed)
+    if (!result) return claimed
+    const { failure, durationMs } = result
     // Resolved addresses are only logged: a failure message must not reveal internal host names to users.
-    if (answer.failure?.cause)
-      log.info({ delivery: id, attempt: number, err: answer.failure }, 'an attempt failed')
-    await tell(target, claimed, answer)
-    const state = await record(id, outcomeOf(answer, number, now(), random()))
-    metrics.attempted(trigger, answer.failure?.code ?? '', answer.durationMs)
-    if (state.status !== 'Absent' && state.finishedAt !== null)
-      metrics.finished(state.status, Date.parse(state.finishedAt) - Date.parse(state.committedAt))
+    if (failure?.cause)
+      log.info({ delivery: claimed.id, attempt: claimed.attempts, err: failure }, 'an attempt failed')
+    await applyToWebhook(target, claimed, result)
+    const state = await record(claimed, result)
+    metrics.attempted(claimed.trigger, failure?.code ?? '', durationMs)
+    metrics.finished(state)
     return state
   }
 }
 
-function outcomeOf(answer: PostResult, number: number, now: Date, random: number): Outcome {
-  const { status, body, durationMs, failure, retryAfter } = answer
+function outcomeOf(result: PostResult, number: number, now: Date, random: number): Outcome {
+  const { status, body, durationMs, failure, retryAfter } = result
   return {
     number,
     durationMs,
     responseStatus: status,
     responseBody: body,
     failure: failure && { code: failure.code, message: failure.message, fault: failure.fault },
-    retryAfterMs: retryAfterMs(status, retryAfter, now),
+    retryAfterMs: failure && retryAfterMs(status, retryAfter, now),
     random,
   }
 }

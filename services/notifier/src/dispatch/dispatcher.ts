@@ -1,14 +1,7 @@
-import {
-  type Aggregate,
-  type CommandMetadata,
-  type Executed,
-  type Log,
-  pastQuarantine,
-} from '@gantry/event-sourcing'
-import type { Bus } from '@gantry/messaging'
-import type { Collection, Leases } from '@gantry/read-models'
+import { type CommandMetadata, type Executed, type Log, pastQuarantine } from '@gantry/event-sourcing'
+import type { Deliveries, Dispatch, NewDelivery } from '../delivery/deliveries.ts'
 import type { AttemptClaim, DeliveryCommand } from '../delivery/delivery.decide.ts'
-import { type DeliveryDocument, documentOf, dueAt, laneOf } from '../delivery/delivery.projection.ts'
+import { documentOf, dueAt, type Lane, laneOf } from '../delivery/delivery.projection.ts'
 import {
   type DeliveryEvent,
   type DeliveryState,
@@ -16,76 +9,28 @@ import {
   isPending,
   type Pending,
 } from '../delivery/delivery.ts'
-import { type Lane, pendingOf } from '../delivery/lane.ts'
-import type { WebhookCommand } from '../webhook/webhook.decide.ts'
 import type { WebhookDocument } from '../webhook/webhook.projection.ts'
-import type { WebhookEvent, WebhookState } from '../webhook/webhook.ts'
+import type { Webhooks } from '../webhook/webhooks.ts'
 import type { MakeAttempt } from './attempts.ts'
 import type { Entry } from './due-index.ts'
-import { removeFinished } from './expiry.ts'
 import type { Limiter, Slot } from './limiter.ts'
 import type { NotifierMetrics } from './metrics.ts'
-import { ordering } from './ordering.ts'
-import { scheduler, type TakenUp } from './scheduler.ts'
+import { Ordering } from './ordering.ts'
+import type { Scheduler, Started, Starter } from './scheduler.ts'
 
 export interface DispatcherOptions {
-  delivery: Aggregate<DeliveryState, DeliveryCommand, DeliveryEvent>
-  deliveries: Collection<DeliveryDocument>
-  webhook: Aggregate<WebhookState, WebhookCommand, WebhookEvent>
-  webhooks: Collection<WebhookDocument>
+  deliveries: Deliveries
+  webhooks: Webhooks
   makeAttempt: MakeAttempt
-  room: Limiter
+  limiter: Limiter
+  scheduler(starter: Starter): Scheduler
   metrics: NotifierMetrics
   /** Time after the start of an attempt until it counts as lost, in milliseconds. */
   lostAfterMs: number
-  /** How long finished deliveries are kept, in milliseconds. */
-  retentionMs: number
-  leases: Leases
-  bus: Bus
-  holder: string
-  now(): Date
-  /** Metadata of a command that the service issues by itself. */
-  metadata(causationId?: string): CommandMetadata
   log: Log
 }
 
-interface NewDelivery {
-  id: string
-  eventId: string
-  eventType: string
-  body: string
-  /** When the event was committed, ISO 8601. */
-  committedAt?: string
-  /** Subject of the event. The deliveries of a resource to an ordered webhook are made in the order of their creation. */
-  resource?: string
-  /** Id of the recovery that creates the delivery; its attempts then count as retries in the concurrency limits. */
-  recovery?: string
-}
-
-/**
- * Creates deliveries and makes their attempts. Every attempt is claimed by an append before it is sent, so any replica
- * may make any attempt, and no attempt is made twice. The process that creates a delivery makes its first attempt if it
- * has a free slot; the process that schedules makes the other attempts.
- */
-export interface Dispatcher {
-  /** Waits until a new delivery is likely to get a slot at once, for a bounded time. */
-  ready(): Promise<void>
-  /** Creates the delivery unless it exists. Its first attempt starts at once if there is a slot. */
-  deliver(
-    webhook: WebhookDocument,
-    delivery: NewDelivery,
-    metadata: CommandMetadata,
-  ): Promise<Executed<DeliveryState, DeliveryEvent>>
-  /** To be called after a user's command made a delivery due or finished it. */
-  changed(state: DeliveryState): void
-  /** To be called after an update of a webhook: it may have become active, or have another URL. */
-  webhookChanged(id: string): void
-  /** Cancels the pending deliveries of a deleted webhook. */
-  abandon(webhook: string): Promise<void>
-  start(): void
-  /** Starts no more attempts and waits for those that are running. */
-  stop(): Promise<void>
-}
+type Delivered = Executed<DeliveryState, DeliveryEvent>
 
 /**
  * How long a delivery that could not be claimed is not tried again: its document in the store may be outdated for a
@@ -94,136 +39,137 @@ export interface Dispatcher {
 const HOLD_MS = 1_000
 /** Maximum time that the creation of a delivery waits for a free slot. */
 const READY_MS = 100
-/**
- * Maximum difference of clocks. It delays the removal of streams, so that none is removed while its event is recent
- * enough to create the delivery again, or while the outcome of an attempt may still arrive.
- */
-const SKEW_MS = 60_000
 /** Number of deliveries that are cancelled concurrently. */
 const BATCH = 250
 
-export function dispatcher(options: DispatcherOptions): Dispatcher {
-  const { delivery, deliveries, webhook, webhooks, makeAttempt, room, metrics, now, metadata, log } = options
-  const busy = new Set<string>()
-  const underWay = new Set<Promise<unknown>>()
-  const lines = ordering(delivery, deliveries)
-  let running = false
+/**
+ * Creates deliveries and makes their attempts. Every attempt is claimed by an append before it is sent, so any replica
+ * may make any attempt, and no attempt is made twice. The process that creates a delivery makes its first attempt if it
+ * has a free slot; the process that schedules makes the other attempts.
+ */
+export class Dispatcher implements Dispatch, Starter {
+  readonly #options: DispatcherOptions
+  readonly #scheduler: Scheduler
+  readonly #ordering: Ordering
+  /** Ids of the deliveries that this process is working on. */
+  readonly #busy = new Set<string>()
+  readonly #tasks = new Set<Promise<unknown>>()
+  #running = false
 
-  const claimFor = ({ url }: WebhookDocument) => ({ url, lostAfterMs: options.lostAfterMs })
+  constructor(options: DispatcherOptions) {
+    this.#options = options
+    this.#scheduler = options.scheduler(this)
+    this.#ordering = new Ordering(options.deliveries)
+  }
+
+  start(): void {
+    this.#running = true
+    this.#scheduler.start()
+  }
+
+  /** Starts no more attempts and waits for those that are running. */
+  async stop(): Promise<void> {
+    this.#running = false
+    await this.#scheduler.stop()
+    while (this.#tasks.size > 0) await Promise.allSettled(this.#tasks)
+  }
+
+  /** Waits until a new delivery is likely to get a slot at once, for a bounded time. */
+  ready(): Promise<void> {
+    return this.#options.limiter.halfFree(READY_MS)
+  }
+
+  deliver(webhook: WebhookDocument, delivery: NewDelivery, metadata: CommandMetadata): Promise<Delivered> {
+    return this.#track(this.#deliver(webhook, delivery, metadata))
+  }
+
+  changed(state: DeliveryState): void {
+    if (state.status === 'CANCELLED') this.#options.metrics.finished(state)
+    this.#schedule(state)
+    this.#track(this.#startSuccessor(state))
+  }
+
+  /** To be called after an update of a webhook: it may have become active, or have another URL. */
+  webhookChanged(id: string): void {
+    this.#scheduler.webhookChanged(id)
+  }
+
+  /** Cancels the pending deliveries of a deleted webhook. */
+  async abandon(webhook: string): Promise<void> {
+    const { deliveries, limiter, metrics } = this.#options
+    limiter.reset(webhook)
+    for (;;) {
+      const pending = await deliveries.pendingOf(webhook, BATCH)
+      const executed = await Promise.all(
+        pending.map(({ id }) => deliveries.issue(id, { type: 'AbandonDelivery' })),
+      )
+      const cancelled = executed.filter(({ events }) => events.length > 0)
+      for (const { state } of cancelled) if (state.status === 'CANCELLED') metrics.finished(state)
+      if (cancelled.length === 0) return
+    }
+  }
+
+  isBusy(id: string): boolean {
+    return this.#busy.has(id)
+  }
+
+  /** Cancels the pending deliveries of a webhook that turns out to be deleted. */
+  async isOpen(lane: Lane): Promise<boolean> {
+    const { webhooks, log } = this.#options
+    const target = await webhooks.documents.get(lane.webhook)
+    if (!target) await this.#abandonIfDeleted(lane.webhook).catch(pastQuarantine(log))
+    return target !== undefined && mayCall(target.doc, lane)
+  }
+
+  startDue(entry: Entry): Promise<Started> | undefined {
+    const slot = this.#running ? this.#options.limiter.acquire(entry.lane) : 'room'
+    if (typeof slot === 'string') return undefined
+    this.#busy.add(entry.id)
+    return this.#track(this.#claim(entry, slot).finally(() => slot.release()))
+  }
+
+  async startUnblocked(webhook: string, signal: AbortSignal): Promise<void> {
+    for await (const id of this.#ordering.unblocked(webhook, signal))
+      await this.#startIfUnblocked(id).catch(pastQuarantine(this.#options.log))
+  }
 
   /** `stop` waits for the work. */
-  const track = <T>(work: Promise<T>): Promise<T> => {
-    underWay.add(work)
-    const done = () => void underWay.delete(work)
+  #track<T>(work: Promise<T>): Promise<T> {
+    this.#tasks.add(work)
+    const done = () => void this.#tasks.delete(work)
     work.then(done, done)
     return work
   }
 
-  const leave = (state: Pending) => {
-    due.leave({ id: state.id, lane: laneOf(state), dueAt: dueAt(state) })
+  /** Hands a delivery that waits for its next attempt over to the scheduler. */
+  #schedule(state: DeliveryState) {
+    if (isPending(state) && 'dueAt' in state.next) this.#scheduler.add(entryOf(state))
   }
 
-  /** Makes a claimed attempt. It holds its slot until the outcome is recorded. */
-  const carryOut = async (target: WebhookDocument, claimed: Pending, place: Slot) => {
-    busy.add(claimed.id)
-    let state: DeliveryState = claimed
-    try {
-      state = await makeAttempt(target, claimed)
-      if (isPending(state) && 'dueAt' in state.next) leave(state)
-    } catch (error) {
-      log.error({ delivery: claimed.id, err: error }, 'cannot make an attempt')
-    } finally {
-      busy.delete(claimed.id)
-      place.release(succeeded(state, claimed.attempts))
-      due.wake()
-    }
-    await callNext(state)
+  #claimFor({ url }: WebhookDocument): AttemptClaim {
+    return { url, lostAfterMs: this.#options.lostAfterMs }
   }
 
-  /**
-   * Executes a command that can claim the first attempt, and starts the attempt. Without a slot the scheduler starts it
-   * later.
-   */
-  const beginning = async (
+  async #deliver(
     target: WebhookDocument,
-    kind: Exclude<Lane['kind'], 'turn'>,
-    execute: (claim?: AttemptClaim) => Promise<Executed<DeliveryState, DeliveryEvent>>,
-  ) => {
-    const place = running ? placeFor(target, { webhook: target.id, kind }) : undefined
-    let begun = false
-    try {
-      const executed = await execute(place && claimFor(target))
-      const { state, events } = executed
-      if (events.length > 0 && isPending(state)) {
-        begun = place !== undefined
-        if (place) track(carryOut(target, state, place))
-        else leave(state)
-      }
-      return executed
-    } finally {
-      if (!begun) place?.release()
-    }
-  }
-
-  const placeFor = (target: WebhookDocument, lane: Lane): Slot | undefined => {
-    if (!mayCall(target, lane)) return undefined
-    const place = room.acquire(lane)
-    if (typeof place !== 'string') return place
-    metrics.deferred(place)
-    return undefined
-  }
-
-  /** Starts a blocked delivery if its predecessors have finished. */
-  const callUp = async (id: string) => {
-    const { state } = await delivery.load(id)
-    if (!isBlocked(state) || !(await lines.hasCome(state))) return
-    const target = await webhooks.get(state.webhook)
-    // Deliveries of a deleted webhook need no start; without the document of a live webhook the scheduler starts them
-    // later.
-    if (!target) return
-    const command: DeliveryCommand = { type: 'TakeTurn', metadata: metadata() }
-    await beginning(target.doc, 'first', claim => delivery.execute(id, { ...command, claim }))
-  }
-
-  /** Starts the successor of a finished delivery. After a failure, or the death of the process, the scheduler starts it. */
-  const callNext = async (ended: DeliveryState) => {
-    try {
-      const next = await lines.next(ended)
-      if (next) await callUp(next)
-    } catch (error) {
-      log.warn({ err: error }, 'cannot start the next delivery of an ordered webhook')
-    }
-  }
-
-  const make = async (
-    target: WebhookDocument,
-    { id, eventId, eventType, body, committedAt, resource, recovery }: NewDelivery,
-    commanded: CommandMetadata,
-  ) => {
-    const line = target.ordered && resource !== undefined ? await lines.last(target.id, resource) : undefined
-    const command: DeliveryCommand = {
-      type: 'CreateDelivery',
-      metadata: commanded,
-      id,
-      webhook: target.id,
-      url: target.url,
-      eventId,
-      eventType,
-      body,
-      committedAt,
-      recovery,
-      line,
-    }
+    { resource, ...delivery }: NewDelivery,
+    metadata: CommandMetadata,
+  ): Promise<Delivered> {
+    const { deliveries } = this.#options
+    const { id, eventType, recovery } = delivery
+    const { id: webhook, url, ordered } = target
+    const line = ordered && resource !== undefined ? await this.#ordering.last(webhook, resource) : undefined
+    const command: DeliveryCommand = { type: 'CreateDelivery', metadata, ...delivery, webhook, url, line }
     if (line?.after) {
-      const executed = await delivery.execute(id, command)
+      const executed = await deliveries.execute(id, command)
       // The predecessor may have finished before this delivery was visible as its successor.
-      if (executed.events.length > 0) await callUp(id)
-      else await makeKnown(executed)
+      if (executed.events.length > 0) await this.#startIfUnblocked(id)
+      else await this.#makeKnown(executed)
       return executed
     }
     const kind = eventType === 'TEST' ? 'test' : recovery === undefined ? 'first' : 'retry'
-    const executed = await beginning(target, kind, claim => delivery.execute(id, { ...command, claim }))
-    if (line && executed.events.length === 0) await makeKnown(executed)
+    const executed = await this.#begin(target, kind, claim => deliveries.execute(id, { ...command, claim }))
+    if (line && executed.events.length === 0) await this.#makeKnown(executed)
     return executed
   }
 
@@ -231,115 +177,111 @@ export function dispatcher(options: DispatcherOptions): Dispatcher {
    * Writes the document of a delivery of an ordered webhook, so that the next delivery of the resource is placed after it
    * even if the process that created it died before it wrote the document.
    */
-  const makeKnown = async ({ state, revision }: Executed<DeliveryState, DeliveryEvent>) => {
-    if (isPending(state)) await deliveries.put(documentOf(state), revision)
+  async #makeKnown({ state, revision }: Delivered) {
+    if (isPending(state)) await this.#options.deliveries.documents.put(documentOf(state), revision)
   }
 
-  const takeUp = (entry: Entry): Promise<TakenUp> | undefined => {
-    const place = running ? room.acquire(entry.lane) : 'room'
-    if (typeof place === 'string') return undefined
-    busy.add(entry.id)
-    return track(claim(entry, place).finally(() => place.release()))
+  /**
+   * Executes a command that can claim the first attempt, and starts the attempt. Without a slot the scheduler starts it
+   * later.
+   */
+  async #begin(
+    target: WebhookDocument,
+    kind: 'first' | 'retry' | 'test',
+    execute: (claim?: AttemptClaim) => Promise<Delivered>,
+  ): Promise<Delivered> {
+    const slot = this.#running ? this.#slotFor(target, { webhook: target.id, kind }) : undefined
+    let begun = false
+    try {
+      const executed = await execute(slot && this.#claimFor(target))
+      const { state, events } = executed
+      if (events.length > 0 && isPending(state)) {
+        begun = slot !== undefined
+        if (slot) this.#track(this.#attempt(target, state, slot))
+        else this.#scheduler.add(entryOf(state))
+      }
+      return executed
+    } finally {
+      if (!begun) slot?.release()
+    }
+  }
+
+  #slotFor(target: WebhookDocument, lane: Lane): Slot | undefined {
+    if (!mayCall(target, lane)) return undefined
+    const slot = this.#options.limiter.acquire(lane)
+    if (typeof slot !== 'string') return slot
+    this.#options.metrics.deferred(slot)
+    return undefined
   }
 
   /** Claims a due attempt and makes it. */
-  const claim = async ({ id, lane }: Entry, place: Slot): Promise<TakenUp> => {
-    let release = () => void busy.delete(id)
+  async #claim({ id, lane }: Entry, slot: Slot): Promise<Started> {
+    const { deliveries, webhooks } = this.#options
+    let release = () => void this.#busy.delete(id)
     try {
-      const target = await webhooks.get(lane.webhook)
-      if (!target) return (await isDeleted(lane.webhook)) ? 'waiting' : 'unclear'
-      if (!mayCall(target.doc, lane)) return 'waiting'
-      const { state, events } = await delivery.execute(id, {
-        type: 'StartAttempt',
-        metadata: metadata(),
-        claim: claimFor(target.doc),
-      })
-      if (events.length > 0 && isPending(state)) await carryOut(target.doc, state, place)
-      else release = () => void setTimeout(() => busy.delete(id), HOLD_MS).unref()
-      return 'begun'
+      const target = await webhooks.documents.get(lane.webhook)
+      if (!target) return (await this.#abandonIfDeleted(lane.webhook)) ? 'inactive' : 'unclear'
+      if (!mayCall(target.doc, lane)) return 'inactive'
+      const claim = this.#claimFor(target.doc)
+      const { state, events } = await deliveries.issue(id, { type: 'StartAttempt', claim })
+      if (events.length > 0 && isPending(state)) await this.#attempt(target.doc, state, slot)
+      else release = () => void setTimeout(() => this.#busy.delete(id), HOLD_MS).unref()
+      return 'started'
     } finally {
       release()
     }
   }
 
-  const mayCall = ({ active }: WebhookDocument, { kind }: Lane) => active || kind === 'test'
-
-  /** Whether attempts may be made in a lane. Cancels the pending deliveries of a webhook that turns out to be deleted. */
-  const isOpen = async (lane: Lane): Promise<boolean> => {
-    const target = await webhooks.get(lane.webhook)
-    if (!target) await isDeleted(lane.webhook).catch(pastQuarantine(log))
-    return target !== undefined && mayCall(target.doc, lane)
+  /** Makes a claimed attempt. It holds its slot until the outcome is recorded. */
+  async #attempt(target: WebhookDocument, claimed: Pending, slot: Slot) {
+    const { makeAttempt, log } = this.#options
+    this.#busy.add(claimed.id)
+    let state: DeliveryState = claimed
+    try {
+      state = await makeAttempt(target, claimed)
+      this.#schedule(state)
+    } catch (error) {
+      log.error({ delivery: claimed.id, err: error }, 'cannot make an attempt')
+    } finally {
+      this.#busy.delete(claimed.id)
+      slot.release(succeeded(state, claimed.attempts))
+      this.#scheduler.wake()
+    }
+    await this.#startSuccessor(state)
   }
 
-  /** Only the log tells a deleted webhook from one that is not projected yet. Cancels the deliveries of a deleted one. */
-  const isDeleted = async (id: string): Promise<boolean> => {
-    const { state } = await webhook.load(id)
-    if (state.status !== 'Deleted') return false
-    await abandon(id)
-    return true
-  }
-
-  const abandon: Dispatcher['abandon'] = async id => {
-    room.reset(id)
-    for (;;) {
-      const pending = await deliveries.list({
-        where: { queue: pendingOf(id) },
-        sort: [{ field: 'queue', direction: 'asc' }],
-        limit: BATCH,
-      })
-      const executed = await Promise.all(
-        pending.map(({ doc }) => delivery.execute(doc.id, { type: 'AbandonDelivery', metadata: metadata() })),
-      )
-      for (const { state, events } of executed) if (events.length > 0) countEnded(state)
-      if (!executed.some(({ events }) => events.length > 0)) return
+  /** Starts the successor of a finished delivery. After a failure, or the death of the process, the scheduler starts it. */
+  async #startSuccessor(ended: DeliveryState) {
+    try {
+      const next = await this.#ordering.next(ended)
+      if (next) await this.#startIfUnblocked(next)
+    } catch (error) {
+      this.#options.log.warn({ err: error }, 'cannot start the next delivery of an ordered webhook')
     }
   }
 
-  /** Counts a cancelled delivery in the metrics. */
-  const countEnded = (state: DeliveryState) => {
-    if (state.status === 'CANCELLED')
-      metrics.finished(state.status, Date.parse(state.finishedAt) - Date.parse(state.committedAt))
+  /** Starts a blocked delivery if its predecessors have finished. */
+  async #startIfUnblocked(id: string) {
+    const { deliveries, webhooks } = this.#options
+    const { state } = await deliveries.load(id)
+    if (!isBlocked(state) || !(await this.#ordering.isUnblocked(state))) return
+    const target = await webhooks.documents.get(state.webhook)
+    // Deliveries of a deleted webhook need no start; without the document of a live webhook the scheduler starts them
+    // later.
+    if (!target) return
+    await this.#begin(target.doc, 'first', claim => deliveries.issue(id, { type: 'Unblock', claim }))
   }
 
-  const due = scheduler({
-    ...options,
-    takeUp,
-    heldForMs: lane => room.delayMs(lane),
-    changed: id => room.reset(id),
-    async callForgotten(id, signal) {
-      for await (const waiting of lines.forgotten(id, signal))
-        await callUp(waiting).catch(pastQuarantine(log))
-    },
-    isOpen,
-    isBusy: id => busy.has(id),
-    housekeeping(signal) {
-      const keptMs = options.retentionMs + options.lostAfterMs + SKEW_MS
-      const before = new Date(now().getTime() - keptMs).toISOString()
-      return removeFinished({ delivery, deliveries, before, signal, log })
-    },
-  })
-
-  return {
-    ready: () => room.halfFree(READY_MS),
-    deliver: (...made) => track(make(...made)),
-    changed(state) {
-      countEnded(state)
-      if (isPending(state) && 'dueAt' in state.next) leave(state)
-      track(callNext(state))
-    },
-    webhookChanged: due.reopen,
-    abandon,
-    start() {
-      running = true
-      due.start()
-    },
-    async stop() {
-      running = false
-      await due.stop()
-      while (underWay.size > 0) await Promise.allSettled(underWay)
-    },
+  async #abandonIfDeleted(webhook: string): Promise<boolean> {
+    const deleted = await this.#options.webhooks.isDeleted(webhook)
+    if (deleted) await this.abandon(webhook)
+    return deleted
   }
 }
+
+const entryOf = (state: Pending): Entry => ({ id: state.id, lane: laneOf(state), dueAt: dueAt(state) })
+
+const mayCall = ({ active }: WebhookDocument, { kind }: Lane) => active || kind === 'test'
 
 /** Whether an attempt succeeded; undefined when its outcome says nothing about the endpoint. */
 function succeeded(state: DeliveryState, number: number): boolean | undefined {

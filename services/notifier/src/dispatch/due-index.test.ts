@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
-import type { Lane } from '../delivery/lane.ts'
-import { dueIndex, type Entry, type LaneIndex } from './due-index.ts'
+import type { Lane } from '../delivery/delivery.projection.ts'
+import { DueIndex, type Entry, type LaneIndex } from './due-index.ts'
 
 const LANE: Lane = { webhook: 'w', kind: 'retry' }
 const OTHER: Lane = { webhook: 'v', kind: 'first' }
@@ -9,7 +9,7 @@ const entry = (id: string, seconds: number, lane = LANE): Entry => ({ id, lane, 
 
 /** An index in which every lane of the store was reported. */
 const surveyed = (bound?: number) => {
-  const index = dueIndex(bound)
+  const index = new DueIndex(bound)
   index.surveyed()
   return index
 }
@@ -67,7 +67,7 @@ describe('a lane', () => {
   })
 
   test('is to be queried first while no survey is complete', () => {
-    const index = dueIndex()
+    const index = new DueIndex()
     index.add(entry('late', 9))
     expect(only(index.due(at(0)))).toMatchObject({ entries: [], completeUntil: '' })
   })

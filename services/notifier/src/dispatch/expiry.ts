@@ -1,13 +1,9 @@
 import { setTimeout as pause } from 'node:timers/promises'
-import { type Aggregate, type Log, pastQuarantine } from '@gantry/event-sourcing'
-import type { Collection } from '@gantry/read-models'
-import type { DeliveryCommand } from '../delivery/delivery.decide.ts'
-import type { DeliveryDocument } from '../delivery/delivery.projection.ts'
-import type { DeliveryEvent, DeliveryState } from '../delivery/delivery.ts'
+import { type Log, pastQuarantine } from '@gantry/event-sourcing'
+import type { Deliveries } from '../delivery/deliveries.ts'
 
 export interface ExpiryOptions {
-  delivery: Aggregate<DeliveryState, DeliveryCommand, DeliveryEvent>
-  deliveries: Collection<DeliveryDocument>
+  deliveries: Deliveries
   /** Deliveries that finished before this time are removed, ISO 8601. */
   before: string
   signal: AbortSignal
@@ -24,27 +20,21 @@ const LATE_MS = 60_000
  * document: if the process dies in between, the document leads to the delivery again. Streams with events for the audit
  * log are kept.
  */
-export async function removeFinished({
-  delivery,
-  deliveries,
-  before,
-  signal,
-  log,
-}: ExpiryOptions): Promise<void> {
+export async function removeFinished({ deliveries, before, signal, log }: ExpiryOptions): Promise<void> {
   const removeOne = async (id: string, revision: number): Promise<boolean> => {
-    const { state, revision: last } = await delivery.load(id)
+    const { state, revision: last } = await deliveries.load(id)
     if (state.status !== 'Absent') {
       // The delivery is retried, and the document is older.
       if (state.finishedAt === null || state.finishedAt >= before) return false
-      if (!state.audited && !(await delivery.remove(id, last))) return false
+      if (!state.audited && !(await deliveries.aggregate.remove(id, last))) return false
     }
-    return deliveries.remove(id, revision)
+    return deliveries.documents.remove(id, revision)
   }
 
   const late = new Date(Date.parse(before) - LATE_MS).toISOString()
   while (!signal.aborted) {
     const startedAt = performance.now()
-    const old = await deliveries.list({
+    const old = await deliveries.documents.list({
       where: { finishedAt: { lt: before } },
       sort: [{ field: 'finishedAt', direction: 'asc' }],
       limit: BATCH,

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
-import type { Lane } from '../delivery/lane.ts'
-import { type Limiter, limiter, type Slot } from './limiter.ts'
+import type { Lane } from '../delivery/delivery.projection.ts'
+import { Limiter, type Slot } from './limiter.ts'
 
 const lane = (webhook: string, kind: Lane['kind'] = 'first'): Lane => ({ webhook, kind })
 /** Takes a slot. @throws Error when none is granted */
@@ -11,7 +11,7 @@ const taken = (limits: Limiter, wanted: Lane): Slot => {
 }
 
 test('a webhook holds at most an eighth of the free slots', () => {
-  const limits = limiter({ overall: 32 })
+  const limits = new Limiter({ overall: 32 })
   const [first] = [1, 2, 3, 4].map(() => taken(limits, lane('a')))
   expect(limits.acquire(lane('a'))).toBe('room')
   taken(limits, lane('b'))
@@ -21,14 +21,14 @@ test('a webhook holds at most an eighth of the free slots', () => {
 })
 
 test('all webhooks together hold at most the overall number of slots', () => {
-  const limits = limiter({ overall: 3 })
+  const limits = new Limiter({ overall: 3 })
   for (const name of ['a', 'b', 'c']) taken(limits, lane(name))
   expect(limits.acquire(lane('d'))).toBe('room')
   expect(limits.running).toBe(3)
 })
 
 test('when 200 webhooks release no slot, another webhook still gets one', () => {
-  const limits = limiter({ overall: 256 })
+  const limits = new Limiter({ overall: 256 })
   const greedy = Array.from({ length: 200 }, (_, n) => lane(`greedy${n}`))
   for (let n = 0; n < 16; n++) for (const each of greedy) limits.acquire(each)
   expect(limits.running).toBeLessThan(256)
@@ -36,7 +36,7 @@ test('when 200 webhooks release no slot, another webhook still gets one', () => 
 })
 
 test('the fewer slots are free, the fewer a webhook gets', () => {
-  const limits = limiter({ overall: 80 })
+  const limits = new Limiter({ overall: 80 })
   const slotsOf = (name: string) => {
     let count = 0
     while (typeof limits.acquire(lane(name)) !== 'string') count++
@@ -46,12 +46,12 @@ test('the fewer slots are free, the fewer a webhook gets', () => {
 })
 
 test('retries leave a quarter of the slots to first attempts and tests', () => {
-  const limits = limiter({ overall: 64 })
+  const limits = new Limiter({ overall: 64 })
   for (let n = 0; n < 6; n++) taken(limits, lane('a', 'retry'))
   expect(limits.acquire(lane('a', 'retry'))).toBe('room')
   taken(limits, lane('a'))
 
-  const small = limiter({ overall: 8 })
+  const small = new Limiter({ overall: 8 })
   for (const name of ['a', 'b', 'c', 'd', 'e', 'f']) taken(small, lane(name, 'retry'))
   expect(small.acquire(lane('g', 'retry'))).toBe('room')
   taken(small, lane('g'))
@@ -60,7 +60,7 @@ test('retries leave a quarter of the slots to first attempts and tests', () => {
 })
 
 test('releasing a slot twice releases it once', () => {
-  const limits = limiter({ overall: 100 })
+  const limits = new Limiter({ overall: 100 })
   const slot = taken(limits, lane('a'))
   taken(limits, lane('a'))
   slot.release()
@@ -70,7 +70,7 @@ test('releasing a slot twice releases it once', () => {
 
 test('the rate limit of a webhook allows bursts of at most one second', () => {
   let now = 0
-  const limits = limiter({ overall: 1_000, perSecond: 10 }, { now: () => now })
+  const limits = new Limiter({ overall: 1_000, perSecond: 10 }, { now: () => now })
   const begun = () => {
     let count = 0
     for (let slot = limits.acquire(lane('a')); typeof slot !== 'string'; slot = limits.acquire(lane('a'))) {
@@ -94,7 +94,7 @@ test('the rate limit of a webhook allows bursts of at most one second', () => {
 test('an open breaker pauses its webhook only, except for attempts that a user requested', () => {
   let now = 0
   const rules = { failures: 2, firstPauseMs: 100, longestPauseMs: 1_000 }
-  const limits = limiter({ overall: 100 }, { now: () => now, rules })
+  const limits = new Limiter({ overall: 100 }, { now: () => now, rules })
   taken(limits, lane('a')).release(false)
   taken(limits, lane('a', 'retry')).release(false)
   expect(limits.acquire(lane('a'))).toBe('breaker')
@@ -117,7 +117,7 @@ test('an open breaker pauses its webhook only, except for attempts that a user r
 })
 
 test('callers of halfFree resume one by one when half of the slots are free, or after the timeout', async () => {
-  const limits = limiter({ overall: 4 })
+  const limits = new Limiter({ overall: 4 })
   await limits.halfFree(60_000)
   const [first, second] = ['a', 'b', 'c'].map(name => taken(limits, lane(name)))
   const wentOn: string[] = []
@@ -135,7 +135,7 @@ test('callers of halfFree resume one by one when half of the slots are free, or 
 
 test('a change of the webhook resets its breaker, and attempts from before the change do not count', () => {
   const rules = { failures: 1, firstPauseMs: 100, longestPauseMs: 1_000 }
-  const limits = limiter({ overall: 100 }, { now: () => 0, rules })
+  const limits = new Limiter({ overall: 100 }, { now: () => 0, rules })
   const underWay = taken(limits, lane('a'))
   taken(limits, lane('a')).release(false)
   expect(limits.acquire(lane('a'))).toBe('breaker')

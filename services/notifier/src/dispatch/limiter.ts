@@ -1,4 +1,4 @@
-import type { Lane } from '../delivery/lane.ts'
+import type { Lane } from '../delivery/delivery.projection.ts'
 import { BREAKER, Breaker, type BreakerRules, type BreakerState } from './breaker.ts'
 
 export interface Limits {
@@ -28,35 +28,6 @@ export interface OpenBreaker {
   openMs: number
 }
 
-/**
- * Limits concurrent attempts, overall and for each endpoint, so that a slow endpoint does not use up the slots of the
- * others. An endpoint is a webhook, not an origin: webhooks of many users share an origin, and a failing one must not
- * delay the others.
- *
- * A webhook gets another slot only while it holds less than an eighth of the free slots, rounded up (dynamic thresholds:
- * Choudhury and Hahne, 1998). A quarter of both limits is reserved for attempts that are not retries. Attempts that a
- * user requested are exempt from circuit breaker and rate limit.
- */
-export interface Limiter {
-  /** @returns a slot, or the reason why none is granted */
-  acquire(lane: Lane): Slot | Deferral
-  /**
-   * Time until circuit breaker and rate limit admit the next attempt of the lane, in milliseconds. Free slots do not
-   * matter.
-   */
-  delayMs(lane: Lane): number
-  /**
-   * Resolves when more than half of the slots are free, or after `atMostMs`. Each released slot resumes one caller. A
-   * delivery that is created then can start its first attempt at once, which costs less than scheduling it.
-   */
-  halfFree(atMostMs: number): Promise<void>
-  /** Discards circuit breaker, rate limit and slot count of a webhook, because it changed. */
-  reset(webhook: string): void
-  readonly running: number
-  /** Endpoints whose circuit breaker is open or half-open. */
-  openBreakers(): OpenBreaker[]
-}
-
 export const LIMITS: Limits = { overall: 256 }
 const SHARE_OF_WEBHOOK = 1 / 8
 const SHARE_OF_RETRIES = 0.75
@@ -75,101 +46,150 @@ class SlotCount {
   }
 }
 
-interface Known {
-  readonly places: SlotCount
+interface Endpoint {
+  readonly slots: SlotCount
   readonly breaker: Breaker
   /** Theoretical arrival time of the next attempt at the configured rate (GCRA: ITU-T I.371, Annex A). */
-  evenly: number
+  nextArrival: number
 }
 
 const BURST_MS = 1_000
 
-export function limiter(
-  { overall, perSecond }: Limits = LIMITS,
-  { now = () => performance.now(), rules = BREAKER }: { now?: () => number; rules?: BreakerRules } = {},
-): Limiter {
-  const all = new SlotCount()
-  const known = new Map<string, Known>()
-  const anew = (): Known => ({
-    places: new SlotCount(),
-    breaker: new Breaker(rules),
-    evenly: Number.NEGATIVE_INFINITY,
-  })
-  const waiting = new Set<() => void>()
-  const isHalfFree = () => all.all < overall / 2
-  const paceMs = perSecond ? 1_000 / perSecond : 0
-  const byHand = ({ kind }: Lane) => kind === 'test' || kind === 'manual'
-  /** Earliest time at which the rate limit admits another attempt. */
-  const nextAt = ({ evenly }: Known) => (paceMs > 0 ? evenly + paceMs - BURST_MS : Number.NEGATIVE_INFINITY)
+/**
+ * Limits concurrent attempts, overall and for each endpoint, so that a slow endpoint does not use up the slots of the
+ * others. An endpoint is a webhook, not an origin: webhooks of many users share an origin, and a failing one must not
+ * delay the others.
+ *
+ * A webhook gets another slot only while it holds less than an eighth of the free slots, rounded up (dynamic thresholds:
+ * Choudhury and Hahne, 1998). A quarter of both limits is reserved for attempts that are not retries. Attempts that a
+ * user requested are exempt from circuit breaker and rate limit.
+ */
+export class Limiter {
+  readonly #limits: Limits
+  readonly #now: () => number
+  readonly #rules: BreakerRules
+  readonly #all = new SlotCount()
+  readonly #webhooks = new Map<string, Endpoint>()
+  readonly #waiting = new Set<() => void>()
+  readonly #intervalMs: number
 
-  const deferral = (own: Known, lane: Lane, time: number): Deferral | undefined => {
-    const retry = lane.kind === 'retry'
-    if (!byHand(lane)) {
-      if (!own.breaker.admits(time)) return 'breaker'
-      if (nextAt(own) > time) return 'rate'
-    }
-    const share = Math.ceil((overall - all.all) * SHARE_OF_WEBHOOK)
-    return all.has(overall, retry) && own.places.has(share, retry) ? undefined : 'room'
+  constructor(
+    limits: Limits = LIMITS,
+    { now = () => performance.now(), rules = BREAKER }: { now?: () => number; rules?: BreakerRules } = {},
+  ) {
+    this.#limits = limits
+    this.#now = now
+    this.#rules = rules
+    this.#intervalMs = limits.perSecond ? 1_000 / limits.perSecond : 0
   }
 
-  return {
-    get running() {
-      return all.all
-    },
-    acquire(lane) {
-      const { webhook, kind } = lane
-      const retry = kind === 'retry'
-      const own = known.get(webhook) ?? anew()
-      const time = now()
-      const deferred = deferral(own, lane, time)
-      if (deferred) return deferred
-      known.set(webhook, own)
-      all.add(retry, 1)
-      own.places.add(retry, 1)
-      if (paceMs > 0) own.evenly = Math.max(own.evenly, time) + paceMs
-      const probe = own.breaker.begin(time)
-      let given = true
-      return {
-        release(succeeded) {
-          if (!given) return
-          given = false
-          all.add(retry, -1)
-          own.places.add(retry, -1)
-          own.breaker.end(now(), probe, succeeded)
-          const idle = own.places.all === 0 && own.breaker.flawless && nextAt(own) <= now() - BURST_MS
-          if (idle && known.get(webhook) === own) known.delete(webhook)
-          if (isHalfFree()) for (const proceed of waiting) return proceed()
-        },
+  /** Number of slots that are held. */
+  get running(): number {
+    return this.#all.all
+  }
+
+  /** @returns a slot, or the reason why none is granted */
+  acquire(lane: Lane): Slot | Deferral {
+    const { webhook } = lane
+    const retry = lane.kind === 'retry'
+    const endpoint = this.#webhooks.get(webhook) ?? {
+      slots: new SlotCount(),
+      breaker: new Breaker(this.#rules),
+      nextArrival: Number.NEGATIVE_INFINITY,
+    }
+    const time = this.#now()
+    const deferred = this.#deferral(endpoint, lane, time)
+    if (deferred) return deferred
+    this.#webhooks.set(webhook, endpoint)
+    this.#all.add(retry, 1)
+    endpoint.slots.add(retry, 1)
+    if (this.#intervalMs > 0) endpoint.nextArrival = Math.max(endpoint.nextArrival, time) + this.#intervalMs
+    const probe = endpoint.breaker.begin(time)
+    let held = true
+    return {
+      release: succeeded => {
+        if (!held) return
+        held = false
+        this.#all.add(retry, -1)
+        endpoint.slots.add(retry, -1)
+        endpoint.breaker.end(this.#now(), probe, succeeded)
+        this.#removeIfIdle(webhook, endpoint)
+        if (this.#isHalfFree()) for (const proceed of this.#waiting) return proceed()
+      },
+    }
+  }
+
+  /**
+   * Time until circuit breaker and rate limit admit the next attempt of the lane, in milliseconds. Free slots do not
+   * matter.
+   */
+  delayMs(lane: Lane): number {
+    const endpoint = this.#webhooks.get(lane.webhook)
+    if (!endpoint || isRequested(lane)) return 0
+    const time = this.#now()
+    return Math.max(endpoint.breaker.openForMs(time), this.#admitsAt(endpoint) - time, 0)
+  }
+
+  /**
+   * Resolves when more than half of the slots are free, or after `atMostMs`. Each released slot resumes one caller. A
+   * delivery that is created then can start its first attempt at once, which costs less than scheduling it.
+   */
+  async halfFree(atMostMs: number): Promise<void> {
+    if (this.#waiting.size === 0 && this.#isHalfFree()) return
+    await new Promise<void>(resolve => {
+      const proceed = () => {
+        clearTimeout(timer)
+        this.#waiting.delete(proceed)
+        resolve()
       }
-    },
-    delayMs(lane) {
-      const own = known.get(lane.webhook)
-      if (!own || byHand(lane)) return 0
-      const time = now()
-      return Math.max(own.breaker.openForMs(time), nextAt(own) - time, 0)
-    },
-    async halfFree(atMostMs) {
-      if (waiting.size === 0 && isHalfFree()) return
-      await new Promise<void>(resolve => {
-        const proceed = () => {
-          clearTimeout(timer)
-          waiting.delete(proceed)
-          resolve()
-        }
-        const timer = setTimeout(proceed, atMostMs)
-        waiting.add(proceed)
-      })
-    },
-    reset(webhook) {
-      known.delete(webhook)
-    },
-    openBreakers() {
-      const time = now()
-      return [...known].flatMap(([webhook, { breaker }]) =>
-        breaker.openedAt === undefined
-          ? []
-          : [{ webhook, state: breaker.state(time), openMs: time - breaker.openedAt }],
-      )
-    },
+      const timer = setTimeout(proceed, atMostMs)
+      this.#waiting.add(proceed)
+    })
+  }
+
+  /** Discards circuit breaker, rate limit and slot count of a webhook, because it changed. */
+  reset(webhook: string): void {
+    this.#webhooks.delete(webhook)
+  }
+
+  /** Endpoints whose circuit breaker is open or half-open. */
+  openBreakers(): OpenBreaker[] {
+    const time = this.#now()
+    return [...this.#webhooks].flatMap(([webhook, { breaker }]) =>
+      breaker.openedAt === undefined
+        ? []
+        : [{ webhook, state: breaker.state(time), openMs: time - breaker.openedAt }],
+    )
+  }
+
+  #deferral(endpoint: Endpoint, lane: Lane, time: number): Deferral | undefined {
+    if (!isRequested(lane)) {
+      if (!endpoint.breaker.admits(time)) return 'breaker'
+      if (this.#admitsAt(endpoint) > time) return 'rate'
+    }
+    const { overall } = this.#limits
+    const retry = lane.kind === 'retry'
+    const share = Math.ceil((overall - this.#all.all) * SHARE_OF_WEBHOOK)
+    return this.#all.has(overall, retry) && endpoint.slots.has(share, retry) ? undefined : 'room'
+  }
+
+  /** Earliest time at which the rate limit admits another attempt. */
+  #admitsAt({ nextArrival }: Endpoint): number {
+    return this.#intervalMs > 0 ? nextArrival + this.#intervalMs - BURST_MS : Number.NEGATIVE_INFINITY
+  }
+
+  #isHalfFree(): boolean {
+    return this.#all.all < this.#limits.overall / 2
+  }
+
+  #removeIfIdle(webhook: string, endpoint: Endpoint): void {
+    const idle =
+      endpoint.slots.all === 0 &&
+      endpoint.breaker.flawless &&
+      this.#admitsAt(endpoint) <= this.#now() - BURST_MS
+    if (idle && this.#webhooks.get(webhook) === endpoint) this.#webhooks.delete(webhook)
   }
 }
+
+/** Whether a user requested the attempts of the lane. */
+const isRequested = ({ kind }: Lane) => kind === 'test' || kind === 'manual'

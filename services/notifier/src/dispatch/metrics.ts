@@ -1,33 +1,21 @@
 import { Counter, Gauge, Histogram, type Registry } from 'prom-client'
-import type { Deferral, OpenBreaker } from './limiter.ts'
+import type { Deliveries } from '../delivery/deliveries.ts'
+import type { DeliveryState } from '../delivery/delivery.ts'
+import type { Deferral, Limiter } from './limiter.ts'
 
 export interface NotifierMetrics {
   /** Counts a first attempt that got no slot at once. */
   deferred(reason: Deferral): void
   /** Counts an attempt. `error` is its error code, empty for a success. */
   attempted(trigger: string, error: string, ms: number): void
-  /** Counts a finished delivery. `ms` is the time since its event was committed. */
-  finished(status: string, ms: number): void
+  /** Counts a delivery if it has finished. */
+  finished(state: DeliveryState): void
 }
-
-export interface Gauges {
-  /** Number of running attempts in this process. */
-  underWay(): number
-  /** Number of unfinished deliveries. */
-  pending(): Promise<number>
-  /** How long the most overdue delivery has been due, in milliseconds; 0 when none is due. */
-  overdueMs(): Promise<number>
-  /** Endpoints whose circuit breaker is open or half-open in this process. */
-  troubled(): OpenBreaker[]
-}
-
-/** Maximum number of endpoints with their own label value, so that the number of time series is bounded. */
-const NAMED_ENDPOINTS = 20
 
 const SECONDS = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 15, 60]
 
-/** Registers the metrics of the notifier. */
-export function notifierMetrics(registry: Registry, gauges: Gauges): NotifierMetrics {
+/** Registers the counters of attempts and deliveries. */
+export function notifierMetrics(registry: Registry): NotifierMetrics {
   const registers = [registry]
   const attempts = new Counter({
     name: 'gantry_webhook_attempts_total',
@@ -53,6 +41,33 @@ export function notifierMetrics(registry: Registry, gauges: Gauges): NotifierMet
     buckets: [...SECONDS, 600, 3_600, 86_400],
     registers,
   })
+  const deferrals = new Counter({
+    name: 'gantry_webhook_deferrals_total',
+    help: 'First attempts that did not start at once, by reason: breaker, rate or room (no free slot)',
+    labelNames: ['reason'],
+    registers,
+  })
+  return {
+    deferred: reason => deferrals.inc({ reason }),
+    attempted(trigger, error, ms) {
+      attempts.inc({ trigger, error })
+      attemptTime.observe(ms / 1_000)
+    },
+    finished(state) {
+      if (state.status === 'Absent' || state.finishedAt === null) return
+      const { status, finishedAt, committedAt } = state
+      deliveries.inc({ status })
+      if (status === 'SUCCESS') latency.observe((Date.parse(finishedAt) - Date.parse(committedAt)) / 1_000)
+    },
+  }
+}
+
+/** Maximum number of endpoints with their own label value, so that the number of time series is bounded. */
+const NAMED_ENDPOINTS = 20
+
+/** Registers the gauges of the attempts of this process and of the pending deliveries in the store. */
+export function registerGauges(registry: Registry, limiter: Limiter, deliveries: Deliveries): void {
+  const registers = [registry]
   const gauge = (name: string, help: string, value: () => number | Promise<number>) =>
     new Gauge({
       name,
@@ -63,27 +78,21 @@ export function notifierMetrics(registry: Registry, gauges: Gauges): NotifierMet
         this.set(await Promise.resolve(value()).catch(() => Number.NaN))
       },
     })
-  gauge('gantry_webhook_attempts_under_way', 'Running attempts in this process', gauges.underWay)
-  gauge('gantry_webhook_deliveries_pending', 'Unfinished deliveries', gauges.pending)
+  gauge('gantry_webhook_attempts_under_way', 'Running attempts in this process', () => limiter.running)
+  gauge('gantry_webhook_deliveries_pending', 'Unfinished deliveries', () => deliveries.countPending())
   gauge('gantry_webhook_overdue_seconds', 'How long the most overdue delivery has been due', async () =>
-    Math.max(0, (await gauges.overdueMs()) / 1_000),
+    Math.max(0, (await deliveries.overdueMs()) / 1_000),
   )
 
-  const deferrals = new Counter({
-    name: 'gantry_webhook_deferrals_total',
-    help: 'First attempts that did not start at once, by reason: breaker, rate or room (no free slot)',
-    labelNames: ['reason'],
-    registers,
-  })
   new Gauge({
     name: 'gantry_webhook_breakers',
     help: 'Endpoints of this process whose circuit breaker is open or half-open, by state',
     labelNames: ['state'],
     registers,
     collect() {
-      const troubled = gauges.troubled()
+      const open = limiter.openBreakers()
       for (const state of ['open', 'half-open'] as const)
-        this.set({ state }, troubled.filter(endpoint => endpoint.state === state).length)
+        this.set({ state }, open.filter(breaker => breaker.state === state).length)
     },
   })
   new Gauge({
@@ -93,21 +102,9 @@ export function notifierMetrics(registry: Registry, gauges: Gauges): NotifierMet
     registers,
     collect() {
       this.reset()
-      const longest = gauges.troubled().toSorted((a, b) => b.openMs - a.openMs)
-      for (const { webhook, openMs: troubledMs } of longest.slice(0, NAMED_ENDPOINTS))
-        this.set({ webhook }, troubledMs / 1_000)
+      const longest = limiter.openBreakers().toSorted((a, b) => b.openMs - a.openMs)
+      for (const { webhook, openMs } of longest.slice(0, NAMED_ENDPOINTS))
+        this.set({ webhook }, openMs / 1_000)
     },
   })
-
-  return {
-    deferred: reason => deferrals.inc({ reason }),
-    attempted(trigger, error, ms) {
-      attempts.inc({ trigger, error })
-      attemptTime.observe(ms / 1_000)
-    },
-    finished(status, ms) {
-      deliveries.inc({ status })
-      if (status === 'SUCCESS') latency.observe(ms / 1_000)
-    },
-  }
 }

@@ -1,8 +1,6 @@
 import { PublicEvent, subjects } from '@gantry/contracts'
 import {
-  type Aggregate,
   AppendTooLarge,
-  type CommandMetadata,
   type Log,
   pastQuarantine,
   supervise,
@@ -10,33 +8,21 @@ import {
   type Worker,
 } from '@gantry/event-sourcing'
 import { type Bus, type MissedMessages, sleep } from '@gantry/messaging'
-import type { Collection, Leases } from '@gantry/read-models'
-import type { DeliveryCommand } from '../delivery/delivery.decide.ts'
-import type { DeliveryDocument } from '../delivery/delivery.projection.ts'
-import type { DeliveryEvent, DeliveryState } from '../delivery/delivery.ts'
-import { pendingOf } from '../delivery/lane.ts'
-import { bodyOf, deliveryId } from '../delivery/payload.ts'
-import type { Dispatcher } from '../dispatch/dispatcher.ts'
-import type { WebhookCommand } from '../webhook/webhook.decide.ts'
+import type { Leases } from '@gantry/read-models'
+import { bodyOf, type Deliveries, type Dispatch, deliveryId } from '../delivery/deliveries.ts'
 import type { WebhookDocument } from '../webhook/webhook.projection.ts'
-import type { WebhookEvent, WebhookState } from '../webhook/webhook.ts'
-import type { RecoveryCommand } from './recovery.decide.ts'
-import type { RecoveryDocument } from './recovery.projection.ts'
-import type { RecoveryEvent, RecoveryState, Running } from './recovery.ts'
+import type { Webhooks } from '../webhook/webhooks.ts'
+import type { Recoveries } from './recoveries.ts'
+import type { Running } from './recovery.ts'
 
 export interface RecovererOptions {
-  recovery: Aggregate<RecoveryState, RecoveryCommand, RecoveryEvent>
-  recoveries: Collection<RecoveryDocument>
-  webhook: Aggregate<WebhookState, WebhookCommand, WebhookEvent>
-  webhooks: Collection<WebhookDocument>
-  delivery: Aggregate<DeliveryState, DeliveryCommand, DeliveryEvent>
-  deliveries: Collection<DeliveryDocument>
-  dispatcher: Dispatcher
+  recoveries: Recoveries
+  webhooks: Webhooks
+  deliveries: Deliveries
+  dispatcher: Dispatch
   bus: Bus
   leases: Leases
   holder: string
-  /** Metadata of a command that the service issues by itself. */
-  metadata(causationId?: string): CommandMetadata
   log: Log
 }
 
@@ -47,7 +33,7 @@ const PAUSE_MS = 250
 const IDLE_MS = 500
 /** A recovery pauses while its webhook has at least this many pending deliveries. */
 const BACKLOG = 250
-const MANY = 100
+const PAGE = 100
 
 /**
  * Runs recoveries, in one process at a time, by lease. After the death of a process a batch may be handled again. This is
@@ -55,110 +41,20 @@ const MANY = 100
  * it.
  */
 export function startRecoverer(options: RecovererOptions): Worker {
-  const { recovery, recoveries, webhook, webhooks, delivery, deliveries, dispatcher, bus, metadata, log } =
-    options
-
-  /**
-   * Creates or retries the delivery of an event.
-   * @returns whether this recovery delivers the event, in this or an earlier run of the batch
-   */
-  const recover = async (target: WebhookDocument, event: PublicEvent, by: string): Promise<boolean> => {
-    const { id, type, time, data, subject } = event
-    const made = {
-      id: deliveryId(id, target.id),
-      eventId: id,
-      eventType: type,
-      body: bodyOf({ id, type, timestamp: time, data }),
-      committedAt: time,
-      resource: subject,
-      recovery: by,
-    }
-    let executed = await dispatcher.deliver(target, made, metadata(id))
-    if (executed.events.length === 0) {
-      const again: DeliveryCommand = { type: 'RecoverDelivery', metadata: metadata(id), recovery: by }
-      executed = await delivery.execute(made.id, again)
-      if (executed.events.length > 0) dispatcher.changed(executed.state)
-    }
-    return executed.state.status !== 'Absent' && executed.state.recovery === by
-  }
-
-  /** Reads the next batch of events, and the position up to which they reach. */
-  const nextOf = async (
-    { id, position, through, from, to }: Running,
-    target: WebhookDocument,
-    signal: AbortSignal,
-  ) => {
-    const found: PublicEvent[] = []
-    const enough = new AbortController()
-    const wanted = target.eventTypes.map(type => subjects.events('*', type))
-    const ending = AbortSignal.any([signal, enough.signal])
-    const missed = (range: MissedMessages) =>
-      log.warn(
-        { recovery: id, ...range },
-        'messages were removed because of their age: a recovery may miss events',
-      )
-    try {
-      for await (const message of bus.read({
-        subjects: wanted,
-        after: position,
-        live: false,
-        signal: ending,
-        missed,
-      })) {
-        if (message.sequence > through) break
-        const event = PublicEvent.safeParse(message.data)
-        // A webhook does not receive events about itself.
-        if (!event.success || event.data.subject === target.id) continue
-        if (event.data.time < from || event.data.time > to) continue
-        found.push(event.data)
-        if (found.length === BATCH) return { found, position: message.sequence }
-      }
-      return { found, position: through }
-    } finally {
-      enough.abort()
-    }
-  }
-
-  const advance = async (id: string, signal: AbortSignal): Promise<void> => {
-    const { state } = await recovery.load(id)
-    if (state.status !== 'RUNNING') return
-    const target = (await webhooks.get(state.webhook))?.doc
-    if (!target) {
-      const owner = await webhook.load(state.webhook)
-      if (owner.state.status !== 'Deleted') return
-      await recovery.execute(id, { type: 'AbandonRecovery', metadata: metadata() })
-      return
-    }
-    if (!target.active) return
-    if ((await deliveries.count({ where: { queue: pendingOf(target.id) } })) >= BACKLOG) return
-
-    const { found, position } = await nextOf(state, target, signal)
-    let recovered = 0
-    for (const event of found) {
-      if (signal.aborted) return
-      if (await recover(target, event, id).catch(refusedForSize).catch(pastQuarantine(log))) recovered++
-    }
-    if (signal.aborted) return
-    const command = { after: state.position, position, examined: found.length, recovered }
-    await recovery.execute(id, { type: 'AdvanceRecovery', metadata: metadata(), ...command })
-  }
-
-  const refusedForSize = (error: unknown): false => {
-    if (!(error instanceof AppendTooLarge)) throw error
-    return false
-  }
+  const { recoveries, leases, holder, log } = options
+  const advance = advancing(options)
 
   /**
    * Advances all running recoveries by one batch. Reads all pages, so that recoveries of inactive webhooks do not block
    * later ones.
    * @returns whether there are running recoveries
    */
-  const round = async (signal: AbortSignal): Promise<boolean> => {
+  const advanceAll = async (signal: AbortSignal): Promise<boolean> => {
     for (let after = ''; ; ) {
-      const running = await recoveries.list({
+      const running = await recoveries.documents.list({
         where: { runningSince: { gt: after } },
         sort: [{ field: 'runningSince', direction: 'asc' }],
-        limit: MANY,
+        limit: PAGE,
       })
       for (const { doc } of running) {
         if (signal.aborted) return false
@@ -168,18 +64,103 @@ export function startRecoverer(options: RecovererOptions): Worker {
             log.error({ recovery: doc.id, err: error }, 'cannot advance a recovery, tries again')
         })
       }
-      if (running.length < MANY) return running.length > 0 || after !== ''
+      if (running.length < PAGE) return running.length > 0 || after !== ''
       after = running.at(-1)?.doc.runningSince ?? after
     }
   }
 
-  const { leases, holder } = options
   return supervise('notifier.recoveries', log, signal =>
     underLease({ leases, name: 'notifier.recoveries', holder, signal }, async (_, held) => {
       while (!held.aborted) {
-        const any = await round(held)
+        const any = await advanceAll(held)
         await sleep(any ? PAUSE_MS : IDLE_MS, { signal: held })
       }
     }),
   )
+}
+
+/** @returns a function that handles the next batch of events of a recovery, unless its webhook is inactive or behind */
+function advancing({ recoveries, webhooks, deliveries, dispatcher, bus, log }: RecovererOptions) {
+  /**
+   * Creates or retries the delivery of an event.
+   * @returns whether this recovery delivers the event, in this or an earlier run of the batch
+   */
+  const recover = async (target: WebhookDocument, event: PublicEvent, recovery: string): Promise<boolean> => {
+    const { id: eventId, type, time, data, subject } = event
+    const id = deliveryId(eventId, target.id)
+    const made = {
+      id,
+      eventId,
+      eventType: type,
+      body: bodyOf({ id: eventId, type, timestamp: time, data }),
+      committedAt: time,
+      resource: subject,
+      recovery,
+    }
+    let executed = await dispatcher.deliver(target, made, deliveries.metadata(eventId))
+    if (executed.events.length === 0) {
+      executed = await deliveries.issue(id, { type: 'RecoverDelivery', recovery }, eventId)
+      if (executed.events.length > 0) dispatcher.changed(executed.state)
+    }
+    return executed.state.status !== 'Absent' && executed.state.recovery === recovery
+  }
+
+  return async (id: string, signal: AbortSignal): Promise<void> => {
+    const { state } = await recoveries.load(id)
+    if (state.status !== 'RUNNING') return
+    const target = (await webhooks.documents.get(state.webhook))?.doc
+    if (!target) {
+      if (await webhooks.isDeleted(state.webhook)) await recoveries.issue(id, { type: 'AbandonRecovery' })
+      return
+    }
+    if (!target.active) return
+    if ((await deliveries.countPendingOf(target.id)) >= BACKLOG) return
+
+    const { found, position } = await nextBatch(state, target, { bus, log, signal })
+    let recovered = 0
+    for (const event of found) {
+      if (signal.aborted) return
+      if (await recover(target, event, id).catch(refusedForSize).catch(pastQuarantine(log))) recovered++
+    }
+    if (signal.aborted) return
+    const progress = { after: state.position, position, examined: found.length, recovered }
+    await recoveries.issue(id, { type: 'AdvanceRecovery', ...progress })
+  }
+}
+
+const refusedForSize = (error: unknown): false => {
+  if (!(error instanceof AppendTooLarge)) throw error
+  return false
+}
+
+/** Reads the next batch of events of a recovery, and the position up to which they reach. */
+async function nextBatch(
+  { id, position, through, from, to }: Running,
+  target: WebhookDocument,
+  { bus, log, signal }: { bus: Bus; log: Log; signal: AbortSignal },
+) {
+  const found: PublicEvent[] = []
+  const enough = new AbortController()
+  const wanted = target.eventTypes.map(type => subjects.events('*', type))
+  const ending = AbortSignal.any([signal, enough.signal])
+  const missed = (range: MissedMessages) =>
+    log.warn(
+      { recovery: id, ...range },
+      'messages were removed because of their age: a recovery may miss events',
+    )
+  try {
+    const messages = bus.read({ subjects: wanted, after: position, live: false, signal: ending, missed })
+    for await (const message of messages) {
+      if (message.sequence > through) break
+      const event = PublicEvent.safeParse(message.data)
+      // A webhook does not receive events about itself.
+      if (!event.success || event.data.subject === target.id) continue
+      if (event.data.time < from || event.data.time > to) continue
+      found.push(event.data)
+      if (found.length === BATCH) return { found, position: message.sequence }
+    }
+    return { found, position: through }
+  } finally {
+    enough.abort()
+  }
 }

@@ -1,23 +1,15 @@
 import { type PublicEvent, Refusal, Role, UserStatus, type WebhookRecord } from '@gantry/contracts'
-import type { Aggregate, CommandMetadata, Log } from '@gantry/event-sourcing'
-import type { Collection } from '@gantry/read-models'
+import type { Log } from '@gantry/event-sourcing'
 import { z } from 'zod'
-import type { KnownUserDocument } from '../user/known-user.projection.ts'
-import type { KnownUserCommand, KnownUserEvent, KnownUserState } from '../user/known-user.ts'
+import type { KnownUsers } from '../user/known-users.ts'
 import type { RequestStanding } from '../user/request-standing.ts'
 import { type Standing, unreadTypes } from '../user/standing.ts'
-import type { WebhookCommand } from './webhook.decide.ts'
-import type { WebhookDocument } from './webhook.projection.ts'
-import type { WebhookEvent, WebhookState } from './webhook.ts'
+import type { Webhooks } from './webhooks.ts'
 
 export interface OwnersOptions {
-  knownUser: Aggregate<KnownUserState, KnownUserCommand, KnownUserEvent>
-  users: Collection<KnownUserDocument>
-  webhook: Aggregate<WebhookState, WebhookCommand, WebhookEvent>
-  webhooks: Collection<WebhookDocument>
-  askIdentity: RequestStanding
-  /** Metadata of a command that the service issues by itself. */
-  metadata(causationId?: string): CommandMetadata
+  users: KnownUsers
+  webhooks: Webhooks
+  requestStanding: RequestStanding
   log: Log
 }
 
@@ -25,7 +17,7 @@ export interface OwnersOptions {
 export interface Owners {
   /** Records role and status from a public event of identity, then checks the webhooks of the user. */
   userChanged(event: PublicEvent): Promise<void>
-  /** Requests role and status of a user from identity and records them. @throws the errors of AskIdentity */
+  /** Requests role and status of a user from identity and records them. @throws the errors of RequestStanding */
   request(user: string): Promise<Standing>
   /**
    * Role and status of a user for a decision on event types: the recorded ones if they allow all types, else those that
@@ -36,32 +28,28 @@ export interface Owners {
    * Disables the webhook if its owner is known and lacks the scope of one of its event types. Before that, identity
    * confirms role and status, because the recorded ones may be old: messages can be late, or be published again from the
    * beginning. A deleted user needs no confirmation.
-   * @throws the errors of AskIdentity
+   * @throws the errors of RequestStanding
    */
   check(webhook: WebhookRecord): Promise<void>
   /**
    * Checks all active webhooks.
    * @param which the owners whose role and status are requested from identity first: all, or only unknown ones
-   * @throws the errors of AskIdentity
+   * @throws the errors of RequestStanding
    */
   checkAll(which: 'all' | 'unknown', signal: AbortSignal): Promise<void>
 }
 
 const PAGE = 100
-const OF_USERS = new Set(['USER_CREATED', 'USER_UPDATED', 'USER_DELETED'])
 const PublishedUser = z.object({ role: Role, status: UserStatus })
 
-/** Whether identity publishes events of that type about users. */
-export const isAboutUser = (type: string): boolean => OF_USERS.has(type)
-
 export function owners(options: OwnersOptions): Owners {
-  const { knownUser, users, webhook, webhooks, askIdentity, metadata, log } = options
+  const { users, webhooks, requestStanding, log } = options
 
-  const recorded = async (user: string) => (await users.get(user))?.doc.standing
+  const recorded = async (user: string) => (await users.documents.get(user))?.doc.standing
 
-  const ask: Owners['request'] = async user => {
-    const standing = await askIdentity(user)
-    await knownUser.execute(user, { type: 'NoteUser', metadata: metadata(), standing })
+  const request: Owners['request'] = async user => {
+    const standing = await requestStanding(user)
+    await users.issue(user, { type: 'NoteUser', standing })
     return standing.user ? { user, ...standing.user } : { user, status: 'GONE' }
   }
 
@@ -69,14 +57,17 @@ export function owners(options: OwnersOptions): Owners {
     if (!active || owner === null) return
     const known = await recorded(owner)
     if (!known || unreadTypes(known, eventTypes).length === 0) return
-    const standing = known.status === 'GONE' ? known : await ask(owner)
-    await webhook.execute(id, { type: 'CheckOwner', metadata: metadata(), standing })
+    const standing = known.status === 'GONE' ? known : await request(owner)
+    await webhooks.issue(id, { type: 'CheckOwner', standing })
   }
 
   /** Pages of active webhooks, by id. */
   async function* active(where: { owner?: string }, signal?: AbortSignal) {
     for (let after = ''; !signal?.aborted; ) {
-      const found = await webhooks.list({ where: { ...where, active: true, id: { gt: after } }, limit: PAGE })
+      const found = await webhooks.documents.list({
+        where: { ...where, active: true, id: { gt: after } },
+        limit: PAGE,
+      })
       yield found.map(({ doc }) => doc)
       if (found.length < PAGE) return
       after = found.at(-1)?.doc.id ?? after
@@ -84,14 +75,14 @@ export function owners(options: OwnersOptions): Owners {
   }
 
   return {
-    request: ask,
+    request,
     check,
     async userChanged({ id, type, subject: user, revision, data }) {
       const published = type === 'USER_DELETED' ? undefined : PublishedUser.safeParse(data)
       if (published && !published.success)
         throw new Refusal('invalid-request', { detail: z.prettifyError(published.error) })
       const standing = { user: published?.data ?? null, revision }
-      await knownUser.execute(user, { type: 'NoteUser', metadata: metadata(id), standing })
+      await users.issue(user, { type: 'NoteUser', standing }, id)
       for await (const page of active({ owner: user }))
         for (const doc of page)
           await check(doc).catch(error =>
@@ -101,19 +92,19 @@ export function owners(options: OwnersOptions): Owners {
     async standing(user, eventTypes) {
       const known = await recorded(user)
       if (known && unreadTypes(known, eventTypes).length === 0) return known
-      return ask(user).catch(error => {
+      return request(user).catch(error => {
         log.warn({ user, err: error }, 'cannot request the owner of a webhook from identity')
         return known
       })
     },
     async checkAll(which, signal) {
-      const asked = new Set<string>()
+      const requested = new Set<string>()
       for await (const page of active({}, signal)) {
         const owning = new Set(page.flatMap(({ owner }) => owner ?? []))
-        const known = which === 'all' ? asked : await users.existing([...owning])
+        const known = which === 'all' ? requested : await users.documents.existing([...owning])
         for (const user of owning) {
-          if (!known.has(user)) await ask(user)
-          asked.add(user)
+          if (!known.has(user)) await request(user)
+          requested.add(user)
         }
         for (const doc of page) {
           if (signal.aborted) return

@@ -14,28 +14,31 @@ import {
   type WebhookRecord,
   type WebhookUpdate,
 } from '@gantry/contracts'
-import type { Aggregate, StreamState } from '@gantry/event-sourcing'
-import type { Collection } from '@gantry/read-models'
+import type { StreamState } from '@gantry/event-sourcing'
 import { type AddRoute, listing, page } from '@gantry/service-kit'
-import type { DeliveryDocument } from '../delivery/delivery.projection.ts'
-import { pendingOf } from '../delivery/lane.ts'
-import type { Dispatcher } from '../dispatch/dispatcher.ts'
 import { eventTypes } from '../event-types.ts'
-import { formatSecret } from '../http/signature.ts'
 import { type Standing, unreadTypes } from '../user/standing.ts'
-import type { Owners } from '../webhook/owners.ts'
-import type { SigningKeys } from './signing-keys.ts'
+import type { Owners } from './owners.ts'
+import { formatSecret, type SigningKeys } from './signing.ts'
 import type { WebhookCommand } from './webhook.decide.ts'
 import type { WebhookDocument } from './webhook.projection.ts'
-import type { WebhookEvent, WebhookState } from './webhook.ts'
+import type { WebhookState } from './webhook.ts'
+import type { Webhooks } from './webhooks.ts'
 
 export interface WebhookRoutes {
-  webhook: Aggregate<WebhookState, WebhookCommand, WebhookEvent>
-  webhooks: Collection<WebhookDocument>
-  deliveries: Collection<DeliveryDocument>
+  webhooks: Webhooks
   owners: Owners
   keys: SigningKeys
-  dispatcher: Dispatcher
+  deliveries: {
+    /** The event type of a pending delivery of the webhook, if one has any of these types. */
+    pendingType(webhook: string, types: readonly string[]): Promise<string | undefined>
+  }
+  dispatcher: {
+    /** To be called after an update of a webhook: it may have become active, or have another URL. */
+    webhookChanged(id: string): void
+    /** Cancels the pending deliveries of a deleted webhook. */
+    abandon(webhook: string): Promise<void>
+  }
 }
 
 const SECRET_BYTES = 24
@@ -46,20 +49,19 @@ const SECRET_BYTES = 24
 const ABANDON_MS = 2_000
 
 export function webhookRoutes(route: AddRoute, options: WebhookRoutes): void {
-  const { webhook, webhooks, owners, keys, dispatcher } = options
+  const { webhooks, owners, keys, dispatcher } = options
 
   route(listEventTypes, async () => ({ status: 200, body: eventTypes }))
 
   route(listWebhooks, async ({ query }) => {
-    const { items, total } = await webhooks.find(listing(query))
+    const { items, total } = await webhooks.documents.find(listing(query))
     const content = items.map(({ doc }) => record(doc))
     return { status: 200, body: page(content, total, query) }
   })
 
   route(getWebhook, async ({ params }) => {
-    const stored = await webhooks.get(params.webhook_id)
-    if (!stored) throw new Refusal('webhook-not-found')
-    return { status: 200, body: record(stored.doc), revision: stored.doc.recordRevision }
+    const doc = await webhooks.existing(params.webhook_id)
+    return { status: 200, body: record(doc), revision: doc.recordRevision }
   })
 
   route(createWebhook, async ({ body, creationMetadata: metadata, principal: by, newId, secretBytes }) => {
@@ -67,9 +69,9 @@ export function webhookRoutes(route: AddRoute, options: WebhookRoutes): void {
     const secret = secretBytes(SECRET_BYTES)
     const sealedSecret = keys.seal(secret)
     const command: WebhookCommand = { type: 'CreateWebhook', metadata, by, id, input: body, sealedSecret }
-    const executed = await webhook.execute(id, command)
+    const executed = await webhooks.execute(id, command)
     await checkOwner(executed.state)
-    const created = answer(201, executed)
+    const created = reply(201, executed)
     const shown = { ...created.body, secret: formatSecret(secret) }
     return { ...created, body: shown, location: `/webhooks/${id}` }
   })
@@ -78,7 +80,7 @@ export function webhookRoutes(route: AddRoute, options: WebhookRoutes): void {
     const id = params.webhook_id
     const standing = await standingOfOwner(options, id, input, by)
     const pending = await unreadPendingOf(options, id, by, standing)
-    const executed = await webhook.execute(id, {
+    const executed = await webhooks.execute(id, {
       type: 'UpdateWebhook',
       metadata,
       ifMatch,
@@ -89,19 +91,19 @@ export function webhookRoutes(route: AddRoute, options: WebhookRoutes): void {
     })
     if (executed.events.length > 0) dispatcher.webhookChanged(id)
     await checkOwner(executed.state)
-    return answer(200, executed)
+    return reply(200, executed)
   })
 
   route(rotateWebhookSecret, async ({ params, metadata, secretBytes }) => {
     const secret = secretBytes(SECRET_BYTES)
     const command: WebhookCommand = { type: 'RotateSecret', metadata, sealedSecret: keys.seal(secret) }
-    const { status, body } = answer(200, await webhook.execute(params.webhook_id, command))
+    const { status, body } = reply(200, await webhooks.execute(params.webhook_id, command))
     return { status, body: { ...body, secret: formatSecret(secret) } }
   })
 
   route(deleteWebhook, async ({ params, metadata, ifMatch }) => {
     const id = params.webhook_id
-    await webhook.execute(id, { type: 'DeleteWebhook', metadata, ifMatch })
+    await webhooks.execute(id, { type: 'DeleteWebhook', metadata, ifMatch })
     await Promise.race([dispatcher.abandon(id).catch(() => {}), setTimeout(ABANDON_MS)])
     return { status: 204 }
   })
@@ -125,7 +127,7 @@ async function standingOfOwner(
   { owner, events, eventTypes }: WebhookUpdate,
   by: Principal,
 ): Promise<Standing | undefined> {
-  const current = (await webhooks.get(id))?.doc.owner
+  const current = (await webhooks.documents.get(id))?.doc.owner
   const next = owner ?? current
   if (!next) return undefined
   if (next === by.userId) return { user: next, status: 'ACTIVE', role: by.role }
@@ -143,21 +145,16 @@ async function unreadPendingOf(
   owner: Standing | undefined,
 ): Promise<string[]> {
   const types = Object.keys(EVENT_TYPES)
-  const unread = [
-    types.filter(type => !mayReadEvent(scopes, type)),
-    owner ? unreadTypes(owner, types) : [],
-  ].filter(each => each.length > 0)
-  const found = await Promise.all(
-    unread.map(each =>
-      deliveries.list({ where: { queue: pendingOf(id), eventType: { in: each } }, limit: 1 }),
-    ),
-  )
-  return found.flat().map(({ doc }) => doc.eventType)
+  const ofCaller = types.filter(type => !mayReadEvent(scopes, type))
+  const ofOwner = owner ? unreadTypes(owner, types) : []
+  const unread = [ofCaller, ofOwner].filter(each => each.length > 0)
+  const found = await Promise.all(unread.map(each => deliveries.pendingType(id, each)))
+  return found.filter(type => type !== undefined)
 }
 
 const record = ({ recordRevision, secrets, failing, ...fields }: WebhookDocument): WebhookRecord => fields
 
-const answer = (status: number, { state }: StreamState<WebhookState>) => {
+const reply = (status: number, { state }: StreamState<WebhookState>) => {
   if (state.status !== 'Live') throw new Refusal('webhook-not-found')
   return { status, body: state.record, revision: state.recordRevision }
 }

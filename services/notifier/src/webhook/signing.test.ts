@@ -1,6 +1,6 @@
 import { Webhook } from 'standardwebhooks'
 import { describe, expect, test } from 'vitest'
-import { formatSecret, signedHeaders } from './signature.ts'
+import { formatSecret, signedHeaders } from './signing.ts'
 
 // The example of the specification's reference libraries.
 const SECRET = 'whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw'

@@ -1,0 +1,119 @@
+import { readableData } from '@gantry/contracts'
+import { aggregate, type CommandMetadata, type Executed, nameUuids } from '@gantry/event-sourcing'
+import { Repository, type RepositoryOptions } from '../repository.ts'
+import type { WebhookDocument } from '../webhook/webhook.projection.ts'
+import { type DeliveryCommand, type DeliveryRules, deliveryDecider, expired } from './delivery.decide.ts'
+import { type DeliveryDocument, deliveries, pendingOf, projectDelivery } from './delivery.projection.ts'
+import type { DeliveryEvent, DeliveryState } from './delivery.ts'
+
+/**
+ * Number of cached delivery states. The outcome of an attempt needs the state again soon after the claim. Each state
+ * contains the payload.
+ */
+const CACHED_STATES = 2_000
+
+/** The deliveries with their documents. */
+export class Deliveries extends Repository<DeliveryState, DeliveryCommand, DeliveryEvent, DeliveryDocument> {
+  readonly #now: () => Date
+
+  constructor(options: RepositoryOptions, rules: DeliveryRules) {
+    const { eventStore, readModels, unknownEvent, now } = options
+    const project = projectDelivery(state => expired(state, rules, now().toISOString()))
+    super(
+      aggregate({
+        eventStore,
+        unknownEvent,
+        category: 'delivery',
+        decider: deliveryDecider(rules),
+        view: { readModels, project },
+        cacheSize: CACHED_STATES,
+      }),
+      readModels.collection(deliveries),
+      options,
+    )
+    this.#now = now
+  }
+
+  /** The first pending deliveries of a webhook, in the order of the field `queue`. */
+  async pendingOf(webhook: string, limit: number): Promise<DeliveryDocument[]> {
+    const found = await this.documents.list({
+      where: { queue: pendingOf(webhook) },
+      sort: [{ field: 'queue', direction: 'asc' }],
+      limit,
+    })
+    return found.map(({ doc }) => doc)
+  }
+
+  countPending(): Promise<number> {
+    return this.documents.count({ where: { queue: { gt: '' } } })
+  }
+
+  countPendingOf(webhook: string): Promise<number> {
+    return this.documents.count({ where: { queue: pendingOf(webhook) } })
+  }
+
+  /** How long the most overdue delivery has been due, in milliseconds; 0 when none is due. */
+  async overdueMs(): Promise<number> {
+    const time = this.#now()
+    const [oldest] = await this.documents.list({
+      where: { nextAttemptAt: { lte: time.toISOString() } },
+      sort: [{ field: 'nextAttemptAt', direction: 'asc' }],
+      limit: 1,
+    })
+    return oldest?.doc.nextAttemptAt ? time.getTime() - Date.parse(oldest.doc.nextAttemptAt) : 0
+  }
+
+  /** The event type of a pending delivery of the webhook, if one has any of these types. */
+  async pendingType(webhook: string, types: readonly string[]): Promise<string | undefined> {
+    const where = { queue: pendingOf(webhook), eventType: { in: types } }
+    const [found] = await this.documents.list({ where, limit: 1 })
+    return found?.doc.eventType
+  }
+}
+
+/** The payload of a delivery: the event as webhooks receive it. */
+export interface Payload {
+  /** Id of the event. */
+  id: string
+  type: string
+  /** When the event happened, ISO 8601 UTC. */
+  timestamp: string
+  data: Readonly<Record<string, unknown>>
+}
+
+const deliveryUuid = nameUuids('9f0c6b0e-2f53-4a55-8a5e-6d1c0d0b7b1e')
+
+/**
+ * Id of the delivery of an event to a webhook. It is deterministic, so that an event that is handled twice creates one
+ * delivery.
+ */
+export const deliveryId = (eventId: string, webhookId: string) => deliveryUuid(`${eventId}/${webhookId}`)
+
+/** The request body (Standard Webhooks, "Payload structure"). It is serialized once: all attempts send the same bytes. */
+export const bodyOf = ({ id, type, timestamp, data }: Payload) =>
+  JSON.stringify({ id, type, timestamp, data: readableData(type, { ...data }) })
+
+export interface NewDelivery {
+  id: string
+  eventId: string
+  eventType: string
+  body: string
+  /** When the event was committed, ISO 8601. */
+  committedAt?: string
+  /** Subject of the event. The deliveries of a resource to an ordered webhook are made in the order of their creation. */
+  resource?: string
+  /** Id of the recovery that creates the delivery; its attempts then count as retries in the concurrency limits. */
+  recovery?: string
+}
+
+/** Creates deliveries and has their attempts made. */
+export interface Dispatch {
+  /** Creates the delivery unless it exists. Its first attempt starts at once if there is a slot. */
+  deliver(
+    webhook: WebhookDocument,
+    delivery: NewDelivery,
+    metadata: CommandMetadata,
+  ): Promise<Executed<DeliveryState, DeliveryEvent>>
+  /** To be called after a user's command made a delivery due or finished it. */
+  changed(state: DeliveryState): void
+}

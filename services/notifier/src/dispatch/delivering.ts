@@ -1,0 +1,110 @@
+import { setMaxListeners } from 'node:events'
+import type { Dependencies } from '@gantry/service-kit'
+import manifest from '../../package.json' with { type: 'json' }
+import type { Deliveries } from '../delivery/deliveries.ts'
+import { type Resolve, systemResolve } from '../http/connect.ts'
+import { sender } from '../http/post.ts'
+import type { NotifierSettings } from '../settings.ts'
+import type { SigningKeys } from '../webhook/signing.ts'
+import type { Webhooks } from '../webhook/webhooks.ts'
+import { attempts, sendingAttempts } from './attempts.ts'
+import { BREAKER, type BreakerRules } from './breaker.ts'
+import { Dispatcher } from './dispatcher.ts'
+import { removeFinished } from './expiry.ts'
+import { LIMITS, Limiter } from './limiter.ts'
+import { notifierMetrics, registerGauges } from './metrics.ts'
+import { Scheduler, type Starter } from './scheduler.ts'
+
+/** External dependencies of deliveries; tests replace them. */
+export interface Surroundings {
+  /** From 0 (inclusive) to 1 (exclusive). */
+  random(): number
+  resolve: Resolve
+  /** Certificates to trust in addition to the public ones, as PEM. */
+  ca?: string
+  breaker: BreakerRules
+}
+
+const SURROUNDINGS: Surroundings = { random: Math.random, resolve: systemResolve, breaker: BREAKER }
+
+export interface DeliveringOptions {
+  deliveries: Deliveries
+  webhooks: Webhooks
+  keys: SigningKeys
+  settings: NotifierSettings
+  dependencies: Pick<Dependencies, 'readModels' | 'bus' | 'holder' | 'now' | 'log' | 'metrics'>
+  surroundings: Partial<Surroundings>
+}
+
+export interface Delivering {
+  dispatcher: Dispatcher
+  /** Finishes the running attempts, for a limited time, and closes the connections. */
+  stop(): Promise<void>
+}
+
+/** Time after the timeout of an attempt to record its outcome, before it counts as lost. */
+const RECORDING_MS = 5_000
+/**
+ * How long running attempts may continue when the service stops. After that they are aborted, and there is the same time
+ * to record their outcomes.
+ */
+const GRACE_MS = 5_000
+/**
+ * Maximum difference of clocks. It delays the removal of streams, so that none is removed while its event is recent
+ * enough to create the delivery again, or while the outcome of an attempt may still arrive.
+ */
+const SKEW_MS = 60_000
+
+/** Connects what creates deliveries and makes their attempts. */
+export function delivering(options: DeliveringOptions): Delivering {
+  const { deliveries, webhooks, keys, settings, dependencies } = options
+  const { readModels, bus, holder, now, log } = dependencies
+  const { random, resolve, ca, breaker } = { ...SURROUNDINGS, ...options.surroundings }
+  const { WEBHOOK_TIMEOUT: timeoutMs, WEBHOOK_RETENTION: retentionMs } = settings
+  const lostAfterMs = timeoutMs + RECORDING_MS
+
+  const limiter = new Limiter({ ...LIMITS, perSecond: settings.WEBHOOK_RATE_PER_SECOND }, { rules: breaker })
+  const metrics = notifierMetrics(dependencies.metrics)
+  registerGauges(dependencies.metrics, limiter, deliveries)
+
+  const http = sender({ resolve, allowed: settings.WEBHOOK_ALLOWED_CIDRS, timeoutMs, ...(ca && { ca }) })
+  const interruption = new AbortController()
+  const abandonment = new AbortController()
+  // Every running attempt adds listeners to these signals.
+  setMaxListeners(0, interruption.signal, abandonment.signal)
+  const userAgent = `Gantry/${manifest.version}`
+  const interrupted = interruption.signal
+  const send = sendingAttempts({ sender: http, keys, userAgent, timeoutMs, now, interrupted, log })
+  const abandoned = abandonment.signal
+  const makeAttempt = attempts({ deliveries, webhooks, send, metrics, random, abandoned, log })
+
+  const housekeeping = (signal: AbortSignal) => {
+    const before = new Date(now().getTime() - retentionMs - lostAfterMs - SKEW_MS).toISOString()
+    return removeFinished({ deliveries, before, signal, log })
+  }
+  const { leases } = readModels
+  const scheduler = (starter: Starter) =>
+    new Scheduler({ deliveries, limiter, housekeeping, leases, holder, bus, now, log }, starter)
+  const dispatcher = new Dispatcher({
+    deliveries,
+    webhooks,
+    makeAttempt,
+    limiter,
+    scheduler,
+    metrics,
+    lostAfterMs,
+    log,
+  })
+
+  return {
+    dispatcher,
+    async stop() {
+      const grace = setTimeout(() => interruption.abort(), GRACE_MS)
+      const end = setTimeout(() => abandonment.abort(), 2 * GRACE_MS)
+      await dispatcher.stop()
+      clearTimeout(grace)
+      clearTimeout(end)
+      await http.close()
+    },
+  }
+}
