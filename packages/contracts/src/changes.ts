@@ -7,6 +7,8 @@ import {
   DeliverySnapshot,
   PLATFORM_EVENTS,
   type PlatformEventType,
+  type PublicEventData,
+  type PublicEventType,
   RecoverySnapshot,
   UserSnapshot,
 } from './public-events.ts'
@@ -140,6 +142,17 @@ interface ChangeOf<Type extends ResourceType> {
  * and of the audit log.
  */
 export type Change = { [Type in ResourceType]: ChangeOf<Type> }[ResourceType]
+
+type SnapshotOf<Action extends ChangeAction> = {
+  [Type in ResourceType]: Action extends ChangeAction<Type> ? z.output<Changes[Type]['snapshot']> : never
+}[ResourceType]
+
+/** The actions whose public event has other data than the changed resource. Its service makes these data. */
+export type ComposedEventType = {
+  [Action in ChangeAction & PublicEventType]: SnapshotOf<Action> extends PublicEventData<Action>
+    ? never
+    : Action
+}[ChangeAction & PublicEventType]
 
 /** The categories of all streams whose events have changes. */
 export const CHANGED_STREAMS: readonly string[] = [

@@ -13,7 +13,7 @@ export {
   undeployApi,
   updateApi,
 } from './apis.ts'
-export { CHANGED_STREAMS, type Change, type ChangeAction } from './changes.ts'
+export { CHANGED_STREAMS, type Change, type ChangeAction, type ComposedEventType } from './changes.ts'
 export { CloudEvent, publishEvent, StreamedEvent, streamEvents } from './events.ts'
 export { isDeeperThan, MAX_DEPTH } from './free-form.ts'
 export {
@@ -60,6 +60,7 @@ export {
   EVENT_TYPES,
   type EventType,
   isEventType,
+  isPublicEventType,
   mayReadEvent,
   PLATFORM_EVENTS,
   type PlatformEventType,

@@ -254,6 +254,7 @@ export const PUBLIC_EVENTS = {
   USER_DELETED: kind('USER_READ', 'A user was deleted; data is their last state', UserSnapshot, user),
 } as const
 export type PublicEventType = keyof typeof PUBLIC_EVENTS
+export const isPublicEventType = (type: string): type is PublicEventType => Object.hasOwn(PUBLIC_EVENTS, type)
 /** The data of a public event. */
 export type PublicEventData<Type extends PublicEventType> = z.output<(typeof PUBLIC_EVENTS)[Type]['data']>
 
@@ -264,7 +265,7 @@ const ALL_READ_SCOPES: readonly Scope[] = [...new Set(Object.values(PUBLIC_EVENT
  * reader with all scopes also gets the events of newer releases, and no other reader gets events that they may not read.
  */
 export const readScopesOf = (type: string): readonly Scope[] =>
-  Object.hasOwn(PUBLIC_EVENTS, type) ? [PUBLIC_EVENTS[type as PublicEventType].scope] : ALL_READ_SCOPES
+  isPublicEventType(type) ? [PUBLIC_EVENTS[type].scope] : ALL_READ_SCOPES
 
 /** Whether a holder of the scopes may read payloads of the type. */
 export const mayReadEvent = (scopes: readonly Scope[], type: string): boolean =>

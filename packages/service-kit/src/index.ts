@@ -25,7 +25,7 @@ export {
 } from './passed-principal.ts'
 export { answerProblem, refusalOf } from './problem.ts'
 export { processLog } from './process-log.ts'
-export { changed, publicMessage, sendDirectly } from './public-events.ts'
+export { changed, publicMessage, resourceMessages, sendDirectly } from './public-events.ts'
 export {
   type AddRoute,
   type Call,

@@ -1,11 +1,12 @@
 import {
   type Change,
+  isPublicEventType,
   type PublicEvent,
   type PublicEventData,
   type PublicEventType,
   subjects,
 } from '@gantry/contracts'
-import type { Fact } from '@gantry/event-sourcing'
+import { type Fact, streamId } from '@gantry/event-sourcing'
 import type { Bus, Json, Message } from '@gantry/messaging'
 
 /** How long `sendDirectly` waits for the other service, in milliseconds. */
@@ -37,6 +38,17 @@ export function publicMessage<Type extends PublicEventType>(
     data: published as unknown as Json,
     ...(traceparent && { headers: { traceparent } }),
   }
+}
+
+/**
+ * The public event of a change, with the changed resource as its data. None for an internal change. A service makes the
+ * messages of `ComposedEventType` itself.
+ */
+export function resourceMessages(service: string, event: Fact): Message[] {
+  const { change } = event.metadata
+  if (!change || !isPublicEventType(change.action)) return []
+  const data = changed(change) as PublicEventData<typeof change.action>
+  return [publicMessage(service, event, change.action, streamId(event.stream), data)]
 }
 
 /** The data of a public event: the resource after the change; for a deletion the resource before it. */

@@ -1,6 +1,6 @@
-import { type Change, Refusal } from '@gantry/contracts'
+import { type Change, type ComposedEventType, Refusal } from '@gantry/contracts'
 import type { Fact } from '@gantry/event-sourcing'
-import { expect, test } from 'vitest'
+import { expect, expectTypeOf, test } from 'vitest'
 import { changed, publicMessage } from './public-events.ts'
 
 /** The compiler is the subject of these tests: `npm run check` fails at an expected error that does not occur. */
@@ -32,6 +32,17 @@ test('a public event has a type of the contracts, and data that fit its schema',
   publicMessage('notifier', fact, 'TEST', 'w1', { webhook: 'w1', message: 1 })
   // @ts-expect-error
   publicMessage('catalog', fact, 'API_DEPLOYED', 'a1', data)
+})
+
+test('the public event of a change has the changed resource as its data, except for these types', () => {
+  expectTypeOf<ComposedEventType>().toEqualTypeOf<
+    | 'API_DEPLOYED'
+    | 'API_UNDEPLOYED'
+    | 'API_DEPLOYMENT_FAILED'
+    | 'WEBHOOK_FAILING'
+    | 'PRODUCT_API_ADDED'
+    | 'PRODUCT_API_REMOVED'
+  >()
 })
 
 test('a change has an action of its resource type, and snapshots that fit the schema of the type', () => {

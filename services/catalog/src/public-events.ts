@@ -1,7 +1,7 @@
 import type { PublicEventData, PublicEventType } from '@gantry/contracts'
 import { type Fact, streamId } from '@gantry/event-sourcing'
 import type { Message } from '@gantry/messaging'
-import { changed, publicMessage } from '@gantry/service-kit'
+import { changed, publicMessage, resourceMessages } from '@gantry/service-kit'
 import type { ApiEvent } from './api/api.ts'
 
 type Data<Type extends ApiEvent['type']> = Extract<ApiEvent, { type: Type }>['data']
@@ -15,14 +15,6 @@ export function publicEvents(event: Fact): Message[] {
     publicMessage('catalog', event, type, api, data),
   ]
   switch (change.action) {
-    case 'API_CREATED':
-    case 'API_UPDATED':
-    case 'API_DELETED':
-      return message(change.action, changed(change))
-    case 'API_VERSION_CREATED':
-    case 'API_VERSION_UPDATED':
-    case 'API_VERSION_DELETED':
-      return message(change.action, changed(change))
     case 'API_DEPLOYMENT_STARTED':
     case 'API_UNDEPLOYMENT_STARTED': {
       const job = event.data as unknown as Data<'DeploymentStarted'>
@@ -38,6 +30,6 @@ export function publicEvents(event: Fact): Message[] {
       return message(change.action, { api: changed(change), environment, job, type, message: reason ?? null })
     }
     default:
-      return []
+      return resourceMessages('catalog', event)
   }
 }

@@ -1,7 +1,7 @@
 import { type PublicEvent, type PublicEventData, type PublicEventType, readableData } from '@gantry/contracts'
 import { type Fact, streamId } from '@gantry/event-sourcing'
 import type { Json, Message } from '@gantry/messaging'
-import { changed, publicMessage } from '@gantry/service-kit'
+import { changed, publicMessage, resourceMessages } from '@gantry/service-kit'
 import type { Received } from './platform-event/platform-event.ts'
 import { publicUrl } from './webhook/url.ts'
 import type { WebhookEvent } from './webhook/webhook.ts'
@@ -22,12 +22,6 @@ export function publicEvents(fact: Fact): Message[] {
     publicMessage('notifier', fact, type, streamId(fact.stream), data),
   ]
   switch (change.action) {
-    case 'WEBHOOK_CREATED':
-    case 'WEBHOOK_UPDATED':
-    case 'WEBHOOK_TRANSFERRED':
-    case 'WEBHOOK_SECRET_ROTATED':
-    case 'WEBHOOK_DELETED':
-      return message(change.action, changed(change))
     case 'WEBHOOK_FAILING': {
       const webhook = changed(change)
       const { since, deliveries } = fact.data as unknown as WebhookFailing
@@ -38,14 +32,10 @@ export function publicEvents(fact: Fact): Message[] {
       const webhook = changed(change)
       return message(change.action, { ...webhook, url: publicUrl(webhook.url) })
     }
-    case 'RECOVERY_REQUESTED':
-    case 'RECOVERY_CANCELLED':
-      return message(change.action, changed(change))
-    case 'DELIVERY_RETRIED':
-    case 'DELIVERY_CANCELLED':
-      return message(change.action, changed(change))
     default:
-      return change.resourceType === 'PLATFORM_EVENT' ? [platformMessage(fact)] : []
+      return change.resourceType === 'PLATFORM_EVENT'
+        ? [platformMessage(fact)]
+        : resourceMessages('notifier', fact)
   }
 }
 
