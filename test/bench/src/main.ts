@@ -2,6 +2,7 @@ import { cpus } from 'node:os'
 import { parseArgs } from 'node:util'
 import { admission } from './admission.ts'
 import { cluster } from './cluster.ts'
+import { compare } from './compare.ts'
 import { followers } from './followers.ts'
 import { lists } from './lists.ts'
 import { log } from './log.ts'
@@ -16,6 +17,10 @@ import { writes } from './writes.ts'
 interface Options {
   /** Duration of the steady load of webhooks. Default: 20 seconds. */
   minutes?: number
+  /** Folder of the release to compare with. Without it, nothing is compared. */
+  before?: string
+  /** Number of pairs. Default: 10. */
+  pairs?: number
 }
 
 const parts: Record<string, (options: Options) => Promise<Figure[]>> = {
@@ -30,12 +35,17 @@ const parts: Record<string, (options: Options) => Promise<Figure[]>> = {
   rebuild,
   lists,
   followers,
+  compare,
 }
 const { positionals: asked, values } = parseArgs({
   allowPositionals: true,
-  options: { minutes: { type: 'string' } },
+  options: { minutes: { type: 'string' }, before: { type: 'string' }, pairs: { type: 'string' } },
 })
-const options = values.minutes ? { minutes: Number(values.minutes) } : {}
+const options: Options = {
+  ...(values.minutes && { minutes: Number(values.minutes) }),
+  ...(values.before && { before: values.before }),
+  ...(values.pairs && { pairs: Number(values.pairs) }),
+}
 if (options.minutes !== undefined && !(options.minutes > 0)) {
   process.stderr.write(`bench: --minutes takes a number greater than 0, not ${values.minutes}\n`)
   process.exit(2)

@@ -7,9 +7,6 @@ const FIXTURES = resolve(import.meta.dirname, '../data-folders')
 const PACKED = '.br'
 const RECORDING = `answers.json${PACKED}`
 
-/** The password of all users in the data folders. */
-export const PASSWORD = 'a password for tests'
-
 /** The answer to a GET request. The body is JSON, the lines of NDJSON, the code of a problem, or base64. */
 export interface Answer {
   readonly status: number

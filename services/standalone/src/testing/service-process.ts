@@ -1,9 +1,12 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
+import { resolve } from 'node:path'
 import { setTimeout } from 'node:timers/promises'
-import { fileURLToPath } from 'node:url'
 import { freePort } from '@gantry/service-kit/testing'
 import { endsWithParent } from '../../../../bin/orphans.mjs'
+
+/** The folder of this release. */
+const ROOT = resolve(import.meta.dirname, '../../../..')
 
 export const ADMINISTRATOR = { username: 'admin', password: 'a password for tests' }
 
@@ -24,14 +27,18 @@ export interface ServiceProcess {
   kill(): Promise<void>
 }
 
-/** Starts the service on a data folder in a separate process, as npm start does, and logs in. */
+/**
+ * Starts the service on a data folder in a separate process, as npm start does, and logs in.
+ * @param checkout folder of a release with its installed dependencies; default: this release
+ */
 export async function startServiceProcess(
   dataFolder: string,
   settings: NodeJS.ProcessEnv = {},
+  checkout = ROOT,
 ): Promise<ServiceProcess> {
   const port = Number(settings.PORT ?? (await freePort()))
   const startedAt = performance.now()
-  const { child, output } = launch({ DATA_DIR: dataFolder, PORT: String(port), ...settings })
+  const { child, output } = launch({ DATA_DIR: dataFolder, PORT: String(port), ...settings }, checkout)
   const url = `http://127.0.0.1:${port}${settings.BASE_PATH ?? ''}`
   await answering(child, `${url}/health/ready`, output)
   const readyInMs = performance.now() - startedAt
@@ -58,11 +65,11 @@ export async function runServiceProcess(
   return { code, output: output() }
 }
 
-function launch(settings: NodeJS.ProcessEnv) {
+function launch(settings: NodeJS.ProcessEnv, checkout = ROOT) {
   const child = endsWithParent(
     spawn(
       process.execPath,
-      ['--max-semi-space-size=32', fileURLToPath(new URL('../main.ts', import.meta.url))],
+      ['--max-semi-space-size=32', resolve(checkout, 'services/standalone/src/main.ts')],
       {
         env: {
           PATH: process.env.PATH,

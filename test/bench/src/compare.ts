@@ -1,0 +1,145 @@
+import { randomUUID } from 'node:crypto'
+import { readFile } from 'node:fs/promises'
+import { setTimeout } from 'node:timers/promises'
+import { ADMINISTRATOR, startServiceProcess } from '@gantry/standalone/testing'
+import { timed } from './load.ts'
+import { inFolder, type Running, startProgram } from './processes.ts'
+import { type Figure, progress } from './report.ts'
+import { sampleApi } from './sample-apis.ts'
+import { quantile, shown, spread } from './statistics.ts'
+
+const PAIRS = 10
+const CONNECTIONS = 8
+const WARM_UP = 0.3
+/** Clock ticks per second of the times in /proc. */
+const TICKS = 100
+
+/** Operations in the order of their measurement, each with the number of requests. */
+const OPERATIONS = {
+  'create an API': 2_000,
+  'read an API': 10_000,
+  'update an API': 1_500,
+  'list of ten APIs': 5_000,
+  'POST /events to the delivery': 1_500,
+  login: 30,
+}
+type Operation = keyof typeof OPERATIONS
+type Times = Record<Operation, number>
+
+/**
+ * (k) Processor time per operation, compared with another release: pairs of new processes on new data folders, each
+ * release first in every other pair. The times include the work that follows the response.
+ */
+export async function compare({
+  before,
+  pairs = PAIRS,
+}: {
+  before?: string
+  pairs?: number
+}): Promise<Figure[]> {
+  if (!before) return []
+  const measured: [before: Times, after: Times][] = []
+  for (let pair = 1; pair <= pairs; pair++) {
+    progress(`(k) pair ${pair} of ${pairs}`)
+    const releases = [before, undefined]
+    const times = new Map<string | undefined, Times>()
+    for (const release of pair % 2 ? releases : releases.toReversed())
+      times.set(release, await timesOf(release))
+    measured.push([times.get(before) as Times, times.get(undefined) as Times])
+  }
+  return (Object.keys(OPERATIONS) as Operation[]).map(operation => {
+    const ratios = spread(measured.map(([older, newer]) => newer[operation] / older[operation]))
+    const [older, newer] = [0, 1].map(side =>
+      quantile(
+        measured.map(pair => pair[side]?.[operation] ?? 0),
+        0.5,
+      ),
+    )
+    return {
+      name: `(k) ${operation}, processor time to the earlier release`,
+      reached: `×${shown(ratios)}, ${older?.toFixed(0)} to ${newer?.toFixed(0)} µs`,
+      target: 'at most ×1.05, or a pair below ×1',
+      met: ratios.median <= 1.05 || ratios.min < 1,
+    }
+  })
+}
+
+/** Microseconds of processor time per operation of a new process. */
+const timesOf = (checkout?: string): Promise<Times> =>
+  inFolder(async folder => {
+    const receiver = await startProgram('receiver', {})
+    const service = await startServiceProcess(folder, { LOGIN_LIMIT_PER_MINUTE: '0' }, checkout)
+    try {
+      const operations = await operationsOn(service, receiver)
+      const times: Partial<Times> = {}
+      for (const [name, requests] of Object.entries(OPERATIONS) as [Operation, number][]) {
+        await repeated(requests * WARM_UP, operations[name])
+        const from = await restingAt(service.pid)
+        await repeated(requests, operations[name])
+        times[name] = ((await restingAt(service.pid)) - from) / requests
+      }
+      return times as Times
+    } finally {
+      await service.stop()
+      await receiver.stop()
+    }
+  })
+
+/** Makes the request of each operation. */
+async function operationsOn(
+  { url, authorization }: { url: string; authorization: string },
+  receiver: Running,
+): Promise<Record<Operation, () => Promise<unknown>>> {
+  const request = async (method: string, path: string, body?: object) => {
+    const answer = await timed(method, `${url}${path}`, { authorization }, body && JSON.stringify(body))
+    if (answer.status >= 300) throw new Error(`${method} ${path} answered ${answer.status}: ${answer.text}`)
+    return answer.text
+  }
+  await request('POST', '/webhooks', {
+    displayName: 'bench',
+    url: `${receiver.url}/hook`,
+    active: true,
+    eventTypes: ['SUBSCRIPTION_CREATED'],
+  })
+  const ids: string[] = []
+  let made = 0
+  const any = () => made++ % ids.length
+  return {
+    'create an API': async () =>
+      void ids.push(JSON.parse(await request('POST', '/apis', sampleApi(made++))).id),
+    'read an API': () => request('GET', `/apis/${ids[any()]}`),
+    'update an API': () => {
+      const index = any()
+      return request('PUT', `/apis/${ids[index]}`, { ...sampleApi(made), name: `updated-${index}` })
+    },
+    'list of ten APIs': () => request('GET', '/apis?size=10'),
+    'POST /events to the delivery': () =>
+      request('POST', '/events', {
+        specversion: '1.0',
+        id: randomUUID(),
+        source: '/bench',
+        type: 'SUBSCRIPTION_CREATED',
+        data: { made: made++ },
+      }),
+    login: () => request('POST', '/login', ADMINISTRATOR),
+  }
+}
+
+async function repeated(times: number, work: () => Promise<unknown>): Promise<void> {
+  const waiting = Array.from({ length: Math.ceil(times) }).values()
+  const connections = Array.from({ length: CONNECTIONS }, async () => {
+    for (const _ of waiting) await work()
+  })
+  await Promise.all(connections)
+}
+
+/** Waits until a process is idle. @returns the microseconds of processor time that it has used, on Linux */
+async function restingAt(pid: number): Promise<number> {
+  for (let before = -1; ; ) {
+    const fields = (await readFile(`/proc/${pid}/stat`, 'utf8')).replace(/^.*\) /, '').split(' ')
+    const used = Number(fields[11]) + Number(fields[12])
+    if (used - before <= 1) return (used * 1_000_000) / TICKS
+    before = used
+    await setTimeout(200)
+  }
+}
