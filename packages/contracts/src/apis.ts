@@ -129,7 +129,7 @@ export const listApis = operation({
     product: Uuid.optional().meta({ description: 'Member of this product' }),
     ...include,
   }),
-  answers: { 200: { description: 'A page of APIs', schema: pageOf(ApiRecord, 'ApiPage') } },
+  responses: { 200: { description: 'A page of APIs', schema: pageOf(ApiRecord, 'ApiPage') } },
 })
 
 export const createApi = operation({
@@ -142,7 +142,7 @@ export const createApi = operation({
   scope: 'API_WRITE',
   body: ApiInput,
   bodyExample: example,
-  answers: {
+  responses: {
     201: {
       description: 'The new API',
       schema: ApiRecord,
@@ -165,7 +165,7 @@ export const getApi = operation({
   scope: 'API_READ',
   params: ApiPath,
   query: z.object(include),
-  answers: { 200: { description: 'The API', schema: ApiRecord, example: record } },
+  responses: { 200: { description: 'The API', schema: ApiRecord, example: record } },
   problems: ['api-not-found'],
   conditional: true,
 })
@@ -183,7 +183,7 @@ export const updateApi = operation({
   params: ApiPath,
   body: ApiInput,
   bodyExample: example,
-  answers: { 200: { description: 'The API', schema: ApiRecord, example: record } },
+  responses: { 200: { description: 'The API', schema: ApiRecord, example: record } },
   problems: ['api-not-found', 'api-name-taken', 'precondition-failed'],
   conditional: true,
 })
@@ -198,7 +198,7 @@ export const deleteApi = operation({
   scope: 'API_WRITE',
   params: ApiPath,
   query: z.object({ undeploy: flag('Undeploy from all environments before deletion') }),
-  answers: { 204: { description: 'Deleted' } },
+  responses: { 204: { description: 'Deleted' } },
   problems: ['api-not-found', 'precondition-failed'],
   conditional: true,
 })
@@ -223,7 +223,7 @@ export const deployApi = operation({
   description: 'Starts a job. A deployment agent executes it and reports its result.',
   scope: 'API_WRITE',
   params: DeploymentPath,
-  answers: { 202: { description: 'The job', schema: Job, example: job } },
+  responses: { 202: { description: 'The job', schema: Job, example: job } },
   problems: ['api-not-found', 'deployment-running'],
 })
 
@@ -236,7 +236,7 @@ export const undeployApi = operation({
   summary: 'Undeploy an API from an environment',
   scope: 'API_WRITE',
   params: DeploymentPath,
-  answers: { 202: { description: 'The job', schema: Job, example: { ...job, type: 'UNDEPLOY' } } },
+  responses: { 202: { description: 'The job', schema: Job, example: { ...job, type: 'UNDEPLOY' } } },
   problems: ['api-not-found', 'api-not-deployed', 'deployment-running'],
 })
 
@@ -251,6 +251,6 @@ export const cancelDeployment = operation({
     'Marks the running job as failed, so that another job can start. The deployment agent is not stopped: it may still change the environment, but its report on the job is ignored.',
   scope: 'API_WRITE',
   params: DeploymentPath,
-  answers: { 200: { description: 'The job', schema: Job, example: { ...job, status: 'FAILED' } } },
+  responses: { 200: { description: 'The job', schema: Job, example: { ...job, status: 'FAILED' } } },
   problems: ['api-not-found', 'deployment-not-running'],
 })

@@ -56,7 +56,7 @@ export const publishEvent = operation({
     type: 'SUBSCRIPTION_CREATED',
     data: { application: 'shop', plan: 'gold' },
   },
-  answers: {
+  responses: {
     202: {
       description: 'Accepted',
       schema: z
@@ -105,7 +105,7 @@ export const streamEvents = operation({
         override: { type: 'boolean', enum: undefined, default: true },
       }),
   }),
-  answers: {
+  responses: {
     200: {
       description: 'One StreamedEvent per line, or per server-sent event as its data',
       schema: StreamedEvent,

@@ -89,7 +89,7 @@ export const login = operation({
     .meta({ id: 'Credentials' }),
   bodyLimit: 8_192,
   bodyExample: { username: 'admin', password: 'correct horse battery staple' },
-  answers: {
+  responses: {
     200: {
       description: 'The user',
       schema: AuthenticatedUser,
@@ -108,7 +108,7 @@ export const logout = operation({
   tag: 'Login',
   summary: 'Revoke all login tokens of the caller',
   scope: 'authenticated',
-  answers: { 204: { description: 'Logged out' } },
+  responses: { 204: { description: 'Logged out' } },
 })
 
 const TokenPath = z.object({ id: Uuid })
@@ -165,7 +165,7 @@ export const createAccessToken = operation({
   scope: 'ACCESS_TOKEN_MANAGE',
   body: AccessTokenInput,
   bodyExample: { name: 'deploy pipeline', validityDays: 90, scopes: ['API_READ', 'API_WRITE'] },
-  answers: {
+  responses: {
     201: {
       description: 'The token with its secret',
       schema: NewAccessToken,
@@ -187,7 +187,7 @@ export const listAccessTokens = operation({
   summary: "List the caller's access tokens",
   scope: 'ACCESS_TOKEN_MANAGE',
   query: z.object(paging(['name', 'createdAt', 'validUntil'], 'createdAt,asc')),
-  answers: {
+  responses: {
     200: { description: 'A page of access tokens', schema: pageOf(AccessTokenRecord, 'AccessTokenPage') },
   },
 })
@@ -201,7 +201,7 @@ export const getAccessToken = operation({
   summary: "Get one of the caller's access tokens",
   scope: 'ACCESS_TOKEN_MANAGE',
   params: TokenPath,
-  answers: { 200: { description: 'The access token', schema: AccessTokenRecord, example: tokenExample } },
+  responses: { 200: { description: 'The access token', schema: AccessTokenRecord, example: tokenExample } },
   problems: ['access-token-not-found'],
 })
 
@@ -214,7 +214,7 @@ export const deleteAccessToken = operation({
   summary: "Revoke one of the caller's access tokens",
   scope: 'ACCESS_TOKEN_MANAGE',
   params: TokenPath,
-  answers: { 204: { description: 'Revoked' } },
+  responses: { 204: { description: 'Revoked' } },
   problems: ['access-token-not-found'],
 })
 
@@ -237,7 +237,7 @@ export const listUsers = operation({
     role: Role.optional(),
     status: UserStatus.optional(),
   }),
-  answers: { 200: { description: 'A page of users', schema: pageOf(UserRecord, 'UserPage') } },
+  responses: { 200: { description: 'A page of users', schema: pageOf(UserRecord, 'UserPage') } },
 })
 
 export const createUser = operation({
@@ -257,7 +257,7 @@ export const createUser = operation({
     role: 'ADMIN',
     password: 'a long enough one',
   },
-  answers: {
+  responses: {
     201: {
       description: 'The new user',
       schema: UserRecord,
@@ -278,7 +278,7 @@ export const getUser = operation({
   summary: 'Get a user',
   scope: 'USER_READ',
   params: UserPath,
-  answers: { 200: { description: 'The user', schema: UserRecord, example: userExample } },
+  responses: { 200: { description: 'The user', schema: UserRecord, example: userExample } },
   problems: ['user-not-found'],
   conditional: true,
 })
@@ -301,7 +301,7 @@ export const updateUser = operation({
     role: 'ADMIN',
     status: 'ACTIVE',
   },
-  answers: { 200: { description: 'The user', schema: UserRecord, example: userExample } },
+  responses: { 200: { description: 'The user', schema: UserRecord, example: userExample } },
   problems: ['user-not-found', 'username-taken', 'role-missing', 'last-administrator', 'precondition-failed'],
   conditional: true,
 })
@@ -314,7 +314,7 @@ export const deleteUser = operation({
   summary: 'Delete a user and revoke their tokens',
   scope: 'USER_WRITE',
   params: UserPath,
-  answers: { 204: { description: 'Deleted' } },
+  responses: { 204: { description: 'Deleted' } },
   problems: ['user-not-found', 'role-missing', 'last-administrator', 'precondition-failed'],
   conditional: true,
 })
@@ -327,7 +327,7 @@ export const unlockUser = operation({
   summary: 'Unlock a user',
   scope: 'USER_WRITE',
   params: UserPath,
-  answers: { 200: { description: 'The user', schema: UserRecord, example: userExample } },
+  responses: { 200: { description: 'The user', schema: UserRecord, example: userExample } },
   problems: ['user-not-found', 'role-missing'],
 })
 
@@ -375,5 +375,5 @@ export const listAuditLog = operation({
     action: z.string().optional(),
     resource: z.string().optional().meta({ description: 'Resource id or resource type' }),
   }),
-  answers: { 200: { description: 'A page of audit records', schema: pageOf(AuditRecord, 'AuditPage') } },
+  responses: { 200: { description: 'A page of audit records', schema: pageOf(AuditRecord, 'AuditPage') } },
 })

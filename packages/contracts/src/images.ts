@@ -29,7 +29,7 @@ export const uploadImage = operation({
   bodyMediaType: 'multipart/form-data',
   // The image and the rest of the form: headers, boundaries, ignored fields.
   bodyLimit: 6 * 1_048_576,
-  answers: {
+  responses: {
     200: {
       description: 'The properties of the image',
       schema: ImageRecord,
@@ -52,12 +52,13 @@ export const downloadImage = operation({
   method: 'GET',
   summary: 'Download the image of an API',
   scope: 'API_READ',
-  answers: {
+  responses: {
     200: {
       description: 'The image',
       mediaTypes: IMAGE_TYPES,
       headers: { 'Cache-Control': 'private, no-cache' },
     },
+    304: { description: 'The record still has a given entity tag' },
   },
   problems: ['api-not-found', 'image-not-found'],
   conditional: true,
@@ -69,6 +70,6 @@ export const deleteImage = operation({
   method: 'DELETE',
   summary: 'Delete the image of an API',
   scope: 'API_WRITE',
-  answers: { 204: { description: 'Deleted' } },
+  responses: { 204: { description: 'Deleted' } },
   problems: ['api-not-found', 'image-not-found'],
 })

@@ -44,12 +44,13 @@ export { deleteImage, downloadImage, IMAGE_TYPES, ImageRecord, uploadImage } fro
 export { openApiDocument } from './openapi.ts'
 export { Ready } from './openapi-service.ts'
 export {
-  type Answer,
   bodyLimitOf,
   type Method,
   type Operation,
+  type OperationResponses,
   operation,
   type Parsed,
+  type ResponseBody,
   type ServiceName,
 } from './operation.ts'
 export { OPERATIONS } from './operations.ts'

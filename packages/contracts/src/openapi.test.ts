@@ -214,8 +214,8 @@ describe('An operation', () => {
   test('that returns a secret declares it, and may respond without it', () => {
     const secretsOf = (schema: z.ZodType | undefined) =>
       schema instanceof z.ZodObject ? Object.keys(schema.shape).filter(name => SECRETS.has(name)) : []
-    const answering = OPERATIONS.flatMap(({ id, answers, secretFields = [] }) =>
-      Object.values(answers).flatMap(({ schema, example }) => {
+    const answering = OPERATIONS.flatMap(({ id, responses, secretFields = [] }) =>
+      Object.values(responses).flatMap(({ schema, example }) => {
         const secrets = secretsOf(schema)
         return secrets.length > 0 ? [{ id, schema, example, secrets, secretFields }] : []
       }),

@@ -7,7 +7,7 @@ import {
 } from 'zod-openapi'
 import { problemExample, problemsOf } from './openapi-problems.ts'
 import { SERVICE_PATHS } from './openapi-service.ts'
-import { type Answer, bodyLimitOf, type Operation } from './operation.ts'
+import { bodyLimitOf, type Operation, type OperationResponse } from './operation.ts'
 import { OPERATIONS } from './operations.ts'
 import { PROBLEMS, Problem, type ProblemCode } from './problems.ts'
 
@@ -141,7 +141,7 @@ function described(operation: Operation): ZodOpenApiOperationObject {
     },
     parameters: requestHeadersOf(operation).map(name => ({ $ref: `#/components/parameters/${name}` })),
     ...(operation.body && { requestBody: requestBodyOf(operation) }),
-    responses: { ...answersOf(operation), ...problemResponsesOf(operation) },
+    responses: { ...successResponsesOf(operation), ...problemResponsesOf(operation) },
   }
 }
 
@@ -157,8 +157,8 @@ function repeatsSecrets({ idempotent, secretFields = [] }: Operation): string | 
   return `A response that is repeated for an Idempotency-Key contains ${fields} only for the credential (login, access token or JWT of the platform) that first received it. For other credentials ${fields} is null and \`secretWithheld\` is true.`
 }
 
-function requestHeadersOf({ method, conditional, idempotent, answers }: Operation): RequestHeaderName[] {
-  const streams = Object.values(answers).some(({ mediaTypes }) => mediaTypes?.includes('text/event-stream'))
+function requestHeadersOf({ method, conditional, idempotent, responses }: Operation): RequestHeaderName[] {
+  const streams = Object.values(responses).some(({ mediaTypes }) => mediaTypes?.includes('text/event-stream'))
   return [
     ...(conditional && method === 'GET' ? (['If-None-Match'] as const) : []),
     ...(conditional && (method === 'PUT' || method === 'DELETE') ? (['If-Match'] as const) : []),
@@ -177,7 +177,7 @@ function requestBodyOf(operation: Operation) {
   }
 }
 
-function answersOf(operation: Operation): Record<string, ZodOpenApiResponseObject> {
+function successResponsesOf(operation: Operation): Record<string, ZodOpenApiResponseObject> {
   const { method, conditional, idempotent } = operation
   const tagged = conditional && method !== 'DELETE'
   const common = headers([
@@ -188,17 +188,21 @@ function answersOf(operation: Operation): Record<string, ZodOpenApiResponseObjec
     'RateLimit-Remaining',
     'RateLimit-Reset',
   ])
-  const answers = mapped(operation.answers as Record<string, Answer>, answer => ({
-    description: answer.description,
-    headers: { ...common, ...mapped(answer.headers ?? {}, description => ({ description, schema: text })) },
-    ...contentOf(answer),
+  const responses = mapped(operation.responses as Record<string, OperationResponse>, response => ({
+    description: response.description,
+    headers: { ...common, ...mapped(response.headers ?? {}, description => ({ description, schema: text })) },
+    ...contentOf(response),
   }))
   return tagged && method === 'GET'
-    ? { ...answers, 304: { description: 'The record still has a given entity tag', headers: common } }
-    : answers
+    ? { ...responses, 304: { description: 'The record still has a given entity tag', headers: common } }
+    : responses
 }
 
-function contentOf({ schema, mediaTypes, example }: Answer): Pick<ZodOpenApiResponseObject, 'content'> {
+function contentOf({
+  schema,
+  mediaTypes,
+  example,
+}: OperationResponse): Pick<ZodOpenApiResponseObject, 'content'> {
   if (!schema && !mediaTypes) return {}
   const body = { ...(schema && { schema }), ...(example !== undefined && { example }) }
   return { content: Object.fromEntries((mediaTypes ?? ['application/json']).map(type => [type, body])) }

@@ -5,7 +5,7 @@ import type { Scope } from './scopes.ts'
 export type Method = 'GET' | 'POST' | 'PUT' | 'DELETE'
 export type ServiceName = 'catalog' | 'identity' | 'media' | 'notifier' | 'gateway'
 
-export interface Answer {
+export interface OperationResponse {
   description: string
   /** Schema of the JSON body, or of each item of a stream. Without schema and media types the response has no body. */
   schema?: z.ZodType
@@ -16,11 +16,21 @@ export interface Answer {
   example?: unknown
 }
 
+export type OperationResponses = Readonly<Record<number, OperationResponse>>
+
+/** The body of a response: `undefined` without a schema, `unknown` for media types other than JSON. */
+export type ResponseBody<Of extends OperationResponse> = Of extends { mediaTypes: readonly string[] }
+  ? unknown
+  : Of extends { schema: infer Schema extends z.ZodType }
+    ? z.output<Schema>
+    : undefined
+
 /** One operation of the REST interface: input, responses and required scope. The single source for routes and OpenAPI. */
 export interface Operation<
   Params extends z.ZodObject | undefined = z.ZodObject | undefined,
   Query extends z.ZodObject | undefined = z.ZodObject | undefined,
   Body extends z.ZodType | undefined = z.ZodType | undefined,
+  Responses extends OperationResponses = OperationResponses,
 > {
   id: string
   method: Method
@@ -40,7 +50,8 @@ export interface Operation<
   bodyMediaType?: 'multipart/form-data' | 'application/cloudevents+json'
   /** Maximum bytes of the request body. Default: see `bodyLimitOf`. */
   bodyLimit?: number
-  answers: Readonly<Record<number, Answer>>
+  /** By status. */
+  responses: Responses
   /** Problems other than those that follow from the operation's other properties, see `problemsOf`. */
   problems?: readonly ProblemCode[]
   /** Whether it accepts an Idempotency-Key, as every POST that creates does. */
@@ -60,9 +71,10 @@ export const operation = <
   const Params extends z.ZodObject | undefined = undefined,
   const Query extends z.ZodObject | undefined = undefined,
   const Body extends z.ZodType | undefined = undefined,
+  const Responses extends OperationResponses = OperationResponses,
 >(
-  definition: Operation<Params, Query, Body>,
-): Operation<Params, Query, Body> => definition
+  definition: Operation<Params, Query, Body, Responses>,
+): Operation<Params, Query, Body, Responses> => definition
 
 /** Twice the size of the largest valid document with every character escaped. */
 const DOCUMENT_LIMIT = 262_144

@@ -10,6 +10,6 @@ import * as webhooks from './webhooks.ts'
 export const OPERATIONS: readonly Operation[] = [apis, images, versions, identity, webhooks, events].flatMap(
   part =>
     Object.values(part).filter(
-      (value): value is Operation => typeof value === 'object' && 'method' in value && 'answers' in value,
+      (value): value is Operation => typeof value === 'object' && 'method' in value && 'responses' in value,
     ),
 )

@@ -59,7 +59,7 @@ export const listVersions = operation({
   scope: 'API_READ',
   params: ApiPath,
   query: z.object(paging(['name', 'displayName', 'status', 'createdAt'], 'name,asc')),
-  answers: { 200: { description: 'A page of versions', schema: pageOf(VersionRecord, 'VersionPage') } },
+  responses: { 200: { description: 'A page of versions', schema: pageOf(VersionRecord, 'VersionPage') } },
   problems: ['api-not-found'],
 })
 
@@ -73,7 +73,7 @@ export const createVersion = operation({
   params: ApiPath,
   body: VersionInput,
   bodyExample: example,
-  answers: {
+  responses: {
     201: {
       description: 'The new version',
       schema: VersionRecord,
@@ -94,7 +94,7 @@ export const getVersion = operation({
   summary: 'Get a version',
   scope: 'API_READ',
   params: VersionPath,
-  answers: { 200: { description: 'The version', schema: VersionRecord, example: record } },
+  responses: { 200: { description: 'The version', schema: VersionRecord, example: record } },
   problems: ['api-not-found', 'version-not-found'],
   conditional: true,
 })
@@ -109,7 +109,7 @@ export const updateVersion = operation({
   params: VersionPath,
   body: VersionInput,
   bodyExample: example,
-  answers: { 200: { description: 'The version', schema: VersionRecord, example: record } },
+  responses: { 200: { description: 'The version', schema: VersionRecord, example: record } },
   problems: ['api-not-found', 'version-not-found', 'version-name-taken', 'precondition-failed'],
   conditional: true,
 })
@@ -122,7 +122,7 @@ export const deleteVersion = operation({
   summary: 'Delete a version',
   scope: 'API_WRITE',
   params: VersionPath,
-  answers: { 204: { description: 'Deleted' } },
+  responses: { 204: { description: 'Deleted' } },
   problems: ['api-not-found', 'version-not-found', 'precondition-failed'],
   conditional: true,
 })

@@ -182,7 +182,7 @@ export const listWebhooks = operation({
   summary: 'List webhooks',
   scope: 'WEBHOOKS_READ',
   query: z.object(paging(['name', 'displayName', 'active', 'createdAt', 'updatedAt'], 'name,asc')),
-  answers: { 200: { description: 'A page of webhooks', schema: pageOf(WebhookRecord, 'WebhookPage') } },
+  responses: { 200: { description: 'A page of webhooks', schema: pageOf(WebhookRecord, 'WebhookPage') } },
 })
 
 export const createWebhook = operation({
@@ -196,7 +196,7 @@ export const createWebhook = operation({
   scope: 'WEBHOOKS_WRITE',
   body: WebhookInput,
   bodyExample: example,
-  answers: {
+  responses: {
     201: {
       description: 'The new webhook with its signing secret',
       schema: NewWebhook,
@@ -218,7 +218,7 @@ export const getWebhook = operation({
   summary: 'Get a webhook',
   scope: 'WEBHOOKS_READ',
   params: WebhookPath,
-  answers: { 200: { description: 'The webhook', schema: WebhookRecord, example: record } },
+  responses: { 200: { description: 'The webhook', schema: WebhookRecord, example: record } },
   problems: ['webhook-not-found'],
   conditional: true,
 })
@@ -240,7 +240,7 @@ export const updateWebhook = operation({
     url: 'https://example.com/hook',
     events: ['API_DEPLOYED'],
   },
-  answers: { 200: { description: 'The webhook', schema: WebhookRecord, example: record } },
+  responses: { 200: { description: 'The webhook', schema: WebhookRecord, example: record } },
   problems: [
     'webhook-not-found',
     'unknown-event-types',
@@ -259,7 +259,7 @@ export const deleteWebhook = operation({
   summary: 'Delete a webhook and cancel its pending deliveries',
   scope: 'WEBHOOKS_WRITE',
   params: WebhookPath,
-  answers: { 204: { description: 'Deleted' } },
+  responses: { 204: { description: 'Deleted' } },
   problems: ['webhook-not-found', 'precondition-failed'],
   conditional: true,
 })
@@ -273,7 +273,7 @@ export const rotateWebhookSecret = operation({
   description: 'For 24 hours deliveries carry signatures of both the old and the new secret.',
   scope: 'WEBHOOKS_WRITE',
   params: WebhookPath,
-  answers: {
+  responses: {
     200: {
       description: 'The webhook with its new secret',
       schema: NewWebhook,
@@ -340,7 +340,7 @@ export const recoverWebhook = operation({
   params: WebhookPath,
   body: RecoveryInput,
   bodyExample: { from: recovery.from, to: recovery.to },
-  answers: {
+  responses: {
     202: {
       description: 'The recovery, which continues in the background',
       schema: RecoveryRecord,
@@ -361,7 +361,7 @@ export const listRecoveries = operation({
   scope: 'WEBHOOKS_READ',
   params: WebhookPath,
   query: z.object(paging(['createdAt', 'status'], 'createdAt,desc')),
-  answers: { 200: { description: 'A page of recoveries', schema: pageOf(RecoveryRecord, 'RecoveryPage') } },
+  responses: { 200: { description: 'A page of recoveries', schema: pageOf(RecoveryRecord, 'RecoveryPage') } },
   problems: ['webhook-not-found'],
 })
 
@@ -373,7 +373,7 @@ export const getRecovery = operation({
   summary: 'Get a recovery',
   scope: 'WEBHOOKS_READ',
   params: RecoveryPath,
-  answers: { 200: { description: 'The recovery', schema: RecoveryRecord, example: recovery } },
+  responses: { 200: { description: 'The recovery', schema: RecoveryRecord, example: recovery } },
   problems: ['webhook-not-found', 'recovery-not-found'],
 })
 
@@ -386,7 +386,7 @@ export const cancelRecovery = operation({
   description: 'Deliveries that it has already created or retried are not cancelled.',
   scope: 'WEBHOOKS_WRITE',
   params: RecoveryPath,
-  answers: {
+  responses: {
     200: {
       description: 'The recovery',
       schema: RecoveryRecord,
@@ -414,7 +414,7 @@ export const listEventTypes = operation({
   summary: 'List the event types that webhooks can subscribe to',
   description: 'Each with the scope that a reader of its payload needs.',
   scope: 'WEBHOOKS_READ',
-  answers: { 200: { description: 'All event types', schema: z.array(EventTypeRecord) } },
+  responses: { 200: { description: 'All event types', schema: z.array(EventTypeRecord) } },
 })
 
 export const testWebhook = operation({
@@ -426,7 +426,7 @@ export const testWebhook = operation({
   description: 'Makes a single attempt, even if the webhook is inactive.',
   scope: 'WEBHOOKS_WRITE',
   params: WebhookPath,
-  answers: { 202: { description: 'The delivery', schema: DeliveryRecord } },
+  responses: { 202: { description: 'The delivery', schema: DeliveryRecord } },
   problems: ['webhook-not-found'],
 })
 
@@ -439,7 +439,7 @@ export const listWebhookDeliveries = operation({
   scope: 'WEBHOOKS_READ',
   params: WebhookPath,
   query: z.object({ ...paging(sortable, 'createdAt,desc'), status: DeliveryStatus.optional() }),
-  answers: { 200: { description: 'A page of deliveries', schema: DeliveryPage } },
+  responses: { 200: { description: 'A page of deliveries', schema: DeliveryPage } },
   problems: ['webhook-not-found'],
 })
 
@@ -451,7 +451,7 @@ export const getDelivery = operation({
   summary: 'Get a delivery',
   scope: 'WEBHOOKS_READ',
   params: z.object({ webhook_id: Uuid, request_id: Uuid }),
-  answers: { 200: { description: 'The delivery', schema: DeliveryRecord } },
+  responses: { 200: { description: 'The delivery', schema: DeliveryRecord } },
   problems: ['webhook-not-found', 'delivery-not-found'],
 })
 
@@ -463,7 +463,7 @@ export const listDeliveries = operation({
   summary: 'List the deliveries of all webhooks, deleted ones included',
   scope: 'WEBHOOKS_READ',
   query: z.object({ ...paging(sortable, 'createdAt,desc'), status: DeliveryStatus.optional() }),
-  answers: { 200: { description: 'A page of deliveries', schema: DeliveryPage } },
+  responses: { 200: { description: 'A page of deliveries', schema: DeliveryPage } },
 })
 
 export const retryDelivery = operation({
@@ -475,7 +475,7 @@ export const retryDelivery = operation({
   description: 'The caller needs the scope of its event type.',
   scope: 'WEBHOOKS_WRITE',
   params: RequestPath,
-  answers: { 200: { description: 'The delivery', schema: DeliveryRecord } },
+  responses: { 200: { description: 'The delivery', schema: DeliveryRecord } },
   problems: ['delivery-not-found', 'delivery-not-failed'],
 })
 
@@ -487,6 +487,6 @@ export const cancelDelivery = operation({
   summary: 'Cancel a pending delivery',
   scope: 'WEBHOOKS_WRITE',
   params: RequestPath,
-  answers: { 200: { description: 'The delivery', schema: DeliveryRecord } },
+  responses: { 200: { description: 'The delivery', schema: DeliveryRecord } },
   problems: ['delivery-not-found', 'delivery-not-pending'],
 })

@@ -76,17 +76,21 @@ function countingService(given: Dependencies): Service {
     projectors: [],
     routes(app, admit) {
       const route = router(app, admit, dependencies, 'counting')
-      route({ ...createAccessToken, query: DRY_RUN }, async ({ body, metadata, newId, secretBytes }) => {
-        const id = newId()
-        const token = secretBytes(8).toString('hex')
-        await before()
-        commands.push(metadata)
-        const stream = body.name === CLOSED.name ? 'closed' : id
-        const { state } = await counter.execute(stream, { type: 'Count', by: 1, metadata })
-        await after()
-        return { status: 201, body: { id, name: body.name, token, count: state.count } }
-      })
-      route(createVersion, async ({ params, newId }) => ({
+      const responses = { 201: { description: 'Counted', schema: z.unknown() } }
+      route(
+        { ...createAccessToken, query: DRY_RUN, responses },
+        async ({ body, metadata, newId, secretBytes }) => {
+          const id = newId()
+          const token = secretBytes(8).toString('hex')
+          await before()
+          commands.push(metadata)
+          const stream = body.name === CLOSED.name ? 'closed' : id
+          const { state } = await counter.execute(stream, { type: 'Count', by: 1, metadata })
+          await after()
+          return { status: 201, body: { id, name: body.name, token, count: state.count } }
+        },
+      )
+      route({ ...createVersion, responses }, async ({ params, newId }) => ({
         status: 201,
         body: { id: newId(), api: params.api_id },
       }))

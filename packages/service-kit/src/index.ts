@@ -31,7 +31,6 @@ export {
   type Call,
   checkParams,
   checkQuery,
-  type Reply,
   requireScope,
   router,
 } from './routes.ts'

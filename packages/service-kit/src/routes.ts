@@ -1,5 +1,13 @@
 import { randomBytes } from 'node:crypto'
-import { bodyLimitOf, type Operation, type Parsed, type Principal, Refusal } from '@gantry/contracts'
+import {
+  bodyLimitOf,
+  type Operation,
+  type OperationResponses,
+  type Parsed,
+  type Principal,
+  Refusal,
+  type ResponseBody,
+} from '@gantry/contracts'
 import type { CommandMetadata } from '@gantry/event-sourcing'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import type { z } from 'zod'
@@ -34,7 +42,8 @@ export interface Call<Params, Query, Body> {
   reply: FastifyReply
 }
 
-export interface Reply {
+/** The response of a handler, before it is sent. */
+interface HandlerResponse {
   status: number
   body?: unknown
   headers?: Record<string, string>
@@ -46,13 +55,24 @@ export interface Reply {
   variant?: string | null
 }
 
+/** A response that the contract of an operation declares: one of its statuses with the body of that status. */
+type DeclaredResponse<Responses extends OperationResponses> = HandlerResponse &
+  {
+    [Status in keyof Responses & number]: ResponseBody<Responses[Status]> extends undefined
+      ? { status: Status; body?: undefined }
+      : { status: Status; body: ResponseBody<Responses[Status]> }
+  }[keyof Responses & number]
+
 export type AddRoute = <
   Params extends z.ZodObject | undefined,
   Query extends z.ZodObject | undefined,
   Body extends z.ZodType | undefined,
+  Responses extends OperationResponses,
 >(
-  operation: Operation<Params, Query, Body>,
-  handle: (call: Call<Parsed<Params>, Parsed<Query>, Parsed<Body>>) => Promise<Reply>,
+  operation: Operation<Params, Query, Body, Responses>,
+  handle: (
+    call: Call<Parsed<Params>, Parsed<Query>, Parsed<Body>>,
+  ) => Promise<DeclaredResponse<NoInfer<Responses>>>,
 ) => void
 
 const KEY = /^[\x21-\x7e]{1,255}$/
@@ -213,7 +233,7 @@ function useOf(
 
 async function answerOnce(
   once: Idempotency,
-  answer: (seed: Seed) => Promise<Reply>,
+  answer: (seed: Seed) => Promise<HandlerResponse>,
   { operation, use, reply }: { operation: Operation; use: KeyUse; reply: FastifyReply },
 ) {
   const outcome = await once.run(use, async seed => {
@@ -237,7 +257,7 @@ function withoutSecrets({ secretFields }: Operation, body: unknown): unknown {
 function prepared(
   request: FastifyRequest,
   reply: FastifyReply,
-  { status, body, headers, revision, variant }: Reply,
+  { status, body, headers, revision, variant }: HandlerResponse,
 ) {
   reply.code(status)
   if (headers) reply.headers(headers)

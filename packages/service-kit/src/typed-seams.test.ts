@@ -1,7 +1,17 @@
-import { type Change, type ComposedEventType, Refusal } from '@gantry/contracts'
+import {
+  type Change,
+  type ComposedEventType,
+  deleteApi,
+  deployApi,
+  type Job,
+  listApis,
+  Refusal,
+} from '@gantry/contracts'
 import type { Fact } from '@gantry/event-sourcing'
 import { expect, expectTypeOf, test } from 'vitest'
+import { page } from './listing.ts'
 import { changed, publicMessage } from './public-events.ts'
+import type { AddRoute } from './routes.ts'
 
 /** The compiler is the subject of these tests: `npm run check` fails at an expected error that does not occur. */
 
@@ -66,4 +76,31 @@ test('a change has an action of its resource type, and snapshots that fit the sc
     { ...cancelled, resourceType: 'API' },
   ]
   expect(changes).toHaveLength(4)
+})
+
+test('a response has a status of its operation, and the body that the operation declares for it', () => {
+  const added: string[] = []
+  const route: AddRoute = ({ id }) => added.push(id)
+  const job: Job = {
+    id: 'j1',
+    type: 'DEPLOY',
+    api: 'a1',
+    environment: 'e1',
+    status: 'RUNNING',
+    startedAt: '2026-11-21T10:00:00.000Z',
+  }
+  route(deployApi, async () => ({ status: 202, body: job }))
+  // @ts-expect-error
+  route(deployApi, async () => ({ status: 200, body: job }))
+  // @ts-expect-error
+  route(deployApi, async () => ({ status: 202 }))
+  // @ts-expect-error
+  route(deployApi, async () => ({ status: 202, body: { ...job, status: 'LOST' } }))
+  route(deleteApi, async () => ({ status: 204 }))
+  // @ts-expect-error
+  route(deleteApi, async () => ({ status: 204, body: job }))
+  route(listApis, async ({ query }) => ({ status: 200, body: page([], 0, query) }))
+  // @ts-expect-error
+  route(listApis, async ({ query }) => ({ status: 200, body: page([job], 1, query) }))
+  expect(added).toHaveLength(8)
 })

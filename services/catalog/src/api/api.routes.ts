@@ -40,17 +40,17 @@ export function apiRoutes(route: AddRoute, { api, apis, owners, announceDeletion
     return { status: 200, body: page(content, total, query) }
   })
 
-  route(getApi, async ({ params, query }) => answer(params.api_id, 200, query))
+  route(getApi, async ({ params, query }) => ({ status: 200, ...(await current(params.api_id, query)) }))
 
   route(createApi, async ({ body, creationMetadata: metadata, newId }) => {
     const id = newId()
     await api.execute(id, { type: 'CreateApi', metadata, id, input: body })
-    return { ...(await answer(id, 201)), location: `/apis/${id}` }
+    return { status: 201, ...(await current(id)), location: `/apis/${id}` }
   })
 
   route(updateApi, async ({ params, body, metadata, ifMatch }) => {
     await api.execute(params.api_id, { type: 'UpdateApi', metadata, ifMatch, input: body })
-    return answer(params.api_id, 200)
+    return { status: 200, ...(await current(params.api_id)) }
   })
 
   route(deleteApi, async ({ params, query, metadata, ifMatch }) => {
@@ -60,13 +60,12 @@ export function apiRoutes(route: AddRoute, { api, apis, owners, announceDeletion
     return { status: 204 }
   })
 
-  const answer = async (id: string, status: number, included: Included = {}) => {
+  const current = async (id: string, included: Included = {}) => {
     const stored = await apis.get(id)
     if (!stored) throw new Refusal('api-not-found')
     const { doc } = stored
     const ownerDisplayName = doc.owner ? (await owners.displayNames([doc.owner])).get(doc.owner) : undefined
     return {
-      status,
       body: record(doc, ownerDisplayName, included),
       revision: doc.recordRevision,
       variant: ownerDisplayName,

@@ -4,8 +4,15 @@ import type { AddRoute } from '@gantry/service-kit'
 import type { ApiAggregate } from './api.decide.ts'
 
 export function deploymentRoutes(route: AddRoute, api: ApiAggregate): void {
-  route(deployApi, async ({ params, metadata, newId }) => start('DEPLOY', params, metadata, newId()))
-  route(undeployApi, async ({ params, metadata, newId }) => start('UNDEPLOY', params, metadata, newId()))
+  route(deployApi, async ({ params, metadata, newId }) => ({
+    status: 202,
+    body: await start('DEPLOY', params, metadata, newId()),
+  }))
+
+  route(undeployApi, async ({ params, metadata, newId }) => ({
+    status: 202,
+    body: await start('UNDEPLOY', params, metadata, newId()),
+  }))
 
   route(cancelDeployment, async ({ params, metadata }) => {
     const { api_id, environment_id } = params
@@ -23,9 +30,9 @@ export function deploymentRoutes(route: AddRoute, api: ApiAggregate): void {
     { api_id, environment_id }: { api_id: string; environment_id: string },
     metadata: CommandMetadata,
     job: string,
-  ) => {
+  ): Promise<Job> => {
     await api.execute(api_id, { type: 'StartDeployment', metadata, job, kind, environment: environment_id })
-    const body: Job = {
+    return {
       id: job,
       type: kind,
       api: api_id,
@@ -33,6 +40,5 @@ export function deploymentRoutes(route: AddRoute, api: ApiAggregate): void {
       status: 'RUNNING',
       startedAt: metadata.now,
     }
-    return { status: 202, body }
   }
 }

@@ -30,21 +30,21 @@ export function versionRoutes(route: AddRoute, { api, apis, versions, limit }: V
 
   route(getVersion, async ({ params }) => {
     await apiExists(params.api_id)
-    return answer(await find(params.api_id, params.version_id), 200)
+    return { status: 200, ...current(await find(params.api_id, params.version_id)) }
   })
 
   route(createVersion, async ({ params, body, metadata, newId }) => {
     const { api_id } = params
     const id = newId()
     await api.execute(api_id, { type: 'CreateVersion', metadata, api: api_id, id, input: body, limit })
-    return { ...answer(await find(api_id, id), 201), location: `/apis/${api_id}/versions/${id}` }
+    return { status: 201, ...current(await find(api_id, id)), location: `/apis/${api_id}/versions/${id}` }
   })
 
   route(updateVersion, async ({ params, body, metadata, ifMatch }) => {
     const { api_id, version_id } = params
     const known = await versionId(api_id, version_id)
     await api.execute(api_id, { type: 'UpdateVersion', metadata, ifMatch, version: known, input: body })
-    return answer(await find(api_id, known), 200)
+    return { status: 200, ...current(await find(api_id, known)) }
   })
 
   route(deleteVersion, async ({ params, metadata, ifMatch }) => {
@@ -75,8 +75,7 @@ export function versionRoutes(route: AddRoute, { api, apis, versions, limit }: V
   }
 
   const record = ({ versionRevision, ...fields }: VersionDocument): VersionRecord => fields
-  const answer = (doc: VersionDocument, status: number) => ({
-    status,
+  const current = (doc: VersionDocument) => ({
     body: record(doc),
     revision: doc.versionRevision,
   })

@@ -10,7 +10,7 @@ import {
 } from '@gantry/contracts'
 import type { Executed } from '@gantry/event-sourcing'
 import type { Collection } from '@gantry/read-models'
-import { type AddRoute, listing, page, type Reply } from '@gantry/service-kit'
+import { type AddRoute, listing, page } from '@gantry/service-kit'
 import type { Passwords } from '../password/password.ts'
 import type { LoginState } from './login-state.ts'
 import type { UserCommand } from './user.decide.ts'
@@ -50,14 +50,14 @@ export function userRoutes(
     }
   })
 
-  route(getUser, async ({ params }) => answer(params.user_id, 200))
+  route(getUser, async ({ params }) => ({ status: 200, ...(await current(params.user_id)) }))
 
   route(createUser, async ({ body, creationMetadata: metadata, principal, newId }) => {
     const id = newId()
     const { password, ...input } = body
     const passwordHash = password === null ? null : await passwords.hash(password)
     await changeUser(id, { type: 'CreateUser', metadata, by: principal, id, input, passwordHash })
-    return { ...(await answer(id, 201)), location: `/users/${id}` }
+    return { status: 201, ...(await current(id)), location: `/users/${id}` }
   })
 
   route(updateUser, async ({ params, body, metadata, principal, ifMatch }) => {
@@ -71,7 +71,7 @@ export function userRoutes(
       input,
       passwordHash,
     })
-    return answer(params.user_id, 200)
+    return { status: 200, ...(await current(params.user_id)) }
   })
 
   route(deleteUser, async ({ params, metadata, principal, ifMatch }) => {
@@ -82,13 +82,13 @@ export function userRoutes(
   route(unlockUser, async ({ params, metadata, principal }) => {
     const last = await lastLogin(params.user_id, metadata.now)
     await changeUser(params.user_id, { type: 'UnlockUser', metadata, by: principal, last })
-    return answer(params.user_id, 200)
+    return { status: 200, ...(await current(params.user_id)) }
   })
 
-  const answer = async (id: string, status: number): Promise<Reply> => {
+  const current = async (id: string) => {
     const [stored, lock] = await Promise.all([users.get(id), locks.get(id)])
     if (!stored) throw new Refusal('user-not-found')
     const body = userRecord(stored.doc, lock?.doc, now().toISOString())
-    return { status, body, revision: stored.doc.recordRevision, variant: body.lockedUntil }
+    return { body, revision: stored.doc.recordRevision, variant: body.lockedUntil }
   }
 }

@@ -34,15 +34,18 @@ export function deliveryRoutes(route: AddRoute, options: DeliveryRoutes): void {
       data: { webhook: target.id, message: 'A test of this webhook' },
     }
     const made = { id: newId(), eventId: payload.id, eventType: payload.type, body: bodyOf(payload) }
-    return reply(202, await dispatcher.deliver(target, made, metadata), principal)
+    return { status: 202, body: current(await dispatcher.deliver(target, made, metadata), principal) }
   })
 
   route(listWebhookDeliveries, async ({ params, query, principal }) => {
     await webhooks.existing(params.webhook_id)
-    return list({ webhook: params.webhook_id }, query, principal)
+    return { status: 200, body: await list({ webhook: params.webhook_id }, query, principal) }
   })
 
-  route(listDeliveries, async ({ query, principal }) => list({}, query, principal))
+  route(listDeliveries, async ({ query, principal }) => ({
+    status: 200,
+    body: await list({}, query, principal),
+  }))
 
   route(getDelivery, async ({ params, principal }) => {
     await webhooks.existing(params.webhook_id)
@@ -59,13 +62,13 @@ export function deliveryRoutes(route: AddRoute, options: DeliveryRoutes): void {
     const webhookDeleted = state.status !== 'Absent' && (await webhooks.isDeleted(state.webhook))
     const executed = await deliveries.execute(id, { type: 'RetryDelivery', metadata, webhookDeleted })
     dispatcher.changed(executed.state)
-    return reply(200, executed, principal)
+    return { status: 200, body: current(executed, principal) }
   })
 
   route(cancelDelivery, async ({ params, metadata, principal }) => {
     const executed = await deliveries.execute(params.request_id, { type: 'CancelDelivery', metadata })
     dispatcher.changed(executed.state)
-    return reply(200, executed, principal)
+    return { status: 200, body: current(executed, principal) }
   })
 
   const list = async (where: Record<string, Condition>, query: Paging, caller: Principal) => {
@@ -73,12 +76,12 @@ export function deliveryRoutes(route: AddRoute, options: DeliveryRoutes): void {
       listing(query, { ...where, status: query.status }),
     )
     const content = items.map(({ doc }) => deliveryRecord(doc, caller))
-    return { status: 200, body: page(content, total, query) }
+    return page(content, total, query)
   }
 
-  const reply = (status: number, { state }: { state: DeliveryState }, caller: Principal) => {
+  const current = ({ state }: { state: DeliveryState }, caller: Principal) => {
     if (state.status === 'Absent') throw new Refusal('delivery-not-found')
-    return { status, body: recordOf(state, caller) }
+    return recordOf(state, caller)
   }
 }
 

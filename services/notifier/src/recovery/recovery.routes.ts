@@ -41,7 +41,7 @@ export function recoveryRoutes(route: AddRoute, options: RecoveryRoutes): void {
       ...range,
     }
     const { state } = await recoveries.execute(id, command)
-    return { ...reply(202, state), location: `/webhooks/${webhook.id}/recoveries/${id}` }
+    return { status: 202, body: current(state), location: `/webhooks/${webhook.id}/recoveries/${id}` }
   })
 
   route(listRecoveries, async ({ params, query }) => {
@@ -62,7 +62,7 @@ export function recoveryRoutes(route: AddRoute, options: RecoveryRoutes): void {
   route(cancelRecovery, async ({ params, metadata }) => {
     const { id } = await ofWebhook(params)
     const { state } = await recoveries.execute(id, { type: 'CancelRecovery', metadata })
-    return reply(200, state)
+    return { status: 200, body: current(state) }
   })
 
   const ofWebhook = async (params: { webhook_id: string; recovery_id: string }): Promise<RecoveryRecord> => {
@@ -72,8 +72,8 @@ export function recoveryRoutes(route: AddRoute, options: RecoveryRoutes): void {
     return recoveryRecord(stored.doc)
   }
 
-  const reply = (status: number, state: RecoveryState) => {
+  const current = (state: RecoveryState) => {
     if (state.status === 'Absent') throw new Refusal('recovery-not-found')
-    return { status, body: recordOf(state) }
+    return recordOf(state)
   }
 }

@@ -71,9 +71,9 @@ export function webhookRoutes(route: AddRoute, options: WebhookRoutes): void {
     const command: WebhookCommand = { type: 'CreateWebhook', metadata, by, id, input: body, sealedSecret }
     const executed = await webhooks.execute(id, command)
     await checkOwner(executed.state)
-    const created = reply(201, executed)
-    const shown = { ...created.body, secret: formatSecret(secret) }
-    return { ...created, body: shown, location: `/webhooks/${id}` }
+    const { body: created, revision } = current(executed)
+    const shown = { ...created, secret: formatSecret(secret) }
+    return { status: 201, body: shown, revision, location: `/webhooks/${id}` }
   })
 
   route(updateWebhook, async ({ params, body: input, metadata, principal: by, ifMatch }) => {
@@ -91,14 +91,14 @@ export function webhookRoutes(route: AddRoute, options: WebhookRoutes): void {
     })
     if (executed.events.length > 0) dispatcher.webhookChanged(id)
     await checkOwner(executed.state)
-    return reply(200, executed)
+    return { status: 200, ...current(executed) }
   })
 
   route(rotateWebhookSecret, async ({ params, metadata, secretBytes }) => {
     const secret = secretBytes(SECRET_BYTES)
     const command: WebhookCommand = { type: 'RotateSecret', metadata, sealedSecret: keys.seal(secret) }
-    const { status, body } = reply(200, await webhooks.execute(params.webhook_id, command))
-    return { status, body: { ...body, secret: formatSecret(secret) } }
+    const { body } = current(await webhooks.execute(params.webhook_id, command))
+    return { status: 200, body: { ...body, secret: formatSecret(secret) } }
   })
 
   route(deleteWebhook, async ({ params, metadata, ifMatch }) => {
@@ -154,7 +154,7 @@ async function unreadPendingOf(
 
 const record = ({ recordRevision, secrets, failing, ...fields }: WebhookDocument): WebhookRecord => fields
 
-const reply = (status: number, { state }: StreamState<WebhookState>) => {
+const current = ({ state }: StreamState<WebhookState>) => {
   if (state.status !== 'Live') throw new Refusal('webhook-not-found')
-  return { status, body: state.record, revision: state.recordRevision }
+  return { body: state.record, revision: state.recordRevision }
 }
