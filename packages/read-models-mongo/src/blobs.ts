@@ -1,7 +1,7 @@
 import { finished } from 'node:stream/promises'
 import type { BlobDraft, BlobStore } from '@gantry/read-models'
-import { Binary, GridFSBucket, ObjectId } from 'mongodb'
-import { connect } from './connection.ts'
+import { Binary, type Collection, type Db, GridFSBucket, ObjectId } from 'mongodb'
+import { type Connection, connect } from './connection.ts'
 import { isDuplicate } from './guarded-writes.ts'
 import { makeIndexes } from './indexes.ts'
 import type { MongoOptions } from './settings.ts'
@@ -40,110 +40,25 @@ const LEFT_BEHIND_MS = 60 * 60 * 1000
  */
 export function gridFsBlobStore({ bucket = 'blobs', ...options }: GridFsBlobStoreOptions): BlobStore {
   const { db, run, close } = connect(options)
-  const gridFs = new GridFSBucket(db, { bucketName: bucket })
-  const files = db.collection<StoredFile>(`${bucket}.files`)
-  const chunks = db.collection<StoredChunk>(`${bucket}.chunks`)
-  /** Ids of files that may have chunks without a file. */
-  const unfinished = db.collection<{ _id: ObjectId }>(`${bucket}.unfinished`)
-  let prepared: Promise<void> | undefined
-
-  const prepareOnce = () => {
-    prepared ??= prepare().catch(error => {
-      prepared = undefined
-      throw error
-    })
-    return prepared
-  }
-
-  const prepare = async () => {
-    await makeIndexes(db, files, [{ key: { filename: 1 }, unique: true }])
-    // The driver would create this index as well, but would wait for all members of a replica set.
-    await makeIndexes(db, chunks, [{ key: { files_id: 1, n: 1 }, unique: true }])
-    const before = ObjectId.createFromTime(Math.floor((Date.now() - LEFT_BEHIND_MS) / 1000))
-    for await (const { _id } of unfinished.find({ _id: { $lt: before } })) await forgetUnlessThere(_id)
-  }
-
-  const forgetUnlessThere = async (id: ObjectId) => {
-    if (!(await files.findOne({ _id: id }))) await chunks.deleteMany({ files_id: id })
-    await unfinished.deleteOne({ _id: id })
-  }
-
-  const upload = async (key: string, bytes: Uint8Array) => {
-    const id = new ObjectId()
-    await unfinished.insertOne({ _id: id })
-    try {
-      await finished(gridFs.openUploadStreamWithId(id, key).end(bytes))
-    } catch (error) {
-      if (!isDuplicate(error)) throw error
-    }
-    await forgetUnlessThere(id)
-  }
-
-  /** Writes the same documents as the driver's upload stream, which keeps a chunk in memory and cannot read back. */
-  const draft = async (): Promise<BlobDraft> => {
-    const _id = new ObjectId()
-    await run(async () => {
-      await prepareOnce()
-      await unfinished.insertOne({ _id })
-    })
-    let chunkSize = 0
-    let length = 0
-    let n = 0
-    return {
-      write: piece =>
-        run(async () => {
-          chunkSize ||= piece.length
-          const data = new Binary(piece)
-          await chunks.insertOne({ _id: new ObjectId(), files_id: _id, n, data })
-          length += piece.length
-          n++
-        }),
-      bytes: () =>
-        run(async () => {
-          const found = await chunks.find({ files_id: _id }).sort({ n: 1 }).toArray()
-          return Buffer.concat(found.map(({ data }) => data.value()))
-        }),
-      commit: filename =>
-        run(async () => {
-          const file = { _id, length, chunkSize: chunkSize || 1, uploadDate: new Date(), filename }
-          await files.insertOne(file).catch(error => {
-            if (!isDuplicate(error)) throw error
-          })
-          await forgetUnlessThere(_id)
-        }),
-      discard: () => run(() => forgetUnlessThere(_id)),
-    }
-  }
-
-  const download = async (id: ObjectId) => {
-    try {
-      return Buffer.concat(await gridFs.openDownloadStream(id).toArray())
-    } catch (error) {
-      if (await files.findOne({ _id: id })) throw error
-      return undefined
-    }
-  }
+  const gridFs = new GridFs(db, bucket)
+  const { files } = gridFs
 
   return {
     put: (key, bytes) =>
       run(async () => {
-        await prepareOnce()
-        if (!(await files.findOne({ filename: key }))) await upload(key, bytes)
+        await gridFs.prepare()
+        if (!(await files.findOne({ filename: key }))) await gridFs.upload(key, bytes)
       }),
-    draft,
+    draft: () => draftIn(gridFs, run),
     get: key =>
       run(async () => {
         const file = await files.findOne({ filename: key })
-        return file && (await download(file._id))
+        return file && (await gridFs.download(file._id))
       }).then(bytes => bytes ?? undefined),
     delete: key =>
       run(async () => {
         const file = await files.findOne({ filename: key })
-        if (!file) return
-        const { _id } = file
-        await unfinished.updateOne({ _id }, { $set: { _id } }, { upsert: true })
-        await files.deleteOne({ _id })
-        await forgetUnlessThere(_id)
+        if (file) await gridFs.remove(file._id)
       }),
     async *keys() {
       const found = files.find({}, { projection: { filename: 1 } })
@@ -155,5 +70,115 @@ export function gridFsBlobStore({ bucket = 'blobs', ...options }: GridFsBlobStor
       }
     },
     close,
+  }
+}
+
+/** The files, their chunks, and the ids of files that may have chunks without a file. */
+class GridFs {
+  readonly files: Collection<StoredFile>
+  readonly chunks: Collection<StoredChunk>
+  readonly #unfinished: Collection<{ _id: ObjectId }>
+  readonly #db: Db
+  readonly #bucket: GridFSBucket
+  #prepared: Promise<void> | undefined
+
+  constructor(db: Db, bucket: string) {
+    this.#db = db
+    this.#bucket = new GridFSBucket(db, { bucketName: bucket })
+    this.files = db.collection(`${bucket}.files`)
+    this.chunks = db.collection(`${bucket}.chunks`)
+    this.#unfinished = db.collection(`${bucket}.unfinished`)
+  }
+
+  /** Creates the indexes and deletes what processes that died have left, once. */
+  prepare(): Promise<void> {
+    this.#prepared ??= this.#prepareOnce().catch(error => {
+      this.#prepared = undefined
+      throw error
+    })
+    return this.#prepared
+  }
+
+  async upload(key: string, bytes: Uint8Array): Promise<void> {
+    const id = await this.begin()
+    try {
+      await finished(this.#bucket.openUploadStreamWithId(id, key).end(bytes))
+    } catch (error) {
+      if (!isDuplicate(error)) throw error
+    }
+    await this.forgetUnlessThere(id)
+  }
+
+  async download(id: ObjectId): Promise<Buffer | undefined> {
+    try {
+      return Buffer.concat(await this.#bucket.openDownloadStream(id).toArray())
+    } catch (error) {
+      if (await this.files.findOne({ _id: id })) throw error
+      return undefined
+    }
+  }
+
+  async remove(_id: ObjectId): Promise<void> {
+    await this.#unfinished.updateOne({ _id }, { $set: { _id } }, { upsert: true })
+    await this.files.deleteOne({ _id })
+    await this.forgetUnlessThere(_id)
+  }
+
+  /** Records the id of a file before its first chunk. */
+  async begin(): Promise<ObjectId> {
+    const _id = new ObjectId()
+    await this.#unfinished.insertOne({ _id })
+    return _id
+  }
+
+  /** Deletes the chunks of a file that is not there. */
+  async forgetUnlessThere(id: ObjectId): Promise<void> {
+    if (!(await this.files.findOne({ _id: id }))) await this.chunks.deleteMany({ files_id: id })
+    await this.#unfinished.deleteOne({ _id: id })
+  }
+
+  async #prepareOnce(): Promise<void> {
+    await makeIndexes(this.#db, this.files, [{ key: { filename: 1 }, unique: true }])
+    // The driver would create this index as well, but would wait for all members of a replica set.
+    await makeIndexes(this.#db, this.chunks, [{ key: { files_id: 1, n: 1 }, unique: true }])
+    const before = ObjectId.createFromTime(Math.floor((Date.now() - LEFT_BEHIND_MS) / 1000))
+    for await (const { _id } of this.#unfinished.find({ _id: { $lt: before } }))
+      await this.forgetUnlessThere(_id)
+  }
+}
+
+/** Writes the same documents as the driver's upload stream, which keeps a chunk in memory and cannot read back. */
+async function draftIn(gridFs: GridFs, run: Connection['run']): Promise<BlobDraft> {
+  const { files, chunks } = gridFs
+  const _id = await run(async () => {
+    await gridFs.prepare()
+    return gridFs.begin()
+  })
+  let chunkSize = 0
+  let length = 0
+  let n = 0
+  return {
+    write: piece =>
+      run(async () => {
+        chunkSize ||= piece.length
+        const data = new Binary(piece)
+        await chunks.insertOne({ _id: new ObjectId(), files_id: _id, n, data })
+        length += piece.length
+        n++
+      }),
+    bytes: () =>
+      run(async () => {
+        const found = await chunks.find({ files_id: _id }).sort({ n: 1 }).toArray()
+        return Buffer.concat(found.map(({ data }) => data.value()))
+      }),
+    commit: filename =>
+      run(async () => {
+        const file = { _id, length, chunkSize: chunkSize || 1, uploadDate: new Date(), filename }
+        await files.insertOne(file).catch(error => {
+          if (!isDuplicate(error)) throw error
+        })
+        await gridFs.forgetUnlessThere(_id)
+      }),
+    discard: () => run(() => gridFs.forgetUnlessThere(_id)),
   }
 }

@@ -11,8 +11,6 @@ export const KNOWN_SIZES: readonly string[] = [
   'packages/hosting/src/service.ts open',
   'packages/hosting/src/service.ts parameter of make',
   'packages/hosting/src/service.ts runService',
-  'packages/read-models-mongo/src/blobs.ts gridFsBlobStore',
-  'packages/read-models-mongo/src/collection.ts mongoCollection',
   'packages/service-kit/src/idempotency.ts idempotency',
   'packages/service-kit/src/server.ts ServerOptions',
   'packages/service-kit/src/instrumented.ts Instrumented',

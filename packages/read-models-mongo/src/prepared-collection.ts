@@ -1,0 +1,69 @@
+import type { CollectionDefinition, Document } from '@gantry/read-models'
+import type { Collection } from 'mongodb'
+import type { Connection } from './connection.ts'
+import { collectionName, dropFormerIndexes, prepare } from './prepare.ts'
+import type { Server } from './server.ts'
+import type { StoredDocument } from './stored-document.ts'
+
+/** How often a process prepares its collections again: another process may have dropped them, or declare fewer fields. */
+const PREPARE_AGAIN_MS = 60_000
+
+export interface ServerAccess {
+  /** Determines the capabilities of the server. */
+  server(): Promise<Server>
+  /** Reads a monotonic clock, in milliseconds. */
+  elapsed(): number
+}
+
+/** A collection of the database that is prepared before its first use, and again from time to time. */
+export class PreparedCollection<D extends Document> {
+  readonly definition: CollectionDefinition<D>
+  readonly documents: Collection<StoredDocument>
+  readonly run: Connection['run']
+  readonly #db: Connection['db']
+  readonly #access: ServerAccess
+  #prepared: Promise<Server> | undefined
+  #preparedAt = 0
+  /**
+   * Former indexes are dropped once per process: during an upgrade, processes of the previous version create them every
+   * minute.
+   */
+  #tidied = false
+
+  constructor(definition: CollectionDefinition<D>, { db, run }: Connection, access: ServerAccess) {
+    this.definition = definition
+    this.documents = db.collection(collectionName(definition))
+    this.run = run
+    this.#db = db
+    this.#access = access
+  }
+
+  /** Resolves when the collection is prepared, with the capabilities of the server. */
+  ready(): Promise<Server> {
+    const { elapsed } = this.#access
+    if (!this.#prepared) {
+      this.#preparedAt = elapsed()
+      this.#prepared = this.#prepare().catch(error => {
+        this.#prepared = undefined
+        throw error
+      })
+    } else if (elapsed() - this.#preparedAt > PREPARE_AGAIN_MS) {
+      this.#preparedAt = elapsed()
+      this.run(() => this.#prepare()).catch(() => {})
+    }
+    return this.#prepared
+  }
+
+  /** To be called after the collection was dropped. */
+  prepareAgain(): void {
+    this.#prepared = undefined
+  }
+
+  async #prepare(): Promise<Server> {
+    const server = await this.#access.server()
+    await prepare(this.#db, this.definition, server)
+    if (server.usesIndexes && !this.#tidied) await dropFormerIndexes(this.documents)
+    this.#tidied ||= server.usesIndexes
+    return server
+  }
+}

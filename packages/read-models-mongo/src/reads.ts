@@ -1,0 +1,132 @@
+import {
+  type Collection,
+  type Document,
+  type Filter,
+  type Query,
+  type Stored,
+  UnknownField,
+} from '@gantry/read-models'
+import { boundOf, conditionsOf, orderOf } from './conditions.ts'
+import type { PreparedCollection } from './prepared-collection.ts'
+import { each } from './removals.ts'
+import type { StoredDocument } from './stored-document.ts'
+
+const MAX_LIMIT = 1_000
+const READ = { projection: { doc: 1, revision: 1, live: 1 } }
+
+/** Reads documents by their ids. */
+export function readsById<D extends Document>(
+  prepared: PreparedCollection<D>,
+): Pick<Collection<D>, 'get' | 'latest' | 'getMany' | 'existing' | 'ids'> {
+  const { documents, run } = prepared
+  return {
+    get: id =>
+      run(async () => {
+        const found = await documents.findOne({ _id: id }, READ)
+        return found?.live ? given<D>(found) : undefined
+      }),
+    latest: id =>
+      run(async () => {
+        const found = await documents.findOne({ _id: id }, READ)
+        if (!found) return undefined
+        return found.live ? given<D>(found) : { doc: null, revision: found.revision }
+      }),
+    getMany: ids =>
+      run(async () => {
+        const found = await documents.find({ _id: { $in: [...new Set(ids)] }, live: true }, READ).toArray()
+        return found.map(given<D>)
+      }),
+    existing: ids =>
+      run(async () => {
+        const those = { _id: { $in: [...new Set(ids)] }, live: true }
+        const found = await documents.find(those, { projection: { _id: 1 } }).toArray()
+        return new Set(found.map(({ _id }) => _id))
+      }),
+    async *ids() {
+      await run(() => prepared.ready())
+      // Sorted by id, so that concurrent changes do not move documents.
+      const found = documents.find(
+        { live: true },
+        { projection: { _id: 1 }, sort: { _id: 1 }, allowDiskUse: true },
+      )
+      for await (const { _id } of each(found, run)) yield _id
+    },
+  }
+}
+
+/** Answers filters, searches and sorts. */
+export function queries<D extends Document>(
+  prepared: PreparedCollection<D>,
+): Pick<Collection<D>, 'find' | 'list' | 'count'> {
+  const { definition, documents, run } = prepared
+
+  const requireField = (name: string) => {
+    if (!Object.hasOwn(definition.fields, name)) throw new UnknownField(definition.name, name)
+  }
+
+  /** Checks a filter. @returns its non-empty terms */
+  const checked = ({ where = {}, text = [] }: Filter): string[] => {
+    for (const name of Object.keys(where)) requireField(name)
+    if (text.some(term => /\s/.test(term))) throw new RangeError('a search term must not contain whitespace')
+    return text.filter(term => term !== '')
+  }
+
+  const checkPage = ({ sort = [], skip = 0, limit }: Query) => {
+    for (const { field } of sort) requireField(field)
+    if (!(Number.isInteger(limit) && limit >= 1 && limit <= MAX_LIMIT && skip >= 0))
+      throw new RangeError(`a page has 1 to ${MAX_LIMIT} documents and skips 0 or more`)
+  }
+
+  /** The filter for MongoDB; undefined when no document can satisfy it. */
+  const selection = async (filter: Filter) => {
+    const terms = checked(filter)
+    if (terms.length > 0 && !definition.text?.length) return undefined
+    return conditionsOf(filter, terms, (await prepared.ready()).usesIndexes)
+  }
+
+  const page = async (conditions: object, { sort = [], skip = 0, limit }: Query) => {
+    const found = documents.find(
+      { ...boundOf(sort, definition.fields), ...conditions },
+      {
+        ...READ,
+        sort: orderOf(sort),
+        skip,
+        limit,
+        batchSize: limit + 1,
+        // Deep in a list that no index sorts, the preceding documents can exceed the memory limit of a sort.
+        allowDiskUse: true,
+      },
+    )
+    return (await found.toArray()).map(given<D>)
+  }
+
+  return {
+    find: query =>
+      run(async () => {
+        checkPage(query)
+        const conditions = await selection(query)
+        if (!conditions) return { items: [], total: 0 }
+        const items = await page(conditions, query)
+        const { skip = 0, limit } = query
+        const end = skip + items.length
+        // The last page determines the total. A count that is made after the page is adjusted so that it does not contradict
+        // it.
+        if (items.length < limit && (items.length > 0 || skip === 0)) return { items, total: end }
+        const counted = await documents.countDocuments(conditions)
+        return { items, total: items.length > 0 ? Math.max(counted, end) : Math.min(counted, skip) }
+      }),
+    list: query =>
+      run(async () => {
+        checkPage(query)
+        const conditions = await selection(query)
+        return conditions ? page(conditions, query) : []
+      }),
+    count: filter =>
+      run(async () => {
+        const conditions = await selection(filter)
+        return conditions ? documents.countDocuments(conditions) : 0
+      }),
+  }
+}
+
+const given = <D>({ doc, revision }: StoredDocument): Stored<D> => ({ doc: doc as D, revision })
