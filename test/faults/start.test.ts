@@ -204,6 +204,17 @@ describe('a start', () => {
   })
 })
 
+test('the metrics are those of every process, with the label process', async () => {
+  const service = await startServiceProcess(await copyOfUsed())
+  const metrics = await (await fetch(`${service.url}/metrics`)).text()
+  for (const setting of ['EVENT_STORE_URL', 'READ_MODEL_URL', 'DATA_DIR'])
+    expect(metrics).toContain(`gantry_engine_up{setting="${setting}",process="standalone"} 1`)
+  expect(metrics).toContain('gantry_log_errors_total{worker="",process="standalone"} 0')
+  const series = metrics.split('\n').filter(line => line !== '' && !line.startsWith('#'))
+  expect(series.filter(line => !line.includes('process="standalone"'))).toEqual([])
+  expect(await service.stop()).toBe(0)
+})
+
 test('with METRICS_PORT, metrics are only at that port, and health only at PORT', async () => {
   const metricsPort = await freePort()
   const service = await startServiceProcess(await copyOfUsed(), {

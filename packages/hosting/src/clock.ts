@@ -2,6 +2,7 @@ import type { Log } from '@gantry/event-sourcing'
 
 /** The clock of a process. */
 export interface Clock {
+  /** Until the first comparison, the time of the machine. */
   now(): Date
   /**
    * Compares the clock with a reference clock that all processes share, periodically until `stop` is called.
@@ -41,7 +42,7 @@ export function processClock({
 }: ClockOptions): Clock {
   let stopped = false
   let timer: NodeJS.Timeout | undefined
-  let known = { time: own(), at: elapsed() }
+  let known: { time: number; at: number } | undefined
   let wasWrong = false
 
   /** @returns whether the reference clock answered in time */
@@ -70,7 +71,7 @@ export function processClock({
   }
 
   return {
-    now: () => new Date(known.time + elapsed() - known.at),
+    now: () => new Date(known ? known.time + elapsed() - known.at : own()),
     follow(reference) {
       const first = Promise.withResolvers<void>()
       const lookOn = async (pause = AGAIN_MS) => {

@@ -1,6 +1,13 @@
 export { type Engine, type EngineWatch, watchEngines } from './engine.ts'
 export { type InternalRequests, type InternalRequestsOptions, internalRequests } from './internal-requests.ts'
-export { type Parts, type ProcessOptions, runProcess, STOP_MS, type Surroundings } from './process.ts'
+export {
+  type ProcessContext,
+  type ProcessOptions,
+  type ProcessParts,
+  runProcess,
+  STOP_MS,
+  type Terminal,
+} from './process.ts'
 export { referenceTime } from './reference-time.ts'
 export { type Replicas, type ReplicasOptions, replicas } from './replicas.ts'
 export { NotListening, type Port, processServers, type Servers } from './servers.ts'
@@ -11,6 +18,7 @@ export {
   type ProcessSettings,
   processSettings,
   type StoreSettings,
+  serverSettings,
   serviceSettings,
   storeSettings,
 } from './settings.ts'

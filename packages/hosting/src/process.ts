@@ -14,11 +14,11 @@ import type { z } from 'zod'
 import { processClock } from './clock.ts'
 import { type Engine, watchEngines } from './engine.ts'
 import { type ProcessMetrics, processMetrics } from './metrics.ts'
-import { type Port, processServers } from './servers.ts'
-import type { processSettings } from './settings.ts'
+import { type Port, processServers, type Servers } from './servers.ts'
+import type { ProcessSettings, ServerSettings, serverSettings } from './settings.ts'
 
 /** What `runProcess` gives to the parts of a process. */
-export interface Surroundings<Settings> {
+export interface ProcessContext<Settings> {
   settings: Settings
   log: Logger
   metrics: Registry
@@ -26,12 +26,10 @@ export interface Surroundings<Settings> {
 }
 
 /** The parts of a process other than its server. */
-export interface Parts {
+export interface ProcessParts {
   engines: readonly Engine[]
-  /** The time of the reference clock that all processes of the installation share. */
-  referenceTime(): Promise<Date>
-  /** Name of the reference clock, for the log. */
-  timekeeper: string
+  /** The clock that all processes of the installation share. Without one, the process uses that of its machine. */
+  referenceClock?: { name: string; time(): Promise<Date> }
   /** Adds the routes of the process, under the base path. */
   routes(app: FastifyInstance): Promise<void>
   /** Adds the routes of the server at INTERNAL_PORT; called after `routes`. */
@@ -42,9 +40,24 @@ export interface Parts {
   waitingFor(): string | undefined
   /** Called after the servers have closed. */
   stop(): Promise<void>
+  /** Told about the progress of the process, in addition to its log. */
+  terminal?: Terminal
 }
 
-export interface ProcessOptions<Schema extends z.ZodObject<(typeof processSettings)['shape']>> {
+/** A person who runs the process in a terminal. */
+export interface Terminal {
+  waitsFor(waiting: string): void
+  /** @param port that the process listens on */
+  ready(port: number): void
+  stops(signal: NodeJS.Signals): void
+}
+
+/** The settings that `runProcess` uses itself. */
+type OwnSettings = ServerSettings & Partial<Pick<ProcessSettings, 'SHUTDOWN_DELAY'>>
+
+type OwnSchema = z.ZodObject<(typeof serverSettings)['shape']>
+
+export interface ProcessOptions<Schema extends OwnSchema> {
   name: string
   schema: Schema
   environment: NodeJS.ProcessEnv
@@ -52,7 +65,9 @@ export interface ProcessOptions<Schema extends z.ZodObject<(typeof processSettin
   server?(settings: z.infer<Schema>): Pick<ServerOptions, 'trustProxy' | 'connections'>
   /** Port of a second server for /metrics and internal requests. Without one /metrics is at PORT. */
   second?(settings: z.infer<Schema>): Omit<Port, 'host'> | undefined
-  open(surroundings: Surroundings<z.infer<Schema>>): Parts
+  open(context: ProcessContext<z.infer<Schema>>): ProcessParts
+  /** The line on stderr for an error that prevents the start; undefined for an internal error, which is thrown. */
+  startFailure?(error: unknown): string | undefined
 }
 
 /** Timeout of the shutdown: the process then exits even if requests or workers have not ended. */
@@ -65,31 +80,19 @@ const LOOK_MS = 25
  * with 1 at once. If the settings are wrong, it writes a line to stderr and exits with 1. If an engine is unavailable, it
  * logs that and waits.
  */
-export async function runProcess<Schema extends z.ZodObject<(typeof processSettings)['shape']>>(
-  options: ProcessOptions<Schema>,
-): Promise<void> {
-  const { name, schema, environment, server, second, open } = options
-  const fail = (line: string): never => {
-    process.stderr.write(`gantry ${name}: ${line}\n`)
-    process.exit(1)
-  }
-  const orFail = <Result>(work: () => Result): Result => {
-    try {
-      return work()
-    } catch (error) {
-      return fail(reasonOf(error))
-    }
-  }
-
+export async function runProcess<Schema extends OwnSchema>(options: ProcessOptions<Schema>): Promise<void> {
+  const { name, schema, environment, open } = options
+  const orExit = exitOnFailure(options.startFailure ?? (error => `gantry ${name}: ${failureLineOf(error)}`))
   // Only this user may read the files of embedded stores.
   process.umask(0o077)
-  const settings = orFail(() => readSettings(schema, environment))
+  const settings = await orExit(async () => readSettings(schema, environment))
   const metrics = new Registry()
   const told = processMetrics(name, metrics)
   const log = logOf(name, settings.LOG_LEVEL, told)
   const clock = processClock({ log })
   const { now } = clock
-  const parts = orFail(() => open({ settings, log, metrics, now }))
+  const parts = await orExit(async () => open({ settings, log, metrics, now }))
+  const { referenceClock, terminal } = parts
   const engines = watchEngines(parts.engines, log)
   told.watches(engines)
   let stage: string | undefined = 'the registration of its routes'
@@ -99,61 +102,95 @@ export async function runProcess<Schema extends z.ZodObject<(typeof processSetti
   const endAnnouncing = announceWaits(
     // Trouble with an engine is logged by watchEngines.
     () => (engines.trouble() === undefined ? waitingFor() : undefined),
-    waiting => log.info({}, `waits for ${waiting}`),
-  )
-
-  const host = settings.HOST
-  const own = second?.(settings)
-  const servers = processServers(
-    {
-      basePath: settings.BASE_PATH,
-      bodyMemory: new BodyMemory(settings.BODY_MEMORY),
-      ...server?.(settings),
-      log,
-      metrics,
-      now,
-      waitingFor: () => (stopping ? 'the end of its shutdown' : (engines.trouble() ?? waitingFor())),
+    waiting => {
+      log.info({}, `waits for ${waiting}`)
+      terminal?.waitsFor(waiting)
     },
-    { setting: 'PORT', port: settings.PORT, host },
-    own && { ...own, host },
   )
-
-  const stop = async (signal: NodeJS.Signals) => {
-    if (stopping) process.exit(1)
+  const servers = serversOf(options, settings, {
+    log,
+    metrics,
+    now,
+    waitingFor: () => (stopping ? 'the end of its shutdown' : (engines.trouble() ?? waitingFor())),
+  })
+  stopAtSignal(name, async signal => {
     stopping = true
     endAnnouncing()
     log.info({ signal }, 'shutting down')
-    setTimeout(STOP_MS, undefined, { ref: false }).then(() => fail(`did not stop within ${STOP_MS / 1000} s`))
-    if (started) await setTimeout(settings.SHUTDOWN_DELAY)
+    terminal?.stops(signal)
+    const { SHUTDOWN_DELAY = 0 }: OwnSettings = settings
+    if (started) await setTimeout(SHUTDOWN_DELAY)
     engines.stop()
     clock.stop()
     await servers.close()
     await parts.stop()
     log.info({}, 'stopped')
-    process.exit(0)
-  }
-  process.on('SIGTERM', stop)
-  process.on('SIGINT', stop)
+  })
 
-  try {
-    await servers.listen(parts)
-  } catch (error) {
-    fail(reasonOf(error))
-  }
-  stage = `the reference time from ${parts.timekeeper}`
+  const port = await orExit(() => servers.listen(parts))
+  if (referenceClock) stage = `the reference time from ${referenceClock.name}`
   await engines.usable
   // Before the parts start, because they compare times with those that other processes have recorded.
-  await clock.follow(() => parts.referenceTime())
+  if (referenceClock) await clock.follow(() => referenceClock.time())
   if (stopping) return
   stage = undefined
   await parts.start().catch(error => {
-    if (error instanceof SettingsRefused) fail(reasonOf(error))
+    // The shutdown has closed the stores.
+    if (stopping) return
+    if (error instanceof SettingsRefused || options.startFailure) return orExit(() => Promise.reject(error))
     throw error
   })
   started = true
   while (!stopping && parts.waitingFor() !== undefined) await setTimeout(LOOK_MS)
   endAnnouncing()
-  log.info({ port: settings.PORT }, 'ready')
+  if (stopping) return
+  log.info({ port }, 'ready')
+  terminal?.ready(port)
+}
+
+/** @returns a function that does work; if it fails with an error that has a line, writes the line and exits with 1 */
+const exitOnFailure =
+  (lineOf: (error: unknown) => string | undefined) =>
+  async <Result>(work: () => Promise<Result>): Promise<Result> => {
+    try {
+      return await work()
+    } catch (error) {
+      const line = lineOf(error)
+      if (line === undefined) throw error
+      process.stderr.write(`${line}\n`)
+      process.exit(1)
+    }
+  }
+
+/** Runs `stop` at the first SIGTERM or SIGINT, then exits with 0; with 1 after STOP_MS, or at once at a second signal. */
+function stopAtSignal(name: string, stop: (signal: NodeJS.Signals) => Promise<void>): void {
+  let stopping = false
+  const end = async (signal: NodeJS.Signals) => {
+    if (stopping) process.exit(1)
+    stopping = true
+    setTimeout(STOP_MS, undefined, { ref: false }).then(() => {
+      process.stderr.write(`gantry ${name}: did not stop within ${STOP_MS / 1000} s\n`)
+      process.exit(1)
+    })
+    await stop(signal)
+    process.exit(0)
+  }
+  process.on('SIGTERM', end)
+  process.on('SIGINT', end)
+}
+
+function serversOf<Schema extends OwnSchema>(
+  { server, second }: ProcessOptions<Schema>,
+  settings: z.infer<Schema>,
+  about: Pick<ServerOptions, 'log' | 'metrics' | 'now' | 'waitingFor'>,
+): Servers {
+  const { HOST: host, PORT: port, BASE_PATH: basePath, BODY_MEMORY } = settings
+  const own = second?.(settings)
+  return processServers(
+    { basePath, bodyMemory: new BodyMemory(BODY_MEMORY), ...server?.(settings), ...about },
+    { setting: 'PORT', port, host },
+    own && { ...own, host },
+  )
 }
 
 /** The log of the process, which also counts errors for the metrics. */
@@ -170,7 +207,7 @@ const logOf = (name: string, level: string, told: ProcessMetrics): Logger =>
   })
 
 /** The message of an error, for the operator. */
-function reasonOf(error: unknown): string {
+function failureLineOf(error: unknown): string {
   if (error instanceof SettingsRefused) return `wrong settings\n  ${error.message.replaceAll('\n', '\n  ')}`
   return (error as Error).message
 }

@@ -101,8 +101,7 @@ export async function runService<Schema extends z.ZodObject, Made extends Servic
       const waitingFor = () => service.waitingFor() ?? (prepared ? undefined : 'its preparation')
       return {
         engines: [...stores.engines, engine],
-        referenceTime: () => readModels.time(),
-        timekeeper: 'READ_MODEL_URL',
+        referenceClock: { name: 'READ_MODEL_URL', time: () => readModels.time() },
         async routes(scope) {
           const principals = await passedPrincipals(scope, {
             key: derivedPrincipalKey(settings.ENCRYPTION_KEY),

@@ -31,8 +31,8 @@ export const busSettings = z.object({
 })
 export type BusSettings = z.infer<typeof busSettings>
 
-/** The settings of every process. */
-export const processSettings = z.object({
+/** The settings of the server of every process. */
+export const serverSettings = z.object({
   PORT: port.default(8080),
   HOST: z.string().default('0.0.0.0'),
   /** Path prefix of all routes. Must be the same for all processes. */
@@ -40,6 +40,11 @@ export const processSettings = z.object({
   /** Maximum bytes of request bodies in memory. */
   BODY_MEMORY: bodyMemory,
   LOG_LEVEL: z.enum(['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent']).default('info'),
+})
+export type ServerSettings = z.infer<typeof serverSettings>
+
+/** The settings of every process of an installation of several processes. */
+export const processSettings = serverSettings.extend({
   ...busSettings.shape,
   /** Delay between failing readiness and closing the listener, so that load balancers stop routing first. */
   SHUTDOWN_DELAY: duration.default(2_000),

@@ -79,7 +79,8 @@ async function closing<Result>(
 
 /** An installation on a data folder that no process uses. */
 function stoppedInstallation(settings: Settings, folder: DataFolder): Installation {
-  const composed = compose(settings, folder, processLog({ level: settings.LOG_LEVEL }), watchDisk())
+  const log = processLog({ level: settings.LOG_LEVEL })
+  const composed = compose(folder, { settings, log, metrics: new Registry(), disk: watchDisk() })
   return {
     readModels: composed.dependencies.readModels,
     projectors: composed.services.flatMap(service => service.projectors),

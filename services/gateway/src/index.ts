@@ -5,6 +5,7 @@ export {
   type GatewaySettings,
   gatewayProcessSettings,
   gatewaySettings,
+  metricsServer,
   principalKey,
   serverOptions,
 } from './settings.ts'

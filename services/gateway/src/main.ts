@@ -4,6 +4,7 @@ import {
   forwarding,
   gateway,
   gatewayProcessSettings,
+  metricsServer,
   principalKey,
   rateCounts,
   serverOptions,
@@ -14,7 +15,7 @@ await runProcess({
   schema: gatewayProcessSettings,
   environment: process.env,
   server: serverOptions,
-  second: ({ METRICS_PORT: port }) => (port === undefined ? undefined : { setting: 'METRICS_PORT', port }),
+  second: metricsServer,
   open({ settings, log, metrics, now }) {
     const key = principalKey(settings)
     const { BASE_PATH: basePath } = settings
@@ -34,8 +35,7 @@ await runProcess({
     let complete = false
     return {
       engines: [engine],
-      referenceTime: () => referenceTime(services.identity, basePath),
-      timekeeper: 'identity',
+      referenceClock: { name: 'identity', time: () => referenceTime(services.identity, basePath) },
       async routes(scope) {
         const { sign } = await passedPrincipals(scope, { key, now })
         pass = purpose => sign(ANONYMOUS, purpose)

@@ -69,6 +69,10 @@ export const serverOptions = (
   },
 })
 
+/** The second server, if METRICS_PORT is set. */
+export const metricsServer = ({ METRICS_PORT: port }: GatewaySettings) =>
+  port === undefined ? undefined : ({ setting: 'METRICS_PORT', port } as const)
+
 /** The URLs of the services, when they run as separate processes. */
 const upstreamSettings = z.object({
   CATALOG_URL: origins,

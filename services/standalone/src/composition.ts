@@ -8,13 +8,12 @@ import {
   sqliteEventStore,
   sqliteReadModels,
 } from '@gantry/embedded'
+import type { Engine, ProcessContext } from '@gantry/hosting'
 import { type IdentitySettings, identityService } from '@gantry/identity'
 import { mediaService } from '@gantry/media'
 import { type NotifierSettings, notifierService } from '@gantry/notifier'
 import type { BlobStore } from '@gantry/read-models'
 import { type Dependencies, heldStreamMetrics } from '@gantry/service-kit'
-import type { Logger } from 'pino'
-import { collectDefaultMetrics, Registry } from 'prom-client'
 import type { DataFolder } from './data-folder.ts'
 import type { Settings } from './settings.ts'
 
@@ -35,7 +34,10 @@ export function servicesOver(
 }
 
 /** Creates the four services on the embedded stores of a data folder, without starting them. */
-export function compose(settings: Settings, folder: DataFolder, log: Logger, disk: Disk) {
+export function compose(
+  folder: DataFolder,
+  { settings, log, metrics, disk }: Omit<ProcessContext<Settings>, 'now'> & { disk: Disk },
+) {
   const files = {
     events: settings.EVENT_STORE_URL ?? folder.events,
     'read-models': settings.READ_MODEL_URL ?? folder.readModels,
@@ -51,8 +53,6 @@ export function compose(settings: Settings, folder: DataFolder, log: Logger, dis
   })
   const bus = sqliteBus({ path: files.messages, disk, retentionMs: settings.MESSAGE_RETENTION })
   const blobs = folderBlobStore({ path: folder.images, disk })
-  const metrics = new Registry()
-  collectDefaultMetrics({ register: metrics })
 
   const dependencies: Dependencies = {
     eventStore,
@@ -72,8 +72,15 @@ export function compose(settings: Settings, folder: DataFolder, log: Logger, dis
     readModels,
     services.flatMap(service => service.projectors),
   )
+  // Requests are answered also while a store cannot be used: reads continue on a full disk.
+  const engines: Engine[] = [
+    { setting: 'EVENT_STORE_URL', onlyAtStart: true, check: async () => void (await eventStore.head()) },
+    { setting: 'READ_MODEL_URL', onlyAtStart: true, check: () => readModels.ping() },
+    { setting: 'DATA_DIR', onlyAtStart: true, check: () => bus.ping() },
+  ]
   return {
     dependencies,
+    engines,
     identity,
     services,
     /** What the services wait for before they are ready; undefined when they are. */

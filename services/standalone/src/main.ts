@@ -1,32 +1,17 @@
 import { DataFolderRefused, DiskFull, isFull } from '@gantry/embedded'
-import { NotListening } from '@gantry/hosting'
-import { readSettings, SettingsRefused } from '@gantry/service-kit'
-import { type Settings, settingsSchema } from './settings.ts'
-import { type Standalone, startStandalone } from './standalone.ts'
-import { welcome } from './welcome.ts'
-
-const say = (line: string) => process.stdout.write(`${line}\n`)
-const fail = (line: string): never => {
-  process.stderr.write(`gantry: ${line}\n`)
-  process.exit(1)
-}
-
-function settingsOrExit(): Settings {
-  try {
-    return readSettings(settingsSchema, process.env)
-  } catch (error) {
-    if (error instanceof SettingsRefused)
-      return fail(`wrong settings\n  ${error.message.replaceAll('\n', '\n  ')}`)
-    throw error
-  }
-}
+import { metricsServer, serverOptions } from '@gantry/gateway'
+import { NotListening, runProcess } from '@gantry/hosting'
+import { SettingsRefused } from '@gantry/service-kit'
+import { settingsSchema } from './settings.ts'
+import { openStandalone } from './standalone.ts'
 
 /** A message for the operator; undefined for an internal error. */
-function reasonOf(error: unknown, { DATA_DIR }: Settings): string | undefined {
+function messageOf(error: unknown): string | undefined {
+  if (error instanceof SettingsRefused) return `wrong settings\n  ${error.message.replaceAll('\n', '\n  ')}`
   if (error instanceof DataFolderRefused) return error.message
   const full = fullDiskOf(error)
   if (full) {
-    const what = full instanceof DiskFull ? full.message : `${DATA_DIR} cannot be written: the disk is full`
+    const what = full instanceof DiskFull ? full.message : 'DATA_DIR cannot be written: the disk is full'
     return `${what}; free some space and start again`
   }
   return error instanceof NotListening ? hintOn(error) : undefined
@@ -48,32 +33,15 @@ function fullDiskOf(error: unknown): Error | undefined {
   return error instanceof DiskFull || isFull(error) ? error : fullDiskOf(error.cause)
 }
 
-// All files are created for this user alone.
-process.umask(0o077)
-const settings = settingsOrExit()
-const startedAt = performance.now()
-let running: Standalone | undefined
-let stopping = false
-
-/** Finishes open requests and stops. A second signal exits at once. */
-async function stop(signal: NodeJS.Signals): Promise<void> {
-  if (stopping) process.exit(1)
-  stopping = true
-  if (process.stdout.isTTY) say(`\n${signal}: finishing open requests`)
-  await running?.stop()
-  process.exit(0)
-}
-process.on('SIGTERM', stop)
-process.on('SIGINT', stop)
-
-try {
-  running = await startStandalone(settings, {
-    progress: say,
-    firstAdministrator: credentials => say(welcome.administrator(credentials)),
-  })
-  say(welcome.ready(running, performance.now() - startedAt))
-} catch (error) {
-  const reason = reasonOf(error, settings)
-  if (reason === undefined) throw error
-  fail(reason)
-}
+await runProcess({
+  name: 'standalone',
+  schema: settingsSchema,
+  environment: process.env,
+  server: serverOptions,
+  second: metricsServer,
+  open: openStandalone,
+  startFailure(error) {
+    const message = messageOf(error)
+    return message && `gantry: ${message}`
+  },
+})

@@ -1,9 +1,10 @@
 import { catalogSettings } from '@gantry/catalog'
 import { gatewaySettings } from '@gantry/gateway'
+import { serverSettings } from '@gantry/hosting'
 import { identitySettings } from '@gantry/identity'
 import { mediaSettings } from '@gantry/media'
 import { checkRetention, notifierSettings } from '@gantry/notifier'
-import { basePath, bodyMemory, key, otherThanPort, port } from '@gantry/service-kit'
+import { key, otherThanPort } from '@gantry/service-kit'
 import { z } from 'zod'
 
 const embedded = (what: string) =>
@@ -13,13 +14,10 @@ const embedded = (what: string) =>
     .transform(url => url.slice('sqlite:'.length))
     .optional()
 
-const settings = z.object({
-  PORT: port.default(8080),
-  HOST: z.string().default('localhost'),
+const settings = serverSettings.extend({
+  HOST: serverSettings.shape.HOST.unwrap().default('localhost'),
+  LOG_LEVEL: serverSettings.shape.LOG_LEVEL.unwrap().default('warn'),
   DATA_DIR: z.string().default('./data'),
-  BASE_PATH: basePath.default(''),
-  BODY_MEMORY: bodyMemory,
-  LOG_LEVEL: z.enum(['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent']).default('warn'),
   ENCRYPTION_KEY: key().optional(),
   EVENT_STORE_URL: embedded('the log'),
   READ_MODEL_URL: embedded('the read models'),

@@ -7,8 +7,6 @@ export const KNOWN_SIZES: readonly string[] = [
   'packages/event-sourcing/src/projection.ts aggregateProjection',
   'packages/event-sourcing/src/relay.ts RelayOptions',
   'packages/event-store-esdb/src/event-store.ts esdbEventStore',
-  'packages/hosting/src/process.ts runProcess',
-  'packages/hosting/src/service.ts open',
   'packages/hosting/src/service.ts parameter of make',
   'packages/hosting/src/service.ts runService',
   'packages/service-kit/src/idempotency.ts idempotency',
@@ -17,5 +15,4 @@ export const KNOWN_SIZES: readonly string[] = [
   'packages/service-kit/src/service.ts Dependencies',
   'services/gateway/src/rate-counts.ts rateCounts',
   'services/media/src/app.ts parameter of mediaService',
-  'services/standalone/src/standalone.ts startStandalone',
 ]

@@ -1,0 +1,50 @@
+import { styleText } from 'node:util'
+import type { Terminal } from '@gantry/hosting'
+import type { Settings } from './settings.ts'
+
+/** Styled text on terminals that support it; plain text elsewhere and with NO_COLOR. */
+const bold = (text: string) => styleText('bold', text, { stream: process.stdout })
+const faint = (text: string) => styleText('dim', text, { stream: process.stdout })
+const say = (...lines: string[]) => process.stdout.write(`${lines.join('\n')}\n`)
+
+/** Shows the administrator of a first start. A generated password is shown only here. */
+export const showAdministrator = ({
+  username,
+  password,
+}: {
+  username: string
+  password: string | undefined
+}) =>
+  say(
+    '',
+    'First start: this administrator is created now.',
+    `  username  ${bold(username)}`,
+    `  password  ${password === undefined ? 'as in GANTRY_ADMIN_PASSWORD' : `${bold(password)}   ${faint('shown this once: note it down')}`}`,
+  )
+
+/** Shows the progress of the process from now on. */
+export function terminal({ HOST, BASE_PATH }: Settings, dataFolder: string): Terminal {
+  const startedAt = performance.now()
+  return {
+    waitsFor: waiting => say(`waits for ${waiting}`),
+    ready(port) {
+      const url = `http://${HOST}:${port}${BASE_PATH}`
+      const seconds = ((performance.now() - startedAt) / 1000).toFixed(1)
+      say(
+        '',
+        `Gantry runs at ${bold(url)} ${faint(`(ready in ${seconds} s)`)}`,
+        `  documentation  ${url}/docs`,
+        `  data           ${dataFolder}`,
+        '',
+        'Try next:',
+        `  curl -i ${url}/login -H 'content-type: application/json' -d '{"username":"…","password":"…"}'`,
+        '  npm run demo     fills it with 2,639 public APIs',
+        '',
+        faint('Ctrl-C stops it; nothing is lost.'),
+      )
+    },
+    stops(signal) {
+      if (process.stdout.isTTY) say('', `${signal}: finishing open requests`)
+    },
+  }
+}
