@@ -1,22 +1,19 @@
-import { OPERATIONS, SCOPES } from '@gantry/contracts'
+import { OPERATIONS, type Operation, SCOPES } from '@gantry/contracts'
 import { beforeAll, expect, test } from 'vitest'
 import type { Answer } from '../src/answer.ts'
 import type { Client } from '../src/client.ts'
 import { retrying } from '../src/deliveries.ts'
 import {
   admin,
-  apiFields,
   cancelled,
   cleanUp,
   createApi,
   createToken,
   createUser,
-  createVersion,
   deploy,
   eventually,
   loggedIn,
   logIn,
-  PASSWORD,
   platformEvent,
   unique,
   uuid,
@@ -34,17 +31,12 @@ const imageOf = async () => {
   ;(await admin.put(`/apis/${id}/image`, undefined, { body: form(png(1, 1)) })).is(200)
   return id
 }
-const versionPath = async () => {
-  const api = await createApi()
-  return `/apis/${api.id}/versions/${(await createVersion(api)).id}`
-}
 const hook = () => ({
   displayName: unique('hook'),
   url: 'https://example.com/',
   active: false,
   eventTypes: ['API_CREATED'],
 })
-const user = () => ({ username: unique('made'), displayName: 'Made', role: 'USER', password: PASSWORD })
 const lockedUser = async () => {
   const { id, username } = await createUser()
   for (let n = 0; n < 5; n += 1) (await logIn(username, 'the wrong password')).refused(401)
@@ -64,11 +56,32 @@ const runningRecovery = async () => {
   })
 }
 
-/** Prepares a successful request of every operation that changes something, by operation id. */
+/** The example of the body, with names of its own. */
+const bodyOf = ({ bodyExample }: Operation) =>
+  bodyExample &&
+  Object.fromEntries(
+    Object.entries(bodyExample).map(([key, value]) => [
+      key,
+      key === 'name' || key === 'username' ? unique('made') : value,
+    ]),
+  )
+
+/** Creates the resources that a path names, e.g. for /apis/{api_id}/versions/{version_id} an API with a version. */
+async function pathOf(path: string, by: Client): Promise<string> {
+  const [, collection, rest] = /^(.*)\/\{\w+\}(.*)$/.exec(path) ?? []
+  if (collection === undefined) return path
+  const creation = OPERATIONS.find(({ method, path }) => method === 'POST' && path === collection)
+  if (!creation) throw new Error(`NEEDS has no request for ${path}, and no operation creates it`)
+  const made = (await by.post(await pathOf(collection, by), bodyOf(creation))).is(201).headers.get('location')
+  cleanUp(made ?? '')
+  return `${made}${rest}`
+}
+
+/**
+ * Prepares a successful request of an operation that changes something, by operation id. Operations that create, change
+ * or delete a resource with the body of their example need no entry.
+ */
 const NEEDS: Record<string, (by: Client) => Promise<Prepared>> = {
-  createApi: async () => ['/apis', apiFields()],
-  updateApi: async () => [`/apis/${(await createApi()).id}`, apiFields()],
-  deleteApi: async () => [`/apis/${(await createApi()).id}`],
   deployApi: async () => [`/environments/${uuid()}/apis/${(await createApi()).id}`],
   undeployApi: async () => {
     const api = await createApi()
@@ -76,16 +89,7 @@ const NEEDS: Record<string, (by: Client) => Promise<Prepared>> = {
   },
   uploadImage: async () => [`/apis/${(await createApi()).id}/image`, undefined, form(png(1, 1))],
   deleteImage: async () => [`/apis/${await imageOf()}/image`],
-  createVersion: async () => [`/apis/${(await createApi()).id}/versions`, { name: '1.0' }],
-  updateVersion: async () => [await versionPath(), { name: '1.1' }],
-  deleteVersion: async () => [await versionPath()],
-  createAccessToken: async () => ['/accessTokens', { name: 'one', scopes: ['API_READ'] }],
-  deleteAccessToken: async by => [`/accessTokens/${(await createToken(by, ['API_READ'])).id}`],
-  createUser: async () => ['/users', user()],
-  updateUser: async () => [`/users/${(await createUser()).id}`, user()],
-  deleteUser: async () => [`/users/${(await createUser()).id}`],
   unlockUser: async () => [`/users/${await lockedUser()}/unlock`],
-  logout: async () => ['/logout'],
   createWebhook: async () => ['/webhooks', hook()],
   updateWebhook: async () => {
     const { webhook } = await subscribe(['API_CREATED'])
@@ -109,10 +113,10 @@ const NEEDS: Record<string, (by: Client) => Promise<Prepared>> = {
 }
 
 /** Makes a change by a request of the operation, which `send` sends. */
-const change = async (id: string, by: Client, send: (request: Prepared) => Promise<Answer>) => {
+const change = async (operation: Operation, by: Client, send: (request: Prepared) => Promise<Answer>) => {
+  const { id, path } = operation
   if (id === 'cancelDeployment') return (await cancelled(await createApi(), path => send([path]))).answer
-  const prepare = NEEDS[id]
-  if (!prepare) throw new Error(`NEEDS has no request for ${id}`)
+  const prepare = NEEDS[id] ?? (async () => [await pathOf(path, by), bodyOf(operation)] as Prepared)
   return send(await prepare(by))
 }
 
@@ -133,11 +137,12 @@ beforeAll(async () => {
   client = withToken((await createToken(await loggedIn(actor), [...SCOPES])).token)
 })
 
-test.concurrent.for(changing)('the audit log records $id with its user', async ({ id, method }) => {
+test.concurrent.for(changing)('the audit log records $id with its user', async operation => {
+  const { id, method } = operation
   const requestId = uuid()
   const send = ([path, json, body]: Prepared) =>
     client.request(method, path, json, { headers: { 'x-request-id': requestId }, ...(body && { body }) })
-  const answer = await change(id, client, send)
+  const answer = await change(operation, client, send)
   answer.is(200, 201, 202, 204)
   const made = answer.headers.get('location')
   // A recovery is removed with its webhook.
