@@ -9,9 +9,11 @@ import {
   type EventStore,
   type Log,
   type Project,
+  type ProjectionTarget,
+  Projector,
+  type ProjectorOptions,
   projectorKey,
   requestRebuild,
-  startProjector,
   type Worker,
 } from '@gantry/event-sourcing'
 import {
@@ -61,13 +63,13 @@ afterEach(async () => {
   await rm(folder, { recursive: true })
 })
 
-/** Counters whose commands project their events (`fast`), or leave this to the projector. */
-const counter = (fast = false, projecting = project) =>
+/** Counters whose commands project their events, or without a projector leave this to another one. */
+const counter = (projector?: ProjectionTarget, projecting = project) =>
   aggregate<CounterState, CounterCommand, CounterEvent>({
     eventStore,
     category: 'counter',
     decider: counterDecider,
-    ...(fast && { view: { readModels, project: projecting } }),
+    ...(projector && { view: { projector, project: projecting } }),
   })
 const count = (by: number): CounterCommand => ({
   type: 'Count',
@@ -78,17 +80,21 @@ const close = (): CounterCommand => ({
   type: 'Close',
   metadata: { ...storyMetadata, commandId: randomUUID() },
 })
-const projector = (holder = 'one', store = eventStore) => {
-  const started = startProjector({
+const projectorOf = (more: Partial<ProjectorOptions> = {}) =>
+  new Projector({
     name: 'test.projector',
-    eventStore: store,
+    eventStore,
     readModels,
-    projections: [counter(true).projection],
     collections: [counters],
-    holder,
+    holder: 'one',
     log,
+    ...more,
   })
+const projector = (holder = 'one', store = eventStore) => {
+  const started = projectorOf({ holder, eventStore: store })
+  counter(started)
   workers.push(started)
+  started.start()
   return started
 }
 const documents = async () => {
@@ -100,7 +106,7 @@ const documents = async () => {
 
 describe('the projector', () => {
   test('projects events that were not projected before a crash', async () => {
-    await counter(false).execute('a', count(3))
+    await counter().execute('a', count(3))
     const started = projector()
     expect(await started.reached(await eventStore.head(), 5_000)).toBe(true)
     expect(await documents()).toEqual([{ id: 'a', count: 3, revision: 0 }])
@@ -130,18 +136,18 @@ describe('the projector', () => {
   })
 
   test('is ready only after it has projected events that were written without a projector', async () => {
-    await counter(false).execute('a', count(1))
+    await counter().execute('a', count(1))
     const before = projector()
     await vi.waitFor(() => expect(before.caughtUp).toBe(true))
     await before.stop()
-    await counter(false).execute('b', count(2))
+    await counter().execute('b', count(2))
     const started = projector()
     await vi.waitFor(() => expect(started.caughtUp).toBe(true), { interval: 1 })
     expect(await documents()).toHaveLength(2)
   })
 
   test('makes equal read models when they are rebuilt', async () => {
-    const live = counter(true)
+    const live = counter(projectorOf())
     for (const [id, by] of [
       ['a', 1],
       ['b', 2],
@@ -159,7 +165,7 @@ describe('the projector', () => {
   })
 
   test('rebuilds on request, repairs damaged documents and removes documents that are not in the log', async () => {
-    await counter(true).execute('a', count(1))
+    await counter(projectorOf()).execute('a', count(1))
     const started = projector()
     await vi.waitFor(() => expect(started.caughtUp).toBe(true))
     const collection = readModels.collection(counters)
@@ -179,7 +185,7 @@ describe('the projector', () => {
   })
 
   test('notices while it runs that its read models were dropped', async () => {
-    await counter(true).execute('a', count(1))
+    await counter(projectorOf()).execute('a', count(1))
     const started = projector()
     await vi.waitFor(() => expect(started.caughtUp).toBe(true))
     await readModels.drop(counters)
@@ -190,7 +196,7 @@ describe('the projector', () => {
   })
 
   test('is not ready while its read models are missing', async () => {
-    await counter(true).execute('a', count(1))
+    await counter(projectorOf()).execute('a', count(1))
     let gate = Promise.resolve()
     const started = projector('one', {
       ...eventStore,
@@ -216,7 +222,7 @@ describe('the projector', () => {
     const two = projector('two')
     await vi.waitFor(() => expect(two.caughtUp).toBe(true))
     await one.stop()
-    await counter(false).execute('a', count(5))
+    await counter().execute('a', count(5))
     expect(await two.reached(await eventStore.head(), 10_000)).toBe(true)
     expect(await documents()).toEqual([{ id: 'a', count: 5, revision: 0 }])
   })
@@ -226,19 +232,10 @@ describe('the projector', () => {
     const old = projector('old')
     await counter().execute('a', count(1))
     await vi.waitFor(() => expect(old.caughtUp).toBe(true))
-    const rebuilt = startProjector({
-      name: 'test.projector',
-      eventStore,
-      readModels,
-      projections: [
-        counter(true, (...state) => project(...state).map(write => ({ ...write, collection: newer })))
-          .projection,
-      ],
-      collections: [newer],
-      holder: 'new',
-      log,
-    })
+    const rebuilt = projectorOf({ collections: [newer], holder: 'new' })
+    counter(rebuilt, (...state) => project(...state).map(write => ({ ...write, collection: newer })))
     workers.push(rebuilt)
+    rebuilt.start()
     await vi.waitFor(() => expect(rebuilt.caughtUp).toBe(true), { timeout: 10_000 })
     expect(await readModels.collection(newer).get('a')).toMatchObject({ doc: { id: 'a', count: 1 } })
 

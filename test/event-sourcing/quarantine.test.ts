@@ -8,13 +8,13 @@ import {
   type Log,
   listHeld,
   type NewEvent,
-  type Projector,
+  Projector,
+  type ProjectorOptions,
   projectionOfEach,
   projectorKey,
   type RecordedEvent,
   requestRebuild,
   requestRetry,
-  startProjector,
 } from '@gantry/event-sourcing'
 import { storyMetadata } from '@gantry/event-sourcing/testing'
 import { DocumentTooLarge, type ReadModels } from '@gantry/read-models'
@@ -59,21 +59,19 @@ afterEach(async () => {
   await stores.close()
 })
 
-const started = (
-  lists: { projection: Parameters<typeof startProjector>[0]['projections'][number] },
-  readModels: ReadModels,
-  eventStore = stores.eventStore,
-) => {
-  const projector = startProjector({
+const projectorOn = (readModels: ReadModels, more: Partial<ProjectorOptions> = {}) =>
+  new Projector({
     name: NAME,
-    eventStore,
+    eventStore: stores.eventStore,
     readModels,
-    projections: [lists.projection],
     collections: [items],
     holder: randomUUID(),
     log,
+    ...more,
   })
+const started = (projector: Projector) => {
   projectors.push(projector)
+  projector.start()
   return projector
 }
 
@@ -81,11 +79,13 @@ const started = (
 function release({
   broken,
   eventStore = stores.eventStore,
+  readModels = stores.readModels,
 }: {
   broken?: string
   eventStore?: EventStore
+  readModels?: ReadModels
 } = {}) {
-  const { readModels } = stores
+  const projector = projectorOn(readModels, { eventStore })
   const unknown: RecordedEvent[] = []
   const lists = aggregate<ListState, ListCommand, ListEvent>({
     eventStore,
@@ -97,30 +97,30 @@ function release({
         return listDecider.evolve(state, event, revision, actor)
       },
     },
-    view: { readModels, project: projectList },
+    view: { projector, project: projectList },
     unknownEvent: event => unknown.push(event),
   })
   return {
     unknown,
     run: (id: string, command: ListCommand) => lists.execute(id, command),
     load: lists.load,
-    projection: lists.projection,
-    start: () => started(lists, readModels, eventStore),
+    start: () => started(projector),
   }
 }
 
 /** The next release, which knows one more event type and writes version 2 of another. */
 function nextRelease({ readModels = stores.readModels }: { readModels?: ReadModels } = {}) {
+  const projector = projectorOn(readModels)
   const lists = aggregate<ListState, NextListCommand, NextListEvent>({
     eventStore: stores.eventStore,
     category: 'list',
     decider: nextListDecider,
-    view: { readModels, project: projectList },
+    view: { projector, project: projectList },
   })
   return {
     run: (id: string, command: NextListCommand) => lists.execute(id, command),
     load: lists.load,
-    start: () => started(lists, readModels),
+    start: () => started(projector),
   }
 }
 
@@ -324,7 +324,6 @@ describe('an event that throws while it is folded', () => {
   })
 
   test('leads to a document that the store cannot hold: the stream is quarantined, others continue', async () => {
-    const one = release()
     for (const [id, item] of [
       ['a', 'huge'],
       ['b', 'w1'],
@@ -339,7 +338,7 @@ describe('an event that throws while it is folded', () => {
         throw new DocumentTooLarge(items.name, 'huge', { bytes: 20, most: 10 })
       },
     }
-    await reachedHead(started({ projection: one.projection }, limited))
+    await reachedHead(release({ readModels: limited }).start())
     expect(await documents()).toEqual({ w1: 1 })
     expect(await heldNow()).toMatchObject([
       {
@@ -359,7 +358,7 @@ describe('an event that throws while it is folded', () => {
       if (item === 'bad') throw new TypeError('cannot be projected')
       return [{ collection: items, id: item, doc: { id: item, amount } as { id: string }, revision: 0 }]
     })
-    await reachedHead(started({ projection: each }, stores.readModels))
+    await reachedHead(started(projectorOn(stores.readModels, { projections: [each] })))
     expect(await documents()).toEqual({ v1: 1, v2: 2 })
     expect(await heldNow()).toMatchObject([{ id: 'list-b', reason: 'TypeError: cannot be projected' }])
   })
@@ -383,7 +382,8 @@ describe('an upcaster', () => {
 
   test('upgrades older events to the newest version before they are projected', async () => {
     await append('list-a', 'ItemAdded', { name: 'v1', amount: 3 }, -1)
-    const lists = aggregate<ListState, ListCommand, ListEvent>({
+    const projector = projectorOn(stores.readModels)
+    aggregate<ListState, ListCommand, ListEvent>({
       eventStore: stores.eventStore,
       category: 'list',
       decider: {
@@ -393,9 +393,9 @@ describe('an upcaster', () => {
           ItemAdded: [({ name, amount }) => ({ item: name, amount }) as never],
         },
       },
-      view: { readModels: stores.readModels, project: projectList },
+      view: { projector, project: projectList },
     })
-    await reachedHead(started({ projection: lists.projection }, stores.readModels))
+    await reachedHead(started(projector))
     expect(await documents()).toEqual({ v1: 3 })
   })
 

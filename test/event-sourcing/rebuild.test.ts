@@ -6,9 +6,9 @@ import {
   type Log,
   NO_STREAM,
   type Project,
+  Projector,
   projectorKey,
   requestRebuild,
-  startProjector,
   type Worker,
 } from '@gantry/event-sourcing'
 import {
@@ -61,30 +61,39 @@ const count = (by: number): CounterCommand => ({ type: 'Count', by, metadata: co
 const close = (): CounterCommand => ({ type: 'Close', metadata: command() })
 const command = () => ({ ...storyMetadata, commandId: randomUUID() })
 
-/** A replica whose commands project their events. */
-const replica = ({ eventStore = stores.eventStore, readModels = stores.readModels } = {}) =>
-  aggregate<CounterState, CounterCommand, CounterEvent>({
-    eventStore,
-    category: 'counter',
-    decider: counterDecider,
-    view: { readModels, project },
-  })
-const projector = (
+/** A replica whose commands project their events. Its projector is not started. */
+const replica = ({
+  eventStore = stores.eventStore,
   readModels = stores.readModels,
-  { holder = randomUUID() as string, eventStore = stores.eventStore, own = replica({ eventStore }) } = {},
-) => {
-  const started = startProjector({
+  holder = randomUUID() as string,
+} = {}) => {
+  const projector = new Projector({
     name: NAME,
     eventStore,
     readModels,
-    projections: [own.projection],
     collections: [counters],
     holder,
     log,
   })
-  workers.push(started)
-  return started
+  return {
+    projector,
+    ...aggregate<CounterState, CounterCommand, CounterEvent>({
+      eventStore,
+      category: 'counter',
+      decider: counterDecider,
+      view: { projector, project },
+    }),
+  }
 }
+const started = ({ projector }: { projector: Projector }) => {
+  workers.push(projector)
+  projector.start()
+  return projector
+}
+const projector = (
+  readModels = stores.readModels,
+  options: { holder?: string; eventStore?: EventStore } = {},
+) => started(replica({ readModels, ...options }))
 const ready = (started: { caughtUp: boolean }) => vi.waitFor(() => expect(started.caughtUp).toBe(true), soon)
 const collection = () => stores.readModels.collection(counters)
 const documents = async () => {
@@ -128,22 +137,20 @@ describe('a rebuild', () => {
         await own.execute('b', count(2))
         await another.execute('c', count(3))
       }
-      const own = replica()
-      const started = projector(
-        replacing(opened => ({
-          async *olderThan(generation) {
-            if (when === 'olderThan') await meanwhile()
-            yield* opened.olderThan(generation)
-          },
-          async removeOlder(...given) {
-            if (when === 'removeOlder') await meanwhile()
-            return opened.removeOlder(...given)
-          },
-        })),
-        { own },
-      )
-      await ready(started)
-      expect(await started.reached(await stores.eventStore.head(), 10_000)).toBe(true)
+      const readModels = replacing(opened => ({
+        async *olderThan(generation) {
+          if (when === 'olderThan') await meanwhile()
+          yield* opened.olderThan(generation)
+        },
+        async removeOlder(...given) {
+          if (when === 'removeOlder') await meanwhile()
+          return opened.removeOlder(...given)
+        },
+      }))
+      const own = replica({ readModels })
+      const rebuilding = started(own)
+      await ready(rebuilding)
+      expect(await rebuilding.reached(await stores.eventStore.head(), 10_000)).toBe(true)
       expect(await documents()).toMatchObject({ a: 2, c: 3 })
       expect(Object.keys(await documents())).not.toContain('stranger')
       if (when === 'removeOlder') expect(await documents()).toEqual({ a: 2, b: 2, c: 3 })

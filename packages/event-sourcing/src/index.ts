@@ -1,9 +1,6 @@
-export {
-  type Aggregate,
-  type AggregateOptions,
-  aggregate,
-  type Executed,
-} from './aggregate.ts'
+export { type Aggregate, type AggregateOptions, aggregate } from './aggregate.ts'
+export type { View } from './aggregate-projection.ts'
+export type { Executed } from './command-handler.ts'
 export type { CommandMetadata, Decider, DomainCommand } from './decider.ts'
 export {
   type Actor,
@@ -36,8 +33,8 @@ export { type ConfirmLease, type LeaseOptions, underLease } from './lease.ts'
 export { nameUuids } from './name-uuid.ts'
 export { PersistentMap } from './persistent-map.ts'
 export { type Conditional, requireRevision } from './precondition.ts'
-export { type AggregateProjection, type Project, type Projection, projectionOfEach } from './projection.ts'
-export { type Projector, type ProjectorOptions, projectorKey, startProjector } from './projector.ts'
+export { type Project, type Projection, type ProjectionTarget, projectionOfEach } from './projection.ts'
+export { Projector, type ProjectorOptions, projectorKey } from './projector.ts'
 export { type HeldStream, heldStreams, listHeld, requestRetry } from './quarantine.ts'
 export { type ReactorOptions, startReactor } from './reactor.ts'
 export { requestRebuild } from './rebuild-requests.ts'

@@ -5,7 +5,7 @@ import type { Position } from './event.ts'
 import type { EventStore } from './event-store.ts'
 import { underLease } from './lease.ts'
 import { projectLog } from './log-projection.ts'
-import type { Projection } from './projection.ts'
+import type { Projection, ProjectionTarget } from './projection.ts'
 import { heldStreams, requestedRetry } from './quarantine.ts'
 import { projectedPosition, type ReadSide } from './read-side.ts'
 import { rebuild } from './rebuild.ts'
@@ -19,21 +19,15 @@ export interface ProjectorOptions {
   name: string
   eventStore: EventStore
   readModels: ReadModels
-  projections: readonly Projection[]
   /** The collections that the projections write to. A rebuild removes documents from them that the log does not give. */
   // biome-ignore lint/suspicious/noExplicitAny: collections of different documents
   collections: readonly CollectionDefinition<any>[]
+  /** Projections other than those of aggregates, which register themselves. */
+  projections?: readonly Projection[]
+  /** Whether the service is ready before this projector has caught up. */
+  background?: boolean
   holder: string
   log: Log
-}
-
-export interface Projector extends Worker {
-  /** Whether the read models exist and have all events that were in the log at some moment since the start. */
-  readonly caughtUp: boolean
-  /** Whether the read models exist now; false after an operator has dropped them. */
-  complete(): Promise<boolean>
-  /** Waits until the read models have all events up to a position. @returns false when the time was up before */
-  reached(position: Position, timeoutMs: number): Promise<boolean>
 }
 
 /** Interval at which the projector looks for requests and for its checkpoint, in milliseconds. */
@@ -43,38 +37,82 @@ const LOOK_MS = 1_000
 export const projectorKey = ({ name, collections }: Pick<ProjectorOptions, 'name' | 'collections'>) =>
   [name, ...[...collections, heldStreams(name)].map(({ name, version }) => `${name}@${version}`)].join(' ')
 
-class StartedProjector implements Projector {
+/**
+ * Projects the log, also the events that a crash kept out of the read models. A lease makes sure that one replica does.
+ * Documents are guarded by revision and the checkpoint by the lease, so that a paused holder that continues does no harm.
+ * A stream with an event that cannot be processed is quarantined: its documents stay, and the checkpoint advances. Held
+ * streams are projected again from their first event at each start of the projector and on request.
+ * The read models are rebuilt when they were dropped, when a collection changed its shape, and on request. During an
+ * upgrade that changes a shape, a projector of each shape runs, so that neither waits for the other.
+ */
+export class Projector implements Worker, ProjectionTarget {
+  readonly name: string
+  readonly background: boolean
+  readonly readModels: ReadModels
+  readonly #options: ProjectorOptions
+  readonly #projections = new Map<string, Projection>()
   readonly #readSide: ReadSide
   readonly #rebuilds: RebuildRequests
-  readonly #workers: Worker[]
+  #workers: Worker[] = []
   #caughtUp = false
 
-  constructor({ holder, ...options }: ProjectorOptions) {
-    const { name, readModels, log } = options
-    const held = heldStreams(name)
+  constructor(options: ProjectorOptions) {
+    const { name, eventStore, readModels, log, background = false, projections = [] } = options
     const key = projectorKey(options)
-    const projections = new Map(options.projections.map(projection => [projection.category, projection]))
-    this.#readSide = { ...options, key, held, projections, collections: [...options.collections, held] }
+    const held = heldStreams(name)
+    const collections = [...options.collections, held]
+    this.name = name
+    this.background = background
+    this.readModels = readModels
+    this.#options = options
+    this.#readSide = {
+      name,
+      key,
+      eventStore,
+      readModels,
+      projections: this.#projections,
+      collections,
+      held,
+      log,
+    }
     this.#rebuilds = new RebuildRequests(this.#readSide)
-    for (const projection of options.projections) projection.attach(position => this.reached(position, 0))
-    const { leases } = readModels
+    for (const projection of projections) this.register(projection)
+  }
+
+  /** Adds a projection before the start. @throws Error when the category already has one */
+  register(projection: Projection): void {
+    const { category } = projection
+    if (this.#projections.has(category)) throw new Error(`${this.name} has two projections of ${category}`)
+    this.#projections.set(category, projection)
+  }
+
+  start(): void {
+    const { name, key, log } = this.#readSide
+    const lease = { leases: this.readModels.leases, name: key, holder: this.#options.holder }
     this.#workers = [
       supervise(name, log, signal =>
-        underLease({ leases, name: key, holder, signal }, (lease, held) => this.#project(lease, held)),
+        underLease({ ...lease, signal }, (held, signal) => this.#project(held, signal)),
       ),
       supervise(`${name}.readiness`, log, signal => this.#observe(signal)),
     ]
   }
 
+  /** Whether the read models exist and have all events that were in the log at some moment since the start. */
   get caughtUp(): boolean {
     return this.#caughtUp
   }
 
+  /** Whether the read models exist now; false after an operator has dropped them. */
   async complete(): Promise<boolean> {
     return (await this.#rebuilds.carriedOut()) !== undefined && (await this.#checkpoint()) !== undefined
   }
 
+  /**
+   * Waits until the read models have all events up to a position.
+   * @returns false when the time was up before, and before the start
+   */
   async reached(position: Position, timeoutMs: number): Promise<boolean> {
+    if (this.#workers.length === 0) return false
     const deadline = performance.now() + timeoutMs
     while ((await projectedPosition(this.#readSide)) < position) {
       if (performance.now() >= deadline) return false
@@ -157,13 +195,3 @@ class StartedProjector implements Projector {
     }
   }
 }
-
-/**
- * Projects the log, also the events that a crash kept out of the read models. A lease makes sure that one replica does.
- * Documents are guarded by revision and the checkpoint by the lease, so that a paused holder that continues does no harm.
- * A stream with an event that cannot be processed is quarantined: its documents stay, and the checkpoint advances. Held
- * streams are projected again from their first event at each start of the projector and on request.
- * The read models are rebuilt when they were dropped, when a collection changed its shape, and on request. During an
- * upgrade that changes a shape, a projector of each shape runs, so that neither waits for the other.
- */
-export const startProjector = (options: ProjectorOptions): Projector => new StartedProjector(options)

@@ -25,7 +25,7 @@ export interface SnapshotOptions<State> {
 
 export interface Snapshots<State> {
   /** The state in the snapshot of a stream, and the events after it; undefined when there is no valid snapshot. */
-  load(id: string): Promise<{ kept: StreamState<State>; later: RecordedEvent[] } | undefined>
+  load(id: string): Promise<{ state: StreamState<State>; later: RecordedEvent[] } | undefined>
   /**
    * Saves a snapshot of the state if enough events have been folded since the last one. It is saved in the background. After
    * a failure loads take longer, and the next try is made after `every` events.
@@ -92,7 +92,7 @@ export function snapshotsOf<State, Event extends DomainEvent>({
     const [last, ...later] = await eventStore.readStream(stream, revision)
     if (last?.revision !== revision || last.position !== position) return undefined
     due.set(id, dueAfter(revision, stored.state))
-    return { kept: { ...state, revision, position }, later }
+    return { state: { ...state, revision, position }, later }
   }
 
   const save = async (

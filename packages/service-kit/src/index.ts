@@ -37,12 +37,7 @@ export {
 export { deriveKey, fingerprint, seal, unseal } from './secrets.ts'
 export { httpServer, INTERNAL_PORT_HEADER, type ServerOptions } from './server.ts'
 export type { Admit, Dependencies, Service } from './service.ts'
-export {
-  type Responders,
-  type ServiceProjector,
-  serviceFrom,
-  serviceProjector,
-} from './service-parts.ts'
+export { type Responders, serviceFrom } from './service-parts.ts'
 export {
   basePath,
   bodyMemory,

@@ -1,15 +1,15 @@
-import type { Worker } from '@gantry/event-sourcing'
+import { Projector, type Worker } from '@gantry/event-sourcing'
 import { defineCollection } from '@gantry/read-models'
 import { expect, onTestFinished, test, vi } from 'vitest'
 import type { Dependencies } from './service.ts'
-import { type ServiceParts, serviceFrom, serviceProjector } from './service-parts.ts'
+import { type ServiceParts, serviceFrom } from './service-parts.ts'
 import { hostService } from './testing/index.ts'
 
 const collection = defineCollection<{ id: string }>({ name: 'parts.documents', version: 1, fields: {} })
 const projection = (dependencies: Dependencies, background = false) =>
-  serviceProjector(dependencies, {
+  new Projector({
+    ...dependencies,
     name: background ? 'parts.background' : 'parts.projector',
-    projections: [],
     collections: [collection],
     background,
   })
@@ -116,7 +116,7 @@ test('stops responders and workers, then drains, then stops the projectors', asy
   const host = await open(dependencies => {
     const projector = projection(dependencies)
     return {
-      projectors: [{ ...projector, start: () => ({ ...projector, ...part('projector') }) }],
+      projectors: [Object.assign(projector, { start() {} }, part('projector'))],
       workers: [() => part('worker')],
       responders: answering,
       async drain() {

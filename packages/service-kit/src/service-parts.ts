@@ -1,9 +1,7 @@
 import {
   type Projector,
-  type ProjectorOptions,
   type ReactorOptions,
   type RelayOptions,
-  startProjector,
   startReactor,
   startRelay,
   type Worker,
@@ -16,7 +14,7 @@ import type { Dependencies, Service } from './service.ts'
 export interface ServiceParts {
   name: string
   routes: Service['routes']
-  projectors: readonly ServiceProjector[]
+  projectors: readonly Projector[]
   /** What the relay of the service publishes. */
   relay: Pick<RelayOptions, 'streamPrefixes' | 'publicEvents' | 'subjects'>
   /** Reactions to messages of other services, one for each consumer. */
@@ -31,39 +29,6 @@ export interface ServiceParts {
 
 export type Responders = Readonly<Record<string, (request: Json) => Promise<Json>>>
 
-/** A projector that the service starts. Until then it has reached nothing. */
-export interface ServiceProjector extends Omit<Projector, 'stop' | 'waitsFor'> {
-  readonly name: string
-  /** Whether the service is ready before this projector has caught up. */
-  readonly background: boolean
-  start(): Projector
-}
-
-export interface ServiceProjectorOptions
-  extends Pick<ProjectorOptions, 'name' | 'projections' | 'collections'> {
-  background?: boolean
-}
-
-export function serviceProjector(
-  { eventStore, readModels, holder, log }: Dependencies,
-  { background = false, ...options }: ServiceProjectorOptions,
-): ServiceProjector {
-  let running: Projector | undefined
-  return {
-    name: options.name,
-    background,
-    start() {
-      running = startProjector({ ...options, eventStore, readModels, holder, log })
-      return running
-    },
-    get caughtUp() {
-      return running?.caughtUp ?? false
-    },
-    complete: async () => (await running?.complete()) ?? false,
-    reached: async (position, timeoutMs) => (await running?.reached(position, timeoutMs)) ?? false,
-  }
-}
-
 /**
  * A service from its parts. A start for a rebuild starts the projectors only, so that it appends and sends nothing.
  * The end stops responders, reactors and workers first, then projectors and relay, which follow what those append.
@@ -71,7 +36,7 @@ export function serviceProjector(
 export function serviceFrom(dependencies: Dependencies, parts: ServiceParts): Service {
   const { eventStore, readModels, bus, holder, log, metrics } = dependencies
   const { name, routes, projectors, relay, reactors = [], workers = [], responders = {}, drain } = parts
-  const following: Worker[] = []
+  const relays: Worker[] = []
   const working: Worker[] = []
   const unsubscribe: (() => void)[] = []
 
@@ -80,11 +45,9 @@ export function serviceFrom(dependencies: Dependencies, parts: ServiceParts): Se
     routes,
     projectors: projectors.map(projector => projector.name),
     async start(only) {
-      following.push(...projectors.map(projector => projector.start()))
+      for (const projector of projectors) projector.start()
       if (only === 'projectors') return
-      following.push(
-        startRelay({ ...relay, name: `${name}.relay`, eventStore, readModels, bus, holder, log }),
-      )
+      relays.push(startRelay({ ...relay, name: `${name}.relay`, eventStore, readModels, bus, holder, log }))
       working.push(...workers.map(start => start()))
       for (const reactor of reactors) {
         const missed = missedMessageCounter(metrics)(reactor.consumer)
@@ -94,7 +57,7 @@ export function serviceFrom(dependencies: Dependencies, parts: ServiceParts): Se
         unsubscribe.push(bus.respond(subject, respond))
     },
     waitingFor() {
-      for (const { waitsFor } of [...following, ...working]) if (waitsFor !== undefined) return waitsFor
+      for (const { waitsFor } of [...relays, ...working]) if (waitsFor !== undefined) return waitsFor
       const needed = projectors.filter(({ background }) => !background)
       return needed.every(({ caughtUp }) => caughtUp) ? undefined : `the read models of ${name}`
     },
@@ -102,7 +65,7 @@ export function serviceFrom(dependencies: Dependencies, parts: ServiceParts): Se
       for (const end of unsubscribe) end()
       await Promise.all(working.map(worker => worker.stop()))
       await drain?.()
-      await Promise.all(following.map(worker => worker.stop()))
+      await Promise.all([...projectors, ...relays].map(worker => worker.stop()))
     },
   }
 }

@@ -1,5 +1,5 @@
 import { subjects } from '@gantry/contracts'
-import { aggregate, type Executed, newest, type Worker } from '@gantry/event-sourcing'
+import { aggregate, type Executed, newest, Projector, type Worker } from '@gantry/event-sourcing'
 import type { Message } from '@gantry/messaging'
 import type { ReadModels } from '@gantry/read-models'
 import {
@@ -9,7 +9,6 @@ import {
   type Service,
   sendDirectly,
   serviceFrom,
-  serviceProjector,
 } from '@gantry/service-kit'
 import { apiAggregate } from './api/api.aggregate.ts'
 import { apis, versions } from './api/api.projection.ts'
@@ -28,18 +27,18 @@ import type { CatalogSettings } from './settings.ts'
 export function catalogService(given: Dependencies, settings: CatalogSettings): Service {
   const dependencies = instrumented(given)
   const { eventStore, unknownEvent, readModels, bus } = dependencies
-  const api = apiAggregate(dependencies)
+  const projector = new Projector({
+    ...dependencies,
+    name: 'catalog.projector',
+    collections: [apis, versions, owners],
+  })
+  const api = apiAggregate(dependencies, projector)
   const owner = aggregate<OwnerState, OwnerCommand, OwnerEvent>({
     eventStore,
     unknownEvent,
     category: 'owner',
     decider: ownerDecider,
-    view: { readModels, project: projectOwner },
-  })
-  const projector = serviceProjector(dependencies, {
-    name: 'catalog.projector',
-    projections: [api.projection, owner.projection],
-    collections: [apis, versions, owners],
+    view: { projector, project: projectOwner },
   })
   const react = reactionsOf({ ...dependencies, api, owner })
   const announceDeletion = async ({ facts }: Executed<ApiState, ApiEvent>) => {

@@ -1,5 +1,5 @@
 import { subjects } from '@gantry/contracts'
-import { aggregate } from '@gantry/event-sourcing'
+import { aggregate, Projector } from '@gantry/event-sourcing'
 import {
   type Dependencies,
   instrumented,
@@ -7,7 +7,6 @@ import {
   router,
   type Service,
   serviceFrom,
-  serviceProjector,
 } from '@gantry/service-kit'
 import { announced } from './announced.ts'
 import { auditLog } from './audit/audit.projection.ts'
@@ -62,13 +61,19 @@ export function identityService(given: Dependencies, settings: ServiceSettings):
     tokens: readModels.collection(tokens),
     locks: readModels.collection(locks),
   }
-  const user = userAggregate(dependencies)
+  const projector = new Projector({
+    ...dependencies,
+    name: 'identity.projector',
+    projections: [locksProjection],
+    collections: [users, tokens, locks],
+  })
+  const user = userAggregate(dependencies, projector)
   const token = aggregate<TokenState, TokenCommand, TokenEvent>({
     eventStore,
     unknownEvent,
     category: 'token',
     decider: tokenDecider,
-    view: { readModels, project: projectToken },
+    view: { projector, project: projectToken },
   })
   const ring = aggregate<KeyRing, SigningKeyCommand, SigningKeyEvent>({
     eventStore,
@@ -91,11 +96,6 @@ export function identityService(given: Dependencies, settings: ServiceSettings):
     platformTokens: platformTokens(settings, { now, log }),
     noteUse: uses.note,
     now,
-  })
-  const projector = serviceProjector(dependencies, {
-    name: 'identity.projector',
-    projections: [user.projection, token.projection, locksProjection],
-    collections: [users, tokens, locks],
   })
   const audit = auditor(dependencies)
 

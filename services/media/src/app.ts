@@ -1,5 +1,5 @@
 import { subjects } from '@gantry/contracts'
-import { aggregate, type Executed, streamName } from '@gantry/event-sourcing'
+import { aggregate, type Executed, Projector, streamName } from '@gantry/event-sourcing'
 import type { Message } from '@gantry/messaging'
 import type { BlobStore } from '@gantry/read-models'
 import {
@@ -9,7 +9,6 @@ import {
   type Service,
   sendDirectly,
   serviceFrom,
-  serviceProjector,
 } from '@gantry/service-kit'
 import { z } from 'zod'
 import { imageBytes } from './image/image.bytes.ts'
@@ -30,17 +29,13 @@ export function mediaService(given: Dependencies & { blobs: BlobStore }, _settin
   const dependencies = instrumented(given)
   const { eventStore, unknownEvent, readModels, bus } = dependencies
   const bytes = imageBytes(given.blobs)
+  const projector = new Projector({ ...dependencies, name: 'media.projector', collections: [images] })
   const image = aggregate<ImageState, ImageCommand, ImageEvent>({
     eventStore,
     unknownEvent,
     category: 'image',
     decider: imageDecider,
-    view: { readModels, project: projectImage },
-  })
-  const projector = serviceProjector(dependencies, {
-    name: 'media.projector',
-    projections: [image.projection],
-    collections: [images],
+    view: { projector, project: projectImage },
   })
   const react = reactionsOf({ ...dependencies, image })
 

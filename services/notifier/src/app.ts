@@ -1,14 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import { subjects } from '@gantry/contracts'
-import { aggregate, newest } from '@gantry/event-sourcing'
-import {
-  type Dependencies,
-  instrumented,
-  router,
-  type Service,
-  serviceFrom,
-  serviceProjector,
-} from '@gantry/service-kit'
+import { aggregate, newest, Projector } from '@gantry/event-sourcing'
+import { type Dependencies, instrumented, router, type Service, serviceFrom } from '@gantry/service-kit'
 import { Deliveries } from './delivery/deliveries.ts'
 import { deliveries as deliveryDocuments } from './delivery/delivery.projection.ts'
 import { deliveryRoutes } from './delivery/delivery.routes.ts'
@@ -55,20 +48,18 @@ export function notifierService(
   const { leases } = readModels
   const rules = { schedule: settings.WEBHOOK_RETRY_SCHEDULE, retentionMs: settings.WEBHOOK_RETENTION }
 
-  const webhooks = new Webhooks(dependencies, settings.WEBHOOK_ALLOWED_CIDRS)
-  const deliveries = new Deliveries(dependencies, rules)
-  const recoveries = new Recoveries(dependencies, rules)
-  const users = new KnownUsers(dependencies)
+  const collections = [webhookDocuments, deliveryDocuments, recoveryDocuments, knownUsers]
+  const projector = new Projector({ ...dependencies, name: 'notifier.projector', collections })
+  const storing = { ...dependencies, projector }
+  const webhooks = new Webhooks(storing, settings.WEBHOOK_ALLOWED_CIDRS)
+  const deliveries = new Deliveries(storing, rules)
+  const recoveries = new Recoveries(storing, rules)
+  const users = new KnownUsers(storing)
   const platformEvent = aggregate<PlatformEventState, PlatformEventCommand, PlatformEventEvent>({
     eventStore,
     unknownEvent,
     category: 'platformevent',
     decider: platformEventDecider,
-  })
-  const projector = serviceProjector(dependencies, {
-    name: 'notifier.projector',
-    projections: [webhooks, deliveries, recoveries, users].map(({ aggregate }) => aggregate.projection),
-    collections: [webhookDocuments, deliveryDocuments, recoveryDocuments, knownUsers],
   })
 
   const keys = signingKeys(encryptionKey)

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto'
-import { storyMetadata } from '@gantry/event-sourcing/testing'
+import { storyMetadata, withoutProjector } from '@gantry/event-sourcing/testing'
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
 import { Deliveries, deliveryId } from './delivery/deliveries.ts'
 import { removeFinished } from './dispatch/expiry.ts'
@@ -64,7 +64,8 @@ test('a quarantined delivery blocks neither its event at other webhooks nor late
 test('a quarantined delivery stays when expired deliveries are removed', async () => {
   const host = await openNotifier({}, { start: false })
   const { newId, log } = host.dependencies
-  const records = new Deliveries(host.dependencies, { schedule: [], retentionMs: 60_000 })
+  const projector = withoutProjector(host.dependencies.readModels)
+  const records = new Deliveries({ ...host.dependencies, projector }, { schedule: [], retentionMs: 60_000 })
   const [broken, healthy] = [uuid(3), uuid(4)]
   for (const id of [broken, healthy]) {
     const metadata = () => ({ ...storyMetadata, commandId: newId() })

@@ -4,6 +4,7 @@ import type {
   DomainCommand,
   DomainEvent,
   Executed,
+  ProjectionTarget,
   StreamState,
 } from '@gantry/event-sourcing'
 import type { Collection, Document } from '@gantry/read-models'
@@ -11,7 +12,7 @@ import { type Dependencies, type Instrumented, ownMetadata } from '@gantry/servi
 
 /** Where aggregates and documents are stored, and what the commands of the service itself need. */
 export type RepositoryOptions = Pick<Dependencies, 'eventStore' | 'readModels' | 'now' | 'newId'> &
-  Partial<Pick<Instrumented, 'unknownEvent'>>
+  Partial<Pick<Instrumented, 'unknownEvent'>> & { projector: ProjectionTarget }
 
 type WithoutMetadata<Command> = Command extends unknown ? Omit<Command, 'metadata'> : never
 

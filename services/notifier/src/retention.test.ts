@@ -1,5 +1,5 @@
 import { aggregate, requestRebuild } from '@gantry/event-sourcing'
-import { storyMetadata } from '@gantry/event-sourcing/testing'
+import { storyMetadata, withoutProjector } from '@gantry/event-sourcing/testing'
 import type { Dependencies } from '@gantry/service-kit'
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
 import { Deliveries } from './delivery/deliveries.ts'
@@ -184,7 +184,8 @@ test('a retried delivery is not removed, even if its document does not show the 
   closing.push(() => host.close())
   const { eventStore, newId, log } = host.dependencies
   const rules = { schedule: [], retentionMs: 60_000 }
-  const records = new Deliveries(host.dependencies, rules)
+  const projector = withoutProjector(host.dependencies.readModels)
+  const records = new Deliveries({ ...host.dependencies, projector }, rules)
   const withoutDocuments = aggregate<DeliveryState, DeliveryCommand, DeliveryEvent>({
     eventStore,
     category: 'delivery',

@@ -3,8 +3,6 @@
  * a violation.
  */
 export const KNOWN_SIZES: readonly string[] = [
-  'packages/event-sourcing/src/aggregate.ts aggregate',
-  'packages/event-sourcing/src/projection.ts aggregateProjection',
   'packages/event-sourcing/src/relay.ts RelayOptions',
   'packages/event-store-esdb/src/event-store.ts esdbEventStore',
   'packages/hosting/src/service.ts parameter of make',

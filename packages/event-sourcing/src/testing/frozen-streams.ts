@@ -6,10 +6,10 @@ import type { Decider, DomainCommand } from '../decider.ts'
 import type { DomainEvent, RecordedEvent } from '../event.ts'
 import { type EventStore, NO_STREAM } from '../event-store.ts'
 import { folding, type StreamState } from '../fold.ts'
-import { aggregateProjection, type Project } from '../projection.ts'
+import { type Project, writesOf } from '../projection.ts'
 import { schemaName } from '../schema.ts'
 import type { SnapshotSchema } from '../snapshots.ts'
-import { streamCategory } from '../stream-name.ts'
+import { streamCategory, streamId } from '../stream-name.ts'
 
 /**
  * Streams that one commit of this repository wrote, in a file `COMMIT.streams.json`. Such files are only added, and their
@@ -153,28 +153,20 @@ function testSnapshots<State, Command extends DomainCommand, Event extends Domai
 /** The state of a stream, and its documents after its events were projected one by one. */
 async function fold<State, Command extends DomainCommand, Event extends DomainEvent>(
   stream: readonly RecordedEvent[],
-  { category, decider, project }: FrozenCategory<State, Command, Event>,
+  { decider, project }: FrozenCategory<State, Command, Event>,
 ) {
   const unknown: string[] = []
   const folded = folding(decider, event => unknown.push(schemaName(event)))
-  let snapshot: StreamState<State> = { state: decider.initial, revision: NO_STREAM }
-  const projection = aggregateProjection<State, Event>({
-    category,
-    schemas: decider.events,
-    view: project && { readModels: { async write() {} }, project },
-    follow: async () => snapshot,
-    load: async () => snapshot,
-    read: async () => [],
-    cacheSize: 1,
-  })
+  let current: StreamState<State> = { state: decider.initial, revision: NO_STREAM }
   const documents = new Map<string, { collection: string } & Pick<Write, 'id' | 'revision' | 'doc'>>()
   for (const event of stream) {
-    snapshot = folded(snapshot, [event])
-    for (const { collection, id, revision, doc } of (await projection.writes([event], true)).writes)
+    current = folded(current, [event])
+    const writes = project ? writesOf(project, decider.events, streamId(event.stream), current, [event]) : []
+    for (const { collection, id, revision, doc } of writes)
       documents.set(`${collection.name}/${id}`, { collection: collection.name, id, revision, doc })
   }
   expect(unknown).toEqual([])
-  const { state, revision } = snapshot
+  const { state, revision } = current
   return { stream: stream[0]?.stream, state, revision, documents: [...documents.values()] }
 }
 

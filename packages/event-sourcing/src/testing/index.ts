@@ -10,3 +10,4 @@ export {
 } from './frozen-streams.ts'
 export { type InMemoryLog, inMemoryLog } from './in-memory-event-store.ts'
 export { type RelayEngines, relayContract } from './relay-contract.ts'
+export { withoutProjector } from './without-projector.ts'

@@ -1,4 +1,4 @@
-import { type Aggregate, aggregate, reservation } from '@gantry/event-sourcing'
+import { type Aggregate, aggregate, type Projector, reservation } from '@gantry/event-sourcing'
 import type { Instrumented } from '@gantry/service-kit'
 import { type ApiCommand, apiDecider } from './api.decide.ts'
 import { projectApi } from './api.projection.ts'
@@ -6,14 +6,17 @@ import { apiSnapshots } from './api.snapshots.ts'
 import type { ApiEvent, ApiState } from './api.ts'
 
 /** APIs with unique names. */
-export function apiAggregate(dependencies: Instrumented): Aggregate<ApiState, ApiCommand, ApiEvent> {
-  const { eventStore, readModels, now, snapshotEvery, unknownEvent } = dependencies
+export function apiAggregate(
+  dependencies: Instrumented,
+  projector: Projector,
+): Aggregate<ApiState, ApiCommand, ApiEvent> {
+  const { eventStore, now, snapshotEvery, unknownEvent } = dependencies
   const api = aggregate<ApiState, ApiCommand, ApiEvent>({
     eventStore,
     unknownEvent,
     category: 'api',
     decider: apiDecider,
-    view: { readModels, project: projectApi },
+    view: { projector, project: projectApi },
     snapshots: { schema: apiSnapshots, every: snapshotEvery },
     async reserve(id, { state, revision, unknown }, events, { metadata }) {
       // An unknown event may have renamed this API, so that another API may hold the name now: claim it again.

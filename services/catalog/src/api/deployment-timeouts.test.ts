@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { sqliteEventStore, sqliteReadModels } from '@gantry/embedded'
 import { aggregate, type EventStore } from '@gantry/event-sourcing'
-import { storyMetadata } from '@gantry/event-sourcing/testing'
+import { storyMetadata, withoutProjector } from '@gantry/event-sourcing/testing'
 import type { Leases, ReadModels } from '@gantry/read-models'
 import { afterEach, beforeEach, expect, onTestFinished, test, vi } from 'vitest'
 import { type ApiCommand, apiDecider } from './api.decide.ts'
@@ -33,7 +33,7 @@ const apisOver = (store: EventStore) =>
     eventStore: store,
     category: 'api',
     decider: apiDecider,
-    view: { readModels, project: projectApi },
+    view: { projector: withoutProjector(readModels), project: projectApi },
   })
 
 let commands = 0

@@ -1,19 +1,21 @@
 import { Refusal } from '@gantry/contracts'
-import { type Instrumented, type ServiceProjector, serviceProjector } from '@gantry/service-kit'
+import { Projector } from '@gantry/event-sourcing'
+import type { Instrumented } from '@gantry/service-kit'
 import { auditLog, auditProjections } from './audit.projection.ts'
 
 /** Maximum time that a list of the audit log waits for the projector, in milliseconds. */
 const BOUND_MS = 3_000
 
 export interface Auditor {
-  projector: ServiceProjector
+  projector: Projector
   /** Resolves when the audit log has all events that are in the log now. @throws Refusal unavailable after a timeout */
   upToDate(): Promise<void>
 }
 
 /** Projects the audit log. While it is behind, only lists of the audit log are refused: the service does not wait for it. */
 export function auditor(dependencies: Instrumented): Auditor {
-  const projector = serviceProjector(dependencies, {
+  const projector = new Projector({
+    ...dependencies,
     name: 'identity.audit',
     projections: auditProjections,
     collections: [auditLog],

@@ -1,5 +1,11 @@
 import { Refusal } from '@gantry/contracts'
-import { type Aggregate, aggregate, type Reservation, reservation } from '@gantry/event-sourcing'
+import {
+  type Aggregate,
+  aggregate,
+  type Projector,
+  type Reservation,
+  reservation,
+} from '@gantry/event-sourcing'
 import type { Instrumented } from '@gantry/service-kit'
 import {
   type AdministratorsCommand,
@@ -19,14 +25,17 @@ const CANDIDATES = 100
 const CHANGES: ReadonlySet<string> = new Set<UserEvent['type']>(['UserCreated', 'UserUpdated', 'UserDeleted'])
 
 /** Users with unique names, at least one of them a global administrator. */
-export function userAggregate(dependencies: Instrumented): Aggregate<UserState, UserCommand, UserEvent> {
-  const { eventStore, unknownEvent, readModels } = dependencies
+export function userAggregate(
+  dependencies: Instrumented,
+  projector: Projector,
+): Aggregate<UserState, UserCommand, UserEvent> {
+  const { eventStore, unknownEvent } = dependencies
   const user = aggregate<UserState, UserCommand, UserEvent>({
     eventStore,
     unknownEvent,
     category: 'user',
     decider: userDecider,
-    view: { readModels, project: projectUser },
+    view: { projector, project: projectUser },
     async reserve(id, { state, revision, unknown }, events, { metadata }) {
       const after = events.reduce((current, event) => evolveUser(current, event, revision), state)
       const username = usernameOf(after)

@@ -17,7 +17,7 @@ export class Deliveries extends Repository<DeliveryState, DeliveryCommand, Deliv
   readonly #now: () => Date
 
   constructor(options: RepositoryOptions, rules: DeliveryRules) {
-    const { eventStore, readModels, unknownEvent, now } = options
+    const { eventStore, readModels, projector, unknownEvent, now } = options
     const project = projectDelivery(state => expired(state, rules, now().toISOString()))
     super(
       aggregate({
@@ -25,7 +25,7 @@ export class Deliveries extends Repository<DeliveryState, DeliveryCommand, Deliv
         unknownEvent,
         category: 'delivery',
         decider: deliveryDecider(rules),
-        view: { readModels, project },
+        view: { projector, project },
         cacheSize: CACHED_STATES,
       }),
       readModels.collection(deliveries),

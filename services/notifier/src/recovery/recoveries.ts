@@ -7,8 +7,8 @@ import type { RecoveryEvent, RecoveryState } from './recovery.ts'
 /** The recoveries with their documents. */
 export class Recoveries extends Repository<RecoveryState, RecoveryCommand, RecoveryEvent, RecoveryDocument> {
   constructor(options: RepositoryOptions, rules: RecoveryRules) {
-    const { eventStore, readModels, unknownEvent } = options
-    const view = { readModels, project: projectRecovery }
+    const { eventStore, readModels, projector, unknownEvent } = options
+    const view = { projector, project: projectRecovery }
     super(
       aggregate({ eventStore, unknownEvent, category: 'recovery', decider: recoveryDecider(rules), view }),
       readModels.collection(recoveries),

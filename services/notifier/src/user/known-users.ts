@@ -16,8 +16,8 @@ export class KnownUsers extends Repository<
   KnownUserDocument
 > {
   constructor(options: RepositoryOptions) {
-    const { eventStore, readModels, unknownEvent } = options
-    const view = { readModels, project: projectKnownUser }
+    const { eventStore, readModels, projector, unknownEvent } = options
+    const view = { projector, project: projectKnownUser }
     super(
       aggregate({ eventStore, unknownEvent, category: 'knownuser', decider: knownUserDecider, view }),
       readModels.collection(knownUsers),

@@ -10,9 +10,9 @@ import type { WebhookEvent, WebhookState } from './webhook.ts'
 export class Webhooks extends Repository<WebhookState, WebhookCommand, WebhookEvent, WebhookDocument> {
   /** @param allowed private networks that webhooks may reach */
   constructor(options: RepositoryOptions, allowed: readonly Cidr[]) {
-    const { eventStore, readModels, unknownEvent } = options
+    const { eventStore, readModels, projector, unknownEvent } = options
     const decider = webhookDecider(allowed)
-    const view = { readModels, project: projectWebhook }
+    const view = { projector, project: projectWebhook }
     super(
       aggregate({ eventStore, unknownEvent, category: 'webhook', decider, view }),
       readModels.collection(webhooks),

@@ -4,9 +4,8 @@ import {
   type CommandMetadata,
   type Decider,
   type Project,
-  type Projector,
+  Projector,
   type SnapshotSchema,
-  startProjector,
 } from '@gantry/event-sourcing'
 import { defineCollection } from '@gantry/read-models'
 import { type Dependencies, refusalOf, type Service } from '@gantry/service-kit'
@@ -63,16 +62,16 @@ const projectShelf: Project<ShelfState, ShelfEvent> = (id, { state, revision }, 
   })
 
 function shelfService(dependencies: Dependencies): Service {
-  const { eventStore, readModels, holder, log, now, newId, snapshotEvery } = dependencies
+  const { eventStore, readModels, now, newId, snapshotEvery } = dependencies
+  const projector = new Projector({ ...dependencies, name: 'shelf.projector', collections: [books] })
   const shelf = aggregate<ShelfState, ShelfCommand, ShelfEvent>({
     eventStore,
     category: 'shelf',
     decider: shelfDecider,
-    view: { readModels, project: projectShelf },
+    view: { projector, project: projectShelf },
     snapshots: { schema: shelfSnapshots, every: snapshotEvery },
   })
   const collection = readModels.collection(books)
-  let projector: Projector | undefined
   return {
     name: 'shelf',
     projectors: ['shelf.projector'],
@@ -106,18 +105,10 @@ function shelfService(dependencies: Dependencies): Service {
       })
     },
     async start() {
-      projector = startProjector({
-        name: 'shelf.projector',
-        eventStore,
-        readModels,
-        projections: [shelf.projection],
-        collections: [books],
-        holder,
-        log,
-      })
+      projector.start()
     },
-    waitingFor: () => (projector?.caughtUp ? undefined : 'the read models of shelf'),
-    stop: async () => projector?.stop(),
+    waitingFor: () => (projector.caughtUp ? undefined : 'the read models of shelf'),
+    stop: async () => projector.stop(),
   }
 }
 

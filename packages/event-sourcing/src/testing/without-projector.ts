@@ -1,0 +1,9 @@
+import type { ReadModels } from '@gantry/read-models'
+import type { ProjectionTarget } from '../projection.ts'
+
+/** The read models of an aggregate whose commands project all documents, because no projector runs. */
+export const withoutProjector = (readModels: Pick<ReadModels, 'write'>): ProjectionTarget => ({
+  readModels,
+  register() {},
+  reached: async () => false,
+})
