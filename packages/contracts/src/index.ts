@@ -13,7 +13,6 @@ export {
   undeployApi,
   updateApi,
 } from './apis.ts'
-export { CHANGED_STREAMS, type Change, type ChangeAction, type ComposedEventType } from './changes.ts'
 export { CloudEvent, publishEvent, StreamedEvent, streamEvents } from './events.ts'
 export { isDeeperThan, MAX_DEPTH } from './free-form.ts'
 export {
@@ -53,7 +52,6 @@ export {
   type ResponseBody,
   type ServiceName,
 } from './operation.ts'
-export { OPERATIONS } from './operations.ts'
 export type { SortBy } from './primitives.ts'
 export { Principal } from './principal.ts'
 export { isProblemCode, PROBLEMS, Problem, type ProblemCode, Refusal } from './problems.ts'
@@ -72,6 +70,13 @@ export {
   readScopesOf,
 } from './public-events.ts'
 export { readableData } from './readable.ts'
+export {
+  CHANGED_STREAMS,
+  type Change,
+  type ChangeAction,
+  type ComposedEventType,
+  OPERATIONS,
+} from './resources.ts'
 export { ADMINISTRATOR_ROLES, ROLE_SCOPES, ROLES, Role, SCOPES, Scope } from './scopes.ts'
 export { DeploymentReport, serviceOf, subjects, UserStanding } from './subjects.ts'
 export { normalUsername } from './username.ts'

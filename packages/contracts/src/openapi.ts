@@ -8,8 +8,8 @@ import {
 import { problemExample, problemsOf } from './openapi-problems.ts'
 import { SERVICE_PATHS } from './openapi-service.ts'
 import { bodyLimitOf, type Operation, type OperationResponse } from './operation.ts'
-import { OPERATIONS } from './operations.ts'
 import { PROBLEMS, Problem, type ProblemCode } from './problems.ts'
+import { OPERATIONS, TAGS } from './resources.ts'
 
 const DESCRIPTION = `Management of API definitions, their images, versions and deployments, of access tokens and webhooks.
 
@@ -17,21 +17,6 @@ Every response has an \`X-Request-Id\`: that of the request, or a new one. Failu
 stable \`code\`. Unknown members of bodies are ignored; a query parameter that an operation does not list is refused with
 400. HEAD is supported wherever GET is. A request body may have at most 1 KiB unless the operation states another limit. A
 larger body is answered with 413; if there is not enough memory for the body at the moment, with 503 and \`Retry-After\`.`
-
-const TAGS: Readonly<Record<string, string>> = {
-  APIs: 'API definitions',
-  Deployments: 'Deployment of APIs to environments; deployment agents execute the jobs',
-  Images: 'One image per API',
-  Versions: 'Versions of APIs',
-  Login: 'Login with username and password',
-  'Access tokens': 'Personal access tokens, for automation',
-  Users: 'Users and their roles',
-  Audit: 'The audit log: who changed which resource, and how',
-  Webhooks: 'Endpoints that receive events',
-  Deliveries: 'Events sent to webhooks, and those still to be sent',
-  Events: 'A stream of all public events, and the publication of events of the platform',
-  Service: 'Health, metrics and keys',
-}
 
 const HEADERS = {
   'X-Request-Id': 'Id of the request, for support and logs',

@@ -1,6 +1,9 @@
 import { z } from 'zod'
-import { ApiSnapshot } from './apis.ts'
-import { AccessTokenRecord } from './identity.ts'
+import * as apis from './apis.ts'
+import * as events from './events.ts'
+import * as identity from './identity.ts'
+import * as images from './images.ts'
+import type { Operation } from './operation.ts'
 import { Timestamp } from './primitives.ts'
 import {
   ApiImage,
@@ -12,8 +15,32 @@ import {
   RecoverySnapshot,
   UserSnapshot,
 } from './public-events.ts'
-import { VersionRecord } from './versions.ts'
-import { WebhookRecord } from './webhooks.ts'
+import * as versions from './versions.ts'
+import * as webhooks from './webhooks.ts'
+
+/** Every operation of the interface, in the order of the documentation. */
+export const OPERATIONS: readonly Operation[] = [apis, images, versions, identity, webhooks, events].flatMap(
+  part =>
+    Object.values(part).filter(
+      (value): value is Operation => typeof value === 'object' && 'method' in value && 'responses' in value,
+    ),
+)
+
+/** Descriptions of the tags of operations, in the order of the documentation. */
+export const TAGS: Readonly<Record<string, string>> = {
+  APIs: 'API definitions',
+  Deployments: 'Deployment of APIs to environments; deployment agents execute the jobs',
+  Images: 'One image per API',
+  Versions: 'Versions of APIs',
+  Login: 'Login with username and password',
+  'Access tokens': 'Personal access tokens, for automation',
+  Users: 'Users and their roles',
+  Audit: 'The audit log: who changed which resource, and how',
+  Webhooks: 'Endpoints that receive events',
+  Deliveries: 'Events sent to webhooks, and those still to be sent',
+  Events: 'A stream of all public events, and the publication of events of the platform',
+  Service: 'Health, metrics and keys',
+}
 
 interface ResourceKind {
   /** The resource as readers of the audit log see it. Never with secrets or their hashes. */
@@ -26,7 +53,7 @@ interface ResourceKind {
 /** All changes that the audit log can have, by resource type. */
 const CHANGES = {
   API: {
-    snapshot: ApiSnapshot,
+    snapshot: apis.ApiSnapshot,
     actions: [
       'API_CREATED',
       'API_UPDATED',
@@ -40,7 +67,7 @@ const CHANGES = {
     streams: ['api'],
   },
   API_VERSION: {
-    snapshot: VersionRecord,
+    snapshot: versions.VersionRecord,
     actions: ['API_VERSION_CREATED', 'API_VERSION_UPDATED', 'API_VERSION_DELETED'],
     streams: ['api'],
   },
@@ -65,7 +92,7 @@ const CHANGES = {
     streams: ['user', 'logins'],
   },
   ACCESS_TOKEN: {
-    snapshot: AccessTokenRecord.extend({ user: z.uuid() }),
+    snapshot: identity.AccessTokenRecord.extend({ user: z.uuid() }),
     actions: ['ACCESS_TOKEN_CREATED', 'ACCESS_TOKEN_REVOKED'],
     streams: ['token'],
   },
@@ -81,7 +108,7 @@ const CHANGES = {
     streams: ['signingkey'],
   },
   WEBHOOK: {
-    snapshot: WebhookRecord.extend({
+    snapshot: webhooks.WebhookRecord.extend({
       failingSince: Timestamp.optional(),
       failedDeliveries: z.int().optional(),
     }),
