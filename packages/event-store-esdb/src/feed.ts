@@ -45,7 +45,7 @@ export async function* feed(
     while (early[0] && early[0].after <= taken) items.push(...early.splice(0, 1).map(({ item }) => item))
     wake()
   }
-  const tell = (item: FeedItem) => {
+  const queue = (item: FeedItem) => {
     early.push({ item, after: taken + subscription.readableLength })
     settle()
   }
@@ -56,13 +56,13 @@ export async function* feed(
 
   const subscription = client.subscribeToAll({
     fromPosition: from,
-    filter: { ...filter, checkpointReached: (_, position) => tell({ kind: 'checkpoint', position }) },
+    filter: { ...filter, checkpointReached: (_, position) => queue({ kind: 'checkpoint', position }) },
   })
   const unconfirmed = setTimeout(() => fail(new NoAnswer(`no answer within ${timeoutMs} ms`)), timeoutMs)
   subscription
     .on('confirmation', () => clearTimeout(unconfirmed))
-    .on('caughtUp', () => tell({ kind: 'caughtUp' }))
-    .on('fellBehind', () => tell({ kind: 'fellBehind' }))
+    .on('caughtUp', () => queue({ kind: 'caughtUp' }))
+    .on('fellBehind', () => queue({ kind: 'fellBehind' }))
     // Unsubscribing may emit an AbortError, when there is no reader any more.
     .on('error', fail)
     .on('end', () => fail(new Error('the server has ended the subscription')))

@@ -18,19 +18,19 @@ export async function* feedAfter(
   after: Position,
   options: Omit<FeedOptions, 'from'>,
 ): AsyncGenerator<FeedItem[], void, undefined> {
-  const place = decode(after)
-  if (place === 'start') return yield* feed(client, { ...options, from: place })
+  const position = decode(after)
+  if (position === 'start') return yield* feed(client, { ...options, from: position })
   const isAfter = (item: FeedItem) => {
     if (item.kind === 'checkpoint') return encode(item.position) > after
     return item.kind !== 'event' || !item.resolved.event || encode(item.resolved.event.position) > after
   }
   while (!options.signal.aborted) {
-    const from = await recordBefore(client, place, options)
+    const from = await recordBefore(client, position, options)
     let begun = false
     for await (const burst of feed(client, { ...options, from })) {
       if (!begun && burst.length === 0) continue
       // A scavenge may have removed that record before the server read it.
-      if (!begun && !isSame(await recordBefore(client, place, options), from)) break
+      if (!begun && !isSame(await recordBefore(client, position, options), from)) break
       begun = true
       yield burst.filter(isAfter)
     }
@@ -41,10 +41,10 @@ export async function* feedAfter(
 /** The position of the last record before a position; the start when there is none. */
 async function recordBefore(
   client: EventStoreDBClient,
-  place: LogPosition,
+  position: LogPosition,
   options: ReadOptions,
 ): Promise<LogPosition | 'start'> {
-  const page = client.readAll({ direction: BACKWARDS, fromPosition: place, maxCount: 1 })
+  const page = client.readAll({ direction: BACKWARDS, fromPosition: position, maxCount: 1 })
   for await (const { event } of read(page, options)) if (event) return event.position
   return 'start'
 }

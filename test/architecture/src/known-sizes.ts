@@ -4,7 +4,6 @@
  */
 export const KNOWN_SIZES: readonly string[] = [
   'packages/event-sourcing/src/relay.ts RelayOptions',
-  'packages/event-store-esdb/src/event-store.ts esdbEventStore',
   'packages/hosting/src/service.ts parameter of make',
   'packages/hosting/src/service.ts runService',
   'packages/service-kit/src/idempotency.ts idempotency',
