@@ -1,8 +1,7 @@
 import { login, type Principal, Refusal } from '@gantry/contracts'
 import { type Admit, ANONYMOUS, noteCaller, requireScope } from '@gantry/service-kit'
 import type { FastifyReply, FastifyRequest } from 'fastify'
-import { credentialOf } from './credential.ts'
-import type { Principals } from './principals.ts'
+import { credentialOf, type Principals } from './principals.ts'
 import type { RateLimits } from './rate-limits.ts'
 
 /**
@@ -11,9 +10,9 @@ import type { RateLimits } from './rate-limits.ts'
  */
 export function admission(principals: Principals, limits: () => RateLimits): Admit {
   /** The cached principal of a credential that was verified within the last seconds: the path of nearly every request. */
-  const remembered = (request: FastifyRequest): Principal | undefined => {
+  const cached = (request: FastifyRequest): Principal | undefined => {
     try {
-      return principals.remembered(credentialOf(request))
+      return principals.cached(credentialOf(request))
     } catch {
       // `authenticate` parses the header again, refuses the request and counts it.
       return undefined
@@ -40,7 +39,7 @@ export function admission(principals: Principals, limits: () => RateLimits): Adm
       if (limit) await limit(request, reply)
       return ANONYMOUS
     }
-    const principal = remembered(request) ?? (await authenticate(request, reply))
+    const principal = cached(request) ?? (await authenticate(request, reply))
     noteCaller(request, principal)
     await limits().principal?.(request, reply)
     requireScope(principal, operation)
@@ -48,7 +47,7 @@ export function admission(principals: Principals, limits: () => RateLimits): Adm
   }
 
   return (request, reply, operation) => {
-    const principal = operation.scope === 'public' || limits().principal ? undefined : remembered(request)
+    const principal = operation.scope === 'public' || limits().principal ? undefined : cached(request)
     if (!principal) return admitUnknown(request, reply, operation)
     noteCaller(request, principal)
     requireScope(principal, operation)

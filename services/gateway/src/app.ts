@@ -6,10 +6,9 @@ import { type Admit, requireScope } from '@gantry/service-kit'
 import type { FastifyInstance } from 'fastify'
 import type { Registry } from 'prom-client'
 import { admission } from './admission.ts'
-import { credentialOf } from './credential.ts'
 import { documentation } from './documentation.ts'
 import { eventStream } from './event-stream.ts'
-import { principals } from './principals.ts'
+import { credentialOf, principals } from './principals.ts'
 import type { RateCounts } from './rate-counts.ts'
 import { type RateLimits, rateLimits } from './rate-limits.ts'
 import { replaySlots } from './replay-slots.ts'
@@ -89,7 +88,7 @@ export function gateway(dependencies: GatewayDependencies, settings: GatewaySett
         slots: replaySlots({ limit: settings.MAX_EVENT_REPLAYS, metrics }),
         async recheck(request) {
           const credential = credentialOf(request)
-          const principal = known.remembered(credential) ?? (await known.ask(credential))
+          const principal = known.cached(credential) ?? (await known.ask(credential))
           requireScope(principal, streamEvents)
           return principal
         },

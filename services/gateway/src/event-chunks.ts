@@ -3,14 +3,14 @@ import type { Bus, MissedMessages } from '@gantry/messaging'
 import type { EnterTail, Tail } from './event-tail.ts'
 import type { ReplaySlot, ReplaySlots } from './replay-slots.ts'
 import { CHUNK_LENGTH, type Chunk, type Entry, entryOf } from './streamed-events.ts'
-import type { Turns } from './turns.ts'
+import type { TimeSlices } from './time-slices.ts'
 
 const SLOW_MS = 5_000
 
 export interface EventChunksOptions {
   bus: Bus
   slots: ReplaySlots
-  turns: Turns
+  slices: TimeSlices
   tail: EnterTail
   /** Total time that a reader may keep its replay waiting before it loses the slot, in milliseconds. Default: 5,000. */
   slowMs?: number | undefined
@@ -75,7 +75,7 @@ interface Replay {
  * memory for it.
  */
 async function* replay(
-  { bus, turns, slowMs = SLOW_MS }: EventChunksOptions,
+  { bus, slices, slowMs = SLOW_MS }: EventChunksOptions,
   { after, slot, signal }: Replay,
 ): AsyncGenerator<Chunk> {
   const end = await bus.head()
@@ -104,7 +104,7 @@ async function* replay(
   }
   let entries: Entry[] = []
   let length = 0
-  let turn = await turns.take()
+  let slice = await slices.take()
   try {
     for await (const message of { [Symbol.asyncIterator]: () => messages }) {
       // Breaks the response off: the reader resumes after its last position and then gets the refusal.
@@ -116,19 +116,19 @@ async function* replay(
       const entry = entryOf(message)
       if (entry) entries.push(entry)
       length += entry?.json.length ?? 0
-      if (length < CHUNK_LENGTH && !turn.over()) continue
+      if (length < CHUNK_LENGTH && !slice.over()) continue
       yield* given({ entries, through })
       entries = []
       length = 0
-      if (turn.over()) {
-        turn.end()
-        turn = await turns.take()
+      if (slice.over()) {
+        slice.end()
+        slice = await slices.take()
       }
     }
-    turn.end()
+    slice.end()
     if (!slowReader.lost() && !signal.aborted) yield* given({ entries, through: Math.max(through ?? 0, end) })
   } finally {
-    turn.end()
+    slice.end()
     slowReader.end()
   }
 }

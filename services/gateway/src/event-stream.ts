@@ -15,7 +15,7 @@ import { eventChunks, positionGone } from './event-chunks.ts'
 import { eventTail } from './event-tail.ts'
 import type { ReplaySlots } from './replay-slots.ts'
 import type { Chunk, Entry } from './streamed-events.ts'
-import { turns } from './turns.ts'
+import { timeSlices } from './time-slices.ts'
 
 const HEARTBEAT_MS = 15_000
 const RECHECK_MS = 1_000
@@ -58,8 +58,8 @@ export interface EventStreamOptions {
 /** GET /events: the public events in the order of the bus, after a position. @returns function that ends all streams */
 export function eventStream(app: FastifyInstance, options: EventStreamOptions): () => void {
   const { bus, admit, slots, slowMs, recheck, heartbeatMs = HEARTBEAT_MS, recheckMs = RECHECK_MS } = options
-  const sharing = turns()
-  const sources = { bus, slots, slowMs, turns: sharing, tail: eventTail(bus, sharing) }
+  const slices = timeSlices()
+  const sources = { bus, slots, slowMs, slices, tail: eventTail(bus, slices) }
   const endings = new Set<() => void>()
   let closing = false
 
@@ -71,8 +71,8 @@ export function eventStream(app: FastifyInstance, options: EventStreamOptions): 
     },
     async handler(request, reply) {
       const format = request.headers.accept?.includes(SSE.mediaType) ? SSE : NDJSON
-      const { after, follow } = placeOf(request, format)
-      if (after !== undefined) await requireThere(bus, after)
+      const { after, follow } = requestedRange(request, format)
+      if (after !== undefined) await requireAvailable(bus, after)
       const headers = {
         'content-type': format.mediaType,
         'cache-control': 'no-store',
@@ -132,7 +132,10 @@ export function eventStream(app: FastifyInstance, options: EventStreamOptions): 
 type Query = Parsed<NonNullable<typeof streamEvents.query>>
 
 /** The position to begin after. For server-sent events the header Last-Event-ID takes precedence over the query. */
-function placeOf(request: FastifyRequest, format: Format): { after: number | undefined; follow: boolean } {
+function requestedRange(
+  request: FastifyRequest,
+  format: Format,
+): { after: number | undefined; follow: boolean } {
   const seen = format === SSE ? request.headers['last-event-id'] : undefined
   const given = { ...(request.query as object), ...(seen && { after: seen }) }
   const { after, follow } = checkQuery(streamEvents.query, given) as Query
@@ -140,7 +143,7 @@ function placeOf(request: FastifyRequest, format: Format): { after: number | und
 }
 
 /** @throws Refusal when events after the position have been removed: the reader would miss them without notice */
-async function requireThere(bus: Bus, after: number): Promise<void> {
+async function requireAvailable(bus: Bus, after: number): Promise<void> {
   const removed = await bus.removedThrough([subjects.allEvents])
   if (after < removed) throw positionGone(removed)
 }

@@ -2,13 +2,13 @@ import { setImmediate } from 'node:timers/promises'
 import { subjects } from '@gantry/contracts'
 import { type Bus, BusUnavailable } from '@gantry/messaging'
 import { CHUNK_LENGTH, type Chunk, type Entry, entryOf } from './streamed-events.ts'
-import type { Turns } from './turns.ts'
+import type { TimeSlices } from './time-slices.ts'
 
 /** Number of messages before the head of the bus at which the tail begins. */
 const KEPT_MESSAGES = 500
 const KEPT_ENTRIES = 1_000
 const KEPT_LENGTH = 4_194_304
-/** Number of followers that get new events in one turn. */
+/** Number of followers that get new events in one slice. */
 const TOLD_AT_ONCE = 25
 
 /** The latest events of the stream. The bus is read once for all followers. */
@@ -32,7 +32,7 @@ interface Reading {
   ending: AbortController
 }
 
-export function eventTail(bus: Bus, turns: Turns): EnterTail {
+export function eventTail(bus: Bus, slices: TimeSlices): EnterTail {
   let current: Reading | undefined
 
   const begin = () => {
@@ -41,7 +41,7 @@ export function eventTail(bus: Bus, turns: Turns): EnterTail {
       if (current === reading) current = undefined
     }
     ending.signal.addEventListener('abort', forget)
-    const tail = openTail({ bus, turns, signal: ending.signal, failed: forget })
+    const tail = openTail({ bus, slices, signal: ending.signal, failed: forget })
     tail.catch(forget)
     const reading = { tail, members: 0, ending }
     return reading
@@ -63,7 +63,7 @@ export function eventTail(bus: Bus, turns: Turns): EnterTail {
 
 interface TailOptions {
   bus: Bus
-  turns: Turns
+  slices: TimeSlices
   signal: AbortSignal
   failed(): void
 }
@@ -74,7 +74,7 @@ interface Waiting {
   proceed(): void
 }
 
-async function openTail({ bus, turns, signal, failed }: TailOptions): Promise<Tail> {
+async function openTail({ bus, slices, signal, failed }: TailOptions): Promise<Tail> {
   const kept = keptEntries(Math.max(0, (await bus.head()) - KEPT_MESSAGES))
   const waiting = new Set<Waiting>()
   let failure: unknown
@@ -82,16 +82,16 @@ async function openTail({ bus, turns, signal, failed }: TailOptions): Promise<Ta
 
   const due = () => [...waiting].filter(({ position }) => position < kept.newest())
 
-  /** Each follower takes one chunk per call, so that all work for followers is done in turns. */
+  /** Each follower takes one chunk per call, so that all work for followers is done in slices. */
   const tell = async () => {
     if (telling) return
     telling = true
     for (let round = due(); round.length > 0; round = due()) {
       for (let first = 0; first < round.length; first += TOLD_AT_ONCE) {
-        const turn = await turns.takeFirst()
+        const slice = await slices.takeFirst()
         for (const { proceed } of round.slice(first, first + TOLD_AT_ONCE)) proceed()
         await setImmediate()
-        turn.end()
+        slice.end()
       }
     }
     telling = false

@@ -1,18 +1,56 @@
+import { hash } from 'node:crypto'
+import type { Socket } from 'node:net'
 import { isProblemCode, PROBLEMS, Principal, Refusal, subjects } from '@gantry/contracts'
 import { type Bus, type Json, RequestFailed } from '@gantry/messaging'
+import type { FastifyRequest } from 'fastify'
 import { LRUCache } from 'lru-cache'
 import { z } from 'zod'
-import type { Credential } from './credential.ts'
+
+export interface Credential {
+  /** The value of the header. */
+  authorization: string
+  token: string
+  /** SHA-256 of the token: the key in caches, which therefore contain no tokens. */
+  digest: string
+}
+
+/** RFC 6750 §2.1; the case of the scheme is ignored (RFC 9110 §11.1). */
+const BEARER = /^bearer +([\w.~+/-]+=*) *$/i
+
+/** The last credential of each connection: clients that keep a connection open repeat it in every request. */
+const latest = new WeakMap<Socket, Credential>()
+
+/**
+ * The credential in the Authorization header of a request.
+ * @throws Refusal unauthenticated when the header is missing or malformed
+ */
+export function credentialOf({ headers: { authorization }, socket }: FastifyRequest): Credential {
+  const before = latest.get(socket)
+  if (before !== undefined && before.authorization === authorization) return before
+  if (authorization === undefined) {
+    throw new Refusal('unauthenticated', {
+      detail:
+        'The header Authorization is missing: send Bearer and a token from POST /login or POST /accessTokens',
+    })
+  }
+  const token = BEARER.exec(authorization)?.[1]
+  if (token === undefined) {
+    throw new Refusal('unauthenticated', { detail: 'The header Authorization must be Bearer and one token' })
+  }
+  const credential = { authorization, token, digest: hash('sha256', token, 'base64') }
+  latest.set(socket, credential)
+  return credential
+}
 
 /** How long a cached principal is used without asking identity: the limit of revocation when a broadcast is lost. */
-const BELIEVED_MS = 5_000
-const REMEMBERED = 10_000
+const CACHE_MS = 5_000
+const CACHE_SIZE = 10_000
 const TIMEOUT_MS = 4_000
 
 /** The broadcast that a user, or one of their access tokens, has changed. */
 const Changed = z.object({ userId: z.string(), tokenId: z.string().optional() })
 
-interface Remembered {
+interface CachedPrincipal {
   principal: Principal
   /** Time from which identity is asked again, in milliseconds since 1970. */
   until: number
@@ -21,7 +59,7 @@ interface Remembered {
 /** The principals of credentials, as identity knows them, cached for seconds. */
 export interface Principals {
   /** The cached principal; undefined when identity has to be asked. */
-  remembered(credential: Credential): Principal | undefined
+  cached(credential: Credential): Principal | undefined
   /** Whether the credential was valid when it was last verified, has not expired and is not known to have changed. */
   trusted(credential: Credential): boolean
   /** Asks identity; simultaneous calls for a credential share one request. @throws Refusal, or what the bus throws */
@@ -32,7 +70,7 @@ export interface Principals {
 
 export function principals({ bus, now }: { bus: Bus; now(): Date }): Principals {
   /** By digest of the credential, as is `asking`. */
-  const known = new LRUCache<string, Remembered>({ max: REMEMBERED })
+  const known = new LRUCache<string, CachedPrincipal>({ max: CACHE_SIZE })
   const asking = new Map<string, Promise<Principal>>()
 
   const lookUp = async (token: string) => {
@@ -58,7 +96,7 @@ export function principals({ bus, now }: { bus: Bus; now(): Date }): Principals 
   }
 
   return {
-    remembered({ digest }) {
+    cached({ digest }) {
       const entry = known.get(digest)
       return entry !== undefined && now().getTime() < entry.until ? entry.principal : undefined
     },
@@ -75,7 +113,7 @@ export function principals({ bus, now }: { bus: Bus; now(): Date }): Principals 
       try {
         const principal = await asked
         if (asking.get(digest) === asked) {
-          known.set(digest, { principal, until: Math.min(askedAt + BELIEVED_MS, principal.expiresAt) })
+          known.set(digest, { principal, until: Math.min(askedAt + CACHE_MS, principal.expiresAt) })
         }
         return principal
       } catch (error) {

@@ -8,7 +8,6 @@ import {
   otherThanPort,
   port,
   type ServerOptions,
-  SettingsRefused,
   whole,
 } from '@gantry/service-kit'
 import { z } from 'zod'
@@ -81,9 +80,6 @@ const upstreamSettings = z.object({
   NOTIFIER_URL: origins,
 })
 
-const NO_PRINCIPAL_KEY =
-  'must be set, and be the same for all services and the gateway: openssl rand -base64 32'
-
 const vouchingSettings = z.object({
   /** Signs the principals that the gateway passes to services. Default: derived from ENCRYPTION_KEY. */
   PRINCIPAL_KEY: key().optional(),
@@ -97,15 +93,14 @@ export const gatewayProcessSettings = processSettings
   .extend(vouchingSettings.shape)
   .refine(({ PRINCIPAL_KEY, ENCRYPTION_KEY }) => PRINCIPAL_KEY ?? ENCRYPTION_KEY, {
     path: ['PRINCIPAL_KEY'],
-    error: NO_PRINCIPAL_KEY,
+    error: 'must be set, and be the same for all services and the gateway: openssl rand -base64 32',
     when: () => true,
   })
   .check(otherThanPort('METRICS_PORT'))
 
-/** @throws SettingsRefused when neither key is set */
-export function principalKey(settings: z.infer<typeof vouchingSettings>): Uint8Array {
-  const { PRINCIPAL_KEY, ENCRYPTION_KEY } = settings
-  if (PRINCIPAL_KEY) return PRINCIPAL_KEY
-  if (ENCRYPTION_KEY) return derivedPrincipalKey(ENCRYPTION_KEY)
-  throw new SettingsRefused(`PRINCIPAL_KEY: ${NO_PRINCIPAL_KEY}`)
-}
+/** The key that signs the principals. The schema of the settings requires one of the two. */
+export const principalKey = ({
+  PRINCIPAL_KEY,
+  ENCRYPTION_KEY,
+}: z.infer<typeof vouchingSettings>): Uint8Array =>
+  PRINCIPAL_KEY ?? derivedPrincipalKey(ENCRYPTION_KEY as Uint8Array)

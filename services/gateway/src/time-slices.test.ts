@@ -1,5 +1,5 @@
 import { expect, test, vi } from 'vitest'
-import { turns } from './turns.ts'
+import { timeSlices } from './time-slices.ts'
 
 /** Blocks the event loop. */
 const work = (ms: number) => {
@@ -7,15 +7,15 @@ const work = (ms: number) => {
   while (performance.now() < until);
 }
 
-test('one turn is given at a time, in the order of the calls, with takeFirst ahead of all waiting calls', async () => {
-  const { take, takeFirst } = turns()
+test('one slice is given at a time, in the order of the calls, with takeFirst ahead of all waiting calls', async () => {
+  const { take, takeFirst } = timeSlices()
   const order: string[] = []
   const use = async (name: string, taken: ReturnType<typeof take>) => {
-    const turn = await taken
+    const slice = await taken
     order.push(`${name} begins`)
     await Promise.resolve()
     order.push(`${name} ends`)
-    turn.end()
+    slice.end()
   }
   await Promise.all([use('a', take()), use('b', take()), use('c', take()), use('first', takeFirst())])
   expect(order.filter(line => line.endsWith('begins'))).toEqual([
@@ -27,18 +27,18 @@ test('one turn is given at a time, in the order of the calls, with takeFirst ahe
   expect(order.map(line => line.split(' ')[0]).every((name, n, all) => name === all[n - (n % 2)])).toBe(true)
 })
 
-test('a turn is over after 4 ms, and work in turns uses at most about a third of the time', async () => {
-  const { take } = turns()
+test('a slice is over after 4 ms, and work in slices uses at most about a third of the time', async () => {
+  const { take } = timeSlices()
   const startedAt = performance.now()
   let worked = 0
   const worker = async () => {
     for (let n = 0; n < 10; n++) {
-      const turn = await take()
-      expect(turn.over()).toBe(false)
+      const slice = await take()
+      expect(slice.over()).toBe(false)
       const since = performance.now()
-      while (!turn.over()) work(0.5)
+      while (!slice.over()) work(0.5)
       worked += performance.now() - since
-      turn.end()
+      slice.end()
     }
   }
   await Promise.all([worker(), worker(), worker()])
@@ -46,8 +46,8 @@ test('a turn is over after 4 ms, and work in turns uses at most about a third of
   expect(worked).toBeLessThan((performance.now() - startedAt) * 0.37)
 })
 
-test('a turn that is never ended does not block later turns', async () => {
-  const { take } = turns()
+test('a slice that is never ended does not block later slices', async () => {
+  const { take } = timeSlices()
   await take()
   const second = vi.fn()
   take().then(second)
