@@ -12,7 +12,7 @@ import {
   START,
 } from '@gantry/event-sourcing'
 import { EventStoreUrlRefused, esdbEventStore } from '@gantry/event-store-esdb'
-import { openStores, watchEngines } from '@gantry/hosting'
+import { openStores, watchBackingStores } from '@gantry/hosting'
 import { afterAll, beforeEach, describe, expect, onTestFinished, test } from 'vitest'
 import { makeCertificates } from './src/certificates.ts'
 import { startEsdbStandIn } from './src/esdb-stand-in.ts'
@@ -145,14 +145,14 @@ describe.skipIf(!certificates)(
       const stores = openStores(settings)
       const lines: string[] = []
       const note = (_: object, line: string) => void lines.push(line)
-      const watch = watchEngines(stores.engines, { info: note, error: note } as unknown as Log)
+      const watch = watchBackingStores(stores.backingStores, { info: note, error: note } as unknown as Log)
       onTestFinished(async () => {
         watch.stop()
         await stores.close()
       })
       const reason = 'has no right to read $all'
       await expect.poll(() => lines, { timeout: 10_000 }).toEqual([expect.stringContaining(reason)])
-      expect(watch.trouble()).toBe('the engine of EVENT_STORE_URL')
+      expect(watch.trouble()).toBe('the backing store of EVENT_STORE_URL')
 
       await letReadAll()
       await watch.usable

@@ -1,4 +1,4 @@
-export { type Engine, type EngineWatch, watchEngines } from './engine.ts'
+export { type BackingStore, type BackingStoreWatch, watchBackingStores } from './backing-stores.ts'
 export { type InternalRequests, type InternalRequestsOptions, internalRequests } from './internal-requests.ts'
 export {
   type ProcessContext,

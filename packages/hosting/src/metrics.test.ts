@@ -14,14 +14,14 @@ test('counts errors by the worker that failed, and no records of lower levels', 
   )
 })
 
-test('shows for each engine whether it can be used', async () => {
+test('shows for each backing store whether it can be used', async () => {
   const registry = new Registry()
   const up = new Map([
     ['READ_MODEL_URL', true],
     ['MESSAGING_URL', false],
   ])
-  const engines = { usable: Promise.resolve(), trouble: () => undefined, up: () => up, stop() {} }
-  processMetrics('catalog', registry).watches(engines)
+  const backingStores = { usable: Promise.resolve(), trouble: () => undefined, up: () => up, stop() {} }
+  processMetrics('catalog', registry).watches(backingStores)
   expect(await registry.getSingleMetricAsString('gantry_engine_up')).toMatch(
     /\{setting="READ_MODEL_URL",process="catalog"\} 1\n.*\{setting="MESSAGING_URL",process="catalog"\} 0$/,
   )

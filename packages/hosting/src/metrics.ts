@@ -1,5 +1,5 @@
 import { Counter, collectDefaultMetrics, Gauge, type Registry } from 'prom-client'
-import type { EngineWatch } from './engine.ts'
+import type { BackingStoreWatch } from './backing-stores.ts'
 
 /** Level `error` of pino. Records of this level and above are counted. */
 const ERROR = 50
@@ -8,8 +8,8 @@ const ERROR = 50
 export interface ProcessMetrics {
   /** To be called for every log record, with the level of pino and the details of the record. */
   logged(level: number, details: unknown): void
-  /** Registers a gauge of the engines. */
-  watches(engines: EngineWatch): void
+  /** Registers a gauge of the backing stores. */
+  watches(backingStores: BackingStoreWatch): void
 }
 
 /** @param name name of the process, the value of the label `process` of all metrics */
@@ -31,14 +31,14 @@ export function processMetrics(name: string, registry: Registry): ProcessMetrics
         typeof details === 'object' && details !== null && 'worker' in details ? String(details.worker) : ''
       errors.inc({ worker })
     },
-    watches(engines) {
+    watches(backingStores) {
       new Gauge({
         name: 'gantry_engine_up',
-        help: '1 while the engine of a setting can be used, 0 while it cannot',
+        help: '1 while the backing store of a setting can be used, 0 while it cannot',
         labelNames: ['setting'],
         registers,
         collect() {
-          for (const [setting, up] of engines.up()) this.set({ setting }, up ? 1 : 0)
+          for (const [setting, up] of backingStores.up()) this.set({ setting }, up ? 1 : 0)
         },
       })
     },

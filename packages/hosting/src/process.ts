@@ -11,8 +11,8 @@ import type { FastifyInstance } from 'fastify'
 import type { Logger } from 'pino'
 import { Registry } from 'prom-client'
 import type { z } from 'zod'
+import { type BackingStore, watchBackingStores } from './backing-stores.ts'
 import { processClock } from './clock.ts'
-import { type Engine, watchEngines } from './engine.ts'
 import { type ProcessMetrics, processMetrics } from './metrics.ts'
 import { type Port, processServers, type Servers } from './servers.ts'
 import type { ProcessSettings, ServerSettings, serverSettings } from './settings.ts'
@@ -27,14 +27,14 @@ export interface ProcessContext<Settings> {
 
 /** The parts of a process other than its server. */
 export interface ProcessParts {
-  engines: readonly Engine[]
+  backingStores: readonly BackingStore[]
   /** The clock that all processes of the installation share. Without one, the process uses that of its machine. */
   referenceClock?: { name: string; time(): Promise<Date> }
   /** Adds the routes of the process, under the base path. */
   routes(app: FastifyInstance): Promise<void>
   /** Adds the routes of the server at INTERNAL_PORT; called after `routes`. */
   inside?(app: FastifyInstance): Promise<void>
-  /** Called once, when all engines have been usable and the reference time is known. */
+  /** Called once, when all backing stores have been usable and the reference time is known. */
   start(): Promise<void>
   /** What the process still waits for after `start`; undefined when it is ready. */
   waitingFor(): string | undefined
@@ -75,10 +75,10 @@ export const STOP_MS = 25_000
 const LOOK_MS = 25
 
 /**
- * Runs a process. It listens at once and becomes ready when its engines are usable and its parts have started. On SIGTERM
- * or SIGINT it fails readiness, completes the requests in progress, stops its parts and exits with 0. A second signal exits
- * with 1 at once. If the settings are wrong, it writes a line to stderr and exits with 1. If an engine is unavailable, it
- * logs that and waits.
+ * Runs a process. It listens at once and becomes ready when its backing stores are usable and its parts have started. On
+ * SIGTERM or SIGINT it fails readiness, completes the requests in progress, stops its parts and exits with 0. A second
+ * signal exits with 1 at once. If the settings are wrong, it writes a line to stderr and exits with 1. If a backing store
+ * is unavailable, it logs that and waits.
  */
 export async function runProcess<Schema extends OwnSchema>(options: ProcessOptions<Schema>): Promise<void> {
   const { name, schema, environment, open } = options
@@ -87,21 +87,21 @@ export async function runProcess<Schema extends OwnSchema>(options: ProcessOptio
   process.umask(0o077)
   const settings = await orExit(async () => readSettings(schema, environment))
   const metrics = new Registry()
-  const told = processMetrics(name, metrics)
-  const log = logOf(name, settings.LOG_LEVEL, told)
+  const measured = processMetrics(name, metrics)
+  const log = logOf(name, settings.LOG_LEVEL, measured)
   const clock = processClock({ log })
   const { now } = clock
   const parts = await orExit(async () => open({ settings, log, metrics, now }))
   const { referenceClock, terminal } = parts
-  const engines = watchEngines(parts.engines, log)
-  told.watches(engines)
+  const backingStores = watchBackingStores(parts.backingStores, log)
+  measured.watches(backingStores)
   let stage: string | undefined = 'the registration of its routes'
   let started = false
   let stopping = false
   const waitingFor = () => stage ?? parts.waitingFor() ?? (started ? undefined : 'its start')
   const endAnnouncing = announceWaits(
-    // Trouble with an engine is logged by watchEngines.
-    () => (engines.trouble() === undefined ? waitingFor() : undefined),
+    // Trouble with a backing store is logged by watchBackingStores.
+    () => (backingStores.trouble() === undefined ? waitingFor() : undefined),
     waiting => {
       log.info({}, `waits for ${waiting}`)
       terminal?.waitsFor(waiting)
@@ -111,7 +111,7 @@ export async function runProcess<Schema extends OwnSchema>(options: ProcessOptio
     log,
     metrics,
     now,
-    waitingFor: () => (stopping ? 'the end of its shutdown' : (engines.trouble() ?? waitingFor())),
+    waitingFor: () => (stopping ? 'the end of its shutdown' : (backingStores.trouble() ?? waitingFor())),
   })
   stopAtSignal(name, async signal => {
     stopping = true
@@ -120,7 +120,7 @@ export async function runProcess<Schema extends OwnSchema>(options: ProcessOptio
     terminal?.stops(signal)
     const { SHUTDOWN_DELAY = 0 }: OwnSettings = settings
     if (started) await setTimeout(SHUTDOWN_DELAY)
-    engines.stop()
+    backingStores.stop()
     clock.stop()
     await servers.close()
     await parts.stop()
@@ -129,7 +129,7 @@ export async function runProcess<Schema extends OwnSchema>(options: ProcessOptio
 
   const port = await orExit(() => servers.listen(parts))
   if (referenceClock) stage = `the reference time from ${referenceClock.name}`
-  await engines.usable
+  await backingStores.usable
   // Before the parts start, because they compare times with those that other processes have recorded.
   if (referenceClock) await clock.follow(() => referenceClock.time())
   if (stopping) return
@@ -194,13 +194,13 @@ function serversOf<Schema extends OwnSchema>(
 }
 
 /** The log of the process, which also counts errors for the metrics. */
-const logOf = (name: string, level: string, told: ProcessMetrics): Logger =>
+const logOf = (name: string, level: string, measured: ProcessMetrics): Logger =>
   processLog({
     level,
     base: { service: name, pid: process.pid },
     hooks: {
       logMethod(given, method, level) {
-        told.logged(level, given[0])
+        measured.logged(level, given[0])
         method.apply(this, given)
       },
     },

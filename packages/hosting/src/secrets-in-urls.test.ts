@@ -2,7 +2,7 @@ import { inspect } from 'node:util'
 import { readSettings } from '@gantry/service-kit'
 import { pino } from 'pino'
 import { describe, expect, test } from 'vitest'
-import { watchEngines } from './engine.ts'
+import { watchBackingStores } from './backing-stores.ts'
 import { busSettings, storeSettings } from './settings.ts'
 import { openBus, openStores } from './stores.ts'
 
@@ -16,7 +16,7 @@ const GIVEN = {
 }
 const schema = busSettings.extend(storeSettings.shape)
 
-/** The log and all errors of a process that opens the engines of its settings and checks each once. */
+/** The log and all errors of a process that opens the backing stores of its settings and checks each once. */
 async function saidOf(environment: Record<string, string>): Promise<string> {
   const lines: string[] = []
   const log = pino({ level: 'trace' }, { write: line => void lines.push(line) })
@@ -25,9 +25,9 @@ async function saidOf(environment: Record<string, string>): Promise<string> {
     const settings = readSettings(schema, { ...GIVEN, ...environment })
     const bus = openBus(settings, { name: 'catalog', log })
     const stores = openStores(settings)
-    const engines = [bus.engine, ...stores.engines]
-    const watch = watchEngines(engines, log)
-    const tried = await Promise.allSettled(engines.map(engine => engine.check()))
+    const backingStores = [bus.backingStore, ...stores.backingStores]
+    const watch = watchBackingStores(backingStores, log)
+    const tried = await Promise.allSettled(backingStores.map(backingStore => backingStore.check()))
     failed.push(...tried.map(outcome => outcome.status === 'rejected' && outcome.reason))
     failed.push(watch.trouble())
     watch.stop()
@@ -41,9 +41,9 @@ async function saidOf(environment: Record<string, string>): Promise<string> {
 
 describe('A password in a URL appears neither in the log nor in an error', () => {
   test.each([
-    ['of unavailable engines', {}],
+    ['of unavailable backing stores', {}],
     [
-      'of unavailable engines with TLS',
+      'of unavailable backing stores with TLS',
       { MESSAGING_URL: `tls://${NOWHERE}`, EVENT_STORE_URL: `esdb://${NOWHERE}` },
     ],
     ['of an unavailable MongoDB with TLS', { READ_MODEL_URL: `mongodb://${NOWHERE}/gantry?tls=true` }],

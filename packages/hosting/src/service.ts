@@ -62,7 +62,7 @@ export async function runService<Schema extends z.ZodObject, Made extends Servic
       const own = readSettings(schema, environment)
       const disk = watchedDisk(log)
       const stores = openStores(settings, disk, log)
-      const { store: bus, engine } = openBus(settings, { name, log, disk, ...messages?.(own) })
+      const { store: bus, backingStore } = openBus(settings, { name, log, disk, ...messages?.(own) })
       let pass = (_purpose: Purpose) => ''
       let vouched: PassedPrincipals['vouched'] = () => {
         throw new Refusal('unauthenticated')
@@ -100,7 +100,7 @@ export async function runService<Schema extends z.ZodObject, Made extends Servic
       let prepared = false
       const waitingFor = () => service.waitingFor() ?? (prepared ? undefined : 'its preparation')
       return {
-        engines: [...stores.engines, engine],
+        backingStores: [...stores.backingStores, backingStore],
         referenceClock: { name: 'READ_MODEL_URL', time: () => readModels.time() },
         async routes(scope) {
           const principals = await passedPrincipals(scope, {

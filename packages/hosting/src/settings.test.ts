@@ -9,7 +9,7 @@ const given = {
   READ_MODEL_URL: 'mongodb://views:27017/gantry',
 }
 
-test('the only required settings of a service are its engines and the key', () => {
+test('the only required settings of a service are its backing stores and the key', () => {
   expect(readSettings(serviceSettings, given)).toMatchObject({
     PORT: 8080,
     INTERNAL_PORT: 8081,

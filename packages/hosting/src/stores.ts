@@ -14,12 +14,12 @@ import type { Bus } from '@gantry/messaging'
 import { type NatsOptions, natsBus } from '@gantry/messaging-nats'
 import type { BlobStore, ReadModels } from '@gantry/read-models'
 import { checkReadModels, gridFsBlobStore, mongoReadModels } from '@gantry/read-models-mongo'
-import type { Engine } from './engine.ts'
+import type { BackingStore } from './backing-stores.ts'
 import type { BusSettings, StoreSettings } from './settings.ts'
 
 interface Open<Store> {
   store: Store
-  engine: Engine
+  backingStore: BackingStore
 }
 
 /** The path of a sqlite: or file: URL; undefined for other schemes. */
@@ -62,7 +62,10 @@ export function openBus(
       ? natsBus({ ...natsOptions(settings, name, log), stream })
       : sqliteBus({ path, disk, retentionMs })
   // Events wait in the log until the bus is available again.
-  return { store: bus, engine: { setting: 'MESSAGING_URL', onlyAtStart: true, check: () => bus.ping() } }
+  return {
+    store: bus,
+    backingStore: { setting: 'MESSAGING_URL', onlyAtStart: true, check: () => bus.ping() },
+  }
 }
 
 function natsOptions(settings: BusSettings, name: string, log: Log): NatsOptions {
@@ -93,7 +96,7 @@ function openEventStore(url: string, disk: Disk): Open<EventStore> {
   let known = path !== undefined
   return {
     store,
-    engine: {
+    backingStore: {
       setting: 'EVENT_STORE_URL',
       async check() {
         if (!known) await checkEventStore(url)
@@ -113,7 +116,7 @@ function openReadModels(url: string, disk: Disk, log: Log | undefined): Open<Rea
   let known = path !== undefined
   return {
     store: readModels,
-    engine: {
+    backingStore: {
       setting: 'READ_MODEL_URL',
       async check() {
         if (!known) await checkReadModels({ url })
@@ -139,13 +142,13 @@ export interface Stores {
   readModels: ReadModels
   /** Opens the store of blobs with the first call, because most services have none. @throws Error naming the setting */
   blobs(): BlobStore
-  engines: readonly Engine[]
+  backingStores: readonly BackingStore[]
   close(): Promise<void>
 }
 
 /**
- * Opens the event store, the read models and the blobs of the settings. Servers need not be available yet: `engines` checks
- * whether they are.
+ * Opens the event store, the read models and the blobs of the settings. Servers need not be available yet:
+ * `backingStores` checks whether they are.
  * @throws EventStoreUrlRefused, MongoRefused, DataFolderRefused when a URL cannot be used
  */
 export function openStores(settings: StoreSettings, disk: Disk = watchDisk(), log?: Log): Stores {
@@ -159,7 +162,7 @@ export function openStores(settings: StoreSettings, disk: Disk = watchDisk(), lo
       blobs ??= openBlobs(settings, disk)
       return blobs
     },
-    engines: [events.engine, views.engine],
+    backingStores: [events.backingStore, views.backingStore],
     async close() {
       await Promise.all([events.store.close(), views.store.close(), blobs?.close()])
     },

@@ -96,7 +96,7 @@ async function servicesInstallation(name: string, environment: NodeJS.ProcessEnv
   const settings = readSettings(servicesSchema, environment)
   const log = processLog({ level: 'silent' })
   const stores = openStores(settings)
-  for (const { check } of stores.engines) await check()
+  for (const { check } of stores.backingStores) await check()
   const { store: bus } = openBus(settings, { name, log })
   const dependencies: Dependencies = {
     ...stores,

@@ -19,7 +19,7 @@ await runProcess({
   open({ settings, log, metrics, now }) {
     const key = principalKey(settings)
     const { BASE_PATH: basePath } = settings
-    const { store: bus, engine } = openBus(settings, { name: 'gateway', log })
+    const { store: bus, backingStore } = openBus(settings, { name: 'gateway', log })
     const found = (urls: readonly string[]) => replicas({ urls, basePath, now, log })
     const services = {
       catalog: found(settings.CATALOG_URL),
@@ -34,7 +34,7 @@ await runProcess({
     /** True once all services have been ready. From then on the gateway stays ready and answers 503 for missing services. */
     let complete = false
     return {
-      engines: [engine],
+      backingStores: [backingStore],
       referenceClock: { name: 'identity', time: () => referenceTime(services.identity, basePath) },
       async routes(scope) {
         const { sign } = await passedPrincipals(scope, { key, now })

@@ -8,7 +8,7 @@ import {
   sqliteEventStore,
   sqliteReadModels,
 } from '@gantry/embedded'
-import type { Engine, ProcessContext } from '@gantry/hosting'
+import type { BackingStore, ProcessContext } from '@gantry/hosting'
 import { type IdentitySettings, identityService } from '@gantry/identity'
 import { mediaService } from '@gantry/media'
 import { type NotifierSettings, notifierService } from '@gantry/notifier'
@@ -73,14 +73,14 @@ export function compose(
     services.flatMap(service => service.projectors),
   )
   // Requests are answered also while a store cannot be used: reads continue on a full disk.
-  const engines: Engine[] = [
+  const backingStores: BackingStore[] = [
     { setting: 'EVENT_STORE_URL', onlyAtStart: true, check: async () => void (await eventStore.head()) },
     { setting: 'READ_MODEL_URL', onlyAtStart: true, check: () => readModels.ping() },
     { setting: 'DATA_DIR', onlyAtStart: true, check: () => bus.ping() },
   ]
   return {
     dependencies,
-    engines,
+    backingStores,
     identity,
     services,
     /** What the services wait for before they are ready; undefined when they are. */

@@ -44,7 +44,7 @@ export function openStandalone(context: ProcessContext<Settings>): ProcessParts 
   const stopQuarantine = answerQuarantine(bus, quarantine(readModels, projectors))
 
   return {
-    engines: composed.engines,
+    backingStores: composed.backingStores,
     terminal: shown,
     waitingFor,
     async routes(scope) {

@@ -72,8 +72,10 @@ async function removeOldEvents() {
     await work(opened).finally(() => opened.store.close())
   }
   const needed = { setting: 'FIFTY_DAYS', ms: 50 * DAY_MS }
-  await using({ needed }, ({ engine }) =>
-    expect(engine.check()).rejects.toThrow('keeps messages for 3456000s, which is shorter than FIFTY_DAYS'),
+  await using({ needed }, ({ backingStore }) =>
+    expect(backingStore.check()).rejects.toThrow(
+      'keeps messages for 3456000s, which is shorter than FIFTY_DAYS',
+    ),
   )
   await topology.send('/apis', {
     method: 'POST',
@@ -85,7 +87,7 @@ async function removeOldEvents() {
       interval: 200,
     }),
   )
-  await using({ retentionMs: 40 * DAY_MS }, ({ engine }) => engine.check())
+  await using({ retentionMs: 40 * DAY_MS }, ({ backingStore }) => backingStore.check())
 }
 
 interface Report {

@@ -2,41 +2,41 @@ import type { Log } from '@gantry/event-sourcing'
 import { Backoff, sleep } from '@gantry/messaging'
 
 /** A server or file that a process needs, e.g. EventStoreDB. */
-export interface Engine {
+export interface BackingStore {
   /** The setting with its address. */
   setting: string
   /** Whether the process stays ready without it after it has been usable once. Default: false. */
   onlyAtStart?: boolean
-  /** Resolves when the engine can be used. @throws Error with the reason and the setting in its message */
+  /** Resolves when the backing store can be used. @throws Error with the reason and the setting in its message */
   check(): Promise<void>
 }
 
 const FIRST_PAUSE_MS = 250
 const LONGEST_PAUSE_MS = 5_000
-/** Interval of the checks of a usable engine. */
+/** Interval of the checks of a usable backing store. */
 const LOOK_MS = 2_000
 
-export interface EngineWatch {
-  /** Resolves when every engine has been usable; never resolves if `stop` is called before. */
+export interface BackingStoreWatch {
+  /** Resolves when every backing store has been usable; never resolves if `stop` is called before. */
   usable: Promise<void>
   /**
-   * Names a needed engine that cannot be used, by its setting; undefined when requests can be answered. The reason is only
-   * logged, because health checks show this text and the reason may contain addresses.
+   * Names a needed backing store that cannot be used, by its setting; undefined when requests can be answered. The reason
+   * is only logged, because health checks show this text and the reason may contain addresses.
    */
   trouble(): string | undefined
-  /** Whether each engine could be used at its last check, by setting. */
+  /** Whether each backing store could be used at its last check, by setting. */
   up(): ReadonlyMap<string, boolean>
   stop(): void
 }
 
-/** Checks engines periodically, with exponential backoff while one is unavailable. Logs every change. */
-export function watchEngines(engines: readonly Engine[], log: Log): EngineWatch {
+/** Checks backing stores periodically, with exponential backoff while one is unavailable. Logs every change. */
+export function watchBackingStores(backingStores: readonly BackingStore[], log: Log): BackingStoreWatch {
   const stopping = new AbortController()
   const { signal } = stopping
-  const troubled = new Set(engines.map(({ setting }) => setting))
-  const up = new Map<string, boolean>(engines.map(({ setting }) => [setting, false]))
+  const troubled = new Set(backingStores.map(({ setting }) => setting))
+  const up = new Map<string, boolean>(backingStores.map(({ setting }) => [setting, false]))
 
-  const watch = async ({ setting, check, onlyAtStart = false }: Engine, usable: () => void) => {
+  const watch = async ({ setting, check, onlyAtStart = false }: BackingStore, usable: () => void) => {
     let said: string | undefined
     let wasUsable = false
     const pauses = new Backoff({ firstMs: FIRST_PAUSE_MS, longestMs: LONGEST_PAUSE_MS, jitter: 0.5 })
@@ -63,13 +63,13 @@ export function watchEngines(engines: readonly Engine[], log: Log): EngineWatch 
   }
 
   const usable = Promise.all(
-    engines.map(engine => new Promise<void>(resolve => void watch(engine, resolve))),
+    backingStores.map(backingStore => new Promise<void>(resolve => void watch(backingStore, resolve))),
   ).then(() => {})
   return {
     usable,
     trouble() {
       const [setting] = troubled
-      return setting && `the engine of ${setting}`
+      return setting && `the backing store of ${setting}`
     },
     up: () => up,
     stop: () => stopping.abort(),

@@ -1,15 +1,15 @@
 import type { Log } from '@gantry/event-sourcing'
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
-import { type EngineWatch, watchEngines } from './engine.ts'
+import { type BackingStoreWatch, watchBackingStores } from './backing-stores.ts'
 
 beforeEach(() => vi.useFakeTimers())
-let watch: EngineWatch | undefined
+let watch: BackingStoreWatch | undefined
 afterEach(() => {
   watch?.stop()
   vi.useRealTimers()
 })
 
-function engine(setting: string) {
+function backingStore(setting: string) {
   const state: { trouble?: string; checks: number } = { checks: 0 }
   return {
     setting,
@@ -27,16 +27,16 @@ function listening() {
   return { lines, log: { info: note, warn: note, error: note, debug: note } as unknown as Log }
 }
 
-test('waits for an unavailable engine, and logs the reason once', async () => {
+test('waits for an unavailable backing store, and logs the reason once', async () => {
   const { lines, log } = listening()
-  const store = engine('READ_MODEL_URL')
+  const store = backingStore('READ_MODEL_URL')
   store.state.trouble = 'no answer from views:27017'
   let usable = false
-  watch = watchEngines([store], log)
+  watch = watchBackingStores([store], log)
   watch.usable.then(() => (usable = true))
 
   await vi.advanceTimersByTimeAsync(20_000)
-  expect(watch.trouble()).toBe('the engine of READ_MODEL_URL')
+  expect(watch.trouble()).toBe('the backing store of READ_MODEL_URL')
   expect(lines).toEqual(['READ_MODEL_URL: no answer from views:27017'])
   expect(store.state.checks).toBeGreaterThan(4)
   expect(store.state.checks).toBeLessThan(20)
@@ -49,14 +49,14 @@ test('waits for an unavailable engine, and logs the reason once', async () => {
   expect(watch.up().get('READ_MODEL_URL')).toBe(true)
 })
 
-test('an engine that becomes unavailable later is reported until it is available again', async () => {
+test('a backing store that becomes unavailable later is reported until it is available again', async () => {
   const { lines, log } = listening()
-  const bus = engine('MESSAGING_URL')
-  watch = watchEngines([bus], log)
+  const bus = backingStore('MESSAGING_URL')
+  watch = watchBackingStores([bus], log)
   await watch.usable
   bus.state.trouble = 'MESSAGING_URL nats://bus:4222: the connection was lost'
   await vi.advanceTimersByTimeAsync(3_000)
-  expect(watch.trouble()).toBe('the engine of MESSAGING_URL')
+  expect(watch.trouble()).toBe('the backing store of MESSAGING_URL')
   bus.state.trouble = undefined
   await vi.advanceTimersByTimeAsync(6_000)
   expect(watch.trouble()).toBeUndefined()
@@ -66,13 +66,13 @@ test('an engine that becomes unavailable later is reported until it is available
   ])
 })
 
-test('an engine that is only needed at the start delays the start, and does not affect readiness afterwards', async () => {
+test('a backing store that is only needed at the start delays the start, and does not affect readiness afterwards', async () => {
   const { lines, log } = listening()
-  const bus = { ...engine('MESSAGING_URL'), onlyAtStart: true }
+  const bus = { ...backingStore('MESSAGING_URL'), onlyAtStart: true }
   bus.state.trouble = 'MESSAGING_URL: no answer'
-  watch = watchEngines([bus], log)
+  watch = watchBackingStores([bus], log)
   await vi.advanceTimersByTimeAsync(100)
-  expect(watch.trouble()).toBe('the engine of MESSAGING_URL')
+  expect(watch.trouble()).toBe('the backing store of MESSAGING_URL')
   bus.state.trouble = undefined
   await vi.advanceTimersByTimeAsync(1_000)
   bus.state.trouble = 'MESSAGING_URL: the connection was lost'
@@ -82,7 +82,7 @@ test('an engine that is only needed at the start delays the start, and does not 
   expect(lines).toContain('MESSAGING_URL: the connection was lost')
 })
 
-test('an engine is not usable before its first check', () => {
-  watch = watchEngines([engine('EVENT_STORE_URL')], listening().log)
-  expect(watch.trouble()).toBe('the engine of EVENT_STORE_URL')
+test('a backing store is not usable before its first check', () => {
+  watch = watchBackingStores([backingStore('EVENT_STORE_URL')], listening().log)
+  expect(watch.trouble()).toBe('the backing store of EVENT_STORE_URL')
 })
