@@ -1,6 +1,5 @@
-import { setTimeout as pause } from 'node:timers/promises'
 import { subjects } from '@gantry/contracts'
-import { aggregate, newest, Projector } from '@gantry/event-sourcing'
+import { newest, Projector } from '@gantry/event-sourcing'
 import { type Dependencies, instrumented, router, type Service, serviceFrom } from '@gantry/service-kit'
 import { Deliveries } from './delivery/deliveries.ts'
 import { deliveries as deliveryDocuments } from './delivery/delivery.projection.ts'
@@ -8,12 +7,7 @@ import { deliveryRoutes } from './delivery/delivery.routes.ts'
 import { delivering, type Surroundings } from './dispatch/delivering.ts'
 import { intake } from './platform-event/intake.ts'
 import { platformEventRoutes } from './platform-event/platform-event.routes.ts'
-import {
-  type PlatformEventCommand,
-  type PlatformEventEvent,
-  type PlatformEventState,
-  platformEventDecider,
-} from './platform-event/platform-event.ts'
+import { platformEventDecider } from './platform-event/platform-event.ts'
 import { prefetching } from './prefetch.ts'
 import { publicEvents } from './public-events.ts'
 import { reactionsOf, reactsTo } from './reactions.ts'
@@ -32,10 +26,8 @@ import { webhooks as webhookDocuments } from './webhook/webhook.projection.ts'
 import { webhookRoutes } from './webhook/webhook.routes.ts'
 import { Webhooks } from './webhook/webhooks.ts'
 
-/** Interval of the checks whether the read models are caught up. */
-const LOOK_MS = 20
 /** Maximum number of messages that are handled ahead of the consumer. */
-const READ_AHEAD = 32
+const PREFETCHED = 32
 
 /** The notifier: webhooks, deliveries, recoveries, and events of the platform. */
 export function notifierService(
@@ -44,7 +36,7 @@ export function notifierService(
   surroundings: Partial<Surroundings> = {},
 ): Service {
   const dependencies = instrumented(given)
-  const { eventStore, unknownEvent, readModels, bus, now, newId, log, holder, encryptionKey } = dependencies
+  const { readModels, bus, now, newId, log, holder, encryptionKey } = dependencies
   const { leases } = readModels
   const rules = { schedule: settings.WEBHOOK_RETRY_SCHEDULE, retentionMs: settings.WEBHOOK_RETENTION }
 
@@ -55,12 +47,6 @@ export function notifierService(
   const deliveries = new Deliveries(storing, rules)
   const recoveries = new Recoveries(storing, rules)
   const users = new KnownUsers(storing)
-  const platformEvent = aggregate<PlatformEventState, PlatformEventCommand, PlatformEventEvent>({
-    eventStore,
-    unknownEvent,
-    category: 'platformevent',
-    decider: platformEventDecider,
-  })
 
   const keys = signingKeys(encryptionKey)
   const { dispatcher, stop: stopDelivering } = delivering({
@@ -72,12 +58,19 @@ export function notifierService(
     surroundings,
   })
   const owners = ownersOf({ users, webhooks, requestStanding: requestStanding(bus), log })
-  const receive = intake({ platformEvent, eventStore, bus })
+  const receive = intake(dependencies)
   const complete = () => projector.complete()
-  const react = reactionsOf({ webhooks, complete, dispatcher, owners, receive, newId, now, log })
   const stopping = new AbortController()
-  const { signal } = stopping
-  const ahead = prefetching({ bus, log, subjects: reactsTo, react, window: READ_AHEAD, signal })
+  const react = prefetching({
+    bus,
+    subjects: reactsTo,
+    // An event would not be delivered to a webhook that the read models do not have yet.
+    isReady: () => projector.caughtUp,
+    react: reactionsOf({ webhooks, complete, dispatcher, owners, receive, newId, now, log }),
+    window: PREFETCHED,
+    signal: stopping.signal,
+    log,
+  })
 
   return serviceFrom(dependencies, {
     name: 'notifier',
@@ -94,17 +87,7 @@ export function notifierService(
       publicEvents: fact => publicEvents(newest(platformEventDecider.events, fact)),
       subjects: [subjects.events('notifier', '*'), subjects.events('platform', '*')],
     },
-    reactors: [
-      {
-        consumer: 'notifier',
-        subjects: reactsTo,
-        async react(message) {
-          // An event would not be delivered to a webhook that the read models do not have yet.
-          while (!projector.caughtUp) await pause(LOOK_MS, undefined, { signal })
-          await ahead(message)
-        },
-      },
-    ],
+    reactors: [{ consumer: 'notifier', subjects: reactsTo, react }],
     workers: [
       () => {
         dispatcher.start()

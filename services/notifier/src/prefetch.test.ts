@@ -24,11 +24,12 @@ afterEach(async () => {
   await host.close()
 })
 
-const consume = (react: (n: number) => Promise<void>, window = 4) => {
+const consume = (react: (n: number) => Promise<void>, window = 4, isReady = () => true) => {
   const ahead = prefetching({
     bus,
     subjects,
     window,
+    isReady,
     log,
     signal: stopping.signal,
     react: ({ data }) => react(data as number),
@@ -109,4 +110,20 @@ test('without failures every message is handled once', async () => {
   const all = Array.from({ length: 300 }, (_, n) => n)
   for (const n of all) await bus.publish([message(n)])
   await vi.waitFor(() => expect(handled.toSorted((a, b) => a - b)).toEqual(all))
+})
+
+test('messages wait until the handler is ready', async () => {
+  const handled: number[] = []
+  let ready = false
+  let asked = 0
+  const isReady = () => {
+    asked++
+    return ready
+  }
+  consume(async n => void handled.push(n), 4, isReady)
+  await bus.publish([1, 2].map(message))
+  await vi.waitFor(() => expect(asked).toBeGreaterThan(2))
+  expect(handled).toEqual([])
+  ready = true
+  await vi.waitFor(() => expect(handled).toEqual([1, 2]))
 })

@@ -1,3 +1,4 @@
+import { setTimeout as pause } from 'node:timers/promises'
 import { Refusal } from '@gantry/contracts'
 import type { Log } from '@gantry/event-sourcing'
 import type { Bus, StoredMessage } from '@gantry/messaging'
@@ -5,6 +6,8 @@ import type { Bus, StoredMessage } from '@gantry/messaging'
 export interface PrefetchOptions {
   bus: Bus
   subjects: readonly string[]
+  /** Messages wait until this is true. Default: always. */
+  isReady?(): boolean
   /** Must tolerate concurrent calls, any order, and repeated calls for a message. */
   react(message: StoredMessage): Promise<void>
   /** Maximum number of messages that are handled ahead of the consumer. */
@@ -12,6 +15,9 @@ export interface PrefetchOptions {
   signal: AbortSignal
   log: Log
 }
+
+/** Interval of the calls of `isReady`. */
+const READY_MS = 20
 
 /**
  * Prefetch: handles messages concurrently before the consumer delivers them. The consumer acknowledges one message after
@@ -23,7 +29,7 @@ export interface PrefetchOptions {
  * @returns the handler of the messages that the consumer delivers
  */
 export function prefetching(options: PrefetchOptions): (message: StoredMessage) => Promise<void> {
-  const { bus, subjects, react, window, signal, log } = options
+  const { bus, subjects, isReady = () => true, react, window, signal, log } = options
   /** Running or finished handling, by sequence. */
   const begun = new Map<number, Promise<void>>()
   let reached = 0
@@ -62,6 +68,7 @@ export function prefetching(options: PrefetchOptions): (message: StoredMessage) 
   signal.addEventListener('abort', () => goOn(), { once: true })
 
   return async message => {
+    while (!isReady()) await pause(READY_MS, undefined, { signal })
     const { sequence } = message
     const work = begun.get(sequence) ?? react(message)
     reached = Math.max(reached, sequence)

@@ -46,8 +46,12 @@ const PAGE = 100
 const isOwed = ({ createdAt }: WebhookDocument, time: string) =>
   Date.parse(time) >= Date.parse(createdAt) - BEFORE_MS
 
-/** Types of the events that identity publishes about users. */
-const OF_USERS: ReadonlySet<string> = new Set(['USER_CREATED', 'USER_UPDATED', 'USER_DELETED'])
+/** Subjects of the events that identity publishes about users. */
+const OF_USERS: ReadonlySet<string> = new Set(
+  ['USER_CREATED', 'USER_UPDATED', 'USER_DELETED'].map(type => subjects.events('identity', type)),
+)
+/** The beginning of the subjects of the events of the platform. */
+const OF_PLATFORM = subjects.events('platform', '')
 
 /**
  * Handles messages of the bus: creates the deliveries of public events, and turns events of the platform into public
@@ -64,7 +68,7 @@ export function reactionsOf(options: ReactionOptions): (message: StoredMessage) 
   return async message => {
     if (message.subject === subjects.platformEvents) return takeIn(message)
     const type = message.subject.slice(message.subject.lastIndexOf('.') + 1)
-    const isOfUser = OF_USERS.has(type) && message.subject === subjects.events('identity', type)
+    const isOfUser = OF_USERS.has(message.subject)
     if (!isEventType(type) && !isOfUser) return
     const event = PublicEvent.safeParse(message.data)
     if (!event.success) throw new Refusal('invalid-request', { detail: z.prettifyError(event.error) })
@@ -84,7 +88,7 @@ function deliveringEvents(options: ReactionOptions) {
   return async (event: PublicEvent, message: StoredMessage): Promise<void> => {
     const { id, type, time, data, subject } = event
     // For events of the platform `time` is the time that the producer states, not the time of the commit.
-    const ofPlatform = message.subject.startsWith(subjects.events('platform', ''))
+    const ofPlatform = message.subject.startsWith(OF_PLATFORM)
     const committedAt = ofPlatform ? (message.headers?.[COMMITTED_AT] ?? message.storedAt) : time
     const body = bodyOf({ id, type, timestamp: time, data })
     const commanded = { actor: { id: null, name: 'notifier' }, requestId: event.requestId, causationId: id }

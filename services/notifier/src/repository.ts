@@ -5,7 +5,6 @@ import type {
   DomainEvent,
   Executed,
   ProjectionTarget,
-  StreamState,
 } from '@gantry/event-sourcing'
 import type { Collection, Document } from '@gantry/read-models'
 import { type Dependencies, type Instrumented, ownMetadata } from '@gantry/service-kit'
@@ -25,6 +24,8 @@ export class Repository<
 > {
   readonly aggregate: Aggregate<State, Command, Event>
   readonly documents: Collection<Doc>
+  readonly load: Aggregate<State, Command, Event>['load']
+  readonly execute: Aggregate<State, Command, Event>['execute']
   readonly #options: RepositoryOptions
 
   constructor(
@@ -34,15 +35,9 @@ export class Repository<
   ) {
     this.aggregate = aggregate
     this.documents = documents
+    this.load = aggregate.load
+    this.execute = aggregate.execute
     this.#options = options
-  }
-
-  load(id: string): Promise<StreamState<State>> {
-    return this.aggregate.load(id)
-  }
-
-  execute(id: string, command: Command): Promise<Executed<State, Event>> {
-    return this.aggregate.execute(id, command)
   }
 
   /** Executes a command that the service issues by itself. */

@@ -484,12 +484,12 @@ describe('a delivery to an ordered webhook', () => {
 
   test('starts at once when it has no predecessor', () => {
     given()
-      .when({ ...create, line: first, claim })
+      .when({ ...create, position: first, claim })
       .then(inLine(first), started(1))
   })
   test('waits for its predecessor, whatever command tries to start it', () => {
     given()
-      .when({ ...create, line: second, claim })
+      .when({ ...create, position: second, claim })
       .then(inLine(second))
     given(inLine(second)).when(later(3_600, start)).then()
     given(inLine(second)).when(retry).thenRefused('delivery-not-failed')

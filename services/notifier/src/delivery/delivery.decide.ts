@@ -60,7 +60,7 @@ export type DeliveryCommand =
        */
       committedAt?: string | undefined
       /** With a predecessor the first attempt waits, even with a claim. */
-      line?: OrderPosition | undefined
+      position?: OrderPosition | undefined
       claim?: AttemptClaim | undefined
     } & Commanded)
   /**
@@ -100,7 +100,7 @@ function decide(rules: DeliveryRules, state: DeliveryState, command: DeliveryCom
   if (command.type === 'CreateDelivery') {
     // The event was handled before.
     if (state.status !== 'Absent') return []
-    const { id, webhook, url, eventId, eventType, body, recovery, committedAt, line, claim } = command
+    const { id, webhook, url, eventId, eventType, body, recovery, committedAt, position, claim } = command
     if (committedAt && after(committedAt, rules.retentionMs) < now) return []
     const created: DeliveryEvent = {
       type: 'DeliveryCreated',
@@ -114,10 +114,10 @@ function decide(rules: DeliveryRules, state: DeliveryState, command: DeliveryCom
         createdAt: now,
         ...(recovery && { recovery }),
         ...(committedAt && !recovery && { committedAt }),
-        ...(line && { line }),
+        ...(position && { line: position }),
       },
     }
-    return claim && !line?.after ? [created, started(1, firstTrigger(command), claim, now)] : [created]
+    return claim && !position?.after ? [created, started(1, firstTrigger(command), claim, now)] : [created]
   }
   if (state.status === 'Absent') {
     if (command.type === 'RetryDelivery' || command.type === 'CancelDelivery')

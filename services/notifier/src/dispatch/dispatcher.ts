@@ -158,18 +158,19 @@ export class Dispatcher implements Dispatch, Starter {
     const { deliveries } = this.#options
     const { id, eventType, recovery } = delivery
     const { id: webhook, url, ordered } = target
-    const line = ordered && resource !== undefined ? await this.#ordering.last(webhook, resource) : undefined
-    const command: DeliveryCommand = { type: 'CreateDelivery', metadata, ...delivery, webhook, url, line }
-    if (line?.after) {
+    const position =
+      ordered && resource !== undefined ? await this.#ordering.last(webhook, resource) : undefined
+    const command: DeliveryCommand = { type: 'CreateDelivery', metadata, ...delivery, webhook, url, position }
+    if (position?.after) {
       const executed = await deliveries.execute(id, command)
       // The predecessor may have finished before this delivery was visible as its successor.
       if (executed.events.length > 0) await this.#startIfUnblocked(id)
-      else await this.#makeKnown(executed)
+      else await this.#writeDocument(executed)
       return executed
     }
     const kind = eventType === 'TEST' ? 'test' : recovery === undefined ? 'first' : 'retry'
     const executed = await this.#begin(target, kind, claim => deliveries.execute(id, { ...command, claim }))
-    if (line && executed.events.length === 0) await this.#makeKnown(executed)
+    if (position && executed.events.length === 0) await this.#writeDocument(executed)
     return executed
   }
 
@@ -177,7 +178,7 @@ export class Dispatcher implements Dispatch, Starter {
    * Writes the document of a delivery of an ordered webhook, so that the next delivery of the resource is placed after it
    * even if the process that created it died before it wrote the document.
    */
-  async #makeKnown({ state, revision }: Delivered) {
+  async #writeDocument({ state, revision }: Delivered) {
     if (isPending(state)) await this.#options.deliveries.documents.put(documentOf(state), revision)
   }
 

@@ -44,11 +44,11 @@ export function vettedConnector({
   /** Concurrent lookups of a name share one query: the system runs few lookups at a time, and each may take long. */
   const running = new Map<string, Promise<Address[]>>()
   const lookUp = (hostname: string) => {
-    const known = running.get(hostname)
-    if (known) return known
-    const answer = resolve(hostname).finally(() => running.delete(hostname))
-    running.set(hostname, answer)
-    return answer
+    const shared = running.get(hostname)
+    if (shared) return shared
+    const addresses = resolve(hostname).finally(() => running.delete(hostname))
+    running.set(hostname, addresses)
+    return addresses
   }
 
   const addressesOf = async (hostname: string) => {

@@ -1,20 +1,16 @@
 import { type CloudEvent, Refusal } from '@gantry/contracts'
-import { type Aggregate, type CommandMetadata, type EventStore, streamName } from '@gantry/event-sourcing'
-import type { Bus } from '@gantry/messaging'
-import { sendDirectly } from '@gantry/service-kit'
+import { aggregate, type CommandMetadata, streamName } from '@gantry/event-sourcing'
+import { type Instrumented, sendDirectly } from '@gantry/service-kit'
 import { publicEvents } from '../public-events.ts'
 import {
   type PlatformEventCommand,
   type PlatformEventEvent,
   type PlatformEventState,
+  platformEventDecider,
   platformEventId,
 } from './platform-event.ts'
 
-export interface IntakeOptions {
-  platformEvent: Aggregate<PlatformEventState, PlatformEventCommand, PlatformEventEvent>
-  eventStore: EventStore
-  bus: Bus
-}
+export type IntakeOptions = Pick<Instrumented, 'eventStore' | 'unknownEvent' | 'bus'>
 
 interface Receipt {
   /** Id of the public event. */
@@ -38,7 +34,13 @@ const OF_CATALOG = new Set(['PRODUCT_API_ADDED', 'PRODUCT_API_REMOVED'])
  * Stores each event of the platform once. Sends those that filters of the catalog depend on to the catalog before it
  * returns.
  */
-export function intake({ platformEvent, eventStore, bus }: IntakeOptions): Intake {
+export function intake({ eventStore, unknownEvent, bus }: IntakeOptions): Intake {
+  const platformEvent = aggregate<PlatformEventState, PlatformEventCommand, PlatformEventEvent>({
+    eventStore,
+    unknownEvent,
+    category: 'platformevent',
+    decider: platformEventDecider,
+  })
   return async (event, metadata) => {
     checkTime(event, metadata.now)
     const id = platformEventId(event)

@@ -15,7 +15,7 @@ export interface OwnerChecksOptions {
 const NAME = 'notifier.owners'
 const CHECK_MS = 60_000
 /** Interval while the read models are not caught up. */
-const LOOK_MS = 100
+const POLL_MS = 100
 /** Number of rounds (one hour) between those that request all owners from identity. */
 const ROUNDS = 60
 /** Pause after a failure, e.g. while identity starts. */
@@ -31,7 +31,7 @@ export function startOwnerChecks({ owners, caughtUp, leases, holder, log }: Owne
   return supervise(NAME, log, signal =>
     underLease({ leases, name: NAME, holder, signal }, async (_, held) => {
       for (let round = 0; !held.aborted; ) {
-        let wait = LOOK_MS
+        let wait = POLL_MS
         try {
           if (caughtUp()) {
             wait = CHECK_MS

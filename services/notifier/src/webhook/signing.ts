@@ -18,8 +18,8 @@ export function signingKeys(encryptionKey: Uint8Array): SigningKeys {
   const opened = new LRUCache<string, KeyObject>({ max: OPENED })
 
   const open = (sealed: string): KeyObject => {
-    const known = opened.get(sealed)
-    if (known) return known
+    const cached = opened.get(sealed)
+    if (cached) return cached
     const secret = createSecretKey(unseal(key, sealed))
     opened.set(sealed, secret)
     return secret

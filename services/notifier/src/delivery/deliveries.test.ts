@@ -1,0 +1,51 @@
+import { storyMetadata, withoutProjector } from '@gantry/event-sourcing/testing'
+import { expect, test } from 'vitest'
+import { DELIVERY, openNotifier } from '../testing/notifier-host.ts'
+import { Deliveries } from './deliveries.ts'
+
+const uuid = (n: number) => `00000000-0000-4000-8000-${String(n).padStart(12, '0')}`
+
+const open = async () => {
+  const now = () => new Date('2026-11-21T10:00:00.000Z')
+  const { dependencies } = await openNotifier({}, { start: false, now })
+  const projector = withoutProjector(dependencies.readModels)
+  const deliveries = new Deliveries({ ...dependencies, projector }, { schedule: [], retentionMs: 60_000 })
+  const create = (n: number, changes = {}) =>
+    deliveries.issue(uuid(n), { type: 'CreateDelivery', id: uuid(n), ...DELIVERY, ...changes })
+  return { deliveries, create }
+}
+
+test('a command of the service itself has a new id, the current time and its cause', async () => {
+  const { deliveries } = await open()
+  const [first, second] = [deliveries.metadata(), deliveries.metadata('cause')]
+  expect(first).toMatchObject({
+    now: '2026-11-21T10:00:00.000Z',
+    actor: { id: null, name: 'notifier' },
+    requestId: first.commandId,
+  })
+  expect('causationId' in first).toBe(false)
+  expect(second.causationId).toBe('cause')
+  expect(second.commandId).not.toBe(first.commandId)
+})
+
+test('pending deliveries are found by webhook, in the order of their due times', async () => {
+  const { deliveries, create } = await open()
+  const other = uuid(9)
+  for (const n of [1, 2]) await create(n)
+  await create(3, { webhook: other, eventType: 'API_DELETED' })
+  await deliveries.execute(uuid(1), { type: 'CancelDelivery', metadata: storyMetadata })
+  expect((await deliveries.pendingOf(DELIVERY.webhook, 10)).map(({ id }) => id)).toEqual([uuid(2)])
+  expect(await deliveries.countPendingOf(DELIVERY.webhook)).toBe(1)
+  expect(await deliveries.countPending()).toBe(2)
+  expect(await deliveries.pendingType(other, ['API_CREATED', 'API_DELETED'])).toBe('API_DELETED')
+  expect(await deliveries.pendingType(other, ['API_CREATED'])).toBeUndefined()
+})
+
+test('the most overdue delivery determines how late deliveries are', async () => {
+  const { deliveries, create } = await open()
+  expect(await deliveries.overdueMs()).toBe(0)
+  const earlier = { ...storyMetadata, now: '2026-11-21T09:59:55.000Z' }
+  await deliveries.execute(uuid(1), { type: 'CreateDelivery', metadata: earlier, id: uuid(1), ...DELIVERY })
+  await create(2)
+  expect(await deliveries.overdueMs()).toBe(5_000)
+})
