@@ -10,6 +10,5 @@ export const KNOWN_SIZES: readonly string[] = [
   'packages/service-kit/src/server.ts ServerOptions',
   'packages/service-kit/src/instrumented.ts Instrumented',
   'packages/service-kit/src/service.ts Dependencies',
-  'services/gateway/src/rate-counts.ts rateCounts',
   'services/media/src/app.ts parameter of mediaService',
 ]
