@@ -123,3 +123,18 @@ test('the metrics have the statuses of finished deliveries and the latency of su
   expect(await figure(host, 'gantry_webhook_deliveries_pending')).toBe(0)
   expect(await figure(host, 'gantry_webhook_overdue_seconds')).toBe(0)
 })
+
+test('a delivery that is cancelled during an attempt counts as finished once', async () => {
+  const host = await openNotifier()
+  await host.subscribe(receiver.url('/a'), ['API_CREATED'])
+  const { respond, letGo } = held()
+  receiver.respond = respond
+  await host.happen({ id: uuid(1), type: 'API_CREATED' })
+  await receiver.arrivals('/a', 1)
+  const [running] = await host.history()
+  await host.call('POST', `/webhooks/requests/${running?.id}/cancel`)
+  letGo()
+  const attempts = 'gantry_webhook_attempts_total{trigger="AUTOMATIC",error=""}'
+  await eventually(async () => expect(await figure(host, attempts)).toBe(1))
+  expect(await figure(host, 'gantry_webhook_deliveries_total{status="CANCELLED"}')).toBe(1)
+})

@@ -126,7 +126,10 @@ export function attempts(options: AttemptsOptions): MakeAttempt {
     for (let pause = 100; ; pause = Math.min(pause * 2, LONGEST_PAUSE_MS)) {
       try {
         const command: DeliveryCommand = { type: 'RecordOutcome', metadata, outcome }
-        return (await deliveries.execute(id, command)).state
+        const { state, events } = await deliveries.execute(id, command)
+        // A late outcome does not finish a delivery, e.g. one that was cancelled during the attempt.
+        if (events.length > 0 && isFinishedAt(state, metadata.now)) metrics.finished(state)
+        return state
       } catch (error) {
         if (abandoned.aborted) throw error
         log.error({ delivery: id, err: error }, 'cannot record the outcome of an attempt, tries again')
@@ -146,10 +149,12 @@ export function attempts(options: AttemptsOptions): MakeAttempt {
     await applyToWebhook(target, claimed, result)
     const state = await record(claimed, result)
     metrics.attempted(claimed.trigger, failure?.code ?? '', durationMs)
-    metrics.finished(state)
     return state
   }
 }
+
+const isFinishedAt = (state: DeliveryState, time: string) =>
+  state.status !== 'Absent' && state.finishedAt === time
 
 function outcomeOf(result: PostResult, number: number, now: Date, random: number): Outcome {
   const { status, body, durationMs, failure, retryAfter } = result
