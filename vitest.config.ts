@@ -1,7 +1,7 @@
 import { availableParallelism } from 'node:os'
 import { defineConfig, type ViteUserConfig } from 'vitest/config'
 import type { Reporter } from 'vitest/node'
-import { patient } from './bin/patience.mjs'
+import { scaledTimeout } from './bin/timeouts.mjs'
 
 declare module 'vitest' {
   interface TaskMeta {
@@ -43,8 +43,8 @@ export const reportTo = (outputFile: string): NonNullable<ViteUserConfig['test']
 /** The settings of all workspaces. The vitest.config.ts of each workspace exports them. */
 export default defineConfig({
   test: {
-    testTimeout: patient(30_000),
-    hookTimeout: patient(30_000),
+    testTimeout: scaledTimeout(30_000),
+    hookTimeout: scaledTimeout(30_000),
     // Set explicitly, because vitest's defaults depend on whether CI is in the environment.
     allowOnly: false,
     update: 'none',

@@ -8,10 +8,10 @@ import { findNats } from '@gantry/engines'
 import { freePort } from '@gantry/service-kit/testing'
 import { expect, onTestFinished, test, vi } from 'vitest'
 import { endsWithParent } from '../../bin/orphans.mjs'
-import { patient } from '../../bin/patience.mjs'
+import { scaledTimeout } from '../../bin/timeouts.mjs'
 
 const MAIN = join(import.meta.dirname, 'src/main.ts')
-const STOP_MS = patient(20_000)
+const STOP_MS = scaledTimeout(20_000)
 const found = await findNats()
 
 /** Starts `npm run cluster` in a new folder. */
@@ -33,7 +33,7 @@ async function clusterWith(settings: NodeJS.ProcessEnv) {
   return {
     said: () => said,
     says: (words: RegExp) =>
-      vi.waitFor(() => expect(said).toMatch(words), { timeout: patient(60_000), interval: 50 }),
+      vi.waitFor(() => expect(said).toMatch(words), { timeout: scaledTimeout(60_000), interval: 50 }),
     async stop() {
       const ended = once(child, 'exit', { signal: AbortSignal.timeout(STOP_MS) })
       child.kill('SIGTERM')
@@ -44,7 +44,7 @@ async function clusterWith(settings: NodeJS.ProcessEnv) {
 
 test.skipIf(!found.found || found.kind === 'url')(
   'a cluster with a wrong password prints what each process waits for, and can be stopped',
-  { timeout: patient(120_000), meta: { skipped: 'needs a NATS that the tests start' } },
+  { timeout: scaledTimeout(120_000), meta: { skipped: 'needs a NATS that the tests start' } },
   async () => {
     if (!found.found) throw new Error('unreachable')
     const nats = await found.start({ args: ['--user', 'gantry', '--pass', 'right'] })
@@ -79,7 +79,7 @@ test(
       EVENT_STORE_URL: 'sqlite:events.db',
     })
     await cluster.says(/FerretDB .* with Go, once/)
-    await vi.waitFor(beats, { timeout: patient(20_000) })
+    await vi.waitFor(beats, { timeout: scaledTimeout(20_000) })
     expect(await cluster.stop(), cluster.said()).toBe(0)
     await vi.waitFor(
       async () => {
@@ -87,8 +87,8 @@ test(
         await setTimeout(500)
         expect(await beats()).toBe(before)
       },
-      { timeout: patient(20_000) },
+      { timeout: scaledTimeout(20_000) },
     )
   },
-  patient(60_000),
+  scaledTimeout(60_000),
 )

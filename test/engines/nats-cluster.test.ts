@@ -4,7 +4,7 @@ import { type Bus, BusUnavailable, Overtaken } from '@gantry/messaging'
 import { natsBus } from '@gantry/messaging-nats'
 import { freePort } from '@gantry/service-kit/testing'
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
-import { patient } from '../../bin/patience.mjs'
+import { scaledTimeout } from '../../bin/timeouts.mjs'
 import type { Engine } from './src/engine.ts'
 import { findNats } from './src/find-nats.ts'
 
@@ -34,7 +34,7 @@ describe.skipIf(!program)('a stream with three copies', { timeout: 120_000, meta
   const open = async () => {
     const bus = natsBus({ url: nodes.map(({ url }) => url).join(), stream: { replicas: 3 } })
     buses.push(bus)
-    await vi.waitFor(() => bus.ping(), { timeout: patient(60_000), interval: 200 })
+    await vi.waitFor(() => bus.ping(), { timeout: scaledTimeout(60_000), interval: 200 })
     return bus
   }
   const insist = async (call: () => Promise<unknown>) => {

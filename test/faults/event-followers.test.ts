@@ -7,7 +7,7 @@ import { setTimeout } from 'node:timers/promises'
 import { sqliteBus } from '@gantry/embedded'
 import { type ServiceProcess, startServiceProcess } from '@gantry/standalone/testing'
 import { afterAll, beforeAll, expect, test, vi } from 'vitest'
-import { patient } from '../../bin/patience.mjs'
+import { scaledTimeout } from '../../bin/timeouts.mjs'
 
 const FOLLOWERS = 200
 const REPLAYS = 4
@@ -111,7 +111,7 @@ const replays = async (state: 'running' | 'waiting') => {
 }
 
 test(`with ${FOLLOWERS} followers from the first event the service stays responsive; ${REPLAYS} replay at once`, {
-  timeout: patient(30_000),
+  timeout: scaledTimeout(30_000),
 }, async () => {
   await times(500, write)
   const alone = await times(1_500, write)
@@ -121,14 +121,14 @@ test(`with ${FOLLOWERS} followers from the first event the service stays respons
   await vi.waitFor(async () => expect(await replays('running')).toBe(REPLAYS))
 
   const [checks, beside] = await Promise.all([times(3_000, health), times(3_000, write)])
-  expect(p95(checks)).toBeLessThan(patient(100))
+  expect(p95(checks)).toBeLessThan(scaledTimeout(100))
   // On an otherwise idle machine half of the writes remain, see docs/performance.md.
   expect(beside.length / 2).toBeGreaterThan(alone.length * 0.3)
   expect(await replays('running')).toBe(REPLAYS)
   expect(await replays('waiting')).toBe(FOLLOWERS - answered().length)
   expect(streams().filter(({ bytes }) => bytes > EVENT_BYTES).length).toBeGreaterThanOrEqual(REPLAYS)
 
-  await vi.waitFor(() => expect(answered()).toHaveLength(FOLLOWERS), patient(15_000))
+  await vi.waitFor(() => expect(answered()).toHaveLength(FOLLOWERS), scaledTimeout(15_000))
   const refused = followers.filter(({ status }) => status !== 200)
   expect(refused.length).toBeGreaterThan(FOLLOWERS / 2)
   for (const { status, retryAfter, answeredAfterMs, end } of refused) {
@@ -137,7 +137,7 @@ test(`with ${FOLLOWERS} followers from the first event the service stays respons
     expect(JSON.parse(end)).toMatchObject({ code: 'too-many-replays', status: 503 })
   }
   const [first] = streams()
-  await vi.waitFor(() => expect(first?.bytes).toBeGreaterThan(EVENTS * EVENT_BYTES), patient(10_000))
+  await vi.waitFor(() => expect(first?.bytes).toBeGreaterThan(EVENTS * EVENT_BYTES), scaledTimeout(10_000))
   const { name } = (await (await write()).json()) as { name: string }
   await vi.waitFor(() => expect(first?.end).toContain(name))
   leave()

@@ -4,7 +4,7 @@ import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'nod
 import { join } from 'node:path'
 import { describe, expect, onTestFinished, test, vi } from 'vitest'
 import { endsWithParent } from '../../bin/orphans.mjs'
-import { patient } from '../../bin/patience.mjs'
+import { scaledTimeout } from '../../bin/timeouts.mjs'
 import { project } from './project.ts'
 
 const root = join(import.meta.dirname, '../..')
@@ -33,7 +33,7 @@ const lives = (pid: number) => {
 
 /** Waits for the pids in the output, calls `end`, and expects that all processes exit. */
 async function expectEnd(said: () => string, end: () => void) {
-  const soon = { timeout: patient(10_000), interval: 20 }
+  const soon = { timeout: scaledTimeout(10_000), interval: 20 }
   await vi.waitFor(() => expect(pidsIn(said()), said()).toHaveLength(4), soon)
   const pids = pidsIn(said())
   onTestFinished(() => pids.filter(lives).forEach(pid => void process.kill(pid, 'SIGKILL')))

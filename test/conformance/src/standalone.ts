@@ -6,10 +6,10 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import { freePort } from '@gantry/service-kit/testing'
 import { endsWithParent } from '../../../bin/orphans.mjs'
-import { patient } from '../../../bin/patience.mjs'
+import { scaledTimeout } from '../../../bin/timeouts.mjs'
 
 const ROOT = fileURLToPath(new URL('../../../', import.meta.url))
-const START_MS = patient(60_000)
+const START_MS = scaledTimeout(60_000)
 const STOP_MS = 10_000
 
 const exitOf = async (service: ChildProcess) => {

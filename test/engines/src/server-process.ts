@@ -7,7 +7,7 @@ import { createInterface } from 'node:readline'
 import { setTimeout as pause } from 'node:timers/promises'
 import { freePort } from '@gantry/service-kit/testing'
 import { endsWithParent } from '../../../bin/orphans.mjs'
-import { patient } from '../../../bin/patience.mjs'
+import { scaledTimeout } from '../../../bin/timeouts.mjs'
 import type { Engine, StartOptions } from './engine.ts'
 
 interface ServerOptions {
@@ -20,7 +20,7 @@ interface ServerOptions {
   ready: RegExp
 }
 
-const READY_MS = patient(30_000)
+const READY_MS = scaledTimeout(30_000)
 const STOP_MS = 10_000
 
 /**

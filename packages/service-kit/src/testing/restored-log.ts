@@ -2,11 +2,11 @@ import { randomUUID } from 'node:crypto'
 import { subjects } from '@gantry/contracts'
 import { LOG_POSITION } from '@gantry/event-sourcing'
 import { expect, vi } from 'vitest'
-import { patient } from '../../../../bin/patience.mjs'
+import { scaledTimeout } from '../../../../bin/timeouts.mjs'
 import type { Service } from '../service.ts'
 import type { Host } from './service-host.ts'
 
-const TIMEOUT = { timeout: patient(15_000) }
+const TIMEOUT = { timeout: scaledTimeout(15_000) }
 
 /**
  * Restarts the service on a log that was restored from a backup: the bus has a message of the service about an event after
