@@ -1,87 +1,145 @@
+import { createHash } from 'node:crypto'
+import { existsSync, readFileSync, renameSync, writeFileSync } from 'node:fs'
+import { rm } from 'node:fs/promises'
 import { join } from 'node:path'
-import { exclusively } from './exclusive.mjs'
-import { countPackages, missingPlatformPackages, readLockfile, removeTools } from './lockfile.mjs'
-import { npmCi } from './npm-ci.mjs'
+import { exitCodeOf, runChild } from './child.mjs'
+import { exclusively } from './lock.mjs'
 import { expectRuntime, linkRuntime } from './runtime.mjs'
-import { stampInstall, whyInstall } from './stamp.mjs'
-import { installTrouble, Trouble } from './trouble.mjs'
+import { UserError } from './user-error.mjs'
 
 /**
- * Makes sure that node_modules has a complete part as in package-lock.json. A concurrent second run waits for the first.
- * An interrupted install is repeated by the next run. The test tools are added to an installed production part without
- * changing its files, so that a running service is not disturbed.
- * @param {string} root
- * @param {import('./stamp.mjs').Part} part
- * @param {import('./terminal.mjs').Terminal} screen
- * @throws {Trouble} when the install fails
+ * @typedef {'production' | 'tools'} Part `production` is what the service needs, `tools` is that and what tests need
+ * @typedef {{ dev?: boolean, os?: string[], cpu?: string[], libc?: string[] }} Locked
+ * @typedef {{ packages?: Record<string, Locked> }} Lockfile the fields of package-lock.json that the launcher uses
  */
-export async function install(root, part, screen) {
-  if (!whyInstall(root, part)) return
-  const lockfile = readLockfile(root)
-  expectRuntime(lockfile)
-  try {
-    await exclusively(
-      join(root, '.cache/install.lock'),
-      async () => {
-        const reason = whyInstall(root, part)
-        if (!reason) return
-        await installNow(root, lockfile, { part, reason }, screen)
-      },
-      { onWait: () => screen.line('Another run is installing here: waiting for it.') },
-    )
-  } catch (error) {
-    if (error instanceof Trouble) throw error
-    const { code, path } = /** @type {NodeJS.ErrnoException} */ (error)
-    if (!code) throw error
-    throw installTrouble(code, { root, where: path })
-  }
+
+/**
+ * These override the user's npmrc and environment. Engines are not strict, because only npm runs on the host's older Node.
+ * Install scripts, which could need a compiler, are not run, because no package needs one.
+ */
+const FLAGS =
+  `--include=prod --include=optional --no-engine-strict --ignore-scripts --bin-links --no-audit --no-fund
+  --no-update-notifier --loglevel=error`.split(/\s+/)
+/** The pauses between retries. By default, those of npm add up to more than a minute. */
+const PAUSES = { npm_config_fetch_retry_mintimeout: '1000', npm_config_fetch_retry_maxtimeout: '5000' }
+const ADVICE =
+  'Check the disk, the network, the proxy (npm config get proxy) and the registry (npm config get registry).'
+
+/** @param {string} root */
+const stampFile = root => join(root, 'node_modules/.gantry-installed')
+/**
+ * The stamp of a finished install: the platform, the hash of package-lock.json and the part.
+ * @type {(root: string, part: Part) => [string, string, Part]}
+ */
+function stampOf(root, part) {
+  const lockfile = readFileSync(join(root, 'package-lock.json'))
+  return [`${process.platform}-${process.arch}`, createHash('sha256').update(lockfile).digest('hex'), part]
 }
 
 /**
- * @param {string} root
- * @param {import('./lockfile.mjs').Lockfile} lockfile
- * @param {{ part: import('./stamp.mjs').Part, reason: string }} why
- * @param {import('./terminal.mjs').Terminal} screen
+ * Why an install is needed; undefined when node_modules has the complete part from this lockfile for this platform.
+ * `npm ci` empties node_modules first and the stamp is written last, so that an interrupted install leaves no stamp. An
+ * interrupted addition of the tools leaves the stamp of the production part.
+ * @type {(root: string, part: Part) => string | undefined}
  */
-async function installNow(root, lockfile, { part, reason }, screen) {
-  const adding = !whyInstall(root, 'production')
-  const total = countPackages(lockfile, part, adding)
-  const started = performance.now()
-  const seconds = () => Math.round((performance.now() - started) / 1000)
-  const state = { fetched: 0, hint: '' }
-  const draw = () => {
-    const fetching = state.fetched < total
-    const step = fetching ? `${state.fetched} of ${total} packages fetched` : 'unpacking'
-    screen.status(`Installing: ${step}, ${seconds()} s${fetching && state.hint ? `; ${state.hint}` : ''}`)
-  }
+export function whyInstall(root, part) {
+  if (!existsSync(join(root, 'node_modules'))) return 'nothing is installed yet'
+  if (!existsSync(stampFile(root))) return 'node_modules was not made by a finished run of this command'
+  const [platform, hash, installed] = readFileSync(stampFile(root), 'utf8').trim().split(' ')
+  const [wantedPlatform, wantedHash] = stampOf(root, part)
+  if (platform !== wantedPlatform) return `node_modules is from another platform, ${platform}`
+  if (hash !== wantedHash) return 'package-lock.json has changed'
+  return part === 'tools' && installed !== 'tools' ? 'the test tools are missing' : undefined
+}
 
-  screen.line(`Installing ${total} packages: ${reason}.`)
-  const ticking = setInterval(draw, screen.living ? 250 : 1_000)
-  try {
-    if (adding) await removeTools(root, lockfile)
-    await npmCi(
-      root,
-      { part, adding },
-      {
-        onFetched: () => {
-          state.fetched++
-        },
-        onHint: hint => {
-          state.hint = hint
-        },
-      },
-    )
-  } finally {
-    clearInterval(ticking)
-  }
-  const missing = missingPlatformPackages(root, lockfile, part)
-  if (missing.length > 0) {
-    throw new Trouble(
-      `Cannot install: npm left out ${missing.join(', ')}.`,
-      'npm does so when it cannot fetch or unpack a package: check the network and the disk, and run this again.',
-    )
-  }
+/**
+ * Makes sure that node_modules has a complete part as in package-lock.json. A concurrent second run waits for the first.
+ * An interrupted install is repeated by the next run.
+ * @param {string} root
+ * @param {Part} part
+ * @throws {UserError} when the install fails
+ */
+export async function install(root, part) {
+  if (!whyInstall(root, part)) return
+  /** @type {Lockfile} */
+  const lockfile = JSON.parse(readFileSync(join(root, 'package-lock.json'), 'utf8'))
+  expectRuntime(lockfile)
+  const onWait = () => console.error('Another run is installing here: waiting for it.')
+  const work = () => installNow(root, part, lockfile)
+  await exclusively(join(root, '.cache/install.lock'), work, onWait).catch(error => {
+    throw error.code ? new UserError(`Cannot install: ${error.message}`, ADVICE) : error
+  })
+}
+
+/**
+ * The test tools are added to an installed production part without changing its files, so that a running service is not
+ * disturbed.
+ * @type {(root: string, part: Part, lockfile: Lockfile) => Promise<void>}
+ */
+async function installNow(root, part, lockfile) {
+  const reason = whyInstall(root, part)
+  if (!reason) return
+  console.error(`Installing: ${reason}.`)
+  // An explicit --include takes precedence over NODE_ENV=production.
+  const tools = part === 'tools' ? '--include=dev' : '--omit=dev'
+  if (!whyInstall(root, 'production')) {
+    await removeTools(root, lockfile)
+    await npm(root, ['install', '--no-save', '--package-lock', tools])
+  } else await npm(root, ['ci', tools])
+  const missing = missingPackages(root, lockfile, part).join(', ')
+  if (missing) throw new UserError(`Cannot install: npm left out ${missing}.`, ADVICE)
   linkRuntime(root)
-  stampInstall(root, part)
-  screen.done(`Installed ${total} packages in ${seconds()} s.`)
+  // Replaced atomically, so that the stamp is never missing while the service runs.
+  writeFileSync(`${stampFile(root)}.new`, `${stampOf(root, part).join(' ')}\n`)
+  renameSync(`${stampFile(root)}.new`, stampFile(root))
+}
+
+/**
+ * Runs npm, with the version and the Node of the npm that has started this process. npm shows its progress and its errors.
+ * @type {(root: string, args: string[]) => Promise<void>}
+ */
+async function npm(root, args) {
+  const { npm_execpath: script = '', npm_node_execpath: node } = process.env
+  const onPath = process.platform === 'win32' ? ['cmd.exe', '/c', 'npm'] : ['npm']
+  const command = node && /npm-cli\.c?js$/.test(script) ? [node, script] : onPath
+  const { code, signal } = await runChild([...command, ...args, ...FLAGS], {
+    cwd: root,
+    env: { ...PAUSES, ...process.env },
+    stdio: ['ignore', process.stderr, process.stderr],
+    killAfterMs: 1_000,
+  })
+  const stopped = 'Stopped while installing: the next run starts the install again.'
+  if (signal) throw new UserError(stopped, '', exitCodeOf(signal))
+  // npm may exit with 0 after a failure, for example on a full disk. It writes the hidden lockfile last.
+  if (code !== 0 || !existsSync(join(root, 'node_modules/.package-lock.json')))
+    throw new UserError(`Cannot install: npm ${args[0]} failed.`, ADVICE)
+}
+
+/**
+ * Removes the test tools and npm's own list of installed packages. An interrupted install may have left incomplete tools,
+ * which npm would treat as complete.
+ * @type {(root: string, lockfile: Lockfile) => Promise<void>}
+ */
+async function removeTools(root, { packages = {} }) {
+  await rm(join(root, 'node_modules/.package-lock.json'), { force: true })
+  for (const [path, { dev }] of Object.entries(packages))
+    if (dev && path.includes('node_modules/')) await rm(join(root, path), { recursive: true, force: true })
+}
+
+/**
+ * The packages of a part for this platform that are missing. Packages for some platforms are optional, so npm silently skips
+ * one that it could not fetch or unpack. Only packages for Linux name a C library.
+ * @type {(root: string, lockfile: Lockfile, part: Part) => string[]}
+ */
+function missingPackages(root, { packages = {} }, part) {
+  const { header } = /** @type {{ header: { glibcVersionRuntime?: string } }} */ (process.report.getReport())
+  const hostLibc = header.glibcVersionRuntime ? 'glibc' : 'musl'
+  const isForHere = (/** @type {Locked} */ { dev, os, cpu, libc }) =>
+    os?.includes(process.platform) &&
+    (!cpu || cpu.includes(process.arch)) &&
+    (!libc || libc.includes(hostLibc)) &&
+    (part === 'tools' || !dev)
+  return Object.entries(packages)
+    .filter(([path, locked]) => isForHere(locked) && !existsSync(join(root, path, 'package.json')))
+    .map(([path]) => path.slice('node_modules/'.length))
 }

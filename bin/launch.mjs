@@ -1,147 +1,92 @@
 // Installs what is missing, then runs the script on Node 24. The files in this folder run on the host's own Node, see
 // host-node.mjs, and before any package is installed.
 import { existsSync } from 'node:fs'
-import { constants } from 'node:os'
 import { delimiter, dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { exitCode, runChild } from './child.mjs'
+import { exitCodeOf, runChild } from './child.mjs'
 import { install } from './install.mjs'
 import { runtime } from './runtime.mjs'
 import { countTests, describeCount, forgetResults } from './tally.mjs'
-import { terminal } from './terminal.mjs'
-import { Trouble } from './trouble.mjs'
+import { UserError } from './user-error.mjs'
 
-/**
- * The program of each script, relative to the root of the repository, with its first arguments. `{name}` is the first
- * argument of the script.
- * @type {Record<string, string>}
- */
-const programs = {
-  start: 'services/standalone/src/main.ts',
-  rebuild: 'packages/operations/src/main.ts rebuild',
-  quarantine: 'packages/operations/src/main.ts quarantine',
-  'rotate-keys': 'packages/operations/src/main.ts rotate-keys',
-  demo: 'test/demo/src/main.ts',
-  receiver: 'test/demo/src/receiver.ts',
-  bench: 'test/bench/src/main.ts',
-  cluster: 'test/cluster/src/main.ts',
-  service: 'services/{name}/src/main.ts',
+/** The programs of scripts. `{name}` is the first argument of the script. @type {Record<string, string[]>} */
+const PROGRAMS = {
+  start: ['services/standalone/src/main.ts'],
+  rebuild: ['packages/operations/src/main.ts', 'rebuild'],
+  quarantine: ['packages/operations/src/main.ts', 'quarantine'],
+  'rotate-keys': ['packages/operations/src/main.ts', 'rotate-keys'],
+  demo: ['test/demo/src/main.ts'],
+  receiver: ['test/demo/src/receiver.ts'],
+  bench: ['test/bench/src/main.ts'],
+  cluster: ['test/cluster/src/main.ts'],
+  service: ['services/{name}/src/main.ts'],
 }
-
-/**
- * The turbo tasks of each script.
- * @type {Record<string, string[]>}
- */
-const suites = {
-  test: ['lint', 'test'],
-  check: ['lint'],
-  'without-go': ['without-go'],
-  journeys: ['journeys'],
-  soak: ['soak'],
-}
-
+/** Scripts that run the turbo tasks of the same name. */
+const SUITES = ['without-go', 'journeys', 'soak']
+/** The turbo tasks of other scripts. @type {Record<string, string[]>} */
+const TASKS = { test: ['lint', 'test'], check: ['lint'] }
 /** A larger young generation of V8's heap, because most garbage of a server comes from requests that have just ended. */
-const FLAGS = ['--max-semi-space-size=32']
-
-/** Time after a signal until the tests are killed, in milliseconds. */
-const STOP_MS = 10_000
+const V8_FLAGS = ['--max-semi-space-size=32']
 
 const root = dirname(dirname(fileURLToPath(import.meta.url)))
-const screen = terminal(process.stderr)
 
-/**
- * Runs one script to its end.
- * @param {string} script a key of `suites` or of `programs`
- * @param {string[]} args the arguments after `--`
- * @returns {Promise<number>} the exit code
- */
-async function launch(script, args) {
-  const tasks = suites[script]
-  if (tasks) {
-    forgetResults(root, tasks.includes('test') ? undefined : tasks)
-    await install(root, 'tools', screen)
-    return runTasks(runtime(root), tasks, args)
-  }
-  const program = programPath(script, args)
-  await install(root, needsTools(program.path) ? 'tools' : 'production', screen)
-  return runProgram(runtime(root), program.path, program.args)
+/** @type {(script: string, args: string[]) => string[]} */
+function programOf(script, [...args]) {
+  const [pattern, ...first] = PROGRAMS[script] ?? []
+  const scripts = `There are: ${[...Object.keys({ ...TASKS, ...PROGRAMS }), ...SUITES].join(', ')}.`
+  if (!pattern) throw new UserError(`There is no script "${script}".`, scripts)
+  const name = pattern.includes('{name}') ? args.shift() : ''
+  if (name === undefined)
+    throw new UserError(`"${script}" needs a name.`, `For example: npm run ${script} -- catalog`)
+  const path = pattern.replace('{name}', name)
+  if (!existsSync(join(root, path))) throw new UserError(`There is nothing to run at ${path}.`)
+  return [path, ...first, ...args]
 }
 
-/**
- * Whether a program needs the test tools. Those under test/ do, except the demo, which users run beside a service.
- * @param {string} path
- */
-function needsTools(path) {
-  return path.startsWith('test/') && !path.startsWith('test/demo/')
-}
-
-/**
- * @param {string} script
- * @param {string[]} args
- */
-function programPath(script, args) {
-  const pattern = programs[script]
-  if (!pattern)
-    throw new Trouble(
-      `There is no script "${script}".`,
-      `There are: ${[...Object.keys(suites), ...Object.keys(programs)].join(', ')}.`,
-    )
-  const named = pattern.includes('{name}')
-  const [name, ...others] = args
-  if (named && !name)
-    throw new Trouble(`"${script}" needs a name.`, `For example: npm run ${script} -- catalog`)
-  const [path = '', ...first] = pattern.replace('{name}', name ?? '').split(' ')
-  if (!existsSync(join(root, path))) throw new Trouble(`There is nothing to run at ${path}.`)
-  return { path, args: [...first, ...(named ? others : args)] }
-}
-
-/**
- * @param {string} node
- * @param {string} path
- * @param {string[]} args
- */
-async function runProgram(node, path, args) {
-  return exitCode(await runChild(node, [...FLAGS, path, ...args], { cwd: root, env: environment(node) }))
-}
-
-/**
- * Runs tasks of every workspace. The failure of one does not stop the others.
- * @param {string} node
- * @param {string[]} tasks
- * @param {string[]} args further arguments of turbo, for example `--filter=@gantry/catalog`
- */
-async function runTasks(node, tasks, args) {
-  const turbo = join(root, 'node_modules/turbo/bin/turbo')
-  // Journeys are few and long, so their output is shown while they run.
-  const flags = ['--continue=always', `--log-order=${tasks.includes('test') ? 'grouped' : 'stream'}`]
-  const { coloured } = terminal(process.stdout)
-  const ended = await runChild(node, [turbo, 'run', ...tasks, ...flags, ...args], {
-    cwd: root,
-    graceMs: STOP_MS,
-    env: {
-      ...environment(node),
-      GANTRY_LAUNCHER: String(process.pid),
-      FORCE_COLOR: coloured ? '1' : undefined,
-      NO_COLOR: coloured ? undefined : '1',
-      TURBO_TELEMETRY_DISABLED: '1',
-      // turbo starts vitest with npm, whose own output would repeat theirs.
-      npm_config_loglevel: 'silent',
-    },
-  })
-  // turbo exits with 0 when it is stopped.
-  const code = ended.interrupted ? 128 + constants.signals[ended.interrupted] : exitCode(ended)
-  if (tasks.every(task => task === 'lint')) return code
-  for (const line of describeCount(countTests(root, tasks.includes('soak') ? tasks : undefined), {
-    succeeded: code === 0,
-    all: args.length === 0 && tasks.includes('test'),
-  }))
-    console.log(line)
+/** Runs a program to its end and resolves with its exit code. @param {string[]} program its path and its arguments */
+async function runProgram([path = '', ...args]) {
+  // Programs under test/ need the test tools, except the demo, which users run beside a service.
+  await install(root, /^test\/(?!demo\/)/.test(path) ? 'tools' : 'production')
+  const node = runtime(root)
+  const { code } = await runChild([node, ...V8_FLAGS, path, ...args], { cwd: root, env: environment(node) })
   return code
 }
 
 /**
- * The environment of the started programs, in which `node` is Node 24. Compiled code is cached between runs, because
- * compiling takes a third of the CPU time of a start.
+ * Runs tasks of every workspace with turbo and its further arguments, for example `--filter=@gantry/catalog`. The failure
+ * of one does not stop the others. Resolves with the exit code.
+ * @type {(tasks: string[], args: string[]) => Promise<number>}
+ */
+async function runTasks(tasks, args) {
+  const all = tasks.includes('test')
+  forgetResults(root, all ? undefined : tasks)
+  await install(root, 'tools')
+  const node = runtime(root)
+  // Journeys are few and long, so their output is shown while they run.
+  const flags = ['--continue=always', `--log-order=${all ? 'grouped' : 'stream'}`]
+  const coloured = process.stdout.hasColors?.()
+  const env = {
+    ...environment(node),
+    GANTRY_LAUNCHER: String(process.pid),
+    FORCE_COLOR: coloured ? '1' : undefined,
+    NO_COLOR: coloured ? undefined : '1',
+    TURBO_TELEMETRY_DISABLED: '1',
+    // turbo starts vitest with npm, whose own output would repeat theirs.
+    npm_config_loglevel: 'silent',
+  }
+  const turbo = [join(root, 'node_modules/turbo/bin/turbo'), 'run', ...tasks, ...flags, ...args]
+  const ended = await runChild([node, ...turbo], { cwd: root, env, killAfterMs: 10_000 })
+  // turbo exits with 0 when it is stopped.
+  const code = ended.signal ? exitCodeOf(ended.signal) : ended.code
+  if (tasks.every(task => task === 'lint')) return code
+  const count = countTests(root, tasks.includes('soak') ? tasks : undefined)
+  const lines = describeCount(count, { succeeded: code === 0, all: all && args.length === 0 })
+  console.log(lines.join('\n'))
+  return code
+}
+
+/**
+ * The environment of programs, in which `node` is Node 24. Compiling takes a third of the CPU time of a start without cache.
  * @param {string} node
  */
 function environment(node) {
@@ -150,9 +95,11 @@ function environment(node) {
 }
 
 try {
-  process.exitCode = await launch(process.argv[2] ?? '', process.argv.slice(3))
+  const [script = '', ...args] = process.argv.slice(2)
+  const tasks = SUITES.includes(script) ? [script] : TASKS[script]
+  process.exitCode = await (tasks ? runTasks(tasks, args) : runProgram(programOf(script, args)))
 } catch (error) {
-  if (!(error instanceof Trouble)) throw error
-  screen.fail(error.message, error.advice)
-  process.exitCode = error.code
+  if (!(error instanceof UserError)) throw error
+  console.error([error.message, error.advice].filter(Boolean).join('\n'))
+  process.exitCode = error.exitCode
 }

@@ -14,7 +14,7 @@ while read -r sign pid; do
 done
 for pid in $pids; do kill -s KILL -- "-$pid" || kill -s KILL "$pid"; done`
 
-/** @type {import('node:stream').Writable | undefined} */
+/** @type {import('node:net').Socket | undefined} */
 let keeper
 
 /**
@@ -25,8 +25,7 @@ let keeper
  * @returns {Child} the same child
  */
 export function endsWithParent(child) {
-  const { pid } = child
-  if (pid === undefined) return child
+  if (child.pid === undefined) return child
   if (process.platform === 'win32') {
     const kill = () => child.kill('SIGKILL')
     process.once('exit', kill)
@@ -34,8 +33,8 @@ export function endsWithParent(child) {
     return child
   }
   keeper ??= startKeeper()
-  keeper.write(`+ ${pid}\n`)
-  child.once('exit', () => keeper?.write(`- ${pid}\n`))
+  keeper.write(`+ ${child.pid}\n`)
+  child.once('exit', () => keeper?.write(`- ${child.pid}\n`))
   return child
 }
 
@@ -45,10 +44,7 @@ function startKeeper() {
   const forget = () => {
     keeper = undefined
   }
-  shell.once('error', forget)
-  shell.stdin.once('error', forget)
-  shell.unref()
+  shell.once('error', forget).unref()
   const input = /** @type {import('node:net').Socket} */ (shell.stdin)
-  input.unref()
-  return input
+  return input.once('error', forget).unref()
 }

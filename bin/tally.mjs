@@ -80,11 +80,11 @@ function addReport(count, { folder, task, report }) {
       count.reasons.set(reason, (count.reasons.get(reason) ?? 0) + 1)
     }
     if (failed.length > 0) continue
-    const trouble =
+    const problem =
       file.status === 'failed' ? 'could not be run' : file.assertionResults.length === 0 && 'defines no test'
-    if (!trouble) continue
+    if (!problem) continue
     count.failed++
-    count.failures.push(`${path}: ${trouble}`)
+    count.failures.push(`${path}: ${problem}`)
   }
 }
 

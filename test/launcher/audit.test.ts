@@ -23,9 +23,10 @@ async function audit(status: number, answer: object) {
   const registry = createServer((request, response) => {
     request.resume()
     // npm 10 requests `/audits/quick` after `/advisories/bulk` was refused.
-    const asked = request.method === 'POST' && /\/(advisories\/bulk|audits\/quick)$/.test(request.url ?? '')
-    response.writeHead(asked ? status : 404, { 'content-type': 'application/json' })
-    response.end(JSON.stringify(asked ? answer : {}))
+    const requests =
+      request.method === 'POST' && /\/(advisories\/bulk|audits\/quick)$/.test(request.url ?? '')
+    response.writeHead(requests ? status : 404, { 'content-type': 'application/json' })
+    response.end(JSON.stringify(requests ? answer : {}))
   }).listen(0, '127.0.0.1')
   await once(registry, 'listening')
   onTestFinished(async () => {
@@ -42,8 +43,8 @@ async function audit(status: number, answer: object) {
     }),
   )
   program.stderr.pipe(process.stderr, { end: false })
-  const [said, [code]] = await Promise.all([text(program.stdout), once(program, 'exit')])
-  return { said, code }
+  const [output, [code]] = await Promise.all([text(program.stdout), once(program, 'exit')])
+  return { output, code }
 }
 const advisory = (severity: string) => ({
   left: [
@@ -60,21 +61,22 @@ const advisory = (severity: string) => ({
 
 test('a project without known vulnerabilities passes', async () => {
   expect(await audit(200, {})).toEqual({
-    said: 'npm audit: 0 packages with vulnerabilities of moderate severity or above\n',
+    output: 'npm audit: 0 packages with vulnerabilities of moderate severity or above\n',
     code: 0,
   })
 })
 
 test('a vulnerability of moderate severity fails and is named, one of low severity passes', async () => {
   expect(await audit(200, advisory('moderate'))).toEqual({
-    said: 'npm audit: moderate in left: It is wrong\nnpm audit: 1 packages with vulnerabilities of moderate severity or above\n',
+    output:
+      'npm audit: moderate in left: It is wrong\nnpm audit: 1 packages with vulnerabilities of moderate severity or above\n',
     code: 1,
   })
   expect(await audit(200, advisory('low'))).toMatchObject({ code: 0 })
 })
 
 test('an unavailable registry is reported, and the project neither passes nor fails', async () => {
-  const { said, code } = await audit(405, {})
-  expect(said).toMatch(/^npm audit: not available here, no package was checked \(405 Method Not Allowed/)
+  const { output, code } = await audit(405, {})
+  expect(output).toMatch(/^npm audit: not available here, no package was checked \(405 Method Not Allowed/)
   expect(code).toBe(0)
 })

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
-import { hostTrouble } from '../../bin/host-node.mjs'
+import { unsupportedNode } from '../../bin/host-node.mjs'
 
 const root = join(import.meta.dirname, '../..')
 const read = (path: string) => readFileSync(join(root, path), 'utf8')
@@ -11,7 +11,7 @@ describe('the Node of the host', () => {
   test.for(['12.22.12', '16.20.2', '18.20.8', '20.0.0', '20.10.0', '20.18.3', '21.7.3', '22.0.0', '22.11.0'])(
     '%s is refused before the installation, with the supported versions',
     version => {
-      const [wrong, advice] = hostTrouble(version)
+      const [wrong, advice] = unsupportedNode(version)
       expect(wrong).toBe(
         `Gantry needs Node 20.19 or a later 20, or 22.12 or later, to be installed and started; this is Node ${version}.`,
       )
@@ -22,7 +22,7 @@ describe('the Node of the host', () => {
   test.for(['20.19.0', '20.20.2', '22.12.0', '22.22.1', '23.11.0', '24.0.0', '26.1.0'])(
     '%s is supported',
     version => {
-      expect(hostTrouble(version)).toEqual([])
+      expect(unsupportedNode(version)).toEqual([])
     },
   )
 

@@ -19,7 +19,7 @@ const PARENT = `
   group.stdout.on('data', member => console.log('pids ' + [process.pid, one.pid, group.pid, Number(member)].join(' ') + '.'))
   setInterval(() => {}, 1000)
 `
-const pidsIn = (said: string) => /pids ([\d ]+)\./.exec(said)?.[1]?.split(' ').map(Number) ?? []
+const pidsIn = (output: string) => /pids ([\d ]+)\./.exec(output)?.[1]?.split(' ').map(Number) ?? []
 
 /** Whether a process is running. A zombie, which waits for its parent, is not. */
 const lives = (pid: number) => {
@@ -32,10 +32,10 @@ const lives = (pid: number) => {
 }
 
 /** Waits for the pids in the output, calls `end`, and expects that all processes exit. */
-async function expectEnd(said: () => string, end: () => void) {
+async function expectEnd(output: () => string, end: () => void) {
   const soon = { timeout: scaledTimeout(10_000), interval: 20 }
-  await vi.waitFor(() => expect(pidsIn(said()), said()).toHaveLength(4), soon)
-  const pids = pidsIn(said())
+  await vi.waitFor(() => expect(pidsIn(output()), output()).toHaveLength(4), soon)
+  const pids = pidsIn(output())
   onTestFinished(() => pids.filter(lives).forEach(pid => void process.kill(pid, 'SIGKILL')))
   expect(pids.filter(lives)).toEqual(pids)
   end()
@@ -43,9 +43,9 @@ async function expectEnd(said: () => string, end: () => void) {
 }
 
 function collected(child: ReturnType<typeof spawn>) {
-  let said = ''
-  for (const stream of [child.stdout, child.stderr]) stream?.on('data', chunk => (said += chunk))
-  return () => said
+  let output = ''
+  for (const stream of [child.stdout, child.stderr]) stream?.on('data', chunk => (output += chunk))
+  return () => output
 }
 
 describe.skipIf(process.platform === 'win32')(
@@ -60,8 +60,8 @@ describe.skipIf(process.platform === 'win32')(
     test('when it is the launcher', async () => {
       const tiny = project()
       tiny.write('services/standalone/src/main.ts', PARENT)
-      const { child, said } = tiny.launch(['start'])
-      await expectEnd(said, () => child.kill('SIGKILL'))
+      const { child, output } = tiny.launch(['start'])
+      await expectEnd(output, () => child.kill('SIGKILL'))
     })
 
     test('when it is the launcher of the tests', async () => {

@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, test, vi } from 'vitest'
-import { linkRuntime } from '../../bin/runtime.mjs'
+import { expectRuntime, linkRuntime } from '../../bin/runtime.mjs'
 import { project } from './project.ts'
 
 /** A small project whose service is `source`. It needs no packages from a registry. */
@@ -27,11 +27,11 @@ describe('the launched program', () => {
       setInterval(() => {}, 1000)
       console.log('ready')
     `).launch(['start'])
-    await vi.waitFor(() => expect(run.said()).toContain('ready'), { timeout: 20_000 })
+    await vi.waitFor(() => expect(run.output()).toContain('ready'), { timeout: 20_000 })
     run.child.kill('SIGTERM')
 
     expect(await run.ended).toBe(0)
-    expect(run.said()).toContain('drained')
+    expect(run.output()).toContain('drained')
   })
 
   test('makes the launcher fail when it is a test suite that was stopped', async () => {
@@ -42,7 +42,7 @@ describe('the launched program', () => {
       "process.on('SIGTERM', () => process.exit(0)); setInterval(() => {}, 1000); console.log('ready')",
     )
     const run = tiny.launch(['journeys'])
-    await vi.waitFor(() => expect(run.said()).toContain('ready'), { timeout: 20_000 })
+    await vi.waitFor(() => expect(run.output()).toContain('ready'), { timeout: 20_000 })
     run.child.kill('SIGTERM')
 
     expect(await run.ended).toBe(143)
@@ -59,9 +59,9 @@ describe('the launched program', () => {
       setInterval(() => {}, 1000)
       console.log('ready')
     `).launch(['start'])
-    await vi.waitFor(() => expect(run.said()).toContain('ready'), { timeout: 20_000 })
+    await vi.waitFor(() => expect(run.output()).toContain('ready'), { timeout: 20_000 })
     run.child.kill('SIGINT')
-    await vi.waitFor(() => expect(run.said()).toContain('interrupted'))
+    await vi.waitFor(() => expect(run.output()).toContain('interrupted'))
     run.child.kill('SIGINT')
 
     expect(await run.ended).toBe(1)
@@ -71,7 +71,7 @@ describe('the launched program', () => {
     const run = service('').launch(['service', 'catalog', '--port', '8082'])
 
     expect(await run.ended).toBe(0)
-    expect(run.said()).toContain('catalog with --port 8082')
+    expect(run.output()).toContain('catalog with --port 8082')
   })
 
   test('finds Node 24 as `node`, whatever the PATH', async () => {
@@ -83,7 +83,7 @@ describe('the launched program', () => {
     const run = tiny.launch(['start'], { PATH: '/nowhere' })
 
     expect(await run.ended).toBe(0)
-    expect(run.said()).toBe(`${process.version}\n\n`)
+    expect(run.output()).toBe(`${process.version}\n\n`)
   })
 
   test('stores its compiled code for the next start', async () => {
@@ -112,4 +112,13 @@ describe('the launched program', () => {
       expect(readFileSync(join(root, 'node_modules/.bin/node'), 'utf8')).toBe('the program')
     },
   )
+
+  test('is refused before the installation on a platform without Node 24', () => {
+    const lockfile = { packages: { 'node_modules/node-sunos-sparc': {} } }
+
+    expect(() => expectRuntime(lockfile, '20.20.2')).toThrow(
+      `Gantry runs on Node 24; npm has none for ${process.platform}-${process.arch} and this is Node 20.20.2.`,
+    )
+    expect(() => expectRuntime(lockfile, '24.21.0')).not.toThrow()
+  })
 })

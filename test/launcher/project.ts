@@ -11,7 +11,7 @@ const launcher = join(import.meta.dirname, '../../bin')
 interface Run {
   readonly child: ChildProcess
   /** Standard output and standard error so far. */
-  readonly said: () => string
+  readonly output: () => string
   /** Resolves with the exit code; 128 or more after a signal. */
   readonly ended: Promise<number>
 }
@@ -75,19 +75,19 @@ export function project(
         },
       }),
     )
-    let said = ''
+    let output = ''
     child.stdout.on('data', chunk => {
-      said += chunk
+      output += chunk
     })
     child.stderr.on('data', chunk => {
-      said += chunk
+      output += chunk
     })
     const ended = new Promise<number>(resolve => child.once('close', code => resolve(code ?? 128)))
     onTestFinished(async () => {
       if (child.exitCode === null) child.kill('SIGTERM')
       await ended
     })
-    return { child, said: () => said, ended }
+    return { child, output: () => output, ended }
   }
   return { root, write, launch }
 }

@@ -11,7 +11,7 @@ export interface Registry {
   readonly integrity: string
   readonly toolIntegrity: string
   /** Number of requests so far. */
-  readonly asked: () => number
+  readonly requests: () => number
   /** Answers the waiting requests and all later ones. */
   readonly open: () => void
 }
@@ -20,11 +20,11 @@ export interface Registry {
 export async function registry({ opened = true } = {}): Promise<Registry> {
   const [crate, tool] = [packed('crate'), packed('tool')]
   const gate = Promise.withResolvers<void>()
-  let asked = 0
+  let requests = 0
   let url = ''
 
   const server = createServer(async (request, response) => {
-    asked++
+    requests++
     await gate.promise
     const { name, tarball, integrity } = request.url?.startsWith('/tool') ? tool : crate
     if (request.url?.endsWith('.tgz')) return response.end(tarball)
@@ -44,7 +44,7 @@ export async function registry({ opened = true } = {}): Promise<Registry> {
     url,
     integrity: crate.integrity,
     toolIntegrity: tool.integrity,
-    asked: () => asked,
+    requests: () => requests,
     open: gate.resolve,
   }
 }

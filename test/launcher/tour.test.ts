@@ -6,8 +6,8 @@ import { join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
 import { freePort } from '@gantry/service-kit/testing'
 import { expect, onTestFinished, test, vi } from 'vitest'
+import { whyInstall } from '../../bin/install.mjs'
 import { endsWithParent } from '../../bin/orphans.mjs'
-import { whyInstall } from '../../bin/stamp.mjs'
 
 const ROOT = join(import.meta.dirname, '../..')
 /** The password shown in the README, which readers replace by that of their first start. */
@@ -27,28 +27,28 @@ function terminal(env: NodeJS.ProcessEnv) {
   const shell = endsWithParent(
     spawn('sh', [], { cwd: ROOT, env: { ...process.env, ...env }, detached: true }),
   )
-  let said = ''
-  for (const stream of [shell.stdout, shell.stderr]) stream.on('data', chunk => (said += chunk))
+  let output = ''
+  for (const stream of [shell.stdout, shell.stderr]) stream.on('data', chunk => (output += chunk))
   onTestFinished(() => endAll(shell))
   let blocks = 0
   const type = (block: string) => void shell.stdin.write(block)
   /** Waits for a match in the output after a position. */
   const until = async (pattern: RegExp, from = 0): Promise<RegExpExecArray> => {
     for (let seen = -1, since = 0; ; await pause(50)) {
-      const found = pattern.exec(said.slice(from))
+      const found = pattern.exec(output.slice(from))
       if (found) return found
-      if (said.length !== seen) [seen, since] = [said.length, performance.now()]
+      if (output.length !== seen) [seen, since] = [output.length, performance.now()]
       if (performance.now() - since > silentMs)
-        throw new Error(`no match for ${pattern} in the output: ${said.slice(from)}`)
+        throw new Error(`no match for ${pattern} in the output: ${output.slice(from)}`)
     }
   }
   /** Runs a block to its end. @returns the output of the block */
   const run = async (block: string): Promise<string> => {
-    const from = said.length
+    const from = output.length
     const end = `--- block ${blocks++} ended`
     type(`${block}echo '${end}'\n`)
     await until(new RegExp(`${end}\n`), from)
-    return said.slice(from).split(end)[0] ?? ''
+    return output.slice(from).split(end)[0] ?? ''
   }
   return { type, until, run }
 }
