@@ -3,9 +3,9 @@ import recording from './recorded/eventstoredb-faults.json' with { type: 'json' 
 import type { Engine } from './src/engine.ts'
 import { eventStoreStandIn } from './src/find-event-store.ts'
 import { replayFaults } from './src/fixtures/esdb-faults.ts'
-import { type Answer, comparable, reworded } from './src/fixtures/esdb-recorded.ts'
+import { comparable, type Recorded, reworded } from './src/fixtures/esdb-recorded.ts'
 
-const recorded: readonly Answer[] = recording
+const recorded: readonly Recorded[] = recording
 
 /** Recorded calls that are not repeated, with the reason. */
 const LEFT_OUT: Record<string, string> = {
@@ -47,12 +47,12 @@ const words = (text: string) =>
       (_, seconds) => `Deadline exceeded after ${Math.round(seconds)} s`,
     )
 
-const compared = (answers: readonly Answer[]) =>
+const compared = (answers: readonly Recorded[]) =>
   comparable(
     answers.map(({ name, result, thrown }) => {
       const partly = PARTLY[name]
       const answer = { name, result: partly ? partly(result as never) : result, thrown: inALine(thrown) }
-      return reworded(answer, words) as Answer
+      return reworded(answer, words) as Recorded
     }),
   )
 
@@ -64,7 +64,7 @@ const inALine = (thrown: unknown) => {
 
 describe('the stand-in fails as EventStoreDB 23.10.6 did', () => {
   let engine: Engine
-  let replayed: Answer[]
+  let replayed: Recorded[]
 
   beforeAll(async () => {
     engine = await eventStoreStandIn().start()

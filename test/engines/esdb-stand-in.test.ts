@@ -5,10 +5,10 @@ import { EventStoreDBClient } from '@eventstore/db-client'
 import { beforeAll, describe, expect, it } from 'vitest'
 import recording from './recorded/eventstoredb-answers.json' with { type: 'json' }
 import { startEsdbStandIn } from './src/esdb-stand-in.ts'
-import { type Answer, comparable } from './src/fixtures/esdb-recorded.ts'
+import { comparable, type Recorded } from './src/fixtures/esdb-recorded.ts'
 import { replayScenarios, type Way } from './src/fixtures/esdb-scenarios.ts'
 
-const recorded: readonly Answer[] = recording
+const recorded: readonly Recorded[] = recording
 
 /** Recorded calls that are not repeated, with the reason. */
 const LEFT_OUT: Record<string, string> = {
@@ -41,7 +41,7 @@ const PARTLY: Record<string, { why: string; compared(result: never): unknown }> 
 /** Errors that have no code and text when the append is part of a batch call. The recorded appends were single calls. */
 const PLAINER = ['append 1.1 MiB', 'append 5 MiB', 'append to a tombstoned stream']
 
-const compared = (answers: readonly Answer[]) =>
+const compared = (answers: readonly Recorded[]) =>
   comparable(
     answers.map(answer => {
       const partly = PARTLY[answer.name]
@@ -53,7 +53,7 @@ describe.each<[Way, string]>([
   ['unary', 'with one append per call'],
   ['batch', 'with many appends per call'],
 ])('%s: the stand-in answers as EventStoreDB 23.10.6 did, %s', way => {
-  let replayed: Answer[]
+  let replayed: Recorded[]
 
   beforeAll(async () => {
     const folder = await mkdtemp(join(tmpdir(), 'gantry-stand-in-'))
@@ -93,7 +93,7 @@ describe('left out', () => {
 })
 
 /** The recorded error without code and text. */
-function plainer({ name, thrown }: Answer): Answer {
+function plainer({ name, thrown }: Recorded): Recorded {
   const { code: _, ...rest } = thrown as Record<string, unknown>
   return { name, thrown: { ...rest, message: '' } }
 }

@@ -12,7 +12,7 @@ export const systemResolve: Resolve = async hostname =>
  * Whether an origin is resolved to addresses. An origin with an IP address is not, nor is an https origin, because its
  * certificate is for the host name.
  */
-export function isFollowed(origin: string): boolean {
+export function isResolved(origin: string): boolean {
   const { protocol, hostname } = new URL(origin)
   return protocol === 'http:' && isIP(hostname.replace(/^\[|\]$/g, '')) === 0
 }

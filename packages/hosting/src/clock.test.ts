@@ -47,7 +47,7 @@ test.each([
   ['behind', -10 * MINUTE],
 ])('a machine that is ten minutes %s uses the reference clock and logs it once', async (way, off) => {
   machine += off
-  await clock.follow(reference)
+  await clock.synchronize(reference)
   expect(ahead()).toBe(0)
   await pass(MINUTE)
   expect(ahead()).toBe(0)
@@ -61,14 +61,14 @@ test.each([
 
 test('a process uses the clock of its machine if that is right within a second', async () => {
   machine += 900
-  await clock.follow(reference)
+  await clock.synchronize(reference)
   await pass(MINUTE)
   expect(ahead()).toBe(900)
   expect(lines).toEqual([])
 })
 
 test('a change of the clock of the machine does not affect the time, not even until the next comparison', async () => {
-  await clock.follow(reference)
+  await clock.synchronize(reference)
   machine += 10 * MINUTE
   expect(ahead()).toBe(0)
   await pass(5_000)
@@ -78,7 +78,7 @@ test('a change of the clock of the machine does not affect the time, not even un
 test('the monotonic clock counts while the reference clock is unavailable', async () => {
   machine -= 10 * MINUTE
   let away = false
-  await clock.follow(async () => {
+  await clock.synchronize(async () => {
     if (away) throw new Error('no answer')
     return new Date(really)
   })
@@ -91,7 +91,7 @@ test('waits for the reference clock, and ignores answers that take too long', as
   machine += 10 * MINUTE
   let slow = true
   let told = false
-  const following = clock.follow(async () => {
+  const following = clock.synchronize(async () => {
     const time = new Date(really)
     if (slow) await new Promise(resolve => setTimeout(resolve, 3_000))
     return time

@@ -8,7 +8,7 @@ export interface Clock {
    * Compares the clock with a reference clock that all processes share, periodically until `stop` is called.
    * @returns a promise that resolves after the first comparison
    */
-  follow(reference: () => Promise<Date>): Promise<void>
+  synchronize(reference: () => Promise<Date>): Promise<void>
   stop(): void
 }
 
@@ -72,7 +72,7 @@ export function processClock({
 
   return {
     now: () => new Date(known ? known.time + elapsed() - known.at : own()),
-    follow(reference) {
+    synchronize(reference) {
       const first = Promise.withResolvers<void>()
       const lookOn = async (pause = AGAIN_MS) => {
         const told = await look(reference).catch(() => false)

@@ -131,7 +131,7 @@ export async function runProcess<Schema extends OwnSchema>(options: ProcessOptio
   if (referenceClock) stage = `the reference time from ${referenceClock.name}`
   await backingStores.usable
   // Before the parts start, because they compare times with those that other processes have recorded.
-  if (referenceClock) await clock.follow(() => referenceClock.time())
+  if (referenceClock) await clock.synchronize(() => referenceClock.time())
   if (stopping) return
   stage = undefined
   await parts.start().catch(error => {

@@ -2,7 +2,7 @@ import { createServer, type Server } from 'node:http'
 import { INTERNAL_PORT_HEADER } from '@gantry/service-kit'
 import { pino } from 'pino'
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
-import { isFollowed, originsBehind } from './addresses.ts'
+import { isResolved, originsBehind } from './addresses.ts'
 import { replicas } from './replicas.ts'
 
 /** Names are resolved every two seconds; a busy machine may need longer. */
@@ -126,7 +126,7 @@ test.for([
   ['http://[fd00::7]:8080', false],
   ['https://catalog:8080', false],
 ] as const)('%s is resolved: %s', ([origin, followed]) => {
-  expect(isFollowed(origin)).toBe(followed)
+  expect(isResolved(origin)).toBe(followed)
 })
 
 describe('internal requests', () => {

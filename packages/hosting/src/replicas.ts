@@ -1,7 +1,7 @@
 import type { Log } from '@gantry/event-sourcing'
 import { sleep } from '@gantry/messaging'
 import { INTERNAL_PORT_HEADER } from '@gantry/service-kit'
-import { isFollowed, originsBehind, type Resolve, systemResolve } from './addresses.ts'
+import { isResolved, originsBehind, type Resolve, systemResolve } from './addresses.ts'
 
 /** Interval of the health checks of each replica. */
 const LOOK_MS = 500
@@ -74,7 +74,7 @@ export function replicas({ urls, basePath, now, log, resolve = systemResolve }: 
   }
 
   /** Resolves a host name. A new replica gets requests after its first health check; a removed one gets no more requests. */
-  const follow = async (url: string, signal: AbortSignal) => {
+  const resolveHost = async (url: string, signal: AbortSignal) => {
     const origins = await originsBehind(url, resolve).catch(() => [])
     if (origins.length === 0) return
     behind.set(url, origins)
@@ -114,13 +114,13 @@ export function replicas({ urls, basePath, now, log, resolve = systemResolve }: 
       const ending = new AbortController()
       const { signal } = ending
       for (const [origin, state] of states) keepLooking(origin, state, signal)
-      const keepFollowing = async () => {
+      const keepResolving = async () => {
         while (!signal.aborted) {
-          for (const url of urls.filter(isFollowed)) await follow(url, signal)
+          for (const url of urls.filter(isResolved)) await resolveHost(url, signal)
           await sleep(RESOLVE_MS, { signal })
         }
       }
-      keepFollowing()
+      keepResolving()
       return () => ending.abort()
     },
   }

@@ -13,11 +13,11 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import type { z } from 'zod'
 import { keepingBody } from './body-memory.ts'
 import { ANONYMOUS, callerOf, noteCaller } from './caller.ts'
+import { coalesceResponses } from './coalesced-responses.ts'
 import { etag, matchesNone, revisionsOf } from './conditional.ts'
 import { type Idempotency, idempotency, type KeyUse, type Seed } from './idempotency.ts'
 import type { Instrumented } from './instrumented.ts'
 import type { Admit } from './service.ts'
-import { turnsEnd } from './turns-end.ts'
 
 /** A request that was checked against its contract, as the handler of the route receives it. */
 export interface Call<Params, Query, Body> {
@@ -96,7 +96,7 @@ export function router(
     secretBytes: randomBytes,
   })
   const once = idempotency({ ...dependencies, service })
-  const end = turnsEnd()
+  const end = coalesceResponses()
 
   return (operation, handle) => {
     const handled = async (request: FastifyRequest, reply: FastifyReply) => {

@@ -9,7 +9,7 @@ const KEPT_MESSAGES = 500
 const KEPT_ENTRIES = 1_000
 const KEPT_LENGTH = 4_194_304
 /** Number of followers that get new events in one slice. */
-const TOLD_AT_ONCE = 25
+const WOKEN_AT_ONCE = 25
 
 /** The latest events of the stream. The bus is read once for all followers. */
 export interface Tail {
@@ -78,23 +78,23 @@ async function openTail({ bus, slices, signal, failed }: TailOptions): Promise<T
   const kept = keptEntries(Math.max(0, (await bus.head()) - KEPT_MESSAGES))
   const waiting = new Set<Waiting>()
   let failure: unknown
-  let telling = false
+  let waking = false
 
   const due = () => [...waiting].filter(({ position }) => position < kept.newest())
 
   /** Each follower takes one chunk per call, so that all work for followers is done in slices. */
-  const tell = async () => {
-    if (telling) return
-    telling = true
+  const wakeFollowers = async () => {
+    if (waking) return
+    waking = true
     for (let round = due(); round.length > 0; round = due()) {
-      for (let first = 0; first < round.length; first += TOLD_AT_ONCE) {
+      for (let first = 0; first < round.length; first += WOKEN_AT_ONCE) {
         const slice = await slices.takeFirst()
-        for (const { proceed } of round.slice(first, first + TOLD_AT_ONCE)) proceed()
+        for (const { proceed } of round.slice(first, first + WOKEN_AT_ONCE)) proceed()
         await setImmediate()
         slice.end()
       }
     }
-    telling = false
+    waking = false
   }
 
   const read = async () => {
@@ -102,7 +102,7 @@ async function openTail({ bus, slices, signal, failed }: TailOptions): Promise<T
     const options = { after: kept.from(), subjects: [subjects.allEvents], live: true, signal, missed }
     for await (const message of bus.read(options)) {
       kept.add(message.sequence, entryOf(message))
-      tell()
+      wakeFollowers()
     }
     throw new BusUnavailable('the bus was closed')
   }
@@ -113,7 +113,7 @@ async function openTail({ bus, slices, signal, failed }: TailOptions): Promise<T
     for (const { proceed } of [...waiting]) proceed()
   })
 
-  const told = (position: number, ended: AbortSignal) =>
+  const untilNewer = (position: number, ended: AbortSignal) =>
     new Promise<void>(resolve => {
       const proceed = () => {
         waiting.delete(follower)
@@ -124,7 +124,7 @@ async function openTail({ bus, slices, signal, failed }: TailOptions): Promise<T
       waiting.add(follower)
       ended.addEventListener('abort', proceed)
       if (ended.aborted || failure) proceed()
-      else if (position < kept.newest()) tell()
+      else if (position < kept.newest()) wakeFollowers()
     })
 
   const requireReadable = () => {
@@ -138,7 +138,7 @@ async function openTail({ bus, slices, signal, failed }: TailOptions): Promise<T
     },
     async *after(position, ended) {
       for (let place = position; ; ) {
-        await told(place, ended)
+        await untilNewer(place, ended)
         if (ended.aborted) return
         requireReadable()
         if (place < kept.from()) return

@@ -112,7 +112,7 @@ export function inMemoryLog({ now = () => new Date() }: { now?: () => Date } = {
     })
   }
 
-  async function* follow(
+  async function* subscription(
     { after, streamPrefixes }: ReadAllOptions,
     ending: AbortSignal,
   ): AsyncGenerator<SubscriptionItem> {
@@ -145,7 +145,7 @@ export function inMemoryLog({ now = () => new Date() }: { now?: () => Date } = {
         const events = await answering(() => between(after, head(), streamPrefixes))
         for (const stored of events) yield toEvent(stored)
       },
-      subscribe: ({ signal, ...options }) => follow(options, AbortSignal.any([signal, closing.signal])),
+      subscribe: ({ signal, ...options }) => subscription(options, AbortSignal.any([signal, closing.signal])),
       remove: (...given) => answering(() => remove(...given)),
       saveSnapshot: (stream, snapshot) =>
         answering(() => void snapshots.set(stream, JSON.stringify(snapshot))),

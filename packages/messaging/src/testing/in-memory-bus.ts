@@ -20,7 +20,7 @@ export interface InMemoryBroker {
 
 const REDELIVER_MS = 30_000
 
-interface Place {
+interface ConsumerState {
   sequence: number
   /** The connection and call of `consume` that receives messages. */
   holder?: { connection: AbortSignal } | undefined
@@ -36,7 +36,7 @@ interface Attached<Handler> {
 export function inMemoryBroker({ now = () => new Date() }: { now?: () => Date } = {}): InMemoryBroker {
   const messages: StoredMessage[] = []
   const ids = new Set<string>()
-  const places = new Map<string, Place>()
+  const consumers = new Map<string, ConsumerState>()
   const listeners = new Set<Attached<Parameters<Bus['listen']>[1]>>()
   const responders = new Set<Attached<Parameters<Bus['respond']>[1]>>()
   let changes = Promise.withResolvers<void>()
@@ -70,12 +70,12 @@ export function inMemoryBroker({ now = () => new Date() }: { now?: () => Date } 
 
   async function* read({ subjects, after, live }: Parameters<Bus['read']>[0], ending: AbortSignal) {
     const until = live ? Number.POSITIVE_INFINITY : messages.length
-    let place = after
+    let position = after
     while (!ending.aborted) {
       const changed = changes.promise
-      const next = nextAfter(place, subjects)
+      const next = nextAfter(position, subjects)
       if (next && next.sequence <= until) {
-        place = next.sequence
+        position = next.sequence
         yield copy(next)
       } else if (live) await either(changed, ending)
       else return
@@ -87,28 +87,28 @@ export function inMemoryBroker({ now = () => new Date() }: { now?: () => Date } 
     { ending, connection }: { ending: AbortSignal; connection: AbortSignal },
   ): AsyncGenerator<Delivered> {
     const holder = { connection }
-    const place = places.get(consumer) ?? { sequence: 0 }
-    places.set(consumer, place)
+    const state = consumers.get(consumer) ?? { sequence: 0 }
+    consumers.set(consumer, state)
     try {
       while (!ending.aborted) {
         const changed = changes.promise
-        const next = nextAfter(place.sequence, subjects)
-        if (!place.holder) place.holder = holder
-        if (place.holder !== holder || !next) {
+        const next = nextAfter(state.sequence, subjects)
+        if (!state.holder) state.holder = holder
+        if (state.holder !== holder || !next) {
           await either(changed, ending)
           continue
         }
         const handled = Promise.withResolvers<void>()
         const ack = async () => {
-          if (place.holder !== holder) throw new BusUnavailable(`${consumer} has gone to another holder`)
-          place.sequence = Math.max(place.sequence, next.sequence)
+          if (state.holder !== holder) throw new BusUnavailable(`${consumer} has gone to another holder`)
+          state.sequence = Math.max(state.sequence, next.sequence)
           handled.resolve()
         }
         yield { message: copy(next), ack }
-        if (place.sequence < next.sequence) await either(handled.promise, ending, REDELIVER_MS)
+        if (state.sequence < next.sequence) await either(handled.promise, ending, REDELIVER_MS)
       }
     } finally {
-      if (place.holder === holder) place.holder = undefined
+      if (state.holder === holder) state.holder = undefined
       announce()
     }
   }
@@ -138,7 +138,8 @@ export function inMemoryBroker({ now = () => new Date() }: { now?: () => Date } 
   const leave = (connection: AbortSignal) => {
     for (const attached of [listeners, responders] as Set<{ connection: AbortSignal }>[])
       for (const each of attached) if (each.connection === connection) attached.delete(each)
-    for (const place of places.values()) if (place.holder?.connection === connection) place.holder = undefined
+    for (const state of consumers.values())
+      if (state.holder?.connection === connection) state.holder = undefined
     announce()
   }
 

@@ -29,7 +29,7 @@ import {
 } from './wire.ts'
 
 type ProposedMessage = protocol.AppendReq.ProposedMessage | protocol.BatchAppendReq.ProposedMessage
-type Answer = { revision: number; commit: string }
+type Stored = { revision: number; commit: string }
 
 const proposalOf = (message: ProposedMessage): Proposal => ({
   id: idOf(message.getId()),
@@ -61,7 +61,7 @@ const REPETITION_MS = 2_000
  * An append that is repeated while the first one is under way is stored once. 23.10.6 and 25.0.0 answer the repetition
  * with a timeout in most tries; the stand-in always does.
  */
-async function append(log: Log, stream: string, proposals: Proposal[], expected: Expected): Promise<Answer> {
+async function append(log: Log, stream: string, proposals: Proposal[], expected: Expected): Promise<Stored> {
   const attempt = JSON.stringify([stream, expected, ...proposals.map(({ id }) => id)])
   const repeated = proposals.length > 0 && log.underWay.has(attempt)
   if (!repeated) log.underWay.add(attempt)

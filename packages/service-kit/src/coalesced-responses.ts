@@ -4,7 +4,7 @@
  * response in between, it would be woken for each, which costs more than writing.
  * @returns a function that returns undefined to the first caller in a turn, and a promise for its end to the others
  */
-export function turnsEnd(): () => Promise<void> | undefined {
+export function coalesceResponses(): () => Promise<void> | undefined {
   let end: Promise<void> | undefined
   return () => {
     if (end) return end

@@ -1,9 +1,9 @@
 import { setImmediate } from 'node:timers/promises'
 import { expect, test } from 'vitest'
-import { turnsEnd } from './turns-end.ts'
+import { coalesceResponses } from './coalesced-responses.ts'
 
 test('the first caller in a turn continues at once, the others together after the rest of the turn', async () => {
-  const ended = turnsEnd()
+  const ended = coalesceResponses()
   const order: string[] = []
   const work = async (name: string) => {
     await ended()
@@ -17,7 +17,7 @@ test('the first caller in a turn continues at once, the others together after th
 })
 
 test('the first caller in each turn continues at once', async () => {
-  const ended = turnsEnd()
+  const ended = coalesceResponses()
   expect(ended()).toBeUndefined()
   expect(ended()).toBeInstanceOf(Promise)
   await setImmediate()
