@@ -5,17 +5,22 @@ import type { EventStore } from './event-store.ts'
 import { underLease } from './lease.ts'
 import { type Log, OperatorNeeded, supervise, type Worker } from './worker.ts'
 
-export interface RelayOptions {
-  /** Names the checkpoint and the lease, e.g. catalog.relay. */
-  name: string
-  eventStore: EventStore
-  readModels: ReadModels
-  bus: Bus
+/** What a relay publishes. */
+export interface Publication {
   streamPrefixes: string[]
   /** The messages of a fact; none for an internal fact. Its data are as stored: see `newest`. */
   publicEvents(event: Fact): Message[]
   /** The subjects of the public events. Only this relay publishes there. */
   subjects: readonly string[]
+}
+
+export interface RelayOptions {
+  /** Names the checkpoint and the lease, e.g. catalog.relay. */
+  name: string
+  publication: Publication
+  eventStore: EventStore
+  readModels: ReadModels
+  bus: Bus
   holder: string
   log: Log
 }
@@ -34,7 +39,8 @@ const LOOK_MS = 100
  * or lost checkpoint puts no old message after a newer one. The relay stops when another holder publishes.
  */
 export function startRelay(options: RelayOptions): Worker {
-  const { name, eventStore, readModels, bus, streamPrefixes, subjects, holder, log } = options
+  const { name, eventStore, readModels, bus, holder, log } = options
+  const { streamPrefixes, subjects } = options.publication
   const { checkpoints, leases } = readModels
   let looked = false
   const lastMessage = async (signal: AbortSignal) => {
@@ -84,13 +90,13 @@ const positionOf = (message: StoredMessage | undefined): Position => message?.he
 /** The messages of an event that come after the last published one. A last message without a position excludes none. */
 function messagesAfter(
   last: StoredMessage | undefined,
-  { name, publicEvents, log }: Pick<RelayOptions, 'name' | 'publicEvents' | 'log'>,
+  { name, publication, log }: RelayOptions,
 ): (event: RecordedEvent) => Message[] {
   const reached = positionOf(last)
   /** Skips an event whose mapping to public events throws: it would fail at every start and block all later events. */
   const readable = (event: RecordedEvent) => {
     try {
-      return publicEvents(event)
+      return publication.publicEvents(event)
     } catch (error) {
       const { stream, revision, type, position } = event
       log.error(

@@ -1,6 +1,6 @@
 import { createHash, hkdfSync } from 'node:crypto'
 import { Refusal } from '@gantry/contracts'
-import { defineCollection, type ReadModels } from '@gantry/read-models'
+import { type Collection, defineCollection, type ReadModels } from '@gantry/read-models'
 import { v5 as uuidv5 } from 'uuid'
 import type { WatchedEventStore } from './append-watch.ts'
 import { deriveKey, seal, unseal } from './secrets.ts'
@@ -103,22 +103,7 @@ export function idempotency(options: {
   )
   const secret = deriveKey(options.encryptionKey, 'idempotency')
 
-  let forgotAt = 0
-  const forgetExpired = async (now: number) => {
-    const expired = await remembered.list({
-      where: { expiresAt: { lt: now } },
-      sort: [{ field: 'expiresAt', direction: 'asc' }],
-      limit: 10,
-    })
-    for (const { doc, revision } of expired) await remembered.remove(doc.id, revision)
-    if (now - forgotAt < FORGET_EVERY_MS) return
-    forgotAt = now
-    // The request does not wait for this, because there may be many tombstones.
-    forgetRemovals().catch(() => {})
-  }
-  const forgetRemovals = async () => {
-    while ((await remembered.forgetRemoved(REMOVALS_KEPT_MS)) > 0);
-  }
+  const forgetExpired = forgettingExpired(remembered)
 
   return {
     async run({ scope, key, request, credential }, handle) {
@@ -174,6 +159,26 @@ export function idempotency(options: {
       await forgetExpired(now).catch(() => {})
       return { ...outcome, replayed: false, first }
     },
+  }
+}
+
+/** Removes expired records, a few at each call, and their tombstones from time to time. */
+function forgettingExpired(remembered: Collection<Remembered>): (now: number) => Promise<void> {
+  let forgotAt = 0
+  const forgetRemovals = async () => {
+    while ((await remembered.forgetRemoved(REMOVALS_KEPT_MS)) > 0);
+  }
+  return async now => {
+    const expired = await remembered.list({
+      where: { expiresAt: { lt: now } },
+      sort: [{ field: 'expiresAt', direction: 'asc' }],
+      limit: 10,
+    })
+    for (const { doc, revision } of expired) await remembered.remove(doc.id, revision)
+    if (now - forgotAt < FORGET_EVERY_MS) return
+    forgotAt = now
+    // The request does not wait for this, because there may be many tombstones.
+    forgetRemovals().catch(() => {})
   }
 }
 

@@ -22,7 +22,7 @@ async function open(parts: (dependencies: Dependencies) => Partial<ServiceParts>
         name: 'parts',
         projectors: [projection(dependencies)],
         routes() {},
-        relay: { streamPrefixes: ['part-'], publicEvents: () => [], subjects: ['events.parts.>'] },
+        publication: { streamPrefixes: ['part-'], publicEvents: () => [], subjects: ['events.parts.>'] },
         ...parts(dependencies),
       }),
     { start: false },
@@ -47,7 +47,7 @@ test('a start for a rebuild starts the projectors and neither relay, workers, re
         return idle
       },
     ],
-    relay: {
+    publication: {
       streamPrefixes: ['part-'],
       publicEvents: () => [],
       get subjects() {

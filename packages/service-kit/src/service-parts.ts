@@ -1,7 +1,7 @@
 import {
   type Projector,
+  type Publication,
   type ReactorOptions,
-  type RelayOptions,
   startReactor,
   startRelay,
   type Worker,
@@ -16,7 +16,7 @@ export interface ServiceParts {
   routes: Service['routes']
   projectors: readonly Projector[]
   /** What the relay of the service publishes. */
-  relay: Pick<RelayOptions, 'streamPrefixes' | 'publicEvents' | 'subjects'>
+  publication: Publication
   /** Reactions to messages of other services, one for each consumer. */
   reactors?: readonly Pick<ReactorOptions, 'consumer' | 'subjects' | 'react'>[]
   /** Each starts other background work. */
@@ -35,7 +35,7 @@ export type Responders = Readonly<Record<string, (request: Json) => Promise<Json
  */
 export function serviceFrom(dependencies: Dependencies, parts: ServiceParts): Service {
   const { eventStore, readModels, bus, holder, log, metrics } = dependencies
-  const { name, routes, projectors, relay, reactors = [], workers = [], responders = {}, drain } = parts
+  const { name, routes, projectors, publication, reactors = [], workers = [], responders = {}, drain } = parts
   const relays: Worker[] = []
   const working: Worker[] = []
   const unsubscribe: (() => void)[] = []
@@ -47,7 +47,9 @@ export function serviceFrom(dependencies: Dependencies, parts: ServiceParts): Se
     async start(only) {
       for (const projector of projectors) projector.start()
       if (only === 'projectors') return
-      relays.push(startRelay({ ...relay, name: `${name}.relay`, eventStore, readModels, bus, holder, log }))
+      relays.push(
+        startRelay({ name: `${name}.relay`, publication, eventStore, readModels, bus, holder, log }),
+      )
       working.push(...workers.map(start => start()))
       for (const reactor of reactors) {
         const missed = missedMessageCounter(metrics)(reactor.consumer)

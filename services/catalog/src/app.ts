@@ -56,7 +56,7 @@ export function catalogService(given: Dependencies, settings: CatalogSettings): 
       deploymentRoutes(route, api)
       versionRoutes(route, { api, ...views, limit: settings.MAX_VERSIONS_PER_API })
     },
-    relay: {
+    publication: {
       streamPrefixes: ['api-'],
       publicEvents: fact => publicEvents(newest(apiEvents, fact)),
       subjects: [subjects.events('catalog', '*')],

@@ -114,7 +114,7 @@ export function identityService(given: Dependencies, settings: ServiceSettings):
         reply.header('cache-control', 'no-cache').send(await keys.jwks()),
       )
     },
-    relay: { streamPrefixes: ['user-'], publicEvents, subjects: [subjects.events('identity', '*')] },
+    publication: { streamPrefixes: ['user-'], publicEvents, subjects: [subjects.events('identity', '*')] },
     workers: [rotation.start],
     responders: respondersOf({ authenticate, user, rotation }),
     drain: uses.recorded,

@@ -63,7 +63,7 @@ export function mediaService(given: Dependencies & { blobs: BlobStore }, _settin
         })
       })
     },
-    relay: { streamPrefixes: ['image-'], publicEvents, subjects: [subjects.events('media', '*')] },
+    publication: { streamPrefixes: ['image-'], publicEvents, subjects: [subjects.events('media', '*')] },
     reactors: [{ consumer: 'media', subjects: reactsTo, react }],
     workers: [() => startSweeper({ ...dependencies, name: 'media.sweeper', bytes })],
     responders: {

@@ -82,7 +82,7 @@ export function notifierService(
       recoveryRoutes(route, { recoveries, webhooks, bus })
       platformEventRoutes(route, receive)
     },
-    relay: {
+    publication: {
       streamPrefixes: ['webhook-', 'platformevent-', 'delivery-', 'recovery-'],
       publicEvents: fact => publicEvents(newest(platformEventDecider.events, fact)),
       subjects: [subjects.events('notifier', '*'), subjects.events('platform', '*')],

@@ -5,7 +5,7 @@ import type { ReadModels } from '@gantry/read-models'
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
 import type { Fact } from '../event.ts'
 import type { EventStore } from '../event-store.ts'
-import { LOG_POSITION, type RelayOptions, startRelay } from '../relay.ts'
+import { LOG_POSITION, type Publication, type RelayOptions, startRelay } from '../relay.ts'
 import type { Log, Worker } from '../worker.ts'
 import { storyMetadata } from './decider-story.ts'
 
@@ -20,6 +20,8 @@ export interface RelayEngines {
   forgetIds(): Promise<void>
   close(): Promise<void>
 }
+
+type StartOptions = Partial<Omit<RelayOptions, 'publication'> & { publication: Partial<Publication> }>
 
 /** Tests the guarantees of the relay over a bus, including the loss of its checkpoint and its lease. */
 export function relayContract(name: string, open: () => Promise<RelayEngines>): void {
@@ -60,18 +62,21 @@ export function relayContract(name: string, open: () => Promise<RelayEngines>): 
       subject: `events.${part}.${Number(data.number) % 2 === 0 ? 'EVEN' : 'ODD'}`,
       data: data.number ?? null,
     })
-    const start = (options: Partial<RelayOptions> = {}) => {
+    const start = ({ publication, ...options }: StartOptions = {}) => {
       const started = startRelay({
         name: 'test.relay',
         eventStore: engines.eventStore,
         readModels: engines.readModels,
         bus,
-        streamPrefixes: ['counter-'],
-        publicEvents: fact => [messageOf(fact)],
-        subjects: [`events.${part}.*`],
         holder: randomUUID(),
         log,
         ...options,
+        publication: {
+          streamPrefixes: ['counter-'],
+          publicEvents: fact => [messageOf(fact)],
+          subjects: [`events.${part}.*`],
+          ...publication,
+        },
       })
       workers.push(started)
       return started
@@ -114,7 +119,7 @@ export function relayContract(name: string, open: () => Promise<RelayEngines>): 
         if (fact.data.number === 2) throw new TypeError('not readable')
         return [messageOf(fact)]
       }
-      start({ publicEvents })
+      start({ publication: { publicEvents } })
       await reaches(3)
       expect(await published()).toEqual([1, 3])
       expect(errors.map(({ line }) => line)).toEqual(['left out an event that cannot be made public'])
@@ -145,12 +150,12 @@ export function relayContract(name: string, open: () => Promise<RelayEngines>): 
           throw new Error('the process died')
         },
       }
-      const before = start({ publicEvents, bus: dying })
+      const before = start({ publication: { publicEvents }, bus: dying })
       await reaches(22)
       await before.stop()
       await engines.forgetIds()
       await append(3)
-      start({ publicEvents })
+      start({ publication: { publicEvents } })
       await reaches(33)
       expect(await published()).toEqual([11, 12, 13, 21, 22, 23, 31, 32, 33])
     })
@@ -175,9 +180,9 @@ export function relayContract(name: string, open: () => Promise<RelayEngines>): 
       await append(2)
       await appendTo(engines.eventStore, 9, 'other')
       const name = 'other.relay'
-      const other = { name, streamPrefixes: ['other-'], subjects: [`events.${part}.other.*`] }
+      const other = { streamPrefixes: ['other-'], subjects: [`events.${part}.other.*`] }
       const publicEvents = (fact: Fact) => [{ ...messageOf(fact), subject: `events.${part}.other.COUNTED` }]
-      start({ ...other, publicEvents })
+      start({ name, publication: { ...other, publicEvents } })
       await reaches(9)
       start()
       await reaches(2)
