@@ -4,7 +4,7 @@ import { type Dependencies, instrumented, router, type Service, serviceFrom } fr
 import { Deliveries } from './delivery/deliveries.ts'
 import { deliveries as deliveryDocuments } from './delivery/delivery.projection.ts'
 import { deliveryRoutes } from './delivery/delivery.routes.ts'
-import { delivering, type Surroundings } from './dispatch/delivering.ts'
+import { delivering, type ExternalDependencies } from './dispatch/delivering.ts'
 import { intake } from './platform-event/intake.ts'
 import { platformEventRoutes } from './platform-event/platform-event.routes.ts'
 import { platformEventDecider } from './platform-event/platform-event.ts'
@@ -33,7 +33,7 @@ const PREFETCHED = 32
 export function notifierService(
   given: Dependencies,
   settings: NotifierSettings,
-  surroundings: Partial<Surroundings> = {},
+  externals: Partial<ExternalDependencies> = {},
 ): Service {
   const dependencies = instrumented(given)
   const { readModels, bus, now, newId, log, holder, encryptionKey } = dependencies
@@ -55,7 +55,7 @@ export function notifierService(
     keys,
     settings,
     dependencies,
-    surroundings,
+    externals,
   })
   const owners = ownersOf({ users, webhooks, requestStanding: requestStanding(bus), log })
   const receive = intake(dependencies)

@@ -188,7 +188,7 @@ const story = async (host: Notifier, choices: number[]) => {
   }
   return counts
 }
-const PATIENT = { WEBHOOK_RETRY_SCHEDULE: Array(100).fill('5ms').join() }
+const MANY_RETRIES = { WEBHOOK_RETRY_SCHEDULE: Array(100).fill('5ms').join() }
 
 test('a flaky receiver gets no event before it has accepted the previous one of the resource', async () => {
   await fc.assert(
@@ -196,7 +196,7 @@ test('a flaky receiver gets no event before it has accepted the previous one of 
       fc.array(fc.nat(2), { minLength: 1, maxLength: 30 }),
       fc.infiniteStream(fc.integer({ min: 1, max: 10 })),
       async (choices, luck) => {
-        const host = await hostNotifier(PATIENT)
+        const host = await hostNotifier(MANY_RETRIES)
         try {
           const { acknowledged, early } = watch(() => Number(luck.next().value) > 4)
           await ordered(host, '/flaky')
@@ -224,7 +224,7 @@ test('an unavailable store does not change the order', async () => {
     }
     return { ...dependencies, eventStore: { ...eventStore, append } }
   }
-  const host = await openNotifier(PATIENT, { around })
+  const host = await openNotifier(MANY_RETRIES, { around })
   const { acknowledged, early } = watch(() => true)
   await ordered(host)
   for (let n = 1; n <= 60; n++) await happen(host, n, 'payments')
@@ -234,7 +234,7 @@ test('an unavailable store does not change the order', async () => {
 }, 60_000)
 
 test('two process deaths and a second replica do not change the order', async () => {
-  const settings = { ...PATIENT, WEBHOOK_TIMEOUT: '500ms' }
+  const settings = { ...MANY_RETRIES, WEBHOOK_TIMEOUT: '500ms' }
   const host = await openNotifier(settings)
   let arrivals = 0
   const { acknowledged, early } = watch(() => ++arrivals % 3 !== 0)

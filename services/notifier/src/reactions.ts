@@ -43,7 +43,7 @@ const PAGE = 100
  * the whole log is published again, and events from before the webhook must not be delivered. The tolerance covers
  * differences between the clocks of processes.
  */
-const isOwed = ({ createdAt }: WebhookDocument, time: string) =>
+const happenedAfter = ({ createdAt }: WebhookDocument, time: string) =>
   Date.parse(time) >= Date.parse(createdAt) - BEFORE_MS
 
 /** Subjects of the events that identity publishes about users. */
@@ -63,10 +63,10 @@ export function reactionsOf(options: ReactionOptions): (message: StoredMessage) 
   // Deliveries of a resource are created in the order of its events. Ordered webhooks receive them in this order.
   const serially = serialByKey()
   const deliver = deliveringEvents(options)
-  const takeIn = takingInPlatformEvents(options)
+  const receivePlatformEvent = receivingPlatformEvents(options)
 
   return async message => {
-    if (message.subject === subjects.platformEvents) return takeIn(message)
+    if (message.subject === subjects.platformEvents) return receivePlatformEvent(message)
     const type = message.subject.slice(message.subject.lastIndexOf('.') + 1)
     const isOfUser = OF_USERS.has(message.subject)
     if (!isEventType(type) && !isOfUser) return
@@ -96,10 +96,10 @@ function deliveringEvents(options: ReactionOptions) {
       const where = { active: true, eventTypes: type, id: { gt: after } }
       const targets = await webhooks.documents.list({ where, limit: PAGE })
       if (!(await complete())) throw new ReadModelsUnavailable('the webhooks are missing')
-      const owed = targets.filter(({ doc }) => isOwed(doc, committedAt))
+      const receivers = targets.filter(({ doc }) => happenedAfter(doc, committedAt))
       await dispatcher.ready()
       await Promise.all(
-        owed.map(async ({ doc }) => {
+        receivers.map(async ({ doc }) => {
           // A webhook does not receive events about itself, e.g. that it is failing.
           if (doc.id === subject) return
           const made = {
@@ -124,7 +124,7 @@ function deliveringEvents(options: ReactionOptions) {
 }
 
 /** @returns a function that stores an event of the platform; an invalid one is logged */
-function takingInPlatformEvents(options: ReactionOptions) {
+function receivingPlatformEvents(options: ReactionOptions) {
   const { receive, log } = options
   return async (message: StoredMessage): Promise<void> => {
     const refused = (reason: string) =>

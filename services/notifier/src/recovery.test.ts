@@ -29,32 +29,32 @@ const eventsIn = (records: DeliveryRecord[]) => records.map(({ eventId }) => eve
 test('the death of the process loses no delivery, whatever its status', async () => {
   const host = await openNotifier({ WEBHOOK_TIMEOUT: '1s', WEBHOOK_RETRY_SCHEDULE: '2s,200ms' })
   await host.subscribe(receiver.url('/a'), ['API_CREATED'])
-  const [done, underWay, waiting, published] = [uuid(1), uuid(2), uuid(3), uuid(4)]
+  const [done, running, waiting, published] = [uuid(1), uuid(2), uuid(3), uuid(4)]
   const never = held()
   receiver.respond = (arrival, number) => {
     const { id } = JSON.parse(arrival.body)
     const first = number === receiver.on('/a').findIndex(other => other.body === arrival.body) + 1
-    if (id === underWay && first) return never.respond(arrival, number)
+    if (id === running && first) return never.respond(arrival, number)
     return { status: id === waiting && first ? 500 : 200 }
   }
   await host.happen({ id: done, type: 'API_CREATED' })
   await eventually(async () => expect(eventsIn(await host.history('status=SUCCESS'))).toEqual([done]))
   await host.happen({ id: waiting, type: 'API_CREATED' })
   await eventually(async () => expect(eventsIn(await host.history('status=RETRYING'))).toEqual([waiting]))
-  await host.happen({ id: underWay, type: 'API_CREATED' })
+  await host.happen({ id: running, type: 'API_CREATED' })
   await receiver.arrivals('/a', 3)
   await host.happen({ id: published, type: 'API_CREATED' })
 
   await host.kill()
 
   await eventually(async () =>
-    expect(eventsIn(await host.history('status=SUCCESS'))).toEqual([done, underWay, waiting, published]),
+    expect(eventsIn(await host.history('status=SUCCESS'))).toEqual([done, running, waiting, published]),
   )
   const records = new Map((await host.history()).map(record => [record.eventId, record]))
   const arrivalsOf = (id: string) => receiver.on('/a').filter(({ body }) => JSON.parse(body).id === id)
-  expect([done, underWay, waiting].map(id => arrivalsOf(id).length)).toEqual([1, 2, 2])
-  expect(records.get(underWay)?.attemptLog).toMatchObject([{ error: 'lost' }, { responseStatus: 200 }])
-  expect(new Set(arrivalsOf(underWay).map(({ headers }) => headers['webhook-id'])).size).toBe(1)
+  expect([done, running, waiting].map(id => arrivalsOf(id).length)).toEqual([1, 2, 2])
+  expect(records.get(running)?.attemptLog).toMatchObject([{ error: 'lost' }, { responseStatus: 200 }])
+  expect(new Set(arrivalsOf(running).map(({ headers }) => headers['webhook-id'])).size).toBe(1)
 })
 
 describe('two replicas', () => {

@@ -452,9 +452,9 @@ describe('the record of a delivery', () => {
 })
 
 describe('the audit log', () => {
-  const { describe: tell } = deliveryDecider({ schedule: [], retentionMs: 1 })
+  const { describe: change } = deliveryDecider({ schedule: [], retentionMs: 1 })
   const changeOf = (history: DeliveryEvent[], event: DeliveryEvent) =>
-    tell?.(given(...history).state, event, given(...history, event).state)
+    change?.(given(...history).state, event, given(...history, event).state)
   test('has an entry for each change by a user', () => {
     expect(changeOf(GIVE_UP, retryRequested)).toMatchObject({
       action: 'DELIVERY_RETRIED',

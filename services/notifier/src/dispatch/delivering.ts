@@ -16,7 +16,7 @@ import { notifierMetrics, registerGauges } from './metrics.ts'
 import { Scheduler, type Starter } from './scheduler.ts'
 
 /** External dependencies of deliveries; tests replace them. */
-export interface Surroundings {
+export interface ExternalDependencies {
   /** From 0 (inclusive) to 1 (exclusive). */
   random(): number
   resolve: Resolve
@@ -25,7 +25,7 @@ export interface Surroundings {
   breaker: BreakerRules
 }
 
-const SURROUNDINGS: Surroundings = { random: Math.random, resolve: systemResolve, breaker: BREAKER }
+const DEFAULTS: ExternalDependencies = { random: Math.random, resolve: systemResolve, breaker: BREAKER }
 
 export interface DeliveringOptions {
   deliveries: Deliveries
@@ -33,7 +33,7 @@ export interface DeliveringOptions {
   keys: SigningKeys
   settings: NotifierSettings
   dependencies: Pick<Dependencies, 'readModels' | 'bus' | 'holder' | 'now' | 'log' | 'metrics'>
-  surroundings: Partial<Surroundings>
+  externals: Partial<ExternalDependencies>
 }
 
 export interface Delivering {
@@ -59,7 +59,7 @@ const SKEW_MS = 60_000
 export function delivering(options: DeliveringOptions): Delivering {
   const { deliveries, webhooks, keys, settings, dependencies } = options
   const { readModels, bus, holder, now, log } = dependencies
-  const { random, resolve, ca, breaker } = { ...SURROUNDINGS, ...options.surroundings }
+  const { random, resolve, ca, breaker } = { ...DEFAULTS, ...options.externals }
   const { WEBHOOK_TIMEOUT: timeoutMs, WEBHOOK_RETENTION: retentionMs } = settings
   const lostAfterMs = timeoutMs + RECORDING_MS
 

@@ -136,11 +136,11 @@ test('callers of halfFree resume one by one when half of the slots are free, or 
 test('a change of the webhook resets its breaker, and attempts from before the change do not count', () => {
   const rules = { failures: 1, firstPauseMs: 100, longestPauseMs: 1_000 }
   const limits = new Limiter({ overall: 100 }, { now: () => 0, rules })
-  const underWay = taken(limits, lane('a'))
+  const running = taken(limits, lane('a'))
   taken(limits, lane('a')).release(false)
   expect(limits.acquire(lane('a'))).toBe('breaker')
   limits.reset('a')
   taken(limits, lane('a')).release(true)
-  underWay.release(false)
+  running.release(false)
   taken(limits, lane('a'))
 })
