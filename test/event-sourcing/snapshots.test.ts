@@ -3,7 +3,6 @@ import {
   aggregate,
   type Decider,
   type EventStore,
-  type Json,
   NO_STREAM,
   type Projection,
   type SnapshotSchema,
@@ -17,6 +16,7 @@ import {
   storyMetadata,
   withoutProjector,
 } from '@gantry/event-sourcing/testing'
+import type { Json } from '@gantry/messaging'
 import { beforeEach, expect, test, vi } from 'vitest'
 
 type Counters = Decider<CounterState, CounterCommand, CounterEvent>

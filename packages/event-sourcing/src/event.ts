@@ -1,7 +1,7 @@
 import type { Change } from '@gantry/contracts'
+import type { Json } from '@gantry/messaging'
 
-/** JSON as it is stored: no undefined, no dates, no class instances. */
-export type Json = null | boolean | number | string | Json[] | { [key: string]: Json }
+/** A JSON object as it is stored: no undefined, no dates, no class instances. */
 export type JsonObject = { [key: string]: Json }
 
 /** The cause of an event: a user, an access token of a user, or a part of the service itself. */

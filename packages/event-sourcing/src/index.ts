@@ -7,7 +7,6 @@ export {
   type DomainEvent,
   type EventMetadata,
   type Fact,
-  type Json,
   type JsonObject,
   type NewEvent,
   type Position,

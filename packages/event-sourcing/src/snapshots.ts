@@ -1,5 +1,6 @@
+import type { Json } from '@gantry/messaging'
 import { LRUCache } from 'lru-cache'
-import type { DomainEvent, Json, RecordedEvent } from './event.ts'
+import type { DomainEvent, RecordedEvent } from './event.ts'
 import { type EventStore, EventStoreUnavailable, type StoredSnapshot } from './event-store.ts'
 import type { StreamState } from './fold.ts'
 import { type EventSchemas, knowsSchema, writtenVersion } from './schema.ts'

@@ -1,3 +1,4 @@
+/** JSON as it is stored and sent: no undefined, no dates, no class instances. */
 export type Json = null | boolean | number | string | Json[] | { [key: string]: Json }
 
 /** An event for other services. Subjects are dotted, e.g. events.catalog.API_CREATED; see contracts. */

@@ -1,4 +1,5 @@
-import { type Json, PersistentMap, type SnapshotSchema } from '@gantry/event-sourcing'
+import { PersistentMap, type SnapshotSchema } from '@gantry/event-sourcing'
+import type { Json } from '@gantry/messaging'
 import type { ApiState, LiveApi } from './api.ts'
 import type { Version } from './version.ts'
 

@@ -3,7 +3,6 @@ import { sqliteEventStore } from '@gantry/embedded'
 import {
   type Appended,
   type EventMetadata,
-  type Json,
   type JsonObject,
   type NewEvent,
   NO_STREAM,
@@ -11,6 +10,7 @@ import {
   START,
   WrongExpectedRevision,
 } from '@gantry/event-sourcing'
+import type { Json } from '@gantry/messaging'
 
 /** An event as a client sends it. */
 export interface Proposal {
