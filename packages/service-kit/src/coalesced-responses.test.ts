@@ -1,6 +1,6 @@
 import { setImmediate } from 'node:timers/promises'
 import { expect, test } from 'vitest'
-import { coalesceResponses } from './coalesced-responses.ts'
+import { coalesceResponses } from './routes.ts'
 
 test('the first caller in a turn continues at once, the others together after the rest of the turn', async () => {
   const ended = coalesceResponses()
