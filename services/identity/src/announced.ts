@@ -1,18 +1,18 @@
 import { subjects } from '@gantry/contracts'
-import type { Aggregate, Fact, Log } from '@gantry/event-sourcing'
+import type { Fact, Log } from '@gantry/event-sourcing'
 import type { Bus, Json } from '@gantry/messaging'
 import { sendDirectly } from '@gantry/service-kit'
 import { publicEvents } from './public-events.ts'
 import type { Rotated } from './signingkey/keys.ts'
 import type { ChangeToken } from './token/token.routes.ts'
-import type { TokenCommand, TokenEvent, TokenState } from './token/token.ts'
-import type { UserCommand } from './user/user.decide.ts'
+import type { TokenAggregate } from './token/token.ts'
+import type { UserAggregate } from './user/user.decide.ts'
 import type { ChangeUser } from './user/user.routes.ts'
-import type { UserEvent, UserState } from './user/user.ts'
+import type { UserEvent } from './user/user.ts'
 
 export interface AnnouncedOptions {
-  user: Aggregate<UserState, UserCommand, UserEvent>
-  token: Aggregate<TokenState, TokenCommand, TokenEvent>
+  user: UserAggregate
+  token: TokenAggregate
   bus: Bus
   log: Log
 }

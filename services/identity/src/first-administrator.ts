@@ -1,8 +1,7 @@
-import type { Aggregate, CommandMetadata } from '@gantry/event-sourcing'
+import type { CommandMetadata } from '@gantry/event-sourcing'
 import { deriveKey } from '@gantry/service-kit'
 import type { Passwords } from './password/password.ts'
-import type { UserCommand } from './user/user.decide.ts'
-import type { UserEvent, UserState } from './user/user.ts'
+import type { UserAggregate } from './user/user.decide.ts'
 
 export interface FirstAdministrator {
   username: string
@@ -25,7 +24,7 @@ const ID = 'a3a1f1d0-5f0e-4b5c-9c39-0d6f2b1e7a01'
 const READABLE = '0123456789abcdefghjkmnpqrstvwxyz'
 
 export function firstAdministrator(options: {
-  user: Aggregate<UserState, UserCommand, UserEvent>
+  user: UserAggregate
   passwords: Passwords
   encryptionKey: Uint8Array
   metadata(): CommandMetadata

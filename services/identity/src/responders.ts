@@ -1,16 +1,14 @@
 import { subjects, type UserStanding } from '@gantry/contracts'
-import type { Aggregate } from '@gantry/event-sourcing'
 import type { Responders } from '@gantry/service-kit'
 import { z } from 'zod'
 import type { Authenticate } from './authentication/authenticate.ts'
 import { unauthenticated } from './authentication/unauthenticated.ts'
 import { type KeyRotation, RotationRequest } from './signingkey/rotation.ts'
-import type { UserCommand } from './user/user.decide.ts'
-import type { UserEvent, UserState } from './user/user.ts'
+import type { UserAggregate } from './user/user.decide.ts'
 
 export interface Responding {
   authenticate: Authenticate
-  user: Aggregate<UserState, UserCommand, UserEvent>
+  user: UserAggregate
   rotation: KeyRotation
 }
 

@@ -1,14 +1,12 @@
 import { PublicEvent, Refusal, subjects } from '@gantry/contracts'
-import type { Aggregate } from '@gantry/event-sourcing'
 import type { Message } from '@gantry/messaging'
-import type { ImageCommand } from './image/image.decide.ts'
-import type { ImageEvent, ImageState } from './image/image.ts'
+import type { ImageAggregate } from './image/image.decide.ts'
 
 /** The subjects that media consumes. */
 export const reactsTo = [subjects.events('catalog', 'API_DELETED')]
 
 export interface Reacting {
-  image: Aggregate<ImageState, ImageCommand, ImageEvent>
+  image: ImageAggregate
   now(): Date
   newId(): string
 }

@@ -1,20 +1,13 @@
 import { normalUsername, type Principal, ROLE_SCOPES, type Scope } from '@gantry/contracts'
-import type { Aggregate } from '@gantry/event-sourcing'
 import type { Collection } from '@gantry/read-models'
 import { decodeJwt } from 'jose'
 import { z } from 'zod'
 import { hashOf, isSecret, PREFIX } from '../token/secret.ts'
 import type { TokenDocument } from '../token/token.projection.ts'
-import {
-  type LiveToken,
-  type TokenCommand,
-  type TokenEvent,
-  type TokenState,
-  useIsDue,
-} from '../token/token.ts'
-import type { UserCommand } from '../user/user.decide.ts'
+import { type LiveToken, type TokenAggregate, useIsDue } from '../token/token.ts'
+import type { UserAggregate } from '../user/user.decide.ts'
 import type { UserDocument } from '../user/user.projection.ts'
-import type { LiveUser, UserEvent, UserState } from '../user/user.ts'
+import type { LiveUser } from '../user/user.ts'
 import { GANTRY, type LoginTokens } from './login-token.ts'
 import type { PlatformTokens } from './platform-token.ts'
 import { unauthenticated } from './unauthenticated.ts'
@@ -27,9 +20,9 @@ import { unauthenticated } from './unauthenticated.ts'
 export type Authenticate = (credential: string) => Promise<Principal>
 
 export interface Authentication {
-  user: Aggregate<UserState, UserCommand, UserEvent>
+  user: UserAggregate
   users: Collection<UserDocument>
-  token: Aggregate<TokenState, TokenCommand, TokenEvent>
+  token: TokenAggregate
   tokens: Collection<TokenDocument>
   loginTokens: LoginTokens
   platformTokens: PlatformTokens | undefined

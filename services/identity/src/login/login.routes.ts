@@ -1,20 +1,18 @@
 import { setTimeout } from 'node:timers/promises'
 import { AuthenticatedUser, login, logout, normalUsername } from '@gantry/contracts'
-import type { Aggregate } from '@gantry/event-sourcing'
 import type { Collection } from '@gantry/read-models'
 import type { AddRoute } from '@gantry/service-kit'
 import type { LoginTokens } from '../authentication/login-token.ts'
 import type { Passwords } from '../password/password.ts'
-import type { UserCommand } from '../user/user.decide.ts'
+import type { UserAggregate } from '../user/user.decide.ts'
 import type { UserDocument } from '../user/user.projection.ts'
 import type { ChangeUser } from '../user/user.routes.ts'
-import type { UserEvent, UserState } from '../user/user.ts'
 import { wrongCredentials } from './logins.ts'
 import type { Logins } from './record-login.ts'
 
 export interface LoginRoutes {
   changeUser: ChangeUser
-  user: Aggregate<UserState, UserCommand, UserEvent>
+  user: UserAggregate
   users: Collection<UserDocument>
   logins: Logins
   passwords: Passwords

@@ -1,13 +1,8 @@
-import {
-  type Aggregate,
-  type EventStore,
-  type StreamState,
-  WrongExpectedRevision,
-} from '@gantry/event-sourcing'
+import { type EventStore, type StreamState, WrongExpectedRevision } from '@gantry/event-sourcing'
 import type { ReadModels } from '@gantry/read-models'
 import type { LoginState } from '../user/login-state.ts'
-import type { UserCommand } from '../user/user.decide.ts'
-import type { UserEvent, UserState } from '../user/user.ts'
+import type { UserAggregate } from '../user/user.decide.ts'
+import type { UserState } from '../user/user.ts'
 import { lockWrites } from './locks.projection.ts'
 import { appendLogin, type DescribedLogin, endOfLogins } from './login-streams.ts'
 import { type LogIn, loginDecider } from './logins.ts'
@@ -34,7 +29,7 @@ export function logins({
 }: {
   eventStore: EventStore
   readModels: Pick<ReadModels, 'write'>
-  user: Aggregate<UserState, UserCommand, UserEvent>
+  user: UserAggregate
 }): Logins {
   const tryRecord = async (id: string, command: LogIn): Promise<StreamState<UserState>> => {
     const end = await endOfLogins(eventStore, id, command.metadata.now)

@@ -1,9 +1,9 @@
-import type { Aggregate, CommandMetadata, Log } from '@gantry/event-sourcing'
+import type { CommandMetadata, Log } from '@gantry/event-sourcing'
 import type { LiveUser } from '../user/user.ts'
-import type { LiveToken, TokenCommand, TokenEvent, TokenState } from './token.ts'
+import type { LiveToken, TokenAggregate } from './token.ts'
 
 export interface TokenUsesOptions {
-  token: Aggregate<TokenState, TokenCommand, TokenEvent>
+  token: TokenAggregate
   metadata(): CommandMetadata
   log: Log
 }

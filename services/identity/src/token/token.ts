@@ -1,5 +1,5 @@
 import { type AccessTokenRecord, type Change, Refusal, type Scope } from '@gantry/contracts'
-import type { CommandMetadata, Decider } from '@gantry/event-sourcing'
+import type { Aggregate, CommandMetadata, Decider } from '@gantry/event-sourcing'
 
 export type TokenEvent =
   | {
@@ -45,6 +45,8 @@ const USE_NOTED_EVERY_MS = 600_000
 /** Whether a use at that time is to be recorded. */
 export const useIsDue = ({ lastUsedAt }: AccessTokenRecord, at: string): boolean =>
   lastUsedAt === null || Date.parse(at) - Date.parse(lastUsedAt) >= USE_NOTED_EVERY_MS
+
+export type TokenAggregate = Aggregate<TokenState, TokenCommand, TokenEvent>
 
 export const tokenDecider: Decider<TokenState, TokenCommand, TokenEvent> = {
   initial: { status: 'Absent' },

@@ -1,11 +1,5 @@
 import { Refusal } from '@gantry/contracts'
-import {
-  type Aggregate,
-  aggregate,
-  type Projector,
-  type Reservation,
-  reservation,
-} from '@gantry/event-sourcing'
+import { aggregate, type Projector, type Reservation, reservation } from '@gantry/event-sourcing'
 import type { Instrumented } from '@gantry/service-kit'
 import {
   type AdministratorsCommand,
@@ -14,7 +8,7 @@ import {
   administrators,
   administratorsDecider,
 } from './administrators.ts'
-import { type UserCommand, userDecider } from './user.decide.ts'
+import { type UserAggregate, type UserCommand, userDecider } from './user.decide.ts'
 import { projectUser, users } from './user.projection.ts'
 import { evolveUser, isGlobalAdministrator, type UserEvent, type UserState, usernameOf } from './user.ts'
 
@@ -25,10 +19,7 @@ const CANDIDATES = 100
 const CHANGES: ReadonlySet<string> = new Set<UserEvent['type']>(['UserCreated', 'UserUpdated', 'UserDeleted'])
 
 /** Users with unique names, at least one of them a global administrator. */
-export function userAggregate(
-  dependencies: Instrumented,
-  projector: Projector,
-): Aggregate<UserState, UserCommand, UserEvent> {
+export function userAggregate(dependencies: Instrumented, projector: Projector): UserAggregate {
   const { eventStore, unknownEvent } = dependencies
   const user = aggregate<UserState, UserCommand, UserEvent>({
     eventStore,
@@ -55,10 +46,7 @@ export function userAggregate(
 }
 
 /** @returns the function that claims a username for a user */
-function usernames(
-  user: Aggregate<UserState, UserCommand, UserEvent>,
-  { eventStore, readModels, now }: Instrumented,
-): Reservation['claim'] {
+function usernames(user: UserAggregate, { eventStore, readModels, now }: Instrumented): Reservation['claim'] {
   const byName = readModels.collection(users)
   const names = reservation({
     eventStore,
@@ -83,7 +71,7 @@ function usernames(
 }
 
 const globalAdministratorsOf = (
-  user: Aggregate<UserState, UserCommand, UserEvent>,
+  user: UserAggregate,
   { eventStore, unknownEvent, readModels, newId, log }: Instrumented,
 ) =>
   administrators({

@@ -12,7 +12,13 @@ import {
   type UserRecord,
   type UserUpdate,
 } from '@gantry/contracts'
-import { type CommandMetadata, type Conditional, type Decider, requireRevision } from '@gantry/event-sourcing'
+import {
+  type Aggregate,
+  type CommandMetadata,
+  type Conditional,
+  type Decider,
+  requireRevision,
+} from '@gantry/event-sourcing'
 import { type LoginState, loginsOf, mayBeLoggedIn } from './login-state.ts'
 import {
   evolveUser,
@@ -64,6 +70,8 @@ export type UserCommand =
       last?: LoginState
     }
   | { type: 'FenceRemoval'; metadata: CommandMetadata }
+
+export type UserAggregate = Aggregate<UserState, UserCommand, UserEvent>
 
 export const userDecider: Decider<UserState, UserCommand, UserEvent> = {
   initial: initialUser,

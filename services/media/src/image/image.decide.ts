@@ -1,11 +1,13 @@
 import { type Change, type ImageRecord, Refusal } from '@gantry/contracts'
-import type { CommandMetadata, Decider } from '@gantry/event-sourcing'
+import type { Aggregate, CommandMetadata, Decider } from '@gantry/event-sourcing'
 import { evolveImage, type ImageEvent, type ImageState, imageEvents, initialImage } from './image.ts'
 
 export type ImageCommand =
   | { type: 'UploadImage'; metadata: CommandMetadata; api: string; record: ImageRecord }
   | { type: 'DeleteImage'; metadata: CommandMetadata }
   | { type: 'DiscardImage'; metadata: CommandMetadata }
+
+export type ImageAggregate = Aggregate<ImageState, ImageCommand, ImageEvent>
 
 export const imageDecider: Decider<ImageState, ImageCommand, ImageEvent> = {
   initial: initialImage,

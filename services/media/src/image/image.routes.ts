@@ -1,17 +1,17 @@
 import { deleteImage, downloadImage, type ImageRecord, Refusal, uploadImage } from '@gantry/contracts'
-import type { Aggregate, Executed } from '@gantry/event-sourcing'
+import type { Executed } from '@gantry/event-sourcing'
 import type { Collection } from '@gantry/read-models'
 import { type AddRoute, holdBody, keepingBody, matchesNone } from '@gantry/service-kit'
 import type { FastifyRequest } from 'fastify'
 import type { ImageBytes } from './image.bytes.ts'
-import type { ImageCommand } from './image.decide.ts'
+import type { ImageAggregate, ImageCommand } from './image.decide.ts'
 import { readForm } from './image.form.ts'
 import type { ImageDocument } from './image.projection.ts'
 import type { ImageEvent, ImageState } from './image.ts'
 import { ImageUpload } from './image.upload.ts'
 
 export interface ImageRoutes {
-  image: Aggregate<ImageState, ImageCommand, ImageEvent>
+  image: ImageAggregate
   images: Collection<ImageDocument>
   bytes: ImageBytes
   /** Whether the API exists according to the catalog. */
