@@ -3,8 +3,10 @@ import { setTimeout } from 'node:timers/promises'
 import {
   type Bus,
   BusUnavailable,
+  type Json,
   NoResponder,
   RequestTimeout,
+  replyOf,
   resultOf,
   subjectMatches,
 } from '@gantry/messaging'
@@ -33,25 +35,33 @@ export function requests(file: UnsyncedFile): Requests {
   const responders = new Responders(file)
   const requestThroughFile = fileRequests(file)
 
-  const requestHere = async (subject: string, data: string, timeoutMs: number): Promise<string> => {
-    const late = new AbortController()
-    try {
-      const deadline = setTimeout(timeoutMs, undefined, { signal: late.signal })
-      const reply = await Promise.race([responders.reply(subject, data), deadline])
-      if (!reply) throw new RequestTimeout(subject)
-      return JSON.stringify(reply)
-    } finally {
-      late.abort()
-    }
-  }
-
   return {
     async request(subject, data, { timeoutMs }) {
-      const send = responders.has(subject) ? requestHere : requestThroughFile
-      return resultOf(JSON.parse(await send(subject, JSON.stringify(data), timeoutMs)))
+      const json = JSON.stringify(data)
+      const handler = responders.next(subject)
+      const reply = handler
+        ? await replyInTime(() => handler(JSON.parse(json)), subject, timeoutMs)
+        : await requestThroughFile(subject, json, timeoutMs)
+      return resultOf(JSON.parse(reply))
     },
     respond: (subject, handler) => responders.respond(subject, handler),
     withdraw: () => responders.withdraw(),
+  }
+}
+
+async function replyInTime(
+  respond: () => Promise<Json>,
+  subject: string,
+  timeoutMs: number,
+): Promise<string> {
+  const late = new AbortController()
+  try {
+    const deadline = setTimeout(timeoutMs, undefined, { signal: late.signal })
+    const reply = await Promise.race([replyOf(respond), deadline])
+    if (!reply) throw new RequestTimeout(subject)
+    return JSON.stringify(reply)
+  } finally {
+    late.abort()
   }
 }
 

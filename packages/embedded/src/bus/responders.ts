@@ -1,4 +1,4 @@
-import { type Bus, NoResponder, type Reply, replyOf, subjectMatches } from '@gantry/messaging'
+import { type Bus, NoResponder, replyOf, subjectMatches } from '@gantry/messaging'
 import { runAfterChanges } from '../changes.ts'
 import { DiskFull, warnOf } from '../disk.ts'
 import type { UnsyncedFile } from './unsynced-file.ts'
@@ -37,18 +37,10 @@ export class Responders {
     this.#statements = statementsOn(file.db)
   }
 
-  has(subject: string): boolean {
-    return this.#matching(subject).length > 0
-  }
-
-  /** Calls one of the responders for the subject. `data` is JSON. */
-  reply(subject: string, data: string): Promise<Reply> {
-    return replyOf(async () => {
-      const matching = this.#matching(subject)
-      const responder = matching[this.#next++ % matching.length]
-      if (!responder) throw new NoResponder(subject)
-      return responder.handler(JSON.parse(data))
-    })
+  /** One of the responders for the subject, in turn; undefined when this bus has none. */
+  next(subject: string): Responder['handler'] | undefined {
+    const matching = [...this.#responders].filter(responder => subjectMatches(responder.subject, subject))
+    return matching[this.#next++ % matching.length]?.handler
   }
 
   respond(subject: string, handler: Responder['handler']): () => void {
@@ -64,10 +56,6 @@ export class Responders {
     const { write, instance } = this.#file
     this.#responders.clear()
     unlessFull(() => write(() => this.#statements.removeAll.run(instance)))
-  }
-
-  #matching(subject: string): Responder[] {
-    return [...this.#responders].filter(responder => subjectMatches(responder.subject, subject))
   }
 
   #remove(responder: Responder): void {
@@ -108,9 +96,13 @@ export class Responders {
   async #answer(id: string, subject: string, data: string): Promise<void> {
     const { write, closing } = this.#file
     this.#underWay.add(id)
-    const reply = JSON.stringify(await this.reply(subject, data))
+    const handler = this.next(subject)
+    const reply = await replyOf(async () => {
+      if (!handler) throw new NoResponder(subject)
+      return handler(JSON.parse(data))
+    })
     try {
-      if (!closing.aborted) write(() => this.#statements.saveReply.run(reply, id))
+      if (!closing.aborted) write(() => this.#statements.saveReply.run(JSON.stringify(reply), id))
     } finally {
       this.#underWay.delete(id)
     }
