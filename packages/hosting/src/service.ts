@@ -89,10 +89,8 @@ export async function runService<Schema extends z.ZodObject, Made extends Servic
           blobs,
           now,
           newId: randomUUID,
-          log,
-          holder: `${hostname()}-${process.pid}-${randomUUID()}`,
           encryptionKey: settings.ENCRYPTION_KEY,
-          metrics,
+          process: { holder: `${hostname()}-${process.pid}-${randomUUID()}`, log, metrics },
         },
         own,
       )

@@ -103,10 +103,8 @@ async function servicesInstallation(name: string, environment: NodeJS.ProcessEnv
     bus,
     now: () => new Date(),
     newId: randomUUID,
-    log,
-    holder: name,
     encryptionKey: settings.ENCRYPTION_KEY,
-    metrics: new Registry(),
+    process: { holder: name, log, metrics: new Registry() },
   }
   const { services } = servicesOver(dependencies, stores.blobs(), settings)
   return {

@@ -36,7 +36,7 @@ export {
 } from './routes.ts'
 export { deriveKey, fingerprint, seal, unseal } from './secrets.ts'
 export { httpServer, INTERNAL_PORT_HEADER, type ServerOptions } from './server.ts'
-export type { Admit, Dependencies, Service } from './service.ts'
+export type { Admit, Dependencies, Service, ServiceProcess } from './service.ts'
 export { type Responders, serviceFrom } from './service-parts.ts'
 export {
   basePath,

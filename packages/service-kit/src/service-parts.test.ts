@@ -9,6 +9,7 @@ const collection = defineCollection<{ id: string }>({ name: 'parts.documents', v
 const projection = (dependencies: Dependencies, background = false) =>
   new Projector({
     ...dependencies,
+    ...dependencies.process,
     name: background ? 'parts.background' : 'parts.projector',
     collections: [collection],
     background,

@@ -34,7 +34,8 @@ export type Responders = Readonly<Record<string, (request: Json) => Promise<Json
  * The end stops responders, reactors and workers first, then projectors and relay, which follow what those append.
  */
 export function serviceFrom(dependencies: Dependencies, parts: ServiceParts): Service {
-  const { eventStore, readModels, bus, holder, log, metrics } = dependencies
+  const { eventStore, readModels, bus, process } = dependencies
+  const { holder, log, metrics } = process
   const { name, routes, projectors, publication, reactors = [], workers = [], responders = {}, drain } = parts
   const relays: Worker[] = []
   const working: Worker[] = []

@@ -13,15 +13,17 @@ export interface Dependencies {
   now(): Date
   /** A new UUID. */
   newId(): string
-  log: Log
-  /** The holder name of this process for leases; unique among the replicas of a service. */
-  holder: string
   /** 32 bytes from which the service derives the keys that it encrypts secrets with. */
   encryptionKey: Uint8Array
-  /** The metrics of the process. */
+  process: ServiceProcess
+}
+
+/** What the process of a service has for all its parts. */
+export interface ServiceProcess {
+  /** The name of this process as a holder of leases; unique among the replicas of a service. */
+  holder: string
+  log: Log
   metrics: Registry
-  /** Minimum number of events between two snapshots of a stream. Default: 500. */
-  snapshotEvery?: number
 }
 
 /**

@@ -19,9 +19,9 @@ beforeEach(async () => {
   aheadMs = 0
   logged = []
   const log = pino({ level: 'info' }, { write: (line: string) => void logged.push(JSON.parse(line)) })
-  host = await hostService(dependencies => catalogService({ ...dependencies, log }, settings), {
-    now: () => new Date(Date.now() + aheadMs),
-  })
+  const make = (dependencies: Dependencies) =>
+    catalogService({ ...dependencies, process: { ...dependencies.process, log } }, settings)
+  host = await hostService(make, { now: () => new Date(Date.now() + aheadMs) })
 })
 afterEach(async () => {
   await host.close()

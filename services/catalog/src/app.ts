@@ -23,16 +23,24 @@ import { publicEvents } from './public-events.ts'
 import { reactionsOf, reactsTo } from './reactions.ts'
 import type { CatalogSettings } from './settings.ts'
 
-/** APIs, their versions and their deployments. */
-export function catalogService(given: Dependencies, settings: CatalogSettings): Service {
+/**
+ * APIs, their versions and their deployments.
+ * @param options.snapshotEvery minimum number of events between two snapshots of a stream
+ */
+export function catalogService(
+  given: Dependencies,
+  settings: CatalogSettings,
+  { snapshotEvery }: { snapshotEvery?: number } = {},
+): Service {
   const dependencies = instrumented(given)
-  const { eventStore, unknownEvent, readModels, bus } = dependencies
+  const { eventStore, unknownEvent, readModels, bus, process } = dependencies
   const projector = new Projector({
     ...dependencies,
+    ...process,
     name: 'catalog.projector',
     collections: [apis, versions, owners],
   })
-  const api = apiAggregate(dependencies, projector)
+  const api = apiAggregate(dependencies, projector, snapshotEvery)
   const owner = aggregate<OwnerState, OwnerCommand, OwnerEvent>({
     eventStore,
     unknownEvent,
@@ -40,7 +48,7 @@ export function catalogService(given: Dependencies, settings: CatalogSettings): 
     decider: ownerDecider,
     view: { projector, project: projectOwner },
   })
-  const react = reactionsOf({ ...dependencies, api, owner })
+  const react = reactionsOf({ ...dependencies, ...process, api, owner })
   const announceDeletion = async ({ facts }: Executed<ApiState, ApiEvent>) => {
     for (const message of facts.filter(({ type }) => type === 'ApiDeleted').flatMap(publicEvents))
       await sendDirectly(bus, 'media', message)
@@ -67,7 +75,8 @@ export function catalogService(given: Dependencies, settings: CatalogSettings): 
       react,
     })),
     workers: [
-      () => startDeploymentTimeouts({ ...dependencies, api, timeoutMs: settings.DEPLOYMENT_TIMEOUT }),
+      () =>
+        startDeploymentTimeouts({ ...dependencies, ...process, api, timeoutMs: settings.DEPLOYMENT_TIMEOUT }),
       () => loadSearch(readModels),
     ],
     responders: {

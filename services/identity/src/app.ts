@@ -54,7 +54,8 @@ export type ServiceSettings = Omit<IdentitySettings, 'GANTRY_ADMIN_USERNAME' | '
 /** Users, login, access tokens, signing keys, and the audit log of all services. */
 export function identityService(given: Dependencies, settings: ServiceSettings): IdentityService {
   const dependencies = instrumented(given)
-  const { eventStore, unknownEvent, readModels, bus, now, newId, log, encryptionKey } = dependencies
+  const { eventStore, unknownEvent, readModels, bus, now, newId, encryptionKey, process } = dependencies
+  const { log } = process
   const metadata = (actor = 'identity') => ownMetadata(dependencies, actor)
   const views = {
     users: readModels.collection(users),
@@ -63,6 +64,7 @@ export function identityService(given: Dependencies, settings: ServiceSettings):
   }
   const projector = new Projector({
     ...dependencies,
+    ...process,
     name: 'identity.projector',
     projections: [locksProjection],
     collections: [users, tokens, locks],

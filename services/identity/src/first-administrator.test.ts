@@ -38,7 +38,8 @@ describe('the first administrator', () => {
   })
 
   test('is created once, with one password, by two replicas that start at the same time', async () => {
-    const other = identityService({ ...host.dependencies, holder: 'other' }, settings)
+    const process = { ...host.dependencies.process, holder: 'other' }
+    const other = identityService({ ...host.dependencies, process }, settings)
     const said: (string | undefined)[] = []
     const announce = ({ password }: { password: string | undefined }) => void said.push(password)
     const both = await Promise.all(

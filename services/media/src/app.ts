@@ -27,9 +27,14 @@ const Existence = z.object({ exists: z.boolean() })
 /** Images of APIs. Their bytes are in the blob store, all other data is in the log. */
 export function mediaService(given: Dependencies & { blobs: BlobStore }, _settings: object): Service {
   const dependencies = instrumented(given)
-  const { eventStore, unknownEvent, readModels, bus } = dependencies
+  const { eventStore, unknownEvent, readModels, bus, process } = dependencies
   const bytes = imageBytes(given.blobs)
-  const projector = new Projector({ ...dependencies, name: 'media.projector', collections: [images] })
+  const projector = new Projector({
+    ...dependencies,
+    ...process,
+    name: 'media.projector',
+    collections: [images],
+  })
   const image = aggregate<ImageState, ImageCommand, ImageEvent>({
     eventStore,
     unknownEvent,
@@ -65,7 +70,7 @@ export function mediaService(given: Dependencies & { blobs: BlobStore }, _settin
     },
     publication: { streamPrefixes: ['image-'], publicEvents, subjects: [subjects.events('media', '*')] },
     reactors: [{ consumer: 'media', subjects: reactsTo, react }],
-    workers: [() => startSweeper({ ...dependencies, name: 'media.sweeper', bytes })],
+    workers: [() => startSweeper({ ...dependencies, ...process, name: 'media.sweeper', bytes })],
     responders: {
       async [subjects.react('media')](message) {
         await react(message as unknown as Message)

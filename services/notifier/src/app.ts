@@ -36,12 +36,13 @@ export function notifierService(
   externals: Partial<ExternalDependencies> = {},
 ): Service {
   const dependencies = instrumented(given)
-  const { readModels, bus, now, newId, log, holder, encryptionKey } = dependencies
+  const { readModels, bus, now, newId, encryptionKey, process } = dependencies
+  const { log, holder } = process
   const { leases } = readModels
   const rules = { schedule: settings.WEBHOOK_RETRY_SCHEDULE, retentionMs: settings.WEBHOOK_RETENTION }
 
   const collections = [webhookDocuments, deliveryDocuments, recoveryDocuments, knownUsers]
-  const projector = new Projector({ ...dependencies, name: 'notifier.projector', collections })
+  const projector = new Projector({ ...dependencies, ...process, name: 'notifier.projector', collections })
   const storing = { ...dependencies, projector }
   const webhooks = new Webhooks(storing, settings.WEBHOOK_ALLOWED_CIDRS)
   const deliveries = new Deliveries(storing, rules)

@@ -63,7 +63,8 @@ test('a quarantined delivery blocks neither its event at other webhooks nor late
 
 test('a quarantined delivery stays when expired deliveries are removed', async () => {
   const host = await openNotifier({}, { start: false })
-  const { newId, log } = host.dependencies
+  const { newId, process } = host.dependencies
+  const { log } = process
   const projector = withoutProjector(host.dependencies.readModels)
   const records = new Deliveries({ ...host.dependencies, projector }, { schedule: [], retentionMs: 60_000 })
   const [broken, healthy] = [uuid(3), uuid(4)]

@@ -182,7 +182,8 @@ test('a log that still contains removed streams, like EventStoreDB before a scav
 test('a retried delivery is not removed, even if its document does not show the retry yet', async () => {
   const host = await hostNotifier({}, { start: false })
   closing.push(() => host.close())
-  const { eventStore, newId, log } = host.dependencies
+  const { eventStore, newId, process } = host.dependencies
+  const { log } = process
   const rules = { schedule: [], retentionMs: 60_000 }
   const projector = withoutProjector(host.dependencies.readModels)
   const records = new Deliveries({ ...host.dependencies, projector }, rules)

@@ -60,11 +60,9 @@ export function compose(
     bus,
     now: () => new Date(),
     newId: randomUUID,
-    log,
-    // The files are locked by this process. A fixed holder takes over the leases of the previous process without waiting.
-    holder: 'standalone',
     encryptionKey: folder.encryptionKey,
-    metrics,
+    // The files are locked by this process. A fixed holder takes over the leases of the previous process without waiting.
+    process: { holder: 'standalone', log, metrics },
   }
   const { identity, services } = servicesOver(dependencies, blobs, settings)
   heldStreamMetrics(

@@ -32,7 +32,7 @@ export function openStandalone(context: ProcessContext<Settings>): ProcessParts 
   const composed = compose(folder, { ...context, disk })
   const { services, identity, dependencies } = composed
   const { bus, readModels } = dependencies
-  const edge = gateway(dependencies, settings)
+  const edge = gateway({ ...dependencies, ...dependencies.process }, settings)
   const waitingFor = () => composed.waitingFor() ?? (starting ? 'the first administrator' : undefined)
   const admit: Admit = (request, reply, operation) => {
     if (!starting) return edge.admit(request, reply, operation)

@@ -3,10 +3,6 @@
  * a violation.
  */
 export const KNOWN_SIZES: readonly string[] = [
-  'packages/hosting/src/service.ts parameter of make',
   'packages/hosting/src/service.ts runService',
   'packages/service-kit/src/server.ts ServerOptions',
-  'packages/service-kit/src/instrumented.ts Instrumented',
-  'packages/service-kit/src/service.ts Dependencies',
-  'services/media/src/app.ts parameter of mediaService',
 ]

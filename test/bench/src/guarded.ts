@@ -22,14 +22,12 @@ const dependencies = {
   bus: sqliteBus({ path: join(FOLDER, 'messages.db') }),
   now: () => new Date(),
   newId: randomUUID,
-  log,
-  holder: 'bench',
   encryptionKey: Buffer.alloc(32, 7),
-  metrics,
+  process: { holder: 'bench', log, metrics },
 }
 const identity = identityService(dependencies, identitySettings.parse({}))
 const catalog = catalogService(dependencies, catalogSettings.parse({}))
-const edge = gateway(dependencies, gatewaySettings.parse({}))
+const edge = gateway({ ...dependencies, ...dependencies.process }, gatewaySettings.parse({}))
 const anyone = {
   userId: '22222222-2222-4222-8222-222222222222',
   username: 'anyone',
@@ -54,7 +52,7 @@ await app.register(
 await app.register(
   async scope => {
     // Adds the same headers as under /guarded.
-    await gateway(dependencies, gatewaySettings.parse({})).edge(scope)
+    await gateway({ ...dependencies, ...dependencies.process }, gatewaySettings.parse({})).edge(scope)
     await catalog.routes(scope, admitAnyone)
   },
   { prefix: '/open' },

@@ -23,12 +23,10 @@ const service = catalogService(
     eventStore,
     readModels,
     bus,
-    log,
     now: () => new Date(),
     newId: () => crypto.randomUUID(),
-    holder: `bench-${process.pid}`,
     encryptionKey: Buffer.alloc(32),
-    metrics: new Registry(),
+    process: { holder: `bench-${process.pid}`, log, metrics: new Registry() },
   },
   { DEPLOYMENT_TIMEOUT: 3_600_000, MAX_VERSIONS_PER_API: 0 },
 )

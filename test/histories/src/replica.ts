@@ -41,7 +41,8 @@ export interface Request {
 
 export interface ServiceUnderTest {
   name: string
-  make(dependencies: Dependencies & { blobs: BlobStore }): Service
+  /** @param snapshotEvery minimum number of events between two snapshots of a stream */
+  make(dependencies: Dependencies & { blobs: BlobStore }, snapshotEvery: number): Service
   /** Requests, or messages of other services, by kind. They return undefined when there is no target. */
   wishes: Readonly<Record<string, (asked: Asked) => Request | Message | undefined>>
   /** Kinds that are requested before a history begins, so that resources exist. */
@@ -86,16 +87,16 @@ export async function openReplica(
   let made = 0
   const metrics = new Registry()
   const now = () => new Date()
-  const service = make({
-    ...ports,
-    now,
-    newId: () => uuid(`${caller.name}/${made++}`),
-    log: LOG,
-    holder: caller.name,
-    encryptionKey: Buffer.alloc(32, 7),
-    metrics,
+  const service = make(
+    {
+      ...ports,
+      now,
+      newId: () => uuid(`${caller.name}/${made++}`),
+      encryptionKey: Buffer.alloc(32, 7),
+      process: { holder: caller.name, log: LOG, metrics },
+    },
     snapshotEvery,
-  })
+  )
   const waitingFor = () => service.waitingFor()
   const app = httpServer({ basePath: '', log: LOG, metrics, now, waitingFor })
   await app.register(async scope =>

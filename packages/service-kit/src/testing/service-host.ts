@@ -57,10 +57,8 @@ export async function hostService<S extends Service>(
       bus: sqliteBus({ path: join(folder, 'messages.db') }),
       now,
       newId: randomUUID,
-      log: pino({ level: 'silent' }),
-      holder: randomUUID(),
       encryptionKey: Buffer.alloc(32, 7),
-      metrics,
+      process: { holder: randomUUID(), log: pino({ level: 'silent' }), metrics },
     }
     const service = make(dependencies, folder)
     const app = httpServer({

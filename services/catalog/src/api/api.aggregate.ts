@@ -5,12 +5,13 @@ import { projectApi } from './api.projection.ts'
 import { apiSnapshots } from './api.snapshots.ts'
 import type { ApiEvent, ApiState } from './api.ts'
 
-/** APIs with unique names. */
+/** APIs with unique names. @param snapshotEvery minimum number of events between two snapshots of a stream */
 export function apiAggregate(
   dependencies: Instrumented,
   projector: Projector,
+  snapshotEvery: number | undefined,
 ): Aggregate<ApiState, ApiCommand, ApiEvent> {
-  const { eventStore, now, snapshotEvery, unknownEvent } = dependencies
+  const { eventStore, now, unknownEvent } = dependencies
   const api = aggregate<ApiState, ApiCommand, ApiEvent>({
     eventStore,
     unknownEvent,

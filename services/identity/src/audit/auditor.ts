@@ -16,6 +16,7 @@ export interface Auditor {
 export function auditor(dependencies: Instrumented): Auditor {
   const projector = new Projector({
     ...dependencies,
+    ...dependencies.process,
     name: 'identity.audit',
     projections: auditProjections,
     collections: [auditLog],

@@ -148,7 +148,7 @@ describe('A second replica', () => {
         ...stores,
         eventStore: options.eventStore?.(stores.eventStore) ?? stores.eventStore,
         encryptionKey: options.encryptionKey ?? dependencies.encryptionKey,
-        holder: 'second',
+        process: { ...dependencies.process, holder: 'second' },
         now: identity.now,
       },
       SETTINGS,

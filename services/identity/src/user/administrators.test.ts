@@ -70,7 +70,8 @@ describe('the removal of a global administrator', () => {
 
 test('a command that is decided again at another revision announces the removal again', async () => {
   const identity = await hostIdentity()
-  const { eventStore, newId, log } = identity.host.dependencies
+  const { eventStore, newId, process } = identity.host.dependencies
+  const { log } = process
   const state = evolveUser(
     initialUser,
     {

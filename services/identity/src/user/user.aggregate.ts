@@ -72,7 +72,7 @@ function usernames(user: UserAggregate, { eventStore, readModels, now }: Instrum
 
 const globalAdministratorsOf = (
   user: UserAggregate,
-  { eventStore, unknownEvent, readModels, newId, log }: Instrumented,
+  { eventStore, unknownEvent, readModels, newId, process }: Instrumented,
 ) =>
   administrators({
     removals: aggregate<AdministratorsState, AdministratorsCommand, AdministratorsEvent>({
@@ -90,5 +90,5 @@ const globalAdministratorsOf = (
     fence: (id, metadata) =>
       user.execute(id, { type: 'FenceRemoval', metadata: { ...metadata, commandId: newId() } }),
     newId,
-    log,
+    log: process.log,
   })

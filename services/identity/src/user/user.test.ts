@@ -281,7 +281,9 @@ describe('the last global administrator', () => {
     let other: FastifyInstance
     beforeEach(async () => {
       const settings = { PLATFORM_JWT_USER_CLAIM: 'sub', SIGNING_KEY_ROTATION: 0 }
-      const replica = identityService({ ...identity.host.dependencies, holder: 'other' }, settings)
+      const { dependencies } = identity.host
+      const process = { ...dependencies.process, holder: 'other' }
+      const replica = identityService({ ...dependencies, process }, settings)
       other = Fastify()
       other.setErrorHandler((error, request, reply) => answerProblem(error, request, reply, identity.now()))
       await other.register(async scope => replica.routes(scope, async () => administrator))

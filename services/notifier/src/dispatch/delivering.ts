@@ -32,7 +32,7 @@ export interface DeliveringOptions {
   webhooks: Webhooks
   keys: SigningKeys
   settings: NotifierSettings
-  dependencies: Pick<Dependencies, 'readModels' | 'bus' | 'holder' | 'now' | 'log' | 'metrics'>
+  dependencies: Pick<Dependencies, 'readModels' | 'bus' | 'now' | 'process'>
   externals: Partial<ExternalDependencies>
 }
 
@@ -58,14 +58,15 @@ const SKEW_MS = 60_000
 /** Connects what creates deliveries and makes their attempts. */
 export function delivering(options: DeliveringOptions): Delivering {
   const { deliveries, webhooks, keys, settings, dependencies } = options
-  const { readModels, bus, holder, now, log } = dependencies
+  const { readModels, bus, now, process } = dependencies
+  const { holder, log } = process
   const { random, resolve, ca, breaker } = { ...DEFAULTS, ...options.externals }
   const { WEBHOOK_TIMEOUT: timeoutMs, WEBHOOK_RETENTION: retentionMs } = settings
   const lostAfterMs = timeoutMs + RECORDING_MS
 
   const limiter = new Limiter({ ...LIMITS, perSecond: settings.WEBHOOK_RATE_PER_SECOND }, { rules: breaker })
-  const metrics = notifierMetrics(dependencies.metrics)
-  registerGauges(dependencies.metrics, limiter, deliveries)
+  const metrics = notifierMetrics(process.metrics)
+  registerGauges(process.metrics, limiter, deliveries)
 
   const http = sender({ resolve, allowed: settings.WEBHOOK_ALLOWED_CIDRS, timeoutMs, ...(ca && { ca }) })
   const interruption = new AbortController()

@@ -240,10 +240,11 @@ test('a recovery logs once which messages were removed before it read them', asy
     {},
     {
       start: false,
-      around: ({ log, ...dependencies }) => ({
-        ...dependencies,
-        log: { ...log, info() {}, error() {}, warn: (...line: [object, string]) => void warned.push(line) },
-      }),
+      around: dependencies => {
+        const warn = (...line: [object, string]) => void warned.push(line)
+        const log = { ...dependencies.process.log, info() {}, error() {}, warn }
+        return { ...dependencies, process: { ...dependencies.process, log } }
+      },
     },
   )
   const { bus } = retaining.dependencies

@@ -110,7 +110,8 @@ export async function openReplica(
   settings: Partial<typeof SETTINGS> = {},
   breaker = BREAKER,
 ): Promise<Service> {
-  const own = { ...dependencies, holder: 'another', metrics: new Registry() }
+  const process = { ...dependencies.process, holder: 'another', metrics: new Registry() }
+  const own = { ...dependencies, process }
   const service = notifierService(own, settingsOf(settings), { random: () => 0.5, breaker })
   await service.start()
   onTestFinished(() => service.stop())

@@ -47,7 +47,8 @@ const report = ({ log, name, variant }: Asked) => {
 
 export const catalog: ServiceUnderTest = {
   name: 'catalog',
-  make: dependencies => catalogService(dependencies, catalogSettings.parse({})),
+  make: (dependencies, snapshotEvery) =>
+    catalogService(dependencies, catalogSettings.parse({}), { snapshotEvery }),
   contributed: ['ownerDisplayName'],
   first: ['create', 'createVersion'],
   often: ['createVersion', 'updateVersion', 'deleteVersion', 'deploy'],

@@ -61,9 +61,14 @@ const projectShelf: Project<ShelfState, ShelfEvent> = (id, { state, revision }, 
     return { collection: books, id: `${id}.${book}`, doc: document, revision }
   })
 
-function shelfService(dependencies: Dependencies): Service {
-  const { eventStore, readModels, now, newId, snapshotEvery } = dependencies
-  const projector = new Projector({ ...dependencies, name: 'shelf.projector', collections: [books] })
+function shelfService(dependencies: Dependencies, snapshotEvery: number): Service {
+  const { eventStore, readModels, now, newId, process } = dependencies
+  const projector = new Projector({
+    ...dependencies,
+    ...process,
+    name: 'shelf.projector',
+    collections: [books],
+  })
   const shelf = aggregate<ShelfState, ShelfCommand, ShelfEvent>({
     eventStore,
     category: 'shelf',
