@@ -22,7 +22,7 @@ const PARENT = `
 const pidsIn = (output: string) => /pids ([\d ]+)\./.exec(output)?.[1]?.split(' ').map(Number) ?? []
 
 /** Whether a process is running. A zombie, which waits for its parent, is not. */
-const lives = (pid: number) => {
+const isRunning = (pid: number) => {
   try {
     process.kill(pid, 0)
     return process.platform !== 'linux' || !/\) Z /.test(readFileSync(`/proc/${pid}/stat`, 'utf8'))
@@ -36,10 +36,10 @@ async function expectEnd(output: () => string, end: () => void) {
   const soon = { timeout: scaledTimeout(10_000), interval: 20 }
   await vi.waitFor(() => expect(pidsIn(output()), output()).toHaveLength(4), soon)
   const pids = pidsIn(output())
-  onTestFinished(() => pids.filter(lives).forEach(pid => void process.kill(pid, 'SIGKILL')))
-  expect(pids.filter(lives)).toEqual(pids)
+  onTestFinished(() => pids.filter(isRunning).forEach(pid => void process.kill(pid, 'SIGKILL')))
+  expect(pids.filter(isRunning)).toEqual(pids)
   end()
-  await vi.waitFor(() => expect(pids.filter(lives)).toEqual([]), soon)
+  await vi.waitFor(() => expect(pids.filter(isRunning)).toEqual([]), soon)
 }
 
 function collected(child: ReturnType<typeof spawn>) {

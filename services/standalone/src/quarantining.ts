@@ -34,23 +34,25 @@ export function quarantine(readModels: ReadModels, projectors: readonly string[]
       return streams.toSorted((a, b) => (a.id < b.id ? -1 : 1))
     },
     async retry(id, stream) {
-      let looks = retries.get(id)
-      if (!looks) {
-        looks = await Promise.all(projectors.map(name => requestRetry(name, readModels, { id, stream })))
-        retries.set(id, looks)
+      let checks = retries.get(id)
+      if (!checks) {
+        checks = await Promise.all(projectors.map(name => requestRetry(name, readModels, { id, stream })))
+        retries.set(id, checks)
       }
-      const states = await Promise.all(looks.map(isDone => isDone()))
+      const states = await Promise.all(checks.map(isDone => isDone()))
       return projectors.filter((_, index) => !states[index])
     },
   }
 }
 
-const Question = z.object({ retry: z.object({ id: z.string(), stream: z.string().optional() }).optional() })
+const QuarantineRequest = z.object({
+  retry: z.object({ id: z.string(), stream: z.string().optional() }).optional(),
+})
 
 /** Answers the command, which runs in another process and cannot use the stores of this one. */
 export function answerQuarantine(bus: Bus, own: Quarantine): () => void {
-  return bus.respond(SUBJECT, async asked => {
-    const { retry } = Question.parse(asked)
+  return bus.respond(SUBJECT, async body => {
+    const { retry } = QuarantineRequest.parse(body)
     const answer = retry ? { waiting: await own.retry(retry.id, retry.stream) } : { held: await own.list() }
     return answer as unknown as Json
   })
@@ -58,12 +60,12 @@ export function answerQuarantine(bus: Bus, own: Quarantine): () => void {
 
 /** The quarantine of the running service. Its calls throw NoResponder or RequestTimeout when none is running. */
 export function quarantineOver(bus: Bus): Quarantine {
-  const ask = async (question: Json) =>
-    (await bus.request(SUBJECT, question, { timeoutMs: TIMEOUT_MS })) as unknown
+  const request = async (body: Json) =>
+    (await bus.request(SUBJECT, body, { timeoutMs: TIMEOUT_MS })) as unknown
   return {
-    list: async () => ((await ask({})) as { held: Held[] }).held,
+    list: async () => ((await request({})) as { held: Held[] }).held,
     retry: async (id, stream) =>
-      ((await ask({ retry: { id, ...(stream !== undefined && { stream }) } })) as { waiting: string[] })
+      ((await request({ retry: { id, ...(stream !== undefined && { stream }) } })) as { waiting: string[] })
         .waiting,
   }
 }

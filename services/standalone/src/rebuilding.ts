@@ -29,15 +29,15 @@ export async function rebuildAll(
 
 /** Answers the command, which runs in another process and cannot use the stores of this one. */
 export function answerRebuilds(bus: Bus, projectors: readonly string[], readModels: ReadModels): () => void {
-  const looks = new Map<string, () => Promise<Rebuilding>>()
-  return bus.respond(SUBJECT, async question => {
-    const { id } = question as { id: string }
-    let look = looks.get(id)
-    if (!look) {
-      look = await rebuildAll(projectors, readModels, id)
-      looks.set(id, look)
+  const reports = new Map<string, () => Promise<Rebuilding>>()
+  return bus.respond(SUBJECT, async request => {
+    const { id } = request as { id: string }
+    let report = reports.get(id)
+    if (!report) {
+      report = await rebuildAll(projectors, readModels, id)
+      reports.set(id, report)
     }
-    return { ...(await look()) }
+    return { ...(await report()) }
   })
 }
 
