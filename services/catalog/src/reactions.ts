@@ -13,7 +13,7 @@ export const reactsTo = {
   'catalog-deployments': subjects.deploymentReported,
 }
 
-export interface Reacting {
+export interface ReactionOptions {
   api: ApiAggregate
   owner: OwnerAggregate
   now(): Date
@@ -29,7 +29,13 @@ function read<Schema extends z.ZodType>(schema: Schema, { data }: Message): z.in
 }
 
 /** Turns messages of other services into commands. A message that was handled before changes nothing. */
-export function reactionsOf({ api, owner, now, newId, log }: Reacting): (message: Message) => Promise<void> {
+export function reactionsOf({
+  api,
+  owner,
+  now,
+  newId,
+  log,
+}: ReactionOptions): (message: Message) => Promise<void> {
   const at = () => now().toISOString()
 
   return async message => {

@@ -6,17 +6,17 @@ import { unauthenticated } from './authentication/unauthenticated.ts'
 import { type KeyRotation, RotationRequest } from './signingkey/rotation.ts'
 import type { UserAggregate } from './user/user.decide.ts'
 
-export interface Responding {
+export interface ResponderOptions {
   authenticate: Authenticate
   user: UserAggregate
   rotation: KeyRotation
 }
 
-const Question = z.object({ credential: z.string() })
-const UserQuestion = z.object({ user: z.uuid() })
+const CredentialRequest = z.object({ credential: z.string() })
+const UserRequest = z.object({ user: z.uuid() })
 
 /** Answers to the requests of other services and of operators, by subject. */
-export function respondersOf({ authenticate, user, rotation }: Responding): Responders {
+export function respondersOf({ authenticate, user, rotation }: ResponderOptions): Responders {
   const standingOf = async (id: string): Promise<UserStanding> => {
     const { state, revision } = await user.load(id)
     if (state.status !== 'Live') return { user: null, revision }
@@ -24,12 +24,12 @@ export function respondersOf({ authenticate, user, rotation }: Responding): Resp
     return { user: { role, status }, revision }
   }
   return {
-    async [subjects.authenticate](question) {
-      const asked = Question.safeParse(question)
-      if (!asked.success) throw unauthenticated('there is no credential')
-      return { ...(await authenticate(asked.data.credential)) }
+    async [subjects.authenticate](request) {
+      const parsed = CredentialRequest.safeParse(request)
+      if (!parsed.success) throw unauthenticated('there is no credential')
+      return { ...(await authenticate(parsed.data.credential)) }
     },
-    [subjects.userStanding]: async question => standingOf(UserQuestion.parse(question).user),
+    [subjects.userStanding]: async request => standingOf(UserRequest.parse(request).user),
     [subjects.rotateKeys]: async request => ({ ...(await rotation.rotate(RotationRequest.parse(request))) }),
   }
 }

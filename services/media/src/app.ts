@@ -13,7 +13,7 @@ import {
 import { z } from 'zod'
 import { imageBytes } from './image/image.bytes.ts'
 import { type ImageCommand, imageDecider } from './image/image.decide.ts'
-import { takeForms } from './image/image.form.ts'
+import { acceptForms } from './image/image.form.ts'
 import { images, projectImage } from './image/image.projection.ts'
 import { imageRoutes } from './image/image.routes.ts'
 import { startSweeper } from './image/image.sweeper.ts'
@@ -21,7 +21,7 @@ import type { ImageEvent, ImageState } from './image/image.ts'
 import { publicEvents } from './public-events.ts'
 import { reactionsOf, reactsTo } from './reactions.ts'
 
-const ASKING_MS = 4_000
+const REQUEST_TIMEOUT_MS = 4_000
 const Existence = z.object({ exists: z.boolean() })
 
 /** Images of APIs. Their bytes are in the blob store, all other data is in the log. */
@@ -45,12 +45,12 @@ export function mediaService(given: Dependencies & { blobs: BlobStore }, _settin
   const react = reactionsOf({ ...dependencies, image })
 
   const apiExists = async (api: string) =>
-    Existence.parse(await bus.request(subjects.apiExists, { api }, { timeoutMs: ASKING_MS })).exists
+    Existence.parse(await bus.request(subjects.apiExists, { api }, { timeoutMs: REQUEST_TIMEOUT_MS })).exists
 
   /** Notifies catalog. Without a change it sends the last event again, since its writer may have died before sending it. */
   const announce = async (api: string, { facts, revision }: Executed<ImageState, ImageEvent>) => {
-    const told = facts.length > 0 ? facts : await eventStore.readStream(streamName('image', api), revision)
-    for (const message of told.flatMap(publicEvents)) await sendDirectly(bus, 'catalog', message)
+    const events = facts.length > 0 ? facts : await eventStore.readStream(streamName('image', api), revision)
+    for (const message of events.flatMap(publicEvents)) await sendDirectly(bus, 'catalog', message)
   }
 
   return serviceFrom(dependencies, {
@@ -58,7 +58,7 @@ export function mediaService(given: Dependencies & { blobs: BlobStore }, _settin
     projectors: [projector],
     async routes(app, admit) {
       await app.register(async forms => {
-        await takeForms(forms)
+        await acceptForms(forms)
         imageRoutes(router(app, admit, dependencies, 'media'), router(forms, admit, dependencies, 'media'), {
           image,
           images: readModels.collection(images),

@@ -5,7 +5,7 @@ import type { ImageAggregate } from './image/image.decide.ts'
 /** The subjects that media consumes. */
 export const reactsTo = [subjects.events('catalog', 'API_DELETED')]
 
-export interface Reacting {
+export interface ReactionOptions {
   image: ImageAggregate
   now(): Date
   newId(): string
@@ -15,7 +15,7 @@ export interface Reacting {
  * Discards the image of a deleted API and prevents further uploads for it. Repeating a message changes nothing.
  * @throws Refusal when the message does not match the schema, so that the reactor skips it instead of trying again
  */
-export function reactionsOf({ image, now, newId }: Reacting): (message: Message) => Promise<void> {
+export function reactionsOf({ image, now, newId }: ReactionOptions): (message: Message) => Promise<void> {
   return async ({ subject, data }) => {
     if (!reactsTo.includes(subject)) return
     const parsed = PublicEvent.safeParse(data)

@@ -40,7 +40,7 @@ export const apiDecider: Decider<ApiState, ApiCommand, ApiEvent> = {
         },
       ]
     }
-    if (state.status !== 'Live') return decideOnGone(command)
+    if (state.status !== 'Live') return decideWithoutApi(command)
 
     switch (command.type) {
       case 'UpdateApi': {
@@ -84,7 +84,7 @@ export const apiDecider: Decider<ApiState, ApiCommand, ApiEvent> = {
 }
 
 /** Decides on an API that does not exist. Callers are refused; late reports, timeouts and events change nothing. */
-function decideOnGone(command: ApiCommand): ApiEvent[] {
+function decideWithoutApi(command: ApiCommand): ApiEvent[] {
   switch (command.type) {
     case 'ReportDeployment':
     case 'TimeOutDeployment':

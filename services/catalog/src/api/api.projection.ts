@@ -57,19 +57,19 @@ export const versions = defineCollection<VersionDocument>({
 /** The document of the API, and of each version that the events changed. Removes all of them when the API is deleted. */
 export const projectApi: Project<ApiState, ApiEvent> = (id, { state, revision }, events) => {
   if (state.status === 'Absent') return []
-  const moved = new Set<string>()
+  const changedVersions = new Set<string>()
   for (const { type, data } of events) {
     if (type === 'VersionCreated' || type === 'VersionUpdated' || type === 'VersionDeleted')
-      moved.add(data.id)
+      changedVersions.add(data.id)
   }
   if (state.status === 'Deleted') {
     // Also versions that were deleted before the API: their events may be projected together with the API's deletion.
-    const ended = [...new Set([...state.versions.keys(), ...moved])].map(
+    const removals = [...new Set([...state.versions.keys(), ...changedVersions])].map(
       (version): Write => ({ collection: versions, id: version, doc: null, revision }),
     )
-    return [{ collection: apis, id, doc: null, revision }, ...ended]
+    return [{ collection: apis, id, doc: null, revision }, ...removals]
   }
-  const ofVersions = [...moved].map((version): Write => {
+  const versionWrites = [...changedVersions].map((version): Write => {
     const known = state.versions.get(version)
     const doc = known ? { ...known.record, versionRevision: known.revision } : null
     return { collection: versions, id: version, doc, revision }
@@ -86,5 +86,5 @@ export const projectApi: Project<ApiState, ApiEvent> = (id, { state, revision },
     jobsSince: oldest === undefined ? null : `${oldest}/${id}`,
     products: [...state.products].filter(([, { member }]) => member).map(([product]) => product),
   }
-  return [{ collection: apis, id, doc, revision }, ...ofVersions]
+  return [{ collection: apis, id, doc, revision }, ...versionWrites]
 }

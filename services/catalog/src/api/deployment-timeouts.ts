@@ -35,7 +35,7 @@ export function startDeploymentTimeouts(options: DeploymentTimeoutsOptions): Wor
 
   const metadata = () => ownMetadata({ now, newId }, 'deployment timeout')
 
-  const endOld = async ({ id, runningJobs }: ApiDocument, startedBefore: string) => {
+  const endOverdue = async ({ id, runningJobs }: ApiDocument, startedBefore: string) => {
     for (const { id: job, environment, startedAt } of runningJobs) {
       if (startedAt >= startedBefore) continue
       const command = { type: 'TimeOutDeployment', job, startedBefore, message } as const
@@ -49,7 +49,7 @@ export function startDeploymentTimeouts(options: DeploymentTimeoutsOptions): Wor
   }
 
   /** Ends all overdue jobs. A job that cannot be ended is logged and does not hold up the others. */
-  const round = async (signal: AbortSignal) => {
+  const endAllOverdue = async (signal: AbortSignal) => {
     const startedBefore = new Date(now().getTime() - timeoutMs).toISOString()
     for (let after = ''; !signal.aborted; ) {
       const found = await listed.list({
@@ -59,7 +59,7 @@ export function startDeploymentTimeouts(options: DeploymentTimeoutsOptions): Wor
       })
       for (const { doc } of found) {
         if (signal.aborted) return
-        await endOld(doc, startedBefore).catch(error =>
+        await endOverdue(doc, startedBefore).catch(error =>
           log.error({ api: doc.id, err: error }, 'a deployment job could not be ended and is tried again'),
         )
       }
@@ -71,7 +71,7 @@ export function startDeploymentTimeouts(options: DeploymentTimeoutsOptions): Wor
   return supervise(NAME, log, signal =>
     underLease({ leases, name: NAME, holder, signal }, async (_, held) => {
       while (!held.aborted) {
-        await round(held)
+        await endAllOverdue(held)
         await sleep(LOOK_MS, { signal: held })
       }
     }),

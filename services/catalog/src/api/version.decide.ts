@@ -21,7 +21,7 @@ export function decideVersion(state: Versions, command: VersionCommand): Version
   switch (command.type) {
     case 'CreateVersion': {
       const { input, id, api, limit } = command
-      nameIsFree(state, input.name)
+      requireFreeName(state, input.name)
       if (limit > 0 && state.versions.size >= limit) {
         const detail = `an API may have ${limit} versions (MAX_VERSIONS_PER_API)`
         throw new Refusal('too-many-versions', { detail, limit })
@@ -32,7 +32,7 @@ export function decideVersion(state: Versions, command: VersionCommand): Version
     case 'UpdateVersion': {
       const { record, revision } = versionOf(state, command.version)
       requireRevision(command, revision)
-      if (command.input.name !== record.name) nameIsFree(state, command.input.name)
+      if (command.input.name !== record.name) requireFreeName(state, command.input.name)
       const next: VersionRecord = { ...record, ...versionFields(command.input) }
       if (isDeepStrictEqual(next, record)) return []
       return [{ type: 'VersionUpdated', data: { ...next, updatedAt: now } }]
@@ -61,7 +61,7 @@ function versionOf({ versions, versionIds }: Versions, idOrName: string): Versio
   return version
 }
 
-function nameIsFree({ versionIds }: Versions, name: string): void {
+function requireFreeName({ versionIds }: Versions, name: string): void {
   if (versionIds.has(name))
     throw new Refusal('version-name-taken', { detail: `another version is named ${name}`, name })
 }

@@ -4,7 +4,7 @@ import type { Instrumented } from '@gantry/service-kit'
 import { auditLog, auditProjections } from './audit.projection.ts'
 
 /** Maximum time that a list of the audit log waits for the projector, in milliseconds. */
-const BOUND_MS = 3_000
+const TIMEOUT_MS = 3_000
 
 export interface Auditor {
   projector: Projector
@@ -25,7 +25,7 @@ export function auditor(dependencies: Instrumented): Auditor {
   return {
     projector,
     async upToDate() {
-      if (await projector.reached(await dependencies.eventStore.head(), BOUND_MS)) return
+      if (await projector.reached(await dependencies.eventStore.head(), TIMEOUT_MS)) return
       throw new Refusal('unavailable', { detail: 'the audit log does not have the latest changes yet' })
     },
   }

@@ -44,10 +44,10 @@ export function authenticator(authentication: Authentication): Authenticate {
     const at = now().toISOString()
     const { id, scopes, validUntil } = state.record
     if (validUntil <= at) throw unauthenticated('the access token has expired')
-    const holder = await activeUser(state.userId)
-    if (useIsDue(state.record, at)) noteUse(state, holder)
+    const owner = await activeUser(state.userId)
+    if (useIsDue(state.record, at)) noteUse(state, owner)
     return {
-      ...principalOf(holder, scopes),
+      ...principalOf(owner, scopes),
       kind: 'accessToken',
       tokenId: id,
       credentialId: id,
@@ -57,9 +57,9 @@ export function authenticator(authentication: Authentication): Authenticate {
 
   const byLoginToken = async (credential: string): Promise<Principal> => {
     const { userId, generation, expiresAt, credentialId } = await loginTokens.verify(credential)
-    const holder = await activeUser(userId)
-    if (holder.generation !== generation) throw unauthenticated('the login token is revoked')
-    return { ...principalOf(holder), kind: 'login', tokenId: null, credentialId, expiresAt }
+    const owner = await activeUser(userId)
+    if (owner.generation !== generation) throw unauthenticated('the login token is revoked')
+    return { ...principalOf(owner), kind: 'login', tokenId: null, credentialId, expiresAt }
   }
 
   const byPlatformToken = async (credential: string): Promise<Principal> => {
@@ -68,9 +68,9 @@ export function authenticator(authentication: Authentication): Authenticate {
     const [named] = Uuid.safeParse(idOrName).success
       ? []
       : await users.list({ where: { username: normalUsername(idOrName) }, limit: 1 })
-    const holder = await activeUser(named?.doc.id ?? idOrName)
+    const owner = await activeUser(named?.doc.id ?? idOrName)
     return {
-      ...principalOf(holder),
+      ...principalOf(owner),
       kind: 'platform',
       tokenId: null,
       credentialId: hashOf(credential),
@@ -92,11 +92,11 @@ export function authenticator(authentication: Authentication): Authenticate {
 }
 
 /** The user and their scopes: those of the role, reduced to those of the credential if it has its own. */
-const principalOf = ({ record }: LiveUser, left?: readonly Scope[]) => ({
+const principalOf = ({ record }: LiveUser, granted?: readonly Scope[]) => ({
   userId: record.id,
   username: record.username,
   role: record.role,
-  scopes: ROLE_SCOPES[record.role].filter(scope => left?.includes(scope) ?? true),
+  scopes: ROLE_SCOPES[record.role].filter(scope => granted?.includes(scope) ?? true),
 })
 
 /** The issuer that an unverified token names, which selects how the token is verified. */

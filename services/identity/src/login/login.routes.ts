@@ -20,12 +20,12 @@ export interface LoginRoutes {
 }
 
 /** An id that no user has, for logins with an unknown username. */
-const NOBODY = '00000000-0000-0000-0000-000000000000'
+const UNKNOWN_USER = '00000000-0000-0000-0000-000000000000'
 /**
  * Minimum time between the check of the password and a refusal, in milliseconds. It hides how long the rest takes, which
  * would tell whether the attempt was recorded and whether the right password of a locked user was given.
  */
-const REFUSED_AFTER_MS = 50
+const MIN_REFUSAL_MS = 50
 
 export function loginRoutes(
   route: AddRoute,
@@ -36,7 +36,7 @@ export function loginRoutes(
     const { password } = body
     const username = normalUsername(body.username)
     const [found] = await users.list({ where: { username }, limit: 1 })
-    const id = found?.doc.id ?? NOBODY
+    const id = found?.doc.id ?? UNKNOWN_USER
     const { state } = await user.load(id)
     const checkedAgainst = state.status === 'Live' ? state.passwordHash : null
     const correct = await passwords.verify(password, checkedAgainst)
@@ -48,7 +48,7 @@ export function loginRoutes(
       checkedAgainst,
       correct,
     }
-    const pause = setTimeout(REFUSED_AFTER_MS)
+    const pause = setTimeout(MIN_REFUSAL_MS)
     const refused = async (reason: unknown) => {
       await pause
       throw reason

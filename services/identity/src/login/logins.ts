@@ -7,7 +7,7 @@ import {
 } from '@gantry/contracts'
 import type { CommandMetadata, Decider, EventSchemas, StreamState } from '@gantry/event-sourcing'
 import { type LoginState, loginsOf, noLogins } from '../user/login-state.ts'
-import { lockOf, type UserState } from '../user/user.ts'
+import { lockOf, type UserState, WRONG_PASSWORDS_TO_LOCK } from '../user/user.ts'
 
 /** Events in a stream of logins. Each user has one stream per month. Earlier releases used these types in user streams. */
 export type LoginEvent =
@@ -33,7 +33,6 @@ export const loginEvents: EventSchemas<LoginEvent> = {
   MonthEnded: [],
 }
 
-const WRONG_PASSWORDS = 5
 const LOCK_MINUTES = 15
 
 /** One refusal for all reasons, so that it does not tell which users exist or are locked. */
@@ -74,7 +73,7 @@ export function loginDecider({
 
 function failedLogin(state: LoginState, now: string): LoginEvent[] {
   const failed: LoginEvent = { type: 'LoginFailed', data: { at: now, state } }
-  if (state.failed < WRONG_PASSWORDS) return [failed]
+  if (state.failed < WRONG_PASSWORDS_TO_LOCK) return [failed]
   const until = new Date(Date.parse(now) + LOCK_MINUTES * 60_000).toISOString()
   return [failed, { type: 'UserLocked', data: { until, state: { ...state, failed: 0, lockedUntil: until } } }]
 }

@@ -1,6 +1,6 @@
 import type { Worker } from 'node:worker_threads'
 import { expect, onTestFinished, test } from 'vitest'
-import { type Bounds, type Hashing, hashingThreads } from './hashing.ts'
+import { type Hashing, type HashingLimits, hashingThreads } from './hashing.ts'
 
 const hashing = (passes = 1): Hashing => ({
   algorithm: 'argon2id',
@@ -15,7 +15,7 @@ const hashing = (passes = 1): Hashing => ({
 })
 
 /** Hashing threads, and the threads that they have started. */
-const start = (bounds: Bounds) => {
+const start = (limits: HashingLimits) => {
   const threads: Worker[] = []
   const add = (thread: Worker) => void threads.push(thread)
   process.on('worker', add)
@@ -23,11 +23,11 @@ const start = (bounds: Bounds) => {
     process.off('worker', add)
     for (const thread of threads) await thread.terminate()
   })
-  return { hash: hashingThreads(bounds), threads }
+  return { hash: hashingThreads(limits), threads }
 }
 
 test('the first hash starts a thread', async () => {
-  const { hash, threads } = start({ atOnce: 1, waiting: 0 })
+  const { hash, threads } = start({ concurrent: 1, queued: 0 })
   await new Promise(resolve => setImmediate(resolve))
   expect(threads).toHaveLength(0)
   expect(await hash(hashing())).toHaveLength(32)
@@ -35,7 +35,7 @@ test('the first hash starts a thread', async () => {
 })
 
 test('hashes start in the order of their calls', async () => {
-  const { hash } = start({ atOnce: 1, waiting: 10 })
+  const { hash } = start({ concurrent: 1, queued: 10 })
   const ended: number[] = []
   await Promise.all(
     [100, 1, 50, 1].map((passes, number) => hash(hashing(passes)).then(() => ended.push(number))),
@@ -43,15 +43,15 @@ test('hashes start in the order of their calls', async () => {
   expect(ended).toEqual([0, 1, 2, 3])
 })
 
-test('all hashes share `atOnce` threads', async () => {
-  const { hash, threads } = start({ atOnce: 2, waiting: 20 })
+test('all hashes share `concurrent` threads', async () => {
+  const { hash, threads } = start({ concurrent: 2, queued: 20 })
   await Promise.all(Array.from({ length: 20 }, () => hash(hashing())))
   await Promise.all(Array.from({ length: 20 }, () => hash(hashing())))
   expect(threads).toHaveLength(2)
 })
 
 test('a hash is refused while the queue is full, and accepted afterwards', async () => {
-  const { hash } = start({ atOnce: 1, waiting: 1 })
+  const { hash } = start({ concurrent: 1, queued: 1 })
   const [first, second, third] = await Promise.allSettled([hash(hashing()), hash(hashing()), hash(hashing())])
   expect([first, second]).toMatchObject([{ status: 'fulfilled' }, { status: 'fulfilled' }])
   expect(third).toMatchObject({ status: 'rejected', reason: { code: 'too-many-requests' } })
@@ -59,13 +59,13 @@ test('a hash is refused while the queue is full, and accepted afterwards', async
 })
 
 test('a hash that fails lets the next one start', async () => {
-  const { hash } = start({ atOnce: 1, waiting: 0 })
+  const { hash } = start({ concurrent: 1, queued: 0 })
   await expect(hash(hashing(0))).rejects.toThrow('passes')
   expect(await hash(hashing())).toHaveLength(32)
 })
 
 test('a waiting hash is computed after the thread has failed', async () => {
-  const { hash, threads } = start({ atOnce: 1, waiting: 1 })
+  const { hash, threads } = start({ concurrent: 1, queued: 1 })
   await hash(hashing())
   const failed = expect(hash(hashing(100_000))).rejects.toThrow()
   const waiting = hash(hashing())

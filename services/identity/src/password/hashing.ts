@@ -7,11 +7,11 @@ export interface Hashing {
   parameters: Argon2Parameters
 }
 
-export interface Bounds {
+export interface HashingLimits {
   /** Maximum number of hashes that are computed at the same time. */
-  atOnce: number
+  concurrent: number
   /** Maximum number of hashes that wait. */
-  waiting: number
+  queued: number
 }
 
 /**
@@ -20,7 +20,10 @@ export interface Bounds {
  * reused and do not keep the process alive.
  * @throws Refusal too-many-requests when the maximum number of hashes is waiting
  */
-export function hashingThreads({ atOnce, waiting }: Bounds): (hashing: Hashing) => Promise<Uint8Array> {
+export function hashingThreads({
+  concurrent,
+  queued,
+}: HashingLimits): (hashing: Hashing) => Promise<Uint8Array> {
   let pool: Piscina<Hashing, Uint8Array> | undefined
   let unfinished = 0
 
@@ -30,14 +33,14 @@ export function hashingThreads({ atOnce, waiting }: Bounds): (hashing: Hashing) 
       name: 'hash',
       // Piscina replaces a thread that has failed only up to the minimum; without one, waiting hashes would stay.
       minThreads: 1,
-      maxThreads: atOnce,
+      maxThreads: concurrent,
       idleTimeout: Number.POSITIVE_INFINITY,
       stricterFIFO: true,
       execArgv: [],
     })
 
   return async hashing => {
-    if (unfinished >= atOnce + waiting)
+    if (unfinished >= concurrent + queued)
       throw new Refusal('too-many-requests', { headers: { 'retry-after': '1' } })
     unfinished++
     try {

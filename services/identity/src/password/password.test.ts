@@ -28,7 +28,7 @@ describe('a password', () => {
   })
   test('that is being hashed does not delay reading a file', async () => {
     const ended: string[] = []
-    const { hash } = argon2idPasswords({ atOnce: 8, waiting: 0 })
+    const { hash } = argon2idPasswords({ concurrent: 8, queued: 0 })
     const hashes = Array.from({ length: 8 }, () => hash('correct horse').then(() => ended.push('a hash')))
     await readFile(import.meta.filename)
     ended.push('the file')

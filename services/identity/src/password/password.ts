@@ -21,9 +21,9 @@ const COST: Cost = { memory: 19_456, passes: 2, parallelism: 1 }
 const SALT_BYTES = 16
 const HASH_BYTES = 32
 /** Maximum number of concurrent hashes: half of the processors, so that logins leave the other half to other requests. */
-const AT_ONCE = Math.max(1, Math.min(4, Math.floor(availableParallelism() / 2)))
+const CONCURRENT = Math.max(1, Math.min(4, Math.floor(availableParallelism() / 2)))
 /** Maximum number of waiting hashes: a few seconds of work. */
-const WAITING = 200
+const QUEUED = 200
 
 const base64 = (bytes: Uint8Array) => Buffer.from(bytes).toString('base64').replace(/=+$/, '')
 
@@ -38,10 +38,10 @@ function parse(text: string): { cost: Cost; salt: Buffer; hash: Buffer } {
   return { cost, salt: Buffer.from(salt, 'base64'), hash: Buffer.from(hash, 'base64') }
 }
 
-/** @param bounds of concurrent and waiting hashes; further calls throw Refusal too-many-requests */
-export function argon2idPasswords(bounds = { atOnce: AT_ONCE, waiting: WAITING }): Passwords {
-  const derive = hashingThreads(bounds)
-  const nobody = phc(COST, randomBytes(SALT_BYTES), randomBytes(HASH_BYTES))
+/** @param limits of concurrent and waiting hashes; further calls throw Refusal too-many-requests */
+export function argon2idPasswords(limits = { concurrent: CONCURRENT, queued: QUEUED }): Passwords {
+  const derive = hashingThreads(limits)
+  const dummy = phc(COST, randomBytes(SALT_BYTES), randomBytes(HASH_BYTES))
 
   /** Hashes the NFKC form, so that a password matches when another keyboard encodes its characters differently. */
   const compute = (password: string, { cost, salt, length }: { cost: Cost; salt: Buffer; length: number }) =>
@@ -56,7 +56,7 @@ export function argon2idPasswords(bounds = { atOnce: AT_ONCE, waiting: WAITING }
       return phc(COST, salt, await compute(password, { cost: COST, salt, length: HASH_BYTES }))
     },
     async verify(password, stored) {
-      const { cost, salt, hash } = parse(stored ?? nobody)
+      const { cost, salt, hash } = parse(stored ?? dummy)
       const computed = await compute(password, { cost, salt, length: hash.length })
       return timingSafeEqual(computed, hash) && stored !== null
     },

@@ -78,7 +78,7 @@ export function signingKeys({ ring, encryptionKey, now, metadata }: SigningKeysO
       signsFrom,
       ...(unlessMadeAfter && { unlessMadeAfter }),
     })
-    return { next: announced(newest(state)), rotated: events.length > 0 }
+    return { next: publicPart(newest(state)), rotated: events.length > 0 }
   }
 
   return {
@@ -113,7 +113,7 @@ export function signingKeys({ ring, encryptionKey, now, metadata }: SigningKeysO
         metadata: command,
         key: await makeNext(),
       })
-      return announced(newest(state))
+      return publicPart(newest(state))
     },
   }
 }
@@ -125,4 +125,4 @@ function newest({ keys }: KeyRing): KeptKey {
 }
 
 /** The public part of a key. */
-const announced = ({ kid, signsFrom }: KeptKey): Rotated => ({ kid, signsFrom })
+const publicPart = ({ kid, signsFrom }: KeptKey): Rotated => ({ kid, signsFrom })

@@ -37,7 +37,7 @@ export interface KeyRotationOptions {
  * rotation cannot stop halfway. Every replica checks whether a rotation is due, and only one of their appends succeeds.
  */
 export function keyRotation({ keys, periodMs, metadata, rotated, log }: KeyRotationOptions): KeyRotation {
-  const told = async (key: Rotated) => {
+  const announce = async (key: Rotated) => {
     log.info({ ...key }, 'the signing key was rotated')
     await rotated(key)
     return key
@@ -51,7 +51,7 @@ export function keyRotation({ keys, periodMs, metadata, rotated, log }: KeyRotat
         ready = true
         while (!signal.aborted) {
           const due = periodMs > 0 && (await keys.rotateWhenDue(metadata('key rotation'), periodMs))
-          if (due) await told(due)
+          if (due) await announce(due)
           await sleep(LOOK_MS, { signal })
         }
       })
@@ -64,7 +64,7 @@ export function keyRotation({ keys, periodMs, metadata, rotated, log }: KeyRotat
     },
     async rotate({ id, by, compromised }) {
       const command = { ...metadata(by), commandId: id, requestId: id, repeated: true }
-      return told(await (compromised ? keys.replace(command) : keys.rotate(command)))
+      return announce(await (compromised ? keys.replace(command) : keys.rotate(command)))
     },
   }
 }

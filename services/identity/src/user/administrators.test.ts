@@ -91,7 +91,7 @@ test('a command that is decided again at another revision announces the removal 
     0,
   )
   const grace = async () => ({ state, revision: 0 })
-  const { leave } = administrators({
+  const { announceRemoval } = administrators({
     removals: aggregate({ eventStore, category: 'administrators', decider: administratorsDecider }),
     candidates: async () => ['ada', 'grace'],
     load: grace,
@@ -100,8 +100,8 @@ test('a command that is decided again at another revision announces the removal 
     log,
   })
   const repeated = { ...metadata, repeated: true }
-  await leave('ada', 3, repeated)
-  await leave('ada', 4, repeated)
+  await announceRemoval('ada', 3, repeated)
+  await announceRemoval('ada', 4, repeated)
   const announced = await eventStore.readStream('administrators-all')
   expect(announced.map(({ data }) => data.userRevision)).toEqual([3, 4])
   await identity.close()

@@ -41,7 +41,7 @@ export type AdministratorsCommand = {
 }
 
 /** Whether the next event of the user may be its announced removal. */
-const isLeaving = ({ announced }: AdministratorsState, { id, revision }: Administrator) =>
+const isRemovalAnnounced = ({ announced }: AdministratorsState, { id, revision }: Administrator) =>
   (announced.get(id)?.userRevision ?? -1) >= revision
 
 export const administratorsDecider: Decider<AdministratorsState, AdministratorsCommand, AdministratorsEvent> =
@@ -49,8 +49,8 @@ export const administratorsDecider: Decider<AdministratorsState, AdministratorsC
     initial: { announced: PersistentMap.of() },
     events: { RemovalAnnounced: [] },
     decide(state, { userId, userRevision, others, metadata }) {
-      if (isLeaving(state, { id: userId, revision: userRevision })) return []
-      if (others.every(other => isLeaving(state, other))) throw new Refusal('last-administrator')
+      if (isRemovalAnnounced(state, { id: userId, revision: userRevision })) return []
+      if (others.every(other => isRemovalAnnounced(state, other))) throw new Refusal('last-administrator')
       return [{ type: 'RemovalAnnounced', data: { userId, userRevision, announcedAt: metadata.now } }]
     },
     evolve({ announced }, { data }) {
@@ -67,7 +67,7 @@ export interface Administrators {
    * demotes or deactivates this one.
    * @throws Refusal last-administrator
    */
-  leave(userId: string, userRevision: number, metadata: CommandMetadata): Promise<void>
+  announceRemoval(userId: string, userRevision: number, metadata: CommandMetadata): Promise<void>
 }
 
 export interface AdministratorsOptions {
@@ -84,7 +84,7 @@ export interface AdministratorsOptions {
 /** Id of the one stream in which all removals are announced. */
 const ALL = 'all'
 /** Time after which an announced removal that has not happened counts as abandoned, in milliseconds. */
-const GRACE_MS = 2_000
+const ABANDONED_AFTER_MS = 2_000
 
 /**
  * Keeps the last global administrator, without locks or transactions over streams. Every removal is announced first. All
@@ -100,7 +100,7 @@ export function administrators({
   newId,
   log,
 }: AdministratorsOptions): Administrators {
-  const othersThan = async (userId: string): Promise<Administrator[]> => {
+  const otherAdministrators = async (userId: string): Promise<Administrator[]> => {
     const others: Administrator[] = []
     for (const id of await candidates()) {
       if (id === userId) continue
@@ -114,15 +114,15 @@ export function administrators({
   }
 
   /** When no other administrator would remain, fences an abandoned removal, so that its administrator counts again. */
-  const withReturned = async (
+  const withoutAbandonedRemovals = async (
     others: Administrator[],
     metadata: CommandMetadata,
   ): Promise<Administrator[]> => {
     const { state } = await removals.load(ALL)
-    if (others.some(other => !isLeaving(state, other))) return others
+    if (others.some(other => !isRemovalAnnounced(state, other))) return others
     for (const { id } of others) {
       const announcedAt = state.announced.get(id)?.announcedAt ?? metadata.now
-      if (Date.parse(metadata.now) - Date.parse(announcedAt) < GRACE_MS) continue
+      if (Date.parse(metadata.now) - Date.parse(announcedAt) < ABANDONED_AFTER_MS) continue
       const fenced = await fence(id, metadata)
       if (isGlobalAdministrator(fenced.state)) return [{ id, revision: fenced.revision }]
     }
@@ -130,8 +130,8 @@ export function administrators({
   }
 
   return {
-    async leave(userId, userRevision, metadata) {
-      const others = await withReturned(await othersThan(userId), metadata)
+    async announceRemoval(userId, userRevision, metadata) {
+      const others = await withoutAbandonedRemovals(await otherAdministrators(userId), metadata)
       // A new command id, because the same command may have to announce its removal again at another revision.
       const announcing = { ...metadata, commandId: newId(), repeated: false }
       await removals.execute(ALL, {

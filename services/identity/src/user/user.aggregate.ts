@@ -34,7 +34,7 @@ export function userAggregate(dependencies: Instrumented, projector: Projector):
       // An unknown event may have changed the role or the name of this user, so that another user may hold the name now.
       const mayBeAdministrator = unknown !== undefined || isGlobalAdministrator(state)
       if (isChange && mayBeAdministrator && !isGlobalAdministrator(after))
-        await globalAdministrators.leave(id, revision, metadata)
+        await globalAdministrators.announceRemoval(id, revision, metadata)
       const held = unknown ? undefined : usernameOf(state)
       if (isChange && username !== undefined && username !== held)
         await claimUsername(username, id, revision, metadata)

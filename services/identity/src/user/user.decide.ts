@@ -98,7 +98,7 @@ export const userDecider: Decider<UserState, UserCommand, UserEvent> = {
         ]
       }
     }
-    if (state.status !== 'Live') return decideOnGone(command)
+    if (state.status !== 'Live') return decideWithoutUser(command)
 
     switch (command.type) {
       case 'UpdateUser': {
@@ -136,7 +136,7 @@ export const userDecider: Decider<UserState, UserCommand, UserEvent> = {
 }
 
 /** Decides on a user who does not exist. */
-function decideOnGone(command: UserCommand): UserEvent[] {
+function decideWithoutUser(command: UserCommand): UserEvent[] {
   switch (command.type) {
     case 'LogOut':
     case 'FenceRemoval':

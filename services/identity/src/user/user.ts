@@ -63,7 +63,7 @@ export const userEvents: EventSchemas<UserEvent> = {
 }
 
 /** Number of wrong passwords in a row that locks a user. */
-const MOST_FAILED = 5
+export const WRONG_PASSWORDS_TO_LOCK = 5
 
 /** The fields with the username in NFC. Early releases wrote usernames as they were sent. */
 const normal = <Fields extends { username: string }>(fields: Fields): Fields => ({
@@ -87,7 +87,7 @@ export function evolveUser(state: UserState, event: UserEvent, revision: number)
   }
   if (state.status !== 'Live') return state
   const { record, generation, logins } = state
-  const anew = { logins: { ...logins, revision, failed: [] } }
+  const reset = { logins: { ...logins, revision, failed: [] } }
   const changed = (fields: Partial<UserRecord>, rest: Partial<LiveUser> = {}): LiveUser => ({
     ...state,
     ...rest,
@@ -116,11 +116,14 @@ export function evolveUser(state: UserState, event: UserEvent, revision: number)
     case 'UserLoggedOut':
       return { ...state, generation: generation + 1 }
     case 'LoginFailed':
-      return { ...state, logins: { ...logins, failed: [...logins.failed, revision].slice(-MOST_FAILED) } }
+      return {
+        ...state,
+        logins: { ...logins, failed: [...logins.failed, revision].slice(-WRONG_PASSWORDS_TO_LOCK) },
+      }
     case 'UserLocked':
-      return changed({ lockedUntil: event.data.until }, anew)
+      return changed({ lockedUntil: event.data.until }, reset)
     case 'UserUnlocked':
-      return changed({ lockedUntil: null }, anew)
+      return changed({ lockedUntil: null }, reset)
     case 'NameClaimFenced':
     case 'RemovalFenced':
       return state

@@ -12,9 +12,9 @@ export interface ImageBytes {
    * Garbage collection in two phases. Bytes that no image references are set aside; those that an earlier sweep set aside
    * and that are still unreferenced are removed. An upload that runs during a sweep keeps its bytes if it ends before the
    * next sweep.
-   * @param mayGoOn called before each deletion; after `false` the sweep deletes nothing more
+   * @param mayContinue called before each deletion; after `false` the sweep deletes nothing more
    */
-  sweep(named: ReadonlySet<string>, mayGoOn: () => Promise<boolean>): Promise<void>
+  sweep(referenced: ReadonlySet<string>, mayContinue: () => Promise<boolean>): Promise<void>
 }
 
 const SHA256 = /^[0-9a-f]{64}$/
@@ -30,25 +30,25 @@ export function imageBytes(blobs: BlobStore): ImageBytes {
     return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength)
   }
 
-  const sweep = async (named: ReadonlySet<string>, mayGoOn: () => Promise<boolean>) => {
+  const sweep = async (referenced: ReadonlySet<string>, mayContinue: () => Promise<boolean>) => {
     /** Copies the bytes before it deletes them, so that they always exist under one of the keys. */
     const move = async (from: string, to: string) => {
       const bytes = await blobs.get(from)
       if (!bytes) return
       await blobs.put(to, bytes)
-      if (await mayGoOn()) await blobs.delete(from)
+      if (await mayContinue()) await blobs.delete(from)
     }
 
     const keys: string[] = []
     for await (const key of blobs.keys()) keys.push(key)
     for (const key of keys.filter(key => key.startsWith(ASIDE))) {
-      if (!(await mayGoOn())) return
+      if (!(await mayContinue())) return
       const sha256 = key.slice(ASIDE.length)
-      if (named.has(sha256)) await move(key, sha256)
+      if (referenced.has(sha256)) await move(key, sha256)
       else await blobs.delete(key)
     }
-    for (const key of keys.filter(key => SHA256.test(key) && !named.has(key))) {
-      if (!(await mayGoOn())) return
+    for (const key of keys.filter(key => SHA256.test(key) && !referenced.has(key))) {
+      if (!(await mayContinue())) return
       await move(key, ASIDE + key)
     }
   }

@@ -2,7 +2,7 @@ import { type AddressInfo, connect } from 'node:net'
 import { answerProblem, BodyMemory, countBodies } from '@gantry/service-kit'
 import Fastify, { type FastifyInstance } from 'fastify'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
-import { readForm, takeForms } from './image.form.ts'
+import { acceptForms, readForm } from './image.form.ts'
 
 const MEBIBYTE = 1_048_576
 const now = new Date('2026-11-21T10:00:00.000Z')
@@ -13,7 +13,7 @@ beforeEach(async () => {
   app = Fastify({ forceCloseConnections: true })
   app.setErrorHandler((error, request, reply) => answerProblem(error, request, reply, now))
   countBodies(app, new BodyMemory(32 * MEBIBYTE))
-  await takeForms(app)
+  await acceptForms(app)
   app.put('/', async request => {
     let bytes = 0
     await readForm(request, async chunk => {

@@ -9,7 +9,7 @@ const LIMITS = { fileSize: MAX_BYTES, headerPairs: 100, headerSize: 4_096, parts
 const PART_BYTES = 1_024
 
 /** Makes the routes of this app accept multipart forms and no other body. */
-export async function takeForms(app: FastifyInstance): Promise<void> {
+export async function acceptForms(app: FastifyInstance): Promise<void> {
   app.removeAllContentTypeParsers()
   await app.register(multipart, {
     throwFileSizeLimit: false,

@@ -42,14 +42,14 @@ export function imageRoutes(route: AddRoute, upload: AddRoute, media: ImageRoute
     if (!(await apiExists(api))) throw new Refusal('api-not-found')
     const incoming = new ImageUpload(bytes, holdBody(request))
     // The bytes are durable before the event that references them is appended.
-    const record = await keepingBody(request, received(request, incoming))
+    const record = await keepingBody(request, receive(request, incoming))
     await announce(api, await image.execute(api, { type: 'UploadImage', metadata, api, record }))
     return { status: 200, body: record }
   })
 
   route(downloadImage, async ({ params: { api_id: api }, request }) => {
     const stored = await images.get(api)
-    if (!stored) throw await absent(api)
+    if (!stored) throw await notFound(api)
     const { contentType, sha256 } = stored.doc
     const tag = `"${sha256}"`
     const headers = { etag: tag, 'cache-control': 'private, no-cache', ...INERT }
@@ -78,16 +78,16 @@ export function imageRoutes(route: AddRoute, upload: AddRoute, media: ImageRoute
     try {
       return await image.execute(api, command)
     } catch (error) {
-      if (error instanceof Refusal && error.code === 'image-not-found') throw await absent(api)
+      if (error instanceof Refusal && error.code === 'image-not-found') throw await notFound(api)
       throw error
     }
   }
 
-  const absent = async (api: string) =>
+  const notFound = async (api: string) =>
     new Refusal((await apiExists(api)) ? 'image-not-found' : 'api-not-found')
 }
 
-async function received(request: FastifyRequest, incoming: ImageUpload): Promise<ImageRecord> {
+async function receive(request: FastifyRequest, incoming: ImageUpload): Promise<ImageRecord> {
   try {
     await readForm(request, chunk => incoming.write(chunk))
     return await incoming.store()

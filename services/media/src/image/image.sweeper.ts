@@ -15,7 +15,7 @@ export interface SweeperOptions {
 }
 
 /** Time between two sweeps. It must be far longer than an upload takes from storing its bytes to appending its event. */
-const EVERY_MS = 3_600_000
+const SWEEP_INTERVAL_MS = 3_600_000
 const LOOK_MS = 60_000
 const LEASE_MS = 5_000
 
@@ -30,20 +30,20 @@ export function startSweeper(options: SweeperOptions): Worker {
 
   const isDue = async () => {
     const last = await checkpoints.get(name)
-    return last === undefined || now().getTime() - Date.parse(last) >= EVERY_MS
+    return last === undefined || now().getTime() - Date.parse(last) >= SWEEP_INTERVAL_MS
   }
 
   return supervise(name, log, signal =>
     underLease({ leases, name, holder, signal, ttlMs: LEASE_MS }, async (lease, held) => {
-      const note = () => checkpoints.save(name, now().toISOString(), lease)
+      const saveTime = () => checkpoints.save(name, now().toISOString(), lease)
       const holdsLease = async () =>
         !held.aborted && (await leases.acquire(name, holder, LEASE_MS))?.token === lease.token
       while (!held.aborted) {
         if (await isDue()) {
           // Saved before the sweep too, so that a sweep whose process died is not repeated too soon.
-          await note()
-          await bytes.sweep(await namedBytes(eventStore), holdsLease)
-          await note()
+          await saveTime()
+          await bytes.sweep(await referencedBytes(eventStore), holdsLease)
+          await saveTime()
         }
         await sleep(LOOK_MS, { signal: held })
       }
@@ -55,14 +55,14 @@ export function startSweeper(options: SweeperOptions): Worker {
  * The SHA-256 of every existing image, from the event log. Read models may lag behind, and removed bytes cannot be
  * restored.
  */
-async function namedBytes(eventStore: EventStore): Promise<Set<string>> {
-  const named = new Map<string, string>()
+async function referencedBytes(eventStore: EventStore): Promise<Set<string>> {
+  const referenced = new Map<string, string>()
   for await (const { stream, type, data } of eventStore.readAll({
     after: START,
     streamPrefixes: ['image-'],
   })) {
-    if (type === 'ImageUploaded') named.set(stream, String(data.sha256))
-    else named.delete(stream)
+    if (type === 'ImageUploaded') referenced.set(stream, String(data.sha256))
+    else referenced.delete(stream)
   }
-  return new Set(named.values())
+  return new Set(referenced.values())
 }

@@ -6,13 +6,13 @@ import { type Format, formatOf, formatOfStart } from '../format/format.ts'
 import type { ImageBytes } from './image.bytes.ts'
 
 /** Number of bytes of an upload in memory; a larger image is written to a draft of the blob store. */
-const PIECE_BYTES = 65_536
+const BUFFER_BYTES = 65_536
 
 /** An upload: checks and stores an image while it is received. */
 export class ImageUpload {
   readonly #store: ImageBytes
   readonly #held: HeldBody
-  readonly #piece: Gathered
+  readonly #buffer: Gathered
   readonly #hash = createHash('sha256')
   #size = 0
   #format: Format | undefined
@@ -24,7 +24,7 @@ export class ImageUpload {
   constructor(store: ImageBytes, held: HeldBody) {
     this.#store = store
     this.#held = held
-    this.#piece = new Gathered(held)
+    this.#buffer = new Gathered(held)
   }
 
   /**
@@ -36,10 +36,10 @@ export class ImageUpload {
     this.#hash.update(chunk)
     this.#size += chunk.length
     for (let rest = chunk; rest.length > 0; ) {
-      const room = PIECE_BYTES - this.#piece.length
-      this.#piece.add(rest.subarray(0, room))
-      rest = rest.subarray(room)
-      if (this.#piece.length === PIECE_BYTES) await this.#flush()
+      const free = BUFFER_BYTES - this.#buffer.length
+      this.#buffer.add(rest.subarray(0, free))
+      rest = rest.subarray(free)
+      if (this.#buffer.length === BUFFER_BYTES) await this.#flush()
     }
   }
 
@@ -49,11 +49,11 @@ export class ImageUpload {
    */
   async store(): Promise<ImageRecord> {
     const draft = this.#draft
-    if (draft && this.#piece.length > 0) await this.#flush()
+    if (draft && this.#buffer.length > 0) await this.#flush()
     const { contentType, width, height } = this.#format ?? (await this.#formatOfAll())
     const record = { contentType, size: this.#size, width, height, sha256: this.#hash.digest('hex') }
     if (draft) await this.#next(() => draft.commit(record.sha256))
-    else await this.#store.put(record.sha256, this.#piece.bytes())
+    else await this.#store.put(record.sha256, this.#buffer.bytes())
     return record
   }
 
@@ -67,19 +67,19 @@ export class ImageUpload {
 
   async #flush(): Promise<void> {
     if (!this.#draft) {
-      this.#format = formatOfStart(this.#piece.bytes())
+      this.#format = formatOfStart(this.#buffer.bytes())
       await this.#next(async () => {
         this.#draft = await this.#store.draft()
       })
     }
-    await this.#next(async () => this.#draft?.write(this.#piece.bytes()))
-    this.#piece.clear()
+    await this.#next(async () => this.#draft?.write(this.#buffer.bytes()))
+    this.#buffer.clear()
   }
 
   /** Checks formats that need the whole image: SVG, and images whose first bytes do not determine the format. */
   async #formatOfAll(): Promise<Format> {
     const draft = this.#draft
-    if (!draft) return formatOf(this.#piece.bytes())
+    if (!draft) return formatOf(this.#buffer.bytes())
     this.#held.take(this.#size)
     try {
       return await this.#next(async () => {
