@@ -82,10 +82,10 @@ describe('a bus in a SQLite file', () => {
     const sync = Object.assign(() => new Promise<void>(resolve => syncs.push(resolve)), { async close() {} })
     const slow = sqliteBus({ path, sync })
     const turn = () => new Promise<void>(resolve => setImmediate(() => setImmediate(resolve)))
-    const told: string[] = []
+    const settled: string[] = []
     const first = async (name: string, messages: AsyncIterable<unknown>) => {
       for await (const _ of messages) {
-        told.push(name)
+        settled.push(name)
         return
       }
     }
@@ -98,18 +98,18 @@ describe('a bus in a SQLite file', () => {
     const published = slow.publish([{ id: randomUUID(), subject: 'events.orders', data: 'a' }])
     await turn()
     reading.push(first('late reader', slow.read({ ...options, after: 0, live: false })))
-    const head = slow.head().then(sequence => told.push(`head ${sequence}`))
+    const head = slow.head().then(sequence => settled.push(`head ${sequence}`))
     await turn()
-    expect(told).toEqual([])
+    expect(settled).toEqual([])
     const syncing = setInterval(() => syncs.shift()?.(), 1)
     await Promise.all([published, head, ...reading])
     clearInterval(syncing)
-    expect(told.toSorted()).toEqual(['consumer', 'head 1', 'late reader', 'reader'])
+    expect(settled.toSorted()).toEqual(['consumer', 'head 1', 'late reader', 'reader'])
 
     const other = first('of another', slow.read({ ...options, after: 1, live: true }))
     await publish('b')
     await vi.waitFor(() => expect(syncs).toHaveLength(1))
-    expect(told).not.toContain('of another')
+    expect(settled).not.toContain('of another')
     syncs.shift()?.()
     await other
     ending.abort()

@@ -144,8 +144,8 @@ describe('an event store in a SQLite file', () => {
     const sync = Object.assign(() => new Promise<void>(resolve => syncs.push(resolve)), { async close() {} })
     const eventStore = sqliteEventStore({ path, exclusive: true, sync })
     const turn = () => new Promise<void>(resolve => setImmediate(() => setImmediate(resolve)))
-    const told: string[] = []
-    const telling = <T>(name: string, answer: Promise<T>) => answer.finally(() => told.push(name))
+    const settled: string[] = []
+    const noting = <T>(name: string, answer: Promise<T>) => answer.finally(() => settled.push(name))
     const syncNow = async () => {
       syncs.shift()?.()
       await turn()
@@ -156,26 +156,26 @@ describe('an event store in a SQLite file', () => {
     await syncNow()
     await before
 
-    const appended = telling('append', eventStore.append('api-1', [counted(0)], NO_STREAM))
+    const appended = noting('append', eventStore.append('api-1', [counted(0)], NO_STREAM))
     await turn()
-    const read = telling('read', eventStore.readStream('api-1'))
-    const refused = telling('refusal', eventStore.append('api-1', [counted(1)], NO_STREAM)).catch(() => {})
+    const read = noting('read', eventStore.readStream('api-1'))
+    const refused = noting('refusal', eventStore.append('api-1', [counted(1)], NO_STREAM)).catch(() => {})
     expect(await eventStore.readStream('api-0'), 'is durable already').toHaveLength(1)
     expect(await everything(eventStore), 'follows what is durable').toHaveLength(1)
     await turn()
-    expect(told).toEqual([])
+    expect(settled).toEqual([])
     await syncNow()
-    expect(told).toEqual(['append'])
+    expect(settled).toEqual(['append'])
     await syncNow()
-    expect(told.toSorted()).toEqual(['append', 'read', 'refusal'])
+    expect(settled.toSorted()).toEqual(['append', 'read', 'refusal'])
     expect(await read).toHaveLength(1)
     await Promise.all([appended, refused])
 
-    const removed = telling('removal', eventStore.remove('api-1', 0))
+    const removed = noting('removal', eventStore.remove('api-1', 0))
     await turn()
-    const gone = telling('absence', eventStore.readStream('api-1'))
+    const gone = noting('absence', eventStore.readStream('api-1'))
     await turn()
-    expect(told).not.toContain('absence')
+    expect(settled).not.toContain('absence')
     await syncNow()
     await syncNow()
     expect(await gone).toEqual([])
@@ -197,18 +197,18 @@ describe('an event store in a SQLite file', () => {
   it('reports the position to a subscription, at a limited rate, while all new events are outside of it', async () => {
     const eventStore = sqliteEventStore({ path })
     const controller = new AbortController()
-    const places: string[] = []
+    const positions: string[] = []
     const options = { after: START, streamPrefixes: ['api-'], signal: controller.signal }
     const following = (async () => {
       for await (const item of eventStore.subscribe(options))
-        places.push(item.kind === 'event' ? '' : item.position)
+        positions.push(item.kind === 'event' ? '' : item.position)
     })()
     for (let number = 0; number < 100; number++) {
       await eventStore.append('user-1', [counted(number)], number - 1)
     }
     const head = await eventStore.head()
-    await eventually(() => expect(places.at(-1)).toBe(head))
-    expect(places.length).toBeLessThan(20)
+    await eventually(() => expect(positions.at(-1)).toBe(head))
+    expect(positions.length).toBeLessThan(20)
     controller.abort()
     await following
     await eventStore.close()

@@ -87,22 +87,22 @@ describe('with a separate sync after the commit', () => {
   const turn = () => new Promise<void>(resolve => setImmediate(() => setImmediate(resolve)))
 
   it('resolves after the sync; jobs committed during a sync share the next one', async () => {
-    const told: number[] = []
-    const note = (number: number) => insert(number).then(() => told.push(number))
+    const settled: number[] = []
+    const note = (number: number) => insert(number).then(() => settled.push(number))
     const first = note(1)
     await turn()
     const others = [note(2)]
     await turn()
     others.push(note(3))
     await turn()
-    expect({ told, syncs: syncs.length, rows: size() }).toEqual({ told: [], syncs: 1, rows: 3 })
+    expect({ settled, syncs: syncs.length, rows: size() }).toEqual({ settled: [], syncs: 1, rows: 3 })
     syncs[0]?.resolve()
     await first
     await turn()
-    expect({ told, syncs: syncs.length }).toEqual({ told: [1], syncs: 2 })
+    expect({ settled, syncs: syncs.length }).toEqual({ settled: [1], syncs: 2 })
     syncs[1]?.resolve()
     await Promise.all(others)
-    expect({ told, syncs: syncs.length }).toEqual({ told: [1, 2, 3], syncs: 2 })
+    expect({ settled, syncs: syncs.length }).toEqual({ settled: [1, 2, 3], syncs: 2 })
   })
 
   it('fails all later jobs after a failed sync, and ends the process with one log line', async () => {

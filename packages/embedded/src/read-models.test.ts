@@ -408,19 +408,19 @@ describe('read models in a file', () => {
   })
 
   it('of a collection that outgrows memory are complete in queries while its index moves into the file', async () => {
-    const told: string[] = []
+    const lines: string[] = []
     const readModels = sqliteReadModels({
       path,
       exclusive: true,
       inMemoryBelow: 1_000,
-      log: message => told.push(message),
+      log: message => lines.push(message),
     })
     const collection = readModels.collection(counters)
     for (let n = 1; n <= 3_000; n++) {
       await readModels.write([write(counter(n), 0)])
       if (n % 100 === 0) expect(await collection.count({ text: ['batch'] })).toBe(n)
     }
-    expect(told).toEqual([
+    expect(lines).toEqual([
       'test.counters has 1000 documents or more: its index moves from memory into the file',
     ])
     await readModels.close()
@@ -451,13 +451,13 @@ describe('read models in a file', () => {
   })
 
   it('of a collection that outgrew memory between two queries are not loaded into memory', async () => {
-    const told: string[] = []
-    const readModels = sqliteReadModels({ path, inMemoryBelow: 1_000, log: message => told.push(message) })
+    const lines: string[] = []
+    const readModels = sqliteReadModels({ path, inMemoryBelow: 1_000, log: message => lines.push(message) })
     const lists = readModels.collection(counters)
     expect(await lists.count({})).toBe(0)
     await readModels.write(Array.from({ length: 3_000 }, (_, n) => write(counter(n), 0)))
     expect(await lists.count({ text: ['batch-29'] })).toBe(111)
-    expect(told).toHaveLength(1)
+    expect(lines).toHaveLength(1)
     await readModels.close()
     const file = new DatabaseSync(path)
     expect(file.prepare('SELECT count(*) AS rows FROM index_1_rows').get()).toEqual({ rows: 3_000 })

@@ -11,30 +11,30 @@ let client: EventStoreDBClient
 /** Runs once, between the read of the client and that of the server. */
 let meanwhile: (() => void) | undefined
 
-const at = (place: number): LogPosition => ({ commit: BigInt(place), prepare: BigInt(place) })
+const at = (record: number): LogPosition => ({ commit: BigInt(record), prepare: BigInt(record) })
 
 beforeEach(() => {
   records = [1, 2, 3, 4, 5, 6]
   meanwhile = undefined
   client = {
     readAll({ fromPosition }: { fromPosition: LogPosition }) {
-      const before = records.filter(place => place < Number(fromPosition.commit)).slice(-1)
-      const page = Readable.from(before.map(place => ({ event: { position: at(place) } })))
+      const before = records.filter(record => record < Number(fromPosition.commit)).slice(-1)
+      const page = Readable.from(before.map(record => ({ event: { position: at(record) } })))
       return Object.assign(page, { cancel: async () => {} })
     },
     subscribeToAll({ fromPosition, filter }: { fromPosition: LogPosition | 'start'; filter: Filter }) {
       meanwhile?.()
       meanwhile = undefined
       const from = fromPosition === 'start' ? -1 : Number(fromPosition.commit)
-      const [taken = Number.POSITIVE_INFINITY] = records.filter(place => from >= 0 && place >= from)
-      const given = records.filter(place => from < 0 || place > taken)
+      const [taken = Number.POSITIVE_INFINITY] = records.filter(record => from >= 0 && record >= from)
+      const given = records.filter(record => from < 0 || record > taken)
       const opened = new PassThrough({ objectMode: true })
       const server = Object.assign(opened, { cancel: () => opened.destroy() })
-      for (const place of given) server.write({ hasEvent: () => true, getEvent: () => place })
+      for (const record of given) server.write({ hasEvent: () => true, getEvent: () => record })
       server.write({ hasCaughtUp: () => true })
       return new Subscription(
         async () => server as never,
-        place => ({ event: { position: at(place as unknown as number) } }) as never,
+        record => ({ event: { position: at(record as unknown as number) } }) as never,
         {},
         filter.checkpointReached,
       )
@@ -43,11 +43,11 @@ beforeEach(() => {
 })
 
 /** The positions that a subscription after a position delivers. */
-async function givenAfter(place: number): Promise<number[]> {
+async function givenAfter(record: number): Promise<number[]> {
   const stop = new AbortController()
   const options = { filter: {} as Filter, signal: stop.signal, left: stop.signal, timeoutMs: 1_000 }
   const given: number[] = []
-  for await (const burst of feedAfter(client, encode(at(place)), options)) {
+  for await (const burst of feedAfter(client, encode(at(record)), options)) {
     for (const item of burst) {
       if (item.kind === 'caughtUp') return given
       if (item.kind === 'event') given.push(Number(item.resolved.event?.position.commit))

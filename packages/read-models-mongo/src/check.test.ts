@@ -28,9 +28,9 @@ describe('the check of READ_MODEL_URL', () => {
       'FerretDB v2.7.0, compatible with MongoDB 7.0.42',
     ],
     [{ ferretdb: {} }, 'FerretDB 2, compatible with MongoDB 7.0.42'],
-  ])('recognizes FerretDB by %j', async (extension, told) => {
+  ])('recognizes FerretDB by %j', async (extension, expected) => {
     const buildInfo = { ok: 1, version: '7.0.42', ...extension }
-    expect(await checkReadModels({ url: await serverWith({ buildInfo }) })).toBe(told)
+    expect(await checkReadModels({ url: await serverWith({ buildInfo }) })).toBe(expected)
   })
 
   it.each([

@@ -16,9 +16,9 @@ const OLDEST_WIRE_VERSION = 13
  * @throws ReadModelsUnavailable when the server does not answer or refuses; the message names the setting and the hosts
  */
 export async function checkReadModels(options: MongoOptions): Promise<string> {
-  const { client, database, place } = openClient(options)
+  const { client, database, target } = openClient(options)
   const tooOld = (what: string, cause?: unknown) =>
-    new MongoRefused(`${place} is ${what}; MongoDB 5.0 or newer is required`, { cause })
+    new MongoRefused(`${target} is ${what}; MongoDB 5.0 or newer is required`, { cause })
   try {
     await client.connect()
     const db = client.db(database)
@@ -33,7 +33,7 @@ export async function checkReadModels(options: MongoOptions): Promise<string> {
   } catch (error) {
     throw underlyingError(error) instanceof MongoCompatibilityError
       ? tooOld('a server that is too old', error)
-      : failed(place, error)
+      : failed(target, error)
   } finally {
     await client.close()
   }

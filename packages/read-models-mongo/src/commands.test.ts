@@ -206,17 +206,17 @@ describe('an invalid request', () => {
 
 describe('the time of the server', () => {
   const time = new Date('2026-11-21T10:00:00.000Z')
-  const told = async (localTime: unknown) => {
+  const timeOf = async (localTime: unknown) => {
     const { url } = await server(command => (command === 'hello' ? { ...HELLO, localTime } : undefined))
     return open(url).time()
   }
 
   it.each([time, time.getTime()])('is read from %o', async localTime =>
-    expect(await told(localTime)).toEqual(time),
+    expect(await timeOf(localTime)).toEqual(time),
   )
 
   it.each([undefined, 'noon'])('that is %o is taken as an outage', async localTime => {
-    await expect(told(localTime)).rejects.toThrow(ReadModelsUnavailable)
-    await expect(told(localTime)).rejects.toThrow('the server does not report its time')
+    await expect(timeOf(localTime)).rejects.toThrow(ReadModelsUnavailable)
+    await expect(timeOf(localTime)).rejects.toThrow('the server does not report its time')
   })
 })

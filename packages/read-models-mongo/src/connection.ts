@@ -13,7 +13,7 @@ export interface Connection {
 
 /** Connects with the first job, and reconnects when the server is back. @throws MongoRefused */
 export function connect(options: MongoOptions): Connection {
-  const { client, database, place } = openClient(options)
+  const { client, database, target } = openClient(options)
   const underWay = new Set<Promise<unknown>>()
   let closed = false
   return {
@@ -26,7 +26,7 @@ export function connect(options: MongoOptions): Connection {
       try {
         return await running
       } catch (error) {
-        throw failed(place, error)
+        throw failed(target, error)
       } finally {
         underWay.delete(running)
       }
@@ -39,14 +39,14 @@ export function connect(options: MongoOptions): Connection {
   }
 }
 
-const unavailable = (place: string, error: unknown) =>
-  new ReadModelsUnavailable(new Error(`${place}: ${mongoFailureOf(error)}`, { cause: error }))
+const unavailable = (target: string, error: unknown) =>
+  new ReadModelsUnavailable(new Error(`${target}: ${mongoFailureOf(error)}`, { cause: error }))
 
 /** Translates an error for callers: errors that can be tried again become ReadModelsUnavailable, and no others do. */
-export function failed(place: string, error: unknown): unknown {
-  if (isOfServer(error)) return unavailable(place, error)
+export function failed(target: string, error: unknown): unknown {
+  if (isOfServer(error)) return unavailable(target, error)
   if (!isOfRequest(error)) return error
-  return new Error(`${place}: the request is invalid and would fail again: ${error.message}`, {
+  return new Error(`${target}: the request is invalid and would fail again: ${error.message}`, {
     cause: error,
   })
 }

@@ -56,9 +56,9 @@ export function mongoReadModels({
   /** Reads the clock of the server. Some servers report it as milliseconds since 1970. */
   const time = async () => {
     const { localTime } = await db.command({ hello: 1 })
-    const told = new Date(localTime ?? Number.NaN)
-    if (Number.isNaN(told.getTime())) throw new MongoRuntimeError('the server does not report its time')
-    return told
+    const time = new Date(localTime ?? Number.NaN)
+    if (Number.isNaN(time.getTime())) throw new MongoRuntimeError('the server does not report its time')
+    return time
   }
 
   const collection = <D extends Document>(definition: CollectionDefinition<D>): OpenCollection<D> => {

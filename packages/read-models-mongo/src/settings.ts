@@ -41,7 +41,7 @@ export interface Client {
   client: MongoClient
   database: string
   /** Setting and URL without secrets, for messages. */
-  place: string
+  target: string
 }
 
 /** Creates a client that connects with its first use. @throws MongoRefused */
@@ -58,5 +58,5 @@ export function openClient({ url, setting = 'READ_MODEL_URL' }: MongoOptions): C
   }
   const { srvHost, hosts } = client.options
   const shown = srvHost ? `mongodb+srv://${srvHost}` : `mongodb://${hosts.join(',')}`
-  return { client, database, place: `${setting} ${shown}/${database}` }
+  return { client, database, target: `${setting} ${shown}/${database}` }
 }

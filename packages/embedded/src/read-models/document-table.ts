@@ -101,7 +101,7 @@ export function documentTable(
   version: number,
   exclusive: boolean,
 ): DocumentTable {
-  const places = new LRUCache<string, number>({ max: REMEMBERED })
+  const seqs = new LRUCache<string, number>({ max: REMEMBERED })
   const number = numberOf(db, name, version)
   const table = tableName(number)
   const store = db.prepare(
@@ -132,14 +132,14 @@ export function documentTable(
   )
   const lookUp = (id: string) => seqOf.get(id)?.seq as number | undefined
   const recall = (id: string) => {
-    const place = places.get(id) ?? lookUp(id)
-    if (place !== undefined) places.set(id, place)
-    return place
+    const seq = seqs.get(id) ?? lookUp(id)
+    if (seq !== undefined) seqs.set(id, seq)
+    return seq
   }
   /** The last sequence number, once a read has found nothing after it and until the next write. */
   let last: number | undefined
   const changed = (id: string) => {
-    places.delete(id)
+    seqs.delete(id)
     last = undefined
   }
   const readChanges = (seq: number, limit: number) => changesAfter.all(seq, limit) as unknown as Row[]
@@ -168,7 +168,7 @@ export function documentTable(
     ...generationsOf(db, table, changed),
     ...removalsOf(db, number, { exclusive, changed }),
     clear() {
-      places.clear()
+      seqs.clear()
       last = undefined
       forget.run(dropped.run().lastInsertRowid)
     },

@@ -64,10 +64,10 @@ export class Order {
     let end = this.#size
     for (let before = added.length - 1; before >= 0; before--) {
       const slot = added[before] as number
-      const place = this.#firstWhere(other => this.#compare(other, slot) > 0, end)
-      sorted.copyWithin(place + before + 1, place, end)
-      sorted[place + before] = slot
-      end = place
+      const index = this.#firstWhere(other => this.#compare(other, slot) > 0, end)
+      sorted.copyWithin(index + before + 1, index, end)
+      sorted[index + before] = slot
+      end = index
     }
     this.#size += added.length
   }
@@ -100,8 +100,8 @@ export class Order {
   page(selected: Bits, skip: number, limit: number): number[] {
     const sorted = this.#sorted
     const page: number[] = []
-    for (let place = 0, found = 0; place < this.#size; place++) {
-      const slot = sorted[place] as number
+    for (let index = 0, found = 0; index < this.#size; index++) {
+      const slot = sorted[index] as number
       if (!selected.has(slot) || found++ < skip) continue
       page.push(slot)
       if (page.length === limit) break

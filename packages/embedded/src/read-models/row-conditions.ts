@@ -27,11 +27,11 @@ function scalarCondition(name: string, condition: Condition): Clause {
 }
 
 function itemsCondition(name: string, condition: Condition): Clause {
-  if (isScalar(condition)) return holds(name, condition)
-  if ('in' in condition) return or(condition.in.map(item => holds(name, item)))
-  if ('all' in condition) return and(condition.all.map(item => holds(name, item)))
+  if (isScalar(condition)) return matches(name, condition)
+  if ('in' in condition) return or(condition.in.map(item => matches(name, item)))
+  if ('all' in condition) return and(condition.all.map(item => matches(name, item)))
   if ('not' in condition) {
-    const { sql, params } = holds(name, condition.not)
+    const { sql, params } = matches(name, condition.not)
     return { sql: `(${sql}) IS NOT TRUE`, params }
   }
   return NEVER
@@ -61,7 +61,7 @@ const equals = (name: string, value: Scalar): Clause =>
     ? { sql: `${name} IS NULL`, params: [] }
     : { sql: `${name} = ?`, params: [storedScalar(value)] }
 
-const holds = (name: string, item: Scalar): Clause =>
+const matches = (name: string, item: Scalar): Clause =>
   item === null
     ? { sql: `${name} IS NULL`, params: [] }
     : { sql: `instr(${name}, ?) > 0`, params: [`\n${storedItem(item)}\n`] }
