@@ -191,16 +191,16 @@ test.for([
     const dying = counter()
     await dying.execute('a', count(1))
     if (status === 'Deleted') await dying.execute('a', { type: 'Close', metadata: storyMetadata })
-    const projected: { snapshot: unknown; events: number }[] = []
-    const other = counter(eventStore, (_id, snapshot, events) => {
-      projected.push({ snapshot, events: events.length })
+    const projected: { state: unknown; events: number }[] = []
+    const other = counter(eventStore, (_id, state, events) => {
+      projected.push({ state, events: events.length })
       return []
     })
     for (let i = 0; i < 2; i++) await other.execute('a', command).catch(() => {})
     const events = status === 'Deleted' ? 2 : 1
     const last = (await eventStore.readStream('counter-a')).at(-1)
-    const snapshot = { state: { status, count: 1 }, revision: events - 1, position: last?.position }
-    expect(projected).toEqual([{ snapshot, events }])
+    const state = { state: { status, count: 1 }, revision: events - 1, position: last?.position }
+    expect(projected).toEqual([{ state, events }])
   },
 )
 

@@ -31,8 +31,8 @@ relayContract('SQLite', open)
 
 /** A relay over the embedded stores. `replace` overrides some of them. */
 const relay = async (replace: (stores: { bus: Bus; readModels: ReadModels }) => object = () => ({})) => {
-  const engines = await open()
-  const { eventStore, readModels, bus } = engines
+  const stores = await open()
+  const { eventStore, readModels, bus } = stores
   const append = async (number: number) => {
     const { actor, requestId, now: at } = storyMetadata
     const fact = {
@@ -62,7 +62,7 @@ const relay = async (replace: (stores: { bus: Bus; readModels: ReadModels }) => 
   })
   onTestFinished(async () => {
     await worker.stop()
-    await engines.close()
+    await stores.close()
   })
   const published = async () => {
     const seen: unknown[] = []

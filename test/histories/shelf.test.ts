@@ -22,7 +22,7 @@ test('a process that is paused until tombstones are deleted restores no removed 
     { do: 'forget', calls: 100 },
     { do: 'release' },
   ]
-  const { failure, told } = await play(shelf, { replicas: 2, snapshotEvery: NO_SNAPSHOTS, steps })
-  expect(told).toContain('replica 2 eventStore append BookPut to shelf-s0 after -1 → act')
+  const { failure, trace } = await play(shelf, { replicas: 2, snapshotEvery: NO_SNAPSHOTS, steps })
+  expect(trace).toContain('replica 2 eventStore append BookPut to shelf-s0 after -1 → act')
   expect(failure).toBeUndefined()
 })

@@ -41,9 +41,9 @@ export class StreamQuarantined extends Refusal {
 export function folding<State, Command extends DomainCommand, Event extends DomainEvent>(
   decider: Decider<State, Command, Event>,
   unknownEvent: (event: RecordedEvent) => void,
-): (snapshot: StreamState<State>, events: readonly RecordedEvent[]) => StreamState<State> {
-  return (snapshot, events) => {
-    let { state, revision, position, unknown } = snapshot
+): (known: StreamState<State>, events: readonly RecordedEvent[]) => StreamState<State> {
+  return (known, events) => {
+    let { state, revision, position, unknown } = known
     for (const event of events) {
       try {
         const known = upcast(decider.events, event)

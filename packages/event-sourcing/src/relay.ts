@@ -42,11 +42,11 @@ export function startRelay(options: RelayOptions): Worker {
   const { name, eventStore, readModels, bus, holder, log } = options
   const { streamPrefixes, subjects } = options.publication
   const { checkpoints, leases } = readModels
-  let looked = false
+  let checked = false
   const lastMessage = async (signal: AbortSignal) => {
     const last = await bus.last(subjects)
     await requireInLog(last, eventStore, signal)
-    looked = true
+    checked = true
     return last
   }
 
@@ -56,7 +56,7 @@ export function startRelay(options: RelayOptions): Worker {
     await underLease({ leases, name, holder, signal }, async (lease, held, confirm) => {
       const after = (await checkpoints.get(name)) ?? START
       const last = await lastMessage(held)
-      const untold = messagesAfter(last, options)
+      const unpublished = messagesAfter(last, options)
       let sequence = last?.sequence ?? 0
       let saved = after
       let messages: Message[] = []
@@ -71,7 +71,7 @@ export function startRelay(options: RelayOptions): Worker {
       }
       for await (const item of eventStore.subscribe({ after, streamPrefixes, signal: held })) {
         if (item.kind === 'event') {
-          messages.push(...untold(item.event))
+          messages.push(...unpublished(item.event))
           if (messages.length >= BATCH) await flush(item.event.position)
         } else await flush(item.position)
       }
@@ -79,7 +79,7 @@ export function startRelay(options: RelayOptions): Worker {
   })
   return {
     get waitsFor() {
-      return worker.waitsFor ?? (looked ? undefined : 'its last message on the bus')
+      return worker.waitsFor ?? (checked ? undefined : 'its last message on the bus')
     },
     stop: () => worker.stop(),
   }

@@ -23,7 +23,7 @@ export interface ReservationOptions {
   holderCategory: string
   /**
    * The name of a holder according to the log, undefined when it has none (absent, deleted), and the revision of its
-   * stream. The read may be stale. Streams of holders are never removed. `unknown` comes from the holder's snapshot: one
+   * stream. The read may be stale. Streams of holders are never removed. `unknown` comes from the holder's state: one
    * of these events may have given the holder another name.
    */
   holding(holder: string): Promise<{ name: string | undefined } & Omit<StreamState<unknown>, 'state'>>

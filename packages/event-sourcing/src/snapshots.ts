@@ -31,7 +31,7 @@ export interface Snapshots<State> {
    * Saves a snapshot of the state if enough events have been folded since the last one. It is saved in the background. After
    * a failure loads take longer, and the next try is made after `every` events.
    */
-  offer(id: string, snapshot: StreamState<State>): void
+  offer(id: string, state: StreamState<State>): void
 }
 
 const EVERY = 500

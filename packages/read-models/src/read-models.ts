@@ -23,7 +23,7 @@ export class LeaseLost extends Error {
 export const REMOVALS_KEPT_MS = 5 * 60_000
 export const FRESH_MS = 10_000
 
-/** Positions that followers of the log have reached, by name. */
+/** Positions in the log up to which projectors and relays have come, by name. */
 export interface Checkpoints {
   get(name: string): Promise<string | undefined>
   /** @throws LeaseLost when another holder has acquired the lease since */

@@ -56,7 +56,7 @@ const TURNS = 2
  */
 export class Calls {
   /** What happened, in order. It is printed for a history that fails. */
-  readonly told: string[] = []
+  readonly trace: string[] = []
   #waiting: Call[] = []
   readonly #asleep = new Set<Caller>()
   readonly #outages = new Map<Port, number>()
@@ -102,18 +102,18 @@ export class Calls {
   /** Makes the next calls to this port fail, up to a number of calls. */
   interrupt(port: Port, calls: number) {
     this.#outages.set(port, calls)
-    this.tell(`${port} fails ${calls} times`)
+    this.record(`${port} fails ${calls} times`)
   }
 
   /** Holds a call until `release`. */
   hold(call: Call) {
     call.held = true
-    this.tell(`${describe(call)} is held`)
+    this.record(`${describe(call)} is held`)
   }
 
   /** Pauses the process: its current calls are executed, but nothing of it continues until `release`. */
   async putToSleep(caller: Caller) {
-    this.tell(`${caller.name} is paused`)
+    this.record(`${caller.name} is paused`)
     this.#asleep.add(caller)
     for (const call of this.#waiting.filter(call => call.caller === caller && !call.outcome))
       await this.go(call, 'act')
@@ -135,13 +135,13 @@ export class Calls {
     if (caller.dead) return
     caller.dead = true
     this.#waiting = this.#waiting.filter(call => call.caller !== caller)
-    this.tell(`${caller.name} is killed`)
+    this.record(`${caller.name} is killed`)
   }
 
   async go(call: Call, wanted: Fate = 'go') {
     this.#waiting.splice(this.#waiting.indexOf(call), 1)
     const fate = wanted === 'go' && this.#isOut(call) ? 'fail' : wanted
-    this.tell(`${describe(call)}${fate === 'go' ? '' : ` → ${fate}`}`)
+    this.record(`${describe(call)}${fate === 'go' ? '' : ` → ${fate}`}`)
     if (fate === 'fail') this.#fail(call)
     else if (call.outcome) answer(call, call.outcome)
     else this.#carryOut(call, fate)
@@ -153,8 +153,8 @@ export class Calls {
     for (let turn = 0; turn < turns; turn++) await setImmediate()
   }
 
-  tell(what: string) {
-    this.told.push(what)
+  record(what: string) {
+    this.trace.push(what)
   }
 
   #isOut({ port, outcome }: Call): boolean {

@@ -119,9 +119,9 @@ export function testHistories(service: ServiceUnderTest, count: number): void {
     test('are made in the same way when the same history is repeated', async () => {
       const [history] = fc.sample(histories(service, true), { seed: FIXED_SEED, numRuns: 1 })
       if (!history) throw new Error('there is no history')
-      const { told, failure } = await play(service, history)
-      expect(told.length).toBeGreaterThan(history.steps.length)
-      expect(await play(service, history)).toEqual({ told, failure })
+      const { trace, failure } = await play(service, history)
+      expect(trace.length).toBeGreaterThan(history.steps.length)
+      expect(await play(service, history)).toEqual({ trace, failure })
     })
   })
 }
@@ -130,12 +130,12 @@ const fails = async (service: ServiceUnderTest, history: History) =>
   (await play(service, history)).failure !== undefined
 
 async function report(service: ServiceUnderTest, history: History, name: string) {
-  const { failure, told } = await play(service, history)
+  const { failure, trace } = await play(service, history)
   return [
     `${name} fails. Reduced to the steps that are needed for the failure, ${history.replicas} replicas:`,
     ...history.steps.map(step => `  ${JSON.stringify(step)}`),
     'What happened:',
-    ...told.map(line => `  ${line}`),
+    ...trace.map(line => `  ${line}`),
     failure,
   ].join('\n')
 }

@@ -58,7 +58,7 @@ export interface Played {
   /** What went wrong; undefined when nothing did. */
   failure: string | undefined
   /** What happened, in order. */
-  told: readonly string[]
+  trace: readonly string[]
 }
 
 /**
@@ -72,7 +72,7 @@ export async function play(service: ServiceUnderTest, history: History): Promise
   })
   const stores = openStores()
   const world = new World(service, stores, history.snapshotEvery)
-  const { told } = world.calls
+  const { trace } = world.calls
   try {
     await service.prepare?.(stores)
     await world.open(history.replicas)
@@ -81,9 +81,9 @@ export async function play(service: ServiceUnderTest, history: History): Promise
     world.end()
     const rebuilt = await rebuild(service, stores)
     const followed = await stores.projected.documents()
-    return { failure: difference(followed, rebuilt), told }
+    return { failure: difference(followed, rebuilt), trace }
   } catch (error) {
-    return { failure: error instanceof Error ? (error.stack ?? error.message) : String(error), told }
+    return { failure: error instanceof Error ? (error.stack ?? error.message) : String(error), trace }
   } finally {
     world.end()
     await world.calls.settle()
@@ -226,7 +226,7 @@ class World {
         await this.#kill(step.replica % this.#replicas.length)
         break
       case 'wait':
-        calls.tell(`${step.ms} ms pass`)
+        calls.record(`${step.ms} ms pass`)
         await this.#pass(step.ms)
         break
       case 'rebuild':
@@ -235,7 +235,7 @@ class World {
       case 'forget':
         for (const ms of FORGETTING_MS) {
           await this.#writeAll()
-          calls.tell(`${ms} ms pass`)
+          calls.record(`${ms} ms pass`)
           await this.#pass(ms)
           await this.#run(step.calls, random(0))
         }
@@ -309,7 +309,7 @@ class World {
     const name = projectors[index % projectors.length]
     if (name === undefined) return
     const id = `rebuild-${this.#rebuilds.length + 1}`
-    this.calls.tell(`${id} of ${name} is asked for`)
+    this.calls.record(`${id} of ${name} is asked for`)
     this.#rebuilds.push(await requestRebuild(name, this.#stores.projected.readModels, id))
   }
 
@@ -345,7 +345,7 @@ class World {
     const wanted = make?.({ ...wish, log, id: category => idOf(log, category, wish.target) })
     if (!wanted) return
     if ('subject' in wanted) {
-      this.calls.tell(`others publish ${wanted.subject}`)
+      this.calls.record(`others publish ${wanted.subject}`)
       await this.#publish(wanted)
     } else this.#request(replica, wanted)
     await this.calls.settle()
@@ -360,7 +360,7 @@ class World {
   #request(replica: Replica, request: Request) {
     const requestId = `request-${++this.#requests}`
     const { method, url, payload, headers } = request
-    this.calls.tell(`${requestId} to ${replica.caller.name}: ${method} ${url} ${payloadOf(request)}`)
+    this.calls.record(`${requestId} to ${replica.caller.name}: ${method} ${url} ${payloadOf(request)}`)
     this.#asked.set(requestId, replica.caller)
     replica
       .call(method, url, { ...(payload && { payload }), headers: { ...headers, 'x-request-id': requestId } })
@@ -374,7 +374,7 @@ class World {
   async #check() {
     for (let answered = this.#answered.shift(); answered; answered = this.#answered.shift()) {
       const { request, requestId, answer } = answered
-      this.calls.tell(`${requestId} is answered ${answer.status} ${codeOf(answer)}`)
+      this.calls.record(`${requestId} is answered ${answer.status} ${codeOf(answer)}`)
       if (answer.status >= 500 && answer.status !== 503) throw new Error(`${requestId} failed`)
       if (answer.status >= 300) continue
       const log = await this.#log()

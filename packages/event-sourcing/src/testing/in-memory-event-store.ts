@@ -116,17 +116,17 @@ export function inMemoryLog({ now = () => new Date() }: { now?: () => Date } = {
     { after, streamPrefixes }: ReadAllOptions,
     ending: AbortSignal,
   ): AsyncGenerator<SubscriptionItem> {
-    let place = after
-    let told: Position | undefined
+    let delivered = after
+    let caughtUpAt: Position | undefined
     while (!ending.aborted) {
       const end = head()
-      for (const stored of between(place, end, streamPrefixes)) {
+      for (const stored of between(delivered, end, streamPrefixes)) {
         yield { kind: 'event', event: toEvent(stored) }
         if (ending.aborted) return
       }
-      if (end > place) place = end
-      if (place !== told) yield { kind: 'caughtUp', position: place }
-      told = place
+      if (end > delivered) delivered = end
+      if (delivered !== caughtUpAt) yield { kind: 'caughtUp', position: delivered }
+      caughtUpAt = delivered
       await moved(end, ending)
     }
   }

@@ -10,5 +10,5 @@ export {
 } from './frozen-streams.ts'
 export { type InMemoryLog, inMemoryLog } from './in-memory-event-store.ts'
 export { documentIn, type ExpectedDocument, projecting, projectingEach } from './projection-story.ts'
-export { type RelayEngines, relayContract } from './relay-contract.ts'
+export { type RelayStores, relayContract } from './relay-contract.ts'
 export { withoutProjector } from './without-projector.ts'

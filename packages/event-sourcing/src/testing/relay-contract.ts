@@ -10,7 +10,7 @@ import type { Log, Worker } from '../worker.ts'
 import { storyMetadata } from './decider-story.ts'
 
 /** The stores that relays use. The bus can carry other messages before and during the test; the others must be empty. */
-export interface RelayEngines {
+export interface RelayStores {
   eventStore: EventStore
   /** Another event store, empty. */
   otherLog: EventStore
@@ -24,9 +24,9 @@ export interface RelayEngines {
 type StartOptions = Partial<Omit<RelayOptions, 'publication'> & { publication: Partial<Publication> }>
 
 /** Tests the guarantees of the relay over a bus, including the loss of its checkpoint and its lease. */
-export function relayContract(name: string, open: () => Promise<RelayEngines>): void {
+export function relayContract(name: string, open: () => Promise<RelayStores>): void {
   describe(`the relay over ${name}`, { timeout: 60_000 }, () => {
-    let engines: RelayEngines
+    let stores: RelayStores
     let bus: Bus
     let workers: Worker[]
     let errors: { details: object; line: string }[]
@@ -35,20 +35,20 @@ export function relayContract(name: string, open: () => Promise<RelayEngines>): 
     const log: Log = { info() {}, warn() {}, error: (details, line) => void errors.push({ details, line }) }
 
     beforeEach(async () => {
-      engines = await open()
-      bus = engines.bus
+      stores = await open()
+      bus = stores.bus
       workers = []
       errors = []
       part = `test${randomUUID().slice(0, 8)}`
     })
     afterEach(async () => {
       await Promise.all(workers.map(worker => worker.stop()))
-      await engines.close()
+      await stores.close()
     })
 
     /** Appends an event for each number, each to a separate stream. */
     const append = async (...numbers: number[]) => {
-      for (const number of numbers) await appendTo(engines.eventStore, number)
+      for (const number of numbers) await appendTo(stores.eventStore, number)
     }
     const appendTo = (eventStore: EventStore, number: number, category = 'counter') => {
       const { actor, requestId, now: at } = storyMetadata
@@ -65,8 +65,8 @@ export function relayContract(name: string, open: () => Promise<RelayEngines>): 
     const start = ({ publication, ...options }: StartOptions = {}) => {
       const started = startRelay({
         name: 'test.relay',
-        eventStore: engines.eventStore,
-        readModels: engines.readModels,
+        eventStore: stores.eventStore,
+        readModels: stores.readModels,
         bus,
         holder: randomUUID(),
         log,
@@ -95,11 +95,11 @@ export function relayContract(name: string, open: () => Promise<RelayEngines>): 
         timeout: 20_000,
         interval: 20,
       })
-    const loseCheckpoint = () => engines.readModels.checkpoints.clear('test.relay')
+    const loseCheckpoint = () => stores.readModels.checkpoints.clear('test.relay')
     /** Releases the lease of a holder without its knowledge, as if it had been paused for longer than the lease. */
     const takeLease = async (holder: string) => {
-      const lost = await engines.readModels.leases.acquire('test.relay', holder, 5_000)
-      if (lost) await engines.readModels.leases.release(lost)
+      const lost = await stores.readModels.leases.acquire('test.relay', holder, 5_000)
+      if (lost) await stores.readModels.leases.release(lost)
     }
 
     test('publishes events once, in the order of the log, each with its position', async () => {
@@ -110,7 +110,7 @@ export function relayContract(name: string, open: () => Promise<RelayEngines>): 
       expect(await published()).toEqual([1, 2, 3, 4])
       const positions = (await stored()).map(({ headers }) => headers?.[LOG_POSITION] ?? '')
       expect(positions).toEqual([...new Set(positions)].sort())
-      expect(positions.at(-1)).toBe(await engines.eventStore.head())
+      expect(positions.at(-1)).toBe(await stores.eventStore.head())
     })
 
     test('skips an event whose mapping to public events throws, and logs that', async () => {
@@ -132,7 +132,7 @@ export function relayContract(name: string, open: () => Promise<RelayEngines>): 
       await reaches(3)
       await before.stop()
       await loseCheckpoint()
-      await engines.forgetIds()
+      await stores.forgetIds()
       await append(4, 5)
       start()
       await reaches(5)
@@ -153,7 +153,7 @@ export function relayContract(name: string, open: () => Promise<RelayEngines>): 
       const before = start({ publication: { publicEvents }, bus: dying })
       await reaches(22)
       await before.stop()
-      await engines.forgetIds()
+      await stores.forgetIds()
       await append(3)
       start({ publication: { publicEvents } })
       await reaches(33)
@@ -161,9 +161,9 @@ export function relayContract(name: string, open: () => Promise<RelayEngines>): 
     })
 
     test('continues from its checkpoint when the last message has no position', async () => {
-      const { position } = await appendTo(engines.eventStore, 1)
+      const { position } = await appendTo(stores.eventStore, 1)
       await bus.publish([messageOf({ id: randomUUID(), data: { number: 1 } })])
-      await engines.readModels.checkpoints.save('test.relay', position)
+      await stores.readModels.checkpoints.save('test.relay', position)
       await append(2)
       start()
       await reaches(2)
@@ -176,9 +176,9 @@ export function relayContract(name: string, open: () => Promise<RelayEngines>): 
       await reaches(1)
       await before.stop()
       await loseCheckpoint()
-      await engines.forgetIds()
+      await stores.forgetIds()
       await append(2)
-      await appendTo(engines.eventStore, 9, 'other')
+      await appendTo(stores.eventStore, 9, 'other')
       const name = 'other.relay'
       const other = { streamPrefixes: ['other-'], subjects: [`events.${part}.other.*`] }
       const publicEvents = (fact: Fact) => [{ ...messageOf(fact), subject: `events.${part}.other.COUNTED` }]
@@ -211,7 +211,7 @@ export function relayContract(name: string, open: () => Promise<RelayEngines>): 
       await reaches(2)
       await append(3, 4)
       await reaches(4)
-      await engines.forgetIds()
+      await stores.forgetIds()
       gate.resolve()
       expect(await ended.promise).toMatchObject({ name: 'Overtaken' })
       await append(5)
@@ -227,8 +227,8 @@ export function relayContract(name: string, open: () => Promise<RelayEngines>): 
       await before.stop()
       let looks = 0
       const late: EventStore = {
-        ...engines.eventStore,
-        head: async () => (++looks < 4 ? '' : engines.eventStore.head()),
+        ...stores.eventStore,
+        head: async () => (++looks < 4 ? '' : stores.eventStore.head()),
       }
       const worker = start({ eventStore: late })
       await append(2)
@@ -237,7 +237,7 @@ export function relayContract(name: string, open: () => Promise<RelayEngines>): 
     })
 
     test('is not ready before it has read its last message, also without the lease', async () => {
-      await engines.readModels.leases.acquire('test.relay', 'another', 60_000)
+      await stores.readModels.leases.acquire('test.relay', 'another', 60_000)
       const gate = Promise.withResolvers<void>()
       const slow: Bus = { ...bus, last: subjects => gate.promise.then(() => bus.last(subjects)) }
       const worker = start({ bus: slow })
@@ -252,10 +252,10 @@ export function relayContract(name: string, open: () => Promise<RelayEngines>): 
       const before = start()
       await reaches(3)
       await before.stop()
-      const eventStore = engines.otherLog
+      const eventStore = stores.otherLog
       await appendTo(eventStore, 7)
       const worker = start({ eventStore })
-      await engines.readModels.leases.acquire('test.relay', 'another', 60_000)
+      await stores.readModels.leases.acquire('test.relay', 'another', 60_000)
       await vi.waitFor(() => expect(errors).not.toEqual([]), { timeout: 20_000 })
       expect(worker.waitsFor).toMatch(
         /^an operator: the log ends before message \d+ of the bus \(events\..*\.ODD\), so it was restored from a backup: follow "Restoring the log" in docs\/operations\.md$/,

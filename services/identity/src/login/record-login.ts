@@ -33,12 +33,12 @@ export function logins({
 }): Logins {
   const tryRecord = async (id: string, command: LogIn): Promise<StreamState<UserState>> => {
     const end = await endOfLogins(eventStore, id, command.metadata.now)
-    const snapshot = await user.load(id)
-    const events = decide(snapshot, end.state, command)
+    const known = await user.load(id)
+    const events = decide(known, end.state, command)
     const { revision } = await appendLogin(eventStore, end, events, command.metadata)
     const first = revision + 1 - events.length
     await readModels.write(events.flatMap((event, index) => lockWrites(end.stream, first + index, event)))
-    return snapshot
+    return known
   }
 
   return {
