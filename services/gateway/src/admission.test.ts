@@ -23,7 +23,7 @@ describe('A request', () => {
   })
 
   test.each(['Basic Z3JhY2U6cHc=', 'Bearer', 'Bearer one two', 'Bearer "quoted"', 'grace-1', ''])(
-    'with the Authorization %j is refused and nobody is asked',
+    'with the Authorization %j is refused without a request to identity',
     async authorization => {
       expect(await host.call(listApis, { authorization })).toMatchObject({
         status: 401,

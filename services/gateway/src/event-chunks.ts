@@ -1,6 +1,6 @@
 import { Refusal, subjects } from '@gantry/contracts'
 import type { Bus, MissedMessages } from '@gantry/messaging'
-import type { EnterTail, Tail } from './event-tail.ts'
+import type { OpenTail, Tail } from './event-tail.ts'
 import type { ReplaySlot, ReplaySlots } from './replay-slots.ts'
 import { CHUNK_LENGTH, type Chunk, type Entry, entryOf } from './streamed-events.ts'
 import type { TimeSlices } from './time-slices.ts'
@@ -11,7 +11,7 @@ export interface EventChunksOptions {
   bus: Bus
   slots: ReplaySlots
   slices: TimeSlices
-  tail: EnterTail
+  tail: OpenTail
   /** Total time that a reader may keep its replay waiting before it loses the slot, in milliseconds. Default: 5,000. */
   slowMs?: number | undefined
 }

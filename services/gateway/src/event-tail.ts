@@ -9,7 +9,7 @@ const KEPT_MESSAGES = 500
 const KEPT_ENTRIES = 1_000
 const KEPT_LENGTH = 4_194_304
 /** Number of followers that get new events in one slice. */
-const WOKEN_AT_ONCE = 25
+const FOLLOWERS_PER_SLICE = 25
 
 /** The latest events of the stream. The bus is read once for all followers. */
 export interface Tail {
@@ -24,7 +24,7 @@ export interface Tail {
 }
 
 /** @returns the tail; its read of the bus ends when all signals that were passed are aborted */
-export type EnterTail = (signal: AbortSignal) => Promise<Tail>
+export type OpenTail = (signal: AbortSignal) => Promise<Tail>
 
 interface Reading {
   tail: Promise<Tail>
@@ -32,7 +32,7 @@ interface Reading {
   ending: AbortController
 }
 
-export function eventTail(bus: Bus, slices: TimeSlices): EnterTail {
+export function eventTail(bus: Bus, slices: TimeSlices): OpenTail {
   let current: Reading | undefined
 
   const begin = () => {
@@ -87,9 +87,9 @@ async function openTail({ bus, slices, signal, failed }: TailOptions): Promise<T
     if (waking) return
     waking = true
     for (let round = due(); round.length > 0; round = due()) {
-      for (let first = 0; first < round.length; first += WOKEN_AT_ONCE) {
+      for (let first = 0; first < round.length; first += FOLLOWERS_PER_SLICE) {
         const slice = await slices.takeFirst()
-        for (const { proceed } of round.slice(first, first + WOKEN_AT_ONCE)) proceed()
+        for (const { proceed } of round.slice(first, first + FOLLOWERS_PER_SLICE)) proceed()
         await setImmediate()
         slice.end()
       }

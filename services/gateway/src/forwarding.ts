@@ -31,7 +31,7 @@ const READ_TIMEOUT_MS = { first: 5_000, other: 60_000 }
 /** Safe methods (RFC 9110 §9.2.1). */
 const SAFE = new Set(['GET', 'HEAD'])
 /** Errors after which no part of the request has reached the service. */
-const NOT_REACHED = new Set([
+const CONNECT_ERRORS = new Set([
   'ECONNREFUSED',
   'EHOSTUNREACH',
   'ENETUNREACH',
@@ -39,7 +39,7 @@ const NOT_REACHED = new Set([
   'UND_ERR_CONNECT_TIMEOUT',
 ])
 /** Errors after which the service may have handled the request: the connection broke or the timeout passed first. */
-const BROKEN_OFF = new Set([
+const CONNECTION_LOST_ERRORS = new Set([
   'UND_ERR_HEADERS_TIMEOUT',
   'ECONNRESET',
   'EPIPE',
@@ -48,7 +48,7 @@ const BROKEN_OFF = new Set([
   'UND_ERR_DESTROYED',
 ])
 /** Headers that are not passed on: hop-by-hop, for the gateway alone, or claims of the caller about its identity. */
-const NOT_PASSED_ON = [
+const DROPPED_REQUEST_HEADERS = [
   'authorization',
   'cookie',
   'expect',
@@ -66,10 +66,10 @@ const NOT_PASSED_ON = [
   PRINCIPAL_HEADER,
 ]
 /** Response headers that concern the connection between service and gateway. */
-const NOT_ANSWERED = ['connection', 'keep-alive', 'date']
+const DROPPED_RESPONSE_HEADERS = ['connection', 'keep-alive', 'date']
 
-const PASS = Symbol('pass')
-type Admitted = FastifyRequest & { [PASS]: string }
+const SIGNED_PRINCIPAL = Symbol('signed principal')
+type Admitted = FastifyRequest & { [SIGNED_PRINCIPAL]: string }
 
 /**
  * Adds the operations of the services: admits the caller, then forwards the request to a replica. JSON bodies are read
@@ -86,10 +86,10 @@ export async function forwarding(
       destroyAgent: true,
       undici: { headersTimeout: TIMEOUT_MS, bodyTimeout: TIMEOUT_MS, keepAliveTimeout: 4_000 },
     })
-    scope.decorateRequest(PASS, '')
+    scope.decorateRequest(SIGNED_PRINCIPAL, '')
     scope.removeAllContentTypeParsers()
     scope.addContentTypeParser(['application/json', 'application/cloudevents+json'], readBody)
-    scope.addContentTypeParser('*', (request, body, done) => done(null, passingOn(body, holdBody(request))))
+    scope.addContentTypeParser('*', (request, body, done) => done(null, streamed(body, holdBody(request))))
 
     for (const operation of OPERATIONS) {
       if (operation.service === 'gateway') continue
@@ -98,14 +98,14 @@ export async function forwarding(
         method: operation.method,
         url: operation.path.replace(/\{(\w+)\}/g, ':$1'),
         bodyLimit: bodyLimitOf(operation),
-        onRequest: letIn(admit, operation, sign),
+        onRequest: admitting(admit, operation, sign),
         handler: (request, reply) =>
           void forward(request, reply, { services: upstream, path: pathOf(request, operation) }),
       })
     }
     scope.get('/.well-known/jwks.json', {
       onRequest(request, _reply, done) {
-        ;(request as Admitted)[PASS] = sign(ANONYMOUS, { service: 'identity', id: 'jwks' })
+        ;(request as Admitted)[SIGNED_PRINCIPAL] = sign(ANONYMOUS, { service: 'identity', id: 'jwks' })
         done()
       },
       handler: (request, reply) =>
@@ -114,11 +114,11 @@ export async function forwarding(
   })
 }
 
-const letIn =
+const admitting =
   (admit: Admit, operation: Operation, sign: PassedPrincipals['sign']) =>
   (request: FastifyRequest, reply: FastifyReply, done: (error?: Error) => void) => {
     const pass = (token: string) => {
-      ;(request as Admitted)[PASS] = token
+      ;(request as Admitted)[SIGNED_PRINCIPAL] = token
       done()
     }
     try {
@@ -162,21 +162,21 @@ function forward(
     getUpstream: () => replica,
     timeout: timeoutOf(request, failed === undefined),
     ...(Buffer.isBuffer(body) && { body, ...(type && { contentType: type }) }),
-    rewriteRequestHeaders: (_request, headers) => passedOn(request as Admitted, headers),
+    rewriteRequestHeaders: (_request, headers) => forwardedHeaders(request as Admitted, headers),
     rewriteHeaders(headers) {
       // Not in onResponse, which is not called when the client is gone.
       held?.leave()
-      return without(headers, NOT_ANSWERED)
+      return without(headers, DROPPED_RESPONSE_HEADERS)
     },
-    onResponse(_request, _reply, answer) {
+    onResponse(_request, _reply, response) {
       // The rest of the request body is read and dropped: a client that is still sending would not read the response.
       reply.removeHeader('connection')
-      reply.send(answer.stream)
+      reply.send(response.stream)
     },
     onError(_reply, { error }) {
       const reason = errorCodeOf(error)
-      if (NOT_REACHED.has(reason) || reason === 'UND_ERR_HEADERS_TIMEOUT') services.leaveOut(replica)
-      if (failed === undefined && mayAskAnother(request, reason)) {
+      if (CONNECT_ERRORS.has(reason) || reason === 'UND_ERR_HEADERS_TIMEOUT') services.leaveOut(replica)
+      if (failed === undefined && mayRetry(request, reason)) {
         forward(request, reply, { services, path }, replica)
         return
       }
@@ -192,25 +192,25 @@ function forward(
 }
 
 /** Streams a body to a service. Destroying the returned stream does not close the connection of the client. */
-function passingOn(body: IncomingMessage, held: HeldBody): PassThrough {
-  const passing = new PassThrough()
-  passing.once('error', () => {})
+function streamed(body: IncomingMessage, held: HeldBody): PassThrough {
+  const stream = new PassThrough()
+  stream.once('error', () => {})
   // `on('data')` does not start a stream that was paused explicitly; sending it to a service does.
-  passing.pause().on('data', (chunk: Buffer) => held.give(chunk.length))
+  stream.pause().on('data', (chunk: Buffer) => held.give(chunk.length))
   body.on('data', (chunk: Buffer) => {
-    if (passing.destroyed) return
+    if (stream.destroyed) return
     try {
       held.take(chunk.length)
     } catch (error) {
-      passing.destroy(error as Error)
+      stream.destroy(error as Error)
     }
   })
-  body.pipe(passing)
-  passing.once('close', () => body.resume())
+  body.pipe(stream)
+  stream.once('close', () => body.resume())
   body.once('close', () => {
-    if (!body.complete) passing.destroy(new Error('the client disconnected'))
+    if (!body.complete) stream.destroy(new Error('the client disconnected'))
   })
-  return passing
+  return stream
 }
 
 /**
@@ -218,9 +218,9 @@ function passingOn(body: IncomingMessage, held: HeldBody): PassThrough {
  * first replica or its method is safe. A write that may have been applied is never retried, even if it is idempotent: the
  * second response, such as 404 or 412, would reflect the first attempt.
  */
-function mayAskAnother({ method, body }: FastifyRequest, reason: string): boolean {
+function mayRetry({ method, body }: FastifyRequest, reason: string): boolean {
   if (body !== undefined && body !== null && !Buffer.isBuffer(body)) return false
-  return NOT_REACHED.has(reason) || (BROKEN_OFF.has(reason) && SAFE.has(method))
+  return CONNECT_ERRORS.has(reason) || (CONNECTION_LOST_ERRORS.has(reason) && SAFE.has(method))
 }
 
 function timeoutOf({ method }: FastifyRequest, isFirst: boolean): number {
@@ -235,15 +235,15 @@ function errorCodeOf(error: Error & { code?: string; cause?: unknown }): string 
 
 type Headers = Record<string, string | string[] | undefined>
 
-function passedOn(request: Admitted, given: Headers): Headers {
-  const headers = without(given, NOT_PASSED_ON)
+function forwardedHeaders(request: Admitted, given: Headers): Headers {
+  const headers = without(given, DROPPED_REQUEST_HEADERS)
   if (request.method === 'GET' || request.method === 'HEAD') {
     delete headers['content-length']
     delete headers['content-type']
   }
   headers['x-request-id'] = request.id
   headers['x-forwarded-for'] = request.ip
-  headers[PRINCIPAL_HEADER] = request[PASS]
+  headers[PRINCIPAL_HEADER] = request[SIGNED_PRINCIPAL]
   return headers
 }
 

@@ -80,7 +80,7 @@ const upstreamSettings = z.object({
   NOTIFIER_URL: origins,
 })
 
-const vouchingSettings = z.object({
+const principalKeySettings = z.object({
   /** Signs the principals that the gateway passes to services. Default: derived from ENCRYPTION_KEY. */
   PRINCIPAL_KEY: key().optional(),
   ENCRYPTION_KEY: key().optional(),
@@ -90,7 +90,7 @@ const vouchingSettings = z.object({
 export const gatewayProcessSettings = processSettings
   .extend(gatewaySettings.shape)
   .extend(upstreamSettings.shape)
-  .extend(vouchingSettings.shape)
+  .extend(principalKeySettings.shape)
   .refine(({ PRINCIPAL_KEY, ENCRYPTION_KEY }) => PRINCIPAL_KEY ?? ENCRYPTION_KEY, {
     path: ['PRINCIPAL_KEY'],
     error: 'must be set, and be the same for all services and the gateway: openssl rand -base64 32',
@@ -102,5 +102,5 @@ export const gatewayProcessSettings = processSettings
 export const principalKey = ({
   PRINCIPAL_KEY,
   ENCRYPTION_KEY,
-}: z.infer<typeof vouchingSettings>): Uint8Array =>
+}: z.infer<typeof principalKeySettings>): Uint8Array =>
   PRINCIPAL_KEY ?? derivedPrincipalKey(ENCRYPTION_KEY as Uint8Array)
