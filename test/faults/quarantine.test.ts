@@ -88,10 +88,18 @@ test('the service becomes ready; a quarantined API stays readable and refuses ch
 
 test('metrics count the held streams and the unknown events', async () => {
   const metrics = await (await send('/metrics')).text()
-  expect(metrics).toMatch(/^gantry_held_streams\{projector="catalog\.projector",status="QUARANTINED"\} 1$/m)
-  expect(metrics).toMatch(/^gantry_held_streams\{projector="catalog\.projector",status="INCOMPLETE"\} 1$/m)
-  expect(metrics).toMatch(/^gantry_held_streams\{projector="identity\.projector",status="QUARANTINED"\} 0$/m)
-  expect(metrics).toMatch(/^gantry_unknown_events_total\{category="api",type="ApiArchived"\} [1-9]/m)
+  expect(metrics).toMatch(
+    /^gantry_held_streams\{projector="catalog\.projector",status="QUARANTINED",process="standalone"\} 1$/m,
+  )
+  expect(metrics).toMatch(
+    /^gantry_held_streams\{projector="catalog\.projector",status="INCOMPLETE",process="standalone"\} 1$/m,
+  )
+  expect(metrics).toMatch(
+    /^gantry_held_streams\{projector="identity\.projector",status="QUARANTINED",process="standalone"\} 0$/m,
+  )
+  expect(metrics).toMatch(
+    /^gantry_unknown_events_total\{category="api",type="ApiArchived",process="standalone"\} [1-9]/m,
+  )
 })
 
 const expectListed = async () => {
