@@ -110,9 +110,9 @@ export function attempts(options: AttemptsOptions): MakeAttempt {
         const reason = 'the endpoint answered 410 Gone'
         await webhooks.issue(target.id, { type: 'DisableWebhook', url, reason }, delivery)
       } else if (!failure) {
-        if (target.failing) await webhooks.issue(target.id, { type: 'NoteSuccess', url }, delivery)
+        if (target.failing) await webhooks.issue(target.id, { type: 'RecordSuccess', url }, delivery)
       } else if (!isTest(claimed) && failure.fault === 'RECEIVER') {
-        await webhooks.issue(target.id, { type: 'NoteFailure', url, delivery }, delivery)
+        await webhooks.issue(target.id, { type: 'RecordFailure', url, delivery }, delivery)
       }
     } catch (error) {
       log.error({ webhook: target.id, err: error }, 'cannot record an outcome at its webhook')

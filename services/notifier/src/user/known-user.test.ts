@@ -14,40 +14,40 @@ testFrozenStreams({
 })
 
 const { given } = story(knownUserDecider)
-const note = (user: UserStanding['user'], revision: number): KnownUserCommand => ({
-  type: 'NoteUser',
+const record = (user: UserStanding['user'], revision: number): KnownUserCommand => ({
+  type: 'RecordUser',
   metadata,
   standing: { user, revision },
 })
 const admin = { role: 'ADMIN', status: 'ACTIVE' } as const
 const user = { role: 'USER', status: 'ACTIVE' } as const
-const noted = (known: typeof admin | typeof user, userRevision: number): KnownUserEvent => ({
+const userNoted = (known: typeof admin | typeof user, userRevision: number): KnownUserEvent => ({
   type: 'UserNoted',
   data: { ...known, userRevision },
 })
-const gone = (userRevision: number): KnownUserEvent => ({ type: 'UserGone', data: { userRevision } })
+const userGone = (userRevision: number): KnownUserEvent => ({ type: 'UserGone', data: { userRevision } })
 
 test('role and status of a user are recorded when they change', () => {
-  given().when(note(admin, 0)).then(noted(admin, 0))
-  given(noted(admin, 0)).when(note(admin, 4)).then()
-  given(noted(admin, 0)).when(note(user, 4)).then(noted(user, 4))
-  given(noted(admin, 0)).when(note(null, 5)).then(gone(5))
-  given(gone(5)).when(note(null, 6)).then()
+  given().when(record(admin, 0)).then(userNoted(admin, 0))
+  given(userNoted(admin, 0)).when(record(admin, 4)).then()
+  given(userNoted(admin, 0)).when(record(user, 4)).then(userNoted(user, 4))
+  given(userNoted(admin, 0)).when(record(null, 5)).then(userGone(5))
+  given(userGone(5)).when(record(null, 6)).then()
 })
 
 test('an older or equal revision of a user changes nothing', () => {
-  given(noted(user, 4)).when(note(admin, 3)).then()
-  given(noted(user, 4)).when(note(admin, 4)).then()
-  given(gone(5)).when(note(admin, 4)).then()
+  given(userNoted(user, 4)).when(record(admin, 3)).then()
+  given(userNoted(user, 4)).when(record(admin, 4)).then()
+  given(userGone(5)).when(record(admin, 4)).then()
 })
 
 test('a user that does not exist is recorded as deleted until it is created', () => {
-  given().when(note(null, -1)).then(gone(-1))
-  given(gone(-1)).when(note(user, 0)).then(noted(user, 0))
+  given().when(record(null, -1)).then(userGone(-1))
+  given(userGone(-1)).when(record(user, 0)).then(userNoted(user, 0))
 })
 
 test('a deleted user keeps its document', () => {
-  const { state } = given(noted(user, 4), gone(5))
+  const { state } = given(userNoted(user, 4), userGone(5))
   expect(projectKnownUser('ada', { state, revision: 1 }, [])).toMatchObject([
     { id: 'ada', doc: { id: 'ada', standing: { user: 'ada', status: 'GONE' } }, revision: 1 },
   ])

@@ -17,7 +17,7 @@ export type KnownUserState =
   | { status: 'Deleted'; userRevision: number }
 
 /** Role and status of a user, from a public event of identity or a response of identity. */
-export type KnownUserCommand = { type: 'NoteUser'; metadata: CommandMetadata; standing: UserStanding }
+export type KnownUserCommand = { type: 'RecordUser'; metadata: CommandMetadata; standing: UserStanding }
 
 const events: EventSchemas<KnownUserEvent> = { UserNoted: [], UserGone: [] }
 

@@ -25,13 +25,13 @@ const created: WebhookEvent = {
   data: { id: ID, ...fields, secret: 's1', createdAt: day(0) },
 }
 const fails = (n: number, days: number, url = URL): WebhookCommand => ({
-  type: 'NoteFailure',
+  type: 'RecordFailure',
   metadata: on(days),
   url,
   delivery: delivery(n),
 })
 const succeeds = (days: number, url = URL): WebhookCommand => ({
-  type: 'NoteSuccess',
+  type: 'RecordSuccess',
   metadata: on(days),
   url,
 })

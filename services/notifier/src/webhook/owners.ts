@@ -49,7 +49,7 @@ export function owners(options: OwnersOptions): Owners {
 
   const request: Owners['request'] = async user => {
     const standing = await requestStanding(user)
-    await users.issue(user, { type: 'NoteUser', standing })
+    await users.issue(user, { type: 'RecordUser', standing })
     return standing.user ? { user, ...standing.user } : { user, status: 'GONE' }
   }
 
@@ -82,7 +82,7 @@ export function owners(options: OwnersOptions): Owners {
       if (published && !published.success)
         throw new Refusal('invalid-request', { detail: z.prettifyError(published.error) })
       const standing = { user: published?.data ?? null, revision }
-      await users.issue(user, { type: 'NoteUser', standing }, id)
+      await users.issue(user, { type: 'RecordUser', standing }, id)
       for await (const page of active({ owner: user }))
         for (const doc of page)
           await check(doc).catch(error =>

@@ -52,9 +52,9 @@ export type WebhookCommand =
   | ({ type: 'DeleteWebhook' } & Conditional)
   | { type: 'RotateSecret'; metadata: CommandMetadata; sealedSecret: string }
   /** An attempt failed through the fault of the receiver. */
-  | { type: 'NoteFailure'; metadata: CommandMetadata; url: string; delivery: string }
+  | { type: 'RecordFailure'; metadata: CommandMetadata; url: string; delivery: string }
   /** An attempt succeeded. */
-  | { type: 'NoteSuccess'; metadata: CommandMetadata; url: string }
+  | { type: 'RecordSuccess'; metadata: CommandMetadata; url: string }
   /** Role and status of the owner. Ignored if the webhook has another owner by now. */
   | { type: 'CheckOwner'; metadata: CommandMetadata; standing: Standing }
   /** Ignored if the webhook has another URL by now. */
@@ -62,8 +62,8 @@ export type WebhookCommand =
 
 /** Commands that the service issues by itself. They may arrive after the webhook was deleted, and then do nothing. */
 const BY_ITSELF: ReadonlySet<string> = new Set<WebhookCommand['type']>([
-  'NoteFailure',
-  'NoteSuccess',
+  'RecordFailure',
+  'RecordSuccess',
   'CheckOwner',
   'DisableWebhook',
 ])
@@ -113,9 +113,9 @@ export const webhookDecider = (
         const oldSecretUntil = new Date(Date.parse(now) + OVERLAP_MS).toISOString()
         return [{ type: 'WebhookSecretRotated', data: { secret: command.sealedSecret, oldSecretUntil } }]
       }
-      case 'NoteFailure':
+      case 'RecordFailure':
         return record.active && record.url === command.url ? failed(state, command.delivery, now) : []
-      case 'NoteSuccess':
+      case 'RecordSuccess':
         if (!state.failing || record.url !== command.url) return []
         return [{ type: 'WebhookSucceeded', data: { at: now } }]
       case 'CheckOwner': {
