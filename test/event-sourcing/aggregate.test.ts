@@ -9,6 +9,7 @@ import {
   aggregate,
   type EventStore,
   EventStoreUnavailable,
+  WrongExpectedRevision,
 } from '@gantry/event-sourcing'
 import {
   type CounterCommand,
@@ -156,6 +157,22 @@ test('an append whose acknowledgement was lost is not repeated', async () => {
     events: [{ type: 'Counted', data: { by: 5 } }],
   })
   expect(await eventStore.readStream('counter-a')).toHaveLength(1)
+})
+
+test.for([
+  [3, 'the store is unavailable', () => new EventStoreUnavailable('away')],
+  [20, 'other writers are faster', () => new WrongExpectedRevision('counter-a', 0, 1)],
+] as const)('a command is tried at most %i times while %s', async ([tries, , failure]) => {
+  let appends = 0
+  const failing: EventStore = {
+    ...eventStore,
+    append() {
+      appends++
+      return Promise.reject(failure())
+    },
+  }
+  await expect(counter(failing).execute('a', count(1))).rejects.toEqual(failure())
+  expect(appends).toBe(tries)
 })
 
 test('a new stream is appended to without a read; for an existing stream the decision is made on its state', async () => {

@@ -120,6 +120,12 @@ describe('the projector', () => {
     expect(await documents()).toHaveLength(1)
   })
 
+  test('has one projection of each category', () => {
+    const own = projectorOf()
+    counter(own)
+    expect(() => counter(own)).toThrow('test.projector has two projections of counter')
+  })
+
   test('of an empty log makes the read models once and stays ready', async () => {
     const rebuilds = vi.spyOn(log, 'info')
     const started = projector()
