@@ -5,7 +5,6 @@ import { Refusal } from '@gantry/contracts'
 import type { Log } from '@gantry/event-sourcing'
 import type { BlobStore } from '@gantry/read-models'
 import {
-  type Admit,
   ANONYMOUS,
   type Dependencies,
   derivedPrincipalKey,
@@ -20,8 +19,8 @@ import {
 import type { z } from 'zod'
 import { checkEncryptionKey } from './encryption-key.ts'
 import { internalRequests } from './internal-requests.ts'
-import { runProcess } from './process.ts'
-import { replicas } from './replicas.ts'
+import { type ProcessContext, type ProcessParts, runProcess } from './process.ts'
+import { type Replicas, replicas } from './replicas.ts'
 import { serviceSettings } from './settings.ts'
 import { type MessageRetention, openBus, openStores, watchedDisk } from './stores.ts'
 
@@ -44,99 +43,94 @@ export interface ServiceOptions<Schema extends z.ZodObject, Made extends Service
 }
 
 /** Runs one service as a process of its own, with the stores and the bus of its settings. */
-export async function runService<Schema extends z.ZodObject, Made extends Service>({
-  name,
-  settings: schema,
-  environment,
-  make,
-  messages,
-  prepare,
-}: ServiceOptions<Schema, Made>): Promise<void> {
-  await runProcess({
-    name,
+export const runService = <Schema extends z.ZodObject, Made extends Service>(
+  options: ServiceOptions<Schema, Made>,
+): Promise<void> =>
+  runProcess({
+    name: options.name,
     schema: serviceSettings,
-    environment,
+    environment: options.environment,
     server: () => ({ trustProxy: INSIDE }),
     second: ({ INTERNAL_PORT }) => ({ setting: 'INTERNAL_PORT', port: INTERNAL_PORT }),
-    open({ settings, log, metrics, now }) {
-      const own = readSettings(schema, environment)
-      const disk = watchedDisk(log)
-      const stores = openStores(settings, disk, log)
-      const { store: bus, backingStore } = openBus(settings, { name, log, disk, ...messages?.(own) })
-      let pass = (_purpose: Purpose) => ''
-      let vouched: PassedPrincipals['vouched'] = () => {
-        throw new Refusal('unauthenticated')
-      }
-      const found = (service: string, urls: readonly string[] | undefined) =>
-        urls && service !== name ? replicas({ urls, basePath: settings.BASE_PATH, now, log }) : undefined
-      const asked = {
-        catalog: found('catalog', settings.CATALOG_URL),
-        media: found('media', settings.MEDIA_URL),
-      }
-      let unwatch: (() => void)[] = []
-      const others = internalRequests({
-        bus,
-        services: asked,
-        basePath: settings.BASE_PATH,
-        pass: purpose => pass(purpose),
-      })
-      const { eventStore, readModels, blobs } = stores
-      const service = make(
-        {
-          eventStore,
-          readModels,
-          bus: others.bus,
-          blobs,
-          now,
-          newId: randomUUID,
-          encryptionKey: settings.ENCRYPTION_KEY,
-          process: { holder: `${hostname()}-${process.pid}-${randomUUID()}`, log, metrics },
-        },
-        own,
-      )
-      heldStreamMetrics(metrics, readModels, service.projectors)
-      let prepared = false
-      const waitingFor = () => service.waitingFor() ?? (prepared ? undefined : 'its preparation')
-      return {
-        backingStores: [...stores.backingStores, backingStore],
-        referenceClock: { name: 'READ_MODEL_URL', time: () => readModels.time() },
-        async routes(scope) {
-          const principals = await passedPrincipals(scope, {
-            key: derivedPrincipalKey(settings.ENCRYPTION_KEY),
-            gatewayKey: settings.PRINCIPAL_KEY,
-            now,
-          })
-          pass = purpose => principals.sign(ANONYMOUS, purpose)
-          vouched = principals.vouched
-          const admitWhenReady: Admit = (request, reply, operation) => {
-            if (waitingFor() !== undefined)
-              throw new Refusal('not-ready', { detail: `waits for ${waitingFor()}` })
-            return principals.admit(request, reply, operation)
-          }
-          await service.routes(scope, admitWhenReady)
-          await scope.register(async asked => others.routes(asked, fromPreviousRelease(principals)))
-        },
-        async inside(scope) {
-          others.routes(scope, (request, purpose) => vouched(request, purpose))
-        },
-        async start() {
-          const about = { service: name, now }
-          await succeeding(() => checkEncryptionKey(stores.eventStore, settings.ENCRYPTION_KEY, about), log)
-          unwatch = Object.values(asked).flatMap(service => service?.watch() ?? [])
-          await service.start()
-          while (service.waitingFor() !== undefined) await setTimeout(LOOK_MS)
-          await succeeding(async () => prepare?.(service, own), log)
-          prepared = true
-        },
-        waitingFor,
-        async stop() {
-          await service.stop()
-          for (const end of unwatch) end()
-          await Promise.all([stores.close(), bus.close()])
-        },
-      }
-    },
+    open: context => openService(options, context),
   })
+
+function openService<Schema extends z.ZodObject, Made extends Service>(
+  { name, settings: schema, environment, make, messages, prepare }: ServiceOptions<Schema, Made>,
+  context: ProcessContext<z.infer<typeof serviceSettings>>,
+): ProcessParts {
+  const { settings, log, metrics, now } = context
+  const { BASE_PATH: basePath, ENCRYPTION_KEY: encryptionKey } = settings
+  const own = readSettings(schema, environment)
+  const disk = watchedDisk(log)
+  const stores = openStores(settings, disk, log)
+  const { eventStore, readModels, blobs } = stores
+  const { store: bus, backingStore } = openBus(settings, { name, log, disk, ...messages?.(own) })
+  let principals: PassedPrincipals | undefined
+  const pass = (purpose: Purpose) => principals?.sign(ANONYMOUS, purpose) ?? ''
+  const services = servicesByUrl(name, context)
+  let unwatch: (() => void)[] = []
+  const others = internalRequests({ bus, services, basePath, pass })
+  const service = make(
+    {
+      eventStore,
+      readModels,
+      bus: others.bus,
+      blobs,
+      now,
+      newId: randomUUID,
+      encryptionKey,
+      process: { holder: `${hostname()}-${process.pid}-${randomUUID()}`, log, metrics },
+    },
+    own,
+  )
+  heldStreamMetrics(metrics, readModels, service.projectors)
+  let prepared = false
+  const waitingFor = () => service.waitingFor() ?? (prepared ? undefined : 'its preparation')
+  return {
+    backingStores: [...stores.backingStores, backingStore],
+    referenceClock: { name: 'READ_MODEL_URL', time: () => readModels.time() },
+    async routes(scope) {
+      const key = derivedPrincipalKey(encryptionKey)
+      const known = await passedPrincipals(scope, { key, gatewayKey: settings.PRINCIPAL_KEY, now })
+      principals = known
+      await service.routes(scope, (...asked) => {
+        const waiting = waitingFor()
+        if (waiting !== undefined) throw new Refusal('not-ready', { detail: `waits for ${waiting}` })
+        return known.admit(...asked)
+      })
+      await scope.register(async asked => others.routes(asked, fromPreviousRelease(known)))
+    },
+    async inside(scope) {
+      if (principals) others.routes(scope, principals.vouched)
+    },
+    async start() {
+      const about = { service: name, now }
+      await succeeding(() => checkEncryptionKey(eventStore, encryptionKey, about), log)
+      unwatch = Object.values(services).flatMap(service => service?.watch() ?? [])
+      await service.start()
+      while (service.waitingFor() !== undefined) await setTimeout(LOOK_MS)
+      await succeeding(async () => prepare?.(service, own), log)
+      prepared = true
+    },
+    waitingFor,
+    async stop() {
+      await service.stop()
+      for (const end of unwatch) end()
+      await Promise.all([stores.close(), bus.close()])
+    },
+  }
+}
+
+/** The other services with a URL in the settings. */
+function servicesByUrl(
+  name: string,
+  { settings, log, now }: ProcessContext<z.infer<typeof serviceSettings>>,
+): Readonly<Record<string, Replicas | undefined>> {
+  const { BASE_PATH: basePath, CATALOG_URL, MEDIA_URL } = settings
+  const found = (service: string, urls: readonly string[] | undefined) =>
+    urls && service !== name ? replicas({ urls, basePath, now, log }) : undefined
+  return { catalog: found('catalog', CATALOG_URL), media: found('media', MEDIA_URL) }
 }
 
 /** At PORT only processes of the previous release may send internal requests; others are answered with 404. */

@@ -3,6 +3,5 @@
  * a violation.
  */
 export const KNOWN_SIZES: readonly string[] = [
-  'packages/hosting/src/service.ts runService',
   'packages/service-kit/src/server.ts ServerOptions',
 ]
