@@ -62,7 +62,7 @@ export interface ProcessOptions<Schema extends OwnSchema> {
   schema: Schema
   environment: NodeJS.ProcessEnv
   /** Trusted proxies and connection limits of the server. */
-  server?(settings: z.infer<Schema>): Pick<ServerOptions, 'trustProxy' | 'connections'>
+  server?(settings: z.infer<Schema>): Pick<ServerOptions, 'clients'>
   /** Port of a second server for /metrics and internal requests. Without one /metrics is at PORT. */
   second?(settings: z.infer<Schema>): Omit<Port, 'host'> | undefined
   open(context: ProcessContext<z.infer<Schema>>): ProcessParts

@@ -37,12 +37,14 @@ export function processServers(options: ServerOptions, port: Port, second: Port 
       close: () => app.close(),
     }
   }
-  const { connections: _, ...unlimited } = options
-  const inner = httpServer({ ...unlimited, answers: ['metrics'] })
+  const { connections: _, ...clients } = options.clients ?? {}
+  const inner = httpServer({ ...options, clients, builtIn: { routes: ['metrics'] } })
   const app = httpServer({
     ...options,
-    answers: ['health'],
-    ...(second.setting === 'INTERNAL_PORT' && { internalPort: () => portOf(inner) }),
+    builtIn: {
+      routes: ['health'],
+      ...(second.setting === 'INTERNAL_PORT' && { internalPort: () => portOf(inner) }),
+    },
   })
   return {
     async listen({ routes, inside }) {

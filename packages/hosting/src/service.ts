@@ -50,7 +50,7 @@ export const runService = <Schema extends z.ZodObject, Made extends Service>(
     name: options.name,
     schema: serviceSettings,
     environment: options.environment,
-    server: () => ({ trustProxy: INSIDE }),
+    server: () => ({ clients: { trustProxy: INSIDE } }),
     second: ({ INTERNAL_PORT }) => ({ setting: 'INTERNAL_PORT', port: INTERNAL_PORT }),
     open: context => openService(options, context),
   })

@@ -4,7 +4,7 @@ import type { FastifyInstance } from 'fastify'
 import { pino } from 'pino'
 import { Registry } from 'prom-client'
 import { afterEach, describe, expect, test, vi } from 'vitest'
-import { httpServer, type ServerOptions } from './server.ts'
+import { type ClientOptions, httpServer } from './server.ts'
 
 let app: FastifyInstance
 let sockets: Socket[] = []
@@ -15,14 +15,14 @@ afterEach(async () => {
   await app.close()
 })
 
-async function listen(options: Partial<ServerOptions> = {}) {
+async function listen(clients: ClientOptions = {}) {
   app = httpServer({
     basePath: '',
     log: pino({ level: 'silent' }),
     metrics: new Registry(),
     now: () => new Date('2026-11-21T10:00:00.000Z'),
     waitingFor: () => undefined,
-    ...options,
+    clients,
   })
   app.post('/things', async () => 'taken')
   app.get('/slow', async (_request, reply) => {

@@ -25,14 +25,23 @@ export interface ServerOptions {
   waitingFor(): string | undefined
   /** Memory for request bodies, shared by the servers of a process. Default: 256 MiB for this server. */
   bodyMemory?: BodyMemory
+  clients?: ClientOptions
+  builtIn?: BuiltInRoutes
+}
+
+/** The connections of clients to a server. */
+export interface ClientOptions {
   /** Addresses and networks of the proxies in front, whose X-Forwarded-For is trusted. Default: none. */
   trustProxy?: false | string[]
   /** Default: no limits. */
   connections?: ConnectionLimits
-  /** Timeouts. Default: `CONNECTION_TIMEOUTS`. */
+  /** Default: `CONNECTION_TIMEOUTS`. */
   timeouts?: ConnectionTimeouts
-  /** Built-in routes of this server. Default: both, health and metrics. */
-  answers?: readonly ('health' | 'metrics')[]
+}
+
+/** The routes that a server adds itself. Default: both, health and metrics. */
+interface BuiltInRoutes {
+  routes: readonly ('health' | 'metrics')[]
   /** The port for internal requests to the process, if it is not the port of this server. */
   internalPort?(): number | undefined
 }
@@ -49,8 +58,8 @@ const REQUEST_ID = /^[\w.:@/+=-]{1,128}$/
 
 /** An HTTP server with the parts that all services have in common: request ids, problems, health, metrics, access log. */
 export function httpServer(options: ServerOptions): FastifyInstance {
-  const { basePath, log, metrics, now, connections, timeouts = CONNECTION_TIMEOUTS } = options
-  const { answers = ['health', 'metrics'] } = options
+  const { basePath, log, metrics, now, builtIn = { routes: ['health', 'metrics'] } } = options
+  const { trustProxy = false, connections, timeouts = CONNECTION_TIMEOUTS } = options.clients ?? {}
   const app = Fastify({
     loggerInstance: log as FastifyBaseLogger,
     // A child logger per request costs more than most requests. Log records contain the request id instead.
@@ -59,7 +68,7 @@ export function httpServer(options: ServerOptions): FastifyInstance {
     // No limit, because the start can take long on a busy machine or with a slow disk.
     pluginTimeout: 0,
     bodyLimit: BODY_LIMIT,
-    trustProxy: options.trustProxy ?? false,
+    trustProxy,
     rewriteUrl: request => originForm(request.url ?? '/'),
     genReqId: request => {
       const given = request.headers['x-request-id']
@@ -109,11 +118,11 @@ export function httpServer(options: ServerOptions): FastifyInstance {
   )
 
   // Only the server that answers health checks registers the metrics of body memory: they may be registered once.
-  if (answers.includes('health')) {
+  if (builtIn.routes.includes('health')) {
     answerHealth(app, options)
     bodyMetrics(memory, metrics)
   }
-  if (answers.includes('metrics'))
+  if (builtIn.routes.includes('metrics'))
     app.get(`${basePath}/metrics`, async (_request, reply) =>
       reply.header('content-type', metrics.contentType).send(await metrics.metrics()),
     )
@@ -122,7 +131,7 @@ export function httpServer(options: ServerOptions): FastifyInstance {
 
 function answerHealth(
   app: FastifyInstance,
-  { basePath, metrics, now, waitingFor, internalPort = () => undefined }: ServerOptions,
+  { basePath, metrics, now, waitingFor, builtIn }: ServerOptions,
 ): void {
   new Gauge({
     name: 'gantry_ready',
@@ -134,7 +143,7 @@ function answerHealth(
   })
   app.get(`${basePath}/health/live`, async () => ({ status: 'live' }))
   app.get(`${basePath}/health/ready`, async (request, reply) => {
-    const port = internalPort()
+    const port = builtIn?.internalPort?.()
     if (port !== undefined) reply.header(INTERNAL_PORT_HEADER, port)
     const waiting = waitingFor()
     if (waiting === undefined) return { status: 'ready', time: now().toISOString() }

@@ -49,12 +49,16 @@ test('A server limits connections in total and per address, except those of trus
     TRUST_PROXY: '10.0.0.0/8',
   })
   expect(serverOptions(settings)).toEqual({
-    trustProxy: ['10.0.0.0/8'],
-    connections: { total: 200, perAddress: 20, proxies: ['10.0.0.0/8'] },
+    clients: {
+      trustProxy: ['10.0.0.0/8'],
+      connections: { total: 200, perAddress: 20, proxies: ['10.0.0.0/8'] },
+    },
   })
   expect(serverOptions(read({}))).toEqual({
-    trustProxy: false,
-    connections: { total: 10_000, perAddress: 5_000, proxies: [] },
+    clients: {
+      trustProxy: false,
+      connections: { total: 10_000, perAddress: 5_000, proxies: [] },
+    },
   })
 })
 

@@ -57,14 +57,14 @@ export const gatewaySettings = z.object({
 export type GatewaySettings = z.infer<typeof gatewaySettings>
 
 /** The options of the HTTP server that follow from the settings of the gateway. */
-export const serverOptions = (
-  settings: GatewaySettings,
-): Pick<ServerOptions, 'trustProxy' | 'connections'> => ({
-  trustProxy: settings.TRUST_PROXY,
-  connections: {
-    total: settings.MAX_CONNECTIONS,
-    perAddress: settings.MAX_CONNECTIONS_PER_ADDRESS,
-    proxies: settings.TRUST_PROXY || [],
+export const serverOptions = (settings: GatewaySettings): Pick<ServerOptions, 'clients'> => ({
+  clients: {
+    trustProxy: settings.TRUST_PROXY,
+    connections: {
+      total: settings.MAX_CONNECTIONS,
+      perAddress: settings.MAX_CONNECTIONS_PER_ADDRESS,
+      proxies: settings.TRUST_PROXY || [],
+    },
   },
 })
 
