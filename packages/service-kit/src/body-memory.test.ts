@@ -4,7 +4,7 @@ import type { FastifyInstance } from 'fastify'
 import { pino } from 'pino'
 import { Registry } from 'prom-client'
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
-import { BodyMemory, Gathered, keepingBody } from './body-memory.ts'
+import { BodyMemory, GrowingBuffer, retainBody } from './body-memory.ts'
 import { noteCaller } from './caller.ts'
 import { httpServer } from './server.ts'
 import { administrator } from './testing/index.ts'
@@ -15,46 +15,46 @@ const MEBIBYTE = 1_048_576
 describe('the memory for bodies', () => {
   test('gives one caller at most a quarter of the limit', () => {
     const memory = new BodyMemory(1_000)
-    const body = memory.hold('ada')
-    body.take(250)
-    expect(() => body.take(1)).toThrow('body-memory-full')
-    expect(() => memory.hold('ada').take(1)).toThrow('body-memory-full')
-    for (const other of ['bob', 'eve', 'kim']) memory.hold(other).take(250)
-    expect(memory.held).toBe(1_000)
-    expect(() => memory.hold('sue').take(1)).toThrow('body-memory-full')
-    body.give(1)
-    memory.hold('sue').take(1)
+    const body = memory.countFor('ada')
+    body.add(250)
+    expect(() => body.add(1)).toThrow('body-memory-full')
+    expect(() => memory.countFor('ada').add(1)).toThrow('body-memory-full')
+    for (const other of ['bob', 'eve', 'kim']) memory.countFor(other).add(250)
+    expect(memory.bytes).toBe(1_000)
+    expect(() => memory.countFor('sue').add(1)).toThrow('body-memory-full')
+    body.subtract(1)
+    memory.countFor('sue').add(1)
   })
 
   test('counts bodies of other processes of the installation, and never refuses them', () => {
     const memory = new BodyMemory(1_000)
-    memory.hold(undefined).take(2_000)
-    expect(memory.held).toBe(2_000)
+    memory.countFor(undefined).add(2_000)
+    expect(memory.bytes).toBe(2_000)
   })
 
   test('is released once, after the last user of the body', () => {
     const memory = new BodyMemory(1_000)
-    const body = memory.hold('ada')
-    body.take(200)
-    body.use()
-    body.leave()
-    expect(memory.held).toBe(200)
-    body.leave()
-    expect(memory.held).toBe(0)
-    expect(() => body.take(1)).toThrow('malformed-request')
-    body.give(200)
-    expect(memory.held).toBe(0)
+    const body = memory.countFor('ada')
+    body.add(200)
+    body.retain()
+    body.release()
+    expect(memory.bytes).toBe(200)
+    body.release()
+    expect(memory.bytes).toBe(0)
+    expect(() => body.add(1)).toThrow('malformed-request')
+    body.subtract(200)
+    expect(memory.bytes).toBe(0)
   })
 
   test('counts the allocated memory, and joins small chunks', () => {
     const memory = new BodyMemory(64 * MEBIBYTE)
-    const gathered = new Gathered(memory.hold('ada'))
+    const buffer = new GrowingBuffer(memory.countFor('ada'))
     const before = process.memoryUsage()
-    for (let at = 0; at < MEBIBYTE; at++) gathered.add(Buffer.from([at % 256]))
+    for (let at = 0; at < MEBIBYTE; at++) buffer.add(Buffer.from([at % 256]))
     const after = process.memoryUsage()
-    expect(gathered.bytes()).toHaveLength(MEBIBYTE)
-    expect(gathered.bytes().every((byte, at) => byte === at % 256)).toBe(true)
-    expect(memory.held).toBe(MEBIBYTE)
+    expect(buffer.bytes()).toHaveLength(MEBIBYTE)
+    expect(buffer.bytes().every((byte, at) => byte === at % 256)).toBe(true)
+    expect(memory.bytes).toBe(MEBIBYTE)
     expect(after.rss - before.rss).toBeLessThan(64 * MEBIBYTE)
   })
 })
@@ -85,7 +85,7 @@ describe('a server', () => {
       if (typeof user === 'string') noteCaller(request, { ...administrator, userId: user })
     })
     app.post('/things', (request, reply) =>
-      keepingBody(
+      retainBody(
         request,
         (async () => {
           reply.raw.once('close', gone.resolve)
@@ -110,7 +110,7 @@ describe('a server', () => {
   })
 
   const gauge = async (name: string) => (await metrics.getSingleMetric(name)?.get())?.values[0]?.value
-  const held = () => gauge('gantry_request_body_bytes')
+  const bytes = () => gauge('gantry_request_body_bytes')
   const soon = (assertion: () => unknown) => vi.waitFor(assertion, { timeout: 10_000, interval: 5 })
   const send = async (head: string, body = '') => {
     const { port } = app.server.address() as { port: number }
@@ -126,17 +126,17 @@ describe('a server', () => {
     send(`POST ${path} HTTP/1.1\r\nX-User: ${user}\r\nContent-Length: ${length}`, body)
 
   test('shows the limit and the bytes in memory as metrics', async () => {
-    expect([await gauge('gantry_request_body_limit_bytes'), await held()]).toEqual([256 * KIBIBYTE, 0])
+    expect([await gauge('gantry_request_body_limit_bytes'), await bytes()]).toEqual([256 * KIBIBYTE, 0])
     await post('ada', 50_000, 'x'.repeat(40_000))
-    await soon(async () => expect(await held()).toBeGreaterThanOrEqual(40_000))
-    expect(await held()).toBeLessThan(2 * 65_536)
+    await soon(async () => expect(await bytes()).toBeGreaterThanOrEqual(40_000))
+    expect(await bytes()).toBeLessThan(2 * 65_536)
   })
 
   test('releases the body of a client that has disconnected', async () => {
     const { socket } = await post('ada', 50_000, 'x'.repeat(40_000))
-    await soon(async () => expect(await held()).toBeGreaterThanOrEqual(40_000))
+    await soon(async () => expect(await bytes()).toBeGreaterThanOrEqual(40_000))
     socket.destroy()
-    await soon(async () => expect(await held()).toBe(0))
+    await soon(async () => expect(await bytes()).toBe(0))
   })
 
   test('counts a body until the work has ended, even if the client disconnects before', async () => {
@@ -145,9 +145,9 @@ describe('a server', () => {
     await began.promise
     socket.destroy()
     await gone.promise
-    expect(await held()).toBeGreaterThanOrEqual(40_000)
+    expect(await bytes()).toBeGreaterThanOrEqual(40_000)
     working.resolve()
-    await soon(async () => expect(await held()).toBe(0))
+    await soon(async () => expect(await bytes()).toBe(0))
   })
 
   test('refuses a caller beyond their share and reads the rest, so that the connection stays usable', async () => {

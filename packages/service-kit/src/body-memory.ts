@@ -11,7 +11,7 @@ declare module 'fastify' {
   }
 }
 
-/** Share of the limit that one caller may hold, so that a single caller cannot block the others. */
+/** Share of the limit that one caller may have in memory, so that a single caller cannot block the others. */
 const SHARE = 1 / 4
 /** Bytes allocated for a body at first. */
 const FIRST_BYTES = 512
@@ -19,7 +19,7 @@ const FIRST_BYTES = 512
 /** Counts the bytes of request bodies that a process has in memory, for requests that are incomplete or being handled. */
 export class BodyMemory {
   readonly limit: number
-  #held = 0
+  #bytes = 0
   readonly #byCaller = new Map<string, number>()
 
   /** @param limit in bytes */
@@ -28,18 +28,18 @@ export class BodyMemory {
   }
 
   /** Bytes in memory now. */
-  get held(): number {
-    return this.#held
+  get bytes(): number {
+    return this.#bytes
   }
 
   /** Starts counting a body. @param caller account of the caller; undefined for a caller that is never refused */
-  hold(caller: string | undefined): HeldBody {
-    return new HeldBody(bytes => this.#add(caller, bytes))
+  countFor(caller: string | undefined): BodyBytes {
+    return new BodyBytes(bytes => this.#add(caller, bytes))
   }
 
   /** @throws Refusal body-memory-full when a positive number of bytes exceeds a limit; negative numbers are never refused */
   #add(caller: string | undefined, bytes: number): void {
-    const total = this.#held + bytes
+    const total = this.#bytes + bytes
     if (caller !== undefined) {
       const own = (this.#byCaller.get(caller) ?? 0) + bytes
       if (bytes > 0 && own > this.limit * SHARE)
@@ -48,12 +48,12 @@ export class BodyMemory {
       if (own > 0) this.#byCaller.set(caller, own)
       else this.#byCaller.delete(caller)
     }
-    this.#held = total
+    this.#bytes = total
   }
 }
 
 /** The bytes of a request's body that are in memory. */
-export class HeldBody {
+export class BodyBytes {
   readonly #add: (bytes: number) => void
   #bytes = 0
   /** Number of users: the response, and work that continues with the body after the response has been closed. */
@@ -64,26 +64,26 @@ export class HeldBody {
   }
 
   /** Counts bytes; call it before they are allocated. @throws Refusal body-memory-full; malformed-request after the end */
-  take(bytes: number): void {
+  add(bytes: number): void {
     if (this.#users === 0) throw new Refusal('malformed-request', { detail: 'the request was aborted' })
     this.#add(bytes)
     this.#bytes += bytes
   }
 
-  /** Subtracts bytes that were counted by `take` and are no longer in memory. */
-  give(bytes: number): void {
+  /** Subtracts bytes that were counted by `add` and are no longer in memory. */
+  subtract(bytes: number): void {
     if (this.#users === 0) return
     this.#add(-bytes)
     this.#bytes -= bytes
   }
 
-  /** Adds a user. The body counts until each user has called `leave`, even if the client disconnects before. */
-  use(): void {
+  /** Adds a user. The body counts until each user has called `release`, even if the client disconnects before. */
+  retain(): void {
     this.#users++
   }
 
   /** Removes a user. After the last one the body no longer counts. */
-  leave(): void {
+  release(): void {
     if (--this.#users > 0) return
     this.#add(-this.#bytes)
     this.#bytes = 0
@@ -91,13 +91,13 @@ export class HeldBody {
 }
 
 /** Collects chunks in one buffer: a list of many small chunks needs many times the memory of their content. */
-export class Gathered {
-  readonly #held: HeldBody
+export class GrowingBuffer {
+  readonly #counted: BodyBytes
   #memory = Buffer.alloc(0)
   #length = 0
 
-  constructor(held: HeldBody) {
-    this.#held = held
+  constructor(counted: BodyBytes) {
+    this.#counted = counted
   }
 
   get length(): number {
@@ -123,30 +123,30 @@ export class Gathered {
   }
 
   #grow(size: number): void {
-    this.#held.take(size)
+    this.#counted.add(size)
     const memory = Buffer.allocUnsafe(size)
     this.#memory.copy(memory, 0, 0, this.#length)
-    this.#held.give(this.#memory.length)
+    this.#counted.subtract(this.#memory.length)
     this.#memory = memory
   }
 }
 
 const MEMORY = Symbol('body memory')
 const RESPONSE = Symbol('response')
-const HELD = Symbol('held body')
-type Holding = FastifyRequest & {
+const BODY = Symbol('counted body')
+type CountingRequest = FastifyRequest & {
   [MEMORY]: BodyMemory
   [RESPONSE]: ServerResponse | null
-  [HELD]: HeldBody | null
+  [BODY]: BodyBytes | null
 }
 
 /** Lets the requests of an app count their bodies in `memory`. */
 export function countBodies(app: FastifyInstance, memory: BodyMemory): void {
   app.decorateRequest(MEMORY, { getter: () => memory })
   app.decorateRequest(RESPONSE, null)
-  app.decorateRequest(HELD, null)
+  app.decorateRequest(BODY, null)
   app.addHook('onRequest', (request, reply, done) => {
-    ;(request as Holding)[RESPONSE] = reply.raw
+    ;(request as CountingRequest)[RESPONSE] = reply.raw
     done()
   })
 }
@@ -159,7 +159,7 @@ export function bodyMetrics(memory: BodyMemory, metrics: Registry): void {
     help: 'Bytes of request bodies in memory, of requests that are incomplete or being handled',
     registers,
     collect() {
-      this.set(memory.held)
+      this.set(memory.bytes)
     },
   })
   new Gauge({
@@ -169,37 +169,39 @@ export function bodyMetrics(memory: BodyMemory, metrics: Registry): void {
   }).set(memory.limit)
 }
 
-/** The count of a request's body; undefined until `holdBody` is called for the request. */
-export const heldBody = (request: FastifyRequest): HeldBody | undefined =>
-  (request as Holding)[HELD] ?? undefined
+/** The count of a request's body; undefined until `countBody` is called for the request. */
+export const countedBody = (request: FastifyRequest): BodyBytes | undefined =>
+  (request as CountingRequest)[BODY] ?? undefined
 
 /**
  * Starts counting the body of a request, until its response is closed. Later calls return the same count.
  * @throws Refusal malformed-request when the client has disconnected
  */
-export function holdBody(request: FastifyRequest): HeldBody {
-  const holding = request as Holding
-  if (holding[HELD]) return holding[HELD]
-  const response = holding[RESPONSE]
+export function countBody(request: FastifyRequest): BodyBytes {
+  const counting = request as CountingRequest
+  if (counting[BODY]) return counting[BODY]
+  const response = counting[RESPONSE]
   if (!response || response.closed || response.destroyed)
     throw new Refusal('malformed-request', { detail: 'the request was aborted' })
-  const held = holding[MEMORY].hold(request.routeOptions.config.vouched ? undefined : accountOf(request))
-  holding[HELD] = held
+  const counted = counting[MEMORY].countFor(
+    request.routeOptions.config.vouched ? undefined : accountOf(request),
+  )
+  counting[BODY] = counted
   let open = true
   const close = () => {
-    if (open) held.leave()
+    if (open) counted.release()
     open = false
   }
   response.once('finish', close).once('close', close)
-  return held
+  return counted
 }
 
 /** Counts the body of a request until the work has ended, even if the client disconnects before. @returns the work */
-export function keepingBody<Result>(request: FastifyRequest, work: Promise<Result>): Promise<Result> {
-  const held = heldBody(request)
-  if (!held) return work
-  held.use()
-  return work.finally(() => held.leave())
+export function retainBody<Result>(request: FastifyRequest, work: Promise<Result>): Promise<Result> {
+  const counted = countedBody(request)
+  if (!counted) return work
+  counted.retain()
+  return work.finally(() => counted.release())
 }
 
 /** The account that a request counts for: the user, whatever their credential; for anonymous callers the address. */
@@ -219,10 +221,10 @@ export function readBody(
 ): void {
   const limit = request.routeOptions.bodyLimit
   const announced = Number(request.headers['content-length'] ?? Number.NaN)
-  let gathered: Gathered
+  let buffer: GrowingBuffer
   try {
     if (announced > limit) throw tooLarge(limit)
-    gathered = new Gathered(holdBody(request))
+    buffer = new GrowingBuffer(countBody(request))
   } catch (error) {
     done(error as Error)
     return
@@ -231,12 +233,12 @@ export function readBody(
     payload.off('data', add).off('end', complete).off('error', fail)
     // Reads and drops the rest: many clients do not read a response before they have sent the whole body.
     if (error) payload.resume()
-    done(error, error ? undefined : gathered.bytes())
+    done(error, error ? undefined : buffer.bytes())
   }
   const add = (chunk: Buffer) => {
     try {
-      if (gathered.length + chunk.length > limit) throw tooLarge(limit)
-      gathered.add(chunk)
+      if (buffer.length + chunk.length > limit) throw tooLarge(limit)
+      buffer.add(chunk)
     } catch (error) {
       end(error as Error)
     }

@@ -1,12 +1,12 @@
 export {
+  BodyBytes,
   BodyMemory,
   countBodies,
-  Gathered,
-  HeldBody,
-  heldBody,
-  holdBody,
-  keepingBody,
+  countBody,
+  countedBody,
+  GrowingBuffer,
   readBody,
+  retainBody,
 } from './body-memory.ts'
 export { ANONYMOUS, callerOf, noteCaller } from './caller.ts'
 export { etag, matchesNone, revisionsOf } from './conditional.ts'

@@ -11,7 +11,7 @@ import {
 import type { CommandMetadata } from '@gantry/event-sourcing'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import type { z } from 'zod'
-import { keepingBody } from './body-memory.ts'
+import { retainBody } from './body-memory.ts'
 import { ANONYMOUS, callerOf, noteCaller } from './caller.ts'
 import { etag, matchesNone, revisionsOf } from './conditional.ts'
 import { type Idempotency, idempotency, type KeyUse, type Seed } from './idempotency.ts'
@@ -143,7 +143,7 @@ export function router(
           done(error as Error)
         }
       },
-      handler: (request, reply) => keepingBody(request, handled(request, reply)),
+      handler: (request, reply) => retainBody(request, handled(request, reply)),
     })
   }
 }

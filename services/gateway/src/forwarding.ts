@@ -6,10 +6,10 @@ import type { Replicas } from '@gantry/hosting'
 import {
   type Admit,
   ANONYMOUS,
+  type BodyBytes,
   checkParams,
-  type HeldBody,
-  heldBody,
-  holdBody,
+  countBody,
+  countedBody,
   type PassedPrincipals,
   PRINCIPAL_HEADER,
   readBody,
@@ -89,7 +89,7 @@ export async function forwarding(
     scope.decorateRequest(SIGNED_PRINCIPAL, '')
     scope.removeAllContentTypeParsers()
     scope.addContentTypeParser(['application/json', 'application/cloudevents+json'], readBody)
-    scope.addContentTypeParser('*', (request, body, done) => done(null, streamed(body, holdBody(request))))
+    scope.addContentTypeParser('*', (request, body, done) => done(null, streamed(body, countBody(request))))
 
     for (const operation of OPERATIONS) {
       if (operation.service === 'gateway') continue
@@ -154,8 +154,8 @@ function forward(
 ): void {
   const replica = services.next(failed)
   const { body } = request
-  const held = heldBody(request)
-  if (failed === undefined) held?.use()
+  const counted = countedBody(request)
+  if (failed === undefined) counted?.retain()
   const type = request.headers['content-type']
   reply.from(path, {
     method: request.method as HTTPMethods,
@@ -165,7 +165,7 @@ function forward(
     rewriteRequestHeaders: (_request, headers) => forwardedHeaders(request as Admitted, headers),
     rewriteHeaders(headers) {
       // Not in onResponse, which is not called when the client is gone.
-      held?.leave()
+      counted?.release()
       return without(headers, DROPPED_RESPONSE_HEADERS)
     },
     onResponse(_request, _reply, response) {
@@ -180,7 +180,7 @@ function forward(
         forward(request, reply, { services, path }, replica)
         return
       }
-      held?.leave()
+      counted?.release()
       if (body instanceof PassThrough && body.errored instanceof Refusal) {
         reply.send(body.errored)
         return
@@ -192,15 +192,15 @@ function forward(
 }
 
 /** Streams a body to a service. Destroying the returned stream does not close the connection of the client. */
-function streamed(body: IncomingMessage, held: HeldBody): PassThrough {
+function streamed(body: IncomingMessage, counted: BodyBytes): PassThrough {
   const stream = new PassThrough()
   stream.once('error', () => {})
   // `on('data')` does not start a stream that was paused explicitly; sending it to a service does.
-  stream.pause().on('data', (chunk: Buffer) => held.give(chunk.length))
+  stream.pause().on('data', (chunk: Buffer) => counted.subtract(chunk.length))
   body.on('data', (chunk: Buffer) => {
     if (stream.destroyed) return
     try {
-      held.take(chunk.length)
+      counted.add(chunk.length)
     } catch (error) {
       stream.destroy(error as Error)
     }

@@ -1,6 +1,6 @@
 import multipart, { type MultipartFile } from '@fastify/multipart'
 import { bodyLimitOf, Refusal, uploadImage } from '@gantry/contracts'
-import { holdBody } from '@gantry/service-kit'
+import { countBody } from '@gantry/service-kit'
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 
 const MAX_BYTES = 5 * 1_048_576
@@ -62,12 +62,12 @@ export async function readForm(
 }
 
 async function onlyFile(request: FastifyRequest, write: (chunk: Uint8Array) => Promise<void>): Promise<void> {
-  const held = holdBody(request)
+  const counted = countBody(request)
   let files = 0
   let found = false
   for await (const part of request.parts()) {
     if (part.type !== 'file') continue
-    held.take(PART_BYTES + (part.fieldname ?? '').length + (part.filename ?? '').length)
+    counted.add(PART_BYTES + (part.fieldname ?? '').length + (part.filename ?? '').length)
     if (isFile(part) && ++files > 1) throw new Refusal('image-not-alone')
     if (!isFile(part) || part.fieldname !== 'file') {
       part.file.resume()

@@ -1,7 +1,7 @@
 import { deleteImage, downloadImage, type ImageRecord, Refusal, uploadImage } from '@gantry/contracts'
 import type { Executed } from '@gantry/event-sourcing'
 import type { Collection } from '@gantry/read-models'
-import { type AddRoute, holdBody, keepingBody, matchesNone } from '@gantry/service-kit'
+import { type AddRoute, countBody, matchesNone, retainBody } from '@gantry/service-kit'
 import type { FastifyRequest } from 'fastify'
 import type { ImageBytes } from './image.bytes.ts'
 import type { ImageAggregate, ImageCommand } from './image.decide.ts'
@@ -40,9 +40,9 @@ export function imageRoutes(route: AddRoute, upload: AddRoute, media: ImageRoute
 
   upload(uploadImage, async ({ params: { api_id: api }, metadata, request }) => {
     if (!(await apiExists(api))) throw new Refusal('api-not-found')
-    const incoming = new ImageUpload(bytes, holdBody(request))
+    const incoming = new ImageUpload(bytes, countBody(request))
     // The bytes are durable before the event that references them is appended.
-    const record = await keepingBody(request, receive(request, incoming))
+    const record = await retainBody(request, receive(request, incoming))
     await announce(api, await image.execute(api, { type: 'UploadImage', metadata, api, record }))
     return { status: 200, body: record }
   })

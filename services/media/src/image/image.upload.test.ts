@@ -22,7 +22,7 @@ beforeEach(async () => {
 })
 afterEach(() => rm(folder, { recursive: true }))
 
-const begin = () => new ImageUpload(imageBytes(blobs), memory.hold('ada'))
+const begin = () => new ImageUpload(imageBytes(blobs), memory.countFor('ada'))
 const chunksOf = (image: Buffer, size: number) =>
   Array.from({ length: Math.ceil(image.length / size) }, (_, at) =>
     image.subarray(at * size, (at + 1) * size),
@@ -106,23 +106,23 @@ test('only a piece of a large image is in memory', async () => {
   let most = 0
   for (const chunk of chunksOf(filled(png(3, 2), 5 * MEBIBYTE), 10_000)) {
     await incoming.write(chunk)
-    most = Math.max(most, memory.held)
+    most = Math.max(most, memory.bytes)
   }
   await incoming.store()
-  expect(Math.max(most, memory.held)).toBeLessThanOrEqual(2 * 65_536)
+  expect(Math.max(most, memory.bytes)).toBeLessThanOrEqual(2 * 65_536)
 })
 
 test('an SVG is in memory as a whole only while it is checked', async () => {
   const incoming = begin()
   await incoming.write(comment(300_000))
-  const before = memory.held
-  const other = memory.hold('ada')
-  other.take(8 * MEBIBYTE - before - 100_000)
+  const before = memory.bytes
+  const other = memory.countFor('ada')
+  other.add(8 * MEBIBYTE - before - 100_000)
   await expect(incoming.store()).rejects.toMatchObject({ code: 'body-memory-full' })
   await incoming.discard()
-  other.leave()
+  other.release()
   expect((await upload(comment(300_000))).contentType).toBe('image/svg+xml')
-  expect(memory.held).toBeLessThan(300_000)
+  expect(memory.bytes).toBeLessThan(300_000)
 })
 
 test('an upload that is discarded during a write leaves no stored bytes', async () => {

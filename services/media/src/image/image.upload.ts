@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import type { ImageRecord } from '@gantry/contracts'
 import type { BlobDraft } from '@gantry/read-models'
-import { Gathered, type HeldBody } from '@gantry/service-kit'
+import { type BodyBytes, GrowingBuffer } from '@gantry/service-kit'
 import { type Format, formatOf, formatOfStart } from '../format/format.ts'
 import type { ImageBytes } from './image.bytes.ts'
 
@@ -11,8 +11,8 @@ const BUFFER_BYTES = 65_536
 /** An upload: checks and stores an image while it is received. */
 export class ImageUpload {
   readonly #store: ImageBytes
-  readonly #held: HeldBody
-  readonly #buffer: Gathered
+  readonly #counted: BodyBytes
+  readonly #buffer: GrowingBuffer
   readonly #hash = createHash('sha256')
   #size = 0
   #format: Format | undefined
@@ -21,10 +21,10 @@ export class ImageUpload {
   /** Settles with the last call on the draft. Never rejects. */
   #work: Promise<void> = Promise.resolve()
 
-  constructor(store: ImageBytes, held: HeldBody) {
+  constructor(store: ImageBytes, counted: BodyBytes) {
     this.#store = store
-    this.#held = held
-    this.#buffer = new Gathered(held)
+    this.#counted = counted
+    this.#buffer = new GrowingBuffer(counted)
   }
 
   /**
@@ -80,14 +80,14 @@ export class ImageUpload {
   async #formatOfAll(): Promise<Format> {
     const draft = this.#draft
     if (!draft) return formatOf(this.#buffer.bytes())
-    this.#held.take(this.#size)
+    this.#counted.add(this.#size)
     try {
       return await this.#next(async () => {
         const { buffer, byteOffset, byteLength } = await draft.bytes()
         return formatOf(Buffer.from(buffer, byteOffset, byteLength))
       })
     } finally {
-      this.#held.give(this.#size)
+      this.#counted.subtract(this.#size)
     }
   }
 
