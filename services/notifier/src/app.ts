@@ -60,14 +60,13 @@ export function notifierService(
   })
   const owners = ownersOf({ users, webhooks, requestStanding: requestStanding(bus), log })
   const receive = intake(dependencies)
-  const complete = () => projector.complete()
   const stopping = new AbortController()
   const react = prefetching({
     bus,
     subjects: reactsTo,
     // An event would not be delivered to a webhook that the read models do not have yet.
-    isReady: () => projector.caughtUp,
-    react: reactionsOf({ webhooks, complete, dispatcher, owners, receive, newId, now, log }),
+    projector,
+    react: reactionsOf({ webhooks, projector, dispatcher, owners, receive, newId, now, log }),
     window: PREFETCHED,
     signal: stopping.signal,
     log,

@@ -24,12 +24,12 @@ afterEach(async () => {
   await host.close()
 })
 
-const consume = (react: (n: number) => Promise<void>, window = 4, isReady = () => true) => {
+const consume = (react: (n: number) => Promise<void>, window = 4, projector = { caughtUp: true }) => {
   const ahead = prefetching({
     bus,
     subjects,
     window,
-    isReady,
+    projector,
     log,
     signal: stopping.signal,
     react: ({ data }) => react(data as number),
@@ -112,18 +112,20 @@ test('without failures every message is handled once', async () => {
   await vi.waitFor(() => expect(handled.toSorted((a, b) => a - b)).toEqual(all))
 })
 
-test('messages wait until the handler is ready', async () => {
+test('messages wait until the projector has caught up', async () => {
   const handled: number[] = []
-  let ready = false
-  let asked = 0
-  const isReady = () => {
-    asked++
-    return ready
+  let caughtUp = false
+  let checks = 0
+  const projector = {
+    get caughtUp() {
+      checks++
+      return caughtUp
+    },
   }
-  consume(async n => void handled.push(n), 4, isReady)
+  consume(async n => void handled.push(n), 4, projector)
   await bus.publish([1, 2].map(message))
-  await vi.waitFor(() => expect(asked).toBeGreaterThan(2))
+  await vi.waitFor(() => expect(checks).toBeGreaterThan(2))
   expect(handled).toEqual([])
-  ready = true
+  caughtUp = true
   await vi.waitFor(() => expect(handled).toEqual([1, 2]))
 })

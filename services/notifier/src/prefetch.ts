@@ -6,8 +6,8 @@ import type { Bus, StoredMessage } from '@gantry/messaging'
 export interface PrefetchOptions {
   bus: Bus
   subjects: readonly string[]
-  /** Messages wait until this is true. Default: always. */
-  isReady?(): boolean
+  /** Messages wait until the projector has caught up. */
+  projector: { readonly caughtUp: boolean }
   /** Must tolerate concurrent calls, any order, and repeated calls for a message. */
   react(message: StoredMessage): Promise<void>
   /** Maximum number of messages that are handled ahead of the consumer. */
@@ -16,8 +16,8 @@ export interface PrefetchOptions {
   log: Log
 }
 
-/** Interval of the calls of `isReady`. */
-const READY_MS = 20
+/** Interval of the checks whether the projector has caught up. */
+const POLL_MS = 20
 
 /**
  * Prefetch: handles messages concurrently before the consumer delivers them. The consumer acknowledges one message after
@@ -29,7 +29,7 @@ const READY_MS = 20
  * @returns the handler of the messages that the consumer delivers
  */
 export function prefetching(options: PrefetchOptions): (message: StoredMessage) => Promise<void> {
-  const { bus, subjects, isReady = () => true, react, window, signal, log } = options
+  const { bus, subjects, projector, react, window, signal, log } = options
   /** Running or finished handling, by sequence. */
   const begun = new Map<number, Promise<void>>()
   let reached = 0
@@ -68,7 +68,7 @@ export function prefetching(options: PrefetchOptions): (message: StoredMessage) 
   signal.addEventListener('abort', () => goOn(), { once: true })
 
   return async message => {
-    while (!isReady()) await pause(READY_MS, undefined, { signal })
+    while (!projector.caughtUp) await pause(POLL_MS, undefined, { signal })
     const { sequence } = message
     const work = begun.get(sequence) ?? react(message)
     reached = Math.max(reached, sequence)

@@ -23,8 +23,8 @@ export const reactsTo = [subjects.allEvents, subjects.platformEvents]
 
 export interface ReactionOptions {
   webhooks: Webhooks
-  /** Whether the read models contain all webhooks. Before that, an event would not find its webhooks. */
-  complete(): Promise<boolean>
+  /** Tells whether the read models contain all webhooks. Before that, an event would not find its webhooks. */
+  projector: { complete(): Promise<boolean> }
   dispatcher: Dispatcher
   owners: Owners
   receive: Intake
@@ -84,7 +84,7 @@ export function reactionsOf(options: ReactionOptions): (message: StoredMessage) 
 
 /** @returns a function that creates the deliveries of an event to the webhooks that ask for its type */
 function deliveringEvents(options: ReactionOptions) {
-  const { webhooks, complete, dispatcher, log } = options
+  const { webhooks, projector, dispatcher, log } = options
   return async (event: PublicEvent, message: StoredMessage): Promise<void> => {
     const { id, type, time, data, subject } = event
     // For events of the platform `time` is the time that the producer states, not the time of the commit.
@@ -95,7 +95,7 @@ function deliveringEvents(options: ReactionOptions) {
     for (let after = ''; ; ) {
       const where = { active: true, eventTypes: type, id: { gt: after } }
       const targets = await webhooks.documents.list({ where, limit: PAGE })
-      if (!(await complete())) throw new ReadModelsUnavailable('the webhooks are missing')
+      if (!(await projector.complete())) throw new ReadModelsUnavailable('the webhooks are missing')
       const receivers = targets.filter(({ doc }) => happenedAfter(doc, committedAt))
       await dispatcher.ready()
       await Promise.all(
