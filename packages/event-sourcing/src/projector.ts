@@ -31,7 +31,7 @@ export interface ProjectorOptions {
 }
 
 /** Interval at which the projector looks for requests and for its checkpoint, in milliseconds. */
-const LOOK_MS = 1_000
+const POLL_MS = 1_000
 
 /** Name of the checkpoint and of the lease of a projector. It depends on the shape of the collections. */
 export const projectorKey = ({ name, collections }: Pick<ProjectorOptions, 'name' | 'collections'>) =>
@@ -160,7 +160,7 @@ export class Projector implements Worker, ProjectionTarget {
     { signal, stop }: { signal: AbortSignal; stop(): void },
   ): Promise<void> {
     const { name, readModels } = this.#readSide
-    for (await sleep(LOOK_MS, { signal }); !signal.aborted; await sleep(LOOK_MS, { signal })) {
+    for (await sleep(POLL_MS, { signal }); !signal.aborted; await sleep(POLL_MS, { signal })) {
       try {
         const [wantedNow, retryNow, checkpoint] = await Promise.all([
           this.#rebuilds.wanted(),
@@ -189,7 +189,7 @@ export class Projector implements Worker, ProjectionTarget {
         if (!this.#caughtUp) await sleep(10, { signal })
       }
       while (this.#caughtUp && !signal.aborted) {
-        await sleep(LOOK_MS, { signal })
+        await sleep(POLL_MS, { signal })
         if (!(await this.complete())) this.#caughtUp = false
       }
     }

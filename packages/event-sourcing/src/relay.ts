@@ -31,7 +31,7 @@ export const LOG_POSITION = 'log-position'
 const BATCH = 500
 /** How long the log may seem to end before the last message while a new leader is being elected, in milliseconds. */
 const BEHIND_MS = 3_000
-const LOOK_MS = 100
+const POLL_MS = 100
 
 /**
  * The only path from the log to the bus. It publishes in log order with the event's id, waits for the acknowledgement,
@@ -129,6 +129,6 @@ async function requireInLog(last: StoredMessage | undefined, eventStore: EventSt
         `the log ends before message ${last?.sequence} of the bus (${last?.subject}), so it was restored from a ` +
           'backup: follow "Restoring the log" in docs/operations.md',
       )
-    await sleep(LOOK_MS, { signal })
+    await sleep(POLL_MS, { signal })
   }
 }

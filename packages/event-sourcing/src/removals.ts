@@ -3,7 +3,7 @@ import { REMOVALS_KEPT_MS } from '@gantry/read-models'
 import { projectedPosition, type ReadSide } from './read-side.ts'
 
 const EVERY_MS = 60_000
-const LOOK_MS = 100
+const POLL_MS = 100
 
 /**
  * Deletes tombstones in the read models once all earlier events are projected. A tombstone refuses writes of earlier
@@ -14,7 +14,7 @@ export async function forgetRemovals(readSide: ReadSide, signal: AbortSignal): P
   while (!signal.aborted) {
     try {
       const head = await eventStore.head()
-      while (!signal.aborted && (await projectedPosition(readSide)) < head) await sleep(LOOK_MS, { signal })
+      while (!signal.aborted && (await projectedPosition(readSide)) < head) await sleep(POLL_MS, { signal })
       for (const definition of collections) {
         const collection = readModels.collection(definition)
         while (!signal.aborted && (await collection.forgetRemoved(REMOVALS_KEPT_MS)) > 0);

@@ -44,7 +44,7 @@ export interface Reservation {
 }
 
 /** Interval at which a pending claim is read, in milliseconds. */
-const LOOK_MS = 50
+const POLL_MS = 50
 const NAMESPACE = '0f5e9a51-6f43-4a7e-8f7f-5a9c4d0b8e22'
 
 /**
@@ -102,12 +102,12 @@ export function reservation(options: ReservationOptions): Reservation {
             const age = now().getTime() - Date.parse(current.claimedAt)
             const left = graceMs - Math.max(age, performance.now() - watched.since)
             if (left > 0) {
-              await setTimeout(Math.min(LOOK_MS, left))
+              await setTimeout(Math.min(POLL_MS, left))
               continue
             }
             if (!(await fence(current, metadata))) {
               // Reads stay stale until the deposed leader notices the new one.
-              if (held.revision < current.holderRevision) await setTimeout(LOOK_MS)
+              if (held.revision < current.holderRevision) await setTimeout(POLL_MS)
               continue
             }
           }

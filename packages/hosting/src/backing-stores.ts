@@ -14,7 +14,7 @@ export interface BackingStore {
 const FIRST_PAUSE_MS = 250
 const LONGEST_PAUSE_MS = 5_000
 /** Interval of the checks of a usable backing store. */
-const LOOK_MS = 2_000
+const POLL_MS = 2_000
 
 export interface BackingStoreWatch {
   /** Resolves when every backing store has been usable; never resolves if `stop` is called before. */
@@ -50,7 +50,7 @@ export function watchBackingStores(backingStores: readonly BackingStore[], log: 
         usable()
         wasUsable = true
         pauses.reset()
-        await sleep(LOOK_MS, { signal })
+        await sleep(POLL_MS, { signal })
       } catch (error) {
         const reason = failureLineOf(setting, error)
         up.set(setting, false)

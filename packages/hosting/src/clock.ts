@@ -25,7 +25,7 @@ const TOLERANCE_MS = 1_000
 /** Answers that took longer are ignored, because they are too inaccurate. */
 const TIMEOUT_MS = 2_000
 /** Interval of comparisons. */
-const LOOK_MS = 2_000
+const POLL_MS = 2_000
 /** Interval of tries after a failed comparison. */
 const AGAIN_MS = 200
 
@@ -77,7 +77,7 @@ export function processClock({
       const lookOn = async (pause = AGAIN_MS) => {
         const told = await look(reference).catch(() => false)
         if (told) first.resolve()
-        const next = told ? LOOK_MS : pause
+        const next = told ? POLL_MS : pause
         if (!stopped) timer = setTimeout(lookOn, next, next)
       }
       void lookOn()

@@ -72,7 +72,7 @@ export interface ProcessOptions<Schema extends OwnSchema> {
 
 /** Timeout of the shutdown: the process then exits even if requests or workers have not ended. */
 export const STOP_MS = 25_000
-const LOOK_MS = 25
+const POLL_MS = 25
 
 /**
  * Runs a process. It listens at once and becomes ready when its backing stores are usable and its parts have started. On
@@ -141,7 +141,7 @@ export async function runProcess<Schema extends OwnSchema>(options: ProcessOptio
     throw error
   })
   started = true
-  while (!stopping && parts.waitingFor() !== undefined) await setTimeout(LOOK_MS)
+  while (!stopping && parts.waitingFor() !== undefined) await setTimeout(POLL_MS)
   endAnnouncing()
   if (stopping) return
   log.info({ port }, 'ready')

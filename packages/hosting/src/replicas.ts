@@ -4,7 +4,7 @@ import { INTERNAL_PORT_HEADER } from '@gantry/service-kit'
 import { isResolved, originsBehind, type Resolve, systemResolve } from './addresses.ts'
 
 /** Interval of the health checks of each replica. */
-const LOOK_MS = 500
+const POLL_MS = 500
 const TIMEOUT_MS = 2_000
 /** How long no requests are sent to a replica that could not be reached. */
 const LEFT_OUT_MS = 1_000
@@ -69,7 +69,7 @@ export function replicas({ urls, basePath, now, log, resolve = systemResolve }: 
   const keepLooking = async (origin: string, state: State, signal: AbortSignal) => {
     while (!signal.aborted && states.get(origin) === state) {
       await look(origin, state, signal)
-      await sleep(LOOK_MS, { signal })
+      await sleep(POLL_MS, { signal })
     }
   }
 

@@ -26,7 +26,7 @@ import { type MessageRetention, openBus, openStores, watchedDisk } from './store
 
 /** Trusted proxies between gateway and service: private networks. Their X-Forwarded-For is used for the log only. */
 const INSIDE = ['loopback', 'linklocal', 'uniquelocal']
-const LOOK_MS = 25
+const POLL_MS = 25
 const AGAIN_MS = 1_000
 
 export interface ServiceOptions<Schema extends z.ZodObject, Made extends Service> {
@@ -109,7 +109,7 @@ function openService<Schema extends z.ZodObject, Made extends Service>(
       await succeeding(() => checkEncryptionKey(eventStore, encryptionKey, about), log)
       unwatch = Object.values(services).flatMap(service => service?.watch() ?? [])
       await service.start()
-      while (service.waitingFor() !== undefined) await setTimeout(LOOK_MS)
+      while (service.waitingFor() !== undefined) await setTimeout(POLL_MS)
       await succeeding(async () => prepare?.(service, own), log)
       prepared = true
     },

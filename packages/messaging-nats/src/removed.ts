@@ -3,8 +3,8 @@ import { type ConsumerInfo, nanos, type StreamState } from 'nats'
 import type { Session } from './connection.ts'
 
 /** Pause between two checks of the progress of a consumer, or a tenth of the retention if that is shorter. */
-const LOOK_MS = 600_000
-const SHORTEST_LOOK_MS = 200
+const POLL_MS = 600_000
+const MIN_POLL_MS = 200
 
 /**
  * Sequence up to which the server has removed messages of any subject. The server does not record which subjects they had.
@@ -29,7 +29,7 @@ export function watchRemoved(watched: Watched): () => void {
   let ended = false
   let timer: NodeJS.Timeout | undefined
   const run = async () => {
-    const pauseMs = await look(watched).catch(() => LOOK_MS)
+    const pauseMs = await look(watched).catch(() => POLL_MS)
     if (!ended) timer = setTimeout(run, pauseMs)
     timer?.unref()
   }
@@ -44,15 +44,15 @@ export function watchRemoved(watched: Watched): () => void {
 async function look({ session: { jsm, stream }, consumer, missed }: Watched): Promise<number> {
   const { config, state } = await jsm.streams.info(stream)
   const removed = removedThrough(state)
-  if (config.max_age === 0 && removed === 0) return LOOK_MS
+  if (config.max_age === 0 && removed === 0) return POLL_MS
   const info = await jsm.consumers.info(stream, consumer)
   const noted = notedIn(info)
   if (noted !== undefined && noted < removed) missed({ after: noted, through: removed })
   const handled = Math.max(handledBy(info, state), removed)
   if (noted === undefined || handled > noted)
     await jsm.consumers.update(stream, consumer, { description: `${NOTE}${handled}` })
-  const tenthMs = config.max_age === 0 ? LOOK_MS : config.max_age / nanos(1) / 10
-  return Math.max(SHORTEST_LOOK_MS, Math.min(LOOK_MS, tenthMs))
+  const tenthMs = config.max_age === 0 ? POLL_MS : config.max_age / nanos(1) / 10
+  return Math.max(MIN_POLL_MS, Math.min(POLL_MS, tenthMs))
 }
 
 const NOTE = 'has handled everything up to '

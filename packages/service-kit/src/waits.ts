@@ -1,5 +1,5 @@
 /** Interval of the checks, in milliseconds. Shorter waits may not be reported. */
-const LOOK_MS = 1_000
+const POLL_MS = 1_000
 
 /**
  * Reports what a starting process waits for: after a second, and whenever it changes.
@@ -17,6 +17,6 @@ export function announceWaits(
     if (waiting === undefined || waiting === said) return
     said = waiting
     say(waiting)
-  }, LOOK_MS)
+  }, POLL_MS)
   return () => clearInterval(looking)
 }

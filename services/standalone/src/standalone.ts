@@ -12,7 +12,7 @@ import { answerRebuilds } from './rebuilding.ts'
 import type { Settings } from './settings.ts'
 import { showAdministrator, terminal } from './terminal.ts'
 
-const LOOK_MS = 20
+const POLL_MS = 20
 
 /**
  * The parts of the standalone process: the five services on the embedded stores of a data folder.
@@ -58,7 +58,7 @@ export function openStandalone(context: ProcessContext<Settings>): ProcessParts 
         const full = disk.full()
         if (full) throw full
         if (composed.waitingFor() === undefined) break
-        await setTimeout(LOOK_MS)
+        await setTimeout(POLL_MS)
       }
       await identity.ensureAdministrator({
         username: settings.GANTRY_ADMIN_USERNAME,

@@ -16,7 +16,7 @@ const CONNECTIONS = 16
 const SIZES = [1_000, 100_000]
 const REQUESTS = 600
 const WARMING = 1_000
-const LOOK_MS = 100
+const POLL_MS = 100
 
 /** The measured lists; reads of one API by its id are measured as well. */
 const LISTS = ['page=1', 'tags=financial', 'tags=cloud&status=ACTIVE&page=2', 'text=payment']
@@ -123,7 +123,7 @@ async function growing(): Promise<Figure[]> {
       await eventStore.close()
       const running = await startIn(folder, 1)
       progress(`(h) waits for the audit log of ${size} APIs`)
-      while ((await audited(running)) < size) await setTimeout(LOOK_MS)
+      while ((await audited(running)) < size) await setTimeout(POLL_MS)
       const asked = {
         one: ids.slice(0, 50).map(id => `/apis/${id}`),
         lists: LISTS.map(query => `/apis?${query}`),
@@ -148,7 +148,7 @@ async function growing(): Promise<Figure[]> {
       const readModels = sqliteReadModels({ path: join(folder, 'read-models.db') })
       const startedAt = performance.now()
       const isDone = await requestRebuild('catalog.projector', readModels, 'bench')
-      while (!(await isDone())) await setTimeout(LOOK_MS)
+      while (!(await isDone())) await setTimeout(POLL_MS)
       made.push(size / ((performance.now() - startedAt) / 1000))
       await readModels.close()
       await running.stop()

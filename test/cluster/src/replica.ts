@@ -38,7 +38,7 @@ export interface ReplicaOptions {
   say(line: string): void
 }
 
-const LOOK_MS = 100
+const POLL_MS = 100
 const FIRST_PAUSE_MS = 200
 const LONGEST_PAUSE_MS = 5_000
 /** After this running time the pause before the next restart is the shortest again. */
@@ -100,7 +100,7 @@ export function startReplica(options: ReplicaOptions): Replica {
         ready.resolve()
         return
       }
-      await setTimeout(LOOK_MS)
+      await setTimeout(POLL_MS)
     }
   }
 

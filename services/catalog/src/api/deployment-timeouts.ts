@@ -17,7 +17,7 @@ export interface DeploymentTimeoutsOptions {
 }
 
 /** Pause between searches for overdue jobs, in milliseconds. */
-const LOOK_MS = 1_000
+const POLL_MS = 1_000
 /** Number of APIs per query. */
 const PAGE = 100
 const NAME = 'catalog.deployment-timeouts'
@@ -72,7 +72,7 @@ export function startDeploymentTimeouts(options: DeploymentTimeoutsOptions): Wor
     underLease({ leases, name: NAME, holder, signal }, async (_, held) => {
       while (!held.aborted) {
         await endAllOverdue(held)
-        await sleep(LOOK_MS, { signal: held })
+        await sleep(POLL_MS, { signal: held })
       }
     }),
   )

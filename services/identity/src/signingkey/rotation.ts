@@ -4,7 +4,7 @@ import { z } from 'zod'
 import type { Rotated, SigningKeys } from './keys.ts'
 
 /** Interval between checks whether a rotation is due, in milliseconds. */
-const LOOK_MS = 1_000
+const POLL_MS = 1_000
 
 export interface KeyRotation {
   /** Creates the first key if there is none, then rotates on schedule until it is stopped. Waits for the first key. */
@@ -52,7 +52,7 @@ export function keyRotation({ keys, periodMs, metadata, rotated, log }: KeyRotat
         while (!signal.aborted) {
           const due = periodMs > 0 && (await keys.rotateWhenDue(metadata('key rotation'), periodMs))
           if (due) await announce(due)
-          await sleep(LOOK_MS, { signal })
+          await sleep(POLL_MS, { signal })
         }
       })
       return {

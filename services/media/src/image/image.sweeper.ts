@@ -16,7 +16,7 @@ export interface SweeperOptions {
 
 /** Time between two sweeps. It must be far longer than an upload takes from storing its bytes to appending its event. */
 const SWEEP_INTERVAL_MS = 3_600_000
-const LOOK_MS = 60_000
+const POLL_MS = 60_000
 const LEASE_MS = 5_000
 
 /**
@@ -45,7 +45,7 @@ export function startSweeper(options: SweeperOptions): Worker {
           await bytes.sweep(await referencedBytes(eventStore), holdsLease)
           await saveTime()
         }
-        await sleep(LOOK_MS, { signal: held })
+        await sleep(POLL_MS, { signal: held })
       }
     }),
   )
