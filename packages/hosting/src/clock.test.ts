@@ -42,6 +42,11 @@ const reference = async () => new Date(really)
 /** Milliseconds by which the clock of the process is ahead of the true time. */
 const ahead = () => clock.now().getTime() - really
 
+test('until the first comparison, the clock is that of the machine, also after it was changed', () => {
+  machine += MINUTE
+  expect(ahead()).toBe(MINUTE)
+})
+
 test.each([
   ['ahead', 10 * MINUTE],
   ['behind', -10 * MINUTE],
