@@ -1,15 +1,12 @@
 import { resolve } from 'node:path'
 import { cruiseProject } from './cruise.ts'
-import { KNOWN_SIZES } from './known-sizes.ts'
 import { checkSizes } from './sizes.ts'
 
-const OWN = resolve(import.meta.dirname, '../../..')
-
 /** Checks the import rules and the sizes for `npm run check`. The argument is the folder of the project, by default this one. */
-const [root = OWN] = process.argv.slice(2)
+const [root = resolve(import.meta.dirname, '../../..')] = process.argv.slice(2)
 const { read, report, unread, violations } = await cruiseProject(root)
 // A TypeScript that dependency-cruiser skips has no parser for the sizes either.
-const oversized = unread.length > 0 ? [] : checkSizes(root, root === OWN ? KNOWN_SIZES : [])
+const oversized = unread.length > 0 ? [] : checkSizes(root)
 
 if (report) console.log(report)
 if (unread.length > 0)

@@ -12,13 +12,6 @@ const BAG = /(options|dependencies|parts|settings)$/i
 
 const isTest = (path: string) => TEST_FILES.some(pattern => new RegExp(pattern).test(path))
 
-/** A function or an option bag over its limit. */
-interface Excess {
-  /** File and name, as in the list of known exceptions. */
-  readonly what: string
-  readonly size: string
-}
-
 /**
  * Checks the sizes of functions and option bags. Tests have no limits.
  *
@@ -30,10 +23,9 @@ interface Excess {
  * intersects. A pattern that destructures a parameter has at most 8 names. Types that zod infers do not count.
  *
  * @param root folder of the project
- * @param known exceptions, as "file name"
- * @returns violations, and exceptions that are not needed, as lines for people
+ * @returns violations as lines for people
  */
-export function checkSizes(root: string, known: readonly string[]): string[] {
+export function checkSizes(root: string): string[] {
   const files = sourceFiles(root)
     .filter(path => !isTest(path))
     .map(path =>
@@ -46,20 +38,15 @@ export function checkSizes(root: string, known: readonly string[]): string[] {
       parameters.flatMap(parameter => largeBag(file, parameter, typeNamed)),
     ),
   ])
-  const excesses = new Map(found.map(({ what, size }) => [what, size]))
-  return [
-    ...[...excesses].filter(([what]) => !known.includes(what)).map(([what, size]) => `${what}: ${size}`),
-    ...known
-      .filter(what => !excesses.has(what))
-      .map(what => `${what}: within the limits; remove it from test/architecture/src/known-sizes.ts`),
-  ]
+  // A type may be that of several parameters.
+  return [...new Set(found)]
 }
 
-function longFunction(file: ts.SourceFile, node: ts.SignatureDeclaration): Excess[] {
+function longFunction(file: ts.SourceFile, node: ts.SignatureDeclaration): string[] {
   const line = (position: number) => file.getLineAndCharacterOfPosition(position).line
   const lines = line(node.getEnd()) - line(node.getStart()) + 1
   if (!('body' in node && node.body) || lines <= MOST_LINES) return []
-  return [{ what: `${file.fileName} ${nameOf(node)}`, size: `${lines} lines, at most ${MOST_LINES}` }]
+  return [`${file.fileName} ${nameOf(node)}: ${lines} lines, at most ${MOST_LINES}`]
 }
 
 function largeBag(
@@ -67,8 +54,8 @@ function largeBag(
   { name, parent, type }: ts.ParameterDeclaration,
   typeNamed: TypeNamed,
 ) {
-  const excess = (what: string, fields: number): Excess[] =>
-    fields > MOST_FIELDS ? [{ what, size: `${fields} fields, at most ${MOST_FIELDS}` }] : []
+  const excess = (what: string, fields: number): string[] =>
+    fields > MOST_FIELDS ? [`${what}: ${fields} fields, at most ${MOST_FIELDS}`] : []
   const here = `${file.fileName} parameter of ${nameOf(parent)}`
   if (ts.isObjectBindingPattern(name) && name.elements.length > MOST_FIELDS)
     return excess(here, name.elements.length)
