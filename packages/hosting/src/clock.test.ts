@@ -95,19 +95,19 @@ test('the monotonic clock counts while the reference clock is unavailable', asyn
 test('waits for the reference clock, and ignores answers that take too long', async () => {
   machine += 10 * MINUTE
   let slow = true
-  let told = false
-  const following = clock.synchronize(async () => {
+  let synchronized = false
+  const synchronizing = clock.synchronize(async () => {
     const time = new Date(really)
     if (slow) await new Promise(resolve => setTimeout(resolve, 3_000))
     return time
   })
-  following.then(() => (told = true))
+  synchronizing.then(() => (synchronized = true))
   await pass(10_000)
-  expect(told).toBe(false)
+  expect(synchronized).toBe(false)
   expect(lines).toEqual([])
 
   slow = false
   await pass(5_000)
-  expect(told).toBe(true)
+  expect(synchronized).toBe(true)
   expect(ahead()).toBe(0)
 })

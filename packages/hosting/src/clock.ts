@@ -46,13 +46,13 @@ export function processClock({
   let wasWrong = false
 
   /** @returns whether the reference clock answered in time */
-  const look = async (reference: () => Promise<Date>): Promise<boolean> => {
+  const compareOnce = async (reference: () => Promise<Date>): Promise<boolean> => {
     const askedAt = elapsed()
-    const told = await reference()
+    const referenceTime = await reference()
     const at = elapsed()
     const half = (at - askedAt) / 2
     if (half > TIMEOUT_MS / 2) return false
-    const [time, here] = [told.getTime() + half, own()]
+    const [time, here] = [referenceTime.getTime() + half, own()]
     const wrong = Math.abs(here - time) > TOLERANCE_MS + half
     known = { time: wrong ? time : here, at }
     if (wrong !== wasWrong) say(wrong, here - time)
@@ -74,13 +74,13 @@ export function processClock({
     now: () => new Date(known ? known.time + elapsed() - known.at : own()),
     synchronize(reference) {
       const first = Promise.withResolvers<void>()
-      const lookOn = async (pause = AGAIN_MS) => {
-        const told = await look(reference).catch(() => false)
-        if (told) first.resolve()
-        const next = told ? POLL_MS : pause
-        if (!stopped) timer = setTimeout(lookOn, next, next)
+      const compareAgain = async (pause = AGAIN_MS) => {
+        const compared = await compareOnce(reference).catch(() => false)
+        if (compared) first.resolve()
+        const next = compared ? POLL_MS : pause
+        if (!stopped) timer = setTimeout(compareAgain, next, next)
       }
-      void lookOn()
+      void compareAgain()
       return first.promise
     },
     stop() {
