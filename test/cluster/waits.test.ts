@@ -1,6 +1,8 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { mkdtemp, rm } from 'node:fs/promises'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
@@ -10,10 +12,10 @@ import { endsWithParent } from '../../bin/orphans.mjs'
 
 const PROGRAM = join(import.meta.dirname, '../../services/gateway/src/main.ts')
 
-/** A gateway whose services are not running, and its log messages. */
-async function lonelyGateway() {
+/** A gateway with its log messages. By default its services are not running. */
+async function openGateway({ services, delay = '0s' }: { services?: string; delay?: string } = {}) {
   const folder = await mkdtemp(join(tmpdir(), 'gantry-waits-'))
-  const nowhere = `http://127.0.0.1:${await freePort()}`
+  const url = services ?? `http://127.0.0.1:${await freePort()}`
   const port = await freePort()
   const child = endsWithParent(
     spawn(process.execPath, [PROGRAM], {
@@ -22,13 +24,13 @@ async function lonelyGateway() {
         PATH: process.env.PATH,
         HOST: '127.0.0.1',
         PORT: String(port),
-        SHUTDOWN_DELAY: '0s',
+        SHUTDOWN_DELAY: delay,
         ENCRYPTION_KEY: Buffer.alloc(32, 1).toString('base64'),
         MESSAGING_URL: `sqlite:${join(folder, 'messages.db')}`,
-        CATALOG_URL: nowhere,
-        IDENTITY_URL: nowhere,
-        MEDIA_URL: nowhere,
-        NOTIFIER_URL: nowhere,
+        CATALOG_URL: url,
+        IDENTITY_URL: url,
+        MEDIA_URL: url,
+        NOTIFIER_URL: url,
       },
     }),
   )
@@ -55,14 +57,29 @@ async function lonelyGateway() {
   }
 }
 
-test('a starting process logs what it waits for, reports it at /health/ready, and can be stopped', async () => {
-  const { child, port, logged } = await lonelyGateway()
-  expect(await logged('waits for')).toBe('waits for the reference time from identity')
+async function readiness(port: number) {
   const answer = await fetch(`http://127.0.0.1:${port}/health/ready`)
-  expect([answer.status, ((await answer.json()) as { detail: string }).detail]).toEqual([
-    503,
-    'waits for the reference time from identity',
-  ])
+  return [answer.status, ((await answer.json()) as { detail: string }).detail]
+}
+
+test('a starting process logs what it waits for, reports it at /health/ready, and can be stopped', async () => {
+  const { child, port, logged } = await openGateway()
+  expect(await logged('waits for')).toBe('waits for the reference time from identity')
+  expect(await readiness(port)).toEqual([503, 'waits for the reference time from identity'])
   child.kill('SIGTERM')
   expect(await once(child, 'close')).toEqual([0, null])
+}, 60_000)
+
+test('a process that shuts down says so at /health/ready for SHUTDOWN_DELAY', async () => {
+  const services = createServer((_, response) =>
+    response.end(JSON.stringify({ status: 'ready', time: new Date() })),
+  )
+  await once(services.listen(0, '127.0.0.1'), 'listening')
+  onTestFinished(() => void services.close())
+  const url = `http://127.0.0.1:${(services.address() as AddressInfo).port}`
+  const { child, port, logged } = await openGateway({ services: url, delay: '60s' })
+  await logged('ready')
+  child.kill('SIGTERM')
+  await logged('shutting down')
+  expect(await readiness(port)).toEqual([503, 'shutting down'])
 }, 60_000)

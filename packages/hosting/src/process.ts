@@ -111,7 +111,11 @@ export async function runProcess<Schema extends OwnSchema>(options: ProcessOptio
     log,
     metrics,
     now,
-    waitingFor: () => (stopping ? 'the end of its shutdown' : (backingStores.trouble() ?? waitingFor())),
+    notReadyReason() {
+      if (stopping) return 'shutting down'
+      const waiting = backingStores.trouble() ?? waitingFor()
+      return waiting && `waits for ${waiting}`
+    },
   })
   stopAtSignal(name, async signal => {
     stopping = true
@@ -182,7 +186,7 @@ function stopAtSignal(name: string, stop: (signal: NodeJS.Signals) => Promise<vo
 function serversOf<Schema extends OwnSchema>(
   { server, second }: ProcessOptions<Schema>,
   settings: z.infer<Schema>,
-  about: Pick<ServerOptions, 'log' | 'metrics' | 'now' | 'waitingFor'>,
+  about: Pick<ServerOptions, 'log' | 'metrics' | 'now' | 'notReadyReason'>,
 ): Servers {
   const { HOST: host, PORT: port, BASE_PATH: basePath, BODY_MEMORY } = settings
   const own = second?.(settings)

@@ -10,10 +10,10 @@ import { type Port, processServers, type Servers } from './servers.ts'
 const host = '127.0.0.1'
 
 let opened: Servers[]
-let waitingFor: string | undefined
+let notReady: string | undefined
 beforeEach(() => {
   opened = []
-  waitingFor = undefined
+  notReady = undefined
 })
 afterEach(async () => {
   await Promise.all(opened.map(servers => servers.close()))
@@ -25,7 +25,7 @@ function serversAt(port: number, second?: Omit<Port, 'host'>): Servers {
     log: pino({ level: 'silent' }),
     metrics: new Registry(),
     now: () => new Date(),
-    waitingFor: () => waitingFor,
+    notReadyReason: () => notReady,
   }
   const servers = processServers(options, { setting: 'PORT', port, host }, second && { ...second, host })
   opened.push(servers)
@@ -73,17 +73,17 @@ test('requests at both ports are measured together', async () => {
 
 test.each([
   ['ready', undefined, 200],
-  ['not ready', 'its start', 503],
+  ['not ready', 'waits for its start', 503],
 ])(
   'the health check of a process that is %s names the actual internal port if the setting is 0',
-  async (_, waits, status) => {
-    waitingFor = waits
+  async (_, reason, status) => {
+    notReady = reason
     const port = await freePort()
     await serversAt(port, { setting: 'INTERNAL_PORT', port: 0 }).listen(ROUTES)
     const health = await ask(port, '/health/ready')
     expect(health.status).toBe(status)
-    const told = Number(health.headers.get(INTERNAL_PORT_HEADER))
-    expect((await ask(told, '/inside')).status).toBe(200)
+    const internalPort = Number(health.headers.get(INTERNAL_PORT_HEADER))
+    expect((await ask(internalPort, '/inside')).status).toBe(200)
   },
 )
 

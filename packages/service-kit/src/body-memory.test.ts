@@ -77,7 +77,7 @@ describe('a server', () => {
       log: pino({ level: 'silent' }),
       metrics,
       now: () => new Date('2026-11-21T10:00:00.000Z'),
-      waitingFor: () => undefined,
+      notReadyReason: () => undefined,
       bodyMemory: new BodyMemory(256 * KIBIBYTE),
     })
     app.addHook('onRequest', async request => {

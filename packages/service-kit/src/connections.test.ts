@@ -21,7 +21,7 @@ async function listen(clients: ClientOptions = {}) {
     log: pino({ level: 'silent' }),
     metrics: new Registry(),
     now: () => new Date('2026-11-21T10:00:00.000Z'),
-    waitingFor: () => undefined,
+    notReadyReason: () => undefined,
     clients,
   })
   app.post('/things', async () => 'taken')

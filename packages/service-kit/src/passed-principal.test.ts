@@ -39,7 +39,7 @@ async function serviceWith(keys: { key: Uint8Array; gatewayKey?: Uint8Array }): 
     log: pino({ level: 'silent' }),
     metrics: new Registry(),
     now,
-    waitingFor: () => undefined,
+    notReadyReason: () => undefined,
   })
   const { admit, vouched, isOfPreviousRelease } = await passedPrincipals(app, { ...keys, now })
   app.get('/read', async (request, reply) => admit(request, reply, getApi))

@@ -5,18 +5,18 @@ import { noteCaller } from './caller.ts'
 import { processLog } from './process-log.ts'
 import { httpServer } from './server.ts'
 
-let waiting: string | undefined
+let notReady: string | undefined
 let lines: string[]
 let app: ReturnType<typeof httpServer>
 beforeEach(() => {
-  waiting = undefined
+  notReady = undefined
   lines = []
   app = httpServer({
     basePath: '/gantry',
     log: pino({ level: 'info' }, { write: line => void lines.push(line) }),
     metrics: new Registry(),
     now: () => new Date('2026-11-21T10:00:00.000Z'),
-    waitingFor: () => waiting,
+    notReadyReason: () => notReady,
   })
   app.get('/gantry/fault', async () => {
     throw new Error('a secret inside')
@@ -27,10 +27,10 @@ afterEach(async () => {
   await app.close()
 })
 
-test('/health/ready tells whether the server is ready, and what it waits for', async () => {
+test('/health/ready tells whether the server is ready, and why not', async () => {
   const ready = await app.inject('/gantry/health/ready')
   expect(ready.json()).toEqual({ status: 'ready', time: '2026-11-21T10:00:00.000Z' })
-  waiting = 'the log'
+  notReady = 'waits for the log'
   const answer = await app.inject('/gantry/health/ready')
   expect(answer.statusCode).toBe(503)
   expect(answer.headers['retry-after']).toBe('2')

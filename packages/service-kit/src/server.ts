@@ -21,8 +21,8 @@ export interface ServerOptions {
   log: Logger
   metrics: Registry
   now(): Date
-  /** What the process waits for before it can answer requests; undefined when it is ready. */
-  waitingFor(): string | undefined
+  /** Why the process cannot answer requests, such as `waits for the log`; undefined when it is ready. */
+  notReadyReason(): string | undefined
   /** Memory for request bodies, shared by the servers of a process. Default: 256 MiB for this server. */
   bodyMemory?: BodyMemory
   clients?: ClientOptions
@@ -131,23 +131,23 @@ export function httpServer(options: ServerOptions): FastifyInstance {
 
 function answerHealth(
   app: FastifyInstance,
-  { basePath, metrics, now, waitingFor, builtIn }: ServerOptions,
+  { basePath, metrics, now, notReadyReason, builtIn }: ServerOptions,
 ): void {
   new Gauge({
     name: 'gantry_ready',
     help: '1 while the process can answer requests, 0 while it waits for something',
     registers: [metrics],
     collect() {
-      this.set(waitingFor() === undefined ? 1 : 0)
+      this.set(notReadyReason() === undefined ? 1 : 0)
     },
   })
   app.get(`${basePath}/health/live`, async () => ({ status: 'live' }))
   app.get(`${basePath}/health/ready`, async (request, reply) => {
     const port = builtIn?.internalPort?.()
     if (port !== undefined) reply.header(INTERNAL_PORT_HEADER, port)
-    const waiting = waitingFor()
-    if (waiting === undefined) return { status: 'ready', time: now().toISOString() }
-    return answerProblem(new Refusal('not-ready', { detail: `waits for ${waiting}` }), request, reply, now())
+    const detail = notReadyReason()
+    if (detail === undefined) return { status: 'ready', time: now().toISOString() }
+    return answerProblem(new Refusal('not-ready', { detail }), request, reply, now())
   })
 }
 

@@ -81,7 +81,7 @@ async function gatewayTo(
     log,
     metrics,
     now,
-    waitingFor: () => undefined,
+    notReadyReason: () => undefined,
     bodyMemory: new BodyMemory(bodyMemory),
   })
   const at = (urls: string[]) => replicas({ urls, basePath, now, log, ...(resolve && { resolve }) })
@@ -392,7 +392,7 @@ test('no request fails during a rolling replacement of all replicas behind a nam
       log,
       metrics: new Registry(),
       now: () => new Date(),
-      waitingFor: () => (leaving ? 'its end' : undefined),
+      notReadyReason: () => (leaving ? 'shutting down' : undefined),
     })
     app.all('/apis', async () => ({ from: address }))
     apps.push(app)

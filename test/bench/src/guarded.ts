@@ -40,7 +40,7 @@ const anyone = {
 const admitAnyone: Admit = () => anyone
 
 const waitingFor = () => identity.waitingFor() ?? catalog.waitingFor()
-const app = httpServer({ basePath: '', log, metrics, now: dependencies.now, waitingFor })
+const app = httpServer({ basePath: '', log, metrics, now: dependencies.now, notReadyReason: waitingFor })
 await app.register(
   async scope => {
     await edge.edge(scope)

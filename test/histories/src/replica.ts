@@ -98,7 +98,7 @@ export async function openReplica(
     snapshotEvery,
   )
   const waitingFor = () => service.waitingFor()
-  const app = httpServer({ basePath: '', log: LOG, metrics, now, waitingFor })
+  const app = httpServer({ basePath: '', log: LOG, metrics, now, notReadyReason: waitingFor })
   await app.register(async scope =>
     service.routes(scope, (_request, _reply, operation) => {
       requireScope(administrator, operation)

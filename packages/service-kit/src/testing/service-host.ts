@@ -66,7 +66,7 @@ export async function hostService<S extends Service>(
       log: pino({ level: 'silent' }),
       metrics,
       now,
-      waitingFor: () => service.waitingFor(),
+      notReadyReason: () => service.waitingFor(),
     })
     await app.register(async scope =>
       service.routes(scope, async (_request, _reply, operation) => {

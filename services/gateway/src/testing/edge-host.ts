@@ -80,7 +80,7 @@ export async function hostEdge({
     log,
     metrics,
     now,
-    waitingFor: () => edge.waitingFor(),
+    notReadyReason: () => edge.waitingFor(),
     ...serverOptions(read),
   })
   const callers = new WeakMap<FastifyRequest, Principal>()
