@@ -17,9 +17,9 @@ const TICKS = 100
 /** Operations in the order of their measurement, each with the number of requests. */
 const OPERATIONS = {
   'create an API': 2_000,
-  'read an API': 10_000,
+  'read an API': 20_000,
   'update an API': 1_500,
-  'list of ten APIs': 5_000,
+  'list of ten APIs': 8_000,
   'POST /events to the delivery': 1_500,
   login: 30,
 }
