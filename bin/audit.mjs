@@ -12,7 +12,7 @@ const { stdout, error } = spawnSync(
   { encoding: 'utf8', maxBuffer: 64 * 1_048_576, stdio: ['ignore', 'pipe', 'ignore'] },
 )
 
-const answer = () => {
+const auditReport = () => {
   try {
     return JSON.parse(stdout)
   } catch {
@@ -20,7 +20,7 @@ const answer = () => {
   }
 }
 
-const { metadata, vulnerabilities = {}, message, error: refused } = answer()
+const { metadata, vulnerabilities = {}, message, error: refused } = auditReport()
 if (!metadata) {
   console.log(`npm audit: not available here, no package was checked (${message || refused?.summary})`)
 } else {

@@ -4,7 +4,7 @@ import { identityService, identitySettings } from '@gantry/identity'
 import { notifierService, notifierSettings } from '@gantry/notifier'
 import type { CollectionDefinition, Document, Query, ReadModels } from '@gantry/read-models'
 import { mongoReadModels } from '@gantry/read-models-mongo'
-import { lookInto } from '@gantry/read-models-mongo/testing'
+import { inspectDatabase } from '@gantry/read-models-mongo/testing'
 import { type Dependencies, readSettings, type Service } from '@gantry/service-kit'
 import { type Host, hostService } from '@gantry/service-kit/testing'
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
@@ -65,7 +65,7 @@ function filtersOf(operation: Operation): string[] {
 describe.each(found.found ? [found] : [])('lists on $description', ({ kind, description, start }) => {
   let engine: Engine
   let readModels: ReadModels
-  let database: ReturnType<typeof lookInto>
+  let database: ReturnType<typeof inspectDatabase>
   const indexes = new Map<string, string[]>()
   const hosts = new Map<string, Host<Service>>()
   const asked: Asked[] = []
@@ -124,7 +124,7 @@ describe.each(found.found ? [found] : [])('lists on $description', ({ kind, desc
     }
     // The indexes of collections without a list are created by their first use.
     for (const definition of definitions.values()) await readModels.collection(definition).count({})
-    database = lookInto({ url: engine.url })
+    database = inspectDatabase({ url: engine.url })
     for (const name of definitions.keys()) indexes.set(name, await database.indexes(name))
   }, 120_000)
   afterAll(async () => {

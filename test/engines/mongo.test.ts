@@ -6,7 +6,7 @@ import {
   type MongoReadModelsOptions,
   mongoReadModels,
 } from '@gantry/read-models-mongo'
-import { lookInto, pausedCheckpoints } from '@gantry/read-models-mongo/testing'
+import { inspectDatabase, pausedCheckpoints } from '@gantry/read-models-mongo/testing'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest'
 import type { Engine, Faults } from './src/engine.ts'
 import { findMongo } from './src/find-mongo.ts'
@@ -70,7 +70,7 @@ describe.each(found.found ? [found] : [])('$description', ({ kind, description, 
       return blobs
     }
     const look = () => {
-      const database = lookInto({ url: engine.url })
+      const database = inspectDatabase({ url: engine.url })
       opened.push(database)
       return database
     }

@@ -79,18 +79,18 @@ export function watchChanges(db: DatabaseSync, pollMs: number): Changes {
 }
 
 /**
- * Calls `look` now and after each change, until the signal is aborted. A call that throws causes a warning; the next change
+ * Calls `work` now and after each change, until the signal is aborted. A call that throws causes a warning; the next change
  * calls it again.
  */
 export async function runAfterChanges(
   changes: Changes,
   signal: AbortSignal,
-  look: () => void,
+  work: () => void,
 ): Promise<void> {
   while (!signal.aborted) {
     const seen = changes.count()
     try {
-      look()
+      work()
     } catch (error) {
       warnOf(error)
     }

@@ -143,18 +143,18 @@ export class Projector implements Worker, ProjectionTarget {
     if (signal.aborted) return
     const stale = new AbortController()
     const current = AbortSignal.any([signal, stale.signal])
-    const looking = this.#lookForRequests(wanted, retried, { signal: current, stop: () => stale.abort() })
+    const polling = this.#pollRequests(wanted, retried, { signal: current, stop: () => stale.abort() })
     const forgetting = forgetRemovals(this.#readSide, current)
     try {
       await projectLog(this.#readSide, { lease, signal: current })
     } finally {
       stale.abort()
-      await Promise.all([looking, forgetting])
+      await Promise.all([polling, forgetting])
     }
   }
 
   /** Calls `stop` when there is another request than these, or when the checkpoint is gone. */
-  async #lookForRequests(
+  async #pollRequests(
     wanted: string,
     retried: string,
     { signal, stop }: { signal: AbortSignal; stop(): void },
@@ -170,7 +170,7 @@ export class Projector implements Worker, ProjectionTarget {
         if (wantedNow !== wanted || retryNow.id !== retried || checkpoint === undefined) stop()
         else await this.#rebuilds.repairReport(wanted)
       } catch {
-        // The store is away: the next look is in a second.
+        // The store is away: the next poll is in a second.
       }
     }
   }

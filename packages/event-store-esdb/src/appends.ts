@@ -8,7 +8,7 @@ import {
 } from '@eventstore/db-client'
 import type { ExpectedRevision } from '@gantry/event-sourcing'
 import { connect, disconnect } from './connection.ts'
-import { isAnswer, within } from './errors.ts'
+import { isFinal, within } from './errors.ts'
 
 /**
  * Maximum number of appends in progress. The client writes them to one gRPC stream and queues those that it cannot write at
@@ -16,7 +16,7 @@ import { isAnswer, within } from './errors.ts'
  * which ends the process.
  */
 const UNDER_WAY = 16
-/** An append without an answer is given up after this time, in which the client's keepalive detects a dead connection. */
+/** An append without a response is given up after this time, in which the client's keepalive detects a dead connection. */
 const FORGOTTEN_AFTER_MS = 60_000
 /**
  * Deadline for the server. The client sends it as a time of its own clock, so that a server whose clock is ahead would
@@ -65,25 +65,25 @@ export function appendsOver(connectionString: string) {
   let moving = false
   let stuck = false
   const waiting: Append[] = []
-  const answers = new Map<string, Promise<AppendResult>>()
+  const pending = new Map<string, Promise<AppendResult>>()
 
   const start = (append: Append) => {
     const { stream, events, expected, resolve, reject } = append
     const over = client
     sent.add(append)
-    const answer = client.appendToStream(stream, events, {
+    const call = client.appendToStream(stream, events, {
       expectedRevision: expected === ANY ? ANY : expected < 0 ? NO_STREAM : BigInt(expected),
       deadline: SERVER_DEADLINE_MS,
     })
-    answer.then(resolve, error => {
+    call.then(resolve, error => {
       // It is sent again over the current client.
       if (over !== client) return
       stuck ||= isStuck(error)
-      // Another process repeats the append at the same time. Once that one is stored, the answer is the same.
+      // Another process repeats the append at the same time. Once that one is stored, the result is the same.
       if (error instanceof DeadlineExceededError) setTimeout(enqueue, AGAIN_MS, append)
       else reject(error)
     })
-    void ended(answer).then(() => {
+    void ended(call).then(() => {
       if (over !== client) return
       sent.delete(append)
       if (stuck && sent.size === 0) void moveTo(connect(connectionString, 'appends'))
@@ -105,7 +105,7 @@ export function appendsOver(connectionString: string) {
   }
 
   /**
-   * Moves to another client and sends everything again that has no answer yet. The server stores the same ids after the same
+   * Moves to another client and sends everything again that has no response yet. The server stores the same ids after the same
    * revision once. The end of a client's gRPC stream fails all pending appends of the process, so the old client is closed
    * first.
    */
@@ -124,34 +124,34 @@ export function appendsOver(connectionString: string) {
 
   const append: Appends['append'] = (stream, events, expected, timeoutMs) => {
     const attempt = JSON.stringify([stream, expected, ...events.map(({ id }) => id)])
-    const known = answers.get(attempt)
+    const known = pending.get(attempt)
     if (known) return known
     const { promise, resolve, reject } = Promise.withResolvers<AppendResult>()
     enqueue({ stream, events, expected, deadline: performance.now() + timeoutMs, resolve, reject })
-    const answer = within(timeoutMs, promise).finally(() => answers.delete(attempt))
-    answers.set(attempt, answer)
-    return answer
+    const result = within(timeoutMs, promise).finally(() => pending.delete(attempt))
+    pending.set(attempt, result)
+    return result
   }
 
   return { append, moveTo, client: () => client, dispose: () => disconnect(client) }
 }
 
 /**
- * Whether the client has to be replaced. It asks once for the capabilities of the server and keeps the answer. It asks again
+ * Whether the client has to be replaced. It asks once for the capabilities of the server and keeps the result. It asks again
  * after the server was unavailable, but keeps every other failure: an error of the server, or that no leader was found,
  * which is a plain Error.
  */
 const isStuck = (error: unknown) => {
-  if (isAnswer(error) || !(error instanceof Error)) return false
+  if (isFinal(error) || !(error instanceof Error)) return false
   if ('code' in error && error.code !== undefined) return error.code !== AWAY
   return error.constructor === Error
 }
 
-/** Resolves when the promise settles, or after a time in which it would have been answered. */
-async function ended(answer: Promise<unknown>): Promise<void> {
+/** Resolves when the promise settles, or after a time in which the server would have responded. */
+async function ended(call: Promise<unknown>): Promise<void> {
   const { promise, resolve } = Promise.withResolvers<void>()
   const timer = setTimeout(resolve, FORGOTTEN_AFTER_MS)
-  answer.then(
+  call.then(
     () => resolve(),
     () => resolve(),
   )

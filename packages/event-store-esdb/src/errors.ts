@@ -14,12 +14,12 @@ import { EventStoreUrlRefused, hostsOf, userOf } from './connection.ts'
 import { ForeignPosition } from './position.ts'
 
 /** The server did not answer in time. The request may be carried out nevertheless. */
-export class NoAnswer extends Error {}
+export class NoResponse extends Error {}
 
 /** @throws NoAnswer when something takes longer */
 export async function within<Result>(timeoutMs: number, work: Promise<Result>): Promise<Result> {
   const { promise: late, reject } = Promise.withResolvers<never>()
-  const timer = setTimeout(() => reject(new NoAnswer(`no answer within ${timeoutMs} ms`)), timeoutMs)
+  const timer = setTimeout(() => reject(new NoResponse(`no answer within ${timeoutMs} ms`)), timeoutMs)
   return Promise.race([work, late]).finally(() => clearTimeout(timer))
 }
 
@@ -72,8 +72,8 @@ export const refusedAppend =
     return unavailable(attempt)(error)
   }
 
-/** Whether the server has answered and its answer is final. */
-export const isAnswer = (error: unknown): boolean =>
+/** Whether the server has responded and its response is final. */
+export const isFinal = (error: unknown): boolean =>
   error instanceof WrongExpectedVersionError ||
   error instanceof MaxAppendSizeExceededError ||
   error instanceof StreamDeletedError

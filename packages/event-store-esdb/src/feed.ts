@@ -1,5 +1,5 @@
 import type { AllStreamResolvedEvent, EventStoreDBClient, Filter } from '@eventstore/db-client'
-import { NoAnswer } from './errors.ts'
+import { NoResponse } from './errors.ts'
 import type { LogPosition } from './position.ts'
 
 /** An item of a subscription, in the order of the log. */
@@ -58,7 +58,7 @@ export async function* feed(
     fromPosition: from,
     filter: { ...filter, checkpointReached: (_, position) => queue({ kind: 'checkpoint', position }) },
   })
-  const unconfirmed = setTimeout(() => fail(new NoAnswer(`no answer within ${timeoutMs} ms`)), timeoutMs)
+  const unconfirmed = setTimeout(() => fail(new NoResponse(`no answer within ${timeoutMs} ms`)), timeoutMs)
   subscription
     .on('confirmation', () => clearTimeout(unconfirmed))
     .on('caughtUp', () => queue({ kind: 'caughtUp' }))

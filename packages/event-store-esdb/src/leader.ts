@@ -3,9 +3,9 @@ import { connect, disconnect } from './connection.ts'
 import { within } from './errors.ts'
 import { read } from './read.ts'
 
-/** How long the nodes of a cluster may take to name the leader, and how long the leader may take to answer. */
+/** How long the nodes of a cluster may take to name the leader, and how long the leader may take to respond. */
 const FOUND_MS = 3_000
-const ANSWER_MS = 1_000
+const RESPONSE_MS = 1_000
 const NEVER_LEFT = new AbortController().signal
 
 /** The node that a client uses, as host:port. */
@@ -27,7 +27,7 @@ export async function findOtherLeader(
     const node = await nodeOf(client)
     if (used.some(other => other !== node)) {
       const last = { direction: BACKWARDS, fromPosition: END, maxCount: 1, requiresLeader: true } as const
-      const page = read(client.readAll(last), { timeoutMs: ANSWER_MS, left: NEVER_LEFT })
+      const page = read(client.readAll(last), { timeoutMs: RESPONSE_MS, left: NEVER_LEFT })
       for await (const _ of page) break
       return { client, node }
     }

@@ -1,5 +1,5 @@
 import type { StreamingRead } from '@eventstore/db-client'
-import { NoAnswer } from './errors.ts'
+import { NoResponse } from './errors.ts'
 
 export interface ReadOptions {
   /** Timeout for silence of the server, in milliseconds. */
@@ -19,7 +19,10 @@ export async function* read<Item>(
 ): AsyncGenerator<Item, void, undefined> {
   // An abandoned read may fail later, without a listener.
   stream.on('error', () => {})
-  const timer = setTimeout(() => stream.destroy(new NoAnswer(`no answer within ${timeoutMs} ms`)), timeoutMs)
+  const timer = setTimeout(
+    () => stream.destroy(new NoResponse(`no answer within ${timeoutMs} ms`)),
+    timeoutMs,
+  )
   const leave = () => void stream.destroy(left.reason)
   if (left.aborted) leave()
   left.addEventListener('abort', leave)

@@ -1,7 +1,7 @@
 import type { EventStoreDBClient } from '@eventstore/db-client'
 import { type Appends, appendsOver } from './appends.ts'
 import { connect, disconnect, isCluster, type Purpose } from './connection.ts'
-import { NoAnswer } from './errors.ts'
+import { NoResponse } from './errors.ts'
 import { findOtherLeader, nodeOf } from './leader.ts'
 
 /** A client, valid as long as its node is in use. */
@@ -23,7 +23,7 @@ export interface Server extends Appends {
 
 /** Duration without an answer after which the cluster is asked for its leader, repeatedly until there is an answer. */
 const SILENT_MS = 2_000
-const LOOK_EVERY_MS = 250
+const POLL_MS = 250
 
 const open = new Map<string, { server: ReturnType<typeof openServer>; users: number }>()
 
@@ -53,7 +53,7 @@ function openServer(connectionString: string) {
   const appends = appendsOver(connectionString)
   let unanswered = 0
   let silentSince = Number.POSITIVE_INFINITY
-  let looking = false
+  let moving = false
   let closed = false
 
   const asking = async <Result>(work: () => Promise<Result>): Promise<Result> => {
@@ -67,12 +67,12 @@ function openServer(connectionString: string) {
       answered()
       return result
     } catch (error) {
-      if (!(error instanceof NoAnswer)) answered()
+      if (!(error instanceof NoResponse)) answered()
       throw error
     }
   }
 
-  const look = async () => {
+  const moveToLeader = async () => {
     const clients = [appends.client(), reads.connection().client, subscriptions.connection().client]
     const used = await Promise.all(clients.map(client => nodeOf(client).catch(() => undefined)))
     const found = await findOtherLeader(connectionString, used)
@@ -85,14 +85,14 @@ function openServer(connectionString: string) {
     if (used[2] !== node) subscriptions.leave()
   }
 
-  const lookIfSilent = () => {
-    if (looking || performance.now() - silentSince < SILENT_MS) return
-    looking = true
-    void look().finally(() => {
-      looking = false
+  const moveIfSilent = () => {
+    if (moving || performance.now() - silentSince < SILENT_MS) return
+    moving = true
+    void moveToLeader().finally(() => {
+      moving = false
     })
   }
-  const timer = isCluster(connectionString) ? setInterval(lookIfSilent, LOOK_EVERY_MS).unref() : undefined
+  const timer = isCluster(connectionString) ? setInterval(moveIfSilent, POLL_MS).unref() : undefined
 
   return {
     append: appends.append,
@@ -120,7 +120,7 @@ function movable(connectionString: string, purpose: Purpose) {
       client = connect(connectionString, purpose)
       const left = leaving
       leaving = new AbortController()
-      left.abort(new NoAnswer('another node of the cluster leads'))
+      left.abort(new NoResponse('another node of the cluster leads'))
     },
     close: () => disconnect(client),
   }

@@ -51,9 +51,9 @@ export function streamsOn(server: Server, snapshots: ReturnType<typeof snapshots
       return { revision: Number(nextExpectedRevision), position: encode(position) }
     } catch (error) {
       const mayRepeat = error instanceof WrongExpectedVersionError && expected === NO_STREAM
-      const answer = mayRepeat ? await answerBefore(stream, events) : undefined
-      if (!answer) throw error
-      return answer
+      const earlier = mayRepeat ? await earlierAppend(stream, events) : undefined
+      if (!earlier) throw error
+      return earlier
     }
   }
 
@@ -61,7 +61,7 @@ export function streamsOn(server: Server, snapshots: ReturnType<typeof snapshots
    * The result of an earlier append that continued a removed stream with exactly these events. For NO_STREAM the server only
    * looks for a repetition at revision 0, and such a stream begins later.
    */
-  const answerBefore = async (stream: string, events: EventData[]): Promise<Appended | undefined> => {
+  const earlierAppend = async (stream: string, events: EventData[]): Promise<Appended | undefined> => {
     const begun = await readStream(stream, { maxCount: events.length })
     const last = begun.at(-1)
     if (!last || events.some(({ id }, index) => begun[index]?.id !== id)) return undefined

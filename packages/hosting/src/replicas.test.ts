@@ -35,7 +35,7 @@ async function replicaAt(address: string, { ready = true } = {}) {
   return { state, url: `http://${address}:${port}` }
 }
 
-function following(
+function openReplicas(
   names: Record<string, string[]>,
   urls = Object.keys(names).map(name => `http://${name}:${port}`),
 ) {
@@ -61,7 +61,7 @@ function following(
 describe('a host name', () => {
   test('stands for all of its addresses', async () => {
     const [one, other] = [await replicaAt('127.0.0.2'), await replicaAt('127.0.0.3')]
-    const { found, asked } = following({ catalog: ['127.0.0.2', '127.0.0.3'] })
+    const { found, asked } = openReplicas({ catalog: ['127.0.0.2', '127.0.0.3'] })
     await vi.waitFor(() => expect(asked()).toEqual([one.url, other.url]), SOON)
     expect(found.ready()).toBe(true)
   })
@@ -69,7 +69,7 @@ describe('a host name', () => {
   test('a new replica gets requests as soon as it is ready', async () => {
     const [one, other] = [await replicaAt('127.0.0.2'), await replicaAt('127.0.0.3', { ready: false })]
     const names = { catalog: ['127.0.0.2'] }
-    const { asked } = following(names)
+    const { asked } = openReplicas(names)
     await vi.waitFor(() => expect(asked()).toEqual([one.url]), SOON)
     names.catalog = ['127.0.0.2', '127.0.0.3']
     await vi.waitFor(() => expect(other.state.asked).toBeGreaterThan(1), SOON)
@@ -81,7 +81,7 @@ describe('a host name', () => {
   test('a removed replica gets neither requests nor health checks', async () => {
     const [one, other] = [await replicaAt('127.0.0.2'), await replicaAt('127.0.0.3')]
     const names = { catalog: ['127.0.0.2', '127.0.0.3'] }
-    const { asked } = following(names)
+    const { asked } = openReplicas(names)
     await vi.waitFor(() => expect(asked()).toEqual([one.url, other.url]), SOON)
     names.catalog = ['127.0.0.3']
     await vi.waitFor(() => expect(asked()).toEqual([other.url]), SOON)
@@ -94,7 +94,7 @@ describe('a host name', () => {
   test('keeps its last addresses while it cannot be resolved', async () => {
     const one = await replicaAt('127.0.0.2')
     const names: Record<string, string[]> = { catalog: ['127.0.0.2'] }
-    const { found, asked, failures } = following(names)
+    const { found, asked, failures } = openReplicas(names)
     await vi.waitFor(() => expect(asked()).toEqual([one.url]), SOON)
     delete names.catalog
     await vi.waitFor(() => expect(failures()).toBeGreaterThan(1), SOON)
@@ -104,7 +104,7 @@ describe('a host name', () => {
 
   test('is used itself until it is resolved for the first time', () => {
     port = 8080
-    const { asked, found } = following({}, ['http://catalog:8080'])
+    const { asked, found } = openReplicas({}, ['http://catalog:8080'])
     expect(asked()).toEqual(['http://catalog:8080'])
     expect(found.ready()).toBe(false)
   })
@@ -125,15 +125,15 @@ test.for([
   ['http://10.0.0.7:8080', false],
   ['http://[fd00::7]:8080', false],
   ['https://catalog:8080', false],
-] as const)('%s is resolved: %s', ([origin, followed]) => {
-  expect(isResolved(origin)).toBe(followed)
+] as const)('%s is resolved: %s', ([origin, expected]) => {
+  expect(isResolved(origin)).toBe(expected)
 })
 
 describe('internal requests', () => {
   test('go to the port that the health check names, whether the replica is ready or not', async () => {
     const one = await replicaAt('127.0.0.2', { ready: false })
     one.state.internalPort = 9081
-    const { found } = following({}, [one.url])
+    const { found } = openReplicas({}, [one.url])
     await vi.waitFor(() => expect(found.inside(one.url)).toBe('http://127.0.0.2:9081'), SOON)
     one.state.ready = true
     await vi.waitFor(() => expect(found.ready()).toBe(true), SOON)
@@ -142,14 +142,14 @@ describe('internal requests', () => {
 
   test('go to the port of the URL if the health check names none, as in the previous release', async () => {
     const one = await replicaAt('127.0.0.2')
-    const { found } = following({}, [one.url])
+    const { found } = openReplicas({}, [one.url])
     await vi.waitFor(() => expect(found.ready()).toBe(true), SOON)
     expect(found.inside(one.url)).toBe(one.url)
   })
 
   test('go to the right port after a replica was replaced by one of another release, and back', async () => {
     const one = await replicaAt('127.0.0.2')
-    const { found } = following({}, [one.url])
+    const { found } = openReplicas({}, [one.url])
     for (const internalPort of [9081, undefined, 9082]) {
       one.state.internalPort = internalPort
       const expected = internalPort ? `http://127.0.0.2:${internalPort}` : one.url

@@ -49,26 +49,26 @@ export function replicas({ urls, basePath, now, log, resolve = systemResolve }: 
   /** Origins by URL: the URL itself until its name is resolved, then the last addresses. A failed lookup keeps them. */
   const behind = new Map<string, readonly string[]>(urls.map(url => [url, [url]]))
   let states = new Map<string, State>(urls.map(url => [url, { ready: false, leftOutUntil: 0 }]))
-  let turn = 0
+  let lastIndex = 0
 
   const usable = (origin: string) => {
     const state = states.get(origin)
     return state?.ready === true && state.leftOutUntil <= now().getTime()
   }
 
-  const look = async (origin: string, state: State, signal: AbortSignal) => {
-    const answer = await health(`${origin}${basePath}/health/ready`, signal)
+  const checkHealth = async (origin: string, state: State, signal: AbortSignal) => {
+    const response = await health(`${origin}${basePath}/health/ready`, signal)
     if (signal.aborted) return
-    const ready = answer?.ready ?? false
-    if (answer) state.internalPort = answer.internalPort
+    const ready = response?.ready ?? false
+    if (response) state.internalPort = response.internalPort
     if (state.ready !== ready) log.info({ replica: origin, ready }, 'the readiness of a replica changed')
     state.ready = ready
   }
 
   /** One loop per replica, so that a replica that does not answer does not delay the checks of the others. */
-  const keepLooking = async (origin: string, state: State, signal: AbortSignal) => {
+  const keepChecking = async (origin: string, state: State, signal: AbortSignal) => {
     while (!signal.aborted && states.get(origin) === state) {
-      await look(origin, state, signal)
+      await checkHealth(origin, state, signal)
       await sleep(POLL_MS, { signal })
     }
   }
@@ -79,15 +79,15 @@ export function replicas({ urls, basePath, now, log, resolve = systemResolve }: 
     if (origins.length === 0) return
     behind.set(url, origins)
     const wanted = new Set([...behind.values()].flat())
-    const come = [...wanted]
+    const added = [...wanted]
       .filter(origin => !states.has(origin))
       .map((origin): [string, State] => [origin, { ready: false, leftOutUntil: 0 }])
     const gone = [...states.keys()].filter(origin => !wanted.has(origin))
-    if (come.length === 0 && gone.length === 0) return
-    await Promise.all(come.map(([origin, state]) => look(origin, state, signal)))
-    states = new Map([...states, ...come].filter(([origin]) => wanted.has(origin)))
-    log.info({ url, come: come.map(([origin]) => origin), gone }, 'the addresses of a host name changed')
-    for (const [origin, state] of come) keepLooking(origin, state, signal)
+    if (added.length === 0 && gone.length === 0) return
+    await Promise.all(added.map(([origin, state]) => checkHealth(origin, state, signal)))
+    states = new Map([...states, ...added].filter(([origin]) => wanted.has(origin)))
+    log.info({ url, come: added.map(([origin]) => origin), gone }, 'the addresses of a host name changed')
+    for (const [origin, state] of added) keepChecking(origin, state, signal)
   }
 
   return {
@@ -95,8 +95,8 @@ export function replicas({ urls, basePath, now, log, resolve = systemResolve }: 
       const all = [...states.keys()]
       const others = all.filter(origin => origin !== except)
       const candidates = [others.filter(usable), others, all].find(list => list.length > 0) ?? []
-      turn = (turn + 1) % Number.MAX_SAFE_INTEGER
-      return candidates[turn % candidates.length] ?? ''
+      lastIndex = (lastIndex + 1) % Number.MAX_SAFE_INTEGER
+      return candidates[lastIndex % candidates.length] ?? ''
     },
     leaveOut(origin) {
       const state = states.get(origin)
@@ -113,7 +113,7 @@ export function replicas({ urls, basePath, now, log, resolve = systemResolve }: 
     watch() {
       const ending = new AbortController()
       const { signal } = ending
-      for (const [origin, state] of states) keepLooking(origin, state, signal)
+      for (const [origin, state] of states) keepChecking(origin, state, signal)
       const keepResolving = async () => {
         while (!signal.aborted) {
           for (const url of urls.filter(isResolved)) await resolveHost(url, signal)

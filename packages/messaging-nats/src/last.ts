@@ -32,7 +32,7 @@ export async function lastOn(session: Session, subject: string): Promise<StoredM
   const since = performance.now()
   for (;;) {
     try {
-      return await look(session, subject, name)
+      return await readOnce(session, subject, name)
     } catch (error) {
       const waited = performance.now() - since
       if (!(error instanceof Busy) || waited > RETRY_FOR_MS) throw error
@@ -43,7 +43,7 @@ export async function lastOn(session: Session, subject: string): Promise<StoredM
   }
 }
 
-async function look(session: Session, subject: string, name: string): Promise<StoredMessage | undefined> {
+async function readOnce(session: Session, subject: string, name: string): Promise<StoredMessage | undefined> {
   const { nc, jsm, stream, lost } = session
   const inbox = createInbox(session.inbox)
   const { promise: arrived, resolve, reject } = Promise.withResolvers<Msg>()

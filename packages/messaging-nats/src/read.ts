@@ -59,7 +59,7 @@ async function* messagesAfter(session: Session, options: Options): AsyncGenerato
     ...(filters.length > 1 && { filter_subjects: filters }),
   })
   let last = after
-  const lookForMissing = async () => {
+  const reportRemoved = async () => {
     if (!missed) return
     const through = removedThrough((await jsm.streams.info(stream)).state)
     if (through > last) missed({ after: last, through })
@@ -87,7 +87,7 @@ async function* messagesAfter(session: Session, options: Options): AsyncGenerato
   const onAbort = () => wake()
   signal.addEventListener('abort', onAbort)
   try {
-    await lookForMissing()
+    await reportRemoved()
     for (let pending = num_pending; pending > 0 || live; ) {
       let askedLate = false
       while (arrived.length === 0) {
@@ -103,7 +103,7 @@ async function* messagesAfter(session: Session, options: Options): AsyncGenerato
         })
       }
       // A reader at the head gets each message at once. A reader that is behind may have requested too late.
-      if (askedLate) await lookForMissing()
+      if (askedLate) await reportRemoved()
       for (const msg of arrived.splice(0)) {
         const info = deliveryInfoOf(msg)
         if (info.given !== ++given) throw new Gone(`a message before ${info.sequence} did not arrive`)

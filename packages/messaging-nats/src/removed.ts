@@ -29,7 +29,7 @@ export function watchRemoved(watched: Watched): () => void {
   let ended = false
   let timer: NodeJS.Timeout | undefined
   const run = async () => {
-    const pauseMs = await look(watched).catch(() => POLL_MS)
+    const pauseMs = await checkRemoved(watched).catch(() => POLL_MS)
     if (!ended) timer = setTimeout(run, pauseMs)
     timer?.unref()
   }
@@ -41,7 +41,7 @@ export function watchRemoved(watched: Watched): () => void {
 }
 
 /** @returns the pause until the next check, in milliseconds */
-async function look({ session: { jsm, stream }, consumer, missed }: Watched): Promise<number> {
+async function checkRemoved({ session: { jsm, stream }, consumer, missed }: Watched): Promise<number> {
   const { config, state } = await jsm.streams.info(stream)
   const removed = removedThrough(state)
   if (config.max_age === 0 && removed === 0) return POLL_MS

@@ -98,8 +98,8 @@ export const refusingUnreadable =
   (log: Log) =>
   (error: Error & { code?: string }, socket: Socket): void => {
     // Node sets this while a response is being written: no other response may be mixed into it.
-    const { _httpMessage: answer } = socket as Socket & { _httpMessage?: ServerResponse<IncomingMessage> }
-    if (!socket.writable || error.code === 'ECONNRESET' || answer?.headersSent) {
+    const { _httpMessage: response } = socket as Socket & { _httpMessage?: ServerResponse<IncomingMessage> }
+    if (!socket.writable || error.code === 'ECONNRESET' || response?.headersSent) {
       socket.destroy()
       return
     }

@@ -106,22 +106,22 @@ export function router(
         body:
           operation.bodyMediaType === 'multipart/form-data' ? undefined : check(operation.body, request.body),
       }
-      const answer = async (seed: Seed) => {
+      const run = async (seed: Seed) => {
         const call = new CheckedCall(operation, input, { request, reply, principal }, seed, now)
-        const answered = await handle(call as unknown as Parameters<typeof handle>[0])
-        const { location } = answered
-        if (location === undefined) return answered
-        return { ...answered, headers: { ...answered.headers, location: `${app.prefix}${location}` } }
+        const response = await handle(call as unknown as Parameters<typeof handle>[0])
+        const { location } = response
+        if (location === undefined) return response
+        return { ...response, headers: { ...response.headers, location: `${app.prefix}${location}` } }
       }
       const key = request.headers['idempotency-key']
       const body =
         operation.idempotent && key !== undefined
-          ? await answerOnce(once, answer, {
+          ? await answerOnce(once, run, {
               operation,
               use: useOf(operation, input.params, { request, principal, prefix: app.prefix }),
               reply,
             })
-          : prepared(request, reply, await answer(newSeed()))
+          : prepared(request, reply, await run(newSeed()))
       await mayContinue()
       return body
     }
@@ -252,11 +252,11 @@ function useOf(
 
 async function answerOnce(
   once: Idempotency,
-  answer: (seed: Seed) => Promise<HandlerResponse>,
+  run: (seed: Seed) => Promise<HandlerResponse>,
   { operation, use, reply }: { operation: Operation; use: KeyUse; reply: FastifyReply },
 ) {
   const outcome = await once.run(use, async seed => {
-    const { status, body, headers = {}, revision, variant } = await answer(seed)
+    const { status, body, headers = {}, revision, variant } = await run(seed)
     const tag: Record<string, string> = revision === undefined ? {} : { etag: etag(revision, variant) }
     return { status, body, headers: { ...headers, ...tag } }
   })

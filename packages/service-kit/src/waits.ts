@@ -12,11 +12,11 @@ export function announceWaits(
   say: (waiting: string) => void,
 ): () => void {
   let said: string | undefined
-  const looking = setInterval(() => {
+  const timer = setInterval(() => {
     const waiting = waitingFor()
     if (waiting === undefined || waiting === said) return
     said = waiting
     say(waiting)
   }, POLL_MS)
-  return () => clearInterval(looking)
+  return () => clearInterval(timer)
 }

@@ -53,8 +53,8 @@ const QuarantineRequest = z.object({
 export function answerQuarantine(bus: Bus, own: Quarantine): () => void {
   return bus.respond(SUBJECT, async body => {
     const { retry } = QuarantineRequest.parse(body)
-    const answer = retry ? { waiting: await own.retry(retry.id, retry.stream) } : { held: await own.list() }
-    return answer as unknown as Json
+    const reply = retry ? { waiting: await own.retry(retry.id, retry.stream) } : { held: await own.list() }
+    return reply as unknown as Json
   })
 }
 

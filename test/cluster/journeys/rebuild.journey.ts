@@ -1,6 +1,6 @@
 import { requestRebuild } from '@gantry/event-sourcing'
 import { openStores } from '@gantry/hosting'
-import { lookInto } from '@gantry/read-models-mongo/testing'
+import { inspectDatabase } from '@gantry/read-models-mongo/testing'
 import { expect, test, vi } from 'vitest'
 import { startLoad } from './support/load.ts'
 import { runningTopology } from './support/running.ts'
@@ -39,7 +39,7 @@ test('dropped read models are rebuilt from the log without a restart', async ({ 
   await vi.waitFor(() => expect(load.acknowledged).toBeGreaterThan(50), { timeout: 30_000 })
   const made = async () => (await topology.logged('makes the read models from the log')).length
   const before = await made()
-  const database = lookInto({ url })
+  const database = inspectDatabase({ url })
   await database.drop()
   await database.close()
   await vi.waitFor(async () => expect(await made()).toBeGreaterThanOrEqual(before + PROJECTORS.length), {

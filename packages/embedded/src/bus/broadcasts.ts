@@ -33,7 +33,7 @@ export function broadcasts({
   let prunedAt = 0
   /** Id of the last broadcast that was passed to the listeners of this bus. */
   let heard = 0
-  let following: AbortController | undefined
+  let listening: AbortController | undefined
 
   const notify = (subject: string, data: string) => {
     for (const listener of [...listeners]) {
@@ -56,13 +56,13 @@ export function broadcasts({
       }
       insert.run(instance, subject, text, sentAt)
     })
-    if (following) look()
+    if (listening) deliverNew()
   }
 
   /**
    * Reads broadcasts from the file, also those of this bus, so that all listeners on the file get them in the same order.
    */
-  const look = () => {
+  const deliverNew = () => {
     for (const { id, subject, data } of since.all(heard)) {
       heard = Number(id)
       notify(String(subject), String(data))
@@ -72,19 +72,19 @@ export function broadcasts({
   /** Begins with the broadcasts that are sent from now on. */
   const start = () => {
     heard = Number(last.get()?.id)
-    following = new AbortController()
-    runAfterChanges(changes, AbortSignal.any([following.signal, closing]), look)
+    listening = new AbortController()
+    runAfterChanges(changes, AbortSignal.any([listening.signal, closing]), deliverNew)
   }
 
   const listen: Bus['listen'] = (subject, handler) => {
     const listener = { subject, handler }
     listeners.add(listener)
-    if (!following) start()
+    if (!listening) start()
     return () => {
       listeners.delete(listener)
       if (listeners.size > 0) return
-      following?.abort()
-      following = undefined
+      listening?.abort()
+      listening = undefined
     }
   }
 

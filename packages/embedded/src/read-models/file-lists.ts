@@ -1,6 +1,6 @@
 import { setImmediate } from 'node:timers/promises'
-import { FileAnswers } from './file-answers.ts'
 import type { FileIndex } from './file-index.ts'
+import { FileQueries } from './file-queries.ts'
 import { type FileAccess, type Lists, untilAnswered } from './lists.ts'
 
 /** Changes applied between two checks of the elapsed time. */
@@ -27,7 +27,7 @@ export function fileLists(
   index: FileIndex,
   { name, indexWaitMs, snapshot, write, log }: FileListsOptions,
 ): FileLists {
-  const answers = new FileAnswers(index)
+  const queries = new FileQueries(index)
   let preparation: Promise<void> | undefined
 
   const progress = () => {
@@ -82,12 +82,12 @@ export function fileLists(
     prepare,
     find: (query, { counting, take }) =>
       ask(() => {
-        const total = counting ? answers.count(query) : 0
-        return total === undefined ? undefined : { value: take({ seqs: answers.page(query), total }) }
+        const total = counting ? queries.count(query) : 0
+        return total === undefined ? undefined : { value: take({ seqs: queries.page(query), total }) }
       }),
     count: filter =>
       ask(() => {
-        const count = answers.count(filter)
+        const count = queries.count(filter)
         return count === undefined ? undefined : { value: count }
       }),
   }

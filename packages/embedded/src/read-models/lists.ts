@@ -35,7 +35,7 @@ export interface Waiting {
 }
 
 /**
- * Repeats an attempt until it gives an answer, with a turn of the event loop in between.
+ * Repeats an attempt until it has a result, with a turn of the event loop in between.
  * @throws ReadModelsUnavailable after `indexWaitMs`
  */
 export async function untilAnswered<T>(
@@ -44,8 +44,8 @@ export async function untilAnswered<T>(
 ): Promise<T> {
   const startedAt = performance.now()
   for (;;) {
-    const answer = attempt()
-    if (answer) return answer.value
+    const result = attempt()
+    if (result) return result.value
     if (performance.now() - startedAt > indexWaitMs) throw new ReadModelsUnavailable(making())
     await setImmediate()
   }

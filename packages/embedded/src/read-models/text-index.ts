@@ -8,7 +8,7 @@ const ONLY_WORD = /^[a-z0-9\u0080-\uffff]*$/
 const WHITESPACE = /\s+/
 
 /** Maximum number of cached results: one bit per slot each, 12 KB at 100,000 slots. */
-const ANSWERS = 100
+const CACHE_SIZE = 100
 
 /**
  * Finds texts by any substring without whitespace, exactly. An occurrence lies within one of the tokens between whitespace.
@@ -19,7 +19,7 @@ export class TextIndex {
   #words = new TokenIndex()
   /** Tokens that contain punctuation. */
   #compounds = new TokenIndex()
-  #answers = new LRUCache<string, Bits>({ max: ANSWERS })
+  #cache = new LRUCache<string, Bits>({ max: CACHE_SIZE })
 
   /** Slots must be added in ascending order. */
   add(slot: number, text: string) {
@@ -31,16 +31,16 @@ export class TextIndex {
         for (const word of token.match(WORD) ?? []) this.#words.add(word, slot)
       }
     }
-    for (const [part, slots] of this.#answers.entries()) if (folded.includes(part)) slots.add(slot)
+    for (const [part, slots] of this.#cache.entries()) if (folded.includes(part)) slots.add(slot)
   }
 
   /** The result must not be modified: it is cached, and updated by `add`. */
   slotsWith(term: string): Bits {
     const part = foldCase(term)
-    let slots = this.#answers.get(part)
+    let slots = this.#cache.get(part)
     if (!slots) {
       slots = (ONLY_WORD.test(part) ? this.#words : this.#compounds).slotsWith(part)
-      this.#answers.set(part, slots)
+      this.#cache.set(part, slots)
     }
     return slots
   }

@@ -53,8 +53,8 @@ export function inMemoryLog({ now = () => new Date() }: { now?: () => Date } = {
     const known = streams.get(stream) ?? { first: 0, last: NO_STREAM, events: [] }
     const actual = known.events.length > 0 ? known.last : NO_STREAM
     if (actual !== expected) {
-      const answer = earlierAnswer(known, events, expected)
-      if (answer) return answer
+      const earlier = earlierAppend(known, events, expected)
+      if (earlier) return earlier
       throw new WrongExpectedRevision(stream, expected, actual)
     }
     streams.set(stream, known)
@@ -172,7 +172,7 @@ function check(stream: string, events: NewEvent[]) {
 }
 
 /** The result of an earlier append of exactly these events after exactly this revision; undefined when there was none. */
-function earlierAnswer(
+function earlierAppend(
   { first, events: stored }: Stream,
   events: NewEvent[],
   expected: ExpectedRevision,

@@ -6,7 +6,7 @@ import { type MongoOptions, openClient } from '../settings.ts'
 import type { StoredDocument } from '../stored-document.ts'
 
 /** Accesses the database of a URL without the adapter. */
-export function lookInto(options: MongoOptions) {
+export function inspectDatabase(options: MongoOptions) {
   const { client, database } = openClient(options)
   const db = client.db(database)
   return {

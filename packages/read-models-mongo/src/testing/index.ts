@@ -1,3 +1,3 @@
-export { lookInto } from './database.ts'
+export { inspectDatabase } from './database.ts'
 export { pausedCheckpoints } from './paused-checkpoints.ts'
 export { initiateReplicaSet } from './replica-set.ts'

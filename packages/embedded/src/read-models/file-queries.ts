@@ -43,7 +43,7 @@ interface CachedCount {
  * A filter is counted once. Afterwards the count is kept up to date: rows that were replaced or removed since are
  * subtracted, and new ones are added.
  */
-export class FileAnswers {
+export class FileQueries {
   readonly #index: FileIndex
   readonly #counts = new LRUCache<string, CachedCount>({ max: COUNTS })
 
