@@ -16,7 +16,7 @@ import {
  * for inactive webhooks, not behind deliveries that wait until the webhook is active. `turn` has the blocked deliveries
  * of ordered webhooks.
  */
-export interface Lane {
+export interface Queue {
   webhook: string
   kind: 'first' | 'retry' | 'manual' | 'test' | 'turn'
 }
@@ -24,17 +24,17 @@ export interface Lane {
 /** Sorts after every ISO 8601 time. */
 const END = '~'
 
-export const laneKey = ({ webhook, kind }: Lane) => `${webhook}/${kind}`
+export const queuePrefix = ({ webhook, kind }: Queue) => `${webhook}/${kind}`
 
-/** Sort key among all pending deliveries: by lane, then by due time (ISO 8601). Unique. */
-const queueKey = (lane: Lane, dueAt: string, id: string) => `${laneKey(lane)}/${dueAt}/${id}`
+/** Sort key among all pending deliveries: by queue, then by due time (ISO 8601). Unique. */
+const queueKey = (queue: Queue, dueAt: string, id: string) => `${queuePrefix(queue)}/${dueAt}/${id}`
 
-/** Greater than every key of the lane, and less than those of all following lanes. */
-export const laneEnd = (lane: Lane) => `${laneKey(lane)}/${END}`
+/** Greater than every key of the queue, and less than those of all following queues. */
+export const queueEnd = (queue: Queue) => `${queuePrefix(queue)}/${END}`
 
-export function parseQueueKey(key: string): { lane: Lane; dueAt: string } {
+export function parseQueueKey(key: string): { queue: Queue; dueAt: string } {
   const [webhook = '', kind, dueAt = ''] = key.split('/')
-  return { lane: { webhook, kind: kind as Lane['kind'] }, dueAt }
+  return { queue: { webhook, kind: kind as Queue['kind'] }, dueAt }
 }
 
 /** The ordering key of deliveries to an ordered webhook. */
@@ -46,7 +46,7 @@ export const pendingOf = (webhook: string) => ({ gte: `${webhook}/`, lt: `${webh
 /** The document of a delivery, for the REST API and the scheduler. */
 export interface DeliveryDocument extends Omit<DeliveryRecord, 'payload'> {
   body: string
-  /** Sort key in the lane, see `queueKey`; null when the delivery is finished. */
+  /** Sort key in the queue, see `queueKey`; null when the delivery is finished. */
   queue: string | null
   finishedAt: string | null
   /** The ordering key; null once the delivery no longer blocks later ones, and for webhooks that are not ordered. */
@@ -76,10 +76,10 @@ export const deliveries = defineCollection<DeliveryDocument>({
 export const dueAt = ({ next, createdAt }: Pending) =>
   'dueAt' in next ? next.dueAt : 'lostAt' in next ? next.lostAt : createdAt
 
-export const laneOf = (state: Pending): Lane => ({ webhook: state.webhook, kind: kindOf(state) })
+export const queueOf = (state: Pending): Queue => ({ webhook: state.webhook, kind: kindOf(state) })
 
 /** Deliveries of recoveries are queued with the retries, so that they do not delay new events. */
-function kindOf(state: Pending): Lane['kind'] {
+function kindOf(state: Pending): Queue['kind'] {
   if ('waitsFor' in state.next) return 'turn'
   if (isTest(state)) return 'test'
   if ('dueAt' in state.next && state.trigger === 'MANUAL') return 'manual'
@@ -118,7 +118,7 @@ export function documentOf(state: Exclude<DeliveryState, { status: 'Absent' }>):
     failureMessage: state.failureMessage,
     attemptLog: [...state.log],
     body: state.body,
-    queue: pending ? queueKey(laneOf(pending), dueAt(pending), state.id) : null,
+    queue: pending ? queueKey(queueOf(pending), dueAt(pending), state.id) : null,
     finishedAt: state.finishedAt,
     line: blocksLater(state) ? orderingKey(state.webhook, state.line.resource) : null,
     turn: state.line?.number ?? null,

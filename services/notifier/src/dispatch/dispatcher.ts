@@ -1,7 +1,7 @@
 import { type CommandMetadata, type Executed, type Log, pastQuarantine } from '@gantry/event-sourcing'
 import type { Deliveries, Dispatch, NewDelivery } from '../delivery/deliveries.ts'
 import type { AttemptClaim, DeliveryCommand } from '../delivery/delivery.decide.ts'
-import { documentOf, dueAt, type Lane, laneOf } from '../delivery/delivery.projection.ts'
+import { documentOf, dueAt, type Queue, queueOf } from '../delivery/delivery.projection.ts'
 import {
   type DeliveryEvent,
   type DeliveryState,
@@ -114,15 +114,15 @@ export class Dispatcher implements Dispatch, Starter {
   }
 
   /** Cancels the pending deliveries of a webhook that turns out to be deleted. */
-  async isOpen(lane: Lane): Promise<boolean> {
+  async isOpen(queue: Queue): Promise<boolean> {
     const { webhooks, log } = this.#options
-    const target = await webhooks.documents.get(lane.webhook)
-    if (!target) await this.#abandonIfDeleted(lane.webhook).catch(pastQuarantine(log))
-    return target !== undefined && mayCall(target.doc, lane)
+    const target = await webhooks.documents.get(queue.webhook)
+    if (!target) await this.#abandonIfDeleted(queue.webhook).catch(pastQuarantine(log))
+    return target !== undefined && mayCall(target.doc, queue)
   }
 
   startDue(entry: Entry): Promise<Started> | undefined {
-    const slot = this.#running ? this.#options.limiter.acquire(entry.lane) : 'room'
+    const slot = this.#running ? this.#options.limiter.acquire(entry.queue) : 'room'
     if (typeof slot === 'string') return undefined
     this.#busy.add(entry.id)
     return this.#track(this.#claim(entry, slot).finally(() => slot.release()))
@@ -207,22 +207,22 @@ export class Dispatcher implements Dispatch, Starter {
     }
   }
 
-  #slotFor(target: WebhookDocument, lane: Lane): Slot | undefined {
-    if (!mayCall(target, lane)) return undefined
-    const slot = this.#options.limiter.acquire(lane)
+  #slotFor(target: WebhookDocument, queue: Queue): Slot | undefined {
+    if (!mayCall(target, queue)) return undefined
+    const slot = this.#options.limiter.acquire(queue)
     if (typeof slot !== 'string') return slot
     this.#options.metrics.deferred(slot)
     return undefined
   }
 
   /** Claims a due attempt and makes it. */
-  async #claim({ id, lane }: Entry, slot: Slot): Promise<Started> {
+  async #claim({ id, queue }: Entry, slot: Slot): Promise<Started> {
     const { deliveries, webhooks } = this.#options
     let release = () => void this.#busy.delete(id)
     try {
-      const target = await webhooks.documents.get(lane.webhook)
-      if (!target) return (await this.#abandonIfDeleted(lane.webhook)) ? 'inactive' : 'unclear'
-      if (!mayCall(target.doc, lane)) return 'inactive'
+      const target = await webhooks.documents.get(queue.webhook)
+      if (!target) return (await this.#abandonIfDeleted(queue.webhook)) ? 'inactive' : 'unclear'
+      if (!mayCall(target.doc, queue)) return 'inactive'
       const claim = this.#claimFor(target.doc)
       const { state, events } = await deliveries.issue(id, { type: 'StartAttempt', claim })
       if (events.length > 0 && isPending(state)) await this.#attempt(target.doc, state, slot)
@@ -280,9 +280,9 @@ export class Dispatcher implements Dispatch, Starter {
   }
 }
 
-const entryOf = (state: Pending): Entry => ({ id: state.id, lane: laneOf(state), dueAt: dueAt(state) })
+const entryOf = (state: Pending): Entry => ({ id: state.id, queue: queueOf(state), dueAt: dueAt(state) })
 
-const mayCall = ({ active }: WebhookDocument, { kind }: Lane) => active || kind === 'test'
+const mayCall = ({ active }: WebhookDocument, { kind }: Queue) => active || kind === 'test'
 
 /** Whether an attempt succeeded; undefined when its outcome says nothing about the endpoint. */
 function succeeded(state: DeliveryState, number: number): boolean | undefined {

@@ -1,21 +1,21 @@
 import { describe, expect, test } from 'vitest'
-import type { Lane } from '../delivery/delivery.projection.ts'
-import { DueIndex, type Entry, type LaneIndex } from './due-index.ts'
+import type { Queue } from '../delivery/delivery.projection.ts'
+import { DueIndex, type Entry, type QueueIndex } from './due-index.ts'
 
-const LANE: Lane = { webhook: 'w', kind: 'retry' }
-const OTHER: Lane = { webhook: 'v', kind: 'first' }
+const QUEUE: Queue = { webhook: 'w', kind: 'retry' }
+const OTHER: Queue = { webhook: 'v', kind: 'first' }
 const at = (seconds: number) => new Date(Date.UTC(2026, 10, 21, 10) + seconds * 1_000).toISOString()
-const entry = (id: string, seconds: number, lane = LANE): Entry => ({ id, lane, dueAt: at(seconds) })
+const entry = (id: string, seconds: number, queue = QUEUE): Entry => ({ id, queue, dueAt: at(seconds) })
 
-/** An index in which every lane of the store was reported. */
+/** An index in which every queue of the store was reported. */
 const surveyed = (bound?: number) => {
   const index = new DueIndex(bound)
   index.surveyed()
   return index
 }
-const only = (due: LaneIndex[]): LaneIndex => {
+const only = (due: QueueIndex[]): QueueIndex => {
   const [found] = due
-  if (!found || due.length > 1) throw new Error(`${due.length} lanes are due`)
+  if (!found || due.length > 1) throw new Error(`${due.length} queues are due`)
   return found
 }
 
@@ -30,12 +30,12 @@ describe('the due index', () => {
     expect(index.next(at(2))).toBe(at(3))
   })
 
-  test('moves a lane to the end of the order after each taken delivery', () => {
+  test('moves a queue to the end of the order after each taken delivery', () => {
     const index = surveyed()
     for (const added of [entry('a', 1), entry('b', 1), entry('x', 1, OTHER)]) index.add(added)
     const [first] = index.due(at(1))
     if (first) index.take(first, at(1))
-    expect(index.due(at(1)).map(({ lane }) => lane)).toEqual([OTHER, LANE])
+    expect(index.due(at(1)).map(({ queue }) => queue)).toEqual([OTHER, QUEUE])
   })
 
   test('gives the next due time even if a due delivery is not taken', () => {
@@ -54,10 +54,10 @@ describe('the due index', () => {
   })
 })
 
-describe('a lane', () => {
+describe('a queue', () => {
   test('that a survey found is to be queried at the due time that was found', () => {
     const index = surveyed()
-    index.addFirst(LANE, at(3))
+    index.addFirst(QUEUE, at(3))
     expect(index.due(at(2))).toEqual([])
     const found = only(index.due(at(3)))
     expect(found).toMatchObject({ entries: [], completeUntil: at(3) })
@@ -75,13 +75,13 @@ describe('a lane', () => {
   test('is not queried for deliveries that the index has', () => {
     const index = surveyed()
     index.add(entry('a', 1))
-    index.addFirst(LANE, at(1))
+    index.addFirst(QUEUE, at(1))
     expect(only(index.due(at(1))).completeUntil).toBe('~')
   })
 
   test('is queried again after the last delivery of a partial result', () => {
     const index = surveyed()
-    index.addFirst(LANE, at(1))
+    index.addFirst(QUEUE, at(1))
     const found = only(index.due(at(1)))
     index.merge(found, [entry('a', 1), entry('b', 2)], at(2))
     index.add(entry('beyond', 7))
@@ -92,7 +92,7 @@ describe('a lane', () => {
 
   test('keeps deliveries that were reported during the query', () => {
     const index = surveyed()
-    index.addFirst(LANE, at(1))
+    index.addFirst(QUEUE, at(1))
     const found = only(index.due(at(1)))
     found.querying = true
     index.add(entry('new', 5))
@@ -107,13 +107,13 @@ describe('a lane', () => {
 
   test('without deliveries in the store is removed from the index', () => {
     const index = surveyed()
-    index.addFirst(LANE, at(1))
+    index.addFirst(QUEUE, at(1))
     index.merge(only(index.due(at(1))), [])
     expect(index.next(at(0))).toBeUndefined()
   })
 })
 
-describe('the entries of a lane', () => {
+describe('the entries of a queue', () => {
   test('are bounded: the store is queried for those beyond the bound', () => {
     const index = surveyed(2)
     for (const added of [entry('c', 3), entry('a', 1), entry('b', 2), entry('d', 4)]) index.add(added)
@@ -129,7 +129,7 @@ describe('the entries of a lane', () => {
     const index = surveyed()
     index.add(entry('a', 1))
     const old = only(index.due(at(1)))
-    index.reopen(LANE)
+    index.reopen(QUEUE)
     index.close(old)
     const found = only(index.due(at(1)))
     expect(found).not.toBe(old)

@@ -1,10 +1,10 @@
 import { expect, test } from 'vitest'
-import type { Lane } from '../delivery/delivery.projection.ts'
+import type { Queue } from '../delivery/delivery.projection.ts'
 import { Limiter, type Slot } from './limiter.ts'
 
-const lane = (webhook: string, kind: Lane['kind'] = 'first'): Lane => ({ webhook, kind })
+const queue = (webhook: string, kind: Queue['kind'] = 'first'): Queue => ({ webhook, kind })
 /** Takes a slot. @throws Error when none is granted */
-const taken = (limits: Limiter, wanted: Lane): Slot => {
+const taken = (limits: Limiter, wanted: Queue): Slot => {
   const slot = limits.acquire(wanted)
   if (typeof slot === 'string') throw new Error(`no slot is granted: ${slot}`)
   return slot
@@ -12,34 +12,34 @@ const taken = (limits: Limiter, wanted: Lane): Slot => {
 
 test('a webhook holds at most an eighth of the free slots', () => {
   const limits = new Limiter({ overall: 32 })
-  const [first] = [1, 2, 3, 4].map(() => taken(limits, lane('a')))
-  expect(limits.acquire(lane('a'))).toBe('room')
-  taken(limits, lane('b'))
+  const [first] = [1, 2, 3, 4].map(() => taken(limits, queue('a')))
+  expect(limits.acquire(queue('a'))).toBe('room')
+  taken(limits, queue('b'))
   first?.release()
-  taken(limits, lane('a'))
-  expect(limits.acquire(lane('a'))).toBe('room')
+  taken(limits, queue('a'))
+  expect(limits.acquire(queue('a'))).toBe('room')
 })
 
 test('all webhooks together hold at most the overall number of slots', () => {
   const limits = new Limiter({ overall: 3 })
-  for (const name of ['a', 'b', 'c']) taken(limits, lane(name))
-  expect(limits.acquire(lane('d'))).toBe('room')
+  for (const name of ['a', 'b', 'c']) taken(limits, queue(name))
+  expect(limits.acquire(queue('d'))).toBe('room')
   expect(limits.running).toBe(3)
 })
 
 test('when 200 webhooks release no slot, another webhook still gets one', () => {
   const limits = new Limiter({ overall: 256 })
-  const greedy = Array.from({ length: 200 }, (_, n) => lane(`greedy${n}`))
+  const greedy = Array.from({ length: 200 }, (_, n) => queue(`greedy${n}`))
   for (let n = 0; n < 16; n++) for (const each of greedy) limits.acquire(each)
   expect(limits.running).toBeLessThan(256)
-  taken(limits, lane('late'))
+  taken(limits, queue('late'))
 })
 
 test('the fewer slots are free, the fewer a webhook gets', () => {
   const limits = new Limiter({ overall: 80 })
   const slotsOf = (name: string) => {
     let count = 0
-    while (typeof limits.acquire(lane(name)) !== 'string') count++
+    while (typeof limits.acquire(queue(name)) !== 'string') count++
     return count
   }
   expect(['a', 'b', 'c', 'd', 'e'].map(slotsOf)).toEqual([9, 8, 7, 7, 6])
@@ -47,22 +47,22 @@ test('the fewer slots are free, the fewer a webhook gets', () => {
 
 test('retries leave a quarter of the slots to first attempts and tests', () => {
   const limits = new Limiter({ overall: 64 })
-  for (let n = 0; n < 6; n++) taken(limits, lane('a', 'retry'))
-  expect(limits.acquire(lane('a', 'retry'))).toBe('room')
-  taken(limits, lane('a'))
+  for (let n = 0; n < 6; n++) taken(limits, queue('a', 'retry'))
+  expect(limits.acquire(queue('a', 'retry'))).toBe('room')
+  taken(limits, queue('a'))
 
   const small = new Limiter({ overall: 8 })
-  for (const name of ['a', 'b', 'c', 'd', 'e', 'f']) taken(small, lane(name, 'retry'))
-  expect(small.acquire(lane('g', 'retry'))).toBe('room')
-  taken(small, lane('g'))
-  taken(small, lane('h', 'test'))
-  expect(small.acquire(lane('i'))).toBe('room')
+  for (const name of ['a', 'b', 'c', 'd', 'e', 'f']) taken(small, queue(name, 'retry'))
+  expect(small.acquire(queue('g', 'retry'))).toBe('room')
+  taken(small, queue('g'))
+  taken(small, queue('h', 'test'))
+  expect(small.acquire(queue('i'))).toBe('room')
 })
 
 test('releasing a slot twice releases it once', () => {
   const limits = new Limiter({ overall: 100 })
-  const slot = taken(limits, lane('a'))
-  taken(limits, lane('a'))
+  const slot = taken(limits, queue('a'))
+  taken(limits, queue('a'))
   slot.release()
   slot.release()
   expect(limits.running).toBe(1)
@@ -73,16 +73,16 @@ test('the rate limit of a webhook allows bursts of at most one second', () => {
   const limits = new Limiter({ overall: 1_000, perSecond: 10 }, { now: () => now })
   const begun = () => {
     let count = 0
-    for (let slot = limits.acquire(lane('a')); typeof slot !== 'string'; slot = limits.acquire(lane('a'))) {
+    for (let slot = limits.acquire(queue('a')); typeof slot !== 'string'; slot = limits.acquire(queue('a'))) {
       slot.release(true)
       count++
     }
     return count
   }
   expect(begun()).toBe(10)
-  expect(limits.acquire(lane('a'))).toBe('rate')
-  expect(limits.delayMs(lane('a'))).toBe(100)
-  expect(limits.delayMs(lane('b'))).toBe(0)
+  expect(limits.acquire(queue('a'))).toBe('rate')
+  expect(limits.delayMs(queue('a'))).toBe(100)
+  expect(limits.delayMs(queue('b'))).toBe(0)
   now = 250
   expect(begun()).toBe(2)
   now = 300
@@ -95,31 +95,31 @@ test('an open breaker pauses its webhook only, except for attempts that a user r
   let now = 0
   const rules = { failures: 2, firstPauseMs: 100, longestPauseMs: 1_000 }
   const limits = new Limiter({ overall: 100 }, { now: () => now, rules })
-  taken(limits, lane('a')).release(false)
-  taken(limits, lane('a', 'retry')).release(false)
-  expect(limits.acquire(lane('a'))).toBe('breaker')
-  expect(limits.acquire(lane('a', 'retry'))).toBe('breaker')
+  taken(limits, queue('a')).release(false)
+  taken(limits, queue('a', 'retry')).release(false)
+  expect(limits.acquire(queue('a'))).toBe('breaker')
+  expect(limits.acquire(queue('a', 'retry'))).toBe('breaker')
   now = 40
-  expect(limits.delayMs(lane('a', 'retry'))).toBe(60)
-  expect(limits.delayMs(lane('a', 'manual'))).toBe(0)
+  expect(limits.delayMs(queue('a', 'retry'))).toBe(60)
+  expect(limits.delayMs(queue('a', 'manual'))).toBe(0)
   expect(limits.openBreakers()).toEqual([{ webhook: 'a', state: 'open', openMs: 40 }])
-  taken(limits, lane('b')).release(true)
-  taken(limits, lane('a', 'manual')).release(false)
-  taken(limits, lane('a', 'test')).release(undefined)
+  taken(limits, queue('b')).release(true)
+  taken(limits, queue('a', 'manual')).release(false)
+  taken(limits, queue('a', 'test')).release(undefined)
 
   now = 100
-  const probe = taken(limits, lane('a'))
-  expect(limits.acquire(lane('a'))).toBe('breaker')
-  expect(limits.delayMs(lane('a'))).toBe(0)
+  const probe = taken(limits, queue('a'))
+  expect(limits.acquire(queue('a'))).toBe('breaker')
+  expect(limits.delayMs(queue('a'))).toBe(0)
   probe.release(true)
   expect(limits.openBreakers()).toEqual([])
-  taken(limits, lane('a'))
+  taken(limits, queue('a'))
 })
 
 test('callers of halfFree resume one by one when half of the slots are free, or after the timeout', async () => {
   const limits = new Limiter({ overall: 4 })
   await limits.halfFree(60_000)
-  const [first, second] = ['a', 'b', 'c'].map(name => taken(limits, lane(name)))
+  const [first, second] = ['a', 'b', 'c'].map(name => taken(limits, queue(name)))
   const wentOn: string[] = []
   const waiting = ['x', 'y'].map(name => limits.halfFree(60_000).then(() => wentOn.push(name)))
   first?.release()
@@ -128,7 +128,7 @@ test('callers of halfFree resume one by one when half of the slots are free, or 
   second?.release()
   await waiting[0]
   expect(wentOn).toEqual(['x'])
-  taken(limits, lane('d')).release()
+  taken(limits, queue('d')).release()
   await waiting[1]
   expect(wentOn).toEqual(['x', 'y'])
 })
@@ -136,11 +136,11 @@ test('callers of halfFree resume one by one when half of the slots are free, or 
 test('a change of the webhook resets its breaker, and attempts from before the change do not count', () => {
   const rules = { failures: 1, firstPauseMs: 100, longestPauseMs: 1_000 }
   const limits = new Limiter({ overall: 100 }, { now: () => 0, rules })
-  const running = taken(limits, lane('a'))
-  taken(limits, lane('a')).release(false)
-  expect(limits.acquire(lane('a'))).toBe('breaker')
+  const running = taken(limits, queue('a'))
+  taken(limits, queue('a')).release(false)
+  expect(limits.acquire(queue('a'))).toBe('breaker')
   limits.reset('a')
-  taken(limits, lane('a')).release(true)
+  taken(limits, queue('a')).release(true)
   running.release(false)
-  taken(limits, lane('a'))
+  taken(limits, queue('a'))
 })

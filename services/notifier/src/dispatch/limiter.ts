@@ -1,4 +1,4 @@
-import type { Lane } from '../delivery/delivery.projection.ts'
+import type { Queue } from '../delivery/delivery.projection.ts'
 import { BREAKER, Breaker, type BreakerRules, type BreakerState } from './breaker.ts'
 
 export interface Limits {
@@ -89,16 +89,16 @@ export class Limiter {
   }
 
   /** @returns a slot, or the reason why none is granted */
-  acquire(lane: Lane): Slot | Deferral {
-    const { webhook } = lane
-    const retry = lane.kind === 'retry'
+  acquire(queue: Queue): Slot | Deferral {
+    const { webhook } = queue
+    const retry = queue.kind === 'retry'
     const endpoint = this.#webhooks.get(webhook) ?? {
       slots: new SlotCount(),
       breaker: new Breaker(this.#rules),
       nextArrival: Number.NEGATIVE_INFINITY,
     }
     const time = this.#now()
-    const deferred = this.#deferral(endpoint, lane, time)
+    const deferred = this.#deferral(endpoint, queue, time)
     if (deferred) return deferred
     this.#webhooks.set(webhook, endpoint)
     this.#all.add(retry, 1)
@@ -120,12 +120,12 @@ export class Limiter {
   }
 
   /**
-   * Time until circuit breaker and rate limit admit the next attempt of the lane, in milliseconds. Free slots do not
+   * Time until circuit breaker and rate limit admit the next attempt of the queue, in milliseconds. Free slots do not
    * matter.
    */
-  delayMs(lane: Lane): number {
-    const endpoint = this.#webhooks.get(lane.webhook)
-    if (!endpoint || isRequested(lane)) return 0
+  delayMs(queue: Queue): number {
+    const endpoint = this.#webhooks.get(queue.webhook)
+    if (!endpoint || isRequested(queue)) return 0
     const time = this.#now()
     return Math.max(endpoint.breaker.openForMs(time), this.#admitsAt(endpoint) - time, 0)
   }
@@ -162,13 +162,13 @@ export class Limiter {
     )
   }
 
-  #deferral(endpoint: Endpoint, lane: Lane, time: number): Deferral | undefined {
-    if (!isRequested(lane)) {
+  #deferral(endpoint: Endpoint, queue: Queue, time: number): Deferral | undefined {
+    if (!isRequested(queue)) {
       if (!endpoint.breaker.admits(time)) return 'breaker'
       if (this.#admitsAt(endpoint) > time) return 'rate'
     }
     const { overall } = this.#limits
-    const retry = lane.kind === 'retry'
+    const retry = queue.kind === 'retry'
     const share = Math.ceil((overall - this.#all.all) * SHARE_OF_WEBHOOK)
     return this.#all.has(overall, retry) && endpoint.slots.has(share, retry) ? undefined : 'room'
   }
@@ -191,5 +191,5 @@ export class Limiter {
   }
 }
 
-/** Whether a user requested the attempts of the lane. */
-const isRequested = ({ kind }: Lane) => kind === 'test' || kind === 'manual'
+/** Whether a user requested the attempts of the queue. */
+const isRequested = ({ kind }: Queue) => kind === 'test' || kind === 'manual'

@@ -1,5 +1,5 @@
 import type { Deliveries } from '../delivery/deliveries.ts'
-import { laneEnd, laneKey, orderingKey } from '../delivery/delivery.projection.ts'
+import { orderingKey, queueEnd, queuePrefix } from '../delivery/delivery.projection.ts'
 import { blockerAfter, type DeliveryState, type OrderPosition, type Pending } from '../delivery/delivery.ts'
 
 /** Page size of queries for blocked deliveries. */
@@ -58,10 +58,10 @@ export class Ordering {
    */
   async *unblocked(webhook: string, signal: AbortSignal): AsyncIterable<string> {
     const { documents } = this.#deliveries
-    const lane = { webhook, kind: 'turn' } as const
-    for (let after = `${laneKey(lane)}/`; !signal.aborted; ) {
+    const queue = { webhook, kind: 'turn' } as const
+    for (let after = `${queuePrefix(queue)}/`; !signal.aborted; ) {
       const blocked = await documents.list({
-        where: { queue: { gt: after, lt: laneEnd(lane) } },
+        where: { queue: { gt: after, lt: queueEnd(queue) } },
         sort: [{ field: 'queue', direction: 'asc' }],
         limit: PAGE,
       })

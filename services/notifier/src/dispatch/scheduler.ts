@@ -3,8 +3,8 @@ import { type Log, supervise, underLease, type Worker } from '@gantry/event-sour
 import type { Bus, Json } from '@gantry/messaging'
 import type { Leases } from '@gantry/read-models'
 import type { Deliveries } from '../delivery/deliveries.ts'
-import { type Lane, laneEnd, laneKey, parseQueueKey } from '../delivery/delivery.projection.ts'
-import { DueIndex, type Entry, type LaneIndex } from './due-index.ts'
+import { parseQueueKey, type Queue, queueEnd, queuePrefix } from '../delivery/delivery.projection.ts'
+import { DueIndex, type Entry, type QueueIndex } from './due-index.ts'
 import type { Limiter } from './limiter.ts'
 
 /** The result of the start of a due delivery. */
@@ -23,8 +23,8 @@ export interface Starter {
   startUnblocked(webhook: string, signal: AbortSignal): Promise<void>
   /** Whether this process is working on a delivery, so that its document in the store may be outdated. */
   isBusy(id: string): boolean
-  /** Whether attempts may be made in a lane that has pending deliveries in the store. */
-  isOpen(lane: Lane): Promise<boolean>
+  /** Whether attempts may be made in a queue that has pending deliveries in the store. */
+  isOpen(queue: Queue): Promise<boolean>
 }
 
 export interface SchedulerOptions {
@@ -42,7 +42,7 @@ export interface SchedulerOptions {
 /** Interval of the surveys of the store. */
 const SURVEY_MS = 5_000
 const HOUSEKEEPING_MS = 60_000
-/** Page size of queries for the deliveries of a lane. */
+/** Page size of queries for the deliveries of a queue. */
 const PAGE = 250
 /** Pause after a failure of the service itself. */
 const HOLD_MS = 1_000
@@ -134,25 +134,25 @@ export class Scheduler {
     return new Date(this.#options.now().getTime() + ms).toISOString()
   }
 
-  /** Starts due attempts while there are slots, round robin over the lanes. */
+  /** Starts due attempts while there are slots, round robin over the queues. */
   #startAllDue() {
     const { limiter, now } = this.#options
     const time = now().toISOString()
     let wait = LONGEST_TIMER_MS
-    let lanes = this.#index.due(time).filter(({ lane }) => {
-      const ms = limiter.delayMs(lane)
+    let queues = this.#index.due(time).filter(({ queue }) => {
+      const ms = limiter.delayMs(queue)
       if (ms > 0) wait = Math.min(wait, ms)
       return ms <= 0
     })
-    while (lanes.length > 0) lanes = lanes.filter(index => this.#startNext(index, time))
+    while (queues.length > 0) queues = queues.filter(index => this.#startNext(index, time))
     clearTimeout(this.#timer)
     const next = this.#index.next(time)
     if (next !== undefined) wait = Math.min(wait, Date.parse(next) - now().getTime())
     this.#timer = setTimeout(() => this.wake(), Math.max(wait, 1))
   }
 
-  /** @returns whether the lane may have another attempt to start now */
-  #startNext(index: LaneIndex, time: string): boolean {
+  /** @returns whether the queue may have another attempt to start now */
+  #startNext(index: QueueIndex, time: string): boolean {
     const first = index.entries[0]
     if (!first || first.dueAt > time) {
       if (index.completeUntil <= time && !index.querying) this.#query(index)
@@ -167,7 +167,7 @@ export class Scheduler {
     return true
   }
 
-  async #settle(index: LaneIndex, entry: Entry, started: Promise<Started>) {
+  async #settle(index: QueueIndex, entry: Entry, started: Promise<Started>) {
     const outcome = await started.catch((error): Started => {
       this.#options.log.error({ delivery: entry.id, err: error }, 'cannot make an attempt')
       return 'unclear'
@@ -177,8 +177,8 @@ export class Scheduler {
     this.wake()
   }
 
-  /** Queries the store for the next deliveries of the lane. */
-  #query(index: LaneIndex) {
+  /** Queries the store for the next deliveries of the queue. */
+  #query(index: QueueIndex) {
     index.querying = true
     const query = this.#complete(index)
       .catch(error => {
@@ -193,15 +193,15 @@ export class Scheduler {
     this.#queries.add(query)
   }
 
-  async #complete(index: LaneIndex) {
+  async #complete(index: QueueIndex) {
     const found = await this.#options.deliveries.documents.list({
-      where: { queue: { gte: `${laneKey(index.lane)}/`, lt: laneEnd(index.lane) } },
+      where: { queue: { gte: `${queuePrefix(index.queue)}/`, lt: queueEnd(index.queue) } },
       sort: [{ field: 'queue', direction: 'asc' }],
       limit: PAGE,
     })
     const entries = found.map(({ doc }): Entry => {
-      const { lane, dueAt } = parseQueueKey(doc.queue ?? '')
-      return { id: doc.id, lane, dueAt }
+      const { queue, dueAt } = parseQueueKey(doc.queue ?? '')
+      return { id: doc.id, queue, dueAt }
     })
     const idle = entries.filter(({ id }) => !this.#starter.isBusy(id))
     const last = found.length < PAGE ? undefined : entries.at(-1)?.dueAt
@@ -238,7 +238,7 @@ export class Scheduler {
     }
   }
 
-  /** Reads the first pending delivery of each lane: one query for each lane, independent of its length. */
+  /** Reads the first pending delivery of each queue: one query for each queue, independent of its length. */
   async #survey(signal: AbortSignal) {
     for (let after = ''; !signal.aborted; ) {
       const [first] = await this.#options.deliveries.documents.list({
@@ -247,10 +247,10 @@ export class Scheduler {
         limit: 1,
       })
       if (!first?.doc.queue) break
-      const { lane, dueAt } = parseQueueKey(first.doc.queue)
-      if (lane.kind === 'turn') await this.#starter.startUnblocked(lane.webhook, signal)
-      else if (await this.#starter.isOpen(lane)) this.#index.addFirst(lane, dueAt)
-      after = laneEnd(lane)
+      const { queue, dueAt } = parseQueueKey(first.doc.queue)
+      if (queue.kind === 'turn') await this.#starter.startUnblocked(queue.webhook, signal)
+      else if (await this.#starter.isOpen(queue)) this.#index.addFirst(queue, dueAt)
+      after = queueEnd(queue)
     }
     this.#index.surveyed()
     this.wake()
