@@ -9,7 +9,7 @@ import {
   type EventStore,
   type NewEvent,
   type RecordedEvent,
-  reservation,
+  reservations,
   WrongExpectedRevision,
 } from '@gantry/event-sourcing'
 import { storyMetadata } from '@gantry/event-sourcing/testing'
@@ -120,15 +120,15 @@ function thingsOf(eventStore: EventStore): Aggregate<ThingState, ThingCommand, T
     decider: thing,
     async reserve(id, { revision }, events, { metadata }) {
       for (const { type, data } of events)
-        if (type === 'Named') await names.claim(data.name, id, revision, metadata)
+        if (type === 'Named') await names.reserve(data.name, id, revision, metadata)
     },
   })
-  const names = reservation({
+  const names = reservations({
     eventStore,
     scope: 'thing',
     holderCategory: 'thing',
     takenCode: 'api-name-taken',
-    // A claim may be fenced immediately: rivals wait least, and the most can go wrong.
+    // A reservation may be fenced immediately: rivals wait least, and the most can go wrong.
     graceMs: 0,
     now,
     async holding(holder) {

@@ -6,7 +6,7 @@ import { sqliteEventStore } from '@gantry/embedded'
 import {
   type EventStore,
   type RecordedEvent,
-  reservation,
+  reservations,
   WrongExpectedRevision,
 } from '@gantry/event-sourcing'
 import { storyMetadata } from '@gantry/event-sourcing/testing'
@@ -28,7 +28,7 @@ afterEach(async () => {
 
 /** Holders are streams `thing-{id}`. The last Named event gives the name; a Gone event ends the holder. */
 const names = (graceMs = 60_000) =>
-  reservation({
+  reservations({
     eventStore,
     scope: 'thing',
     holderCategory: 'thing',
@@ -63,83 +63,85 @@ const take = (holder: string, name: string, expected: number, type = 'Named') =>
   )
 
 describe('a name', () => {
-  test('that is new is claimed without a read', async () => {
+  test('that is new is reserved without a read', async () => {
     const readStream = async () => Promise.reject(new Error('looked'))
     eventStore = { ...eventStore, readStream }
-    await names().claim('x', 'a', -1, storyMetadata)
+    await names().reserve('x', 'a', -1, storyMetadata)
   })
 
   test('is refused while another holds it', async () => {
-    await names().claim('x', 'a', -1, storyMetadata)
+    await names().reserve('x', 'a', -1, storyMetadata)
     await take('a', 'x', -1)
-    await expect(names().claim('x', 'b', -1, storyMetadata)).rejects.toMatchObject({
+    await expect(names().reserve('x', 'b', -1, storyMetadata)).rejects.toMatchObject({
       code: 'api-name-taken',
       details: { name: 'x' },
     })
   })
   test('is free again when its holder took another one or ended', async () => {
-    await names().claim('x', 'a', -1, storyMetadata)
+    await names().reserve('x', 'a', -1, storyMetadata)
     await take('a', 'x', -1)
     await take('a', 'y', 0)
-    await names().claim('x', 'b', -1, storyMetadata)
+    await names().reserve('x', 'b', -1, storyMetadata)
     await take('b', 'x', -1)
     await take('b', '', 0, 'Gone')
-    await names().claim('x', 'c', -1, storyMetadata)
+    await names().reserve('x', 'c', -1, storyMetadata)
   })
   test('is not free while its holder has an event that is unknown to this release', async () => {
-    await names().claim('x', 'a', -1, storyMetadata)
+    await names().reserve('x', 'a', -1, storyMetadata)
     await take('a', 'x', -1, 'NamedByNextRelease')
-    await expect(names().claim('x', 'b', -1, storyMetadata)).rejects.toMatchObject({ code: 'api-name-taken' })
+    await expect(names().reserve('x', 'b', -1, storyMetadata)).rejects.toMatchObject({
+      code: 'api-name-taken',
+    })
   })
-  test('can be claimed again for the same append without an effect', async () => {
-    await names().claim('x', 'a', -1, storyMetadata)
-    await names().claim('x', 'a', -1, storyMetadata)
+  test('can be reserved again for the same append without an effect', async () => {
+    await names().reserve('x', 'a', -1, storyMetadata)
+    await names().reserve('x', 'a', -1, storyMetadata)
     const { value } = await eventStore.readAll({ after: '' })[Symbol.asyncIterator]().next()
     expect(value).toMatchObject({ type: 'NameClaimed', revision: 0 })
   })
-  test('is given to one of two concurrent claims', async () => {
-    const claims = ['a', 'b'].map(async holder => {
-      await names(0).claim('x', holder, -1, storyMetadata)
+  test('is given to one of two concurrent reservations', async () => {
+    const attempts = ['a', 'b'].map(async holder => {
+      await names(0).reserve('x', holder, -1, storyMetadata)
       await take(holder, 'x', -1)
       return holder
     })
-    const settled = await Promise.allSettled(claims)
+    const settled = await Promise.allSettled(attempts)
     expect(settled.filter(({ status }) => status === 'fulfilled')).toHaveLength(1)
   })
 })
 
-describe('the claim of a killed writer', () => {
+describe('the reservation of a killed writer', () => {
   test('is taken over after the grace period, and a slow writer then cannot take the name', async () => {
-    await names(2_000).claim('x', 'slow', -1, storyMetadata)
+    await names(2_000).reserve('x', 'slow', -1, storyMetadata)
     clock += 2_000
-    await names(2_000).claim('x', 'b', -1, storyMetadata)
+    await names(2_000).reserve('x', 'b', -1, storyMetadata)
     await expect(take('slow', 'x', -1)).rejects.toBeInstanceOf(WrongExpectedRevision)
     await take('b', 'x', -1)
   })
   test('is taken over although the holder has an earlier event that is unknown to this release', async () => {
     await take('slow', 'old', -1, 'NamedByNextRelease')
-    await names(0).claim('x', 'slow', 0, storyMetadata)
-    await names(0).claim('x', 'b', -1, storyMetadata)
+    await names(0).reserve('x', 'slow', 0, storyMetadata)
+    await names(0).reserve('x', 'b', -1, storyMetadata)
     await expect(take('slow', 'x', 0)).rejects.toBeInstanceOf(WrongExpectedRevision)
   })
   test('is taken over equally soon by a replica whose clock is ten minutes behind', async () => {
-    await names(200).claim('x', 'slow', -1, storyMetadata)
+    await names(200).reserve('x', 'slow', -1, storyMetadata)
     clock -= 600_000
-    await names(200).claim('x', 'b', -1, storyMetadata)
+    await names(200).reserve('x', 'b', -1, storyMetadata)
     await expect(take('slow', 'x', -1)).rejects.toBeInstanceOf(WrongExpectedRevision)
   })
   test('is also taken over when it was made for a rename', async () => {
-    await names(2_000).claim('old', 'slow', -1, storyMetadata)
+    await names(2_000).reserve('old', 'slow', -1, storyMetadata)
     await take('slow', 'old', -1)
-    await names(2_000).claim('x', 'slow', 0, storyMetadata)
+    await names(2_000).reserve('x', 'slow', 0, storyMetadata)
     clock += 2_000
-    await names(2_000).claim('x', 'b', -1, storyMetadata)
+    await names(2_000).reserve('x', 'b', -1, storyMetadata)
     await expect(take('slow', 'x', 0)).rejects.toBeInstanceOf(WrongExpectedRevision)
   })
   test('is not taken over after a stale read of its holder', async () => {
-    await names().claim('old', 'a', -1, storyMetadata)
+    await names().reserve('old', 'a', -1, storyMetadata)
     await take('a', 'old', -1)
-    await names().claim('x', 'a', 0, storyMetadata)
+    await names().reserve('x', 'a', 0, storyMetadata)
     await take('a', 'x', 0)
     // A deposed leader answers like this until it knows that it is deposed.
     let stale = 1
@@ -149,24 +151,26 @@ describe('the claim of a killed writer', () => {
       readStream: async (stream, from) =>
         stream === 'thing-a' && stale-- > 0 ? [] : readStream.call(eventStore, stream, from),
     }
-    await expect(names(0).claim('x', 'b', -1, storyMetadata)).rejects.toMatchObject({
+    await expect(names(0).reserve('x', 'b', -1, storyMetadata)).rejects.toMatchObject({
       code: 'api-name-taken',
     })
     expect(stale).toBeLessThan(0)
   })
-  test('stays with its holder when a late repetition of an earlier claim of the same holder arrives', async () => {
-    await names().claim('x', 'a', -1, storyMetadata)
+  test('stays with its holder when a late repetition of an earlier reservation of the same holder arrives', async () => {
+    await names().reserve('x', 'a', -1, storyMetadata)
     await take('a', 'x', -1)
     await take('a', 'y', 0)
-    await names().claim('x', 'a', 1, storyMetadata)
+    await names().reserve('x', 'a', 1, storyMetadata)
     await take('a', 'x', 1)
-    await names().claim('x', 'a', 0, storyMetadata)
-    const claims = await eventStore.readStream(`thingname-${createHash('sha256').update('x').digest('hex')}`)
-    expect(claims.at(-1)?.data).toMatchObject({ holder: 'a', holderRevision: 1 })
+    await names().reserve('x', 'a', 0, storyMetadata)
+    const reserved = await eventStore.readStream(
+      `thingname-${createHash('sha256').update('x').digest('hex')}`,
+    )
+    expect(reserved.at(-1)?.data).toMatchObject({ holder: 'a', holderRevision: 1 })
   })
   test('is waited for before it is taken over', async () => {
-    await names(300).claim('x', 'a', -1, storyMetadata)
-    const rival = names(300).claim('x', 'b', -1, storyMetadata)
+    await names(300).reserve('x', 'a', -1, storyMetadata)
+    const rival = names(300).reserve('x', 'b', -1, storyMetadata)
     await take('a', 'x', -1)
     await expect(rival).rejects.toMatchObject({ code: 'api-name-taken' })
   })

@@ -93,7 +93,7 @@ test('kill -9 under load loses no acknowledged write, and names of lost writes a
     }
     for (const { name } of live.values()) expect(listed.has(name)).toBe(true)
 
-    // A writer that was killed between claiming a name and using it blocks the name for seconds at most.
+    // A writer that was killed between reserving a name and using it blocks the name for seconds at most.
     for (let writer = 0; writer < WRITERS; writer++) {
       for (let n = 0, free = true; free; n++) {
         const name = `r${ROUNDS - 1}-w${writer}-${n}`

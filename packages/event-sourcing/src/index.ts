@@ -38,7 +38,7 @@ export { type HeldStream, heldStreams, listHeld, requestRetry } from './quaranti
 export { type ReactorOptions, startReactor } from './reactor.ts'
 export { requestRebuild } from './rebuild-requests.ts'
 export { LOG_POSITION, type Publication, type RelayOptions, startRelay } from './relay.ts'
-export { type Reservation, type ReservationOptions, reservation } from './reservation.ts'
+export { type ReservationOptions, type Reservations, reservations } from './reservation.ts'
 export { type EventSchemas, newest, type Upcaster, upcast } from './schema.ts'
 export type { SnapshotOptions, SnapshotSchema } from './snapshots.ts'
 export { streamCategory, streamId, streamName } from './stream-name.ts'

@@ -7,8 +7,8 @@ import type { NewEvent } from './event.ts'
 import { type EventStore, NO_STREAM, WrongExpectedRevision } from './event-store.ts'
 import type { StreamState } from './fold.ts'
 
-/** The holder that claims a name, and the revision of its stream after which it appends the event that takes the name. */
-interface Claim {
+/** The holder that reserves a name, and the revision of its stream after which it appends the event that takes the name. */
+interface Reservation {
   holder: string
   holderRevision: number
   claimedAt: string
@@ -29,53 +29,53 @@ export interface ReservationOptions {
   holding(holder: string): Promise<{ name: string | undefined } & Omit<StreamState<unknown>, 'state'>>
   /** Code of the refusal when the name is taken. */
   takenCode: ProblemCode
-  /** A claim that its holder has not confirmed after this long may be taken over, in milliseconds. */
+  /** A reservation that its holder has not confirmed after this long may be taken over, in milliseconds. */
   graceMs?: number
   now(): Date
 }
 
-export interface Reservation {
+export interface Reservations {
   /**
-   * Claims the name for a holder whose next append expects `holderRevision`. That append takes the name.
-   * A claim needs no release: it is void once its holder's stream has later events and not the name.
+   * Reserves the name for a holder whose next append expects `holderRevision`. That append takes the name.
+   * A reservation needs no release: it is void once its holder's stream has later events and not the name.
    * @throws Refusal with `takenCode` when another holds the name, or may hold it by an event that is unknown here
    */
-  claim(name: string, holder: string, holderRevision: number, metadata: CommandMetadata): Promise<void>
+  reserve(name: string, holder: string, holderRevision: number, metadata: CommandMetadata): Promise<void>
 }
 
-/** Interval at which a pending claim is read, in milliseconds. */
+/** Interval at which a pending reservation is read, in milliseconds. */
 const POLL_MS = 50
 const NAMESPACE = '0f5e9a51-6f43-4a7e-8f7f-5a9c4d0b8e22'
 
 /**
- * Unique names without locks or transactions over streams. Each name has a stream of claims, named by its hash, so that
- * two claims conflict in one append. The holder's stream tells whether a claim is still valid. An abandoned claim is
- * fenced before it is taken over: an event in the holder's stream makes the announced append fail, so that a slow writer
- * cannot take the name as well.
+ * Unique names without locks or transactions over streams. Each name has a stream of reservations (`NameClaimed`), named by
+ * its hash, so that two reservations conflict in one append. The holder's stream tells whether a reservation is still valid.
+ * An abandoned reservation is fenced before it is taken over: an event in the holder's stream makes the announced append
+ * fail, so that a slow writer cannot take the name as well.
  */
-export function reservation(options: ReservationOptions): Reservation {
+export function reservations(options: ReservationOptions): Reservations {
   const { eventStore, scope, holderCategory, holding, takenCode, now } = options
   const graceMs = options.graceMs ?? 2_000
 
   const stream = (name: string) => `${scope}name-${createHash('sha256').update(name).digest('hex')}`
 
-  const read = async (name: string): Promise<Claim | undefined> => {
+  const read = async (name: string): Promise<Reservation | undefined> => {
     const last = await eventStore.readLast(stream(name))
     if (!last) return undefined
-    const { holder, holderRevision, claimedAt } = last.data as unknown as Claim
+    const { holder, holderRevision, claimedAt } = last.data as unknown as Reservation
     return { holder, holderRevision, claimedAt, revision: last.revision }
   }
 
-  /** Makes the append that the claim announced fail. @returns false when the holder's stream has new events */
-  const fence = async (claim: Claim, metadata: CommandMetadata): Promise<boolean> => {
+  /** Makes the append that the reservation announced fail. @returns false when the holder's stream has new events */
+  const fence = async (reservation: Reservation, metadata: CommandMetadata): Promise<boolean> => {
     const event = newEvent(
-      uuidv5(`fence/${claim.holder}/${claim.holderRevision}`, NAMESPACE),
+      uuidv5(`fence/${reservation.holder}/${reservation.holderRevision}`, NAMESPACE),
       'NameClaimFenced',
       {},
       metadata,
     )
     try {
-      await eventStore.append(`${holderCategory}-${claim.holder}`, [event], claim.holderRevision)
+      await eventStore.append(`${holderCategory}-${reservation.holder}`, [event], reservation.holderRevision)
       return true
     } catch (error) {
       if (error instanceof WrongExpectedRevision) return false
@@ -83,20 +83,21 @@ export function reservation(options: ReservationOptions): Reservation {
     }
   }
 
-  const claim: Reservation['claim'] = async (name, holder, holderRevision, metadata) => {
+  const reserve: Reservations['reserve'] = async (name, holder, holderRevision, metadata) => {
     let watched = { revision: NO_STREAM, since: 0 }
-    // Most names are new. If this one is not, the append of the claim conflicts.
-    for (let current: Claim | undefined; ; current = await read(name)) {
+    // Most names are new. If this one is not, the append of the reservation conflicts.
+    for (let current: Reservation | undefined; ; current = await read(name)) {
       if (current && (current.holder !== holder || current.holderRevision < holderRevision)) {
         if (current.holder !== holder) {
           const held = await holding(current.holder)
           const mayHold = held.unknown !== undefined && held.revision > current.holderRevision
           if (held.name === name || mayHold) throw new Refusal(takenCode, { name })
-          // The holder's stream had the claim's revision before the claim was made. A read that ends before that revision
-          // is stale, e.g. from a deposed leader, and does not tell whether the holder has taken the name since.
+          // The holder's stream had the reservation's revision before the reservation was made. A read that ends before
+          // that revision is stale, e.g. from a deposed leader, and does not tell whether the holder has taken the name.
           if (held.revision <= current.holderRevision) {
-            // The name is claimed and not yet taken: its writer is working, or died. The age of the claim is the greater of
-            // its timestamp's age and the time it was watched, so that a slow clock delays no caller. Too early is safe.
+            // The name is reserved and not yet taken: its writer is working, or died. The age of the reservation is the
+            // greater of its timestamp's age and the time it was watched, so that a slow clock delays no caller. Too early
+            // is safe.
             if (watched.revision !== current.revision)
               watched = { revision: current.revision, since: performance.now() }
             const age = now().getTime() - Date.parse(current.claimedAt)
@@ -112,7 +113,7 @@ export function reservation(options: ReservationOptions): Reservation {
             }
           }
         }
-        // A claim of the same holder for a later revision stays: the append that this claim announces must fail.
+        // A reservation of the same holder for a later revision stays: the append that this one announces must fail.
       } else if (current) return
       const expected = current?.revision ?? NO_STREAM
       const event = newEvent(
@@ -130,7 +131,7 @@ export function reservation(options: ReservationOptions): Reservation {
     }
   }
 
-  return { claim }
+  return { reserve }
 }
 
 const newEvent = (

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { type Job, type PublicEvent, subjects } from '@gantry/contracts'
-import { reservation } from '@gantry/event-sourcing'
+import { reservations } from '@gantry/event-sourcing'
 import { storyMetadata } from '@gantry/event-sourcing/testing'
 import type { Message } from '@gantry/messaging'
 import type { Dependencies } from '@gantry/service-kit'
@@ -112,19 +112,19 @@ describe('a name', () => {
 })
 
 describe('a name that a newer release has given to an API', () => {
-  /** Renames as a newer release does: a claim, and an event of a schema version that this release does not know. */
+  /** Renames as a newer release does: a reservation, and an event of a schema version that this release does not know. */
   const renamedByNewerRelease = async (id: string, name: string) => {
     const { eventStore } = host.dependencies
     const metadata = { ...storyMetadata, at: storyMetadata.now, schemaVersion: 2 }
     const free = async () => ({ name: undefined, revision: Number.MAX_SAFE_INTEGER })
-    await reservation({
+    await reservations({
       eventStore,
       scope: 'api',
       holderCategory: 'api',
       takenCode: 'api-name-taken',
       holding: free,
       now: () => new Date(),
-    }).claim(name, id, 0, metadata)
+    }).reserve(name, id, 0, metadata)
     const updated = { id: randomUUID(), type: 'ApiUpdated', data: { ...payments, name }, metadata }
     await eventStore.append(`api-${id}`, [updated], 0)
   }

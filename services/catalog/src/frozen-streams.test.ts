@@ -9,9 +9,9 @@ const folder = join(import.meta.dirname, 'frozen')
 
 test.for([
   ['payments-eu', 'its API holds the name', 409],
-  ['wanted', 'the API that took over the claim holds the name', 409],
+  ['wanted', 'the API that took over the reservation holds the name', 409],
   ['payments', 'its API was renamed since', 201],
-] as const)('a claim on %s by an old release: %s, so another API gets %i', async ([name, , status]) => {
+] as const)('a reservation of %s by an old release: %s, so another API gets %i', async ([name, , status]) => {
   const host = await hostService(dependencies => catalogService(dependencies, catalogSettings.parse({})), {
     start: false,
   })

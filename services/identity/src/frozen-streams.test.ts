@@ -22,13 +22,16 @@ test.for([
   ['ada.l', 'its user holds the name', 409],
   ['wanted', 'its user never took the name', 201],
   ['ada', 'its user was renamed since', 201],
-] as const)('a claim on %s by an old release: %s, so another user gets %i', async ([username, , status]) => {
-  const { app } = await hostFrozen('efcfd61')
-  const payload = { username, password: 'a long enough one' }
-  const answer = await app.inject({ method: 'POST', url: '/users', payload })
-  expect(answer.statusCode).toBe(status)
-  if (status === 409) expect(answer.json().code).toBe('username-taken')
-})
+] as const)(
+  'a reservation of %s by an old release: %s, so another user gets %i',
+  async ([username, , status]) => {
+    const { app } = await hostFrozen('efcfd61')
+    const payload = { username, password: 'a long enough one' }
+    const answer = await app.inject({ method: 'POST', url: '/users', payload })
+    expect(answer.statusCode).toBe(status)
+    if (status === 409) expect(answer.json().code).toBe('username-taken')
+  },
+)
 
 test('a user of an older release logs in with their password; a key of that release signs the token', async () => {
   const { app, service } = await hostFrozen('efcfd61')

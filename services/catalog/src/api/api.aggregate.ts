@@ -1,4 +1,4 @@
-import { type Aggregate, aggregate, type Projector, reservation } from '@gantry/event-sourcing'
+import { type Aggregate, aggregate, type Projector, reservations } from '@gantry/event-sourcing'
 import type { Instrumented } from '@gantry/service-kit'
 import { type ApiCommand, apiDecider } from './api.decide.ts'
 import { projectApi } from './api.projection.ts'
@@ -20,16 +20,16 @@ export function apiAggregate(
     view: { projector, project: projectApi },
     snapshots: { schema: apiSnapshots, every: snapshotEvery },
     async reserve(id, { state, revision, unknown }, events, { metadata }) {
-      // An unknown event may have renamed this API, so that another API may hold the name now: claim it again.
+      // An unknown event may have renamed this API, so that another API may hold the name now: reserve it again.
       const held = state.status === 'Live' && !unknown ? state.record.name : undefined
       for (const { type, data } of events) {
         if ((type === 'ApiCreated' || type === 'ApiUpdated') && data.name !== held) {
-          await names.claim(data.name, id, revision, metadata)
+          await names.reserve(data.name, id, revision, metadata)
         }
       }
     },
   })
-  const names = reservation({
+  const names = reservations({
     eventStore,
     scope: 'api',
     holderCategory: api.category,

@@ -100,7 +100,7 @@ describe('an API', () => {
     given(created, deleted).when({ type: 'AttachImage', metadata, imageRevision: 0 }).then()
     given(created, deleted).when({ type: 'JoinProduct', metadata, product: 'p', at: NOW }).then()
   })
-  test('is not changed by a fence of its name claim', () => {
+  test('is not changed by a fence of its name reservation', () => {
     const { state } = given(created)
     expect(apiDecider.evolve(state, { type: 'NameClaimFenced', data: {} }, 1, metadata.actor)).toBe(state)
   })

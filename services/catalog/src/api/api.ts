@@ -15,7 +15,7 @@ export type ApiEvent =
   | { type: 'ImageDetached'; data: { imageRevision: number; detachedAt: string } }
   | { type: 'ProductJoined'; data: { product: string; at: string } }
   | { type: 'ProductLeft'; data: { product: string; at: string } }
-  /** Makes the append that would take a claimed name fail: another API takes over the claim. See `reservation`. */
+  /** Makes the append that would take a reserved name fail: another API takes over the reservation. See `reservations`. */
   | { type: 'NameClaimFenced'; data: object }
 
 export interface LiveApi extends Versions, Deployments {

@@ -1,5 +1,5 @@
 import { Refusal } from '@gantry/contracts'
-import { aggregate, type Projector, type Reservation, reservation } from '@gantry/event-sourcing'
+import { aggregate, type Projector, type Reservations, reservations } from '@gantry/event-sourcing'
 import type { Instrumented } from '@gantry/service-kit'
 import {
   type AdministratorsCommand,
@@ -37,18 +37,21 @@ export function userAggregate(dependencies: Instrumented, projector: Projector):
         await globalAdministrators.announceRemoval(id, revision, metadata)
       const held = unknown ? undefined : usernameOf(state)
       if (isChange && username !== undefined && username !== held)
-        await claimUsername(username, id, revision, metadata)
+        await reserveUsername(username, id, revision, metadata)
     },
   })
-  const claimUsername = usernames(user, dependencies)
+  const reserveUsername = usernames(user, dependencies)
   const globalAdministrators = globalAdministratorsOf(user, dependencies)
   return user
 }
 
-/** @returns the function that claims a username for a user */
-function usernames(user: UserAggregate, { eventStore, readModels, now }: Instrumented): Reservation['claim'] {
+/** @returns the function that reserves a username for a user */
+function usernames(
+  user: UserAggregate,
+  { eventStore, readModels, now }: Instrumented,
+): Reservations['reserve'] {
   const byName = readModels.collection(users)
-  const names = reservation({
+  const names = reservations({
     eventStore,
     scope: 'user',
     holderCategory: user.category,
@@ -59,14 +62,14 @@ function usernames(user: UserAggregate, { eventStore, readModels, now }: Instrum
       return { name: usernameOf(state), ...at }
     },
   })
-  // Checks the read model first: claims of earlier releases are for names as sent, so a claim in NFC may not conflict.
+  // Checks the read model first: reservations of earlier releases are for names as sent, so one in NFC may not conflict.
   return async (username, id, revision, metadata) => {
     const [found] = await byName.list({ where: { username }, limit: 1 })
     if (found && found.doc.id !== id) {
       const { state } = await user.load(found.doc.id)
       if (usernameOf(state) === username) throw new Refusal('username-taken', { name: username })
     }
-    await names.claim(username, id, revision, metadata)
+    await names.reserve(username, id, revision, metadata)
   }
 }
 

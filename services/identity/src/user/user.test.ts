@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import type { Principal } from '@gantry/contracts'
-import { reservation } from '@gantry/event-sourcing'
+import { reservations } from '@gantry/event-sourcing'
 import { storyMetadata } from '@gantry/event-sourcing/testing'
 import { answerProblem } from '@gantry/service-kit'
 import { administrator } from '@gantry/service-kit/testing'
@@ -52,13 +52,13 @@ describe('a user whose name an earlier release stored without normalization', ()
 })
 
 describe('a user changed by a newer release', () => {
-  /** Claims the name, if one is given, and appends an update of a schema version that this release does not know. */
+  /** Reserves the name, if one is given, and appends an update of a schema version that this release does not know. */
   const updatedByNewerRelease = async (id: string, fields: object, username?: string) => {
     const { eventStore } = identity.host.dependencies
     const metadata = { ...storyMetadata, at: storyMetadata.now, schemaVersion: 2 }
     const free = async () => ({ name: undefined, revision: Number.MAX_SAFE_INTEGER })
     const revision = (await eventStore.readStream(`user-${id}`)).length - 1
-    const usernames = reservation({
+    const usernames = reservations({
       eventStore,
       scope: 'user',
       holderCategory: 'user',
@@ -66,7 +66,7 @@ describe('a user changed by a newer release', () => {
       holding: free,
       now: identity.now,
     })
-    if (username !== undefined) await usernames.claim(username, id, revision, metadata)
+    if (username !== undefined) await usernames.reserve(username, id, revision, metadata)
     const updated = { id: randomUUID(), type: 'UserUpdated', data: fields, metadata }
     await eventStore.append(`user-${id}`, [updated], revision)
   }
@@ -82,17 +82,17 @@ describe('a user changed by a newer release', () => {
     expect(back.body).toMatchObject({ status: 409, code: 'username-taken' })
   })
 
-  test('can log in, and the login claims no name', async () => {
+  test('can log in, and the login reserves no name', async () => {
     const { eventStore } = identity.host.dependencies
     await updatedByNewerRelease(await create(), { username: 'ada' })
-    const claims = async () => {
+    const reservationEvents = async () => {
       let count = 0
       for await (const _ of eventStore.readAll({ after: '', streamPrefixes: ['username-'] })) count++
       return count
     }
-    const before = await claims()
+    const before = await reservationEvents()
     expect((await identity.logIn('ada')).status).toBe(200)
-    expect(await claims()).toBe(before)
+    expect(await reservationEvents()).toBe(before)
   })
 
   test('does not count as a remaining administrator, but may not be removed as the last one either', async () => {
@@ -234,7 +234,7 @@ describe('a role', () => {
       await below.post(`/users/${id}/unlock`),
     ]
     for (const { body } of refusals) expect(body).toMatchObject({ status: 403, code: 'role-missing' })
-    // The refused creation has not claimed the name.
+    // The refused creation has not reserved the name.
     expect((await below.post('/users', { body: ada })).status).toBe(201)
   })
   test('cannot be raised by its own user', async () => {

@@ -16,7 +16,7 @@ export type UserEvent =
   | { type: 'UserLoggedIn'; data: { at: string } }
   | { type: 'LoginFailed'; data: { at: string } }
   | { type: 'UserLocked'; data: { until: string } }
-  /** Makes the append that would take a claimed name fail: another user takes over the claim. See `reservation`. */
+  /** Makes the append that would take a reserved name fail: another user takes over the reservation. See `reservations`. */
   | { type: 'NameClaimFenced'; data: object }
   /** Makes the append of an abandoned removal of this administrator fail. See `administrators`. */
   | { type: 'RemovalFenced'; data: object }
