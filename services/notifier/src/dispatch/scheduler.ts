@@ -4,6 +4,7 @@ import type { Bus, Json } from '@gantry/messaging'
 import type { Leases } from '@gantry/read-models'
 import type { Deliveries } from '../delivery/deliveries.ts'
 import { parseQueueKey, type Queue, queueEnd, queuePrefix } from '../delivery/delivery.projection.ts'
+import { dueHint, entryOfHint } from './due-hint.ts'
 import { DueIndex, type Entry, type QueueIndex } from './due-index.ts'
 import type { Limiter } from './limiter.ts'
 
@@ -74,7 +75,7 @@ export class Scheduler {
   /** Hands a pending delivery over to the process that schedules. */
   add(entry: Entry): void {
     if (this.#scheduling) this.#add(entry)
-    else this.#hint(HINT_DUE, entry as unknown as Json)
+    else this.#hint(HINT_DUE, dueHint(entry))
   }
 
   /** To be called after a change of a webhook: it may have become active, or have another URL. */
@@ -96,7 +97,7 @@ export class Scheduler {
   start(): void {
     const { bus, leases, holder, log } = this.#options
     this.#unlisten.push(
-      bus.listen(HINT_DUE, entry => this.#add(entry as unknown as Entry)),
+      bus.listen(HINT_DUE, hint => this.#add(entryOfHint(hint))),
       bus.listen(HINT_WEBHOOK, hinted => this.#reopen((hinted as { id: string }).id)),
     )
     const name = 'notifier.scheduler'
