@@ -61,7 +61,8 @@ function replica() {
     if (event) await projection?.writes([event], again)
     return states
   }
-  return { ...counters, project }
+  const written = (event: RecordedEvent | undefined) => event && projection?.written([event])
+  return { ...counters, project, written }
 }
 const count = (by: number): CounterCommand => ({
   type: 'Count',
@@ -100,6 +101,17 @@ test('the states that commands are decided on are not projected', async () => {
   const reader = replica()
   await reader.load('a')
   expect(await reader.project(first)).toEqual([live(1, 0, first)])
+})
+
+test('a command after projected events of another replica neither conflicts nor reads the stream', async () => {
+  const { first, second, third } = await threeEvents()
+  const reader = replica()
+  for (const event of [first, second, third]) {
+    await reader.project(event)
+    reader.written(event)
+  }
+  expect((await reader.execute('a', count(4))).state.count).toBe(10)
+  expect(reads).toEqual([])
 })
 
 test('an event of another replica after those of a command is projected without reading the stream', async () => {

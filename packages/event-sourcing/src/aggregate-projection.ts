@@ -38,7 +38,8 @@ const REBUILDING = 200
 
 /**
  * The projection of an aggregate, with the part that runs before a command is answered. It folds events into states of
- * its own and never reads those that commands are decided on.
+ * its own and never reads those that commands are decided on. It passes its states on to the command side, so that a command
+ * after events of another replica neither conflicts nor reads the stream.
  *
  * It keeps, for each stream, the revision up to which every event is in the documents. The revision advances when a write
  * is acknowledged, and never over an event that was not projected: another replica may have appended it, or its
@@ -50,16 +51,23 @@ export class AggregateProjection<State, Command extends DomainCommand, Event ext
   readonly category: string
   readonly #view: View<State, Event>
   readonly #options: StreamCacheOptions<State, Command, Event>
+  readonly #folded: (id: string, state: StreamState<State>) => void
   readonly #states: StreamCache<State, Command, Event>
   /** States that a rebuild folds. It folds every stream, so they are kept apart from those of streams in use. */
   readonly #rebuilding: StreamCache<State, Command, Event>
   readonly #projected: LRUCache<string, number>
   readonly #underWay = new Map<string, Promise<void>>()
 
-  constructor(view: View<State, Event>, options: StreamCacheOptions<State, Command, Event>) {
+  /** @param folded called with the states that are kept, to use them for commands */
+  constructor(
+    view: View<State, Event>,
+    options: StreamCacheOptions<State, Command, Event>,
+    folded: (id: string, state: StreamState<State>) => void,
+  ) {
     this.category = options.category
     this.#view = view
     this.#options = options
+    this.#folded = folded
     this.#states = new StreamCache(options)
     this.#rebuilding = new StreamCache({ ...options, cacheSize: Math.min(options.cacheSize, REBUILDING) })
     this.#projected = new LRUCache({ max: options.cacheSize })
@@ -177,11 +185,17 @@ export class AggregateProjection<State, Command extends DomainCommand, Event ext
     const known = cached ?? (again ? this.#rebuilding.get(id) : undefined) ?? states.empty
     if (known.revision >= event.revision) return known
     if (known.revision === event.revision - 1) {
+      const state = states.fold(known, [event])
       const isInUse = cached !== undefined || !again || states.size < REBUILDING
-      return (isInUse ? states : this.#rebuilding).keep(id, states.fold(known, [event]))
+      if (!isInUse) return this.#rebuilding.keep(id, state)
+      this.#folded(id, state)
+      return states.keep(id, state)
     }
     const loaded = await states.load(id)
-    if (loaded.revision >= event.revision) return loaded
+    if (loaded.revision >= event.revision) {
+      this.#folded(id, loaded)
+      return loaded
+    }
     states.forget(id)
     return { ...states.empty, revision: event.revision }
   }

@@ -54,7 +54,7 @@ export function aggregate<State, Command extends DomainCommand, Event extends Do
     snapshotsOf({ eventStore, category, schemas: decider.events, cacheSize, ...given.snapshots })
   const streams = { eventStore, category, decider, snapshots, cacheSize, unknownEvent }
   const cache = new StreamCache(streams)
-  const projection = view && new AggregateProjection(view, streams)
+  const projection = view && new AggregateProjection(view, streams, (id, state) => void cache.keep(id, state))
   const handler = new CommandHandler({ ...streams, cache, projection, reserve })
 
   return {
