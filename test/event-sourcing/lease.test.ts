@@ -19,7 +19,7 @@ const leasing = (renews: () => Promise<void>): Leases => {
 const holding = (leases: Leases, task: (confirm: ConfirmLease) => Promise<void>) => {
   const { signal } = new AbortController()
   const options = { leases, name: 'test', holder: 'one', signal, ttlMs: TTL_MS }
-  return underLease(options, (_lease, _held, confirm) => task(confirm))
+  return underLease(options, (_lease, _signal, confirm) => task(confirm))
 }
 /** Blocks the whole process, timers included. */
 const freeze = (ms: number) => Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, ms)

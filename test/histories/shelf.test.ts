@@ -8,7 +8,7 @@ testHistories(shelf, 100)
 
 test('a process that is paused until tombstones are deleted restores no removed document', async () => {
   const ask = (replica: number, kind: string, name: number): Step[] => [
-    { do: 'ask', replica, wish: { kind, target: 0, name, variant: 0 } },
+    { do: 'ask', replica, planned: { kind, target: 0, name, variant: 0 } },
   ]
   const run: Step = { do: 'run', calls: 60, order: 0 }
   const steps: Step[] = [

@@ -32,7 +32,7 @@ export async function underLease(
     lease = await leases.acquire(name, holder, ttlMs)
     if (!lease) await sleep(ttlMs / 5, { signal })
   }
-  const held = lease
+  const acquired = lease
   const lost = new AbortController()
   const done = new AbortController()
   const confirm = () => {
@@ -45,7 +45,7 @@ export async function underLease(
       const askedAt = performance.now()
       try {
         const renewed = await leases.acquire(name, holder, ttlMs)
-        if (renewed?.token !== held.token) return lost.abort(new LeaseLost(name))
+        if (renewed?.token !== acquired.token) return lost.abort(new LeaseLost(name))
         renewedAt = askedAt
       } catch {
         if (performance.now() - renewedAt > ttlMs) return lost.abort(new LeaseLost(name))
@@ -53,11 +53,11 @@ export async function underLease(
     }
   })()
   try {
-    await task(held, AbortSignal.any([signal, lost.signal]), confirm)
+    await task(acquired, AbortSignal.any([signal, lost.signal]), confirm)
     if (lost.signal.aborted) throw new LeaseLost(name)
   } finally {
     done.abort()
     await renewing
-    await leases.release(held).catch(() => {})
+    await leases.release(acquired).catch(() => {})
   }
 }

@@ -91,7 +91,7 @@ export class Projector implements Worker, ProjectionTarget {
     const lease = { leases: this.readModels.leases, name: key, holder: this.#options.holder }
     this.#workers = [
       supervise(name, log, signal =>
-        underLease({ ...lease, signal }, (held, signal) => this.#project(held, signal)),
+        underLease({ ...lease, signal }, (acquired, signal) => this.#project(acquired, signal)),
       ),
       supervise(`${name}.readiness`, log, signal => this.#observe(signal)),
     ]

@@ -53,9 +53,9 @@ export function startRelay(options: RelayOptions): Worker {
   const worker = supervise(name, log, async signal => {
     // Checked in every process before its service appends: new facts would hide that the log is an older copy.
     await lastMessage(signal)
-    await underLease({ leases, name, holder, signal }, async (lease, held, confirm) => {
+    await underLease({ leases, name, holder, signal }, async (lease, leaseSignal, confirm) => {
       const after = (await checkpoints.get(name)) ?? START
-      const last = await lastMessage(held)
+      const last = await lastMessage(leaseSignal)
       const unpublished = messagesAfter(last, options)
       let sequence = last?.sequence ?? 0
       let saved = after
@@ -69,7 +69,7 @@ export function startRelay(options: RelayOptions): Worker {
         if (position > saved) await checkpoints.save(name, position, lease)
         saved = position > saved ? position : saved
       }
-      for await (const item of eventStore.subscribe({ after, streamPrefixes, signal: held })) {
+      for await (const item of eventStore.subscribe({ after, streamPrefixes, signal: leaseSignal })) {
         if (item.kind === 'event') {
           messages.push(...unpublished(item.event))
           if (messages.length >= BATCH) await flush(item.event.position)

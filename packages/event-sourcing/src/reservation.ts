@@ -89,12 +89,12 @@ export function reservations(options: ReservationOptions): Reservations {
     for (let current: Reservation | undefined; ; current = await read(name)) {
       if (current && (current.holder !== holder || current.holderRevision < holderRevision)) {
         if (current.holder !== holder) {
-          const held = await holding(current.holder)
-          const mayHold = held.unknown !== undefined && held.revision > current.holderRevision
-          if (held.name === name || mayHold) throw new Refusal(takenCode, { name })
+          const holderState = await holding(current.holder)
+          const mayHold = holderState.unknown !== undefined && holderState.revision > current.holderRevision
+          if (holderState.name === name || mayHold) throw new Refusal(takenCode, { name })
           // The holder's stream had the reservation's revision before the reservation was made. A read that ends before
           // that revision is stale, e.g. from a deposed leader, and does not tell whether the holder has taken the name.
-          if (held.revision <= current.holderRevision) {
+          if (holderState.revision <= current.holderRevision) {
             // The name is reserved and not yet taken: its writer is working, or died. The age of the reservation is the
             // greater of its timestamp's age and the time it was watched, so that a slow clock delays no caller. Too early
             // is safe.
@@ -108,7 +108,7 @@ export function reservations(options: ReservationOptions): Reservations {
             }
             if (!(await fence(current, metadata))) {
               // Reads stay stale until the deposed leader notices the new one.
-              if (held.revision < current.holderRevision) await setTimeout(POLL_MS)
+              if (holderState.revision < current.holderRevision) await setTimeout(POLL_MS)
               continue
             }
           }

@@ -18,10 +18,10 @@ export function mongoCheckpoints(progress: Collection<Progress>): FencedCheckpoi
    * A released lease is valid until another holder acquires it. Names of holders are unique; tokens start again after a loss
    * of the database.
    */
-  const held = ({ name, token, holder }: Lease) => ({ _id: name, token, holder: { $in: [holder, null] } })
+  const heldBy = ({ name, token, holder }: Lease) => ({ _id: name, token, holder: { $in: [holder, null] } })
 
   const requireHeld = async (lease: Lease) => {
-    if (!(await progress.findOne(held(lease)))) throw new LeaseLost(lease.name)
+    if (!(await progress.findOne(heldBy(lease)))) throw new LeaseLost(lease.name)
   }
 
   const saveFenced = async (name: string, position: string, { name: ofLease, token }: Lease) => {
@@ -40,7 +40,7 @@ export function mongoCheckpoints(progress: Collection<Progress>): FencedCheckpoi
       if (!lease) {
         await progress.updateOne({ _id: name }, { $set: { position } }, { upsert: true })
       } else if (lease.name === name) {
-        const { matchedCount } = await progress.updateOne(held(lease), { $set: { position } })
+        const { matchedCount } = await progress.updateOne(heldBy(lease), { $set: { position } })
         if (matchedCount === 0) throw new LeaseLost(name)
       } else {
         await requireHeld(lease)

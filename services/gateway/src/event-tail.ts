@@ -137,13 +137,13 @@ async function openTail({ bus, slices, signal, failed }: TailOptions): Promise<T
       return position >= kept.from()
     },
     async *after(position, ended) {
-      for (let place = position; ; ) {
-        await untilNewer(place, ended)
+      for (let reached = position; ; ) {
+        await untilNewer(reached, ended)
         if (ended.aborted) return
         requireReadable()
-        if (place < kept.from()) return
-        const chunk = kept.after(place)
-        place = chunk.through
+        if (reached < kept.from()) return
+        const chunk = kept.after(reached)
+        reached = chunk.through
         yield chunk
       }
     },

@@ -294,13 +294,13 @@ describe('catalog', () => {
     expect((await call('DELETE', API)).statusCode).toBe(204)
     stop()
     const published: string[] = []
-    const following = {
+    const subscription = {
       subjects: ['events.media.>'],
       after: 0,
       live: true,
       signal: AbortSignal.timeout(10_000),
     }
-    for await (const { subject } of bus.read(following)) {
+    for await (const { subject } of bus.read(subscription)) {
       if (published.push(subject) === 2) break
     }
     expect(published).toEqual(['events.media.API_IMAGE_UPDATED', 'events.media.API_IMAGE_DELETED'])

@@ -7,7 +7,7 @@ import { administrator } from '@gantry/service-kit/testing'
 import { Webhook } from 'standardwebhooks'
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
 import { hostNotifier } from './testing/notifier-host.ts'
-import { failing, held, openReceiver, type Receiver } from './testing/receiver.ts'
+import { delayedReply, failing, openReceiver, type Receiver } from './testing/receiver.ts'
 
 const EVENT = 'e3a0c1b2-7f4d-4b8e-8a57-2d9c3e1f0b02'
 const uuid = (n: number) => `00000000-0000-4000-8000-${String(n).padStart(12, '0')}`
@@ -291,7 +291,7 @@ describe('a failing delivery', () => {
   })
 
   test('is retried at the current URL of the webhook', async () => {
-    const { respond, letGo } = held({ status: 500 })
+    const { respond, letGo } = delayedReply({ status: 500 })
     receiver.respond = arrival => (arrival.path === '/a' ? respond(arrival, 1) : { status: 200 })
     const webhook = await host.subscribe(receiver.url('/a'), ['API_CREATED'])
     await host.happen({ id: EVENT, type: 'API_CREATED' })
@@ -304,7 +304,7 @@ describe('a failing delivery', () => {
   })
 
   test('waits while its webhook is inactive and continues when it is active again', async () => {
-    const { respond, letGo } = held({ status: 500 })
+    const { respond, letGo } = delayedReply({ status: 500 })
     receiver.respond = respond
     const webhook = await host.subscribe(receiver.url('/a'), ['API_CREATED'])
     await host.happen({ id: EVENT, type: 'API_CREATED' })
@@ -351,7 +351,7 @@ describe('a user', () => {
   })
 
   test('can cancel a delivery during an attempt, whose outcome does not change the status', async () => {
-    const { respond, letGo } = held({ status: 500 })
+    const { respond, letGo } = delayedReply({ status: 500 })
     receiver.respond = respond
     await host.subscribe(receiver.url('/a'), ['API_CREATED'])
     await host.happen({ id: EVENT, type: 'API_CREATED' })
@@ -524,7 +524,7 @@ describe('the read models', () => {
     await vi.waitFor(async () => expect(await host.history('status=RETRYING')).toHaveLength(1))
 
     clock = new Date(Date.now() + 31 * 86_400_000)
-    receiver.respond = held().respond
+    receiver.respond = delayedReply().respond
     await host.restart()
     await vi.waitFor(
       async () => expect((await host.history()).map(({ eventId }) => eventId)).toEqual([uuid(1)]),

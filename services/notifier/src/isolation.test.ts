@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
 import type { BreakerRules } from './dispatch/breaker.ts'
 import { openNotifier, openReplica } from './testing/notifier-host.ts'
-import { failing, held, ok, openReceiver, type Receiver } from './testing/receiver.ts'
+import { delayedReply, failing, ok, openReceiver, type Receiver } from './testing/receiver.ts'
 
 const uuid = (n: number) => `00000000-0000-4000-8000-${String(n).padStart(12, '0')}`
 const OPENS_SOON: BreakerRules = { failures: 3, firstPauseMs: 500, longestPauseMs: 1_000 }
@@ -69,7 +69,7 @@ test('60 endpoints that never respond leave slots for another endpoint', async (
   const host = await openNotifier()
   for (let n = 0; n < 60; n++) await host.subscribe(receiver.url(`/dead/${n}`), ['API_CREATED'])
   await host.subscribe(receiver.url('/alive'), ['API_UPDATED'])
-  const { respond, letGo } = held()
+  const { respond, letGo } = delayedReply()
   receiver.respond = (arrival, number) =>
     arrival.path === '/alive' ? { status: 200 } : respond(arrival, number)
   for (let n = 0; n < 10; n++) await host.happen({ id: uuid(n), type: 'API_CREATED' })
@@ -127,7 +127,7 @@ test('the metrics have the statuses of finished deliveries and the latency of su
 test('a delivery that is cancelled during an attempt counts as finished once', async () => {
   const host = await openNotifier()
   await host.subscribe(receiver.url('/a'), ['API_CREATED'])
-  const { respond, letGo } = held()
+  const { respond, letGo } = delayedReply()
   receiver.respond = respond
   await host.happen({ id: uuid(1), type: 'API_CREATED' })
   await receiver.arrivals('/a', 1)

@@ -3,7 +3,7 @@ import type { Dependencies } from '@gantry/service-kit'
 import fc from 'fast-check'
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
 import { hostNotifier, openNotifier, openReplica } from './testing/notifier-host.ts'
-import { type Arrival, failing, held, openReceiver, type Receiver } from './testing/receiver.ts'
+import { type Arrival, delayedReply, failing, openReceiver, type Receiver } from './testing/receiver.ts'
 
 const uuid = (n: number) => `00000000-0000-4000-8000-${String(n).padStart(12, '0')}`
 
@@ -38,7 +38,7 @@ describe('an ordered webhook', () => {
   test('receives the events of a resource serially, and those of other resources concurrently', async () => {
     const host = await openNotifier()
     await ordered(host)
-    const { respond, letGo } = held()
+    const { respond, letGo } = delayedReply()
     receiver.respond = (arrival, number) =>
       dataOf(arrival).n === 1 ? respond(arrival, number) : { status: 200 }
     for (const n of [1, 2, 3]) await happen(host, n, 'payments')
@@ -105,7 +105,7 @@ describe('an ordered webhook', () => {
     receiver.respond = failing
     await happen(host, 1, 'payments')
     await eventually(async () => expect(await statusOf(host, 1)).toBe('GIVE_UP'))
-    const { respond } = held()
+    const { respond } = delayedReply()
     receiver.respond = (arrival, number) =>
       dataOf(arrival).n === 1 ? respond(arrival, number) : { status: 200 }
     const { id } = await recordOf(host, 1)
@@ -130,7 +130,7 @@ describe('an ordered webhook', () => {
   test('receives the next event even if the process died before it started its delivery', async () => {
     const host = await openNotifier()
     await ordered(host)
-    const { respond } = held()
+    const { respond } = delayedReply()
     receiver.respond = respond
     for (const n of [1, 2, 3]) await happen(host, n, 'payments')
     await eventually(async () => expect(await host.history()).toHaveLength(3))

@@ -12,7 +12,7 @@ import { notifierMetrics } from './dispatch/metrics.ts'
 import type { PostRequest } from './http/post.ts'
 import { recoveries } from './recovery/recovery.projection.ts'
 import { DELIVERY, NEVER_OPEN, openNotifier, openReplica } from './testing/notifier-host.ts'
-import { held, openReceiver, type Receiver } from './testing/receiver.ts'
+import { delayedReply, openReceiver, type Receiver } from './testing/receiver.ts'
 import { signingKeys } from './webhook/signing.ts'
 import { type WebhookDocument, webhooks } from './webhook/webhook.projection.ts'
 
@@ -30,7 +30,7 @@ test('the death of the process loses no delivery, whatever its status', async ()
   const host = await openNotifier({ WEBHOOK_TIMEOUT: '1s', WEBHOOK_RETRY_SCHEDULE: '2s,200ms' })
   await host.subscribe(receiver.url('/a'), ['API_CREATED'])
   const [done, running, waiting, published] = [uuid(1), uuid(2), uuid(3), uuid(4)]
-  const never = held()
+  const never = delayedReply()
   receiver.respond = (arrival, number) => {
     const { id } = JSON.parse(arrival.body)
     const first = number === receiver.on('/a').findIndex(other => other.body === arrival.body) + 1
@@ -278,7 +278,7 @@ test('an endpoint that does not respond delays no other', async () => {
   const host = await openNotifier()
   await host.subscribe(receiver.url('/dead'), ['API_CREATED'])
   await host.subscribe(receiver.url('/alive'), ['API_UPDATED'])
-  const { respond, letGo } = held()
+  const { respond, letGo } = delayedReply()
   receiver.respond = (arrival, number) =>
     arrival.path === '/dead' ? respond(arrival, number) : { status: 200 }
   for (let n = 0; n < 100; n++) await host.happen({ id: uuid(n), type: 'API_CREATED' })
@@ -295,7 +295,7 @@ test('an endpoint that does not respond delays no other', async () => {
 })
 
 test('stopping waits for running attempts and starts no more', async () => {
-  const { respond, letGo } = held()
+  const { respond, letGo } = delayedReply()
   receiver.respond = respond
   const host = await openNotifier()
   await host.subscribe(receiver.url('/a'), ['API_CREATED'])
@@ -310,7 +310,7 @@ test('stopping waits for running attempts and starts no more', async () => {
 })
 
 test('stopping aborts attempts that take too long; they are repeated and consume no attempt of the schedule', async () => {
-  receiver.respond = (_, number) => (number === 1 ? held().respond(_, number) : { status: 200 })
+  receiver.respond = (_, number) => (number === 1 ? delayedReply().respond(_, number) : { status: 200 })
   const host = await openNotifier({ WEBHOOK_RETRY_SCHEDULE: '1h' })
   await host.subscribe(receiver.url('/a'), ['API_CREATED'])
   await host.happen({ id: uuid(1), type: 'API_CREATED' })

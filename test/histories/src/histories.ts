@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { type History, play, type Step } from './history.ts'
-import { NO_SNAPSHOTS, type ServiceUnderTest, type Wish } from './replica.ts'
+import { NO_SNAPSHOTS, type PlannedRequest, type ServiceUnderTest } from './replica.ts'
 import { smaller } from './smaller.ts'
 
 /** This seed has found skipped events. It runs without rebuilds, which would repair them. */
@@ -13,16 +13,16 @@ const number = (max: number) => fc.nat({ max })
  * Histories of a service: the requests, the faults meanwhile, and the order of all calls.
  * @param withOthers whether some histories include rebuilds and the deletion of tombstones
  */
-function histories({ wishes, often }: ServiceUnderTest, withOthers: boolean): fc.Arbitrary<History> {
-  const wish = fc.record({
-    kind: fc.constantFrom(...Object.keys(wishes), ...often),
+function histories({ requests, often }: ServiceUnderTest, withOthers: boolean): fc.Arbitrary<History> {
+  const planned = fc.record({
+    kind: fc.constantFrom(...Object.keys(requests), ...often),
     target: number(1),
     name: number(2),
     variant: number(5),
   })
   const call = number(9)
   const step = fc.oneof(
-    { weight: 16, arbitrary: fc.record({ do: fc.constant('ask' as const), replica: number(2), wish }) },
+    { weight: 16, arbitrary: fc.record({ do: fc.constant('ask' as const), replica: number(2), planned }) },
     {
       weight: 14,
       arbitrary: fc.record({
@@ -54,7 +54,7 @@ function histories({ wishes, often }: ServiceUnderTest, withOthers: boolean): fc
       steps: fc.array(step, { minLength: 10, maxLength: 60, size: 'max' }),
       // The last random fields, so that the fixed seed keeps its steps.
       snapshotEvery: fc.constantFrom(1, 3, NO_SNAPSHOTS),
-      others: fc.array(fc.record({ after: number(60), steps: others(wish) }), { maxLength: 4 }),
+      others: fc.array(fc.record({ after: number(60), steps: others(planned) }), { maxLength: 4 }),
     })
     .map(({ steps, others, ...rest }) => ({
       ...rest,
@@ -66,18 +66,18 @@ const withOther = (all: Step[], { after, steps }: { after: number; steps: Step[]
   all.toSpliced(after % all.length, 0, ...steps)
 
 /** Rare steps: a rebuild, the deletion of tombstones, and that deletion while a process is paused. */
-function others(wish: fc.Arbitrary<Wish>): fc.Arbitrary<Step[]> {
+function others(planned: fc.Arbitrary<PlannedRequest>): fc.Arbitrary<Step[]> {
   const forget: Step = { do: 'forget', calls: 100 }
   const pausedBetween = fc
-    .record({ replica: number(2), wish, calls: number(6), next: wish, last: wish })
-    .map(({ replica, wish, calls, next, last }): Step[] => [
-      { do: 'ask', replica, wish },
+    .record({ replica: number(2), planned, calls: number(6), next: planned, last: planned })
+    .map(({ replica, planned, calls, next, last }): Step[] => [
+      { do: 'ask', replica, planned },
       { do: 'run', calls, order: 0 },
       { do: 'sleep', replica },
-      { do: 'ask', replica: replica + 1, wish: { ...next, target: wish.target, name: wish.name } },
+      { do: 'ask', replica: replica + 1, planned: { ...next, target: planned.target, name: planned.name } },
       { do: 'run', calls: 40, order: 0 },
       // The tombstone that is the last change of a collection is kept.
-      { do: 'ask', replica: replica + 1, wish: last },
+      { do: 'ask', replica: replica + 1, planned: last },
       { do: 'run', calls: 40, order: 0 },
       forget,
       { do: 'release' },

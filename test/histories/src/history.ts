@@ -10,16 +10,16 @@ import {
   type Answer,
   NO_SNAPSHOTS,
   openReplica,
+  type PlannedRequest,
   type Replica,
   type Request,
   type ServiceUnderTest,
-  type Wish,
 } from './replica.ts'
 import { openReadModels, openStores, type Projected, type Stores } from './stores.ts'
 
 /** One step of a history. Indexes are taken modulo the number of choices. */
 export type Step =
-  | { do: 'ask'; replica: number; wish: Wish }
+  | { do: 'ask'; replica: number; planned: PlannedRequest }
   /** Lets this many calls continue: the oldest first for order 0, else in the random order of that seed. */
   | { do: 'run'; calls: number; order: number }
   | { do: Exclude<Fate, 'go'>; call: number }
@@ -80,8 +80,8 @@ export async function play(service: ServiceUnderTest, history: History): Promise
     await world.rest()
     world.end()
     const rebuilt = await rebuild(service, stores)
-    const followed = await stores.projected.documents()
-    return { failure: difference(followed, rebuilt), trace }
+    const projected = await stores.projected.documents()
+    return { failure: difference(projected, rebuilt), trace }
   } catch (error) {
     return { failure: error instanceof Error ? (error.stack ?? error.message) : String(error), trace }
   } finally {
@@ -96,10 +96,10 @@ export async function play(service: ServiceUnderTest, history: History): Promise
 type Documents = Awaited<ReturnType<Projected['documents']>>
 
 /** Names every document that differs from that of a rebuild. */
-function difference(followed: Documents, rebuilt: Documents): string | undefined {
+function difference(projected: Documents, rebuilt: Documents): string | undefined {
   const differing: string[] = []
-  for (const name of new Set([...Object.keys(followed), ...Object.keys(rebuilt)])) {
-    const [one = {}, other = {}] = [followed[name], rebuilt[name]]
+  for (const name of new Set([...Object.keys(projected), ...Object.keys(rebuilt)])) {
+    const [one = {}, other = {}] = [projected[name], rebuilt[name]]
     for (const id of new Set([...Object.keys(one), ...Object.keys(other)])) {
       if (isDeepStrictEqual(one[id], other[id])) continue
       const [is, should] = [one[id], other[id]].map(doc => (doc ? JSON.stringify(doc) : 'not there'))
@@ -196,7 +196,7 @@ class World {
     const { waiting } = calls
     switch (step.do) {
       case 'ask':
-        await this.#ask(this.#replica(step.replica), step.wish)
+        await this.#ask(this.#replica(step.replica), step.planned)
         break
       case 'run':
         await this.#run(step.calls, random(step.order))
@@ -339,10 +339,10 @@ class World {
     this.#replicas[index] = await this.#start()
   }
 
-  async #ask(replica: Replica, wish: Wish) {
+  async #ask(replica: Replica, planned: PlannedRequest) {
     const log = await this.#log()
-    const make = this.#service.wishes[wish.kind]
-    const wanted = make?.({ ...wish, log, id: category => idOf(log, category, wish.target) })
+    const make = this.#service.requests[planned.kind]
+    const wanted = make?.({ ...planned, log, id: category => idOf(log, category, planned.target) })
     if (!wanted) return
     if ('subject' in wanted) {
       this.calls.record(`others publish ${wanted.subject}`)

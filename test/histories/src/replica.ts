@@ -10,7 +10,7 @@ import type { Ports } from './ports.ts'
 import type { Stores } from './stores.ts'
 
 /** A planned request. The request that it becomes depends on the log at that time. */
-export interface Wish {
+export interface PlannedRequest {
   kind: string
   /** Index of the target among the existing resources. */
   target: number
@@ -20,8 +20,8 @@ export interface Wish {
   variant: number
 }
 
-/** A wish with the log at the time of the request. */
-export interface Asked extends Wish {
+/** A planned request with the log at the time of the request. */
+export interface Asked extends PlannedRequest {
   log: readonly RecordedEvent[]
   /** Stream id of the target in a category; undefined without a stream. */
   id(category: string): string | undefined
@@ -44,7 +44,7 @@ export interface ServiceUnderTest {
   /** @param snapshotEvery minimum number of events between two snapshots of a stream */
   make(dependencies: Dependencies & { blobs: BlobStore }, snapshotEvery: number): Service
   /** Requests, or messages of other services, by kind. They return undefined when there is no target. */
-  wishes: Readonly<Record<string, (asked: Asked) => Request | Message | undefined>>
+  requests: Readonly<Record<string, (asked: Asked) => Request | Message | undefined>>
   /** Kinds that are requested before a history begins, so that resources exist. */
   first: readonly string[]
   /** Kinds that are requested more often than the others. */

@@ -21,9 +21,9 @@ export function apiAggregate(
     snapshots: { schema: apiSnapshots, every: snapshotEvery },
     async reserve(id, { state, revision, unknown }, events, { metadata }) {
       // An unknown event may have renamed this API, so that another API may hold the name now: reserve it again.
-      const held = state.status === 'Live' && !unknown ? state.record.name : undefined
+      const currentName = state.status === 'Live' && !unknown ? state.record.name : undefined
       for (const { type, data } of events) {
-        if ((type === 'ApiCreated' || type === 'ApiUpdated') && data.name !== held) {
+        if ((type === 'ApiCreated' || type === 'ApiUpdated') && data.name !== currentName) {
           await names.reserve(data.name, id, revision, metadata)
         }
       }

@@ -69,10 +69,10 @@ export function startDeploymentTimeouts(options: DeploymentTimeoutsOptions): Wor
   }
 
   return supervise(NAME, log, signal =>
-    underLease({ leases, name: NAME, holder, signal }, async (_, held) => {
-      while (!held.aborted) {
-        await endAllOverdue(held)
-        await sleep(POLL_MS, { signal: held })
+    underLease({ leases, name: NAME, holder, signal }, async (_, leaseSignal) => {
+      while (!leaseSignal.aborted) {
+        await endAllOverdue(leaseSignal)
+        await sleep(POLL_MS, { signal: leaseSignal })
       }
     }),
   )

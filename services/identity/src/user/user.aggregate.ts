@@ -35,8 +35,8 @@ export function userAggregate(dependencies: Instrumented, projector: Projector):
       const mayBeAdministrator = unknown !== undefined || isGlobalAdministrator(state)
       if (isChange && mayBeAdministrator && !isGlobalAdministrator(after))
         await globalAdministrators.announceRemoval(id, revision, metadata)
-      const held = unknown ? undefined : usernameOf(state)
-      if (isChange && username !== undefined && username !== held)
+      const currentUsername = unknown ? undefined : usernameOf(state)
+      if (isChange && username !== undefined && username !== currentUsername)
         await reserveUsername(username, id, revision, metadata)
     },
   })

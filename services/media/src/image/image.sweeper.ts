@@ -34,18 +34,18 @@ export function startSweeper(options: SweeperOptions): Worker {
   }
 
   return supervise(name, log, signal =>
-    underLease({ leases, name, holder, signal, ttlMs: LEASE_MS }, async (lease, held) => {
+    underLease({ leases, name, holder, signal, ttlMs: LEASE_MS }, async (lease, leaseSignal) => {
       const saveTime = () => checkpoints.save(name, now().toISOString(), lease)
       const holdsLease = async () =>
-        !held.aborted && (await leases.acquire(name, holder, LEASE_MS))?.token === lease.token
-      while (!held.aborted) {
+        !leaseSignal.aborted && (await leases.acquire(name, holder, LEASE_MS))?.token === lease.token
+      while (!leaseSignal.aborted) {
         if (await isDue()) {
           // Saved before the sweep too, so that a sweep whose process died is not repeated too soon.
           await saveTime()
           await bytes.sweep(await referencedBytes(eventStore), holdsLease)
           await saveTime()
         }
-        await sleep(POLL_MS, { signal: held })
+        await sleep(POLL_MS, { signal: leaseSignal })
       }
     }),
   )

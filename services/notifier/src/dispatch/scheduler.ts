@@ -102,7 +102,7 @@ export class Scheduler {
     )
     const name = 'notifier.scheduler'
     this.#worker = supervise(name, log, signal =>
-      underLease({ leases, name, holder, signal }, (_, held) => this.#schedule(held)),
+      underLease({ leases, name, holder, signal }, (_, leaseSignal) => this.#schedule(leaseSignal)),
     )
   }
 

@@ -70,10 +70,10 @@ export function startRecoverer(options: RecovererOptions): Worker {
   }
 
   return supervise('notifier.recoveries', log, signal =>
-    underLease({ leases, name: 'notifier.recoveries', holder, signal }, async (_, held) => {
-      while (!held.aborted) {
-        const any = await advanceAll(held)
-        await sleep(any ? PAUSE_MS : IDLE_MS, { signal: held })
+    underLease({ leases, name: 'notifier.recoveries', holder, signal }, async (_, leaseSignal) => {
+      while (!leaseSignal.aborted) {
+        const any = await advanceAll(leaseSignal)
+        await sleep(any ? PAUSE_MS : IDLE_MS, { signal: leaseSignal })
       }
     }),
   )

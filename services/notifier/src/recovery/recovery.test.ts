@@ -5,7 +5,7 @@ import { aggregate, requestRebuild } from '@gantry/event-sourcing'
 import { storyMetadata } from '@gantry/event-sourcing/testing'
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
 import { hostNotifier, openNotifier } from '../testing/notifier-host.ts'
-import { failing, held, openReceiver, type Receiver } from '../testing/receiver.ts'
+import { delayedReply, failing, openReceiver, type Receiver } from '../testing/receiver.ts'
 import { type RecoveryCommand, recoveryDecider } from './recovery.decide.ts'
 import type { RecoveryEvent, RecoveryState } from './recovery.ts'
 
@@ -149,7 +149,7 @@ describe('a recovery', () => {
 
   test('leaves slots for new events', async () => {
     const { id } = await skipped(60)
-    const { respond, letGo } = held()
+    const { respond, letGo } = delayedReply()
     receiver.respond = (arrival, number) =>
       ids(1, 60).includes(JSON.parse(arrival.body).id) ? respond(arrival, number) : { status: 200 }
     const { body } = await recover(id)

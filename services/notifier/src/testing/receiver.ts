@@ -34,7 +34,7 @@ export const ok: Respond = () => ({ status: 200 })
 export const failing: Respond = () => ({ status: 500, body: 'out of order' })
 
 /** Responses that wait until `letGo` is called. */
-export function held(reply: Reply = { status: 200 }) {
+export function delayedReply(reply: Reply = { status: 200 }) {
   const { promise, resolve } = Promise.withResolvers<void>()
   const respond: Respond = async () => {
     await promise

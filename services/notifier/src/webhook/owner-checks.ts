@@ -29,21 +29,21 @@ const AGAIN_MS = 5_000
  */
 export function startOwnerChecks({ owners, caughtUp, leases, holder, log }: OwnerChecksOptions): Worker {
   return supervise(NAME, log, signal =>
-    underLease({ leases, name: NAME, holder, signal }, async (_, held) => {
-      for (let round = 0; !held.aborted; ) {
+    underLease({ leases, name: NAME, holder, signal }, async (_, leaseSignal) => {
+      for (let round = 0; !leaseSignal.aborted; ) {
         let wait = POLL_MS
         try {
           if (caughtUp()) {
             wait = CHECK_MS
-            await owners.checkAll(round % ROUNDS === 0 ? 'all' : 'unknown', held)
+            await owners.checkAll(round % ROUNDS === 0 ? 'all' : 'unknown', leaseSignal)
             round++
           }
         } catch (error) {
-          if (held.aborted) return
+          if (leaseSignal.aborted) return
           log.warn({ err: error }, 'cannot check the owners of webhooks, tries again')
           wait = AGAIN_MS
         }
-        await sleep(wait, { signal: held })
+        await sleep(wait, { signal: leaseSignal })
       }
     }),
   )

@@ -52,7 +52,7 @@ export const catalog: ServiceUnderTest = {
   contributed: ['ownerDisplayName'],
   first: ['create', 'createVersion'],
   often: ['createVersion', 'updateVersion', 'deleteVersion', 'deploy'],
-  wishes: {
+  requests: {
     create,
     update: ofApi((api, asked) => ({
       method: 'PUT',

@@ -42,7 +42,7 @@ export const identity: ServiceUnderTest = {
   },
   first: ['createUser', 'createToken'],
   often: ['createUser', 'updateUser'],
-  wishes: {
+  requests: {
     createUser,
     updateUser,
     deleteUser: ofUser((url, { variant }) => ({

@@ -24,7 +24,7 @@ function form(variant: number) {
   }
 }
 
-const upload: ServiceUnderTest['wishes'][string] = asked => {
+const upload: ServiceUnderTest['requests'][string] = asked => {
   const url = `/apis/${api(asked)}/image`
   return { method: 'PUT', url, readAt: url, ...form(asked.variant) }
 }
@@ -39,7 +39,7 @@ export const media: ServiceUnderTest = {
   },
   first: ['upload'],
   often: ['upload'],
-  wishes: {
+  requests: {
     upload,
     delete: asked => {
       const url = `/apis/${api(asked)}/image`

@@ -44,7 +44,7 @@ export const notifier: ServiceUnderTest = {
   },
   first: ['create', 'happen'],
   often: ['happen', 'happen', 'update'],
-  wishes: {
+  requests: {
     create: ({ name, variant }) => ({
       method: 'POST',
       url: '/webhooks',

@@ -125,7 +125,7 @@ export const shelf: ServiceUnderTest = {
   make: shelfService,
   first: [],
   often: ['put'],
-  wishes: {
+  requests: {
     put: asked => ({
       method: 'PUT',
       url: book(asked),
