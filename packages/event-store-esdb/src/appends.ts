@@ -43,7 +43,7 @@ export interface Appends {
   /**
    * Appends events. A repetition of an append in progress is not sent, but gets the same result: the server would time out
    * on it.
-   * @throws an error of the client, or NoAnswer after the timeout, when the outcome is unknown
+   * @throws an error of the client, or NoResponse after the timeout, when the outcome is unknown
    */
   append(
     stream: string,

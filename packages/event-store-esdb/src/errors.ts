@@ -16,7 +16,7 @@ import { ForeignPosition } from './position.ts'
 /** The server did not answer in time. The request may be carried out nevertheless. */
 export class NoResponse extends Error {}
 
-/** @throws NoAnswer when something takes longer */
+/** @throws NoResponse when something takes longer */
 export async function within<Result>(timeoutMs: number, work: Promise<Result>): Promise<Result> {
   const { promise: late, reject } = Promise.withResolvers<never>()
   const timer = setTimeout(() => reject(new NoResponse(`no answer within ${timeoutMs} ms`)), timeoutMs)

@@ -11,7 +11,7 @@ export interface ReadOptions {
 /**
  * Reads a stream of the client. Reads have no deadline, and on a frozen server they hang until the connection is given up.
  * This gives up as soon as the server has been silent for too long.
- * @throws NoAnswer
+ * @throws NoResponse
  */
 export async function* read<Item>(
   stream: StreamingRead<Item>,
