@@ -206,13 +206,13 @@ const PROBLEM_HEADERS: Partial<Record<ProblemCode, readonly HeaderName[]>> = {
 /** The error responses of an operation by status, with an example for each problem. */
 function problemResponsesOf(operation: Operation): Record<string, ZodOpenApiResponseObject> {
   const codes = Object.groupBy(problemsOf(operation), code => PROBLEMS[code].status)
-  return mapped(codes as Record<string, ProblemCode[]>, these => ({
-    description: these.map(code => PROBLEMS[code].title).join('; '),
-    headers: headers(['X-Request-Id', ...these.flatMap(code => PROBLEM_HEADERS[code] ?? [])]),
+  return mapped(codes as Record<string, ProblemCode[]>, listed => ({
+    description: listed.map(code => PROBLEMS[code].title).join('; '),
+    headers: headers(['X-Request-Id', ...listed.flatMap(code => PROBLEM_HEADERS[code] ?? [])]),
     content: {
       'application/problem+json': {
         schema: Problem,
-        examples: Object.fromEntries(these.map(code => [code, { $ref: `#/components/examples/${code}` }])),
+        examples: Object.fromEntries(listed.map(code => [code, { $ref: `#/components/examples/${code}` }])),
       },
     },
   }))

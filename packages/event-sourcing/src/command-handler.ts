@@ -146,12 +146,12 @@ export class CommandHandler<State, Command extends DomainCommand, Event extends 
     const state = cache.keep(id, cache.fold(cache.empty, recorded))
     const first = recorded.findIndex(event => event.id === eventId(stream, metadata, 0))
     if (first === -1) return { ...state, before: state, events: [], facts: [] }
-    const mine = recorded.slice(first).filter((event, index) => event.id === eventId(stream, metadata, index))
+    const own = recorded.slice(first).filter((event, index) => event.id === eventId(stream, metadata, index))
     return {
       ...state,
       before: recorded[first - 1] ?? cache.empty,
-      events: this.#eventsOf(mine),
-      facts: mine,
+      events: this.#eventsOf(own),
+      facts: own,
     }
   }
 

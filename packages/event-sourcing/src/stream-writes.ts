@@ -57,8 +57,9 @@ export async function writeStreams(
       return await readSide.readModels.write(writes, checkpoint)
     } catch (error) {
       if (!(error instanceof DocumentTooLarge)) throw error
-      const isIts = ({ id, collection }: Write) => id === error.id && collection.name === error.collection
-      const stream = streams.find(({ writes }) => writes.some(isIts))
+      const isTooLarge = ({ id, collection }: Write) =>
+        id === error.id && collection.name === error.collection
+      const stream = streams.find(({ writes }) => writes.some(isTooLarge))
       const last = stream?.events.at(-1)
       if (!stream || !last) throw error
       Object.assign(stream, await quarantine(readSide, new StreamQuarantined(last, error)))

@@ -37,14 +37,14 @@ export function watchBackingStores(backingStores: readonly BackingStore[], log: 
   const up = new Map<string, boolean>(backingStores.map(({ setting }) => [setting, false]))
 
   const watch = async ({ setting, check, onlyAtStart = false }: BackingStore, usable: () => void) => {
-    let said: string | undefined
+    let loggedReason: string | undefined
     let wasUsable = false
     const pauses = new Backoff({ firstMs: FIRST_PAUSE_MS, longestMs: LONGEST_PAUSE_MS, jitter: 0.5 })
     while (!signal.aborted) {
       try {
         await check()
-        if (said !== undefined) log.info({ setting }, `${setting}: available again`)
-        said = undefined
+        if (loggedReason !== undefined) log.info({ setting }, `${setting}: available again`)
+        loggedReason = undefined
         troubled.delete(setting)
         up.set(setting, true)
         usable()
@@ -55,8 +55,8 @@ export function watchBackingStores(backingStores: readonly BackingStore[], log: 
         const reason = failureLineOf(setting, error)
         up.set(setting, false)
         if (!(onlyAtStart && wasUsable)) troubled.add(setting)
-        if (reason !== said && !signal.aborted) log.error({ setting }, reason)
-        said = reason
+        if (reason !== loggedReason && !signal.aborted) log.error({ setting }, reason)
+        loggedReason = reason
         await sleep(pauses.next(), { signal })
       }
     }

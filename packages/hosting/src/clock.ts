@@ -55,12 +55,12 @@ export function processClock({
     const [time, here] = [referenceTime.getTime() + half, own()]
     const wrong = Math.abs(here - time) > TOLERANCE_MS + half
     known = { time: wrong ? time : here, at }
-    if (wrong !== wasWrong) say(wrong, here - time)
+    if (wrong !== wasWrong) logDifference(wrong, here - time)
     wasWrong = wrong
     return true
   }
 
-  const say = (wrong: boolean, ms: number) => {
+  const logDifference = (wrong: boolean, ms: number) => {
     const seconds = Math.round(ms / 1_000)
     if (!wrong) log.info({ seconds }, 'the clock of this machine agrees with the reference clock again')
     else

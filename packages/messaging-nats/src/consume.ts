@@ -100,10 +100,10 @@ async function ensureConsumer(
       max_deliver: -1,
       ...wanted,
     })
-  } else if (!isAs(current.config, wanted)) await jsm.consumers.update(stream, consumer, wanted)
+  } else if (!matches(current.config, wanted)) await jsm.consumers.update(stream, consumer, wanted)
 }
 
-const isAs = (config: ConsumerConfig, wanted: Partial<ConsumerConfig>) =>
+const matches = (config: ConsumerConfig, wanted: Partial<ConsumerConfig>) =>
   config.ack_wait === wanted.ack_wait &&
   config.max_ack_pending === wanted.max_ack_pending &&
   (config.filter_subject || undefined) === wanted.filter_subject &&

@@ -45,7 +45,7 @@ export class ExclusiveConsumer {
   #closed = false
   #failure: BusUnavailable | undefined
   /** A message that arrives now was sent by the server after this time. */
-  #beatAt = performance.now()
+  #keptAliveAt = performance.now()
 
   constructor(options: ExclusiveConsumerOptions) {
     const { session, consumer, ackWaitMs, signal } = options
@@ -60,7 +60,7 @@ export class ExclusiveConsumer {
       failed: error => this.#fail(error),
     })
     // Runs after pending input was read: after a pause, that input is older than the beat.
-    this.#heartbeat = setInterval(() => setImmediate(() => this.#beat()), ackWaitMs / 3)
+    this.#heartbeat = setInterval(() => setImmediate(() => this.#keepAlive()), ackWaitMs / 3)
     signal.addEventListener('abort', this.#wake)
     this.#request()
   }
@@ -126,7 +126,7 @@ export class ExclusiveConsumer {
 
   #receive(msg: Msg): void {
     this.#requested = false
-    const until = this.#beatAt + this.#options.ackWaitMs
+    const until = this.#keptAliveAt + this.#options.ackWaitMs
     if (this.#closed) this.#send(msg, NAK)
     // It waited here while this process was paused, and may belong to another process by now.
     else if (performance.now() >= until) this.#request()
@@ -147,14 +147,14 @@ export class ExclusiveConsumer {
     if (msg.reply && !nc.isClosed()) nc.publish(msg.reply, payload, reply ? { reply } : {})
   }
 
-  #beat(): void {
+  #keepAlive(): void {
     const now = performance.now()
     if (this.#current && now < this.#current.until) {
       this.#send(this.#current.msg, WORKING)
       this.#current.until = now + this.#options.ackWaitMs
     }
     this.#confirmations.check()
-    this.#beatAt = now
+    this.#keptAliveAt = now
   }
 
   #fail(error: BusUnavailable): void {

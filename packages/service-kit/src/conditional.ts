@@ -6,17 +6,17 @@ import { LRUCache } from 'lru-cache'
  * services contribute to the representation. So the tag changes with every byte of the representation.
  */
 export const etag = (revision: number, variant?: string | null): string =>
-  variant ? `"${revision}-${wordFor(variant)}"` : `"${revision}"`
+  variant ? `"${revision}-${hashOf(variant)}"` : `"${revision}"`
 
-const words = new LRUCache<string, string>({ max: 1_000 })
+const hashes = new LRUCache<string, string>({ max: 1_000 })
 
-function wordFor(variant: string): string {
-  let word = words.get(variant)
-  if (word === undefined) {
-    word = hash('sha256', variant, 'base64url').slice(0, 8)
-    words.set(variant, word)
+function hashOf(variant: string): string {
+  let hashed = hashes.get(variant)
+  if (hashed === undefined) {
+    hashed = hash('sha256', variant, 'base64url').slice(0, 8)
+    hashes.set(variant, hashed)
   }
-  return word
+  return hashed
 }
 
 const tagsOf = (header: string) => header.match(/(?:W\/)?"[^"]*"/g) ?? []

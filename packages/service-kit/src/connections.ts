@@ -42,20 +42,20 @@ export function limitConnections(server: Server, limits: ConnectionLimits, log: 
   const { total, perAddress, proxies } = limits
   const open = new Map<string, number>()
   const exempt = networks(proxies)
-  let turnedAway = 0
+  let refused = 0
 
-  const turnAway = (address: string | undefined) => {
-    turnedAway += 1
-    if (turnedAway > 1) return
+  const refuse = (address: string | undefined) => {
+    refused += 1
+    if (refused > 1) return
     setTimeout(() => {
-      log.warn({ address, connections: turnedAway }, 'refused connections beyond the limit')
-      turnedAway = 0
+      log.warn({ address, connections: refused }, 'refused connections beyond the limit')
+      refused = 0
     }, TOLD_EVERY_MS).unref()
   }
 
   if (total > 0) {
     server.maxConnections = total
-    server.on('drop', dropped => turnAway(dropped?.remoteAddress))
+    server.on('drop', dropped => refuse(dropped?.remoteAddress))
   }
   if (perAddress === 0) return
   server.prependListener('connection', (socket: Socket) => {
@@ -63,7 +63,7 @@ export function limitConnections(server: Server, limits: ConnectionLimits, log: 
     if (address === undefined || exempt(address)) return
     const count = (open.get(address) ?? 0) + 1
     if (count > perAddress) {
-      turnAway(address)
+      refuse(address)
       socket.destroy()
       return
     }

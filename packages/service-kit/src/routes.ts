@@ -131,14 +131,14 @@ export function router(
       url: operation.path.replace(/\{(\w+)\}/g, ':$1'),
       bodyLimit: bodyLimitOf(operation),
       onRequest(request, reply, done) {
-        const letIn = (principal: Principal) => {
+        const proceed = (principal: Principal) => {
           noteCaller(request, principal)
           done()
         }
         try {
           const admitted = admit(request, reply, operation)
-          if (admitted instanceof Promise) admitted.then(letIn, done)
-          else letIn(admitted)
+          if (admitted instanceof Promise) admitted.then(proceed, done)
+          else proceed(admitted)
         } catch (error) {
           done(error as Error)
         }

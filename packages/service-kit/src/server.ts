@@ -102,7 +102,7 @@ export function httpServer(options: ServerOptions): FastifyInstance {
     const detail = ambiguityOf(request.url)
     if (detail !== undefined) return done(new Refusal('malformed-request', { detail }))
     // Answered here, before the body is read: no route needs it.
-    if (request.is404) return done(nothingHere(request.method, request.url, basePath))
+    if (request.is404) return done(routeNotFound(request.method, request.url, basePath))
     if (request.method === 'GET' || request.method === 'HEAD') dropBody(request.raw)
     done()
   })
@@ -114,7 +114,7 @@ export function httpServer(options: ServerOptions): FastifyInstance {
   })
   app.setErrorHandler((error, request, reply) => answerProblem(error, request, reply, now()))
   app.setNotFoundHandler((request, reply) =>
-    answerProblem(nothingHere(request.method, request.url, basePath), request, reply, now()),
+    answerProblem(routeNotFound(request.method, request.url, basePath), request, reply, now()),
   )
 
   // Only the server that answers health checks registers the metrics of body memory: they may be registered once.
@@ -211,7 +211,7 @@ function observers(duration: Histogram) {
 }
 
 /** The refusal for a request without a route: 405 with the allowed methods if the path has other methods, else 404. */
-function nothingHere(method: string, url: string, basePath: string): Refusal {
+function routeNotFound(method: string, url: string, basePath: string): Refusal {
   const path = (url.split('?')[0] ?? '').slice(basePath.length).replace(/\/$/, '')
   const matching = OPERATIONS.filter(operation =>
     new RegExp(`^${operation.path.replace(/\{\w+\}/g, '[^/]+')}$`).test(path),

@@ -82,7 +82,7 @@ function isOneLetterApart(one: string, other: string): boolean {
   while (start < shorter && one[start] === other[start]) start++
   let end = 0
   while (end < shorter - start && one.at(-1 - end) === other.at(-1 - end)) end++
-  const [mine, theirs] = [one, other].map(text => text.slice(start, text.length - end)) as [string, string]
-  const swapped = mine.length === 2 && mine === [...theirs].toReversed().join('')
-  return swapped || (/^\D?$/.test(mine) && /^\D?$/.test(theirs))
+  const [left, right] = [one, other].map(text => text.slice(start, text.length - end)) as [string, string]
+  const swapped = left.length === 2 && left === [...right].toReversed().join('')
+  return swapped || (/^\D?$/.test(left) && /^\D?$/.test(right))
 }

@@ -43,7 +43,7 @@ export function replaySlots({ limit, metrics, waitMs = WAIT_MS }: ReplaySlotsOpt
   })
 
   /** Passes the slot to the next in the queue, or frees it. */
-  const handOn = () => {
+  const passOn = () => {
     const [next] = waiting
     if (next) next()
     else running--
@@ -71,7 +71,7 @@ export function replaySlots({ limit, metrics, waitMs = WAIT_MS }: ReplaySlotsOpt
       if (!held) return
       held = false
       signal.removeEventListener('abort', release)
-      handOn()
+      passOn()
     }
     signal.addEventListener('abort', release)
     if (signal.aborted) release()

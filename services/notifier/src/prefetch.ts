@@ -36,7 +36,7 @@ export function prefetching(options: PrefetchOptions): (message: StoredMessage) 
   /** Sequence of the last started message. */
   let furthest = 0
   let reading = false
-  let goOn = () => {}
+  let resume = () => {}
 
   const begin = (message: StoredMessage, stop: () => void) => {
     const { sequence } = message
@@ -56,16 +56,16 @@ export function prefetching(options: PrefetchOptions): (message: StoredMessage) 
     const ending = AbortSignal.any([signal, failed.signal])
     const stop = () => {
       failed.abort()
-      goOn()
+      resume()
     }
     for await (const message of bus.read({ subjects, after: reached, live: true, signal: ending })) {
-      if (begun.size >= window) await new Promise<void>(resolve => (goOn = resolve))
+      if (begun.size >= window) await new Promise<void>(resolve => (resume = resolve))
       if (ending.aborted) return
       if (message.sequence > reached) begin(message, stop)
     }
   }
 
-  signal.addEventListener('abort', () => goOn(), { once: true })
+  signal.addEventListener('abort', () => resume(), { once: true })
 
   return async message => {
     while (!projector.caughtUp) await pause(POLL_MS, undefined, { signal })
@@ -73,7 +73,7 @@ export function prefetching(options: PrefetchOptions): (message: StoredMessage) 
     const work = begun.get(sequence) ?? react(message)
     reached = Math.max(reached, sequence)
     for (const passed of begun.keys()) if (passed <= reached) begun.delete(passed)
-    goOn()
+    resume()
     if (!reading && reached >= furthest) {
       reading = true
       read()

@@ -5,7 +5,7 @@ import type { Settings } from './settings.ts'
 /** Styled text on terminals that support it; plain text elsewhere and with NO_COLOR. */
 const bold = (text: string) => styleText('bold', text, { stream: process.stdout })
 const faint = (text: string) => styleText('dim', text, { stream: process.stdout })
-const say = (...lines: string[]) => process.stdout.write(`${lines.join('\n')}\n`)
+const print = (...lines: string[]) => process.stdout.write(`${lines.join('\n')}\n`)
 
 /** Shows the administrator of a first start. A generated password is shown only here. */
 export const showAdministrator = ({
@@ -15,7 +15,7 @@ export const showAdministrator = ({
   username: string
   password: string | undefined
 }) =>
-  say(
+  print(
     '',
     'First start: this administrator is created now.',
     `  username  ${bold(username)}`,
@@ -26,11 +26,11 @@ export const showAdministrator = ({
 export function terminal({ HOST, BASE_PATH }: Settings, dataFolder: string): Terminal {
   const startedAt = performance.now()
   return {
-    waitsFor: waiting => say(`waits for ${waiting}`),
+    waitsFor: waiting => print(`waits for ${waiting}`),
     ready(port) {
       const url = `http://${HOST}:${port}${BASE_PATH}`
       const seconds = ((performance.now() - startedAt) / 1000).toFixed(1)
-      say(
+      print(
         '',
         `Gantry runs at ${bold(url)} ${faint(`(ready in ${seconds} s)`)}`,
         `  documentation  ${url}/docs`,
@@ -44,7 +44,7 @@ export function terminal({ HOST, BASE_PATH }: Settings, dataFolder: string): Ter
       )
     },
     stops(signal) {
-      if (process.stdout.isTTY) say('', `${signal}: finishing open requests`)
+      if (process.stdout.isTTY) print('', `${signal}: finishing open requests`)
     },
   }
 }

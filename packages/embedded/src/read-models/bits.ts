@@ -23,25 +23,25 @@ export class Bits {
   }
 
   addAll(other: Bits) {
-    const theirs = other.#words
-    if (theirs.length > this.#words.length) this.#grow(theirs.length - 1)
-    const mine = this.#words
-    for (let i = 0; i < theirs.length; i++) mine[i] = (mine[i] as number) | (theirs[i] as number)
+    const others = other.#words
+    if (others.length > this.#words.length) this.#grow(others.length - 1)
+    const own = this.#words
+    for (let i = 0; i < others.length; i++) own[i] = (own[i] as number) | (others[i] as number)
   }
 
   keepAll(other: Bits) {
-    const mine = this.#words
-    const theirs = other.#words
-    const shared = Math.min(mine.length, theirs.length)
-    for (let i = 0; i < shared; i++) mine[i] = (mine[i] as number) & (theirs[i] as number)
-    mine.fill(0, shared)
+    const own = this.#words
+    const others = other.#words
+    const shared = Math.min(own.length, others.length)
+    for (let i = 0; i < shared; i++) own[i] = (own[i] as number) & (others[i] as number)
+    own.fill(0, shared)
   }
 
   deleteAll(other: Bits) {
-    const mine = this.#words
-    const theirs = other.#words
-    const shared = Math.min(mine.length, theirs.length)
-    for (let i = 0; i < shared; i++) mine[i] = (mine[i] as number) & ~(theirs[i] as number)
+    const own = this.#words
+    const others = other.#words
+    const shared = Math.min(own.length, others.length)
+    for (let i = 0; i < shared; i++) own[i] = (own[i] as number) & ~(others[i] as number)
   }
 
   copy(): Bits {
@@ -52,7 +52,7 @@ export class Bits {
 
   count(): number {
     let count = 0
-    for (const word of this.#words) count += ones(word)
+    for (const word of this.#words) count += onesIn(word)
     return count
   }
 
@@ -74,7 +74,7 @@ export class Bits {
 }
 
 /** Number of set bits: adds neighboring groups of 1, 2 and 4 bits, then all bytes by one multiplication. */
-function ones(word: number): number {
+function onesIn(word: number): number {
   const pairs = word - ((word >>> 1) & 0x55555555)
   const nibbles = (pairs & 0x33333333) + ((pairs >>> 2) & 0x33333333)
   return Math.imul((nibbles + (nibbles >>> 4)) & 0x0f0f0f0f, 0x01010101) >>> 24

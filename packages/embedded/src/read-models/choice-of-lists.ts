@@ -111,7 +111,7 @@ export function chooseLists(
     // The disk may be full, for example: the next query tries again.
   }
 
-  return { lists, changed: () => index?.keepUp() }
+  return { lists, changed: () => index?.applyAll() }
 }
 
 /** Caches the number of documents of a table until so many changes have been made. */

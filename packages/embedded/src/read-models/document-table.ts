@@ -131,7 +131,7 @@ export function documentTable(
        (SELECT count(*) FROM ${table} WHERE doc IS NULL AND id IS NOT NULL) AS documents`,
   )
   const lookUp = (id: string) => seqOf.get(id)?.seq as number | undefined
-  const recall = (id: string) => {
+  const cachedSeq = (id: string) => {
     const seq = seqs.get(id) ?? lookUp(id)
     if (seq !== undefined) seqs.set(id, seq)
     return seq
@@ -143,7 +143,7 @@ export function documentTable(
     last = undefined
   }
   const readChanges = (seq: number, limit: number) => changesAfter.all(seq, limit) as unknown as Row[]
-  const recallChanges = (seq: number, limit: number) => {
+  const cachedChanges = (seq: number, limit: number) => {
     if (seq === last) return []
     const changes = readChanges(seq, limit)
     if (changes.length < limit) last = changes.at(-1)?.seq ?? seq
@@ -157,11 +157,11 @@ export function documentTable(
       if (!stored && generation > 0) mark.run(generation, id, generation)
       return stored
     },
-    seqOf: exclusive ? recall : lookUp,
+    seqOf: exclusive ? cachedSeq : lookUp,
     get: id => get.get(id) as Row | undefined,
     exists: id => exists.get(id) !== undefined,
     at: seq => at.get(seq) as Row | undefined,
-    changesAfter: exclusive ? recallChanges : readChanges,
+    changesAfter: exclusive ? cachedChanges : readChanges,
     last: () => (exclusive ? last : undefined) ?? (greatest.get()?.seq as number),
     count: () => count.get()?.documents as number,
     idsAfter: (id, limit) => idsAfter.all(id, limit).map(row => String(row.id)),

@@ -52,7 +52,7 @@ export class FileIndex {
 
   /** Applies up to `limit` changes. Needs a writing transaction. @returns whether there are no more */
   catchUp(limit: number): boolean {
-    this.#beginAnewIfForgotten()
+    this.#resetIfForgotten()
     const { cursor, documents } = this.position()
     const changes = this.#documents.changesAfter(cursor, limit)
     const last = changes.at(-1)
@@ -68,7 +68,7 @@ export class FileIndex {
   }
 
   /** Applies all changes, within the transaction that makes them, unless the index is far behind. */
-  keepUp(): void {
+  applyAll(): void {
     const behind = this.lastChange() - this.position().cursor
     if (behind > 0 && behind <= BEHIND) this.catchUp(behind + 1)
   }
@@ -96,7 +96,7 @@ export class FileIndex {
   }
 
   /** Empties the index when tombstones were forgotten before they were applied, because those removals are unknown now. */
-  #beginAnewIfForgotten() {
+  #resetIfForgotten() {
     const { cursor, forgotten } = this.position()
     const through = this.#documents.forgottenThrough()
     if (cursor >= through || forgotten === through) return

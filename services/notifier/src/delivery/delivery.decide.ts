@@ -206,16 +206,16 @@ function recorded(
     },
   })
   if (!isRunning(state, number)) return [failed(null)]
-  const gaveUp = (reason: 'exhausted' | 'gone' | 'test'): DeliveryEvent[] => [
+  const givenUp = (reason: 'exhausted' | 'gone' | 'test'): DeliveryEvent[] => [
     failed(null),
     { type: 'DeliveryGaveUp', data: { reason, at: now } },
   ]
   if (failure.code === INTERRUPTED) return [failed(now)]
-  if (responseStatus === 410) return gaveUp('gone')
+  if (responseStatus === 410) return givenUp('gone')
   if (state.next.again) return [failed(now)]
-  if (isTest(state)) return gaveUp('test')
+  if (isTest(state)) return givenUp('test')
   const pause = pauseAfter(schedule, state.failures, outcome.random, outcome.retryAfterMs)
-  return pause === undefined ? gaveUp('exhausted') : [failed(after(now, pause))]
+  return pause === undefined ? givenUp('exhausted') : [failed(after(now, pause))]
 }
 
 /** Whether the retention of the delivery has passed, so that its document is removed or will be. */

@@ -38,7 +38,7 @@ describe('a breaker', () => {
     const breaker = opened()
     attempt(breaker, 100, true)
     expect(breaker.state(100)).toBe('closed')
-    expect(breaker.flawless).toBe(true)
+    expect(breaker.withoutFailures).toBe(true)
   })
 
   test('doubles the pause after each failed probe, up to a maximum', () => {

@@ -46,7 +46,7 @@ export class Breaker {
   }
 
   /** Whether no attempt has failed since the last success. */
-  get flawless(): boolean {
+  get withoutFailures(): boolean {
     return this.#failures === 0
   }
 

@@ -185,7 +185,7 @@ export class Limiter {
   #removeIfIdle(webhook: string, endpoint: Endpoint): void {
     const idle =
       endpoint.slots.all === 0 &&
-      endpoint.breaker.flawless &&
+      endpoint.breaker.withoutFailures &&
       this.#admitsAt(endpoint) <= this.#now() - BURST_MS
     if (idle && this.#webhooks.get(webhook) === endpoint) this.#webhooks.delete(webhook)
   }
