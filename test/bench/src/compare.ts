@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { readFile } from 'node:fs/promises'
+import { join } from 'node:path'
 import { setTimeout } from 'node:timers/promises'
 import { ADMINISTRATOR, startServiceProcess } from '@gantry/standalone/testing'
 import { timed } from './load.ts'
@@ -9,6 +10,8 @@ import { sampleApi } from './sample-apis.ts'
 import { quantile, shown, spread } from './statistics.ts'
 
 const PAIRS = 10
+/** Turns that the two releases of a pair take in each operation. */
+const TURNS = 4
 const CONNECTIONS = 8
 const WARM_UP = 0.3
 /** Clock ticks per second of the times in /proc. */
@@ -25,10 +28,12 @@ const OPERATIONS = {
 }
 type Operation = keyof typeof OPERATIONS
 type Times = Record<Operation, number>
+type Side = 'before' | 'after'
 
 /**
- * (k) Processor time per operation, compared with another release: pairs of new processes on new data folders, each
- * release first in every other pair. The times include the work that follows the response.
+ * (k) Processor time per operation, compared with another release. Each pair is two new processes on new data folders that
+ * take turns in each operation, so that both meet the same changes of the machine's speed. The times include the work that
+ * follows the response.
  */
 export async function compare({
   before,
@@ -38,52 +43,77 @@ export async function compare({
   pairs?: number
 }): Promise<Figure[]> {
   if (!before) return []
-  const measured: [before: Times, after: Times][] = []
+  const measured: Record<Side, Times>[] = []
   for (let pair = 1; pair <= pairs; pair++) {
     progress(`(k) pair ${pair} of ${pairs}`)
-    const releases = [before, undefined]
-    const times = new Map<string | undefined, Times>()
-    for (const release of pair % 2 ? releases : releases.toReversed())
-      times.set(release, await timesOf(release))
-    measured.push([times.get(before) as Times, times.get(undefined) as Times])
+    measured.push(await timesOf(pair % 2 ? [before, undefined] : [undefined, before]))
   }
   return (Object.keys(OPERATIONS) as Operation[]).map(operation => {
-    const ratios = spread(measured.map(([older, newer]) => newer[operation] / older[operation]))
-    const [older, newer] = [0, 1].map(side =>
+    const ratios = spread(measured.map(({ before, after }) => after[operation] / before[operation]))
+    const median = (side: Side) =>
       quantile(
-        measured.map(pair => pair[side]?.[operation] ?? 0),
+        measured.map(pair => pair[side][operation]),
         0.5,
-      ),
-    )
+      )
     return {
       name: `(k) ${operation}, processor time to the earlier release`,
-      reached: `×${shown(ratios)}, ${older?.toFixed(0)} to ${newer?.toFixed(0)} µs`,
+      reached: `×${shown(ratios)}, ${median('before').toFixed(0)} to ${median('after').toFixed(0)} µs`,
       target: 'at most ×1.05, or a pair below ×1',
       met: ratios.median <= 1.05 || ratios.min < 1,
     }
   })
 }
 
-/** Microseconds of processor time per operation of a new process. */
-const timesOf = (checkout?: string): Promise<Times> =>
+/** Microseconds of processor time per operation of two new processes. @param checkouts undefined for this release */
+const timesOf = (checkouts: readonly (string | undefined)[]): Promise<Record<Side, Times>> =>
   inFolder(async folder => {
-    const receiver = await startProgram('receiver', {})
-    const service = await startServiceProcess(folder, { LOGIN_LIMIT_PER_MINUTE: '0' }, checkout)
+    const opened: Measured[] = []
     try {
-      const operations = await operationsOn(service, receiver)
-      const times: Partial<Times> = {}
-      for (const [name, requests] of Object.entries(OPERATIONS) as [Operation, number][]) {
-        await repeated(requests * WARM_UP, operations[name])
-        const from = await restingAt(service.pid)
-        await repeated(requests, operations[name])
-        times[name] = ((await restingAt(service.pid)) - from) / requests
+      for (const checkout of checkouts) opened.push(await open(checkout, folder))
+      for (const operation of Object.keys(OPERATIONS) as Operation[]) {
+        for (const { operations } of opened)
+          await repeated(OPERATIONS[operation] * WARM_UP, operations[operation])
+        for (let turn = 0; turn < TURNS; turn++)
+          for (const process of turn % 2 ? opened.toReversed() : opened) await measure(process, operation)
       }
-      return times as Times
+      return Object.fromEntries(opened.map(({ side, times }) => [side, times])) as Record<Side, Times>
     } finally {
-      await service.stop()
-      await receiver.stop()
+      for (const { close } of opened) await close()
     }
   })
+
+/** A running process and its times so far. */
+interface Measured {
+  side: Side
+  pid: number
+  operations: Record<Operation, () => Promise<unknown>>
+  times: Times
+  close(): Promise<void>
+}
+
+async function open(checkout: string | undefined, folder: string): Promise<Measured> {
+  const side = checkout === undefined ? 'after' : 'before'
+  const receiver = await startProgram('receiver', {})
+  const service = await startServiceProcess(join(folder, side), { LOGIN_LIMIT_PER_MINUTE: '0' }, checkout)
+  return {
+    side,
+    pid: service.pid,
+    operations: await operationsOn(service, receiver),
+    times: Object.fromEntries(Object.keys(OPERATIONS).map(operation => [operation, 0])) as Times,
+    async close() {
+      await service.stop()
+      await receiver.stop()
+    },
+  }
+}
+
+/** Adds the time of one turn. */
+async function measure({ pid, operations, times }: Measured, operation: Operation): Promise<void> {
+  const requests = OPERATIONS[operation]
+  const from = await restingAt(pid)
+  await repeated(requests / TURNS, operations[operation])
+  times[operation] += ((await restingAt(pid)) - from) / requests
+}
 
 /** Makes the request of each operation. */
 async function operationsOn(
