@@ -8,7 +8,6 @@ import {
   type Service,
   serviceFrom,
 } from '@gantry/service-kit'
-import { announced } from './announced.ts'
 import { auditLog } from './audit/audit.projection.ts'
 import { auditRoutes } from './audit/audit.routes.ts'
 import { auditor } from './audit/auditor.ts'
@@ -20,6 +19,7 @@ import { locksProjection } from './login/locks.projection.ts'
 import { loginRoutes } from './login/login.routes.ts'
 import { logins } from './login/record-login.ts'
 import { argon2idPasswords } from './password/password.ts'
+import { propagatedChanges } from './propagated-changes.ts'
 import { publicEvents } from './public-events.ts'
 import { respondersOf } from './responders.ts'
 import type { IdentitySettings } from './settings.ts'
@@ -84,7 +84,7 @@ export function identityService(given: Dependencies, settings: ServiceSettings):
     decider: signingKeyDecider,
   })
   const keys = signingKeys({ ring, encryptionKey, now, metadata })
-  const { changeUser, changeToken, rotated } = announced({ user, token, bus, log })
+  const { changeUser, changeToken, rotated } = propagatedChanges({ user, token, bus, log })
   const rotation = keyRotation({ keys, periodMs: settings.SIGNING_KEY_ROTATION, metadata, rotated, log })
   const uses = tokenUses({ token, metadata, log })
   const passwords = argon2idPasswords()

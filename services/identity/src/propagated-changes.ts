@@ -10,17 +10,17 @@ import type { UserAggregate } from './user/user.decide.ts'
 import type { ChangeUser } from './user/user.routes.ts'
 import type { UserEvent } from './user/user.ts'
 
-export interface AnnouncedOptions {
+export interface PropagationOptions {
   user: UserAggregate
   token: TokenAggregate
   bus: Bus
   log: Log
 }
 
-export interface Announced {
+export interface PropagatedChanges {
   changeUser: ChangeUser
   changeToken: ChangeToken
-  /** Announces a new signing key. */
+  /** Broadcasts a new signing key. */
   rotated(key: Rotated): Promise<void>
 }
 
@@ -32,8 +32,8 @@ const ENDS_PRINCIPALS: ReadonlySet<string> = new Set<UserEvent['type']>([
   'UserDeleted',
 ])
 
-/** Changes that other processes are told about before the caller is answered. */
-export function announced({ user, token, bus, log }: AnnouncedOptions): Announced {
+/** Changes that other processes receive before the caller is answered. */
+export function propagatedChanges({ user, token, bus, log }: PropagationOptions): PropagatedChanges {
   /** Broadcasts a hint to discard cached data. It may get lost, because caches expire as well. */
   const hint = (subject: string, data: Json) =>
     bus.broadcast(subject, data).catch(error => log.warn({ err: error, subject }, 'a broadcast was lost'))
