@@ -81,15 +81,15 @@ const example = {
   displayName: 'Payments',
   description: 'Card and account payments',
   url: '/payments',
-  status: 'ACTIVE',
+  status: 'ACTIVE' as const,
   tags: ['finance', 'public'],
-  platformType: 'ENVOY',
+  platformType: 'ENVOY' as const,
 }
-const record = {
+/** The API of all examples. */
+export const apiExample: ApiSnapshot = {
   id: '5b1f1c9e-6d0f-4c58-9a43-9d6b8c2a7e10',
   ...example,
   owner: 'b7e6a1de-0c6b-4a0b-8f51-2b8d9a3c4e55',
-  ownerDisplayName: 'Administrator',
   gitUrl: null,
   gitCredential: null,
   createdAt: '2026-11-21T09:30:00.000Z',
@@ -97,6 +97,7 @@ const record = {
   hasImage: false,
   deploymentStatus: 'CREATED',
 }
+const record: ApiRecord = { ...apiExample, ownerDisplayName: 'Administrator' }
 const include = {
   includeDeployedOn: flag('Include deployment environment details'),
   includeRunningJobs: flag('Include running job details'),

@@ -63,10 +63,11 @@ const me = {
   username: 'admin',
   displayName: 'Administrator',
   email: null,
-  role: 'GLOBAL_ADMIN',
-  status: 'ACTIVE',
+  role: 'GLOBAL_ADMIN' as const,
+  status: 'ACTIVE' as const,
 }
-const userExample = {
+/** The user of all examples. */
+export const userExample: UserRecord = {
   ...me,
   sso: false,
   lockedUntil: null,

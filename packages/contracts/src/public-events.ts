@@ -1,6 +1,6 @@
 import { z } from 'zod'
-import { ApiSnapshot, Job } from './apis.ts'
-import { UserRecord } from './identity.ts'
+import { ApiSnapshot, apiExample, Job } from './apis.ts'
+import { UserRecord, userExample } from './identity.ts'
 import { ImageRecord } from './images.ts'
 import { Timestamp } from './primitives.ts'
 import type { Scope } from './scopes.ts'
@@ -8,35 +8,18 @@ import { VersionRecord } from './versions.ts'
 import { DeliveryRecord, RecoveryRecord, WebhookRecord } from './webhooks.ts'
 
 const TIMESTAMP = '2026-11-21T09:30:00.000Z'
-const api: ApiSnapshot = {
-  id: '5b1f1c9e-6d0f-4c58-9a43-9d6b8c2a7e10',
-  name: 'payments',
-  displayName: 'Payments',
-  description: 'Card and account payments',
-  url: '/payments',
-  status: 'ACTIVE',
-  tags: ['finance', 'public'],
-  owner: 'b7e6a1de-0c6b-4a0b-8f51-2b8d9a3c4e55',
-  platformType: 'ENVOY',
-  gitUrl: null,
-  gitCredential: null,
-  createdAt: TIMESTAMP,
-  updatedAt: TIMESTAMP,
-  hasImage: false,
-  deploymentStatus: 'CREATED',
-}
 const version = {
   id: '2f0a8a57-3c0d-4e42-a8f7-0f3f5a3b9b01',
   name: '1.2.0',
   displayName: 'Spring release',
   description: null,
   status: 'ACTIVE',
-  api: api.id,
+  api: apiExample.id,
   createdAt: TIMESTAMP,
   updatedAt: TIMESTAMP,
 } as const
 const image = {
-  api: api.id,
+  api: apiExample.id,
   contentType: 'image/png',
   size: 68,
   width: 1,
@@ -47,8 +30,13 @@ const deployment = {
   environment: 'c0ffee00-1f7a-4d8e-9a35-0d8a3d3c7b10',
   job: '0b7a4b0e-2f57-4f0a-9b5b-6c1f5b1f9d11',
 }
-const job = { id: deployment.job, api: api.id, environment: deployment.environment, startedAt: TIMESTAMP }
-const product = { product: '8d3e1c52-77a5-4d3e-b1a6-4f0d6c2b9e01', api: api.id }
+const job = {
+  id: deployment.job,
+  api: apiExample.id,
+  environment: deployment.environment,
+  startedAt: TIMESTAMP,
+}
+const product = { product: '8d3e1c52-77a5-4d3e-b1a6-4f0d6c2b9e01', api: apiExample.id }
 const webhook = {
   id: '7a1d2c3b-0e4f-4a5b-8c6d-9e0f1a2b3c4d',
   name: 'deployments',
@@ -74,17 +62,7 @@ const delivery = {
   eventType: 'API_DEPLOYED',
   status: 'CREATED',
 } as const
-const user = {
-  id: 'b7e6a1de-0c6b-4a0b-8f51-2b8d9a3c4e55',
-  username: 'admin',
-  displayName: 'Administrator',
-  email: null,
-  role: 'GLOBAL_ADMIN',
-  status: 'ACTIVE',
-  sso: false,
-  createdAt: TIMESTAMP,
-  updatedAt: TIMESTAMP,
-} as const
+const { lockedUntil: _, ...user } = userExample
 
 const Deployment = z.object({ api: ApiSnapshot, environment: z.uuid(), job: z.uuid() })
 const ProductApi = z.object({ product: z.uuid(), api: z.uuid() })
@@ -152,19 +130,19 @@ export type PlatformEventType = keyof typeof PLATFORM_EVENTS
 
 /** The events that a webhook can subscribe to. */
 export const EVENT_TYPES = {
-  API_CREATED: kind('API_READ', 'An API was created', ApiSnapshot, api),
+  API_CREATED: kind('API_READ', 'An API was created', ApiSnapshot, apiExample),
   API_UPDATED: kind('API_READ', 'An API was changed', ApiSnapshot, {
-    ...api,
+    ...apiExample,
     displayName: 'Payments and refunds',
   }),
-  API_DELETED: kind('API_READ', 'An API was deleted; data is its last state', ApiSnapshot, api),
+  API_DELETED: kind('API_READ', 'An API was deleted; data is its last state', ApiSnapshot, apiExample),
   API_DEPLOYED: kind('API_READ', 'An API was deployed to an environment', Deployment, {
     ...deployment,
-    api: { ...api, deploymentStatus: 'DEPLOYED' },
+    api: { ...apiExample, deploymentStatus: 'DEPLOYED' },
   }),
   API_UNDEPLOYED: kind('API_READ', 'An API was undeployed from an environment', Deployment, {
     ...deployment,
-    api: { ...api, deploymentStatus: 'UNDEPLOYED' },
+    api: { ...apiExample, deploymentStatus: 'UNDEPLOYED' },
   }),
   API_DEPLOYMENT_FAILED: kind(
     'API_READ',
@@ -172,7 +150,7 @@ export const EVENT_TYPES = {
     Deployment.extend({ type: Job.shape.type, message: z.string().nullable() }),
     {
       ...deployment,
-      api: { ...api, deploymentStatus: 'DEPLOYMENT_FAILED' },
+      api: { ...apiExample, deploymentStatus: 'DEPLOYMENT_FAILED' },
       type: 'DEPLOY',
       message: 'no room on the gateway',
     },
@@ -249,7 +227,7 @@ export const PUBLIC_EVENTS = {
     ...delivery,
     status: 'CANCELLED',
   }),
-  USER_CREATED: kind('USER_READ', 'A user was created', UserSnapshot, { ...user, lockedUntil: null }),
+  USER_CREATED: kind('USER_READ', 'A user was created', UserSnapshot, userExample),
   USER_UPDATED: kind('USER_READ', 'A user was changed', UserSnapshot, user),
   USER_DELETED: kind('USER_READ', 'A user was deleted; data is their last state', UserSnapshot, user),
 } as const
