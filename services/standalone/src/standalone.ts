@@ -1,6 +1,6 @@
 import { setTimeout } from 'node:timers/promises'
 import { Refusal } from '@gantry/contracts'
-import { watchDisk } from '@gantry/embedded'
+import { type Disk, watchDisk } from '@gantry/embedded'
 import { gateway } from '@gantry/gateway'
 import type { ProcessContext, ProcessParts } from '@gantry/hosting'
 import type { Admit } from '@gantry/service-kit'
@@ -20,8 +20,6 @@ const POLL_MS = 20
  */
 export function openStandalone(context: ProcessContext<Settings>): ProcessParts {
   const { settings, log } = context
-  const folder = openDataFolder(settings.DATA_DIR, settings.ENCRYPTION_KEY)
-  const shown = terminal(settings, folder.path)
   let starting = true
   const disk = watchDisk({
     report(line, state) {
@@ -29,7 +27,8 @@ export function openStandalone(context: ProcessContext<Settings>): ProcessParts 
       if (!starting) log[state === 'full' ? 'error' : 'warn']({}, line)
     },
   })
-  const composed = compose(folder, { ...context, disk })
+  const { folder, composed } = openedOn(context, disk)
+  const shown = terminal(settings, folder.path)
   const { services, identity, dependencies } = composed
   const { bus, readModels } = dependencies
   const edge = gateway({ ...dependencies, ...dependencies.process }, settings)
@@ -73,5 +72,16 @@ export function openStandalone(context: ProcessContext<Settings>): ProcessParts 
       await Promise.all([edge.stop(), agent.stop()])
       await composed.close()
     },
+  }
+}
+
+/** @throws DataFolderRefused, DiskFull */
+function openedOn(context: ProcessContext<Settings>, disk: Disk) {
+  const { DATA_DIR, ENCRYPTION_KEY } = context.settings
+  try {
+    const folder = openDataFolder(DATA_DIR, ENCRYPTION_KEY)
+    return { folder, composed: compose(folder, { ...context, disk }) }
+  } catch (error) {
+    throw disk.failed(DATA_DIR, error)
   }
 }
