@@ -3,11 +3,10 @@ import { PROBLEMS, type Problem, type ProblemCode } from './problems.ts'
 
 /** All problems of an operation: its own, and those that follow from its method, scope and input. */
 export function problemsOf(operation: Operation): ProblemCode[] {
-  const { method, scope, params, query, body, idempotent, problems = [] } = operation
-  const checked = query !== undefined || body !== undefined || idempotent
+  const { method, scope, params, idempotent, problems = [] } = operation
   const found: (ProblemCode | false | undefined)[] = [
     'malformed-request',
-    checked && 'invalid-request',
+    'invalid-request',
     scope !== 'public' && 'unauthenticated',
     scope !== 'public' && scope !== 'authenticated' && 'scope-missing',
     params && 'not-found',

@@ -20,7 +20,7 @@ const document = {
       get: {
         responses: {
           200: json({ $ref: '#/components/schemas/Thing' }),
-          404: { content: { 'application/problem+json': { schema: {} } } },
+          404: { content: { 'application/problem+json': { schema: {}, examples: { 'not-found': {} } } } },
         },
       },
       delete: { responses: { 204: {} } },
@@ -131,6 +131,10 @@ test.for<[string, object]>([
   ['with a stack trace', { detail: 'Error: no\n    at get (/srv/things.ts:10:5)' }],
 ])('fails on a problem %s', async ([, changes]) => {
   await expect(refusing(changes)).rejects.toThrow('GET /things/1 answered 404, but')
+})
+
+test('fails on a problem with a code that the document does not list for the operation', async () => {
+  await expect(refusing({ code: 'thing-locked' })).rejects.toThrow('answered 404 thing-locked')
 })
 
 test('fails on a refusal that is not a problem', async () => {

@@ -99,6 +99,7 @@ export const clientOf = (service: Service, authorization?: string) => {
       const faults = faultsOf(answer.json, status, headers)
       if (faults.length > 0)
         throw new Error(`${what} answered ${status}, but ${faults.join('; ')}: ${answer.text}`)
+      if (operation) contract.checkProblem(operation, status, (answer.json as { code?: unknown }).code)
     }
     if (status < 400) checkTimes(what, answer.json)
     if (operation && response.ok) service.exercised(operation)

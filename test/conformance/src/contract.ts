@@ -146,6 +146,14 @@ export const contractOf = (document: OpenApi) => {
     }
   }
 
+  /** The document lists the problems of an operation as examples, each under its code. */
+  const checkProblem = (operation: Operation, status: number, code: unknown) => {
+    const { content } = documented(operation, status, 'application/problem+json')
+    const codes = Object.keys(content['application/problem+json']?.examples ?? {})
+    if (!codes.some(listed => listed === code))
+      throw new Error(`${operation.key} answered ${status} ${code}; the document lists ${codes}`)
+  }
+
   /** Checks status and content type of a streaming response. @returns check of one of its items */
   const checkStream = (operation: Operation, status: number, contentType: string | null) => {
     const { key, content, listed } = documented(operation, status, contentType)
@@ -170,6 +178,6 @@ export const contractOf = (document: OpenApi) => {
     }
   }
 
-  return { document, operations, find, check, checkStream, conform }
+  return { document, operations, find, check, checkProblem, checkStream, conform }
 }
 export type Contract = ReturnType<typeof contractOf>
