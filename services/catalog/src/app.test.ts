@@ -341,7 +341,7 @@ describe('a deployment', () => {
         type,
         message: data.message,
         by: metadata.actor.name,
-        told: metadata.change?.action,
+        action: metadata.change?.action,
       }))
   const start = async (api: string, on = environment) =>
     (await call('PUT', `/environments/${on}/apis/${api}`)).body as Job
@@ -360,7 +360,7 @@ describe('a deployment', () => {
       type: 'DeploymentFailed',
       message: 'no report within 1h',
       by: 'deployment timeout',
-      told: 'API_DEPLOYMENT_FAILED',
+      action: 'API_DEPLOYMENT_FAILED',
     })
     expect(await start(id)).toMatchObject({ status: 'RUNNING' })
   })
@@ -384,7 +384,7 @@ describe('a deployment', () => {
       type: 'DeploymentFailed',
       message: 'cancelled',
       by: 'grace',
-      told: 'API_DEPLOYMENT_FAILED',
+      action: 'API_DEPLOYMENT_FAILED',
     })
     expect((await start(id)).id).not.toBe(job.id)
   })

@@ -36,18 +36,18 @@ afterEach(async () => {
 const catalog = (...apis: string[]) => {
   const { bus } = host.dependencies
   const existing = new Set(apis)
-  const told: Message[] = []
+  const received: Message[] = []
   const silence = [
     bus.respond(subjects.apiExists, async question => ({
       exists: existing.has((question as { api: string }).api),
     })),
     bus.respond(subjects.react('catalog'), async message => {
-      told.push(message as unknown as Message)
+      received.push(message as unknown as Message)
       return null
     }),
   ]
   return {
-    told,
+    received,
     delete: (api: string) => existing.delete(api),
     leave() {
       for (const stop of silence) stop()
@@ -262,10 +262,10 @@ describe('an upload', () => {
 describe('catalog', () => {
   test('is notified of a change before the response', async () => {
     await open({ start: false })
-    const { told } = catalog(API)
+    const { received } = catalog(API)
     await upload(API, logo)
     await call('DELETE', API)
-    expect(told.map(({ subject, data }) => [subject, data])).toEqual([
+    expect(received.map(({ subject, data }) => [subject, data])).toEqual([
       [
         'events.media.API_IMAGE_UPDATED',
         expect.objectContaining({ subject: API, revision: 0, data: { ...logoRecord, api: API } }),
@@ -279,11 +279,11 @@ describe('catalog', () => {
 
   test('is notified again when the same image is uploaded again, since the first notification may be lost', async () => {
     await open({ start: false })
-    const { told } = catalog(API)
+    const { received } = catalog(API)
     await upload(API, logo)
     await upload(API, logo)
-    expect(told).toHaveLength(2)
-    expect(told[1]).toEqual(told[0])
+    expect(received).toHaveLength(2)
+    expect(received[1]).toEqual(received[0])
   })
 
   test('gets every change over the bus, also if it was not notified', async () => {
@@ -310,13 +310,13 @@ describe('catalog', () => {
 describe('the deletion of an API', () => {
   test('discards its image before the response, without an API_IMAGE_DELETED event', async () => {
     await open()
-    const { told, ...known } = catalog(API)
+    const { received, ...known } = catalog(API)
     await upload(API, logo)
     known.delete(API)
     await tellMedia(apiDeleted(API))
     expect(await refused(call('GET', API))).toBe('api-not-found')
     expect(await log(API)).toEqual(['ImageUploaded', 'ImageDiscarded'])
-    expect(told).toHaveLength(1)
+    expect(received).toHaveLength(1)
   })
 
   test('discards its image also if it comes over the bus only', async () => {

@@ -34,7 +34,7 @@ test('a quarantined webhook without a document does not block the deliveries of 
   receiver.respond = failing
   const broken = await host.subscribe(receiver.url('/broken'), ['API_CREATED'])
   let healthy = broken
-  // The scheduler surveys webhooks in the order of their ids.
+  // The scheduler scans webhooks in the order of their ids.
   while (healthy.id <= broken.id) healthy = await host.subscribe(receiver.url('/healthy'), ['API_DELETED'])
   await host.happen({ id: uuid(1), type: 'API_CREATED' })
   await host.happen({ id: uuid(2), type: 'API_DELETED' })

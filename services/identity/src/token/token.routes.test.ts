@@ -116,11 +116,11 @@ describe('an access token', () => {
   })
 
   test('is revoked at once, and this is broadcast to the processes that may have cached it', async () => {
-    const told: unknown[] = []
-    identity.host.dependencies.bus.listen(subjects.principalChanged, change => told.push(change))
+    const received: unknown[] = []
+    identity.host.dependencies.bus.listen(subjects.principalChanged, change => received.push(change))
     const { id, token } = await create()
     expect((await identity.as(token).delete(`/accessTokens/${id}`)).status).toBe(204)
-    expect(told).toEqual([{ userId: ada.id, tokenId: id }])
+    expect(received).toEqual([{ userId: ada.id, tokenId: id }])
     await expect(authenticate(token)).rejects.toMatchObject({
       code: 'unauthenticated',
       details: { detail: 'the access token is unknown or revoked' },

@@ -67,7 +67,7 @@ describe('the deletion of the API', () => {
 })
 
 describe('the public change', () => {
-  const told = (...events: ImageEvent[]) => {
+  const changeOf = (...events: ImageEvent[]) => {
     const last = events.at(-1)
     if (!last) throw new Error('no event')
     const before = given(...events.slice(0, -1)).state
@@ -80,13 +80,13 @@ describe('the public change', () => {
   const change = { resourceType: 'API_IMAGE', resourceId: api }
 
   test('of an upload has the image before and after', () => {
-    expect(told(uploaded(logo))).toEqual({
+    expect(changeOf(uploaded(logo))).toEqual({
       ...change,
       action: 'API_IMAGE_UPDATED',
       before: null,
       after: { ...logo, api },
     })
-    expect(told(uploaded(logo), uploaded(photo))).toEqual({
+    expect(changeOf(uploaded(logo), uploaded(photo))).toEqual({
       ...change,
       action: 'API_IMAGE_UPDATED',
       before: { ...logo, api },
@@ -94,7 +94,7 @@ describe('the public change', () => {
     })
   })
   test('of a deletion has the image before', () => {
-    expect(told(uploaded(logo), deleted)).toEqual({
+    expect(changeOf(uploaded(logo), deleted)).toEqual({
       ...change,
       action: 'API_IMAGE_DELETED',
       before: { ...logo, api },
@@ -102,7 +102,7 @@ describe('the public change', () => {
     })
   })
   test('is absent for an image that is removed with its API', () => {
-    expect(told(uploaded(logo), discarded)).toBeNull()
-    expect(told(discarded)).toBeNull()
+    expect(changeOf(uploaded(logo), discarded)).toBeNull()
+    expect(changeOf(discarded)).toBeNull()
   })
 })

@@ -189,16 +189,16 @@ describe('a hostile form', () => {
 class Conversation {
   private readonly socket
   private heard = ''
-  private told = () => {}
+  private wake = () => {}
 
   constructor(port: number) {
     this.socket = connect(port, '127.0.0.1')
     this.socket.on('error', () => {})
     this.socket.on('data', data => {
       this.heard += data.toString('latin1')
-      this.told()
+      this.wake()
     })
-    this.socket.on('close', () => this.told())
+    this.socket.on('close', () => this.wake())
   }
 
   /** Resolves when the bytes are written, or when the connection is closed. */
@@ -225,7 +225,7 @@ class Conversation {
       }
       if (this.socket.closed) throw new Error('the connection was closed without a response')
       await new Promise<void>(resolve => {
-        this.told = resolve
+        this.wake = resolve
       })
     }
   }

@@ -8,9 +8,9 @@ const at = (seconds: number) => new Date(Date.UTC(2026, 10, 21, 10) + seconds * 
 const entry = (id: string, seconds: number, queue = QUEUE): Entry => ({ id, queue, dueAt: at(seconds) })
 
 /** An index in which every queue of the store was reported. */
-const surveyed = (bound?: number) => {
+const complete = (bound?: number) => {
   const index = new DueIndex(bound)
-  index.surveyed()
+  index.markComplete()
   return index
 }
 const only = (due: QueueIndex[]): QueueIndex => {
@@ -21,7 +21,7 @@ const only = (due: QueueIndex[]): QueueIndex => {
 
 describe('the due index', () => {
   test('returns deliveries in the order of their due times, and none before it is due', () => {
-    const index = surveyed()
+    const index = complete()
     for (const added of [entry('b', 2), entry('c', 3), entry('a', 1)]) index.add(added)
     expect(index.due(at(0))).toEqual([])
     expect(index.next(at(0))).toBe(at(1))
@@ -31,7 +31,7 @@ describe('the due index', () => {
   })
 
   test('moves a queue to the end of the order after each taken delivery', () => {
-    const index = surveyed()
+    const index = complete()
     for (const added of [entry('a', 1), entry('b', 1), entry('x', 1, OTHER)]) index.add(added)
     const [first] = index.due(at(1))
     if (first) index.take(first, at(1))
@@ -39,14 +39,14 @@ describe('the due index', () => {
   })
 
   test('gives the next due time even if a due delivery is not taken', () => {
-    const index = surveyed()
+    const index = complete()
     index.add(entry('blocked', 1))
     index.add(entry('x', 5, OTHER))
     expect(index.next(at(2))).toBe(at(5))
   })
 
   test('is empty once all deliveries are taken', () => {
-    const index = surveyed()
+    const index = complete()
     index.add(entry('a', 1))
     index.take(only(index.due(at(1))), at(1))
     expect(index.due(at(9))).toEqual([])
@@ -55,8 +55,8 @@ describe('the due index', () => {
 })
 
 describe('a queue', () => {
-  test('that a survey found is to be queried at the due time that was found', () => {
-    const index = surveyed()
+  test('that a scan found is to be queried at the due time that was found', () => {
+    const index = complete()
     index.addFirst(QUEUE, at(3))
     expect(index.due(at(2))).toEqual([])
     const found = only(index.due(at(3)))
@@ -66,21 +66,21 @@ describe('a queue', () => {
     expect(index.next(at(3))).toBe(at(9))
   })
 
-  test('is to be queried first while no survey is complete', () => {
+  test('is to be queried first while no scan is complete', () => {
     const index = new DueIndex()
     index.add(entry('late', 9))
     expect(only(index.due(at(0)))).toMatchObject({ entries: [], completeUntil: '' })
   })
 
   test('is not queried for deliveries that the index has', () => {
-    const index = surveyed()
+    const index = complete()
     index.add(entry('a', 1))
     index.addFirst(QUEUE, at(1))
     expect(only(index.due(at(1))).completeUntil).toBe('~')
   })
 
   test('is queried again after the last delivery of a partial result', () => {
-    const index = surveyed()
+    const index = complete()
     index.addFirst(QUEUE, at(1))
     const found = only(index.due(at(1)))
     index.merge(found, [entry('a', 1), entry('b', 2)], at(2))
@@ -91,7 +91,7 @@ describe('a queue', () => {
   })
 
   test('keeps deliveries that were reported during the query', () => {
-    const index = surveyed()
+    const index = complete()
     index.addFirst(QUEUE, at(1))
     const found = only(index.due(at(1)))
     found.querying = true
@@ -106,7 +106,7 @@ describe('a queue', () => {
   })
 
   test('without deliveries in the store is removed from the index', () => {
-    const index = surveyed()
+    const index = complete()
     index.addFirst(QUEUE, at(1))
     index.merge(only(index.due(at(1))), [])
     expect(index.next(at(0))).toBeUndefined()
@@ -115,7 +115,7 @@ describe('a queue', () => {
 
 describe('the entries of a queue', () => {
   test('are bounded: the store is queried for those beyond the bound', () => {
-    const index = surveyed(2)
+    const index = complete(2)
     for (const added of [entry('c', 3), entry('a', 1), entry('b', 2), entry('d', 4)]) index.add(added)
     const found = only(index.due(at(9)))
     expect(found.entries.map(({ id }) => id)).toEqual(['a', 'b'])
@@ -126,7 +126,7 @@ describe('the entries of a queue', () => {
   })
 
   test('are not removed through a reference from before `reopen`', () => {
-    const index = surveyed()
+    const index = complete()
     index.add(entry('a', 1))
     const old = only(index.due(at(1)))
     index.reopen(QUEUE)

@@ -62,7 +62,7 @@ export class DueIndex {
   /**
    * Records that every queue with pending deliveries was reported. From then on a queue that is not in the index is empty.
    */
-  surveyed(): void {
+  markComplete(): void {
     this.#complete = true
   }
 

@@ -40,8 +40,8 @@ export interface SchedulerOptions {
   log: Log
 }
 
-/** Interval of the surveys of the store. */
-const SURVEY_MS = 5_000
+/** Interval of the scans of the store. */
+const SCAN_MS = 5_000
 const HOUSEKEEPING_MS = 60_000
 /** Page size of queries for the deliveries of a queue. */
 const PAGE = 250
@@ -53,7 +53,7 @@ const HINT_WEBHOOK = 'notifier.webhook-changed'
 
 /**
  * Starts due attempts, in one process at a time, by lease. It indexes pending deliveries by due time, receives hints from
- * the other processes, and surveys the store for deliveries whose hint was lost. A process that schedules after it lost
+ * the other processes, and scans the store for deliveries whose hint was lost. A process that schedules after it lost
  * the lease is harmless: every attempt is claimed by an append, so no attempt is made twice.
  */
 export class Scheduler {
@@ -112,7 +112,7 @@ export class Scheduler {
     await Promise.all(this.#queries)
   }
 
-  /** Sends a hint to the process that schedules. The next survey makes up for a lost hint. */
+  /** Sends a hint to the process that schedules. The next scan makes up for a lost hint. */
   #hint(subject: string, data: Json) {
     const { bus, log } = this.#options
     bus.broadcast(subject, data).catch(error => log.warn({ err: error }, 'cannot send a scheduling hint'))
@@ -209,7 +209,7 @@ export class Scheduler {
     this.#index.merge(index, idle, last !== undefined && idle.length === 0 ? this.#later(HOLD_MS) : last)
   }
 
-  /** Surveys the store until the lease is lost. */
+  /** Scans the store until the lease is lost. */
   async #schedule(signal: AbortSignal) {
     const { housekeeping, log } = this.#options
     this.#scheduling = true
@@ -218,7 +218,7 @@ export class Scheduler {
     try {
       while (!signal.aborted) {
         const startedAt = performance.now()
-        await this.#survey(signal)
+        await this.#scan(signal)
         if (!keeping && startedAt - keptAt > HOUSEKEEPING_MS) {
           keptAt = startedAt
           keeping = housekeeping(signal)
@@ -227,8 +227,8 @@ export class Scheduler {
               keeping = undefined
             })
         }
-        // Surveys take at most about a twentieth of the time.
-        const ms = Math.max(SURVEY_MS, 20 * (performance.now() - startedAt))
+        // Scans take at most about a twentieth of the time.
+        const ms = Math.max(SCAN_MS, 20 * (performance.now() - startedAt))
         await pause(ms, undefined, { signal }).catch(() => {})
       }
     } finally {
@@ -240,7 +240,7 @@ export class Scheduler {
   }
 
   /** Reads the first pending delivery of each queue: one query for each queue, independent of its length. */
-  async #survey(signal: AbortSignal) {
+  async #scan(signal: AbortSignal) {
     for (let after = ''; !signal.aborted; ) {
       const [first] = await this.#options.deliveries.documents.list({
         where: { queue: { gt: after } },
@@ -253,7 +253,7 @@ export class Scheduler {
       else if (await this.#starter.isOpen(queue)) this.#index.addFirst(queue, dueAt)
       after = queueEnd(queue)
     }
-    this.#index.surveyed()
+    this.#index.markComplete()
     this.wake()
   }
 }
