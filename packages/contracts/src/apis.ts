@@ -1,6 +1,17 @@
 import { z } from 'zod'
 import { operation } from './operation.ts'
-import { flag, label, listOf, optional, pageOf, paging, Timestamp, text, Uuid } from './primitives.ts'
+import {
+  flag,
+  Instant,
+  label,
+  listOf,
+  optional,
+  pageOf,
+  paging,
+  Timestamp,
+  text,
+  Uuid,
+} from './primitives.ts'
 
 export const ApiStatus = z.enum(['ACTIVE', 'INACTIVE'])
 export const DeploymentStatus = z.enum([
@@ -201,6 +212,28 @@ export const deleteApi = operation({
   query: z.object({ undeploy: flag('Undeploy from all environments before deletion') }),
   responses: { 204: { description: 'Deleted' } },
   problems: ['api-not-found', 'precondition-failed'],
+  conditional: true,
+})
+
+export const RestoreInput = z
+  .object({ at: Instant.meta({ description: 'A time since the creation of the API, in the past' }) })
+  .meta({ id: 'RestoreInput' })
+
+export const restoreApi = operation({
+  id: 'restoreApi',
+  method: 'POST',
+  path: '/apis/{api_id}/restore',
+  service: 'catalog',
+  tag: 'APIs',
+  summary: 'Restore the fields of an API as they were at a time',
+  description:
+    'Sets the fields that PUT sets, the owner included, to their values at that time. Versions, image and deployments stay unchanged. The audit log records API_RESTORED; webhooks receive API_UPDATED. Without a difference nothing is recorded.',
+  scope: 'API_WRITE',
+  params: ApiPath,
+  body: RestoreInput,
+  bodyExample: { at: apiExample.createdAt },
+  responses: { 200: { description: 'The API', schema: ApiRecord, example: record } },
+  problems: ['api-not-found', 'api-name-taken', 'not-restorable', 'precondition-failed'],
   conditional: true,
 })
 

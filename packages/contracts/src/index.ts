@@ -10,6 +10,7 @@ export {
   getApi,
   Job,
   listApis,
+  restoreApi,
   undeployApi,
   updateApi,
 } from './apis.ts'
@@ -71,6 +72,7 @@ export {
 } from './public-events.ts'
 export { readableData } from './readable.ts'
 export {
+  auditedAction,
   CHANGED_STREAMS,
   type Change,
   type ChangeAction,

@@ -146,7 +146,7 @@ function requestHeadersOf({ method, conditional, idempotent, responses }: Operat
   const streams = Object.values(responses).some(({ mediaTypes }) => mediaTypes?.includes('text/event-stream'))
   return [
     ...(conditional && method === 'GET' ? (['If-None-Match'] as const) : []),
-    ...(conditional && (method === 'PUT' || method === 'DELETE') ? (['If-Match'] as const) : []),
+    ...(conditional && method !== 'GET' && !responses[201] ? (['If-Match'] as const) : []),
     ...(idempotent ? (['Idempotency-Key'] as const) : []),
     ...(streams ? (['Last-Event-ID'] as const) : []),
   ]

@@ -62,7 +62,7 @@ export interface Operation<
    * of the response allows both.
    */
   secretFields?: readonly string[]
-  /** Whether responses have an ETag and the operation accepts If-Match (PUT, DELETE) or If-None-Match (GET). */
+  /** Whether responses have an ETag and the operation accepts If-None-Match (GET) or, unless it creates, If-Match. */
   conditional?: boolean
 }
 

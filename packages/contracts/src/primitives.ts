@@ -39,6 +39,15 @@ export const Timestamp = z.iso.datetime({ precision: 3 }).meta({
   override: { pattern: undefined },
 })
 
+/** The last time that ISO 8601 writes with a four-digit year. */
+const END_OF_TIME = Date.parse('9999-12-31T23:59:59.999Z')
+
+/** A time with any offset; becomes ISO 8601 UTC with milliseconds, which compares with Timestamp as text. */
+export const Instant = z.iso
+  .datetime({ offset: true })
+  .transform(value => new Date(Math.min(Date.parse(value), END_OF_TIME)).toISOString())
+  .meta({ override: { type: 'string', format: 'date-time', pattern: undefined } })
+
 /** A member of responses with a secret, see `secretFields` of an operation. */
 export const secretWithheld = z.literal(true).optional().meta({
   description:

@@ -39,6 +39,7 @@ export const PROBLEMS = {
   'too-many-versions': { status: 409, title: 'The API has the maximum number of versions' },
   'username-taken': { status: 409, title: 'Another user has this name' },
   'last-administrator': { status: 409, title: 'At least one active global administrator is required' },
+  'not-restorable': { status: 409, title: 'The earlier state breaks a rule that holds today' },
   'api-not-deployed': { status: 409, title: 'The API is not deployed to this environment' },
   'deployment-running': { status: 409, title: 'A deployment job of this API and environment is running' },
   'deployment-not-running': {

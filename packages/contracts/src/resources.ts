@@ -162,6 +162,8 @@ interface ChangeOf<Type extends ResourceType> {
   before: z.output<Changes[Type]['snapshot']> | null
   /** The resource after the event; null when the event deleted it. */
   after: z.output<Changes[Type]['snapshot']> | null
+  /** Set if the event restored the state of an earlier time: that time, ISO 8601 UTC. */
+  restoredTo?: string
 }
 
 /**
@@ -169,6 +171,13 @@ interface ChangeOf<Type extends ResourceType> {
  * and of the audit log.
  */
 export type Change = { [Type in ResourceType]: ChangeOf<Type> }[ResourceType]
+
+/**
+ * The action that the audit log and histories name. For a restored API it is not that of the public event, API_UPDATED,
+ * since receivers of events, and relays of the previous release, know no other.
+ */
+export const auditedAction = ({ action, restoredTo }: Change): string =>
+  restoredTo === undefined ? action : 'API_RESTORED'
 
 type SnapshotOf<Action extends ChangeAction> = {
   [Type in ResourceType]: Action extends ChangeAction<Type> ? z.output<Changes[Type]['snapshot']> : never

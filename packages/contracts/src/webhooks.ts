@@ -1,6 +1,16 @@
 import { z } from 'zod'
 import { operation } from './operation.ts'
-import { label, optional, pageOf, paging, secretWithheld, Timestamp, text, Uuid } from './primitives.ts'
+import {
+  Instant,
+  label,
+  optional,
+  pageOf,
+  paging,
+  secretWithheld,
+  Timestamp,
+  text,
+  Uuid,
+} from './primitives.ts'
 import { Scope } from './scopes.ts'
 
 const url = text(2048, 1)
@@ -285,15 +295,12 @@ export const rotateWebhookSecret = operation({
   secretFields: ['secret'],
 })
 
-const time = z.iso
-  .datetime({ offset: true })
-  .transform(value => new Date(value).toISOString())
-  .meta({ override: { type: 'string', format: 'date-time', pattern: undefined } })
-
 export const RecoveryInput = z
   .object({
-    from: time.meta({ description: 'Start of the time range; at most as long ago as deliveries are kept' }),
-    to: time.nullish().meta({ description: 'End of the time range, in the past. Default: now' }),
+    from: Instant.meta({
+      description: 'Start of the time range; at most as long ago as deliveries are kept',
+    }),
+    to: Instant.nullish().meta({ description: 'End of the time range, in the past. Default: now' }),
   })
   .meta({ id: 'RecoveryInput' })
 export type RecoveryInput = z.infer<typeof RecoveryInput>

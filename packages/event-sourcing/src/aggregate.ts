@@ -30,6 +30,11 @@ export interface Aggregate<State, Command extends DomainCommand, Event extends D
   /** The state as the log has it now. @throws StreamQuarantined */
   load(id: string): Promise<StreamState<State>>
   /**
+   * The state as it was at a time (ISO 8601 UTC), after the events of that time. Reads the whole stream.
+   * @throws StreamQuarantined
+   */
+  loadAt(id: string, time: string): Promise<StreamState<State>>
+  /**
    * Decides on the current state, appends the events, projects them, and returns the state after them.
    * After a conflict with another writer the command is decided again on the newer state.
    * @throws Refusal when the decider refuses on the state as the log has it
@@ -60,6 +65,11 @@ export function aggregate<State, Command extends DomainCommand, Event extends Do
   return {
     category,
     load: id => cache.load(id),
+    async loadAt(id, time) {
+      const events = await cache.read(id)
+      const later = events.findIndex(({ metadata }) => metadata.at > time)
+      return cache.fold(cache.empty, later === -1 ? events : events.slice(0, later))
+    },
     execute: (id, command) => handler.execute(id, command),
     async remove(id, revision) {
       try {

@@ -1,4 +1,4 @@
-import { Refusal } from '@gantry/contracts'
+import { type Change, Refusal } from '@gantry/contracts'
 import type { AggregateProjection, Before } from './aggregate-projection.ts'
 import type { CommandMetadata, Decider, DomainCommand } from './decider.ts'
 import type { DomainEvent, EventMetadata, Fact, JsonObject } from './event.ts'
@@ -170,8 +170,9 @@ export class CommandHandler<State, Command extends DomainCommand, Event extends 
   }
 
   /** The events as they are appended after a state, and the state after them. */
-  #prepare(id: string, base: StreamState<State>, events: Event[], { metadata }: Command) {
+  #prepare(id: string, base: StreamState<State>, events: Event[], command: Command) {
     const { category, decider } = this.#options
+    const { metadata } = command
     const stream = streamName(category, id)
     let { state } = base
     const facts = events.map((event, index): Fact => {
@@ -184,16 +185,18 @@ export class CommandHandler<State, Command extends DomainCommand, Event extends 
         stream,
         revision,
         data: event.data as JsonObject,
-        metadata: this.#metadataOf(event, metadata, before, state),
+        metadata: this.#metadataOf(event, decider.describe?.(before, event, state, command), metadata),
       }
     })
     return { facts, after: { ...base, state, revision: base.revision + events.length } }
   }
 
-  #metadataOf(event: Event, command: CommandMetadata, before: State, after: State): EventMetadata {
+  #metadataOf(
+    event: Event,
+    change: Change | null | undefined,
+    { now, actor, requestId, traceparent, causationId }: CommandMetadata,
+  ): EventMetadata {
     const { decider } = this.#options
-    const { now, actor, requestId, traceparent, causationId } = command
-    const change = decider.describe?.(before, event, after)
     const schemaVersion = writtenVersion(decider.events, event.type)
     return {
       actor,

@@ -37,8 +37,8 @@ export interface Decider<State, Command extends DomainCommand, Event extends Dom
   events: EventSchemas<Event>
   decide(state: State, command: Command): Event[]
   evolve(state: State, event: Event, revision: number, actor: Actor): State
-  /** The change that an event made, for public events and the audit log; null for an internal event. */
-  describe?(before: State, event: Event, after: State): Change | null
+  /** The change that an event of a command made, for public events and the audit log; null for an internal event. */
+  describe?(before: State, event: Event, after: State, command?: Command): Change | null
   /** Size of a state that can have many parts, from 1. The sum over the cached states is bounded. */
   size?(state: State): number
 }

@@ -472,3 +472,54 @@ describe('a version', () => {
     })
   })
 })
+
+describe('restoring an API', () => {
+  const restore = (id: string, at: string) => call('POST', `/apis/${id}/restore`, { at })
+
+  test('reads the state of the time from the log, also one of an earlier release', async () => {
+    const id = await create()
+    const { updatedAt: first } = (await call('GET', `/apis/${id}`)).body
+    aheadMs = 60_000
+    await call('PUT', `/apis/${id}`, { ...payments, name: 'renamed', description: 'Later' })
+    aheadMs = 120_000
+    await call('POST', `/apis/${id}/versions`, { name: '1.0' })
+    const restored = await restore(id, first)
+    expect(restored).toMatchObject({ status: 200, body: { name: 'payments', description: null } })
+    expect(restored.body.updatedAt > first).toBe(true)
+    expect(restored.headers.etag).toBe((await call('GET', `/apis/${id}`)).headers.etag)
+
+    const stream = `api-${id}`
+    const { eventStore } = host.dependencies
+    const last = (await eventStore.readStream(stream)).at(-1)
+    expect(last).toMatchObject({ type: 'ApiUpdated', metadata: { change: { restoredTo: first } } })
+    expect(await restore(id, first)).toMatchObject({ status: 200, headers: { etag: restored.headers.etag } })
+    expect(await eventStore.readLast(stream)).toEqual(last)
+  })
+
+  test('refuses a state that a rule of today forbids, and names the field', async () => {
+    const id = await create()
+    const { eventStore, newId } = host.dependencies
+    const [created] = await eventStore.readStream(`api-${id}`)
+    if (!created) throw new Error('no event')
+    const { createdAt, ...fields } = created.data as Record<string, string>
+    const at = new Date(Date.parse(createdAt ?? '') + 1).toISOString()
+    const named = (name: string, at: string) => ({
+      id: newId(),
+      type: 'ApiUpdated',
+      data: { ...fields, name, updatedAt: at },
+      metadata: { ...created.metadata, at },
+    })
+    await eventStore.append(
+      `api-${id}`,
+      [named('tab\there', at), named('fine', new Date(Date.parse(at) + 1).toISOString())],
+      0,
+    )
+    expect(await restore(id, at)).toMatchObject({
+      status: 409,
+      body: {
+        code: 'not-restorable',
+        errors: [{ field: 'name', message: 'must have no control characters' }],
+      },
+    })
+  })
+})

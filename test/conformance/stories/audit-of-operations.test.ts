@@ -5,6 +5,7 @@ import type { Client } from '../src/client.ts'
 import { retrying } from '../src/deliveries.ts'
 import {
   admin,
+  apiFields,
   cancelled,
   cleanUp,
   createApi,
@@ -82,6 +83,11 @@ async function pathOf(path: string, by: Client): Promise<string> {
  * or delete a resource with the body of their example need no entry.
  */
 const NEEDS: Record<string, (by: Client) => Promise<Prepared>> = {
+  restoreApi: async () => {
+    const api = await createApi()
+    ;(await admin.put(`/apis/${api.id}`, apiFields())).is(200)
+    return [`/apis/${api.id}/restore`, { at: api.createdAt }]
+  },
   deployApi: async () => [`/environments/${uuid()}/apis/${(await createApi()).id}`],
   undeployApi: async () => {
     const api = await createApi()

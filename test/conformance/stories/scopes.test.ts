@@ -9,6 +9,7 @@ const REQUIRED: Record<string, string> = {
   'GET /apis/{}': 'API_READ',
   'PUT /apis/{}': 'API_WRITE',
   'DELETE /apis/{}': 'API_WRITE',
+  'POST /apis/{}/restore': 'API_WRITE',
   'GET /apis/{}/image': 'API_READ',
   'PUT /apis/{}/image': 'API_WRITE',
   'DELETE /apis/{}/image': 'API_WRITE',

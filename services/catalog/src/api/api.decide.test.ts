@@ -2,7 +2,7 @@ import { join } from 'node:path'
 import type { ApiInput, VersionInput } from '@gantry/contracts'
 import { storyMetadata as metadata, story, testFrozenStreams } from '@gantry/event-sourcing/testing'
 import { describe, expect, test } from 'vitest'
-import { apiDecider } from './api.decide.ts'
+import { type ApiCommand, apiDecider } from './api.decide.ts'
 import { projectApi } from './api.projection.ts'
 import { apiSnapshots } from './api.snapshots.ts'
 import type { ApiEvent } from './api.ts'
@@ -63,6 +63,30 @@ describe('an API', () => {
   })
   test('is not changed by an update with the same values', () => {
     given(created).when({ type: 'UpdateApi', metadata, input }).then()
+  })
+  test('gets the fields of an earlier time, and the owner of that time', () => {
+    const changed: ApiEvent = {
+      type: 'ApiUpdated',
+      data: { ...input, name: 'pay', owner: 'another', updatedAt: NOW },
+    }
+    const restore: ApiCommand = { type: 'RestoreApi', metadata, at: NOW, fields: { ...input, owner } }
+    const restored: ApiEvent = { type: 'ApiUpdated', data: { ...input, owner, updatedAt: NOW } }
+    given(created, changed).when(restore).then(restored)
+    given(created, changed, restored).when(restore).then()
+    given(created, changed)
+      .when({ ...restore, ifMatch: [0] })
+      .thenRefused('precondition-failed')
+    given(created, deleted).when(restore).thenRefused('api-not-found')
+  })
+  test('that is restored has a change with the time of the restored state', () => {
+    const { state } = given(created)
+    const restore: ApiCommand = { type: 'RestoreApi', metadata, at: NOW, fields: { ...input, owner } }
+    const restored: ApiEvent = { type: 'ApiUpdated', data: { ...input, owner, updatedAt: NOW } }
+    expect(apiDecider.describe?.(state, restored, state, restore)).toMatchObject({
+      action: 'API_UPDATED',
+      restoredTo: NOW,
+    })
+    expect(apiDecider.describe?.(state, restored, state)).not.toHaveProperty('restoredTo')
   })
   test('refuses an update or deletion made from an older revision', () => {
     given(created, version)

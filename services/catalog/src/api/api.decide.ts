@@ -7,13 +7,23 @@ import {
   type Decider,
   requireRevision,
 } from '@gantry/event-sourcing'
-import { type ApiEvent, type ApiState, apiEvents, evolveApi, initialApi } from './api.ts'
+import {
+  type ApiEvent,
+  type ApiFields,
+  type ApiState,
+  apiEvents,
+  evolveApi,
+  initialApi,
+  type LiveApi,
+} from './api.ts'
 import { type DeploymentCommand, decideDeployment, undeployAll } from './deployment.decide.ts'
 import { decideVersion, type VersionCommand } from './version.decide.ts'
 
 export type ApiCommand =
   | { type: 'CreateApi'; metadata: CommandMetadata; id: string; input: ApiInput }
   | ({ type: 'UpdateApi'; input: ApiInput } & Conditional)
+  /** `fields` are those at the time `at`. */
+  | ({ type: 'RestoreApi'; at: string; fields: ApiFields } & Conditional)
   | ({ type: 'DeleteApi'; undeploy: boolean } & Conditional)
   | VersionCommand
   | DeploymentCommand
@@ -43,12 +53,10 @@ export const apiDecider: Decider<ApiState, ApiCommand, ApiEvent> = {
     if (state.status !== 'Live') return decideWithoutApi(command)
 
     switch (command.type) {
-      case 'UpdateApi': {
-        requireRevision(command, state.recordRevision)
-        const fields = { ...command.input, owner: command.input.owner ?? state.record.owner }
-        if (isDeepStrictEqual({ ...state.record, ...fields }, state.record)) return []
-        return [{ type: 'ApiUpdated', data: { ...fields, updatedAt: now } }]
-      }
+      case 'UpdateApi':
+        return updated(state, command, { ...command.input, owner: command.input.owner ?? state.record.owner })
+      case 'RestoreApi':
+        return updated(state, command, command.fields)
       case 'DeleteApi': {
         requireRevision(command, state.recordRevision)
         const undeployed = command.undeploy ? undeployAll(state, command.metadata) : []
@@ -83,6 +91,12 @@ export const apiDecider: Decider<ApiState, ApiCommand, ApiEvent> = {
   },
 }
 
+function updated({ record, recordRevision }: LiveApi, command: Conditional, fields: ApiFields): ApiEvent[] {
+  requireRevision(command, recordRevision)
+  if (isDeepStrictEqual({ ...record, ...fields }, record)) return []
+  return [{ type: 'ApiUpdated', data: { ...fields, updatedAt: command.metadata.now } }]
+}
+
 /** Decides on an API that does not exist. Callers are refused; late reports, timeouts and events change nothing. */
 function decideWithoutApi(command: ApiCommand): ApiEvent[] {
   switch (command.type) {
@@ -101,7 +115,7 @@ function decideWithoutApi(command: ApiCommand): ApiEvent[] {
 const recordOf = (state: ApiState): ApiSnapshot | undefined =>
   state.status === 'Live' ? state.record : state.status === 'Deleted' ? state.last : undefined
 
-function describe(before: ApiState, event: ApiEvent, after: ApiState): Change | null {
+function describe(before: ApiState, event: ApiEvent, after: ApiState, command?: ApiCommand): Change | null {
   const was = recordOf(before)
   const is = recordOf(after)
   const api = (action: ChangeAction<'API'>): Change => ({
@@ -126,7 +140,7 @@ function describe(before: ApiState, event: ApiEvent, after: ApiState): Change | 
     case 'ApiCreated':
       return api('API_CREATED')
     case 'ApiUpdated':
-      return api('API_UPDATED')
+      return { ...api('API_UPDATED'), ...(command?.type === 'RestoreApi' && { restoredTo: command.at }) }
     case 'ApiDeleted':
       return api('API_DELETED')
     case 'DeploymentStarted':

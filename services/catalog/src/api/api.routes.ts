@@ -1,11 +1,22 @@
-import { type ApiRecord, createApi, deleteApi, getApi, listApis, Refusal, updateApi } from '@gantry/contracts'
+import {
+  ApiInput,
+  type ApiRecord,
+  type ApiSnapshot,
+  createApi,
+  deleteApi,
+  getApi,
+  listApis,
+  Refusal,
+  restoreApi,
+  updateApi,
+} from '@gantry/contracts'
 import type { Executed } from '@gantry/event-sourcing'
 import type { Collection } from '@gantry/read-models'
 import { type AddRoute, listing, page } from '@gantry/service-kit'
 import type { Owners } from '../owner/owner.projection.ts'
 import type { ApiAggregate } from './api.decide.ts'
 import type { ApiDocument } from './api.projection.ts'
-import type { ApiEvent, ApiState } from './api.ts'
+import type { ApiEvent, ApiFields, ApiState } from './api.ts'
 
 export interface ApiRoutes {
   api: ApiAggregate
@@ -53,6 +64,17 @@ export function apiRoutes(route: AddRoute, { api, apis, owners, announceDeletion
     return { status: 200, ...(await current(params.api_id)) }
   })
 
+  route(restoreApi, async ({ params, body: { at }, metadata, ifMatch }) => {
+    const { body: record } = await current(params.api_id)
+    if (at > metadata.now && at > record.updatedAt) throw invalidTime('must not be in the future')
+    const { state } = await api.loadAt(params.api_id, at)
+    if (state.status !== 'Live')
+      throw invalidTime(`must not be before the API was created, ${record.createdAt}`)
+    const fields = restorable(state.record)
+    await api.execute(params.api_id, { type: 'RestoreApi', metadata, ifMatch, at, fields })
+    return { status: 200, ...(await current(params.api_id)) }
+  })
+
   route(deleteApi, async ({ params, query, metadata, ifMatch }) => {
     const undeploy = query.undeploy === true
     const executed = await api.execute(params.api_id, { type: 'DeleteApi', metadata, ifMatch, undeploy })
@@ -71,6 +93,18 @@ export function apiRoutes(route: AddRoute, { api, apis, owners, announceDeletion
       variant: ownerDisplayName,
     }
   }
+}
+
+const invalidTime = (message: string) =>
+  new Refusal('invalid-request', { detail: `at ${message}`, errors: [{ field: 'at', message }] })
+
+/** The fields of an earlier record that a request could set today. @throws Refusal not-restorable */
+function restorable(record: ApiSnapshot): ApiFields {
+  const parsed = ApiInput.safeParse(record)
+  if (parsed.success) return parsed.data
+  const errors = parsed.error.issues.map(({ path, message }) => ({ field: path.join('.'), message }))
+  const detail = errors.map(({ field, message }) => `${field} ${message}`).join('; ')
+  throw new Refusal('not-restorable', { detail, errors })
 }
 
 function record(doc: ApiDocument, ownerDisplayName: string | undefined, included: Included): ApiRecord {

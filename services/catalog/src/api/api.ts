@@ -3,11 +3,11 @@ import { type EventSchemas, PersistentMap } from '@gantry/event-sourcing'
 import { type DeploymentEvent, type Deployments, deploymentStatus, evolveDeployments } from './deployment.ts'
 import { evolveVersions, type Version, type VersionEvent, type Versions } from './version.ts'
 
-type Fields = Omit<ApiInput, 'owner'> & { owner: string | null }
+export type ApiFields = Omit<ApiInput, 'owner'> & { owner: string | null }
 
 export type ApiEvent =
-  | { type: 'ApiCreated'; data: Fields & { id: string; createdAt: string } }
-  | { type: 'ApiUpdated'; data: Fields & { updatedAt: string } }
+  | { type: 'ApiCreated'; data: ApiFields & { id: string; createdAt: string } }
+  | { type: 'ApiUpdated'; data: ApiFields & { updatedAt: string } }
   | { type: 'ApiDeleted'; data: { deletedAt: string } }
   | VersionEvent
   | DeploymentEvent

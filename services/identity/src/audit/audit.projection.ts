@@ -1,4 +1,4 @@
-import { type AuditRecord, CHANGED_STREAMS, readableData } from '@gantry/contracts'
+import { type AuditRecord, auditedAction, CHANGED_STREAMS, readableData } from '@gantry/contracts'
 import { type Projection, projectionOfEach } from '@gantry/event-sourcing'
 import { defineCollection } from '@gantry/read-models'
 
@@ -44,7 +44,7 @@ export const auditProjections: Projection[] = CHANGED_STREAMS.map(category =>
   projectionOfEach(category, ({ id, position, metadata }) => {
     const { change, actor, at, requestId } = metadata
     if (!change) return []
-    const { action, resourceType, resourceId, before, after } = change
+    const { resourceType, resourceId, before, after } = change
     const doc: AuditDocument = {
       id,
       timestamp: at,
@@ -52,7 +52,7 @@ export const auditProjections: Projection[] = CHANGED_STREAMS.map(category =>
       userId: actor.id,
       username: actor.name,
       who: actor.id === null ? [actor.name] : [actor.id, actor.name],
-      action,
+      action: auditedAction(change),
       resourceType,
       resourceId,
       what: [resourceId, resourceType],

@@ -27,6 +27,18 @@ const createVersion = ofApi((api, asked) => ({
   // Requests with the same name have the same key, so that a second one is a repetition.
   ...(asked.variant === 0 && { headers: { 'idempotency-key': `${api}:${asked.name}` } }),
 }))
+const update = ofApi((api, asked) => ({
+  method: 'PUT',
+  url: `/apis/${api}`,
+  payload: input(asked),
+  readAt: `/apis/${api}`,
+}))
+/** Restores the state of the first, second or third event. */
+const restore = ofApi((api, { log, name }) => {
+  const events = log.filter(({ stream }) => stream === `api-${api}`)
+  const at = events[name % events.length]?.metadata.at
+  return { method: 'POST', url: `/apis/${api}/restore`, payload: { at }, readAt: `/apis/${api}` }
+})
 const startDeployment = (method: 'PUT' | 'DELETE') =>
   ofApi((api, asked) => ({ method, url: `/environments/${environment(asked)}/apis/${api}` }))
 
@@ -54,12 +66,8 @@ export const catalog: ServiceUnderTest = {
   often: ['createVersion', 'updateVersion', 'deleteVersion', 'deploy'],
   requests: {
     create,
-    update: ofApi((api, asked) => ({
-      method: 'PUT',
-      url: `/apis/${api}`,
-      payload: input(asked),
-      readAt: `/apis/${api}`,
-    })),
+    // One kind, so that the fixed seed keeps the kinds of its requests.
+    update: asked => (asked.variant === 5 ? restore(asked) : update(asked)),
     delete: ofApi((api, { variant }) => ({
       method: 'DELETE',
       url: `/apis/${api}?undeploy=${variant % 2 === 0}`,
