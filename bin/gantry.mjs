@@ -1,3 +1,4 @@
+#!/usr/bin/env node
 // The entry point of every npm script of the root. It checks the host's Node version before it loads modules that an old
 // Node cannot parse.
 import { unsupportedNode } from './host-node.mjs'

@@ -15,6 +15,8 @@ const PROGRAMS = {
   rebuild: ['packages/operations/src/main.ts', 'rebuild'],
   quarantine: ['packages/operations/src/main.ts', 'quarantine'],
   'rotate-keys': ['packages/operations/src/main.ts', 'rotate-keys'],
+  events: ['packages/operations/src/main.ts', 'events'],
+  audit: ['packages/operations/src/main.ts', 'audit'],
   demo: ['test/demo/src/main.ts'],
   receiver: ['test/demo/src/receiver.ts'],
   bench: ['test/bench/src/main.ts'],
@@ -91,7 +93,9 @@ async function runTasks(tasks, args) {
  */
 function environment(node) {
   const path = [dirname(node), join(root, 'node_modules/.bin'), process.env.PATH].join(delimiter)
-  return { NODE_COMPILE_CACHE: join(root, '.cache/compiled'), ...process.env, PATH: path }
+  // The folder in which the user typed the command, as npm sets it: programs run in the root.
+  const INIT_CWD = process.env.npm_lifecycle_event ? process.env.INIT_CWD : process.cwd()
+  return { NODE_COMPILE_CACHE: join(root, '.cache/compiled'), ...process.env, PATH: path, INIT_CWD }
 }
 
 try {

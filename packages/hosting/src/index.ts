@@ -22,4 +22,4 @@ export {
   serviceSettings,
   storeSettings,
 } from './settings.ts'
-export { openBus, openStores, type Stores } from './stores.ts'
+export { openBus, openPublisher, openStores, type Stores } from './stores.ts'

@@ -11,7 +11,7 @@ import {
 import type { EventStore, Log } from '@gantry/event-sourcing'
 import { checkEventStore, esdbEventStore } from '@gantry/event-store-esdb'
 import type { Bus } from '@gantry/messaging'
-import { type NatsOptions, natsBus } from '@gantry/messaging-nats'
+import { type NatsOptions, natsBus, natsPublisher, type Publisher } from '@gantry/messaging-nats'
 import type { BlobStore, ReadModels } from '@gantry/read-models'
 import { checkReadModels, gridFsBlobStore, mongoReadModels } from '@gantry/read-models-mongo'
 import type { BackingStore } from './backing-stores.ts'
@@ -66,6 +66,20 @@ export function openBus(
     store: bus,
     backingStore: { setting: 'MESSAGING_URL', onlyAtStart: true, check: () => bus.ping() },
   }
+}
+
+/**
+ * Opens a connection that publishes to one subject of the NATS server of MESSAGING_URL, without a stream of its own.
+ * @throws NatsRefused, BusUnavailable
+ */
+export const openPublisher = (settings: BusSettings, subject: string): Promise<Publisher> => {
+  const quiet = () => {}
+  const { inbox: _, ...options } = natsOptions(settings, 'operator', {
+    info: quiet,
+    warn: quiet,
+    error: quiet,
+  })
+  return natsPublisher(options, subject)
 }
 
 function natsOptions(settings: BusSettings, name: string, log: Log): NatsOptions {

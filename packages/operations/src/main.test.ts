@@ -24,7 +24,16 @@ const run = (program: string, ...args: string[]) =>
 
 test('--help lists the commands', async () => {
   const { code, stdout } = await run(MAIN, '--help')
-  expect(stdout).toMatch(/^usage: .*^ {2}rebuild .*^ {2}quarantine .*^ {2}rotate-keys /ms)
+  expect(stdout).toMatch(/^usage: .*^ {2}rebuild .*^ {2}quarantine .*^ {2}rotate-keys .*^ {2}events tail /ms)
+  expect(code).toBe(0)
+})
+
+test('the help of a group lists its commands alone', async () => {
+  const { code, stdout } = await run(MAIN, 'events', '--help')
+  expect(stdout).toMatch(
+    /^usage: gantry events .*^ {2}events tail .*^ {2}events export .*^ {2}events replay /ms,
+  )
+  expect(stdout).not.toContain('  rebuild ')
   expect(code).toBe(0)
 })
 
@@ -33,6 +42,11 @@ test.each([
   ['a name that every object has', ['constructor'], /^gantry constructor: there is no command/],
   ['no command', [], /^gantry: usage: .*^ {2}rebuild /ms],
   ['an unknown option', ['rebuild', '--all'], /^gantry rebuild: usage: npm run rebuild\n$/],
+  [
+    'an unknown command of a group',
+    ['events', 'tale'],
+    /^gantry events: there is no command "events tale"\n/,
+  ],
   ['an argument too many', ['rebuild', 'catalog'], /^gantry rebuild: usage: npm run rebuild\n$/],
 ])('%s is answered with the usage and exit code 2', async (_, args, message) => {
   const { code, stdout, stderr } = await run(MAIN, ...args)
@@ -40,11 +54,11 @@ test.each([
   expect(code).toBe(2)
 })
 
-test.each(['rebuild', 'quarantine', 'rotate-keys'])(
+test.each(['rebuild', 'quarantine', 'rotate-keys', 'events tail'])(
   '%s --help describes the command and does nothing',
   async name => {
-    const { code, stdout } = await run(MAIN, name, '--help')
-    expect(stdout).toMatch(new RegExp(`^usage: npm run ${name}`))
+    const { code, stdout } = await run(MAIN, ...name.split(' '), '--help')
+    expect(stdout).toMatch(new RegExp(`^usage: npm run ${name.replace(' ', ' -- ')}`))
     expect(code).toBe(0)
     expect(await readdir(folder)).toEqual([])
   },

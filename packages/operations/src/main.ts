@@ -16,17 +16,27 @@ const COMMANDS: Record<string, { summary: string; load(): Promise<Command> }> = 
     summary: 'give the running service a new key to sign login tokens',
     load: () => import('./rotate-keys.ts'),
   },
+  'events tail': { summary: 'print events as they happen', load: () => import('./events/tail.ts') },
+  'events export': { summary: 'write past events to a file', load: () => import('./events/export.ts') },
+  'events replay': {
+    summary: 'send past events to a file, a NATS subject or a webhook',
+    load: () => import('./events/replay.ts'),
+  },
 }
 
-const HELP = `usage: node packages/operations/src/main.ts COMMAND [OPTION]...
+/** @param group the first word of some commands; undefined for all */
+const help = (group?: string) => `usage: gantry ${group ?? 'COMMAND'} ${group ? 'COMMAND ' : ''}[OPTION]...
 
 commands:
 ${Object.entries(COMMANDS)
-  .map(([name, { summary }]) => `  ${name.padEnd(12)} ${summary}`)
+  .filter(([name]) => group === undefined || name.startsWith(`${group} `))
+  .map(([name, { summary }]) => `  ${name.padEnd(13)} ${summary}`)
   .join('\n')}
 
-"COMMAND --help" describes a command. The settings are those of npm start; with MESSAGING_URL, those of a service.
-exit codes: 0 done, 1 failed or refused, 2 wrong usage`
+"COMMAND --help" describes a command. In a checkout, "gantry" is "npm run" with "--" before the options; in a container it
+is "node packages/operations/src/main.ts". Commands of events and audit call the service at BASE_URL with GANTRY_TOKEN.
+The settings of the others are those of npm start; with MESSAGING_URL, those of a service.
+exit codes: 0 done, 1 failed or refused, 2 wrong usage, 3 an export does not verify, 130 or 143 interrupted`
 
 /** Errors whose message is enough for an operator: an error of a setting, a folder or a backing store. */
 const EXPECTED = [
@@ -41,21 +51,37 @@ const EXPECTED = [
   WrongUsage,
 ]
 
-const [name, ...args] = process.argv.slice(2)
+const words = process.argv.slice(2)
+/** The words of the name of the command: two if such a command exists. */
+const length = isKnown(words.slice(0, 2).join(' ')) ? 2 : 1
+const name = words.slice(0, length).join(' ')
+const args = words.slice(length)
 const isHelp = (argument: string | undefined) => argument === '--help' || argument === '-h'
+function isKnown(name: string): boolean {
+  return Object.hasOwn(COMMANDS, name)
+}
 
 /** @returns the exit code */
 async function run(): Promise<number> {
-  if (isHelp(name)) {
-    process.stdout.write(`${HELP}\n`)
+  if (isHelp(words[0])) {
+    process.stdout.write(`${help()}\n`)
     return 0
   }
-  if (name === undefined) throw new WrongUsage(HELP)
-  const known = Object.hasOwn(COMMANDS, name) ? COMMANDS[name] : undefined
-  if (!known) throw new WrongUsage(`there is no command "${name}"\n${HELP}`)
+  if (words.length === 0) throw new WrongUsage(help())
+  if (Object.keys(COMMANDS).some(known => known.startsWith(`${name} `))) return runOfGroup(name, args)
+  const known = isKnown(name) ? COMMANDS[name] : undefined
+  if (!known) throw new WrongUsage(`there is no command "${name}"\n${help()}`)
   const command = await known.load()
   if (!args.some(isHelp)) return command.run(args, process.env)
   process.stdout.write(`${command.USAGE}\n`)
+  return 0
+}
+
+/** The answer to a group without one of its commands. */
+function runOfGroup(group: string, [command]: string[]): number {
+  if (command === undefined) throw new WrongUsage(help(group))
+  if (!isHelp(command)) throw new WrongUsage(`there is no command "${group} ${command}"\n${help(group)}`)
+  process.stdout.write(`${help(group)}\n`)
   return 0
 }
 
@@ -65,6 +91,6 @@ try {
   process.exitCode = await run()
 } catch (error) {
   if (!EXPECTED.some(kind => error instanceof kind)) throw error
-  process.stderr.write(`gantry${name === undefined ? '' : ` ${name}`}: ${(error as Error).message}\n`)
+  process.stderr.write(`gantry${name && ` ${name}`}: ${(error as Error).message}\n`)
   process.exit(error instanceof WrongUsage ? 2 : 1)
 }

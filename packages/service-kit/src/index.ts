@@ -53,4 +53,5 @@ export {
   whole,
   writtenDuration,
 } from './settings.ts'
+export { formatSecret, parseSecret, signedHeaders } from './standard-webhooks.ts'
 export { announceWaits } from './waits.ts'

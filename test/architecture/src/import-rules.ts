@@ -18,6 +18,7 @@ const OWNERS = {
   '@fastify/reply-from': 'services/gateway',
   '@fastify/swagger': 'services/gateway',
   '@fastify/swagger-ui': 'services/gateway',
+  'cli-progress': 'packages/operations',
   'ipaddr.js': 'services/notifier',
   jose: 'services/identity',
   mongodb: 'packages/read-models-mongo',

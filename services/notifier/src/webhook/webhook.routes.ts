@@ -15,11 +15,11 @@ import {
   type WebhookUpdate,
 } from '@gantry/contracts'
 import type { StreamState } from '@gantry/event-sourcing'
-import { type AddRoute, listing, page } from '@gantry/service-kit'
+import { type AddRoute, formatSecret, listing, page } from '@gantry/service-kit'
 import { eventTypes } from '../event-types.ts'
 import { type Standing, unreadTypes } from '../user/standing.ts'
 import type { Owners } from './owners.ts'
-import { formatSecret, type SigningKeys } from './signing.ts'
+import type { SigningKeys } from './signing.ts'
 import type { WebhookCommand } from './webhook.decide.ts'
 import type { WebhookDocument } from './webhook.projection.ts'
 import type { WebhookState } from './webhook.ts'

@@ -1,6 +1,6 @@
 import { Webhook } from 'standardwebhooks'
 import { describe, expect, test } from 'vitest'
-import { formatSecret, signedHeaders } from './signing.ts'
+import { formatSecret, parseSecret, signedHeaders } from './standard-webhooks.ts'
 
 // The example of the specification's reference libraries.
 const SECRET = 'whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw'
@@ -45,3 +45,11 @@ describe('a signature', () => {
 test('a secret has the format of the specification', () => {
   expect(formatSecret(KEY)).toBe(SECRET)
 })
+
+test.each([SECRET.slice(6), `whsec_${Buffer.alloc(23).toString('base64')}`, `${SECRET}!`, 'whsec_'])(
+  'the text %j is no secret',
+  text => {
+    expect(parseSecret(SECRET)).toEqual(KEY)
+    expect(parseSecret(text)).toBeUndefined()
+  },
+)

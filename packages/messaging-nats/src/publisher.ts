@@ -1,0 +1,58 @@
+import { BusUnavailable } from '@gantry/messaging'
+import { connect, headers, type NatsConnection } from 'nats'
+import { natsFailureOf } from './errors.ts'
+import { connectionOptions, type NatsOptions } from './settings.ts'
+
+const TIMEOUT_MS = 5_000
+
+/** Publishes to a subject of any NATS server, which need not be that of the bus. */
+export interface Publisher {
+  /** Whether a JetStream stream stores the subject and acknowledges each message. */
+  readonly stored: boolean
+  /**
+   * Publishes in order, with the id as Nats-Msg-Id, by which a stream drops a repeated message. Resolves when the stream has
+   * acknowledged all; without a stream, when the server has received them.
+   * @throws BusUnavailable some of them may have been published: publish all again
+   */
+  publish(messages: readonly { id: string; data: string }[]): Promise<void>
+  close(): Promise<void>
+}
+
+/** @throws BusUnavailable, NatsRefused */
+export async function natsPublisher(options: NatsOptions, subject: string): Promise<Publisher> {
+  const nc = await connect(connectionOptions(options)).catch(error => {
+    throw new BusUnavailable(natsFailureOf(error))
+  })
+  const stored = await isStored(nc, subject)
+  const js = nc.jetstream({ timeout: TIMEOUT_MS })
+  return {
+    stored,
+    async publish(messages) {
+      try {
+        const sent = messages.map(async ({ id, data }) => {
+          const carried = headers()
+          carried.set('Nats-Msg-Id', id)
+          if (stored) await js.publish(subject, data, { headers: carried, timeout: TIMEOUT_MS })
+          else nc.publish(subject, data, { headers: carried })
+        })
+        const failed = (await Promise.allSettled(sent)).find(({ status }) => status === 'rejected')
+        if (failed?.status === 'rejected') throw failed.reason
+        if (!stored) await nc.flush()
+      } catch (error) {
+        throw new BusUnavailable(nc.isClosed() ? 'the connection was lost' : natsFailureOf(error))
+      }
+    },
+    close: () => nc.close(),
+  }
+}
+
+/** False also for a server without JetStream and for a user who may not ask. */
+async function isStored(nc: NatsConnection, subject: string): Promise<boolean> {
+  try {
+    const manager = await nc.jetstreamManager({ timeout: TIMEOUT_MS, checkAPI: false })
+    await manager.streams.find(subject)
+    return true
+  } catch {
+    return false
+  }
+}

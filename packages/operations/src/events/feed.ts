@@ -1,0 +1,142 @@
+import { parseArgs } from 'node:util'
+import { WrongUsage } from '../command.ts'
+import type { Query, Remote } from '../remote/remote.ts'
+import { resumedLines } from '../remote/resumed-lines.ts'
+
+/** Options that choose events, the same for all commands. */
+export const FILTER_USAGE = `  --type TYPE        only events of this type; repeatable
+  --api ID           only events of this API; also --webhook ID, --user ID
+  --from TIME        begin with this time, e.g. 2026-11-22T00:00:00Z; --to TIME ends before a time
+  --after POSITION   begin after this position`
+
+const FILTERS = {
+  type: { type: 'string', multiple: true },
+  api: { type: 'string' },
+  webhook: { type: 'string' },
+  user: { type: 'string' },
+  from: { type: 'string' },
+  to: { type: 'string' },
+  after: { type: 'string' },
+} as const
+
+type OptionValues = Readonly<Record<string, string | boolean | readonly (string | boolean)[] | undefined>>
+
+/** Which events a command reads. */
+export interface Selection {
+  /** Filters of GET /events. */
+  filter: Query
+  /** Where to begin: a position or a time; the oldest event when both are undefined. */
+  after: string | undefined
+  from: string | undefined
+}
+
+/** An event of the feed, as far as the commands use it. */
+export interface FeedEvent {
+  position: string
+  id: string
+  type: string
+  source: string
+  subject: string
+  time: string
+  data: Readonly<Record<string, unknown>>
+  actor?: { id: string | null; name?: string | null } | undefined
+}
+
+interface OptionsOfCommand {
+  /** Options beside those that choose events. */
+  own: Readonly<Record<string, { type: 'string' | 'boolean' }>>
+  /** Number of arguments that are no options. */
+  positionals: number
+  usage: string
+}
+
+/** The arguments of a command that reads events. @throws WrongUsage with the usage */
+export function readArguments(
+  args: string[],
+  { own, positionals: count, usage }: OptionsOfCommand,
+): { selection: Selection; options: OptionValues; positionals: string[] } {
+  const refuse = (reason: string): never => {
+    throw new WrongUsage(`${reason}\n${usage}`)
+  }
+  try {
+    const { values, positionals } = parseArgs({
+      args,
+      options: { ...FILTERS, ...own },
+      allowPositionals: true,
+    })
+    if (positionals.length !== count) return refuse(`takes ${count === 0 ? 'no argument' : 'one argument'}`)
+    const { type, api, webhook, user, from, to, after, ...options } = values as OptionValues
+    for (const time of [from, to])
+      if (time !== undefined && Number.isNaN(Date.parse(String(time)))) refuse(`${time} is no time`)
+    if (from !== undefined && after !== undefined) refuse('takes --from or --after, not both')
+    const text = (value: OptionValues[string]) => value as string | undefined
+    return {
+      selection: {
+        filter: {
+          type: type as string[] | undefined,
+          api: text(api),
+          webhook: text(webhook),
+          user: text(user),
+          to: instant(to),
+        },
+        after: text(after),
+        from: instant(from),
+      },
+      options,
+      positionals,
+    }
+  } catch (error) {
+    if (error instanceof WrongUsage) throw error
+    return refuse((error as Error).message)
+  }
+}
+
+/** A time with any offset, or a date, in the format of the interface. */
+const instant = (time: OptionValues[string]) =>
+  time === undefined ? undefined : new Date(String(time)).toISOString()
+
+interface Reading {
+  follow: boolean
+  signal: AbortSignal
+  notice(line: string): void
+}
+
+/** The events of the selection as lines of NDJSON, in batches, across lost connections. @throws Refused, ConnectionLost */
+export function feedLines(
+  remote: Remote,
+  { filter, after, from }: Selection,
+  { follow, signal, notice }: Reading,
+): AsyncGenerator<string[]> {
+  return resumedLines({
+    open: (position, ended) =>
+      remote.get(
+        '/events',
+        { ...filter, ...(position === undefined ? { from } : { after: position }), follow: String(follow) },
+        { accept: 'application/x-ndjson', signal: ended },
+      ),
+    positionOf: line => positionIn(line),
+    after,
+    follow,
+    signal,
+    notice,
+  })
+}
+
+/** The position of a line of the feed; undefined when it is no such line. */
+export function positionIn(line: string): string | undefined {
+  try {
+    const { position } = JSON.parse(line) as Partial<FeedEvent>
+    return typeof position === 'string' ? position : undefined
+  } catch {
+    return undefined
+  }
+}
+
+export const eventOf = (line: string) => JSON.parse(line) as FeedEvent
+
+/** The part of the feed that is read, from 0 to 1, by the times of the events: a position is opaque. */
+export function elapsedPart(first: string, time: string, to: string | undefined): number {
+  const begin = Date.parse(first)
+  const end = Math.min(Date.now(), to === undefined ? Number.POSITIVE_INFINITY : Date.parse(to))
+  return end > begin ? (Date.parse(time) - begin) / (end - begin) : 0
+}

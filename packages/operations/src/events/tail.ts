@@ -1,0 +1,64 @@
+import { styleText } from 'node:util'
+import { type Interruption, interruption } from '../interruption.ts'
+import { harmless, notice, print } from '../output.ts'
+import { type Remote, remoteOf } from '../remote/remote.ts'
+import { eventOf, type FeedEvent, FILTER_USAGE, feedLines, readArguments, type Selection } from './feed.ts'
+
+export const USAGE = `usage: npm run events -- tail [OPTION]...
+
+Prints each event as it happens, one per line, from now on, until it is interrupted.
+
+${FILTER_USAGE}
+  --json             print the events as JSON`
+
+export async function run(args: string[], environment: NodeJS.ProcessEnv): Promise<number> {
+  const { selection, options } = readArguments(args, {
+    own: { json: { type: 'boolean' } },
+    positionals: 0,
+    usage: USAGE,
+  })
+  const remote = remoteOf(environment)
+  const ended = interruption()
+  // The reader of a pipe, e.g. head, may end first.
+  process.stdout.on('error', () => process.exit(0))
+  const begun = await withBeginning(remote, selection, ended)
+  for await (const lines of feedLines(remote, begun, { follow: true, signal: ended.signal, notice }))
+    await print(options.json ? lines.join('\n') : lines.map(line => shown(eventOf(line))).join('\n'))
+  return ended.code(0)
+}
+
+/** Without a beginning: from now on, by the clock of the service. */
+async function withBeginning(
+  remote: Remote,
+  selection: Selection,
+  { signal }: Interruption,
+): Promise<Selection> {
+  if (selection.after !== undefined || selection.from !== undefined) return selection
+  const answer = await remote.get(
+    '/events',
+    { ...selection.filter, size: '1' },
+    { accept: 'application/json', signal },
+  )
+  await answer.body?.cancel()
+  const now = new Date(answer.headers.get('date') ?? Date.now())
+  return { ...selection, from: now.toISOString() }
+}
+
+function shown({ time, type, subject, data, actor }: FeedEvent): string {
+  const style = (format: Parameters<typeof styleText>[0], text: string) =>
+    styleText(format, harmless(text), { stream: process.stdout })
+  const name = [data.name, data.username, data.displayName].find(value => typeof value === 'string')
+  const by = actor?.name ?? actor?.id
+  return [
+    style('dim', time),
+    style(colourOf(type), type),
+    harmless(subject),
+    ...(name === undefined ? [] : [style('bold', String(name))]),
+    ...(by ? [style('dim', `by ${by}`)] : []),
+  ].join('  ')
+}
+
+function colourOf(type: string): 'red' | 'green' | 'cyan' {
+  if (/(DELETED|FAILED|DISABLED|FAILING|REVOKED|LOCKED)$/.test(type)) return 'red'
+  return type.endsWith('CREATED') ? 'green' : 'cyan'
+}

@@ -1,0 +1,176 @@
+import { busSettings, openPublisher } from '@gantry/hosting'
+import { Backoff, BusUnavailable, sleep } from '@gantry/messaging'
+import { parseSecret, readSettings, SettingsRefused, signedHeaders } from '@gantry/service-kit'
+import { z } from 'zod'
+import { CommandFailed } from '../command.ts'
+import { reasonOf } from '../remote/errors.ts'
+import { resumableFile } from '../resumable-file.ts'
+import { type FeedEvent, positionIn } from './feed.ts'
+
+/** Where a replay sends events. The name has no secrets. */
+export type Destination = { name: string } & (
+  | { kind: 'file'; path: string }
+  | { kind: 'nats'; url: string; subject: string }
+  | { kind: 'webhook'; url: string }
+)
+
+export interface Target {
+  /** Position of the last event that the target has, where it can tell. */
+  readonly position?: string | undefined
+  /** Number of events that are sent together. */
+  readonly batch: number
+  /**
+   * Sends events in order. @returns whether the target has them all; false only after the signal was aborted
+   * @throws CommandFailed
+   */
+  send(lines: readonly string[], events: readonly FeedEvent[]): Promise<boolean>
+  close(): Promise<void>
+}
+
+const PAUSES = { firstMs: 500, longestMs: 30_000, jitter: 0.5 }
+/** An event that the target has not accepted for this long ends the replay. */
+const GIVE_UP_MS = 120_000
+
+interface Opening {
+  signal: AbortSignal
+  notice(line: string): void
+}
+
+/** @throws CommandFailed, SettingsRefused, NatsRefused, BusUnavailable */
+export function openTarget(
+  destination: Destination,
+  environment: NodeJS.ProcessEnv,
+  opening: Opening,
+): Promise<Target> {
+  switch (destination.kind) {
+    case 'file':
+      return fileTarget(destination.path)
+    case 'nats':
+      return natsTarget(destination, environment, opening)
+    case 'webhook':
+      return webhookTarget(destination.url, environment, opening)
+  }
+}
+
+async function fileTarget(path: string): Promise<Target> {
+  const file = await resumableFile(path, line => positionIn(line) !== undefined || line.startsWith('{"id":'))
+  return {
+    position: file.lastLine === undefined ? undefined : positionIn(file.lastLine),
+    batch: 1_000,
+    async send(lines) {
+      await file.append(lines)
+      return true
+    },
+    close: file.close,
+  }
+}
+
+async function natsTarget(
+  { url, subject }: { url: string; subject: string },
+  environment: NodeJS.ProcessEnv,
+  { signal, notice }: Opening,
+): Promise<Target> {
+  const settings = readSettings(busSettings, { ...environment, MESSAGING_URL: url })
+  let publisher = await openPublisher(settings, subject)
+  if (!publisher.stored) notice(`No stream stores ${subject}: only subscribers of this moment get the events`)
+
+  /** After a failure on a connection of its own, because a client does not use a lost one again. */
+  const attempt = async (messages: { id: string; data: string }[], isRepeated: boolean) => {
+    if (isRepeated) {
+      await publisher.close()
+      publisher = await openPublisher(settings, subject)
+    }
+    await publisher.publish(messages)
+  }
+
+  return {
+    batch: 256,
+    async send(lines, events) {
+      const messages = events.map(({ id }, index) => ({ id, data: lines[index] ?? '' }))
+      const pauses = new Backoff(PAUSES)
+      const begunAt = performance.now()
+      for (let isRepeated = false; !signal.aborted; isRepeated = true) {
+        try {
+          await attempt(messages, isRepeated)
+          return true
+        } catch (error) {
+          if (!(error instanceof BusUnavailable) || performance.now() - begunAt > GIVE_UP_MS) throw error
+          notice(`NATS: ${error.message}; trying again`)
+          await sleep(pauses.next(), { signal })
+        }
+      }
+      return false
+    },
+    close: () => publisher.close(),
+  }
+}
+
+const secretSettings = z.object({
+  WEBHOOK_SECRET: z.string({ error: 'must be set to the whsec_ secret that signs the requests' }),
+})
+const TIMEOUT_MS = 15_000
+
+async function webhookTarget(
+  url: string,
+  environment: NodeJS.ProcessEnv,
+  { signal, notice }: Opening,
+): Promise<Target> {
+  const secret = parseSecret(readSettings(secretSettings, environment).WEBHOOK_SECRET)
+  if (!secret) throw new SettingsRefused('WEBHOOK_SECRET: must be whsec_ and 24 to 64 bytes in base64')
+
+  const deliver = async ({ id, type, time, data }: FeedEvent) => {
+    const body = Buffer.from(JSON.stringify({ id, type, timestamp: time, data }))
+    const pauses = new Backoff(PAUSES)
+    const begunAt = performance.now()
+    while (!signal.aborted) {
+      const failure = await post(url, body, signedHeaders(id, Math.floor(Date.now() / 1_000), body, [secret]))
+      if (!failure) return true
+      if (failure.isFinal || performance.now() - begunAt > GIVE_UP_MS)
+        throw new CommandFailed(`the webhook did not accept event ${id}: ${failure.reason}`)
+      const pauseMs = Math.max(pauses.next(), failure.retryAfterMs)
+      notice(`event ${id}: ${failure.reason}; trying again in ${(pauseMs / 1_000).toFixed(1)} s`)
+      await sleep(pauseMs, { signal })
+    }
+    return false
+  }
+
+  return {
+    batch: 1,
+    async send(_, events) {
+      for (const event of events) if (!(await deliver(event))) return false
+      return true
+    },
+    close: async () => {},
+  }
+}
+
+interface Failure {
+  reason: string
+  /** Whether the receiver wants no further attempt. */
+  isFinal: boolean
+  retryAfterMs: number
+}
+
+/** Sends one request, without following redirects. @returns undefined after an answer 2xx */
+async function post(
+  url: string,
+  body: Buffer,
+  headers: Record<string, string>,
+): Promise<Failure | undefined> {
+  try {
+    const answer = await fetch(url, {
+      method: 'POST',
+      body: new Uint8Array(body),
+      headers: { ...headers, 'content-type': 'application/json', 'user-agent': 'Gantry-Replay' },
+      redirect: 'manual',
+      signal: AbortSignal.timeout(TIMEOUT_MS),
+    })
+    await answer.body?.cancel()
+    if (answer.ok) return undefined
+    const seconds = Number(answer.headers.get('retry-after') ?? 0)
+    const retryAfterMs = seconds > 0 ? Math.min(seconds, 60) * 1_000 : 0
+    return { reason: `it answered ${answer.status}`, isFinal: answer.status === 410, retryAfterMs }
+  } catch (error) {
+    return { reason: reasonOf(error), isFinal: false, retryAfterMs: 0 }
+  }
+}
