@@ -37,13 +37,16 @@ test('only the user of a service may publish its events', () => {
 })
 
 test('internal messages have one publishing user, and only their recipients may subscribe', () => {
-  const { principalChanged, keysChanged, rateCounts, rotateKeys, apiExists, userStanding } = subjects
+  const { principalChanged, keysChanged, rateCounts, rotateKeys, apiExists, userStanding, userNames } =
+    subjects
   expect([principalChanged, keysChanged].map(publishers)).toEqual([['identity'], ['identity']])
-  expect([principalChanged, keysChanged].map(hearers)).toEqual([['gateway'], ['gateway']])
+  expect(hearers(principalChanged)).toEqual(['catalog', 'notifier', 'gateway'])
+  expect(hearers(keysChanged)).toEqual(['gateway'])
   expect([publishers(rateCounts), hearers(rateCounts)]).toEqual([['gateway'], ['gateway']])
   expect([publishers(rotateKeys), hearers(rotateKeys)]).toEqual([['operator'], ['identity']])
   expect([publishers(apiExists), hearers(apiExists)]).toEqual([['media'], ['catalog']])
   expect([publishers(userStanding), hearers(userStanding)]).toEqual([['notifier'], ['identity']])
+  expect([publishers(userNames), hearers(userNames)]).toEqual([['catalog', 'notifier'], ['identity']])
 })
 
 test('every subject of the contracts has a subscriber or is stored', () => {

@@ -336,9 +336,10 @@ export const AuditRecord = z
   .object({
     id: z.uuid(),
     timestamp: Timestamp,
-    user: z
-      .object({ id: z.string().nullable(), username: z.string() })
-      .meta({ description: 'Who made the change; id is null for changes by the service itself' }),
+    user: z.object({ id: z.string().nullable(), username: z.string().nullable() }).meta({
+      description:
+        'Who made the change. id is null for changes by the service itself, whose part is then the username. username is the present one, the last one of a deleted user, and null when the user is erased',
+    }),
     action: z.string().meta({ example: 'API_UPDATED' }),
     resourceType: z.string().meta({ example: 'API' }),
     resourceId: z.string(),
@@ -361,9 +362,10 @@ export const listAuditLog = operation({
   scope: 'AUDIT_LOG_READ',
   query: z.object({
     ...paging(['timestamp', 'action', 'resourceType'], 'timestamp,desc'),
-    text: text(1000)
-      .optional()
-      .meta({ description: 'Each term is a case-insensitive substring of user, action or resource' }),
+    text: text(1000).optional().meta({
+      description:
+        'Each term is a case-insensitive substring of user id, action or resource; usernames are not searched',
+    }),
     from: z.iso
       .datetime({ offset: true })
       .optional()
@@ -372,7 +374,10 @@ export const listAuditLog = operation({
       .datetime({ offset: true })
       .optional()
       .meta({ description: 'Latest timestamp, exclusive', override: { pattern: undefined } }),
-    user: z.string().optional().meta({ description: 'User id or username' }),
+    user: z
+      .string()
+      .optional()
+      .meta({ description: 'User id, or the username of a user who is not deleted' }),
     action: z.string().optional(),
     resource: z.string().optional().meta({ description: 'Resource id or resource type' }),
   }),

@@ -78,9 +78,18 @@ export {
   type ChangeAction,
   type ComposedEventType,
   OPERATIONS,
+  type SealedFields,
 } from './resources.ts'
 export { ADMINISTRATOR_ROLES, ROLE_SCOPES, ROLES, Role, SCOPES, Scope } from './scopes.ts'
-export { DeploymentReport, serviceOf, subjects, UserStanding } from './subjects.ts'
+export {
+  DeploymentReport,
+  MAX_NAMED_USERS,
+  serviceOf,
+  subjects,
+  UserName,
+  UserNames,
+  UserStanding,
+} from './subjects.ts'
 export { normalUsername } from './username.ts'
 export {
   createVersion,

@@ -62,15 +62,23 @@ const delivery = {
   eventType: 'API_DEPLOYED',
   status: 'CREATED',
 } as const
-const { lockedUntil: _, ...user } = userExample
+const { username: _, displayName: __, email: ___, ...createdUser } = userExample
+const { lockedUntil: ____, ...user } = createdUser
 
 const Deployment = z.object({ api: ApiSnapshot, environment: z.uuid(), job: z.uuid() })
 const ProductApi = z.object({ product: z.uuid(), api: z.uuid() })
 const Anything = z.record(z.string(), z.unknown())
 /** The properties of an image, with its API. */
 export const ApiImage = ImageRecord.extend({ api: z.uuid() })
-/** A user; without `lockedUntil` in events of the user that do not concern the lock. */
-export const UserSnapshot = UserRecord.partial({ lockedUntil: true })
+/** The fields of a user that name or address them. */
+const PERSONAL = { username: true, displayName: true, email: true } as const
+/**
+ * A user in a change; without `lockedUntil` in events of the user that do not concern the lock, and without personal fields
+ * in stored events: see `SealedFields`.
+ */
+export const UserSnapshot = UserRecord.partial({ ...PERSONAL, lockedUntil: true })
+/** A user as other services and audit consumers see them in public events: by id, without personal fields. */
+const PublishedUser = UserSnapshot.omit(PERSONAL)
 export const RecoverySnapshot = RecoveryRecord.pick({ webhook: true, from: true, to: true, status: true })
 export const DeliverySnapshot = DeliveryRecord.pick({
   webhook: true,
@@ -227,9 +235,9 @@ export const PUBLIC_EVENTS = {
     ...delivery,
     status: 'CANCELLED',
   }),
-  USER_CREATED: kind('USER_READ', 'A user was created', UserSnapshot, userExample),
-  USER_UPDATED: kind('USER_READ', 'A user was changed', UserSnapshot, user),
-  USER_DELETED: kind('USER_READ', 'A user was deleted; data is their last state', UserSnapshot, user),
+  USER_CREATED: kind('USER_READ', 'A user was created', PublishedUser, createdUser),
+  USER_UPDATED: kind('USER_READ', 'A user was changed', PublishedUser, user),
+  USER_DELETED: kind('USER_READ', 'A user was deleted; data is their last state', PublishedUser, user),
 } as const
 export type PublicEventType = keyof typeof PUBLIC_EVENTS
 export const isPublicEventType = (type: string): type is PublicEventType => Object.hasOwn(PUBLIC_EVENTS, type)

@@ -153,6 +153,14 @@ type ResourceType = keyof Changes
 /** The action of a change, e.g. API_UPDATED. */
 export type ChangeAction<Type extends ResourceType = ResourceType> = Changes[Type]['actions'][number]
 
+/** The personal fields of a user in a stored change. They can be read until the key of the user is deleted. */
+export interface SealedFields {
+  /** JSON `{salt, before, after}`, encrypted with the key of the user; `before` and `after` have the personal fields. */
+  sealed: string
+  /** SHA-256, in hexadecimal digits, of the canonical JSON (RFC 8785) of the encrypted text. */
+  commitment: string
+}
+
 interface ChangeOf<Type extends ResourceType> {
   /** Also the type of the public event, where one exists. */
   action: ChangeAction<Type>
@@ -164,6 +172,8 @@ interface ChangeOf<Type extends ResourceType> {
   after: z.output<Changes[Type]['snapshot']> | null
   /** Set if the event restored the state of an earlier time: that time, ISO 8601 UTC. */
   restoredTo?: string
+  /** Only in changes of users. */
+  personal?: SealedFields
 }
 
 /**

@@ -21,7 +21,9 @@ export const subjects = {
   authenticate: 'identity.authenticate',
   /** Request: { user }, an id; reply: UserStanding. */
   userStanding: 'identity.user-standing',
-  /** Broadcast: cached principals of a user or an access token are invalid. */
+  /** Request: { users }, at most 1,000 ids; reply: UserNames. */
+  userNames: 'identity.user-names',
+  /** Broadcast: cached principals of a user or an access token are invalid, and cached names of the user. */
   principalChanged: 'identity.principal-changed',
   /** Broadcast: the signing keys were rotated or replaced. */
   keysChanged: 'identity.keys-changed',
@@ -45,6 +47,22 @@ export const UserStanding = z.object({
   revision: z.int(),
 })
 export type UserStanding = z.infer<typeof UserStanding>
+
+/** Maximum number of users of a request for names. */
+export const MAX_NAMED_USERS = 1_000
+
+/** The names of a user, as identity knows them. */
+export const UserName = z.object({
+  username: z.string(),
+  displayName: z.string(),
+  /** Whether the user was deleted. The names are their last ones. */
+  deleted: z.boolean(),
+})
+export type UserName = z.infer<typeof UserName>
+
+/** Names by user id. Users who never existed, and those whose personal data are erased, are left out. */
+export const UserNames = z.record(z.string(), UserName)
+export type UserNames = z.infer<typeof UserNames>
 
 /** The report of a deployment agent on a job: the data of a message on `deployments.reported`. */
 export const DeploymentReport = z

@@ -8,7 +8,10 @@ export type JsonObject = { [key: string]: Json }
 export interface Actor {
   /** User id; null when the service acted by itself. */
   id: string | null
-  /** Username, or the name of the part that acted, for readers of the log. */
+  /**
+   * The name of the part that acted; for a user their id again, so that no event has a name of a user. Events of earlier
+   * releases have the username.
+   */
   name: string
   /** Id of the access token, if the user used one. */
   tokenId?: string

@@ -25,7 +25,7 @@ export {
 } from './passed-principal.ts'
 export { answerProblem, refusalOf } from './problem.ts'
 export { processLog } from './process-log.ts'
-export { changed, publicMessage, resourceMessages, sendDirectly } from './public-events.ts'
+export { changed, namedById, publicMessage, resourceMessages, sendDirectly } from './public-events.ts'
 export {
   type AddRoute,
   type Call,
@@ -54,4 +54,5 @@ export {
   writtenDuration,
 } from './settings.ts'
 export { formatSecret, parseSecret, signedHeaders } from './standard-webhooks.ts'
+export { type NamesOf, userNames } from './user-names.ts'
 export { announceWaits } from './waits.ts'

@@ -308,8 +308,9 @@ function metadataOf(
     commandId,
     now: now.toISOString(),
     actor: {
-      id: principal === ANONYMOUS ? null : principal.userId,
-      name: principal.username,
+      ...(principal === ANONYMOUS
+        ? { id: null, name: principal.username }
+        : { id: principal.userId, name: principal.userId }),
       ...(principal.tokenId && { tokenId: principal.tokenId }),
     },
     requestId: request.id,

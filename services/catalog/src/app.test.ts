@@ -4,7 +4,7 @@ import { reservations } from '@gantry/event-sourcing'
 import { storyMetadata } from '@gantry/event-sourcing/testing'
 import type { Message } from '@gantry/messaging'
 import type { Dependencies } from '@gantry/service-kit'
-import { type Host, hostService } from '@gantry/service-kit/testing'
+import { administrator, type Host, hostService } from '@gantry/service-kit/testing'
 import { pino } from 'pino'
 import { afterEach, beforeEach, describe, expect, onTestFinished, test, vi } from 'vitest'
 import { catalogService } from './app.ts'
@@ -88,7 +88,11 @@ describe('a write', () => {
     const traceparent = '00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01'
     const { body } = await call('POST', '/apis', payments, { 'x-request-id': 'r-1', traceparent })
     const [event] = await host.dependencies.eventStore.readStream(`api-${body.id}`)
-    expect(event?.metadata).toMatchObject({ actor: { name: 'grace' }, requestId: 'r-1', traceparent })
+    expect(event?.metadata).toMatchObject({
+      actor: { name: administrator.userId },
+      requestId: 'r-1',
+      traceparent,
+    })
   })
 })
 
@@ -241,7 +245,12 @@ describe('preconditions', () => {
   test('a new display name of the owner changes the ETag, and If-Match accepts the new ETag', async () => {
     const id = await create()
     const first = await call('GET', `/apis/${id}`)
-    await tell(fact('USER_UPDATED', first.body.owner, 3, { displayName: 'Grace Hopper' }))
+    const { owner } = first.body
+    expect(first.body.ownerDisplayName).toBeNull()
+    const { bus } = host.dependencies
+    const name = { username: 'grace', displayName: 'Grace Hopper', deleted: false }
+    onTestFinished(bus.respond(subjects.userNames, async () => ({ [owner]: name })))
+    await bus.broadcast(subjects.principalChanged, { userId: owner })
     const second = await call('GET', `/apis/${id}`, undefined, {
       'if-none-match': String(first.headers.etag),
     })
@@ -383,7 +392,7 @@ describe('a deployment', () => {
     expect((await jobEvents(id)).at(-1)).toEqual({
       type: 'DeploymentFailed',
       message: 'cancelled',
-      by: 'grace',
+      by: administrator.userId,
       action: 'API_DEPLOYMENT_FAILED',
     })
     expect((await start(id)).id).not.toBe(job.id)

@@ -1,5 +1,5 @@
 import { subjects } from '@gantry/contracts'
-import { aggregate, type Executed, newest, Projector, type Worker } from '@gantry/event-sourcing'
+import { type Executed, newest, Projector, type Worker } from '@gantry/event-sourcing'
 import type { Message } from '@gantry/messaging'
 import type { ReadModels } from '@gantry/read-models'
 import {
@@ -9,6 +9,7 @@ import {
   type Service,
   sendDirectly,
   serviceFrom,
+  userNames,
 } from '@gantry/service-kit'
 import { apiAggregate } from './api/api.aggregate.ts'
 import { apis, versions } from './api/api.projection.ts'
@@ -17,8 +18,6 @@ import { type ApiEvent, type ApiState, apiEvents } from './api/api.ts'
 import { deploymentRoutes } from './api/deployment.routes.ts'
 import { startDeploymentTimeouts } from './api/deployment-timeouts.ts'
 import { versionRoutes } from './api/version.routes.ts'
-import { owners, ownersIn, projectOwner } from './owner/owner.projection.ts'
-import { type OwnerCommand, type OwnerEvent, type OwnerState, ownerDecider } from './owner/owner.ts'
 import { publicEvents } from './public-events.ts'
 import { reactionsOf, reactsTo } from './reactions.ts'
 import type { CatalogSettings } from './settings.ts'
@@ -33,22 +32,16 @@ export function catalogService(
   { snapshotEvery }: { snapshotEvery?: number } = {},
 ): Service {
   const dependencies = instrumented(given)
-  const { eventStore, unknownEvent, readModels, bus, process } = dependencies
+  const { readModels, bus, process } = dependencies
   const projector = new Projector({
     ...dependencies,
     ...process,
     name: 'catalog.projector',
-    collections: [apis, versions, owners],
+    collections: [apis, versions],
   })
   const api = apiAggregate(dependencies, projector, snapshotEvery)
-  const owner = aggregate<OwnerState, OwnerCommand, OwnerEvent>({
-    eventStore,
-    unknownEvent,
-    category: 'owner',
-    decider: ownerDecider,
-    view: { projector, project: projectOwner },
-  })
-  const react = reactionsOf({ ...dependencies, ...process, api, owner })
+  const names = userNames({ bus, log: process.log })
+  const react = reactionsOf({ ...dependencies, ...process, api })
   const announceDeletion = async ({ facts }: Executed<ApiState, ApiEvent>) => {
     for (const message of facts.filter(({ type }) => type === 'ApiDeleted').flatMap(publicEvents))
       await sendDirectly(bus, 'media', message)
@@ -60,7 +53,7 @@ export function catalogService(
     routes(app, admit) {
       const route = router(app, admit, dependencies, 'catalog')
       const views = { apis: readModels.collection(apis), versions: readModels.collection(versions) }
-      apiRoutes(route, { api, ...views, owners: ownersIn(readModels.collection(owners)), announceDeletion })
+      apiRoutes(route, { api, ...views, namesOf: names.namesOf, announceDeletion })
       deploymentRoutes(route, api)
       versionRoutes(route, { api, ...views, limit: settings.MAX_VERSIONS_PER_API })
     },
@@ -78,6 +71,7 @@ export function catalogService(
       () =>
         startDeploymentTimeouts({ ...dependencies, ...process, api, timeoutMs: settings.DEPLOYMENT_TIMEOUT }),
       () => loadSearch(readModels),
+      names.listen,
     ],
     responders: {
       async [subjects.react('catalog')](message) {

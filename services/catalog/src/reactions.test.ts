@@ -9,7 +9,6 @@ import type { Json, Message } from '@gantry/messaging'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { type ApiCommand, apiDecider } from './api/api.decide.ts'
 import type { ApiEvent, ApiState } from './api/api.ts'
-import { type OwnerCommand, type OwnerEvent, type OwnerState, ownerDecider } from './owner/owner.ts'
 import { reactionsOf } from './reactions.ts'
 
 const API = '11111111-1111-4111-8111-111111111111'
@@ -29,16 +28,10 @@ afterEach(async () => {
 /** A replica whose clock stands at that second. */
 function replica(second: number) {
   const api = aggregate<ApiState, ApiCommand, ApiEvent>({ eventStore, category: 'api', decider: apiDecider })
-  const owner = aggregate<OwnerState, OwnerCommand, OwnerEvent>({
-    eventStore,
-    category: 'owner',
-    decider: ownerDecider,
-  })
   let made = 0
   const newId = () => `00000000-0000-4000-8000-${String(second * 1_000 + made++).padStart(12, '0')}`
   const react = reactionsOf({
     api,
-    owner,
     newId,
     now: () => new Date(Date.UTC(2026, 10, 21, 10, 0, second)),
     log,

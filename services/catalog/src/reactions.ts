@@ -1,21 +1,19 @@
 import { DeploymentReport, PublicEvent, Refusal, subjects } from '@gantry/contracts'
 import type { CommandMetadata, Log } from '@gantry/event-sourcing'
 import type { Message } from '@gantry/messaging'
+import { namedById } from '@gantry/service-kit'
 import { z } from 'zod'
 import type { ApiAggregate } from './api/api.decide.ts'
-import type { OwnerAggregate } from './owner/owner.ts'
 
 /** The subject of each consumer. One subject per consumer lets the message server restrict each consumer to it. */
 export const reactsTo = {
   'catalog-media': subjects.events('media', '*'),
-  'catalog-identity': subjects.events('identity', '*'),
   'catalog-platform': subjects.events('platform', '*'),
   'catalog-deployments': subjects.deploymentReported,
 }
 
 export interface ReactionOptions {
   api: ApiAggregate
-  owner: OwnerAggregate
   now(): Date
   newId(): string
   log: Log
@@ -29,13 +27,7 @@ function read<Schema extends z.ZodType>(schema: Schema, { data }: Message): z.in
 }
 
 /** Turns messages of other services into commands. A message that was handled before changes nothing. */
-export function reactionsOf({
-  api,
-  owner,
-  now,
-  newId,
-  log,
-}: ReactionOptions): (message: Message) => Promise<void> {
+export function reactionsOf({ api, now, newId, log }: ReactionOptions): (message: Message) => Promise<void> {
   const at = () => now().toISOString()
 
   return async message => {
@@ -62,7 +54,7 @@ export function reactionsOf({
     const metadata: CommandMetadata = {
       commandId: newId(),
       now: at(),
-      actor: event.actor,
+      actor: namedById(event.actor),
       requestId: event.requestId,
       causationId: event.id,
     }
@@ -73,18 +65,6 @@ export function reactionsOf({
       case 'API_IMAGE_DELETED':
         await api.execute(event.subject, { type: 'DetachImage', metadata, imageRevision: event.revision })
         return
-      case 'USER_CREATED':
-      case 'USER_UPDATED':
-      case 'USER_DELETED': {
-        const displayName = event.type === 'USER_DELETED' ? null : String(event.data.displayName)
-        await owner.execute(event.subject, {
-          type: 'NoteOwner',
-          metadata,
-          displayName,
-          userRevision: event.revision,
-        })
-        return
-      }
       case 'PRODUCT_API_ADDED':
       case 'PRODUCT_API_REMOVED': {
         const { product, api: member } = event.data as { product: string; api: string }

@@ -38,6 +38,7 @@ import { tokenUses } from './token/token-uses.ts'
 import { userAggregate } from './user/user.aggregate.ts'
 import { locks, users } from './user/user.projection.ts'
 import { userRoutes } from './user/user.routes.ts'
+import { namesFrom } from './user/user-names.ts'
 
 export interface IdentityService extends Service {
   /** Creates the administrator of a first start. Does nothing if it was ever created, even if it was deleted since. */
@@ -100,6 +101,7 @@ export function identityService(given: Dependencies, settings: ServiceSettings):
     now,
   })
   const audit = auditor(dependencies)
+  const namesOf = namesFrom(views.users, user, log)
 
   const service = serviceFrom(dependencies, {
     name: 'identity',
@@ -110,7 +112,8 @@ export function identityService(given: Dependencies, settings: ServiceSettings):
       loginRoutes(route, { ...changing, user, logins: loginsByUser, loginTokens: tokensOfLogins })
       tokenRoutes(route, { changeToken, ...views })
       userRoutes(route, { ...changing, lastLogin: loginsByUser.last, now })
-      auditRoutes(route, { records: readModels.collection(auditLog), upToDate: audit.upToDate })
+      const records = readModels.collection(auditLog)
+      auditRoutes(route, { records, users: views.users, namesOf, upToDate: audit.upToDate })
       // Caches must revalidate, so that tokens of a new key can be verified at once.
       app.get('/.well-known/jwks.json', async (_request, reply) =>
         reply.header('cache-control', 'no-cache').send(await keys.jwks()),
@@ -118,7 +121,7 @@ export function identityService(given: Dependencies, settings: ServiceSettings):
     },
     publication: { streamPrefixes: ['user-'], publicEvents, subjects: [subjects.events('identity', '*')] },
     workers: [rotation.start],
-    responders: respondersOf({ authenticate, user, rotation }),
+    responders: respondersOf({ authenticate, user, namesOf, rotation }),
     drain: uses.recorded,
   })
   return {

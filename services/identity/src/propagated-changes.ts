@@ -1,8 +1,6 @@
 import { subjects } from '@gantry/contracts'
 import type { Fact, Log } from '@gantry/event-sourcing'
 import type { Bus, Json } from '@gantry/messaging'
-import { sendDirectly } from '@gantry/service-kit'
-import { publicEvents } from './public-events.ts'
 import type { Rotated } from './signingkey/keys.ts'
 import type { ChangeToken } from './token/token.routes.ts'
 import type { TokenAggregate } from './token/token.ts'
@@ -24,7 +22,7 @@ export interface PropagatedChanges {
   rotated(key: Rotated): Promise<void>
 }
 
-/** Types of events after which cached principals of the user are no longer valid. */
+/** Types of events after which cached principals and names of the user are no longer valid. */
 const ENDS_PRINCIPALS: ReadonlySet<string> = new Set<UserEvent['type']>([
   'UserUpdated',
   'PasswordChanged',
@@ -42,7 +40,6 @@ export function propagatedChanges({ user, token, bus, log }: PropagationOptions)
       const executed = await user.execute(id, command)
       if (executed.facts.some(({ type }: Fact) => ENDS_PRINCIPALS.has(type)))
         await hint(subjects.principalChanged, { userId: id })
-      for (const message of executed.facts.flatMap(publicEvents)) await sendDirectly(bus, 'catalog', message)
       return executed
     },
     async changeToken(id, command) {

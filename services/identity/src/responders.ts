@@ -1,5 +1,5 @@
-import { subjects, type UserStanding } from '@gantry/contracts'
-import type { Responders } from '@gantry/service-kit'
+import { MAX_NAMED_USERS, subjects, type UserStanding } from '@gantry/contracts'
+import type { NamesOf, Responders } from '@gantry/service-kit'
 import { z } from 'zod'
 import type { Authenticate } from './authentication/authenticate.ts'
 import { unauthenticated } from './authentication/unauthenticated.ts'
@@ -9,14 +9,16 @@ import type { UserAggregate } from './user/user.decide.ts'
 export interface ResponderOptions {
   authenticate: Authenticate
   user: UserAggregate
+  namesOf: NamesOf
   rotation: KeyRotation
 }
 
 const CredentialRequest = z.object({ credential: z.string() })
 const UserRequest = z.object({ user: z.uuid() })
+const NamesRequest = z.object({ users: z.array(z.string()).max(MAX_NAMED_USERS) })
 
 /** Answers to the requests of other services and of operators, by subject. */
-export function respondersOf({ authenticate, user, rotation }: ResponderOptions): Responders {
+export function respondersOf({ authenticate, user, namesOf, rotation }: ResponderOptions): Responders {
   const standingOf = async (id: string): Promise<UserStanding> => {
     const { state, revision } = await user.load(id)
     if (state.status !== 'Live') return { user: null, revision }
@@ -30,6 +32,8 @@ export function respondersOf({ authenticate, user, rotation }: ResponderOptions)
       return { ...(await authenticate(parsed.data.credential)) }
     },
     [subjects.userStanding]: async request => standingOf(UserRequest.parse(request).user),
+    [subjects.userNames]: async request =>
+      Object.fromEntries(await namesOf(NamesRequest.parse(request).users)),
     [subjects.rotateKeys]: async request => ({ ...(await rotation.rotate(RotationRequest.parse(request))) }),
   }
 }

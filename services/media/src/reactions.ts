@@ -1,5 +1,6 @@
 import { PublicEvent, Refusal, subjects } from '@gantry/contracts'
 import type { Message } from '@gantry/messaging'
+import { namedById } from '@gantry/service-kit'
 import type { ImageAggregate } from './image/image.decide.ts'
 
 /** The subjects that media consumes. */
@@ -26,7 +27,7 @@ export function reactionsOf({ image, now, newId }: ReactionOptions): (message: M
       metadata: {
         commandId: newId(),
         now: now().toISOString(),
-        actor: event.actor,
+        actor: namedById(event.actor),
         requestId: event.requestId,
         causationId: event.id,
       },

@@ -12,8 +12,7 @@ import {
 } from '@gantry/contracts'
 import type { Executed } from '@gantry/event-sourcing'
 import type { Collection } from '@gantry/read-models'
-import { type AddRoute, listing, page } from '@gantry/service-kit'
-import type { Owners } from '../owner/owner.projection.ts'
+import { type AddRoute, listing, type NamesOf, page } from '@gantry/service-kit'
 import type { ApiAggregate } from './api.decide.ts'
 import type { ApiDocument } from './api.projection.ts'
 import type { ApiEvent, ApiFields, ApiState } from './api.ts'
@@ -21,7 +20,7 @@ import type { ApiEvent, ApiFields, ApiState } from './api.ts'
 export interface ApiRoutes {
   api: ApiAggregate
   apis: Collection<ApiDocument>
-  owners: Owners
+  namesOf: NamesOf
   /** Notifies other services of a deletion before the response, instead of with the delay of the relay. */
   announceDeletion(executed: Executed<ApiState, ApiEvent>): Promise<void>
 }
@@ -31,7 +30,7 @@ interface Included {
   includeRunningJobs?: boolean | undefined
 }
 
-export function apiRoutes(route: AddRoute, { api, apis, owners, announceDeletion }: ApiRoutes): void {
+export function apiRoutes(route: AddRoute, { api, apis, namesOf, announceDeletion }: ApiRoutes): void {
   route(listApis, async ({ query }) => {
     const { name, owner, platformType, status, environment, tags, deployed, product } = query
     const { items, total } = await apis.find(
@@ -46,7 +45,7 @@ export function apiRoutes(route: AddRoute, { api, apis, owners, announceDeletion
         deployed: deployed === true ? true : undefined,
       }),
     )
-    const names = await owners.displayNames(items.map(({ doc }) => doc.owner))
+    const names = await displayNames(items.map(({ doc }) => doc.owner))
     const content = items.map(({ doc }) => record(doc, names.get(doc.owner ?? ''), query))
     return { status: 200, body: page(content, total, query) }
   })
@@ -82,11 +81,17 @@ export function apiRoutes(route: AddRoute, { api, apis, owners, announceDeletion
     return { status: 204 }
   })
 
+  /** Display names by user id, without deleted users. */
+  const displayNames = async (ids: readonly (string | null)[]): Promise<Map<string, string>> => {
+    const names = [...(await namesOf(ids))]
+    return new Map(names.flatMap(([id, { displayName, deleted }]) => (deleted ? [] : [[id, displayName]])))
+  }
+
   const current = async (id: string, included: Included = {}) => {
     const stored = await apis.get(id)
     if (!stored) throw new Refusal('api-not-found')
     const { doc } = stored
-    const ownerDisplayName = doc.owner ? (await owners.displayNames([doc.owner])).get(doc.owner) : undefined
+    const ownerDisplayName = (await displayNames([doc.owner])).get(doc.owner ?? '')
     return {
       body: record(doc, ownerDisplayName, included),
       revision: doc.recordRevision,

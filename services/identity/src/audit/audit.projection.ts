@@ -1,4 +1,10 @@
-import { type AuditRecord, auditedAction, CHANGED_STREAMS, readableData } from '@gantry/contracts'
+import {
+  type AuditRecord,
+  auditedAction,
+  CHANGED_STREAMS,
+  readableData,
+  type UserName,
+} from '@gantry/contracts'
 import { type Projection, projectionOfEach } from '@gantry/event-sourcing'
 import { defineCollection } from '@gantry/read-models'
 
@@ -13,9 +19,8 @@ export interface AuditDocument {
    */
   when: string
   userId: string | null
-  username: string
-  /** User id and username, so that the filter finds either. */
-  who: string[]
+  /** User id, or the name of the part of the service that acted. Names of users are resolved when the record is read. */
+  who: string
   action: string
   resourceType: string
   resourceId: string
@@ -28,15 +33,15 @@ export interface AuditDocument {
 
 export const auditLog = defineCollection<AuditDocument>({
   name: 'identity.audit',
-  version: 3,
+  version: 4,
   fields: {
     when: 'string',
-    who: 'strings',
+    who: 'string',
     action: 'string',
     resourceType: 'string',
     what: 'strings',
   },
-  text: ['username', 'action', 'resourceType', 'resourceId'],
+  text: ['who', 'action', 'resourceType', 'resourceId'],
   listedBy: 'when',
 })
 
@@ -50,8 +55,7 @@ export const auditProjections: Projection[] = CHANGED_STREAMS.map(category =>
       timestamp: at,
       when: `${at}/${position}`,
       userId: actor.id,
-      username: actor.name,
-      who: actor.id === null ? [actor.name] : [actor.id, actor.name],
+      who: actor.id ?? actor.name,
       action: auditedAction(change),
       resourceType,
       resourceId,
@@ -63,18 +67,37 @@ export const auditProjections: Projection[] = CHANGED_STREAMS.map(category =>
   }),
 )
 
-export const auditRecord = (doc: AuditDocument): AuditRecord => ({
-  id: doc.id,
-  timestamp: doc.timestamp,
-  user: { id: doc.userId, username: doc.username },
-  action: doc.action,
-  resourceType: doc.resourceType,
-  resourceId: doc.resourceId,
-  details: detailsOf(doc),
-  requestId: doc.requestId,
-})
+/** The users that a record names: the actor, and the changed user. */
+export const usersOf = ({ userId, resourceType, resourceId }: AuditDocument): (string | null)[] => [
+  userId,
+  resourceType === 'USER' ? resourceId : null,
+]
 
-function detailsOf({ action, details }: AuditDocument): AuditRecord['details'] {
+/** @param names of the users of the record */
+export function auditRecord(doc: AuditDocument, names: ReadonlyMap<string, UserName>): AuditRecord {
+  const { id, timestamp, userId, who, action, resourceType, resourceId, requestId } = doc
+  const username = userId === null ? who : (names.get(userId)?.username ?? null)
+  return {
+    id,
+    timestamp,
+    user: { id: userId, username },
+    action,
+    resourceType,
+    resourceId,
+    details: detailsOf(doc, names),
+    requestId,
+  }
+}
+
+/** Records of users have the present names of the user unless they have their own. */
+function detailsOf(
+  { action, resourceType, resourceId, details }: AuditDocument,
+  names: ReadonlyMap<string, UserName>,
+): AuditRecord['details'] {
+  const { username = null, displayName = null } = names.get(resourceId) ?? {}
+  const named = resourceType === 'USER' ? { username, displayName } : {}
   const { before, after } = JSON.parse(details) as AuditRecord['details']
-  return { before: before && readableData(action, before), after: after && readableData(action, after) }
+  const shown = (resource: Record<string, unknown> | null) =>
+    resource && { ...named, ...readableData(action, resource) }
+  return { before: shown(before), after: shown(after) }
 }

@@ -1,10 +1,13 @@
-import { listAuditLog } from '@gantry/contracts'
+import { listAuditLog, normalUsername } from '@gantry/contracts'
 import type { Collection } from '@gantry/read-models'
-import { type AddRoute, listing, page } from '@gantry/service-kit'
-import { type AuditDocument, auditRecord } from './audit.projection.ts'
+import { type AddRoute, listing, type NamesOf, page } from '@gantry/service-kit'
+import type { UserDocument } from '../user/user.projection.ts'
+import { type AuditDocument, auditRecord, usersOf } from './audit.projection.ts'
 
 export interface AuditRoutes {
   records: Collection<AuditDocument>
+  users: Collection<UserDocument>
+  namesOf: NamesOf
   /**
    * Waits for a limited time until the records include all events that are in the log now, so that callers see their
    * own changes.
@@ -13,7 +16,7 @@ export interface AuditRoutes {
   upToDate(): Promise<void>
 }
 
-export function auditRoutes(route: AddRoute, { records, upToDate }: AuditRoutes): void {
+export function auditRoutes(route: AddRoute, { records, users, namesOf, upToDate }: AuditRoutes): void {
   route(listAuditLog, async ({ query }) => {
     await upToDate()
     const { from, to, user, action, resource } = query
@@ -29,21 +32,28 @@ export function auditRoutes(route: AddRoute, { records, upToDate }: AuditRoutes)
         {
           when:
             from || to ? { ...(from && { gte: instant(from) }), ...(to && { lt: instant(to) }) } : undefined,
-          who: user,
+          who: user === undefined ? undefined : { in: [user, ...(await idsNamed(user))] },
           action,
           what: resource,
         },
       ),
     )
+    const names = await namesOf(items.flatMap(({ doc }) => usersOf(doc)))
     return {
       status: 200,
       body: page(
-        items.map(({ doc }) => auditRecord(doc)),
+        items.map(({ doc }) => auditRecord(doc, names)),
         total,
         query,
       ),
     }
   })
+
+  /** The id of the user with a username, if there is one. */
+  const idsNamed = async (username: string): Promise<string[]> => {
+    const named = await users.list({ where: { username: normalUsername(username) }, limit: 1 })
+    return named.map(({ doc }) => doc.id)
+  }
 }
 
 /** The last time that ISO 8601 writes with a four-digit year. */

@@ -40,7 +40,7 @@ export function loginRoutes(
     const { state } = await user.load(id)
     const checkedAgainst = state.status === 'Live' ? state.passwordHash : null
     const correct = await passwords.verify(password, checkedAgainst)
-    const actor = correct ? { id, name: username } : metadata.actor
+    const actor = correct ? { id, name: id } : metadata.actor
     const command = {
       type: 'LogIn' as const,
       metadata: { ...metadata, actor },

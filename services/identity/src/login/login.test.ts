@@ -101,7 +101,7 @@ describe('a login', () => {
     await identity.logIn('ada')
     const [failed, loggedIn] = await loginsOf(id)
     expect(failed).toMatchObject({ type: 'LoginFailed', metadata: { actor: { id: null } } })
-    expect(loggedIn).toMatchObject({ type: 'UserLoggedIn', metadata: { actor: { id, name: 'ada' } } })
+    expect(loggedIn).toMatchObject({ type: 'UserLoggedIn', metadata: { actor: { id, name: id } } })
   })
 
   test('of an inactive or single sign-on user is refused as such only with the right password', async () => {
@@ -328,35 +328,31 @@ describe('on the bus', () => {
     await expect(ask({})).rejects.toMatchObject({ code: 'unauthenticated' })
   })
 
-  test('catalog is notified of changed users before the response, and the relay publishes the same events', async () => {
+  test('names are answered for live and deleted users, and public events name users by id', async () => {
     const { bus } = identity.host.dependencies
-    const told: string[] = []
-    bus.respond(subjects.react('catalog'), async message => {
-      const { id, data } = message as unknown as { id: string; data: PublicEvent }
-      told.push(`${id} ${data.type} ${data.data.displayName}`)
-      return null
-    })
     const id = await createUser()
+    const unknown = '00000000-0000-4000-8000-000000000000'
+    const names = () => bus.request(subjects.userNames, { users: [id, unknown] }, { timeoutMs: 1_000 })
     await update(id, { displayName: 'Ada' })
+    expect(await names()).toEqual({ [id]: { username: 'ada', displayName: 'Ada', deleted: false } })
     await identity.logIn('ada')
     await admin().delete(`/users/${id}`)
-    expect(told.map(line => line.split(' ').slice(1).join(' '))).toEqual([
-      'USER_CREATED Ada Lovelace',
-      'USER_UPDATED Ada',
-      'USER_DELETED Ada',
-    ])
+    expect(await names()).toEqual({ [id]: { username: 'ada', displayName: 'Ada', deleted: true } })
     const relayed: string[] = []
     const signal = AbortSignal.timeout(5_000)
-    for await (const { id: message, data } of bus.read({
+    for await (const { data } of bus.read({
       subjects: ['events.identity.*'],
       after: 0,
       live: true,
       signal,
     })) {
       const event = data as unknown as PublicEvent
-      if (event.subject === id) relayed.push(`${message} ${event.type} ${event.data.displayName}`)
+      if (event.subject !== id) continue
+      relayed.push(event.type)
+      expect(event).toMatchObject({ data: { id, role: 'USER' }, actor: { name: administrator.userId } })
+      expect(JSON.stringify(event)).not.toMatch(/ada|lovelace/i)
       if (event.type === 'USER_DELETED') break
     }
-    expect(relayed).toEqual(told)
+    expect(relayed).toEqual(['USER_CREATED', 'USER_UPDATED', 'USER_DELETED'])
   })
 })

@@ -21,7 +21,7 @@ export function tokenUses({ token, metadata, log }: TokenUsesOptions): TokenUses
   return {
     note({ record: { id } }, { record: owner }) {
       if (underWay.has(id)) return
-      const actor = { id: owner.id, name: owner.username, tokenId: id }
+      const actor = { id: owner.id, name: owner.id, tokenId: id }
       const noted = token
         .execute(id, { type: 'NoteUse', metadata: { ...metadata(), actor } })
         .catch(error => log.warn({ err: error, token: id }, 'a use of an access token was not recorded'))

@@ -17,7 +17,7 @@ import type { UserCommand } from './user.decide.ts'
 import { type LockDocument, type UserDocument, userRecord } from './user.projection.ts'
 import type { UserEvent, UserState } from './user.ts'
 
-/** Executes a command on a user. Before it returns, it notifies processes with cached principals and other services. */
+/** Executes a command on a user. Before it returns, it notifies processes with cached principals and names. */
 export type ChangeUser = (id: string, command: UserCommand) => Promise<Executed<UserState, UserEvent>>
 
 export interface UserRoutes {

@@ -1,7 +1,6 @@
 import { catalogService, catalogSettings } from '@gantry/catalog'
 import { subjects } from '@gantry/contracts'
 import type { RecordedEvent } from '@gantry/event-sourcing'
-import { administrator } from '@gantry/service-kit/testing'
 import type { Asked, Request, ServiceUnderTest } from '../replica.ts'
 import { foreignFact, idNamed } from './foreign-fact.ts'
 
@@ -92,15 +91,6 @@ export const catalog: ServiceUnderTest = {
       const api = id('api')
       const type = variant % 2 ? 'API_IMAGE_UPDATED' : 'API_IMAGE_DELETED'
       return api === undefined ? undefined : foreignFact('media', type, { subject: api, revision: name })
-    },
-    owner: ({ name, variant }) => {
-      const type = variant === 0 ? 'USER_DELETED' : 'USER_UPDATED'
-      const data = { displayName: `Grace ${variant}` }
-      return foreignFact('identity', type, {
-        subject: administrator.userId,
-        revision: 6 * name + variant,
-        data,
-      })
     },
   },
 }

@@ -1,0 +1,87 @@
+import { MAX_NAMED_USERS, subjects, type UserName, UserNames } from '@gantry/contracts'
+import type { Log, Worker } from '@gantry/event-sourcing'
+import type { Bus } from '@gantry/messaging'
+import { LRUCache } from 'lru-cache'
+import { z } from 'zod'
+
+/**
+ * The names of users by id. Users who never existed and users whose personal data are erased are left out. So are all
+ * users whose names cannot be had now: a read does not fail because of names.
+ */
+export type NamesOf = (ids: readonly (string | null)[]) => Promise<ReadonlyMap<string, UserName>>
+
+export interface UserNamesCache {
+  namesOf: NamesOf
+  /** Starts to forget names when a broadcast says that a user has changed. */
+  listen(): Worker
+}
+
+/** How long a name is used without asking identity: the age of a shown name is limited even if a broadcast is lost. */
+const CACHE_MS = 5_000
+const CACHE_SIZE = 10_000
+const TIMEOUT_MS = 1_000
+/** Time after a failed request in which no other request is sent, so that reads do not wait for each in turn. */
+const PAUSE_MS = 1_000
+
+const Changed = z.object({ userId: z.string() })
+
+/** Names that identity tells on request, cached for seconds, and only in memory. */
+export function userNames({ bus, log }: { bus: Bus; log: Pick<Log, 'warn'> }): UserNamesCache {
+  const known = new LRUCache<string, { name: UserName | undefined }>({ max: CACHE_SIZE, ttl: CACHE_MS })
+  /** By id: the request under way that asks for the user. */
+  const asking = new Map<string, Promise<UserNames>>()
+  let pausedUntil = 0
+
+  const request = async (users: string[]): Promise<UserNames> =>
+    UserNames.parse(await bus.request(subjects.userNames, { users }, { timeoutMs: TIMEOUT_MS }))
+
+  /** Asks for users. An answer is kept unless the user has changed meanwhile. */
+  const ask = (users: string[]) => {
+    const asked: Promise<UserNames> = request(users).then(
+      names => {
+        settle(id => known.set(id, { name: names[id] }))
+        return names
+      },
+      error => {
+        settle(() => {})
+        pausedUntil = performance.now() + PAUSE_MS
+        log.warn({ err: error }, 'names of users are left out: identity did not answer')
+        return {}
+      },
+    )
+    const settle = (keep: (id: string) => void) => {
+      for (const id of users) {
+        if (asking.get(id) !== asked) continue
+        asking.delete(id)
+        keep(id)
+      }
+    }
+    for (const id of users) asking.set(id, asked)
+  }
+
+  return {
+    async namesOf(ids) {
+      const wanted = [...new Set(ids.filter(id => id !== null))]
+      const kept = new Map(wanted.map(id => [id, known.get(id)]))
+      const unknown = wanted.filter(id => !kept.get(id) && !asking.has(id))
+      if (performance.now() >= pausedUntil) {
+        for (let from = 0; from < unknown.length; from += MAX_NAMED_USERS)
+          ask(unknown.slice(from, from + MAX_NAMED_USERS))
+      }
+      const found = await Promise.all(
+        wanted.map(async id => [id, kept.get(id)?.name ?? (await asking.get(id))?.[id]] as const),
+      )
+      return new Map(found.filter((entry): entry is [string, UserName] => entry[1] !== undefined))
+    },
+    listen() {
+      const stop = bus.listen(subjects.principalChanged, broadcast => {
+        const { userId } = Changed.parse(broadcast)
+        known.delete(userId)
+        asking.delete(userId)
+        // Identity is there.
+        pausedUntil = 0
+      })
+      return { stop: async () => stop() }
+    },
+  }
+}

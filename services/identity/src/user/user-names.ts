@@ -1,0 +1,32 @@
+import type { UserName } from '@gantry/contracts'
+import { type Log, pastQuarantine } from '@gantry/event-sourcing'
+import type { Collection } from '@gantry/read-models'
+import type { NamesOf } from '@gantry/service-kit'
+import type { UserAggregate } from './user.decide.ts'
+import type { UserDocument } from './user.projection.ts'
+
+/** The names of users from the read model; those of deleted users, who have no document, from the log. */
+export function namesFrom(
+  users: Collection<UserDocument>,
+  user: UserAggregate,
+  log: Pick<Log, 'warn'>,
+): NamesOf {
+  const ofDeleted = async (id: string): Promise<[string, UserName][]> => {
+    const state = (await user.load(id).catch(pastQuarantine(log)))?.state
+    if (state?.status === 'Absent' || state === undefined) return []
+    const { username, displayName } = state.status === 'Live' ? state.record : state.last
+    return [[id, { username, displayName, deleted: state.status === 'Deleted' }]]
+  }
+  return async ids => {
+    const wanted = [...new Set(ids.filter(id => id !== null))]
+    const live = (await users.getMany(wanted)).map(
+      ({ doc: { id, username, displayName } }): [string, UserName] => [
+        id,
+        { username, displayName, deleted: false },
+      ],
+    )
+    const found = new Set(live.map(([id]) => id))
+    const others = await Promise.all(wanted.filter(id => !found.has(id)).map(ofDeleted))
+    return new Map([...live, ...others.flat()])
+  }
+}
