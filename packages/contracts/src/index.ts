@@ -14,6 +14,21 @@ export {
   undeployApi,
   updateApi,
 } from './apis.ts'
+export {
+  CLOUDEVENTS_BATCH,
+  CLOUDEVENTS_JSON,
+  type CloudEventContent,
+  EmittedCloudEvent,
+  toCloudEvent,
+} from './cloud-events.ts'
+export {
+  eventSchema,
+  eventSchemas,
+  getEventSchema,
+  jsonSchemaOf,
+  listEventSchemas,
+  SCHEMA_MEDIA_TYPE,
+} from './event-schemas.ts'
 export { CloudEvent, publishEvent, StreamedEvent, streamEvents } from './events.ts'
 export { isDeeperThan, MAX_DEPTH } from './free-form.ts'
 export {
@@ -126,6 +141,7 @@ export {
   rotateWebhookSecret,
   testWebhook,
   updateWebhook,
+  WebhookFormat,
   WebhookInput,
   WebhookRecord,
   WebhookUpdate,

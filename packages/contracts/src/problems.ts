@@ -32,6 +32,7 @@ export const PROBLEMS = {
   'webhook-not-found': { status: 404, title: 'There is no such webhook' },
   'recovery-not-found': { status: 404, title: 'There is no such recovery' },
   'delivery-not-found': { status: 404, title: 'There is no such delivery' },
+  'event-schema-not-found': { status: 404, title: 'There is no such schema of an event' },
   'method-not-allowed': { status: 405, title: 'The resource does not support this method' },
   'request-timeout': { status: 408, title: 'The request was not received in time' },
   'api-name-taken': { status: 409, title: 'Another API has this name' },

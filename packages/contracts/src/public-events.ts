@@ -37,7 +37,7 @@ const job = {
   startedAt: TIMESTAMP,
 }
 const product = { product: '8d3e1c52-77a5-4d3e-b1a6-4f0d6c2b9e01', api: apiExample.id }
-const webhook = {
+const webhook: z.infer<typeof WebhookRecord> = {
   id: '7a1d2c3b-0e4f-4a5b-8c6d-9e0f1a2b3c4d',
   name: 'deployments',
   displayName: 'Deployments',
@@ -45,6 +45,7 @@ const webhook = {
   active: true,
   eventTypes: ['API_DEPLOYED'],
   ordered: false,
+  format: 'STANDARD',
   createdAt: TIMESTAMP,
   updatedAt: TIMESTAMP,
   disabledReason: null,
@@ -79,6 +80,8 @@ const PERSONAL = { username: true, displayName: true, email: true } as const
 export const UserSnapshot = UserRecord.partial({ ...PERSONAL, lockedUntil: true })
 /** A user as other services and audit consumers see them in public events: by id, without personal fields. */
 const PublishedUser = UserSnapshot.omit(PERSONAL)
+/** A webhook; without the fields that the release which recorded the event did not have. */
+export const WebhookSnapshot = WebhookRecord.partial({ ordered: true, owner: true, format: true })
 export const RecoverySnapshot = RecoveryRecord.pick({ webhook: true, from: true, to: true, status: true })
 export const DeliverySnapshot = DeliveryRecord.pick({
   webhook: true,
@@ -87,22 +90,30 @@ export const DeliverySnapshot = DeliveryRecord.pick({
   status: true,
 })
 
-interface PublicEventKind<Data extends z.ZodType = z.ZodType> {
-  /** The scope that a reader of the payload needs. */
-  scope: Scope
-  description: string
+/** The shape of the data of an event type in one version. */
+export interface DataVersion<Data extends z.ZodType = z.ZodType> {
   /** Schema of `data` of the payload. */
   data: Data
   /** Example of `data`. */
   example: z.input<Data>
 }
 
+interface PublicEventKind<Data extends z.ZodType = z.ZodType> extends DataVersion<Data> {
+  /** The scope that a reader of the payload needs. */
+  scope: Scope
+  description: string
+  /** The previous versions, from version 1. Their schemas stay public, because the log keeps events of all versions. */
+  earlier: readonly DataVersion[]
+}
+
+/** @param earlier the versions before this one, from version 1 */
 const kind = <Data extends z.ZodType>(
   scope: Scope,
   description: string,
   data: Data,
   example: z.input<Data>,
-): PublicEventKind<Data> => ({ scope, description, data, example })
+  ...earlier: DataVersion[]
+): PublicEventKind<Data> => ({ scope, description, data, example, earlier })
 
 const subscription = { application: 'shop', plan: 'gold' }
 
@@ -179,7 +190,7 @@ export const EVENT_TYPES = {
   WEBHOOK_FAILING: kind(
     'WEBHOOKS_READ',
     'No delivery to another webhook has succeeded for a day; sent again after three days. Its url has no user and no query',
-    WebhookRecord.extend({
+    WebhookSnapshot.extend({
       failingSince: Timestamp,
       failedDeliveries: z.int().meta({ description: 'Failed deliveries since then; not counted beyond 20' }),
     }),
@@ -188,7 +199,7 @@ export const EVENT_TYPES = {
   WEBHOOK_DISABLED: kind(
     'WEBHOOKS_READ',
     'The service disabled another webhook; disabledReason says why. Its url has no user and no query',
-    WebhookRecord,
+    WebhookSnapshot,
     { ...webhook, active: false, disabledReason: 'the endpoint answered 410 Gone' },
   ),
   ...PLATFORM_EVENTS,
@@ -210,19 +221,19 @@ export const PUBLIC_EVENTS = {
     type: 'DEPLOY',
     status: 'RUNNING',
   }),
-  WEBHOOK_CREATED: kind('WEBHOOKS_READ', 'A webhook was created', WebhookRecord, webhook),
-  WEBHOOK_UPDATED: kind('WEBHOOKS_READ', 'A webhook was changed', WebhookRecord, webhook),
-  WEBHOOK_TRANSFERRED: kind('WEBHOOKS_READ', 'A webhook got another owner', WebhookRecord, webhook),
+  WEBHOOK_CREATED: kind('WEBHOOKS_READ', 'A webhook was created', WebhookSnapshot, webhook),
+  WEBHOOK_UPDATED: kind('WEBHOOKS_READ', 'A webhook was changed', WebhookSnapshot, webhook),
+  WEBHOOK_TRANSFERRED: kind('WEBHOOKS_READ', 'A webhook got another owner', WebhookSnapshot, webhook),
   WEBHOOK_SECRET_ROTATED: kind(
     'WEBHOOKS_READ',
     'A webhook got another signing secret',
-    WebhookRecord,
+    WebhookSnapshot,
     webhook,
   ),
   WEBHOOK_DELETED: kind(
     'WEBHOOKS_READ',
     'A webhook was deleted; data is its last state',
-    WebhookRecord,
+    WebhookSnapshot,
     webhook,
   ),
   RECOVERY_REQUESTED: kind('WEBHOOKS_READ', 'A recovery was requested', RecoverySnapshot, recovery),
@@ -241,6 +252,11 @@ export const PUBLIC_EVENTS = {
 } as const
 export type PublicEventType = keyof typeof PUBLIC_EVENTS
 export const isPublicEventType = (type: string): type is PublicEventType => Object.hasOwn(PUBLIC_EVENTS, type)
+/** The versions of the data of an event type: version 1 first, the newest last. */
+export const versionsOf = (type: PublicEventType): readonly DataVersion[] => {
+  const { earlier, data, example }: PublicEventKind = PUBLIC_EVENTS[type]
+  return [...earlier, { data, example }]
+}
 /** The data of a public event. */
 export type PublicEventData<Type extends PublicEventType> = z.output<(typeof PUBLIC_EVENTS)[Type]['data']>
 
@@ -270,6 +286,8 @@ export const PublicEvent = z
     revision: z.int(),
     time: z.string(),
     data: z.record(z.string(), z.unknown()),
+    /** Version of the schema of `data`. Absent means 1. */
+    version: z.int().min(1).optional(),
     actor: z.object({ id: z.string().nullable(), name: z.string() }),
     requestId: z.string(),
   })

@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import * as apis from './apis.ts'
+import * as eventSchemas from './event-schemas.ts'
 import * as events from './events.ts'
 import * as identity from './identity.ts'
 import * as images from './images.ts'
@@ -14,16 +15,24 @@ import {
   type PublicEventType,
   RecoverySnapshot,
   UserSnapshot,
+  WebhookSnapshot,
 } from './public-events.ts'
 import * as versions from './versions.ts'
 import * as webhooks from './webhooks.ts'
 
 /** Every operation of the interface, in the order of the documentation. */
-export const OPERATIONS: readonly Operation[] = [apis, images, versions, identity, webhooks, events].flatMap(
-  part =>
-    Object.values(part).filter(
-      (value): value is Operation => typeof value === 'object' && 'method' in value && 'responses' in value,
-    ),
+export const OPERATIONS: readonly Operation[] = [
+  apis,
+  images,
+  versions,
+  identity,
+  webhooks,
+  events,
+  eventSchemas,
+].flatMap(part =>
+  Object.values(part).filter(
+    (value): value is Operation => typeof value === 'object' && 'method' in value && 'responses' in value,
+  ),
 )
 
 /** Descriptions of the tags of operations, in the order of the documentation. */
@@ -108,7 +117,7 @@ const CHANGES = {
     streams: ['signingkey'],
   },
   WEBHOOK: {
-    snapshot: webhooks.WebhookRecord.extend({
+    snapshot: WebhookSnapshot.extend({
       failingSince: Timestamp.optional(),
       failedDeliveries: z.int().optional(),
     }),

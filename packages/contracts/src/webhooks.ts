@@ -40,6 +40,14 @@ const eventTypes = z
 
 const ORDERED = 'Whether the events of a resource are delivered one after another.'
 
+export const WEBHOOK_FORMATS = ['STANDARD', 'CLOUDEVENTS_STRUCTURED', 'CLOUDEVENTS_BATCHED'] as const
+/** How a webhook gets an event as the body of a request. */
+export const WebhookFormat = z.enum(WEBHOOK_FORMATS).meta({ id: 'WebhookFormat' })
+export type WebhookFormat = z.infer<typeof WebhookFormat>
+
+const FORMAT =
+  'The body of a request: STANDARD has id, type, timestamp and data; CLOUDEVENTS_STRUCTURED is a CloudEvents 1.0 event, CLOUDEVENTS_BATCHED a batch of one event.'
+
 export const WebhookInput = z
   .object({
     name: optional(label(255)).meta({ description: 'Default: a slug of displayName' }),
@@ -48,6 +56,7 @@ export const WebhookInput = z
     active: z.boolean(),
     eventTypes,
     ordered: optional(z.boolean()).meta({ description: `${ORDERED} Default: false` }),
+    format: optional(WebhookFormat).meta({ description: `${FORMAT} Default: STANDARD` }),
   })
   .meta({ id: 'WebhookInput' })
 export type WebhookInput = z.infer<typeof WebhookInput>
@@ -64,6 +73,9 @@ export const WebhookUpdate = z
       .boolean()
       .nullish()
       .meta({ description: `${ORDERED} Unchanged when absent` }),
+    format: WebhookFormat.nullish().meta({
+      description: `${FORMAT} Applies to deliveries that are created later. Unchanged when absent`,
+    }),
     owner: Uuid.nullish().meta({
       description:
         'Id of an active user. Only administrators may change it, to transfer the webhook. Unchanged when absent',
@@ -84,6 +96,7 @@ export const WebhookRecord = z
     ordered: z.boolean().meta({
       description: `${ORDERED} A delivery waits until the previous one has a final status`,
     }),
+    format: WebhookFormat.meta({ description: FORMAT }),
     createdAt: Timestamp,
     updatedAt: Timestamp,
     disabledReason: z.string().nullable().meta({
@@ -137,10 +150,13 @@ export const DeliveryRecord = z
     eventId: z.uuid(),
     eventType: z.string(),
     status: DeliveryStatus,
-    payload: z.record(z.string(), z.unknown()).nullable().meta({
-      description:
-        'The body of the request to the endpoint: id, type, timestamp, data. Null for a caller without the scope of the event type, as is each responseBody',
-    }),
+    payload: z
+      .union([z.record(z.string(), z.unknown()), z.array(z.record(z.string(), z.unknown()))])
+      .nullable()
+      .meta({
+        description:
+          'The body of the request to the endpoint, in the format that the webhook had when the delivery was created: an object, or for CLOUDEVENTS_BATCHED an array of one. Null for a caller without the scope of the event type, as is each responseBody',
+      }),
     attempts: z.int().meta({ description: 'Attempts so far' }),
     createdAt: Timestamp,
     lastAttemptAt: Timestamp.nullable(),
@@ -177,6 +193,7 @@ const record = {
   name: 'deployments',
   ...example,
   ordered: false,
+  format: 'STANDARD',
   createdAt: '2026-11-21T09:30:00.000Z',
   updatedAt: '2026-11-21T09:30:00.000Z',
   disabledReason: null,

@@ -48,6 +48,7 @@ export {
   origins,
   otherThanPort,
   port,
+  publicUrl,
   readSettings,
   SettingsRefused,
   whole,

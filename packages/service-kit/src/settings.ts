@@ -102,6 +102,17 @@ export const basePath = z
   .transform(value => value.replace(/\/+$/, ''))
   .refine(value => value === '' || /^(\/[\w.~-]+)+$/.test(value), { error: 'must be a path such as /gantry' })
 
+/** The address of the service as its clients reach it, with its path. A slash at its end is dropped. */
+export const publicUrl = z
+  .string()
+  .transform(value => value.replace(/\/+$/, ''))
+  .refine(isPublicUrl, { error: 'must be the URL of the service, such as https://gantry.example.com/manage' })
+
+function isPublicUrl(value: string): boolean {
+  const url = URL.parse(value)
+  return url !== null && /^https?:$/.test(url.protocol) && !/[?#@\s]/.test(value)
+}
+
 /** Splits a text at commas and drops white space and empty items. */
 export const list = (value: string) =>
   value

@@ -7,6 +7,7 @@ import type { FastifyInstance } from 'fastify'
 import type { Registry } from 'prom-client'
 import { admission } from './admission.ts'
 import { documentation } from './documentation.ts'
+import { eventSchemaRoutes } from './event-schemas.ts'
 import { eventStream } from './event-stream.ts'
 import { credentialOf, principals } from './principals.ts'
 import type { RateCounts } from './rate-counts.ts'
@@ -82,6 +83,7 @@ export function gateway(dependencies: GatewayDependencies, settings: GatewaySett
         ...(counts && { store: counts.Store }),
       })
       await documentation(app)
+      eventSchemaRoutes(app, { admit, root: settings.PUBLIC_URL ?? app.prefix })
       endStreams = eventStream(app, {
         bus,
         admit,

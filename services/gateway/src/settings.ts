@@ -7,6 +7,7 @@ import {
   origins,
   otherThanPort,
   port,
+  publicUrl,
   type ServerOptions,
   whole,
 } from '@gantry/service-kit'
@@ -51,6 +52,8 @@ export const gatewaySettings = z.object({
   /** Concurrent connections in total, and of each address that is not in TRUST_PROXY; 0 for no limit. */
   MAX_CONNECTIONS: whole(0, 10_000_000).default(10_000),
   MAX_CONNECTIONS_PER_ADDRESS: whole(0, 10_000_000).default(5_000),
+  /** The address of the service for its clients, for links to the schemas of events. Default: no links. */
+  PUBLIC_URL: publicUrl.optional(),
   /** Event streams that read past events at the same time; 0 for no limit. */
   MAX_EVENT_REPLAYS: whole(0, 10_000_000).default(32),
 })

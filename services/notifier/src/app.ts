@@ -45,7 +45,7 @@ export function notifierService(
   const projector = new Projector({ ...dependencies, ...process, name: 'notifier.projector', collections })
   const storing = { ...dependencies, projector }
   const webhooks = new Webhooks(storing, settings.WEBHOOK_ALLOWED_CIDRS)
-  const deliveries = new Deliveries(storing, rules)
+  const deliveries = new Deliveries(storing, rules, settings.PUBLIC_URL)
   const recoveries = new Recoveries(storing, rules)
   const users = new KnownUsers(storing)
 

@@ -1,4 +1,4 @@
-import { EVENT_TYPES, type EventType, type EventTypeRecord } from '@gantry/contracts'
+import { EVENT_TYPES, type EventType, type EventTypeRecord, jsonSchemaOf } from '@gantry/contracts'
 import { z } from 'zod'
 
 const payloadOf = (type: EventType) =>
@@ -15,7 +15,7 @@ export const eventTypes: z.infer<typeof EventTypeRecord>[] = (Object.keys(EVENT_
     name,
     description: EVENT_TYPES[name].description,
     scope: EVENT_TYPES[name].scope,
-    schema: z.toJSONSchema(payloadOf(name), { io: 'input', reused: 'inline', override: readable }),
+    schema: jsonSchemaOf(payloadOf(name)),
     example: {
       id: 'f3b5a1c2-9d0e-4f6a-8b7c-1d2e3f4a5b6c',
       type: name,
@@ -24,9 +24,3 @@ export const eventTypes: z.infer<typeof EventTypeRecord>[] = (Object.keys(EVENT_
     },
   }),
 )
-
-/** Removes keywords that are meant for the OpenAPI generator, and patterns that a format already implies. */
-function readable({ jsonSchema }: { jsonSchema: Record<string, unknown> }): void {
-  delete jsonSchema.override
-  if (jsonSchema.format !== undefined) delete jsonSchema.pattern
-}

@@ -9,7 +9,8 @@ import {
 import type { StoredMessage } from '@gantry/messaging'
 import { ReadModelsUnavailable } from '@gantry/read-models'
 import { z } from 'zod'
-import { bodyOf, deliveryId } from './delivery/deliveries.ts'
+import { bodiesOf } from './delivery/body.ts'
+import { deliveryId } from './delivery/deliveries.ts'
 import type { Dispatcher } from './dispatch/dispatcher.ts'
 import type { Intake } from './platform-event/intake.ts'
 import { COMMITTED_AT } from './public-events.ts'
@@ -86,11 +87,11 @@ export function reactionsOf(options: ReactionOptions): (message: StoredMessage) 
 function deliveringEvents(options: ReactionOptions) {
   const { webhooks, projector, dispatcher, log } = options
   return async (event: PublicEvent, message: StoredMessage): Promise<void> => {
-    const { id, type, time, data, subject } = event
+    const { id, type, time, subject } = event
     // For events of the platform `time` is the time that the producer states, not the time of the commit.
     const ofPlatform = message.subject.startsWith(OF_PLATFORM)
     const committedAt = ofPlatform ? (message.headers?.[COMMITTED_AT] ?? message.storedAt) : time
-    const body = bodyOf({ id, type, timestamp: time, data })
+    const body = bodiesOf(event)
     const commanded = { actor: { id: null, name: 'notifier' }, requestId: event.requestId, causationId: id }
     for (let after = ''; ; ) {
       const where = { active: true, eventTypes: type, id: { gt: after } }

@@ -1,4 +1,4 @@
-import { duration, durations, writtenDuration } from '@gantry/service-kit'
+import { duration, durations, publicUrl, writtenDuration } from '@gantry/service-kit'
 import { z } from 'zod'
 import { cidrs } from './http/address.ts'
 
@@ -23,6 +23,8 @@ const settings = z.object({
   WEBHOOK_RETENTION: duration
     .refine(ms => ms >= 60_000 && ms <= 3_650 * DAY_MS, { error: 'must be from 1m to 3650d' })
     .default(30 * DAY_MS),
+  /** The address of the service for its clients, for links to the schemas of events. Default: no links. */
+  PUBLIC_URL: publicUrl.optional(),
   /** How long the bus keeps messages; the notifier configures it. Default: without limit. */
   MESSAGE_RETENTION: duration
     .refine(ms => ms <= 3_650 * DAY_MS, { error: 'must be at most 3650d' })

@@ -30,3 +30,10 @@ const settings = serverSettings.extend({
 /** The settings of the standalone process in the environment. */
 export const settingsSchema = settings.check(checkRetention, otherThanPort('METRICS_PORT'))
 export type Settings = z.infer<typeof settingsSchema>
+
+/** The settings with the default of PUBLIC_URL: clients are on this machine. None if PORT stands for any free port. */
+export function withPublicUrl(settings: Settings): Settings {
+  const { PORT, BASE_PATH, PUBLIC_URL } = settings
+  const local = PORT === 0 ? undefined : `http://localhost:${PORT}${BASE_PATH}`
+  return { ...settings, PUBLIC_URL: PUBLIC_URL ?? local }
+}

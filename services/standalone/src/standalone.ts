@@ -9,7 +9,7 @@ import { openDataFolder, sealDataFolder } from './data-folder.ts'
 import { startDeploymentAgent } from './deployment-agent.ts'
 import { answerQuarantine, quarantine } from './quarantining.ts'
 import { answerRebuilds } from './rebuilding.ts'
-import type { Settings } from './settings.ts'
+import { type Settings, withPublicUrl } from './settings.ts'
 import { showAdministrator, terminal } from './terminal.ts'
 
 const POLL_MS = 20
@@ -18,8 +18,10 @@ const POLL_MS = 20
  * The parts of the standalone process: the five services on the embedded stores of a data folder.
  * @throws DataFolderRefused, DiskFull
  */
-export function openStandalone(context: ProcessContext<Settings>): ProcessParts {
-  const { settings, log } = context
+export function openStandalone(given: ProcessContext<Settings>): ProcessParts {
+  const settings = withPublicUrl(given.settings)
+  const context = { ...given, settings }
+  const { log } = context
   let starting = true
   const disk = watchDisk({
     report(line, state) {

@@ -82,6 +82,7 @@ export async function startCluster({
     every[`${service.toUpperCase()}_URL`] = own.map(port => `http://127.0.0.1:${port}`).join(',')
   }
   const edges = await edgePorts(gateways, settings.port, every.METRICS_PORT)
+  every.PUBLIC_URL ??= `http://localhost:${settings.port}${settings.basePath}`
   const start: Start = (name, port, root = ROOT) => {
     const [service = ''] = name.split('-')
     const second =

@@ -84,6 +84,7 @@ export interface Webhook {
   active: boolean
   eventTypes: string[]
   ordered: boolean
+  format: 'STANDARD' | 'CLOUDEVENTS_STRUCTURED' | 'CLOUDEVENTS_BATCHED'
   createdAt: string
   updatedAt: string
   disabledReason: string | null

@@ -80,6 +80,16 @@ describe('creating a webhook', () => {
     expect(await readWebhook(id)).toMatchObject({ ordered: false })
   })
 
+  test('has the standard format by default', async () => {
+    const { id, format } = await createWebhook()
+    expect(format).toBe('STANDARD')
+    const webhook = await createWebhook({ format: 'CLOUDEVENTS_BATCHED' })
+    expect(await readWebhook(webhook.id)).toMatchObject({ format: 'CLOUDEVENTS_BATCHED' })
+    expect(await changeWebhook(webhook, { displayName: 'Still' })).toMatchObject({ format: webhook.format })
+    expect(await changeWebhook(webhook, { format: 'STANDARD' })).toMatchObject({ format: 'STANDARD' })
+    expect(await readWebhook(id)).toMatchObject({ format: 'STANDARD' })
+  })
+
   test('accepts every event type', async () => {
     const webhook = await createWebhook({ eventTypes: ALL_TYPES })
     expect(webhook.eventTypes.toSorted()).toEqual(ALL_TYPES.toSorted())
@@ -90,6 +100,7 @@ describe('creating a webhook', () => {
     ['without a url', 'url', { url: undefined }],
     ['without active', 'active', { active: undefined }],
     ['without eventTypes', 'eventTypes', { eventTypes: undefined }],
+    ['with an unknown format', 'format', { format: 'XML' }],
     ['with an empty displayName', 'displayName', { displayName: '' }],
     ['with a relative url', 'url', { url: '/hook' }],
     ['with a url of another scheme', 'url', { url: 'ftp://example.com/hook' }],

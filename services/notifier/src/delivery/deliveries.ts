@@ -1,7 +1,7 @@
-import { readableData } from '@gantry/contracts'
 import { aggregate, type CommandMetadata, type Executed, nameUuids } from '@gantry/event-sourcing'
 import { Repository, type RepositoryOptions } from '../repository.ts'
 import type { WebhookDocument } from '../webhook/webhook.projection.ts'
+import type { BodyOf } from './body.ts'
 import { type DeliveryCommand, type DeliveryRules, deliveryDecider, expired } from './delivery.decide.ts'
 import { type DeliveryDocument, deliveries, pendingOf, projectDelivery } from './delivery.projection.ts'
 import type { DeliveryEvent, DeliveryState } from './delivery.ts'
@@ -15,8 +15,10 @@ const CACHED_STATES = 2_000
 /** The deliveries with their documents. */
 export class Deliveries extends Repository<DeliveryState, DeliveryCommand, DeliveryEvent, DeliveryDocument> {
   readonly #now: () => Date
+  /** The address of the service for its clients, if it is known. */
+  readonly publicUrl: string | undefined
 
-  constructor(options: RepositoryOptions, rules: DeliveryRules) {
+  constructor(options: RepositoryOptions, rules: DeliveryRules, publicUrl?: string) {
     const { eventStore, readModels, projector, unknownEvent, now } = options
     const project = projectDelivery(state => expired(state, rules, now().toISOString()))
     super(
@@ -32,6 +34,7 @@ export class Deliveries extends Repository<DeliveryState, DeliveryCommand, Deliv
       options,
     )
     this.#now = now
+    this.publicUrl = publicUrl
   }
 
   /** The first pending deliveries of a webhook, in the order of the field `queue`. */
@@ -71,16 +74,6 @@ export class Deliveries extends Repository<DeliveryState, DeliveryCommand, Deliv
   }
 }
 
-/** The payload of a delivery: the event as webhooks receive it. */
-export interface Payload {
-  /** Id of the event. */
-  id: string
-  type: string
-  /** When the event happened, ISO 8601 UTC. */
-  timestamp: string
-  data: Readonly<Record<string, unknown>>
-}
-
 const deliveryUuid = nameUuids('9f0c6b0e-2f53-4a55-8a5e-6d1c0d0b7b1e')
 
 /**
@@ -89,15 +82,11 @@ const deliveryUuid = nameUuids('9f0c6b0e-2f53-4a55-8a5e-6d1c0d0b7b1e')
  */
 export const deliveryId = (eventId: string, webhookId: string) => deliveryUuid(`${eventId}/${webhookId}`)
 
-/** The request body (Standard Webhooks, "Payload structure"). It is serialized once: all attempts send the same bytes. */
-export const bodyOf = ({ id, type, timestamp, data }: Payload) =>
-  JSON.stringify({ id, type, timestamp, data: readableData(type, { ...data }) })
-
 export interface NewDelivery {
   id: string
   eventId: string
   eventType: string
-  body: string
+  body: BodyOf
   /** When the event was committed, ISO 8601. */
   committedAt?: string
   /** Subject of the event. The deliveries of a resource to an ordered webhook are made in the order of their creation. */

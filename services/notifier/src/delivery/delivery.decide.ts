@@ -1,4 +1,10 @@
-import { type Attempt, type Change, type DeliveryStatus, Refusal } from '@gantry/contracts'
+import {
+  type Attempt,
+  type Change,
+  type DeliveryStatus,
+  Refusal,
+  type WebhookFormat,
+} from '@gantry/contracts'
 import type { CommandMetadata, Decider } from '@gantry/event-sourcing'
 import {
   actionOf,
@@ -53,6 +59,8 @@ export type DeliveryCommand =
       eventId: string
       eventType: string
       body: string
+      /** The format of the body. Left out for STANDARD. */
+      format?: WebhookFormat | undefined
       recovery?: string | undefined
       /**
        * When the event was committed. No delivery is created for an event older than the retention, because it is unknown
@@ -100,7 +108,8 @@ function decide(rules: DeliveryRules, state: DeliveryState, command: DeliveryCom
   if (command.type === 'CreateDelivery') {
     // The event was handled before.
     if (state.status !== 'Absent') return []
-    const { id, webhook, url, eventId, eventType, body, recovery, committedAt, position, claim } = command
+    const { id, webhook, url, eventId, eventType, body, format, recovery, committedAt, position, claim } =
+      command
     if (committedAt && after(committedAt, rules.retentionMs) < now) return []
     const created: DeliveryEvent = {
       type: 'DeliveryCreated',
@@ -111,6 +120,7 @@ function decide(rules: DeliveryRules, state: DeliveryState, command: DeliveryCom
         eventId,
         eventType,
         body,
+        ...(format && format !== 'STANDARD' && { format }),
         createdAt: now,
         ...(recovery && { recovery }),
         ...(committedAt && !recovery && { committedAt }),

@@ -12,7 +12,8 @@ import type { Condition } from '@gantry/read-models'
 import { type AddRoute, listing, page } from '@gantry/service-kit'
 import { requireReadScopes } from '../read-scopes.ts'
 import type { Webhooks } from '../webhook/webhooks.ts'
-import { bodyOf, type Deliveries, type Dispatch } from './deliveries.ts'
+import { bodiesOf } from './body.ts'
+import type { Deliveries, Dispatch } from './deliveries.ts'
 import { deliveryRecord, recordOf } from './delivery.projection.ts'
 import type { DeliveryState } from './delivery.ts'
 
@@ -27,13 +28,15 @@ export function deliveryRoutes(route: AddRoute, options: DeliveryRoutes): void {
 
   route(testWebhook, async ({ params, metadata, principal, newId }) => {
     const target = await webhooks.existing(params.webhook_id)
-    const payload = {
+    const event = {
       id: newId(),
       type: 'TEST',
-      timestamp: metadata.now,
+      source: 'notifier',
+      subject: target.id,
+      time: metadata.now,
       data: { webhook: target.id, message: 'A test of this webhook' },
     }
-    const made = { id: newId(), eventId: payload.id, eventType: payload.type, body: bodyOf(payload) }
+    const made = { id: newId(), eventId: event.id, eventType: event.type, body: bodiesOf(event) }
     return { status: 202, body: current(await dispatcher.deliver(target, made, metadata), principal) }
   })
 

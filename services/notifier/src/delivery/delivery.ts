@@ -1,4 +1,4 @@
-import type { Attempt, ChangeAction, DeliveryStatus } from '@gantry/contracts'
+import type { Attempt, ChangeAction, DeliveryStatus, WebhookFormat } from '@gantry/contracts'
 import type { EventSchemas } from '@gantry/event-sourcing'
 
 /** The response to an attempt; success and failure are separate events. */
@@ -30,6 +30,8 @@ export type DeliveryEvent =
         eventType: string
         /** The bytes of the body as text: they are what is signed and sent in every attempt. */
         body: string
+        /** The format of the body; absent for STANDARD. */
+        format?: WebhookFormat
         createdAt: string
         /** Id of the recovery that created the delivery, if one did. */
         recovery?: string
@@ -85,6 +87,7 @@ interface Delivery {
   eventId: string
   eventType: string
   body: string
+  format: WebhookFormat
   createdAt: string
   /** When its event was committed. */
   committedAt: string
@@ -315,6 +318,7 @@ function created(data: DataOf<'DeliveryCreated'>): Pending {
   const { line, recovery = null, ...fields } = data
   return {
     ...fields,
+    format: fields.format ?? 'STANDARD',
     committedAt: fields.committedAt ?? fields.createdAt,
     status: 'CREATED',
     attempts: 0,

@@ -1,6 +1,7 @@
 import { setTimeout } from 'node:timers/promises'
 import type { CommandMetadata, Log } from '@gantry/event-sourcing'
 import { signedHeaders } from '@gantry/service-kit'
+import { MEDIA_TYPES } from '../delivery/body.ts'
 import type { Deliveries } from '../delivery/deliveries.ts'
 import type { DeliveryCommand, Outcome } from '../delivery/delivery.decide.ts'
 import { type DeliveryState, isTest, type Pending } from '../delivery/delivery.ts'
@@ -42,14 +43,14 @@ export function sendingAttempts(options: SendOptions): SendAttempt {
     }
   }
 
-  const send = async (webhook: WebhookDocument, { id, body, url }: Pending, timeoutMs: number) => {
+  const send = async (webhook: WebhookDocument, { id, body, format, url }: Pending, timeoutMs: number) => {
     const bytes = Buffer.from(body)
     const at = now()
     return sender.post({
       url,
       headers: {
         ...signedHeaders(id, Math.floor(at.getTime() / 1_000), bytes, keysOf(webhook, at)),
-        'content-type': 'application/json',
+        'content-type': MEDIA_TYPES[format],
         'user-agent': options.userAgent,
       },
       body: bytes,

@@ -152,15 +152,24 @@ export class Dispatcher implements Dispatch, Starter {
 
   async #deliver(
     target: WebhookDocument,
-    { resource, ...delivery }: NewDelivery,
+    { resource, body, ...delivery }: NewDelivery,
     metadata: CommandMetadata,
   ): Promise<Delivered> {
     const { deliveries } = this.#options
     const { id, eventType, recovery } = delivery
-    const { id: webhook, url, ordered } = target
+    const { id: webhook, url, ordered, format } = target
     const position =
       ordered && resource !== undefined ? await this.#ordering.last(webhook, resource) : undefined
-    const command: DeliveryCommand = { type: 'CreateDelivery', metadata, ...delivery, webhook, url, position }
+    const command: DeliveryCommand = {
+      type: 'CreateDelivery',
+      metadata,
+      ...delivery,
+      body: body(format, deliveries.publicUrl),
+      format,
+      webhook,
+      url,
+      position,
+    }
     if (position?.after) {
       const executed = await deliveries.execute(id, command)
       // The predecessor may have finished before this delivery was visible as its successor.

@@ -3,7 +3,7 @@ import type { CloudEvent } from '@gantry/contracts'
 import type { Fact } from '@gantry/event-sourcing'
 import { storyMetadata as metadata, story, testFrozenStreams } from '@gantry/event-sourcing/testing'
 import { describe, expect, test } from 'vitest'
-import { bodyOf } from '../delivery/deliveries.ts'
+import { bodiesOf } from '../delivery/body.ts'
 import { type DeliveryDocument, deliveryRecord } from '../delivery/delivery.projection.ts'
 import { publicEvents } from '../public-events.ts'
 import { type PlatformEventEvent, platformEventDecider, platformEventId } from './platform-event.ts'
@@ -81,8 +81,23 @@ describe('an event of the platform', () => {
       expect(publicEvents(fact)).toMatchObject([{ data: { type, data: masked } }])
     })
     test('is delivered without its secrets even if an earlier release published them', () => {
-      const body = bodyOf({ id: 'e1', type, timestamp: metadata.now, data: change })
-      expect(JSON.parse(body)).toEqual({ id: 'e1', type, timestamp: metadata.now, data: masked })
+      const published = {
+        id: 'e1',
+        type,
+        source: '/settings',
+        subject: 's',
+        time: metadata.now,
+        data: change,
+      }
+      const body = bodiesOf(published)
+      expect(JSON.parse(body('STANDARD', undefined))).toEqual({
+        id: 'e1',
+        type,
+        timestamp: metadata.now,
+        data: masked,
+      })
+      expect(JSON.parse(body('CLOUDEVENTS_STRUCTURED', undefined))).toMatchObject({ data: masked })
+      expect(JSON.parse(body('CLOUDEVENTS_BATCHED', undefined))).toMatchObject([{ data: masked }])
     })
     test('has a delivery record without its secrets even if an earlier release stored them in the delivery', () => {
       const body = JSON.stringify({ id: 'e1', type, timestamp: metadata.now, data: change })

@@ -9,7 +9,8 @@ import {
 } from '@gantry/event-sourcing'
 import { type Bus, type MissedMessages, sleep } from '@gantry/messaging'
 import type { Leases } from '@gantry/read-models'
-import { bodyOf, type Deliveries, type Dispatch, deliveryId } from '../delivery/deliveries.ts'
+import { bodiesOf } from '../delivery/body.ts'
+import { type Deliveries, type Dispatch, deliveryId } from '../delivery/deliveries.ts'
 import type { WebhookDocument } from '../webhook/webhook.projection.ts'
 import type { Webhooks } from '../webhook/webhooks.ts'
 import type { Recoveries } from './recoveries.ts'
@@ -80,19 +81,20 @@ export function startRecoverer(options: RecovererOptions): Worker {
 }
 
 /** @returns a function that handles the next batch of events of a recovery, unless its webhook is inactive or behind */
-function advancing({ recoveries, webhooks, deliveries, dispatcher, bus, log }: RecovererOptions) {
+function advancing(options: RecovererOptions) {
+  const { recoveries, webhooks, deliveries, dispatcher, bus, log } = options
   /**
    * Creates or retries the delivery of an event.
    * @returns whether this recovery delivers the event, in this or an earlier run of the batch
    */
   const recover = async (target: WebhookDocument, event: PublicEvent, recovery: string): Promise<boolean> => {
-    const { id: eventId, type, time, data, subject } = event
+    const { id: eventId, type, time, subject } = event
     const id = deliveryId(eventId, target.id)
     const made = {
       id,
       eventId,
       eventType: type,
-      body: bodyOf({ id: eventId, type, timestamp: time, data }),
+      body: bodiesOf(event),
       committedAt: time,
       resource: subject,
       recovery,

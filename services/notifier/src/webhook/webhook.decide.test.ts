@@ -1,5 +1,5 @@
 import { join } from 'node:path'
-import { SCOPES } from '@gantry/contracts'
+import { SCOPES, type WebhookFormat } from '@gantry/contracts'
 import { storyMetadata as metadata, story, testFrozenStreams } from '@gantry/event-sourcing/testing'
 import { describe, expect, test } from 'vitest'
 import { cidrs } from '../http/address.ts'
@@ -29,6 +29,7 @@ const input = {
   active: true,
   eventTypes: ['API_DEPLOYED'],
   ordered: null,
+  format: null,
 }
 const fields = {
   name: 'deployments-all',
@@ -37,6 +38,7 @@ const fields = {
   active: true,
   eventTypes: ['API_DEPLOYED'],
   ordered: false,
+  format: 'STANDARD' as WebhookFormat,
 }
 const created: WebhookEvent = {
   type: 'WebhookCreated',
@@ -266,13 +268,28 @@ describe('a webhook', () => {
       .when(update({ ordered: false }))
       .then(updated({ ordered: false }))
   })
-  test('is not ordered when its event lacks the field', () => {
-    const { ordered, ...before } = fields
+  test('keeps its format until an update changes it, also through an update of an earlier release', () => {
+    const batched = { format: 'CLOUDEVENTS_BATCHED' } as const
+    given()
+      .when(create(batched))
+      .then({ ...created, data: { ...created.data, ...batched } } as WebhookEvent)
+    given(created, updated(batched))
+      .when(update({ url: 'https://example.com/other' }))
+      .then(updated({ ...batched, url: 'https://example.com/other' }))
+    given(created, updated(batched))
+      .when(update({ format: 'STANDARD' }))
+      .then(updated({}))
+    const { format, ...before } = fields
+    const earlier: WebhookEvent = { type: 'WebhookUpdated', data: { ...before, updatedAt: NOW } }
+    expect(given(created, updated(batched), earlier).state).toMatchObject({ record: batched })
+  })
+  test('is not ordered and has the standard format when its event lacks the fields', () => {
+    const { ordered, format, ...before } = fields
     const recorded: WebhookEvent = {
       type: 'WebhookCreated',
       data: { id: ID, ...before, secret: 's1', createdAt: NOW },
     }
-    expect(given(recorded).state).toMatchObject({ record: { ordered: false } })
+    expect(given(recorded).state).toMatchObject({ record: { ordered: false, format: 'STANDARD' } })
   })
   test('is not changed by an update with equal values', () => {
     given(created)

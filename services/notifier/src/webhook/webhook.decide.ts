@@ -93,7 +93,15 @@ export const webhookDecider = (
       return [
         {
           type: 'WebhookCreated',
-          data: { id, ...input, name, ordered: input.ordered ?? false, secret: sealedSecret, createdAt: now },
+          data: {
+            id,
+            ...input,
+            name,
+            ordered: input.ordered ?? false,
+            format: input.format ?? 'STANDARD',
+            secret: sealedSecret,
+            createdAt: now,
+          },
         },
       ]
     }
@@ -143,7 +151,7 @@ function updated(
 ): WebhookEvent[] {
   requireRevision(command, recordRevision)
   const { by, pending, standing, metadata, input } = command
-  const { name, displayName, url, active, events, eventTypes, ordered } = input
+  const { name, displayName, url, active, events, eventTypes, ordered, format } = input
   const fields = {
     name: name ?? record.name,
     displayName,
@@ -151,6 +159,7 @@ function updated(
     active: active ?? record.active,
     eventTypes: events ?? eventTypes ?? record.eventTypes,
     ordered: ordered ?? record.ordered,
+    format: format ?? record.format,
   }
   known(fields.eventTypes)
   // The caller also needs the scopes of the previous event types, and after a change of the URL those of the pending

@@ -15,6 +15,7 @@ const fields = {
   active: true,
   eventTypes: ['API_DEPLOYED'],
   ordered: true,
+  format: 'CLOUDEVENTS_BATCHED' as const,
 }
 const created: WebhookEvent = {
   type: 'WebhookCreated',

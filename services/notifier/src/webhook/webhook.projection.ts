@@ -13,7 +13,7 @@ export interface WebhookDocument extends WebhookRecord {
 
 export const webhooks = defineCollection<WebhookDocument>({
   name: 'notifier.webhooks',
-  version: 4,
+  version: 5,
   fields: {
     id: 'string',
     name: 'string',

@@ -1,4 +1,4 @@
-import type { WebhookRecord } from '@gantry/contracts'
+import type { WebhookFormat, WebhookRecord } from '@gantry/contracts'
 import type { Actor, EventSchemas } from '@gantry/event-sourcing'
 
 interface Fields {
@@ -9,6 +9,8 @@ interface Fields {
   eventTypes: string[]
   /** Absent in events of earlier releases, which means false. */
   ordered?: boolean
+  /** Absent in events of earlier releases: at creation it is then STANDARD, in an update it is unchanged. */
+  format?: WebhookFormat
 }
 
 export type WebhookEvent =
@@ -92,6 +94,7 @@ export function evolveWebhook(
       record: {
         ...fields,
         ordered: fields.ordered ?? false,
+        format: fields.format ?? 'STANDARD',
         createdAt,
         updatedAt: createdAt,
         disabledReason: null,

@@ -1,0 +1,53 @@
+import {
+  eventSchema,
+  eventSchemas,
+  getEventSchema,
+  listEventSchemas,
+  type Operation,
+  type Parsed,
+  Refusal,
+  SCHEMA_MEDIA_TYPE,
+} from '@gantry/contracts'
+import { type Admit, checkParams, checkQuery, noteCaller } from '@gantry/service-kit'
+import type { FastifyInstance, FastifyRequest } from 'fastify'
+
+export interface EventSchemaOptions {
+  admit: Admit
+  /** Begins the addresses of the schemas. */
+  root: string
+}
+
+/** Serves the JSON Schemas of the data of all event types in all versions, without credentials. */
+export function eventSchemaRoutes(app: FastifyInstance, { admit, root }: EventSchemaOptions): void {
+  const serve = (
+    operation: Operation,
+    mediaType: string,
+    bodyOf: (request: FastifyRequest) => object,
+  ): void => {
+    app.route({
+      method: operation.method,
+      url: operation.path.replace(/\{(\w+)\}/g, ':$1'),
+      async onRequest(request, reply) {
+        noteCaller(request, await admit(request, reply, operation))
+      },
+      async handler(request, reply) {
+        checkQuery(operation.query, request.query)
+        // A buffer, because Fastify adds a charset to the media type of a text.
+        const body = Buffer.from(JSON.stringify(bodyOf(request)))
+        return reply
+          .header('content-type', mediaType)
+          .header('cache-control', 'public, max-age=3600')
+          .send(body)
+      },
+    })
+  }
+
+  serve(listEventSchemas, 'application/json; charset=utf-8', () => eventSchemas(root))
+  serve(getEventSchema, SCHEMA_MEDIA_TYPE, request => {
+    type Params = Parsed<NonNullable<typeof getEventSchema.params>>
+    const { type, version } = checkParams(getEventSchema.params, request.params) as Params
+    const schema = eventSchema(type, version, root)
+    if (!schema) throw new Refusal('event-schema-not-found')
+    return schema
+  })
+}

@@ -1,0 +1,58 @@
+import {
+  CLOUDEVENTS_BATCH,
+  CLOUDEVENTS_JSON,
+  type CloudEventContent,
+  readableData,
+  toCloudEvent,
+  type WebhookFormat,
+} from '@gantry/contracts'
+
+/** The members of an event that a webhook receives, in any format. */
+type DeliveredEvent = Pick<
+  CloudEventContent,
+  'id' | 'type' | 'source' | 'subject' | 'time' | 'data' | 'version' | 'revision'
+>
+
+/** The media types of request bodies. */
+export const MEDIA_TYPES: Readonly<Record<WebhookFormat, string>> = {
+  STANDARD: 'application/json',
+  CLOUDEVENTS_STRUCTURED: CLOUDEVENTS_JSON,
+  CLOUDEVENTS_BATCHED: CLOUDEVENTS_BATCH,
+}
+
+/**
+ * The request body of an event in a format.
+ * @param publicUrl the address of the service for its clients, if it is known
+ */
+export type BodyOf = (format: WebhookFormat, publicUrl: string | undefined) => string
+
+/**
+ * The request bodies of an event. A body is serialized once: all webhooks and attempts get the same bytes. Readers of
+ * webhooks do not see who caused the event.
+ */
+export function bodiesOf({
+  id,
+  type,
+  source,
+  subject,
+  time,
+  data,
+  version,
+  revision,
+}: DeliveredEvent): BodyOf {
+  const readable = readableData(type, data)
+  const cloudEvent = (publicUrl: string | undefined) =>
+    toCloudEvent({ id, type, source, subject, time, data: readable, version, revision }, publicUrl)
+  const payloads = {
+    /** Standard Webhooks, "Payload structure". */
+    STANDARD: () => ({ id, type, timestamp: time, data: readable }),
+    CLOUDEVENTS_STRUCTURED: cloudEvent,
+    CLOUDEVENTS_BATCHED: (publicUrl: string | undefined) => [cloudEvent(publicUrl)],
+  }
+  const made = new Map<WebhookFormat, string>()
+  return (format, publicUrl) => {
+    const body = made.get(format) ?? JSON.stringify(payloads[format](publicUrl))
+    made.set(format, body)
+    return body
+  }
+}
