@@ -19,6 +19,7 @@ const OWNERS = {
   '@fastify/swagger': 'services/gateway',
   '@fastify/swagger-ui': 'services/gateway',
   'cli-progress': 'packages/operations',
+  canonicalize: 'packages/audit-proofs',
   'ipaddr.js': 'services/notifier',
   jose: 'services/identity',
   mongodb: 'packages/read-models-mongo',

@@ -1,0 +1,33 @@
+export { canonicalJson } from './canonical-json.ts'
+export { CHAIN_START, type ChainPoint, nextChainHash, sha256 } from './chain.ts'
+export {
+  type ChainedRecord,
+  type ExportedSoFar,
+  ExportWriter,
+  type ExportWriterOptions,
+  type RecordNames,
+} from './export-writer.ts'
+export { exportFormats, type FormatName, formatOf } from './formats.ts'
+export { parseAuditKeys } from './line-schema.ts'
+export type {
+  Header,
+  Line,
+  OmittedLine,
+  PersonalFields,
+  RecordLine,
+  StoredRecord,
+  UserNames,
+} from './lines.ts'
+export {
+  type AuditKey,
+  type AuditKeySet,
+  type AuditSigner,
+  type ChainHead,
+  type DayRoot,
+  type RecordPlace,
+  refutes,
+  type Statement,
+  signStatement,
+  type Trailer,
+} from './statements.ts'
+export { type BrokenRecord, ExportVerifier, type Verification, verifyExport } from './verifier.ts'

@@ -1,0 +1,98 @@
+import { z } from 'zod'
+import type { Line, StoredRecord } from './lines.ts'
+import type { AuditKey } from './statements.ts'
+
+const hash = z.string().regex(/^[0-9a-f]{64}$/)
+const number = z.int().min(0)
+const place = z.object({ number, position: z.string() })
+const point = place.extend({ chainHash: hash })
+const time = z.iso.datetime()
+const fields = z.record(z.string(), z.unknown())
+const signed = { kid: z.string(), signedAt: time }
+
+const key = z.object({
+  kid: z.string(),
+  kty: z.literal('OKP'),
+  crv: z.literal('Ed25519'),
+  x: z.string(),
+  alg: z.literal('EdDSA'),
+  use: z.literal('sig'),
+  validFrom: time,
+  validUntil: time.nullable(),
+  revokedAt: time.nullable(),
+})
+
+const record = z.object({
+  id: z.string(),
+  position: z.string(),
+  recordedAt: z.string(),
+  timestamp: z.string(),
+  actor: z.object({ id: z.string().nullable(), name: z.string() }),
+  action: z.string(),
+  resourceType: z.string(),
+  resourceId: z.string(),
+  requestId: z.string(),
+  details: z.object({ before: fields.nullable(), after: fields.nullable() }),
+  commitment: z.string().optional(),
+})
+const personal = z.object({ salt: z.string(), before: fields.nullable(), after: fields.nullable() })
+
+const root = z.object({
+  ...signed,
+  day: z.iso.date(),
+  count: number,
+  first: place.nullable(),
+  last: place.nullable(),
+  before: point,
+  after: point,
+})
+const trailer = z.object({
+  ...signed,
+  complete: z.boolean(),
+  count: number,
+  omitted: number,
+  first: place.nullable(),
+  last: place.nullable(),
+  before: point,
+  after: point,
+  filter: fields,
+  content: hash,
+})
+
+/** By the property that only lines of the kind have. */
+const LINES = {
+  record: z.object({ chainHash: hash, number, personal: personal.optional(), record }),
+  omitted: z.object({ chainHash: hash, number, omitted: z.array(hash) }),
+  header: z.object({ header: z.object({ version: z.number(), filter: fields, before: point }) }),
+  keys: z.object({ keys: z.array(key) }),
+  user: z.object({ user: z.object({ id: z.string(), username: z.string(), displayName: z.string() }) }),
+  root: z.object({ root, signature: z.string() }),
+  trailer: z.object({ trailer, signature: z.string() }),
+} satisfies Record<string, z.ZodType>
+
+/** @returns the line with all its properties, also unknown ones; undefined when the text is no line of an export */
+export function parsedLine(json: string): Line | undefined {
+  const value = parsed(json)
+  if (typeof value !== 'object' || value === null) return undefined
+  const kind = Object.entries(LINES).find(([property]) => Object.hasOwn(value, property))
+  return kind?.[1].safeParse(value).success ? (value as Line) : undefined
+}
+
+/** Whether a value has the properties of a record. */
+export const isStoredRecord = (value: unknown): value is StoredRecord => record.safeParse(value).success
+
+/** Reads a key set, e.g. a copy of /.well-known/audit-keys.json. @throws Error when the text is none */
+export function parseAuditKeys(json: string): AuditKey[] {
+  const { success, data } = z.object({ keys: z.array(key).min(1) }).safeParse(parsed(json))
+  if (!success)
+    throw new Error('no set of audit keys: it must be the content of /.well-known/audit-keys.json')
+  return data.keys
+}
+
+export function parsed(json: string): unknown {
+  try {
+    return JSON.parse(json)
+  } catch {
+    return undefined
+  }
+}
