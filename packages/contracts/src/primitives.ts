@@ -48,6 +48,12 @@ export const Instant = z.iso
   .transform(value => new Date(Math.min(Date.parse(value), END_OF_TIME)).toISOString())
   .meta({ override: { type: 'string', format: 'date-time', pattern: undefined } })
 
+/** The query parameter of operations that answer with what existed at a time. */
+export const pastTime = Instant.optional().meta({
+  description:
+    'ISO 8601, not in the future. What existed at this time, also if it was deleted since, as it was then',
+})
+
 /** A member of responses with a secret, see `secretFields` of an operation. */
 export const secretWithheld = z.literal(true).optional().meta({
   description:

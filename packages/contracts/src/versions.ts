@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { ApiPath } from './apis.ts'
 import { operation } from './operation.ts'
-import { label, optional, pageOf, paging, Timestamp, text } from './primitives.ts'
+import { label, optional, pageOf, paging, pastTime, Timestamp, text } from './primitives.ts'
 
 export const VersionStatus = z.enum(['DEVELOPMENT', 'ACTIVE', 'DEPRECATED', 'RETIRED', 'INACTIVE'])
 
@@ -58,7 +58,7 @@ export const listVersions = operation({
   summary: 'List the versions of an API',
   scope: 'API_READ',
   params: ApiPath,
-  query: z.object(paging(['name', 'displayName', 'status', 'createdAt'], 'name,asc')),
+  query: z.object({ ...paging(['name', 'displayName', 'status', 'createdAt'], 'name,asc'), at: pastTime }),
   responses: { 200: { description: 'A page of versions', schema: pageOf(VersionRecord, 'VersionPage') } },
   problems: ['api-not-found'],
 })
@@ -94,6 +94,7 @@ export const getVersion = operation({
   summary: 'Get a version',
   scope: 'API_READ',
   params: VersionPath,
+  query: z.object({ at: pastTime }),
   responses: { 200: { description: 'The version', schema: VersionRecord, example: record } },
   problems: ['api-not-found', 'version-not-found'],
   conditional: true,

@@ -6,6 +6,7 @@ import {
   optional,
   pageOf,
   paging,
+  pastTime,
   secretWithheld,
   Timestamp,
   text,
@@ -208,7 +209,10 @@ export const listWebhooks = operation({
   path: '/webhooks',
   summary: 'List webhooks',
   scope: 'WEBHOOKS_READ',
-  query: z.object(paging(['name', 'displayName', 'active', 'createdAt', 'updatedAt'], 'name,asc')),
+  query: z.object({
+    ...paging(['name', 'displayName', 'active', 'createdAt', 'updatedAt'], 'name,asc'),
+    at: pastTime,
+  }),
   responses: { 200: { description: 'A page of webhooks', schema: pageOf(WebhookRecord, 'WebhookPage') } },
 })
 
@@ -245,6 +249,7 @@ export const getWebhook = operation({
   summary: 'Get a webhook',
   scope: 'WEBHOOKS_READ',
   params: WebhookPath,
+  query: z.object({ at: pastTime }),
   responses: { 200: { description: 'The webhook', schema: WebhookRecord, example: record } },
   problems: ['webhook-not-found'],
   conditional: true,

@@ -9,10 +9,12 @@ import {
   type Service,
   sendDirectly,
   serviceFrom,
+  temporal,
   userNames,
 } from '@gantry/service-kit'
 import { apiAggregate } from './api/api.aggregate.ts'
-import { apis, versions } from './api/api.projection.ts'
+import { apiDecider } from './api/api.decide.ts'
+import { apiPeriods, apis, projectApiPeriods, versionPeriods, versions } from './api/api.projection.ts'
 import { apiRoutes } from './api/api.routes.ts'
 import { type ApiEvent, type ApiState, apiEvents } from './api/api.ts'
 import { deploymentRoutes } from './api/deployment.routes.ts'
@@ -39,6 +41,13 @@ export function catalogService(
     name: 'catalog.projector',
     collections: [apis, versions],
   })
+  const periods = temporal(dependencies, {
+    name: 'catalog.periods',
+    category: 'api',
+    decider: apiDecider,
+    project: projectApiPeriods,
+    collections: [apiPeriods, versionPeriods],
+  })
   const api = apiAggregate(dependencies, projector, snapshotEvery)
   const names = userNames({ bus, log: process.log })
   const react = reactionsOf({ ...dependencies, ...process, api })
@@ -49,10 +58,13 @@ export function catalogService(
 
   return serviceFrom(dependencies, {
     name: 'catalog',
-    projectors: [projector],
+    projectors: [projector, periods.projector],
     routes(app, admit) {
       const route = router(app, admit, dependencies, 'catalog')
-      const views = { apis: readModels.collection(apis), versions: readModels.collection(versions) }
+      const views = {
+        apis: periods.moments(readModels.collection(apis), apiPeriods),
+        versions: periods.moments(readModels.collection(versions), versionPeriods),
+      }
       apiRoutes(route, { api, ...views, namesOf: names.namesOf, announceDeletion })
       deploymentRoutes(route, api)
       versionRoutes(route, { api, ...views, limit: settings.MAX_VERSIONS_PER_API })

@@ -1,6 +1,13 @@
 import { subjects } from '@gantry/contracts'
 import { newest, Projector } from '@gantry/event-sourcing'
-import { type Dependencies, instrumented, router, type Service, serviceFrom } from '@gantry/service-kit'
+import {
+  type Dependencies,
+  instrumented,
+  router,
+  type Service,
+  serviceFrom,
+  temporal,
+} from '@gantry/service-kit'
 import { Deliveries } from './delivery/deliveries.ts'
 import { deliveries as deliveryDocuments } from './delivery/delivery.projection.ts'
 import { deliveryRoutes } from './delivery/delivery.routes.ts'
@@ -22,7 +29,12 @@ import { requestStanding } from './user/request-standing.ts'
 import { startOwnerChecks } from './webhook/owner-checks.ts'
 import { owners as ownersOf } from './webhook/owners.ts'
 import { signingKeys } from './webhook/signing.ts'
-import { webhooks as webhookDocuments } from './webhook/webhook.projection.ts'
+import { webhookDecider } from './webhook/webhook.decide.ts'
+import {
+  projectWebhookPeriods,
+  webhooks as webhookDocuments,
+  webhookPeriods,
+} from './webhook/webhook.projection.ts'
 import { webhookRoutes } from './webhook/webhook.routes.ts'
 import { Webhooks } from './webhook/webhooks.ts'
 
@@ -43,6 +55,13 @@ export function notifierService(
 
   const collections = [webhookDocuments, deliveryDocuments, recoveryDocuments, knownUsers]
   const projector = new Projector({ ...dependencies, ...process, name: 'notifier.projector', collections })
+  const periods = temporal(dependencies, {
+    name: 'notifier.periods',
+    category: 'webhook',
+    decider: webhookDecider(settings.WEBHOOK_ALLOWED_CIDRS),
+    project: projectWebhookPeriods,
+    collections: [webhookPeriods],
+  })
   const storing = { ...dependencies, projector }
   const webhooks = new Webhooks(storing, settings.WEBHOOK_ALLOWED_CIDRS)
   const deliveries = new Deliveries(storing, rules, settings.PUBLIC_URL)
@@ -74,10 +93,11 @@ export function notifierService(
 
   return serviceFrom(dependencies, {
     name: 'notifier',
-    projectors: [projector],
+    projectors: [projector, periods.projector],
     routes(app, admit) {
       const route = router(app, admit, dependencies, 'notifier')
-      webhookRoutes(route, { webhooks, owners, keys, deliveries, dispatcher })
+      const records = periods.moments(webhooks.documents, webhookPeriods)
+      webhookRoutes(route, { webhooks, records, owners, keys, deliveries, dispatcher })
       deliveryRoutes(route, { deliveries, webhooks, dispatcher })
       recoveryRoutes(route, { recoveries, webhooks, bus })
       platformEventRoutes(route, receive)

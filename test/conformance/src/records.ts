@@ -53,6 +53,8 @@ export interface Version {
   description: string | null
   status: string
   api: string
+  createdAt: string
+  updatedAt: string
 }
 
 export interface User {

@@ -1,5 +1,5 @@
 import type { ApiSnapshot, VersionRecord } from '@gantry/contracts'
-import type { Project } from '@gantry/event-sourcing'
+import { type Period, type Project, periodFields } from '@gantry/event-sourcing'
 import { defineCollection, type Write } from '@gantry/read-models'
 import type { ApiEvent, ApiState } from './api.ts'
 import type { RunningJob } from './deployment.ts'
@@ -88,3 +88,27 @@ export const projectApi: Project<ApiState, ApiEvent> = (id, { state, revision },
   }
   return [{ collection: apis, id, doc, revision }, ...versionWrites]
 }
+
+const { jobsSince: _, ...filtered } = apis.fields
+
+/** APIs as they were at earlier times. */
+export const apiPeriods = defineCollection<ApiDocument & Period>({
+  name: 'catalog.api-periods',
+  version: 1,
+  fields: { ...filtered, ...periodFields },
+  text: apis.text,
+})
+
+/** Versions as they were at earlier times. */
+export const versionPeriods = defineCollection<VersionDocument & Period>({
+  name: 'catalog.version-periods',
+  version: 1,
+  fields: { ...versions.fields, ...periodFields },
+})
+
+/** The documents of `projectApi`, in the collections of periods. */
+export const projectApiPeriods: Project<ApiState, ApiEvent> = (id, state, events) =>
+  projectApi(id, state, events).map(write => ({
+    ...write,
+    collection: write.collection === apis ? apiPeriods : versionPeriods,
+  }))

@@ -11,21 +11,21 @@ import {
   updateApi,
 } from '@gantry/contracts'
 import type { Executed } from '@gantry/event-sourcing'
-import type { Collection } from '@gantry/read-models'
-import { type AddRoute, listing, type NamesOf, page } from '@gantry/service-kit'
+import { type AddRoute, listing, type Moments, type NamesOf, page } from '@gantry/service-kit'
 import type { ApiAggregate } from './api.decide.ts'
 import type { ApiDocument } from './api.projection.ts'
 import type { ApiEvent, ApiFields, ApiState } from './api.ts'
 
 export interface ApiRoutes {
   api: ApiAggregate
-  apis: Collection<ApiDocument>
+  apis: Moments<ApiDocument>
   namesOf: NamesOf
   /** Notifies other services of a deletion before the response, instead of with the delay of the relay. */
   announceDeletion(executed: Executed<ApiState, ApiEvent>): Promise<void>
 }
 
 interface Included {
+  at?: string | undefined
   includeDeployedOn?: boolean | undefined
   includeRunningJobs?: boolean | undefined
 }
@@ -33,7 +33,8 @@ interface Included {
 export function apiRoutes(route: AddRoute, { api, apis, namesOf, announceDeletion }: ApiRoutes): void {
   route(listApis, async ({ query }) => {
     const { name, owner, platformType, status, environment, tags, deployed, product } = query
-    const { items, total } = await apis.find(
+    const moment = await apis.at(query.at)
+    const { items, total } = await moment.find(
       listing(query, {
         name,
         owner,
@@ -88,7 +89,7 @@ export function apiRoutes(route: AddRoute, { api, apis, namesOf, announceDeletio
   }
 
   const current = async (id: string, included: Included = {}) => {
-    const stored = await apis.get(id)
+    const stored = await (await apis.at(included.at)).get(id)
     if (!stored) throw new Refusal('api-not-found')
     const { doc } = stored
     const ownerDisplayName = (await displayNames([doc.owner])).get(doc.owner ?? '')

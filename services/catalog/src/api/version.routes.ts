@@ -7,30 +7,31 @@ import {
   updateVersion,
   type VersionRecord,
 } from '@gantry/contracts'
-import type { Collection, Stored } from '@gantry/read-models'
-import { type AddRoute, listing, page } from '@gantry/service-kit'
+import type { Stored } from '@gantry/read-models'
+import { type AddRoute, listing, type Moments, page } from '@gantry/service-kit'
 import type { ApiAggregate } from './api.decide.ts'
 import type { ApiDocument, VersionDocument } from './api.projection.ts'
 
 export interface VersionRoutes {
   api: ApiAggregate
-  apis: Collection<ApiDocument>
-  versions: Collection<VersionDocument>
+  apis: Moments<ApiDocument>
+  versions: Moments<VersionDocument>
   /** Maximum number of versions of an API; 0 for no limit. */
   limit: number
 }
 
 export function versionRoutes(route: AddRoute, { api, apis, versions, limit }: VersionRoutes): void {
   route(listVersions, async ({ params, query }) => {
-    await apiExists(params.api_id)
-    const { items, total } = await versions.find(listing(query, { api: params.api_id }))
+    await apiExists(params.api_id, query.at)
+    const moment = await versions.at(query.at)
+    const { items, total } = await moment.find(listing(query, { api: params.api_id }))
     const content = items.map(({ doc }) => record(doc))
     return { status: 200, body: page(content, total, query) }
   })
 
-  route(getVersion, async ({ params }) => {
-    await apiExists(params.api_id)
-    return { status: 200, ...current(await find(params.api_id, params.version_id)) }
+  route(getVersion, async ({ params, query: { at } }) => {
+    await apiExists(params.api_id, at)
+    return { status: 200, ...current(await find(params.api_id, params.version_id, at)) }
   })
 
   route(createVersion, async ({ params, body, metadata, newId }) => {
@@ -53,14 +54,15 @@ export function versionRoutes(route: AddRoute, { api, apis, versions, limit }: V
     return { status: 204 }
   })
 
-  const apiExists = async (id: string) => {
-    if (!(await apis.get(id))) throw new Refusal('api-not-found')
+  const apiExists = async (id: string, at?: string) => {
+    if (!(await (await apis.at(at)).get(id))) throw new Refusal('api-not-found')
   }
 
-  const find = async (apiId: string, idOrName: string): Promise<VersionDocument> => {
-    const byId = await versions.get(idOrName.toLowerCase())
+  const find = async (apiId: string, idOrName: string, at?: string): Promise<VersionDocument> => {
+    const moment = await versions.at(at)
+    const byId = await moment.get(idOrName.toLowerCase())
     if (byId?.doc.api === apiId) return byId.doc
-    const [byName]: Stored<VersionDocument>[] = await versions.list({
+    const [byName]: Stored<VersionDocument>[] = await moment.list({
       where: { api: apiId, name: idOrName },
       limit: 1,
     })

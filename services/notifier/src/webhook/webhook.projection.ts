@@ -1,11 +1,15 @@
 import type { WebhookRecord } from '@gantry/contracts'
-import type { Project } from '@gantry/event-sourcing'
+import { type Period, type Project, periodFields } from '@gantry/event-sourcing'
 import { defineCollection } from '@gantry/read-models'
 import type { SealedSecret, WebhookEvent, WebhookState } from './webhook.ts'
 
-/** The document of a webhook, for the REST API and for deliveries. */
-export interface WebhookDocument extends WebhookRecord {
+/** A webhook with the revision of its record. */
+export interface RevisedWebhook extends WebhookRecord {
   recordRevision: number
+}
+
+/** The document of a webhook, for the REST API and for deliveries. */
+export interface WebhookDocument extends RevisedWebhook {
   secrets: SealedSecret[]
   /** Whether a delivery has failed since the last success. */
   failing: boolean
@@ -36,4 +40,19 @@ export const projectWebhook: Project<WebhookState, WebhookEvent> = (id, { state,
     failing: state.failing !== null,
   }
   return [{ collection: webhooks, id, doc, revision }]
+}
+
+const { id: _, ...filtered } = webhooks.fields
+
+/** Webhooks as they were at earlier times, without secrets. */
+export const webhookPeriods = defineCollection<RevisedWebhook & Period>({
+  name: 'notifier.webhook-periods',
+  version: 1,
+  fields: { ...filtered, ...periodFields },
+})
+
+export const projectWebhookPeriods: Project<WebhookState, WebhookEvent> = (id, { state, revision }) => {
+  if (state.status === 'Absent') return []
+  const doc = state.status === 'Live' ? { ...state.record, id, recordRevision: state.recordRevision } : null
+  return [{ collection: webhookPeriods, id, doc, revision }]
 }

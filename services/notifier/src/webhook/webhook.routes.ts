@@ -15,18 +15,19 @@ import {
   type WebhookUpdate,
 } from '@gantry/contracts'
 import type { StreamState } from '@gantry/event-sourcing'
-import { type AddRoute, formatSecret, listing, page } from '@gantry/service-kit'
+import { type AddRoute, formatSecret, listing, type Moments, page } from '@gantry/service-kit'
 import { eventTypes } from '../event-types.ts'
 import { type Standing, unreadTypes } from '../user/standing.ts'
 import type { Owners } from './owners.ts'
 import type { SigningKeys } from './signing.ts'
 import type { WebhookCommand } from './webhook.decide.ts'
-import type { WebhookDocument } from './webhook.projection.ts'
+import type { RevisedWebhook, WebhookDocument } from './webhook.projection.ts'
 import type { WebhookState } from './webhook.ts'
 import type { Webhooks } from './webhooks.ts'
 
 export interface WebhookRoutes {
   webhooks: Webhooks
+  records: Moments<RevisedWebhook>
   owners: Owners
   keys: SigningKeys
   deliveries: {
@@ -49,19 +50,21 @@ const SECRET_BYTES = 24
 const ABANDON_MS = 2_000
 
 export function webhookRoutes(route: AddRoute, options: WebhookRoutes): void {
-  const { webhooks, owners, keys, dispatcher } = options
+  const { webhooks, records, owners, keys, dispatcher } = options
 
   route(listEventTypes, async () => ({ status: 200, body: eventTypes }))
 
   route(listWebhooks, async ({ query }) => {
-    const { items, total } = await webhooks.documents.find(listing(query))
+    const moment = await records.at(query.at)
+    const { items, total } = await moment.find(listing(query))
     const content = items.map(({ doc }) => record(doc))
     return { status: 200, body: page(content, total, query) }
   })
 
-  route(getWebhook, async ({ params }) => {
-    const doc = await webhooks.existing(params.webhook_id)
-    return { status: 200, body: record(doc), revision: doc.recordRevision }
+  route(getWebhook, async ({ params, query }) => {
+    const stored = await (await records.at(query.at)).get(params.webhook_id)
+    if (!stored) throw new Refusal('webhook-not-found')
+    return { status: 200, body: record(stored.doc), revision: stored.doc.recordRevision }
   })
 
   route(createWebhook, async ({ body, creationMetadata: metadata, principal: by, newId, secretBytes }) => {
@@ -152,7 +155,12 @@ async function unreadPendingOf(
   return found.filter(type => type !== undefined)
 }
 
-const record = ({ recordRevision, secrets, failing, ...fields }: WebhookDocument): WebhookRecord => fields
+const record = ({
+  recordRevision,
+  secrets,
+  failing,
+  ...fields
+}: RevisedWebhook & Partial<WebhookDocument>): WebhookRecord => fields
 
 const current = ({ state }: StreamState<WebhookState>) => {
   if (state.status !== 'Live') throw new Refusal('webhook-not-found')

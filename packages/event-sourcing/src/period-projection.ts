@@ -1,0 +1,176 @@
+import { isDeepStrictEqual } from 'node:util'
+import type { Document, Write } from '@gantry/read-models'
+import { LRUCache } from 'lru-cache'
+import type { Decider, DomainCommand } from './decider.ts'
+import type { DomainEvent, RecordedEvent } from './event.ts'
+import { type EventStore, NO_STREAM } from './event-store.ts'
+import { folding, StreamQuarantined, type StreamState } from './fold.ts'
+import { NOT_ENDED, type Period } from './periods.ts'
+import { PersistentMap } from './persistent-map.ts'
+import { type Project, type Projected, type Projection, writesOf } from './projection.ts'
+import { knowsSchema } from './schema.ts'
+import { streamId } from './stream-name.ts'
+
+export interface PeriodProjectionOptions<State, Command extends DomainCommand, Event extends DomainEvent> {
+  eventStore: EventStore
+  category: string
+  decider: Decider<State, Command, Event>
+  /**
+   * The documents of a state, as for a read model, in collections whose documents are periods. Called for each event with
+   * the state after that event; the fields of the period are added to the documents.
+   */
+  project: Project<State, Event>
+}
+
+/** The period of a resource that has not ended. */
+interface Current {
+  doc: Document
+  /** Revision of the event that began the period. */
+  revision: number
+  validFrom: string
+}
+
+/** A stream up to a revision. */
+interface Timeline<State> extends StreamState<State> {
+  /** The latest time of its events. */
+  at: string
+  /** By collection and id. */
+  current: PersistentMap<Current>
+}
+
+/** Maximum number of streams that are kept, and of their resources together. */
+const KEPT = { max: 5_000, maxSize: 50_000 }
+/** The same for streams of a rebuild, so that few objects survive a garbage collection. */
+const KEPT_IN_REBUILD = { max: 200, maxSize: 50_000 }
+
+/**
+ * Projects the periods of the resources of a category. An event that changes the document of a resource ends one period
+ * and begins another; a document that stays the same gets no new one. The time of a change is that in the metadata of
+ * its event, or that of an earlier event of the stream if it is later, so that times never go back.
+ *
+ * The documents of a period depend on the events of its stream alone. Its id has the revision of the event that begins
+ * it, and the event that ends it stores it again with a higher revision, so that projecting twice changes nothing.
+ * Periods end at the first event that this release does not know: what they would show afterwards may be wrong, and the
+ * stream is projected again once its events are known.
+ */
+export class PeriodProjection<State, Command extends DomainCommand, Event extends DomainEvent>
+  implements Projection
+{
+  readonly category: string
+  readonly #options: PeriodProjectionOptions<State, Command, Event>
+  readonly #fold: (state: StreamState<State>, events: readonly RecordedEvent[]) => StreamState<State>
+  readonly #timelines: Timelines<State>
+  readonly #rebuilding: Timelines<State>
+
+  constructor(options: PeriodProjectionOptions<State, Command, Event>) {
+    this.category = options.category
+    this.#options = options
+    // The read models of the aggregate count and report unknown events.
+    this.#fold = folding(options.decider, () => {})
+    const sizeOf = ({ state, current }: Timeline<State>) =>
+      Math.max(1, current.size, options.decider.size?.(state) ?? 1)
+    this.#timelines = new Timelines(KEPT, sizeOf)
+    this.#rebuilding = new Timelines(KEPT_IN_REBUILD, sizeOf)
+  }
+
+  async writes(events: readonly RecordedEvent[], again: boolean): Promise<Projected> {
+    const [first] = events
+    if (!first) return { writes: [], unknown: [] }
+    const kept = again ? this.#rebuilding : this.#timelines
+    const known = kept.get(first.stream)
+    let timeline = known?.revision === first.revision - 1 ? known : await this.#before(first)
+    const writes = new Map<string, Write>()
+    for (const event of events) timeline = this.#after(timeline, event, writes)
+    kept.keep(first.stream, timeline)
+    return { writes: [...writes.values()], unknown: timeline.unknown ?? [] }
+  }
+
+  written(): void {}
+
+  // A property, so that it can be passed on alone.
+  readonly knows = (schema: string): boolean => knowsSchema(this.#options.decider.events, schema)
+
+  async #before({ stream, revision }: RecordedEvent): Promise<Timeline<State>> {
+    const { eventStore, decider } = this.#options
+    const earlier = revision === 0 ? [] : await eventStore.readStream(stream)
+    let timeline: Timeline<State> = {
+      state: decider.initial,
+      revision: NO_STREAM,
+      at: '',
+      current: PersistentMap.of(),
+    }
+    for (const event of earlier)
+      if (event.revision < revision) timeline = this.#after(timeline, event, new Map())
+    return timeline
+  }
+
+  /** @param writes by collection and id, to which those of the event are added */
+  #after(before: Timeline<State>, event: RecordedEvent, writes: Map<string, Write>): Timeline<State> {
+    const { decider, project } = this.#options
+    const { at: time } = event.metadata
+    const at = time > before.at ? time : before.at
+    const folded = this.#fold(before, [event])
+    let { current } = before
+    if (folded.unknown) return { ...folded, at, current }
+    let documents: Write[]
+    try {
+      documents = writesOf(project, decider.events, streamId(event.stream), folded, [event])
+    } catch (error) {
+      throw new StreamQuarantined(event, error)
+    }
+    const { revision } = event
+    for (const { collection, id, doc } of documents) {
+      const store = (shown: Current, validTo: string) => {
+        const period: Period = {
+          ...shown.doc,
+          id: `${id}/${shown.revision}`,
+          resource: id,
+          validFrom: shown.validFrom,
+          validTo,
+        }
+        writes.set(`${collection.name}/${period.id}`, { collection, id: period.id, doc: period, revision })
+      }
+      const key = `${collection.name}/${id}`
+      const shown = current.get(key)
+      if (isDeepStrictEqual(shown?.doc ?? null, doc)) continue
+      if (shown) store(shown, at)
+      if (doc) {
+        const next = { doc, revision, validFrom: at }
+        store(next, NOT_ENDED)
+        current = current.set(key, next)
+      } else current = current.delete(key)
+    }
+    return { ...folded, at, current }
+  }
+}
+
+/** Streams with many events. */
+const LONG = 100
+
+/**
+ * The timelines of streams that were projected last. Long streams are kept apart: to read one again takes long, and
+ * streams that change once must not displace it.
+ */
+class Timelines<State> {
+  readonly #short: LRUCache<string, Timeline<State>>
+  readonly #long: LRUCache<string, Timeline<State>>
+
+  constructor(kept: { max: number; maxSize: number }, sizeOf: (timeline: Timeline<State>) => number) {
+    // A timeline that is larger than the cache is the only one in it.
+    const sizeCalculation = (timeline: Timeline<State>) => Math.min(sizeOf(timeline), kept.maxSize)
+    this.#short = new LRUCache({ ...kept, sizeCalculation })
+    this.#long = new LRUCache({ ...kept, sizeCalculation })
+  }
+
+  get(stream: string): Timeline<State> | undefined {
+    return this.#long.get(stream) ?? this.#short.get(stream)
+  }
+
+  keep(stream: string, timeline: Timeline<State>): void {
+    if (timeline.revision < LONG) this.#short.set(stream, timeline)
+    else {
+      this.#short.delete(stream)
+      this.#long.set(stream, timeline)
+    }
+  }
+}
