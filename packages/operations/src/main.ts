@@ -22,6 +22,11 @@ const COMMANDS: Record<string, { summary: string; load(): Promise<Command> }> = 
     summary: 'send past events to a file, a NATS subject or a webhook',
     load: () => import('./events/replay.ts'),
   },
+  'audit export': { summary: 'write the audit log to a file', load: () => import('./audit/export.ts') },
+  'audit verify': {
+    summary: 'check that an export is complete and unchanged',
+    load: () => import('./audit/verify.ts'),
+  },
 }
 
 /** @param group the first word of some commands; undefined for all */

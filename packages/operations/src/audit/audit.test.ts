@@ -1,0 +1,168 @@
+import { createPrivateKey, generateKeyPairSync } from 'node:crypto'
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import {
+  CHAIN_START,
+  type ChainedRecord,
+  type ChainPoint,
+  canonicalJson,
+  ExportWriter,
+  type FormatName,
+  nextChainHash,
+  sha256,
+} from '@gantry/audit-proofs'
+import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest'
+import { CommandFailed, WrongUsage } from '../command.ts'
+import { run as exportLog } from './export.ts'
+import { exportFile } from './export-file.ts'
+import { run as verify } from './verify.ts'
+
+let folder: string
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'gantry-audit-'))
+})
+afterAll(() => rm(folder, { recursive: true }))
+let printed: string
+beforeEach(() => {
+  printed = ''
+  for (const stream of [process.stdout, process.stderr])
+    vi.spyOn(stream, 'write').mockImplementation((text, ...rest) => {
+      printed += text
+      const done = rest.at(-1)
+      if (typeof done === 'function') done()
+      return true
+    })
+  return () => vi.restoreAllMocks()
+})
+
+const { publicKey, privateKey } = generateKeyPairSync('ed25519')
+const key = {
+  ...{
+    kid: 'k1',
+    kty: 'OKP' as const,
+    crv: 'Ed25519' as const,
+    x: publicKey.export({ format: 'jwk' }).x ?? '',
+  },
+  ...{ alg: 'EdDSA' as const, use: 'sig' as const },
+  ...{ validFrom: '2026-01-01T00:00:00.000Z', validUntil: null, revokedAt: null },
+}
+const signer = {
+  kid: 'k1',
+  privateKey: createPrivateKey(privateKey.export({ format: 'pem', type: 'pkcs8' })),
+}
+
+function chainOf(count: number): ChainedRecord[] {
+  let point: ChainPoint = CHAIN_START
+  return Array.from({ length: count }, (_, index) => {
+    const position = String(index + 1).padStart(16, '0')
+    const time = '2026-11-22T10:00:00.000Z'
+    const record = canonicalJson({
+      ...{ id: `00000000-0000-4000-8000-${String(index).padStart(12, '0')}`, position },
+      ...{ recordedAt: time, timestamp: time, actor: { id: null, name: 'catalog' }, action: 'API_UPDATED' },
+      ...{ resourceType: 'API', resourceId: 'a', requestId: 'r', details: { before: null, after: {} } },
+    })
+    const recordHash = sha256(record)
+    point = { number: index + 1, position, chainHash: nextChainHash(point.chainHash, recordHash) }
+    return { ...point, recordHash, record }
+  })
+}
+const chain = chainOf(30)
+
+/** The export of records `after` to `to`, with a trailer after every ten records. */
+function exported(after: number, to: number, format: FormatName = 'ndjson'): string {
+  const from = chain[after - 1] ?? CHAIN_START
+  const { number, position, chainHash } = from
+  const now = () => new Date('2026-11-23T00:00:00.000Z')
+  const point = { number, position, chainHash }
+  const writer = new ExportWriter({ format, filter: {}, from: point, keys: [key], roots: [], signer, now })
+  let text = writer.begin()
+  for (const record of chain.slice(after, to)) {
+    text += writer.record(record)
+    if (record.number % 10 === 0 && record.number < to) text += writer.trailer(false)
+  }
+  return text + writer.trailer(true)
+}
+
+const file = async (name: string, content: string) => {
+  const path = join(folder, name)
+  await writeFile(path, content)
+  return path
+}
+
+describe('audit verify', () => {
+  test('accepts a complete export, with a warning unless it gets keys', async () => {
+    const path = await file('whole', exported(0, 30))
+    expect(await verify([path], {})).toBe(0)
+    expect(printed).toMatch(/warning: .*the keys in the export itself are trusted/)
+    expect(printed).toMatch(/verified: 30 records, records 1 to 30, signed at/)
+    printed = ''
+    const keys = await file('keys', JSON.stringify({ keys: [key] }))
+    expect(await verify([path, '--keys', keys], {})).toBe(0)
+    expect(printed).not.toContain('warning')
+  })
+
+  test('names the first broken or missing record and ends with 3', async () => {
+    const lines = exported(0, 30).split(/(?<=\n)/)
+    const at = lines.findIndex(line => line.includes('"number":17'))
+    expect(await verify([await file('gap', lines.toSpliced(at, 1).join(''))], {})).toBe(3)
+    expect(printed).toMatch(/gap: not verified: record 17, line \d+: record 17 is missing/)
+    const changed = (lines[at] as string).replace('API_UPDATED', 'API_DELETED')
+    expect(await verify([await file('changed', lines.with(at, changed).join(''))], {})).toBe(3)
+    expect(printed).toMatch(/changed: not verified: record 17 \(position 0+17, id .*16\)/)
+  })
+
+  test('checks several files as consecutive parts, in any order', async () => {
+    const parts = [
+      await file('a', exported(0, 10)),
+      await file('b', exported(10, 20)),
+      await file('c', exported(20, 30)),
+    ]
+    const [a = '', b = '', c = ''] = parts
+    expect(await verify([c, a, b], {})).toBe(0)
+    expect(await verify([c, a], {})).toBe(3)
+    expect(printed).toMatch(/c: not verified: record 11 is missing: it begins with record 21/)
+    expect(await verify([a, await file('overlap', exported(5, 20))], {})).toBe(3)
+    expect(printed).toMatch(/overlap: not verified: it begins with record 6, which is in .*a already/)
+  })
+
+  test('refuses wrong arguments and files', async () => {
+    await expect(verify([], {})).rejects.toThrow(WrongUsage)
+    await expect(verify([join(folder, 'missing')], {})).rejects.toThrow(CommandFailed)
+    const path = await file('no keys', '{"keys": [{}]}')
+    await expect(verify([path, '--keys', path], {})).rejects.toThrow(/cannot use the keys in/)
+  })
+})
+
+describe('the file of an export', () => {
+  test.each(['ndjson', 'csv', 'cef'] as const)('as %s is continued after its last trailer', async format => {
+    const whole = exported(0, 30, format)
+    const end = whole.lastIndexOf('\n', whole.length - 2) + 1
+    for (const cut of [end, end - 1, end + 20]) {
+      const path = await file(`cut.${format}`, whole.slice(0, cut))
+      const opened = await exportFile(path, format)
+      expect(opened.last?.trailer).toMatchObject({ complete: false, after: { number: 20 } })
+      const kept = await readFile(path, 'utf8')
+      expect(whole.startsWith(kept)).toBe(true)
+      await opened.append(Buffer.from(whole.slice(kept.length)))
+      expect(opened.reached).toBe(30)
+      await opened.close()
+      expect((await exportFile(path, format)).last?.trailer.complete).toBe(true)
+    }
+  })
+
+  test('that is something else is not changed', async () => {
+    const other = await file('other', 'notes\n')
+    await expect(exportFile(other, 'ndjson')).rejects.toThrow(/is no export/)
+    expect(await readFile(other, 'utf8')).toBe('notes\n')
+    const csv = await file('csv', exported(0, 10, 'csv'))
+    await expect(exportFile(csv, 'cef')).rejects.toThrow(/is an export as csv/)
+  })
+})
+
+test.each(['', 'a b', 'a --format xml', 'a --after x', 'a --from noon', 'a --since 2026'])(
+  'audit export %s is answered with the usage',
+  async args => {
+    await expect(exportLog(args === '' ? [] : args.split(' '), {})).rejects.toThrow(WrongUsage)
+  },
+)
