@@ -32,6 +32,14 @@ export {
 export { CloudEvent, publishEvent, StreamedEvent, streamEvents } from './events.ts'
 export { isDeeperThan, MAX_DEPTH } from './free-form.ts'
 export {
+  getApiHistory,
+  getVersionHistory,
+  getWebhookHistory,
+  type HistoryEntry,
+  type PatchOperation,
+  type Who,
+} from './history.ts'
+export {
   AccessTokenInput,
   AccessTokenRecord,
   AuditRecord,

@@ -2,6 +2,7 @@ import { z } from 'zod'
 import * as apis from './apis.ts'
 import * as eventSchemas from './event-schemas.ts'
 import * as events from './events.ts'
+import * as history from './history.ts'
 import * as identity from './identity.ts'
 import * as images from './images.ts'
 import type { Operation } from './operation.ts'
@@ -27,6 +28,7 @@ export const OPERATIONS: readonly Operation[] = [
   versions,
   identity,
   webhooks,
+  history,
   events,
   eventSchemas,
 ].flatMap(part =>

@@ -178,7 +178,7 @@ export type DeliveryRecord = z.infer<typeof DeliveryRecord>
 
 const part = { service: 'notifier', tag: 'Webhooks' } as const
 const deliveries = { service: 'notifier', tag: 'Deliveries' } as const
-const WebhookPath = z.object({ webhook_id: Uuid })
+export const WebhookPath = z.object({ webhook_id: Uuid })
 const RequestPath = z.object({ request_id: Uuid })
 const sortable = ['createdAt', 'status', 'eventType', 'lastAttemptAt', 'nextAttemptAt'] as const
 const DeliveryPage = pageOf(DeliveryRecord, 'DeliveryPage')

@@ -30,7 +30,7 @@ export {
 export { pastQuarantine, type StreamQuarantined, type StreamState } from './fold.ts'
 export { type ConfirmLease, type LeaseOptions, underLease } from './lease.ts'
 export { nameUuids } from './name-uuid.ts'
-export { PeriodProjection, type PeriodProjectionOptions } from './period-projection.ts'
+export { type DocumentChange, PeriodProjection, type PeriodProjectionOptions } from './period-projection.ts'
 export { type Period, periodFields } from './periods.ts'
 export { PersistentMap } from './persistent-map.ts'
 export { type Conditional, requireRevision } from './precondition.ts'

@@ -20,6 +20,19 @@ export interface PeriodProjectionOptions<State, Command extends DomainCommand, E
    * the state after that event; the fields of the period are added to the documents.
    */
   project: Project<State, Event>
+  /** More writes for an event. Called for each document that `project` gives, also if the event left it unchanged. */
+  changed?(change: DocumentChange): Write[]
+}
+
+/** A document before and after an event of its stream; null where it does not exist. */
+export interface DocumentChange {
+  collection: Write['collection']
+  id: string
+  before: Document | null
+  after: Document | null
+  event: RecordedEvent
+  /** Time of the event, or that of an earlier event of the stream if it is later. */
+  at: string
 }
 
 /** The period of a resource that has not ended. */
@@ -99,14 +112,13 @@ export class PeriodProjection<State, Command extends DomainCommand, Event extend
       at: '',
       current: PersistentMap.of(),
     }
-    for (const event of earlier)
-      if (event.revision < revision) timeline = this.#after(timeline, event, new Map())
+    for (const event of earlier) if (event.revision < revision) timeline = this.#after(timeline, event)
     return timeline
   }
 
   /** @param writes by collection and id, to which those of the event are added */
-  #after(before: Timeline<State>, event: RecordedEvent, writes: Map<string, Write>): Timeline<State> {
-    const { decider, project } = this.#options
+  #after(before: Timeline<State>, event: RecordedEvent, writes?: Map<string, Write>): Timeline<State> {
+    const { decider, project, changed } = this.#options
     const { at: time } = event.metadata
     const at = time > before.at ? time : before.at
     const folded = this.#fold(before, [event])
@@ -128,10 +140,14 @@ export class PeriodProjection<State, Command extends DomainCommand, Event extend
           validFrom: shown.validFrom,
           validTo,
         }
-        writes.set(`${collection.name}/${period.id}`, { collection, id: period.id, doc: period, revision })
+        writes?.set(`${collection.name}/${period.id}`, { collection, id: period.id, doc: period, revision })
       }
       const key = `${collection.name}/${id}`
       const shown = current.get(key)
+      if (writes && changed) {
+        const change = { collection, id, before: shown?.doc ?? null, after: doc, event, at }
+        for (const write of changed(change)) writes.set(`${write.collection.name}/${write.id}`, write)
+      }
       if (isDeepStrictEqual(shown?.doc ?? null, doc)) continue
       if (shown) store(shown, at)
       if (doc) {

@@ -12,6 +12,15 @@ export { ANONYMOUS, callerOf, noteCaller } from './caller.ts'
 export { etag, matchesNone, revisionsOf } from './conditional.ts'
 export { CONNECTION_TIMEOUTS, type ConnectionLimits, type ConnectionTimeouts } from './connections.ts'
 export { heldStreamMetrics } from './event-metrics.ts'
+export {
+  type HistoryDocument,
+  hasHistory,
+  historyDocument,
+  historyFields,
+  historyPage,
+  placeIn,
+  type ResourceChange,
+} from './history.ts'
 export { type Instrumented, instrumented } from './instrumented.ts'
 export { listing, page } from './listing.ts'
 export { ownMetadata } from './own-metadata.ts'

@@ -35,6 +35,11 @@ export interface TemporalOptions<State, Command extends DomainCommand, Event ext
 /** The resources of an aggregate as they were at earlier times. */
 export interface Temporal {
   projector: Projector
+  /**
+   * Waits, for a limited time, for the changes that are in the log now.
+   * @throws Refusal unavailable when the temporal read model lacks changes for longer
+   */
+  upToDate(): Promise<void>
   /** @param now the documents as they are */
   moments<D extends Document>(now: Moment<D>, periods: CollectionDefinition<D & Period>): Moments<D>
 }
@@ -63,8 +68,13 @@ export function temporal<State, Command extends DomainCommand, Event extends Dom
     projections,
     background,
   })
+  const upToDate = async () => {
+    if (!(await projector.reached(await eventStore.head(), TIMEOUT_MS)))
+      throw new Refusal('unavailable', { detail: `${name} does not have the latest changes yet` })
+  }
   return {
     projector,
+    upToDate,
     moments: (now, periods) => ({
       async at(time) {
         if (time === undefined) return now
@@ -75,8 +85,7 @@ export function temporal<State, Command extends DomainCommand, Event extends Dom
             errors: [{ field: 'at', message }],
           })
         }
-        if (!(await projector.reached(await eventStore.head(), TIMEOUT_MS)))
-          throw new Refusal('unavailable', { detail: `${name} does not have the latest changes yet` })
+        await upToDate()
         return momentOf(readModels.collection(periods), time)
       },
     }),

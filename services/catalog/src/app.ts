@@ -14,11 +14,13 @@ import {
 } from '@gantry/service-kit'
 import { apiAggregate } from './api/api.aggregate.ts'
 import { apiDecider } from './api/api.decide.ts'
+import { apiHistory, projectApiHistory } from './api/api.history.ts'
 import { apiPeriods, apis, projectApiPeriods, versionPeriods, versions } from './api/api.projection.ts'
 import { apiRoutes } from './api/api.routes.ts'
 import { type ApiEvent, type ApiState, apiEvents } from './api/api.ts'
 import { deploymentRoutes } from './api/deployment.routes.ts'
 import { startDeploymentTimeouts } from './api/deployment-timeouts.ts'
+import { historyRoutes } from './api/history.routes.ts'
 import { versionRoutes } from './api/version.routes.ts'
 import { publicEvents } from './public-events.ts'
 import { reactionsOf, reactsTo } from './reactions.ts'
@@ -46,7 +48,8 @@ export function catalogService(
     category: 'api',
     decider: apiDecider,
     project: projectApiPeriods,
-    collections: [apiPeriods, versionPeriods],
+    changed: projectApiHistory,
+    collections: [apiPeriods, versionPeriods, apiHistory],
   })
   const api = apiAggregate(dependencies, projector, snapshotEvery)
   const names = userNames({ bus, log: process.log })
@@ -67,6 +70,12 @@ export function catalogService(
       }
       apiRoutes(route, { api, ...views, namesOf: names.namesOf, announceDeletion })
       deploymentRoutes(route, api)
+      historyRoutes(route, {
+        history: readModels.collection(apiHistory),
+        periods: readModels.collection(versionPeriods),
+        upToDate: periods.upToDate,
+        namesOf: names.namesOf,
+      })
       versionRoutes(route, { api, ...views, limit: settings.MAX_VERSIONS_PER_API })
     },
     publication: {

@@ -6,7 +6,7 @@ import {
   router,
   type Service,
   serviceFrom,
-  temporal,
+  userNames,
 } from '@gantry/service-kit'
 import { Deliveries } from './delivery/deliveries.ts'
 import { deliveries as deliveryDocuments } from './delivery/delivery.projection.ts'
@@ -26,15 +26,13 @@ import type { NotifierSettings } from './settings.ts'
 import { knownUsers } from './user/known-user.projection.ts'
 import { KnownUsers } from './user/known-users.ts'
 import { requestStanding } from './user/request-standing.ts'
+import { historyRoutes } from './webhook/history.routes.ts'
 import { startOwnerChecks } from './webhook/owner-checks.ts'
 import { owners as ownersOf } from './webhook/owners.ts'
 import { signingKeys } from './webhook/signing.ts'
-import { webhookDecider } from './webhook/webhook.decide.ts'
-import {
-  projectWebhookPeriods,
-  webhooks as webhookDocuments,
-  webhookPeriods,
-} from './webhook/webhook.projection.ts'
+import { temporalWebhooks } from './webhook/temporal-webhooks.ts'
+import { webhookHistory } from './webhook/webhook.history.ts'
+import { webhooks as webhookDocuments, webhookPeriods } from './webhook/webhook.projection.ts'
 import { webhookRoutes } from './webhook/webhook.routes.ts'
 import { Webhooks } from './webhook/webhooks.ts'
 
@@ -55,13 +53,7 @@ export function notifierService(
 
   const collections = [webhookDocuments, deliveryDocuments, recoveryDocuments, knownUsers]
   const projector = new Projector({ ...dependencies, ...process, name: 'notifier.projector', collections })
-  const periods = temporal(dependencies, {
-    name: 'notifier.periods',
-    category: 'webhook',
-    decider: webhookDecider(settings.WEBHOOK_ALLOWED_CIDRS),
-    project: projectWebhookPeriods,
-    collections: [webhookPeriods],
-  })
+  const periods = temporalWebhooks(dependencies, settings.WEBHOOK_ALLOWED_CIDRS)
   const storing = { ...dependencies, projector }
   const webhooks = new Webhooks(storing, settings.WEBHOOK_ALLOWED_CIDRS)
   const deliveries = new Deliveries(storing, rules, settings.PUBLIC_URL)
@@ -79,6 +71,7 @@ export function notifierService(
   })
   const owners = ownersOf({ users, webhooks, requestStanding: requestStanding(bus), log })
   const receive = intake(dependencies)
+  const names = userNames({ bus, log })
   const stopping = new AbortController()
   const react = prefetching({
     bus,
@@ -98,6 +91,8 @@ export function notifierService(
       const route = router(app, admit, dependencies, 'notifier')
       const records = periods.moments(webhooks.documents, webhookPeriods)
       webhookRoutes(route, { webhooks, records, owners, keys, deliveries, dispatcher })
+      const { upToDate } = periods
+      historyRoutes(route, { history: readModels.collection(webhookHistory), upToDate, ...names })
       deliveryRoutes(route, { deliveries, webhooks, dispatcher })
       recoveryRoutes(route, { recoveries, webhooks, bus })
       platformEventRoutes(route, receive)
@@ -109,6 +104,7 @@ export function notifierService(
     },
     reactors: [{ consumer: 'notifier', subjects: reactsTo, react }],
     workers: [
+      names.listen,
       () => {
         dispatcher.start()
         return { stop: async () => stopping.abort() }

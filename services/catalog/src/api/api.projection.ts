@@ -112,3 +112,12 @@ export const projectApiPeriods: Project<ApiState, ApiEvent> = (id, state, events
     ...write,
     collection: write.collection === apis ? apiPeriods : versionPeriods,
   }))
+
+/** The record of an API, without the fields for lists and filters. */
+export function snapshotOf(doc: ApiDocument): ApiSnapshot {
+  const { recordRevision, deployed, deployedOn, environments, runningJobs, jobsSince, products, ...fields } =
+    doc
+  return fields
+}
+
+export const versionRecordOf = ({ versionRevision, ...fields }: VersionDocument): VersionRecord => fields

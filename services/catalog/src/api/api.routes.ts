@@ -13,7 +13,7 @@ import {
 import type { Executed } from '@gantry/event-sourcing'
 import { type AddRoute, listing, type Moments, type NamesOf, page } from '@gantry/service-kit'
 import type { ApiAggregate } from './api.decide.ts'
-import type { ApiDocument } from './api.projection.ts'
+import { type ApiDocument, snapshotOf } from './api.projection.ts'
 import type { ApiEvent, ApiFields, ApiState } from './api.ts'
 
 export interface ApiRoutes {
@@ -114,10 +114,9 @@ function restorable(record: ApiSnapshot): ApiFields {
 }
 
 function record(doc: ApiDocument, ownerDisplayName: string | undefined, included: Included): ApiRecord {
-  const { recordRevision, deployed, deployedOn, environments, runningJobs, jobsSince, products, ...fields } =
-    doc
+  const { deployedOn, runningJobs } = doc
   return {
-    ...fields,
+    ...snapshotOf(doc),
     ownerDisplayName: ownerDisplayName ?? null,
     ...(included.includeDeployedOn && { deployedOn }),
     ...(included.includeRunningJobs && { runningJobs }),

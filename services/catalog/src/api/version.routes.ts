@@ -5,12 +5,11 @@ import {
   listVersions,
   Refusal,
   updateVersion,
-  type VersionRecord,
 } from '@gantry/contracts'
 import type { Stored } from '@gantry/read-models'
 import { type AddRoute, listing, type Moments, page } from '@gantry/service-kit'
 import type { ApiAggregate } from './api.decide.ts'
-import type { ApiDocument, VersionDocument } from './api.projection.ts'
+import { type ApiDocument, type VersionDocument, versionRecordOf } from './api.projection.ts'
 
 export interface VersionRoutes {
   api: ApiAggregate
@@ -25,7 +24,7 @@ export function versionRoutes(route: AddRoute, { api, apis, versions, limit }: V
     await apiExists(params.api_id, query.at)
     const moment = await versions.at(query.at)
     const { items, total } = await moment.find(listing(query, { api: params.api_id }))
-    const content = items.map(({ doc }) => record(doc))
+    const content = items.map(({ doc }) => versionRecordOf(doc))
     return { status: 200, body: page(content, total, query) }
   })
 
@@ -76,9 +75,8 @@ export function versionRoutes(route: AddRoute, { api, apis, versions, limit }: V
     return (await find(apiId, idOrName)).id
   }
 
-  const record = ({ versionRevision, ...fields }: VersionDocument): VersionRecord => fields
   const current = (doc: VersionDocument) => ({
-    body: record(doc),
+    body: versionRecordOf(doc),
     revision: doc.versionRevision,
   })
 }

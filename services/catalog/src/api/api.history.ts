@@ -1,0 +1,65 @@
+import { type DocumentChange, streamId } from '@gantry/event-sourcing'
+import { defineCollection, type Write } from '@gantry/read-models'
+import { type HistoryDocument, historyDocument, historyFields, placeIn } from '@gantry/service-kit'
+import {
+  type ApiDocument,
+  apiPeriods,
+  snapshotOf,
+  type VersionDocument,
+  versionRecordOf,
+} from './api.projection.ts'
+
+/** A change of an API or of a version. */
+export interface ApiHistoryDocument extends HistoryDocument {
+  /** The place in the history of the API with its versions. */
+  inApi: string
+}
+
+export const apiHistory = defineCollection<ApiHistoryDocument>({
+  name: 'catalog.history',
+  version: 1,
+  fields: { ...historyFields, inApi: 'string' },
+  listedBy: 'inResource',
+})
+
+/** Name of the history of a version. */
+export const versionHistory = (api: string, version: string) => `${api}:${version}`
+
+/** Operations whose audit record is that of the image service. */
+const OPERATIONS = { ImageAttached: 'API_IMAGE_UPDATED', ImageDetached: 'API_IMAGE_DELETED' }
+
+export function projectApiHistory({ collection, id, before, after, event, at }: DocumentChange): Write[] {
+  const api = streamId(event.stream)
+  const change = { resourceId: id, event, timestamp: at }
+  const doc =
+    collection === apiPeriods
+      ? historyDocument(
+          {
+            ...change,
+            resourceType: 'API',
+            history: api,
+            before: before && snapshotOf(before as ApiDocument),
+            after: after && snapshotOf(after as ApiDocument),
+            revision: (after as ApiDocument | null)?.recordRevision ?? null,
+          },
+          OPERATIONS,
+        )
+      : historyDocument({
+          ...change,
+          resourceType: 'API_VERSION',
+          history: versionHistory(api, id),
+          before: before && versionRecordOf(before as VersionDocument),
+          after: after && versionRecordOf(after as VersionDocument),
+          revision: (after as VersionDocument | null)?.versionRevision ?? null,
+        })
+  if (!doc) return []
+  const inApi = placeIn(api, doc.timestamp, event.revision)
+  return [
+    {
+      collection: apiHistory,
+      id: doc.id,
+      doc: { ...doc, inApi } as ApiHistoryDocument,
+      revision: event.revision,
+    },
+  ]
+}

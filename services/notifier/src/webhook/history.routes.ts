@@ -1,0 +1,25 @@
+import { getWebhookHistory, Refusal } from '@gantry/contracts'
+import type { Collection } from '@gantry/read-models'
+import {
+  type AddRoute,
+  type HistoryDocument,
+  hasHistory,
+  historyPage,
+  type NamesOf,
+} from '@gantry/service-kit'
+
+export interface HistoryRoutes {
+  history: Collection<HistoryDocument>
+  /** Waits until the history has all changes that are in the log now. @throws Refusal unavailable */
+  upToDate(): Promise<void>
+  namesOf: NamesOf
+}
+
+export function historyRoutes(route: AddRoute, { history, upToDate, namesOf }: HistoryRoutes): void {
+  route(getWebhookHistory, async ({ params, query, principal }) => {
+    await upToDate()
+    const webhook = ['inResource', params.webhook_id] as const
+    if (!(await hasHistory(history, webhook))) throw new Refusal('webhook-not-found')
+    return historyPage(history, webhook, query, { principal, namesOf })
+  })
+}
