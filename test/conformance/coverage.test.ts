@@ -18,7 +18,7 @@ test('every event that the stories caused has a read scope, and conforms to its 
   const admin = clientOf(service, inject('adminAuthorization'))
   const accept = { accept: 'application/x-ndjson' }
   const signal = AbortSignal.timeout(60_000)
-  const { messages } = await admin.stream('/events', { follow: false }, accept, signal)
+  const { messages } = await admin.stream('/events', {}, accept, signal)
   const schemas = new Map<string, (value: unknown) => string[]>()
   const faults: string[] = []
   for await (const { item } of messages) {

@@ -14,6 +14,7 @@ import { answerOf, type Recording, unpackDataFolder } from './src/data-folder.ts
 const RELEASES = ['c4bc654', '73e1357']
 const CLOCK = resolve(import.meta.dirname, '../cluster/src/shifted-clock.ts')
 const AUDIT_LOG = '/auditLog?size=100'
+const EVENTS = '/events?follow=false'
 const MINUTE_MS = 60_000
 
 interface Page<Item> {
@@ -88,6 +89,7 @@ const recorded = <Body>({ answers }: Recording, path: string) => answers[path]?.
 async function answersAsBefore(service: ServiceProcess, recording: Recording): Promise<void> {
   for (const [path, before] of Object.entries(recording.answers)) {
     if (path === AUDIT_LOG) await auditedAsBefore(service, recording)
+    else if (path === EVENTS) await eventsAsBefore(service, recording)
     else expect({ path, ...(await get(service, path)) }).toMatchObject({ path, ...before })
   }
 }
@@ -96,6 +98,14 @@ async function auditedAsBefore(service: ServiceProcess, recording: Recording): P
   const { content } = await read<Page<AuditRecord>>(service, AUDIT_LOG)
   const before = content.filter(({ timestamp }) => timestamp <= recording.recordedAt)
   expect(before).toMatchObject(recorded<Page<AuditRecord>>(recording, AUDIT_LOG).content)
+}
+
+/** Positions have another form since. */
+async function eventsAsBefore({ url, authorization }: ServiceProcess, recording: Recording): Promise<void> {
+  const headers = { authorization, accept: 'application/x-ndjson' }
+  const { body } = await answerOf(await fetch(`${url}${EVENTS}`, { headers }))
+  const before = recorded<{ position: string }[]>(recording, EVENTS).map(({ position, ...event }) => event)
+  expect(body).toMatchObject(before)
 }
 
 /** An access token that the earlier release issued is valid for its scopes. */

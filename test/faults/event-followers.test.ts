@@ -76,8 +76,8 @@ function follow(count: number) {
           follower.end = `${follower.end}${chunk.subarray(-1_000)}`.slice(-1_000)
         })
     }
-    const { authorization } = service
-    const asked = request(`${service.url}/events?after=0`, { agent, headers: { authorization } }, answered)
+    const headers = { authorization: service.authorization, accept: 'application/x-ndjson' }
+    const asked = request(`${service.url}/events?follow=true`, { agent, headers }, answered)
     asked.on('error', () => {}).end()
     return follower
   })

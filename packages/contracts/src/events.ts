@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { FreeForm } from './free-form.ts'
 import { operation } from './operation.ts'
-import { Timestamp, text } from './primitives.ts'
+import { integer, listOf, Timestamp, text, Uuid } from './primitives.ts'
 import { PLATFORM_EVENTS, PUBLIC_EVENTS, PublicEvent } from './public-events.ts'
 
 const PLATFORM_TYPES = Object.keys(PLATFORM_EVENTS) as [
@@ -72,14 +72,42 @@ export const publishEvent = operation({
   },
 })
 
-export const StreamedEvent = PublicEvent.extend({
-  position: z.string().meta({ description: 'Value of ?after= to resume after this event' }),
-}).meta({ id: 'StreamedEvent' })
+/** Place of a reader in the event feed. Only the gateway knows what it contains. */
+const FeedPosition = z.string().meta({
+  description:
+    'Value of ?after= to continue after this place. Opaque; the same place can have different values',
+})
+
+export const StreamedEvent = PublicEvent.extend({ position: FeedPosition }).meta({ id: 'StreamedEvent' })
+
+export const EventPage = z
+  .object({
+    content: z.array(StreamedEvent).meta({ description: 'Events in the order of the feed' }),
+    position: FeedPosition,
+  })
+  .meta({
+    id: 'EventPage',
+    description:
+      'A page of events. The position moves on over events that the filters leave out: a page can be empty before the end of the feed. At the end, the page is empty and repeats the position of the request',
+  })
+
+/** Where a stream of filtered events has arrived, when no event has matched for a while. */
+const FeedProgress = z.object({ position: FeedPosition }).meta({ id: 'FeedProgress' })
+
+/** The media types of GET /events, the one for callers without a preference first. */
+export const EVENT_MEDIA_TYPES = ['application/json', 'application/x-ndjson', 'text/event-stream'] as const
+export type EventMediaType = (typeof EVENT_MEDIA_TYPES)[number]
 
 /** The event types of each scope, as text. */
 const SCOPES_OF_TYPES = [...Map.groupBy(Object.entries(PUBLIC_EVENTS), ([, { scope }]) => scope)]
   .map(([scope, types]) => `${scope}: ${types.map(([type]) => type).join(', ')}.`)
   .join(' ')
+
+const eventTime = (description: string) =>
+  z.iso
+    .datetime({ offset: true })
+    .optional()
+    .meta({ description, override: { pattern: undefined } })
 
 export const streamEvents = operation({
   id: 'streamEvents',
@@ -87,30 +115,54 @@ export const streamEvents = operation({
   path: '/events',
   service: 'gateway',
   tag: 'Events',
-  summary: 'Stream public events after a position',
-  description: `Newline-delimited JSON, or server-sent events with Accept: text/event-stream (Last-Event-ID resumes). The stream stays open for new events unless follow=false. If events after the given position have been removed because of their age, the request is refused with 410, and oldestPosition is the smallest position that is accepted. After a lost connection, resume after the last position received. Events of a type whose scope the caller lacks are left out; positions are the same for all readers. The number of streams that read past events at the same time is limited. A further stream waits until another one has read them all; after 10 seconds it is answered with 503 and Retry-After. The scopes: ${SCOPES_OF_TYPES}`,
+  summary: 'Read public events, optionally from a position on',
+  description: `A page (application/json), or a stream as newline-delimited JSON (application/x-ndjson) or server-sent events (text/event-stream), as the Accept header prefers; application/json without a preference. Events are in the order in which each service recorded them. A stream ends after the last event, or stays open for new events with follow=true and always as server-sent events.
+
+Every event has a position. To continue after an interruption, pass the last position as \`after\`, or as Last-Event-ID. Positions follow the event log: they stay valid when the message bus is lost and built again, and each event of the log is then still read exactly once. A stream whose filters have let nothing pass for a while sends its position alone: as a line that has only \`position\`, or as a server-sent event that has only an id. A follower that does not read for 30 seconds is disconnected.
+
+Filters can be combined. They apply to the events that the caller may read; events of a type whose scope the caller lacks are left out. A position of one reader is valid for every other reader. If events after the given position have been removed because of their age, the request is refused with 410, and \`oldestPosition\` is the first position that is accepted. The number of requests that read past events at the same time is limited. A further one waits until another one has read them all; after 10 seconds it is answered with 503 and Retry-After. The scopes: ${SCOPES_OF_TYPES}`,
   scope: 'AUDIT_LOG_READ',
   query: z.object({
-    after: z
-      .string()
-      .regex(/^[0-9]{1,15}$/, { error: 'must be a position' })
-      .optional()
-      .meta({ description: 'Position, exclusive. If absent: from the oldest event' }),
+    after: z.string().max(4_000).optional().meta({
+      description: 'Position, exclusive. If absent: from the oldest event, or from the time `from`',
+    }),
     follow: z
       .enum(['true', 'false'])
       .transform(value => value === 'true')
-      .default(true)
+      .optional()
       .meta({
-        description: 'Whether the stream stays open for new events',
-        override: { type: 'boolean', enum: undefined, default: true },
+        description:
+          'Whether a stream stays open for new events. Default: true for text/event-stream, which has no other value; false otherwise. A page cannot follow',
+        override: { type: 'boolean', enum: undefined },
       }),
+    size: integer(1, 1_000, 100, 'Events on a page; only for application/json'),
+    type: listOf(100, 'Event type; repeated or comma-separated for several types'),
+    api: Uuid.optional().meta({ description: 'Id of the API that the event concerns' }),
+    webhook: Uuid.optional().meta({ description: 'Id of the webhook that the event concerns' }),
+    user: Uuid.optional().meta({ description: 'Id of the user that caused the event or was changed by it' }),
+    from: eventTime(
+      'Earliest time of the event, inclusive; not in the future. Reading begins close to it, not at the oldest event',
+    ),
+    to: eventTime('Latest time of the event, exclusive'),
   }),
   responses: {
     200: {
-      description: 'One StreamedEvent per line, or per server-sent event as its data',
-      schema: StreamedEvent,
-      mediaTypes: ['application/x-ndjson', 'text/event-stream'],
+      description:
+        'One page, one StreamedEvent per line, or one per server-sent event as its data; FeedProgress as a line when no event has matched for a while',
+      alternatives: {
+        'application/json': EventPage,
+        'application/x-ndjson': z.union([StreamedEvent, FeedProgress]),
+        'text/event-stream': StreamedEvent,
+      } satisfies Record<EventMediaType, z.ZodType>,
     },
   },
-  problems: ['position-gone', 'too-many-replays'],
+  problems: [
+    'unknown-event-types',
+    'position-outdated',
+    'position-ahead',
+    'not-acceptable',
+    'position-gone',
+    'too-many-replays',
+    'events-incomplete',
+  ],
 })

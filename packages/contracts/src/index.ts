@@ -29,7 +29,15 @@ export {
   listEventSchemas,
   SCHEMA_MEDIA_TYPE,
 } from './event-schemas.ts'
-export { CloudEvent, publishEvent, StreamedEvent, streamEvents } from './events.ts'
+export {
+  CloudEvent,
+  EVENT_MEDIA_TYPES,
+  type EventMediaType,
+  EventPage,
+  publishEvent,
+  StreamedEvent,
+  streamEvents,
+} from './events.ts'
 export { isDeeperThan, MAX_DEPTH } from './free-form.ts'
 export {
   getApiHistory,
@@ -106,6 +114,7 @@ export {
 export { ADMINISTRATOR_ROLES, ROLE_SCOPES, ROLES, Role, SCOPES, Scope } from './scopes.ts'
 export {
   DeploymentReport,
+  EVENT_SERVICES,
   MAX_NAMED_USERS,
   serviceOf,
   subjects,

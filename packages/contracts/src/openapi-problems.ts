@@ -33,8 +33,8 @@ const DETAILS: Partial<Record<ProblemCode, Partial<Problem>>> = {
     errors: [{ field: 'displayName', message: 'must not be empty' }],
   },
   'position-gone': {
-    detail: 'events up to position 4711 have been removed because of their age: read after=4711',
-    oldestPosition: '4711',
+    detail: 'events after this position have been removed because of their age: read after=oldestPosition',
+    oldestPosition: 'WzEsNDcxMSwiIixbWyJjYXRhbG9nIiwiejEyLjQ3MDkiLDBdXV0',
   },
   'scope-missing': { detail: 'needs the scope API_WRITE', scope: 'API_WRITE' },
 }

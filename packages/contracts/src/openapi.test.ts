@@ -281,8 +281,9 @@ describe('An operation', () => {
 
   test('shows the items of a stream and the types of a download', () => {
     const stream = operation('streamEvents').responses[200]?.content ?? {}
-    expect(Object.keys(stream)).toEqual(['application/x-ndjson', 'text/event-stream'])
-    expect(stream['application/x-ndjson']?.schema).toEqual({ $ref: '#/components/schemas/StreamedEvent' })
+    expect(Object.keys(stream)).toEqual(['application/json', 'application/x-ndjson', 'text/event-stream'])
+    expect(stream['application/json']?.schema).toEqual({ $ref: '#/components/schemas/EventPage' })
+    expect(stream['text/event-stream']?.schema).toEqual({ $ref: '#/components/schemas/StreamedEvent' })
     expect(operation('downloadImage').responses[200]?.content).toMatchObject({ 'image/png': {} })
   })
 })

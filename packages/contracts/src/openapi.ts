@@ -143,7 +143,9 @@ function repeatsSecrets({ idempotent, secretFields = [] }: Operation): string | 
 }
 
 function requestHeadersOf({ method, conditional, idempotent, responses }: Operation): RequestHeaderName[] {
-  const streams = Object.values(responses).some(({ mediaTypes }) => mediaTypes?.includes('text/event-stream'))
+  const streams = Object.values(responses).some(
+    ({ alternatives = {} }) => 'text/event-stream' in alternatives,
+  )
   return [
     ...(conditional && method === 'GET' ? (['If-None-Match'] as const) : []),
     ...(conditional && method !== 'GET' && !responses[201] ? (['If-Match'] as const) : []),
@@ -186,8 +188,10 @@ function successResponsesOf(operation: Operation): Record<string, ZodOpenApiResp
 function contentOf({
   schema,
   mediaTypes,
+  alternatives,
   example,
 }: OperationResponse): Pick<ZodOpenApiResponseObject, 'content'> {
+  if (alternatives) return { content: mapped(alternatives, schema => ({ schema })) }
   if (!schema && !mediaTypes) return {}
   const body = { ...(schema && { schema }), ...(example !== undefined && { example }) }
   return { content: Object.fromEntries((mediaTypes ?? ['application/json']).map(type => [type, body])) }
@@ -200,6 +204,8 @@ const PROBLEM_HEADERS: Partial<Record<ProblemCode, readonly HeaderName[]>> = {
   'too-many-requests': ['Retry-After', 'RateLimit-Limit', 'RateLimit-Remaining', 'RateLimit-Reset'],
   unavailable: ['Retry-After'],
   'body-memory-full': ['Retry-After'],
+  'too-many-replays': ['Retry-After'],
+  'events-incomplete': ['Retry-After'],
   'not-ready': ['Retry-After'],
 }
 

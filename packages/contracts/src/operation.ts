@@ -11,6 +11,8 @@ export interface OperationResponse {
   schema?: z.ZodType
   /** Media types of a body that is not one JSON document. */
   mediaTypes?: readonly string[]
+  /** Schemas by media type of a response that the caller can have in several: of the body, or of each item of a stream. */
+  alternatives?: Readonly<Record<string, z.ZodType>>
   /** Descriptions by name of headers other than those that every response may have. */
   headers?: Readonly<Record<string, string>>
   example?: unknown
@@ -19,7 +21,9 @@ export interface OperationResponse {
 export type OperationResponses = Readonly<Record<number, OperationResponse>>
 
 /** The body of a response: `undefined` without a schema, `unknown` for media types other than JSON. */
-export type ResponseBody<Of extends OperationResponse> = Of extends { mediaTypes: readonly string[] }
+export type ResponseBody<Of extends OperationResponse> = Of extends
+  | { mediaTypes: readonly string[] }
+  | { alternatives: Readonly<Record<string, z.ZodType>> }
   ? unknown
   : Of extends { schema: infer Schema extends z.ZodType }
     ? z.output<Schema>

@@ -68,7 +68,8 @@ export const flag = (description: string) =>
     .optional()
     .meta({ description, override: { type: 'boolean', enum: undefined } })
 
-const integer = (min: number, max: number, otherwise: number, description: string) =>
+/** A whole number as a query parameter. */
+export const integer = (min: number, max: number, otherwise: number, description: string) =>
   z
     .string()
     .regex(/^[0-9]{1,9}$/, { error: `must be a whole number from ${min} to ${max}` })

@@ -13,6 +13,8 @@ export const PROBLEMS = {
   'malformed-request': { status: 400, title: 'The request is malformed' },
   'invalid-request': { status: 400, title: 'The request has invalid values' },
   'unknown-event-types': { status: 400, title: 'Some event types are unknown' },
+  'position-outdated': { status: 400, title: 'The position is from an earlier release' },
+  'position-ahead': { status: 400, title: 'The position is after the last event' },
   'image-missing': { status: 400, title: 'The form has no file part' },
   'image-not-alone': { status: 400, title: 'The form has more than one file part' },
   'image-unreadable': { status: 400, title: 'The image cannot be read' },
@@ -34,6 +36,7 @@ export const PROBLEMS = {
   'delivery-not-found': { status: 404, title: 'There is no such delivery' },
   'event-schema-not-found': { status: 404, title: 'There is no such schema of an event' },
   'method-not-allowed': { status: 405, title: 'The resource does not support this method' },
+  'not-acceptable': { status: 406, title: 'The service cannot answer in the requested media types' },
   'request-timeout': { status: 408, title: 'The request was not received in time' },
   'api-name-taken': { status: 409, title: 'Another API has this name' },
   'version-name-taken': { status: 409, title: 'Another version of the API has this name' },
@@ -69,6 +72,7 @@ export const PROBLEMS = {
   'body-memory-full': { status: 503, title: 'Too many request bodies are being received' },
   'stream-quarantined': { status: 503, title: 'The history of this resource cannot be processed' },
   'too-many-replays': { status: 503, title: 'Too many event streams are reading past events' },
+  'events-incomplete': { status: 503, title: 'Events are being published again' },
   'not-ready': { status: 503, title: 'The service is not ready yet' },
 } as const satisfies Record<string, ProblemKind>
 

@@ -19,6 +19,8 @@ export const subjects = {
   apiExists: 'catalog.api-exists',
   /** Request: a credential; reply: a principal or a problem code. */
   authenticate: 'identity.authenticate',
+  /** Request; reply: { position }, that of the last event in the log. */
+  logHead: 'identity.log-head',
   /** Request: { user }, an id; reply: UserStanding. */
   userStanding: 'identity.user-standing',
   /** Request: { users }, at most 1,000 ids; reply: UserNames. */
@@ -32,6 +34,9 @@ export const subjects = {
   /** Request by an operator: { id, by, compromised }; reply: { kid, signsFrom }. */
   rotateKeys: 'identity.rotate-keys',
 } as const
+
+/** The services with public events: the second part of their subjects. `platform` has those that other systems publish. */
+export const EVENT_SERVICES = ['catalog', 'identity', 'media', 'notifier', 'platform'] as const
 
 /** The service that answers requests on a subject. */
 export function serviceOf(subject: string): string {

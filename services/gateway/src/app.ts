@@ -87,6 +87,7 @@ export function gateway(dependencies: GatewayDependencies, settings: GatewaySett
       endStreams = eventStream(app, {
         bus,
         admit,
+        now,
         slots: replaySlots({ limit: settings.MAX_EVENT_REPLAYS, metrics }),
         async recheck(request) {
           const credential = credentialOf(request)

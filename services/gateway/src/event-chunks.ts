@@ -1,11 +1,16 @@
-import { Refusal, subjects } from '@gantry/contracts'
+import { setTimeout as pause } from 'node:timers/promises'
+import { subjects } from '@gantry/contracts'
 import type { Bus, MissedMessages } from '@gantry/messaging'
 import type { OpenTail, Tail } from './event-tail.ts'
+import { type FeedReader, feedReader, parsePosition } from './feed-position.ts'
+import { type FeedStart, positionGone } from './feed-start.ts'
 import type { ReplaySlot, ReplaySlots } from './replay-slots.ts'
 import { CHUNK_LENGTH, type Chunk, type Entry, entryOf } from './streamed-events.ts'
 import type { TimeSlices } from './time-slices.ts'
 
 const SLOW_MS = 5_000
+/** Pause of a follower that waits for a bus that is built again. */
+const REBUILT_PAUSE_MS = 500
 
 export interface EventChunksOptions {
   bus: Bus
@@ -17,31 +22,31 @@ export interface EventChunksOptions {
 }
 
 export interface Reading {
-  /** Position to begin after. Undefined begins with the oldest event on the bus. */
-  after: number | undefined
+  start: FeedStart
   follow: boolean
   signal: AbortSignal
 }
 
 /**
- * The events after a position. Then the stream ends, or continues with new events if it follows. Events that the tail does
+ * The events after a place. Then the stream ends, or continues with new events if it follows. Events that the tail does
  * not keep are read from the bus, which needs a slot; a stream that gets none is refused before it begins.
  * @throws Refusal too-many-replays, BusUnavailable; the chunks throw Refusal position-gone, BusUnavailable
  */
 export async function eventChunks(
   options: EventChunksOptions,
-  { after, follow, signal }: Reading,
+  { start, follow, signal }: Reading,
 ): Promise<AsyncGenerator<Chunk>> {
   const { bus, slots } = options
+  const { after, position } = start
   const tail = follow ? await options.tail(signal) : undefined
   const until = tail ? Number.POSITIVE_INFINITY : await bus.head()
-  const isReplay = tail ? !tail.reaches(after ?? 0) : (after ?? 0) < until
+  const isReplay = tail && position.awaited.length === 0 ? !tail.reaches(after) : after < until
   const slot = isReplay ? await slots.begin(signal) : undefined
-  return chunks(options, { after, until, tail, slot, signal })
+  return chunks(options, { start, until, tail, slot, signal })
 }
 
 interface Begun {
-  after: number | undefined
+  start: FeedStart
   until: number
   tail: Tail | undefined
   slot: ReplaySlot | undefined
@@ -49,23 +54,40 @@ interface Begun {
 }
 
 async function* chunks(options: EventChunksOptions, begun: Begun): AsyncGenerator<Chunk> {
-  const { until, tail, signal } = begun
-  let { after, slot } = begun
-  while (!signal.aborted && (after ?? 0) < until) {
-    const isReplay = !tail?.reaches(after ?? 0)
-    if (!isReplay) slot?.release()
+  const { start, until, tail, signal } = begun
+  let { slot } = begun
+  let { after } = start
+  let reader = feedReader(start.position)
+  /** Removed events are missed by a reader that has read the ones before. */
+  let misses = start.resumes
+  while (!signal.aborted && after < until) {
+    const latest = reader.caughtUp() && tail?.reaches(after) ? tail : undefined
+    if (latest) slot?.release()
     else if (!slot?.held()) slot = await options.slots.resume(signal)
-    const next = tail && !isReplay ? tail.after(after ?? 0, signal) : replay(options, { after, slot, signal })
+    const before = after
+    let position: string | undefined
+    const next = latest
+      ? latest.after(after, signal)
+      : replay(options, { after, reader, misses, slot, signal })
     for await (const chunk of next) {
       after = chunk.through
+      position = chunk.position
+      misses = true
       yield chunk
+    }
+    if (latest && position !== undefined) reader = feedReader(parsePosition(position))
+    if (tail && !latest && after === before) {
+      slot?.release()
+      await pause(REBUILT_PAUSE_MS, undefined, { signal }).catch(() => {})
     }
   }
   slot?.release()
 }
 
 interface Replay {
-  after: number | undefined
+  after: number
+  reader: FeedReader
+  misses: boolean
   slot: ReplaySlot | undefined
   signal: AbortSignal
 }
@@ -76,19 +98,20 @@ interface Replay {
  */
 async function* replay(
   { bus, slices, slowMs = SLOW_MS }: EventChunksOptions,
-  { after, slot, signal }: Replay,
+  { after, reader, misses, slot, signal }: Replay,
 ): AsyncGenerator<Chunk> {
   const end = await bus.head()
   const gone: MissedMessages[] = []
   let through = after
+  let hasRead = misses
   const messages = bus
     .read({
-      after: after ?? 0,
+      after,
       subjects: [subjects.allEvents],
       live: false,
       signal,
       missed(range) {
-        if (through !== undefined) gone.push(range)
+        if (hasRead) gone.push(range)
       },
     })
     [Symbol.asyncIterator]()
@@ -104,20 +127,22 @@ async function* replay(
   }
   let entries: Entry[] = []
   let length = 0
+  const collected = () => ({ entries, through, position: reader.position() })
   let slice = await slices.take()
   try {
     for await (const message of { [Symbol.asyncIterator]: () => messages }) {
       // Breaks the response off: the reader resumes after its last position and then gets the refusal.
       if (gone[0]) {
-        if (through !== undefined) yield* given({ entries, through })
-        throw positionGone(gone[0].through)
+        yield* given(collected())
+        throw await positionGone(bus)
       }
       through = message.sequence
-      const entry = entryOf(message)
+      hasRead = true
+      const entry = reader.pass(message) ? entryOf(message, reader.position()) : undefined
       if (entry) entries.push(entry)
       length += entry?.json.length ?? 0
       if (length < CHUNK_LENGTH && !slice.over()) continue
-      yield* given({ entries, through })
+      yield* given(collected())
       entries = []
       length = 0
       if (slice.over()) {
@@ -126,7 +151,8 @@ async function* replay(
       }
     }
     slice.end()
-    if (!slowReader.lost() && !signal.aborted) yield* given({ entries, through: Math.max(through ?? 0, end) })
+    through = Math.max(through, end)
+    if (!slowReader.lost() && !signal.aborted) yield* given(collected())
   } finally {
     slice.end()
     slowReader.end()
@@ -155,10 +181,3 @@ function slowReaderTimer(ms: number, lost: () => void) {
     end: () => clearTimeout(timer),
   }
 }
-
-/** @param removed position up to which events have been removed */
-export const positionGone = (removed: number) =>
-  new Refusal('position-gone', {
-    detail: `events up to position ${removed} have been removed because of their age: read after=${removed}`,
-    oldestPosition: String(removed),
-  })

@@ -54,7 +54,8 @@ async function serve({ limit = 1, from = bus }: { limit?: number; from?: Bus } =
   app = Fastify()
   app.setErrorHandler((error, request, reply) => answerProblem(error, request, reply, new Date()))
   const slots = replaySlots({ limit, metrics, waitMs: 1_500 })
-  const options = { bus: from, slots, admit: async () => grace, recheck: async () => grace, slowMs: 500 }
+  const caller = { admit: async () => grace, recheck: async () => grace }
+  const options = { bus: from, slots, ...caller, now: () => new Date(), times: { slow: 500 } }
   const end = eventStream(app, options)
   app.addHook('preClose', async () => end())
   return app.listen({ port: 0, host: '127.0.0.1' })
@@ -63,7 +64,7 @@ const gauge = async (state: 'running' | 'waiting') =>
   Number(new RegExp(`state="${state}"} (\\d+)`).exec(await metrics.metrics())?.[1])
 
 /** A reader that begins to read the response when `read` is called. */
-function open(url: string, query = '') {
+function open(url: string, query = '?follow=true') {
   let answer: IncomingMessage | undefined
   let text = ''
   let ended = false
@@ -72,7 +73,8 @@ function open(url: string, query = '') {
     answer?.setEncoding('utf8').on('data', chunk => (text += chunk))
     answer?.on('error', () => {}).on('close', () => (ended = true))
   }
-  const request = get(`${url}/events${query}`, { agent: false }, given => {
+  const headers = { accept: 'application/x-ndjson' }
+  const request = get(`${url}/events${query}`, { agent: false, headers }, given => {
     answer = given
     if (reads) begin()
   })
@@ -82,7 +84,13 @@ function open(url: string, query = '') {
     headers: () => answer?.headers,
     text: () => text,
     ended: () => ended,
-    positions: () => [...text.matchAll(/"position":"(\d+)"}$/gm)].map(([, position]) => Number(position)),
+    numbers: () => [...text.matchAll(/"revision":(\d+)/g)].map(([, number]) => Number(number)),
+    /** The position of the event with a number. */
+    position: (number: number) =>
+      text
+        .split('\n')
+        .filter(line => line.includes(`"revision":${number},`))
+        .map(line => (JSON.parse(line) as { position: string }).position)[0] ?? '',
     read() {
       reads = true
       begin()
@@ -153,11 +161,11 @@ describe('A follower', () => {
     const url = await serve()
     const readers = Array.from({ length: 20 }, () => open(url).read())
     await eventually(() =>
-      expect(readers.map(reader => reader.positions().length)).toEqual(readers.map(() => PAST)),
+      expect(readers.map(reader => reader.numbers().length)).toEqual(readers.map(() => PAST)),
     )
     expect([await gauge('running'), await gauge('waiting')]).toEqual([0, 0])
     await publish(3)
-    for (const reader of readers) await eventually(() => expect(reader.positions()).toEqual(upTo(PAST + 3)))
+    for (const reader of readers) await eventually(() => expect(reader.numbers()).toEqual(upTo(PAST + 3)))
   })
 
   test('that is within the events of the tail needs no slot', async () => {
@@ -165,9 +173,14 @@ describe('A follower', () => {
     const url = await serve()
     const slow = open(url)
     await eventually(() => expect(slow.status()).toBe(200))
-    const reader = open(url, `?after=${PAST - 50}`).read()
-    await eventually(() => expect(reader.positions()).toEqual(upTo(PAST).slice(-50)))
-    const ending = open(url, `?after=${PAST}&follow=false`).read()
+    const all = open(url, '').read()
+    slow.leave()
+    await eventually(() => expect(all.ended()).toBe(true))
+    const other = open(url)
+    await eventually(() => expect(other.status()).toBe(200))
+    const reader = open(url, `?follow=true&after=${all.position(PAST - 50)}`).read()
+    await eventually(() => expect(reader.numbers()).toEqual(upTo(PAST).slice(-50)))
+    const ending = open(url, `?after=${all.position(PAST)}`).read()
     await eventually(() => expect([ending.status(), ending.ended(), ending.text()]).toEqual([200, true, '']))
   })
 
@@ -182,7 +195,7 @@ describe('A follower', () => {
     })
     const url = await serve({ from: counting })
     const readers = Array.from({ length: 20 }, () => open(url).read())
-    for (const reader of readers) await eventually(() => expect(reader.positions()).toEqual(upTo(5)))
+    for (const reader of readers) await eventually(() => expect(reader.numbers()).toEqual(upTo(5)))
     expect(reads).toBe(1)
   })
 
@@ -208,9 +221,9 @@ describe('A follower', () => {
     const slow = open(url)
     await eventually(() => expect(slow.status()).toBe(200))
     const other = open(url).read()
-    await eventually(() => expect(other.positions()).toEqual(upTo(PAST)))
+    await eventually(() => expect(other.numbers()).toEqual(upTo(PAST)))
     slow.read()
-    await eventually(() => expect(slow.positions()).toEqual(upTo(PAST)))
+    await eventually(() => expect(slow.numbers()).toEqual(upTo(PAST)))
     expect(await gauge('running')).toBe(0)
   })
 
@@ -220,11 +233,11 @@ describe('A follower', () => {
     const other = open(url).read()
     await eventually(() => expect([slow.status(), other.status()]).toEqual([200, 200]))
     for (let n = 0; n < 12; n++) await publish(50, 25_000)
-    await eventually(() => expect(other.positions()).toEqual(upTo(PAST)))
+    await eventually(() => expect(other.numbers()).toEqual(upTo(PAST)))
     slow.read()
-    await eventually(() => expect(slow.positions()).toEqual(upTo(PAST)))
+    await eventually(() => expect(slow.numbers()).toEqual(upTo(PAST)))
     await publish(1)
-    await eventually(() => expect(slow.positions()).toEqual(upTo(PAST + 1)))
+    await eventually(() => expect(slow.numbers()).toEqual(upTo(PAST + 1)))
   })
 
   test('is broken off when the bus fails, and the next one starts a new read', async () => {
@@ -243,12 +256,12 @@ describe('A follower', () => {
     })
     const url = await serve({ from: breaking })
     const readers = [open(url).read(), open(url).read()]
-    for (const reader of readers) await eventually(() => expect(reader.positions()).toEqual(upTo(3)))
+    for (const reader of readers) await eventually(() => expect(reader.numbers()).toEqual(upTo(3)))
     away = new BusUnavailable('gone')
     await publish(1)
     for (const reader of readers) await eventually(() => expect(reader.ended()).toBe(true))
     away = undefined
-    const next = open(url, '?after=3').read()
-    await eventually(() => expect(next.positions()).toEqual([4]))
+    const next = open(url, `?follow=true&after=${readers[0]?.position(3)}`).read()
+    await eventually(() => expect(next.numbers()).toEqual([4]))
   })
 })

@@ -3,6 +3,7 @@ import { connect } from 'node:net'
 import { join } from 'node:path'
 import { type PublicEvent, SCOPES, subjects } from '@gantry/contracts'
 import { sqliteBus } from '@gantry/embedded'
+import { LOG_POSITION } from '@gantry/event-sourcing'
 import type { Bus, Json, Message } from '@gantry/messaging'
 import Fastify from 'fastify'
 import { Registry } from 'prom-client'
@@ -36,7 +37,8 @@ const event = (number: number, type = 'API_CREATED', padding = ''): Message => {
     actor: { id: grace.userId, name: 'grace' },
     requestId: 'request-1',
   }
-  return { id, subject: subjects.events('catalog', type), data: data as unknown as Json }
+  const headers = { [LOG_POSITION]: String(number).padStart(16, '0') }
+  return { id, subject: subjects.events('catalog', type), data: data as unknown as Json, headers }
 }
 const publish = (...numbers: number[]) => host.bus.publish(numbers.map(number => event(number)))
 
@@ -47,16 +49,24 @@ const unmasked = (): Message => {
   return { ...message, data: { ...data, data: { token: 'hunter2' } } as unknown as Json }
 }
 
-const slots = (limit = 0) => replaySlots({ limit, metrics: new Registry() })
+const caller = {
+  admit: async () => grace,
+  recheck: async () => grace,
+  slots: replaySlots({ limit: 0, metrics: new Registry() }),
+  now: () => new Date(),
+}
+
+const NDJSON = 'application/x-ndjson'
 
 interface Line {
+  revision: number
   position: string
   data: { name: string }
 }
-const open = async (query = '', headers: Record<string, string> = {}, base = url) => {
+const open = async (query = '?follow=true', headers: Record<string, string> = {}, base = url) => {
   const leaving = new AbortController()
   const answer = await fetch(`${base}/events${query}`, {
-    headers: { ...bearer('grace-1'), ...headers },
+    headers: { ...bearer('grace-1'), accept: NDJSON, ...headers },
     signal: leaving.signal,
   })
   let text = ''
@@ -80,6 +90,7 @@ const open = async (query = '', headers: Record<string, string> = {}, base = url
   return {
     answer,
     text: () => text,
+    numbers: () => lines().map(({ revision }) => revision),
     positions: () => lines().map(({ position }) => position),
     names: () => lines().map(({ data: { name } }) => name),
     ended: () => ended,
@@ -91,15 +102,15 @@ const open = async (query = '', headers: Record<string, string> = {}, base = url
 }
 
 describe('The event stream', () => {
-  test('ends after the existing events with follow=false', async () => {
+  test('ends after the existing events', async () => {
     await publish(1, 2, 3)
-    const stream = await open('?follow=false')
-    expect(stream.answer.headers.get('content-type')).toBe('application/x-ndjson')
+    const stream = await open('')
+    expect(stream.answer.headers.get('content-type')).toBe(NDJSON)
     await vi.waitFor(() => expect(stream.ended()).toBe('clean'))
     expect(stream.names()).toEqual(['api 1', 'api 2', 'api 3'])
     expect(JSON.parse(stream.text().split('\n')[0] ?? '')).toEqual({
       ...(event(1).data as object),
-      position: '1',
+      position: expect.any(String),
     })
   })
 
@@ -114,8 +125,10 @@ describe('The event stream', () => {
 
   test('begins after the given position', async () => {
     await publish(1, 2, 3)
-    const stream = await open('?after=2&follow=false')
-    await vi.waitFor(() => expect(stream.positions()).toEqual(['3']))
+    const all = await open('')
+    await vi.waitFor(() => expect(all.ended()).toBe('clean'))
+    const stream = await open(`?after=${all.positions()[1]}`)
+    await vi.waitFor(() => expect(stream.numbers()).toEqual([3]))
   })
 
   test('contains public events only', async () => {
@@ -124,49 +137,48 @@ describe('The event stream', () => {
       { id: 'b', subject: subjects.deploymentReported, data: { job: 'no event' } },
       event(1, 'DEPLOYMENT_REQUESTED'),
     ])
-    const stream = await open('?follow=false')
+    const stream = await open('')
     await vi.waitFor(() => expect(stream.ended()).toBe('clean'))
     expect(stream.names()).toEqual(['api 1'])
-    expect(stream.positions()).toEqual(['3'])
   })
 
   test('masks the secrets of a configuration change that an earlier release published', async () => {
     host.identity.principals.set('all', { ...grace, scopes: [...SCOPES] })
     await host.bus.publish([unmasked()])
-    const stream = await open('?follow=false', bearer('all'))
+    const stream = await open('', bearer('all'))
     await vi.waitFor(() => expect(stream.ended()).toBe('clean'))
     expect(JSON.parse(stream.text())).toMatchObject({ data: { token: '***' } })
   })
 
   test('leaves out events whose scope the reader lacks, and keeps the positions of the others', async () => {
     await host.bus.publish([event(1), event(2, 'USER_CREATED'), event(3, 'OF_A_LATER_RELEASE'), event(4)])
-    const stream = await open('?follow=false')
+    const stream = await open('')
     await vi.waitFor(() => expect(stream.ended()).toBe('clean'))
-    expect(stream.positions()).toEqual(['1', '4'])
+    expect(stream.numbers()).toEqual([1, 4])
   })
 
   test('has all events for a reader with every scope, including types of a later release', async () => {
     host.identity.principals.set('all', { ...grace, scopes: [...SCOPES] })
     await host.bus.publish([event(1), event(2, 'USER_CREATED'), event(3, 'OF_A_LATER_RELEASE')])
-    const stream = await open('?follow=false', bearer('all'))
-    await vi.waitFor(() => expect(stream.positions()).toEqual(['1', '2', '3']))
+    const stream = await open('', bearer('all'))
+    await vi.waitFor(() => expect(stream.numbers()).toEqual([1, 2, 3]))
   })
 
   test('leaves out events after the reader has lost their scope', async () => {
     host.identity.principals.set('all', { ...grace, scopes: [...SCOPES] })
     await host.bus.publish([event(1, 'USER_CREATED')])
-    const stream = await open('', bearer('all'))
-    await vi.waitFor(() => expect(stream.positions()).toEqual(['1']))
+    const stream = await open('?follow=true', bearer('all'))
+    await vi.waitFor(() => expect(stream.numbers()).toEqual([1]))
     host.identity.principals.set('all', grace)
     await host.bus.broadcast(subjects.principalChanged, { userId: grace.userId })
     const asked = host.identity.asked.length
     await vi.waitFor(() => expect(host.identity.asked.length).toBeGreaterThan(asked), { timeout: 5_000 })
     await vi.waitFor(
       async () => {
-        const number = Number(stream.positions().at(-1)) + 1
+        const number = Number(stream.numbers().at(-1)) + 1
         await host.bus.publish([event(number, 'USER_UPDATED'), event(number + 1)])
-        await vi.waitFor(() => expect(stream.positions()).toContain(String(number + 1)), { timeout: 500 })
-        expect(stream.positions()).not.toContain(String(number))
+        await vi.waitFor(() => expect(stream.numbers()).toContain(number + 1), { timeout: 500 })
+        expect(stream.numbers()).not.toContain(number)
       },
       { timeout: 5_000 },
     )
@@ -182,6 +194,7 @@ describe('The event stream', () => {
     expect((await open('?after=soon')).answer.status).toBe(400)
     expect((await open('?follow=maybe')).answer.status).toBe(400)
     expect((await open('?from=2')).answer.status).toBe(400)
+    expect((await open('?since=2')).answer.status).toBe(400)
   })
 
   test('has no body for HEAD and ends at once', async () => {
@@ -200,21 +213,24 @@ describe('Server-sent events', () => {
     await vi.waitFor(() => expect(stream.text()).toContain('data:'))
     const [opening, message] = stream.text().split('\n\n')
     expect(opening).toBe(':')
-    expect(message).toBe(`id: 1\ndata: ${JSON.stringify({ ...(event(1).data as object), position: '1' })}`)
+    const [, position, data = ''] = /^id: (\S+)\ndata: (.*)$/.exec(message ?? '') ?? []
+    expect(JSON.parse(data)).toEqual({ ...(event(1).data as object), position })
   })
 
   test('continue after Last-Event-ID, which takes precedence over the query', async () => {
     await publish(1, 2, 3)
-    const stream = await open('?after=0&follow=false', { accept, 'last-event-id': '2' })
-    await vi.waitFor(() => expect(stream.ended()).toBe('clean'))
-    expect([...stream.text().matchAll(/^id: (\d+)$/gm)].map(([, id]) => id)).toEqual(['3'])
+    const all = await open('')
+    await vi.waitFor(() => expect(all.ended()).toBe('clean'))
+    const [first, second, third] = all.positions()
+    const stream = await open(`?after=${first}`, { accept, 'last-event-id': second ?? '' })
+    const ids = () => [...stream.text().matchAll(/^id: (\S+)$/gm)].map(([, id]) => id)
+    await vi.waitFor(() => expect(ids()).toEqual([third]))
     expect((await open('', { accept, 'last-event-id': 'x' })).answer.status).toBe(400)
   })
 })
 
 describe('Where retention has removed events', () => {
   const old = async () => {
-    await publish(1, 2)
     await host.bus.publish([{ id: 'report', subject: subjects.deploymentReported, data: null }])
     vi.setSystemTime(Date.parse('2026-11-21T10:00:00.000Z'))
     await publish(3)
@@ -224,27 +240,30 @@ describe('Where retention has removed events', () => {
   }
 
   test('a position before removed events is refused, and the refusal names the oldest valid one', async () => {
+    await publish(1, 2)
+    const all = await open('')
+    await vi.waitFor(() => expect(all.ended()).toBe('clean'))
+    const [first, second] = all.positions()
     await old()
-    for (const after of ['0', '1']) {
-      const { answer, text } = await open(`?after=${after}`)
+    const refused = async (headers: Record<string, string>, query = '') => {
+      const { answer, text } = await open(query, headers)
       await vi.waitFor(() => expect(text()).toContain('}'))
       expect(answer.status).toBe(410)
-      expect(JSON.parse(text())).toMatchObject({
-        code: 'position-gone',
-        oldestPosition: '2',
-        detail: 'events up to position 2 have been removed because of their age: read after=2',
-      })
+      return JSON.parse(text())
     }
-    const { answer } = await open('', { accept: 'text/event-stream', 'last-event-id': '1' })
-    expect(answer.status).toBe(410)
-    expect(
-      (await fetch(`${url}/events?after=1`, { method: 'HEAD', headers: bearer('grace-1') })).status,
-    ).toBe(410)
-  })
-
-  test('the oldest position is valid, and without a position the stream begins with the oldest event', async () => {
-    await old()
-    for (const query of ['?after=2&follow=false', '?follow=false']) {
+    const problem = await refused({}, `?after=${first}`)
+    expect(problem).toMatchObject({
+      code: 'position-gone',
+      oldestPosition: expect.any(String),
+      detail: 'events after this position have been removed because of their age: read after=oldestPosition',
+    })
+    const { oldestPosition } = problem
+    expect(await refused({ accept: 'text/event-stream', 'last-event-id': first ?? '' })).toMatchObject({
+      oldestPosition,
+    })
+    const head = { method: 'HEAD', headers: bearer('grace-1') }
+    expect((await fetch(`${url}/events?after=${first}`, head)).status).toBe(410)
+    for (const query of [`?after=${oldestPosition}`, `?after=${second}`, '']) {
       const stream = await open(query)
       await vi.waitFor(() => expect(stream.ended()).toBe('clean'))
       expect(stream.names()).toEqual(['api 3'])
@@ -268,17 +287,19 @@ describe('Where retention has removed events', () => {
       })
     const streamOf = async (bus: Bus, query: string) => {
       const app = Fastify()
-      eventStream(app, { bus, admit: async () => grace, recheck: async () => grace, slots: slots() })
+      eventStream(app, { bus, ...caller })
       const base = await app.listen({ port: 0, host: '127.0.0.1' })
       const stream = await open(query, {}, base)
       await vi.waitFor(() => expect(stream.ended()).toBeDefined())
       await app.close()
       return stream
     }
-    const broken = await streamOf(removing(3), '?after=0&follow=false')
+    const all = await open('')
+    await vi.waitFor(() => expect(all.ended()).toBe('clean'))
+    const broken = await streamOf(removing(3), `?after=${all.positions()[0]}`)
     expect(broken.ended()).toBe('broken')
     expect(broken.names()).not.toContain('api 3')
-    const fresh = await streamOf(removing(1), '?follow=false')
+    const fresh = await streamOf(removing(1), '')
     expect(fresh.ended()).toBe('clean')
     expect(fresh.names()).toEqual(['api 1', 'api 2', 'api 3'])
   })
@@ -299,7 +320,8 @@ describe('An open stream', () => {
     const { hostname, port } = new URL(url)
     const socket = connect(Number(port), hostname)
     socket.on('error', () => {})
-    socket.write('GET /events HTTP/1.1\r\nhost: gantry.test\r\nauthorization: Bearer grace-1\r\n\r\n')
+    const headers = `host: gantry.test\r\nauthorization: Bearer grace-1\r\naccept: ${NDJSON}`
+    socket.write(`GET /events?follow=true HTTP/1.1\r\n${headers}\r\n\r\n`)
     await once(socket, 'readable')
     const closed = vi.fn()
     host.app.close().then(closed)
@@ -323,9 +345,9 @@ describe('An open stream', () => {
       },
     })
     const app = Fastify()
-    eventStream(app, { bus: counting, admit: async () => grace, recheck: async () => grace, slots: slots() })
+    eventStream(app, { bus: counting, ...caller })
     const base = await app.listen({ port: 0, host: '127.0.0.1' })
-    const answer = await fetch(`${base}/events?follow=false`)
+    const answer = await fetch(`${base}/events`, { headers: { accept: NDJSON } })
     const reader = answer.body?.getReader()
     await reader?.read()
     let before = -1
@@ -350,13 +372,11 @@ describe('An open stream', () => {
     const app = Fastify()
     const end = eventStream(app, {
       bus: host.bus,
-      admit: async () => grace,
-      recheck: async () => grace,
-      slots: slots(),
-      heartbeatMs: 20,
+      ...caller,
+      times: { heartbeat: 20 },
     })
     const base = await app.listen({ port: 0, host: '127.0.0.1' })
-    const stream = await open('', {}, base)
+    const stream = await open('?follow=true', {}, base)
     await vi.waitFor(() => expect(stream.text()).toMatch(/^\n{4,}$/))
     await publish(1)
     await vi.waitFor(() => expect(stream.names()).toEqual(['api 1']))
@@ -396,9 +416,9 @@ describe('An open stream', () => {
       },
     })
     const app = Fastify()
-    eventStream(app, { bus: watching, admit: async () => grace, recheck: async () => grace, slots: slots() })
+    eventStream(app, { bus: watching, ...caller })
     const base = await app.listen({ port: 0, host: '127.0.0.1' })
-    const stream = await open('', {}, base)
+    const stream = await open('?follow=true', {}, base)
     await vi.waitFor(() => expect(ends.map(({ aborted }) => aborted)).toEqual([false]))
     await stream.leave()
     await vi.waitFor(() => expect(ends.map(({ aborted }) => aborted)).toEqual([true]))

@@ -1,47 +1,22 @@
 import { Readable } from 'node:stream'
-import {
-  mayReadEvent,
-  type Parsed,
-  PROBLEMS,
-  type Principal,
-  Refusal,
-  streamEvents,
-  subjects,
-} from '@gantry/contracts'
+import { mayReadEvent, PROBLEMS, type Principal, Refusal, streamEvents } from '@gantry/contracts'
 import type { Bus } from '@gantry/messaging'
 import { type Admit, ANONYMOUS, callerOf, checkQuery, noteCaller } from '@gantry/service-kit'
-import type { FastifyInstance, FastifyRequest } from 'fastify'
-import { eventChunks, positionGone } from './event-chunks.ts'
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import { eventChunks } from './event-chunks.ts'
+import { eventFilter, type FeedQuery } from './event-filter.ts'
+import { eventPage } from './event-page.ts'
 import { eventTail } from './event-tail.ts'
+import { feedBody } from './feed-body.ts'
+import { requestedFormat, type StreamFormat } from './feed-formats.ts'
+import { formatPosition, invalidParameter } from './feed-position.ts'
+import { type FeedStart, firstPosition, requireComplete, resumedPosition } from './feed-start.ts'
 import type { ReplaySlots } from './replay-slots.ts'
-import type { Chunk, Entry } from './streamed-events.ts'
+import type { Entry } from './streamed-events.ts'
 import { timeSlices } from './time-slices.ts'
 
-const HEARTBEAT_MS = 15_000
-const RECHECK_MS = 1_000
 /** Time that a reader which does not read may delay the end of its stream; then the connection is destroyed. */
 const GRACE_MS = 1_000
-/** Bytes that are buffered per reader, in addition to one chunk and the buffer of the socket. */
-const BUFFERED_BYTES = 16_384
-
-interface Format {
-  mediaType: string
-  event(entry: Entry): string
-  /** An empty line or comment, which keeps the connection open. */
-  heartbeat: string
-}
-
-const NDJSON: Format = {
-  mediaType: 'application/x-ndjson',
-  event: ({ json }) => `${json}\n`,
-  heartbeat: '\n',
-}
-/** WHATWG HTML, "Server-sent events". */
-const SSE: Format = {
-  mediaType: 'text/event-stream',
-  event: ({ position, json }) => `id: ${position}\ndata: ${json}\n\n`,
-  heartbeat: ':\n\n',
-}
 
 export interface EventStreamOptions {
   bus: Bus
@@ -49,19 +24,80 @@ export interface EventStreamOptions {
   slots: ReplaySlots
   /** The current principal of the caller. @throws Refusal when they may no longer read the stream */
   recheck(request: FastifyRequest): Promise<Principal>
-  heartbeatMs?: number
-  recheckMs?: number
-  /** Total time that a reader may keep its replay waiting before it loses the slot, in milliseconds. Default: 5,000. */
-  slowMs?: number
+  now(): Date
+  times?: Partial<typeof TIMES>
 }
 
-/** GET /events: the public events in the order of the bus, after a position. @returns function that ends all streams */
+/** In milliseconds. */
+const TIMES = {
+  heartbeat: 15_000,
+  recheck: 1_000,
+  /** Total time that a reader may keep its replay waiting before it loses the slot. */
+  slow: 5_000,
+  /** Time after which a follower that does not read is disconnected. */
+  stalled: 30_000,
+}
+
+/** An admitted request for events. */
+interface Asked {
+  request: FastifyRequest
+  reply: FastifyReply
+  query: FeedQuery & { follow: boolean }
+  filter: ((entry: Entry) => boolean) | undefined
+  start: FeedStart
+}
+
+/** GET /events: the public events after a position, as a page or as a stream. @returns function that ends all streams */
 export function eventStream(app: FastifyInstance, options: EventStreamOptions): () => void {
-  const { bus, admit, slots, slowMs, recheck, heartbeatMs = HEARTBEAT_MS, recheckMs = RECHECK_MS } = options
+  const { bus, admit, slots, recheck, now } = options
+  const times = { ...TIMES, ...options.times }
   const slices = timeSlices()
-  const sources = { bus, slots, slowMs, slices, tail: eventTail(bus, slices) }
-  const endings = new Set<() => void>()
+  const sources = { bus, slots, slowMs: times.slow, slices, tail: eventTail(bus, slices) }
+  const responses = openResponses()
   let closing = false
+
+  const sendPage = async ({ request, reply, query, filter, start }: Asked) => {
+    const { ended } = responses.open(reply)
+    const { scopes } = callerOf(request) ?? ANONYMOUS
+    const passes = (entry: Entry) => mayReadEvent(scopes, entry.type) && (filter?.(entry) ?? true)
+    try {
+      const chunks = await eventChunks(sources, { start, follow: false, signal: ended.signal })
+      const position = formatPosition(start.position)
+      const page = await eventPage({ chunks, passes, size: query.size, position })
+      return reply.headers(headersOf(undefined)).send(page)
+    } finally {
+      ended.abort()
+    }
+  }
+
+  const sendStream = async ({ request, reply, query, filter, start }: Asked, format: StreamFormat) => {
+    const { end, ended } = responses.open(reply)
+    const { signal } = ended
+    let reader = callerOf(request) ?? ANONYMOUS
+    const passes = (entry: Entry) => mayReadEvent(reader.scopes, entry.type) && (filter?.(entry) ?? true)
+    const { follow } = query
+    const chunks = await eventChunks(sources, { start, follow: follow && !closing, signal })
+    const { readable, tick, stalledMs } = feedBody({ chunks, format, passes, follow })
+    const ticking = setInterval(() => {
+      if (!signal.aborted) tick()
+    }, times.heartbeat)
+    const rechecking = setInterval(() => {
+      if (follow && stalledMs() > times.stalled) reply.raw.destroy()
+      recheck(request).then(
+        principal => {
+          reader = principal
+        },
+        error => {
+          if (isRefused(error)) end()
+        },
+      )
+    }, times.recheck)
+    reply.raw.once('close', () => {
+      clearInterval(ticking)
+      clearInterval(rechecking)
+    })
+    return reply.headers(headersOf(format)).send(readable)
+  }
 
   app.route({
     method: 'GET',
@@ -70,23 +106,29 @@ export function eventStream(app: FastifyInstance, options: EventStreamOptions): 
       noteCaller(request, await admit(request, reply, streamEvents))
     },
     async handler(request, reply) {
-      const format = request.headers.accept?.includes(SSE.mediaType) ? SSE : NDJSON
-      const { after, follow } = requestedRange(request, format)
-      if (after !== undefined) await requireAvailable(bus, after)
-      const headers = {
-        'content-type': format.mediaType,
-        'cache-control': 'no-store',
-        // A connection that stays open after the stream would delay the shutdown of the service.
-        connection: 'close',
-        // Otherwise proxies such as nginx buffer events before they pass them on.
-        'x-accel-buffering': 'no',
-      }
-      if (request.method === 'HEAD') return reply.headers(headers).send(Readable.from([]))
+      const format = requestedFormat(request)
+      const query = requestedEvents(request, format)
+      const filter = eventFilter(query, now())
+      const start = await startOf(bus, query)
+      if (request.method === 'HEAD') return reply.headers(headersOf(format)).send(Readable.from([]))
+      const asked = { request, reply, query, filter, start }
+      return format ? sendStream(asked, format) : sendPage(asked)
+    },
+  })
 
+  return () => {
+    closing = true
+    responses.endAll()
+  }
+}
+
+/** The responses that have not ended. */
+function openResponses() {
+  const endings = new Set<() => void>()
+  return {
+    /** @returns function that ends the response, and what aborts when it ends or its connection closes */
+    open(reply: FastifyReply) {
       const ended = new AbortController()
-      let reader = callerOf(request) ?? ANONYMOUS
-      const mayRead = (type: string) => mayReadEvent(reader.scopes, type)
-      const { signal } = ended
       const end = () => {
         ended.abort()
         setTimeout(() => reply.raw.destroy(), GRACE_MS).unref()
@@ -97,72 +139,49 @@ export function eventStream(app: FastifyInstance, options: EventStreamOptions): 
         endings.delete(end)
       })
       if (reply.raw.destroyed) ended.abort()
-      const chunks = await eventChunks(sources, { after, follow: follow && !closing, signal })
-      const body = Readable.from(linesOf(chunks, { follow, mayRead, format }), {
-        objectMode: false,
-        highWaterMark: BUFFERED_BYTES,
-      })
-      const heartbeat = setInterval(() => {
-        if (body.readableLength === 0 && !body.readableEnded && !signal.aborted) body.push(format.heartbeat)
-      }, heartbeatMs)
-      const rechecking = setInterval(() => {
-        recheck(request).then(
-          principal => {
-            reader = principal
-          },
-          error => {
-            if (isRefused(error)) end()
-          },
-        )
-      }, recheckMs)
-      reply.raw.once('close', () => {
-        clearInterval(heartbeat)
-        clearInterval(rechecking)
-      })
-      return reply.headers(headers).send(body)
+      return { end, ended }
     },
-  })
-
-  return () => {
-    closing = true
-    for (const end of endings) end()
+    endAll() {
+      for (const end of endings) end()
+    },
   }
-}
-
-type Query = Parsed<NonNullable<typeof streamEvents.query>>
-
-/** The position to begin after. For server-sent events the header Last-Event-ID takes precedence over the query. */
-function requestedRange(
-  request: FastifyRequest,
-  format: Format,
-): { after: number | undefined; follow: boolean } {
-  const seen = format === SSE ? request.headers['last-event-id'] : undefined
-  const given = { ...(request.query as object), ...(seen && { after: seen }) }
-  const { after, follow } = checkQuery(streamEvents.query, given) as Query
-  return { after: after === undefined ? undefined : Number(after), follow }
-}
-
-/** @throws Refusal when events after the position have been removed: the reader would miss them without notice */
-async function requireAvailable(bus: Bus, after: number): Promise<void> {
-  const removed = await bus.removedThrough([subjects.allEvents])
-  if (after < removed) throw positionGone(removed)
 }
 
 /**
- * One chunk at a time, when the reader asks for it, so that events do not pile up for a slow reader. Events whose type the
- * reader may not read are left out.
+ * The query of a request. For server-sent events the header Last-Event-ID takes precedence over `after`.
+ * @throws Refusal invalid-request
  */
-async function* linesOf(
-  chunks: AsyncIterable<Chunk>,
-  { follow, mayRead, format }: { follow: boolean; mayRead(type: string): boolean; format: Format },
-): AsyncGenerator<string> {
-  // Sends the headers at once, even if the first event comes much later.
-  if (follow) yield format.heartbeat
-  for await (const { entries } of chunks) {
-    const readable = entries.filter(({ type }) => mayRead(type))
-    if (readable.length > 0) yield readable.map(format.event).join('')
-  }
+function requestedEvents(request: FastifyRequest, format: StreamFormat | undefined): Asked['query'] {
+  const isSse = format?.mediaType === 'text/event-stream'
+  const seen = isSse ? request.headers['last-event-id'] : undefined
+  const given = { ...(request.query as object), ...(seen && { after: seen }) }
+  const query = checkQuery(streamEvents.query, given) as FeedQuery
+  const { follow = isSse } = query
+  if (isSse && !follow) throw invalidParameter('follow', 'must not be false for text/event-stream')
+  if (!format && follow)
+    throw invalidParameter('follow', 'needs the media type application/x-ndjson or text/event-stream')
+  if (format && 'size' in given) throw invalidParameter('size', 'is only for the media type application/json')
+  return { ...query, follow }
 }
+
+async function startOf(bus: Bus, { after, from, follow }: Asked['query']): Promise<FeedStart> {
+  if (after === undefined) return firstPosition(bus, from === undefined ? undefined : new Date(from))
+  const start = await resumedPosition(bus, after)
+  if (!follow) await requireComplete(bus, start.position)
+  return start
+}
+
+const headersOf = (format: StreamFormat | undefined) => ({
+  'content-type': format?.mediaType ?? 'application/json; charset=utf-8',
+  'cache-control': 'no-store',
+  vary: 'accept',
+  ...(format && {
+    // A connection that stays open after the stream would delay the shutdown of the service.
+    connection: 'close',
+    // Otherwise proxies such as nginx buffer events before they pass them on.
+    'x-accel-buffering': 'no',
+  }),
+})
 
 /** A stream does not end when identity is unavailable, only when it refuses the caller. */
 const isRefused = (error: unknown) => error instanceof Refusal && PROBLEMS[error.code].status < 500

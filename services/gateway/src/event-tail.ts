@@ -1,6 +1,8 @@
-import { setImmediate } from 'node:timers/promises'
+import { setTimeout as pause, setImmediate } from 'node:timers/promises'
 import { subjects } from '@gantry/contracts'
 import { type Bus, BusUnavailable } from '@gantry/messaging'
+import { feedReader } from './feed-position.ts'
+import { passedAt } from './feed-start.ts'
 import { CHUNK_LENGTH, type Chunk, type Entry, entryOf } from './streamed-events.ts'
 import type { TimeSlices } from './time-slices.ts'
 
@@ -8,19 +10,21 @@ import type { TimeSlices } from './time-slices.ts'
 const KEPT_MESSAGES = 500
 const KEPT_ENTRIES = 1_000
 const KEPT_LENGTH = 4_194_304
+/** A follower gets new events at most this long after they arrived, so that several share one write. */
+const BATCH_MS = 80
 /** Number of followers that get new events in one slice. */
 const FOLLOWERS_PER_SLICE = 25
 
 /** The latest events of the stream. The bus is read once for all followers. */
 export interface Tail {
-  /** Whether the tail keeps all events after the position. @throws BusUnavailable when the read of the bus has failed */
-  reaches(position: number): boolean
+  /** Whether the tail keeps all events after the sequence. @throws BusUnavailable when the read of the bus has failed */
+  reaches(sequence: number): boolean
   /**
-   * The events after a position, including new ones. Ends when the signal is aborted, or when the tail has dropped events
+   * The events after a sequence, including new ones. Ends when the signal is aborted, or when the tail has dropped events
    * that the follower has not taken.
    * @throws BusUnavailable
    */
-  after(position: number, signal: AbortSignal): AsyncGenerator<Chunk>
+  after(sequence: number, signal: AbortSignal): AsyncGenerator<Chunk>
 }
 
 /** @returns the tail; its read of the bus ends when all signals that were passed are aborted */
@@ -68,40 +72,30 @@ interface TailOptions {
   failed(): void
 }
 
-/** A follower that has taken all events up to a position. */
+/** A follower that has taken all events up to a sequence. */
 interface Waiting {
-  position: number
+  sequence: number
   proceed(): void
 }
 
 async function openTail({ bus, slices, signal, failed }: TailOptions): Promise<Tail> {
-  const kept = keptEntries(Math.max(0, (await bus.head()) - KEPT_MESSAGES))
+  const start = Math.max(0, (await bus.head()) - KEPT_MESSAGES)
+  const kept = keptEntries(start)
+  const passed = start === 0 ? new Map() : await passedAt(bus, start)
+  const reader = feedReader({ sequence: start, id: '', passed, awaited: [] })
   const waiting = new Set<Waiting>()
+  const wakeFollowers = inRounds(slices, () =>
+    [...waiting].filter(({ sequence }) => sequence < kept.newest()),
+  )
   let failure: unknown
-  let waking = false
-
-  const due = () => [...waiting].filter(({ position }) => position < kept.newest())
-
-  /** Each follower takes one chunk per call, so that all work for followers is done in slices. */
-  const wakeFollowers = async () => {
-    if (waking) return
-    waking = true
-    for (let round = due(); round.length > 0; round = due()) {
-      for (let first = 0; first < round.length; first += FOLLOWERS_PER_SLICE) {
-        const slice = await slices.takeFirst()
-        for (const { proceed } of round.slice(first, first + FOLLOWERS_PER_SLICE)) proceed()
-        await setImmediate()
-        slice.end()
-      }
-    }
-    waking = false
-  }
 
   const read = async () => {
     const missed = ({ through }: { through: number }) => kept.drop(through)
     const options = { after: kept.from(), subjects: [subjects.allEvents], live: true, signal, missed }
     for await (const message of bus.read(options)) {
-      kept.add(message.sequence, entryOf(message))
+      const isNew = reader.pass(message)
+      const position = reader.position()
+      kept.add(message.sequence, position, isNew ? entryOf(message, position) : undefined)
       wakeFollowers()
     }
     throw new BusUnavailable('the bus was closed')
@@ -113,18 +107,18 @@ async function openTail({ bus, slices, signal, failed }: TailOptions): Promise<T
     for (const { proceed } of [...waiting]) proceed()
   })
 
-  const untilNewer = (position: number, ended: AbortSignal) =>
+  const untilNewer = (sequence: number, ended: AbortSignal) =>
     new Promise<void>(resolve => {
       const proceed = () => {
         waiting.delete(follower)
         ended.removeEventListener('abort', proceed)
         resolve()
       }
-      const follower = { position, proceed }
+      const follower = { sequence, proceed }
       waiting.add(follower)
       ended.addEventListener('abort', proceed)
       if (ended.aborted || failure) proceed()
-      else if (position < kept.newest()) wakeFollowers()
+      else if (sequence < kept.newest()) wakeFollowers()
     })
 
   const requireReadable = () => {
@@ -132,12 +126,12 @@ async function openTail({ bus, slices, signal, failed }: TailOptions): Promise<T
   }
 
   return {
-    reaches(position) {
+    reaches(sequence) {
       requireReadable()
-      return position >= kept.from()
+      return sequence >= kept.from()
     },
-    async *after(position, ended) {
-      for (let reached = position; ; ) {
+    async *after(sequence, ended) {
+      for (let reached = sequence; ; ) {
         await untilNewer(reached, ended)
         if (ended.aborted) return
         requireReadable()
@@ -150,43 +144,80 @@ async function openTail({ bus, slices, signal, failed }: TailOptions): Promise<T
   }
 }
 
-/** The latest events, without gaps. @param start position after which they begin */
+/**
+ * Wakes the followers that are due. Each takes one chunk per round, so that all work for followers is done in slices, and
+ * the next round waits, so that a chunk has several events.
+ */
+function inRounds(slices: TimeSlices, due: () => readonly Waiting[]): () => Promise<void> {
+  let waking = false
+  return async () => {
+    if (waking) return
+    waking = true
+    for (let round = due(); round.length > 0; round = due()) {
+      const nextRound = pause(BATCH_MS, undefined, { ref: false })
+      for (let first = 0; first < round.length; first += FOLLOWERS_PER_SLICE) {
+        const slice = await slices.takeFirst()
+        for (const { proceed } of round.slice(first, first + FOLLOWERS_PER_SLICE)) proceed()
+        await setImmediate()
+        slice.end()
+      }
+      await nextRound
+    }
+    waking = false
+  }
+}
+
+/** The latest events, without gaps. @param start sequence after which they begin */
 function keptEntries(start: number) {
   let from = start
   let newest = start
+  let position = ''
   let length = 0
   const entries: Entry[] = []
+  /** The chunks after the sequences at which followers are. They share what is made of a chunk. */
+  const chunks = new Map<number, Chunk>()
 
   const dropFirst = () => {
     const [first] = entries.splice(0, 1)
     if (!first) return
-    from = first.position
+    from = first.sequence
     length -= first.json.length
+  }
+
+  const chunkAfter = (sequence: number): Chunk => {
+    const first = entries.findLastIndex(entry => entry.sequence <= sequence) + 1
+    let last = first
+    for (let taken = 0; last < entries.length && taken < CHUNK_LENGTH; last++)
+      taken += entries[last]?.json.length ?? 0
+    const end = last < entries.length ? entries[last - 1] : undefined
+    const through = end ? { through: end.sequence, position: end.position } : { through: newest, position }
+    return { entries: entries.slice(first, last), ...through }
   }
 
   return {
     from: () => from,
     newest: () => newest,
-    add(position: number, entry: Entry | undefined) {
-      newest = position
+    /** @param at position of a reader after the message */
+    add(sequence: number, at: string, entry: Entry | undefined) {
+      newest = sequence
+      position = at
+      chunks.clear()
       if (!entry) return
       entries.push(entry)
       length += entry.json.length
       while (entries.length > KEPT_ENTRIES || (length > KEPT_LENGTH && entries.length > 1)) dropFirst()
     },
-    /** Drops all events up to the position. */
+    /** Drops all events up to the sequence. */
     drop(through: number) {
-      while (entries[0] && entries[0].position <= through) dropFirst()
+      chunks.clear()
+      while (entries[0] && entries[0].sequence <= through) dropFirst()
       from = Math.max(from, through)
       newest = Math.max(newest, through)
     },
-    after(position: number): Chunk {
-      const first = entries.findLastIndex(entry => entry.position <= position) + 1
-      let last = first
-      for (let taken = 0; last < entries.length && taken < CHUNK_LENGTH; last++)
-        taken += entries[last]?.json.length ?? 0
-      const through = last < entries.length ? (entries[last - 1]?.position ?? newest) : newest
-      return { entries: entries.slice(first, last), through }
+    after(sequence: number): Chunk {
+      const chunk = chunks.get(sequence) ?? chunkAfter(sequence)
+      chunks.set(sequence, chunk)
+      return chunk
     },
   }
 }

@@ -1,11 +1,19 @@
-import { PublicEvent, readableData, type StreamedEvent } from '@gantry/contracts'
-import type { StoredMessage } from '@gantry/messaging'
-import type { z } from 'zod'
+import { type PublicEvent, readableData } from '@gantry/contracts'
+import type { Json, StoredMessage } from '@gantry/messaging'
 
-/** A public event as readers of the stream get it. */
+/** A public event as readers of the feed get it. */
 export interface Entry {
-  position: number
+  /** Sequence on the bus. */
+  sequence: number
+  /** Position of a reader after this event. */
+  position: string
   type: string
+  time: string
+  /** Ids of the resource, of the API and the webhook in the data, and of the user that caused the event. */
+  subject: string
+  api: string | undefined
+  webhook: string | undefined
+  actor: string | null
   /** The StreamedEvent, serialized. */
   json: string
 }
@@ -13,21 +21,45 @@ export interface Entry {
 /** Events in the order of the bus. */
 export interface Chunk {
   entries: readonly Entry[]
-  /** Position up to which this chunk and the ones before it contain all events. */
+  /** Sequence up to which this chunk and the ones before it contain all events. */
   through: number
+  /** Position of a reader after this chunk. */
+  position: string
 }
 
 /** A chunk of this many characters of JSON takes no further event. A reader that does not read holds one chunk. */
 export const CHUNK_LENGTH = 32_768
 
 /** @returns undefined for a message that is no public event */
-export function entryOf({ sequence, data }: StoredMessage): Entry | undefined {
-  const { data: event } = PublicEvent.safeParse(data)
-  if (!event) return undefined
-  const streamed: z.infer<typeof StreamedEvent> = {
-    ...event,
-    data: readableData(event.type, event.data),
-    position: String(sequence),
+export function entryOf({ sequence, data }: StoredMessage, position: string): Entry | undefined {
+  if (!isPublicEvent(data)) return undefined
+  const { type, time, subject, actor } = data
+  const { api, webhook } = data.data
+  return {
+    ...{ sequence, position, type, time, subject },
+    api: idOf(api),
+    webhook: idOf(webhook),
+    actor: actor.id,
+    json: JSON.stringify({ ...data, data: readableData(type, data.data), position }),
   }
-  return { position: sequence, type: event.type, json: JSON.stringify(streamed) }
+}
+
+/** The id of a resource in the data of an event, which is there as id or as record. */
+const idOf = (value: unknown): string | undefined => {
+  const id = typeof value === 'object' && value !== null && 'id' in value ? value.id : value
+  return typeof id === 'string' ? id : undefined
+}
+
+const isObject = (value: unknown): value is Record<string, unknown> =>
+  typeof value === 'object' && value !== null && !Array.isArray(value)
+
+/** Events of later releases can have further members, which are passed on. */
+function isPublicEvent(data: Json): data is PublicEvent & { [key: string]: Json } {
+  return (
+    isObject(data) &&
+    ['id', 'type', 'source', 'subject', 'time'].every(name => typeof data[name] === 'string') &&
+    typeof data.revision === 'number' &&
+    isObject(data.data) &&
+    isObject(data.actor)
+  )
 }

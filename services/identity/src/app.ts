@@ -121,7 +121,7 @@ export function identityService(given: Dependencies, settings: ServiceSettings):
     },
     publication: { streamPrefixes: ['user-'], publicEvents, subjects: [subjects.events('identity', '*')] },
     workers: [rotation.start],
-    responders: respondersOf({ authenticate, user, namesOf, rotation }),
+    responders: respondersOf({ authenticate, user, namesOf, rotation, eventStore }),
     drain: uses.recorded,
   })
   return {

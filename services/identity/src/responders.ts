@@ -1,4 +1,5 @@
 import { MAX_NAMED_USERS, subjects, type UserStanding } from '@gantry/contracts'
+import type { EventStore } from '@gantry/event-sourcing'
 import type { NamesOf, Responders } from '@gantry/service-kit'
 import { z } from 'zod'
 import type { Authenticate } from './authentication/authenticate.ts'
@@ -11,6 +12,7 @@ export interface ResponderOptions {
   user: UserAggregate
   namesOf: NamesOf
   rotation: KeyRotation
+  eventStore: Pick<EventStore, 'head'>
 }
 
 const CredentialRequest = z.object({ credential: z.string() })
@@ -18,7 +20,8 @@ const UserRequest = z.object({ user: z.uuid() })
 const NamesRequest = z.object({ users: z.array(z.string()).max(MAX_NAMED_USERS) })
 
 /** Answers to the requests of other services and of operators, by subject. */
-export function respondersOf({ authenticate, user, namesOf, rotation }: ResponderOptions): Responders {
+export function respondersOf(options: ResponderOptions): Responders {
+  const { authenticate, user, namesOf, rotation, eventStore } = options
   const standingOf = async (id: string): Promise<UserStanding> => {
     const { state, revision } = await user.load(id)
     if (state.status !== 'Live') return { user: null, revision }
@@ -34,6 +37,7 @@ export function respondersOf({ authenticate, user, namesOf, rotation }: Responde
     [subjects.userStanding]: async request => standingOf(UserRequest.parse(request).user),
     [subjects.userNames]: async request =>
       Object.fromEntries(await namesOf(NamesRequest.parse(request).users)),
+    [subjects.logHead]: async () => ({ position: await eventStore.head() }),
     [subjects.rotateKeys]: async request => ({ ...(await rotation.rotate(RotationRequest.parse(request))) }),
   }
 }

@@ -24,6 +24,7 @@ const OWNERS = {
   jose: 'services/identity',
   mongodb: 'packages/read-models-mongo',
   nats: 'packages/messaging-nats',
+  negotiator: 'services/gateway',
   piscina: 'services/identity',
   rfc6902: 'packages/service-kit',
   undici: 'services/notifier',

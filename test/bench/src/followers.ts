@@ -47,25 +47,26 @@ async function seedEvents(folder: string) {
   await eventStore.close()
 }
 
-/** Waits until at least `atLeast` events follow the position `after`. @returns the position of the last event */
+/** Waits until at least `atLeast` events follow. @param after query with a position @returns that of the last event */
 async function lastPosition({ url, headers }: Gateway, after: string, atLeast: number): Promise<string> {
+  const accept = { ...headers, accept: 'application/x-ndjson' }
   for (;;) {
-    const { text } = await timed('GET', `${url}/events?follow=false&after=${after}`, headers)
+    const { text } = await timed('GET', `${url}/events?${after}`, accept)
     const lines = text.trimEnd().split('\n')
     if (text !== '' && lines.length >= atLeast)
-      return (JSON.parse(lines.at(-1) ?? '') as { position: string }).position
+      return `after=${(JSON.parse(lines.at(-1) ?? '') as { position: string }).position}`
     await setTimeout(1_000)
   }
 }
 
 async function measure(where: string, gateway: Gateway): Promise<Figure[]> {
-  let head = await lastPosition(gateway, '0', EVENTS)
+  let head = await lastPosition(gateway, '', EVENTS)
   const atEnd = async () => {
     head = await lastPosition(gateway, head, 1)
     return head
   }
   return [
-    ...(await beside(`${where}: from the first event`, gateway, async () => '0')),
+    ...(await beside(`${where}: from the first event`, gateway, async () => '')),
     ...(await beside(`${where}: at the end`, gateway, atEnd)),
   ]
 }
@@ -98,7 +99,7 @@ async function beside(
     progress(`(j) ${FOLLOWERS} followers, ${name}, round ${round} of ${ROUNDS}`)
     const quiet = await load()
     const following = await startProgram('following', {
-      URL: `${url}/events?after=${await position()}`,
+      URL: `${url}/events?follow=true&${await position()}`,
       AUTHORIZATION: headers.authorization,
       COUNT: String(FOLLOWERS),
     })

@@ -11,7 +11,7 @@ const told = { streams: 0, refused: 0, failed: 0, bytes: 0 }
 
 function follow(): Promise<void> {
   return new Promise(resolve => {
-    const asked = get(url, { agent, headers: { authorization } }, answer => {
+    const asked = get(url, { agent, headers: { authorization, accept: 'application/x-ndjson' } }, answer => {
       const isStream = answer.statusCode === 200
       if (isStream) told.streams++
       else if (answer.statusCode === 503 && answer.headers['retry-after']) told.refused++

@@ -34,8 +34,8 @@ declare module 'vitest' {
     basePath: string
     /** Whether the suite started the service. Then stories may start further services with other settings. */
     ownService: boolean
-    /** Whether the given service has removed its oldest events because of their age. */
-    eventsRemoved: boolean
+    /** A position after which the given service has removed events because of their age. */
+    removedPosition: string | undefined
     platformJwt: PlatformJwt | undefined
   }
 }
@@ -140,7 +140,7 @@ export const setup = async (project: TestProject) => {
     project.provide('logs', service.logs)
     project.provide('basePath', new URL(service.baseUrl).pathname.replace(/\/$/, ''))
     project.provide('ownService', !given)
-    project.provide('eventsRemoved', process.env.EVENTS_REMOVED === 'true')
+    project.provide('removedPosition', process.env.REMOVED_POSITION)
     project.provide('platformJwt', service.platformJwt)
   } catch (error) {
     await stop()

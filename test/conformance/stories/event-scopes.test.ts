@@ -204,7 +204,7 @@ describe('the event stream', () => {
       await createApi({ displayName: mark })
       const closing = new AbortController()
       onTestFinished(() => closing.abort())
-      const { messages } = await client.stream('/events', {}, { accept }, closing.signal)
+      const { messages } = await client.stream('/events', { follow: true }, { accept }, closing.signal)
       const seen: Streamed[] = []
       for await (const { item } of messages) {
         seen.push(item as Streamed)
@@ -221,7 +221,7 @@ describe('the event stream', () => {
     const api = await createApi()
     const positionFor = (reader: Client) =>
       eventually(async () => {
-        const { messages } = await open(reader, { follow: false })
+        const { messages } = await open(reader, {})
         for await (const { item } of messages)
           if (JSON.stringify(item).includes(api.id)) return (item as Streamed).position
         throw new Error('The event is not there')

@@ -8,7 +8,8 @@ const SECRET = 'correct-horse-7391'
 const streamedAbout = async (text: string) => {
   const closing = new AbortController()
   onTestFinished(() => closing.abort())
-  const { messages } = await admin.stream('/events', {}, { accept: 'application/x-ndjson' }, closing.signal)
+  const accept = { accept: 'application/x-ndjson' }
+  const { messages } = await admin.stream('/events', { follow: true }, accept, closing.signal)
   for await (const { item } of messages) if (JSON.stringify(item).includes(text)) return item
   throw new Error(`the stream ended without ${text}`)
 }

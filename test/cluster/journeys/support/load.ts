@@ -227,7 +227,7 @@ function undelivered(written: readonly Written[], receiver: Receiver): string[] 
 
 /** APIs whose catalog events are not on the bus exactly once and in order. */
 async function outOfOrder(topology: Topology, written: readonly Written[]): Promise<string[]> {
-  const answer = await topology.send('/events?follow=false', { headers: { accept: 'application/x-ndjson' } })
+  const answer = await topology.send('/events', { headers: { accept: 'application/x-ndjson' } })
   const events = (await answer.text())
     .split('\n')
     .filter(line => line !== '')

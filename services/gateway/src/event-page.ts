@@ -1,0 +1,36 @@
+import type { Chunk, Entry } from './streamed-events.ts'
+
+/** Longest time for a page whose filters let little pass, and characters after which a page takes no further event. */
+const PAGE_MS = 2_000
+const PAGE_LENGTH = 8_388_608
+
+export interface PageOptions {
+  chunks: AsyncIterable<Chunk>
+  passes(entry: Entry): boolean
+  /** Maximum number of events. */
+  size: number
+  /** The position at which the page begins. */
+  position: string
+}
+
+/** A page of events as JSON text, with the position after it. */
+export async function eventPage({ chunks, passes, size, position: start }: PageOptions): Promise<string> {
+  const deadline = performance.now() + PAGE_MS
+  const content: string[] = []
+  let position = start
+  let length = 0
+  const isFull = () => content.length === size || length >= PAGE_LENGTH
+  for await (const chunk of chunks) {
+    for (const entry of chunk.entries) {
+      if (isFull()) break
+      position = entry.position
+      if (!passes(entry)) continue
+      content.push(entry.json)
+      length += entry.json.length
+    }
+    if (isFull()) break
+    position = chunk.position
+    if (performance.now() > deadline) break
+  }
+  return `{"content":[${content.join(',')}],"position":${JSON.stringify(position)}}`
+}

@@ -1,0 +1,148 @@
+import { Refusal } from '@gantry/contracts'
+import { LOG_POSITION } from '@gantry/event-sourcing'
+import type { StoredMessage } from '@gantry/messaging'
+import { z } from 'zod'
+
+/** The messages of a service that were passed: all before a position in the log, and some of the event at it. */
+export interface Passed {
+  /** Position in the log. */
+  position: string
+  /** Number of passed messages of the event at the position; 0 for none. */
+  messages: number
+}
+
+/**
+ * Place of a reader in the feed. Sequence and id find it quickly on the bus. `passed` identifies it by the event log, for a
+ * bus that was built again from the log or repeats messages.
+ */
+export interface FeedPosition {
+  /** Sequence on the bus of the last message that was passed; 0 before the first. */
+  sequence: number
+  /** Id of that message; empty when it is not known. */
+  id: string
+  /** By service. Nothing was passed of a service that is missing. */
+  passed: ReadonlyMap<string, Passed>
+  /** Services whose passed messages a bus that was built again has not repeated yet. */
+  awaited: readonly string[]
+}
+
+const VERSION = 1
+/** Positions in the log have many leading zeros. */
+const shorten = (position: string) => position.replace(/0{4,}/g, ({ length }) => `z${length}.`)
+const restore = (text: string) =>
+  text.replace(/z(\d{1,2})\./g, (_, length: string) => '0'.repeat(Number(length)))
+
+const name = z.string().max(100)
+const Content = z.tuple([
+  z.literal(VERSION),
+  z.int().min(0),
+  z.string().max(255),
+  z.array(z.union([z.tuple([name, name]), z.tuple([name, name, z.int().min(0)])])).max(50),
+  z.array(name).max(50),
+])
+
+const segment = (service: string, { position, messages }: Passed) =>
+  JSON.stringify([service, shorten(position), ...(messages === 1 ? [] : [messages])])
+
+interface Parts extends Pick<FeedPosition, 'sequence' | 'id'> {
+  segments: readonly string[]
+  awaited: readonly string[]
+}
+const format = ({ sequence, id, segments, awaited }: Parts) =>
+  Buffer.from(
+    `[${VERSION},${sequence},${JSON.stringify(id)},[${segments.join(',')}],${JSON.stringify(awaited)}]`,
+  ).toString('base64url')
+
+/** The text of a position, for callers. */
+export const formatPosition = ({ passed, ...position }: FeedPosition): string =>
+  format({ ...position, segments: [...passed].map(([service, last]) => segment(service, last)) })
+
+/** @throws Refusal position-outdated for a position of an earlier release, invalid-request for anything else */
+export function parsePosition(text: string): FeedPosition {
+  if (/^[0-9]{1,15}$/.test(text)) {
+    throw new Refusal('position-outdated', {
+      detail:
+        'after is a position of an earlier release: read from=TIME instead, with the time of the last event that was received',
+    })
+  }
+  const parsed = Content.safeParse(json(text))
+  if (!parsed.success) throw invalidParameter('after', 'must be a position')
+  const [, sequence, id, services, awaited] = parsed.data
+  const passed = services.map(([service, position, messages = 1]): [string, Passed] => [
+    service,
+    { position: restore(position), messages },
+  ])
+  return { sequence, id, passed: new Map(passed), awaited }
+}
+
+function json(text: string): unknown {
+  try {
+    return JSON.parse(Buffer.from(text, 'base64url').toString())
+  } catch {
+    return undefined
+  }
+}
+
+/** The refusal of a query parameter. */
+export const invalidParameter = (field: string, message: string) =>
+  new Refusal('invalid-request', { detail: `${field} ${message}`, errors: [{ field, message }] })
+
+/** Follows a reader along the bus. */
+export interface FeedReader {
+  /** @returns false for a message that was passed before */
+  pass(message: StoredMessage): boolean
+  /** Text of the position after the messages that were passed. */
+  position(): string
+  /** False while the bus still lacks messages that were passed before it was built again. */
+  caughtUp(): boolean
+}
+
+interface Last extends Passed {
+  id: string | undefined
+  segment: string
+}
+
+/** @param start with the services in `awaited` whose passed messages come again */
+export function feedReader(start: FeedPosition): FeedReader {
+  let { sequence, id } = start
+  const lasts = new Map<string, Last>()
+  for (const [service, passed] of start.passed)
+    lasts.set(service, { ...passed, id: undefined, segment: segment(service, passed) })
+  /** By service: the passed messages at its position that come again. */
+  const awaited = new Map<string, number>()
+  for (const service of start.awaited) awaited.set(service, start.passed.get(service)?.messages ?? 0)
+
+  const isNew = (message: StoredMessage): boolean => {
+    const position = message.headers?.[LOG_POSITION]
+    // Only releases that are older than the bus that is built again wrote no positions.
+    if (position === undefined) return awaited.size === 0
+    const [, service = ''] = message.subject.split('.')
+    const last = lasts.get(service)
+    if (last && position < last.position) return false
+    const isSame = position === last?.position
+    const repeats = awaited.get(service) ?? 0
+    if (!isSame || repeats <= 1) awaited.delete(service)
+    else awaited.set(service, repeats - 1)
+    if (isSame && (repeats > 0 || last.id === message.id)) return false
+    const passed = { position, messages: isSame ? last.messages + 1 : 1 }
+    lasts.set(service, { ...passed, id: message.id, segment: segment(service, passed) })
+    return true
+  }
+
+  return {
+    pass(message) {
+      const passes = isNew(message)
+      sequence = message.sequence
+      id = message.id
+      return passes
+    },
+    position: () =>
+      format({
+        sequence,
+        id,
+        segments: [...lasts.values()].map(last => last.segment).sort(),
+        awaited: [...awaited.keys()],
+      }),
+    caughtUp: () => awaited.size === 0,
+  }
+}

@@ -1,0 +1,146 @@
+import { EVENT_SERVICES, Refusal, subjects } from '@gantry/contracts'
+import { LOG_POSITION } from '@gantry/event-sourcing'
+import type { Bus, StoredMessage } from '@gantry/messaging'
+import { z } from 'zod'
+import { type FeedPosition, formatPosition, type Passed, parsePosition } from './feed-position.ts'
+
+const TIMEOUT_MS = 4_000
+/** Maximum time by which the clocks of publishers may be ahead of the clock of the bus. */
+const AHEAD_MS = 300_000
+const EVENTS = [subjects.allEvents]
+
+/** Where a reader begins. */
+export interface FeedStart {
+  /** Sequence on the bus to read after. */
+  after: number
+  position: FeedPosition
+  /** Whether events that are removed after the position are missed: the reader has read before. */
+  resumes: boolean
+}
+
+/** The place with the oldest event, or before the events of a time. */
+export async function firstPosition(bus: Bus, from: Date | undefined): Promise<FeedStart> {
+  const removed = await bus.removedThrough(EVENTS)
+  const { sequence, id } = from ? await messageBefore(bus, from) : { sequence: removed, id: '' }
+  const passed = sequence === 0 ? new Map() : await passedAt(bus, sequence)
+  return { after: sequence, position: { sequence, id, passed, awaited: [] }, resumes: false }
+}
+
+/**
+ * The place of a position on the bus of today. A bus that does not have the message of the position was built again from
+ * the log: it is read from its beginning, without the messages that were passed before.
+ * @throws Refusal position-outdated, invalid-request, position-ahead, position-gone
+ */
+export async function resumedPosition(bus: Bus, text: string): Promise<FeedStart> {
+  const position = parsePosition(text)
+  const { sequence, id, passed } = position
+  const removed = await bus.removedThrough(EVENTS)
+  if (sequence < removed) throw await positionGone(bus)
+  const at = (after: number, found = position) => ({ after, position: found, resumes: true })
+  if (sequence === removed) return sequence === 0 ? at(0) : at(sequence)
+  const message = id === '' ? undefined : await messageAfter(bus, EVENTS, sequence - 1)
+  if (message?.id === id && message.sequence === sequence) return at(sequence)
+  await requireInLog(bus, position)
+  if (removed > 0 && !(await reachesBack(bus, position))) throw await positionGone(bus)
+  return at(removed, { ...position, awaited: [...passed.keys()] })
+}
+
+/**
+ * For a reader that does not wait for new events.
+ * @throws Refusal events-incomplete while the bus lacks messages that the reader has passed before
+ */
+export async function requireComplete(bus: Bus, { passed, awaited }: FeedPosition): Promise<void> {
+  const lasts = await Promise.all(awaited.map(service => bus.last(ofService(service))))
+  const isBehind = awaited.some(
+    (service, index) => logPosition(lasts[index]) < (passed.get(service)?.position ?? ''),
+  )
+  if (isBehind) {
+    throw new Refusal('events-incomplete', {
+      detail: 'the message bus was lost, and its events are being published again: try again later',
+    })
+  }
+}
+
+/** The refusal of a position after which events have been removed, with the oldest position that is accepted. */
+export async function positionGone(bus: Bus): Promise<Refusal> {
+  const { position } = await firstPosition(bus, undefined)
+  return new Refusal('position-gone', {
+    detail: 'events after this position have been removed because of their age: read after=oldestPosition',
+    oldestPosition: formatPosition(position),
+  })
+}
+
+const ofService = (service: string) => [subjects.events(service, '*')]
+const logPosition = (message: StoredMessage | undefined) => message?.headers?.[LOG_POSITION] ?? ''
+
+/**
+ * What a reader has passed who has read the bus up to a sequence. Of a service that has published nothing since, that is
+ * its last message; of another one everything before its next message, because a relay publishes in the order of the log.
+ */
+export async function passedAt(bus: Bus, sequence: number): Promise<Map<string, Passed>> {
+  const found = await Promise.all(
+    EVENT_SERVICES.map(async (service): Promise<[string, Passed]> => {
+      const last = await bus.last(ofService(service))
+      if (!last || last.sequence <= sequence) return [service, { position: logPosition(last), messages: 1 }]
+      const next = await messageAfter(bus, ofService(service), sequence)
+      return [service, { position: logPosition(next), messages: 0 }]
+    }),
+  )
+  return new Map(found.filter(([, { position }]) => position !== ''))
+}
+
+async function messageAfter(
+  bus: Bus,
+  wanted: readonly string[],
+  after: number,
+): Promise<StoredMessage | undefined> {
+  const enough = new AbortController()
+  const options = { subjects: wanted, after, live: false, signal: enough.signal }
+  const messages = bus.read(options)[Symbol.asyncIterator]()
+  const { value } = await messages.next()
+  enough.abort()
+  // A failure to end the read does not concern the message.
+  await messages.return?.().catch(() => {})
+  return value
+}
+
+/**
+ * Finds, by bisection, a message before all events of a time and later. The bus stores an event when it happens or later,
+ * so that the time of storage decides, with a margin for clocks.
+ */
+async function messageBefore(bus: Bus, from: Date): Promise<{ sequence: number; id: string }> {
+  const storedFrom = new Date(from.getTime() - AHEAD_MS).toISOString()
+  let low = { sequence: await bus.removedThrough(EVENTS), id: '' }
+  let high = await bus.head()
+  while (low.sequence < high) {
+    const middle = Math.floor((low.sequence + high) / 2)
+    const next = await messageAfter(bus, EVENTS, middle)
+    if (next && next.storedAt < storedFrom) low = next
+    else high = middle
+  }
+  return low
+}
+
+const LogHead = z.object({ position: z.string() })
+
+/** @throws Refusal position-ahead for a position that this log has not reached */
+async function requireInLog(bus: Bus, { sequence, passed }: FeedPosition): Promise<void> {
+  const head = LogHead.parse(await bus.request(subjects.logHead, {}, { timeoutMs: TIMEOUT_MS })).position
+  const positions = [...passed.values()].map(({ position }) => position)
+  const isAhead =
+    positions.length > 0 ? positions.some(position => position > head) : sequence > (await bus.head())
+  if (isAhead)
+    throw new Refusal('position-ahead', { detail: 'after is a position after the last event of the log' })
+}
+
+/** Whether the bus still has, of each service, a message that was passed, so that none after it was removed. */
+async function reachesBack(bus: Bus, { passed }: FeedPosition): Promise<boolean> {
+  const removed = await bus.removedThrough(EVENTS)
+  const firsts = await Promise.all(
+    [...passed].map(async ([service, { position }]) => {
+      const first = await messageAfter(bus, ofService(service), removed)
+      return first === undefined || logPosition(first) <= position
+    }),
+  )
+  return firsts.every(Boolean)
+}
