@@ -30,11 +30,21 @@ export {
 export { pastQuarantine, type StreamQuarantined, type StreamState } from './fold.ts'
 export { type ConfirmLease, type LeaseOptions, underLease } from './lease.ts'
 export { nameUuids } from './name-uuid.ts'
-export { type DocumentChange, PeriodProjection, type PeriodProjectionOptions } from './period-projection.ts'
+export {
+  type DocumentChange,
+  PeriodProjection,
+  type PeriodProjectionOptions,
+} from './period-projection.ts'
 export { type Period, periodFields } from './periods.ts'
 export { PersistentMap } from './persistent-map.ts'
 export { type Conditional, requireRevision } from './precondition.ts'
-export { type Project, type Projection, type ProjectionTarget, projectionOfEach } from './projection.ts'
+export {
+  type OrderedProjection,
+  type Project,
+  type Projection,
+  type ProjectionTarget,
+  projectionOfEach,
+} from './projection.ts'
 export { Projector, type ProjectorOptions, projectorKey } from './projector.ts'
 export { type HeldStream, heldStreams, listHeld, requestRetry } from './quarantine.ts'
 export { type ReactorOptions, startReactor } from './reactor.ts'

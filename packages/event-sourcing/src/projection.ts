@@ -1,3 +1,4 @@
+import type { Json } from '@gantry/messaging'
 import type { ReadModels, Write } from '@gantry/read-models'
 import type { DomainEvent, Fact, Position, RecordedEvent } from './event.ts'
 import { StreamQuarantined, type StreamState } from './fold.ts'
@@ -33,6 +34,19 @@ export interface Projection {
   written(events: readonly RecordedEvent[]): void
   /** Whether this release knows an event type of that name (`type@version`). */
   knows(schema: string): boolean
+}
+
+/**
+ * A projection whose documents depend on all events before, e.g. a hash chain. It gets the events of its categories in the
+ * order of the log. No stream with an event that changes its state may be removed, so that a rebuild gives the same
+ * documents.
+ */
+export interface OrderedProjection<State extends Json = Json> {
+  readonly categories: readonly string[]
+  /** The state before the first event. */
+  readonly initial: State
+  /** The state after further events, and their documents. It depends on its arguments alone. @throws never */
+  next(state: State, events: readonly RecordedEvent[]): { state: State; writes: Write[] }
 }
 
 /** The read models that projections write to. A projector implements it. */

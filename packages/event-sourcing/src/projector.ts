@@ -5,7 +5,7 @@ import type { Position } from './event.ts'
 import type { EventStore } from './event-store.ts'
 import { underLease } from './lease.ts'
 import { projectLog } from './log-projection.ts'
-import type { Projection, ProjectionTarget } from './projection.ts'
+import type { OrderedProjection, Projection, ProjectionTarget } from './projection.ts'
 import { heldStreams, requestedRetry } from './quarantine.ts'
 import { projectedPosition, type ReadSide } from './read-side.ts'
 import { rebuild } from './rebuild.ts'
@@ -22,8 +22,8 @@ export interface ProjectorOptions {
   /** The collections that the projections write to. A rebuild removes documents from them that the log does not give. */
   // biome-ignore lint/suspicious/noExplicitAny: collections of different documents
   collections: readonly CollectionDefinition<any>[]
-  /** Projections other than those of aggregates, which register themselves. */
-  projections?: readonly Projection[]
+  /** Projections other than those of aggregates, which register themselves; or one in the order of the log. */
+  projections?: readonly Projection[] | OrderedProjection
   /** Whether the service is ready before this projector has caught up. */
   background?: boolean
   holder: string
@@ -58,6 +58,7 @@ export class Projector implements Worker, ProjectionTarget {
 
   constructor(options: ProjectorOptions) {
     const { name, eventStore, readModels, log, background = false, projections = [] } = options
+    const ordered = 'next' in projections ? projections : undefined
     const key = projectorKey(options)
     const held = heldStreams(name)
     const collections = [...options.collections, held]
@@ -71,18 +72,21 @@ export class Projector implements Worker, ProjectionTarget {
       eventStore,
       readModels,
       projections: this.#projections,
+      ...(ordered && { ordered }),
       collections,
       held,
       log,
     }
     this.#rebuilds = new RebuildRequests(this.#readSide)
-    for (const projection of projections) this.register(projection)
+    for (const projection of 'next' in projections ? [] : projections) this.register(projection)
   }
 
   /** Adds a projection before the start. @throws Error when the category already has one */
   register(projection: Projection): void {
     const { category } = projection
-    if (this.#projections.has(category)) throw new Error(`${this.name} has two projections of ${category}`)
+    const isOrdered = this.#readSide.ordered?.categories.includes(category)
+    if (isOrdered || this.#projections.has(category))
+      throw new Error(`${this.name} has two projections of ${category}`)
     this.#projections.set(category, projection)
   }
 

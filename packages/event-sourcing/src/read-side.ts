@@ -1,7 +1,7 @@
 import type { CollectionDefinition, ReadModels } from '@gantry/read-models'
 import { type Position, START } from './event.ts'
 import type { EventStore } from './event-store.ts'
-import type { Projection } from './projection.ts'
+import type { OrderedProjection, Projection } from './projection.ts'
 import type { HeldStream } from './quarantine.ts'
 import type { Log } from './worker.ts'
 
@@ -15,6 +15,8 @@ export interface ReadSide {
   readModels: ReadModels
   /** By category. */
   projections: ReadonlyMap<string, Projection>
+  /** Has other categories than `projections`. */
+  ordered?: OrderedProjection
   /** The collections that the projections write to, and `held`. */
   // biome-ignore lint/suspicious/noExplicitAny: collections of different documents
   collections: readonly CollectionDefinition<any>[]

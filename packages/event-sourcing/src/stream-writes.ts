@@ -5,9 +5,9 @@ import type { Projected, Projection } from './projection.ts'
 import { held, incompleteStream, quarantinedStream } from './quarantine.ts'
 import type { ReadSide } from './read-side.ts'
 
-/** Consecutive events of one stream, and what to write for them. */
+/** Consecutive events of one stream, and what to write for them. Those of an ordered projection belong to no stream. */
 export interface StreamWrites {
-  projection: Projection
+  projection?: Projection
   events: readonly RecordedEvent[]
   writes: Write[]
   /** Whether the stream is held after these events. The writes contain the record of that. */

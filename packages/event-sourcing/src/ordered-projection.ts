@@ -1,0 +1,57 @@
+import type { Json } from '@gantry/messaging'
+import type { Lease, Write } from '@gantry/read-models'
+import { type Position, type RecordedEvent, START } from './event.ts'
+import type { OrderedProjection } from './projection.ts'
+import type { ReadSide } from './read-side.ts'
+
+/** Number of events after which the state is saved, so that few are read again at the next start. */
+const SAVED_EVERY = 1_000
+
+/** An ordered projection on its way through the log. */
+export interface OrderedProgress {
+  /** The documents of the next events of the log. */
+  project(events: readonly RecordedEvent[]): Write[]
+  /** To be called once the documents of all events up to the position are written. @throws LeaseLost */
+  written(position: Position, lease: Lease): Promise<void>
+}
+
+/**
+ * Continues an ordered projection after a position. The state there is computed from the log, beginning with a state that
+ * was saved before: documents after the position may exist, if a process died between writing them and the checkpoint.
+ */
+export async function continueInOrder(
+  { key, eventStore, readModels }: Pick<ReadSide, 'key' | 'eventStore' | 'readModels'>,
+  projection: OrderedProjection,
+  after: Position,
+): Promise<OrderedProgress> {
+  const name = `${key}.state`
+  const streamPrefixes = projection.categories.map(category => `${category}-`)
+  let state = projection.initial
+  let unsaved = 0
+  if (after !== START) {
+    const text = await readModels.checkpoints.get(name)
+    const saved = text === undefined ? undefined : (JSON.parse(text) as { position: Position; state: Json })
+    const isUsable = saved !== undefined && saved.position <= after
+    if (isUsable) state = saved.state
+    for await (const event of eventStore.readAll({
+      after: isUsable ? saved.position : START,
+      streamPrefixes,
+    })) {
+      if (event.position > after) break
+      state = projection.next(state, [event]).state
+    }
+  }
+  return {
+    project(events) {
+      const { state: next, writes } = projection.next(state, events)
+      state = next
+      unsaved += events.length
+      return writes
+    },
+    async written(position, lease) {
+      if (unsaved < SAVED_EVERY) return
+      await readModels.checkpoints.save(name, JSON.stringify({ position, state }), lease)
+      unsaved = 0
+    },
+  }
+}

@@ -1,0 +1,182 @@
+import { randomUUID } from 'node:crypto'
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { sqliteEventStore, sqliteReadModels } from '@gantry/embedded'
+import {
+  type EventStore,
+  type Log,
+  NO_STREAM,
+  type OrderedProjection,
+  Projector,
+  requestRebuild,
+} from '@gantry/event-sourcing'
+import { storyMetadata } from '@gantry/event-sourcing/testing'
+import { defineCollection, type ReadModels } from '@gantry/read-models'
+import { afterEach, beforeEach, expect, test, vi } from 'vitest'
+
+interface Place {
+  id: string
+  number: number
+  /** The id of the event before. */
+  before: string
+}
+const places = defineCollection<Place>({ name: 'test.places', version: 1, fields: { number: 'number' } })
+
+/** Numbers the events of two categories in the order of the log. */
+const numbering: OrderedProjection<{ number: number; id: string }> = {
+  categories: ['odd', 'even'],
+  initial: { number: 0, id: '' },
+  next(state, events) {
+    let last = state
+    const writes = events.map(({ id }) => {
+      const doc: Place = { id, number: last.number + 1, before: last.id }
+      last = { number: doc.number, id }
+      return { collection: places, id, doc, revision: 0 }
+    })
+    return { state: last, writes }
+  },
+}
+
+const log: Log = { info() {}, warn() {}, error() {} }
+let folder: string
+let eventStore: EventStore
+let readModels: ReadModels
+let ids: string[]
+const running: Projector[] = []
+
+beforeEach(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'gantry-ordered-'))
+  eventStore = sqliteEventStore({ path: join(folder, 'events.db') })
+  readModels = sqliteReadModels({ path: join(folder, 'read-models.db') })
+  ids = []
+})
+afterEach(async () => {
+  await Promise.all(running.splice(0).map(projector => projector.stop()))
+  await Promise.all([eventStore.close(), readModels.close()])
+  await rm(folder, { recursive: true })
+})
+
+const project = (through: ReadModels = readModels, holder: string = randomUUID()) => {
+  const options = { name: 'test.ordered', eventStore, readModels: through, holder, log }
+  const projector = new Projector({
+    ...options,
+    collections: [places],
+    projections: numbering as OrderedProjection,
+  })
+  running.push(projector)
+  projector.start()
+  return projector
+}
+
+/** Appends events alternately to streams of both categories, several in each append. */
+async function append(count: number) {
+  for (let left = count; left > 0; left -= 50) {
+    for (const category of ['odd', 'even']) {
+      const events = Array.from({ length: Math.min(25, left) }, () => {
+        const { actor, requestId, now: at } = storyMetadata
+        return { id: randomUUID(), type: 'Happened', data: {}, metadata: { actor, requestId, at } }
+      })
+      ids.push(...events.map(({ id }) => id))
+      await eventStore.append(`${category}-${randomUUID()}`, events, NO_STREAM)
+    }
+  }
+}
+
+const caughtUp = async (projector: Projector) =>
+  vi.waitFor(async () => expect(await projector.reached(await eventStore.head(), 0)).toBe(true), 10_000)
+
+async function expectAllInOrder() {
+  const found: Place[] = []
+  for (let skip = 0; skip < ids.length; skip += 1_000)
+    found.push(
+      ...(
+        await readModels
+          .collection(places)
+          .list({ sort: [{ field: 'number', direction: 'asc' }], skip, limit: 1_000 })
+      ).map(({ doc }) => doc),
+    )
+  expect(found).toEqual(ids.map((id, index) => ({ id, number: index + 1, before: ids[index - 1] ?? '' })))
+}
+
+test('documents depend on all events before, also after restarts and after a rebuild', async () => {
+  await append(1_300)
+  let projector = project()
+  await caughtUp(projector)
+  await append(100)
+  await caughtUp(projector)
+  await projector.stop()
+
+  await append(100)
+  projector = project()
+  await caughtUp(projector)
+  await expectAllInOrder()
+
+  await requestRebuild('test.ordered', readModels, randomUUID())
+  await append(100)
+  await vi.waitFor(async () => {
+    await caughtUp(projector)
+    await expectAllInOrder()
+  }, 10_000)
+})
+
+test('documents that were written before a crash, without the checkpoint, are written again as they were', async () => {
+  let crashes = 3
+  const crashing: ReadModels = Object.create(readModels, {
+    write: {
+      async value(...[writes, checkpoint]: Parameters<ReadModels['write']>) {
+        if (writes.length === 0 || crashes-- <= 0) return readModels.write(writes, checkpoint)
+        await readModels.write(writes.slice(0, crashes * 20))
+        throw new Error('the process dies here')
+      },
+    },
+  })
+  const projector = project(crashing)
+  for (let time = 0; time < 5; time++) await append(60)
+  await caughtUp(projector)
+  expect(crashes).toBeLessThan(0)
+  await expectAllInOrder()
+})
+
+test('a holder that was paused continues without harm while another one has projected further', async () => {
+  await append(50)
+  let paused: (() => void) | undefined
+  const pausing: ReadModels = Object.create(readModels, {
+    write: {
+      async value(...[writes, checkpoint]: Parameters<ReadModels['write']>) {
+        if (writes.length > 0)
+          await new Promise<void>(resume => {
+            paused = resume
+          })
+        // MongoDB has no transaction over documents and checkpoint: the lease refuses the checkpoint alone.
+        await readModels.write(writes)
+        return readModels.write([], checkpoint)
+      },
+    },
+  })
+  const first = project(pausing, 'first')
+  await vi.waitFor(() => expect(paused).toBeDefined())
+  const name = 'test.ordered test.places@1 test.ordered.held@1'
+  const lease = await readModels.leases.acquire(name, 'first', 5_000)
+  if (!lease) throw new Error('the lease has another name')
+  await readModels.leases.release(lease)
+  const second = project(readModels, 'second')
+  await append(50)
+  await caughtUp(second)
+  paused?.()
+  await append(50)
+  await caughtUp(second)
+  await first.stop()
+  await expectAllInOrder()
+})
+
+test('a category has one projection', () => {
+  const projector = project()
+  const each = {
+    category: 'odd',
+    knows: () => true,
+    writes: async () => ({ writes: [], unknown: [] }),
+    written() {},
+  }
+  expect(() => projector.register(each)).toThrow(/two projections of odd/)
+})
