@@ -1,10 +1,11 @@
 import { mkdtemp, readFile, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { setTimeout } from 'node:timers/promises'
 import { sqliteBus, sqliteEventStore, sqliteReadModels } from '@gantry/embedded'
-import { type Log, startRelay } from '@gantry/event-sourcing'
+import { type Fact, heldStreams, type Log, startRelay } from '@gantry/event-sourcing'
 import { relayContract, storyMetadata } from '@gantry/event-sourcing/testing'
-import type { Bus } from '@gantry/messaging'
+import type { Bus, Message } from '@gantry/messaging'
 import type { ReadModels } from '@gantry/read-models'
 import { expect, onTestFinished, test, vi } from 'vitest'
 
@@ -73,6 +74,133 @@ const relay = async (replace: (stores: { bus: Bus; readModels: ReadModels }) => 
   }
   return { append, published, lines }
 }
+
+/** A relay that can be started again, with stores that the test replaces. */
+const restarting = async () => {
+  const stores = await open()
+  const folder = await mkdtemp(join(tmpdir(), 'gantry-relay-'))
+  const others: Bus[] = []
+  const log: Log = { info() {}, warn() {}, error() {} }
+  let worker: ReturnType<typeof startRelay> | undefined
+  onTestFinished(async () => {
+    await worker?.stop()
+    await Promise.all(others.map(bus => bus.close()))
+    await stores.close()
+    await rm(folder, { recursive: true })
+  })
+  return {
+    bus: stores.bus,
+    readModels: stores.readModels,
+    async append(...numbers: number[]) {
+      for (const number of numbers) {
+        const { actor, requestId, now: at } = storyMetadata
+        const metadata = { actor, requestId, at }
+        const fact = { id: `fact-${number}`, type: 'Counted', data: { number }, metadata }
+        await stores.eventStore.append(`counter-${number}`, [fact], -1)
+      }
+    },
+    newBus() {
+      const bus = sqliteBus({ path: join(folder, `messages-${others.length}.db`) })
+      others.push(bus)
+      return bus
+    },
+    async run(
+      bus: Bus,
+      publicEvents = ({ id, data }: Fact): Message[] => [{ id, subject: 'events.test.C', data }],
+    ) {
+      await worker?.stop()
+      const { eventStore, readModels } = stores
+      const publication = { streamPrefixes: ['counter-'], publicEvents, subjects: ['events.test.*'] }
+      worker = startRelay({
+        name: 'test.relay',
+        eventStore,
+        readModels,
+        bus,
+        publication,
+        holder: 'one',
+        log,
+      })
+    },
+    async expectOn(bus: Bus, ...numbers: number[]) {
+      const ids = async () => {
+        const seen: string[] = []
+        const { signal } = new AbortController()
+        for await (const { id } of bus.read({ after: 0, live: false, subjects: ['events.>'], signal }))
+          seen.push(id)
+        return seen
+      }
+      await vi.waitFor(
+        async () => expect(await ids()).toEqual(numbers.map(number => `fact-${number}`)),
+        5_000,
+      )
+    },
+  }
+}
+
+test('a relay publishes everything again on a bus that has lost all messages', async () => {
+  const { bus, append, newBus, run, expectOn } = await restarting()
+  await append(1, 2)
+  await run(bus)
+  await expectOn(bus, 1, 2)
+  const lost = newBus()
+  await append(3)
+  await run(lost)
+  await expectOn(lost, 1, 2, 3)
+})
+
+test('a relay publishes the messages again that a bus has lost at its end', async () => {
+  const { bus, readModels, append, newBus, run, expectOn } = await restarting()
+  const older = newBus()
+  await append(1)
+  await run(older)
+  await expectOn(older, 1)
+  await readModels.checkpoints.clear('test.relay')
+  await append(2)
+  await run(bus)
+  await expectOn(bus, 1, 2)
+  await run(older)
+  await expectOn(older, 1, 2)
+})
+
+test('a relay notices while it runs that its bus has lost messages', async () => {
+  const { bus, append, newBus, run, expectOn } = await restarting()
+  const lost = newBus()
+  let current = bus
+  await append(1, 2)
+  await run(new Proxy(bus, { get: (_, name) => Reflect.get(current, name) }))
+  await expectOn(bus, 1, 2)
+  current = lost
+  await setTimeout(1_100)
+  await append(3)
+  await expectOn(lost, 1, 2, 3)
+})
+
+test('a relay does not publish messages again that were removed because of their age', async () => {
+  const { bus, append, newBus, run, expectOn } = await restarting()
+  await append(1, 2)
+  await run(bus)
+  await expectOn(bus, 1, 2)
+  const emptied = newBus()
+  await run({ ...emptied, removedThrough: async () => 2 })
+  await append(3)
+  await expectOn(emptied, 3)
+})
+
+test('a relay releases a held stream when a later release can make its event public', async () => {
+  const { bus, readModels, append, newBus, run, expectOn } = await restarting()
+  const held = () => readModels.collection(heldStreams('test.relay')).count({})
+  await append(1, 2)
+  await run(bus, ({ id, data }) => {
+    if (id === 'fact-1') throw new Error('unreadable')
+    return [{ id, subject: 'events.test.C', data }]
+  })
+  await expectOn(bus, 2)
+  await vi.waitFor(async () => expect(await held()).toBe(1))
+  const again = newBus()
+  await run(again)
+  await expectOn(again, 1, 2)
+  await vi.waitFor(async () => expect(await held()).toBe(0))
+})
 
 test('a relay loses no events while the bus is away', async () => {
   let away = true

@@ -46,7 +46,7 @@ export {
   projectionOfEach,
 } from './projection.ts'
 export { Projector, type ProjectorOptions, projectorKey } from './projector.ts'
-export { type HeldStream, heldStreams, listHeld, requestRetry } from './quarantine.ts'
+export { type HeldStream, heldStreams, listHeld, relaysOf, requestRetry } from './quarantine.ts'
 export { type ReactorOptions, startReactor } from './reactor.ts'
 export { requestRebuild } from './rebuild-requests.ts'
 export { LOG_POSITION, type Publication, type RelayOptions, startRelay } from './relay.ts'

@@ -23,7 +23,12 @@ export interface HeldStream {
 
 type HeldStreams = CollectionDefinition<HeldStream>
 
-/** The held streams of one projector: a read model that a rebuild makes again, like the others. */
+/** The relays of the services of projectors. They hold streams with an event that cannot be made public. */
+export const relaysOf = (projectors: readonly string[]): string[] => [
+  ...new Set(projectors.map(name => `${name.split('.')[0]}.relay`)),
+]
+
+/** The held streams of one projector or relay: a read model that a rebuild makes again, like the others. */
 export const heldStreams = (projector: string): HeldStreams =>
   defineCollection<HeldStream>({
     name: `${projector}.held`,

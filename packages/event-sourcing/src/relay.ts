@@ -1,8 +1,10 @@
 import { type Bus, type Message, type StoredMessage, sleep } from '@gantry/messaging'
-import type { ReadModels } from '@gantry/read-models'
+import type { Lease, ReadModels, Write } from '@gantry/read-models'
 import { type Fact, type Position, type RecordedEvent, START } from './event.ts'
 import type { EventStore } from './event-store.ts'
+import { StreamQuarantined } from './fold.ts'
 import { underLease } from './lease.ts'
+import { held, heldStreams, listHeld, quarantinedStream, released } from './quarantine.ts'
 import { type Log, OperatorNeeded, supervise, type Worker } from './worker.ts'
 
 /** What a relay publishes. */
@@ -32,11 +34,14 @@ const BATCH = 500
 /** How long the log may seem to end before the last message while a new leader is being elected, in milliseconds. */
 const BEHIND_MS = 3_000
 const POLL_MS = 100
+/** Time between two notes of the last published message, and between two messages before which the bus is checked. */
+const NOTE_MS = 1_000
 
 /**
  * The only path from the log to the bus. It publishes in log order with the event's id, waits for the acknowledgement,
  * then saves its checkpoint. At each start it continues after the last message that the bus has from it, so that an old
- * or lost checkpoint puts no old message after a newer one. The relay stops when another holder publishes.
+ * or lost checkpoint puts no old message after a newer one, and a bus that has lost messages gets them again. The relay
+ * stops when another holder publishes. An event that cannot be made public is left out and held in quarantine.
  */
 export function startRelay(options: RelayOptions): Worker {
   const { name, eventStore, readModels, bus, holder, log } = options
@@ -54,18 +59,22 @@ export function startRelay(options: RelayOptions): Worker {
     // Checked in every process before its service appends: new facts would hide that the log is an older copy.
     await lastMessage(signal)
     await underLease({ leases, name, holder, signal }, async (lease, leaseSignal, confirm) => {
-      const after = (await checkpoints.get(name)) ?? START
       const last = await lastMessage(leaseSignal)
-      const unpublished = messagesAfter(last, options)
-      let sequence = last?.sequence ?? 0
+      const hasLost = await hasLostMessages(last, options)
+      if (hasLost) log.warn({ worker: name }, 'the bus has lost messages, publishes them again')
+      const after = hasLost ? positionOf(last) : ((await checkpoints.get(name)) ?? START)
+      const unpublishable = await unpublishableEvents(options)
+      const unpublished = messagesAfter(last, options, unpublishable)
+      const publish = publisher(options, lease, last?.sequence ?? 0)
       let saved = after
       let messages: Message[] = []
       const flush = async (position: Position) => {
         if (messages.length > 0) {
           confirm()
-          sequence = Math.max(sequence, await bus.publish(messages, { after: sequence }))
+          await publish(messages)
         }
         messages = []
+        await unpublishable.save()
         if (position > saved) await checkpoints.save(name, position, lease)
         saved = position > saved ? position : saved
       }
@@ -85,24 +94,91 @@ export function startRelay(options: RelayOptions): Worker {
   }
 }
 
+const noteOf = (relay: string) => `${relay}.published`
+
+/**
+ * Publishes messages after those of this relay, and notes from time to time which message was the last.
+ * @throws Error when the bus has lost messages, so that the relay starts again and publishes them
+ */
+function publisher({ name, bus, readModels }: RelayOptions, lease: Lease, after: number) {
+  let sequence = after
+  let publishedAt = Number.NEGATIVE_INFINITY
+  let notedAt = Number.NEGATIVE_INFINITY
+  return async (messages: readonly Message[]) => {
+    const now = performance.now()
+    if (now - publishedAt > NOTE_MS && (await bus.head()) < sequence)
+      throw new Error(`the bus ends before message ${sequence}, which this relay has published`)
+    sequence = Math.max(sequence, await bus.publish(messages, { after: sequence }))
+    publishedAt = now
+    if (now - notedAt < NOTE_MS) return
+    notedAt = now
+    const position = messages.at(-1)?.headers?.[LOG_POSITION] ?? START
+    await readModels.checkpoints.save(noteOf(name), `${sequence} ${position}`, lease)
+  }
+}
+
+/** Whether the bus lacks messages that were published, other than those that were removed because of their age. */
+async function hasLostMessages(
+  last: StoredMessage | undefined,
+  { name, publication, bus, readModels }: RelayOptions,
+): Promise<boolean> {
+  const note = await readModels.checkpoints.get(noteOf(name))
+  const removed = await bus.removedThrough(publication.subjects)
+  // Earlier releases made no note.
+  if (note === undefined) return last === undefined && removed === 0
+  const [sequence = '', position = ''] = note.split(' ')
+  return positionOf(last) < position && removed < Number(sequence)
+}
+
 const positionOf = (message: StoredMessage | undefined): Position => message?.headers?.[LOG_POSITION] ?? START
+
+/** The events that cannot be made public. They would fail at every start and block all later events. */
+interface UnpublishableEvents {
+  hold(event: RecordedEvent, error: unknown): void
+  /** To be called for each event that was made public, which an earlier release may have held. */
+  release(event: RecordedEvent): void
+  save(): Promise<void>
+}
+
+async function unpublishableEvents({ name, readModels, log }: RelayOptions): Promise<UnpublishableEvents> {
+  const collection = heldStreams(name)
+  const events = new Map<string, string>()
+  for await (const { id, event } of listHeld(collection, readModels)) events.set(id, event)
+  let writes: Write[] = []
+  return {
+    hold(event, error) {
+      const { stream, revision, type, position } = event
+      const details = { worker: name, stream, revision, type, position, err: error }
+      log.error(details, 'left out an event that cannot be made public')
+      events.set(stream, event.id)
+      writes.push(held(collection, quarantinedStream(new StreamQuarantined(event, error))))
+    },
+    release({ stream, id }) {
+      if (events.get(stream) !== id) return
+      events.delete(stream)
+      writes.push(released(collection, stream))
+    },
+    async save() {
+      if (writes.length > 0) await readModels.write(writes)
+      writes = []
+    },
+  }
+}
 
 /** The messages of an event that come after the last published one. A last message without a position excludes none. */
 function messagesAfter(
   last: StoredMessage | undefined,
-  { name, publication, log }: RelayOptions,
+  { publication }: RelayOptions,
+  unpublishable: UnpublishableEvents,
 ): (event: RecordedEvent) => Message[] {
   const reached = positionOf(last)
-  /** Skips an event whose mapping to public events throws: it would fail at every start and block all later events. */
   const readable = (event: RecordedEvent) => {
     try {
-      return publication.publicEvents(event)
+      const messages = publication.publicEvents(event)
+      unpublishable.release(event)
+      return messages
     } catch (error) {
-      const { stream, revision, type, position } = event
-      log.error(
-        { worker: name, stream, revision, type, position, err: error },
-        'left out an event that cannot be made public',
-      )
+      unpublishable.hold(event, error)
       return []
     }
   }

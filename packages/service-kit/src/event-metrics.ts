@@ -1,4 +1,4 @@
-import { heldStreams, type RecordedEvent, streamCategory } from '@gantry/event-sourcing'
+import { heldStreams, type RecordedEvent, relaysOf, streamCategory } from '@gantry/event-sourcing'
 import type { ReadModels } from '@gantry/read-models'
 import { Counter, Gauge, type Registry } from 'prom-client'
 
@@ -32,13 +32,13 @@ export function missedMessageCounter(registry: Registry): (consumer: string) => 
   return consumer => () => counter.inc({ consumer })
 }
 
-/** Registers a gauge of the streams that the projectors of this process hold; NaN while the read models are unavailable. */
+/** Registers a gauge of the streams that projectors and their relays hold; NaN while the read models are unavailable. */
 export function heldStreamMetrics(
   registry: Registry,
   readModels: ReadModels,
   projectors: readonly string[],
 ): void {
-  const held = projectors.map(projector => ({
+  const held = [...projectors, ...relaysOf(projectors)].map(projector => ({
     projector,
     streams: readModels.collection(heldStreams(projector)),
   }))

@@ -1,4 +1,4 @@
-import { type HeldStream, heldStreams, listHeld, requestRetry } from '@gantry/event-sourcing'
+import { type HeldStream, heldStreams, listHeld, relaysOf, requestRetry } from '@gantry/event-sourcing'
 import type { Bus, Json } from '@gantry/messaging'
 import type { ReadModels } from '@gantry/read-models'
 import { z } from 'zod'
@@ -7,10 +7,10 @@ import { z } from 'zod'
 const SUBJECT = 'standalone.quarantine'
 const TIMEOUT_MS = 5_000
 
-/** A held stream and the projector that holds it. */
+/** A held stream and the projector or relay that holds it. */
 export type Held = HeldStream & { projector: string }
 
-/** The held streams of several projectors, and the retry of one stream or of all. */
+/** The held streams of several projectors and their relays, and the retry of one stream or of all. */
 export interface Quarantine {
   /** Sorted by stream. */
   list(): Promise<Held[]>
@@ -24,7 +24,8 @@ export interface Quarantine {
 }
 
 export function quarantine(readModels: ReadModels, projectors: readonly string[]): Quarantine {
-  const definitions = projectors.map(projector => ({ projector, definition: heldStreams(projector) }))
+  const holders = [...projectors, ...relaysOf(projectors)]
+  const definitions = holders.map(projector => ({ projector, definition: heldStreams(projector) }))
   const retries = new Map<string, (() => Promise<boolean>)[]>()
   return {
     async list() {

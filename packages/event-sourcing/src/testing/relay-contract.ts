@@ -5,6 +5,7 @@ import type { ReadModels } from '@gantry/read-models'
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
 import type { Fact } from '../event.ts'
 import type { EventStore } from '../event-store.ts'
+import { type HeldStream, heldStreams, listHeld } from '../quarantine.ts'
 import { LOG_POSITION, type Publication, type RelayOptions, startRelay } from '../relay.ts'
 import type { Log, Worker } from '../worker.ts'
 import { storyMetadata } from './decider-story.ts'
@@ -113,7 +114,7 @@ export function relayContract(name: string, open: () => Promise<RelayStores>): v
       expect(positions.at(-1)).toBe(await stores.eventStore.head())
     })
 
-    test('skips an event whose mapping to public events throws, and logs that', async () => {
+    test('leaves out an event whose mapping to public events throws, and holds its stream in quarantine', async () => {
       await append(1, 2, 3)
       const publicEvents = (fact: Fact) => {
         if (fact.data.number === 2) throw new TypeError('not readable')
@@ -124,6 +125,15 @@ export function relayContract(name: string, open: () => Promise<RelayStores>): v
       expect(await published()).toEqual([1, 3])
       expect(errors.map(({ line }) => line)).toEqual(['left out an event that cannot be made public'])
       expect(errors[0]?.details).toMatchObject({ worker: 'test.relay', type: 'Counted', revision: 0 })
+      const held = async () => {
+        const streams: HeldStream[] = []
+        for await (const stream of listHeld(heldStreams('test.relay'), stores.readModels))
+          streams.push(stream)
+        return streams
+      }
+      await vi.waitFor(async () =>
+        expect(await held()).toMatchObject([{ status: 'QUARANTINED', reason: 'TypeError: not readable' }]),
+      )
     })
 
     test('continues after its last message when the checkpoint is lost, even without duplicate detection', async () => {
