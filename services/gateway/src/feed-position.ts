@@ -98,7 +98,8 @@ export interface FeedReader {
 }
 
 interface Last extends Passed {
-  id: string | undefined
+  /** Id of the last message, if it is of this service. */
+  id: string
   segment: string
 }
 
@@ -107,7 +108,7 @@ export function feedReader(start: FeedPosition): FeedReader {
   let { sequence, id } = start
   const lasts = new Map<string, Last>()
   for (const [service, passed] of start.passed)
-    lasts.set(service, { ...passed, id: undefined, segment: segment(service, passed) })
+    lasts.set(service, { ...passed, id, segment: segment(service, passed) })
   /** By service: the passed messages at its position that come again. */
   const awaited = new Map<string, number>()
   for (const service of start.awaited) awaited.set(service, start.passed.get(service)?.messages ?? 0)

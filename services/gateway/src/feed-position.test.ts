@@ -1,0 +1,218 @@
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { type PublicEvent, subjects } from '@gantry/contracts'
+import { sqliteBus } from '@gantry/embedded'
+import { LOG_POSITION } from '@gantry/event-sourcing'
+import type { Bus, Json, Message } from '@gantry/messaging'
+import { answerProblem } from '@gantry/service-kit'
+import Fastify from 'fastify'
+import { Registry } from 'prom-client'
+import { beforeEach, expect, onTestFinished, test, vi } from 'vitest'
+import { eventStream } from './event-stream.ts'
+import { feedReader, parsePosition } from './feed-position.ts'
+import { replaySlots } from './replay-slots.ts'
+import { grace } from './testing/edge-host.ts'
+
+type Service = 'catalog' | 'media'
+
+/** A message about the event at a position in the log. */
+const message = (service: Service, position: number, part = 1): Message => {
+  const id = `5b1f1c9e-6d0f-4c58-9a4${part}-${String(position).padStart(12, '0')}`
+  const data: PublicEvent = {
+    ...{ id, type: 'API_CREATED', source: service, subject: 'api-1', revision: position },
+    ...{ time: '2026-11-21T09:30:00.000Z', data: { part }, requestId: 'request-1' },
+    actor: { id: grace.userId, name: grace.userId },
+  }
+  const headers = { [LOG_POSITION]: String(position).padStart(16, '0') }
+  return { id, subject: subjects.events(service, 'API_CREATED'), data: data as unknown as Json, headers }
+}
+const catalog = (...positions: number[]) => positions.map(position => message('catalog', position))
+const media = (...positions: number[]) => positions.map(position => message('media', position))
+
+let url: string
+/** The bus that the service reads. */
+let bus: Bus
+let logHead: number
+let newBus: () => Bus
+beforeEach(async () => {
+  const folder = await mkdtemp(join(tmpdir(), 'gantry-feed-'))
+  const buses: Bus[] = []
+  newBus = () => {
+    buses.push(sqliteBus({ path: join(folder, `messages-${buses.length}.db`) }))
+    return buses.at(-1) as Bus
+  }
+  bus = newBus()
+  logHead = 1_000
+  const app = Fastify()
+  app.setErrorHandler((error, request, reply) => answerProblem(error, request, reply, new Date()))
+  const end = eventStream(app, {
+    bus: new Proxy({} as Bus, {
+      get: (_, name) =>
+        name === 'request'
+          ? async () => ({ position: String(logHead).padStart(16, '0') })
+          : Reflect.get(bus, name),
+    }),
+    admit: async () => grace,
+    recheck: async () => grace,
+    slots: replaySlots({ limit: 0, metrics: new Registry() }),
+    now: () => new Date(),
+    times: { heartbeat: 50 },
+  })
+  app.addHook('preClose', async () => end())
+  url = await app.listen({ port: 0, host: '127.0.0.1' })
+  onTestFinished(async () => {
+    await app.close()
+    await Promise.all(buses.map(each => each.close()))
+    await rm(folder, { recursive: true })
+  })
+})
+
+interface Page {
+  content: { revision: number; position: string; data: { part: number } }[]
+  position: string
+}
+const ask = async (query = '', headers: Record<string, string> = {}) => {
+  const answer = await fetch(`${url}/events${query}`, { headers })
+  return { status: answer.status, body: (await answer.json()) as Page & { code?: string } }
+}
+const page = async (query = '') => {
+  const { status, body } = await ask(query)
+  expect(body).toMatchObject({ content: expect.anything() })
+  expect(status).toBe(200)
+  return body
+}
+const numbers = ({ content }: Page) => content.map(({ revision }) => revision)
+
+/** A follower after a position. */
+const follow = async (after: string) => {
+  const leaving = new AbortController()
+  onTestFinished(() => leaving.abort())
+  const headers = { accept: 'application/x-ndjson' }
+  const answer = await fetch(`${url}/events?follow=true&after=${after}`, { headers, signal: leaving.signal })
+  let text = ''
+  ;(async () => {
+    const decoder = new TextDecoder()
+    for await (const chunk of answer.body ?? []) text += decoder.decode(chunk, { stream: true })
+  })().catch(() => {})
+  const lines = () =>
+    text
+      .split('\n')
+      .filter(Boolean)
+      .map(line => JSON.parse(line) as Page['content'][number])
+  return {
+    numbers: () => lines().flatMap(({ revision }) => revision ?? []),
+    last: () => lines().at(-1)?.position ?? '',
+  }
+}
+
+test('a position stays valid on a bus that was built again in another order', async () => {
+  await bus.publish([...catalog(1), ...media(2), ...catalog(3), ...media(4), ...catalog(5)])
+  const all = await page()
+  expect(numbers(all)).toEqual([1, 2, 3, 4, 5])
+  bus = newBus()
+  await bus.publish([...catalog(1, 3, 5, 6), ...media(2, 4, 7)])
+  for (const [passed, { position }] of all.content.entries()) {
+    const rest = await page(`?after=${position}`)
+    expect(numbers(rest).toSorted()).toEqual([1, 2, 3, 4, 5, 6, 7].slice(passed + 1))
+    expect(numbers(await page(`?after=${rest.position}`))).toEqual([])
+  }
+})
+
+test('pages over a bus that was built again have each event once', async () => {
+  await bus.publish([...catalog(1), ...media(2), ...catalog(3)])
+  let { position } = await page()
+  bus = newBus()
+  await bus.publish([...media(2, 4, 6), ...catalog(1, 3, 5, 7)])
+  const read: number[] = []
+  for (let next = await page(`?size=1&after=${position}`); next.content.length > 0; ) {
+    read.push(...numbers(next))
+    position = next.position
+    next = await page(`?size=1&after=${position}`)
+  }
+  expect(read).toEqual([4, 6, 5, 7])
+})
+
+test('messages that are repeated on the bus are read once', async () => {
+  await bus.publish(catalog(1, 2))
+  const { position } = await page()
+  const follower = await follow(position)
+  // The embedded bus refuses a repeated id.
+  const again = catalog(1).map(each => ({ ...each, id: `${each.id}-again` }))
+  await bus.publish([...again, ...catalog(3)])
+  await vi.waitFor(() => expect(follower.numbers()).toEqual([3]))
+  expect(numbers(await page())).toEqual([1, 2, 3])
+  const [last] = catalog(2)
+  const reader = feedReader(parsePosition(position))
+  expect(reader.pass({ ...(last as Message), sequence: 3, storedAt: '' })).toBe(false)
+})
+
+test('a position between two messages of one event continues with the second', async () => {
+  await bus.publish([message('catalog', 1), message('catalog', 1, 2), message('catalog', 2)])
+  const [first] = (await page()).content
+  const parts = async () =>
+    (await page(`?after=${first?.position}`)).content.map(({ revision, data }) => [revision, data.part])
+  expect(await parts()).toEqual([
+    [1, 2],
+    [2, 1],
+  ])
+  bus = newBus()
+  await bus.publish([message('catalog', 1), message('catalog', 1, 2), message('catalog', 2)])
+  expect(await parts()).toEqual([
+    [1, 2],
+    [2, 1],
+  ])
+})
+
+test('while the bus is built again a page is refused, and a follower waits', async () => {
+  await bus.publish([...catalog(1, 2), ...media(3)])
+  const { position } = await page()
+  bus = newBus()
+  await bus.publish(catalog(1))
+  expect(await ask(`?after=${position}`)).toMatchObject({ status: 503, body: { code: 'events-incomplete' } })
+  const follower = await follow(position)
+  await bus.publish([...catalog(2, 4), ...media(3, 5)])
+  await vi.waitFor(() => expect(follower.numbers()).toEqual([4, 5]), 5_000)
+  await bus.publish(catalog(6))
+  await vi.waitFor(() => expect(follower.numbers()).toEqual([4, 5, 6]), 5_000)
+  expect(numbers(await page(`?after=${follower.last()}`))).toEqual([])
+})
+
+test('a follower of the latest events knows what it has passed of a service that is quiet for long', async () => {
+  await bus.publish([...media(1), ...catalog(...Array.from({ length: 600 }, (_, index) => index + 2))])
+  const { position } = await page(`?after=${(await page('?size=600')).position}`)
+  const follower = await follow(position)
+  await bus.publish(catalog(700))
+  await vi.waitFor(() => expect(follower.numbers()).toEqual([700]))
+  bus = newBus()
+  await bus.publish([...catalog(700, 701), ...media(1, 702)])
+  expect(numbers(await page(`?after=${follower.last()}`))).toEqual([701, 702])
+})
+
+test('a position after the last event of the log is refused', async () => {
+  await bus.publish(catalog(50))
+  const { position } = await page()
+  bus = newBus()
+  logHead = 49
+  expect(await ask(`?after=${position}`)).toMatchObject({ status: 400, body: { code: 'position-ahead' } })
+})
+
+test.each(['WzJd', 'null', 'W10', '!', 'a'.repeat(5_000)])('%.9s is no position', async after => {
+  expect(await ask(`?after=${after}`)).toMatchObject({ status: 400, body: { code: 'invalid-request' } })
+})
+
+test('a filtered stream shows where it has arrived when nothing matches', async () => {
+  await bus.publish(catalog(1, 2))
+  const headers = { accept: 'text/event-stream' }
+  const leaving = new AbortController()
+  const answer = await fetch(`${url}/events?type=API_DELETED`, { headers, signal: leaving.signal })
+  let text = ''
+  for await (const chunk of answer.body ?? []) {
+    text += new TextDecoder().decode(chunk)
+    if (text.includes('id: ')) break
+  }
+  leaving.abort()
+  const [, position] = /^id: (\S+)\n\n$/m.exec(text) ?? []
+  await bus.publish(catalog(3))
+  expect(numbers(await page(`?after=${position}`))).toEqual([3])
+})
