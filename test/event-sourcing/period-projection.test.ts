@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import {
   aggregate,
+  type DocumentChange,
   type EventStore,
   type Period,
   PeriodProjection,
@@ -162,6 +163,41 @@ describe('the periods of a stream', () => {
       period('pear', 1, 2, at(2), at(3)),
       period('pear', 2, 3, at(3)),
     ])
+  })
+
+  test('are made with the document before and after each event, also of one that changes nothing', async () => {
+    const events = await history()
+    const told: DocumentChange[] = []
+    const telling = new PeriodProjection<ListState, ListCommand, ListEvent>({
+      eventStore,
+      category: 'list',
+      decider: listDecider,
+      project,
+      changed: change => {
+        told.push(change)
+        const id = `change ${change.event.revision}`
+        return [{ collection: itemPeriods, id, doc: { id }, revision: 0 }]
+      },
+    })
+    // A process that continues reads the earlier events without reporting them again.
+    const { writes } = await telling.writes(events.slice(1), false)
+    expect(
+      told.map(({ id, before, after, event, at }) => [
+        event.revision,
+        id,
+        (before as ItemDocument | null)?.amount,
+        (after as ItemDocument | null)?.amount,
+        at,
+      ]),
+    ).toEqual([
+      [1, 'fig', undefined, 7, at(2)],
+      [2, 'pear', 1, 2, at(3)],
+      [3, 'pear', 2, 2, at(4)],
+      [4, 'pear', 2, 3, at(4)],
+      [5, 'pear', 3, undefined, at(5)],
+      [6, 'pear', undefined, 4, at(6)],
+    ])
+    expect(writes.map(({ doc }) => doc)).toContainEqual({ id: 'change 3' })
   })
 
   test('are the same after a rebuild', async () => {
