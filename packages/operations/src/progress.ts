@@ -32,10 +32,10 @@ export function progressBar(unit: string): Progress {
     },
     Presets.shades_classic,
   )
-  bar.start(STEPS, 0, { count: 0, rate: 0, left: '?' })
   let firstDone: number | undefined
   return {
     show(done, count) {
+      if (firstDone === undefined) bar.start(STEPS, 0, { count: 0, rate: 0, left: '?' })
       firstDone ??= done
       const seconds = (performance.now() - startedAt) / 1_000
       const speed = (done - firstDone) / seconds

@@ -101,13 +101,16 @@ interface Reading {
   notice(line: string): void
 }
 
+/** A line that only says where a stream has arrived whose filters have let nothing pass for a while. */
+const PROGRESS = '{"position":'
+
 /** The events of the selection as lines of NDJSON, in batches, across lost connections. @throws Refused, ConnectionLost */
-export function feedLines(
+export async function* feedLines(
   remote: Remote,
   { filter, after, from }: Selection,
   { follow, signal, notice }: Reading,
 ): AsyncGenerator<string[]> {
-  return resumedLines({
+  const received = resumedLines({
     open: (position, ended) =>
       remote.get(
         '/events',
@@ -120,6 +123,10 @@ export function feedLines(
     signal,
     notice,
   })
+  for await (const lines of received) {
+    const events = lines.filter(line => !line.startsWith(PROGRESS))
+    if (events.length > 0) yield events
+  }
 }
 
 /** The position of a line of the feed; undefined when it is no such line. */

@@ -1,0 +1,92 @@
+import { mkdtemp, readFile, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { Webhook } from 'standardwebhooks'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { runCommand, startCommand } from '../src/command.ts'
+import { admin, cleanUp, createApi, createToken, eventually } from '../src/gantry.ts'
+import { openInbox } from '../src/receiver.ts'
+import type { Api } from '../src/records.ts'
+
+const SECRET = 'whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw'
+const EVENTS = 8
+
+let folder: string
+let api: Api
+let environment: Record<string, string>
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'conformance-commands-'))
+  const { id, token } = await createToken(admin, ['AUDIT_LOG_READ', 'API_READ'])
+  cleanUp(`/accessTokens/${id}`)
+  environment = { GANTRY_TOKEN: token }
+  api = await createApi({ description: 'version 0' })
+  for (let number = 1; number < EVENTS; number++)
+    (await admin.put(`/apis/${api.id}`, { ...api, description: `version ${number}` })).is(200)
+})
+afterAll(() => rm(folder, { recursive: true }))
+
+const linesOf = async (path: string) => {
+  const text = await readFile(path, 'utf8').catch(() => '')
+  return text.split('\n').filter(line => line !== '')
+}
+/** The ids of the events of the API, from an export that continues until it has all. */
+const exported = async () => {
+  const path = join(folder, 'export.ndjson')
+  await eventually(async () => {
+    const { code, stderr } = await runCommand(['events', 'export', path, '--api', api.id], environment)
+    expect(code, stderr).toBe(0)
+    expect(await linesOf(path)).toHaveLength(EVENTS)
+  })
+  return idsIn(await linesOf(path))
+}
+const idsIn = (lines: string[]) => lines.map(line => JSON.parse(line).id)
+
+describe('the commands of the event feed', () => {
+  test('replays that are killed or interrupted have sent every event in order after the next run', async () => {
+    const whole = await exported()
+    expect(new Set(whole).size).toBe(EVENTS)
+    await Promise.all([killedReplay(whole), interruptedReplay(whole)])
+  })
+
+  const killedReplay = async (whole: string[]) => {
+    const path = join(folder, 'replay.ndjson')
+    const args = ['events', 'replay', '--file', path, '--api', api.id]
+    const { child, ended } = startCommand([...args, '--rate', '10'], environment)
+    await eventually(async () => expect((await linesOf(path)).length).toBeGreaterThan(2))
+    child.kill('SIGKILL')
+    await ended
+    expect((await linesOf(path)).length).toBeLessThan(EVENTS)
+    expect((await runCommand(args, environment)).code).toBe(0)
+    expect(idsIn(await linesOf(path))).toEqual(whole)
+  }
+
+  /** The requests are signed. One that fails is repeated with the same id. */
+  const interruptedReplay = async (whole: string[]) => {
+    const inbox = openInbox(api.id, (_, number) => ({ status: number === 2 ? 503 : 200 }))
+    const args = ['events', 'replay', '--url', inbox.url, '--state', join(folder, 'state'), '--api', api.id]
+    const settings = { ...environment, WEBHOOK_SECRET: SECRET }
+    const { child, ended } = startCommand([...args, '--rate', '10'], settings)
+    await inbox.arrival(4)
+    child.kill('SIGINT')
+    expect(await ended).toBe(130)
+    expect((await runCommand(args, settings)).code).toBe(0)
+    const ids = inbox.received.map(({ headers, body }) => {
+      new Webhook(SECRET).verify(body, headers as Record<string, string>)
+      return headers['webhook-id']
+    })
+    expect(ids[2]).toBe(ids[1])
+    expect([...new Set(ids)]).toEqual(whole)
+  }
+
+  test('tail prints events as they happen, until a signal', async () => {
+    const { child, ended, stdout } = startCommand(['events', 'tail', '--type', 'API_CREATED'], environment)
+    let last = api
+    await eventually(async () => {
+      last = await createApi()
+      await eventually(() => expect(stdout()).toContain(last.id), 500)
+    })
+    expect(stdout()).toMatch(new RegExp(`^\\S+Z  API_CREATED  ${last.id}  ${last.name}  by `, 'm'))
+    child.kill('SIGTERM')
+    expect(await ended).toBe(143)
+  })
+})
