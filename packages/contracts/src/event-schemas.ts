@@ -24,8 +24,10 @@ export function jsonSchemaOf(
     reused: 'inline',
     override: ({ jsonSchema }) => {
       const keywords = jsonSchema as Record<string, unknown>
+      Object.assign(keywords, keywords.override)
       // Keywords for the OpenAPI generator, and patterns that a format already implies.
       delete keywords.override
+      delete keywords.param
       if (keywords.example !== undefined) keywords.examples = [keywords.example]
       delete keywords.example
       if (keywords.format !== undefined) delete keywords.pattern

@@ -14,6 +14,7 @@ export {
   undeployApi,
   updateApi,
 } from './apis.ts'
+export { asyncApiDocument } from './asyncapi.ts'
 export {
   CLOUDEVENTS_BATCH,
   CLOUDEVENTS_JSON,

@@ -80,6 +80,20 @@ export const SERVICE_PATHS: ZodOpenApiPathsObject = {
       },
     },
   },
+  '/asyncapi.json': {
+    get: {
+      ...open,
+      operationId: 'asyncapi',
+      summary: 'The events, for programs that receive them',
+      description: 'Rendered at /docs/events.',
+      responses: {
+        200: {
+          description: 'An AsyncAPI 3.0 document',
+          content: json(z.looseObject({ asyncapi: z.string() })),
+        },
+      },
+    },
+  },
   '/.well-known/jwks.json': {
     get: {
       ...open,

@@ -278,16 +278,19 @@ export const PublicEvent = z
   .object({
     id: z.uuid(),
     type: z.string(),
-    /** The service that recorded the event; for a platform event the source of the CloudEvent. */
-    source: z.string(),
-    /** Id of the resource. */
-    subject: z.string(),
-    /** Revision of the event in its stream. It grows from event to event of a stream. */
-    revision: z.int(),
-    time: z.string(),
+    source: z.string().meta({
+      description:
+        'The service that recorded the event; for an event of the platform the source of its producer',
+    }),
+    subject: z.string().meta({ description: 'Id of the resource' }),
+    revision: z.int().meta({
+      description: 'Revision of the event in its stream. It grows from event to event of a stream',
+    }),
+    time: z.string().meta({ description: 'When it happened, ISO 8601 UTC' }),
     data: z.record(z.string(), z.unknown()),
-    /** Version of the schema of `data`. Absent means 1. */
-    version: z.int().min(1).optional(),
+    version: z.int().min(1).optional().meta({
+      description: 'Version of the schema of data. Absent means 1',
+    }),
     actor: z.object({ id: z.string().nullable(), name: z.string() }),
     requestId: z.string(),
   })

@@ -82,7 +82,7 @@ export function gateway(dependencies: GatewayDependencies, settings: GatewaySett
         loginsPerMinute: settings.LOGIN_LIMIT_PER_MINUTE,
         ...(counts && { store: counts.Store }),
       })
-      await documentation(app)
+      await documentation(app, settings.PUBLIC_URL)
       eventSchemaRoutes(app, { admit, root: settings.PUBLIC_URL ?? app.prefix })
       endStreams = eventStream(app, {
         bus,

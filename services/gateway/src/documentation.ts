@@ -1,9 +1,10 @@
 import helmet from '@fastify/helmet'
 import swagger, { type StaticDocumentSpec } from '@fastify/swagger'
 import swaggerUi from '@fastify/swagger-ui'
-import { openApiDocument } from '@gantry/contracts'
+import { asyncApiDocument, openApiDocument } from '@gantry/contracts'
 import type { FastifyInstance } from 'fastify'
 import packageJson from '../package.json' with { type: 'json' }
+import { eventDocumentation } from './event-documentation.ts'
 
 /** The page may load from this origin only. Swagger UI uses inline styles and images in data URLs. */
 const PAGE_POLICY = {
@@ -17,13 +18,28 @@ const PAGE_POLICY = {
   'frame-ancestors': "'none'",
 }
 
-/** Serves /openapi.json, and Swagger UI at /docs. The page loads nothing from other origins. */
-export async function documentation(app: FastifyInstance): Promise<void> {
+/**
+ * Serves /openapi.json with Swagger UI at /docs, and /asyncapi.json with a page at /docs/events. The pages load nothing
+ * from other origins.
+ * @param publicUrl the address of the service for its clients, if it is known
+ */
+export async function documentation(app: FastifyInstance, publicUrl: string | undefined): Promise<void> {
+  const asyncApi = asyncApiDocument({ publicUrl, basePath: app.prefix, version: packageJson.version })
+  const asyncApiBody = Buffer.from(JSON.stringify(asyncApi))
+  const events = eventDocumentation(asyncApi, app.prefix)
   const document = openApiDocument({ basePath: app.prefix, version: packageJson.version })
   const body = Buffer.from(JSON.stringify(document))
 
   app.get('/openapi.json', async (_request, reply) =>
     reply.header('content-type', 'application/json; charset=utf-8').send(body),
+  )
+  app.get('/asyncapi.json', async (_request, reply) =>
+    reply.header('content-type', 'application/json; charset=utf-8').send(asyncApiBody),
+  )
+  app.get('/docs/events', async (_request, reply) =>
+    reply
+      .headers({ 'content-type': 'text/html; charset=utf-8', 'content-security-policy': events.policy })
+      .send(events.page),
   )
   app.get('/', async (_request, reply) => reply.redirect(`${app.prefix}/docs`))
 

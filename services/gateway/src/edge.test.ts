@@ -27,6 +27,23 @@ describe.each(['', '/manage'])('Under the base path %j', basePath => {
     expect([answer.statusCode, answer.headers.location]).toEqual([302, `${basePath}/docs`])
   })
 
+  test('the AsyncAPI document is shown by a page that loads nothing', async () => {
+    const { app } = await host({ basePath, settings: { PUBLIC_URL: `https://gantry.test${basePath}` } })
+    const document = (await app.inject(`${basePath}/asyncapi.json`)).json()
+    expect(document).toMatchObject({ asyncapi: '3.0.0', servers: { http: { host: 'gantry.test' } } })
+    const page = await app.inject(`${basePath}/docs/events`)
+    expect(page.headers['content-security-policy']).toMatch(/^default-src 'none'; style-src 'sha256-[^']+';/)
+    expect(page.body).not.toMatch(/<(script|link|img|iframe)|@import|url\(/)
+    for (const name of Object.keys(document.components.schemas))
+      expect(page.body).toContain(`id="schema-${name}"`)
+    const links = [...page.body.matchAll(/href="([^"]+)"/g)].map(([, link]) => String(link))
+    const missing = links.filter(link => link.startsWith('#') && !page.body.includes(`id="${link.slice(1)}"`))
+    expect(missing).toEqual([])
+    const pages = links.filter(link => !link.startsWith('#'))
+    for (const link of pages) expect((await app.inject(link)).statusCode, link).toBe(200)
+    expect(pages).toContain(`${basePath}/asyncapi.json`)
+  })
+
   test.each(['/docs', '/docs/'])('the page %s loads only from the service', async path => {
     const { app } = await host({ basePath })
     const page = await app.inject(`${basePath}${path}`)
