@@ -4,6 +4,7 @@ import { admission } from './admission.ts'
 import { cluster } from './cluster.ts'
 import { compare } from './compare.ts'
 import { followers } from './followers.ts'
+import { history } from './history.ts'
 import { lists } from './lists.ts'
 import { log } from './log.ts'
 import { logins } from './logins.ts'
@@ -35,6 +36,7 @@ const parts: Record<string, (options: Options) => Promise<Figure[]>> = {
   rebuild,
   lists,
   followers,
+  history,
   compare,
 }
 const { positionals: asked, values } = parseArgs({

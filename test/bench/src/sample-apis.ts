@@ -19,9 +19,15 @@ export function sampleApi(index: number) {
 }
 
 const AT_ONCE = 2_000
+/** The time of the first event. */
+export const FIRST_DAY = Date.UTC(2026, 0, 1)
+export const DAY_MS = 86_400_000
 const OWNER = '22222222-2222-4222-8222-222222222222'
 
-/** Appends the events of APIs to a log as catalog does, with `updates` further events each. @returns ids in order */
+/**
+ * Appends the events of APIs to a log as catalog does, with `updates` further events each, a day apart.
+ * @returns ids in order
+ */
 export async function seed(eventStore: EventStore, count: number, updates = 0): Promise<string[]> {
   const ids: string[] = []
   for (let from = 0; from < count; from += AT_ONCE) {
@@ -36,7 +42,8 @@ export async function seed(eventStore: EventStore, count: number, updates = 0): 
 }
 
 function history(id: string, index: number, updates: number): NewEvent[] {
-  const at = new Date(Date.UTC(2026, 0, 1) + index * 1000).toISOString()
+  const time = (days: number) => new Date(FIRST_DAY + days * DAY_MS + index * 1000).toISOString()
+  const at = time(0)
   const metadata = { actor: { id: OWNER, name: 'seed' }, requestId: 'seed', at }
   const api = { ...sampleApi(index), owner: OWNER }
   const record = {
@@ -59,8 +66,12 @@ function history(id: string, index: number, updates: number): NewEvent[] {
     (_, n): NewEvent => ({
       id: randomUUID(),
       type: 'ApiUpdated',
-      data: { ...api, displayName: `${api.displayName} ${n}`, updatedAt: at },
-      metadata: { ...metadata, change: { ...change, action: 'API_UPDATED', before: record, after: record } },
+      data: { ...api, displayName: `${api.displayName} ${n}`, updatedAt: time(n + 1) },
+      metadata: {
+        ...metadata,
+        at: time(n + 1),
+        change: { ...change, action: 'API_UPDATED', before: record, after: record },
+      },
     }),
   )
   return [created, ...updated]

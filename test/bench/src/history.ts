@@ -1,0 +1,96 @@
+import { join } from 'node:path'
+import { setTimeout } from 'node:timers/promises'
+import { sqliteEventStore } from '@gantry/embedded'
+import { startServiceProcess } from '@gantry/standalone/testing'
+import { timed } from './load.ts'
+import { inFolder } from './processes.ts'
+import { type Figure, progress } from './report.ts'
+import { DAY_MS, FIRST_DAY, sampleApi, seed } from './sample-apis.ts'
+import { quantile } from './statistics.ts'
+
+const SIZE = Number(process.env.APIS ?? 100_000)
+const UPDATES = 2
+const REQUESTS = 400
+/** One of so many requests follows a write, which its answer has to include. */
+const AFTER_WRITES = 8
+
+const KINDS = {
+  'one API': { most: 50, paths: (id: string) => [`/apis/${id}`, `/apis/${id}/versions`] },
+  'a list': {
+    most: 500,
+    paths: () =>
+      [
+        'page=1',
+        'page=7&size=20',
+        'page=500',
+        'size=100',
+        'status=ACTIVE',
+        'tags=financial',
+        'tags=cloud&status=ACTIVE&page=2',
+        'sort=createdAt,desc',
+        'sort=displayName,desc&tags=analytics',
+        'deployed=true',
+      ].map(query => `/apis?${query}`),
+  },
+  'a search': {
+    most: 500,
+    paths: () =>
+      ['api', 'payment', 'azure resource', 'ti', 'x', 'no-such-word-anywhere'].map(
+        text => `/apis?text=${encodeURIComponent(text)}`,
+      ),
+  },
+}
+
+/** (l) APIs as they were at random times of their history: p95 in milliseconds, and the time to make it from the log. */
+export async function history(): Promise<Figure[]> {
+  return inFolder(async folder => {
+    progress(`(l) writes ${SIZE} APIs with ${UPDATES} updates each`)
+    const eventStore = sqliteEventStore({ path: join(folder, 'events.db') })
+    const ids = await seed(eventStore, SIZE, UPDATES)
+    await eventStore.close()
+    progress('(l) makes the read models from the log')
+    const startedAt = performance.now()
+    const service = await startServiceProcess(folder)
+    const headers = { authorization: service.authorization }
+    const readyAt = performance.now()
+    const get = (path: string) => {
+      const at = new Date(FIRST_DAY + Math.random() * (UPDATES + 2) * DAY_MS).toISOString()
+      return timed('GET', `${service.url}${path}${path.includes('?') ? '&' : '?'}at=${at}`, headers)
+    }
+    while ((await get('/apis')).status === 503) await setTimeout(500)
+    const seconds = (from: number, to: number) => ((to - from) / 1_000).toFixed(0)
+    const figures: Figure[] = [
+      {
+        name: `(l) ${SIZE * (UPDATES + 1)} events: ready after / history after`,
+        reached: `${seconds(startedAt, readyAt)} / ${seconds(startedAt, performance.now())} s`,
+        target: 'no target',
+        met: undefined,
+      },
+    ]
+    for (const [kind, { most, paths }] of Object.entries(KINDS)) {
+      progress(`(l) ${kind}`)
+      const times: number[] = []
+      for (let n = 0; n < REQUESTS; n++) {
+        const id = ids[Math.floor(Math.random() * ids.length)] ?? ''
+        if (n % AFTER_WRITES === 0) {
+          const { name, ...api } = sampleApi(n)
+          const body = JSON.stringify({ ...api, name: `${name}-${kind}-${n}`, displayName: 'changed' })
+          await timed('PUT', `${service.url}/apis/${id}`, headers, body)
+        }
+        const of = paths(id)
+        const { ms, status } = await get(of[n % of.length] ?? '')
+        if (status !== 200 && status !== 404) throw new Error(`${kind} answered ${status}`)
+        times.push(ms)
+      }
+      const p95 = quantile(times, 0.95)
+      figures.push({
+        name: `(l) ${kind} at an earlier time, p50 / p95 / slowest`,
+        reached: `${quantile(times, 0.5).toFixed(1)} / ${p95.toFixed(1)} / ${Math.max(...times).toFixed(1)} ms`,
+        target: `p95 under ${most} ms`,
+        met: p95 < most,
+      })
+    }
+    await service.stop()
+    return figures
+  })
+}
