@@ -47,10 +47,12 @@ test.for([...logs.keys()])('a rebuild from log %i of frozen streams holds none o
 
   const projectors = await rebuild(folder)
   expect(projectors.toSorted()).toEqual([
+    'catalog.periods',
     'catalog.projector',
     'identity.audit',
     'identity.projector',
     'media.projector',
+    'notifier.periods',
     'notifier.projector',
   ])
 

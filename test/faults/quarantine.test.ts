@@ -126,7 +126,7 @@ test('the command lists held streams of the running service, and retries them', 
   expect(output).toMatch(/^0 of 1 released$/m)
   expect(code).toBe(1)
   const { output: json } = await quarantine('list', '--json')
-  expect(JSON.parse(json)).toHaveLength(2)
+  expect(new Set(JSON.parse(json).map(({ id }: { id: string }) => id)).size).toBe(2)
 })
 
 test('the command refuses unknown streams and options', async () => {

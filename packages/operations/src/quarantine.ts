@@ -72,10 +72,9 @@ async function retry(
   }
   const after = await concerned(streams, stream)
   show(after)
-  const released = before.filter(({ id, projector }) =>
-    after.every(held => held.id !== id || held.projector !== projector),
-  )
-  print(`${released.length} of ${before.length} released`)
+  const [were, are] = [streamsOf(before), streamsOf(after)]
+  const released = [...were].filter(id => !are.has(id))
+  print(`${released.length} of ${were.size} released`)
   return after.some(({ status }) => status === 'QUARANTINED') ? 1 : 0
 }
 
@@ -84,9 +83,12 @@ const concerned = async (streams: Quarantine, stream: string | undefined) =>
 
 function show(held: readonly Held[]): void {
   for (const stream of held) print(described(stream))
-  const count = (status: Held['status']) => held.filter(stream => stream.status === status).length
+  const count = (status: Held['status']) => streamsOf(held.filter(stream => stream.status === status)).size
   print(`${count('QUARANTINED')} quarantined, ${count('INCOMPLETE')} incomplete`)
 }
+
+/** A stream can be held by several projectors. */
+const streamsOf = (held: readonly Held[]) => new Set(held.map(({ id }) => id))
 
 const described = ({ id, status, projector, type, revision, position, reason }: Held) =>
   `${id}  ${status}  ${projector}\n  event ${revision} ${type} at position ${position}: ${reason}`
