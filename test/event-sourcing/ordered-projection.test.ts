@@ -23,9 +23,8 @@ interface Place {
 }
 const places = defineCollection<Place>({ name: 'test.places', version: 1, fields: { number: 'number' } })
 
-/** Numbers the events of two categories in the order of the log. */
+/** Numbers the events in the order of the log. */
 const numbering: OrderedProjection<{ number: number; id: string }> = {
-  categories: ['odd', 'even'],
   initial: { number: 0, id: '' },
   next(state, events) {
     let last = state
@@ -170,7 +169,7 @@ test('a holder that was paused continues without harm while another one has proj
   await expectAllInOrder()
 })
 
-test('a category has one projection', () => {
+test('a projector in the order of the log has no projection of streams', () => {
   const projector = project()
   const each = {
     category: 'odd',
@@ -178,5 +177,5 @@ test('a category has one projection', () => {
     writes: async () => ({ writes: [], unknown: [] }),
     written() {},
   }
-  expect(() => projector.register(each)).toThrow(/two projections of odd/)
+  expect(() => projector.register(each)).toThrow(/order of the log/)
 })

@@ -27,12 +27,13 @@ const record = z.object({
   position: z.string(),
   recordedAt: z.string(),
   timestamp: z.string(),
-  actor: z.object({ id: z.string().nullable(), name: z.string() }),
+  actor: z.object({ id: z.string().nullable(), name: z.string(), tokenId: z.string().optional() }),
   action: z.string(),
   resourceType: z.string(),
   resourceId: z.string(),
   requestId: z.string(),
   details: z.object({ before: fields.nullable(), after: fields.nullable() }),
+  restoredTo: z.string().optional(),
   commitment: z.string().optional(),
 })
 const personal = z.object({ salt: z.string(), before: fields.nullable(), after: fields.nullable() })

@@ -11,12 +11,15 @@ export interface StoredRecord {
   recordedAt: string
   /** Time of the change by the clock of the process that made it, ISO 8601 UTC. */
   timestamp: string
-  actor: { id: string | null; name: string }
+  /** `name` is the part of the service that acted; for a user it repeats the id. Earlier releases stored the username. */
+  actor: { id: string | null; name: string; tokenId?: string }
   action: string
   resourceType: string
   resourceId: string
   requestId: string
   details: { before: object | null; after: object | null }
+  /** The time whose state a restored resource got again. */
+  restoredTo?: string
   /** SHA-256 of the canonical JSON of the personal fields, for records that have some. */
   commitment?: string
 }

@@ -348,6 +348,9 @@ export const AuditRecord = z
       after: z.record(z.string(), z.unknown()).nullable(),
     }),
     requestId: z.string(),
+    number: z.int().meta({ description: 'Number of the record in the hash chain, from 1' }),
+    position: z.string().meta({ description: 'Position in the event log' }),
+    recordedAt: Timestamp.meta({ description: "Time of recording by the store's clock" }),
   })
   .meta({ id: 'AuditRecord' })
 export type AuditRecord = z.infer<typeof AuditRecord>

@@ -28,8 +28,7 @@ export async function projectLog(readSide: ReadSide, options: LogProjectionOptio
   const { lease, signal, generation, serving = false, untilCaughtUp = false } = options
   const again = generation !== undefined
   const most = again ? REBUILD_BATCH : BATCH
-  const categories = [...projections.keys(), ...(ordered?.categories ?? [])]
-  const streamPrefixes = categories.map(category => `${category}-`)
+  const streamPrefixes = [...projections.keys()].map(category => `${category}-`)
   // Undefined before the first write, so that an empty log gets a checkpoint as well.
   let saved = options.from === undefined ? await readModels.checkpoints.get(key) : undefined
   const after = options.from ?? saved ?? START
@@ -39,10 +38,7 @@ export async function projectLog(readSide: ReadSide, options: LogProjectionOptio
   const flush = async (position: Position) => {
     if (position === saved && batch.length === 0) return
     const streams: StreamWrites[] = []
-    if (inOrder) {
-      const events = batch.filter(({ stream }) => ordered?.categories.includes(streamCategory(stream)))
-      streams.push({ events: [], writes: inOrder.project(events), holds: false })
-    }
+    if (inOrder) streams.push({ events: [], writes: inOrder.project(batch), holds: false })
     for (const events of Map.groupBy(batch, event => event.stream).values()) {
       const projection = projections.get(streamCategory(events[0]?.stream ?? ''))
       if (projection) streams.push(await projectStream(readSide, projection, events, again))
@@ -56,7 +52,7 @@ export async function projectLog(readSide: ReadSide, options: LogProjectionOptio
     saved = position
   }
 
-  for await (const item of eventStore.subscribe({ after, streamPrefixes, signal })) {
+  for await (const item of eventStore.subscribe({ after, ...(!ordered && { streamPrefixes }), signal })) {
     if (item.kind === 'event') {
       batch.push(item.event)
       if (batch.length >= most) await flush(item.event.position)

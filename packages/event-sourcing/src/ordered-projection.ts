@@ -25,7 +25,6 @@ export async function continueInOrder(
   after: Position,
 ): Promise<OrderedProgress> {
   const name = `${key}.state`
-  const streamPrefixes = projection.categories.map(category => `${category}-`)
   let state = projection.initial
   let unsaved = 0
   if (after !== START) {
@@ -33,10 +32,7 @@ export async function continueInOrder(
     const saved = text === undefined ? undefined : (JSON.parse(text) as { position: Position; state: Json })
     const isUsable = saved !== undefined && saved.position <= after
     if (isUsable) state = saved.state
-    for await (const event of eventStore.readAll({
-      after: isUsable ? saved.position : START,
-      streamPrefixes,
-    })) {
+    for await (const event of eventStore.readAll({ after: isUsable ? saved.position : START })) {
       if (event.position > after) break
       state = projection.next(state, [event]).state
     }

@@ -37,12 +37,10 @@ export interface Projection {
 }
 
 /**
- * A projection whose documents depend on all events before, e.g. a hash chain. It gets the events of its categories in the
- * order of the log. No stream with an event that changes its state may be removed, so that a rebuild gives the same
- * documents.
+ * A projection whose documents depend on all events before, e.g. a hash chain. It gets every event of the log in order. No
+ * stream with an event that changes its state may be removed, so that a rebuild gives the same documents.
  */
 export interface OrderedProjection<State extends Json = Json> {
-  readonly categories: readonly string[]
   /** The state before the first event. */
   readonly initial: State
   /** The state after further events, and their documents. It depends on its arguments alone. @throws never */

@@ -84,9 +84,8 @@ export class Projector implements Worker, ProjectionTarget {
   /** Adds a projection before the start. @throws Error when the category already has one */
   register(projection: Projection): void {
     const { category } = projection
-    const isOrdered = this.#readSide.ordered?.categories.includes(category)
-    if (isOrdered || this.#projections.has(category))
-      throw new Error(`${this.name} has two projections of ${category}`)
+    if (this.#readSide.ordered) throw new Error(`${this.name} projects in the order of the log`)
+    if (this.#projections.has(category)) throw new Error(`${this.name} has two projections of ${category}`)
     this.#projections.set(category, projection)
   }
 

@@ -15,7 +15,7 @@ export interface ReadSide {
   readModels: ReadModels
   /** By category. */
   projections: ReadonlyMap<string, Projection>
-  /** Has other categories than `projections`. */
+  /** Gets every event, instead of `projections`. */
   ordered?: OrderedProjection
   /** The collections that the projections write to, and `held`. */
   // biome-ignore lint/suspicious/noExplicitAny: collections of different documents

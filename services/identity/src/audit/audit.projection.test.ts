@@ -1,10 +1,16 @@
-import type { Projection } from '@gantry/event-sourcing'
-import { documentIn, projectingEach, storyMetadata } from '@gantry/event-sourcing/testing'
+import { CHAIN_START, canonicalJson, nextChainHash, type StoredRecord, sha256 } from '@gantry/audit-proofs'
+import type { EventMetadata, RecordedEvent } from '@gantry/event-sourcing'
+import { storyMetadata } from '@gantry/event-sourcing/testing'
+import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { type AuditDocument, auditLog, auditProjections } from './audit.projection.ts'
+import {
+  type AuditDay,
+  type AuditDocument,
+  auditDays,
+  auditLog,
+  auditProjection,
+} from './audit.projection.ts'
 
-const [projection] = auditProjections as [Projection]
-const { given } = projectingEach(projection)
 const { actor, requestId, now: at } = storyMetadata
 const change = {
   action: 'API_UPDATED',
@@ -13,52 +19,124 @@ const change = {
   before: { name: 'weather' },
   after: { name: 'climate' },
 } as never
-const updated = (id: string, who = actor) => ({
-  id,
+const event = (number: number, metadata: Partial<EventMetadata> = {}, recordedAt = at): RecordedEvent => ({
+  id: `event-${number}`,
   type: 'ApiUpdated',
-  position: '00000042',
-  metadata: { actor: who, requestId, at, change },
+  stream: `api-${number % 3}`,
+  revision: number,
+  position: String(number).padStart(8, '0'),
+  recordedAt,
+  data: {},
+  metadata: { actor, requestId, at, change, ...metadata },
 })
-const document = (id: string, fields: Partial<AuditDocument> = {}) =>
-  documentIn(auditLog, {
-    id,
+
+/** The documents after events that are projected in batches, the last write of each. */
+function project(...batches: RecordedEvent[][]) {
+  let state = auditProjection.initial
+  const records = new Map<string, AuditDocument>()
+  const days = new Map<string, AuditDay>()
+  for (const batch of batches) {
+    const { state: next, writes } = auditProjection.next(state, batch)
+    state = next
+    for (const { collection, id, doc } of writes) {
+      if (collection === auditLog) records.set(id, doc as AuditDocument)
+      if (collection === auditDays) days.set(id, doc as AuditDay)
+    }
+  }
+  return { records: [...records.values()], days: [...days.values()] }
+}
+const projected = (...events: RecordedEvent[]) => project(events).records
+const storedIn = ({ record }: AuditDocument) => JSON.parse(record) as StoredRecord
+
+test('each change has a document under the id of its event, and leads to the next one in the chain', () => {
+  const [one, two] = projected(event(1), event(2)) as [AuditDocument, AuditDocument]
+  const stored: StoredRecord = {
+    id: 'event-1',
+    position: '00000001',
+    recordedAt: at,
     timestamp: at,
-    when: `${at}/00000042`,
-    userId: actor.id,
+    actor: { id: actor.id, name: actor.name },
+    action: 'API_UPDATED',
+    resourceType: 'API',
+    resourceId: '11111111-1111-4111-8111-111111111111',
+    requestId,
+    details: { before: { name: 'weather' }, after: { name: 'climate' } },
+  }
+  const record = canonicalJson(stored)
+  expect(one).toEqual({
+    id: 'event-1',
+    number: 1,
+    record,
+    recordHash: sha256(record),
+    chainHash: nextChainHash(CHAIN_START.chainHash, sha256(record)),
+    sealed: null,
+    when: `${at}/00000001`,
     who: '22222222-2222-4222-8222-222222222222',
     action: 'API_UPDATED',
     resourceType: 'API',
     resourceId: '11111111-1111-4111-8111-111111111111',
     what: ['11111111-1111-4111-8111-111111111111', 'API'],
-    details: '{"before":{"name":"weather"},"after":{"name":"climate"}}',
-    requestId,
-    ...fields,
   })
-
-test('each change has a document under the id of its event', async () => {
-  await given(updated('one'), updated('two')).then(document('one'), document('two'))
+  expect(two).toMatchObject({ number: 2, chainHash: nextChainHash(one.chainHash, two.recordHash) })
 })
 
-test('a change by the service itself is found by the name of the part that acted', async () => {
-  const service = { id: null, name: 'catalog' }
-  await given(updated('one', service)).then(document('one', { userId: null, who: 'catalog' }))
+test('the hash of a record never changes: verifiers and installations have it', () => {
+  const actor = { id: 'u', name: 'u', tokenId: 't' }
+  const secrets = {
+    action: 'CONFIGURATION_CHANGED',
+    before: null,
+    after: { apiKey: 'x', 'a.b': [1.5, '\ud800'] },
+  }
+  const personal = { sealed: 'AAAA', commitment: 'c'.repeat(64) }
+  const changed = { ...secrets, resourceType: 'PLATFORM_EVENT', resourceId: 'r', personal }
+  const [doc] = projected(
+    event(7, { actor, change: changed as never, requestId: 'q' }, '2026-11-22T00:00:00.000Z'),
+  )
+  expect(doc?.record).toBe(
+    `{"action":"CONFIGURATION_CHANGED","actor":{"id":"u","name":"u","tokenId":"t"},"commitment":"${'c'.repeat(64)}","details":{"after":{"a.b":[1.5,"\ufffd"],"apiKey":"***"},"before":null},"id":"event-7","position":"00000007","recordedAt":"2026-11-22T00:00:00.000Z","requestId":"q","resourceId":"r","resourceType":"PLATFORM_EVENT","timestamp":"${at}"}`,
+  )
+  expect(doc?.chainHash).toBe('dd5d114d0c6148ebc446b590f09e5bd2dafdd8d8c99cfdc862c1db9ea4de3741')
+  expect(doc?.sealed).toBe('AAAA')
 })
 
-test('an event without a change has no document', async () => {
-  await given({ type: 'NameClaimFenced' }).then()
+test('a change by the service itself is found by the name of the part that acted', () => {
+  const [doc] = projected(event(1, { actor: { id: null, name: 'catalog' } }))
+  expect(doc?.who).toBe('catalog')
 })
 
-test('the streams of all services are audited', () => {
-  expect(auditProjections.map(({ category }) => category).toSorted()).toEqual([
-    'api',
-    'delivery',
-    'image',
-    'logins',
-    'platformevent',
-    'recovery',
-    'signingkey',
-    'token',
-    'user',
-    'webhook',
+test('an event without a change has no document and no number', () => {
+  const [one, two] = projected(event(1), event(2, { change: undefined as never }), event(3))
+  expect([one?.number, two?.number, two?.id]).toEqual([1, 2, 'event-3'])
+})
+
+test('the changes of all streams are audited, also of categories and types that this release does not know', () => {
+  const unknown = { ...event(1), stream: 'team-1', type: 'TeamFounded' }
+  expect(projected(unknown)).toMatchObject([{ id: 'event-1', number: 1 }])
+})
+
+test('records and days do not depend on how the log is divided into batches', () => {
+  const times = fc.array(
+    fc.integer({ min: 0, max: 100 }).map(hours => new Date(Date.UTC(2026, 10, 22, hours)).toISOString()),
+  )
+  fc.assert(
+    fc.property(times, fc.array(fc.nat(30)), (recorded, cuts) => {
+      const events = recorded.map((time, index) =>
+        event(index + 1, index % 4 ? {} : { change: undefined as never }, time),
+      )
+      const bounds = [0, ...cuts.filter(cut => cut <= events.length).sort((a, b) => a - b), events.length]
+      const batches = bounds.slice(1).map((end, index) => events.slice(bounds[index], end))
+      expect(project(...batches)).toEqual(project(events))
+    }),
+    { numRuns: 50 },
+  )
+})
+
+test('a day ends with its last record, and does not come back when the clock of the store does', () => {
+  const [first, second] = ['2026-11-22', '2026-11-23'].map(day => `${day}T12:00:00.000Z`) as [string, string]
+  const { records, days } = project([event(1, {}, first), event(2, {}, second), event(3, {}, first)])
+  expect(records.map(doc => storedIn(doc).recordedAt)).toEqual([first, second, second])
+  expect(days.map(({ id, number, position }) => ({ id, number, position }))).toEqual([
+    { id: '2026-11-22', number: 1, position: '00000001' },
+    { id: '2026-11-23', number: 3, position: '00000003' },
   ])
 })

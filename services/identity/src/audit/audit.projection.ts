@@ -1,24 +1,37 @@
 import {
-  type AuditRecord,
-  auditedAction,
-  CHANGED_STREAMS,
-  readableData,
-  type UserName,
-} from '@gantry/contracts'
-import { type Projection, projectionOfEach } from '@gantry/event-sourcing'
-import { defineCollection } from '@gantry/read-models'
+  CHAIN_START,
+  type ChainPoint,
+  canonicalJson,
+  nextChainHash,
+  type StoredRecord,
+  sha256,
+} from '@gantry/audit-proofs'
+import { auditedAction, readableData } from '@gantry/contracts'
+import { type OrderedProjection, type RecordedEvent, streamCategory } from '@gantry/event-sourcing'
+import { defineCollection, type Write } from '@gantry/read-models'
+import { DAY_ROOTS, dayRootIn } from './day-root.ts'
 
 /** One change, from an event of any service. The document is never updated. */
 export interface AuditDocument {
   /** Id of the event. */
   id: string
-  timestamp: string
+  /** Number in the hash chain, from 1, in the order of the log. */
+  number: number
+  /** The chain hash after the record. */
+  chainHash: string
+  recordHash: string
+  /**
+   * The stored form as canonical JSON, which is hashed. It is text, because platform events contain any object, also with
+   * keys that a store may refuse.
+   */
+  record: string
+  /** The encrypted personal fields of a changed user; null when there are none. */
+  sealed: string | null
   /**
    * The timestamp and the position in the log, which orders changes of the same millisecond. They are one field, because
    * pages are sorted by the index of a single field.
    */
   when: string
-  userId: string | null
   /** User id, or the name of the part of the service that acted. Names of users are resolved when the record is read. */
   who: string
   action: string
@@ -26,15 +39,13 @@ export interface AuditDocument {
   resourceId: string
   /** Resource id and type, so that the filter finds either. */
   what: string[]
-  /** Before and after as JSON text, because platform events contain any object, also with keys that a store may refuse. */
-  details: string
-  requestId: string
 }
 
 export const auditLog = defineCollection<AuditDocument>({
   name: 'identity.audit',
   version: 4,
   fields: {
+    number: 'number',
     when: 'string',
     who: 'string',
     action: 'string',
@@ -45,59 +56,88 @@ export const auditLog = defineCollection<AuditDocument>({
   listedBy: 'when',
 })
 
-export const auditProjections: Projection[] = CHANGED_STREAMS.map(category =>
-  projectionOfEach(category, ({ id, position, metadata }) => {
-    const { change, actor, at, requestId } = metadata
-    if (!change) return []
-    const { resourceType, resourceId, before, after } = change
-    const doc: AuditDocument = {
-      id,
-      timestamp: at,
-      when: `${at}/${position}`,
-      userId: actor.id,
-      who: actor.id ?? actor.name,
-      action: auditedAction(change),
-      resourceType,
-      resourceId,
-      what: [resourceId, resourceType],
-      details: JSON.stringify({ before, after }),
-      requestId,
+/** The end of a UTC day of recording that has records. */
+export interface AuditDay extends ChainPoint {
+  /** The day, e.g. 2026-11-22. */
+  id: string
+}
+
+export const auditDays = defineCollection<AuditDay>({
+  name: 'identity.auditdays',
+  version: 1,
+  fields: { number: 'number' },
+})
+
+/** The chain after a record, and the time of recording of the record. */
+type Chain = ChainPoint & { recordedAt: string } & Record<string, string | number>
+
+/**
+ * The hash chain over all events with a change, also of types and streams that this release does not know, so that
+ * replicas of different releases make the same chain.
+ */
+export const auditProjection: OrderedProjection<Chain> = {
+  initial: { ...CHAIN_START, recordedAt: '' },
+  next(state, events) {
+    const writes: Write[] = []
+    const days = new Map<string, AuditDay>()
+    let chain = state
+    for (const event of events) {
+      if (streamCategory(event.stream) === DAY_ROOTS) writes.push(dayRootIn(event))
+      const doc = documentOf(chain, event)
+      if (!doc) continue
+      const { number, chainHash } = doc
+      chain = { number, chainHash, position: event.position, recordedAt: recordedAt(chain, event) }
+      writes.push({ collection: auditLog, id: doc.id, doc, revision: 0 })
+      const id = chain.recordedAt.slice(0, 10)
+      days.set(id, { id, number, position: event.position, chainHash })
     }
-    return [{ collection: auditLog, id, doc, revision: 0 }]
-  }),
-)
+    for (const doc of days.values())
+      writes.push({ collection: auditDays, id: doc.id, doc, revision: doc.number })
+    return { state: chain, writes }
+  },
+}
 
-/** The users that a record names: the actor, and the changed user. */
-export const usersOf = ({ userId, resourceType, resourceId }: AuditDocument): (string | null)[] => [
-  userId,
-  resourceType === 'USER' ? resourceId : null,
-]
+/** The store's clock can go back; days of recording do not. */
+const recordedAt = (before: Chain, event: RecordedEvent) =>
+  event.recordedAt > before.recordedAt ? event.recordedAt : before.recordedAt
 
-/** @param names of the users of the record */
-export function auditRecord(doc: AuditDocument, names: ReadonlyMap<string, UserName>): AuditRecord {
-  const { id, timestamp, userId, who, action, resourceType, resourceId, requestId } = doc
-  const username = userId === null ? who : (names.get(userId)?.username ?? null)
-  return {
+/** Every installation has hashes of this form: it cannot be changed, nor can `readableData` for records that exist. */
+function documentOf(before: Chain, event: RecordedEvent): AuditDocument | undefined {
+  const { id, position, metadata } = event
+  const { change, actor, at: timestamp, requestId } = metadata
+  if (!change) return undefined
+  const { resourceType, resourceId, restoredTo, personal } = change
+  const action = auditedAction(change)
+  const shown = (resource: object | null) =>
+    resource ? readableData(action, resource as Record<string, unknown>) : null
+  const stored: StoredRecord = {
     id,
+    position,
+    recordedAt: recordedAt(before, event),
     timestamp,
-    user: { id: userId, username },
+    actor: { id: actor.id, name: actor.name, ...(actor.tokenId !== undefined && { tokenId: actor.tokenId }) },
     action,
     resourceType,
     resourceId,
-    details: detailsOf(doc, names),
     requestId,
+    details: { before: shown(change.before), after: shown(change.after) },
+    ...(restoredTo !== undefined && { restoredTo }),
+    ...(personal && { commitment: personal.commitment }),
   }
-}
-
-/** Records of users have the present names of the user unless they have their own. */
-function detailsOf(
-  { action, resourceType, resourceId, details }: AuditDocument,
-  names: ReadonlyMap<string, UserName>,
-): AuditRecord['details'] {
-  const { username = null, displayName = null } = names.get(resourceId) ?? {}
-  const named = resourceType === 'USER' ? { username, displayName } : {}
-  const { before, after } = JSON.parse(details) as AuditRecord['details']
-  const shown = (resource: Record<string, unknown> | null) =>
-    resource && { ...named, ...readableData(action, resource) }
-  return { before: shown(before), after: shown(after) }
+  const record = canonicalJson(stored)
+  const recordHash = sha256(record)
+  return {
+    id,
+    number: before.number + 1,
+    chainHash: nextChainHash(before.chainHash, recordHash),
+    recordHash,
+    record,
+    sealed: personal?.sealed ?? null,
+    when: `${timestamp}/${position}`,
+    who: actor.id ?? actor.name,
+    action,
+    resourceType,
+    resourceId,
+    what: [resourceId, resourceType],
+  }
 }

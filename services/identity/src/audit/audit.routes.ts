@@ -2,7 +2,8 @@ import { listAuditLog, normalUsername } from '@gantry/contracts'
 import type { Collection } from '@gantry/read-models'
 import { type AddRoute, listing, type NamesOf, page } from '@gantry/service-kit'
 import type { UserDocument } from '../user/user.projection.ts'
-import { type AuditDocument, auditRecord, usersOf } from './audit.projection.ts'
+import type { AuditDocument } from './audit.projection.ts'
+import { auditRecord, storedRecord, usersOf } from './audit-record.ts'
 
 export interface AuditRoutes {
   records: Collection<AuditDocument>
@@ -38,11 +39,12 @@ export function auditRoutes(route: AddRoute, { records, users, namesOf, upToDate
         },
       ),
     )
-    const names = await namesOf(items.flatMap(({ doc }) => usersOf(doc)))
+    const stored = items.map(({ doc }) => ({ doc, record: storedRecord(doc) }))
+    const names = await namesOf(stored.flatMap(({ record }) => usersOf(record)))
     return {
       status: 200,
       body: page(
-        items.map(({ doc }) => auditRecord(doc, names)),
+        stored.map(({ doc, record }) => auditRecord(doc, record, names)),
         total,
         query,
       ),

@@ -6,6 +6,7 @@ import { afterEach, beforeEach, describe, expect, onTestFinished, test, vi } fro
 import { identityService } from '../app.ts'
 import { hostIdentity, type IdentityHost, MINUTE, PASSWORD, SETTINGS } from '../testing/identity-host.ts'
 import { auditLog } from './audit.projection.ts'
+import { AUDIT_COLLECTIONS } from './auditor.ts'
 
 let identity: IdentityHost
 beforeEach(async () => {
@@ -154,7 +155,9 @@ describe('the audit log', () => {
     const before = await list('size=100')
     const { readModels } = identity.host.dependencies
     await readModels.drop(auditLog)
-    await readModels.checkpoints.clear(projectorKey({ name: 'identity.audit', collections: [auditLog] }))
+    await readModels.checkpoints.clear(
+      projectorKey({ name: 'identity.audit', collections: AUDIT_COLLECTIONS }),
+    )
     await vi.waitFor(async () => expect(await list('size=100')).toEqual(before), { timeout: 10_000 })
   })
 })
@@ -200,14 +203,14 @@ test('the audit log has logins of earlier releases and of this one, also after a
   ])
 
   await readModels.drop(auditLog)
-  await readModels.checkpoints.clear(projectorKey({ name: 'identity.audit', collections: [auditLog] }))
+  await readModels.checkpoints.clear(projectorKey({ name: 'identity.audit', collections: AUDIT_COLLECTIONS }))
   await vi.waitFor(async () => expect(await records()).toEqual(before), { timeout: 10_000 })
 })
 
 test('the audit log answers 503 with Retry-After while entries are missing, and the service stays ready', async () => {
   const host = await hostService(dependencies => identityService(dependencies, SETTINGS), { start: false })
   const { leases } = host.dependencies.readModels
-  const key = projectorKey({ name: 'identity.audit', collections: [auditLog] })
+  const key = projectorKey({ name: 'identity.audit', collections: AUDIT_COLLECTIONS })
   const lease = await leases.acquire(key, 'a replica that hangs', MINUTE)
   if (!lease) throw new Error('the lease is held already')
   const get = () => host.app.inject({ method: 'GET', url: '/auditLog' })

@@ -1,10 +1,14 @@
 import { Refusal } from '@gantry/contracts'
-import { Projector } from '@gantry/event-sourcing'
+import { type OrderedProjection, Projector } from '@gantry/event-sourcing'
 import type { Instrumented } from '@gantry/service-kit'
-import { auditLog, auditProjections } from './audit.projection.ts'
+import { auditDays, auditLog, auditProjection } from './audit.projection.ts'
+import { dayRoots } from './day-root.ts'
 
 /** Maximum time that a list of the audit log waits for the projector, in milliseconds. */
 const TIMEOUT_MS = 3_000
+
+/** What the projector of the audit log makes. */
+export const AUDIT_COLLECTIONS = [auditLog, auditDays, dayRoots]
 
 export interface Auditor {
   projector: Projector
@@ -18,8 +22,8 @@ export function auditor(dependencies: Instrumented): Auditor {
     ...dependencies,
     ...dependencies.process,
     name: 'identity.audit',
-    projections: auditProjections,
-    collections: [auditLog],
+    projections: auditProjection as OrderedProjection,
+    collections: AUDIT_COLLECTIONS,
     background: true,
   })
   return {
