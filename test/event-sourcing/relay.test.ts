@@ -80,7 +80,8 @@ const restarting = async () => {
   const stores = await open()
   const folder = await mkdtemp(join(tmpdir(), 'gantry-relay-'))
   const others: Bus[] = []
-  const log: Log = { info() {}, warn() {}, error() {} }
+  const warnings: string[] = []
+  const log: Log = { info() {}, warn: (_, line) => void warnings.push(line), error() {} }
   let worker: ReturnType<typeof startRelay> | undefined
   onTestFinished(async () => {
     await worker?.stop()
@@ -91,6 +92,7 @@ const restarting = async () => {
   return {
     bus: stores.bus,
     readModels: stores.readModels,
+    warnings,
     async append(...numbers: number[]) {
       for (const number of numbers) {
         const { actor, requestId, now: at } = storyMetadata
@@ -146,6 +148,19 @@ test('a relay publishes everything again on a bus that has lost all messages', a
   await append(3)
   await run(lost)
   await expectOn(lost, 1, 2, 3)
+})
+
+test('a relay that has published nothing does not take its bus for one that has lost messages', async () => {
+  const { bus, readModels, warnings, append, run, expectOn } = await restarting()
+  await append(1)
+  for (let starts = 0; starts < 2; starts++) {
+    await run(bus, () => [])
+    await vi.waitFor(async () => expect(await readModels.checkpoints.get('test.relay.published')).toBe('0 '))
+  }
+  await run(bus, ({ id, data }) => [{ id, subject: 'events.test.C', data }])
+  await append(2)
+  await expectOn(bus, 2)
+  expect(warnings).toEqual([])
 })
 
 test('a relay publishes the messages again that a bus has lost at its end', async () => {

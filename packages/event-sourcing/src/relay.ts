@@ -61,18 +61,17 @@ export function startRelay(options: RelayOptions): Worker {
     await underLease({ leases, name, holder, signal }, async (lease, leaseSignal, confirm) => {
       const last = await lastMessage(leaseSignal)
       const hasLost = await hasLostMessages(last, options)
-      if (hasLost) log.warn({ worker: name }, 'the bus has lost messages, publishes them again')
-      const after = hasLost ? positionOf(last) : ((await checkpoints.get(name)) ?? START)
+      const checkpoint = await checkpoints.get(name)
+      if (hasLost && checkpoint) log.warn({ worker: name }, 'the bus has lost messages, publishes them again')
+      const after = hasLost ? positionOf(last) : (checkpoint ?? START)
       const unpublishable = await unpublishableEvents(options)
       const unpublished = messagesAfter(last, options, unpublishable)
-      const publish = publisher(options, lease, last?.sequence ?? 0)
+      const publish = publisher(options, lease, last)
       let saved = after
       let messages: Message[] = []
       const flush = async (position: Position) => {
-        if (messages.length > 0) {
-          confirm()
-          await publish(messages)
-        }
+        if (messages.length > 0) confirm()
+        await publish(messages)
         messages = []
         await unpublishable.save()
         if (position > saved) await checkpoints.save(name, position, lease)
@@ -97,22 +96,26 @@ export function startRelay(options: RelayOptions): Worker {
 const noteOf = (relay: string) => `${relay}.published`
 
 /**
- * Publishes messages after those of this relay, and notes from time to time which message was the last.
+ * Publishes messages after those of this relay. Notes which message was the last: at the first call, also without
+ * messages, and then from time to time.
  * @throws Error when the bus has lost messages, so that the relay starts again and publishes them
  */
-function publisher({ name, bus, readModels }: RelayOptions, lease: Lease, after: number) {
-  let sequence = after
+function publisher({ name, bus, readModels }: RelayOptions, lease: Lease, last: StoredMessage | undefined) {
+  let sequence = last?.sequence ?? 0
+  let position = positionOf(last)
   let publishedAt = Number.NEGATIVE_INFINITY
   let notedAt = Number.NEGATIVE_INFINITY
   return async (messages: readonly Message[]) => {
     const now = performance.now()
-    if (now - publishedAt > NOTE_MS && (await bus.head()) < sequence)
-      throw new Error(`the bus ends before message ${sequence}, which this relay has published`)
-    sequence = Math.max(sequence, await bus.publish(messages, { after: sequence }))
-    publishedAt = now
-    if (now - notedAt < NOTE_MS) return
+    if (messages.length > 0) {
+      if (now - publishedAt > NOTE_MS && (await bus.head()) < sequence)
+        throw new Error(`the bus ends before message ${sequence}, which this relay has published`)
+      sequence = Math.max(sequence, await bus.publish(messages, { after: sequence }))
+      position = messages.at(-1)?.headers?.[LOG_POSITION] ?? START
+      publishedAt = now
+    }
+    if (messages.length === 0 ? notedAt > 0 : now - notedAt < NOTE_MS) return
     notedAt = now
-    const position = messages.at(-1)?.headers?.[LOG_POSITION] ?? START
     await readModels.checkpoints.save(noteOf(name), `${sequence} ${position}`, lease)
   }
 }
