@@ -293,7 +293,7 @@ function channelsOf({ feed, cloudEvents, webhooks, bus, received }: MessageFamil
     feed: {
       address: streamEvents.path,
       title: 'Event feed',
-      description: `${streamEvents.summary}: GET. Needs the scope ${streamEvents.scope}, and the scope of each event type; other events are left out. Server-sent events, newline-delimited JSON, or a page; with CloudEvents on request. docs/audit.md describes positions and filters.`,
+      description: `${streamEvents.summary}: GET. Needs the scope ${streamEvents.scope}, and the scope of each event type; other events are left out. The Accept header chooses server-sent events, newline-delimited JSON, or a page; ${CLOUDEVENTS_JSON}, ${CLOUDEVENTS_BATCH} and format=cloudevents give CloudEvents.`,
       servers: [ref('servers/http')],
       messages: of(feed, asCloudEvents(PUBLISHED)),
     },

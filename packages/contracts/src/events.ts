@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { CLOUDEVENTS_BATCH, CLOUDEVENTS_JSON, EmittedCloudEvent } from './cloud-events.ts'
 import { FreeForm } from './free-form.ts'
 import { operation } from './operation.ts'
 import { integer, listOf, Timestamp, text, Uuid } from './primitives.ts'
@@ -82,7 +83,9 @@ export const StreamedEvent = PublicEvent.extend({ position: FeedPosition }).meta
 
 export const EventPage = z
   .object({
-    content: z.array(StreamedEvent).meta({ description: 'Events in the order of the feed' }),
+    content: z
+      .array(z.union([StreamedEvent, EmittedCloudEvent]))
+      .meta({ description: 'Events in the order of the feed; EmittedCloudEvent with format=cloudevents' }),
     position: FeedPosition,
   })
   .meta({
@@ -95,7 +98,13 @@ export const EventPage = z
 const FeedProgress = z.object({ position: FeedPosition }).meta({ id: 'FeedProgress' })
 
 /** The media types of GET /events, the one for callers without a preference first. */
-export const EVENT_MEDIA_TYPES = ['application/json', 'application/x-ndjson', 'text/event-stream'] as const
+export const EVENT_MEDIA_TYPES = [
+  'application/json',
+  'application/x-ndjson',
+  'text/event-stream',
+  CLOUDEVENTS_BATCH,
+  CLOUDEVENTS_JSON,
+] as const
 export type EventMediaType = (typeof EVENT_MEDIA_TYPES)[number]
 
 /** The event types of each scope, as text. */
@@ -118,6 +127,8 @@ export const streamEvents = operation({
   summary: 'Read public events, optionally from a position on',
   description: `A page (application/json), or a stream as newline-delimited JSON (application/x-ndjson) or server-sent events (text/event-stream), as the Accept header prefers; application/json without a preference. Events are in the order in which each service recorded them. A stream ends after the last event, or stays open for new events with follow=true and always as server-sent events.
 
+With format=cloudevents the events are CloudEvents 1.0 events. They are too with the media types of CloudEvents: ${CLOUDEVENTS_BATCH} is a page as a batch, with the position after it in the header Event-Position; ${CLOUDEVENTS_JSON} is a stream with one event per line.
+
 Every event has a position. To continue after an interruption, pass the last position as \`after\`, or as Last-Event-ID. Positions follow the event log: they stay valid when the message bus is lost and built again, and each event of the log is then still read exactly once. A stream whose filters have let nothing pass for a while sends its position alone: as a line that has only \`position\`, or as a server-sent event that has only an id. A follower that does not read for 30 seconds is disconnected.
 
 Filters can be combined. They apply to the events that the caller may read; events of a type whose scope the caller lacks are left out. A position of one reader is valid for every other reader. If events after the given position have been removed because of their age, the request is refused with 410, and \`oldestPosition\` is the first position that is accepted. The number of requests that read past events at the same time is limited. A further one waits until another one has read them all; after 10 seconds it is answered with 503 and Retry-After. The scopes: ${SCOPES_OF_TYPES}`,
@@ -135,7 +146,10 @@ Filters can be combined. They apply to the events that the caller may read; even
           'Whether a stream stays open for new events. Default: true for text/event-stream, which has no other value; false otherwise. A page cannot follow',
         override: { type: 'boolean', enum: undefined },
       }),
-    size: integer(1, 1_000, 100, 'Events on a page; only for application/json'),
+    format: z.enum(['cloudevents']).optional().meta({
+      description: 'cloudevents: events as CloudEvents 1.0, in any media type. Default: StreamedEvent',
+    }),
+    size: integer(1, 1_000, 100, `Events on a page; only for application/json and ${CLOUDEVENTS_BATCH}`),
     type: listOf(100, 'Event type; repeated or comma-separated for several types'),
     api: Uuid.optional().meta({ description: 'Id of the API that the event concerns' }),
     webhook: Uuid.optional().meta({ description: 'Id of the webhook that the event concerns' }),
@@ -149,10 +163,13 @@ Filters can be combined. They apply to the events that the caller may read; even
     200: {
       description:
         'One page, one StreamedEvent per line, or one per server-sent event as its data; FeedProgress as a line when no event has matched for a while',
+      headers: { 'Event-Position': 'The position after a page' },
       alternatives: {
         'application/json': EventPage,
-        'application/x-ndjson': z.union([StreamedEvent, FeedProgress]),
-        'text/event-stream': StreamedEvent,
+        'application/x-ndjson': z.union([StreamedEvent, FeedProgress, EmittedCloudEvent]),
+        'text/event-stream': z.union([StreamedEvent, EmittedCloudEvent]),
+        [CLOUDEVENTS_BATCH]: z.array(EmittedCloudEvent),
+        [CLOUDEVENTS_JSON]: EmittedCloudEvent,
       } satisfies Record<EventMediaType, z.ZodType>,
     },
   },

@@ -281,9 +281,19 @@ describe('An operation', () => {
 
   test('shows the items of a stream and the types of a download', () => {
     const stream = operation('streamEvents').responses[200]?.content ?? {}
-    expect(Object.keys(stream)).toEqual(['application/json', 'application/x-ndjson', 'text/event-stream'])
+    expect(Object.keys(stream)).toEqual([
+      'application/json',
+      'application/x-ndjson',
+      'text/event-stream',
+      'application/cloudevents-batch+json',
+      'application/cloudevents+json',
+    ])
     expect(stream['application/json']?.schema).toEqual({ $ref: '#/components/schemas/EventPage' })
-    expect(stream['text/event-stream']?.schema).toEqual({ $ref: '#/components/schemas/StreamedEvent' })
+    const schemas = ['StreamedEvent', 'EmittedCloudEvent'].map(name => ({
+      $ref: `#/components/schemas/${name}`,
+    }))
+    expect(stream['text/event-stream']?.schema).toEqual({ anyOf: schemas })
+    expect(stream['application/cloudevents+json']?.schema).toEqual(schemas[1])
     expect(operation('downloadImage').responses[200]?.content).toMatchObject({ 'image/png': {} })
   })
 })

@@ -44,6 +44,7 @@ const SECURITY_HEADERS = {
 const READABLE_BY_PAGES = [
   'Authorization',
   'ETag',
+  'Event-Position',
   'Idempotency-Replayed',
   'Location',
   'RateLimit-Limit',
@@ -85,6 +86,7 @@ export function gateway(dependencies: GatewayDependencies, settings: GatewaySett
       await documentation(app, settings.PUBLIC_URL)
       eventSchemaRoutes(app, { admit, root: settings.PUBLIC_URL ?? app.prefix })
       endStreams = eventStream(app, {
+        publicUrl: settings.PUBLIC_URL,
         bus,
         admit,
         now,

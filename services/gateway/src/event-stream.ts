@@ -1,5 +1,13 @@
 import { Readable } from 'node:stream'
-import { mayReadEvent, PROBLEMS, type Principal, Refusal, streamEvents } from '@gantry/contracts'
+import {
+  CLOUDEVENTS_BATCH,
+  type EventMediaType,
+  mayReadEvent,
+  PROBLEMS,
+  type Principal,
+  Refusal,
+  streamEvents,
+} from '@gantry/contracts'
 import type { Bus } from '@gantry/messaging'
 import { type Admit, ANONYMOUS, callerOf, checkQuery, noteCaller } from '@gantry/service-kit'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
@@ -8,7 +16,13 @@ import { eventFilter, type FeedQuery } from './event-filter.ts'
 import { eventPage } from './event-page.ts'
 import { eventTail } from './event-tail.ts'
 import { feedBody } from './feed-body.ts'
-import { requestedFormat, type StreamFormat } from './feed-formats.ts'
+import {
+  type FeedFormat,
+  feedFormats,
+  type PageFormat,
+  requestedMediaType,
+  type StreamFormat,
+} from './feed-formats.ts'
 import { formatPosition, invalidParameter } from './feed-position.ts'
 import { type FeedStart, firstPosition, requireComplete, resumedPosition } from './feed-start.ts'
 import type { ReplaySlots } from './replay-slots.ts'
@@ -25,6 +39,8 @@ export interface EventStreamOptions {
   /** The current principal of the caller. @throws Refusal when they may no longer read the stream */
   recheck(request: FastifyRequest): Promise<Principal>
   now(): Date
+  /** The address of the service for its clients, if it is known. */
+  publicUrl?: string | undefined
   times?: Partial<typeof TIMES>
 }
 
@@ -50,21 +66,22 @@ interface Asked {
 /** GET /events: the public events after a position, as a page or as a stream. @returns function that ends all streams */
 export function eventStream(app: FastifyInstance, options: EventStreamOptions): () => void {
   const { bus, admit, slots, recheck, now } = options
+  const formatOf = feedFormats(options.publicUrl)
   const times = { ...TIMES, ...options.times }
   const slices = timeSlices()
   const sources = { bus, slots, slowMs: times.slow, slices, tail: eventTail(bus, slices) }
   const responses = openResponses()
   let closing = false
 
-  const sendPage = async ({ request, reply, query, filter, start }: Asked) => {
+  const sendPage = async ({ request, reply, query, filter, start }: Asked, format: PageFormat) => {
     const { ended } = responses.open(reply)
     const { scopes } = callerOf(request) ?? ANONYMOUS
     const passes = (entry: Entry) => mayReadEvent(scopes, entry.type) && (filter?.(entry) ?? true)
     try {
       const chunks = await eventChunks(sources, { start, follow: false, signal: ended.signal })
-      const position = formatPosition(start.position)
-      const page = await eventPage({ chunks, passes, size: query.size, position })
-      return reply.headers(headersOf(undefined)).send(page)
+      const begin = formatPosition(start.position)
+      const page = await eventPage({ chunks, passes, format, size: query.size, position: begin })
+      return reply.headers({ ...headersOf(format), 'event-position': page.position }).send(page.body)
     } finally {
       ended.abort()
     }
@@ -106,13 +123,14 @@ export function eventStream(app: FastifyInstance, options: EventStreamOptions): 
       noteCaller(request, await admit(request, reply, streamEvents))
     },
     async handler(request, reply) {
-      const format = requestedFormat(request)
-      const query = requestedEvents(request, format)
+      const mediaType = requestedMediaType(request)
+      const query = requestedEvents(request, mediaType)
+      const format = formatOf(mediaType, query.format === 'cloudevents')
       const filter = eventFilter(query, now())
       const start = await startOf(bus, query)
       if (request.method === 'HEAD') return reply.headers(headersOf(format)).send(Readable.from([]))
       const asked = { request, reply, query, filter, start }
-      return format ? sendStream(asked, format) : sendPage(asked)
+      return format.kind === 'page' ? sendPage(asked, format) : sendStream(asked, format)
     },
   })
 
@@ -147,20 +165,24 @@ function openResponses() {
   }
 }
 
+const PAGES: ReadonlySet<EventMediaType> = new Set(['application/json', CLOUDEVENTS_BATCH])
+
 /**
  * The query of a request. For server-sent events the header Last-Event-ID takes precedence over `after`.
  * @throws Refusal invalid-request
  */
-function requestedEvents(request: FastifyRequest, format: StreamFormat | undefined): Asked['query'] {
-  const isSse = format?.mediaType === 'text/event-stream'
+function requestedEvents(request: FastifyRequest, mediaType: EventMediaType): Asked['query'] {
+  const isSse = mediaType === 'text/event-stream'
+  const isPage = PAGES.has(mediaType)
   const seen = isSse ? request.headers['last-event-id'] : undefined
   const given = { ...(request.query as object), ...(seen && { after: seen }) }
   const query = checkQuery(streamEvents.query, given) as FeedQuery
   const { follow = isSse } = query
   if (isSse && !follow) throw invalidParameter('follow', 'must not be false for text/event-stream')
-  if (!format && follow)
+  if (isPage && follow)
     throw invalidParameter('follow', 'needs the media type application/x-ndjson or text/event-stream')
-  if (format && 'size' in given) throw invalidParameter('size', 'is only for the media type application/json')
+  if (!isPage && 'size' in given)
+    throw invalidParameter('size', `is only for the media types ${[...PAGES].join(' and ')}`)
   return { ...query, follow }
 }
 
@@ -171,11 +193,11 @@ async function startOf(bus: Bus, { after, from, follow }: Asked['query']): Promi
   return start
 }
 
-const headersOf = (format: StreamFormat | undefined) => ({
-  'content-type': format?.mediaType ?? 'application/json; charset=utf-8',
+const headersOf = ({ kind, mediaType }: FeedFormat) => ({
+  'content-type': kind === 'page' ? `${mediaType}; charset=utf-8` : mediaType,
   'cache-control': 'no-store',
   vary: 'accept',
-  ...(format && {
+  ...(kind === 'stream' && {
     // A connection that stays open after the stream would delay the shutdown of the service.
     connection: 'close',
     // Otherwise proxies such as nginx buffer events before they pass them on.

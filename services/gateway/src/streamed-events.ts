@@ -14,6 +14,8 @@ export interface Entry {
   api: string | undefined
   webhook: string | undefined
   actor: string | null
+  /** The trace of the request that caused the event. */
+  traceparent: string | undefined
   /** The StreamedEvent, serialized. */
   json: string
 }
@@ -31,7 +33,7 @@ export interface Chunk {
 export const CHUNK_LENGTH = 32_768
 
 /** @returns undefined for a message that is no public event */
-export function entryOf({ sequence, data }: StoredMessage, position: string): Entry | undefined {
+export function entryOf({ sequence, data, headers }: StoredMessage, position: string): Entry | undefined {
   if (!isPublicEvent(data)) return undefined
   const { type, time, subject, actor } = data
   const { api, webhook } = data.data
@@ -40,6 +42,7 @@ export function entryOf({ sequence, data }: StoredMessage, position: string): En
     api: idOf(api),
     webhook: idOf(webhook),
     actor: actor.id,
+    traceparent: headers?.traceparent,
     json: JSON.stringify({ ...data, data: readableData(type, data.data), position }),
   }
 }

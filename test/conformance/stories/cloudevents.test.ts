@@ -1,7 +1,8 @@
-import { type CloudEvent, HTTP } from 'cloudevents'
+import { CloudEvent, HTTP } from 'cloudevents'
 import { describe, expect, test } from 'vitest'
+import type { Query } from '../src/client.ts'
 import { happen, testWebhook } from '../src/deliveries.ts'
-import { anonymous, service, unique } from '../src/gantry.ts'
+import { admin, anonymous, createApi, eventually, service, unique } from '../src/gantry.ts'
 import { type Received, verify } from '../src/receiver.ts'
 import { faultsAgainst } from '../src/schema.ts'
 import { changeWebhook, delivered, deliveryAbout, NEVER, subscribe } from '../src/webhooks.ts'
@@ -78,6 +79,72 @@ describe.concurrent('a webhook with the format', () => {
       headers: { 'content-type': 'application/json' },
       payload: { type: 'CONFIGURATION_CHANGED', data: { about: `${about}-later` } },
     })
+  })
+})
+
+describe('the feed as CloudEvents', () => {
+  const BATCH = 'application/cloudevents-batch+json'
+  const LINES = 'application/cloudevents+json'
+  const parsed = (item: unknown) => new CloudEvent<object>(item as object, true)
+
+  const batch = async (query: Query) => {
+    const answer = (await admin.get('/events', query, { headers: { accept: BATCH } })).is(200)
+    expect(answer.headers.get('content-type')).toBe(`${BATCH}; charset=utf-8`)
+    const events = (answer.json as object[]).map(parsed)
+    return { events, position: answer.headers.get('event-position') ?? '' }
+  }
+
+  test('is a page as a batch, with the position after it in a header', async () => {
+    const from = new Date().toISOString()
+    const api = await createApi()
+    await admin.put(`/apis/${api.id}`, { ...api, displayName: 'Renamed' })
+    const query = { api: api.id, from, size: 1 }
+    const first = await eventually(async () => {
+      const page = await batch(query)
+      expect(page.events).toHaveLength(1)
+      return page
+    })
+    expect(first.events[0]).toMatchObject({
+      type: 'API_CREATED',
+      source: 'catalog',
+      subject: api.id,
+      revision: 0,
+      actorid: api.owner,
+      requestid: expect.any(String),
+      position: first.position,
+      data: { id: api.id },
+    })
+    await eventually(async () => {
+      const next = await batch({ ...query, after: first.position })
+      expect(next.events.map(({ type }) => type)).toEqual(['API_UPDATED'])
+    })
+  })
+
+  test.for([
+    [LINES, {}, LINES],
+    ['application/x-ndjson', { format: 'cloudevents' }, 'application/x-ndjson'],
+    ['text/event-stream', { format: 'cloudevents' }, 'text/event-stream'],
+  ] as const)('is a stream for Accept: %s with the query %j', async ([accept, asked, contentType]) => {
+    const from = new Date().toISOString()
+    const api = await createApi()
+    const query = { ...asked, api: api.id, from, follow: true }
+    const signal = AbortSignal.timeout(10_000)
+    const stream = await admin.stream('/events', query, { accept }, signal)
+    expect(stream.contentType).toBe(contentType)
+    const { value } = await stream.messages.next()
+    await stream.messages.return(undefined)
+    expect(parsed(value?.item)).toMatchObject({ type: 'API_CREATED', subject: api.id, data: { id: api.id } })
+  })
+
+  test('is a page of CloudEvents with format=cloudevents', async () => {
+    interface Page {
+      content: object[]
+      position: string
+    }
+    const page = (await admin.get('/events', { format: 'cloudevents', size: 3 })).as<Page>(200)
+    expect(page.content.map(parsed)).toHaveLength(3)
+    expect(parsed(page.content.at(-1)).position).toBe(page.position)
+    ;(await admin.get('/events', { format: 'xml' })).refused(400)
   })
 })
 
