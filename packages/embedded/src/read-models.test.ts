@@ -450,6 +450,63 @@ describe('read models in a file', () => {
     file.close()
   })
 
+  it('of a time are the same from memory and from the file, also after changes', async () => {
+    interface Shift extends Document {
+      from: number
+      to: number
+      crew: string
+      tools: string[]
+    }
+    const shifts = defineCollection<Shift>({
+      name: 'test.shifts',
+      version: 1,
+      fields: { from: 'number', to: 'number', crew: 'string', tools: 'strings' },
+      text: ['crew'],
+      validity: { from: 'from', to: 'to' },
+    })
+    const shift = (n: number, ends = n + 2_500): Shift => ({
+      id: `s${n}`,
+      from: n,
+      to: ends,
+      crew: `crew-${n % 3}`,
+      tools: n % 1_000 === 0 ? ['crane'] : [],
+    })
+    const stores = [0, 100_000].map((inMemoryBelow, n) => {
+      const readModels = sqliteReadModels({ path: join(folder, `shifts-${n}.db`), inMemoryBelow })
+      return { readModels, collection: readModels.collection(shifts) }
+    })
+    const at = (time: number, where = {}, text: string[] = []): Query => ({
+      where: { from: { lte: time }, to: { gt: time }, ...where },
+      text,
+      sort: [{ field: 'crew', direction: 'desc' }],
+      limit: 5,
+    })
+    const queries = [0, 2_000, 2_499, 4_000, 6_499, 6_500].flatMap(time => [
+      at(time),
+      at(time, { crew: 'crew-1' }),
+      at(time, { tools: { all: ['crane'] } }),
+      at(time, {}, ['w-2']),
+    ])
+    const found = ({ collection }: (typeof stores)[0]) =>
+      Promise.all(queries.map(query => collection.find(query)))
+    const totals = []
+    for (const change of [
+      Array.from({ length: 4_000 }, (_, n) => ({ doc: shift(n), revision: 0 })),
+      Array.from({ length: 300 }, (_, n) => ({ doc: shift(n * 13, n * 13 + 9), revision: 1 })),
+    ]) {
+      const writes = change.map(({ doc, revision }) => ({ collection: shifts, id: doc.id, doc, revision }))
+      for (const { readModels } of stores) await readModels.write(writes)
+      const [file, memory] = await Promise.all(stores.map(found))
+      expect(file).toEqual(memory)
+      totals.push(file?.map(({ total }) => total))
+    }
+    expect(totals[0]?.slice(0, 16)).toEqual([
+      1, 0, 1, 0, 2_001, 667, 3, 667, 2_500, 833, 3, 833, 2_499, 833, 2, 833,
+    ])
+    expect(totals[1]).not.toEqual(totals[0])
+    for (const { readModels } of stores) await readModels.close()
+  })
+
   it('of a collection that outgrew memory between two queries are not loaded into memory', async () => {
     const lines: string[] = []
     const readModels = sqliteReadModels({ path, inMemoryBelow: 1_000, log: message => lines.push(message) })

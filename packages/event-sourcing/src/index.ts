@@ -35,7 +35,7 @@ export {
   PeriodProjection,
   type PeriodProjectionOptions,
 } from './period-projection.ts'
-export { type Period, periodFields } from './periods.ts'
+export { type Period, periodFields, validity } from './periods.ts'
 export { PersistentMap } from './persistent-map.ts'
 export { type Conditional, requireRevision } from './precondition.ts'
 export {

@@ -24,3 +24,6 @@ export const periodFields = {
   validFrom: 'string',
   validTo: 'string',
 } as const satisfies Record<string, FieldKind>
+
+/** The validity of a period, for the declaration of a collection. */
+export const validity = { from: 'validFrom', to: 'validTo' }

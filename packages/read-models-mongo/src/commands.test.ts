@@ -74,6 +74,14 @@ describe('indexes', () => {
     for (const command of commands) expect(command.commitQuorum).toBe('majority')
   })
 
+  it('include one of both ends of a validity', async () => {
+    const { url, asked } = await server()
+    const shown = defineCollection<Book>({ ...books, validity: { from: 'title', to: 'pages' } })
+    await open(url).collection(shown).count({})
+    const keys = asked('createIndexes').flatMap(({ indexes }) => indexes.map(({ key }: Document) => key))
+    expect(keys).toContainEqual({ 'doc.pages': 1, 'doc.title': 1, live: 1 })
+  })
+
   it('are created without a quorum on a standalone server, which would refuse it', async () => {
     const commands = await made(HELLO)
     expect(commands).toHaveLength(3)

@@ -25,6 +25,11 @@ export interface CollectionDefinition<D extends Document> {
    * index of such a collection in memory.
    */
   listedBy?: string
+  /**
+   * The fields with the beginning (inclusive) and the end (exclusive) of the time in which a document is valid. Set it if
+   * most queries ask for one time, `from <= T < to`: adapters keep an index of both fields.
+   */
+  validity?: { from: string; to: string }
 }
 
 /** Infers D; returns the definition as it is. */

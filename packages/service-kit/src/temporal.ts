@@ -95,7 +95,7 @@ export function temporal<State, Command extends DomainCommand, Event extends Dom
 function momentOf<D extends Document>(periods: Collection<D & Period>, time: string): Moment<D> {
   const valid = <Q extends Filter>(query: Q): Q => ({
     ...query,
-    where: { ...query.where, validFrom: { lte: time }, validTo: { gt: time } },
+    where: { validTo: { gt: time }, validFrom: { lte: time }, ...query.where },
   })
   const list = async (query: Query) => (await periods.list(valid(query))).map(shown)
   return {

@@ -1,10 +1,8 @@
 import { randomUUID } from 'node:crypto'
-import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { setTimeout } from 'node:timers/promises'
 import { ADMINISTRATOR, startServiceProcess } from '@gantry/standalone/testing'
 import { timed } from './load.ts'
-import { inFolder, type Running, startProgram } from './processes.ts'
+import { inFolder, type Running, restingAt, startProgram } from './processes.ts'
 import { type Figure, progress } from './report.ts'
 import { sampleApi } from './sample-apis.ts'
 import { quantile, shown, spread } from './statistics.ts'
@@ -14,8 +12,6 @@ const PAIRS = 10
 const TURNS = 4
 const CONNECTIONS = 8
 const WARM_UP = 0.3
-/** Clock ticks per second of the times in /proc. */
-const TICKS = 100
 
 /** Operations in the order of their measurement, each with the number of requests. */
 const OPERATIONS = {
@@ -161,15 +157,4 @@ async function repeated(times: number, work: () => Promise<unknown>): Promise<vo
     for (const _ of waiting) await work()
   })
   await Promise.all(connections)
-}
-
-/** Waits until a process is idle. @returns the microseconds of processor time that it has used, on Linux */
-async function restingAt(pid: number): Promise<number> {
-  for (let before = -1; ; ) {
-    const fields = (await readFile(`/proc/${pid}/stat`, 'utf8')).replace(/^.*\) /, '').split(' ')
-    const used = Number(fields[11]) + Number(fields[12])
-    if (used - before <= 1) return (used * 1_000_000) / TICKS
-    before = used
-    await setTimeout(200)
-  }
 }

@@ -3,7 +3,7 @@ import { setTimeout } from 'node:timers/promises'
 import { sqliteEventStore } from '@gantry/embedded'
 import { startServiceProcess } from '@gantry/standalone/testing'
 import { timed } from './load.ts'
-import { inFolder } from './processes.ts'
+import { inFolder, restingAt } from './processes.ts'
 import { type Figure, progress } from './report.ts'
 import { DAY_MS, FIRST_DAY, sampleApi, seed } from './sample-apis.ts'
 import { quantile } from './statistics.ts'
@@ -58,11 +58,14 @@ export async function history(): Promise<Figure[]> {
       return timed('GET', `${service.url}${path}${path.includes('?') ? '&' : '?'}at=${at}`, headers)
     }
     while ((await get('/apis')).status === 503) await setTimeout(500)
+    const historyAt = performance.now()
+    progress('(l) waits until all events are published')
+    await restingAt(service.pid)
     const seconds = (from: number, to: number) => ((to - from) / 1_000).toFixed(0)
     const figures: Figure[] = [
       {
         name: `(l) ${SIZE * (UPDATES + 1)} events: ready after / history after`,
-        reached: `${seconds(startedAt, readyAt)} / ${seconds(startedAt, performance.now())} s`,
+        reached: `${seconds(startedAt, readyAt)} / ${seconds(startedAt, historyAt)} s`,
         target: 'no target',
         met: undefined,
       },

@@ -1,12 +1,15 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { mkdtemp, rm } from 'node:fs/promises'
+import { mkdtemp, readFile, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import { freePort } from '@gantry/service-kit/testing'
 import { endsWithParent } from '../../../bin/orphans.mjs'
+
+/** Clock ticks per second of the times in /proc. */
+const TICKS = 100
 
 export interface Running {
   url: string
@@ -44,5 +47,16 @@ export async function startProgram(name: string, environment: NodeJS.ProcessEnv)
       child.kill('SIGTERM')
       if (child.exitCode === null) await once(child, 'exit')
     },
+  }
+}
+
+/** Waits until a process is idle. @returns the microseconds of processor time that it has used, on Linux */
+export async function restingAt(pid: number): Promise<number> {
+  for (let before = -1; ; ) {
+    const fields = (await readFile(`/proc/${pid}/stat`, 'utf8')).replace(/^.*\) /, '').split(' ')
+    const used = Number(fields[11]) + Number(fields[12])
+    if (used - before <= 1) return (used * 1_000_000) / TICKS
+    before = used
+    await setTimeout(200)
   }
 }

@@ -22,6 +22,8 @@ const COUNTS = 200
 const FEW = 2_000
 /** Maximum number of documents that are counted in an index at once. More are counted in slices of the rows. */
 const AT_ONCE = 100_000
+/** Maximum number of documents that are valid at a time or later for a count in the index of the validity. */
+const VALID_AT_ONCE = 250_000
 /** Rows per slice: a few milliseconds of work between two turns of the event loop. */
 const SLICE = 5_000
 
@@ -131,12 +133,40 @@ export class FileQueries {
       const slots = new Set(this.#slots(narrowed(this.#among(candidates), this.#matching(filter))))
       return { at: cursor, done: cursor, count: slots.size, slots }
     }
+    const valid = this.#fromValidity(filter, cursor)
+    if (valid) return valid
     const conditions = Object.keys(filter.where ?? {}).length + (filter.text?.length ?? 0)
     const [only] = sources
     if (conditions !== 1 || !only?.exact) return undefined
     const { sql, params } = only.clause
     const count = this.#index.statements.number(`SELECT count(*) FROM (${sql} LIMIT ${AT_ONCE + 1})`, params)
     if (count > AT_ONCE) return undefined
+    return { at: cursor, done: cursor, count, slots: undefined }
+  }
+
+  /**
+   * Counts in the index of the end of the validity, for a filter with a time and without texts. The cost is that of the
+   * documents that are valid at that time or later, however many were valid only earlier.
+   */
+  #fromValidity(
+    { where = {}, text = [] }: Filter,
+    cursor: number,
+  ): Omit<CachedCount, 'forgotten'> | undefined {
+    const { rows, validity } = this.#index.tables
+    const end = validity && where[validity.to]
+    if (end === undefined || !isRange(end) || text.length > 0) return undefined
+    const column = this.#column(validity?.to ?? '')
+    const source = `FROM ${rows} INDEXED BY ${rows}_${column.name} WHERE gone IS NULL`
+    const later = rowCondition(column, end)
+    const candidates = this.#index.statements.number(
+      `SELECT count(*) FROM (SELECT 1 ${source} AND ${later.sql} LIMIT ${VALID_AT_ONCE + 1})`,
+      later.params,
+    )
+    if (candidates > VALID_AT_ONCE) return undefined
+    const { sql, params } = this.#matching({ where })
+    const slots = this.#slots({ sql: `SELECT slot ${source} AND ${sql} LIMIT ${FEW + 1}`, params })
+    if (slots.length <= FEW) return { at: cursor, done: cursor, count: slots.length, slots: new Set(slots) }
+    const count = this.#index.statements.number(`SELECT count(*) ${source} AND ${sql}`, params)
     return { at: cursor, done: cursor, count, slots: undefined }
   }
 

@@ -20,9 +20,13 @@ export interface IndexTables {
   /** Columns by field. */
   columns: ReadonlyMap<string, Column>
   listedBy: Column | undefined
+  validity: CollectionDefinition<Document>['validity']
 }
 
-type Indexed = Pick<CollectionDefinition<Document>, 'name' | 'version' | 'fields' | 'text' | 'listedBy'>
+type Indexed = Pick<
+  CollectionDefinition<Document>,
+  'name' | 'version' | 'fields' | 'text' | 'listedBy' | 'validity'
+>
 
 const SCHEMA = `
   CREATE TABLE IF NOT EXISTS indexes (
@@ -48,11 +52,11 @@ export function hasIndex(db: DatabaseSync, definition: Indexed): boolean {
 
 /** Opens the index of a collection of this shape, or creates an empty one. Must not be called within a transaction. */
 export function indexTables(db: DatabaseSync, definition: Indexed): IndexTables {
-  const { fields, text = [], listedBy } = definition
+  const { fields, text = [], listedBy, validity } = definition
   const columns = new Map(
     Object.entries(fields).map(([field, kind], number) => [field, { name: `f${number}`, number, kind }]),
   )
-  const shape = JSON.stringify({ fields, text, listedBy })
+  const shape = JSON.stringify({ fields, text, listedBy, validity })
   const tables = (number: number): IndexTables => ({
     number,
     rows: `index_${number}_rows`,
@@ -60,6 +64,7 @@ export function indexTables(db: DatabaseSync, definition: Indexed): IndexTables 
     texts: text.length > 0 ? `index_${number}_texts` : undefined,
     columns,
     listedBy: listedBy === undefined ? undefined : columns.get(listedBy),
+    validity,
   })
   const collection = collectionOf(definition)
   const find = () =>
@@ -100,11 +105,17 @@ function forgetFormerIndexes(db: DatabaseSync, collection: string) {
 
 /**
  * Arrays are found by their items. The indexes of other fields end with the id as the tie-breaker and have all columns that
- * are needed to skip a row.
+ * are needed to skip a row. That of the end of a validity has the columns of all fields, so that a filter with a time is
+ * counted without reading rows.
  */
-function schemaOf({ rows, items, texts, columns, listedBy }: IndexTables): string {
+function schemaOf({ rows, items, texts, columns, listedBy, validity }: IndexTables): string {
   const fields = [...columns.values()]
-  const ordered = (column: Column) => (column === listedBy ? `${column.name} DESC` : column.name)
+  const [from, to] = validity ? [columns.get(validity.from), columns.get(validity.to)] : []
+  const others = fields.filter(column => column !== from && column !== to)
+  const indexed = (column: Column) => {
+    if (column === to && from) return [to, from, ...others].map(({ name }) => name).join(', ')
+    return column === listedBy ? `${column.name} DESC` : column.name
+  }
   return [
     `CREATE TABLE ${rows} (slot INTEGER PRIMARY KEY, id TEXT NOT NULL, gone INTEGER,
        ${fields.map(({ name }) => `${name} ANY, `).join('')}text TEXT NOT NULL) STRICT`,
@@ -114,7 +125,7 @@ function schemaOf({ rows, items, texts, columns, listedBy }: IndexTables): strin
       .filter(({ kind }) => kind !== 'strings')
       .map(
         column =>
-          `CREATE INDEX ${rows}_${column.name} ON ${rows} (${ordered(column)}, id, gone) WHERE gone IS NULL`,
+          `CREATE INDEX ${rows}_${column.name} ON ${rows} (${indexed(column)}, id, gone) WHERE gone IS NULL`,
       ),
     `CREATE TABLE ${items} (field INTEGER NOT NULL, value TEXT NOT NULL, slot INTEGER NOT NULL,
        PRIMARY KEY (field, value, slot)) STRICT, WITHOUT ROWID`,

@@ -1,5 +1,5 @@
 import type { ApiSnapshot, VersionRecord } from '@gantry/contracts'
-import { type Period, type Project, periodFields } from '@gantry/event-sourcing'
+import { type Period, type Project, periodFields, validity } from '@gantry/event-sourcing'
 import { defineCollection, type Write } from '@gantry/read-models'
 import type { ApiEvent, ApiState } from './api.ts'
 import type { RunningJob } from './deployment.ts'
@@ -95,7 +95,8 @@ const { jobsSince: _, ...filtered } = apis.fields
 export const apiPeriods = defineCollection<ApiDocument & Period>({
   name: 'catalog.api-periods',
   version: 1,
-  fields: { ...filtered, ...periodFields },
+  fields: { ...periodFields, ...filtered },
+  validity,
   text: apis.text,
 })
 
@@ -103,7 +104,8 @@ export const apiPeriods = defineCollection<ApiDocument & Period>({
 export const versionPeriods = defineCollection<VersionDocument & Period>({
   name: 'catalog.version-periods',
   version: 1,
-  fields: { ...versions.fields, ...periodFields },
+  fields: { ...periodFields, ...versions.fields },
+  validity,
 })
 
 /** The documents of `projectApi`, in the collections of periods. */

@@ -1,5 +1,5 @@
 import type { WebhookRecord } from '@gantry/contracts'
-import { type Period, type Project, periodFields } from '@gantry/event-sourcing'
+import { type Period, type Project, periodFields, validity } from '@gantry/event-sourcing'
 import { defineCollection } from '@gantry/read-models'
 import type { SealedSecret, WebhookEvent, WebhookState } from './webhook.ts'
 
@@ -48,7 +48,8 @@ const { id: _, ...filtered } = webhooks.fields
 export const webhookPeriods = defineCollection<RevisedWebhook & Period>({
   name: 'notifier.webhook-periods',
   version: 1,
-  fields: { ...filtered, ...periodFields },
+  fields: { ...periodFields, ...filtered },
+  validity,
 })
 
 export const projectWebhookPeriods: Project<WebhookState, WebhookEvent> = (id, { state, revision }) => {
