@@ -26,7 +26,7 @@ export function eventFilter(query: FeedQuery, now: Date): ((entry: Entry) => boo
   if (since !== undefined && since > now.getTime() + TOLERANCE_MS)
     throw invalidParameter('from', 'must not be in the future')
   const wanted = [
-    types && ((entry: Entry) => types.includes(entry.type)),
+    types && types.length > 0 && ((entry: Entry) => types.includes(entry.type)),
     api && ((entry: Entry) => entry.subject === api || entry.api === api),
     webhook && ((entry: Entry) => entry.subject === webhook || entry.webhook === webhook),
     user && ((entry: Entry) => entry.subject === user || entry.actor === user),

@@ -130,7 +130,8 @@ test('filters by type, API, webhook, user and time are combined', async () => {
   expect(await typesOf({ api: api.id, type: ['API_VERSION_CREATED', 'API_DELETED'] })).toEqual([
     'API_VERSION_CREATED',
   ])
-  expect(await typesOf({ api: api.id, to: from })).toEqual([])
+  expect(await typesOf({ api: api.id, type: '', to: from })).toEqual([])
+  expect(await typesOf({ api: api.id, type: '' })).toEqual(['API_CREATED', 'API_VERSION_CREATED'])
   expect(await typesOf({ api: version.id })).toEqual([])
 })
 
