@@ -66,7 +66,9 @@ const delivery = {
 const { username: _, displayName: __, email: ___, ...createdUser } = userExample
 const { lockedUntil: ____, ...user } = createdUser
 
-const Deployment = z.object({ api: ApiSnapshot, environment: z.uuid(), job: z.uuid() })
+/** An API; without the fields that the release which recorded the event did not have. */
+const PublishedApi = ApiSnapshot.partial({ gitCredential: true }).meta({ id: 'PublishedApi' })
+const Deployment = z.object({ api: PublishedApi, environment: z.uuid(), job: z.uuid() })
 const ProductApi = z.object({ product: z.uuid(), api: z.uuid() })
 const Anything = z.record(z.string(), z.unknown())
 /** The properties of an image, with its API. */
@@ -149,12 +151,12 @@ export type PlatformEventType = keyof typeof PLATFORM_EVENTS
 
 /** The events that a webhook can subscribe to. */
 export const EVENT_TYPES = {
-  API_CREATED: kind('API_READ', 'An API was created', ApiSnapshot, apiExample),
-  API_UPDATED: kind('API_READ', 'An API was changed', ApiSnapshot, {
+  API_CREATED: kind('API_READ', 'An API was created', PublishedApi, apiExample),
+  API_UPDATED: kind('API_READ', 'An API was changed', PublishedApi, {
     ...apiExample,
     displayName: 'Payments and refunds',
   }),
-  API_DELETED: kind('API_READ', 'An API was deleted; data is its last state', ApiSnapshot, apiExample),
+  API_DELETED: kind('API_READ', 'An API was deleted; data is its last state', PublishedApi, apiExample),
   API_DEPLOYED: kind('API_READ', 'An API was deployed to an environment', Deployment, {
     ...deployment,
     api: { ...apiExample, deploymentStatus: 'DEPLOYED' },
