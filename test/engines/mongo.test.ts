@@ -171,28 +171,6 @@ describe.each(found.found ? [found] : [])('$description', ({ kind, description, 
       const A_DAY_MS = 24 * 3_600_000
       const removal = (n: number, revision: number) => ({ _id: `c${n}`, revision, live: false })
 
-      it('replaced by an earlier release lose their mark, and are removed only at the revision that was found', async () => {
-        const readModels = open()
-        const collection = readModels.collection(counters)
-        const again = { force: true, generation: 7 }
-        await readModels.write([1, 2].map(n => ({ ...write(counter(n), 3), ...again })))
-        const replaced = { revision: 4, live: true, doc: counter(9) }
-        await look().storeUnmarked('test.counters.v1', [
-          { _id: 'c1', ...replaced },
-          { _id: 'c3', ...replaced },
-        ])
-        const older = []
-        for await (const version of collection.olderThan(7)) older.push(version)
-        expect(older).toEqual([
-          { id: 'c1', revision: 4 },
-          { id: 'c3', revision: 4 },
-        ])
-        await readModels.write([{ ...write(counter(1), 4), ...again }])
-        await look().storeUnmarked('test.counters.v1', [{ _id: 'c3', ...replaced, revision: 5 }])
-        expect(await collection.removeOlder(7, older)).toBe(0)
-        expect(await collection.count({})).toBe(3)
-      })
-
       it('of an earlier release, and its removals, delay the deletion of tombstones by a day', async () => {
         const database = look()
         const kept = { _id: 'c0', revision: 0, live: true, doc: counter(0) }

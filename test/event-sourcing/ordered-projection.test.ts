@@ -124,7 +124,7 @@ test('documents that were written before a crash, without the checkpoint, are wr
   const crashing: ReadModels = Object.create(readModels, {
     write: {
       async value(...[writes, checkpoint]: Parameters<ReadModels['write']>) {
-        if (writes.length === 0 || crashes-- <= 0) return readModels.write(writes, checkpoint)
+        if (!checkpoint || writes.length === 0 || crashes-- <= 0) return readModels.write(writes, checkpoint)
         await readModels.write(writes.slice(0, crashes * 20))
         throw new Error('the process dies here')
       },
@@ -143,7 +143,7 @@ test('a holder that was paused continues without harm while another one has proj
   const pausing: ReadModels = Object.create(readModels, {
     write: {
       async value(...[writes, checkpoint]: Parameters<ReadModels['write']>) {
-        if (writes.length > 0)
+        if (writes.length > 0 && checkpoint)
           await new Promise<void>(resume => {
             paused = resume
           })

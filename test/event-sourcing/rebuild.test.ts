@@ -2,11 +2,14 @@ import { randomUUID } from 'node:crypto'
 import { setTimeout } from 'node:timers/promises'
 import {
   aggregate,
+  cancelRebuild,
   type EventStore,
   type Log,
+  listReadModels,
   NO_STREAM,
   type Project,
   Projector,
+  pendingRebuild,
   projectorKey,
   requestRebuild,
   type Worker,
@@ -22,11 +25,13 @@ import {
   type Collection,
   type CollectionDefinition,
   defineCollection,
+  type ReadModelStore,
   type ReadModels,
   ReadModelsUnavailable,
+  withGenerations,
 } from '@gantry/read-models'
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
-import { openStores, type Stores } from './support.ts'
+import { AT_ONCE, openStores, type Stores } from './support.ts'
 
 interface CounterDocument {
   id: string
@@ -85,6 +90,7 @@ const replica = ({
     }),
   }
 }
+type Replica = ReturnType<typeof replica>
 const started = ({ projector }: { projector: Projector }) => {
   workers.push(projector)
   projector.start()
@@ -96,14 +102,41 @@ const projector = (
 ) => started(replica({ readModels, ...options }))
 const ready = (started: { caughtUp: boolean }) => vi.waitFor(() => expect(started.caughtUp).toBe(true), soon)
 const collection = () => stores.readModels.collection(counters)
-const documents = async () => {
-  const { items } = await collection().find({ limit: 100 })
+const documents = async (readModels = stores.readModels) => {
+  const { items } = await readModels.collection(counters).find({ limit: 100 })
   return Object.fromEntries(items.map(({ doc }) => [doc.id, doc.count]))
 }
 const rebuilt = async () => {
   const done = await requestRebuild(NAME, stores.readModels, randomUUID())
   await vi.waitFor(async () => expect(await done()).toBe(true), soon)
 }
+const generations = () => stores.readModels.group(KEY, [counters]).current()
+
+/** How long a replica that shares the store acts on the generations that it has read, in milliseconds. */
+const KNOWN_FOR_MS = 300
+/** The read models as another process uses them. */
+const shared = () => withGenerations(stores.store, { knownForMs: KNOWN_FOR_MS, writtenWithinMs: 0 })
+
+/** The log, with subscriptions that stop while the gate is closed. */
+function gated() {
+  let gate = Promise.withResolvers<void>()
+  gate.resolve()
+  const eventStore: EventStore = {
+    ...stores.eventStore,
+    async *subscribe(options) {
+      for await (const item of stores.eventStore.subscribe(options)) {
+        const aborted = new Promise(resolve => options.signal.addEventListener('abort', resolve))
+        await Promise.race([gate.promise, aborted])
+        yield item
+      }
+    },
+  }
+  const close = () => {
+    gate = Promise.withResolvers()
+  }
+  return { eventStore, gate: { close, open: () => gate.resolve() } }
+}
+
 /** The read models with parts of the collection of counters replaced. */
 const replacing = (
   replace: (opened: Collection<CounterDocument>) => Partial<Collection<CounterDocument>>,
@@ -120,68 +153,65 @@ const forgetRemovals = async () => {
 }
 
 describe('a rebuild', () => {
-  test.for([
-    ['is found', 'olderThan'],
-    ['is removed', 'removeOlder'],
-  ] as const)(
-    'keeps concurrent writes of commands while a document that is not in the log %s',
-    async ([, when]) => {
-      await replica().execute('a', count(1))
-      await collection().put({ id: 'stranger', count: 7 }, 5)
-      await collection().put({ id: 'b', count: 99 }, 5)
-      let meanwhile = async () => {
-        meanwhile = async () => {}
-        const another = replica()
-        await another.execute('a', count(1))
-        // The projector's own process considers it projected, although the stored document is newer.
-        await own.execute('b', count(2))
-        await another.execute('c', count(3))
-      }
-      const readModels = replacing(opened => ({
-        async *olderThan(generation) {
-          if (when === 'olderThan') await meanwhile()
-          yield* opened.olderThan(generation)
-        },
-        async removeOlder(...given) {
-          if (when === 'removeOlder') await meanwhile()
-          return opened.removeOlder(...given)
-        },
-      }))
-      const own = replica({ readModels })
-      const rebuilding = started(own)
-      await ready(rebuilding)
-      expect(await rebuilding.reached(await stores.eventStore.head(), 10_000)).toBe(true)
-      expect(await documents()).toMatchObject({ a: 2, c: 3 })
-      expect(Object.keys(await documents())).not.toContain('stranger')
-      if (when === 'removeOlder') expect(await documents()).toEqual({ a: 2, b: 2, c: 3 })
-    },
-  )
+  test('keeps what commands write meanwhile, through any replica, and drops what the log does not know', async () => {
+    const processes = [shared(), shared()] as const
+    const [one, other] = processes.map(readModels => replica({ readModels })) as [Replica, Replica]
+    await one.execute('a', count(1))
+    await collection().put({ id: 'stranger', count: 7 }, 5)
+    const { gate, eventStore } = gated()
+    await ready(started(replica({ readModels: shared(), eventStore })))
+    gate.close()
+    const done = await requestRebuild(NAME, stores.readModels, randomUUID())
+    await vi.waitFor(async () => expect((await generations()).written).toHaveLength(2), soon)
+    // The replicas do not know yet that there is another generation.
+    await one.execute('b', count(1))
+    await other.execute('a', count(1))
+    await setTimeout(KNOWN_FOR_MS)
+    await one.execute('c', count(1))
+    await other.execute('b', count(1))
+    expect(await documents()).toEqual({ a: 2, b: 2, c: 1, stranger: 7 })
+    gate.open()
+    await vi.waitFor(async () => expect((await generations()).live).toBeGreaterThan(0), soon)
+    await Promise.all([one.execute('d', count(1)), other.execute('c', count(1))])
+    for (const readModels of [stores.readModels, ...processes])
+      expect(await documents(readModels)).toMatchObject({ a: 2, b: 2, c: 2, d: 1 })
+    await vi.waitFor(async () => expect(await done()).toBe(true), soon)
+    await vi.waitFor(async () => expect((await generations()).dropped).toEqual([]), soon)
+    const former = stores.readModels.collection({ ...counters, generation: 0 })
+    expect(await former.count({})).toBe(0)
+    for (const readModels of [stores.readModels, ...processes])
+      expect(await documents(readModels)).toEqual({ a: 2, b: 2, c: 2, d: 1 })
+  })
 
-  test('keeps a document of a replica that writes no marks', async () => {
-    await replica().execute('a', count(1))
-    await collection().put({ id: 'stranger', count: 7 }, 0)
-    let found = 0
-    const kept: boolean[] = []
-    const started = projector(
-      replacing(opened => ({
-        async *olderThan(generation) {
-          // The log gets the event before the read models get its document, which has no mark.
-          await replica().execute('b', count(2))
-          for await (const version of opened.olderThan(generation)) {
-            found++
-            yield version
-          }
-        },
-        async removeOlder(...given) {
-          const removed = await opened.removeOlder(...given)
-          kept.push((await opened.get('b')) !== undefined)
-          return removed
-        },
-      })),
-    )
-    await ready(started)
-    expect([found, kept]).toEqual([2, [true]])
-    expect(await documents()).toEqual({ a: 1, b: 2 })
+  test('that is cancelled leaves the read models as they were', async () => {
+    const { gate, eventStore } = gated()
+    const live = replica()
+    await live.execute('a', count(1))
+    await ready(started(replica({ eventStore })))
+    await collection().put({ id: 'stranger', count: 7 }, 5)
+    gate.close()
+    const done = await requestRebuild(NAME, stores.readModels, 'cancelled')
+    await vi.waitFor(async () => expect((await generations()).written).toHaveLength(2), soon)
+    expect(await pendingRebuild(NAME, stores.readModels)).toBe('cancelled')
+    await cancelRebuild(NAME, stores.readModels, 'cancelled')
+    expect(await pendingRebuild(NAME, stores.readModels)).toBeUndefined()
+    await vi.waitFor(async () => expect(await done()).toBe(true), soon)
+    gate.open()
+    expect(await generations()).toMatchObject({ live: 0, written: [0] })
+    await live.execute('a', count(1))
+    expect(await documents()).toEqual({ a: 2, stranger: 7 })
+    const [record] = await listReadModels(stores.readModels)
+    expect(record).toMatchObject({
+      id: NAME,
+      generation: 0,
+      build: null,
+      lastBuild: { outcome: 'CANCELLED' },
+    })
+    await rebuilt()
+    expect(await documents()).toEqual({ a: 2 })
+    expect((await listReadModels(stores.readModels))[0]).toMatchObject({
+      lastBuild: { outcome: 'COMPLETED' },
+    })
   })
 
   test('that is killed at any call is completed by the next projector', async () => {
@@ -199,52 +229,40 @@ describe('a rebuild', () => {
       let effects = 0
       const buried = Promise.withResolvers<never>()
       buried.promise.catch(() => {})
-      const one = projector(
-        dying(stores.readModels, buried.promise, name => {
-          died ||= EFFECTS.includes(name) && effects++ === last
-          return died
-        }),
-        { holder: 'one' },
-      )
-      await vi.waitFor(async () => expect(died || (await done())).toBe(true), soon)
+      const mortal = dying(stores.store, buried.promise, name => {
+        died ||= EFFECTS.includes(name) && effects++ === last
+        return died
+      })
+      const one = projector(withGenerations(mortal, AT_ONCE), { holder: 'one' })
+      const isOver = async () => (await done()) && (await generations()).dropped.length === 0
+      await vi.waitFor(async () => expect(died || (await isOver())).toBe(true), soon)
       await stores.readModels.leases.acquire(KEY, 'one', 1)
       const two = projector(stores.readModels, { holder: 'two' })
-      await vi.waitFor(async () => expect(await done()).toBe(true), soon)
+      await vi.waitFor(async () => expect(await isOver()).toBe(true), soon)
       expect(await documents()).toEqual({ a: 1, b: 1 })
+      expect((await generations()).written).toHaveLength(1)
       buried.reject(new ReadModelsUnavailable('the process is dead'))
       await Promise.all([one.stop(), two.stop()])
     }
-    // The lease, the generation, three document writes, the removal and two notes of completion.
-    expect(last).toBeGreaterThan(6)
+    // The lease, its claim, reports, the announcement, the documents, the switch, the completion and the deletion.
+    expect(last).toBeGreaterThan(12)
   }, 60_000)
 
   test('completes together with another one that is requested meanwhile', async () => {
+    const { gate, eventStore } = gated()
     await replica().execute('a', count(1))
-    const gate = Promise.withResolvers<void>()
-    let held = false
-    const started = projector(
-      replacing(opened => ({
-        async *olderThan(generation) {
-          if (held) await gate.promise
-          yield* opened.olderThan(generation)
-        },
-      })),
-    )
-    await ready(started)
-    held = true
-    const first = await requestRebuild(NAME, stores.readModels, 'first')
-    await vi.waitFor(
-      async () =>
-        expect(Number(await stores.readModels.checkpoints.get(`${KEY}.generation`))).toBeGreaterThan(0),
-      soon,
-    )
-    await setTimeout(1_500)
-    const second = await requestRebuild(NAME, stores.readModels, 'second')
-    expect([await first(), await second()]).toEqual([false, false])
+    await ready(started(replica({ eventStore })))
     await collection().put({ id: 'stranger', count: 7 }, 0)
-    held = false
-    gate.resolve()
+    gate.close()
+    const first = await requestRebuild(NAME, stores.readModels, 'first')
+    await vi.waitFor(async () => expect((await generations()).written).toHaveLength(2), soon)
+    const { written } = await generations()
+    const second = await requestRebuild(NAME, stores.readModels, 'second')
+    await setTimeout(1_500)
+    expect([await first(), await second()]).toEqual([false, false])
+    gate.open()
     await vi.waitFor(async () => expect([await first(), await second()]).toEqual([true, true]), soon)
+    expect(await generations()).toMatchObject({ live: written[1] })
     expect(await documents()).toEqual({ a: 1 })
   })
 
@@ -296,14 +314,14 @@ const many = (events: number) =>
     metadata: { actor: { id: 'a', name: 'a' }, requestId: 'r', at: '2026-11-22T10:00:00.000Z' },
   }))
 
-const EFFECTS = ['write', 'save', 'acquire', 'removeOlder']
+const EFFECTS = ['write', 'save', 'acquire', 'clear', 'discard']
 
 /** Read models of a process that counts as dead once `isDead` says so. Its calls have no effect and wait for `buried`. */
 function dying(
-  readModels: ReadModels,
+  store: ReadModelStore,
   buried: Promise<never>,
   isDead: (call: string) => boolean,
-): ReadModels {
+): ReadModelStore {
   const replace = <T extends object>(target: T): T =>
     new Proxy(target, {
       get(given, name) {
@@ -316,7 +334,7 @@ function dying(
         return (...args: unknown[]) => (isDead(String(name)) ? buried : Reflect.apply(value, given, args))
       },
     })
-  return replace(readModels)
+  return replace(store)
 }
 
 describe('tombstones', () => {

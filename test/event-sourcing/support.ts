@@ -4,10 +4,16 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout } from 'node:timers/promises'
 import { Refusal } from '@gantry/contracts'
-import { sqliteEventStore, sqliteReadModels } from '@gantry/embedded'
+import { sqliteEventStore, sqliteReadModelStore } from '@gantry/embedded'
 import type { Decider, DomainCommand, EventStore, Project } from '@gantry/event-sourcing'
 import { storyMetadata } from '@gantry/event-sourcing/testing'
-import { defineCollection, type ReadModels, type Write } from '@gantry/read-models'
+import {
+  defineCollection,
+  type ReadModelStore,
+  type ReadModels,
+  type Write,
+  withGenerations,
+} from '@gantry/read-models'
 
 /** A list with items. Like a version of an API, the document of an item is written only by events of the item. */
 export type ListEvent =
@@ -119,25 +125,32 @@ export const double = (item: string): NextListCommand => ({
 export interface Stores {
   eventStore: EventStore
   readModels: ReadModels
+  /** What the read models are made of. */
+  store: ReadModelStore
   /** Opens other, empty read models, which a rebuild of the same log fills. */
   anew(): ReadModels
   close(): Promise<void>
 }
 
+/** Each access reads the generations, and nothing waits for other processes. */
+export const AT_ONCE = { knownForMs: 0, writtenWithinMs: 0 }
+
 /** Opens a log and read models in a new folder. */
 export async function openStores(): Promise<Stores> {
   const folder = await mkdtemp(join(tmpdir(), 'gantry-event-sourcing-'))
   const eventStore = sqliteEventStore({ path: join(folder, 'events.db') })
-  const opened: ReadModels[] = []
-  const anew = () => {
-    const readModels = sqliteReadModels({ path: join(folder, `read-models-${opened.length}.db`) })
-    opened.push(readModels)
-    return readModels
+  const opened: ReadModelStore[] = []
+  const openStore = () => {
+    const store = sqliteReadModelStore({ path: join(folder, `read-models-${opened.length}.db`) })
+    opened.push(store)
+    return store
   }
+  const store = openStore()
   return {
     eventStore,
-    readModels: anew(),
-    anew,
+    readModels: withGenerations(store, AT_ONCE),
+    store,
+    anew: () => withGenerations(openStore(), AT_ONCE),
     async close() {
       await eventStore.close()
       await Promise.all(opened.map(readModels => readModels.close()))

@@ -212,28 +212,6 @@ describe('read models in a file', () => {
     await Promise.all(after.map(readModels => readModels.close()))
   })
 
-  it('keep the generation marks of documents that the previous release writes again', async () => {
-    const readModels = sqliteReadModels({ path })
-    const collection = readModels.collection(counters)
-    await readModels.write([write(counter(1), 3), write(counter(2), 3)])
-    await readModels.write([{ ...write(counter(1), 3), force: true, generation: 7 }])
-    const file = new DatabaseSync(path)
-    const storeAsBefore = file.prepare(
-      `INSERT INTO documents_1 (seq, id, revision, doc, incomplete)
-       VALUES ((SELECT coalesce(max(seq), 0) + 1 FROM documents_1), ?, ?, ?, ?)
-       ON CONFLICT (id) DO UPDATE SET seq = excluded.seq, revision = excluded.revision, doc = excluded.doc,
-         incomplete = excluded.incomplete
-       WHERE excluded.revision > revision`,
-    )
-    for (const n of [1, 2, 3]) storeAsBefore.run(`c${n}`, 4, JSON.stringify(counter(9, n)), 0)
-    file.close()
-    const older: string[] = []
-    for await (const { id, revision } of collection.olderThan(7)) older.push(`${id}@${revision}`)
-    expect(older.sort()).toEqual(['c2@4', 'c3@4'])
-    expect(await collection.count({ where: { number: 9 } })).toBe(3)
-    await readModels.close()
-  })
-
   it('keep tombstones for a day after an upgrade, while processes of the previous release may run', async () => {
     const before = sqliteReadModels({ path })
     await before.collection(counters).remove('c1', 3)

@@ -1,10 +1,10 @@
-import type { ReadModels } from '@gantry/read-models'
+import { type ReadModelStore, type ReadModels, withGenerations } from '@gantry/read-models'
 import { type Disk, watchDisk } from './disk.ts'
 import { hostClock } from './host-clock.ts'
 import { checkpointTable } from './read-models/checkpoints.ts'
 import { Collections } from './read-models/collections.ts'
 import { leaseTable } from './read-models/leases.ts'
-import { ReadModelsFile } from './read-models/read-models-file.ts'
+import { PAUSED_MS, ReadModelsFile } from './read-models/read-models-file.ts'
 
 export interface ReadModelsOptions {
   /** Path of the SQLite file. It is created when it does not exist. */
@@ -45,7 +45,14 @@ const INDEX_WAIT_MS = 5_000
  * that grow without bound, use an index in the file.
  * @throws DataFolderRefused when the file is damaged, is not a Gantry file of this kind, or has a newer version
  */
-export function sqliteReadModels({
+export function sqliteReadModels(options: ReadModelsOptions): ReadModels {
+  // Without other processes what is known stays true. With them, every access reads it: it takes microseconds.
+  const knownForMs = options.exclusive ? Number.POSITIVE_INFINITY : 0
+  return withGenerations(sqliteReadModelStore(options), { knownForMs, writtenWithinMs: PAUSED_MS })
+}
+
+/** The same without groups of collections. */
+export function sqliteReadModelStore({
   path,
   now,
   exclusive = false,
@@ -53,7 +60,7 @@ export function sqliteReadModels({
   inMemoryBelow,
   indexWaitMs = INDEX_WAIT_MS,
   log = message => void process.stderr.write(`gantry: ${message}\n`),
-}: ReadModelsOptions): ReadModels {
+}: ReadModelsOptions): ReadModelStore {
   const file = new ReadModelsFile({ path, exclusive, disk })
   const { db, read, write } = file
   const one = db.prepare('SELECT 1')
@@ -90,6 +97,7 @@ export function sqliteReadModels({
       const table = collections.table(definition)
       await write(() => table.clear())
     },
+    discard: definition => collections.discard(definition),
     ping: async () => void read(() => one.get()),
     time: async () => read(() => new Date(hostTime())),
     close: async () => file.close(),

@@ -137,7 +137,7 @@ export class AggregateProjection<State, Command extends DomainCommand, Event ext
   async #missing(id: string, { revision, position }: Before): Promise<readonly Fact[]> {
     const through = this.#projectedThrough(id)
     if (through >= revision) return []
-    if (position !== undefined && (await this.#view.projector.reached(position, 0))) return []
+    if (position !== undefined && (await this.#view.projector.contains(position))) return []
     return (await this.#states.read(id, through + 1)).filter(event => event.revision <= revision)
   }
 
@@ -191,12 +191,24 @@ export class AggregateProjection<State, Command extends DomainCommand, Event ext
       this.#folded(id, state)
       return states.keep(id, state)
     }
-    const loaded = await states.load(id)
+    const loaded = await this.#loadedThrough(id, event)
     if (loaded.revision >= event.revision) {
       this.#folded(id, loaded)
       return loaded
     }
     states.forget(id)
     return { ...states.empty, revision: event.revision }
+  }
+
+  /** The state as the log has it now, or before an event after the given one that cannot be folded. */
+  async #loadedThrough(id: string, { revision }: RecordedEvent): Promise<StreamState<State>> {
+    const states = this.#states
+    try {
+      return await states.load(id)
+    } catch (error) {
+      if (!(error instanceof StreamQuarantined && error.event.revision > revision)) throw error
+      const events = (await states.read(id)).filter(event => event.revision <= revision)
+      return states.fold(states.empty, events)
+    }
   }
 }

@@ -7,6 +7,9 @@ import type { ReadSide } from './read-side.ts'
 /** Number of events after which the state is saved, so that few are read again at the next start. */
 const SAVED_EVERY = 1_000
 
+/** The name under which the state at a checkpoint is saved. */
+export const stateOf = (checkpoint: string): string => `${checkpoint}.state`
+
 /** An ordered projection on its way through the log. */
 export interface OrderedProgress {
   /** The documents of the next events of the log. */
@@ -20,11 +23,11 @@ export interface OrderedProgress {
  * was saved before: documents after the position may exist, if a process died between writing them and the checkpoint.
  */
 export async function continueInOrder(
-  { key, eventStore, readModels }: Pick<ReadSide, 'key' | 'eventStore' | 'readModels'>,
+  { checkpoint, eventStore, readModels }: Pick<ReadSide, 'checkpoint' | 'eventStore' | 'readModels'>,
   projection: OrderedProjection,
   after: Position,
 ): Promise<OrderedProgress> {
-  const name = `${key}.state`
+  const name = stateOf(checkpoint)
   let state = projection.initial
   let unsaved = 0
   if (after !== START) {

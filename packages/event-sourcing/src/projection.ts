@@ -52,8 +52,8 @@ export interface ProjectionTarget {
   readonly readModels: Pick<ReadModels, 'write'>
   /** Adds a projection before the projector starts. Each category has one. */
   register(projection: Projection): void
-  /** Waits until the documents contain all events up to a position. @returns false when the time was up before */
-  reached(position: Position, timeoutMs: number): Promise<boolean>
+  /** Whether the documents of every generation that commands write contain all events up to a position. */
+  contains(position: Position): Promise<boolean>
 }
 
 /** The writes for facts of a stream. @param state after the facts, or later */

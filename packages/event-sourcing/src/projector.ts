@@ -1,14 +1,15 @@
 import { setTimeout } from 'node:timers/promises'
 import { sleep } from '@gantry/messaging'
-import type { CollectionDefinition, Lease, ReadModels } from '@gantry/read-models'
+import { type CollectionDefinition, type Lease, LeaseLost, type ReadModels } from '@gantry/read-models'
 import type { Position } from './event.ts'
 import type { EventStore } from './event-store.ts'
 import { underLease } from './lease.ts'
 import { projectLog } from './log-projection.ts'
 import type { OrderedProjection, Projection, ProjectionTarget } from './projection.ts'
 import { heldStreams, requestedRetry } from './quarantine.ts'
-import { projectedPosition, type ReadSide } from './read-side.ts'
-import { rebuild } from './rebuild.ts'
+import { ReadModelReport } from './read-model-record.ts'
+import { projectedPosition, type ReadSide, type ReadSides, readSideOf } from './read-side.ts'
+import { abandonBuild, beginBuild, build, buildingOf, finishSwitch, type Rebuilding } from './rebuild.ts'
 import { RebuildRequests } from './rebuild-requests.ts'
 import { forgetRemovals } from './removals.ts'
 import { retryHeld } from './retry-held.ts'
@@ -19,7 +20,7 @@ export interface ProjectorOptions {
   name: string
   eventStore: EventStore
   readModels: ReadModels
-  /** The collections that the projections write to. A rebuild removes documents from them that the log does not give. */
+  /** The collections that the projections write to. */
   // biome-ignore lint/suspicious/noExplicitAny: collections of different documents
   collections: readonly CollectionDefinition<any>[]
   /** Projections other than those of aggregates, which register themselves; or one in the order of the log. */
@@ -42,8 +43,9 @@ export const projectorKey = ({ name, collections }: Pick<ProjectorOptions, 'name
  * Documents are guarded by revision and the checkpoint by the lease, so that a paused holder that continues does no harm.
  * A stream with an event that cannot be processed is quarantined: its documents stay, and the checkpoint advances. Held
  * streams are projected again from their first event at each start of the projector and on request.
- * The read models are rebuilt when they were dropped, when a collection changed its shape, and on request. During an
- * upgrade that changes a shape, a projector of each shape runs, so that neither waits for the other.
+ * On request a new generation of the read models is built beside the live one. They are made again when they were
+ * dropped, and for the first time when a collection has changed its shape. During an upgrade that changes a shape, a
+ * projector of each shape runs, so that neither waits for the other.
  */
 export class Projector implements Worker, ProjectionTarget {
   readonly name: string
@@ -51,8 +53,9 @@ export class Projector implements Worker, ProjectionTarget {
   readonly readModels: ReadModels
   readonly #options: ProjectorOptions
   readonly #projections = new Map<string, Projection>()
-  readonly #readSide: ReadSide
-  readonly #rebuilds: RebuildRequests
+  readonly #sides: ReadSides
+  readonly #requests: RebuildRequests
+  readonly #report: ReadModelReport
   #workers: Worker[] = []
   #caughtUp = false
 
@@ -66,7 +69,7 @@ export class Projector implements Worker, ProjectionTarget {
     this.background = background
     this.readModels = readModels
     this.#options = options
-    this.#readSide = {
+    this.#sides = {
       name,
       key,
       eventStore,
@@ -75,22 +78,24 @@ export class Projector implements Worker, ProjectionTarget {
       ...(ordered && { ordered }),
       collections,
       held,
+      group: readModels.group(key, collections),
       log,
     }
-    this.#rebuilds = new RebuildRequests(this.#readSide)
+    this.#requests = new RebuildRequests(this.#sides)
+    this.#report = new ReadModelReport(readModels, name)
     for (const projection of 'next' in projections ? [] : projections) this.register(projection)
   }
 
   /** Adds a projection before the start. @throws Error when the category already has one */
   register(projection: Projection): void {
     const { category } = projection
-    if (this.#readSide.ordered) throw new Error(`${this.name} projects in the order of the log`)
+    if (this.#sides.ordered) throw new Error(`${this.name} projects in the order of the log`)
     if (this.#projections.has(category)) throw new Error(`${this.name} has two projections of ${category}`)
     this.#projections.set(category, projection)
   }
 
   start(): void {
-    const { name, key, log } = this.#readSide
+    const { name, key, log } = this.#sides
     const lease = { leases: this.readModels.leases, name: key, holder: this.#options.holder }
     this.#workers = [
       supervise(name, log, signal =>
@@ -107,7 +112,14 @@ export class Projector implements Worker, ProjectionTarget {
 
   /** Whether the read models exist now; false after an operator has dropped them. */
   async complete(): Promise<boolean> {
-    return (await this.#rebuilds.carriedOut()) !== undefined && (await this.#checkpoint()) !== undefined
+    if ((await this.#requests.carriedOut()) === undefined) return false
+    return (await this.readModels.checkpoints.get((await this.#live()).checkpoint)) !== undefined
+  }
+
+  async contains(position: Position): Promise<boolean> {
+    const { written } = await this.#sides.group.current()
+    const reached = await Promise.all(written.map(generation => projectedPosition(this.#sides, generation)))
+    return this.#workers.length > 0 && reached.every(through => through >= position)
   }
 
   /**
@@ -117,7 +129,7 @@ export class Projector implements Worker, ProjectionTarget {
   async reached(position: Position, timeoutMs: number): Promise<boolean> {
     if (this.#workers.length === 0) return false
     const deadline = performance.now() + timeoutMs
-    while ((await projectedPosition(this.#readSide)) < position) {
+    while ((await projectedPosition(this.#sides, (await this.#live()).generation)) < position) {
       if (performance.now() >= deadline) return false
       await setTimeout(5)
     }
@@ -128,50 +140,92 @@ export class Projector implements Worker, ProjectionTarget {
     await Promise.all(this.#workers.map(worker => worker.stop()))
   }
 
-  #checkpoint() {
-    return this.#readSide.readModels.checkpoints.get(this.#readSide.key)
+  async #live(): Promise<ReadSide> {
+    return readSideOf(this.#sides, (await this.#sides.group.current()).live)
   }
 
-  /** Makes the read models if necessary, then projects the log until there is a request or the read models are dropped. */
   async #project(lease: Lease, signal: AbortSignal): Promise<void> {
-    const wanted = await this.#rebuilds.wanted()
-    const carriedOut = await this.#rebuilds.carriedOut()
-    const exists = (await this.#checkpoint()) !== undefined
-    if (carriedOut !== wanted || !exists) {
-      await rebuild(this.#readSide, { lease, signal, serving: carriedOut !== undefined && exists })
-      if (signal.aborted) return
-      await this.#rebuilds.complete(wanted, lease)
-    }
-    const retried = await retryHeld(this.#readSide, { lease, signal })
-    if (signal.aborted) return
-    const stale = new AbortController()
-    const current = AbortSignal.any([signal, stale.signal])
-    const polling = this.#pollRequests(wanted, retried, { signal: current, stop: () => stale.abort() })
-    const forgetting = forgetRemovals(this.#readSide, current)
+    const { collections, log } = this.#sides
+    await claimGenerations(this.#sides, lease)
+    const { generation, checkpoint } = await this.#live()
+    const named = collections.map(({ name, version }) => `${name}@${version}`)
+    await this.#report.begin({ checkpoint, generation, collections: named })
+    const rebuilding = { sides: this.#sides, requests: this.#requests, report: this.#report, lease }
     try {
-      await projectLog(this.#readSide, { lease, signal: current })
-    } finally {
-      stale.abort()
-      await Promise.all([polling, forgetting])
+      while (!signal.aborted) {
+        const wanted = await this.#requests.wanted()
+        if (!(await this.complete())) await this.#make(wanted, rebuilding, signal)
+        else await this.#follow(wanted, rebuilding, signal)
+      }
+    } catch (error) {
+      const message = error instanceof Error ? error.message : String(error)
+      const at = this.readModels.time().then(time => time.toISOString())
+      if (!(error instanceof LeaseLost))
+        await at.then(at => this.#report.change({ error: { message, at } })).catch(() => {})
+      log.info({ projector: this.name }, 'interrupts the projection')
+      throw error
     }
   }
 
-  /** Calls `stop` when there is another request than these, or when the checkpoint is gone. */
+  /** Makes the live read models for the first time, or after they were dropped. The service waits for them. */
+  async #make(wanted: string, { lease }: Rebuilding, signal: AbortSignal): Promise<void> {
+    const side = await this.#live()
+    if ((await this.readModels.checkpoints.get(side.checkpoint)) === undefined) await this.#requests.forget()
+    side.log.info({ projector: this.name }, 'makes the read models from the log')
+    await projectLog(side, { lease, signal, again: true, untilCaughtUp: true })
+    if (!signal.aborted) await this.#requests.complete(wanted, lease)
+  }
+
+  /**
+   * Projects the log until there is a request, the read models are dropped or a new generation is live. Builds that
+   * generation meanwhile, if one is wanted.
+   */
+  async #follow(wanted: string, rebuilding: Rebuilding, signal: AbortSignal): Promise<void> {
+    const { lease } = rebuilding
+    const live = await this.#live()
+    const building = await this.#wantedBuild(wanted, rebuilding)
+    const retried = await retryHeld(live, { lease, signal })
+    if (signal.aborted) return
+    await this.#report.change({ generation: live.generation, checkpoint: live.checkpoint, error: null })
+    await untilOneEnds(signal, [
+      signal => projectLog(live, { lease, signal }),
+      signal => this.#pollRequests({ wanted, retried, isBuilding: building !== undefined }, signal),
+      signal => forgetRemovals(live, signal),
+      signal => finishSwitch(rebuilding, signal),
+      ...(building === undefined ? [] : [(signal: AbortSignal) => build(rebuilding, building, signal)]),
+    ])
+  }
+
+  /** Begins, continues or abandons the build of a generation. @returns its number; undefined when none is wanted */
+  async #wantedBuild(wanted: string, rebuilding: Rebuilding): Promise<number | undefined> {
+    const { lease, sides } = rebuilding
+    const generations = await sides.group.current()
+    const building = buildingOf(generations)
+    const isDone = wanted === generations.request || wanted === (await this.#requests.carriedOut())
+    const isCancelled = !isDone && (await this.#requests.isCancelled(wanted))
+    if (!isDone && !isCancelled) return building ?? beginBuild(rebuilding)
+    if (building !== undefined) await abandonBuild(rebuilding, building)
+    if (isCancelled) await this.#requests.complete(wanted, lease)
+    return undefined
+  }
+
+  /** Ends when there is another request than these, when the build is cancelled, or when the checkpoint is gone. */
   async #pollRequests(
-    wanted: string,
-    retried: string,
-    { signal, stop }: { signal: AbortSignal; stop(): void },
+    { wanted, retried, isBuilding }: { wanted: string; retried: string; isBuilding: boolean },
+    signal: AbortSignal,
   ): Promise<void> {
-    const { name, readModels } = this.#readSide
+    const requests = this.#requests
     for (await sleep(POLL_MS, { signal }); !signal.aborted; await sleep(POLL_MS, { signal })) {
       try {
-        const [wantedNow, retryNow, checkpoint] = await Promise.all([
-          this.#rebuilds.wanted(),
-          requestedRetry(name, readModels),
-          this.#checkpoint(),
+        const [wantedNow, retryNow, carriedOut, isComplete] = await Promise.all([
+          requests.wanted(),
+          requestedRetry(this.name, this.readModels),
+          requests.carriedOut(),
+          this.complete(),
         ])
-        if (wantedNow !== wanted || retryNow.id !== retried || checkpoint === undefined) stop()
-        else await this.#rebuilds.repairReport(wanted)
+        if (wantedNow !== wanted || retryNow.id !== retried || !isComplete) return
+        if (carriedOut === wanted) await requests.repairReport(wanted)
+        else if (isBuilding && (await requests.isCancelled(wanted))) return
       } catch {
         // The store is away: the next poll is in a second.
       }
@@ -184,11 +238,9 @@ export class Projector implements Worker, ProjectionTarget {
    */
   async #observe(signal: AbortSignal): Promise<void> {
     while (!signal.aborted) {
-      const head = await this.#readSide.eventStore.head()
+      const head = await this.#sides.eventStore.head()
       while (!this.#caughtUp && !signal.aborted) {
-        this.#caughtUp =
-          (await this.reached(head, 0)) &&
-          (await this.#rebuilds.carriedOut()) === (await this.#rebuilds.wanted())
+        this.#caughtUp = (await this.reached(head, 0)) && (await this.complete())
         if (!this.#caughtUp) await sleep(10, { signal })
       }
       while (this.#caughtUp && !signal.aborted) {
@@ -197,4 +249,30 @@ export class Projector implements Worker, ProjectionTarget {
       }
     }
   }
+}
+
+/**
+ * Refuses changes of the generations by earlier holders of the lease. Read models of a new shape begin with a generation
+ * of their own: those of the former shape may use some of the same collections.
+ */
+async function claimGenerations({ name, key, group, readModels }: ReadSides, lease: Lease): Promise<void> {
+  const { checkpoints } = readModels
+  const shape = await checkpoints.get(`${name}.shape`)
+  const isNew = !(await group.exists()) && (await checkpoints.get(key)) === undefined
+  const live = isNew && shape !== undefined && shape !== key ? (await readModels.time()).getTime() : undefined
+  await group.change(lease, current =>
+    live === undefined ? current : { live, written: [live], dropped: [] },
+  )
+  if (shape !== key) await checkpoints.save(`${name}.shape`, key)
+}
+
+/** Runs tasks until one of them ends, then stops the others. @throws the error of the first one that failed */
+async function untilOneEnds(
+  signal: AbortSignal,
+  tasks: readonly ((signal: AbortSignal) => Promise<void>)[],
+): Promise<void> {
+  const over = new AbortController()
+  const current = AbortSignal.any([signal, over.signal])
+  const outcomes = await Promise.allSettled(tasks.map(task => task(current).finally(() => over.abort())))
+  for (const outcome of outcomes) if (outcome.status === 'rejected') throw outcome.reason
 }

@@ -1,15 +1,15 @@
-import type { CollectionDefinition, ReadModels } from '@gantry/read-models'
+import type { CollectionDefinition, CollectionGroup, ReadModels } from '@gantry/read-models'
 import { type Position, START } from './event.ts'
 import type { EventStore } from './event-store.ts'
 import type { OrderedProjection, Projection } from './projection.ts'
 import type { HeldStream } from './quarantine.ts'
 import type { Log } from './worker.ts'
 
-/** The read models of a projector, and the log and the projections that they are made from. */
-export interface ReadSide {
+/** The read models of a projector in all generations, and the log and the projections that they are made from. */
+export interface ReadSides {
   /** Name of the projector. */
   name: string
-  /** Names its checkpoint and its lease. */
+  /** Names its lease, the checkpoint of generation 0 and the group of its collections. */
   key: string
   eventStore: EventStore
   readModels: ReadModels
@@ -21,12 +21,29 @@ export interface ReadSide {
   // biome-ignore lint/suspicious/noExplicitAny: collections of different documents
   collections: readonly CollectionDefinition<any>[]
   held: CollectionDefinition<HeldStream>
+  group: CollectionGroup
   log: Log
 }
 
-/** The position up to which all events are in the documents, whichever process has projected them. */
-export const projectedPosition = async ({
-  key,
-  readModels,
-}: Pick<ReadSide, 'key' | 'readModels'>): Promise<Position> =>
-  (await readModels.checkpoints.get(key)) ?? START
+/** One generation of the read models: its collections and its checkpoint. */
+export interface ReadSide extends ReadSides {
+  generation: number
+  checkpoint: string
+}
+
+export const checkpointOf = (key: string, generation: number): string =>
+  generation === 0 ? key : `${key}~${generation}`
+
+export const readSideOf = (sides: ReadSides, generation: number): ReadSide => ({
+  ...sides,
+  generation,
+  checkpoint: checkpointOf(sides.key, generation),
+  collections: sides.collections.map(definition => sides.group.of(definition, generation)),
+  held: sides.group.of(sides.held, generation),
+})
+
+/** The position up to which all events are in the documents of a generation, whichever process has projected them. */
+export const projectedPosition = async (
+  { key, readModels }: Pick<ReadSides, 'key' | 'readModels'>,
+  generation: number,
+): Promise<Position> => (await readModels.checkpoints.get(checkpointOf(key, generation))) ?? START

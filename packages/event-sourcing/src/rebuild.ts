@@ -1,83 +1,192 @@
-import type { Collection, Lease, Version } from '@gantry/read-models'
+import { sleep } from '@gantry/messaging'
+import { type Collection, type Generations, type Lease, ReadModelsUnavailable } from '@gantry/read-models'
 import { type RecordedEvent, START } from './event.ts'
 import { projectLog } from './log-projection.ts'
-import type { ReadSide } from './read-side.ts'
+import { stateOf } from './ordered-projection.ts'
+import type { EndedBuild, ReadModelReport } from './read-model-record.ts'
+import { checkpointOf, type ReadSide, type ReadSides, readSideOf } from './read-side.ts'
+import type { RebuildRequests } from './rebuild-requests.ts'
 
-export interface RebuildOptions {
+/** What the parts of a rebuild share. */
+export interface Rebuilding {
+  sides: ReadSides
+  requests: RebuildRequests
+  report: ReadModelReport
   lease: Lease
-  signal: AbortSignal
-  /** Whether documents of an earlier generation are read meanwhile; false when they are made for the first time. */
-  serving: boolean
 }
 
-/** Maximum number of documents that are removed in one write. */
-const PIECE = 500
-const PROGRESS_MS = 10_000
+const REPORT_MS = 1_000
+const LOG_MS = 10_000
+const IDLE_MS = 60_000
+
+/** The generation that is being built; undefined when there is none. */
+export const buildingOf = ({ live, written }: Generations) => written.find(generation => generation > live)
 
 /**
- * Projects the whole log over the existing documents as a new generation, then removes the documents of older
- * generations, which the log does not give. Readers and commands continue meanwhile.
- *
- * A document that a command writes meanwhile has no mark of the generation. Its event is in the log before the document
- * can be found. So between finding an unmarked document and removing it, the rebuild projects the log up to its head,
- * with marks. A rebuild that ends early leaves nothing to undo: the next one begins another generation.
+ * Announces a new generation: every process writes it from now on, or `settleMs` later. Its number is the time of the
+ * store, so that no other shape of the collections has the same one.
  */
-export async function rebuild(readSide: ReadSide, options: RebuildOptions): Promise<void> {
-  const { name, readModels, collections, log } = readSide
-  const { lease, signal } = options
-  const generation = await nextGeneration(readSide, lease)
-  log.info({ projector: name }, 'makes the read models from the log')
-  const toTheHead = { ...options, generation, untilCaughtUp: true, onWritten: progressOf(readSide) }
-  await projectLog(readSide, { ...toTheHead, from: START })
-  let removed = 0
+export async function beginBuild({ sides, report, lease }: Rebuilding): Promise<number> {
+  const { group, readModels, log, name } = sides
+  const now = await readModels.time()
+  const { written, dropped } = await group.current()
+  const generation = Math.max(now.getTime(), ...[...written, ...dropped].map(known => known + 1))
+  await group.change(lease, current => ({ ...current, written: [...current.written, generation] }))
+  log.info({ projector: name, generation }, 'builds the read models from the log')
+  const at = now.toISOString()
+  await report.change({
+    build: { generation, startedAt: at, events: 0, position: START, eventsPerSecond: 0, updatedAt: at },
+  })
+  return generation
+}
+
+/** Ends the build of a generation without a switch. @param reason why it failed; left out when it was cancelled */
+export async function abandonBuild(
+  rebuilding: Rebuilding,
+  generation: number,
+  reason?: string,
+): Promise<void> {
+  const { sides, lease } = rebuilding
+  const { group, log, name } = sides
+  await group.change(lease, ({ written, dropped, ...rest }) => ({
+    ...rest,
+    written: written.filter(other => other !== generation),
+    dropped: [...dropped, generation],
+  }))
+  if (reason === undefined)
+    log.info({ projector: name, generation }, 'has cancelled the build of the read models')
+  else log.error({ projector: name, generation, reason }, 'has given up the build of the read models')
+  await reportEnd(rebuilding, reason === undefined ? 'CANCELLED' : 'FAILED', reason)
+}
+
+/**
+ * Projects the log into a generation beside the live one, then makes it the live one. It begins when every process writes
+ * the generation: what a command has written to the live generation only is then in the log. What commands write later
+ * is in both. The former generation stays, for processes that have not seen the switch.
+ * The build fails if this release does not know all events: a newer one may have written documents that have their effect.
+ */
+export async function build(rebuilding: Rebuilding, generation: number, signal: AbortSignal): Promise<void> {
+  const { sides, requests, report, lease } = rebuilding
+  const { group, readModels, log, name } = sides
+  const side = readSideOf(sides, generation)
+  await sleep(group.settleMs, { signal })
+  const toTheHead = { lease, signal, again: true, untilCaughtUp: true, onWritten: progressOf(side, report) }
+  await projectLog(side, toTheHead)
+  await loadLists(side, signal)
+  await projectLog(side, toTheHead)
+  if (signal.aborted) return
+  const wanted = await requests.wanted()
+  const incomplete = await readModels.collection(side.held).count({ where: { status: 'INCOMPLETE' } })
+  if (incomplete > 0) {
+    await abandonBuild(
+      rebuilding,
+      generation,
+      `${incomplete} streams have events that this release does not know`,
+    )
+    return requests.complete(wanted, lease)
+  }
+  await group.change(lease, ({ live, written, dropped }) => ({
+    live: generation,
+    written: [generation, live],
+    dropped: [...dropped, ...written.filter(other => other !== live && other !== generation)],
+    request: wanted,
+  }))
+  log.info({ projector: name, generation }, 'has switched to the new read models')
+}
+
+const formerOf = ({ live, written }: Generations) => written.filter(generation => generation < live)
+
+/**
+ * Completes the request of the last switch when every process has seen it, ends the writes to the generation before, and
+ * deletes what no process writes any more. Ends with the signal.
+ */
+export async function finishSwitch(rebuilding: Rebuilding, signal: AbortSignal): Promise<void> {
+  const { sides, requests, lease } = rebuilding
+  const { group, readModels } = sides
+  if (formerOf(await group.current()).length > 0) {
+    await sleep(group.settleMs, { signal })
+    if (signal.aborted) return
+    await group.change(lease, current => ({
+      ...current,
+      written: current.written.filter(generation => generation >= current.live),
+      dropped: [...current.dropped, ...formerOf(current)],
+    }))
+  }
+  const { request, dropped } = await group.current()
+  if (request !== undefined) {
+    await reportEnd(rebuilding, 'COMPLETED')
+    if (request !== (await requests.carriedOut())) await requests.complete(request, lease)
+    await group.change(lease, ({ request: last, ...current }) =>
+      last === undefined || last === request ? current : { ...current, request: last },
+    )
+  }
+  if (dropped.length > 0) await sleep(group.unusedMs, { signal })
+  for (const generation of dropped) {
+    if (signal.aborted) return
+    const checkpoint = checkpointOf(sides.key, generation)
+    for (const name of [checkpoint, stateOf(checkpoint)]) await readModels.checkpoints.clear(name)
+    await group.discard(generation)
+    await group.change(lease, current => ({
+      ...current,
+      dropped: current.dropped.filter(other => other !== generation),
+    }))
+  }
+  while (!signal.aborted) await sleep(IDLE_MS, { signal })
+}
+
+async function reportEnd(
+  { sides, report }: Rebuilding,
+  outcome: EndedBuild['outcome'],
+  reason: string | null = null,
+): Promise<void> {
+  const { build } = report.record ?? {}
+  if (!build) return
+  const { generation, startedAt } = build
+  const endedAt = (await sides.readModels.time()).toISOString()
+  await report.change({ build: null, lastBuild: { generation, startedAt, outcome, reason, endedAt } })
+}
+
+/** Loads what the store needs for lists and searches, so that the first ones after the switch are not slower. */
+async function loadLists(
+  { readModels, collections, log, name }: ReadSide,
+  signal: AbortSignal,
+): Promise<void> {
   for (const definition of collections) {
-    const collection = readModels.collection(definition)
-    for await (const found of pieces(collection, generation)) {
-      if (signal.aborted) return
-      await projectLog(readSide, toTheHead)
-      if (signal.aborted) return
-      removed += await collection.removeOlder(generation, found)
+    // biome-ignore lint/suspicious/noExplicitAny: collections of different documents
+    const collection: Collection<any> = readModels.collection(definition)
+    const text = definition.text ? { text: ['a'] } : {}
+    while (!signal.aborted) {
+      try {
+        await collection.count(text)
+        break
+      } catch (error) {
+        if (!(error instanceof ReadModelsUnavailable)) throw error
+        log.info(
+          { projector: name, collection: definition.name },
+          'waits for the lists of the new read models',
+        )
+      }
     }
   }
-  if (signal.aborted || removed === 0) return
-  // A command may have written a document again after it was removed.
-  await projectLog(readSide, toTheHead)
-  log.info({ projector: name, removed }, 'removed documents that the log does not know')
 }
 
-/** Greater than every generation before, even if the number of the last one was lost. */
-async function nextGeneration({ key, readModels }: ReadSide, lease: Lease): Promise<number> {
-  const name = `${key}.generation`
-  const last = Number((await readModels.checkpoints.get(name)) ?? 0)
-  const next = Math.max(last + 1, (await readModels.time()).getTime())
-  await readModels.checkpoints.save(name, String(next), lease)
-  return next
-}
-
-// biome-ignore lint/suspicious/noExplicitAny: collections of different documents
-async function* pieces(collection: Collection<any>, generation: number): AsyncGenerator<Version[]> {
-  let piece: Version[] = []
-  for await (const version of collection.olderThan(generation)) {
-    piece.push(version)
-    if (piece.length < PIECE) continue
-    yield piece
-    piece = []
-  }
-  if (piece.length > 0) yield piece
-}
-
-/** Logs the progress of the projection every few seconds. */
-function progressOf({ name, log }: ReadSide) {
+/** Reports the progress of a build every second, and logs it from time to time. */
+function progressOf({ name, generation, readModels, log }: ReadSide, report: ReadModelReport) {
   let events = 0
-  let loggedAt = performance.now()
-  return (written: readonly RecordedEvent[]) => {
+  const beganAt = performance.now()
+  let [reportedAt, loggedAt] = [beganAt, beganAt]
+  return async (written: readonly RecordedEvent[]) => {
     events += written.length
-    if (performance.now() - loggedAt < PROGRESS_MS) return
-    loggedAt = performance.now()
-    const through = written.at(-1)?.recordedAt
-    log.info(
-      { projector: name, events, ...(through && { through }) },
-      'is making the read models from the log',
-    )
+    const now = performance.now()
+    const last = written.at(-1)
+    const build = report.record?.build
+    if (!last || !build || now - reportedAt < REPORT_MS) return
+    reportedAt = now
+    const eventsPerSecond = Math.round((events * 1_000) / (now - beganAt))
+    const updatedAt = (await readModels.time()).toISOString()
+    await report.change({ build: { ...build, events, position: last.position, eventsPerSecond, updatedAt } })
+    if (now - loggedAt < LOG_MS) return
+    loggedAt = now
+    log.info({ projector: name, generation, events, through: last.recordedAt }, 'is building the read models')
   }
 }

@@ -10,11 +10,12 @@ const POLL_MS = 100
  * events, and commands do not write documents of states that they read longer ago.
  */
 export async function forgetRemovals(readSide: ReadSide, signal: AbortSignal): Promise<void> {
-  const { name, eventStore, readModels, collections, log } = readSide
+  const { name, generation, eventStore, readModels, collections, log } = readSide
   while (!signal.aborted) {
     try {
       const head = await eventStore.head()
-      while (!signal.aborted && (await projectedPosition(readSide)) < head) await sleep(POLL_MS, { signal })
+      while (!signal.aborted && (await projectedPosition(readSide, generation)) < head)
+        await sleep(POLL_MS, { signal })
       for (const definition of collections) {
         const collection = readModels.collection(definition)
         while (!signal.aborted && (await collection.forgetRemoved(REMOVALS_KEPT_MS)) > 0);

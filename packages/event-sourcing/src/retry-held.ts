@@ -13,7 +13,7 @@ export async function retryHeld(
   readSide: ReadSide,
   { lease, signal }: { lease: Lease; signal: AbortSignal },
 ): Promise<string> {
-  const { name, key, eventStore, readModels, projections, held, log } = readSide
+  const { name, checkpoint, eventStore, readModels, projections, held, log } = readSide
   const request = await requestedRetry(name, readModels)
   const only = request.isDone ? undefined : request.stream
   for await (const stream of listHeld(held, readModels)) {
@@ -24,9 +24,12 @@ export async function retryHeld(
     if (stream.status === 'INCOMPLETE' && !stream.unknown.some(projection.knows)) continue
     const projected = await projectStream(readSide, projection, await eventStore.readStream(stream.id), true)
     if (!projected.holds) projected.writes.push(released(held, stream.id))
-    const position = await readModels.checkpoints.get(key)
+    const position = await readModels.checkpoints.get(checkpoint)
     if (position === undefined) return request.id
-    await writeStreams(readSide, [projected], { force: true, checkpoint: { name: key, position, lease } })
+    await writeStreams(readSide, [projected], {
+      force: true,
+      checkpoint: { name: checkpoint, position, lease },
+    })
     if (!projected.holds) log.info({ projector: name, stream: stream.id }, 'a held stream is projected again')
   }
   if (!request.isDone && !signal.aborted) await retryDone(name, readModels, request)

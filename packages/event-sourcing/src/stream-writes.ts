@@ -14,7 +14,10 @@ export interface StreamWrites {
   holds: boolean
 }
 
-/** @param again whether to project events that this process has projected before */
+/**
+ * The writes for events of a stream. Before an event that cannot be processed, they are those of the earlier events.
+ * @param again whether to project events that this process has projected before
+ */
 export async function projectStream(
   readSide: ReadSide,
   projection: Projection,
@@ -26,7 +29,16 @@ export async function projectStream(
     projected = await projection.writes(events, again)
   } catch (error) {
     if (!(error instanceof StreamQuarantined)) throw error
-    return { projection, events, ...(await quarantine(readSide, error)) }
+    const before = events.filter(({ revision }) => revision < error.event.revision)
+    const isShorter = before.length > 0 && before.length < events.length
+    const earlier = isShorter ? await projectStream(readSide, projection, before, again) : undefined
+    const { writes, holds } = await quarantine(readSide, error)
+    return {
+      projection,
+      events,
+      writes: [...(earlier?.holds ? [] : (earlier?.writes ?? [])), ...writes],
+      holds,
+    }
   }
   const { writes, unknown } = projected
   const last = events.at(-1)
@@ -38,21 +50,22 @@ export async function projectStream(
 interface WriteOptions {
   /** Whether documents of the same revision are written again. */
   force?: boolean
-  /** The same, and marks them with the generation of a rebuild. */
-  generation?: number | undefined
   checkpoint: { name: string; position: Position; lease: Lease }
 }
 
-/** Writes documents together with the checkpoint. A stream with a document that the store cannot hold is quarantined. */
+/** Writes documents of a generation together with the checkpoint. A stream with a document that the store cannot hold is quarantined. */
 export async function writeStreams(
   readSide: ReadSide,
   streams: readonly StreamWrites[],
-  { force = false, generation, checkpoint }: WriteOptions,
+  { force = false, checkpoint }: WriteOptions,
 ): Promise<void> {
   for (;;) {
     const writes = streams.flatMap(stream => stream.writes)
-    if (force || generation !== undefined) for (const write of writes) write.force = true
-    if (generation !== undefined) for (const write of writes) write.generation = generation
+    for (const write of writes) {
+      if (force) write.force = true
+      if (write.collection.generation === undefined)
+        write.collection = readSide.group.of(write.collection, readSide.generation)
+    }
     try {
       return await readSide.readModels.write(writes, checkpoint)
     } catch (error) {

@@ -4,14 +4,14 @@ import {
   type Document,
   DocumentTooLarge,
 } from '@gantry/read-models'
-import { BSON, type Collection as Documents } from 'mongodb'
+import { BSON } from 'mongodb'
 import type { Connection } from './connection.ts'
 import { type Change, changeOf, makeChanges, pauseWatch } from './guarded-writes.ts'
 import { searchableIn } from './prepare.ts'
 import { PreparedCollection, type ServerAccess } from './prepared-collection.ts'
 import { PROGRESS, type Progress } from './progress.ts'
 import { queries, readsById } from './reads.ts'
-import { forgetRemoved, olderThan, removeOlder } from './removals.ts'
+import { forgetRemoved } from './removals.ts'
 import type { StoredDocument } from './stored-document.ts'
 
 /** A collection with methods for this adapter only, whose errors are not translated for callers yet. */
@@ -47,7 +47,12 @@ export function mongoCollection<D extends Document>(
   return {
     ...readsById(prepared),
     ...queries(prepared),
-    ...rebuildMarks(prepared, { time, progress }),
+    forgetRemoved: ageMs =>
+      run(async () => {
+        const server = await prepared.ready()
+        const now = (await time()).getTime()
+        return forgetRemoved(prepared.documents, { now, ageMs, server, progress })
+      }),
     make,
     prepareAgain: () => prepared.prepareAgain(),
     put: async (doc, revision) => {
@@ -67,8 +72,8 @@ async function makeFitting<D extends Document>(
   const { definition, documents } = prepared
   const { usesIndexes, changesPerRequest } = await prepared.ready()
   let tooLarge: DocumentTooLarge | undefined
-  const stored = ({ id, revision, doc, incomplete, generation }: Change): StoredDocument => {
-    const mark = { ...(incomplete && { incomplete }), generation }
+  const stored = ({ id, revision, doc, incomplete }: Change): StoredDocument => {
+    const mark = { ...(incomplete && { incomplete }), generation: 0 }
     if (!doc) return { _id: id, revision, live: false, ...mark }
     return { _id: id, revision, live: true, ...mark, doc, ...searchableIn(definition, doc, usesIndexes) }
   }
@@ -81,25 +86,4 @@ async function makeFitting<D extends Document>(
   const made = await makeChanges(documents, changes.filter(fits), { stored, changesPerRequest, confirm })
   if (tooLarge) throw tooLarge
   return made
-}
-
-/** What a rebuild and the age of tombstones remove. */
-function rebuildMarks<D extends Document>(
-  prepared: PreparedCollection<D>,
-  { time, progress }: { time(): Promise<Date>; progress: Documents<Progress> },
-): Pick<Collection<D>, 'olderThan' | 'removeOlder' | 'forgetRemoved'> {
-  const { documents: collection, run } = prepared
-  return {
-    async *olderThan(generation) {
-      await run(() => prepared.ready())
-      yield* olderThan(collection, generation, run)
-    },
-    removeOlder: (generation, documents) =>
-      run(async () => removeOlder(collection, { generation, documents, server: await prepared.ready() })),
-    forgetRemoved: ageMs =>
-      run(async () => {
-        const server = await prepared.ready()
-        return forgetRemoved(collection, { now: (await time()).getTime(), ageMs, server, progress })
-      }),
-  }
 }

@@ -23,32 +23,19 @@ export interface Change {
   overSame: boolean
   /** Whether it lacks the effect of events that its writer does not know; see Write in packages/read-models. */
   incomplete: boolean
-  /**
-   * Generation that the document is marked with, also when the change is rejected; see Write in packages/read-models. 0
-   * marks nothing.
-   */
-  generation: number
 }
 
 /** The change of a write, with a copy of the document at the time of the call. */
-export const changeOf = ({
-  id,
-  revision,
-  doc,
-  force,
-  incomplete,
-  generation = 0,
-}: Omit<Write, 'collection'>): Change => ({
+export const changeOf = ({ id, revision, doc, force, incomplete }: Omit<Write, 'collection'>): Change => ({
   id,
   revision,
   doc: doc && (JSON.parse(JSON.stringify(doc)) as Document),
   overSame: force === true || doc === null,
   incomplete: incomplete === true,
-  generation,
 })
 
 /** The stored state of a document or tombstone. */
-type Known = Pick<Change, 'revision' | 'incomplete' | 'generation'>
+type Known = Pick<Change, 'revision' | 'incomplete'>
 
 function goesOver({ revision, overSame, incomplete }: Change, known: Known | undefined): boolean {
   if (!known || revision > known.revision) return true
@@ -79,7 +66,7 @@ interface Making {
 }
 
 /** Far longer than requests take, and far shorter than tombstones are kept. */
-const PAUSED_MS = 60_000
+export const PAUSED_MS = 60_000
 
 /**
  * Detects that the process was paused between two requests. Its next write could then be outdated, and the tombstone that
@@ -130,11 +117,7 @@ async function makePiece(
       open.map(({ id }) => id),
     )
     confirm()
-    const { due = [], late = [] } = Object.groupBy(open, change =>
-      goesOver(change, known.get(change.id)) ? 'due' : 'late',
-    )
-    const unmarked = late.filter(({ id, generation }) => generation > (known.get(id)?.generation ?? 0))
-    await writeInPieces(collection, unmarked.map(mark), changesPerRequest)
+    const due = open.filter(change => goesOver(change, known.get(change.id)))
     if (due.length === 0) break
     const { there = [], fresh = [] } = Object.groupBy(due, ({ id }) => (known.has(id) ? 'there' : 'fresh'))
     const inserts = fresh.map(change => ({ insertOne: { document: stored(change) } }))
@@ -150,35 +133,23 @@ async function makePiece(
 async function knownOf(collection: Collection<StoredDocument>, ids: string[]): Promise<Map<string, Known>> {
   const [id] = ids
   const those = ids.length === 1 && id !== undefined ? { _id: id } : { _id: { $in: ids } }
-  const known = await collection
-    .find(those, { projection: { revision: 1, incomplete: 1, generation: 1 } })
-    .toArray()
-  return new Map(
-    known.map(({ _id, revision, incomplete = false, generation = 0 }) => [
-      _id,
-      { revision, incomplete, generation },
-    ]),
-  )
+  const known = await collection.find(those, { projection: { revision: 1, incomplete: 1 } }).toArray()
+  return new Map(known.map(({ _id, revision, incomplete = false }) => [_id, { revision, incomplete }]))
 }
 
 type Operation = AnyBulkWriteOperation<StoredDocument>
 
-/** Optional fields, which a replacement unsets. The generation is not one of them: its mark survives a replacement. */
+/** Optional fields, which a replacement unsets. */
 const OPTIONAL = ['incomplete', 'metAt', 'doc', 'text', 'parts', 'searchableBy'] as const
 
-function replacement(change: Change, { _id, generation = 0, ...rest }: StoredDocument): Operation {
+function replacement(change: Change, { _id, ...rest }: StoredDocument): Operation {
   const absent = OPTIONAL.filter(field => rest[field] === undefined)
   const update = {
     $set: rest,
     ...(absent.length > 0 && { $unset: Object.fromEntries(absent.map(field => [field, '' as const])) }),
-    $max: { generation },
   }
   return { updateOne: { filter: { _id: change.id, ...replaceable(change) }, update } }
 }
-
-const mark = ({ id, generation }: Change): Operation => ({
-  updateOne: { filter: { _id: id }, update: { $max: { generation } } },
-})
 
 /** Updates or deletes existing documents. @returns the number of operations that matched */
 export async function writeInPieces(

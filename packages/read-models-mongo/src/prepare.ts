@@ -1,4 +1,4 @@
-import type { CollectionDefinition } from '@gantry/read-models'
+import type { CollectionDefinition, CollectionName } from '@gantry/read-models'
 import type { Collection, Db, IndexDescription } from 'mongodb'
 import { makeIndexes } from './indexes.ts'
 import type { Server } from './server.ts'
@@ -8,8 +8,8 @@ import { searchableOf } from './text.ts'
 // biome-ignore lint/suspicious/noExplicitAny: what is prepared does not depend on the documents
 export type Definition = CollectionDefinition<any>
 
-export const collectionName = ({ name, version }: Pick<Definition, 'name' | 'version'>) =>
-  `${name}.v${version}`
+export const collectionName = ({ name, version, generation = 0 }: CollectionName) =>
+  `${name}${generation === 0 ? '' : `~${generation}`}.v${version}`
 
 /** Describes how documents are made searchable. Documents with another value have to be updated. */
 const searchableBy = ({ text = [] }: Definition, indexed: boolean): string | undefined =>
@@ -31,7 +31,7 @@ async function dropVersionsBefore(db: Db, name: string, version: number): Promis
   if (version <= 1) return
   const existing = await db.listCollections({}, { nameOnly: true }).toArray()
   const older = existing.filter(collection => {
-    const [, ofCollection, itsVersion] = /^(.*)\.v(\d+)$/.exec(collection.name) ?? []
+    const [, ofCollection, itsVersion] = /^(.*?)(?:~\d+)?\.v(\d+)$/.exec(collection.name) ?? []
     return ofCollection === name && Number(itsVersion) < version
   })
   for (const collection of older) await db.collection(collection.name).drop()

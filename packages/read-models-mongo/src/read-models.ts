@@ -1,9 +1,17 @@
-import type { CollectionDefinition, Document, ReadModels, Write } from '@gantry/read-models'
+import {
+  type CollectionDefinition,
+  type CollectionName,
+  type Document,
+  type ReadModelStore,
+  type ReadModels,
+  type Write,
+  withGenerations,
+} from '@gantry/read-models'
 import { MongoRuntimeError } from 'mongodb'
 import { mongoCheckpoints } from './checkpoints.ts'
 import { mongoCollection, type OpenCollection } from './collection.ts'
 import { connect } from './connection.ts'
-import { changeOf, newest, pauseWatch } from './guarded-writes.ts'
+import { changeOf, newest, PAUSED_MS, pauseWatch } from './guarded-writes.ts'
 import { mongoLeases } from './leases.ts'
 import { collectionName, type Definition } from './prepare.ts'
 import { PROGRESS, type Progress } from './progress.ts'
@@ -19,6 +27,9 @@ export interface MongoReadModelsOptions extends MongoOptions {
   /** Monotonic clock for the expiry of leases, in milliseconds. Default: that of this process. */
   elapsed?: () => number
 }
+
+/** How long the generations that a process has read are acted on, in milliseconds. Reading them takes a request. */
+const GENERATIONS_KNOWN_FOR_MS = 1_000
 
 /**
  * Read models in MongoDB 5.0 or newer, for any number of processes. An acknowledged write is on the disks of a majority and
@@ -36,11 +47,19 @@ export interface MongoReadModelsOptions extends MongoOptions {
  * which differs from the order by code unit only for characters beyond U+FFFF.
  * @throws MongoRefused when the URL cannot be used
  */
-export function mongoReadModels({
+export function mongoReadModels(options: MongoReadModelsOptions): ReadModels {
+  return withGenerations(mongoReadModelStore(options), {
+    knownForMs: GENERATIONS_KNOWN_FOR_MS,
+    writtenWithinMs: PAUSED_MS,
+  })
+}
+
+/** The same without groups of collections. */
+function mongoReadModelStore({
   indexes,
   elapsed = () => performance.now(),
   ...options
-}: MongoReadModelsOptions): ReadModels {
+}: MongoReadModelsOptions): ReadModelStore {
   const connection = connect(options)
   const { db, run, close } = connection
   const progress = db.collection<Progress>(PROGRESS)
@@ -69,11 +88,18 @@ export function mongoReadModels({
     return opened
   }
 
-  const drop = async (dropped: Pick<Definition, 'name' | 'version'>) => {
+  const drop = async (dropped: CollectionName) => {
     const name = collectionName(dropped)
     await db.collection(name).drop()
     for (const [definition, opened] of collections)
       if (collectionName(definition) === name) opened.prepareAgain()
+  }
+
+  const discard = async (discarded: CollectionName) => {
+    const name = collectionName(discarded)
+    for (const definition of collections.keys())
+      if (collectionName(definition) === name) collections.delete(definition)
+    await db.collection(name).drop()
   }
 
   const changesIn = (writes: readonly Write[]) =>
@@ -103,6 +129,7 @@ export function mongoReadModels({
       release: lease => run(() => leases.release(lease)),
     },
     drop: definition => run(() => drop(definition)),
+    discard: definition => run(() => discard(definition)),
     ping: () => run(async () => void (await db.command({ ping: 1 }))),
     time: () => run(time),
     close,

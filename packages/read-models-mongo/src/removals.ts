@@ -1,4 +1,3 @@
-import type { Version } from '@gantry/read-models'
 import type { Collection, Filter, FindCursor } from 'mongodb'
 import type { Connection } from './connection.ts'
 import { writeInPieces } from './guarded-writes.ts'
@@ -16,37 +15,6 @@ export async function* each<T>(cursor: FindCursor<T>, run: Connection['run']): A
     await cursor.close()
   }
 }
-
-const older = (generation: number): Filter<StoredDocument> => ({
-  live: true,
-  generation: { $not: { $gte: generation } },
-})
-
-export async function* olderThan(
-  collection: Documents,
-  generation: number,
-  run: Connection['run'],
-): AsyncGenerator<Version> {
-  // Sorted by id, so that concurrent changes do not move documents.
-  const found = collection.find(older(generation), {
-    projection: { _id: 1, revision: 1 },
-    sort: { _id: 1 },
-    allowDiskUse: true,
-  })
-  for await (const { _id, revision } of each(found, run)) yield { id: _id, revision }
-}
-
-export const removeOlder = (
-  collection: Documents,
-  { generation, documents, server }: { generation: number; documents: readonly Version[]; server: Server },
-): Promise<number> =>
-  writeInPieces(
-    collection,
-    documents.map(({ id, revision }) => ({
-      deleteOne: { filter: { ...older(generation), _id: id, revision } },
-    })),
-    server.changesPerRequest,
-  )
 
 /**
  * Tombstones are kept for this long after an upgrade. Replicas of an earlier release may write outdated documents after a

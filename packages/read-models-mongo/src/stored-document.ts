@@ -8,10 +8,7 @@ export interface StoredDocument extends Partial<Searchable> {
   live: boolean
   /** Absent for a complete document. */
   incomplete?: boolean
-  /**
-   * Number of the newest rebuild that wrote this document or an older revision of it; 0 for none. Absent in documents of
-   * releases without generations.
-   */
+  /** Not used. Absent in documents of releases that forget no tombstones. */
   generation?: number
   /** When `forgetRemoved` first saw the tombstone, in milliseconds since 1970 by the clock of the server. */
   metAt?: number

@@ -30,6 +30,11 @@ export interface CollectionDefinition<D extends Document> {
    * most queries ask for one time, `from <= T < to`: adapters keep an index of both fields.
    */
   validity?: { from: string; to: string }
+  /**
+   * Each generation has its own documents. Left out by services: the collection is then that of the live generation of its
+   * group, see `group` of ReadModels. Generation 0 without a group.
+   */
+  generation?: number
 }
 
 /** Infers D; returns the definition as it is. */
@@ -114,28 +119,11 @@ export interface Collection<D extends Document> {
   /** Replaces the document by a tombstone unless something of a newer revision exists. @returns whether it was stored */
   remove(id: string, revision: number): Promise<boolean>
   /**
-   * Documents marked with an older generation or none, in no particular order. Documents that are added, removed or marked
-   * meanwhile may be included.
-   */
-  olderThan(generation: number): AsyncIterable<Version>
-  /**
-   * Removes those of the documents, at most 1,000, that still have the given revision and an older mark than the generation.
-   * A document of any revision can be stored under these ids afterwards.
-   * @returns the number of removed documents
-   */
-  removeOlder(generation: number, documents: readonly Version[]): Promise<number>
-  /**
    * Forgets tombstones that existed in a call at least `ageMs` ago, and records the time of this call for tombstones that it
    * sees for the first time. May keep a tombstone that is the last change of the collection.
    * @returns the number of forgotten tombstones, at most 1,000: call again until it is 0
    */
   forgetRemoved(ageMs: number): Promise<number>
-}
-
-/** A document at a revision. */
-export interface Version {
-  id: string
-  revision: number
 }
 
 /** One change of a batch: a document to store, or null to remove it. */
@@ -145,14 +133,8 @@ export interface Write {
   id: string
   doc: Document | null
   revision: number
-  /** Also replaces a document of the same revision: for rebuilds. */
+  /** Also replaces a document of the same revision, e.g. of a stream that is projected again. */
   force?: boolean
-  /**
-   * Number of the rebuild that writes it, from 1. It marks the document or tombstone under the id, also when a newer one
-   * exists and is kept. The mark only increases. Writes without a generation do not change it. A document without a mark is
-   * older than every generation.
-   */
-  generation?: number
   /**
    * Whether the document lacks the effect of events that its writer does not know. At the same revision a complete document
    * replaces an incomplete one. An incomplete document or tombstone, forced or not, never replaces a complete one.

@@ -14,18 +14,22 @@ export {
   type Sort,
   type Stored,
   UnknownField,
-  type Version,
   type Write,
 } from './collection.ts'
 export { foldCase } from './fold-case.ts'
+export { type GenerationOptions, withGenerations } from './generations.ts'
 export {
   type BlobDraft,
   type BlobStore,
   type Checkpoints,
+  type CollectionGroup,
+  type CollectionName,
   FRESH_MS,
+  type Generations,
   type Lease,
   LeaseLost,
   type Leases,
   REMOVALS_KEPT_MS,
+  type ReadModelStore,
   type ReadModels,
 } from './read-models.ts'

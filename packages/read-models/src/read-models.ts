@@ -38,8 +38,57 @@ export interface Leases {
   release(lease: Lease): Promise<void>
 }
 
+/** The generations of a group of collections. */
+export interface Generations {
+  /** The one that readers get. */
+  live: number
+  /**
+   * Those that commands write, `live` among them. A greater one is being built. A smaller one was live before: other
+   * processes may still read it.
+   */
+  written: readonly number[]
+  /** Those that are written no more, and are deleted once no process can be writing them. */
+  dropped: readonly number[]
+  /** The request that the live generation was built for, until it is reported as carried out. */
+  request?: string
+}
+
+/** Collections whose generations are built, switched and deleted together. */
+export interface CollectionGroup {
+  /**
+   * The generations that the caller may act on now. All processes act on a change at most `settleMs` after it was
+   * saved.
+   */
+  current(): Promise<Generations>
+  /** Whether generations were ever saved. */
+  exists(): Promise<boolean>
+  /** Saves the generations that follow from the stored ones, all at once. @throws LeaseLost */
+  change(lease: Lease, next: (generations: Generations) => Generations): Promise<Generations>
+  /** The definition of a collection in one generation; the same object for the same arguments. */
+  of<D extends Document>(definition: CollectionDefinition<D>, generation: number): CollectionDefinition<D>
+  /** Deletes a generation with everything that it takes in the store. No process may use it. */
+  discard(generation: number): Promise<void>
+  /** Milliseconds. */
+  readonly settleMs: number
+  /** Time after which no process writes a generation that is no longer written, in milliseconds. */
+  readonly unusedMs: number
+}
+
+/** A collection as its store names it. */
+export type CollectionName = Pick<CollectionDefinition<Document>, 'name' | 'version' | 'generation'>
+
 /** The store of read models of one service. Adapters: packages/embedded (SQLite), packages/read-models-mongo. */
-export interface ReadModels {
+export interface ReadModels extends Omit<ReadModelStore, 'discard'> {
+  /**
+   * The group of these collections, with the name under which its generations are stored. Afterwards `collection` and
+   * `write` resolve definitions without a generation. A collection belongs to one group of a process.
+   */
+  // biome-ignore lint/suspicious/noExplicitAny: collections of different documents
+  group(name: string, definitions: readonly CollectionDefinition<any>[]): CollectionGroup
+}
+
+/** What an adapter implements; `withGenerations` makes ReadModels of it. */
+export interface ReadModelStore {
   collection<D extends Document>(definition: CollectionDefinition<D>): Collection<D>
   /**
    * Applies the writes, each guarded by its revision, then saves the checkpoint; never the checkpoint without the writes.
@@ -52,8 +101,10 @@ export interface ReadModels {
   ): Promise<void>
   readonly checkpoints: Checkpoints
   readonly leases: Leases
-  /** Deletes the documents and tombstones of a collection, so that a rebuild starts with an empty collection. */
-  drop(definition: Pick<CollectionDefinition<Document>, 'name' | 'version'>): Promise<void>
+  /** Deletes the documents and tombstones of a collection, which can be used meanwhile. */
+  drop(definition: CollectionName): Promise<void>
+  /** Deletes a collection with everything that it takes in the store. It must not be in use. */
+  discard(definition: CollectionName): Promise<void>
   /** Resolves when the store answers. @throws ReadModelsUnavailable */
   ping(): Promise<void>
   /** The time of the store's clock, which is the same for all processes. @throws ReadModelsUnavailable */

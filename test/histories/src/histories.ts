@@ -82,8 +82,29 @@ function others(planned: fc.Arbitrary<PlannedRequest>): fc.Arbitrary<Step[]> {
       forget,
       { do: 'release' },
     ])
+  /** Requests while a generation is built, switched and dropped, at the speed at which a projector works alone. */
+  const rebuilding = fc
+    .record({
+      projector: number(1),
+      meanwhile: fc.array(fc.record({ replica: number(2), planned, calls: number(40), ms: number(1_500) }), {
+        minLength: 2,
+        maxLength: 6,
+      }),
+      isCancelled: fc.boolean(),
+    })
+    .map(({ projector, meanwhile, isCancelled }): Step[] => [
+      { do: 'rebuild', projector },
+      ...meanwhile.flatMap(({ replica, planned, calls, ms }): Step[] => [
+        { do: 'wait', ms },
+        { do: 'run', calls, order: 0 },
+        { do: 'ask', replica, planned },
+        { do: 'run', calls, order: calls },
+      ]),
+      ...(isCancelled ? [{ do: 'cancel' as const, projector }] : []),
+    ])
   return fc.oneof(
     number(1).map((projector): Step[] => [{ do: 'rebuild', projector }]),
+    rebuilding,
     fc.constant<Step[]>([forget]),
     pausedBetween,
   )

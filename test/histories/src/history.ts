@@ -1,5 +1,13 @@
 import { isDeepStrictEqual } from 'node:util'
-import { type RecordedEvent, requestRebuild, START, streamCategory, streamId } from '@gantry/event-sourcing'
+import {
+  cancelRebuild,
+  pendingRebuild,
+  type RecordedEvent,
+  requestRebuild,
+  START,
+  streamCategory,
+  streamId,
+} from '@gantry/event-sourcing'
 import type { Message } from '@gantry/messaging'
 import { REMOVALS_KEPT_MS } from '@gantry/read-models'
 import { expect, vi } from 'vitest'
@@ -33,6 +41,8 @@ export type Step =
   | { do: 'wait'; ms: number }
   /** An operator requests a rebuild of read models. */
   | { do: 'rebuild'; projector: number }
+  /** An operator cancels the rebuild that is requested or under way. */
+  | { do: 'cancel'; projector: number }
   /** Advances time until all present tombstones may be deleted. Some calls continue meanwhile. */
   | { do: 'forget'; calls: number }
 
@@ -148,10 +158,7 @@ async function isProjected(
 ): Promise<boolean> {
   const head = await eventStore.head()
   if (head === START) return true
-  const progress = [...projected.progress]
-  return projectors.every(name =>
-    progress.some(([key, position]) => key.startsWith(`${name} `) && position >= head),
-  )
+  return projectors.every(name => projected.hasProjected(name, head))
 }
 
 interface Acknowledged {
@@ -232,6 +239,9 @@ class World {
       case 'rebuild':
         await this.#rebuild(step.projector)
         break
+      case 'cancel':
+        await this.#cancel(step.projector)
+        break
       case 'forget':
         for (const ms of FORGETTING_MS) {
           await this.#writeAll()
@@ -311,6 +321,16 @@ class World {
     const id = `rebuild-${this.#rebuilds.length + 1}`
     this.calls.record(`${id} of ${name} is asked for`)
     this.#rebuilds.push(await requestRebuild(name, this.#stores.projected.readModels, id))
+  }
+
+  async #cancel(index: number) {
+    const { readModels } = this.#stores.projected
+    const { projectors } = this.#replica(0).service
+    const name = projectors[index % projectors.length] ?? ''
+    const pending = await pendingRebuild(name, readModels)
+    if (pending === undefined) return
+    this.calls.record(`${pending} of ${name} is cancelled`)
+    await cancelRebuild(name, readModels, pending)
   }
 
   #replica(index: number): Replica {

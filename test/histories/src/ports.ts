@@ -1,7 +1,16 @@
 import { subjects } from '@gantry/contracts'
 import type { EventStore } from '@gantry/event-sourcing'
 import type { Bus } from '@gantry/messaging'
-import type { BlobStore, Collection, Document, ReadModels, Write } from '@gantry/read-models'
+import {
+  type BlobStore,
+  type Collection,
+  type CollectionName,
+  type Document,
+  type ReadModelStore,
+  type ReadModels,
+  type Write,
+  withGenerations,
+} from '@gantry/read-models'
 import type { Caller, Calls, Port } from './calls.ts'
 import type { Stores } from './stores.ts'
 
@@ -21,11 +30,14 @@ export function portsOf(stores: Stores, bus: Bus, calls: Calls, caller: Caller):
       calls.make(caller, { port, what, writes }, effect)
   return {
     eventStore: eventStoreOf(stores.eventStore, on('eventStore')),
-    readModels: readModelsOf(stores.projected.readModels, on('readModels')),
+    readModels: withGenerations(readModelsOf(stores.projected.store, on('readModels')), GENERATIONS),
     bus: busOf(bus, on('bus')),
     blobs: blobsOf(stores.blobs, on('blobs')),
   }
 }
+
+/** A replica acts for a second on the generations that it has read. Stores execute a write within a minute or never. */
+const GENERATIONS = { knownForMs: 1_000, writtenWithinMs: 60_000 }
 
 /** @param writes whether the call changes documents */
 type Make = <T>(what: string, effect: () => Promise<T>, writes?: boolean) => Promise<T>
@@ -73,10 +85,10 @@ function eventStoreOf(store: EventStore, make: Make): EventStore {
 
 const place = ({ stream, revision }: { stream: string; revision: number }) => `${stream}@${revision}`
 
-function readModelsOf(store: ReadModels, make: Make): ReadModels {
+function readModelsOf(store: ReadModelStore, make: Make): ReadModelStore {
   const { checkpoints, leases } = store
   return {
-    collection: definition => collectionOf(definition.name, store.collection(definition), make),
+    collection: definition => collectionOf(nameOf(definition), store.collection(definition), make),
     write: (writes, checkpoint) =>
       make(
         `write ${[...writes.map(written), ...(checkpoint ? [`checkpoint ${Number(checkpoint.position)}`] : [])]}`,
@@ -94,15 +106,19 @@ function readModelsOf(store: ReadModels, make: Make): ReadModels {
         make(`acquire lease ${name}`, () => leases.acquire(name, holder, ttlMs)),
       release: lease => make(`release lease ${lease.name}`, () => leases.release(lease)),
     },
-    drop: definition => make(`drop ${definition.name}`, () => store.drop(definition)),
+    drop: definition => make(`drop ${nameOf(definition)}`, () => store.drop(definition)),
+    discard: definition => make(`discard ${nameOf(definition)}`, () => store.discard(definition)),
     ping: () => make('ping', () => store.ping()),
     time: () => make('time', () => store.time()),
     close: async () => {},
   }
 }
 
+const nameOf = ({ name, generation = 0 }: CollectionName) =>
+  generation === 0 ? name : `${name}~${generation}`
+
 const written = ({ collection, id, doc, revision }: Write) =>
-  `${doc ? '' : 'no '}${collection.name}/${id}@${revision}`
+  `${doc ? '' : 'no '}${nameOf(collection)}/${id}@${revision}`
 
 function collectionOf<D extends Document>(
   name: string,
@@ -122,12 +138,6 @@ function collectionOf<D extends Document>(
       make(`put ${name}/${doc.id}@${revision}`, () => collection.put(doc, revision), true),
     remove: (id, revision) =>
       make(`remove ${name}/${id}@${revision}`, () => collection.remove(id, revision), true),
-    olderThan: generation =>
-      items(collection.olderThan(generation), make, ({ id }) => `${name}/${id} is of an older generation`),
-    removeOlder: (generation, documents) =>
-      make(`remove ${name}/${documents.map(({ id }) => id)}, which are older`, () =>
-        collection.removeOlder(generation, documents),
-      ),
     forgetRemoved: ageMs => make(`forget removals in ${name}`, () => collection.forgetRemoved(ageMs)),
   }
 }

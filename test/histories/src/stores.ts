@@ -1,19 +1,31 @@
 import { existsSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { sqliteReadModels } from '@gantry/embedded'
+import { sqliteReadModelStore } from '@gantry/embedded'
 import type { EventStore } from '@gantry/event-sourcing'
 import { inMemoryLog } from '@gantry/event-sourcing/testing'
 import { type InMemoryBroker, inMemoryBroker } from '@gantry/messaging/testing'
-import type { BlobStore, CollectionDefinition, Document, ReadModels } from '@gantry/read-models'
+import {
+  type BlobStore,
+  type CollectionDefinition,
+  type CollectionName,
+  type Document,
+  type Generations,
+  type ReadModelStore,
+  type ReadModels,
+  withGenerations,
+} from '@gantry/read-models'
 
 /** The read models of a service, with a record of the writes of projections. */
 export interface Projected {
+  /** What each replica makes its read models of. */
+  store: ReadModelStore
+  /** The read models for an operator. */
   readModels: ReadModels
-  /** Documents by collection and id, of the collections that projections write to. */
+  /** Documents by collection and id, of the live generations of the collections that projections write to. */
   documents(): Promise<Record<string, Record<string, Document>>>
-  /** Position of each projector, by the name of its checkpoint. */
-  progress: ReadonlyMap<string, string>
+  /** Whether the live generation of a projector has all events up to a position, and no other one is written. */
+  hasProjected(projector: string, head: string): boolean
   close(): Promise<void>
 }
 
@@ -37,29 +49,53 @@ export const openStores = (): Stores => ({
 
 export function openReadModels(): Projected {
   const folder = mkdtempSync(join(FOLDER, 'gantry-histories-'))
-  const store = sqliteReadModels({ path: join(folder, 'read-models.db'), now: () => new Date() })
+  const store = sqliteReadModelStore({ path: join(folder, 'read-models.db'), now: () => new Date() })
   const collections = new Map<string, CollectionDefinition<Document>>()
   const progress = new Map<string, string>()
-  return {
-    progress,
-    readModels: {
-      ...store,
-      async write(writes, checkpoint) {
-        await store.write(writes, checkpoint)
-        for (const { collection } of writes) collections.set(collection.name, collection)
-        if (checkpoint) progress.set(checkpoint.name, checkpoint.position)
+  const generations = new Map<string, Generations>()
+  const liveOf = (key: string) => generations.get(key)?.live ?? 0
+  /** Whether it belongs to the live generation of a projector. The key of a projector names its collections. */
+  const isLive = ({ name, version, generation }: CollectionName) =>
+    [...generations.keys()].some(
+      key => key.split(' ').includes(`${name}@${version}`) && generation === liveOf(key),
+    )
+  const recording: ReadModelStore = {
+    ...store,
+    async write(writes, checkpoint) {
+      await store.write(writes, checkpoint)
+      for (const { collection } of writes)
+        collections.set(`${collection.name}~${collection.generation}`, collection)
+      if (checkpoint) progress.set(checkpoint.name, checkpoint.position)
+    },
+    checkpoints: {
+      ...store.checkpoints,
+      async save(name, position, lease) {
+        await store.checkpoints.save(name, position, lease)
+        const [, key] = /^(.*)\.generations$/.exec(name) ?? []
+        if (key) generations.set(key, JSON.parse(position) as Generations)
       },
+    },
+  }
+  return {
+    store: recording,
+    readModels: withGenerations(recording, { knownForMs: 0, writtenWithinMs: 0 }),
+    hasProjected(projector, head) {
+      const key = [...generations.keys()].find(key => key.startsWith(`${projector} `))
+      if (key === undefined) return false
+      const { live, written } = generations.get(key) as Generations
+      const position = progress.get(live === 0 ? key : `${key}~${live}`)
+      return written.length === 1 && position !== undefined && position >= head
     },
     async documents() {
       const all: Record<string, Record<string, Document>> = {}
-      for (const [name, definition] of collections) {
+      for (const definition of [...collections.values()].filter(isLive)) {
         const collection = store.collection(definition)
         const documents: Record<string, Document> = {}
         for await (const id of collection.ids()) {
           const stored = await collection.get(id)
           if (stored) documents[id] = stored.doc
         }
-        all[name] = documents
+        all[definition.name] = documents
       }
       return all
     },

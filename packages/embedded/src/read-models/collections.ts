@@ -1,6 +1,8 @@
-import type { Collection, CollectionDefinition, Document, Write } from '@gantry/read-models'
+import { setImmediate } from 'node:timers/promises'
+import type { Collection, CollectionDefinition, CollectionName, Document, Write } from '@gantry/read-models'
 import { type ChoiceOfLists, type ChoiceOptions, chooseLists } from './choice-of-lists.ts'
-import { type DocumentTable, documentTable } from './document-table.ts'
+import { type DocumentTable, discarding, documentTable, storedName } from './document-table.ts'
+import { discardIndexes } from './index-tables.ts'
 import type { FileAccess } from './lists.ts'
 import type { ReadModelsFile } from './read-models-file.ts'
 import { sqliteCollection } from './sqlite-collection.ts'
@@ -50,20 +52,28 @@ export class Collections {
     return opened
   }
 
-  table({ name, version }: Pick<Definition, 'name' | 'version'>): DocumentTable {
-    const key = `${name}@${version}`
+  table(collection: CollectionName): DocumentTable {
+    const key = keyOf(collection)
     let table = this.#tables.get(key)
     if (!table) {
       const { db, exclusive, read } = this.#file
-      table = read(() => documentTable(db, name, version, exclusive))
+      table = read(() => documentTable(db, collection, exclusive))
       this.#tables.set(key, table)
     }
     return table
   }
 
+  /** Deletes a collection in pieces, so that other writes do not wait for it. */
+  async discard(collection: CollectionName): Promise<void> {
+    const { db, read, write } = this.#file
+    this.#tables.delete(keyOf(collection))
+    for (const piece of [discardIndexes(db, collection), read(() => discarding(db, collection))])
+      while (await write(piece)) await setImmediate()
+  }
+
   /** @returns a function that stores the documents, in the transaction of the caller */
   storing(writes: readonly Write[]): () => void {
-    const changes = writes.map(({ force = false, incomplete = false, generation = 0, ...write }) => ({
+    const changes = writes.map(({ force = false, incomplete = false, ...write }) => ({
       table: this.table(write.collection),
       choice: this.#choiceOf(write.collection),
       change: {
@@ -72,7 +82,6 @@ export class Collections {
         doc: write.doc && JSON.stringify(write.doc),
         overSame: force || !write.doc,
         incomplete,
-        generation,
       },
     }))
     return () => {
@@ -101,3 +110,5 @@ export class Collections {
     return choice
   }
 }
+
+const keyOf = (collection: CollectionName) => `${storedName(collection)}@${collection.version}`

@@ -1,4 +1,5 @@
 import type { DatabaseSync } from 'node:sqlite'
+import type { CollectionName } from '@gantry/read-models'
 import { LRUCache } from 'lru-cache'
 
 /** Created with the file: the list of collections. Each collection has its own table of documents. */
@@ -31,11 +32,6 @@ interface Change {
   overSame: boolean
   /** Whether it lacks the effect of events that its writer does not know; see Write in packages/read-models. */
   incomplete: boolean
-  /**
-   * Generation that the document is marked with, also when the write is rejected; see Write in packages/read-models. 0 marks
-   * nothing.
-   */
-  generation: number
 }
 
 /** The documents of one collection, in the order in which they were stored. */
@@ -57,10 +53,6 @@ export interface DocumentTable {
   count(): number
   /** Ids of documents after `id`, in ascending order; without tombstones. */
   idsAfter(id: string, limit: number): string[]
-  /** Rows with sequence numbers after `seq` up to `through`, and whether each is a document of an older generation. */
-  marksAfter(seq: number, through: number, generation: number, limit: number): Marked[]
-  /** Removes a document of an older generation if it still has the revision. @returns whether it was removed */
-  removeOlder(generation: number, id: string, revision: number): boolean
   /**
    * Forgets tombstones that were stored before a call at least `ageMs` before `now`. When there are none, the current
    * tombstones are marked as the next to be forgotten.
@@ -71,15 +63,6 @@ export interface DocumentTable {
   forgottenThrough(): number
   /** Deletes all documents and tombstones. */
   clear(): void
-}
-
-/** A row without its document. */
-interface Marked {
-  seq: number
-  id: string
-  revision: number
-  /** 1 or 0. */
-  older: number
 }
 
 /**
@@ -97,22 +80,20 @@ const REMEMBERED = 50_000
  */
 export function documentTable(
   db: DatabaseSync,
-  name: string,
-  version: number,
+  collection: CollectionName,
   exclusive: boolean,
 ): DocumentTable {
   const seqs = new LRUCache<string, number>({ max: REMEMBERED })
-  const number = numberOf(db, name, version)
+  const number = numberOf(db, collection)
   const table = tableName(number)
   const store = db.prepare(
-    `INSERT INTO ${table} (seq, id, revision, doc, incomplete, generation)
-     VALUES (${nextSeq(table)}, ?, ?, ?, ?, ?)
+    `INSERT INTO ${table} (seq, id, revision, doc, incomplete)
+     VALUES (${nextSeq(table)}, ?, ?, ?, ?)
      ON CONFLICT (id) DO UPDATE SET seq = excluded.seq, revision = excluded.revision, doc = excluded.doc,
-       incomplete = excluded.incomplete, generation = max(generation, excluded.generation)
+       incomplete = excluded.incomplete
      WHERE excluded.revision > revision OR (excluded.revision = revision AND
        (incomplete > excluded.incomplete OR (incomplete = excluded.incomplete AND ?)))`,
   )
-  const mark = db.prepare(`UPDATE ${table} SET generation = ? WHERE id = ? AND generation < ?`)
   const rows = `SELECT seq, id, revision, doc FROM ${table}`
   const seqOf = db.prepare(`SELECT seq FROM ${table} WHERE id = ?`)
   const get = db.prepare(`${rows} WHERE id = ?`)
@@ -150,12 +131,9 @@ export function documentTable(
     return changes
   }
   return {
-    store({ id, revision, doc, overSame, incomplete, generation }) {
+    store({ id, revision, doc, overSame, incomplete }) {
       changed(id)
-      const stored =
-        store.run(id, revision, doc, Number(incomplete), generation, Number(overSame)).changes === 1
-      if (!stored && generation > 0) mark.run(generation, id, generation)
-      return stored
+      return store.run(id, revision, doc, Number(incomplete), Number(overSame)).changes === 1
     },
     seqOf: exclusive ? cachedSeq : lookUp,
     get: id => get.get(id) as Row | undefined,
@@ -165,37 +143,11 @@ export function documentTable(
     last: () => (exclusive ? last : undefined) ?? (greatest.get()?.seq as number),
     count: () => count.get()?.documents as number,
     idsAfter: (id, limit) => idsAfter.all(id, limit).map(row => String(row.id)),
-    ...generationsOf(db, table, changed),
     ...removalsOf(db, number, { exclusive, changed }),
     clear() {
       seqs.clear()
       last = undefined
       forget.run(dropped.run().lastInsertRowid)
-    },
-  }
-}
-
-/** The part of a table that rebuilds need. @param changed called with each id before its row changes */
-function generationsOf(
-  db: DatabaseSync,
-  table: string,
-  changed: (id: string) => void,
-): Pick<DocumentTable, 'marksAfter' | 'removeOlder'> {
-  const marksAfter = db.prepare(
-    `SELECT seq, id, revision, doc IS NOT NULL AND generation < ? AS older FROM ${table}
-     WHERE seq > ? AND seq <= ? ORDER BY seq LIMIT ?`,
-  )
-  // A tombstone of revision -1, which every write replaces. It has a new sequence number, so that indexes see the removal.
-  const removeOlder = db.prepare(
-    `UPDATE ${table} SET seq = ${nextSeq(table)}, revision = -1, doc = NULL, incomplete = 0
-     WHERE id = ? AND revision = ? AND generation < ? AND doc IS NOT NULL`,
-  )
-  return {
-    marksAfter: (seq, through, generation, limit) =>
-      marksAfter.all(generation, seq, through, limit) as unknown as Marked[],
-    removeOlder(generation, id, revision) {
-      changed(id)
-      return removeOlder.run(id, revision, generation).changes === 1
     },
   }
 }
@@ -242,21 +194,60 @@ function removalsOf(
 
 const tableName = (number: number) => `documents_${number}`
 
+/** The name of a collection in the table of collections, and in that of indexes. */
+export const storedName = ({ name, generation = 0 }: Pick<CollectionName, 'name' | 'generation'>): string =>
+  generation === 0 ? name : `${name}~${generation}`
+
+const findNumber = (db: DatabaseSync, collection: CollectionName) =>
+  db
+    .prepare('SELECT number FROM collections WHERE name = ? AND version = ?')
+    .get(storedName(collection), collection.version)?.number as number | undefined
+
+/** Number of rows that are deleted in one transaction. */
+const PIECE = 1_000
+
+/**
+ * Deletes the table of a collection, first its rows in pieces.
+ * @returns a function that deletes a piece in a transaction; it returns whether there is more
+ */
+export function discarding(db: DatabaseSync, collection: CollectionName): () => boolean {
+  const number = findNumber(db, collection)
+  if (number === undefined) return () => false
+  const table = tableName(number)
+  return () => {
+    if (findNumber(db, collection) !== number) return false
+    const deleted = db.prepare(
+      `DELETE FROM ${table} WHERE seq IN (SELECT seq FROM ${table} ORDER BY seq LIMIT ${PIECE})`,
+    )
+    if (deleted.run().changes > 0) return true
+    forgetTable(db, number)
+    return false
+  }
+}
+
+function forgetTable(db: DatabaseSync, number: number) {
+  db.exec(`DROP TABLE ${tableName(number)}`)
+  db.prepare('DELETE FROM collections WHERE number = ?').run(number)
+  db.prepare('DELETE FROM removals WHERE collection = ?').run(number)
+}
+
 /** Finds the table of a collection, creates it, or upgrades the one of an earlier release. */
-function numberOf(db: DatabaseSync, name: string, version: number): number {
-  const find = db.prepare('SELECT number FROM collections WHERE name = ? AND version = ?')
-  const found = () => find.get(name, version)?.number as number | undefined
+function numberOf(db: DatabaseSync, collection: CollectionName): number {
+  const name = storedName(collection)
+  const { version } = collection
+  const found = () => findNumber(db, collection)
   const known = found()
   if (known !== undefined && hasColumn(db, known, 'generation')) return known
   db.exec('BEGIN IMMEDIATE')
   try {
     if (found() === undefined) {
-      forgetVersionsBefore(db, name, version - 1)
+      forgetVersionsBefore(db, collection.name, version - 1)
       db.prepare('INSERT INTO collections (name, version) VALUES (?, ?)').run(name, version)
     }
     const number = found() as number
     db.exec(REMOVALS_SCHEMA)
     db.exec(
+      // `generation` is unused. Releases that do not have it forget no tombstones.
       `CREATE TABLE IF NOT EXISTS ${tableName(number)}
        (seq INTEGER PRIMARY KEY, id TEXT UNIQUE, revision INTEGER NOT NULL, doc TEXT,
         incomplete INTEGER NOT NULL DEFAULT 0, generation INTEGER NOT NULL DEFAULT 0) STRICT`,
@@ -308,9 +299,10 @@ const hasColumn = (db: DatabaseSync, number: number, column: string): boolean =>
 
 /** The previous version stays, for processes that have not been upgraded yet. */
 function forgetVersionsBefore(db: DatabaseSync, name: string, version: number) {
-  const older = db.prepare('SELECT number FROM collections WHERE name = ? AND version < ?').all(name, version)
-  for (const { number } of older) {
-    db.exec(`DROP TABLE documents_${number}`)
-    db.prepare('DELETE FROM collections WHERE number = ?').run(number as number)
-  }
+  const older = db.prepare(
+    `SELECT number FROM collections
+     WHERE (name = ?1 OR substr(name, 1, length(?1) + 1) = ?1 || '~') AND version < ?2`,
+  )
+  db.exec(REMOVALS_SCHEMA)
+  for (const { number } of older.all(name, version)) forgetTable(db, number as number)
 }

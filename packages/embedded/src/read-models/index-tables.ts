@@ -1,5 +1,6 @@
 import type { DatabaseSync } from 'node:sqlite'
-import type { CollectionDefinition, Document, FieldKind } from '@gantry/read-models'
+import type { CollectionDefinition, CollectionName, Document, FieldKind } from '@gantry/read-models'
+import { storedName } from './document-table.ts'
 
 /** The column of a field in the rows of an index. */
 export interface Column {
@@ -25,7 +26,7 @@ export interface IndexTables {
 
 type Indexed = Pick<
   CollectionDefinition<Document>,
-  'name' | 'version' | 'fields' | 'text' | 'listedBy' | 'validity'
+  'name' | 'version' | 'generation' | 'fields' | 'text' | 'listedBy' | 'validity'
 >
 
 const SCHEMA = `
@@ -44,7 +45,7 @@ const SCHEMA = `
 const SHAPES = 2
 
 /** Whether the file has an index of the collection, of any shape. */
-export function hasIndex(db: DatabaseSync, definition: Indexed): boolean {
+export function hasIndex(db: DatabaseSync, definition: CollectionName): boolean {
   if (!db.prepare(`SELECT 1 FROM sqlite_schema WHERE name = 'indexes'`).get()) return false
   const find = db.prepare('SELECT 1 FROM indexes WHERE collection = ?')
   return find.get(collectionOf(definition)) !== undefined
@@ -89,7 +90,7 @@ export function indexTables(db: DatabaseSync, definition: Indexed): IndexTables 
   }
 }
 
-const collectionOf = ({ name, version }: Indexed) => `${name}@${version}`
+const collectionOf = (collection: CollectionName) => `${storedName(collection)}@${collection.version}`
 
 /** Deletes the indexes of older shapes, and of collections that no longer exist. */
 function forgetFormerIndexes(db: DatabaseSync, collection: string) {
@@ -97,9 +98,23 @@ function forgetFormerIndexes(db: DatabaseSync, collection: string) {
     `SELECT number FROM (SELECT number FROM indexes WHERE collection = ? ORDER BY number DESC LIMIT -1 OFFSET ${SHAPES})
      UNION SELECT number FROM indexes WHERE collection NOT IN (SELECT name || '@' || version FROM collections)`,
   )
-  for (const { number } of former.all(collection)) {
-    for (const part of ['rows', 'items', 'texts']) db.exec(`DROP TABLE IF EXISTS index_${number}_${part}`)
-    db.prepare('DELETE FROM indexes WHERE number = ?').run(number as number)
+  for (const { number } of former.all(collection)) forgetIndex(db, number as number)
+}
+
+function forgetIndex(db: DatabaseSync, number: number) {
+  for (const part of PARTS) db.exec(`DROP TABLE IF EXISTS index_${number}_${part}`)
+  db.prepare('DELETE FROM indexes WHERE number = ?').run(number)
+}
+
+const PARTS = ['rows', 'items', 'texts'] as const
+
+/** Deletes the indexes of a collection. @returns a function that deletes one; it returns whether there is more */
+export function discardIndexes(db: DatabaseSync, collection: CollectionName): () => boolean {
+  return () => {
+    if (!hasIndex(db, collection)) return false
+    const find = db.prepare('SELECT number FROM indexes WHERE collection = ?')
+    forgetIndex(db, find.get(collectionOf(collection))?.number as number)
+    return true
   }
 }
 

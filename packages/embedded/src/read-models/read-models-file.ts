@@ -13,7 +13,7 @@ import type { FileAccess } from './lists.ts'
  * the tombstone that would have rejected it may be forgotten by then. Far longer than a write is queued, and far shorter
  * than tombstones are kept.
  */
-const PAUSED_MS = 60_000
+export const PAUSED_MS = 60_000
 
 interface ReadModelsFileOptions {
   path: string

@@ -25,7 +25,6 @@ export interface CollectionFile extends Pick<FileAccess, 'read' | 'write'> {
 /** Size of the cache of parsed documents per collection, in characters of JSON. */
 const KEPT_CHARACTERS = 8_000_000
 const MAX_LIMIT = 1_000
-const UNMARKED = { incomplete: false, generation: 0 }
 
 /**
  * Parsed documents are cached by sequence number. A sequence number never refers to another document, so that the cache
@@ -87,13 +86,10 @@ export function sqliteCollection<D extends Document>(
     ids: () => idsOf(table, read),
     put: async (doc, revision) => {
       const json = JSON.stringify(doc)
-      return write(() => table.store({ ...UNMARKED, id: doc.id, revision, doc: json, overSame: false }))
+      return write(() => table.store({ id: doc.id, revision, doc: json, overSame: false, incomplete: false }))
     },
     remove: async (id, revision) =>
-      write(() => table.store({ ...UNMARKED, id, revision, doc: null, overSame: true })),
-    olderThan: generation => olderThan(table, read, generation),
-    removeOlder: async (generation, documents) =>
-      write(() => documents.filter(({ id, revision }) => table.removeOlder(generation, id, revision)).length),
+      write(() => table.store({ id, revision, doc: null, overSame: true, incomplete: false })),
     forgetRemoved: async ageMs => write(() => table.forgetRemoved(now(), ageMs, MAX_LIMIT)),
   }
 }
@@ -105,17 +101,6 @@ async function* idsOf(table: DocumentTable, read: FileAccess['read']) {
     yield* ids
     after = ids.at(-1) ?? ''
     if (ids.length < MAX_LIMIT) return
-    await setImmediate()
-  }
-}
-
-/** The documents that were last marked by an older rebuild. */
-async function* olderThan(table: DocumentTable, read: FileAccess['read'], generation: number) {
-  const through = read(() => table.last())
-  for (let after = 0; after < through; ) {
-    const marked = read(() => table.marksAfter(after, through, generation, MAX_LIMIT))
-    for (const { id, revision, older } of marked) if (older) yield { id, revision }
-    after = marked.at(-1)?.seq ?? through
     await setImmediate()
   }
 }

@@ -5,5 +5,5 @@ import type { ProjectionTarget } from '../projection.ts'
 export const withoutProjector = (readModels: Pick<ReadModels, 'write'>): ProjectionTarget => ({
   readModels,
   register() {},
-  reached: async () => false,
+  contains: async () => false,
 })

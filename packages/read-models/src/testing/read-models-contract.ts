@@ -10,7 +10,6 @@ import {
   type Sort,
   type Stored,
   UnknownField,
-  type Version,
   type Write,
 } from '../collection.ts'
 import { LeaseLost, type ReadModels } from '../read-models.ts'
@@ -915,7 +914,7 @@ export function readModelsContract(name: string, open: () => Promise<OpenedReadM
         expect(await books.count({})).toBe(2_500)
       })
 
-      it('can replace many documents, as in a rebuild', async () => {
+      it('can replace many documents', async () => {
         const writes = (pages: number) => Array.from({ length: 250 }, (_, n) => write(`b${n}`, 0, { pages }))
         await readModels.write(writes(1))
         await readModels.write(writes(2).map(change => ({ ...change, force: true })))
@@ -931,122 +930,96 @@ export function readModelsContract(name: string, open: () => Promise<OpenedReadM
     })
 
     describe('a generation', () => {
-      const ofGeneration = (generation: number, ...writes: Write[]) =>
-        readModels.write(writes.map(change => ({ ...change, force: true, generation })))
-      const olderThan = async (generation: number, collection = books) => {
-        const found: Version[] = []
-        for await (const version of collection.olderThan(generation)) found.push(version)
-        return found.sort((a, b) => (a.id < b.id ? -1 : 1))
+      it('has its own documents and tombstones, and is empty after it was discarded', async () => {
+        const of = (generation: number) => readModels.collection<Book>({ ...definition, generation })
+        const [first, second] = [of(0), of(1_700_000_000_000)]
+        expect(await first.put({ id: 'b1', title: 'One' }, 5)).toBe(true)
+        expect(await second.put({ id: 'b1', title: 'Two' }, 3)).toBe(true)
+        await second.remove('b2', 9)
+        expect(await idsOf({ text: ['two'] }, second)).toEqual(['b1'])
+        expect(await books.get('b1')).toEqual({ doc: { id: 'b1', title: 'One' }, revision: 5 })
+        expect(await first.latest('b2')).toBeUndefined()
+        await readModels.drop({ ...definition, generation: 1_700_000_000_000 })
+        expect(await idsOf({}, second)).toEqual([])
+        expect(await idsOf({ text: ['one'] }, first)).toEqual(['b1'])
+      })
+
+      /** A group of the collection of books, and of a second one of authors. */
+      const grouped = async (store: ReadModels) => {
+        const authors = booksOf(`${unused}.authors`)
+        const group = store.group(unused, [definition, authors])
+        return {
+          group,
+          authors,
+          store,
+          of: (generation: number) => store.collection(group.of(definition, generation)),
+        }
       }
 
-      it('is older than the next, and newer than documents without one', async () => {
-        await fill({ id: 'b1' }, { id: 'b2' }, { id: 'b3' })
-        expect((await olderThan(1)).map(({ id }) => id)).toEqual(['b1', 'b2', 'b3'])
-        await ofGeneration(1, write('b1', 0, { pages: 1 }), write('b2', 4, { pages: 2 }))
-        expect(await olderThan(1)).toEqual([{ id: 'b3', revision: 0 }])
-        await ofGeneration(2, write('b1', 0, { pages: 3 }))
-        expect(await olderThan(2)).toEqual([
-          { id: 'b2', revision: 4 },
-          { id: 'b3', revision: 0 },
+      it('is written with the live one, and read from the switch on, in all collections of its group', async context => {
+        const lease = await held('a')
+        const [ours, theirs] = [await grouped(readModels), await grouped(await another(context))]
+        const settled = () => new Promise(resolve => setTimeout(resolve, ours.group.settleMs))
+        const put = (store: ReadModels, id: string) =>
+          store.write(
+            [definition, ours.authors].map(collection => ({ collection, id, doc: { id }, revision: 0 })),
+          )
+        const read = async ({ store, authors }: typeof ours) => [
+          await idsOf({}, store.collection(definition)),
+          await idsOf({}, store.collection(authors)),
+        ]
+        expect(await ours.group.exists()).toBe(false)
+        expect(await ours.group.current()).toEqual({ live: 0, written: [0], dropped: [] })
+        await put(readModels, 'b1')
+        await ours.group.change(lease, current => ({ ...current, written: [0, 7] }))
+        expect(await ours.group.exists()).toBe(true)
+        await settled()
+        await put(theirs.store, 'b2')
+        await theirs.store.collection(definition).put({ id: 'b3' }, 4)
+        await theirs.store.collection(definition).remove('b3', 5)
+        expect(await read(ours)).toEqual([
+          ['b1', 'b2'],
+          ['b1', 'b2'],
         ])
-        expect(await olderThan(1)).toEqual([{ id: 'b3', revision: 0 }])
-        expect(await books.get('b1')).toEqual({ doc: { id: 'b1', pages: 3 }, revision: 0 })
+        expect(await idsOf({}, ours.of(7))).toEqual(['b2'])
+        expect(await ours.of(7).latest('b3')).toEqual({ doc: null, revision: 5 })
+        await ours.group.change(lease, current => ({ ...current, live: 7 }))
+        await settled()
+        for (const process of [ours, theirs]) expect(await read(process)).toEqual([['b2'], ['b2']])
+        await put(theirs.store, 'b4')
+        expect(await idsOf({}, theirs.of(0))).toEqual(['b1', 'b2', 'b4'])
+        await theirs.group.change(lease, () => ({ live: 7, written: [7], dropped: [0] }))
+        await settled()
+        await ours.group.discard(0)
+        await put(readModels, 'b5')
+        for (const process of [ours, theirs])
+          expect(await read(process)).toEqual([
+            ['b2', 'b4', 'b5'],
+            ['b2', 'b4', 'b5'],
+          ])
+        expect(await idsOf({}, readModels.collection({ ...definition, generation: 0 }))).toEqual([])
       })
 
-      it('marks newer and complete documents, which are not replaced', async () => {
-        await readModels.write([
-          write('b1', 7, { pages: 1 }),
-          write('b2', 3, { pages: 2 }),
-          write('b3', 9, null),
-        ])
-        await ofGeneration(5, write('b1', 3, { pages: 9 }), {
-          ...write('b2', 3, { pages: 9 }),
-          incomplete: true,
-        })
-        expect(await olderThan(5)).toEqual([])
-        expect(await books.list({ limit: 10 })).toEqual([
-          { doc: { id: 'b1', pages: 1 }, revision: 7 },
-          { doc: { id: 'b2', pages: 2 }, revision: 3 },
-        ])
-        await ofGeneration(5, write('b3', 3, { pages: 9 }))
-        expect(await books.get('b3')).toBeUndefined()
-      })
-
-      it('is kept when a document is replaced without one, and never decreases', async () => {
-        await ofGeneration(5, write('b1', 0, {}), write('b2', 0, {}), write('b3', 0, {}), write('b4', 0, {}))
-        await readModels.write([
-          write('b1', 1, { title: 'Newer' }),
-          { ...write('b2', 0, { pages: 1 }), force: true },
-        ])
-        await books.put({ id: 'b3', title: 'Newer' }, 2)
-        await ofGeneration(
-          4,
-          write('b1', 1, { title: 'Late' }),
-          write('b4', 0, { title: 'Late' }),
-          write('b5', 0, {}),
+      it('is not changed under a lease that another holder has taken over', async () => {
+        const lost = await held('a', 1)
+        const { group } = await grouped(readModels)
+        await group.change(await takenOver('b'), current => current)
+        await expect(group.change(lost, () => ({ live: 9, written: [9], dropped: [] }))).rejects.toThrow(
+          LeaseLost,
         )
-        expect(await olderThan(5)).toEqual([{ id: 'b5', revision: 0 }])
-        expect(await books.list({ limit: 10 })).toEqual([
-          { doc: { id: 'b1', title: 'Late' }, revision: 1 },
-          { doc: { id: 'b2', pages: 1 }, revision: 0 },
-          { doc: { id: 'b3', title: 'Newer' }, revision: 2 },
-          { doc: { id: 'b4', title: 'Late' }, revision: 0 },
-          { doc: { id: 'b5' }, revision: 0 },
-        ])
+        expect((await group.current()).live).toBe(0)
       })
 
-      it('does not count removed documents as older', async () => {
-        await fill({ id: 'b1' }, { id: 'b2' })
-        await books.remove('b1', 1)
-        await readModels.write([write('b2', 3, null)])
-        expect(await olderThan(1)).toEqual([])
-      })
-
-      it('allows the removal of older documents, unless they have changed or were marked since', async () => {
-        await fill({ id: 'b1' }, { id: 'b2' }, { id: 'b3' }, { id: 'b4', title: 'Four' })
-        await ofGeneration(1, write('b0', 0, { title: 'Zero' }))
-        const found = await olderThan(1)
-        await books.put({ id: 'b1', title: 'One' }, 1)
-        await ofGeneration(1, write('b2', 0, { title: 'Two' }))
-        await books.remove('b3', 0)
-        expect(await books.removeOlder(1, found)).toBe(1)
-        expect(await books.removeOlder(1, found)).toBe(0)
-        expect(await books.removeOlder(1, [])).toBe(0)
-        expect(await idsOf({})).toEqual(['b0', 'b1', 'b2'])
-        expect(await idsOf({ text: ['four'] })).toEqual([])
-        expect(await books.get('b4')).toBeUndefined()
-        expect(await books.getMany(['b0', 'b4'])).toHaveLength(1)
-      })
-
-      it('leaves no tombstones of the documents that it removes: any revision can be stored afterwards', async () => {
-        await books.put({ id: 'b1', title: 'Stranger' }, 99)
-        expect(await books.removeOlder(1, await olderThan(1))).toBe(1)
-        expect(await books.put({ id: 'b1', title: 'Known' }, 0)).toBe(true)
-        expect(await idsOf({ text: ['known'] })).toEqual(['b1'])
-      })
-
-      it('can be used for many documents', async () => {
-        const ids = Array.from({ length: 2_500 }, (_, n) => `b${String(n).padStart(4, '0')}`)
-        await ofGeneration(3, ...ids.map(id => write(id, 0, {})))
-        expect(await olderThan(3)).toEqual([])
-        await ofGeneration(4, ...ids.slice(1_000, 1_050).map(id => write(id, 0, { pages: 4 })))
-        const found = await olderThan(4)
-        expect(found.map(({ id }) => id)).toEqual([...ids.slice(0, 1_000), ...ids.slice(1_050)])
-        expect(await books.removeOlder(4, found.slice(900, 1_100))).toBe(200)
-        expect(await books.count({})).toBe(2_300)
-        expect(await olderThan(4)).toEqual([...found.slice(0, 900), ...found.slice(1_100)])
-      })
-
-      it('and its removals are visible to another connection', async context => {
-        const theirs = (await another(context)).collection(definition)
-        await fill({ id: 'b1' }, { id: 'b2' })
-        expect(await idsOf({}, theirs)).toEqual(['b1', 'b2'])
-        await ofGeneration(1, write('b1', 0, {}))
-        const found = await olderThan(1, theirs)
-        expect(found).toEqual([{ id: 'b2', revision: 0 }])
-        expect(await books.removeOlder(1, found)).toBe(1)
-        expect(await idsOf({}, theirs)).toEqual(['b1'])
-        expect(await theirs.get('b2')).toBeUndefined()
+      it('that is discarded may have many documents, or not exist', async () => {
+        const { group, of } = await grouped(readModels)
+        await group.discard(5)
+        const collection = group.of(definition, 5)
+        await readModels.write(
+          Array.from({ length: 2_500 }, (_, n) => ({ ...write(`b${n}`, 0, { title: 'x' }), collection })),
+        )
+        expect(await of(5).count({ text: ['x'] })).toBe(2_500)
+        await group.discard(5)
+        expect(await of(5).count({})).toBe(0)
       })
     })
 
