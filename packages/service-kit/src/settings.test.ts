@@ -9,6 +9,7 @@ import {
   duration,
   durations,
   ownBodyMemory,
+  publicUrl,
   readSettings,
   SettingsRefused,
   whole,
@@ -35,6 +36,21 @@ test('reads what is set and leaves the rest at its defaults; an empty value coun
 test.each(['200ms', '5s', '90m', '1h', '30d'])('writes the duration %s as it is read', text => {
   expect(writtenDuration(duration.parse(text))).toBe(text)
 })
+
+test.each([
+  ['https://gantry.example.com/manage/', 'https://gantry.example.com/manage'],
+  ['http://localhost:8080', 'http://localhost:8080'],
+])('reads the address %s of the service for its clients', (text, url) => {
+  expect(publicUrl.parse(text)).toBe(url)
+})
+
+test.each([
+  'gantry.example.com',
+  'ftp://a.example',
+  'https://user@a.example',
+  'https://a.example/?b',
+  'https://a b',
+])('refuses the address %s of the service', text => expect(publicUrl.safeParse(text).success).toBe(false))
 
 test('names every wrong setting, one per line', () => {
   const read = () => readSettings(schema, { PORT: '70000', TIMEOUT: '5 parsecs', BASE_PATH: 'x y' })
