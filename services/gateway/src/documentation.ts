@@ -24,9 +24,13 @@ const PAGE_POLICY = {
  * @param publicUrl the address of the service for its clients, if it is known
  */
 export async function documentation(app: FastifyInstance, publicUrl: string | undefined): Promise<void> {
-  const asyncApi = asyncApiDocument({ publicUrl, basePath: app.prefix, version: packageJson.version })
-  const asyncApiBody = Buffer.from(JSON.stringify(asyncApi))
-  const events = eventDocumentation(asyncApi, app.prefix)
+  // Made when they are first asked for, because they would delay the start.
+  const asyncApi = once(() => {
+    const options = { publicUrl, basePath: app.prefix, version: packageJson.version }
+    const document = asyncApiDocument(options)
+    return { document, body: Buffer.from(JSON.stringify(document)) }
+  })
+  const events = once(() => eventDocumentation(asyncApi().document, app.prefix))
   const document = openApiDocument({ basePath: app.prefix, version: packageJson.version })
   const body = Buffer.from(JSON.stringify(document))
 
@@ -34,13 +38,14 @@ export async function documentation(app: FastifyInstance, publicUrl: string | un
     reply.header('content-type', 'application/json; charset=utf-8').send(body),
   )
   app.get('/asyncapi.json', async (_request, reply) =>
-    reply.header('content-type', 'application/json; charset=utf-8').send(asyncApiBody),
+    reply.header('content-type', 'application/json; charset=utf-8').send(asyncApi().body),
   )
-  app.get('/docs/events', async (_request, reply) =>
-    reply
-      .headers({ 'content-type': 'text/html; charset=utf-8', 'content-security-policy': events.policy })
-      .send(events.page),
-  )
+  app.get('/docs/events', async (_request, reply) => {
+    const { page, policy } = events()
+    return reply
+      .headers({ 'content-type': 'text/html; charset=utf-8', 'content-security-policy': policy })
+      .send(page)
+  })
   app.get('/', async (_request, reply) => reply.redirect(`${app.prefix}/docs`))
 
   await app.register(async docs => {
@@ -60,4 +65,13 @@ export async function documentation(app: FastifyInstance, publicUrl: string | un
       },
     })
   })
+}
+
+/** Makes a value at the first call. */
+function once<Value extends object>(make: () => Value): () => Value {
+  let made: Value | undefined
+  return () => {
+    made ??= make()
+    return made
+  }
 }
