@@ -83,7 +83,7 @@ test('with --compromised it ends every login immediately', async () => {
 
 test.each([
   ['without a running service', [], /no identity service answers/, 1],
-  ['with an unknown option', ['--force'], /usage: npm run rotate-keys \[-- --compromised\]/, 2],
+  ['with an unknown option', ['--force'], /usage: npm run rotate-keys \[-- \[--audit\]/, 2],
 ])('%s it fails with one line and creates no key', async (_, args, line, exitCode) => {
   const { code, output } = await rotateKeys(join(folder, 'empty'), ...args)
   expect(output).toMatch(line)

@@ -15,6 +15,7 @@ export {
   updateApi,
 } from './apis.ts'
 export { asyncApiDocument } from './asyncapi.ts'
+export { type AuditDayRoot, listAuditProofs } from './audit.ts'
 export {
   CLOUDEVENTS_BATCH,
   CLOUDEVENTS_JSON,

@@ -14,6 +14,20 @@ const KeySet = z
   })
   .meta({ id: 'KeySet', description: 'JSON Web Key Set (RFC 7517 §5)' })
 
+const AuditKeySet = z
+  .object({
+    keys: z.array(
+      z.looseObject({
+        kid: z.string(),
+        kty: z.string(),
+        validFrom: Timestamp,
+        validUntil: Timestamp.nullable(),
+        revokedAt: Timestamp.nullable(),
+      }),
+    ),
+  })
+  .meta({ id: 'AuditKeySet', description: 'JSON Web Key Set (RFC 7517 §5) with the validity of each key' })
+
 /** Body of /health/ready of a process that is ready. */
 export const Ready = z.object({
   status: z.literal('ready'),
@@ -100,6 +114,16 @@ export const SERVICE_PATHS: ZodOpenApiPathsObject = {
       operationId: 'jwks',
       summary: 'Keys that verify login tokens',
       responses: { 200: { description: 'The public keys', content: json(KeySet) } },
+    },
+  },
+  '/.well-known/audit-keys.json': {
+    get: {
+      ...open,
+      operationId: 'auditKeys',
+      summary: 'Keys that verify audit proofs',
+      description:
+        'All keys that ever were, with the time in which each signs. None of them is accepted for a login.',
+      responses: { 200: { description: 'The public keys', content: json(AuditKeySet) } },
     },
   },
 }

@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import * as apis from './apis.ts'
+import * as audit from './audit.ts'
 import * as eventSchemas from './event-schemas.ts'
 import * as events from './events.ts'
 import * as history from './history.ts'
@@ -27,6 +28,7 @@ export const OPERATIONS: readonly Operation[] = [
   images,
   versions,
   identity,
+  audit,
   webhooks,
   history,
   events,
@@ -60,6 +62,14 @@ interface ResourceKind {
   /** Categories of the streams whose events change resources of the type. */
   streams: readonly string[]
 }
+
+const KeySnapshot = z.object({
+  kid: z.string(),
+  madeAt: Timestamp,
+  signsFrom: Timestamp,
+  retiredAt: Timestamp.nullable(),
+  revokedAt: Timestamp.nullable(),
+})
 
 /** All changes that the audit log can have, by resource type. */
 const CHANGES = {
@@ -108,15 +118,14 @@ const CHANGES = {
     streams: ['token'],
   },
   SIGNING_KEY: {
-    snapshot: z.object({
-      kid: z.string(),
-      madeAt: Timestamp,
-      signsFrom: Timestamp,
-      retiredAt: Timestamp.nullable(),
-      revokedAt: Timestamp.nullable(),
-    }),
+    snapshot: KeySnapshot,
     actions: ['SIGNING_KEY_CREATED', 'SIGNING_KEY_RETIRED', 'SIGNING_KEY_REVOKED'],
     streams: ['signingkey'],
+  },
+  AUDIT_KEY: {
+    snapshot: KeySnapshot,
+    actions: ['AUDIT_KEY_CREATED', 'AUDIT_KEY_RETIRED', 'AUDIT_KEY_REVOKED'],
+    streams: ['auditkey'],
   },
   WEBHOOK: {
     snapshot: WebhookSnapshot.extend({

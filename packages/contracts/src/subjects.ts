@@ -31,7 +31,7 @@ export const subjects = {
   keysChanged: 'identity.keys-changed',
   /** Broadcast: request counts of a gateway replica, for the rate limits that the replicas share. */
   rateCounts: 'gateway.rate-counts',
-  /** Request by an operator: { id, by, compromised }; reply: { kid, signsFrom }. */
+  /** Request by an operator: { id, by, compromised, ring? }; reply: { kid, signsFrom, ring? }. */
   rotateKeys: 'identity.rotate-keys',
 } as const
 

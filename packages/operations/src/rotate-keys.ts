@@ -11,7 +11,7 @@ import { readSettings } from '@gantry/service-kit'
 import { z } from 'zod'
 import { CommandFailed, WrongUsage } from './command.ts'
 
-export const USAGE = 'usage: npm run rotate-keys [-- --compromised]'
+export const USAGE = 'usage: npm run rotate-keys [-- [--audit] [--compromised]]'
 const NOT_RUNNING = 'no identity service answers: start it first, nothing was changed'
 const UNKNOWN_OUTCOME = 'no answer in time: GET /.well-known/jwks.json shows whether there is a new key'
 /** The first request may go to a process that has just died. */
@@ -19,15 +19,30 @@ const TRIES = 3
 const TIMEOUT_MS = 5_000
 
 const schema = busSettings.partial().extend({ DATA_DIR: z.string().default('./data') })
-const Rotated = z.object({ kid: z.string(), signsFrom: z.string() })
+const Rotated = z.object({
+  kid: z.string(),
+  signsFrom: z.string(),
+  /** Earlier releases leave it out, and know only the keys of logins. */
+  ring: z.enum(['login', 'audit']).default('login'),
+})
 
 /** Requests a new signing key from the running identity service, because only that process can write its log. */
 export async function run(args: string[], environment: NodeJS.ProcessEnv): Promise<number> {
-  const compromised = isCompromised(args)
+  const { compromised, audit } = optionsIn(args)
   const bus = findBus(environment)
   try {
-    const request = { id: randomUUID(), by: `operator ${userInfo().username}`, compromised }
-    const { kid, signsFrom } = Rotated.parse(await requestKey(bus, request))
+    const ring = audit ? 'audit' : 'login'
+    const request = { id: randomUUID(), by: `operator ${userInfo().username}`, compromised, ring }
+    const rotated = Rotated.parse(await requestKey(bus, request))
+    const { kid, signsFrom } = rotated
+    if (rotated.ring !== ring)
+      throw new CommandFailed(
+        `a process of the previous release has rotated the keys of logins instead: ${kid}`,
+      )
+    if (audit) {
+      process.stdout.write(`Audit proofs are signed with key ${kid} from ${signsFrom} on\n`)
+      return 0
+    }
     process.stdout.write(
       compromised
         ? `Logins are signed with key ${kid} from now on; every login that another key signed has ended\n`
@@ -39,10 +54,10 @@ export async function run(args: string[], environment: NodeJS.ProcessEnv): Promi
   }
 }
 
-function isCompromised(args: string[]): boolean {
+function optionsIn(args: string[]) {
   try {
-    const { values } = parseArgs({ args, options: { compromised: { type: 'boolean', default: false } } })
-    return values.compromised
+    const flag = { type: 'boolean', default: false } as const
+    return parseArgs({ args, options: { compromised: flag, audit: flag } }).values
   } catch {
     throw new WrongUsage(USAGE)
   }

@@ -184,8 +184,13 @@ test.for(['', '/gantry', '/a/b'])(
       const forwarded = own.replace(' ', '%20')
       expected.push(`${service}: ${method} ${basePath}${forwarded}?a=1 signed ada for ${service} ${id}`)
     }
-    await (await fetch(`${url}${basePath}/.well-known/jwks.json`)).body?.cancel()
-    expected.push(`identity: GET ${basePath}/.well-known/jwks.json signed anonymous for identity jwks`)
+    for (const [file, id] of [
+      ['jwks.json', 'jwks'],
+      ['audit-keys.json', 'auditKeys'],
+    ]) {
+      await (await fetch(`${url}${basePath}/.well-known/${file}`)).body?.cancel()
+      expected.push(`identity: GET ${basePath}/.well-known/${file} signed anonymous for identity ${id}`)
+    }
     expect(asked).toEqual(expected)
   },
 )

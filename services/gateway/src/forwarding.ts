@@ -103,14 +103,18 @@ export async function forwarding(
           void forward(request, reply, { services: upstream, path: pathOf(request, operation) }),
       })
     }
-    scope.get('/.well-known/jwks.json', {
-      onRequest(request, _reply, done) {
-        ;(request as Admitted)[SIGNED_PRINCIPAL] = sign(ANONYMOUS, { service: 'identity', id: 'jwks' })
-        done()
-      },
-      handler: (request, reply) =>
-        void forward(request, reply, { services: services.identity, path: request.routeOptions.url ?? '' }),
-    })
+    for (const [path, id] of [
+      ['/.well-known/jwks.json', 'jwks'],
+      ['/.well-known/audit-keys.json', 'auditKeys'],
+    ] as const)
+      scope.get(path, {
+        onRequest(request, _reply, done) {
+          ;(request as Admitted)[SIGNED_PRINCIPAL] = sign(ANONYMOUS, { service: 'identity', id })
+          done()
+        },
+        handler: (request, reply) =>
+          void forward(request, reply, { services: services.identity, path: request.routeOptions.url ?? '' }),
+      })
   })
 }
 

@@ -8,9 +8,10 @@ import {
   type Service,
   serviceFrom,
 } from '@gantry/service-kit'
-import { auditLog } from './audit/audit.projection.ts'
 import { auditRoutes } from './audit/audit.routes.ts'
+import type { AuditKeys } from './audit/audit-keys.ts'
 import { auditor } from './audit/auditor.ts'
+import { proofRoutes } from './audit/proofs.routes.ts'
 import { type Authenticate, authenticator } from './authentication/authenticate.ts'
 import { loginTokens } from './authentication/login-token.ts'
 import { platformTokens } from './authentication/platform-token.ts'
@@ -23,14 +24,9 @@ import { propagatedChanges } from './propagated-changes.ts'
 import { publicEvents } from './public-events.ts'
 import { respondersOf } from './responders.ts'
 import type { IdentitySettings } from './settings.ts'
-import { type Rotated, signingKeys } from './signingkey/keys.ts'
-import { keyRotation } from './signingkey/rotation.ts'
-import {
-  type KeyRing,
-  type SigningKeyCommand,
-  type SigningKeyEvent,
-  signingKeyDecider,
-} from './signingkey/signingkey.ts'
+import { keysOf, rotationOf } from './signingkey/key-ring.ts'
+import type { Rotated } from './signingkey/keys.ts'
+import { publishKeys } from './signingkey/published-keys.ts'
 import { projectToken, tokens } from './token/token.projection.ts'
 import { tokenRoutes } from './token/token.routes.ts'
 import { type TokenCommand, type TokenEvent, type TokenState, tokenDecider } from './token/token.ts'
@@ -45,6 +41,8 @@ export interface IdentityService extends Service {
   ensureAdministrator: EnsureAdministrator
   /** Publishes a new signing key, which signs from ten minutes later on. Tokens of the old key stay valid. */
   rotateSigningKey(): Promise<Rotated>
+  /** The keys of audit proofs. */
+  auditKeys: AuditKeys
   /** Determines the principal of a credential. @throws Refusal unauthenticated */
   authenticate: Authenticate
 }
@@ -78,15 +76,10 @@ export function identityService(given: Dependencies, settings: ServiceSettings):
     decider: tokenDecider,
     view: { projector, project: projectToken },
   })
-  const ring = aggregate<KeyRing, SigningKeyCommand, SigningKeyEvent>({
-    eventStore,
-    unknownEvent,
-    category: 'signingkey',
-    decider: signingKeyDecider,
-  })
-  const keys = signingKeys({ ring, encryptionKey, now, metadata })
+  const keys = keysOf('login', dependencies, metadata)
   const { changeUser, changeToken, rotated } = propagatedChanges({ user, token, bus, log })
-  const rotation = keyRotation({ keys, periodMs: settings.SIGNING_KEY_ROTATION, metadata, rotated, log })
+  const periodMs = settings.SIGNING_KEY_ROTATION
+  const rotation = rotationOf('login', { keys, periodMs, metadata, rotated, log })
   const uses = tokenUses({ token, metadata, log })
   const passwords = argon2idPasswords()
   const loginsByUser = logins({ eventStore, readModels, user })
@@ -100,7 +93,8 @@ export function identityService(given: Dependencies, settings: ServiceSettings):
     noteUse: uses.note,
     now,
   })
-  const audit = auditor(dependencies)
+  const audit = auditor(dependencies, metadata)
+  const rotations = { login: rotation, audit: audit.rotation }
   const namesOf = namesFrom(views.users, user, log)
 
   const service = serviceFrom(dependencies, {
@@ -112,22 +106,21 @@ export function identityService(given: Dependencies, settings: ServiceSettings):
       loginRoutes(route, { ...changing, user, logins: loginsByUser, loginTokens: tokensOfLogins })
       tokenRoutes(route, { changeToken, ...views })
       userRoutes(route, { ...changing, lastLogin: loginsByUser.last, now })
-      const records = readModels.collection(auditLog)
-      auditRoutes(route, { records, users: views.users, namesOf, upToDate: audit.upToDate })
-      // Caches must revalidate, so that tokens of a new key can be verified at once.
-      app.get('/.well-known/jwks.json', async (_request, reply) =>
-        reply.header('cache-control', 'no-cache').send(await keys.jwks()),
-      )
+      auditRoutes(route, { readModels, namesOf, upToDate: audit.upToDate })
+      proofRoutes(route, { readModels, keys: audit.keys, upToDate: audit.upToDate, now })
+      publishKeys(app, { 'jwks.json': keys.jwks, 'audit-keys.json': audit.keys.published })
     },
     publication: { streamPrefixes: ['user-'], publicEvents, subjects: [subjects.events('identity', '*')] },
-    workers: [rotation.start],
-    responders: respondersOf({ authenticate, user, namesOf, rotation, eventStore }),
+    workers: [rotation.start, ...audit.workers],
+    responders: respondersOf({ authenticate, user, namesOf, rotations, eventStore }),
     drain: uses.recorded,
   })
   return {
     ...service,
+    auditKeys: audit.keys,
     authenticate,
     ensureAdministrator: firstAdministrator({ user, passwords, encryptionKey, metadata }),
-    rotateSigningKey: () => rotation.rotate({ id: newId(), by: 'identity', compromised: false }),
+    rotateSigningKey: () =>
+      rotation.rotate({ id: newId(), by: 'identity', compromised: false, ring: 'login' }),
   }
 }

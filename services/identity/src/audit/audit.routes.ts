@@ -1,13 +1,12 @@
 import { listAuditLog, normalUsername } from '@gantry/contracts'
-import type { Collection } from '@gantry/read-models'
+import type { ReadModels } from '@gantry/read-models'
 import { type AddRoute, listing, type NamesOf, page } from '@gantry/service-kit'
-import type { UserDocument } from '../user/user.projection.ts'
-import type { AuditDocument } from './audit.projection.ts'
+import { users as userDocuments } from '../user/user.projection.ts'
+import { auditLog } from './audit.projection.ts'
 import { auditRecord, storedRecord, usersOf } from './audit-record.ts'
 
 export interface AuditRoutes {
-  records: Collection<AuditDocument>
-  users: Collection<UserDocument>
+  readModels: ReadModels
   namesOf: NamesOf
   /**
    * Waits for a limited time until the records include all events that are in the log now, so that callers see their
@@ -17,7 +16,9 @@ export interface AuditRoutes {
   upToDate(): Promise<void>
 }
 
-export function auditRoutes(route: AddRoute, { records, users, namesOf, upToDate }: AuditRoutes): void {
+export function auditRoutes(route: AddRoute, { readModels, namesOf, upToDate }: AuditRoutes): void {
+  const records = readModels.collection(auditLog)
+  const users = readModels.collection(userDocuments)
   route(listAuditLog, async ({ query }) => {
     await upToDate()
     const { from, to, user, action, resource } = query

@@ -1,7 +1,11 @@
 import { Refusal } from '@gantry/contracts'
-import { type OrderedProjection, Projector } from '@gantry/event-sourcing'
+import { type CommandMetadata, type OrderedProjection, Projector, type Worker } from '@gantry/event-sourcing'
 import type { Instrumented } from '@gantry/service-kit'
+import { keysOf, rotationOf } from '../signingkey/key-ring.ts'
+import type { KeyRotation } from '../signingkey/rotation.ts'
 import { auditDays, auditLog, auditProjection } from './audit.projection.ts'
+import { type AuditKeys, auditKeys } from './audit-keys.ts'
+import { startClosingDays } from './closed-days.ts'
 import { dayRoots } from './day-root.ts'
 
 /** Maximum time that a list of the audit log waits for the projector, in milliseconds. */
@@ -12,24 +16,39 @@ export const AUDIT_COLLECTIONS = [auditLog, auditDays, dayRoots]
 
 export interface Auditor {
   projector: Projector
+  keys: AuditKeys
+  rotation: KeyRotation
+  workers: (() => Worker)[]
   /** Resolves when the audit log has all events that are in the log now. @throws Refusal unavailable after a timeout */
   upToDate(): Promise<void>
 }
 
-/** Projects the audit log. While it is behind, only lists of the audit log are refused: the service does not wait for it. */
-export function auditor(dependencies: Instrumented): Auditor {
+/**
+ * Projects the audit log and signs its proofs. While the projector is behind, only lists of the audit log are refused: the
+ * service does not wait for it.
+ */
+export function auditor(dependencies: Instrumented, metadata: (actor?: string) => CommandMetadata): Auditor {
+  const { eventStore, readModels, now, newId, process } = dependencies
+  const { log } = process
   const projector = new Projector({
     ...dependencies,
-    ...dependencies.process,
+    ...process,
     name: 'identity.audit',
     projections: auditProjection as OrderedProjection,
     collections: AUDIT_COLLECTIONS,
     background: true,
   })
+  const ring = keysOf('audit', dependencies, metadata)
+  const rotation = rotationOf('audit', { keys: ring, periodMs: 0, metadata, rotated: async () => {}, log })
+  const keys = auditKeys(ring)
+  const closing = { eventStore, readModels, projector, keys, now, newId, log }
   return {
     projector,
+    keys,
+    rotation,
+    workers: [rotation.start, () => startClosingDays(closing)],
     async upToDate() {
-      if (await projector.reached(await dependencies.eventStore.head(), TIMEOUT_MS)) return
+      if (await projector.reached(await eventStore.head(), TIMEOUT_MS)) return
       throw new Refusal('unavailable', { detail: 'the audit log does not have the latest changes yet' })
     },
   }

@@ -1,4 +1,5 @@
-import { jwtVerify, SignJWT } from 'jose'
+import type { KeyObject } from 'node:crypto'
+import { type CryptoKey, jwtVerify, SignJWT } from 'jose'
 import { z } from 'zod'
 import { ALGORITHM } from '../signingkey/key-material.ts'
 import type { SigningKeys } from '../signingkey/keys.ts'
@@ -35,7 +36,9 @@ export const loginTokens = ({
   now,
   newId,
 }: {
-  keys: Pick<SigningKeys, 'current' | 'verifying'>
+  keys: Pick<SigningKeys, 'verifying'> & {
+    current(): Promise<{ kid: string; privateKey: KeyObject | CryptoKey }>
+  }
   now(): Date
   newId(): string
 }): LoginTokens => ({

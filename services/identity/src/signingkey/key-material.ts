@@ -1,29 +1,24 @@
+import { createPrivateKey, type KeyObject } from 'node:crypto'
 import { deriveKey, seal, unseal } from '@gantry/service-kit'
 import { type CryptoKey, calculateJwkThumbprint, exportJWK, generateKeyPair, importJWK, type JWK } from 'jose'
 import { LRUCache } from 'lru-cache'
 import type { SigningKey } from './signingkey.ts'
 
-export const ALGORITHM = 'EdDSA'
+export const ALGORITHM = 'EdDSA' as const
 
 /** Makes key pairs and imports them for signing and verifying. Private keys are sealed with ENCRYPTION_KEY. */
 export interface KeyMaterial {
   make(): Promise<SigningKey>
   publicKey(key: SigningKey): Promise<CryptoKey>
   /** @throws Error when the key cannot be unsealed with ENCRYPTION_KEY */
-  privateKey(key: SigningKey): Promise<CryptoKey>
+  privateKey(key: SigningKey): KeyObject
 }
 
-export function keyMaterial(encryptionKey: Uint8Array): KeyMaterial {
-  const sealingKey = deriveKey(encryptionKey, 'signing keys')
+/** @param purpose keys of one purpose cannot be unsealed as those of another */
+export function keyMaterial(encryptionKey: Uint8Array, purpose: string): KeyMaterial {
+  const sealingKey = deriveKey(encryptionKey, purpose)
   const imported = new LRUCache<string, CryptoKey>({ max: 100 })
-
-  const importOnce = async (name: string, jwk: () => JWK): Promise<CryptoKey> => {
-    const known = imported.get(name)
-    if (known) return known
-    const key = (await importJWK(jwk(), ALGORITHM)) as CryptoKey
-    imported.set(name, key)
-    return key
-  }
+  const unsealed = new LRUCache<string, KeyObject>({ max: 100 })
 
   const privateJwk = ({ kid, x, sealedPrivateKey }: SigningKey): JWK => {
     try {
@@ -42,8 +37,20 @@ export function keyMaterial(encryptionKey: Uint8Array): KeyMaterial {
       const kid = await calculateJwkThumbprint(publicJwk(x))
       return { kid, x, sealedPrivateKey: seal(sealingKey, d) }
     },
-    publicKey: key => importOnce(key.kid, () => publicJwk(key.x)),
-    privateKey: key => importOnce(`private ${key.kid}`, () => privateJwk(key)),
+    async publicKey({ kid, x }) {
+      const known = imported.get(kid)
+      if (known) return known
+      const key = (await importJWK(publicJwk(x), ALGORITHM)) as CryptoKey
+      imported.set(kid, key)
+      return key
+    },
+    privateKey(key) {
+      const known = unsealed.get(key.kid)
+      if (known) return known
+      const privateKey = createPrivateKey({ key: privateJwk(key), format: 'jwk' })
+      unsealed.set(key.kid, privateKey)
+      return privateKey
+    },
   }
 }
 

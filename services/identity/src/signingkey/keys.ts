@@ -1,3 +1,4 @@
+import type { KeyObject } from 'node:crypto'
 import type { Aggregate, CommandMetadata } from '@gantry/event-sourcing'
 import type { CryptoKey, JWK } from 'jose'
 import { ALGORITHM, keyMaterial, publicJwk } from './key-material.ts'
@@ -19,9 +20,11 @@ export interface SigningKeys {
   /** Creates the first key if there is none. @throws Error when the current key cannot be unsealed with ENCRYPTION_KEY */
   ensure(): Promise<void>
   /** The key that signs now. @throws Error when there is none, or it cannot be unsealed with ENCRYPTION_KEY */
-  current(): Promise<{ kid: string; privateKey: CryptoKey }>
+  current(): Promise<{ kid: string; privateKey: KeyObject }>
   /** The public key with that id; undefined when it is unknown or no longer verifies. */
   verifying(kid: string): Promise<CryptoKey | undefined>
+  /** All keys that ever were, the oldest first. */
+  all(): Promise<readonly KeptKey[]>
   /** The published key set (RFC 7517 §5): all keys that verify. */
   jwks(): Promise<{ keys: JWK[] }>
   /**
@@ -44,20 +47,28 @@ export interface Rotated {
 
 export interface SigningKeysOptions {
   ring: Aggregate<KeyRing, SigningKeyCommand, SigningKeyEvent>
+  /** Separates the sealed keys of this ring from others. */
+  purpose: string
   encryptionKey: Uint8Array
   now(): Date
   /** Metadata of the command that creates the first key. */
   metadata(): CommandMetadata
 }
 
-export function signingKeys({ ring, encryptionKey, now, metadata }: SigningKeysOptions): SigningKeys {
-  const material = keyMaterial(encryptionKey)
+export function signingKeys({
+  ring,
+  purpose,
+  encryptionKey,
+  now,
+  metadata,
+}: SigningKeysOptions): SigningKeys {
+  const material = keyMaterial(encryptionKey, purpose)
   const load = async () => (await ring.load(RING)).state
 
   const current = async () => {
     const key = currentKey(await load(), now().toISOString())
     if (!key) throw new Error('there is no signing key yet')
-    return { kid: key.kid, privateKey: await material.privateKey(key) }
+    return { kid: key.kid, privateKey: material.privateKey(key) }
   }
 
   /** Makes the key of a rotation. Fails if the current key cannot be unsealed, so that all have one ENCRYPTION_KEY. */
@@ -96,6 +107,7 @@ export function signingKeys({ ring, encryptionKey, now, metadata }: SigningKeysO
       const key = (await load()).keys.find(known => known.kid === kid)
       return key && verifies(key) ? material.publicKey(key) : undefined
     },
+    all: async () => (await load()).keys,
     async jwks() {
       const keys = (await load()).keys.filter(verifies)
       return { keys: keys.map(({ kid, x }) => ({ ...publicJwk(x), kid, alg: ALGORITHM, use: 'sig' })) }

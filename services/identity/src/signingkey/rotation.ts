@@ -19,10 +19,14 @@ export const RotationRequest = z.object({
   by: z.string().min(1).max(255),
   /** Revokes every earlier key, and with it all login tokens. */
   compromised: z.boolean(),
+  /** Whose keys are rotated. */
+  ring: z.enum(['login', 'audit']).default('login'),
 })
 export type RotationRequest = z.infer<typeof RotationRequest>
 
 export interface KeyRotationOptions {
+  /** Names the worker, e.g. identity.signing-keys. */
+  name: string
   keys: SigningKeys
   /** Age at which the newest key is rotated, in milliseconds; 0 for never. */
   periodMs: number
@@ -36,9 +40,16 @@ export interface KeyRotationOptions {
  * Rotates the signing keys. A rotation is one append, which also has the time from which the new key signs, so that a
  * rotation cannot stop halfway. Every replica checks whether a rotation is due, and only one of their appends succeeds.
  */
-export function keyRotation({ keys, periodMs, metadata, rotated, log }: KeyRotationOptions): KeyRotation {
+export function keyRotation({
+  name,
+  keys,
+  periodMs,
+  metadata,
+  rotated,
+  log,
+}: KeyRotationOptions): KeyRotation {
   const announce = async (key: Rotated) => {
-    log.info({ ...key }, 'the signing key was rotated')
+    log.info({ worker: name, ...key }, 'the signing key was rotated')
     await rotated(key)
     return key
   }
@@ -46,7 +57,7 @@ export function keyRotation({ keys, periodMs, metadata, rotated, log }: KeyRotat
   return {
     start() {
       let ready = false
-      const worker = supervise('identity.signing-keys', log, async signal => {
+      const worker = supervise(name, log, async signal => {
         await keys.ensure()
         ready = true
         while (!signal.aborted) {
@@ -57,7 +68,7 @@ export function keyRotation({ keys, periodMs, metadata, rotated, log }: KeyRotat
       })
       return {
         get waitsFor() {
-          return worker.waitsFor ?? (ready ? undefined : 'the signing keys')
+          return worker.waitsFor ?? (ready ? undefined : `the keys of ${name}`)
         },
         stop: () => worker.stop(),
       }

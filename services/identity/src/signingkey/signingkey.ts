@@ -1,7 +1,7 @@
-import type { Change, ChangeAction } from '@gantry/contracts'
+import type { Change } from '@gantry/contracts'
 import type { CommandMetadata, Decider } from '@gantry/event-sourcing'
 
-/** A key pair for signing login tokens. The private key is sealed with ENCRYPTION_KEY. */
+/** An Ed25519 key pair. The private key is sealed with ENCRYPTION_KEY. */
 export interface SigningKey {
   /** Thumbprint of the public key (RFC 7638). */
   kid: string
@@ -52,7 +52,10 @@ export const currentKey = ({ keys }: KeyRing, at: string): KeptKey | undefined =
   return usable.findLast(({ signsFrom }) => signsFrom <= at) ?? usable[0]
 }
 
-export const signingKeyDecider: Decider<KeyRing, SigningKeyCommand, SigningKeyEvent> = {
+/** The keys of one purpose. @param resourceType what the audit log calls a key */
+const keyRingDecider = (
+  resourceType: 'SIGNING_KEY' | 'AUDIT_KEY',
+): Decider<KeyRing, SigningKeyCommand, SigningKeyEvent> => ({
   initial: { status: 'Absent', keys: [] },
   events: { SigningKeyMade: [], SigningKeyRetired: [], SigningKeyRevoked: [] },
   decide({ keys }, command) {
@@ -85,10 +88,8 @@ export const signingKeyDecider: Decider<KeyRing, SigningKeyCommand, SigningKeyEv
               ({ kid }): SigningKeyEvent => ({ type: 'SigningKeyRevoked', data: { kid, revokedAt: now } }),
             ),
         ]
-      default: {
-        const missing: never = command
-        return missing
-      }
+      default:
+        return command satisfies never
     }
   },
   evolve(state, event) {
@@ -123,17 +124,22 @@ export const signingKeyDecider: Decider<KeyRing, SigningKeyCommand, SigningKeyEv
       return { kid, madeAt, signsFrom, retiredAt, revokedAt }
     }
     return {
-      action: ACTIONS[event.type],
-      resourceType: 'SIGNING_KEY',
+      action: `${resourceType}_${ENDINGS[event.type]}`,
+      resourceType,
       resourceId: kid,
       before: of(before),
       after: of(after),
-    }
+    } as Change
   },
-}
+})
 
-const ACTIONS: Readonly<Record<SigningKeyEvent['type'], ChangeAction<'SIGNING_KEY'>>> = {
-  SigningKeyMade: 'SIGNING_KEY_CREATED',
-  SigningKeyRetired: 'SIGNING_KEY_RETIRED',
-  SigningKeyRevoked: 'SIGNING_KEY_REVOKED',
-}
+/** The keys of login tokens. */
+export const signingKeyDecider = keyRingDecider('SIGNING_KEY')
+/** The keys of audit proofs. They are in a ring of their own, so that none is ever accepted for a login. */
+export const auditKeyDecider = keyRingDecider('AUDIT_KEY')
+
+const ENDINGS = {
+  SigningKeyMade: 'CREATED',
+  SigningKeyRetired: 'RETIRED',
+  SigningKeyRevoked: 'REVOKED',
+} as const satisfies Readonly<Record<SigningKeyEvent['type'], string>>
