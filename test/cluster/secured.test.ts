@@ -29,7 +29,18 @@ const REVOKED_WITHIN_MS = 1_000
 const BELIEVED_MS = 5_000
 const LOGINS = 40
 const REQUESTS = 2_000
-const USERS = ['catalog', 'identity', 'media', 'notifier', 'gateway', 'agent', 'producer', 'operator']
+const USERS = [
+  'catalog',
+  'identity',
+  'media',
+  'notifier',
+  'gateway',
+  'agent',
+  'producer',
+  'audit',
+  'operator',
+]
+const SAMPLE = join(ROOT, 'docs/samples/jetstream-consumer/consumer.mjs')
 
 const folder = await mkdtemp(join(tmpdir(), 'gantry-secured-'))
 const certificates = await makeCertificates(folder)
@@ -223,6 +234,8 @@ describe.skipIf(skipped)('with NATS over TLS and a NATS user per service', { met
       ['gateway', 'events.identity.USER_UPDATED'],
       ['deployment-agent', 'events.catalog.API_DEPLOYED'],
       ['operator', 'events.catalog.API_DELETED'],
+      ['audit', 'events.catalog.API_DELETED'],
+      ['audit', 'platform.events'],
     ])('%s cannot publish to %s', async (user, subject) => {
       const { bus } = await connect(user)
       await expect(bus.publish([message(subject)])).rejects.toThrow(/ermissions Violation/i)
@@ -233,6 +246,8 @@ describe.skipIf(skipped)('with NATS over TLS and a NATS user per service', { met
       ['identity', 'events.catalog.*'],
       ['media', 'events.notifier.*'],
       ['deployment-agent', 'events.>'],
+      ['audit', 'platform.events'],
+      ['audit', 'deployments.reported'],
     ])('%s cannot read %s', async (user, subject) => {
       const { bus } = await connect(user)
       await expect(readFirst(bus, subject)).rejects.toThrow(/ermissions Violation/i)
@@ -281,6 +296,41 @@ describe.skipIf(skipped)('with NATS over TLS and a NATS user per service', { met
       ])
         await expect(bus.last([subject])).rejects.toThrow(/ermissions Violation/i)
       expect(said.join('\n')).not.toContain(`last-events-${user}`)
+    })
+
+    test('audit consumes all public events; a consumer that is killed misses none and repeats none', async () => {
+      const file = join(folder, 'consumed.ndjson')
+      const start = () =>
+        endsWithParent(
+          spawn(process.execPath, [SAMPLE, file], {
+            env: { PATH: process.env.PATH, NATS_URL: messaging, ...asUser('audit') },
+            stdio: 'ignore',
+          }),
+        )
+      const consumed = async () => {
+        const text = await readFile(file, 'utf8').catch(() => '')
+        const lines = text.split('\n').slice(0, -1)
+        return lines.map(line => (JSON.parse(line) as { event: { id: string } }).event.id)
+      }
+      const { authorization } = await logIn(1)
+      const first = start()
+      await eventually(async () => expect((await consumed()).length).toBeGreaterThan(2))
+      first.kill('SIGKILL')
+      await once(first, 'close')
+      const second = start()
+      onTestFinished(() => void second.kill('SIGKILL'))
+      await call(1, authorization, 'POST', '/apis', {
+        name: 'late',
+        displayName: 'x',
+        status: 'ACTIVE',
+        tags: [],
+      })
+      await eventually(async () => {
+        const { content } = (await call(1, authorization, 'GET', '/events?size=1000')).body
+        const ids = content.map(({ id }: { id: string }) => id)
+        expect(content.at(-1).data.name).toBe('late')
+        expect((await consumed()).toSorted()).toEqual(ids.toSorted())
+      })
     })
 
     test('can use its own subjects, so the refusals above come from permissions', async () => {

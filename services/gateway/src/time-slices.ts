@@ -2,8 +2,11 @@ import { setTimeout as pause } from 'node:timers/promises'
 
 /** Maximum time that one slice may block the event loop. */
 const SLICE_MS = 4
-/** Length of the pause after a slice, as a multiple of the slice. */
+/** Length of the pause after a slice, as a multiple of the slice: while there is other work, and while there is none. */
 const PAUSE_FACTOR = 2
+const QUIET_FACTOR = 0.25
+/** Part of a pause that other work may use without counting as other work, e.g. to write to the sockets of the readers. */
+const QUIET = 0.2
 
 /** Permission to use the event loop. The slice ends when `end` is called, or after 4 ms. */
 interface TimeSlice {
@@ -19,10 +22,14 @@ export interface TimeSlices {
   takeFirst(): Promise<TimeSlice>
 }
 
-/** Gives out one time slice at a time, so that work done in slices uses at most a third of the time of the event loop. */
+/**
+ * Gives out one time slice at a time, so that work done in slices uses at most a third of the time of the event loop while
+ * there is other work.
+ */
 export function timeSlices(): TimeSlices {
   const waiting: ((slice: TimeSlice) => void)[] = []
   let giving = false
+  let factor = PAUSE_FACTOR
 
   const give = async () => {
     if (giving) return
@@ -37,7 +44,9 @@ export function timeSlices(): TimeSlices {
         }
         next({ over: () => performance.now() - startedAt >= SLICE_MS, end })
       })
-      await pause(PAUSE_FACTOR * (performance.now() - startedAt))
+      const before = performance.eventLoopUtilization()
+      await pause(factor * (performance.now() - startedAt))
+      factor = performance.eventLoopUtilization(before).utilization < QUIET ? QUIET_FACTOR : PAUSE_FACTOR
     }
     giving = false
   }

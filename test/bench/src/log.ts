@@ -87,7 +87,7 @@ export async function log(): Promise<Figure[]> {
 }
 
 /** The resident memory of a process, from /proc. */
-async function megabytesOf(pid: number): Promise<number> {
+export async function megabytesOf(pid: number): Promise<number> {
   const status = await readFile(`/proc/${pid}/status`, 'utf8')
   return Number(/^VmRSS:\s+(\d+) kB$/m.exec(status)?.[1]) / 1024
 }

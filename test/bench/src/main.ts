@@ -3,6 +3,7 @@ import { parseArgs } from 'node:util'
 import { admission } from './admission.ts'
 import { cluster } from './cluster.ts'
 import { compare } from './compare.ts'
+import { events } from './events.ts'
 import { followers } from './followers.ts'
 import { history } from './history.ts'
 import { lists } from './lists.ts'
@@ -36,6 +37,7 @@ const parts: Record<string, (options: Options) => Promise<Figure[]>> = {
   rebuild,
   lists,
   followers,
+  events,
   history,
   compare,
 }

@@ -1,0 +1,171 @@
+import { randomUUID } from 'node:crypto'
+import { get } from 'node:http'
+import { join } from 'node:path'
+import { setTimeout } from 'node:timers/promises'
+import { sqliteBus } from '@gantry/embedded'
+import { type ServiceProcess, startServiceProcess } from '@gantry/standalone/testing'
+import { paced, timed } from './load.ts'
+import { megabytesOf } from './log.ts'
+import { inFolder, restingAt, startProgram } from './processes.ts'
+import { type Figure, progress } from './report.ts'
+import { sampleApi } from './sample-apis.ts'
+import { shown, spread } from './statistics.ts'
+
+const EVENTS = 1_000_000
+const BATCH = 5_000
+const RUNS = 3
+const FOLLOWERS = 100
+const WRITES_PER_SECOND = 100
+const SECONDS = 5
+const ROUNDS = 10
+const MEMORY_MB = 50
+
+/** (l) The event feed: export of a million events, and the processor time that followers cost. */
+export async function events(): Promise<Figure[]> {
+  return [...(await inFolder(exported)), ...(await inFolder(followed))]
+}
+
+async function exported(folder: string): Promise<Figure[]> {
+  const path = join(folder, 'messages.db')
+  progress(`(l) publishes ${EVENTS} events`)
+  await fill(path)
+  const reads: number[] = []
+  for (let run = 0; run < RUNS; run++) {
+    progress(`(l) reads the bus, ${run + 1} of ${RUNS}`)
+    reads.push(await readRate(path))
+  }
+  const service = await startServiceProcess(folder)
+  progress('(l) waits until the consumers of the service have read all events')
+  await restingAt(service.pid)
+  const rates: number[] = []
+  const growth: number[] = []
+  for (let run = 0; run < RUNS; run++) {
+    progress(`(l) exports the feed, ${run + 1} of ${RUNS}`)
+    const { rate, megabytes } = await exportRate(service)
+    rates.push(rate)
+    growth.push(megabytes)
+  }
+  await service.stop()
+  const [read, rate, memory] = [spread(reads), spread(rates), spread(growth)]
+  return [
+    {
+      name: '(l) events read from the bus a second',
+      reached: shown(read),
+      target: 'at least 50,000',
+      met: read.median >= 50_000,
+    },
+    {
+      name: '(l) events exported over HTTP a second',
+      reached: shown(rate),
+      target: 'at least 20,000',
+      met: rate.median >= 20_000,
+    },
+    {
+      name: `(l) memory while ${EVENTS} events are exported, above idle`,
+      reached: shown(memory, ' MB'),
+      target: `under ${MEMORY_MB} MB`,
+      met: memory.max < MEMORY_MB,
+    },
+  ]
+}
+
+/** Publishes events of a service that has no relay, so that no log has to contain them. */
+async function fill(path: string) {
+  const bus = sqliteBus({ path })
+  for (let first = 1; first <= EVENTS; first += BATCH)
+    await bus.publish(
+      Array.from({ length: BATCH }, (_, index) => {
+        const id = randomUUID()
+        const event = {
+          ...{ id, type: 'API_CREATED', source: 'archive', subject: id, revision: 0, requestId: id },
+          time: new Date().toISOString(),
+          data: { ...sampleApi(first + index), id },
+          actor: { id, name: id },
+        }
+        const headers = { 'log-position': String(first + index).padStart(16, '0') }
+        return { id, subject: 'events.archive.API_CREATED', data: event, headers }
+      }),
+    )
+  await bus.close()
+}
+
+async function readRate(path: string): Promise<number> {
+  const bus = sqliteBus({ path })
+  const startedAt = performance.now()
+  const { signal } = new AbortController()
+  let count = 0
+  for await (const _ of bus.read({ after: 0, live: false, subjects: ['events.>'], signal })) count++
+  await bus.close()
+  return count / ((performance.now() - startedAt) / 1_000)
+}
+
+async function exportRate(service: ServiceProcess): Promise<{ rate: number; megabytes: number }> {
+  const idle = await megabytesOf(service.pid)
+  let most = idle
+  const sampling = setInterval(async () => {
+    most = Math.max(most, await megabytesOf(service.pid))
+  }, 100)
+  const startedAt = performance.now()
+  const count = await new Promise<number>((resolve, reject) => {
+    const headers = { authorization: service.authorization, accept: 'application/x-ndjson' }
+    get(`${service.url}/events?type=API_CREATED`, { headers }, answer => {
+      let lines = 0
+      answer
+        .on('data', (chunk: Buffer) => {
+          for (let at = chunk.indexOf(10); at >= 0; at = chunk.indexOf(10, at + 1)) lines++
+        })
+        .on('end', () => resolve(lines))
+        .on('error', reject)
+    }).on('error', reject)
+  })
+  clearInterval(sampling)
+  if (count < EVENTS) throw new Error(`the export had ${count} events`)
+  return { rate: count / ((performance.now() - startedAt) / 1_000), megabytes: most - idle }
+}
+
+async function followed(folder: string): Promise<Figure[]> {
+  const service = await startServiceProcess(folder)
+  const { url, authorization, pid } = service
+  let made = 0
+  const load = async () => {
+    const headers = { authorization, 'content-type': 'application/json' }
+    const before = await restingAt(pid)
+    await paced(WRITES_PER_SECOND, SECONDS, async () => {
+      const { status } = await timed('POST', `${url}/apis`, headers, JSON.stringify(sampleApi(made++)))
+      if (status !== 201) throw new Error(`POST /apis answered ${status}`)
+    })
+    return ((await restingAt(pid)) - before) / (WRITES_PER_SECOND * SECONDS)
+  }
+  const withFollowers = async () => {
+    const following = await startProgram('following', {
+      URL: `${url}/events?follow=true&from=${new Date().toISOString()}`,
+      AUTHORIZATION: authorization,
+      COUNT: String(FOLLOWERS),
+    })
+    await setTimeout(1_000)
+    const used = await load()
+    await following.stop()
+    return used
+  }
+  await load()
+  const alone: number[] = []
+  const ratios: number[] = []
+  for (let round = 1; round <= ROUNDS; round++) {
+    progress(`(l) ${FOLLOWERS} followers, round ${round} of ${ROUNDS}`)
+    const first = round % 2 ? await load() : await withFollowers()
+    const second = round % 2 ? await withFollowers() : await load()
+    const [without, beside] = round % 2 ? [first, second] : [second, first]
+    alone.push(without)
+    ratios.push(beside / without)
+  }
+  await service.stop()
+  const ratio = spread(ratios)
+  return [
+    {
+      name: `(l) processor time of ${WRITES_PER_SECOND} writes a second with ${FOLLOWERS} followers, to that without`,
+      reached: `×${shown(ratio)}, ${shown(spread(alone))} µs for a write without followers`,
+      target: 'at most ×1.25',
+      met: ratio.median <= 1.25,
+    },
+  ]
+}
