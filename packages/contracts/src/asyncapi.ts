@@ -308,7 +308,7 @@ function channelsOf({ feed, cloudEvents, webhooks, bus, received }: MessageFamil
       address: subjects.events('{service}', '{type}'),
       title: 'Subjects of NATS JetStream',
       description:
-        'Durable, in the order of the log of each service. Published at least once: JetStream drops a repetition within its window by Nats-Msg-Id, and a consumer drops later ones by id.',
+        'Durable, in the stream GANTRY, in the order of the log of each service. Published at least once: JetStream drops a repetition within its window by Nats-Msg-Id, and a consumer drops later ones by id.',
       parameters: {
         service: {
           enum: [...EVENT_SERVICES],

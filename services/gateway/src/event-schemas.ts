@@ -22,7 +22,7 @@ export function eventSchemaRoutes(app: FastifyInstance, { admit, root }: EventSc
   const serve = (
     operation: Operation,
     mediaType: string,
-    bodyOf: (request: FastifyRequest) => object,
+    bodyOf: (request: FastifyRequest) => Buffer,
   ): void => {
     app.route({
       method: operation.method,
@@ -32,8 +32,7 @@ export function eventSchemaRoutes(app: FastifyInstance, { admit, root }: EventSc
       },
       async handler(request, reply) {
         checkQuery(operation.query, request.query)
-        // A buffer, because Fastify adds a charset to the media type of a text.
-        const body = Buffer.from(JSON.stringify(bodyOf(request)))
+        const body = bodyOf(request)
         return reply
           .header('content-type', mediaType)
           .header('cache-control', 'public, max-age=3600')
@@ -42,12 +41,22 @@ export function eventSchemaRoutes(app: FastifyInstance, { admit, root }: EventSc
     })
   }
 
-  serve(listEventSchemas, 'application/json; charset=utf-8', () => eventSchemas(root))
+  serve(listEventSchemas, 'application/json; charset=utf-8', () => jsonOf(eventSchemas(root)))
+
+  const made = new Map<string, Buffer>()
   serve(getEventSchema, SCHEMA_MEDIA_TYPE, request => {
     type Params = Parsed<NonNullable<typeof getEventSchema.params>>
     const { type, version } = checkParams(getEventSchema.params, request.params) as Params
+    const name = `${type}/${version}`
+    const known = made.get(name)
+    if (known) return known
     const schema = eventSchema(type, version, root)
     if (!schema) throw new Refusal('event-schema-not-found')
-    return schema
+    const body = jsonOf(schema)
+    made.set(name, body)
+    return body
   })
 }
+
+/** A buffer, because Fastify adds a charset to the media type of a text. */
+const jsonOf = (value: object) => Buffer.from(JSON.stringify(value))
