@@ -5,8 +5,8 @@ import { notifierService, notifierSettings } from '@gantry/notifier'
 import type { CollectionDefinition, Document, Query, ReadModels } from '@gantry/read-models'
 import { mongoReadModels } from '@gantry/read-models-mongo'
 import { inspectDatabase } from '@gantry/read-models-mongo/testing'
-import { type Dependencies, readSettings, type Service } from '@gantry/service-kit'
-import { type Host, hostService } from '@gantry/service-kit/testing'
+import { readSettings, type Service } from '@gantry/service-kit'
+import { type Host, type HostDependencies, hostService } from '@gantry/service-kit/testing'
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
 import type { z } from 'zod'
 import type { Engine } from './src/engine.ts'
@@ -16,7 +16,7 @@ const found = await findMongo()
 if (!found.found)
   test.skip('lists on MongoDB', { meta: { skipped: `there is no MongoDB: ${found.how}` } }, () => {})
 
-const MAKERS: Record<string, (dependencies: Dependencies) => Service> = {
+const MAKERS: Record<string, (dependencies: HostDependencies) => Service> = {
   catalog: dependencies => catalogService(dependencies, readSettings(catalogSettings, {})),
   identity: dependencies => identityService(dependencies, readSettings(identitySettings, {})),
   notifier: dependencies => notifierService(dependencies, readSettings(notifierSettings, {})),
@@ -99,7 +99,7 @@ describe.each(found.found ? [found] : [])('lists on $description', ({ kind, desc
     engine = await start()
     readModels = mongoReadModels({ url: engine.url, indexes: true })
     for (const [name, make] of Object.entries(MAKERS)) {
-      const onMongo = (dependencies: Dependencies) =>
+      const onMongo = (dependencies: HostDependencies) =>
         make({ ...dependencies, readModels: noting(readModels) })
       hosts.set(name, await hostService(onMongo, { start: false }))
     }

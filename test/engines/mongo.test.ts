@@ -1,10 +1,11 @@
 import { defineCollection, LeaseLost, type ReadModels, ReadModelsUnavailable } from '@gantry/read-models'
-import { blobStoreContract, readModelsContract } from '@gantry/read-models/testing'
+import { blobStoreContract, readModelsContract, userKeysContract } from '@gantry/read-models/testing'
 import {
   checkReadModels,
   gridFsBlobStore,
   type MongoReadModelsOptions,
   mongoReadModels,
+  mongoUserKeys,
 } from '@gantry/read-models-mongo'
 import { inspectDatabase, pausedCheckpoints } from '@gantry/read-models-mongo/testing'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest'
@@ -35,6 +36,12 @@ describe.each(found.found ? [found] : [])('$description', ({ kind, description, 
       const open = () => mongoReadModels({ url: shared.url, indexes: true })
       const readModels = open()
       return { readModels, another: async () => open(), close: () => readModels.close() }
+    })
+
+    userKeysContract(description, async () => {
+      const open = () => mongoUserKeys({ url: shared.url, suffix: '-user-keys' })
+      const keys = open()
+      return { keys, another: async () => open(), close: () => keys.close() }
     })
 
     blobStoreContract(description, async () => {

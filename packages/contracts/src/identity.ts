@@ -320,6 +320,41 @@ export const deleteUser = operation({
   conditional: true,
 })
 
+export const ErasureRecord = z
+  .object({
+    id: z.uuid().meta({ description: 'Id of the user, which APIs and audit records keep' }),
+    erasedAt: Timestamp,
+    backupsErasedAt: Timestamp.meta({
+      description: 'When the last backup of user keys that may still have the key is to be deleted',
+    }),
+  })
+  .meta({ id: 'Erasure' })
+
+export const eraseUser = operation({
+  ...users,
+  id: 'eraseUser',
+  method: 'POST',
+  path: '/users/{user_id}/erase',
+  summary: 'Erase the personal data of a user',
+  description:
+    'Deletes the user, if that has not happened yet, and the key that their personal data are encrypted with. It cannot be undone. Repeating it changes nothing.',
+  scope: 'USER_WRITE',
+  params: UserPath,
+  responses: {
+    200: {
+      description: 'The personal data are erased',
+      schema: ErasureRecord,
+      example: {
+        id: me.id,
+        erasedAt: '2026-11-21T09:30:00.000Z',
+        backupsErasedAt: '2026-12-21T09:30:00.000Z',
+      },
+    },
+  },
+  problems: ['user-not-found', 'role-missing', 'last-administrator', 'precondition-failed'],
+  conditional: true,
+})
+
 export const unlockUser = operation({
   ...users,
   id: 'unlockUser',

@@ -58,6 +58,7 @@ export {
   createUser,
   deleteAccessToken,
   deleteUser,
+  eraseUser,
   getAccessToken,
   getUser,
   listAccessTokens,

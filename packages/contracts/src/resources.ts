@@ -104,6 +104,7 @@ const CHANGES = {
       'USER_UPDATED',
       'USER_PASSWORD_CHANGED',
       'USER_DELETED',
+      'USER_ERASED',
       'USER_LOGGED_IN',
       'USER_LOGGED_OUT',
       'USER_LOGIN_FAILED',

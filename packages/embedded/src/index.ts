@@ -4,3 +4,4 @@ export { type Disk, DiskFull, type DiskOptions, isFull, watchDisk } from './disk
 export { type EventStoreOptions, sqliteEventStore } from './event-store.ts'
 export { sqliteReadModelStore, sqliteReadModels } from './read-models.ts'
 export { DataFolderRefused, inspectFiles } from './sqlite-file.ts'
+export { sqliteUserKeys } from './user-keys.ts'

@@ -16,7 +16,7 @@ import { pathToFileURL } from 'node:url'
 import { DiskFull, isFull } from './disk.ts'
 
 /** The content of a file. It is stored in the header as the application id. */
-export type FileKind = 'events' | 'read-models' | 'messages'
+export type FileKind = 'events' | 'read-models' | 'messages' | 'user-keys'
 
 export interface DatabaseFile {
   kind: FileKind
@@ -45,10 +45,16 @@ const APPLICATION_IDS: Readonly<Record<FileKind, number>> = {
   events: 0x476e4576,
   'read-models': 0x476e526d,
   messages: 0x476e4d73,
+  'user-keys': 0x476e556b,
 }
 
 /** Current format versions of the files. */
-export const FORMATS: Readonly<Record<FileKind, number>> = { events: 2, 'read-models': 1, messages: 1 }
+export const FORMATS: Readonly<Record<FileKind, number>> = {
+  events: 2,
+  'read-models': 1,
+  messages: 1,
+  'user-keys': 1,
+}
 
 /**
  * Inspects all files before any is opened, so that none is changed if one of them must be refused. Missing files are

@@ -29,6 +29,8 @@ export interface ReservationOptions {
   holding(holder: string): Promise<{ name: string | undefined } & Omit<StreamState<unknown>, 'state'>>
   /** Code of the refusal when the name is taken. */
   takenCode: ProblemCode
+  /** Whether a reservation stores the name itself. Default: true. False for names of persons, which can be erased. */
+  storesName?: boolean
   /** A reservation that its holder has not confirmed after this long may be taken over, in milliseconds. */
   graceMs?: number
   now(): Date
@@ -54,7 +56,7 @@ const NAMESPACE = '0f5e9a51-6f43-4a7e-8f7f-5a9c4d0b8e22'
  * fail, so that a slow writer cannot take the name as well.
  */
 export function reservations(options: ReservationOptions): Reservations {
-  const { eventStore, scope, holderCategory, holding, takenCode, now } = options
+  const { eventStore, scope, holderCategory, holding, takenCode, storesName = true, now } = options
   const graceMs = options.graceMs ?? 2_000
 
   const stream = (name: string) => `${scope}name-${createHash('sha256').update(name).digest('hex')}`
@@ -119,7 +121,7 @@ export function reservations(options: ReservationOptions): Reservations {
       const event = newEvent(
         uuidv5(`claim/${name}/${holder}/${holderRevision}/${expected}`, NAMESPACE),
         'NameClaimed',
-        { name, holder, holderRevision, claimedAt: now().toISOString() },
+        { ...(storesName && { name }), holder, holderRevision, claimedAt: now().toISOString() },
         metadata,
       )
       try {

@@ -3,7 +3,6 @@ import { hostname } from 'node:os'
 import { setTimeout } from 'node:timers/promises'
 import { Refusal } from '@gantry/contracts'
 import type { Log } from '@gantry/event-sourcing'
-import type { BlobStore } from '@gantry/read-models'
 import {
   ANONYMOUS,
   type Dependencies,
@@ -22,7 +21,7 @@ import { internalRequests } from './internal-requests.ts'
 import { type ProcessContext, type ProcessParts, runProcess } from './process.ts'
 import { type Replicas, replicas } from './replicas.ts'
 import { serviceSettings } from './settings.ts'
-import { type MessageRetention, openBus, openStores, watchedDisk } from './stores.ts'
+import { type MessageRetention, openBus, openStores, type Stores, watchedDisk } from './stores.ts'
 
 /** Trusted proxies between gateway and service: private networks. Their X-Forwarded-For is used for the log only. */
 const INSIDE = ['loopback', 'linklocal', 'uniquelocal']
@@ -34,8 +33,8 @@ export interface ServiceOptions<Schema extends z.ZodObject, Made extends Service
   /** The settings that only this service has. */
   settings: Schema
   environment: NodeJS.ProcessEnv
-  /** Creates the service. `blobs` opens the store of images; only one service uses it. */
-  make(dependencies: Dependencies & { blobs(): BlobStore }, settings: z.infer<Schema>): Made
+  /** Creates the service. `blobs` and `userKeys` open stores that only one service uses. */
+  make(dependencies: Dependencies & Pick<Stores, 'blobs' | 'userKeys'>, settings: z.infer<Schema>): Made
   /** Retention of messages on the bus, if this service configures it. */
   messages?(settings: z.infer<Schema>): MessageRetention
   /** Called after the start. The service is not ready until it has succeeded; failures are retried. */
@@ -64,7 +63,7 @@ function openService<Schema extends z.ZodObject, Made extends Service>(
   const own = readSettings(schema, environment)
   const disk = watchedDisk(log)
   const stores = openStores(settings, disk, log)
-  const { eventStore, readModels, blobs } = stores
+  const { eventStore, readModels, blobs, userKeys } = stores
   const { store: bus, backingStore } = openBus(settings, { name, log, disk, ...messages?.(own) })
   let principals: PassedPrincipals | undefined
   const pass = (purpose: Purpose) => principals?.sign(ANONYMOUS, purpose) ?? ''
@@ -77,6 +76,7 @@ function openService<Schema extends z.ZodObject, Made extends Service>(
       readModels,
       bus: others.bus,
       blobs,
+      userKeys,
       now,
       newId: randomUUID,
       encryptionKey,

@@ -69,6 +69,11 @@ export const storeSettings = z.object({
   READ_MODEL_URL: z
     .string({ error: 'must be set: mongodb://host:27017/gantry' })
     .pipe(storeUrl(['mongodb://', 'mongodb+srv://'], 'mongodb://host:27017/gantry')),
+  /** The keys of users. Default: the file user-keys.db beside, or the database with the suffix -user-keys of READ_MODEL_URL. */
+  USER_KEY_URL: storeUrl(
+    ['mongodb://', 'mongodb+srv://'],
+    'mongodb://host:27017/gantry-user-keys',
+  ).optional(),
   /** The bytes of images. Default: GridFS in the database of READ_MODEL_URL. */
   BLOB_URL: z
     .string()

@@ -1,4 +1,5 @@
 import { hostname } from 'node:os'
+import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import {
   type Disk,
@@ -6,14 +7,15 @@ import {
   sqliteBus,
   sqliteEventStore,
   sqliteReadModels,
+  sqliteUserKeys,
   watchDisk,
 } from '@gantry/embedded'
 import type { EventStore, Log } from '@gantry/event-sourcing'
 import { checkEventStore, esdbEventStore } from '@gantry/event-store-esdb'
 import type { Bus } from '@gantry/messaging'
 import { type NatsOptions, natsBus, natsPublisher, type Publisher } from '@gantry/messaging-nats'
-import type { BlobStore, ReadModels } from '@gantry/read-models'
-import { checkReadModels, gridFsBlobStore, mongoReadModels } from '@gantry/read-models-mongo'
+import type { BlobStore, ReadModels, UserKeys } from '@gantry/read-models'
+import { checkReadModels, gridFsBlobStore, mongoReadModels, mongoUserKeys } from '@gantry/read-models-mongo'
 import type { BackingStore } from './backing-stores.ts'
 import type { BusSettings, StoreSettings } from './settings.ts'
 
@@ -151,11 +153,30 @@ function openBlobs({ BLOB_URL, READ_MODEL_URL }: StoreSettings, disk: Disk): Blo
   return gridFsBlobStore({ url, setting: BLOB_URL ? 'BLOB_URL' : 'READ_MODEL_URL' })
 }
 
+const USER_KEYS_FILE = 'user-keys.db'
+
+/** Opens the store of user keys: by default a file, or a database, next to the read models. */
+function openUserKeys({ USER_KEY_URL, READ_MODEL_URL }: StoreSettings, disk: Disk): Open<UserKeys> {
+  const setting = USER_KEY_URL ? 'USER_KEY_URL' : 'READ_MODEL_URL'
+  const path = fileOf(USER_KEY_URL ?? READ_MODEL_URL)
+  const open = () => {
+    if (path !== undefined)
+      return sqliteUserKeys({ path: USER_KEY_URL ? path : join(dirname(path), USER_KEYS_FILE), disk })
+    if (USER_KEY_URL) return mongoUserKeys({ url: USER_KEY_URL, setting })
+    return mongoUserKeys({ url: READ_MODEL_URL, setting, suffix: '-user-keys' })
+  }
+  const store = open()
+  return { store, backingStore: { setting, onlyAtStart: true, check: () => store.ping() } }
+}
+
 export interface Stores {
   eventStore: EventStore
   readModels: ReadModels
   /** Opens the store of blobs with the first call, because most services have none. @throws Error naming the setting */
   blobs(): BlobStore
+  /** Opens the store of user keys with the first call, because only identity uses it. */
+  userKeys(): UserKeys
+  /** Those that are open. */
   backingStores: readonly BackingStore[]
   close(): Promise<void>
 }
@@ -169,6 +190,7 @@ export function openStores(settings: StoreSettings, disk: Disk = watchDisk(), lo
   const events = openEventStore(settings.EVENT_STORE_URL, disk)
   const views = openReadModels(settings.READ_MODEL_URL, disk, log)
   let blobs: BlobStore | undefined
+  let userKeys: Open<UserKeys> | undefined
   return {
     eventStore: events.store,
     readModels: views.store,
@@ -176,9 +198,15 @@ export function openStores(settings: StoreSettings, disk: Disk = watchDisk(), lo
       blobs ??= openBlobs(settings, disk)
       return blobs
     },
-    backingStores: [events.backingStore, views.backingStore],
+    userKeys() {
+      userKeys ??= openUserKeys(settings, disk)
+      return userKeys.store
+    },
+    get backingStores() {
+      return [events, views, ...(userKeys ? [userKeys] : [])].map(({ backingStore }) => backingStore)
+    },
     async close() {
-      await Promise.all([events.store.close(), views.store.close(), blobs?.close()])
+      await Promise.all([events.store.close(), views.store.close(), blobs?.close(), userKeys?.store.close()])
     },
   }
 }

@@ -2,11 +2,11 @@ import { randomUUID } from 'node:crypto'
 import { catalogSettings } from '@gantry/catalog'
 import { sqliteBus, watchDisk } from '@gantry/embedded'
 import { keySettings, openBus, openStores, processSettings, storeSettings } from '@gantry/hosting'
-import { identitySettings } from '@gantry/identity'
+import { type IdentityDependencies, identitySettings } from '@gantry/identity'
 import { type Bus, NoResponder, RequestTimeout } from '@gantry/messaging'
 import { notifierSettings } from '@gantry/notifier'
 import type { ReadModels } from '@gantry/read-models'
-import { type Dependencies, processLog, readSettings } from '@gantry/service-kit'
+import { processLog, readSettings } from '@gantry/service-kit'
 import {
   compose,
   type DataFolder,
@@ -98,8 +98,9 @@ async function servicesInstallation(name: string, environment: NodeJS.ProcessEnv
   const stores = openStores(settings)
   for (const { check } of stores.backingStores) await check()
   const { store: bus } = openBus(settings, { name, log })
-  const dependencies: Dependencies = {
+  const dependencies: IdentityDependencies = {
     ...stores,
+    userKeys: stores.userKeys(),
     bus,
     now: () => new Date(),
     newId: randomUUID,

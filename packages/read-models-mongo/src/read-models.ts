@@ -7,7 +7,7 @@ import {
   type Write,
   withGenerations,
 } from '@gantry/read-models'
-import { MongoRuntimeError } from 'mongodb'
+import { type Db, MongoRuntimeError } from 'mongodb'
 import { mongoCheckpoints } from './checkpoints.ts'
 import { mongoCollection, type OpenCollection } from './collection.ts'
 import { connect } from './connection.ts'
@@ -72,13 +72,7 @@ function mongoReadModelStore({
     return { ...found, usesIndexes: indexes ?? found.usesIndexes }
   }
 
-  /** Reads the clock of the server. Some servers report it as milliseconds since 1970. */
-  const time = async () => {
-    const { localTime } = await db.command({ hello: 1 })
-    const time = new Date(localTime ?? Number.NaN)
-    if (Number.isNaN(time.getTime())) throw new MongoRuntimeError('the server does not report its time')
-    return time
-  }
+  const time = () => timeOf(db)
 
   const collection = <D extends Document>(definition: CollectionDefinition<D>): OpenCollection<D> => {
     const known = collections.get(definition) as OpenCollection<D> | undefined
@@ -130,10 +124,20 @@ function mongoReadModelStore({
     },
     drop: definition => run(() => drop(definition)),
     discard: definition => run(() => discard(definition)),
+    // The server reuses the space of removed documents.
+    async purge() {},
     ping: () => run(async () => void (await db.command({ ping: 1 }))),
     time: () => run(time),
     close,
   }
+}
+
+/** Reads the clock of the server. Some servers report it as milliseconds since 1970. */
+async function timeOf(db: Db): Promise<Date> {
+  const { localTime } = await db.command({ hello: 1 })
+  const time = new Date(localTime ?? Number.NaN)
+  if (Number.isNaN(time.getTime())) throw new MongoRuntimeError('the server does not report its time')
+  return time
 }
 
 /** Waits for all jobs, also after one has failed, so that none of them writes after the call. @throws the first error */

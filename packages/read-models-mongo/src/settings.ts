@@ -8,6 +8,8 @@ export interface MongoOptions {
   url: string
   /** Name of the setting with the URL, for messages. Default: READ_MODEL_URL. */
   setting?: string
+  /** Appended to the name of the database. */
+  suffix?: string
 }
 
 /** A setting is invalid. The message names it. */
@@ -45,11 +47,11 @@ export interface Client {
 }
 
 /** Creates a client that connects with its first use. @throws MongoRefused */
-export function openClient({ url, setting = 'READ_MODEL_URL' }: MongoOptions): Client {
+export function openClient({ url, setting = 'READ_MODEL_URL', suffix = '' }: MongoOptions): Client {
   const wrong = (reason: string, cause?: unknown) =>
     new MongoRefused(`${setting} ${reason}: it must look like mongodb://host:27017/gantry`, { cause })
   if (!SCHEME.test(url)) throw wrong('is not a MongoDB URL')
-  const database = decodeURIComponent(DATABASE.exec(url)?.[1] ?? 'gantry')
+  const database = decodeURIComponent(DATABASE.exec(url)?.[1] ?? 'gantry') + suffix
   let client: MongoClient
   try {
     client = new MongoClient(url, { appName: 'gantry', ...DURABLE_AND_IMPATIENT })

@@ -33,3 +33,4 @@ export {
   type ReadModelStore,
   type ReadModels,
 } from './read-models.ts'
+export { type ErasedUser, type UserKey, type UserKeys, UserKeysUnavailable } from './user-keys.ts'

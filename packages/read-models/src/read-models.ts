@@ -105,6 +105,11 @@ export interface ReadModelStore {
   drop(definition: CollectionName): Promise<void>
   /** Deletes a collection with everything that it takes in the store. It must not be in use. */
   discard(definition: CollectionName): Promise<void>
+  /**
+   * Overwrites what removed and replaced documents have left in files, as far as the store controls its files and other
+   * processes do not read at the moment.
+   */
+  purge(): Promise<void>
   /** Resolves when the store answers. @throws ReadModelsUnavailable */
   ping(): Promise<void>
   /** The time of the store's clock, which is the same for all processes. @throws ReadModelsUnavailable */

@@ -1,7 +1,7 @@
 import { isProblemCode, PROBLEMS, type Problem, type ProblemCode, Refusal } from '@gantry/contracts'
 import { EventStoreUnavailable, WrongExpectedRevision } from '@gantry/event-sourcing'
 import { BusUnavailable, NoResponder, RequestFailed, RequestTimeout } from '@gantry/messaging'
-import { ReadModelsUnavailable } from '@gantry/read-models'
+import { ReadModelsUnavailable, UserKeysUnavailable } from '@gantry/read-models'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 
 const RETRY_AFTER_SECONDS = 2
@@ -20,6 +20,7 @@ const FRAMEWORK: Readonly<Record<string, ProblemCode>> = {
 const unavailable = [
   EventStoreUnavailable,
   ReadModelsUnavailable,
+  UserKeysUnavailable,
   BusUnavailable,
   NoResponder,
   RequestTimeout,

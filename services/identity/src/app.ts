@@ -1,25 +1,22 @@
 import { subjects } from '@gantry/contracts'
-import { aggregate, Projector } from '@gantry/event-sourcing'
-import {
-  type Dependencies,
-  instrumented,
-  ownMetadata,
-  router,
-  type Service,
-  serviceFrom,
-} from '@gantry/service-kit'
+import { Projector } from '@gantry/event-sourcing'
+import { instrumented, ownMetadata, router, type Service, serviceFrom } from '@gantry/service-kit'
 import { auditRoutes } from './audit/audit.routes.ts'
 import type { AuditKeys } from './audit/audit-keys.ts'
+import { auditRecords } from './audit/audit-record.ts'
 import { auditor } from './audit/auditor.ts'
 import { proofRoutes } from './audit/proofs.routes.ts'
 import { type Authenticate, authenticator } from './authentication/authenticate.ts'
 import { loginTokens } from './authentication/login-token.ts'
 import { platformTokens } from './authentication/platform-token.ts'
+import { erasureRoutes } from './erasure/erasure.routes.ts'
+import { erasuresOf } from './erasure/erasures.ts'
 import { type EnsureAdministrator, firstAdministrator } from './first-administrator.ts'
 import { locksProjection } from './login/locks.projection.ts'
 import { loginRoutes } from './login/login.routes.ts'
 import { logins } from './login/record-login.ts'
 import { argon2idPasswords } from './password/password.ts'
+import { type IdentityDependencies, personalData } from './personal-data/personal-data.ts'
 import { propagatedChanges } from './propagated-changes.ts'
 import { publicEvents } from './public-events.ts'
 import { respondersOf } from './responders.ts'
@@ -27,12 +24,12 @@ import type { IdentitySettings } from './settings.ts'
 import { keysOf, rotationOf } from './signingkey/key-ring.ts'
 import type { Rotated } from './signingkey/keys.ts'
 import { publishKeys } from './signingkey/published-keys.ts'
-import { projectToken, tokens } from './token/token.projection.ts'
+import { tokenAggregate } from './token/token.aggregate.ts'
+import { tokens } from './token/token.projection.ts'
 import { tokenRoutes } from './token/token.routes.ts'
-import { type TokenCommand, type TokenEvent, type TokenState, tokenDecider } from './token/token.ts'
 import { tokenUses } from './token/token-uses.ts'
 import { userAggregate } from './user/user.aggregate.ts'
-import { locks, users } from './user/user.projection.ts'
+import { erasures as erasedUsers, locks, users } from './user/user.projection.ts'
 import { userRoutes } from './user/user.routes.ts'
 import { namesFrom } from './user/user-names.ts'
 
@@ -51,9 +48,10 @@ export interface IdentityService extends Service {
 export type ServiceSettings = Omit<IdentitySettings, 'GANTRY_ADMIN_USERNAME' | 'GANTRY_ADMIN_PASSWORD'>
 
 /** Users, login, access tokens, signing keys, and the audit log of all services. */
-export function identityService(given: Dependencies, settings: ServiceSettings): IdentityService {
-  const dependencies = instrumented(given)
-  const { eventStore, unknownEvent, readModels, bus, now, newId, encryptionKey, process } = dependencies
+export function identityService(given: IdentityDependencies, settings: ServiceSettings): IdentityService {
+  const { ciphers, ...personal } = personalData(given)
+  const dependencies = instrumented({ ...given, eventStore: personal.eventStore })
+  const { eventStore, readModels, bus, now, newId, encryptionKey, process } = dependencies
   const { log } = process
   const metadata = (actor = 'identity') => ownMetadata(dependencies, actor)
   const views = {
@@ -66,16 +64,10 @@ export function identityService(given: Dependencies, settings: ServiceSettings):
     ...process,
     name: 'identity.projector',
     projections: [locksProjection],
-    collections: [users, tokens, locks],
+    collections: [users, tokens, locks, erasedUsers],
   })
   const user = userAggregate(dependencies, projector)
-  const token = aggregate<TokenState, TokenCommand, TokenEvent>({
-    eventStore,
-    unknownEvent,
-    category: 'token',
-    decider: tokenDecider,
-    view: { projector, project: projectToken },
-  })
+  const token = tokenAggregate(dependencies, projector)
   const keys = keysOf('login', dependencies, metadata)
   const { changeUser, changeToken, rotated } = propagatedChanges({ user, token, bus, log })
   const periodMs = settings.SIGNING_KEY_ROTATION
@@ -93,11 +85,14 @@ export function identityService(given: Dependencies, settings: ServiceSettings):
     noteUse: uses.note,
     now,
   })
-  const audit = auditor(dependencies, metadata)
+  const keyStore = { ciphers, store: given.userKeys }
+  const erasures = erasuresOf({ user, changeUser, changeToken, readModels, keys: keyStore, metadata, log })
+  // The audit log and the relay read the events as they are stored.
+  const audit = auditor(instrumented(given), metadata)
   const rotations = { login: rotation, audit: audit.rotation }
   const namesOf = namesFrom(views.users, user, log)
 
-  const service = serviceFrom(dependencies, {
+  const service = serviceFrom(given, {
     name: 'identity',
     projectors: [projector, audit.projector],
     routes(app, admit) {
@@ -106,12 +101,17 @@ export function identityService(given: Dependencies, settings: ServiceSettings):
       loginRoutes(route, { ...changing, user, logins: loginsByUser, loginTokens: tokensOfLogins })
       tokenRoutes(route, { changeToken, ...views })
       userRoutes(route, { ...changing, lastLogin: loginsByUser.last, now })
-      auditRoutes(route, { readModels, namesOf, upToDate: audit.upToDate })
+      erasureRoutes(route, { erasures, backupRetentionMs: settings.USER_KEY_BACKUP_RETENTION })
+      auditRoutes(route, {
+        readModels,
+        recordsOf: auditRecords({ namesOf, ciphers }),
+        upToDate: audit.upToDate,
+      })
       proofRoutes(route, { readModels, keys: audit.keys, upToDate: audit.upToDate, now })
       publishKeys(app, { 'jwks.json': keys.jwks, 'audit-keys.json': audit.keys.published })
     },
     publication: { streamPrefixes: ['user-'], publicEvents, subjects: [subjects.events('identity', '*')] },
-    workers: [rotation.start, ...audit.workers],
+    workers: [rotation.start, erasures.start, ...audit.workers, ...personal.workers],
     responders: respondersOf({ authenticate, user, namesOf, rotations, eventStore }),
     drain: uses.recorded,
   })

@@ -1,11 +1,11 @@
 import { type Host, hostService } from '@gantry/service-kit/testing'
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
 import { type IdentityService, identityService } from './app.ts'
+import { SETTINGS } from './testing/identity-host.ts'
 
-const settings = { PLATFORM_JWT_USER_CLAIM: 'sub', SIGNING_KEY_ROTATION: 0 }
 let host: Host<IdentityService>
 beforeEach(async () => {
-  host = await hostService(dependencies => identityService(dependencies, settings))
+  host = await hostService(dependencies => identityService(dependencies, SETTINGS))
   await vi.waitFor(() => expect(host.service.waitingFor()).toBeUndefined())
 })
 afterEach(() => host.close())
@@ -39,7 +39,7 @@ describe('the first administrator', () => {
 
   test('is created once, with one password, by two replicas that start at the same time', async () => {
     const process = { ...host.dependencies.process, holder: 'other' }
-    const other = identityService({ ...host.dependencies, process }, settings)
+    const other = identityService({ ...host.dependencies, process }, SETTINGS)
     const said: (string | undefined)[] = []
     const announce = ({ password }: { password: string | undefined }) => void said.push(password)
     const both = await Promise.all(

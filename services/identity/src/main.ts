@@ -10,7 +10,8 @@ await runService({
   name: 'identity',
   settings: identitySettings,
   environment: process.env,
-  make: (dependencies, settings) => identityService(dependencies, settings),
+  make: ({ userKeys, ...dependencies }, settings) =>
+    identityService({ ...dependencies, userKeys: userKeys() }, settings),
   prepare: async (identity, { GANTRY_ADMIN_USERNAME: username, GANTRY_ADMIN_PASSWORD: password }) =>
     void (await identity.ensureAdministrator({ username, password, announce })),
 })

@@ -28,6 +28,7 @@ const ENDS_PRINCIPALS: ReadonlySet<string> = new Set<UserEvent['type']>([
   'PasswordChanged',
   'UserLoggedOut',
   'UserDeleted',
+  'UserErased',
 ])
 
 /** Changes that other processes receive before the caller is answered. */

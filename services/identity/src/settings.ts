@@ -31,6 +31,8 @@ export const identitySettings = z.object({
   SIGNING_KEY_ROTATION: duration
     .refine(period => period === 0 || period >= HOUR_MS, { error: 'must be at least 1h, or 0s for never' })
     .default(30 * 24 * HOUR_MS),
+  /** How long backups of the store of user keys are kept. Default: 30 days. */
+  USER_KEY_BACKUP_RETENTION: duration.default(30 * 24 * HOUR_MS),
   PLATFORM_JWT_JWKS_URL: z.url({ protocol: /^https?$/, error: 'must be an http or https URL' }).optional(),
   PLATFORM_JWT_PUBLIC_KEY: publicKey.optional(),
   PLATFORM_JWT_ISSUER: z.string().optional(),

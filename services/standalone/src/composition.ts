@@ -7,19 +7,20 @@ import {
   sqliteBus,
   sqliteEventStore,
   sqliteReadModels,
+  sqliteUserKeys,
 } from '@gantry/embedded'
 import type { BackingStore, ProcessContext } from '@gantry/hosting'
-import { type IdentitySettings, identityService } from '@gantry/identity'
+import { type IdentityDependencies, type IdentitySettings, identityService } from '@gantry/identity'
 import { mediaService } from '@gantry/media'
 import { type NotifierSettings, notifierService } from '@gantry/notifier'
 import type { BlobStore } from '@gantry/read-models'
-import { type Dependencies, heldStreamMetrics } from '@gantry/service-kit'
+import { heldStreamMetrics } from '@gantry/service-kit'
 import type { DataFolder } from './data-folder.ts'
 import type { Settings } from './settings.ts'
 
 /** Creates the four services on the given stores, without starting them. */
 export function servicesOver(
-  dependencies: Dependencies,
+  dependencies: IdentityDependencies,
   blobs: BlobStore,
   settings: CatalogSettings & IdentitySettings & NotifierSettings,
 ) {
@@ -42,6 +43,7 @@ export function compose(
     events: settings.EVENT_STORE_URL ?? folder.events,
     'read-models': settings.READ_MODEL_URL ?? folder.readModels,
     messages: folder.messages,
+    'user-keys': settings.USER_KEY_URL ?? folder.userKeys,
   }
   inspectFiles(files)
   const eventStore = sqliteEventStore({ path: files.events, exclusive: true, disk })
@@ -52,12 +54,14 @@ export function compose(
     log: message => log.info({}, message),
   })
   const bus = sqliteBus({ path: files.messages, disk, retentionMs: settings.MESSAGE_RETENTION })
+  const userKeys = sqliteUserKeys({ path: files['user-keys'], disk })
   const blobs = folderBlobStore({ path: folder.images, disk })
 
-  const dependencies: Dependencies = {
+  const dependencies: IdentityDependencies = {
     eventStore,
     readModels,
     bus,
+    userKeys,
     now: () => new Date(),
     newId: randomUUID,
     encryptionKey: folder.encryptionKey,
@@ -85,7 +89,13 @@ export function compose(
     waitingFor: () => services.map(service => service.waitingFor()).find(what => what !== undefined),
     async close() {
       await Promise.all(services.map(service => service.stop()))
-      await Promise.all([eventStore.close(), readModels.close(), bus.close(), blobs.close()])
+      await Promise.all([
+        eventStore.close(),
+        readModels.close(),
+        bus.close(),
+        userKeys.close(),
+        blobs.close(),
+      ])
     },
   }
 }

@@ -25,6 +25,7 @@ export interface DataFolder {
   events: string
   readModels: string
   messages: string
+  userKeys: string
   images: string
   encryptionKey: Uint8Array
 }
@@ -49,6 +50,7 @@ export function openDataFolder(folder: string, configuredKey: Uint8Array | undef
     events: join(path, 'events.db'),
     readModels: join(path, 'read-models.db'),
     messages: join(path, 'messages.db'),
+    userKeys: join(path, 'user-keys.db'),
     images: join(path, 'images'),
   }
   const manifestFile = join(path, 'gantry.json')
@@ -91,7 +93,15 @@ function makeWritable(path: string): void {
 }
 
 /** Prefixes of the entries of a data folder; the stores and this file append suffixes. */
-const ENTRIES = ['events.db', 'read-models.db', 'messages.db', 'images', 'gantry.json', 'encryption.key']
+const ENTRIES = [
+  'events.db',
+  'read-models.db',
+  'messages.db',
+  'user-keys.db',
+  'images',
+  'gantry.json',
+  'encryption.key',
+]
 
 /**
  * Restricts the data to its owner; earlier releases created it with the permissions of the umask. The permissions of a

@@ -21,6 +21,7 @@ const settings = serverSettings.extend({
   ENCRYPTION_KEY: key().optional(),
   EVENT_STORE_URL: embedded('the log'),
   READ_MODEL_URL: embedded('the read models'),
+  USER_KEY_URL: embedded('the keys of users'),
   ...gatewaySettings.shape,
   ...catalogSettings.shape,
   ...identitySettings.shape,

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto'
 import { join } from 'node:path'
 import { catalogService, catalogSettings } from '@gantry/catalog'
 import { SCOPES } from '@gantry/contracts'
-import { sqliteBus, sqliteEventStore, sqliteReadModels } from '@gantry/embedded'
+import { sqliteBus, sqliteEventStore, sqliteReadModels, sqliteUserKeys } from '@gantry/embedded'
 import { gateway, gatewaySettings } from '@gantry/gateway'
 import { identityService, identitySettings } from '@gantry/identity'
 import { type Admit, httpServer } from '@gantry/service-kit'
@@ -19,6 +19,7 @@ const metrics = new Registry()
 const dependencies = {
   eventStore: sqliteEventStore({ path: join(FOLDER, 'events.db'), exclusive: true }),
   readModels: sqliteReadModels({ path: join(FOLDER, 'read-models.db'), exclusive: true }),
+  userKeys: sqliteUserKeys({ path: join(FOLDER, 'user-keys.db') }),
   bus: sqliteBus({ path: join(FOLDER, 'messages.db') }),
   now: () => new Date(),
   newId: randomUUID,

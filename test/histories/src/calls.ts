@@ -2,15 +2,16 @@ import { AsyncLocalStorage } from 'node:async_hooks'
 import { setImmediate } from 'node:timers/promises'
 import { EventStoreUnavailable } from '@gantry/event-sourcing'
 import { BusUnavailable } from '@gantry/messaging'
-import { ReadModelsUnavailable } from '@gantry/read-models'
+import { ReadModelsUnavailable, UserKeysUnavailable } from '@gantry/read-models'
 
-export type Port = 'eventStore' | 'readModels' | 'bus' | 'blobs'
+export type Port = 'eventStore' | 'readModels' | 'bus' | 'blobs' | 'userKeys'
 
 const UNAVAILABLE = {
   eventStore: EventStoreUnavailable,
   readModels: ReadModelsUnavailable,
   bus: BusUnavailable,
   blobs: ReadModelsUnavailable,
+  userKeys: UserKeysUnavailable,
 } as const
 
 /** A process that makes calls. After its death its calls have no effect and do not return. */

@@ -8,6 +8,7 @@ import {
   type Document,
   type ReadModelStore,
   type ReadModels,
+  type UserKeys,
   type Write,
   withGenerations,
 } from '@gantry/read-models'
@@ -20,6 +21,7 @@ export interface Ports {
   readModels: ReadModels
   bus: Bus
   blobs: BlobStore
+  userKeys: UserKeys
 }
 
 /** The stores as one replica accesses them. Each call waits until the history continues it. */
@@ -33,6 +35,7 @@ export function portsOf(stores: Stores, bus: Bus, calls: Calls, caller: Caller):
     readModels: withGenerations(readModelsOf(stores.projected.store, on('readModels')), GENERATIONS),
     bus: busOf(bus, on('bus')),
     blobs: blobsOf(stores.blobs, on('blobs')),
+    userKeys: userKeysOf(stores.userKeys, on('userKeys')),
   }
 }
 
@@ -108,6 +111,7 @@ function readModelsOf(store: ReadModelStore, make: Make): ReadModelStore {
     },
     drop: definition => make(`drop ${nameOf(definition)}`, () => store.drop(definition)),
     discard: definition => make(`discard ${nameOf(definition)}`, () => store.discard(definition)),
+    purge: () => make('purge', () => store.purge()),
     ping: () => make('ping', () => store.ping()),
     time: () => make('time', () => store.time()),
     close: async () => {},
@@ -191,3 +195,12 @@ function blobsOf(blobs: BlobStore, make: Make): BlobStore {
     close: async () => {},
   }
 }
+
+const userKeysOf = (store: UserKeys, make: Make): UserKeys => ({
+  get: user => make(`get the key of ${user}`, () => store.get(user)),
+  add: (user, key) => make(`add a key of ${user}`, () => store.add(user, key)),
+  erase: (user, at) => make(`erase the key of ${user}`, () => store.erase(user, at)),
+  erased: () => store.erased(),
+  ping: () => store.ping(),
+  close: async () => {},
+})

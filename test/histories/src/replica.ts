@@ -1,6 +1,5 @@
 import { nameUuids, type RecordedEvent } from '@gantry/event-sourcing'
 import type { Message } from '@gantry/messaging'
-import type { BlobStore } from '@gantry/read-models'
 import { type Dependencies, httpServer, requireScope, type Service } from '@gantry/service-kit'
 import { administrator } from '@gantry/service-kit/testing'
 import { pino } from 'pino'
@@ -42,7 +41,7 @@ export interface Request {
 export interface ServiceUnderTest {
   name: string
   /** @param snapshotEvery minimum number of events between two snapshots of a stream */
-  make(dependencies: Dependencies & { blobs: BlobStore }, snapshotEvery: number): Service
+  make(dependencies: Dependencies & Pick<Ports, 'blobs' | 'userKeys'>, snapshotEvery: number): Service
   /** Requests, or messages of other services, by kind. They return undefined when there is no target. */
   requests: Readonly<Record<string, (asked: Asked) => Request | Message | undefined>>
   /** Kinds that are requested before a history begins, so that resources exist. */

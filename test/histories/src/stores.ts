@@ -13,6 +13,8 @@ import {
   type Generations,
   type ReadModelStore,
   type ReadModels,
+  type UserKey,
+  type UserKeys,
   withGenerations,
 } from '@gantry/read-models'
 
@@ -34,6 +36,7 @@ export interface Stores {
   eventStore: EventStore
   broker: InMemoryBroker
   blobs: BlobStore
+  userKeys: UserKeys
   projected: Projected
 }
 
@@ -44,6 +47,7 @@ export const openStores = (): Stores => ({
   eventStore: inMemoryLog().connect(),
   broker: inMemoryBroker(),
   blobs: inMemoryBlobs(),
+  userKeys: inMemoryUserKeys(),
   projected: openReadModels(),
 })
 
@@ -124,6 +128,28 @@ function inMemoryBlobs(): BlobStore {
     async *keys() {
       yield* [...blobs.keys()]
     },
+    async close() {},
+  }
+}
+
+function inMemoryUserKeys(): UserKeys {
+  const keys = new Map<string, UserKey>()
+  return {
+    get: async user => keys.get(user),
+    async add(user, key) {
+      const stored = keys.get(user) ?? { key, erasedAt: null }
+      keys.set(user, stored)
+      return stored
+    },
+    async erase(user, at) {
+      const erasedAt = keys.get(user)?.erasedAt ?? at
+      keys.set(user, { key: null, erasedAt })
+      return erasedAt
+    },
+    async *erased() {
+      for (const [user, { erasedAt }] of keys) if (erasedAt !== null) yield { user, erasedAt }
+    },
+    async ping() {},
     async close() {},
   }
 }

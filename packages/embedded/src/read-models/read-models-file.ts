@@ -39,6 +39,8 @@ export class ReadModelsFile implements FileAccess {
       exclusive,
       schema: [COLLECTIONS_SCHEMA, CHECKPOINTS_SCHEMA, LEASES_SCHEMA].join(';'),
     })
+    // Overwrites the content of removed and replaced documents in the file.
+    this.db.exec('PRAGMA secure_delete = ON')
     this.exclusive = exclusive
     this.#path = path
     this.#disk = disk

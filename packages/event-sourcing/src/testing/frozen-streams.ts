@@ -45,6 +45,8 @@ export interface FrozenCategory<State, Command extends DomainCommand, Event exte
   decider: Decider<State, Command, Event>
   /** Left out for an aggregate without documents. */
   project?: Project<State, Event>
+  /** Decrypts an event, for a category whose streams have encrypted fields. */
+  opened?(event: RecordedEvent): Promise<RecordedEvent>
   /** Left out for an aggregate without snapshots. */
   snapshots?: SnapshotSchema<State>
 }
@@ -153,13 +155,14 @@ function testSnapshots<State, Command extends DomainCommand, Event extends Domai
 /** The state of a stream, and its documents after its events were projected one by one. */
 async function fold<State, Command extends DomainCommand, Event extends DomainEvent>(
   stream: readonly RecordedEvent[],
-  { decider, project }: FrozenCategory<State, Command, Event>,
+  { decider, project, opened = async event => event }: FrozenCategory<State, Command, Event>,
 ) {
   const unknown: string[] = []
   const folded = folding(decider, event => unknown.push(schemaName(event)))
   let current: StreamState<State> = { state: decider.initial, revision: NO_STREAM }
   const documents = new Map<string, { collection: string } & Pick<Write, 'id' | 'revision' | 'doc'>>()
-  for (const event of stream) {
+  for (const stored of stream) {
+    const event = await opened(stored)
     current = folded(current, [event])
     const writes = project ? writesOf(project, decider.events, streamId(event.stream), current, [event]) : []
     for (const { collection, id, revision, doc } of writes)

@@ -1,2 +1,3 @@
 export { blobStoreContract, type OpenedBlobStore } from './blob-store-contract.ts'
 export { type OpenedReadModels, readModelsContract } from './read-models-contract.ts'
+export { type OpenedUserKeys, userKeysContract } from './user-keys-contract.ts'

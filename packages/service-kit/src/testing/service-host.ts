@@ -3,7 +3,8 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { type Principal, SCOPES } from '@gantry/contracts'
-import { sqliteBus, sqliteEventStore, sqliteReadModels } from '@gantry/embedded'
+import { sqliteBus, sqliteEventStore, sqliteReadModels, sqliteUserKeys } from '@gantry/embedded'
+import type { UserKeys } from '@gantry/read-models'
 import type { FastifyInstance } from 'fastify'
 import { pino } from 'pino'
 import { Registry } from 'prom-client'
@@ -23,10 +24,15 @@ export const administrator: Principal = {
   expiresAt: Number.MAX_SAFE_INTEGER,
 }
 
+/** What a service can have in tests. */
+export interface HostDependencies extends Dependencies {
+  userKeys: UserKeys
+}
+
 export interface Host<S extends Service> {
   app: FastifyInstance
   service: S
-  dependencies: Dependencies
+  dependencies: HostDependencies
   /** Folder of the stores. */
   folder: string
   /** Sets the caller of later requests. */
@@ -44,16 +50,17 @@ export interface HostOptions {
 
 /** Runs one service on the embedded stores in a temporary folder. The caller is an administrator until `actAs`. */
 export async function hostService<S extends Service>(
-  make: (dependencies: Dependencies, folder: string) => S,
+  make: (dependencies: HostDependencies, folder: string) => S,
   { now = () => new Date(), start = true }: HostOptions = {},
 ): Promise<Host<S>> {
   const folder = await mkdtemp(join(tmpdir(), 'gantry-service-'))
   let caller = administrator
   const open = async () => {
     const metrics = new Registry()
-    const dependencies: Dependencies = {
+    const dependencies: HostDependencies = {
       eventStore: sqliteEventStore({ path: join(folder, 'events.db') }),
       readModels: sqliteReadModels({ path: join(folder, 'read-models.db') }),
+      userKeys: sqliteUserKeys({ path: join(folder, 'user-keys.db') }),
       bus: sqliteBus({ path: join(folder, 'messages.db') }),
       now,
       newId: randomUUID,
@@ -81,11 +88,11 @@ export async function hostService<S extends Service>(
   const shut = async ({
     app,
     service,
-    dependencies: { eventStore, readModels, bus },
+    dependencies: { eventStore, readModels, userKeys, bus },
   }: Awaited<ReturnType<typeof open>>) => {
     await app.close()
     await service.stop()
-    await Promise.all([eventStore.close(), readModels.close(), bus.close()])
+    await Promise.all([eventStore.close(), readModels.close(), userKeys.close(), bus.close()])
   }
   let running = await open()
   return {

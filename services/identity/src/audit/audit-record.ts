@@ -1,46 +1,80 @@
 import type { StoredRecord } from '@gantry/audit-proofs'
 import type { AuditRecord, UserName } from '@gantry/contracts'
+import type { NamesOf } from '@gantry/service-kit'
+import { openedChange, type PersonalChange } from '../personal-data/sealed-change.ts'
+import { type UserCiphers, UserKeyMissing } from '../personal-data/user-ciphers.ts'
 import type { AuditDocument } from './audit.projection.ts'
+
+type Names = ReadonlyMap<string, UserName>
+
+/** Makes the records that callers see. @throws UserKeysUnavailable */
+export type AuditRecords = (documents: readonly AuditDocument[]) => Promise<AuditRecord[]>
+
+const NO_NAMES = { username: null, displayName: null, email: null }
 
 /** The stored form of a record. */
 export const storedRecord = ({ record }: AuditDocument) => JSON.parse(record) as StoredRecord
 
 /** The users that a record names: the actor, and the changed user. */
-export const usersOf = ({ actor, resourceType, resourceId }: StoredRecord): (string | null)[] => [
+const usersOf = ({ actor, resourceType, resourceId }: StoredRecord): (string | null)[] => [
   actor.id,
   resourceType === 'USER' ? resourceId : null,
 ]
 
-/** @param names of the users of the record */
-export function auditRecord(
-  { number }: AuditDocument,
-  stored: StoredRecord,
-  names: ReadonlyMap<string, UserName>,
-): AuditRecord {
-  const { id, position, recordedAt, timestamp, actor, action, resourceType, resourceId, requestId } = stored
-  const username = actor.id === null ? actor.name : (names.get(actor.id)?.username ?? null)
-  return {
-    id,
-    timestamp,
-    user: { id: actor.id, username },
-    action,
-    resourceType,
-    resourceId,
-    details: detailsOf(stored, names),
-    requestId,
-    number,
-    position,
-    recordedAt,
+/** Resolves names when records are read: documents have ids and encrypted personal fields. */
+export function auditRecords({ namesOf, ciphers }: { namesOf: NamesOf; ciphers: UserCiphers }): AuditRecords {
+  const personalIn = async (user: string, sealed: string | null): Promise<PersonalChange | undefined> => {
+    if (sealed === null) return undefined
+    return openedChange(user, sealed, ciphers).catch(error => {
+      if (!(error instanceof UserKeyMissing)) throw error
+      return undefined
+    })
+  }
+
+  const recordOf = async (doc: AuditDocument, stored: StoredRecord, names: Names): Promise<AuditRecord> => {
+    const { id, position, recordedAt, timestamp, actor, action, resourceType, resourceId, requestId } = stored
+    const isNamed = resourceType === 'USER' && names.has(resourceId)
+    const personal = isNamed ? await personalIn(resourceId, doc.sealed) : undefined
+    return {
+      id,
+      timestamp,
+      user: {
+        id: actor.id,
+        username: actor.id === null ? actor.name : (names.get(actor.id)?.username ?? null),
+      },
+      action,
+      resourceType,
+      resourceId,
+      details: detailsOf(stored, names, personal),
+      requestId,
+      number: doc.number,
+      position,
+      recordedAt,
+    }
+  }
+
+  return async documents => {
+    const stored = documents.map(doc => ({ doc, record: storedRecord(doc) }))
+    const names = await namesOf(stored.flatMap(({ record }) => usersOf(record)))
+    return Promise.all(stored.map(({ doc, record }) => recordOf(doc, record, names)))
   }
 }
 
-/** Records of users have the present names of the user unless they have their own. */
+/**
+ * Records of users have the present names of the user unless they have their own. Those of an erased user have null, also
+ * records of earlier releases, whose stored form has the names.
+ */
 function detailsOf(
   { resourceType, resourceId, details }: StoredRecord,
-  names: ReadonlyMap<string, UserName>,
+  names: Names,
+  personal: PersonalChange | undefined,
 ): AuditRecord['details'] {
-  const { username = null, displayName = null } = names.get(resourceId) ?? {}
-  const named = resourceType === 'USER' ? { username, displayName } : {}
-  const shown = (resource: object | null) => resource && { ...named, ...resource }
-  return { before: shown(details.before), after: shown(details.after) }
+  const name = names.get(resourceId)
+  const shown = (state: 'before' | 'after'): Record<string, unknown> | null => {
+    const resource = details[state] && { ...details[state] }
+    if (resourceType !== 'USER') return resource
+    if (!resource || !name) return resource && { ...resource, ...NO_NAMES }
+    return { username: name.username, displayName: name.displayName, ...resource, ...personal?.[state] }
+  }
+  return { before: shown('before'), after: shown('after') }
 }

@@ -1,13 +1,13 @@
 import { listAuditLog, normalUsername } from '@gantry/contracts'
 import type { ReadModels } from '@gantry/read-models'
-import { type AddRoute, listing, type NamesOf, page } from '@gantry/service-kit'
+import { type AddRoute, listing, page } from '@gantry/service-kit'
 import { users as userDocuments } from '../user/user.projection.ts'
 import { auditLog } from './audit.projection.ts'
-import { auditRecord, storedRecord, usersOf } from './audit-record.ts'
+import type { AuditRecords } from './audit-record.ts'
 
 export interface AuditRoutes {
   readModels: ReadModels
-  namesOf: NamesOf
+  recordsOf: AuditRecords
   /**
    * Waits for a limited time until the records include all events that are in the log now, so that callers see their
    * own changes.
@@ -16,7 +16,7 @@ export interface AuditRoutes {
   upToDate(): Promise<void>
 }
 
-export function auditRoutes(route: AddRoute, { readModels, namesOf, upToDate }: AuditRoutes): void {
+export function auditRoutes(route: AddRoute, { readModels, recordsOf, upToDate }: AuditRoutes): void {
   const records = readModels.collection(auditLog)
   const users = readModels.collection(userDocuments)
   route(listAuditLog, async ({ query }) => {
@@ -40,15 +40,9 @@ export function auditRoutes(route: AddRoute, { readModels, namesOf, upToDate }: 
         },
       ),
     )
-    const stored = items.map(({ doc }) => ({ doc, record: storedRecord(doc) }))
-    const names = await namesOf(stored.flatMap(({ record }) => usersOf(record)))
     return {
       status: 200,
-      body: page(
-        stored.map(({ doc, record }) => auditRecord(doc, record, names)),
-        total,
-        query,
-      ),
+      body: page(await recordsOf(items.map(({ doc }) => doc)), total, query),
     }
   })
 

@@ -6,8 +6,7 @@ import type { AuditDayRoot } from '@gantry/contracts'
 import { sqliteBus, sqliteEventStore, sqliteReadModels } from '@gantry/embedded'
 import { type EventStore, NO_STREAM } from '@gantry/event-sourcing'
 import type { ReadModels } from '@gantry/read-models'
-import type { Dependencies } from '@gantry/service-kit'
-import { administrator, hostService } from '@gantry/service-kit/testing'
+import { administrator, type HostDependencies, hostService } from '@gantry/service-kit/testing'
 import { SignJWT } from 'jose'
 import { afterEach, beforeEach, expect, onTestFinished, test, vi } from 'vitest'
 import { identityService } from '../app.ts'
@@ -42,7 +41,7 @@ afterEach(async () => {
 async function start() {
   const shared = { eventStore, readModels }
   const host = await hostService(
-    (dependencies: Dependencies) => {
+    (dependencies: HostDependencies) => {
       void dependencies.eventStore.close()
       void dependencies.readModels.close()
       return identityService({ ...dependencies, ...shared }, SETTINGS)

@@ -140,7 +140,7 @@ test('an outdated read of the user lifts no lock and resets no count', () => {
   given(lockedUntil(LATER, 7)).when(logIn(true)).thenRefused('wrong-credentials')
 })
 
-test('the changes that logins describe contain the lock, and no password or hash', () => {
+test('the changes that logins describe contain the lock, and no name, password or hash', () => {
   const decider = loginDecider({
     state: evolveUser(initialUser, created({ passwordHash: 'SECRET' }), 0),
     revision: 0,
@@ -151,11 +151,11 @@ test('the changes that logins describe contain the lock, and no password or hash
     state = decider.evolve(state, event, revision, metadata.actor)
     return decider.describe?.(before, event, state)
   })
-  const of = (lock: string | null) => ({ id: ID, username: 'ada', lockedUntil: lock })
+  const of = (lock: string | null) => ({ id: ID, lockedUntil: lock })
   expect(changes).toMatchObject([
     { action: 'USER_LOGIN_FAILED', resourceId: ID, before: of(null), after: of(null) },
     { action: 'USER_LOCKED', resourceId: ID, before: of(null), after: of(LATER) },
     { action: 'USER_LOGGED_IN', resourceId: ID, before: of(LATER), after: of(null) },
   ])
-  expect(JSON.stringify(changes)).not.toContain('SECRET')
+  expect(JSON.stringify(changes)).not.toMatch(/SECRET|ada/i)
 })

@@ -1,11 +1,6 @@
-import {
-  ADMINISTRATOR_ROLES,
-  type Change,
-  type ChangeAction,
-  Refusal,
-  type UserRecord,
-} from '@gantry/contracts'
+import { ADMINISTRATOR_ROLES, type Change, type ChangeAction, Refusal } from '@gantry/contracts'
 import type { CommandMetadata, Decider, EventSchemas, StreamState } from '@gantry/event-sourcing'
+import { withoutNames } from '../personal-data/sealed-change.ts'
 import { type LoginState, loginsOf, noLogins } from '../user/login-state.ts'
 import { lockOf, type UserState, WRONG_PASSWORDS_TO_LOCK } from '../user/user.ts'
 
@@ -91,7 +86,7 @@ function describe(
 ): Change | null {
   const action = ACTIONS[event.type]
   if (!action || user.status !== 'Live') return null
-  const withLock = ({ lockedUntil }: LoginState): UserRecord => ({ ...user.record, lockedUntil })
+  const withLock = ({ lockedUntil }: LoginState) => ({ ...withoutNames(user.record), lockedUntil })
   return {
     action,
     resourceType: 'USER',

@@ -39,7 +39,11 @@ export interface IdentityHost {
 }
 
 export const MINUTE = 60_000
-export const SETTINGS: ServiceSettings = { PLATFORM_JWT_USER_CLAIM: 'sub', SIGNING_KEY_ROTATION: 0 }
+export const SETTINGS: ServiceSettings = {
+  PLATFORM_JWT_USER_CLAIM: 'sub',
+  SIGNING_KEY_ROTATION: 0,
+  USER_KEY_BACKUP_RETENTION: 30 * 24 * 60 * MINUTE,
+}
 
 /** Identity on embedded stores, with the administrator `admin` and a clock that stands still. */
 export async function hostIdentity(settings: Partial<ServiceSettings> = {}): Promise<IdentityHost> {

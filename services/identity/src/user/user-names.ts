@@ -5,7 +5,7 @@ import type { NamesOf } from '@gantry/service-kit'
 import type { UserAggregate } from './user.decide.ts'
 import type { UserDocument } from './user.projection.ts'
 
-/** The names of users from the read model; those of deleted users, who have no document, from the log. */
+/** The names of users from the read model; those of deleted users, who have no document, from the log. Not of erased ones. */
 export function namesFrom(
   users: Collection<UserDocument>,
   user: UserAggregate,
@@ -13,7 +13,7 @@ export function namesFrom(
 ): NamesOf {
   const ofDeleted = async (id: string): Promise<[string, UserName][]> => {
     const state = (await user.load(id).catch(pastQuarantine(log)))?.state
-    if (state?.status === 'Absent' || state === undefined) return []
+    if (state?.status !== 'Live' && state?.status !== 'Deleted') return []
     const { username, displayName } = state.status === 'Live' ? state.record : state.last
     return [[id, { username, displayName, deleted: state.status === 'Deleted' }]]
   }

@@ -16,7 +16,12 @@ import { evolveUser, isGlobalAdministrator, type UserEvent, type UserState, user
 const CANDIDATES = 100
 
 /** Types of events that may change the username, or whether the user is a global administrator. */
-const CHANGES: ReadonlySet<string> = new Set<UserEvent['type']>(['UserCreated', 'UserUpdated', 'UserDeleted'])
+const CHANGES: ReadonlySet<string> = new Set<UserEvent['type']>([
+  'UserCreated',
+  'UserUpdated',
+  'UserDeleted',
+  'UserErased',
+])
 
 /** Users with unique names, at least one of them a global administrator. */
 export function userAggregate(dependencies: Instrumented, projector: Projector): UserAggregate {
@@ -56,6 +61,7 @@ function usernames(
     scope: 'user',
     holderCategory: user.category,
     takenCode: 'username-taken',
+    storesName: false,
     now,
     async holding(id) {
       const { state, ...at } = await user.load(id)

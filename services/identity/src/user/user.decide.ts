@@ -30,6 +30,9 @@ import {
   userEvents,
 } from './user.ts'
 
+/** The revision of a record that does not exist: no ETag matches it. */
+const NO_REVISION = -1
+
 /** The caller who administers users: their role, and the scopes of it that their credential has. */
 type Administrator = Pick<Principal, 'role' | 'scopes'>
 
@@ -58,6 +61,7 @@ export type UserCommand =
       passwordHash: string | null
     } & Administration)
   | ({ type: 'DeleteUser' } & Administration)
+  | ({ type: 'EraseUser' } & Administration)
   | ({
       type: 'UnlockUser'
       /** State after the last event of the user's logins. */
@@ -98,6 +102,7 @@ export const userDecider: Decider<UserState, UserCommand, UserEvent> = {
         ]
       }
     }
+    if (command.type === 'EraseUser') return decideErasure(state, command)
     if (state.status !== 'Live') return decideWithoutUser(command)
 
     switch (command.type) {
@@ -133,6 +138,35 @@ export const userDecider: Decider<UserState, UserCommand, UserEvent> = {
       }
     }
   },
+}
+
+/**
+ * Decides on the erasure of a user who exists, was deleted, or is erased in the store of keys but not in this log.
+ * @throws Refusal user-not-found, precondition-failed, role-missing, scope-missing
+ */
+function decideErasure(state: UserState, command: Extract<UserCommand, { type: 'EraseUser' }>): UserEvent[] {
+  const { now } = command.metadata
+  const deleted: UserEvent = { type: 'UserDeleted', data: { deletedAt: now } }
+  const erased = (id: string): UserEvent => ({ type: 'UserErased', data: { id, erasedAt: now } })
+  switch (state.status) {
+    case 'Absent':
+      throw new Refusal('user-not-found')
+    case 'Live':
+      mayAdminister(command.by, state.record.role)
+      requireRevision(command, state.recordRevision)
+      return [deleted, erased(state.record.id)]
+    case 'Deleted':
+      mayAdminister(command.by, state.last.role)
+      requireRevision(command, NO_REVISION)
+      return [erased(state.last.id)]
+    case 'Erased':
+      if (state.erasedAt !== null) return []
+      return [...(state.deleted ? [] : [deleted]), erased(state.id)]
+    default: {
+      const missing: never = state
+      return missing
+    }
+  }
 }
 
 /** Decides on a user who does not exist. */
@@ -203,6 +237,7 @@ const ACTIONS: Readonly<Partial<Record<UserEvent['type'], ChangeAction<'USER'>>>
   UserUpdated: 'USER_UPDATED',
   PasswordChanged: 'USER_PASSWORD_CHANGED',
   UserDeleted: 'USER_DELETED',
+  UserErased: 'USER_ERASED',
   UserLoggedOut: 'USER_LOGGED_OUT',
   UserUnlocked: 'USER_UNLOCKED',
 }
@@ -211,7 +246,7 @@ function describe(before: UserState, event: UserEvent, after: UserState): Change
   const action = ACTIONS[event.type]
   const was = before.status === 'Live' ? before.record : null
   const is = after.status === 'Live' ? after.record : null
-  const id = (is ?? was)?.id
+  const id = event.type === 'UserErased' ? event.data.id : (is ?? was)?.id
   if (!action || !id) return null
   return {
     action,

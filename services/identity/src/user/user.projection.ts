@@ -1,6 +1,6 @@
 import type { UserRecord } from '@gantry/contracts'
 import type { Project } from '@gantry/event-sourcing'
-import { defineCollection } from '@gantry/read-models'
+import { defineCollection, type Write } from '@gantry/read-models'
 import { lockOf, type UserEvent, type UserState } from './user.ts'
 
 export interface UserDocument extends UserRecord {
@@ -11,7 +11,7 @@ export interface UserDocument extends UserRecord {
 
 export const users = defineCollection<UserDocument>({
   name: 'identity.users',
-  version: 3,
+  version: 4,
   fields: {
     username: 'string',
     displayName: 'string',
@@ -21,6 +21,19 @@ export const users = defineCollection<UserDocument>({
     createdAt: 'string',
   },
   text: ['username', 'displayName', 'email'],
+})
+
+/** A user whose erasure is in the log. The key may still have to be deleted. See erasure/erasures.ts. */
+export interface ErasureDocument {
+  /** Id of the user. */
+  id: string
+  erasedAt: string
+}
+
+export const erasures = defineCollection<ErasureDocument>({
+  name: 'identity.erasures',
+  version: 1,
+  fields: {},
 })
 
 /** The last lock of a user. See login/locks.projection.ts. */
@@ -40,7 +53,15 @@ export const projectUser: Project<UserState, UserEvent> = (id, { state, revision
     state.status === 'Live'
       ? { ...state.record, recordRevision: state.recordRevision, lockRevision: state.logins.revision }
       : null
-  return [{ collection: users, id, doc, revision }]
+  const writes: Write[] = [{ collection: users, id, doc, revision }]
+  if (state.status === 'Erased' && state.erasedAt !== null)
+    writes.push({
+      collection: erasures,
+      id,
+      doc: { id, erasedAt: state.erasedAt } as ErasureDocument,
+      revision,
+    })
+  return writes
 }
 
 /** The user as the API shows it, without a lock that has expired. */

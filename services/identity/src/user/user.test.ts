@@ -7,7 +7,7 @@ import { administrator } from '@gantry/service-kit/testing'
 import Fastify, { type FastifyInstance } from 'fastify'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { identityService } from '../app.ts'
-import { hostIdentity, type IdentityHost, PASSWORD, START } from '../testing/identity-host.ts'
+import { hostIdentity, type IdentityHost, PASSWORD, SETTINGS, START } from '../testing/identity-host.ts'
 
 let identity: IdentityHost
 beforeEach(async () => {
@@ -35,7 +35,8 @@ describe('a user whose name an earlier release stored without normalization', ()
     const [created] = await eventStore.readStream(`user-${id}`)
     if (!created) throw new Error('the user has no event')
     const metadata = { ...storyMetadata, at: storyMetadata.now }
-    const data = { ...created.data, username: NAME.normalize('NFD') }
+    const { personal, ...fields } = created.data
+    const data = { ...fields, ...ada, username: NAME.normalize('NFD') }
     await eventStore.append(`user-${id}`, [{ id: randomUUID(), type: 'UserUpdated', data, metadata }], 0)
     return id
   }
@@ -280,10 +281,9 @@ describe('the last global administrator', () => {
   describe('with two replicas', () => {
     let other: FastifyInstance
     beforeEach(async () => {
-      const settings = { PLATFORM_JWT_USER_CLAIM: 'sub', SIGNING_KEY_ROTATION: 0 }
       const { dependencies } = identity.host
       const process = { ...dependencies.process, holder: 'other' }
-      const replica = identityService({ ...dependencies, process }, settings)
+      const replica = identityService({ ...dependencies, process }, SETTINGS)
       other = Fastify()
       other.setErrorHandler((error, request, reply) => answerProblem(error, request, reply, identity.now()))
       await other.register(async scope => replica.routes(scope, async () => administrator))
@@ -321,7 +321,7 @@ describe('the last global administrator', () => {
             id: newId(),
             type: 'RemovalAnnounced',
             data: { userId: second, userRevision: made.revision, announcedAt: START },
-            metadata: made.metadata,
+            metadata: { actor: made.metadata.actor, requestId: 'r1', at: START },
           },
         ],
         -1,

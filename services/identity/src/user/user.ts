@@ -1,14 +1,22 @@
 import { normalUsername, type UserRecord } from '@gantry/contracts'
-import type { EventSchemas } from '@gantry/event-sourcing'
+import type { EventSchemas, Upcaster } from '@gantry/event-sourcing'
 
 /** The fields of a user that an administrator sets. */
 export type UserFields = Pick<UserRecord, 'username' | 'displayName' | 'email' | 'role' | 'status' | 'sso'>
 
+/** The fields as they are read after the erasure of the user, whose personal fields can no longer be decrypted. */
+type ErasedFields = Omit<UserFields, 'username' | 'displayName' | 'email'> & { personal: null }
+
 export type UserEvent =
-  | { type: 'UserCreated'; data: UserFields & { id: string; passwordHash: string | null; createdAt: string } }
-  | { type: 'UserUpdated'; data: UserFields & { updatedAt: string } }
+  | {
+      type: 'UserCreated'
+      data: (UserFields | ErasedFields) & { id: string; passwordHash: string | null; createdAt: string }
+    }
+  | { type: 'UserUpdated'; data: (UserFields | ErasedFields) & { updatedAt: string } }
   | { type: 'PasswordChanged'; data: { passwordHash: string; changedAt: string } }
   | { type: 'UserDeleted'; data: { deletedAt: string } }
+  /** Follows `UserDeleted`, which earlier releases know. The key of the user's personal data is deleted after it. */
+  | { type: 'UserErased'; data: { id: string; erasedAt: string } }
   | { type: 'UserLoggedOut'; data: { at: string } }
   /** `lockedUntil` is the end of the lifted lock, null for none. Events of earlier releases do not have it. */
   | { type: 'UserUnlocked'; data: { at: string; lockedUntil?: string | null } }
@@ -46,13 +54,27 @@ export type UserState =
   | LiveUser
   /** `last` is the record before the deletion. */
   | { status: 'Deleted'; last: UserRecord }
+  | ErasedUser
+
+interface ErasedUser {
+  status: 'Erased'
+  id: string
+  /** Whether the stream has `UserDeleted`. */
+  deleted: boolean
+  /** Time of `UserErased`; null if the stream lacks it: the log was restored from a backup, the key was not. */
+  erasedAt: string | null
+}
+
+/** In version 2 the personal fields are encrypted in the log, see personal-data/sealed-events.ts. */
+const encrypted: Upcaster = data => data
 
 /** Every event type that this release knows, with its upcasters. */
 export const userEvents: EventSchemas<UserEvent> = {
-  UserCreated: [],
-  UserUpdated: [],
+  UserCreated: [encrypted],
+  UserUpdated: [encrypted],
   PasswordChanged: [],
   UserDeleted: [],
+  UserErased: [],
   UserLoggedIn: [],
   UserLoggedOut: [],
   LoginFailed: [],
@@ -73,8 +95,24 @@ const normal = <Fields extends { username: string }>(fields: Fields): Fields => 
 
 export const initialUser: UserState = { status: 'Absent' }
 
+/** @throws Error when the personal fields could not be decrypted, although the user is not erased */
+function isErased(data: UserFields | ErasedFields): data is ErasedFields {
+  if (!('personal' in data)) return false
+  if (data.personal !== null)
+    throw new Error('the personal fields cannot be decrypted: the key is missing or wrong')
+  return true
+}
+
+const erased = (id: string): ErasedUser => ({ status: 'Erased', id, deleted: false, erasedAt: null })
+
 export function evolveUser(state: UserState, event: UserEvent, revision: number): UserState {
+  if (state.status === 'Erased') return evolveErased(state, event)
+  if (event.type === 'UserErased') {
+    const { id, erasedAt } = event.data
+    return { status: 'Erased', id, deleted: state.status === 'Deleted', erasedAt }
+  }
   if (event.type === 'UserCreated') {
+    if (isErased(event.data)) return erased(event.data.id)
     const { passwordHash, createdAt, ...fields } = event.data
     return {
       status: 'Live',
@@ -97,6 +135,7 @@ export function evolveUser(state: UserState, event: UserEvent, revision: number)
 
   switch (event.type) {
     case 'UserUpdated': {
+      if (isErased(event.data)) return erased(record.id)
       const deactivated = record.status === 'ACTIVE' && event.data.status === 'INACTIVE'
       return changed(normal(event.data), { generation: deactivated ? generation + 1 : generation })
     }
@@ -131,6 +170,12 @@ export function evolveUser(state: UserState, event: UserEvent, revision: number)
       event satisfies never
       return state
   }
+}
+
+function evolveErased(state: ErasedUser, event: UserEvent): ErasedUser {
+  if (event.type === 'UserDeleted') return { ...state, deleted: true }
+  if (event.type === 'UserErased') return { ...state, erasedAt: event.data.erasedAt }
+  return state
 }
 
 export const usernameOf = (state: UserState): string | undefined =>

@@ -35,7 +35,11 @@ const updateUser = ofUser((url, asked) => ({ method: 'PUT', url, payload: user(a
 export const identity: ServiceUnderTest = {
   name: 'identity',
   make: dependencies =>
-    identityService(dependencies, { PLATFORM_JWT_USER_CLAIM: 'sub', SIGNING_KEY_ROTATION: 0 }),
+    identityService(dependencies, {
+      PLATFORM_JWT_USER_CLAIM: 'sub',
+      SIGNING_KEY_ROTATION: 0,
+      USER_KEY_BACKUP_RETENTION: 0,
+    }),
   async prepare({ eventStore }) {
     firstKey ??= makeFirstKey()
     await eventStore.append(RING, [await firstKey], NO_STREAM)

@@ -1,0 +1,80 @@
+import { type UserKey, type UserKeys, UserKeysUnavailable } from '@gantry/read-models'
+import { type Disk, watchDisk } from './disk.ts'
+import { FORMATS, openDatabase } from './sqlite-file.ts'
+
+/** A row has either a key or the time of its deletion. */
+const SCHEMA = `
+  CREATE TABLE IF NOT EXISTS user_keys (
+    user TEXT PRIMARY KEY,
+    key TEXT,
+    erased_at TEXT
+  ) STRICT, WITHOUT ROWID`
+
+const PAGE = 1_000
+
+/**
+ * Keys of users in a SQLite file, which the processes of one host can share. The content of a deleted key is overwritten in
+ * the file, and the write-ahead log that had it is truncated.
+ * @throws DataFolderRefused when the file cannot be used
+ */
+export function sqliteUserKeys({ path, disk = watchDisk() }: { path: string; disk?: Disk }): UserKeys {
+  const db = openDatabase(path, {
+    kind: 'user-keys',
+    version: FORMATS['user-keys'],
+    durable: true,
+    schema: SCHEMA,
+  })
+  db.exec('PRAGMA secure_delete = ON')
+  const find = db.prepare('SELECT key, erased_at AS erasedAt FROM user_keys WHERE user = ?')
+  const insert = db.prepare('INSERT OR IGNORE INTO user_keys (user, key) VALUES (?, ?)')
+  const erase = db.prepare(
+    `INSERT INTO user_keys (user, erased_at) VALUES (?, ?)
+     ON CONFLICT DO UPDATE SET key = NULL, erased_at = coalesce(erased_at, excluded.erased_at)`,
+  )
+  const erasedAfter = db.prepare(
+    `SELECT user, erased_at AS erasedAt FROM user_keys
+     WHERE erased_at IS NOT NULL AND user > ? ORDER BY user LIMIT ${PAGE}`,
+  )
+  const get = (user: string) => find.get(user) as UserKey | undefined
+  const kept = (user: string): UserKey => {
+    const key = get(user)
+    if (!key) throw new Error('a key was not stored')
+    return { ...key }
+  }
+  const answering = async <T>(work: () => T): Promise<T> => {
+    try {
+      return work()
+    } catch (error) {
+      throw new UserKeysUnavailable(disk.failed(path, error))
+    }
+  }
+  const page = (after: string) =>
+    answering(() => erasedAfter.all(after) as { user: string; erasedAt: string }[])
+
+  return {
+    get: user =>
+      answering(() => {
+        const key = get(user)
+        return key && { ...key }
+      }),
+    add: (user, key) =>
+      answering(() => {
+        insert.run(user, key)
+        return kept(user)
+      }),
+    erase: (user, at) =>
+      answering(() => {
+        erase.run(user, at)
+        db.exec('PRAGMA wal_checkpoint(TRUNCATE)')
+        return String(kept(user).erasedAt)
+      }),
+    async *erased() {
+      for (let found = await page(''); found.length > 0; found = await page(found.at(-1)?.user ?? ''))
+        for (const { user, erasedAt } of found) yield { user, erasedAt }
+    },
+    ping: () => answering(() => void get('')),
+    async close() {
+      if (db.isOpen) db.close()
+    },
+  }
+}

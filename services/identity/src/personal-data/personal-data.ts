@@ -1,0 +1,43 @@
+import { subjects } from '@gantry/contracts'
+import { type EventStore, previousProjector, type Worker } from '@gantry/event-sourcing'
+import type { Bus } from '@gantry/messaging'
+import type { UserKeys } from '@gantry/read-models'
+import type { Dependencies } from '@gantry/service-kit'
+import { sealedEvents } from './sealed-events.ts'
+import { type UserCiphers, userCiphers } from './user-ciphers.ts'
+
+export interface IdentityDependencies extends Dependencies {
+  userKeys: UserKeys
+}
+
+export interface PersonalData {
+  ciphers: UserCiphers
+  /** The event store, whose users have their personal fields in clear text here and encrypted in the log. */
+  eventStore: EventStore
+  workers: readonly (() => Worker)[]
+}
+
+/** The projector of the previous release, which cannot read encrypted events, and what only that release has. */
+const PREVIOUS = {
+  key: 'identity.projector identity.users@3 identity.tokens@1 identity.locks@1 identity.projector.held@1',
+  obsolete: [{ name: 'identity.users', version: 3 }],
+}
+
+export function personalData(dependencies: IdentityDependencies): PersonalData {
+  const previous = previousProjector({ ...PREVIOUS, ...dependencies, ...dependencies.process })
+  const ciphers = userCiphers(dependencies)
+  return {
+    ciphers,
+    eventStore: sealedEvents(dependencies.eventStore, { ciphers, isSealing: previous.ended }),
+    workers: [previous.start, () => forgettingKeys(dependencies.bus, ciphers)],
+  }
+}
+
+/** Removes the key of a user from memory when the user has changed: another process may have erased them. */
+function forgettingKeys(bus: Bus, ciphers: UserCiphers): Worker {
+  const stop = bus.listen(subjects.principalChanged, broadcast => {
+    const { userId } = broadcast as { userId: string }
+    ciphers.forget(userId)
+  })
+  return { stop: async () => stop() }
+}

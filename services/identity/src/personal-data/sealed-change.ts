@@ -1,0 +1,63 @@
+import { createHash, randomBytes } from 'node:crypto'
+import type { Change } from '@gantry/contracts'
+import type { UserCiphers } from './user-ciphers.ts'
+
+export type UserChange = Extract<Change, { resourceType: 'USER' }>
+type UserSnapshot = NonNullable<UserChange['after']>
+
+/** The fields of a user that are encrypted in the log. */
+export interface PersonalFields {
+  username: string
+  displayName: string
+  email: string | null
+}
+
+/** The personal fields of a user before and after a change; null where the user did not exist. */
+export interface PersonalChange {
+  before: PersonalFields | null
+  after: PersonalFields | null
+}
+
+const SALT_BYTES = 32
+
+/** A user without personal fields. */
+export function withoutNames(user: UserSnapshot): UserSnapshot {
+  const { username, displayName, email, ...rest } = user
+  return rest
+}
+
+/** In the order of canonical JSON (RFC 8785 §3.2.3); undefined unless the user has all personal fields. */
+const namesOf = (user: UserSnapshot | null) => {
+  if (user?.username === undefined || user.displayName === undefined) return undefined
+  const { displayName, email = null, username } = user
+  return { displayName, email, username }
+}
+
+/**
+ * The change as it is stored: personal fields are encrypted, and the salted commitment binds the audit records to them
+ * without revealing them. An erased user has neither.
+ */
+export async function sealedChange(change: UserChange, ciphers: UserCiphers): Promise<UserChange> {
+  const { before, after, resourceId: user } = change
+  const stored = { ...change, before: before && withoutNames(before), after: after && withoutNames(after) }
+  const [was, is] = [namesOf(before), namesOf(after)]
+  if (!was && !is) return stored
+  const salt = randomBytes(SALT_BYTES).toString('base64url')
+  // In the order of canonical JSON.
+  const text = JSON.stringify({ after: is ?? null, before: was ?? null, salt })
+  const sealed = await ciphers.seal(user, text)
+  if (sealed === null) return stored
+  return { ...stored, personal: { sealed, commitment: commitmentTo(text) } }
+}
+
+const commitmentTo = (text: string) => createHash('sha256').update(text).digest('hex')
+
+/** The personal fields of a stored change; undefined when the user is erased. @throws UserKeyMissing */
+export async function openedChange(
+  user: string,
+  sealed: string,
+  ciphers: UserCiphers,
+): Promise<PersonalChange | undefined> {
+  const text = await ciphers.open(user, sealed)
+  return text === null ? undefined : (JSON.parse(text) as PersonalChange)
+}

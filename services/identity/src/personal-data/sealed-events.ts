@@ -1,0 +1,98 @@
+import type {
+  EventMetadata,
+  EventStore,
+  JsonObject,
+  NewEvent,
+  ReadAllOptions,
+  RecordedEvent,
+  SubscriptionItem,
+} from '@gantry/event-sourcing'
+import { UserKeysUnavailable } from '@gantry/read-models'
+import { type PersonalFields, sealedChange } from './sealed-change.ts'
+import type { UserCiphers } from './user-ciphers.ts'
+
+const USERS = 'user-'
+const isOfUser = (stream: string) => stream.startsWith(USERS)
+const userOf = (stream: string) => stream.slice(USERS.length)
+
+/** Event types whose data have personal fields; their data are encrypted from this schema version on. */
+const PERSONAL_TYPES: ReadonlySet<string> = new Set(['UserCreated', 'UserUpdated'])
+const SEALED_VERSION = 2
+
+/**
+ * An event store that encrypts the personal fields in the streams of users when it appends, and decrypts them when it
+ * reads. Deciders and projections see plain events. In an event of an erased user `personal` is null and takes the place of
+ * the fields. If the key is missing or
+ * wrong, `personal` stays encrypted, and folding the event fails.
+ * @param isSealing whether to encrypt; false while replicas of the previous release, which cannot decrypt, may run
+ */
+export function sealedEvents(
+  eventStore: EventStore,
+  { ciphers, isSealing }: { ciphers: UserCiphers; isSealing(): Promise<boolean> },
+): EventStore {
+  const opened = (event: RecordedEvent) => openedEvent(event, ciphers)
+  return {
+    ...eventStore,
+    async append(stream, events, expected) {
+      if (!isOfUser(stream)) return eventStore.append(stream, events, expected)
+      const sealing = await isSealing()
+      const stored: NewEvent[] = []
+      for (const event of events)
+        stored.push(sealing ? await sealedEvent(userOf(stream), event, ciphers) : inClearText(event))
+      return eventStore.append(stream, stored, expected)
+    },
+    async readStream(stream, from) {
+      const events = await eventStore.readStream(stream, from)
+      if (!isOfUser(stream)) return events
+      const plain: RecordedEvent[] = []
+      for (const event of events) plain.push(await opened(event))
+      return plain
+    },
+    async readLast(stream) {
+      const event = await eventStore.readLast(stream)
+      return event && opened(event)
+    },
+    async *readAll(options: ReadAllOptions) {
+      for await (const event of eventStore.readAll(options)) yield await opened(event)
+    },
+    async *subscribe(options): AsyncGenerator<SubscriptionItem> {
+      for await (const item of eventStore.subscribe(options))
+        yield item.kind === 'event' ? { ...item, event: await opened(item.event) } : item
+    },
+  }
+}
+
+/** An event as releases before encryption write it. */
+function inClearText(event: NewEvent): NewEvent {
+  if (!PERSONAL_TYPES.has(event.type)) return event
+  const { schemaVersion, ...metadata } = event.metadata
+  return { ...event, metadata }
+}
+
+async function sealedEvent(user: string, event: NewEvent, ciphers: UserCiphers): Promise<NewEvent> {
+  const metadata = await sealedMetadata(event.metadata, ciphers)
+  if (!PERSONAL_TYPES.has(event.type)) return { ...event, metadata }
+  const { username, displayName, email, ...rest } = event.data as PersonalFields
+  const personal = await ciphers.seal(user, JSON.stringify({ username, displayName, email }))
+  return { ...event, data: { ...rest, personal }, metadata: { ...metadata, schemaVersion: SEALED_VERSION } }
+}
+
+async function sealedMetadata(metadata: EventMetadata, ciphers: UserCiphers): Promise<EventMetadata> {
+  const { change } = metadata
+  if (change?.resourceType !== 'USER') return metadata
+  return { ...metadata, change: await sealedChange(change, ciphers) }
+}
+
+/** @throws UserKeysUnavailable */
+async function openedEvent(event: RecordedEvent, ciphers: UserCiphers): Promise<RecordedEvent> {
+  const { personal, ...rest } = event.data
+  if (!isOfUser(event.stream) || !PERSONAL_TYPES.has(event.type) || typeof personal !== 'string') return event
+  try {
+    const text = await ciphers.open(userOf(event.stream), personal)
+    const fields: JsonObject = text === null ? { personal: null } : JSON.parse(text)
+    return { ...event, data: { ...rest, ...fields } }
+  } catch (error) {
+    if (error instanceof UserKeysUnavailable) throw error
+    return event
+  }
+}

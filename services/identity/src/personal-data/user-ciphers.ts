@@ -1,0 +1,82 @@
+import { randomBytes } from 'node:crypto'
+import type { UserKeys } from '@gantry/read-models'
+import { deriveKey, seal, unseal } from '@gantry/service-kit'
+import { LRUCache } from 'lru-cache'
+
+/** Encrypts and decrypts with a key of each user. Calls that need the store of keys can throw UserKeysUnavailable. */
+export interface UserCiphers {
+  /** Encrypts a text. The first text of a user makes the key. @returns null when the user is erased */
+  seal(user: string, text: string): Promise<string | null>
+  /**
+   * Decrypts a text.
+   * @returns null when the user is erased
+   * @throws UserKeyMissing when the store has no key of the user, and no record of an erasure
+   */
+  open(user: string, sealed: string): Promise<string | null>
+  /** Deletes the key of a user. @returns the time of the first deletion */
+  erase(user: string, at: string): Promise<string>
+  /** Removes the key of a user from the memory of this process. */
+  forget(user: string): void
+}
+
+/** The store of keys lacks a key that it had: it is another store, or an old copy. */
+export class UserKeyMissing extends Error {
+  constructor(user: string) {
+    super(`the store of user keys has no key of user ${user}: restore it from a backup`)
+    this.name = 'UserKeyMissing'
+  }
+}
+
+const CACHE_SIZE = 10_000
+/** How long a key stays in memory, in milliseconds: the limit after an erasure by another process whose broadcast is lost. */
+const CACHE_MS = 60_000
+const KEY_BYTES = 32
+
+/** Keys are stored encrypted: the store of keys alone reveals nothing, nor does the log with ENCRYPTION_KEY. */
+export function userCiphers({
+  userKeys,
+  encryptionKey,
+}: {
+  userKeys: UserKeys
+  encryptionKey: Uint8Array
+}): UserCiphers {
+  const wrapping = deriveKey(encryptionKey, 'keys of users')
+  /** The key of a user; null when the user is erased. */
+  const known = new LRUCache<string, { key: Buffer | null }>({ max: CACHE_SIZE, ttl: CACHE_MS })
+  const remember = (user: string, stored: string | null): Buffer | null => {
+    const key = stored === null ? null : unseal(wrapping, stored)
+    known.set(user, { key })
+    return key
+  }
+
+  const keyOf = async (user: string): Promise<Buffer | null | undefined> => {
+    const cached = known.get(user)
+    if (cached) return cached.key
+    const stored = await userKeys.get(user)
+    return stored && remember(user, stored.key)
+  }
+
+  const makeKey = async (user: string): Promise<Buffer | null> => {
+    const { key } = await userKeys.add(user, seal(wrapping, randomBytes(KEY_BYTES)))
+    return remember(user, key)
+  }
+
+  return {
+    async seal(user, text) {
+      const found = await keyOf(user)
+      const key = found === undefined ? await makeKey(user) : found
+      return key && seal(key, text)
+    },
+    async open(user, sealed) {
+      const key = await keyOf(user)
+      if (key === undefined) throw new UserKeyMissing(user)
+      return key && unseal(key, sealed).toString()
+    },
+    async erase(user, at) {
+      const erasedAt = await userKeys.erase(user, at)
+      known.set(user, { key: null })
+      return erasedAt
+    },
+    forget: user => void known.delete(user),
+  }
+}
