@@ -1,13 +1,17 @@
 import { join } from 'node:path'
 import { storyMetadata as metadata, story, testFrozenStreams } from '@gantry/event-sourcing/testing'
 import { describe, expect, test } from 'vitest'
-import { currentKey, type SigningKeyCommand, type SigningKeyEvent, signingKeyDecider } from './signingkey.ts'
+import {
+  auditKeyDecider,
+  currentKey,
+  type SigningKeyCommand,
+  type SigningKeyEvent,
+  signingKeyDecider,
+} from './signingkey.ts'
 
-testFrozenStreams({
-  folder: join(import.meta.dirname, '../frozen'),
-  category: 'signingkey',
-  decider: signingKeyDecider,
-})
+const folder = join(import.meta.dirname, '../frozen')
+testFrozenStreams({ folder, category: 'signingkey', decider: signingKeyDecider })
+testFrozenStreams({ folder, category: 'auditkey', decider: auditKeyDecider })
 
 const NOW = metadata.now
 const minutes = (count: number) => new Date(Date.parse(NOW) + count * 60_000).toISOString()
