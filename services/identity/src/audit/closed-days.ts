@@ -48,12 +48,12 @@ const pointOf = ({ number, position, chainHash }: ChainPoint): ChainPoint => ({ 
  * day that is known then. A record that an append of a slow clock adds later belongs to the next root.
  */
 export function startClosingDays(options: ClosedDaysOptions): Worker {
-  const { readModels, log } = options
+  const { now, log } = options
   let closed = ''
   let reportedAt = Number.NEGATIVE_INFINITY
   return supervise('identity.audit-days', log, async signal => {
     while (!signal.aborted) {
-      const yesterday = dayOf((await readModels.time()).getTime() - SETTLE_MS - DAY_MS)
+      const yesterday = dayOf(now().getTime() - SETTLE_MS - DAY_MS)
       if (closed < yesterday) {
         const result = await closeDays(options, yesterday)
         if (result === 'closed') closed = yesterday

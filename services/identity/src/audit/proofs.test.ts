@@ -16,7 +16,7 @@ import { DAY_ROOT_STREAM, rootIn } from './day-root.ts'
 const HOUR = 3_600_000
 const START = Date.parse('2026-11-20T22:00:00.000Z')
 
-/** One log and read models for several replicas, whose stores have a clock that the test sets. */
+/** One log and read models for several replicas. The test sets the clock. */
 let folder: string
 let clock: number
 let eventStore: EventStore
@@ -27,9 +27,7 @@ beforeEach(async () => {
   folder = await mkdtemp(join(tmpdir(), 'gantry-proofs-'))
   clock = START
   eventStore = sqliteEventStore({ path: join(folder, 'events.db'), now: () => new Date(clock) })
-  readModels = Object.create(sqliteReadModels({ path: join(folder, 'read-models.db') }), {
-    time: { value: async () => new Date(clock) },
-  })
+  readModels = sqliteReadModels({ path: join(folder, 'read-models.db') })
 })
 afterEach(async () => {
   for (const close of closing.splice(0).reverse()) await close()
@@ -142,9 +140,7 @@ test('an audit log from which a record was removed is not signed, and the roots 
   await eventStore.remove(`api-${happened - 1}`, 0)
   await readModels.close()
   await rm(join(folder, 'read-models.db'))
-  readModels = Object.create(sqliteReadModels({ path: join(folder, 'read-models.db') }), {
-    time: { value: async () => new Date(clock) },
-  })
+  readModels = sqliteReadModels({ path: join(folder, 'read-models.db') })
   clock += 24 * HOUR
   const { proofs } = await start()
   await vi.waitFor(async () => expect((await proofs()).content).toMatchObject([{ valid: false }]), TIMEOUT)
