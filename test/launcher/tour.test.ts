@@ -116,9 +116,12 @@ test('the tour of the README works as written', { timeout: 1_200_000 }, async ({
   // The service stores the response after the receiver has printed the event, so the delivery may still be pending.
   const deliveries = `api localhost:${port}/webhooks/requests\n`
   await vi.waitFor(async () => expect(await second.run(deliveries)).toContain('"status":"SUCCESS"'), 60_000)
-  const [requests, auditLog, event, ...others] = answers(await second.run(history))
+  const [requests, auditLog, changes, event, ...others] = answers(await second.run(history))
   expect(requests.content).toMatchObject([{ status: 'SUCCESS', attempts: 1, responseStatus: 204 }])
   expect(auditLog.content[0]).toMatchObject({ action: 'API_DEPLOYED' })
+  expect(changes.content).toMatchObject([
+    { operation: 'API_DEPLOYED', changes: [{}, { path: '/deploymentStatus', value: 'DEPLOYED' }] },
+  ])
   expect(event).toMatchObject({ type: 'API_DEPLOYED', data: { environment: job.environment } })
   expect(others).toEqual([])
 
