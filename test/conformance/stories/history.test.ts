@@ -201,6 +201,15 @@ describe('the history of an API', () => {
     ;(await auditor.get(`/apis/${api.id}/history`)).refused(403, 'scope-missing')
   })
 
+  test('has the ids and no names of erased users', async () => {
+    const author = await createUser()
+    const { id, owner } = await createApi({}, await loggedIn(author))
+    expect(owner).toBe(author.id)
+    ;(await admin.post(`/users/${author.id}/erase`)).is(200, 202, 204)
+    const [entry] = await historyOf(`/apis/${id}`)
+    expect(entry?.who).toEqual({ id: author.id, username: null, displayName: null })
+  })
+
   test('does not exist for an unknown API', async () => {
     ;(await admin.get(`/apis/${uuid()}/history`)).refused(404, 'api-not-found')
   })
