@@ -158,13 +158,17 @@ export class Projector implements Worker, ProjectionTarget {
         else await this.#follow(wanted, rebuilding, signal)
       }
     } catch (error) {
-      const message = error instanceof Error ? error.message : String(error)
-      const at = this.readModels.time().then(time => time.toISOString())
-      if (!(error instanceof LeaseLost))
-        await at.then(at => this.#report.change({ error: { message, at } })).catch(() => {})
+      // Fails if the store is away, which interrupted the projection.
+      if (!(error instanceof LeaseLost)) await this.#reportError(error).catch(() => {})
       log.info({ projector: this.name }, 'interrupts the projection')
       throw error
     }
+  }
+
+  async #reportError(error: unknown): Promise<void> {
+    const message = error instanceof Error ? error.message : String(error)
+    const at = (await this.readModels.time()).toISOString()
+    await this.#report.change({ error: { message, at } })
   }
 
   /** Makes the live read models for the first time, or after they were dropped. The service waits for them. */
