@@ -104,6 +104,7 @@ export {
   type PublicEventType,
   readScopesOf,
 } from './public-events.ts'
+export { cancelRebuild, listReadModels, ReadModelState, rebuildReadModel } from './read-models.ts'
 export { readableData } from './readable.ts'
 export {
   auditedAction,

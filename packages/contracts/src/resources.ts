@@ -19,6 +19,7 @@ import {
   UserSnapshot,
   WebhookSnapshot,
 } from './public-events.ts'
+import * as readModels from './read-models.ts'
 import * as versions from './versions.ts'
 import * as webhooks from './webhooks.ts'
 
@@ -33,6 +34,7 @@ export const OPERATIONS: readonly Operation[] = [
   history,
   events,
   eventSchemas,
+  readModels,
 ].flatMap(part =>
   Object.values(part).filter(
     (value): value is Operation => typeof value === 'object' && 'method' in value && 'responses' in value,
@@ -52,6 +54,7 @@ export const TAGS: Readonly<Record<string, string>> = {
   Webhooks: 'Endpoints that receive events',
   Deliveries: 'Events sent to webhooks, and those still to be sent',
   Events: 'A stream of all public events, and the publication of events of the platform',
+  'Read models': 'Documents that are computed from the event log, and their rebuild',
   Service: 'Health, metrics and keys',
 }
 
@@ -127,6 +130,11 @@ const CHANGES = {
     snapshot: KeySnapshot,
     actions: ['AUDIT_KEY_CREATED', 'AUDIT_KEY_RETIRED', 'AUDIT_KEY_REVOKED'],
     streams: ['auditkey'],
+  },
+  READ_MODEL: {
+    snapshot: readModels.ReadModelSnapshot,
+    actions: ['READ_MODEL_REBUILD_REQUESTED', 'READ_MODEL_REBUILD_CANCELLED'],
+    streams: ['readmodel'],
   },
   WEBHOOK: {
     snapshot: WebhookSnapshot.extend({

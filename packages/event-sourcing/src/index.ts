@@ -49,12 +49,8 @@ export {
 export { Projector, type ProjectorOptions, projectorKey } from './projector.ts'
 export { type HeldStream, heldStreams, listHeld, relaysOf, requestRetry } from './quarantine.ts'
 export { type ReactorOptions, startReactor } from './reactor.ts'
-export {
-  type Build,
-  type EndedBuild,
-  listReadModels,
-  type ReadModelRecord,
-} from './read-model-record.ts'
+export { listReadModels } from './read-model-record.ts'
+export { type ReadModelState, readModelStates } from './read-model-states.ts'
 export { cancelRebuild, pendingRebuild, requestRebuild } from './rebuild-requests.ts'
 export { LOG_POSITION, type Publication, type RelayOptions, startRelay } from './relay.ts'
 export { type ReservationOptions, type Reservations, reservations } from './reservation.ts'

@@ -19,6 +19,7 @@ import { argon2idPasswords } from './password/password.ts'
 import { type IdentityDependencies, personalData } from './personal-data/personal-data.ts'
 import { propagatedChanges } from './propagated-changes.ts'
 import { publicEvents } from './public-events.ts'
+import { readModelRoutes } from './readmodel/readmodel.routes.ts'
 import { respondersOf } from './responders.ts'
 import type { IdentitySettings } from './settings.ts'
 import { keysOf, rotationOf } from './signingkey/key-ring.ts'
@@ -108,6 +109,7 @@ export function identityService(given: IdentityDependencies, settings: ServiceSe
         upToDate: audit.upToDate,
       })
       proofRoutes(route, { readModels, keys: audit.keys, upToDate: audit.upToDate, now })
+      readModelRoutes(route, dependencies)
       publishKeys(app, { 'jwks.json': keys.jwks, 'audit-keys.json': audit.keys.published })
     },
     publication: { streamPrefixes: ['user-'], publicEvents, subjects: [subjects.events('identity', '*')] },

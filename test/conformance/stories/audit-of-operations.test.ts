@@ -115,6 +115,11 @@ const NEEDS: Record<string, (by: Client) => Promise<Prepared>> = {
     return [`/webhooks/${webhook.id}/recover`, { from: webhook.createdAt }]
   },
   cancelRecovery: async () => [`${await runningRecovery()}/cancel`],
+  rebuildReadModel: async () => ['/readModels/media.projector/rebuild'],
+  cancelRebuild: async () => {
+    ;(await admin.post('/readModels/notifier.projector/rebuild')).is(202)
+    return ['/readModels/notifier.projector/cancel']
+  },
   publishEvent: async () => ['/events', platformEvent('CONFIGURATION_CHANGED', { about: unique('event') })],
 }
 

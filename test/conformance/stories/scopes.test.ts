@@ -53,6 +53,9 @@ const REQUIRED: Record<string, string> = {
   'POST /webhooks/requests/{}/cancel': 'WEBHOOKS_WRITE',
   'POST /events': 'CONFIGURATION_WRITE',
   'GET /auditLog': 'AUDIT_LOG_READ',
+  'GET /readModels': 'CONFIGURATION_READ',
+  'POST /readModels/{}/rebuild': 'CONFIGURATION_WRITE',
+  'POST /readModels/{}/cancel': 'CONFIGURATION_WRITE',
 }
 const { operations } = service.contract
 const nameless = (key: string) => key.replaceAll(/\{[^}]+\}/g, '{}')

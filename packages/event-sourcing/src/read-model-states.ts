@@ -1,0 +1,100 @@
+import type { ReadModels } from '@gantry/read-models'
+import { type Position, START } from './event.ts'
+import type { EventStore } from './event-store.ts'
+import { heldStreams } from './quarantine.ts'
+import { type Build, type EndedBuild, listReadModels, type ReadModelRecord } from './read-model-record.ts'
+import { pendingRebuild } from './rebuild-requests.ts'
+
+/** The state of the read models of a projector. Timestamps are ISO 8601. */
+export interface ReadModelState {
+  name: string
+  service: string
+  collections: string[]
+  generation: number
+  position: Position
+  /** Age of the oldest event that is not projected, in seconds; 0 without one. */
+  lagSeconds: number
+  status: 'LIVE' | 'WAITING' | 'BUILDING'
+  rebuild:
+    | (Pick<Build, 'startedAt' | 'updatedAt' | 'events' | 'eventsPerSecond'> & {
+        /** From 0 to 1. */
+        progress: number
+        estimatedEnd: string | null
+      })
+    | null
+  lastRebuild: Omit<EndedBuild, 'generation'> | null
+  quarantinedStreams: number
+  incompleteStreams: number
+  error: ReadModelRecord['error']
+}
+
+interface Stores {
+  readModels: ReadModels
+  eventStore: Pick<EventStore, 'head' | 'readAll'>
+}
+
+/** The states of all projectors that were ever started, by name. */
+export async function readModelStates(stores: Stores): Promise<ReadModelState[]> {
+  const { readModels, eventStore } = stores
+  const [records, head, time] = await Promise.all([
+    listReadModels(readModels),
+    eventStore.head(),
+    readModels.time(),
+  ])
+  return Promise.all(records.map(record => stateOf(record, stores, { head, now: time.getTime() })))
+}
+
+async function stateOf(
+  record: ReadModelRecord,
+  { readModels, eventStore }: Stores,
+  { head, now }: { head: Position; now: number },
+): Promise<ReadModelState> {
+  const { id: name, checkpoint, collections, generation, build, lastBuild, error } = record
+  const held = readModels.collection({ ...heldStreams(name), generation })
+  const [position = START, pending, quarantinedStreams, incompleteStreams] = await Promise.all([
+    readModels.checkpoints.get(checkpoint),
+    pendingRebuild(name, readModels),
+    held.count({ where: { status: 'QUARANTINED' } }),
+    held.count({ where: { status: 'INCOMPLETE' } }),
+  ])
+  return {
+    name,
+    service: name.split('.')[0] ?? name,
+    collections: [...collections],
+    generation,
+    position,
+    lagSeconds: position < head ? await lagSeconds(eventStore, position, now) : 0,
+    status: build ? 'BUILDING' : pending === undefined ? 'LIVE' : 'WAITING',
+    rebuild: build && progressOf(build, head, now),
+    lastRebuild: lastBuild && {
+      outcome: lastBuild.outcome,
+      reason: lastBuild.reason,
+      startedAt: lastBuild.startedAt,
+      endedAt: lastBuild.endedAt,
+    },
+    quarantinedStreams,
+    incompleteStreams,
+    error,
+  }
+}
+
+async function lagSeconds(eventStore: Stores['eventStore'], after: Position, now: number): Promise<number> {
+  for await (const { recordedAt } of eventStore.readAll({ after }))
+    return Math.max(0, (now - Date.parse(recordedAt)) / 1_000)
+  return 0
+}
+
+/** Positions of all stores begin with a number that grows steadily with the log. */
+const numberOf = (position: Position): number => Number(/^\d+/.exec(position)?.[0] ?? 0)
+
+function progressOf(
+  { startedAt, updatedAt, events, eventsPerSecond, position }: Build,
+  head: Position,
+  now: number,
+) {
+  const progress = Math.min(1, numberOf(position) / Math.max(1, numberOf(head)))
+  const elapsed = now - Date.parse(startedAt)
+  const estimatedEnd =
+    progress > 0 ? new Date(Date.parse(startedAt) + elapsed / progress).toISOString() : null
+  return { startedAt, updatedAt, events, eventsPerSecond, progress, estimatedEnd }
+}

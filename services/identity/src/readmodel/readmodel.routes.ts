@@ -1,0 +1,58 @@
+import {
+  cancelRebuild as cancelOperation,
+  listReadModels,
+  type ReadModelState,
+  Refusal,
+  rebuildReadModel,
+} from '@gantry/contracts'
+import {
+  aggregate,
+  cancelRebuild,
+  pendingRebuild,
+  readModelStates,
+  requestRebuild,
+} from '@gantry/event-sourcing'
+import type { AddRoute, Instrumented } from '@gantry/service-kit'
+import {
+  type ReadModelCommand,
+  type ReadModelEvent,
+  type ReadModelState as Requested,
+  readModelDecider,
+} from './readmodel.ts'
+
+/** The read models of all services, which share one store. Projectors find the requests there. */
+export function readModelRoutes(route: AddRoute, dependencies: Instrumented): void {
+  const { readModels, eventStore, unknownEvent } = dependencies
+  const requests = aggregate<Requested, ReadModelCommand, ReadModelEvent>({
+    eventStore,
+    unknownEvent,
+    category: 'readmodel',
+    decider: readModelDecider,
+  })
+  const states = (): Promise<ReadModelState[]> => readModelStates({ readModels, eventStore })
+  const existing = async (name: string) => {
+    const found = (await states()).find(state => state.name === name)
+    if (!found) throw new Refusal('read-model-not-found')
+    return found
+  }
+
+  route(listReadModels, async () => ({ status: 200, body: await states() }))
+
+  route(rebuildReadModel, async ({ params: { name }, metadata, newId }) => {
+    await existing(name)
+    const pending = await pendingRebuild(name, readModels)
+    const rebuild = pending ?? newId()
+    await requests.execute(name, { type: 'RequestRebuild', metadata, name, rebuild })
+    if (pending === undefined) await requestRebuild(name, readModels, rebuild)
+    return { status: 202, body: await existing(name) }
+  })
+
+  route(cancelOperation, async ({ params: { name }, metadata }) => {
+    await existing(name)
+    const rebuild = await pendingRebuild(name, readModels)
+    if (rebuild === undefined) throw new Refusal('rebuild-not-running')
+    await requests.execute(name, { type: 'CancelRebuild', metadata, name, rebuild })
+    await cancelRebuild(name, readModels, rebuild)
+    return { status: 202, body: await existing(name) }
+  })
+}

@@ -1,0 +1,48 @@
+import { describe, expect, test } from 'vitest'
+import { admin, createApi, eventually, unique } from '../src/gantry.ts'
+
+interface ReadModel {
+  name: string
+  generation: number
+  status: 'LIVE' | 'WAITING' | 'BUILDING'
+  lagSeconds: number
+  quarantinedStreams: number
+  lastRebuild: { outcome: string; endedAt: string } | null
+}
+
+const NAME = 'catalog.projector'
+const readModel = async () => {
+  const all = (await admin.get('/readModels')).as<ReadModel[]>(200)
+  const found = all.find(({ name }) => name === NAME)
+  if (!found) throw new Error(`there is no ${NAME} among ${all.map(({ name }) => name)}`)
+  return found
+}
+const found = async (name: string) => {
+  const { content } = (await admin.get('/apis', { name })).as<{ content: { id: string }[] }>(200)
+  return content.map(({ id }) => id)
+}
+
+describe('the rebuild of a read model', () => {
+  test('ends with a new generation; what is written meanwhile is in every list', async () => {
+    const before = await readModel()
+    const [name, later] = [unique('before'), unique('meanwhile')]
+    const api = await createApi({ name })
+    const asked = (await admin.post(`/readModels/${NAME}/rebuild`)).as<ReadModel>(202)
+    expect(['WAITING', 'BUILDING', 'LIVE']).toContain(asked.status)
+    const made = await createApi({ name: later })
+    await eventually(async () => {
+      expect([await found(name), await found(later)]).toEqual([[api.id], [made.id]])
+      const now = await readModel()
+      expect(now).toMatchObject({ status: 'LIVE', lastRebuild: { outcome: 'COMPLETED' } })
+      expect(now.generation).toBeGreaterThan(before.generation)
+    })
+    expect([await found(name), await found(later)]).toEqual([[api.id], [made.id]])
+  })
+
+  test('is refused for an unknown read model, and cannot be cancelled when none runs', async () => {
+    ;(await admin.post('/readModels/unknown/rebuild')).refused(404, 'read-model-not-found')
+    ;(await admin.post('/readModels/unknown/cancel')).refused(404, 'read-model-not-found')
+    await eventually(async () => expect((await readModel()).status).toBe('LIVE'))
+    ;(await admin.post(`/readModels/${NAME}/cancel`)).refused(409, 'rebuild-not-running')
+  })
+})
