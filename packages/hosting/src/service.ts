@@ -7,10 +7,10 @@ import {
   ANONYMOUS,
   type Dependencies,
   derivedPrincipalKey,
-  heldStreamMetrics,
   type PassedPrincipals,
   type Purpose,
   passedPrincipals,
+  readModelMetrics,
   readSettings,
   type Service,
   SettingsRefused,
@@ -84,7 +84,7 @@ function openService<Schema extends z.ZodObject, Made extends Service>(
     },
     own,
   )
-  heldStreamMetrics(metrics, readModels, service.projectors)
+  readModelMetrics(metrics, { readModels, eventStore }, service.projectors)
   let prepared = false
   const waitingFor = () => service.waitingFor() ?? (prepared ? undefined : 'its preparation')
   return {

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { catalogSettings } from '@gantry/catalog'
 import { sqliteBus, watchDisk } from '@gantry/embedded'
+import type { EventStore } from '@gantry/event-sourcing'
 import { keySettings, openBus, openStores, processSettings, storeSettings } from '@gantry/hosting'
 import { type IdentityDependencies, identitySettings } from '@gantry/identity'
 import { type Bus, NoResponder, RequestTimeout } from '@gantry/messaging'
@@ -20,6 +21,7 @@ import { Registry } from 'prom-client'
 /** The read models of an installation and the projectors that write them. */
 export interface Installation {
   readModels: ReadModels
+  eventStore: EventStore
   /** Names of the projectors of all services. */
   projectors: readonly string[]
   /** Starts the projectors in this process; undefined when the processes of the services run them. */
@@ -83,6 +85,7 @@ function stoppedInstallation(settings: Settings, folder: DataFolder): Installati
   const composed = compose(folder, { settings, log, metrics: new Registry(), disk: watchDisk() })
   return {
     readModels: composed.dependencies.readModels,
+    eventStore: composed.dependencies.eventStore,
     projectors: composed.services.flatMap(service => service.projectors),
     async startProjectors() {
       await Promise.all(composed.services.map(service => service.start('projectors')))
@@ -110,6 +113,7 @@ async function servicesInstallation(name: string, environment: NodeJS.ProcessEnv
   const { services } = servicesOver(dependencies, stores.blobs(), settings)
   return {
     readModels: stores.readModels,
+    eventStore: stores.eventStore,
     projectors: services.flatMap(service => service.projectors),
     async close() {
       await Promise.all(services.map(service => service.stop()))

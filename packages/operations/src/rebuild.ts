@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto'
 import { setTimeout } from 'node:timers/promises'
 import { parseArgs } from 'node:util'
 import { askForRebuild, type Rebuilding, rebuildAll } from '@gantry/standalone'
-import { WrongUsage } from './command.ts'
+import { CommandFailed, WrongUsage } from './command.ts'
 import { onInstallation } from './installation.ts'
 
 export const USAGE = 'usage: npm run rebuild'
@@ -18,23 +18,24 @@ const print = (line: string) => process.stdout.write(`${onTerminal ? '\r\x1b[K' 
 export async function run(args: string[], environment: NodeJS.ProcessEnv): Promise<number> {
   if (!takesNone(args)) throw new WrongUsage(USAGE)
   const id = randomUUID()
-  await onInstallation('rebuild', environment, {
+  const failed = await onInstallation('rebuild', environment, {
     async running(bus) {
       await askForRebuild(bus, id)
       print('The running service rebuilds its read models from the log')
-      await showProgress(() => askForRebuild(bus, id))
+      return showProgress(() => askForRebuild(bus, id))
     },
-    async onStores({ projectors, readModels, startProjectors }) {
+    async onStores({ projectors, startProjectors, ...stores }) {
       print(
         startProjectors
           ? 'Rebuilding the read models from the log'
           : 'Each service rebuilds its read models from the log as soon as it runs',
       )
-      const progress = await rebuildAll(projectors, readModels, id)
+      const progress = await rebuildAll(projectors, stores, id)
       await startProjectors?.()
-      await showProgress(progress)
+      return showProgress(progress)
     },
   })
+  if (failed.length > 0) throw new CommandFailed(`not rebuilt: ${failed.join(', ')}`)
   print('All read models are rebuilt')
   return 0
 }
@@ -48,17 +49,40 @@ function takesNone(args: string[]): boolean {
   }
 }
 
-/** Prints the progress until all projectors have finished. */
-async function showProgress(progress: () => Promise<Rebuilding>): Promise<void> {
+/** Prints the progress until all projectors have finished. @returns those whose rebuild was cancelled or has failed */
+async function showProgress(progress: () => Promise<Rebuilding>): Promise<string[]> {
   const startedAt = performance.now()
   const seconds = () => ((performance.now() - startedAt) / 1000).toFixed(1)
+  const known = new Map<string, string | undefined>()
+  const failed: string[] = []
   const printed = new Set<string>()
   for (;;) {
-    const { done, waiting } = await progress()
-    for (const name of done) if (!printed.has(name)) print(`${name}: done after ${seconds()} s`)
-    for (const name of done) printed.add(name)
-    if (waiting.length === 0) return
-    if (onTerminal) process.stdout.write(`\r${seconds()} s, working on ${waiting.join(', ')}\x1b[K`)
+    const { done, waiting, states } = await progress()
+    const stateOf = (name: string) => states.find(state => state.name === name)
+    for (const { name, lastRebuild } of states) if (!known.has(name)) known.set(name, lastRebuild?.endedAt)
+    for (const name of done.filter(name => !printed.has(name))) {
+      printed.add(name)
+      const last = stateOf(name)?.lastRebuild
+      const outcome = last && last.endedAt !== known.get(name) ? last.outcome : 'COMPLETED'
+      if (outcome === 'COMPLETED') print(`${name}: done after ${seconds()} s`)
+      else failed.push(name)
+      if (outcome !== 'COMPLETED')
+        print(`${name}: ${outcome.toLowerCase()}${last?.reason ? `: ${last.reason}` : ''}`)
+    }
+    if (waiting.length === 0) return failed
+    if (onTerminal) {
+      const shown = waiting.map(name => described(name, stateOf(name)))
+      process.stdout.write(`\r${seconds()} s, ${shown.join(', ')}\x1b[K`)
+    }
     await setTimeout(POLL_MS)
   }
+}
+
+/** E.g. `catalog.projector 42 % at 17000 events/s, 12 s left`. */
+function described(name: string, state: Rebuilding['states'][number] | undefined): string {
+  if (!state?.rebuild) return `${name} waits`
+  const { progress, eventsPerSecond, estimatedEnd } = state.rebuild
+  const left = estimatedEnd === null ? undefined : Math.max(0, Date.parse(estimatedEnd) - Date.now()) / 1_000
+  const time = left === undefined ? '' : `, ${left.toFixed(0)} s left`
+  return `${name} ${(progress * 100).toFixed(0)} % at ${eventsPerSecond} events/s${time}`
 }

@@ -1,4 +1,12 @@
-import { heldStreams, type RecordedEvent, relaysOf, streamCategory } from '@gantry/event-sourcing'
+import {
+  type EventStore,
+  heldStreams,
+  type ReadModelState,
+  type RecordedEvent,
+  readModelStates,
+  relaysOf,
+  streamCategory,
+} from '@gantry/event-sourcing'
 import type { ReadModels } from '@gantry/read-models'
 import { Counter, Gauge, type Registry } from 'prom-client'
 
@@ -32,12 +40,50 @@ export function missedMessageCounter(registry: Registry): (consumer: string) => 
   return consumer => () => counter.inc({ consumer })
 }
 
-/** Registers a gauge of the streams that projectors and their relays hold; NaN while the read models are unavailable. */
-export function heldStreamMetrics(
+/** Registers gauges of the read models of projectors and their rebuilds. They have no values while a store is unavailable. */
+export function readModelMetrics(
   registry: Registry,
-  readModels: ReadModels,
+  stores: { readModels: ReadModels; eventStore: EventStore },
   projectors: readonly string[],
 ): void {
+  heldStreamMetrics(registry, stores.readModels, projectors)
+  const states = async () => {
+    const all = await readModelStates(stores).catch(() => [])
+    return all.filter(({ name }) => projectors.includes(name))
+  }
+  const gauge = (metric: string, help: string, measure: (state: ReadModelState) => number | undefined) =>
+    new Gauge({
+      name: metric,
+      help,
+      labelNames: ['projector'],
+      registers: [registry],
+      async collect() {
+        this.reset()
+        for (const state of await states()) {
+          const value = measure(state)
+          if (value !== undefined) this.set({ projector: state.name }, value)
+        }
+      },
+    })
+  gauge(
+    'gantry_read_model_generation',
+    'The generation of the read models that is read',
+    state => state.generation,
+  )
+  gauge(
+    'gantry_read_model_lag_seconds',
+    'Age of the oldest event that is not projected, 0 without one',
+    state => state.lagSeconds,
+  )
+  gauge(
+    'gantry_rebuild_progress_ratio',
+    'Part of the log that a running rebuild has projected; absent while none runs',
+    state => state.rebuild?.progress,
+  )
+}
+
+/** Registers a gauge of the streams that projectors and their relays hold; NaN while the read models are unavailable. */
+function heldStreamMetrics(registry: Registry, readModels: ReadModels, projectors: readonly string[]): void {
   const held = [...projectors, ...relaysOf(projectors)].map(projector => ({
     projector,
     streams: readModels.collection(heldStreams(projector)),

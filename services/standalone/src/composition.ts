@@ -14,7 +14,7 @@ import { type IdentityDependencies, type IdentitySettings, identityService } fro
 import { mediaService } from '@gantry/media'
 import { type NotifierSettings, notifierService } from '@gantry/notifier'
 import type { BlobStore } from '@gantry/read-models'
-import { heldStreamMetrics } from '@gantry/service-kit'
+import { readModelMetrics } from '@gantry/service-kit'
 import type { DataFolder } from './data-folder.ts'
 import type { Settings } from './settings.ts'
 
@@ -69,9 +69,9 @@ export function compose(
     process: { holder: 'standalone', log, metrics },
   }
   const { identity, services } = servicesOver(dependencies, blobs, settings)
-  heldStreamMetrics(
+  readModelMetrics(
     metrics,
-    readModels,
+    { readModels, eventStore },
     services.flatMap(service => service.projectors),
   )
   // Requests are answered also while a store cannot be used: reads continue on a full disk.

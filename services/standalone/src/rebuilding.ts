@@ -1,4 +1,5 @@
-import { requestRebuild } from '@gantry/event-sourcing'
+import type { EventStore } from '@gantry/event-sourcing'
+import { pendingRebuild, type ReadModelState, readModelStates, requestRebuild } from '@gantry/event-sourcing'
 import type { Bus } from '@gantry/messaging'
 import type { ReadModels } from '@gantry/read-models'
 
@@ -9,35 +10,49 @@ export interface Rebuilding {
   /** Names of projectors that have finished. */
   done: string[]
   waiting: string[]
+  /** The read models of all projectors. */
+  states: ReadModelState[]
 }
 
-/** Requests a rebuild from the projectors. @returns function that reads their progress */
+interface Stores {
+  readModels: ReadModels
+  eventStore: Pick<EventStore, 'head' | 'readAll'>
+}
+
+/** Requests a rebuild from the projectors; one that is under way is joined. @returns function that reads their progress */
 export async function rebuildAll(
   projectors: readonly string[],
-  readModels: ReadModels,
+  { readModels, eventStore }: Stores,
   id: string,
 ): Promise<() => Promise<Rebuilding>> {
-  const finished = await Promise.all(projectors.map(name => requestRebuild(name, readModels, id)))
+  const finished = await Promise.all(
+    projectors.map(async name => {
+      if ((await pendingRebuild(name, readModels)) === undefined) return requestRebuild(name, readModels, id)
+      return async () => (await pendingRebuild(name, readModels)) === undefined
+    }),
+  )
   return async () => {
-    const states = await Promise.all(finished.map(isDone => isDone()))
+    const done = await Promise.all(finished.map(isDone => isDone()))
+    const states = await readModelStates({ readModels, eventStore })
     return {
-      done: projectors.filter((_, index) => states[index]),
-      waiting: projectors.filter((_, index) => !states[index]),
+      done: projectors.filter((_, index) => done[index]),
+      waiting: projectors.filter((_, index) => !done[index]),
+      states: states.filter(({ name }) => projectors.includes(name)),
     }
   }
 }
 
 /** Answers the command, which runs in another process and cannot use the stores of this one. */
-export function answerRebuilds(bus: Bus, projectors: readonly string[], readModels: ReadModels): () => void {
+export function answerRebuilds(bus: Bus, projectors: readonly string[], stores: Stores): () => void {
   const reports = new Map<string, () => Promise<Rebuilding>>()
   return bus.respond(SUBJECT, async request => {
     const { id } = request as { id: string }
     let report = reports.get(id)
     if (!report) {
-      report = await rebuildAll(projectors, readModels, id)
+      report = await rebuildAll(projectors, stores, id)
       reports.set(id, report)
     }
-    return { ...(await report()) }
+    return JSON.parse(JSON.stringify(await report()))
   })
 }
 

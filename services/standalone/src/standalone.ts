@@ -41,7 +41,7 @@ export function openStandalone(given: ProcessContext<Settings>): ProcessParts {
   }
   const projectors = services.flatMap(service => service.projectors)
   const agent = startDeploymentAgent(bus, log)
-  const stopRebuilds = answerRebuilds(bus, projectors, readModels)
+  const stopRebuilds = answerRebuilds(bus, projectors, dependencies)
   const stopQuarantine = answerQuarantine(bus, quarantine(readModels, projectors))
 
   return {
