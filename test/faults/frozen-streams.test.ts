@@ -4,9 +4,10 @@ import { globSync, readFileSync } from 'node:fs'
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
-import { sqliteEventStore, sqliteReadModels } from '@gantry/embedded'
+import { sqliteEventStore, sqliteReadModels, sqliteUserKeys } from '@gantry/embedded'
 import { heldStreams, listHeld, NO_STREAM } from '@gantry/event-sourcing'
 import type { FrozenStreams } from '@gantry/event-sourcing/testing'
+import type { UserKey } from '@gantry/read-models'
 import { expect, onTestFinished, test } from 'vitest'
 import { endsWithParent } from '../../bin/orphans.mjs'
 
@@ -44,6 +45,7 @@ test.for([...logs.keys()])('a rebuild from log %i of frozen streams holds none o
   const eventStore = sqliteEventStore({ path: join(folder, 'events.db') })
   await Promise.all(log.map(([name, stream]) => eventStore.append(name, stream, NO_STREAM)))
   await eventStore.close()
+  await addKeys(folder)
 
   const projectors = await rebuild(folder)
   expect(projectors.toSorted()).toEqual([
@@ -64,6 +66,17 @@ test.for([...logs.keys()])('a rebuild from log %i of frozen streams holds none o
   }
   expect(held).toEqual([])
 })
+
+/** Adds the keys of the users whose frozen streams are encrypted. */
+async function addKeys(folder: string): Promise<void> {
+  const store = sqliteUserKeys({ path: join(folder, 'user-keys.db') })
+  for (const file of globSync('services/identity/src/frozen/user/*.keys.json', { cwd: ROOT })) {
+    const keys: Record<string, UserKey> = JSON.parse(readFileSync(join(ROOT, file), 'utf8'))
+    for (const [user, { key, erasedAt }] of Object.entries(keys))
+      await (key === null ? store.erase(user, erasedAt) : store.add(user, key))
+  }
+  await store.close()
+}
 
 /** Runs `npm run rebuild`. @returns the projectors that have finished */
 async function rebuild(folder: string): Promise<string[]> {

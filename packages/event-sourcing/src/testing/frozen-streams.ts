@@ -24,6 +24,8 @@ import { streamCategory, streamId } from '../stream-name.ts'
  * `-u` without that file writes it. It never changes after the first release that has it: other content needs another
  * version.
  *
+ * Streams with encrypted fields need the keys, in a file beside them, and `opened` of the category.
+ *
  * The streams are from services with an `ENCRYPTION_KEY` of 32 bytes of 7. None of their secrets is in use.
  */
 export interface FrozenStreams {

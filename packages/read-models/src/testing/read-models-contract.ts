@@ -1337,6 +1337,12 @@ export function readModelsContract(name: string, open: () => Promise<OpenedReadM
       })
     })
 
+    it('keeps what it has when it is purged', async () => {
+      await readModels.checkpoints.save('purged', '7')
+      await readModels.purge()
+      expect(await readModels.checkpoints.get('purged')).toBe('7')
+    })
+
     it('answers a ping', async () => {
       await expect(readModels.ping()).resolves.toBeUndefined()
     })

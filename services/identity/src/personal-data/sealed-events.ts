@@ -84,7 +84,7 @@ async function sealedMetadata(metadata: EventMetadata, ciphers: UserCiphers): Pr
 }
 
 /** @throws UserKeysUnavailable */
-async function openedEvent(event: RecordedEvent, ciphers: UserCiphers): Promise<RecordedEvent> {
+export async function openedEvent(event: RecordedEvent, ciphers: UserCiphers): Promise<RecordedEvent> {
   const { personal, ...rest } = event.data
   if (!isOfUser(event.stream) || !PERSONAL_TYPES.has(event.type) || typeof personal !== 'string') return event
   try {

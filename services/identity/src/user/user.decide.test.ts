@@ -1,18 +1,30 @@
+import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { ROLE_SCOPES, type Role, type Scope } from '@gantry/contracts'
 import { storyMetadata as metadata, story, testFrozenStreams } from '@gantry/event-sourcing/testing'
+import type { UserKey, UserKeys } from '@gantry/read-models'
 import { describe, expect, test } from 'vitest'
+import { openedEvent } from '../personal-data/sealed-events.ts'
+import { userCiphers } from '../personal-data/user-ciphers.ts'
 import { created, deleted, ID, input, LATER, NOW, old } from '../testing/user-events.ts'
 import { type LoginState, noLogins } from './login-state.ts'
 import { userDecider } from './user.decide.ts'
 import { projectUser } from './user.projection.ts'
 import type { UserEvent } from './user.ts'
 
+const folder = join(import.meta.dirname, '../frozen')
+const keys: Record<string, UserKey> = JSON.parse(readFileSync(join(folder, 'user/728604f.keys.json'), 'utf8'))
+const ciphers = userCiphers({
+  userKeys: { get: async (user: string) => keys[user] } as UserKeys,
+  encryptionKey: Buffer.alloc(32, 7),
+})
+
 testFrozenStreams({
-  folder: join(import.meta.dirname, '../frozen'),
+  folder,
   category: 'user',
   decider: userDecider,
   project: projectUser,
+  opened: event => openedEvent(event, ciphers),
 })
 
 const { failed, locked, loggedIn } = old
@@ -247,4 +259,48 @@ test('no change for public events and the audit log has a password or its hash',
   expect(changes.at(-1)?.after).toBeNull()
   expect(changes[2]).toMatchObject({ before: { lockedUntil: LATER }, after: { lockedUntil: null } })
   expect(JSON.stringify(changes)).not.toContain('SECRET')
+})
+
+describe('an erasure', () => {
+  const erase = { type: 'EraseUser' as const, metadata, by: all('GLOBAL_ADMIN') }
+  const erased: UserEvent = { type: 'UserErased', data: { id: ID, erasedAt: NOW } }
+  const { username, displayName, email, ...rest } = input
+  /** The creation as it is read after the key was deleted. */
+  const unreadable: UserEvent = {
+    type: 'UserCreated',
+    data: { id: ID, ...rest, personal: null, passwordHash: 'h1', createdAt: NOW },
+  }
+
+  test('deletes a user before it erases them, and happens once', () => {
+    given().when(erase).thenRefused('user-not-found')
+    given(created()).when(erase).then(deleted, erased)
+    given(created(), deleted).when(erase).then(erased)
+    given(created(), deleted, erased).when(erase).then()
+  })
+
+  test('is recorded again in a log that lacks it', () => {
+    given(unreadable).when(erase).then(deleted, erased)
+    given(unreadable, deleted).when(erase).then(erased)
+    given(unreadable, deleted, erased).when(erase).then()
+  })
+
+  test('leads to the same state, whether the key was deleted before the events are folded or after', () => {
+    const { state } = given(unreadable, deleted, erased)
+    expect(state).toEqual({ status: 'Erased', id: ID, deleted: true, erasedAt: NOW })
+    expect(given(created(), deleted, erased).state).toEqual(state)
+  })
+
+  test('refuses a stale ETag, and of a deleted user any', () => {
+    given(created())
+      .when({ ...erase, ifMatch: [7] })
+      .thenRefused('precondition-failed')
+    given(created(), deleted)
+      .when({ ...erase, ifMatch: [0] })
+      .thenRefused('precondition-failed')
+  })
+
+  test('of fields that cannot be decrypted without an erasure is none: folding fails', () => {
+    const sealed = { ...unreadable, data: { ...unreadable.data, personal: 'AAAA' } } as unknown as UserEvent
+    expect(() => given(sealed)).toThrow('cannot be decrypted')
+  })
 })
