@@ -55,7 +55,7 @@ export const listAuditProofs = operation({
   tag: 'Audit',
   summary: 'List the signed roots of days',
   description:
-    'After each UTC day, the chain hash after its last record is signed and appended to the event log. Each day since the first record has a root, also a day without records. `head` is the present end of the chain, signed at the time of the request: whoever keeps it can prove later that no record before it was changed or removed.',
+    'After each UTC day, the chain hash after its last record is signed and appended to the event log. Each day since the first record has a root, also a day without records. `head` is the present end of the chain, signed at the time of the request: a copy proves later whether a record before it was changed or removed.',
   scope: 'AUDIT_LOG_READ',
   query: z.object(paging(['day'], 'day,desc')),
   responses: {

@@ -1,6 +1,8 @@
+import { createPublicKey, verify } from 'node:crypto'
 import { beforeAll, describe, expect, inject, test } from 'vitest'
 import {
   admin,
+  anonymous,
   apiFields,
   cleanUp,
   createToken,
@@ -153,4 +155,51 @@ test('the log is paged and sorted by time', async () => {
   for (const query of [{ size: 101 }, { page: 0 }, { from: 'yesterday' }, { to: '7' }]) {
     ;(await admin.get('/auditLog', query)).refused(400)
   }
+})
+
+describe('the proofs of the audit log', () => {
+  interface Proofs extends Page<{ day: string; valid: boolean }> {
+    head: {
+      number: number
+      position: string
+      chainHash: string
+      kid: string
+      signedAt: string
+      signature: string
+    }
+  }
+  type Key = { kid: string; kty: string; crv: string; x: string; validFrom: string }
+  const proofs = async (query = {}) => (await admin.get('/auditLog/proofs', query)).as<Proofs>(200)
+
+  test('sign the end of the hash chain with a published key that is no key of logins', async () => {
+    const { head, content, number } = await proofs({ sort: 'day,desc', size: 1 })
+    expect(number).toBe(1)
+    expect(content.every(({ valid }) => valid)).toBe(true)
+    const published = async (file: string) =>
+      (await anonymous.get(`/.well-known/${file}`, {}, { undocumented: true })).as<{ keys: Key[] }>(200).keys
+    const key = (await published('audit-keys.json')).find(({ kid }) => kid === head.kid)
+    if (!key) throw new Error(`the key ${head.kid} is not published`)
+    expect((await published('jwks.json')).map(({ kid }) => kid)).not.toContain(head.kid)
+    const { signature, ...signed } = head
+    const text = JSON.stringify({ head: Object.fromEntries(Object.entries(signed).sort()) })
+    const publicKey = createPublicKey({ key: { kty: key.kty, crv: key.crv, x: key.x }, format: 'jwk' })
+    const proven = (said: string) =>
+      verify(null, Buffer.from(said), publicKey, Buffer.from(signature, 'base64url'))
+    expect(proven(text)).toBe(true)
+    expect(proven(text.replace('"number":', '"number":1'))).toBe(false)
+  })
+
+  test('continue with each record, which has its number in the chain', async () => {
+    const before = (await proofs()).head
+    const requestId = uuid()
+    ;(await admin.post('/apis', apiFields(), { headers: { 'x-request-id': requestId } })).is(201)
+    const { content } = await list({ size: 100 })
+    const record = content.find(candidate => candidate.requestId === requestId) as AuditRecord & {
+      number: number
+    }
+    expect(record.number).toBeGreaterThan(before.number)
+    const after = (await proofs()).head
+    expect(after.number).toBeGreaterThanOrEqual(record.number)
+    expect(after.chainHash).not.toBe(before.chainHash)
+  })
 })
