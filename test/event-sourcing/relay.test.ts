@@ -1,7 +1,6 @@
 import { mkdtemp, readFile, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { setTimeout } from 'node:timers/promises'
 import { sqliteBus, sqliteEventStore, sqliteReadModels } from '@gantry/embedded'
 import { type Fact, heldStreams, type Log, startRelay } from '@gantry/event-sourcing'
 import { relayContract, storyMetadata } from '@gantry/event-sourcing/testing'
@@ -133,7 +132,7 @@ const restarting = async () => {
       }
       await vi.waitFor(
         async () => expect(await ids()).toEqual(numbers.map(number => `fact-${number}`)),
-        5_000,
+        10_000,
       )
     },
   }
@@ -185,7 +184,7 @@ test('a relay notices while it runs that its bus has lost messages', async () =>
   await run(new Proxy(bus, { get: (_, name) => Reflect.get(current, name) }))
   await expectOn(bus, 1, 2)
   current = lost
-  await setTimeout(1_100)
+  await expectOn(lost, 1, 2)
   await append(3)
   await expectOn(lost, 1, 2, 3)
 })

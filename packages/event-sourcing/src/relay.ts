@@ -1,4 +1,4 @@
-import { type Bus, type Message, type StoredMessage, sleep } from '@gantry/messaging'
+import { type Bus, BusUnavailable, type Message, type StoredMessage, sleep } from '@gantry/messaging'
 import type { Lease, ReadModels, Write } from '@gantry/read-models'
 import { type Fact, type Position, type RecordedEvent, START } from './event.ts'
 import type { EventStore } from './event-store.ts'
@@ -36,6 +36,8 @@ const BEHIND_MS = 3_000
 const POLL_MS = 100
 /** Time between two notes of the last published message, and between two messages before which the bus is checked. */
 const NOTE_MS = 1_000
+/** Time between two checks of the bus while there is nothing to publish. */
+const CHECK_MS = 2_000
 
 /**
  * The only path from the log to the bus. It publishes in log order with the event's id, waits for the acknowledgement,
@@ -66,7 +68,7 @@ export function startRelay(options: RelayOptions): Worker {
       const after = hasLost ? positionOf(last) : (checkpoint ?? START)
       const unpublishable = await unpublishableEvents(options)
       const unpublished = messagesAfter(last, options, unpublishable)
-      const publish = publisher(options, lease, last)
+      const { publish, check } = publisher(options, lease, last)
       let saved = after
       let messages: Message[] = []
       const flush = async (position: Position) => {
@@ -77,12 +79,18 @@ export function startRelay(options: RelayOptions): Worker {
         if (position > saved) await checkpoints.save(name, position, lease)
         saved = position > saved ? position : saved
       }
-      for await (const item of eventStore.subscribe({ after, streamPrefixes, signal: leaseSignal })) {
-        if (item.kind === 'event') {
-          messages.push(...unpublished(item.event))
-          if (messages.length >= BATCH) await flush(item.event.position)
-        } else await flush(item.position)
+      const checks = repeatedly(check, leaseSignal)
+      try {
+        for await (const item of eventStore.subscribe({ after, streamPrefixes, signal: checks.signal })) {
+          if (item.kind === 'event') {
+            messages.push(...unpublished(item.event))
+            if (messages.length >= BATCH) await flush(item.event.position)
+          } else await flush(item.position)
+        }
+      } finally {
+        checks.end()
       }
+      if (!leaseSignal.aborted) checks.signal.throwIfAborted()
     })
   })
   return {
@@ -98,18 +106,21 @@ const noteOf = (relay: string) => `${relay}.published`
 /**
  * Publishes messages after those of this relay. Notes which message was the last: at the first call, also without
  * messages, and then from time to time.
- * @throws Error when the bus has lost messages, so that the relay starts again and publishes them
+ * Both throw an Error when the bus has lost messages, so that the relay starts again and publishes them.
  */
 function publisher({ name, bus, readModels }: RelayOptions, lease: Lease, last: StoredMessage | undefined) {
   let sequence = last?.sequence ?? 0
   let position = positionOf(last)
   let publishedAt = Number.NEGATIVE_INFINITY
   let notedAt = Number.NEGATIVE_INFINITY
-  return async (messages: readonly Message[]) => {
+  const check = async () => {
+    if ((await bus.head()) < sequence)
+      throw new Error(`the bus ends before message ${sequence}, which this relay has published`)
+  }
+  const publish = async (messages: readonly Message[]) => {
     const now = performance.now()
     if (messages.length > 0) {
-      if (now - publishedAt > NOTE_MS && (await bus.head()) < sequence)
-        throw new Error(`the bus ends before message ${sequence}, which this relay has published`)
+      if (now - publishedAt > NOTE_MS) await check()
       sequence = Math.max(sequence, await bus.publish(messages, { after: sequence }))
       position = messages.at(-1)?.headers?.[LOG_POSITION] ?? START
       publishedAt = now
@@ -118,6 +129,21 @@ function publisher({ name, bus, readModels }: RelayOptions, lease: Lease, last: 
     notedAt = now
     await readModels.checkpoints.save(noteOf(name), `${sequence} ${position}`, lease)
   }
+  return { publish, check }
+}
+
+/**
+ * A check that finds the bus unavailable is repeated.
+ * @returns a signal that is aborted with `signal` and when a check fails, and a function that ends the checks
+ */
+function repeatedly(check: () => Promise<void>, signal: AbortSignal) {
+  const failed = new AbortController()
+  const checkOnce = () =>
+    check().catch(error => {
+      if (!(error instanceof BusUnavailable)) failed.abort(error)
+    })
+  const checking = setInterval(checkOnce, CHECK_MS)
+  return { signal: AbortSignal.any([signal, failed.signal]), end: () => clearInterval(checking) }
 }
 
 /** Whether the bus lacks messages that were published, other than those that were removed because of their age. */
