@@ -296,6 +296,18 @@ describe('an event that throws while it is folded', () => {
     expect(await documents()).toEqual({ v1: 1 })
   })
 
+  test('leaves the documents of the stream after a rebuild as they were before the event', async () => {
+    const healthy = release()
+    await healthy.run('a', add('v1', 1))
+    await append('list-a', 'ItemAdded', { item: 'bad', amount: 1 }, 0)
+    await healthy.run('b', add('w1', 2))
+    await reachedHead(release({ broken: 'bad' }).start())
+    const done = await requestRebuild(NAME, stores.readModels, randomUUID())
+    await vi.waitFor(async () => expect(await done()).toBe(true), { timeout: 10_000 })
+    expect(await documents()).toEqual({ v1: 1, w1: 2 })
+    expect(await heldNow()).toMatchObject([{ id: 'list-a', status: 'QUARANTINED', revision: 1 }])
+  })
+
   test('is retried on request; a stream that still throws stays in quarantine, and is reported once', async () => {
     await append('list-a', 'ItemAdded', { item: 'bad', amount: 1 }, -1)
     await reachedHead(release({ broken: 'bad' }).start())

@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { sqliteEventStore } from '@gantry/embedded'
 import { type ServiceProcess, startServiceProcess } from '@gantry/standalone/testing'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { afterAll, beforeAll, expect, test, vi } from 'vitest'
 import { endsWithParent } from '../../bin/orphans.mjs'
 
 const PROGRAM = join(import.meta.dirname, '../../packages/operations/src/main.ts')
@@ -100,6 +100,23 @@ test('metrics count the held streams and the unknown events', async () => {
   expect(metrics).toMatch(
     /^gantry_unknown_events_total\{category="api",type="ApiArchived",process="standalone"\} [1-9]/m,
   )
+})
+
+test('a rebuild by a release that does not know all events fails, and the read models stay', async () => {
+  const state = async () => {
+    const all = (await (await send('/readModels')).json()) as { name: string; lastRebuild: object | null }[]
+    return all.find(({ name }) => name === 'catalog.projector')
+  }
+  const { generation } = (await state()) as unknown as { generation: number }
+  const asked = await send('/readModels/catalog.projector/rebuild', { method: 'POST' })
+  expect(await asked.json()).toMatchObject({ quarantinedStreams: 1, incompleteStreams: 1 })
+  const reason = '1 streams have events that this release does not know'
+  await vi.waitFor(
+    async () =>
+      expect(await state()).toMatchObject({ generation, lastRebuild: { outcome: 'FAILED', reason } }),
+    { timeout: 10_000, interval: 50 },
+  )
+  for (const id of [broken, healthy]) expect((await send(`/apis/${id}`)).status).toBe(200)
 })
 
 const expectListed = async () => {
