@@ -329,6 +329,35 @@ describe('An open stream', () => {
     socket.destroy()
   })
 
+  test('is disconnected when its follower does not read, and continues after the last position', async () => {
+    const app = Fastify()
+    eventStream(app, { bus: host.bus, ...caller, times: { stalled: 200, recheck: 50 } })
+    const base = await app.listen({ port: 0, host: '127.0.0.1' })
+    await host.bus.publish(
+      Array.from({ length: 120 }, (_, number) => event(number + 1, 'API_CREATED', 'x'.repeat(100_000))),
+    )
+    const { hostname, port } = new URL(base)
+    const socket = connect(Number(port), hostname)
+    socket.write(`GET /events?follow=true HTTP/1.1\r\nhost: gantry.test\r\naccept: ${NDJSON}\r\n\r\n`)
+    await once(socket, 'readable')
+    const connections = () =>
+      new Promise<number>((resolve, reject) =>
+        app.server.getConnections((error, count) => (error ? reject(error) : resolve(count))),
+      )
+    await vi.waitFor(async () => expect(await connections()).toBe(0), { timeout: 10_000, interval: 20 })
+    let text = ''
+    socket.on('data', chunk => (text += chunk)).on('error', () => {})
+    await once(socket, 'close')
+    const received = [...text.matchAll(/"revision":(\d+).*?"position":"([^"]+)"/g)]
+    expect(received.length).toBeLessThan(120)
+    const [, last, position] = received.at(-1) ?? []
+    const rest = await open(`?after=${position}`, {}, base)
+    await vi.waitFor(() => expect(rest.ended()).toBe('clean'), 10_000)
+    expect(rest.numbers()[0]).toBe(Number(last) + 1)
+    expect(rest.numbers().at(-1)).toBe(120)
+    await app.close()
+  })
+
   test('reads ahead of its reader by a bounded amount only', async () => {
     const wide = Array.from({ length: 500 }, (_, number) => event(number, 'API_CREATED', 'x'.repeat(100_000)))
     await host.bus.publish(wide)
