@@ -11,7 +11,7 @@ const manual = textOf('docs/operations.md')
 /** The settings in the first column of the tables of the manual. */
 const explained = new Set(
   [...manual.matchAll(/^\| ([^|]+) \|/gm)].flatMap(([, cell = '']) =>
-    [...cell.matchAll(/`([A-Z_]+)`/g)].map(([, name]) => name),
+    [...cell.matchAll(/`([A-Z0-9_]+)`/g)].map(([, name]) => name),
   ),
 )
 

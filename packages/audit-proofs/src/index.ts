@@ -8,7 +8,7 @@ export {
   type RecordNames,
 } from './export-writer.ts'
 export { exportFormats, type FormatName, formatOf } from './formats.ts'
-export { parseAuditKeys } from './line-schema.ts'
+export { parseAuditKeys, parseTrailer } from './line-schema.ts'
 export type {
   Header,
   Line,

@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import type { Line, StoredRecord } from './lines.ts'
-import type { AuditKey } from './statements.ts'
+import type { AuditKey, Trailer } from './statements.ts'
 
 const hash = z.string().regex(/^[0-9a-f]{64}$/)
 const number = z.int().min(0)
@@ -77,6 +77,12 @@ export function parsedLine(json: string): Line | undefined {
   if (typeof value !== 'object' || value === null) return undefined
   const kind = Object.entries(LINES).find(([property]) => Object.hasOwn(value, property))
   return kind?.[1].safeParse(value).success ? (value as Line) : undefined
+}
+
+/** The trailer in the JSON of a line; undefined when the line is none. Its signature is not checked. */
+export function parseTrailer(json: string): { trailer: Trailer; signature: string } | undefined {
+  const line = parsedLine(json)
+  return line && 'trailer' in line ? line : undefined
 }
 
 /** Whether a value has the properties of a record. */

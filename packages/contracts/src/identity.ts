@@ -390,6 +390,25 @@ export const AuditRecord = z
   .meta({ id: 'AuditRecord' })
 export type AuditRecord = z.infer<typeof AuditRecord>
 
+/** Filters of the audit log. */
+const auditFilters = {
+  text: text(1000).optional().meta({
+    description:
+      'Each term is a case-insensitive substring of user id, action or resource; usernames are not searched',
+  }),
+  from: z.iso
+    .datetime({ offset: true })
+    .optional()
+    .meta({ description: 'Earliest timestamp, inclusive', override: { pattern: undefined } }),
+  to: z.iso
+    .datetime({ offset: true })
+    .optional()
+    .meta({ description: 'Latest timestamp, exclusive', override: { pattern: undefined } }),
+  user: z.string().optional().meta({ description: 'User id, or the username of a user who is not deleted' }),
+  action: z.string().optional(),
+  resource: z.string().optional().meta({ description: 'Resource id or resource type' }),
+}
+
 export const listAuditLog = operation({
   ...part,
   id: 'listAuditLog',
@@ -400,24 +419,55 @@ export const listAuditLog = operation({
   scope: 'AUDIT_LOG_READ',
   query: z.object({
     ...paging(['timestamp', 'action', 'resourceType'], 'timestamp,desc'),
-    text: text(1000).optional().meta({
-      description:
-        'Each term is a case-insensitive substring of user id, action or resource; usernames are not searched',
-    }),
-    from: z.iso
-      .datetime({ offset: true })
-      .optional()
-      .meta({ description: 'Earliest timestamp, inclusive', override: { pattern: undefined } }),
-    to: z.iso
-      .datetime({ offset: true })
-      .optional()
-      .meta({ description: 'Latest timestamp, exclusive', override: { pattern: undefined } }),
-    user: z
-      .string()
-      .optional()
-      .meta({ description: 'User id, or the username of a user who is not deleted' }),
-    action: z.string().optional(),
-    resource: z.string().optional().meta({ description: 'Resource id or resource type' }),
+    ...auditFilters,
   }),
   responses: { 200: { description: 'A page of audit records', schema: pageOf(AuditRecord, 'AuditPage') } },
+})
+
+/** The media types of an export of the audit log by format, the one for callers without a preference first. */
+export const EXPORT_MEDIA_TYPES = {
+  ndjson: 'application/x-ndjson',
+  csv: 'text/csv',
+  cef: 'text/plain',
+} as const
+
+export const exportAuditLog = operation({
+  ...part,
+  id: 'exportAuditLog',
+  method: 'GET',
+  path: '/auditLog/export',
+  tag: 'Audit',
+  summary: 'Export the audit log with its proofs',
+  description: `All records up to now in the order of the log, as newline-delimited JSON, CSV (RFC 4180) or CEF:0 (text/plain), as \`format\` or the Accept header says. The filters are those of the list; of the records that they leave out, the export has the hashes. The export ends with a signed trailer that says what it contains, so that every later change is found. Trailers also stand between the records: an interrupted export is continued after the last one received, which is passed as \`trailer\`, with the same format and filters. What is received then is appended to what was received before. The number of exports at the same time is limited; a further one is answered with 503 and Retry-After. A client that does not read for 30 seconds is disconnected.`,
+  scope: 'AUDIT_LOG_READ',
+  query: z.object({
+    ...auditFilters,
+    format: z
+      .enum(['ndjson', 'csv', 'cef'])
+      .optional()
+      .meta({ description: 'Takes precedence over the Accept header' }),
+    after: z
+      .string()
+      .regex(/^\d{1,15}$/, { error: 'must be the number of a record' })
+      .transform(Number)
+      .optional()
+      .meta({
+        description: 'Number of the record after which the export begins',
+        override: { type: 'integer', minimum: 0, pattern: undefined },
+      }),
+    trailer: z
+      .string()
+      .regex(/^[A-Za-z0-9_-]{1,8000}$/, { error: 'must be the line of a trailer in base64url' })
+      .optional()
+      .meta({
+        description: 'The last trailer received, as the JSON of its line in base64url: continues that export',
+      }),
+  }),
+  responses: {
+    200: {
+      description: 'The export',
+      mediaTypes: ['application/x-ndjson', 'text/csv', 'text/plain'],
+    },
+  },
+  problems: ['too-many-exports'],
 })

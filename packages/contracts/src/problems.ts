@@ -73,6 +73,7 @@ export const PROBLEMS = {
   unavailable: { status: 503, title: 'A part of the service is unavailable' },
   'body-memory-full': { status: 503, title: 'Too many request bodies are being received' },
   'stream-quarantined': { status: 503, title: 'The history of this resource cannot be processed' },
+  'too-many-exports': { status: 503, title: 'Too many exports of the audit log are running' },
   'too-many-replays': { status: 503, title: 'Too many event streams are reading past events' },
   'events-incomplete': { status: 503, title: 'Events are being published again' },
   'not-ready': { status: 503, title: 'The service is not ready yet' },

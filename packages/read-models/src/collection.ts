@@ -77,6 +77,8 @@ export interface Query extends Filter {
   skip?: number
   /** Maximum number of documents, 1 to 1,000. */
   limit: number
+  /** Whether the documents are read once, e.g. for an export: an adapter with a cache does not keep them. */
+  once?: boolean
 }
 
 /**

@@ -1,5 +1,13 @@
 /** Names of all settings of all processes and commands, to distinguish misspelled settings from unrelated variables. */
 const SETTING_NAMES: readonly string[] = [
+  'AUDIT_PUSH_EVERY',
+  'AUDIT_PUSH_TOKEN',
+  'AUDIT_PUSH_URL',
+  'AWS_ACCESS_KEY_ID',
+  'AWS_ENDPOINT_URL_S3',
+  'AWS_REGION',
+  'AWS_SECRET_ACCESS_KEY',
+  'AWS_SESSION_TOKEN',
   'BASE_PATH',
   'BASE_URL',
   'BLOB_URL',

@@ -3,9 +3,10 @@ import { Projector } from '@gantry/event-sourcing'
 import { instrumented, ownMetadata, router, type Service, serviceFrom } from '@gantry/service-kit'
 import { auditRoutes } from './audit/audit.routes.ts'
 import type { AuditKeys } from './audit/audit-keys.ts'
-import { auditRecords } from './audit/audit-record.ts'
+import { auditRecords, personalFields } from './audit/audit-record.ts'
 import { auditor } from './audit/auditor.ts'
 import { proofRoutes } from './audit/proofs.routes.ts'
+import { auditExports } from './audit-exports.ts'
 import { type Authenticate, authenticator } from './authentication/authenticate.ts'
 import { loginTokens } from './authentication/login-token.ts'
 import { platformTokens } from './authentication/platform-token.ts'
@@ -46,7 +47,11 @@ export interface IdentityService extends Service {
 }
 
 /** The settings of the service, without those of the first administrator. */
-export type ServiceSettings = Omit<IdentitySettings, 'GANTRY_ADMIN_USERNAME' | 'GANTRY_ADMIN_PASSWORD'>
+export type ServiceSettings = Omit<
+  IdentitySettings,
+  'GANTRY_ADMIN_USERNAME' | 'GANTRY_ADMIN_PASSWORD' | 'AUDIT_PUSH_EVERY'
+> &
+  Partial<Pick<IdentitySettings, 'AUDIT_PUSH_EVERY'>>
 
 /** Users, login, access tokens, signing keys, and the audit log of all services. */
 export function identityService(given: IdentityDependencies, settings: ServiceSettings): IdentityService {
@@ -92,6 +97,8 @@ export function identityService(given: IdentityDependencies, settings: ServiceSe
   const audit = auditor(instrumented(given), metadata)
   const rotations = { login: rotation, audit: audit.rotation }
   const namesOf = namesFrom(views.users, user, log)
+  const shown = { namesOf, personalOf: personalFields(ciphers) }
+  const exports = auditExports(dependencies, settings, { ...shown, audit })
 
   const service = serviceFrom(given, {
     name: 'identity',
@@ -103,17 +110,14 @@ export function identityService(given: IdentityDependencies, settings: ServiceSe
       tokenRoutes(route, { changeToken, ...views })
       userRoutes(route, { ...changing, lastLogin: loginsByUser.last, now })
       erasureRoutes(route, { erasures, backupRetentionMs: settings.USER_KEY_BACKUP_RETENTION })
-      auditRoutes(route, {
-        readModels,
-        recordsOf: auditRecords({ namesOf, ciphers }),
-        upToDate: audit.upToDate,
-      })
+      auditRoutes(route, { readModels, recordsOf: auditRecords(shown), upToDate: audit.upToDate })
       proofRoutes(route, { readModels, keys: audit.keys, upToDate: audit.upToDate, now })
       readModelRoutes(route, dependencies)
+      exports.routes(route)
       publishKeys(app, { 'jwks.json': keys.jwks, 'audit-keys.json': audit.keys.published })
     },
     publication: { streamPrefixes: ['user-'], publicEvents, subjects: [subjects.events('identity', '*')] },
-    workers: [rotation.start, erasures.start, ...audit.workers, ...personal.workers],
+    workers: [rotation.start, erasures.start, ...audit.workers, ...personal.workers, ...exports.workers],
     responders: respondersOf({ authenticate, user, namesOf, rotations, eventStore }),
     drain: uses.recorded,
   })

@@ -19,6 +19,19 @@ const publicKey = z.string().transform((text, context): KeyObject => {
   }
 })
 
+/** Never shows the value in an error: it may contain a secret. */
+const pushUrl = z.string().transform((text, context): URL => {
+  const url = URL.parse(text)
+  const isS3 = url?.protocol === 's3:' && url.host !== '' && !url.search && !url.hash
+  if (url && (isS3 || url.protocol === 'https:') && !url.username && !url.password) return url
+  context.addIssue({
+    code: 'custom',
+    message:
+      'must be s3://bucket/prefix, or an https URL; without credentials, which are settings of their own',
+  })
+  return z.NEVER
+})
+
 /** Settings that identity reads from the environment. */
 export const identitySettings = z.object({
   /** Username of the administrator that the first start creates. */
@@ -33,6 +46,22 @@ export const identitySettings = z.object({
     .default(30 * 24 * HOUR_MS),
   /** How long backups of the store of user keys are kept. Default: 30 days. */
   USER_KEY_BACKUP_RETENTION: duration.default(30 * 24 * HOUR_MS),
+  /** Where the audit log is pushed. Not set: it is not pushed. */
+  AUDIT_PUSH_URL: pushUrl.optional(),
+  /** Interval of the pushes. Default: 1 hour. */
+  AUDIT_PUSH_EVERY: duration.refine(ms => ms >= 1_000, { error: 'must be at least 1s' }).default(HOUR_MS),
+  /** Bearer token for an https URL. */
+  AUDIT_PUSH_TOKEN: z
+    .string()
+    .regex(/^[\x21-\x7e]+$/, { error: 'must be visible ASCII characters' })
+    .optional(),
+  /** Address of an S3 store other than that of AWS. */
+  AWS_ENDPOINT_URL_S3: z.url({ protocol: /^https?$/, error: 'must be an http or https URL' }).optional(),
+  AWS_REGION: z.string().optional(),
+  /** Without a key the AWS SDK looks for a role, e.g. of the pod or of the machine. */
+  AWS_ACCESS_KEY_ID: z.string().optional(),
+  AWS_SECRET_ACCESS_KEY: z.string().optional(),
+  AWS_SESSION_TOKEN: z.string().optional(),
   PLATFORM_JWT_JWKS_URL: z.url({ protocol: /^https?$/, error: 'must be an http or https URL' }).optional(),
   PLATFORM_JWT_PUBLIC_KEY: publicKey.optional(),
   PLATFORM_JWT_ISSUER: z.string().optional(),

@@ -9,6 +9,7 @@ const COMPOSITION_ROOTS = ['^services/standalone/', '^packages/(hosting|operatio
 
 /** Vendors with the only workspace that may import them, so that each can be replaced in one place. */
 const OWNERS = {
+  '@aws-sdk/client-s3': 'services/identity',
   '@eventstore/db-client': 'packages/event-store-esdb',
   '@fastify/cors': 'services/gateway',
   '@fastify/helmet': 'services/gateway',
@@ -24,7 +25,6 @@ const OWNERS = {
   jose: 'services/identity',
   mongodb: 'packages/read-models-mongo',
   nats: 'packages/messaging-nats',
-  negotiator: 'services/gateway',
   piscina: 'services/identity',
   rfc6902: 'packages/service-kit',
   undici: 'services/notifier',
@@ -32,7 +32,7 @@ const OWNERS = {
 }
 
 /** Libraries that the whole project uses. */
-const VOCABULARY = ['fastify', 'lru-cache', 'pino', 'prom-client', 'uuid', 'zod']
+const VOCABULARY = ['fastify', 'lru-cache', 'negotiator', 'pino', 'prom-client', 'uuid', 'zod']
 
 const literally = (text: string) => text.replace(/[.\\/]/g, '\\$&')
 const packages = (names: readonly string[]) => `(^|/)node_modules/(${names.map(literally).join('|')})/`

@@ -22,6 +22,12 @@ export const isThere = (path: string): Promise<boolean> =>
     () => false,
   )
 
+export const isReadable = (path: string): Promise<boolean> =>
+  access(path, constants.R_OK).then(
+    () => true,
+    () => false,
+  )
+
 interface RunOptions {
   cwd?: string
   env?: Record<string, string>

@@ -63,12 +63,20 @@ export function sqliteCollection<D extends Document>(
     total,
   })
 
+  const takeOnce = ({ seqs, total }: Page): Found<D> => ({
+    items: seqs.map(seq => {
+      const row = table.at(seq)
+      return { doc: JSON.parse(row?.doc ?? 'null') as D, revision: row?.revision ?? 0 }
+    }),
+    total,
+  })
+
   const page = async (query: Query, counting: boolean) => {
     const { sort = [], skip = 0, limit } = query
     for (const { field } of sort) requireField(field)
     if (!(Number.isInteger(limit) && limit >= 1 && limit <= MAX_LIMIT && skip >= 0))
       throw new RangeError(`a page has 1 to ${MAX_LIMIT} documents and skips 0 or more`)
-    return lists().find({ ...query, ...checked(query) }, { counting, take })
+    return lists().find({ ...query, ...checked(query) }, { counting, take: query.once ? takeOnce : take })
   }
 
   return {

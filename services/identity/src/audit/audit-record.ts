@@ -21,20 +21,34 @@ const usersOf = ({ actor, resourceType, resourceId }: StoredRecord): (string | n
   resourceType === 'USER' ? resourceId : null,
 ]
 
-/** Resolves names when records are read: documents have ids and encrypted personal fields. */
-export function auditRecords({ namesOf, ciphers }: { namesOf: NamesOf; ciphers: UserCiphers }): AuditRecords {
-  const personalIn = async (user: string, sealed: string | null): Promise<PersonalChange | undefined> => {
+/** The personal fields of a changed user; undefined when there are none, or the user is erased. */
+export type PersonalFieldsOf = (
+  doc: Pick<AuditDocument, 'resourceId' | 'sealed'>,
+) => Promise<PersonalChange | undefined>
+
+/** Decrypts personal fields. @throws UserKeysUnavailable */
+export const personalFields =
+  (ciphers: UserCiphers): PersonalFieldsOf =>
+  async ({ resourceId, sealed }) => {
     if (sealed === null) return undefined
-    return openedChange(user, sealed, ciphers).catch(error => {
+    return openedChange(resourceId, sealed, ciphers).catch(error => {
       if (!(error instanceof UserKeyMissing)) throw error
       return undefined
     })
   }
 
+/** Resolves names when records are read: documents have ids and encrypted personal fields. */
+export function auditRecords({
+  namesOf,
+  personalOf,
+}: {
+  namesOf: NamesOf
+  personalOf: PersonalFieldsOf
+}): AuditRecords {
   const recordOf = async (doc: AuditDocument, stored: StoredRecord, names: Names): Promise<AuditRecord> => {
     const { id, position, recordedAt, timestamp, actor, action, resourceType, resourceId, requestId } = stored
     const isNamed = resourceType === 'USER' && names.has(resourceId)
-    const personal = isNamed ? await personalIn(resourceId, doc.sealed) : undefined
+    const personal = isNamed ? await personalOf(doc) : undefined
     return {
       id,
       timestamp,

@@ -1,8 +1,9 @@
-import { listAuditLog, normalUsername } from '@gantry/contracts'
+import { listAuditLog } from '@gantry/contracts'
 import type { ReadModels } from '@gantry/read-models'
 import { type AddRoute, listing, page } from '@gantry/service-kit'
-import { users as userDocuments } from '../user/user.projection.ts'
+import { users } from '../user/user.projection.ts'
 import { auditLog } from './audit.projection.ts'
+import { auditConditions } from './audit-filter.ts'
 import type { AuditRecords } from './audit-record.ts'
 
 export interface AuditRoutes {
@@ -18,43 +19,17 @@ export interface AuditRoutes {
 
 export function auditRoutes(route: AddRoute, { readModels, recordsOf, upToDate }: AuditRoutes): void {
   const records = readModels.collection(auditLog)
-  const users = readModels.collection(userDocuments)
+  const conditions = auditConditions(readModels.collection(users))
   route(listAuditLog, async ({ query }) => {
     await upToDate()
-    const { from, to, user, action, resource } = query
-    const { items, total } = await records.find(
-      listing(
-        {
-          ...query,
-          sort: query.sort.map(({ field, direction }) => ({
-            field: field === 'timestamp' ? 'when' : field,
-            direction,
-          })),
-        },
-        {
-          when:
-            from || to ? { ...(from && { gte: instant(from) }), ...(to && { lt: instant(to) }) } : undefined,
-          who: user === undefined ? undefined : { in: [user, ...(await idsNamed(user))] },
-          action,
-          what: resource,
-        },
-      ),
-    )
+    const sort = query.sort.map(({ field, direction }) => ({
+      field: field === 'timestamp' ? 'when' : field,
+      direction,
+    }))
+    const { items, total } = await records.find(listing({ ...query, sort }, await conditions(query)))
     return {
       status: 200,
       body: page(await recordsOf(items.map(({ doc }) => doc)), total, query),
     }
   })
-
-  /** The id of the user with a username, if there is one. */
-  const idsNamed = async (username: string): Promise<string[]> => {
-    const named = await users.list({ where: { username: normalUsername(username) }, limit: 1 })
-    return named.map(({ doc }) => doc.id)
-  }
 }
-
-/** The last time that ISO 8601 writes with a four-digit year. */
-const END_OF_TIME = Date.parse('9999-12-31T23:59:59.999Z')
-
-/** Converts a time with any offset to the format of stored timestamps, which compare as text. */
-const instant = (time: string) => new Date(Math.min(Date.parse(time), END_OF_TIME)).toISOString()

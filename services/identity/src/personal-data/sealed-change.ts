@@ -16,6 +16,8 @@ export interface PersonalFields {
 export interface PersonalChange {
   before: PersonalFields | null
   after: PersonalFields | null
+  /** Part of the commitment. */
+  salt: string
 }
 
 const SALT_BYTES = 32

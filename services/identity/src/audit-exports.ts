@@ -1,0 +1,102 @@
+import { CHAIN_START } from '@gantry/audit-proofs'
+import { aggregate, nameUuids, type Worker } from '@gantry/event-sourcing'
+import { type AddRoute, type Instrumented, type NamesOf, ownMetadata } from '@gantry/service-kit'
+import { auditLog } from './audit/audit.projection.ts'
+import { auditConditions } from './audit/audit-filter.ts'
+import type { PersonalFieldsOf } from './audit/audit-record.ts'
+import type { Auditor } from './audit/auditor.ts'
+import { dayRoots } from './audit/day-root.ts'
+import { exportRoutes } from './auditexport/export.routes.ts'
+import { exportSlots } from './auditexport/slots.ts'
+import { auditSource } from './auditexport/source.ts'
+import { auditPushDecider } from './auditpush/auditpush.ts'
+import { type Destination, destinationOf } from './auditpush/destination.ts'
+import { pushMetrics } from './auditpush/metrics.ts'
+import { startAuditPush } from './auditpush/push.ts'
+import { pushSource } from './auditpush/source.ts'
+import type { IdentitySettings } from './settings.ts'
+import { users } from './user/user.projection.ts'
+
+type PushSettings = Pick<
+  IdentitySettings,
+  | 'AUDIT_PUSH_URL'
+  | 'AUDIT_PUSH_TOKEN'
+  | 'AWS_ENDPOINT_URL_S3'
+  | 'AWS_REGION'
+  | 'AWS_ACCESS_KEY_ID'
+  | 'AWS_SECRET_ACCESS_KEY'
+  | 'AWS_SESSION_TOKEN'
+> &
+  Partial<Pick<IdentitySettings, 'AUDIT_PUSH_EVERY'>>
+
+export interface AuditExportsOptions {
+  namesOf: NamesOf
+  personalOf: PersonalFieldsOf
+  audit: Pick<Auditor, 'keys' | 'upToDate'>
+}
+
+export interface AuditExports {
+  routes(route: AddRoute): void
+  workers: (() => Worker)[]
+}
+
+/** Exports of the audit log: on request, and pushed to AUDIT_PUSH_URL. */
+export function auditExports(
+  dependencies: Instrumented,
+  settings: PushSettings,
+  { namesOf, personalOf, audit }: AuditExportsOptions,
+): AuditExports {
+  const { eventStore, readModels, unknownEvent, now, process } = dependencies
+  const source = auditSource({
+    records: readModels.collection(auditLog),
+    roots: readModels.collection(dayRoots),
+    namesOf,
+    personalOf,
+    conditions: auditConditions(readModels.collection(users)),
+    keys: async () => (await audit.keys.published()).keys,
+    signer: audit.keys.signer,
+  })
+  const slots = exportSlots(process.metrics)
+  const { AUDIT_PUSH_URL: url, AUDIT_PUSH_EVERY: everyMs = 0 } = settings
+  const metrics = pushMetrics(process.metrics, url ? everyMs : 0)
+
+  const startPush = (destination: Destination) =>
+    startAuditPush({
+      id: destinationUuid(destination.shown),
+      everyMs,
+      pushes: aggregate({ eventStore, unknownEvent, category: 'auditpush', decider: auditPushDecider }),
+      source: pushSource(source, source.pointAt),
+      destination,
+      metrics,
+      process: {
+        ...process,
+        leases: readModels.leases,
+        now,
+        metadata: actor => ownMetadata(dependencies, actor),
+      },
+    })
+
+  return {
+    routes(route) {
+      const head = async () => {
+        await audit.upToDate()
+        return (await source.last()) ?? CHAIN_START
+      }
+      exportRoutes(route, { source, head, pointAt: source.pointAt, slots, now })
+    },
+    workers: url ? [() => startPush(destinationOf({ url, ...credentialsIn(settings) }))] : [],
+  }
+}
+
+/** Name of the stream of a destination. */
+const destinationUuid = nameUuids('5e2c8f0b-61d4-4a17-9f83-2b7a4c90d6e1')
+
+function credentialsIn(settings: PushSettings) {
+  const { AWS_ACCESS_KEY_ID: accessKeyId, AWS_SECRET_ACCESS_KEY: secretAccessKey } = settings
+  const { AWS_SESSION_TOKEN: sessionToken, AWS_ENDPOINT_URL_S3: endpoint, AWS_REGION: region } = settings
+  const credentials =
+    accessKeyId && secretAccessKey
+      ? { accessKeyId, secretAccessKey, ...(sessionToken && { sessionToken }) }
+      : undefined
+  return { token: settings.AUDIT_PUSH_TOKEN, s3: { endpoint, region, ...(credentials && { credentials }) } }
+}

@@ -1,0 +1,32 @@
+import { type listAuditLog, normalUsername, type Parsed } from '@gantry/contracts'
+import type { Collection, Condition } from '@gantry/read-models'
+import type { UserDocument } from '../user/user.projection.ts'
+
+/** Filters of the audit log as the caller wrote them. */
+export type AuditFilter = Pick<
+  Parsed<NonNullable<typeof listAuditLog.query>>,
+  'text' | 'from' | 'to' | 'user' | 'action' | 'resource'
+>
+
+/** The conditions of a filter, without those of its text. */
+export type AuditConditions = (filter: AuditFilter) => Promise<Record<string, Condition | undefined>>
+
+export const auditConditions = (users: Collection<UserDocument>): AuditConditions => {
+  /** The id of the user with a username, if there is one. */
+  const idsNamed = async (username: string): Promise<string[]> => {
+    const named = await users.list({ where: { username: normalUsername(username) }, limit: 1 })
+    return named.map(({ doc }) => doc.id)
+  }
+  return async ({ from, to, user, action, resource }) => ({
+    when: from || to ? { ...(from && { gte: instant(from) }), ...(to && { lt: instant(to) }) } : undefined,
+    who: user === undefined ? undefined : { in: [user, ...(await idsNamed(user))] },
+    action,
+    what: resource,
+  })
+}
+
+/** The last time that ISO 8601 writes with a four-digit year. */
+const END_OF_TIME = Date.parse('9999-12-31T23:59:59.999Z')
+
+/** Converts a time with any offset to the format of stored timestamps, which compare as text. */
+const instant = (time: string) => new Date(Math.min(Date.parse(time), END_OF_TIME)).toISOString()

@@ -1,0 +1,127 @@
+import { Readable } from 'node:stream'
+import {
+  type AuditKey,
+  CHAIN_START,
+  type ChainPoint,
+  canonicalJson,
+  type ExportedSoFar,
+  exportFormats,
+  type FormatName,
+  parseTrailer,
+  refutes,
+} from '@gantry/audit-proofs'
+import { EXPORT_MEDIA_TYPES, exportAuditLog, type Parsed, Refusal } from '@gantry/contracts'
+import type { AddRoute } from '@gantry/service-kit'
+import Negotiator from 'negotiator'
+import type { AuditFilter } from '../audit/audit-filter.ts'
+import { type ExportSource, exportedText } from './export.ts'
+import type { ExportSlots } from './slots.ts'
+
+export interface ExportRoutes {
+  source: ExportSource
+  /** The chain up to the last record. Waits for a limited time until it has all changes. @throws Refusal unavailable */
+  head(): Promise<ChainPoint>
+  /** The chain after a record; undefined when there is no such record. */
+  pointAt(number: number): Promise<ChainPoint | undefined>
+  slots: ExportSlots
+  now(): Date
+}
+
+type Query = Parsed<NonNullable<typeof exportAuditLog.query>>
+
+/** A client that does not read for this long is disconnected. */
+const STALLED_MS = 30_000
+const BUFFERED_BYTES = 65_536
+
+export function exportRoutes(route: AddRoute, { source, head, pointAt, slots, now }: ExportRoutes): void {
+  route(exportAuditLog, async ({ query, request, reply }) => {
+    const format = query.format ?? preferredFormat(request)
+    const filter = filterOf(query)
+    const last = await head()
+    const begin = await beginning(query, filter, { last, pointAt, keys: source.keys })
+    const headers = {
+      'content-type': exportFormats[format].contentType,
+      'content-disposition': `attachment; filename="audit-log.${format}"`,
+      'cache-control': 'no-store',
+      // Otherwise proxies such as nginx buffer the export before they pass it on.
+      'x-accel-buffering': 'no',
+    }
+    if (request.method === 'HEAD') return { status: 200, headers, body: Readable.from([]) }
+    const free = slots.take()
+    reply.raw.once('close', free)
+    if (reply.raw.destroyed) free()
+    const text = exportedText(source, { format, filter, ...begin, to: last.number, now })
+    const body = Readable.from(
+      whileRead(text, () => reply.raw.destroy()),
+      { objectMode: false, highWaterMark: BUFFERED_BYTES },
+    )
+    return { status: 200, headers, body }
+  })
+}
+
+/** The format that the caller prefers (RFC 9110 §12.5.1). @throws Refusal not-acceptable */
+function preferredFormat(request: { headers: { accept?: string | undefined } }): FormatName {
+  const mediaTypes = Object.values(EXPORT_MEDIA_TYPES)
+  const preferred = new Negotiator(request).mediaType(mediaTypes)
+  const found = Object.entries(EXPORT_MEDIA_TYPES).find(([, mediaType]) => mediaType === preferred)
+  if (!found) throw new Refusal('not-acceptable', { detail: `the media types are ${mediaTypes.join(', ')}` })
+  return found[0] as FormatName
+}
+
+/** The filters that are given, in the order of their names. */
+function filterOf({ format: _, after: __, trailer: ___, ...filters }: Query): AuditFilter {
+  return Object.fromEntries(Object.entries(filters).filter(([, value]) => value !== undefined))
+}
+
+interface Beginning {
+  from: ChainPoint
+  soFar?: ExportedSoFar
+}
+
+interface Chain {
+  last: ChainPoint
+  pointAt: ExportRoutes['pointAt']
+  keys(): Promise<readonly AuditKey[]>
+}
+
+/** Where the export begins. @throws Refusal invalid-request */
+async function beginning(
+  { after, trailer: given }: Query,
+  filter: AuditFilter,
+  { last, pointAt, keys }: Chain,
+): Promise<Beginning> {
+  if (given === undefined) {
+    const from = after === undefined || after === 0 ? CHAIN_START : await pointAt(after)
+    if (!from) throw invalid('after', `must not be after the last record, which is ${last.number}`)
+    return { from }
+  }
+  if (after !== undefined) throw invalid('after', 'must be left out when trailer is given')
+  const line = parseTrailer(Buffer.from(given, 'base64url').toString())
+  if (!line) throw invalid('trailer', 'must be the line of a trailer in base64url')
+  const { trailer, signature } = line
+  const problem = refutes({ trailer }, signature, await keys())
+  if (problem) throw invalid('trailer', `is not of this audit log: ${problem}`)
+  if (trailer.complete) throw invalid('trailer', 'ends its export: begin another one with after')
+  if (canonicalJson(trailer.filter) !== canonicalJson(filter))
+    throw invalid('trailer', 'is of an export with other filters')
+  const from = trailer.after.number === 0 ? CHAIN_START : await pointAt(trailer.after.number)
+  if (from?.chainHash !== trailer.after.chainHash)
+    throw invalid('trailer', 'is of an audit log that was replaced by an older copy since')
+  const { before, count, omitted, first, last: lastOfPart } = trailer
+  return { from, soFar: { before, count, omitted, first, last: lastOfPart } }
+}
+
+const invalid = (field: string, message: string) =>
+  new Refusal('invalid-request', { detail: `${field} ${message}`, errors: [{ field, message }] })
+
+/** Passes text on. @param stalled called when no more text is asked for in time */
+async function* whileRead(text: AsyncIterable<string>, stalled: () => void): AsyncGenerator<string> {
+  for await (const part of text) {
+    const timer = setTimeout(stalled, STALLED_MS)
+    try {
+      yield part
+    } finally {
+      clearTimeout(timer)
+    }
+  }
+}

@@ -1,0 +1,143 @@
+import {
+  CHAIN_START,
+  exportFormats,
+  type FormatName,
+  type Verification,
+  verifyExport,
+} from '@gantry/audit-proofs'
+import { listing } from '@gantry/service-kit'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { auditLog } from '../audit/audit.projection.ts'
+import { auditConditions } from '../audit/audit-filter.ts'
+import { dayRoots } from '../audit/day-root.ts'
+import { hostIdentity, type IdentityHost, PASSWORD } from '../testing/identity-host.ts'
+import { users } from '../user/user.projection.ts'
+import { exportedText } from './export.ts'
+import { type AuditSource, auditSource } from './source.ts'
+
+let identity: IdentityHost
+let source: AuditSource
+let token: string
+beforeAll(async () => {
+  identity = await hostIdentity()
+  const { readModels } = identity.host.dependencies
+  const { auditKeys } = identity.host.service
+  source = auditSource({
+    records: readModels.collection(auditLog),
+    roots: readModels.collection(dayRoots),
+    namesOf: async ids =>
+      new Map(ids.map(id => [id ?? '', { username: 'ada', displayName: 'Ada', deleted: false }])),
+    personalOf: async () => undefined,
+    conditions: auditConditions(readModels.collection(users)),
+    keys: async () => (await auditKeys.published()).keys,
+    signer: auditKeys.signer,
+  })
+  token = await identity.loginToken('admin')
+  for (const username of ['ada', 'grace', 'linus', 'niklaus'])
+    await identity.as(token).post('/users', { body: { username, password: PASSWORD } })
+})
+afterAll(() => identity.close())
+
+const get = async (query: string, headers: Record<string, string> = {}) => {
+  identity.host.actAs(await identity.host.service.authenticate(token))
+  return identity.host.app.inject({ method: 'GET', url: `/auditLog/export${query}`, headers })
+}
+const verified = async (...texts: string[]): Promise<Verification> =>
+  verifyExport(
+    texts.map(text => Buffer.from(text)),
+    await source.keys(),
+  )
+const count = async (filter: object) => {
+  const records = identity.host.dependencies.readModels.collection(auditLog)
+  const where = await auditConditions(identity.host.dependencies.readModels.collection(users))(filter)
+  return records.count(listing({ page: 1, size: 1, sort: [], ...filter }, where))
+}
+const FORMATS = ['ndjson', 'csv', 'cef'] as const
+
+test.each(FORMATS)(
+  'an export as %s has all records, and with a filter the hashes of the others',
+  async format => {
+    const whole = await get(`?format=${format}`)
+    expect([whole.statusCode, whole.headers['content-type']]).toEqual([
+      200,
+      exportFormats[format].contentType,
+    ])
+    // Verified by the commitment of the record.
+    expect(whole.body).toMatch(/"+personal"+:\{.*"+username"+:"+grace/)
+    const total = await count({})
+    expect(await verified(whole.body)).toMatchObject({ count: total, omitted: 0, warnings: [] })
+    for (const filter of [
+      { action: 'USER_CREATED' },
+      { user: 'admin' },
+      { text: 'user_created' },
+      { to: '2020-01-01T00:00:00Z' },
+    ]) {
+      const given = new URLSearchParams(Object.entries(filter))
+      const passing = await count(filter)
+      const { broken, ...found } = await verified((await get(`?format=${format}&${given}`)).body)
+      expect(broken).toBeUndefined()
+      expect(found).toMatchObject({ count: passing, omitted: total - passing, trailer: { filter } })
+    }
+  },
+)
+
+test('the Accept header chooses the format, unless the query does', async () => {
+  const typeOf = async (accept: string, query = '') => (await get(query, { accept })).headers['content-type']
+  expect(await typeOf('*/*')).toBe('application/x-ndjson')
+  expect(await typeOf('text/csv;q=0.5, text/plain')).toMatch(/^text\/plain/)
+  expect(await typeOf('text/csv', '?format=cef')).toMatch(/^text\/plain/)
+  expect((await get('', { accept: 'image/png' })).statusCode).toBe(406)
+})
+
+/** An export in parts of two records, cut off in the middle. */
+async function interrupted(format: FormatName): Promise<{ kept: string; trailer: string }> {
+  const to = (await source.last())?.number ?? 0
+  let text = ''
+  const request = { format, filter: {}, from: CHAIN_START, to, now: identity.now, part: 2 }
+  for await (const piece of exportedText(source, request)) text += piece
+  const lines = text.split(/(?<=\n)/)
+  const at = lines.findIndex(line => line.includes('trailer'))
+  const json = exportFormats[format].jsonIn(lines[at]?.replace(/\n$/, '') ?? '') ?? ''
+  return { kept: lines.slice(0, at + 1).join(''), trailer: Buffer.from(json).toString('base64url') }
+}
+
+test.each(FORMATS)(
+  'an interrupted export as %s continues after its last trailer, as one export',
+  async format => {
+    const { kept, trailer } = await interrupted(format)
+    expect((await verified(kept)).broken?.reason).toMatch(/cut off/)
+    const rest = await get(`?format=${format}&trailer=${trailer}`)
+    expect(await verified(kept, rest.body)).toMatchObject({
+      count: await count({}),
+      trailer: { complete: true },
+    })
+  },
+)
+
+test('a part begins after a record', async () => {
+  const part = await verified((await get('?after=3')).body)
+  expect(part).toMatchObject({ count: (await count({})) - 3, trailer: { before: { number: 3 } } })
+  expect(part.broken).toBeUndefined()
+})
+
+test('a beginning that is not in the log, or not of the export, is refused', async () => {
+  const { trailer } = await interrupted('ndjson')
+  const line = JSON.parse(Buffer.from(trailer, 'base64url').toString())
+  const changed = (changes: object) =>
+    Buffer.from(JSON.stringify({ ...line, trailer: { ...line.trailer, ...changes } })).toString('base64url')
+  const detail = async (query: string) => {
+    const answer = await get(query)
+    expect(answer.statusCode).toBe(400)
+    return answer.json().detail
+  }
+  expect(await detail('?after=999')).toMatch(/after must not be after the last record/)
+  expect(await detail('?after=-1')).toMatch(/after must be the number of a record/)
+  expect(await detail(`?after=1&trailer=${trailer}`)).toMatch(/after must be left out/)
+  expect(await detail('?trailer=e30')).toMatch(/trailer must be the line of a trailer/)
+  expect(await detail(`?trailer=${changed({ count: 1 })}`)).toMatch(
+    /is not of this audit log: its signature is wrong/,
+  )
+  expect(await detail(`?trailer=${trailer}&action=USER_CREATED`)).toMatch(/of an export with other filters/)
+  const complete = (await get('')).body.trimEnd().split('\n').at(-1) ?? ''
+  expect(await detail(`?trailer=${Buffer.from(complete).toString('base64url')}`)).toMatch(/ends its export/)
+})

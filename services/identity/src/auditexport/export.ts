@@ -1,0 +1,77 @@
+import { setImmediate } from 'node:timers/promises'
+import {
+  type AuditKey,
+  type AuditSigner,
+  type ChainedRecord,
+  type ChainPoint,
+  type DayRoot,
+  type ExportedSoFar,
+  ExportWriter,
+  type FormatName,
+  type RecordNames,
+} from '@gantry/audit-proofs'
+import type { AuditFilter } from '../audit/audit-filter.ts'
+
+/** A record with what its line shows beside it. */
+export interface ExportedRecord {
+  chained: ChainedRecord
+  names: RecordNames
+}
+
+/** The audit log as exports read it. */
+export interface ExportSource {
+  /** Records after a number, in order: at most `limit`. */
+  records(after: number, limit: number): Promise<ExportedRecord[]>
+  /** Numbers of the records from `after`, exclusive, to `to` that a filter lets pass. */
+  matching(filter: AuditFilter, range: { after: number; to: number }): Promise<ReadonlySet<number>>
+  /** Roots of days that end after a record. */
+  roots(after: number): Promise<readonly { root: DayRoot; signature: string }[]>
+  keys(): Promise<readonly AuditKey[]>
+  signer(): Promise<AuditSigner>
+}
+
+export interface ExportRequest {
+  format: FormatName
+  filter: AuditFilter
+  from: ChainPoint
+  /** For the continuation of an interrupted export. */
+  soFar?: ExportedSoFar | undefined
+  /** Number of the last record. */
+  to: number
+  /** Time of the trailers. */
+  now(): Date
+  /** Records between two trailers: what an interrupted export has to repeat. Default: 5,000. */
+  part?: number
+}
+
+/** Records that are read together. One page keeps the thread busy for a few milliseconds. */
+const PAGE = 100
+/** A text of this many characters is passed on. Larger ones would stay in memory until a full garbage collection. */
+const TEXT_LENGTH = 32_768
+const PART = 5_000
+
+/** The text of an export, in small pieces, so that memory does not depend on its length. */
+export async function* exportedText(source: ExportSource, request: ExportRequest): AsyncGenerator<string> {
+  const { format, filter, from, soFar, to, now, part = PART } = request
+  const [keys, roots, signer] = await Promise.all([source.keys(), source.roots(from.number), source.signer()])
+  const writer = new ExportWriter({ format, filter, from, ...(soFar && { soFar }), keys, roots, signer, now })
+  const isFiltered = Object.keys(filter).length > 0
+  let text = writer.begin()
+  for (let after = from.number; after < to; ) {
+    const records = await source.records(after, Math.min(PAGE, to - after))
+    const last = records.at(-1)?.chained.number
+    if (last === undefined) throw new Error(`the audit log has no record ${after + 1}`)
+    const passing = isFiltered ? await source.matching(filter, { after, to: last }) : undefined
+    for (const { chained, names } of records) {
+      text +=
+        !passing || passing.has(chained.number) ? writer.record(chained, names) : writer.omitted(chained)
+      if (chained.number % part === 0 && chained.number < to) text += writer.trailer(false)
+      if (text.length < TEXT_LENGTH) continue
+      yield text
+      text = ''
+    }
+    after = last
+    await setImmediate()
+  }
+  yield text + writer.trailer(true)
+}

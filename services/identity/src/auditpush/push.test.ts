@@ -1,0 +1,170 @@
+import { createServer } from 'node:http'
+import { sqliteReadModels } from '@gantry/embedded'
+import { aggregate } from '@gantry/event-sourcing'
+import { inMemoryLog, storyMetadata as metadata, story } from '@gantry/event-sourcing/testing'
+import { ownMetadata } from '@gantry/service-kit'
+import { Registry } from 'prom-client'
+import { describe, expect, onTestFinished, test, vi } from 'vitest'
+import {
+  type AuditPushCommand,
+  type AuditPushEvent,
+  auditPushDecider,
+  type PushedRange,
+} from './auditpush.ts'
+import { type Destination, destinationOf, type PushedObject } from './destination.ts'
+import { pushMetrics } from './metrics.ts'
+import { startAuditPush } from './push.ts'
+
+const record = (number: number) => ({ number, position: `p${number}` })
+const range = (first: number, last: number): PushedRange => ({ first: record(first), last: record(last) })
+
+describe('the pushes of a destination', () => {
+  const { given } = story(auditPushDecider)
+  const begun = (first: number, last: number): AuditPushEvent => ({
+    type: 'AuditPushBegun',
+    data: { ...range(first, last), begunAt: metadata.now },
+  })
+  const ended = (number: number): AuditPushEvent => ({ type: 'AuditPushEnded', data: { number } })
+  const begin = (first: number, last: number): AuditPushCommand => ({
+    type: 'BeginAuditPush',
+    metadata,
+    range: range(first, last),
+  })
+  const end = (number: number): AuditPushCommand => ({ type: 'EndAuditPush', metadata, number })
+
+  test('continue one another, one at a time', () => {
+    given().when(begin(1, 5)).then(begun(1, 5))
+    given().when(begin(2, 5)).then()
+    given(begun(1, 5)).when(begin(1, 6)).then()
+    given(begun(1, 5)).when(end(5)).then(ended(5))
+    given(begun(1, 5), ended(5)).when(begin(6, 9)).then(begun(6, 9))
+    given(begun(1, 5), ended(5)).when(begin(1, 9)).then()
+    given(begun(1, 5), ended(5)).when(end(5)).then()
+  })
+})
+
+/** An audit log of numbered records, of which at most three fit into an object. */
+function pushes(destination: Destination) {
+  const log = inMemoryLog()
+  const { leases } = sqliteReadModels({ path: ':memory:' })
+  let records = 0
+  const source = {
+    async next(after: number) {
+      return after < records ? range(after + 1, Math.min(records, after + 3)) : undefined
+    },
+    async export({ first, last }: PushedRange, at: Date) {
+      return Buffer.from(`${first.number}..${last.number} ${at.toISOString()}`)
+    },
+  }
+  const lines: object[] = []
+  const note = (details: object) => void lines.push(details)
+  const metrics = new Registry()
+  const now = () => new Date()
+  let replicas = 0
+  return {
+    lines,
+    metrics,
+    add: (count: number) => (records += count),
+    /** Starts a replica. */
+    start(everyMs: number) {
+      const worker = startAuditPush({
+        id: 'destination',
+        everyMs,
+        pushes: aggregate({ eventStore: log.connect(), category: 'auditpush', decider: auditPushDecider }),
+        source,
+        destination,
+        metrics: pushMetrics(metrics, everyMs),
+        process: {
+          leases,
+          holder: `replica ${++replicas}`,
+          log: { info: note, warn: note, error: note },
+          now,
+          metadata: actor => ownMetadata({ now, newId: () => crypto.randomUUID() }, actor),
+        },
+      })
+      onTestFinished(() => worker.stop())
+      return worker
+    },
+  }
+}
+
+function recording(put: (object: PushedObject) => void = () => {}) {
+  const objects: string[][] = []
+  const destination: Destination = {
+    shown: 'a destination',
+    async put(object) {
+      objects.push([object.name, object.body.toString()])
+      put(object)
+    },
+    close() {},
+  }
+  return { destination, objects, names: () => objects.map(([name]) => name) }
+}
+
+const eventually = <T>(check: () => T) => vi.waitFor(check, { timeout: 10_000, interval: 10 })
+
+test('all records are pushed in consecutive objects, then new ones at each interval', async () => {
+  const { destination, names } = recording()
+  const { add, start, metrics } = pushes(destination)
+  add(7)
+  start(50)
+  await eventually(() => expect(names()).toEqual(['p1-p3', 'p4-p6', 'p7-p7']))
+  add(1)
+  await eventually(() => expect(names().at(-1)).toBe('p8-p8'))
+  expect(names()).toHaveLength(4)
+  const text = await metrics.metrics()
+  expect(Number(/^gantry_audit_push_last_success_timestamp_seconds (\S+)$/m.exec(text)?.[1])).toBeGreaterThan(
+    Date.now() / 1_000 - 60,
+  )
+  expect(text).toContain('gantry_audit_push_interval_seconds 0.05')
+})
+
+test('a push whose answer is lost is repeated with the same name and content, also by another replica', async () => {
+  const failures = ['timeout', 'timeout']
+  const { destination, objects } = recording(() => {
+    const failure = failures.pop()
+    if (failure) throw new Error(failure)
+  })
+  const { add, start, lines, metrics } = pushes(destination)
+  add(2)
+  const first = start(3_600_000)
+  await eventually(() => expect(objects).toHaveLength(1))
+  add(2)
+  await first.stop()
+  metrics.clear()
+  start(50)
+  await eventually(() => expect(objects).toHaveLength(4))
+  expect(objects.slice(0, 3)).toEqual([objects[0], objects[0], objects[0]])
+  expect(objects.map(([name]) => name).slice(2)).toEqual(['p1-p2', 'p3-p4'])
+  expect(lines).toContainEqual(expect.objectContaining({ reason: 'timeout', destination: 'a destination' }))
+  expect(await metrics.metrics()).toContain('gantry_audit_push_failures_total 1')
+})
+
+test('an https URL gets the part with its name as Idempotency-Key; no error has the token or the query', async () => {
+  const requests: unknown[] = []
+  const receiver = createServer(async (request, response) => {
+    const { method, url, headers } = request
+    let body = ''
+    for await (const chunk of request) body += chunk
+    requests.push([method, url, headers['idempotency-key'], headers.authorization, body])
+    response.writeHead(requests.length === 1 ? 204 : 307, { location: '/elsewhere' }).end()
+  })
+  await new Promise<void>(resolve => receiver.listen(0, '127.0.0.1', resolve))
+  onTestFinished(() => void receiver.close())
+  const { port } = receiver.address() as { port: number }
+  const url = new URL(`http://127.0.0.1:${port}/audit?key=secret`)
+  const destination = destinationOf({ url, token: 'a-token', s3: {} })
+  const { signal } = new AbortController()
+  const object = { name: 'p1-p2', body: Buffer.from('lines') }
+  await destination.put(object, signal)
+  expect(requests).toEqual([['POST', '/audit?key=secret', 'p1-p2', 'Bearer a-token', 'lines']])
+  await expect(destination.put(object, signal)).rejects.toThrow(
+    new Error(`http://127.0.0.1:${port}/audit answered 307`),
+  )
+  receiver.closeAllConnections()
+  receiver.close()
+  await expect(destination.put(object, signal)).rejects.toThrow(
+    /^cannot reach http:\/\/127.0.0.1:\d+\/audit: /,
+  )
+  expect(requests).toHaveLength(2)
+})

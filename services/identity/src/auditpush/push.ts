@@ -1,0 +1,104 @@
+import { type CommandMetadata, type Log, supervise, underLease, type Worker } from '@gantry/event-sourcing'
+import { Backoff, sleep } from '@gantry/messaging'
+import type { Leases } from '@gantry/read-models'
+import type { AuditPushes, PushedRange } from './auditpush.ts'
+import type { Destination } from './destination.ts'
+import type { PushMetrics } from './metrics.ts'
+
+/** The audit log as the push reads it. */
+export interface PushSource {
+  /** The range after a record that fits into one object; undefined when there is no later record. */
+  next(after: number): Promise<PushedRange | undefined>
+  /** An export of the range with its trailer. The same range and time give the same records. */
+  export(range: PushedRange, at: Date): Promise<Buffer>
+}
+
+export interface AuditPushOptions {
+  /** Stream of the destination. */
+  id: string
+  everyMs: number
+  pushes: AuditPushes
+  source: PushSource
+  destination: Destination
+  metrics: PushMetrics
+  process: { leases: Leases; holder: string; log: Log; now(): Date; metadata(actor: string): CommandMetadata }
+}
+
+const NAME = 'identity.audit-push'
+const RETRY = { firstMs: 1_000, longestMs: 300_000, jitter: 0.5 }
+/** The longest delay of a timer (setTimeout). */
+const LONGEST_PAUSE_MS = 2 ** 31 - 1
+
+/**
+ * Pushes the audit log in consecutive parts, one replica at a time. Each range is recorded in the log before it is sent, and
+ * its end after the destination has accepted it. A process that dies between the two leaves a range that the next one sends
+ * again under the same name, so that the objects together have every record once.
+ */
+export function startAuditPush(options: AuditPushOptions): Worker {
+  const { id, everyMs, pushes, destination, metrics } = options
+  const { leases, holder, log, now } = options.process
+  const worker = supervise(NAME, log, signal =>
+    underLease({ leases, name: NAME, holder, signal }, async (_, held, confirm) => {
+      const pauses = new Backoff(RETRY)
+      const { begunAt } = (await pushes.load(id)).state
+      let dueAt = begunAt === null ? 0 : Date.parse(begunAt) + everyMs
+      metrics.reached(begunAt === null ? now() : new Date(begunAt))
+      while (!held.aborted) {
+        await sleep(Math.min(Math.max(0, dueAt - now().getTime()), LONGEST_PAUSE_MS), { signal: held })
+        if (held.aborted) return
+        const startedAt = now()
+        try {
+          await pushRest(options, held, confirm)
+          metrics.reached(startedAt)
+          pauses.reset()
+          dueAt = startedAt.getTime() + everyMs
+        } catch (error) {
+          if (held.aborted) return
+          metrics.failed()
+          const pauseMs = pauses.next()
+          const { message } = error as Error
+          log.warn(
+            { worker: NAME, destination: destination.shown, reason: message, pauseMs: Math.round(pauseMs) },
+            'the audit log could not be pushed, tries again',
+          )
+          dueAt = now().getTime() + pauseMs
+        }
+      }
+    }),
+  )
+  return {
+    async stop() {
+      await worker.stop()
+      destination.close()
+    },
+  }
+}
+
+/** Pushes all records that are in the audit log, in as many objects as needed. */
+async function pushRest(
+  { id, pushes, source, destination, process }: AuditPushOptions,
+  signal: AbortSignal,
+  confirm: () => void,
+): Promise<void> {
+  const { log, metadata } = process
+  while (!signal.aborted) {
+    const { pushed, running } = (await pushes.load(id)).state
+    if (!running) {
+      const range = await source.next(pushed)
+      if (!range) return
+      await pushes.execute(id, { type: 'BeginAuditPush', metadata: metadata('audit push'), range })
+      continue
+    }
+    const body = await source.export(running, new Date(running.begunAt))
+    const name = `${running.first.position}-${running.last.position}`
+    confirm()
+    await destination.put({ name, body }, signal)
+    const { number } = running.last
+    await pushes.execute(id, { type: 'EndAuditPush', metadata: metadata('audit push'), number })
+    const records = number - running.first.number + 1
+    log.info(
+      { worker: NAME, destination: destination.shown, name, records, bytes: body.length },
+      'pushed a part of the audit log',
+    )
+  }
+}
