@@ -6,6 +6,8 @@ import {
   PeriodProjection,
   type PeriodProjectionOptions,
   Projector,
+  START,
+  streamName,
 } from '@gantry/event-sourcing'
 import type { Collection, CollectionDefinition, Document, Filter, Query, Stored } from '@gantry/read-models'
 import type { Instrumented } from './instrumented.ts'
@@ -17,11 +19,12 @@ export type Moment<D extends Document> = Pick<Collection<D>, 'get' | 'find' | 'l
 export interface Moments<D extends Document> {
   /**
    * The documents at a time, ISO 8601 UTC; without one, as they are now. A time at which a document changed shows it
-   * after the change. For an earlier time it waits, for a limited time, for the changes that are in the log now.
+   * after the change. For an earlier time it waits like `upToDate`.
+   * @param id of the aggregate, if only its documents are read
    * @throws Refusal invalid-request for a time in the future
    * @throws Refusal unavailable when the temporal read model lacks changes for longer
    */
-  at(time: string | undefined): Promise<Moment<D>>
+  at(time: string | undefined, id?: string): Promise<Moment<D>>
 }
 
 export interface TemporalOptions<State, Command extends DomainCommand, Event extends DomainEvent>
@@ -36,10 +39,11 @@ export interface TemporalOptions<State, Command extends DomainCommand, Event ext
 export interface Temporal {
   projector: Projector
   /**
-   * Waits, for a limited time, for the changes that are in the log now.
+   * Waits, for a limited time, for the changes that are in the log now: those of one aggregate, or all. All of them can
+   * take 100 ms longer, because a projector notices events of other categories with a delay.
    * @throws Refusal unavailable when the temporal read model lacks changes for longer
    */
-  upToDate(): Promise<void>
+  upToDate(id?: string): Promise<void>
   /** @param now the documents as they are */
   moments<D extends Document>(now: Moment<D>, periods: CollectionDefinition<D & Period>): Moments<D>
 }
@@ -68,15 +72,18 @@ export function temporal<State, Command extends DomainCommand, Event extends Dom
     projections,
     background,
   })
-  const upToDate = async () => {
-    if (!(await projector.reached(await eventStore.head(), TIMEOUT_MS)))
+  const lastChange = async (id: string) =>
+    (await eventStore.readLast(streamName(projection.category, id)))?.position ?? START
+  const upToDate = async (id?: string) => {
+    const position = await (id === undefined ? eventStore.head() : lastChange(id))
+    if (position !== START && !(await projector.reached(position, TIMEOUT_MS)))
       throw new Refusal('unavailable', { detail: `${name} does not have the latest changes yet` })
   }
   return {
     projector,
     upToDate,
     moments: (now, periods) => ({
-      async at(time) {
+      async at(time, id) {
         if (time === undefined) return now
         if (Date.parse(time) > clock().getTime() + SKEW_MS) {
           const message = 'must not be in the future'
@@ -85,7 +92,7 @@ export function temporal<State, Command extends DomainCommand, Event extends Dom
             errors: [{ field: 'at', message }],
           })
         }
-        await upToDate()
+        await upToDate(id)
         return momentOf(readModels.collection(periods), time)
       },
     }),

@@ -89,7 +89,7 @@ export function apiRoutes(route: AddRoute, { api, apis, namesOf, announceDeletio
   }
 
   const current = async (id: string, included: Included = {}) => {
-    const stored = await (await apis.at(included.at)).get(id)
+    const stored = await (await apis.at(included.at, id)).get(id)
     if (!stored) throw new Refusal('api-not-found')
     const { doc } = stored
     const ownerDisplayName = (await displayNames([doc.owner])).get(doc.owner ?? '')

@@ -8,21 +8,21 @@ import type { VersionDocument } from './api.projection.ts'
 export interface HistoryRoutes {
   history: Collection<ApiHistoryDocument>
   periods: Collection<VersionDocument & Period>
-  /** Waits until the history has all changes that are in the log now. @throws Refusal unavailable */
-  upToDate(): Promise<void>
+  /** Waits until the history has all changes of an API that are in the log now. @throws Refusal unavailable */
+  upToDate(id: string): Promise<void>
   namesOf: NamesOf
 }
 
 export function historyRoutes(route: AddRoute, { history, periods, upToDate, namesOf }: HistoryRoutes): void {
   route(getApiHistory, async ({ params: { api_id }, query, principal }) => {
-    await upToDate()
+    await upToDate(api_id)
     await apiExisted(api_id)
     const place = query.includeVersions ? 'inApi' : 'inResource'
     return historyPage(history, [place, api_id], query, { principal, namesOf })
   })
 
   route(getVersionHistory, async ({ params: { api_id, version_id }, query, principal }) => {
-    await upToDate()
+    await upToDate(api_id)
     await apiExisted(api_id)
     const version = versionHistory(api_id, await versionId(api_id, version_id))
     return historyPage(history, ['inResource', version], query, { principal, namesOf })

@@ -22,7 +22,7 @@ export interface VersionRoutes {
 export function versionRoutes(route: AddRoute, { api, apis, versions, limit }: VersionRoutes): void {
   route(listVersions, async ({ params, query }) => {
     await apiExists(params.api_id, query.at)
-    const moment = await versions.at(query.at)
+    const moment = await versions.at(query.at, params.api_id)
     const { items, total } = await moment.find(listing(query, { api: params.api_id }))
     const content = items.map(({ doc }) => versionRecordOf(doc))
     return { status: 200, body: page(content, total, query) }
@@ -54,11 +54,11 @@ export function versionRoutes(route: AddRoute, { api, apis, versions, limit }: V
   })
 
   const apiExists = async (id: string, at?: string) => {
-    if (!(await (await apis.at(at)).get(id))) throw new Refusal('api-not-found')
+    if (!(await (await apis.at(at, id)).get(id))) throw new Refusal('api-not-found')
   }
 
   const find = async (apiId: string, idOrName: string, at?: string): Promise<VersionDocument> => {
-    const moment = await versions.at(at)
+    const moment = await versions.at(at, apiId)
     const byId = await moment.get(idOrName.toLowerCase())
     if (byId?.doc.api === apiId) return byId.doc
     const [byName]: Stored<VersionDocument>[] = await moment.list({

@@ -10,14 +10,14 @@ import {
 
 export interface HistoryRoutes {
   history: Collection<HistoryDocument>
-  /** Waits until the history has all changes that are in the log now. @throws Refusal unavailable */
-  upToDate(): Promise<void>
+  /** Waits until the history has all changes of a webhook that are in the log now. @throws Refusal unavailable */
+  upToDate(id: string): Promise<void>
   namesOf: NamesOf
 }
 
 export function historyRoutes(route: AddRoute, { history, upToDate, namesOf }: HistoryRoutes): void {
   route(getWebhookHistory, async ({ params, query, principal }) => {
-    await upToDate()
+    await upToDate(params.webhook_id)
     const webhook = ['inResource', params.webhook_id] as const
     if (!(await hasHistory(history, webhook))) throw new Refusal('webhook-not-found')
     return historyPage(history, webhook, query, { principal, namesOf })

@@ -62,7 +62,7 @@ export function webhookRoutes(route: AddRoute, options: WebhookRoutes): void {
   })
 
   route(getWebhook, async ({ params, query }) => {
-    const stored = await (await records.at(query.at)).get(params.webhook_id)
+    const stored = await (await records.at(query.at, params.webhook_id)).get(params.webhook_id)
     if (!stored) throw new Refusal('webhook-not-found')
     return { status: 200, body: record(stored.doc), revision: stored.doc.recordRevision }
   })
