@@ -485,6 +485,29 @@ describe('read models in a file', () => {
     for (const { readModels } of stores) await readModels.close()
   })
 
+  it('of a collection with `validity` move to the file when it outgrows memory, also without a query', async () => {
+    const valid = { ...counters, validity: { from: 'number', to: 'number' } }
+    const readModels = sqliteReadModels({ path, inMemoryBelow: 1_000 })
+    const rows = () => {
+      const file = new DatabaseSync(path)
+      const { indexed } = file
+        .prepare("SELECT count(*) AS indexed FROM sqlite_schema WHERE name = 'index_1_rows'")
+        .get() as { indexed: number }
+      const count = indexed && file.prepare('SELECT count(*) AS rows FROM index_1_rows').get()?.rows
+      file.close()
+      return count
+    }
+    const store = (from: number, count: number) =>
+      readModels.write(
+        Array.from({ length: count }, (_, n) => ({ ...write(counter(from + n), 0), collection: valid })),
+      )
+    await store(0, 500)
+    expect(rows()).toBe(0)
+    await store(500, 1_000)
+    await vi.waitFor(() => expect(rows()).toBe(1_500))
+    await readModels.close()
+  })
+
   it('of a collection that outgrew memory between two queries are not loaded into memory', async () => {
     const lines: string[] = []
     const readModels = sqliteReadModels({ path, inMemoryBelow: 1_000, log: message => lines.push(message) })

@@ -10,7 +10,7 @@ import { quantile } from './statistics.ts'
 
 const SIZE = Number(process.env.APIS ?? 100_000)
 const UPDATES = 2
-const REQUESTS = 400
+const REQUESTS = 200
 /** One of so many requests follows a write, which its answer has to include. */
 const AFTER_WRITES = 8
 
@@ -57,7 +57,8 @@ export async function history(): Promise<Figure[]> {
       const at = new Date(FIRST_DAY + Math.random() * (UPDATES + 2) * DAY_MS).toISOString()
       return timed('GET', `${service.url}${path}${path.includes('?') ? '&' : '?'}at=${at}`, headers)
     }
-    while ((await get('/apis')).status === 503) await setTimeout(500)
+    for (const path of ['/apis', '/apis?text=api'])
+      while ((await get(path)).status === 503) await setTimeout(500)
     const historyAt = performance.now()
     progress('(l) waits until all events are published')
     await restingAt(service.pid)
@@ -73,6 +74,7 @@ export async function history(): Promise<Figure[]> {
     for (const [kind, { most, paths }] of Object.entries(KINDS)) {
       progress(`(l) ${kind}`)
       const times: number[] = []
+      const from = await restingAt(service.pid)
       for (let n = 0; n < REQUESTS; n++) {
         const id = ids[Math.floor(Math.random() * ids.length)] ?? ''
         if (n % AFTER_WRITES === 0) {
@@ -81,14 +83,16 @@ export async function history(): Promise<Figure[]> {
           await timed('PUT', `${service.url}/apis/${id}`, headers, body)
         }
         const of = paths(id)
-        const { ms, status } = await get(of[n % of.length] ?? '')
-        if (status !== 200 && status !== 404) throw new Error(`${kind} answered ${status}`)
+        const path = of[n % of.length] ?? ''
+        const { ms, status, text } = await get(path)
+        if (status !== 200 && status !== 404) throw new Error(`${path} answered ${status}: ${text}`)
         times.push(ms)
       }
+      const processor = (await restingAt(service.pid)) - from
       const p95 = quantile(times, 0.95)
       figures.push({
-        name: `(l) ${kind} at an earlier time, p50 / p95 / slowest`,
-        reached: `${quantile(times, 0.5).toFixed(1)} / ${p95.toFixed(1)} / ${Math.max(...times).toFixed(1)} ms`,
+        name: `(l) ${kind} at an earlier time, p50 / p95, and mean processor time`,
+        reached: `${quantile(times, 0.5).toFixed(1)} / ${p95.toFixed(1)} ms, ${(processor / 1_000 / times.length).toFixed(1)} ms`,
         target: `p95 under ${most} ms`,
         met: p95 < most,
       })

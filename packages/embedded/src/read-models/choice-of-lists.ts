@@ -33,7 +33,8 @@ export interface ChoiceOptions extends FileAccess {
  * Queries use an index in memory while a collection has fewer than `inMemoryBelow` documents. From then on, or if the
  * definition has `listedBy`, they use an index in the file. A collection that outgrows memory is queried in memory until the
  * index in the file is built, unless it reaches twice `inMemoryBelow` documents before. A collection that shrinks to half of
- * `inMemoryBelow` is queried in memory after the next start.
+ * `inMemoryBelow` is queried in memory after the next start. A collection with `validity` moves to the file also when it is
+ * not queried.
  */
 export function chooseLists(
   db: DatabaseSync,
@@ -42,7 +43,7 @@ export function chooseLists(
   options: ChoiceOptions,
 ): ChoiceOfLists {
   const { inMemoryBelow, log, read } = options
-  const { name, listedBy } = definition
+  const { name, validity } = definition
   const countDocuments = counterOf(table, Math.max(CHANGES_PER_COUNT, inMemoryBelow / 50))
   let index: FileIndex | undefined
   let inFile: FileLists | undefined
@@ -70,14 +71,6 @@ export function chooseLists(
     return memoryLists(table, definition, options)
   }
 
-  const belongsInFile = () => {
-    if (listedBy !== undefined) return true
-    const documents = countDocuments()
-    return documents >= inMemoryBelow || (documents > inMemoryBelow / 2 && hasIndex(db, definition))
-  }
-
-  const open = (): Lists => (read(belongsInFile) ? useFile() : useMemory())
-
   const moveToFile = async () => {
     moving = true
     try {
@@ -93,25 +86,45 @@ export function chooseLists(
   }
 
   const lists = (): Lists => {
-    current ??= open()
-    const documents = isInMemory ? read(countDocuments) : 0
-    if (isInMemory && documents >= inMemoryBelow) {
-      if (!reported)
-        log(`${name} has ${inMemoryBelow} documents or more: its index moves from memory into the file`)
-      reported = true
-      if (documents >= 2 * inMemoryBelow) current = useFile()
-      else if (!moving) void moveToFile()
-    }
+    current ??= read(() => belongsInFile(db, definition, countDocuments, inMemoryBelow))
+      ? useFile()
+      : useMemory()
+    if (!isInMemory || read(countDocuments) < inMemoryBelow) return current
+    if (!reported)
+      log(`${name} has ${inMemoryBelow} documents or more: its index moves from memory into the file`)
+    reported = true
+    if (countDocuments() >= 2 * inMemoryBelow) current = useFile()
+    else if (!moving) void moveToFile()
     return current
   }
 
-  try {
-    current = open()
-  } catch {
-    // The disk may be full, for example: the next query tries again.
+  const prepare = () => {
+    try {
+      lists()
+    } catch {
+      // The disk may be full, for example: the next query tries again.
+    }
+  }
+  prepare()
+
+  const changed = () => {
+    index?.applyAll()
+    // After the transaction, so that the first query does not wait for the index.
+    if (validity && isInMemory && !moving && countDocuments() >= inMemoryBelow) setImmediate(prepare)
   }
 
-  return { lists, changed: () => index?.applyAll() }
+  return { lists, changed }
+}
+
+function belongsInFile(
+  db: DatabaseSync,
+  definition: CollectionDefinition<Document>,
+  countDocuments: () => number,
+  inMemoryBelow: number,
+): boolean {
+  if (definition.listedBy !== undefined) return true
+  const documents = countDocuments()
+  return documents >= inMemoryBelow || (documents > inMemoryBelow / 2 && hasIndex(db, definition))
 }
 
 /** Caches the number of documents of a table until so many changes have been made. */

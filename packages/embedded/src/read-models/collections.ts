@@ -10,13 +10,14 @@ import { sqliteCollection } from './sqlite-collection.ts'
 type Definition = CollectionDefinition<Document>
 
 interface CollectionsOptions extends Omit<ChoiceOptions, keyof FileAccess | 'inMemoryBelow'> {
-  /** Default: 200,000 documents; for collections without text search 500,000. */
+  /** Default: see IN_MEMORY_BELOW. */
   inMemoryBelow: number | undefined
   /** Time in milliseconds since 1970, for the age of tombstones. */
   now(): number
 }
 
-const IN_MEMORY_BELOW = { withTexts: 200_000, withoutTexts: 500_000 }
+/** A collection with `validity` grows with each change and is rarely listed, so little memory is spent on it. */
+const IN_MEMORY_BELOW = { withValidity: 20_000, withTexts: 200_000, withoutTexts: 500_000 }
 
 /** The collections of a file that this process uses. Those of the same name and version have one table. */
 export class Collections {
@@ -98,7 +99,10 @@ export class Collections {
       const { indexWaitMs, log } = this.#options
       choice = chooseLists(db, this.table(definition), definition, {
         inMemoryBelow:
-          this.#options.inMemoryBelow ?? IN_MEMORY_BELOW[definition.text ? 'withTexts' : 'withoutTexts'],
+          this.#options.inMemoryBelow ??
+          IN_MEMORY_BELOW[
+            definition.validity ? 'withValidity' : definition.text ? 'withTexts' : 'withoutTexts'
+          ],
         indexWaitMs,
         log,
         read,
