@@ -29,6 +29,7 @@ export interface DocumentChange {
   collection: Write['collection']
   id: string
   before: Document | null
+  /** The same object as `before` if the event left the document unchanged. */
   after: Document | null
   event: RecordedEvent
   /** Time of the event, or that of an earlier event of the stream if it is later. */
@@ -144,11 +145,13 @@ export class PeriodProjection<State, Command extends DomainCommand, Event extend
       }
       const key = `${collection.name}/${id}`
       const shown = current.get(key)
+      const was = shown?.doc ?? null
+      const isSame = isDeepStrictEqual(was, doc)
       if (writes && changed) {
-        const change = { collection, id, before: shown?.doc ?? null, after: doc, event, at }
+        const change = { collection, id, before: was, after: isSame ? was : doc, event, at }
         for (const write of changed(change)) writes.set(`${write.collection.name}/${write.id}`, write)
       }
-      if (isDeepStrictEqual(shown?.doc ?? null, doc)) continue
+      if (isSame) continue
       if (shown) store(shown, at)
       if (doc) {
         const next = { doc, revision, validFrom: at }

@@ -32,9 +32,9 @@ describe('the patch between two records', () => {
       ),
     ).toEqual([
       { op: 'remove', path: '/url', before: '/a' },
-      { op: 'add', path: '/is', value: null },
       { op: 'replace', path: '/name', value: 'b', before: 'a' },
       { op: 'replace', path: '/tags', value: ['y'], before: ['x', 'y'] },
+      { op: 'add', path: '/is', value: null },
     ])
   })
 

@@ -9,7 +9,6 @@ import {
 } from '@gantry/contracts'
 import type { RecordedEvent } from '@gantry/event-sourcing'
 import type { Collection, Document, FieldKind } from '@gantry/read-models'
-import { createPatch, Pointer } from 'rfc6902'
 import { listing, page } from './listing.ts'
 import type { NamesOf } from './user-names.ts'
 
@@ -77,20 +76,25 @@ export const placeIn = (history: string, timestamp: string, revision: number) =>
   `${history}/${timestamp}/${String(revision).padStart(10, '0')}`
 
 /**
- * The JSON Patch from one record to another. An array is replaced as a whole, as a field is, so that the patch is short and
- * its cost is linear. The operations concern different fields, so `before` is the value in the first record.
+ * The JSON Patch from one record to another. A field is replaced as a whole, also one with an array, so that the patch shows
+ * fields and its cost is linear.
  */
 export function patchOf(before: object, after: object): PatchOperation[] {
-  const operations = createPatch(before, after, (left, right, path) => {
-    if (!Array.isArray(left) || !Array.isArray(right)) return undefined
-    return isDeepStrictEqual(left, right) ? [] : [{ op: 'replace', path: path.toString(), value: right }]
-  }) as PatchOperation[]
-  return operations.map(operation =>
-    operation.op === 'add'
-      ? operation
-      : { ...operation, before: Pointer.fromJSON(operation.path).get(before) },
-  )
+  const [old, next] = [new Map(Object.entries(before)), new Map(Object.entries(after))]
+  const removed = [...old].filter(([field]) => !next.has(field))
+  const changed = [...next].filter(([field, value]) => !isDeepStrictEqual(old.get(field), value))
+  return [
+    ...removed.map(([field, value]) => ({ op: 'remove' as const, path: pathOf(field), before: value })),
+    ...changed.map(([field, value]) =>
+      old.has(field)
+        ? { op: 'replace' as const, path: pathOf(field), value, before: old.get(field) }
+        : { op: 'add' as const, path: pathOf(field), value },
+    ),
+  ]
 }
+
+/** The JSON Pointer of a field (RFC 6901 §3). */
+const pathOf = (field: string) => `/${field.replaceAll('~', '~0').replaceAll('/', '~1')}`
 
 interface HistoryQuery {
   page: number

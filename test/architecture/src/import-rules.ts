@@ -26,7 +26,6 @@ const OWNERS = {
   mongodb: 'packages/read-models-mongo',
   nats: 'packages/messaging-nats',
   piscina: 'services/identity',
-  rfc6902: 'packages/service-kit',
   undici: 'services/notifier',
   'zod-openapi': 'packages/contracts',
 }

@@ -29,6 +29,8 @@ export const versionHistory = (api: string, version: string) => `${api}:${versio
 const OPERATIONS = { ImageAttached: 'API_IMAGE_UPDATED', ImageDetached: 'API_IMAGE_DELETED' }
 
 export function projectApiHistory({ collection, id, before, after, event, at }: DocumentChange): Write[] {
+  // Events of versions leave the document of their API unchanged.
+  if (before === after && event.metadata.change?.resourceId !== id) return []
   const api = streamId(event.stream)
   const change = { resourceId: id, event, timestamp: at }
   const doc =
