@@ -1,7 +1,13 @@
 import { createServer } from 'node:http'
+import { join } from 'node:path'
 import { sqliteReadModels } from '@gantry/embedded'
 import { aggregate } from '@gantry/event-sourcing'
-import { inMemoryLog, storyMetadata as metadata, story } from '@gantry/event-sourcing/testing'
+import {
+  inMemoryLog,
+  storyMetadata as metadata,
+  story,
+  testFrozenStreams,
+} from '@gantry/event-sourcing/testing'
 import { ownMetadata } from '@gantry/service-kit'
 import { Registry } from 'prom-client'
 import { describe, expect, onTestFinished, test, vi } from 'vitest'
@@ -14,6 +20,12 @@ import {
 import { type Destination, destinationOf, type PushedObject } from './destination.ts'
 import { pushMetrics } from './metrics.ts'
 import { startAuditPush } from './push.ts'
+
+testFrozenStreams({
+  folder: join(import.meta.dirname, '../frozen'),
+  category: 'auditpush',
+  decider: auditPushDecider,
+})
 
 const record = (number: number) => ({ number, position: `p${number}` })
 const range = (first: number, last: number): PushedRange => ({ first: record(first), last: record(last) })
