@@ -30,7 +30,9 @@ export async function continueInOrder(
   const name = stateOf(checkpoint)
   let state = projection.initial
   let unsaved = 0
-  if (after !== START) {
+  // Read models that are made again forget the state, which may be that of a log before it was restored from a backup.
+  if (after === START) await readModels.checkpoints.clear(name)
+  else {
     const text = await readModels.checkpoints.get(name)
     const saved = text === undefined ? undefined : (JSON.parse(text) as { position: Position; state: Json })
     const isUsable = saved !== undefined && saved.position <= after
