@@ -9,6 +9,7 @@ import { history } from './history.ts'
 import { lists } from './lists.ts'
 import { log } from './log.ts'
 import { logins } from './logins.ts'
+import { proofs } from './proofs.ts'
 import { reads } from './reads.ts'
 import { rebuild } from './rebuild.ts'
 import { type Figure, table } from './report.ts'
@@ -39,6 +40,7 @@ const parts: Record<string, (options: Options) => Promise<Figure[]>> = {
   followers,
   events,
   history,
+  proofs,
   compare,
 }
 const { positionals: asked, values } = parseArgs({
