@@ -7,7 +7,7 @@ import { type Asked, NO_SNAPSHOTS, openReplica, type Request, type ServiceUnderT
 import { openStores } from '../stores.ts'
 
 const ROLES = ['GLOBAL_ADMIN', 'USER', 'USER']
-const RING = 'signingkey-ring'
+const RINGS = ['signingkey-ring', 'auditkey-ring']
 
 /** Single sign-on users: passwords are hashed on another thread, which the order of calls does not control. */
 const user = ({ name, variant }: Asked) => ({
@@ -41,8 +41,8 @@ export const identity: ServiceUnderTest = {
       USER_KEY_BACKUP_RETENTION: 0,
     }),
   async prepare({ eventStore }) {
-    firstKey ??= makeFirstKey()
-    await eventStore.append(RING, [await firstKey], NO_STREAM)
+    firstKeys ??= makeFirstKeys()
+    for (const key of await firstKeys) await eventStore.append(key.stream, [key], NO_STREAM)
   },
   first: ['createUser', 'createToken'],
   often: ['createUser', 'updateUser'],
@@ -54,6 +54,7 @@ export const identity: ServiceUnderTest = {
       url: variant < 3 ? url : `${url}/unlock`,
       readAt: url,
     })),
+    eraseUser: ofUser(url => ({ method: 'POST', url: `${url}/erase`, readAt: null })),
     createToken: ({ name }) => ({
       method: 'POST',
       url: '/accessTokens',
@@ -67,10 +68,10 @@ export const identity: ServiceUnderTest = {
   },
 }
 
-let firstKey: Promise<RecordedEvent> | undefined
+let firstKeys: Promise<RecordedEvent[]> | undefined
 
-/** Keys are generated on another thread, so one key is made for all histories. */
-async function makeFirstKey(): Promise<RecordedEvent> {
+/** Keys are generated on another thread, so one key of each ring is made for all histories. */
+async function makeFirstKeys(): Promise<RecordedEvent[]> {
   const stores = openStores()
   const calls = new Calls()
   const caller = { name: 'first', dead: false }
@@ -83,12 +84,13 @@ async function makeFirstKey(): Promise<RecordedEvent> {
     )
     await replica.service.start()
     for (;;) {
-      const [event] = await stores.eventStore.readStream(RING)
-      if (event) {
+      const made = await Promise.all(RINGS.map(ring => stores.eventStore.readStream(ring)))
+      const keys = made.flatMap(events => events.slice(0, 1))
+      if (keys.length === RINGS.length) {
         caller.dead = true
         replica.service.stop()
         await stores.projected.close()
-        return event
+        return keys
       }
       await setImmediate()
     }
