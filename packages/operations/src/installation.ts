@@ -7,7 +7,7 @@ import { type IdentityDependencies, identitySettings } from '@gantry/identity'
 import { type Bus, NoResponder, RequestTimeout } from '@gantry/messaging'
 import { notifierSettings } from '@gantry/notifier'
 import type { ReadModels } from '@gantry/read-models'
-import { processLog, readSettings } from '@gantry/service-kit'
+import { processLog, readSettings, type Service } from '@gantry/service-kit'
 import {
   compose,
   type DataFolder,
@@ -24,8 +24,12 @@ export interface Installation {
   eventStore: EventStore
   /** Names of the projectors of all services. */
   projectors: readonly string[]
-  /** Starts the projectors in this process; undefined when the processes of the services run them. */
-  startProjectors?: () => Promise<void>
+  /** Whether the processes of the services run the projectors. */
+  isRunElsewhere: boolean
+  /** Starts the projectors in this process. */
+  startProjectors(): Promise<void>
+  /** What the services that are started wait for; undefined once their read models exist. */
+  waitingFor(): string | undefined
   close(): Promise<void>
 }
 
@@ -79,6 +83,16 @@ async function closing<Result>(
   }
 }
 
+const projectorsOf = (
+  services: readonly Service[],
+): Pick<Installation, 'projectors' | 'startProjectors' | 'waitingFor'> => ({
+  projectors: services.flatMap(service => service.projectors),
+  async startProjectors() {
+    await Promise.all(services.map(service => service.start('projectors')))
+  },
+  waitingFor: () => services.map(service => service.waitingFor()).find(what => what !== undefined),
+})
+
 /** An installation on a data folder that no process uses. */
 function stoppedInstallation(settings: Settings, folder: DataFolder): Installation {
   const log = processLog({ level: settings.LOG_LEVEL })
@@ -86,10 +100,8 @@ function stoppedInstallation(settings: Settings, folder: DataFolder): Installati
   return {
     readModels: composed.dependencies.readModels,
     eventStore: composed.dependencies.eventStore,
-    projectors: composed.services.flatMap(service => service.projectors),
-    async startProjectors() {
-      await Promise.all(composed.services.map(service => service.start('projectors')))
-    },
+    ...projectorsOf(composed.services),
+    isRunElsewhere: false,
     close: composed.close,
   }
 }
@@ -108,13 +120,14 @@ async function servicesInstallation(name: string, environment: NodeJS.ProcessEnv
     now: () => new Date(),
     newId: randomUUID,
     encryptionKey: settings.ENCRYPTION_KEY,
-    process: { holder: name, log, metrics: new Registry() },
+    process: { holder: `${name}-${randomUUID()}`, log, metrics: new Registry() },
   }
   const { services } = servicesOver(dependencies, stores.blobs(), settings)
   return {
     readModels: stores.readModels,
     eventStore: stores.eventStore,
-    projectors: services.flatMap(service => service.projectors),
+    ...projectorsOf(services),
+    isRunElsewhere: true,
     async close() {
       await Promise.all(services.map(service => service.stop()))
       await Promise.all([stores.close(), bus.close()])

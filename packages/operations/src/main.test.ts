@@ -41,13 +41,13 @@ test.each([
   ['an unknown command', ['rebuilt'], /^gantry rebuilt: there is no command "rebuilt"\n.*^ {2}rebuild /ms],
   ['a name that every object has', ['constructor'], /^gantry constructor: there is no command/],
   ['no command', [], /^gantry: usage: .*^ {2}rebuild /ms],
-  ['an unknown option', ['rebuild', '--all'], /^gantry rebuild: usage: npm run rebuild\n$/],
+  ['an unknown option', ['rebuild', '--all'], /^gantry rebuild: usage: npm run rebuild \[-- --new\]\n$/],
   [
     'an unknown command of a group',
     ['events', 'tale'],
     /^gantry events: there is no command "events tale"\n/,
   ],
-  ['an argument too many', ['rebuild', 'catalog'], /^gantry rebuild: usage: npm run rebuild\n$/],
+  ['an argument too many', ['rebuild', 'catalog'], /^gantry rebuild: usage: npm run rebuild \[-- --new\]\n$/],
 ])('%s is answered with the usage and exit code 2', async (_, args, message) => {
   const { code, stdout, stderr } = await run(MAIN, ...args)
   expect([stdout, stderr]).toEqual(['', expect.stringMatching(message)])

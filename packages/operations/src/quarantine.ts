@@ -21,8 +21,8 @@ export async function run(args: string[], environment: NodeJS.ProcessEnv): Promi
     request.name === 'list' ? list(streams, request.json) : retry(streams, request.stream, startProjectors)
   return onInstallation('quarantine', environment, {
     running: bus => perform(quarantineOver(bus)),
-    onStores: ({ readModels, projectors, startProjectors }) =>
-      perform(quarantine(readModels, projectors), startProjectors),
+    onStores: ({ readModels, projectors, isRunElsewhere, startProjectors }) =>
+      perform(quarantine(readModels, projectors), isRunElsewhere ? undefined : startProjectors),
   })
 }
 

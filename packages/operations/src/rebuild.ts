@@ -1,11 +1,11 @@
 import { randomUUID } from 'node:crypto'
 import { setTimeout } from 'node:timers/promises'
 import { parseArgs } from 'node:util'
-import { askForRebuild, type Rebuilding, rebuildAll } from '@gantry/standalone'
+import { askForRebuild, quarantineOver, type Rebuilding, rebuildAll } from '@gantry/standalone'
 import { CommandFailed, WrongUsage } from './command.ts'
 import { onInstallation } from './installation.ts'
 
-export const USAGE = 'usage: npm run rebuild'
+export const USAGE = 'usage: npm run rebuild [-- --new]'
 const POLL_MS = 200
 
 const onTerminal = process.stdout.isTTY === true
@@ -16,7 +16,7 @@ const print = (line: string) => process.stdout.write(`${onTerminal ? '\r\x1b[K' 
  * find the request in the read models, so it is carried out even if this command is stopped.
  */
 export async function run(args: string[], environment: NodeJS.ProcessEnv): Promise<number> {
-  if (!takesNone(args)) throw new WrongUsage(USAGE)
+  if (isNewOnly(args)) return makeNew(environment)
   const id = randomUUID()
   const failed = await onInstallation('rebuild', environment, {
     async running(bus) {
@@ -24,14 +24,14 @@ export async function run(args: string[], environment: NodeJS.ProcessEnv): Promi
       print('The running service rebuilds its read models from the log')
       return showProgress(() => askForRebuild(bus, id))
     },
-    async onStores({ projectors, startProjectors, ...stores }) {
+    async onStores({ projectors, isRunElsewhere, startProjectors, ...stores }) {
       print(
-        startProjectors
-          ? 'Rebuilding the read models from the log'
-          : 'Each service rebuilds its read models from the log as soon as it runs',
+        isRunElsewhere
+          ? 'Each service rebuilds its read models from the log as soon as it runs'
+          : 'Rebuilding the read models from the log',
       )
       const progress = await rebuildAll(projectors, stores, id)
-      await startProjectors?.()
+      if (!isRunElsewhere) await startProjectors()
       return showProgress(progress)
     },
   })
@@ -40,13 +40,35 @@ export async function run(args: string[], environment: NodeJS.ProcessEnv): Promi
   return 0
 }
 
-function takesNone(args: string[]): boolean {
+function isNewOnly(args: string[]): boolean {
   try {
-    parseArgs({ args })
-    return true
+    return parseArgs({ args, options: { new: { type: 'boolean', default: false } } }).values.new
   } catch {
-    return false
+    throw new WrongUsage(USAGE)
   }
+}
+
+/**
+ * Makes the read models of this release that do not exist yet, beside those of the release that runs. Services that start
+ * afterwards need not wait for them.
+ */
+async function makeNew(environment: NodeJS.ProcessEnv): Promise<number> {
+  await onInstallation('rebuild', environment, {
+    async running(bus) {
+      // Fails if no process runs.
+      await quarantineOver(bus).list()
+      throw new CommandFailed(
+        'a standalone service runs: the next release makes its read models at its start',
+      )
+    },
+    async onStores({ startProjectors, waitingFor }) {
+      print('Making the read models of this release that do not exist yet')
+      await startProjectors()
+      while (waitingFor() !== undefined) await setTimeout(POLL_MS)
+    },
+  })
+  print('All read models exist')
+  return 0
 }
 
 /** Prints the progress until all projectors have finished. @returns those whose rebuild was cancelled or has failed */
