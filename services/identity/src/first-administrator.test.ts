@@ -1,4 +1,5 @@
 import { type Host, hostService } from '@gantry/service-kit/testing'
+import { Registry } from 'prom-client'
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
 import { type IdentityService, identityService } from './app.ts'
 import { SETTINGS } from './testing/identity-host.ts'
@@ -38,7 +39,7 @@ describe('the first administrator', () => {
   })
 
   test('is created once, with one password, by two replicas that start at the same time', async () => {
-    const process = { ...host.dependencies.process, holder: 'other' }
+    const process = { ...host.dependencies.process, metrics: new Registry(), holder: 'other' }
     const other = identityService({ ...host.dependencies, process }, SETTINGS)
     const said: (string | undefined)[] = []
     const announce = ({ password }: { password: string | undefined }) => void said.push(password)

@@ -4,6 +4,7 @@ import { sqliteBus, sqliteEventStore, sqliteReadModels } from '@gantry/embedded'
 import type { EventStore } from '@gantry/event-sourcing'
 import { administrator } from '@gantry/service-kit/testing'
 import { createLocalJWKSet, decodeProtectedHeader, jwtVerify } from 'jose'
+import { Registry } from 'prom-client'
 import { afterEach, beforeEach, describe, expect, onTestFinished, test, vi } from 'vitest'
 import { type IdentityService, identityService } from '../app.ts'
 import { hostIdentity, type IdentityHost, MINUTE, SETTINGS } from '../testing/identity-host.ts'
@@ -148,7 +149,7 @@ describe('A second replica', () => {
         ...stores,
         eventStore: options.eventStore?.(stores.eventStore) ?? stores.eventStore,
         encryptionKey: options.encryptionKey ?? dependencies.encryptionKey,
-        process: { ...dependencies.process, holder: 'second' },
+        process: { ...dependencies.process, metrics: new Registry(), holder: 'second' },
         now: identity.now,
       },
       SETTINGS,

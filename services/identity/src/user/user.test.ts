@@ -5,6 +5,7 @@ import { storyMetadata } from '@gantry/event-sourcing/testing'
 import { answerProblem } from '@gantry/service-kit'
 import { administrator } from '@gantry/service-kit/testing'
 import Fastify, { type FastifyInstance } from 'fastify'
+import { Registry } from 'prom-client'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { identityService } from '../app.ts'
 import { hostIdentity, type IdentityHost, PASSWORD, SETTINGS, START } from '../testing/identity-host.ts'
@@ -282,7 +283,7 @@ describe('the last global administrator', () => {
     let other: FastifyInstance
     beforeEach(async () => {
       const { dependencies } = identity.host
-      const process = { ...dependencies.process, holder: 'other' }
+      const process = { ...dependencies.process, metrics: new Registry(), holder: 'other' }
       const replica = identityService({ ...dependencies, process }, SETTINGS)
       other = Fastify()
       other.setErrorHandler((error, request, reply) => answerProblem(error, request, reply, identity.now()))
