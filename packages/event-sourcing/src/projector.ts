@@ -190,7 +190,11 @@ export class Projector implements Worker, ProjectionTarget {
     const building = await this.#wantedBuild(wanted, rebuilding)
     const retried = await retryHeld(live, { lease, signal })
     if (signal.aborted) return
-    await this.#report.change({ generation: live.generation, checkpoint: live.checkpoint, error: null })
+    const { request } = await this.#sides.group.current()
+    const isOver = building === undefined && request === undefined
+    const { generation, checkpoint } = live
+    // A holder may have died before it reported the end of its build.
+    await this.#report.change({ generation, checkpoint, error: null, ...(isOver && { build: null }) })
     await untilOneEnds(signal, [
       signal => projectLog(live, { lease, signal }),
       signal => this.#pollRequests({ wanted, retried, isBuilding: building !== undefined }, signal),
