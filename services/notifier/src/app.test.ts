@@ -10,6 +10,8 @@ import { hostNotifier } from './testing/notifier-host.ts'
 import { delayedReply, failing, openReceiver, type Receiver } from './testing/receiver.ts'
 
 const EVENT = 'e3a0c1b2-7f4d-4b8e-8a57-2d9c3e1f0b02'
+/** The administrator who calls. */
+const GRACE = administrator.userId
 const uuid = (n: number) => `00000000-0000-4000-8000-${String(n).padStart(12, '0')}`
 
 let host: Awaited<ReturnType<typeof hostNotifier>>
@@ -347,7 +349,7 @@ describe('a user', () => {
       'MANUAL',
     ])
     expect((await host.call('POST', `/webhooks/requests/${id}/retry`)).body.code).toBe('delivery-not-failed')
-    expect(await told('DELIVERY_RETRIED')).toMatchObject([{ subject: id, actor: { name: 'grace' } }])
+    expect(await told('DELIVERY_RETRIED')).toMatchObject([{ subject: id, actor: { id: GRACE, name: GRACE } }])
   })
 
   test('can cancel a delivery during an attempt, whose outcome does not change the status', async () => {
@@ -450,7 +452,7 @@ describe('an event of the platform', () => {
         subject: 'shop',
         time: '2026-11-20T08:30:00.000Z',
         data: { plan: 'gold' },
-        actor: { name: 'grace' },
+        actor: { id: GRACE, name: GRACE },
       },
     ])
   })

@@ -44,11 +44,12 @@ const PATCHES: readonly Patch[] = [
   },
   {
     file: 'services/catalog/src/api/api.decide.ts',
-    text: "        return [{ type: 'ApiUpdated', data: { ...fields, updatedAt: now } }]\n",
-    instead: `        const { platformType, ...others } = fields
-        const data = { ...others, platform: \`${NEXT}\${platformType}\`, updatedAt: now }
-        const archived = { type: 'ApiArchived', data: { archivedAt: now } }
-        return [{ type: 'ApiUpdated', data }, ...(fields.tags.includes('${ARCHIVE}') ? [archived] : [])]
+    text: "  return [{ type: 'ApiUpdated', data: { ...fields, updatedAt: command.metadata.now } }]\n",
+    instead: `  const { platformType, ...others } = fields
+  const { now } = command.metadata
+  const data = { ...others, platform: \`${NEXT}\${platformType}\`, updatedAt: now }
+  const archived = { type: 'ApiArchived', data: { archivedAt: now } }
+  return [{ type: 'ApiUpdated', data }, ...(fields.tags.includes('${ARCHIVE}') ? [archived] : [])]
 `,
   },
   {
