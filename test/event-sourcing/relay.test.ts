@@ -149,6 +149,31 @@ test('a relay publishes everything again on a bus that has lost all messages', a
   await expectOn(lost, 1, 2, 3)
 })
 
+test('a relay that had just started when it published its first message publishes it again on a lost bus', async () => {
+  const { bus, readModels, append, newBus, run, expectOn } = await restarting()
+  const noted = () => readModels.checkpoints.get('test.relay.published')
+  await run(bus)
+  await vi.waitFor(async () => expect(await noted()).toBe('0 '), { interval: 5 })
+  await append(1)
+  await expectOn(bus, 1)
+  await vi.waitFor(async () => expect(await noted()).not.toBe('0 '))
+  const lost = newBus()
+  await run(lost)
+  await expectOn(lost, 1)
+})
+
+test('a relay notes its last message also when no other follows', async () => {
+  const { bus, readModels, append, run, expectOn } = await restarting()
+  await run(bus)
+  for (const number of [1, 2]) {
+    await append(number)
+    await expectOn(bus, ...Array.from({ length: number }, (_, index) => index + 1))
+  }
+  const noted = async () =>
+    Number.parseInt((await readModels.checkpoints.get('test.relay.published')) ?? '', 10)
+  await vi.waitFor(async () => expect(await noted()).toBe(await bus.head()), 5_000)
+})
+
 test('a relay that has published nothing does not take its bus for one that has lost messages', async () => {
   const { bus, readModels, warnings, append, run, expectOn } = await restarting()
   await append(1)

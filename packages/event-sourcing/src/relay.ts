@@ -105,29 +105,40 @@ const noteOf = (relay: string) => `${relay}.published`
 
 /**
  * Publishes messages after those of this relay. Notes which message was the last: at the first call, also without
- * messages, and then from time to time.
+ * messages, with the first message ever, and otherwise from time to time, at the latest with the next check.
  * Both throw an Error when the bus has lost messages, so that the relay starts again and publishes them.
  */
 function publisher({ name, bus, readModels }: RelayOptions, lease: Lease, last: StoredMessage | undefined) {
   let sequence = last?.sequence ?? 0
   let position = positionOf(last)
   let publishedAt = Number.NEGATIVE_INFINITY
+  let noted: Position | undefined
   let notedAt = Number.NEGATIVE_INFINITY
-  const check = async () => {
+  const note = async () => {
+    if (position === noted) return
+    const latest = position
+    notedAt = performance.now()
+    await readModels.checkpoints.save(noteOf(name), `${sequence} ${latest}`, lease)
+    noted = latest
+  }
+  const requirePublished = async () => {
     if ((await bus.head()) < sequence)
       throw new Error(`the bus ends before message ${sequence}, which this relay has published`)
   }
   const publish = async (messages: readonly Message[]) => {
     const now = performance.now()
     if (messages.length > 0) {
-      if (now - publishedAt > NOTE_MS) await check()
+      if (now - publishedAt > NOTE_MS) await requirePublished()
       sequence = Math.max(sequence, await bus.publish(messages, { after: sequence }))
       position = messages.at(-1)?.headers?.[LOG_POSITION] ?? START
       publishedAt = now
     }
-    if (messages.length === 0 ? notedAt > 0 : now - notedAt < NOTE_MS) return
-    notedAt = now
-    await readModels.checkpoints.save(noteOf(name), `${sequence} ${position}`, lease)
+    // A note that nothing was published would hide the loss of the first message.
+    if (noted === START || now - notedAt >= NOTE_MS) await note()
+  }
+  const check = async () => {
+    await requirePublished()
+    if (noted !== undefined) await note()
   }
   return { publish, check }
 }
