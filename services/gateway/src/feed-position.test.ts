@@ -201,6 +201,18 @@ test.each(['WzJd', 'null', 'W10', '!', 'a'.repeat(5_000)])('%.9s is no position'
   expect(await ask(`?after=${after}`)).toMatchObject({ status: 400, body: { code: 'invalid-request' } })
 })
 
+test.each(['', '>', 'a b', 'a.b', 'x\r\nPUB a 0\r\n'])('no service has the name %j', async service => {
+  await bus.publish(catalog(1))
+  const positions = [
+    [1, 0, '', [['catalog', '']], [service]],
+    [1, 0, '', [[service, '']], []],
+  ]
+  for (const position of positions) {
+    const after = Buffer.from(JSON.stringify(position)).toString('base64url')
+    expect(await ask(`?after=${after}`)).toMatchObject({ status: 400, body: { code: 'invalid-request' } })
+  }
+})
+
 test('a filtered stream shows where it has arrived when nothing matches', async () => {
   await bus.publish(catalog(1, 2))
   const headers = { accept: 'text/event-stream' }

@@ -32,13 +32,15 @@ const shorten = (position: string) => position.replace(/0{4,}/g, ({ length }) =>
 const restore = (text: string) =>
   text.replace(/z(\d{1,2})\./g, (_, length: string) => '0'.repeat(Number(length)))
 
-const name = z.string().max(100)
+/** Services of later releases can have other names. A name becomes a part of subjects that are sent to the bus. */
+const service = z.string().regex(/^[a-z0-9-]{1,50}$/)
+const inLog = z.string().max(100)
 const Content = z.tuple([
   z.literal(VERSION),
   z.int().min(0),
   z.string().max(255),
-  z.array(z.union([z.tuple([name, name]), z.tuple([name, name, z.int().min(0)])])).max(50),
-  z.array(name).max(50),
+  z.array(z.union([z.tuple([service, inLog]), z.tuple([service, inLog, z.int().min(0)])])).max(50),
+  z.array(service).max(50),
 ])
 
 const segment = (service: string, { position, messages }: Passed) =>
