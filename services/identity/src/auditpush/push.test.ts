@@ -1,4 +1,6 @@
+import { mkdtempSync, rmSync } from 'node:fs'
 import { createServer } from 'node:http'
+import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { sqliteReadModels } from '@gantry/embedded'
 import { aggregate } from '@gantry/event-sourcing'
@@ -58,7 +60,13 @@ describe('the pushes of a destination', () => {
 /** An audit log of numbered records, of which at most three fit into an object. */
 function pushes(destination: Destination) {
   const log = inMemoryLog()
-  const { leases } = sqliteReadModels({ path: ':memory:' })
+  const folder = mkdtempSync(join(tmpdir(), 'gantry-push-'))
+  const readModels = sqliteReadModels({ path: join(folder, 'read-models.db') })
+  onTestFinished(async () => {
+    await readModels.close()
+    rmSync(folder, { recursive: true })
+  })
+  const { leases } = readModels
   let records = 0
   const source = {
     async next(after: number) {
