@@ -1,17 +1,17 @@
 import cors from '@fastify/cors'
-import { streamEvents } from '@gantry/contracts'
 import type { Log } from '@gantry/event-sourcing'
 import type { Bus } from '@gantry/messaging'
-import { type Admit, requireScope } from '@gantry/service-kit'
+import type { Admit } from '@gantry/service-kit'
 import type { FastifyInstance } from 'fastify'
 import type { Registry } from 'prom-client'
 import { admission } from './admission.ts'
 import { documentation } from './documentation.ts'
 import { eventSchemaRoutes } from './event-schemas.ts'
 import { eventStream } from './event-stream.ts'
-import { credentialOf, principals } from './principals.ts'
+import { principals } from './principals.ts'
 import type { RateCounts } from './rate-counts.ts'
 import { type RateLimits, rateLimits } from './rate-limits.ts'
+import { endingExports, recheckOf } from './recheck.ts'
 import { replaySlots } from './replay-slots.ts'
 import type { GatewaySettings } from './settings.ts'
 
@@ -58,7 +58,11 @@ export function gateway(dependencies: GatewayDependencies, settings: GatewaySett
   const { bus, now, metrics, counts } = dependencies
   const known = principals({ bus, now })
   let limits: RateLimits = {}
-  const admit = admission(known, () => limits)
+  const recheck = recheckOf(known)
+  const admit = endingExports(
+    admission(known, () => limits),
+    recheck,
+  )
   let unlisten: (() => void)[] = []
   let endStreams = () => {}
 
@@ -91,12 +95,7 @@ export function gateway(dependencies: GatewayDependencies, settings: GatewaySett
         admit,
         now,
         slots: replaySlots({ limit: settings.MAX_EVENT_REPLAYS, metrics }),
-        async recheck(request) {
-          const credential = credentialOf(request)
-          const principal = known.cached(credential) ?? (await known.ask(credential))
-          requireScope(principal, streamEvents)
-          return principal
-        },
+        recheck,
       })
       app.addHook('preClose', async () => endStreams())
     },

@@ -1,13 +1,5 @@
 import { Readable } from 'node:stream'
-import {
-  CLOUDEVENTS_BATCH,
-  type EventMediaType,
-  mayReadEvent,
-  PROBLEMS,
-  type Principal,
-  Refusal,
-  streamEvents,
-} from '@gantry/contracts'
+import { CLOUDEVENTS_BATCH, type EventMediaType, mayReadEvent, streamEvents } from '@gantry/contracts'
 import type { Bus } from '@gantry/messaging'
 import { type Admit, ANONYMOUS, callerOf, checkQuery, noteCaller } from '@gantry/service-kit'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
@@ -25,6 +17,7 @@ import {
 } from './feed-formats.ts'
 import { formatPosition, invalidParameter } from './feed-position.ts'
 import { type FeedStart, firstPosition, requireComplete, resumedPosition } from './feed-start.ts'
+import { type Recheck, recheckRegularly } from './recheck.ts'
 import type { ReplaySlots } from './replay-slots.ts'
 import type { Entry } from './streamed-events.ts'
 import { timeSlices } from './time-slices.ts'
@@ -36,8 +29,7 @@ export interface EventStreamOptions {
   bus: Bus
   admit: Admit
   slots: ReplaySlots
-  /** The current principal of the caller. @throws Refusal when they may no longer read the stream */
-  recheck(request: FastifyRequest): Promise<Principal>
+  recheck: Recheck
   now(): Date
   /** The address of the service for its clients, if it is known. */
   publicUrl?: string | undefined
@@ -98,20 +90,20 @@ export function eventStream(app: FastifyInstance, options: EventStreamOptions): 
     const ticking = setInterval(() => {
       if (!signal.aborted) tick()
     }, times.heartbeat)
-    const rechecking = setInterval(() => {
+    const stalling = setInterval(() => {
       if (follow && stalledMs() > times.stalled) reply.raw.destroy()
-      recheck(request).then(
-        principal => {
-          reader = principal
-        },
-        error => {
-          if (isRefused(error)) end()
-        },
-      )
     }, times.recheck)
+    recheckRegularly(reply, {
+      everyMs: times.recheck,
+      recheck: () => recheck(request, streamEvents),
+      admitted: principal => {
+        reader = principal
+      },
+      refused: end,
+    })
     reply.raw.once('close', () => {
       clearInterval(ticking)
-      clearInterval(rechecking)
+      clearInterval(stalling)
     })
     return reply.headers(headersOf(format)).send(readable)
   }
@@ -204,6 +196,3 @@ const headersOf = ({ kind, mediaType }: FeedFormat) => ({
     'x-accel-buffering': 'no',
   }),
 })
-
-/** A stream does not end when identity is unavailable, only when it refuses the caller. */
-const isRefused = (error: unknown) => error instanceof Refusal && PROBLEMS[error.code].status < 500
