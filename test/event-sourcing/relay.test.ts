@@ -108,9 +108,10 @@ const restarting = async () => {
     async run(
       bus: Bus,
       publicEvents = ({ id, data }: Fact): Message[] => [{ id, subject: 'events.test.C', data }],
+      readModels = stores.readModels,
     ) {
       await worker?.stop()
-      const { eventStore, readModels } = stores
+      const { eventStore } = stores
       const publication = { streamPrefixes: ['counter-'], publicEvents, subjects: ['events.test.*'] }
       worker = startRelay({
         name: 'test.relay',
@@ -199,6 +200,45 @@ test('a relay publishes the messages again that a bus has lost at its end', asyn
   await expectOn(bus, 1, 2)
   await run(older)
   await expectOn(older, 1, 2)
+})
+
+test('a relay publishes messages again that a bus has lost right after the last note of one', async () => {
+  const { bus, append, newBus, run, expectOn } = await restarting()
+  const older = newBus()
+  let current = bus
+  await append(1)
+  await run(new Proxy(bus, { get: (_, name) => Reflect.get(current, name) }))
+  await expectOn(bus, 1)
+  await append(2)
+  await expectOn(bus, 1, 2)
+  const { signal } = new AbortController()
+  for await (const message of bus.read({ after: 0, live: false, subjects: ['events.>'], signal }))
+    if (message.id === 'fact-1') await older.publish([message])
+  current = older
+  await expectOn(older, 1, 2)
+})
+
+test('a relay that dies while it publishes lost messages again continues with those that are missing', async () => {
+  const { bus, readModels, append, newBus, run } = await restarting()
+  const many = ({ id }: Fact): Message[] =>
+    Array.from({ length: 500 }, (_, n) => ({ id: `${id}-${n}`, subject: 'events.test.C', data: n }))
+  await append(1, 2)
+  await run(bus, many)
+  const saved = () => readModels.checkpoints.get('test.relay')
+  await vi.waitFor(async () => expect(await bus.head()).toBe(1_000))
+  await vi.waitFor(async () => expect(await saved()).toMatch(/2$/))
+  const lost = newBus()
+  let isAlive = true
+  const { checkpoints } = readModels
+  const save: typeof checkpoints.save = async (name, ...rest) => {
+    isAlive &&= (await lost.head()) === 0
+    if (!isAlive && name === 'test.relay') throw new Error('died')
+    return checkpoints.save(name, ...rest)
+  }
+  await run(lost, many, { ...readModels, checkpoints: { ...checkpoints, save } })
+  await vi.waitFor(() => expect(isAlive).toBe(false))
+  await run(lost, many)
+  await vi.waitFor(async () => expect(await lost.head()).toBe(1_000), 5_000)
 })
 
 test('a relay notices while it runs that its bus has lost messages', async () => {

@@ -65,10 +65,12 @@ export function startRelay(options: RelayOptions): Worker {
       const hasLost = await hasLostMessages(last, options)
       const checkpoint = await checkpoints.get(name)
       if (hasLost && checkpoint) log.warn({ worker: name }, 'the bus has lost messages, publishes them again')
-      const after = hasLost ? positionOf(last) : (checkpoint ?? START)
+      // Saved before the first message: a relay that dies meanwhile would continue after the checkpoint of the lost ones.
+      if (hasLost) await checkpoints.save(name, START, lease)
+      const after = hasLost ? START : (checkpoint ?? START)
       const unpublishable = await unpublishableEvents(options)
       const unpublished = messagesAfter(last, options, unpublishable)
-      const { publish, check } = publisher(options, lease, last)
+      const { publish, check, note } = publisher(options, lease, last)
       let saved = after
       let messages: Message[] = []
       const flush = async (position: Position) => {
@@ -89,6 +91,8 @@ export function startRelay(options: RelayOptions): Worker {
         }
       } finally {
         checks.end()
+        // Fails when the lease is lost: then another relay makes notes.
+        await note().catch(() => {})
       }
       if (!leaseSignal.aborted) checks.signal.throwIfAborted()
     })
@@ -106,7 +110,7 @@ const noteOf = (relay: string) => `${relay}.published`
 /**
  * Publishes messages after those of this relay. Notes which message was the last: at the first call, also without
  * messages, with the first message ever, and otherwise from time to time, at the latest with the next check.
- * Both throw an Error when the bus has lost messages, so that the relay starts again and publishes them.
+ * `publish` and `check` throw an Error when the bus has lost messages. The note then tells the next start what is missing.
  */
 function publisher({ name, bus, readModels }: RelayOptions, lease: Lease, last: StoredMessage | undefined) {
   let sequence = last?.sequence ?? 0
@@ -121,14 +125,18 @@ function publisher({ name, bus, readModels }: RelayOptions, lease: Lease, last: 
     await readModels.checkpoints.save(noteOf(name), `${sequence} ${latest}`, lease)
     noted = latest
   }
-  const requirePublished = async () => {
-    if ((await bus.head()) < sequence)
-      throw new Error(`the bus ends before message ${sequence}, which this relay has published`)
+  const check = async () => {
+    // Read before the head: another message may be published while the bus answers.
+    const published = sequence
+    const head = await bus.head()
+    await note()
+    if (head < published)
+      throw new Error(`the bus ends before message ${published}, which this relay has published`)
   }
   const publish = async (messages: readonly Message[]) => {
     const now = performance.now()
     if (messages.length > 0) {
-      if (now - publishedAt > NOTE_MS) await requirePublished()
+      if (now - publishedAt > NOTE_MS) await check()
       sequence = Math.max(sequence, await bus.publish(messages, { after: sequence }))
       position = messages.at(-1)?.headers?.[LOG_POSITION] ?? START
       publishedAt = now
@@ -136,11 +144,7 @@ function publisher({ name, bus, readModels }: RelayOptions, lease: Lease, last: 
     // A note that nothing was published would hide the loss of the first message.
     if (noted === START || now - notedAt >= NOTE_MS) await note()
   }
-  const check = async () => {
-    await requirePublished()
-    if (noted !== undefined) await note()
-  }
-  return { publish, check }
+  return { publish, check, note }
 }
 
 /**
