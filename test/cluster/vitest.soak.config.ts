@@ -11,7 +11,7 @@ export default {
     ...test,
     include: [
       'journeys/histories.journey.ts',
-      'journeys/read-your-writes.journey.ts',
+      'journeys/reading.journey.ts',
       'journeys/conformance.journey.ts',
       'journeys/*.soak.ts',
       'notifier.test.ts',

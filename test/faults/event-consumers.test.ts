@@ -1,34 +1,28 @@
-import { type ChildProcess, execFile, spawn, spawnSync } from 'node:child_process'
 import { randomUUID } from 'node:crypto'
-import { once } from 'node:events'
-import { mkdtemp, readFile, rm } from 'node:fs/promises'
+import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
-import { join, resolve } from 'node:path'
-import { promisify } from 'node:util'
+import { join } from 'node:path'
 import { freePort } from '@gantry/service-kit/testing'
 import { type ServiceProcess, startServiceProcess } from '@gantry/standalone/testing'
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
-import { endsWithParent } from '../../bin/orphans.mjs'
 import { scaledTimeout } from '../../bin/timeouts.mjs'
+import { bySource, type EventConsumer, eventConsumers, eventsIn, LANGUAGES } from './src/event-consumers.ts'
 
-const SAMPLES = resolve(import.meta.dirname, '../../docs/samples/event-consumer')
-const WRITES = 20
-
-interface StreamedEvent {
-  id: string
-  type: string
-  source: string
-}
+const WRITES = 6
 
 let folder: string
 let service: ServiceProcess
 let settings: Record<string, string>
+let consumers: Map<string, EventConsumer>
 let written = 0
 beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), 'gantry-consumers-'))
   settings = { PORT: String(await freePort()) }
-  service = await startServiceProcess(join(folder, 'data'), settings)
-}, 60_000)
+  ;[service, consumers] = await Promise.all([
+    startServiceProcess(join(folder, 'data'), settings),
+    eventConsumers(folder),
+  ])
+}, scaledTimeout(60_000))
 afterAll(async () => {
   await service.stop()
   await rm(folder, { recursive: true })
@@ -43,86 +37,30 @@ async function write(count: number) {
   }
 }
 
-const eventsIn = (text: string) =>
-  text
-    .slice(0, text.lastIndexOf('\n') + 1)
-    .split('\n')
-    .filter(line => line.includes('"type"'))
-    .map(line => JSON.parse(line) as StreamedEvent)
-
-/** The sample consumer of a language, which can be killed and started again. */
-function consumer(language: string, command: readonly string[]) {
-  const file = join(folder, `${language}.ndjson`)
-  let child: ChildProcess | undefined
-  return {
-    start() {
-      const [program = '', ...args] = command
-      const token = service.authorization.replace('Bearer ', '')
-      const env = { ...process.env, BASE_URL: service.url, GANTRY_TOKEN: token }
-      child = endsWithParent(spawn(program, [...args, file], { env, stdio: 'ignore' }))
-    },
-    async kill() {
-      child?.kill('SIGKILL')
-      if (child) await once(child, 'close')
-    },
-    events: async () => eventsIn(await readFile(file, 'utf8').catch(() => '')),
-  }
-}
-
-const bySource = (events: readonly StreamedEvent[]) =>
-  Object.fromEntries(
-    [...Map.groupBy(events, ({ source }) => source)]
-      .map(([source, list]) => [source, list.map(({ id }) => id)] as const)
-      .toSorted(),
-  )
-
-/** Each language with its program, and the command that starts the sample. */
-const LANGUAGES = {
-  node: { program: process.execPath, command: async () => [process.execPath, join(SAMPLES, 'consumer.mjs')] },
-  python: { program: 'python3', command: async () => ['python3', join(SAMPLES, 'consumer.py')] },
-  go: {
-    program: 'go',
-    async command() {
-      const program = join(folder, 'consumer')
-      await promisify(execFile)('go', ['build', '-o', program, join(SAMPLES, 'consumer.go')])
-      return [program]
-    },
-  },
-}
-const hasProgram = (program: string) =>
-  spawnSync(program, [program === 'go' ? 'version' : '--version']).status === 0
-
-describe('a consumer that is killed, while the service restarts without its message bus', () => {
-  const consumers = new Map<string, ReturnType<typeof consumer>>()
-  const each = <Result>(work: (one: ReturnType<typeof consumer>) => Promise<Result>) =>
+describe('a consumer that is killed, while the service is killed and starts without its message bus', () => {
+  const each = <Result>(work: (one: EventConsumer) => Promise<Result>) =>
     Promise.all([...consumers.values()].map(work))
-  const reach = (count: number) =>
-    vi.waitFor(
-      () => each(async ({ events }) => expect((await events()).length).toBeGreaterThanOrEqual(count)),
-      { timeout: scaledTimeout(20_000), interval: 20 },
-    )
+  const start = () => each(async consumer => consumer.start(service))
+  const kill = () => each(consumer => consumer.kill())
 
   beforeAll(async () => {
-    for (const [language, { program, command }] of Object.entries(LANGUAGES))
-      if (process.env.CI || hasProgram(program)) consumers.set(language, consumer(language, await command()))
     await write(WRITES)
-    await each(async ({ start }) => start())
-    await reach(written / 2)
-    await each(({ kill }) => kill())
-    await write(WRITES)
-    await each(async ({ start }) => start())
-    await reach(written - WRITES / 2)
-    await each(({ kill }) => kill())
-    await service.stop()
+    await start()
+    await vi.waitFor(
+      () => each(async ({ events }) => expect((await events()).length).toBeGreaterThanOrEqual(WRITES / 2)),
+      { timeout: scaledTimeout(20_000), interval: 20 },
+    )
+    await Promise.all([write(WRITES), kill()])
+    await service.kill()
     for (const suffix of ['', '-wal', '-shm'])
       await rm(join(folder, 'data', `messages.db${suffix}`), { force: true })
     service = await startServiceProcess(join(folder, 'data'), settings)
-    await each(async ({ start }) => start())
+    await start()
     await write(WRITES)
   }, scaledTimeout(90_000))
-  afterAll(() => each(({ kill }) => kill()))
+  afterAll(kill)
 
-  test.for(Object.keys(LANGUAGES))(
+  test.for(LANGUAGES)(
     'has exactly the events of the log: %s',
     { timeout: scaledTimeout(30_000) },
     async (language, { skip }) => {
