@@ -25,6 +25,7 @@ import {
   type Collection,
   type CollectionDefinition,
   defineCollection,
+  type Filter,
   type ReadModelStore,
   type ReadModels,
   ReadModelsUnavailable,
@@ -212,6 +213,31 @@ describe('a rebuild', () => {
     expect((await listReadModels(stores.readModels))[0]).toMatchObject({
       lastBuild: { outcome: 'COMPLETED' },
     })
+  })
+
+  test('loads the lists and the searches that its process has asked for', async () => {
+    const counted: Filter[] = []
+    const store: ReadModelStore = {
+      ...stores.store,
+      // biome-ignore lint/suspicious/noExplicitAny: same signature as the port
+      collection(definition: CollectionDefinition<any>): Collection<any> {
+        const opened = stores.store.collection(definition)
+        const { name, generation = 0 } = definition
+        const count = (filter: Filter) => {
+          if (name === counters.name && generation > 0) counted.push(filter)
+          return opened.count(filter)
+        }
+        return { ...opened, count }
+      },
+    }
+    const readModels = withGenerations(store, AT_ONCE)
+    await ready(projector(readModels))
+    await rebuilt()
+    expect(counted).toEqual([])
+    await readModels.collection(counters).find({ text: ['some'], limit: 1 })
+    await readModels.collection(counters).list({ limit: 1 })
+    await rebuilt()
+    expect(counted).toEqual([{ text: ['some'] }])
   })
 
   test('that is killed at any call is completed by the next projector', async () => {

@@ -146,18 +146,21 @@ async function reportEnd(
   await report.change({ build: null, lastBuild: { generation, startedAt, outcome, reason, endedAt } })
 }
 
-/** Loads what the store needs for lists and searches, so that the first ones after the switch are not slower. */
+/**
+ * Loads what the store needs for the lists and searches that this process has asked for, so that the first ones after the
+ * switch are not slower.
+ */
 async function loadLists(
-  { readModels, collections, log, name }: ReadSide,
+  { readModels, collections, group, log, name }: ReadSide,
   signal: AbortSignal,
 ): Promise<void> {
   for (const definition of collections) {
     // biome-ignore lint/suspicious/noExplicitAny: collections of different documents
     const collection: Collection<any> = readModels.collection(definition)
-    const text = definition.text ? { text: ['a'] } : {}
-    while (!signal.aborted) {
+    const filter = group.asked(definition)
+    while (filter && !signal.aborted) {
       try {
-        await collection.count(text)
+        await collection.count(filter)
         break
       } catch (error) {
         if (!(error instanceof ReadModelsUnavailable)) throw error

@@ -1,4 +1,4 @@
-import type { Collection, CollectionDefinition, Document, Write } from './collection.ts'
+import type { Collection, CollectionDefinition, Document, Filter, Write } from './collection.ts'
 
 /** The exclusive right of one holder, e.g. a process, to do something. It ends when it is released or expires. */
 export interface Lease {
@@ -66,6 +66,11 @@ export interface CollectionGroup {
   change(lease: Lease, next: (generations: Generations) => Generations): Promise<Generations>
   /** The definition of a collection in one generation; the same object for the same arguments. */
   of<D extends Document>(definition: CollectionDefinition<D>, generation: number): CollectionDefinition<D>
+  /**
+   * A filter that needs what the lists and searches of this process have needed of the live generation of a collection:
+   * with a text after a search; undefined when there were none.
+   */
+  asked(definition: CollectionDefinition<Document>): Filter | undefined
   /** Deletes a generation with everything that it takes in the store. No process may use it. */
   discard(generation: number): Promise<void>
   /** Milliseconds. */
