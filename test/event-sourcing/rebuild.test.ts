@@ -4,6 +4,7 @@ import {
   aggregate,
   cancelRebuild,
   type EventStore,
+  joinRebuild,
   type Log,
   listReadModels,
   NO_STREAM,
@@ -213,6 +214,21 @@ describe('a rebuild', () => {
     expect((await listReadModels(stores.readModels))[0]).toMatchObject({
       lastBuild: { outcome: 'COMPLETED' },
     })
+  })
+
+  test('that is cancelled before it begins is reported as cancelled, also to those that joined it', async () => {
+    const first = projector()
+    await ready(first)
+    await rebuilt()
+    await first.stop()
+    await requestRebuild(NAME, stores.readModels, 'cancelled')
+    const done = await joinRebuild(NAME, stores.readModels, 'joined')
+    await cancelRebuild(NAME, stores.readModels, 'cancelled')
+    expect(await done()).toBe(false)
+    projector()
+    await vi.waitFor(async () => expect(await done()).toBe(true), soon)
+    const [record] = await listReadModels(stores.readModels)
+    expect(record).toMatchObject({ build: null, lastBuild: { outcome: 'CANCELLED' } })
   })
 
   test('loads the lists and the searches that its process has asked for', async () => {

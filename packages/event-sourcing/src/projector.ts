@@ -9,7 +9,15 @@ import type { OrderedProjection, Projection, ProjectionTarget } from './projecti
 import { heldStreams, requestedRetry } from './quarantine.ts'
 import { ReadModelReport } from './read-model-record.ts'
 import { projectedPosition, type ReadSide, type ReadSides, readSideOf } from './read-side.ts'
-import { abandonBuild, beginBuild, build, buildingOf, finishSwitch, type Rebuilding } from './rebuild.ts'
+import {
+  abandonBuild,
+  beginBuild,
+  build,
+  buildingOf,
+  finishSwitch,
+  type Rebuilding,
+  reportEnd,
+} from './rebuild.ts'
 import { RebuildRequests } from './rebuild-requests.ts'
 import { forgetRemovals } from './removals.ts'
 import { retryHeld } from './retry-held.ts'
@@ -213,6 +221,7 @@ export class Projector implements Worker, ProjectionTarget {
     const isCancelled = !isDone && (await this.#requests.isCancelled(wanted))
     if (!isDone && !isCancelled) return building ?? beginBuild(rebuilding)
     if (building !== undefined) await abandonBuild(rebuilding, building)
+    else if (isCancelled) await reportEnd(rebuilding, 'CANCELLED')
     if (isCancelled) await this.#requests.complete(wanted, lease)
     return undefined
   }

@@ -23,6 +23,20 @@ export async function requestRebuild(
   return async () => !others.includes(await finished())
 }
 
+/** Joins the pending request, or requests a rebuild when there is none. @returns like requestRebuild */
+export async function joinRebuild(
+  projector: string,
+  readModels: ReadModels,
+  id: string,
+): Promise<() => Promise<boolean>> {
+  const finished = async () => requestOf(await readModels.checkpoints.get(doneOf(projector)))
+  const before = await finished()
+  if ((await pendingRebuild(projector, readModels)) === undefined)
+    return requestRebuild(projector, readModels, id)
+  // A cancelled request is no longer pending, and its end is reported later.
+  return async () => (await finished()) !== before
+}
+
 /** The request that waits to be carried out or is carried out now; undefined when there is none. */
 export async function pendingRebuild(
   projector: string,

@@ -134,15 +134,19 @@ export async function finishSwitch(rebuilding: Rebuilding, signal: AbortSignal):
   while (!signal.aborted) await sleep(IDLE_MS, { signal })
 }
 
-async function reportEnd(
+/** Reports the end of the build under way. A request that was cancelled before its build began ended when it began. */
+export async function reportEnd(
   { sides, report }: Rebuilding,
   outcome: EndedBuild['outcome'],
   reason: string | null = null,
 ): Promise<void> {
-  const { build } = report.record ?? {}
-  if (!build) return
-  const { generation, startedAt } = build
+  const { record } = report
+  if (!record?.build && outcome !== 'CANCELLED') return
   const endedAt = (await sides.readModels.time()).toISOString()
+  const { generation, startedAt } = record?.build ?? {
+    generation: record?.generation ?? 0,
+    startedAt: endedAt,
+  }
   await report.change({ build: null, lastBuild: { generation, startedAt, outcome, reason, endedAt } })
 }
 

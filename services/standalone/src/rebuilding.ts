@@ -1,5 +1,5 @@
 import type { EventStore } from '@gantry/event-sourcing'
-import { pendingRebuild, type ReadModelState, readModelStates, requestRebuild } from '@gantry/event-sourcing'
+import { joinRebuild, type ReadModelState, readModelStates } from '@gantry/event-sourcing'
 import type { Bus } from '@gantry/messaging'
 import type { ReadModels } from '@gantry/read-models'
 
@@ -25,12 +25,7 @@ export async function rebuildAll(
   { readModels, eventStore }: Stores,
   id: string,
 ): Promise<() => Promise<Rebuilding>> {
-  const finished = await Promise.all(
-    projectors.map(async name => {
-      if ((await pendingRebuild(name, readModels)) === undefined) return requestRebuild(name, readModels, id)
-      return async () => (await pendingRebuild(name, readModels)) === undefined
-    }),
-  )
+  const finished = await Promise.all(projectors.map(name => joinRebuild(name, readModels, id)))
   return async () => {
     const done = await Promise.all(finished.map(isDone => isDone()))
     const states = await readModelStates({ readModels, eventStore })
