@@ -337,6 +337,29 @@ describe('a rebuild', () => {
     expect(await documents()).toEqual({ x: 700, y: 700 })
   })
 
+  test('shows a position after the switch that the former generation had before it', async () => {
+    await replica().execute('a', count(1))
+    const reader = replica({ readModels: shared() }).projector
+    let shown: object | undefined
+    const { checkpoints } = stores.store
+    const save: typeof checkpoints.save = async (name, text, lease) => {
+      const isSwitch = name === `${KEY}.generations` && JSON.parse(text).live > 0 && shown === undefined
+      if (!isSwitch) return checkpoints.save(name, text, lease)
+      shown = {}
+      await stores.eventStore.append('counter-late', many(1), NO_STREAM)
+      const wasReached = await reader.reached(await stores.eventStore.head(), 500)
+      await checkpoints.save(name, text, lease)
+      if (wasReached) shown = await documents()
+    }
+    const switching = { ...stores.store, checkpoints: { ...checkpoints, save } }
+    await ready(projector(withGenerations(switching, AT_ONCE)))
+    started({ projector: reader })
+    await rebuilt()
+    expect(await reader.reached(await stores.eventStore.head(), 5_000)).toBe(true)
+    expect(shown).toEqual({})
+    expect(await documents()).toEqual({ a: 1, late: 1 })
+  })
+
   test('is reported again after a paused holder of the lease overwrites the report with an earlier one', async () => {
     await replica().execute('first', count(1))
     await ready(projector())

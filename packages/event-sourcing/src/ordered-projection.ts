@@ -40,6 +40,7 @@ export async function continueInOrder(
     for await (const event of eventStore.readAll({ after: isUsable ? saved.position : START })) {
       if (event.position > after) break
       state = projection.next(state, [event]).state
+      unsaved++
     }
   }
   return {

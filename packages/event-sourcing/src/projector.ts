@@ -17,6 +17,7 @@ import {
   finishSwitch,
   type Rebuilding,
   reportEnd,
+  switchTo,
 } from './rebuild.ts'
 import { RebuildRequests } from './rebuild-requests.ts'
 import { forgetRemovals } from './removals.ts'
@@ -203,13 +204,17 @@ export class Projector implements Worker, ProjectionTarget {
     const { generation, checkpoint } = live
     // A holder may have died before it reported the end of its build.
     await this.#report.change({ generation, checkpoint, error: null, ...(isOver && { build: null }) })
+    let isBuilt = false
     await untilOneEnds(signal, [
       signal => projectLog(live, { lease, signal }),
       signal => this.#pollRequests({ wanted, retried, isBuilding: building !== undefined }, signal),
       signal => forgetRemovals(live, signal),
       signal => finishSwitch(rebuilding, signal),
-      ...(building === undefined ? [] : [(signal: AbortSignal) => build(rebuilding, building, signal)]),
+      ...(building === undefined ? [] : [building]).map(generation => async (signal: AbortSignal) => {
+        isBuilt = await build(rebuilding, generation, signal)
+      }),
     ])
+    if (isBuilt && building !== undefined && !signal.aborted) await switchTo(rebuilding, building, signal)
   }
 
   /** Begins, continues or abandons the build of a generation. @returns its number; undefined when none is wanted */

@@ -60,20 +60,39 @@ export async function abandonBuild(
 }
 
 /**
- * Projects the log into a generation beside the live one, then makes it the live one. It begins when every process writes
- * the generation: what a command has written to the live generation only is then in the log. What commands write later
- * is in both. The former generation stays, for processes that have not seen the switch.
- * The build fails if this release does not know all events: a newer one may have written documents that have their effect.
+ * Projects the log into a generation beside the live one. It begins when every process writes the generation: what a
+ * command has written to the live generation only is then in the log. What commands write later is in both.
+ * @returns whether it has caught up; false when the signal has ended it
  */
-export async function build(rebuilding: Rebuilding, generation: number, signal: AbortSignal): Promise<void> {
-  const { sides, requests, report, lease } = rebuilding
-  const { group, readModels, log, name } = sides
+export async function build(
+  { sides, report, lease }: Rebuilding,
+  generation: number,
+  signal: AbortSignal,
+): Promise<boolean> {
   const side = readSideOf(sides, generation)
-  await sleep(group.settleMs, { signal })
+  await sleep(sides.group.settleMs, { signal })
   const toTheHead = { lease, signal, again: true, untilCaughtUp: true, onWritten: progressOf(side, report) }
   await projectLog(side, toTheHead)
   await loadLists(side, signal)
   await projectLog(side, toTheHead)
+  return !signal.aborted
+}
+
+/**
+ * Makes a generation that was built the live one. The former live one must not be projected meanwhile: readers who have
+ * waited for a position in it find that position in the new one. The former generation stays, for processes that have not
+ * seen the switch.
+ * The build fails if this release does not know all events: a newer one may have written documents that have their effect.
+ */
+export async function switchTo(
+  rebuilding: Rebuilding,
+  generation: number,
+  signal: AbortSignal,
+): Promise<void> {
+  const { sides, requests, lease } = rebuilding
+  const { group, readModels, log, name } = sides
+  const side = readSideOf(sides, generation)
+  await projectLog(side, { lease, signal, again: true, untilCaughtUp: true })
   if (signal.aborted) return
   const wanted = await requests.wanted()
   const incomplete = await readModels.collection(side.held).count({ where: { status: 'INCOMPLETE' } })
