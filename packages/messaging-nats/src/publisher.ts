@@ -1,7 +1,8 @@
+import { setImmediate } from 'node:timers/promises'
 import { BusUnavailable } from '@gantry/messaging'
-import { connect, headers, type NatsConnection } from 'nats'
+import { connect, ErrorCode, Events, headers, type NatsConnection, NatsError } from 'nats'
 import { natsFailureOf } from './errors.ts'
-import { connectionOptions, type NatsOptions } from './settings.ts'
+import { connectionOptions, type NatsOptions, NatsRefused } from './settings.ts'
 
 const TIMEOUT_MS = 5_000
 
@@ -12,6 +13,7 @@ export interface Publisher {
   /**
    * Publishes in order, with the id as Nats-Msg-Id, by which a stream drops a repeated message. Resolves when the stream has
    * acknowledged all; without a stream, when the server has received them.
+   * @throws NatsRefused the user may not publish to the subject
    * @throws BusUnavailable some of them may have been published: publish all again
    */
   publish(messages: readonly { id: string; data: string }[]): Promise<void>
@@ -25,6 +27,7 @@ export async function natsPublisher(options: NatsOptions, subject: string): Prom
   })
   const stored = await isStored(nc, subject)
   const js = nc.jetstream({ timeout: TIMEOUT_MS })
+  const refusal = refusalsOf(nc, subject)
   return {
     stored,
     async publish(messages) {
@@ -39,11 +42,33 @@ export async function natsPublisher(options: NatsOptions, subject: string): Prom
         if (failed?.status === 'rejected') throw failed.reason
         if (!stored) await nc.flush()
       } catch (error) {
+        if (isViolation(error)) throw new NatsRefused(mayNot(subject))
         throw new BusUnavailable(nc.isClosed() ? 'the connection was lost' : natsFailureOf(error))
       }
+      // A refusal arrives before the answer to the flush, and is reported to listeners a moment later.
+      await setImmediate()
+      const refused = refusal()
+      if (refused) throw new NatsRefused(refused)
     },
     close: () => nc.close(),
   }
+}
+
+const mayNot = (subject: string) => `the user may not publish to ${subject}`
+
+const isViolation = (error: unknown) =>
+  error instanceof NatsError && error.code === ErrorCode.PermissionsViolation
+
+/** @returns function for the server's reason why it has refused a message that needs no acknowledgement */
+function refusalsOf(nc: NatsConnection, subject: string): () => string | undefined {
+  let refused: string | undefined
+  const listen = async () => {
+    for await (const { type, permissionContext } of nc.status())
+      if (type === Events.Error && permissionContext?.operation === 'publish')
+        if (permissionContext.subject === subject) refused = mayNot(subject)
+  }
+  void listen()
+  return () => refused
 }
 
 /** False also for a server without JetStream and for a user who may not ask. */

@@ -16,6 +16,7 @@ test.for<[typeof tail, string, RegExp]>([
   [replay, '--file a --url http://b', /needs one of --file/],
   [replay, '--nats nats://a', /needs --subject with --nats/],
   [replay, '--nats nats://a --subject all.>', /is no subject to publish to/],
+  [replay, '--nats sqlite:a --subject b', /needs a URL such as nats:/],
   [replay, '--url ftp://b', /needs an http or https URL for --url/],
   [replay, '--file a --rate 0', /--rate takes a number above 0/],
 ])('%s of the arguments "%s" is answered with the usage', async ([command, args, message]) => {

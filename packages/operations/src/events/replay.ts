@@ -81,6 +81,8 @@ function destinationIn({ file, nats, subject, url }: Given, environment: NodeJS.
     return { kind: 'file', path, name: path }
   }
   if (nats !== undefined) {
+    if (!/^(nats|tls):\/\/./.test(nats))
+      throw refuse('needs a URL such as nats://host:4222 or tls://host:4222 for --nats')
     if (!/^[^\s.*>]+(\.[^\s.*>]+)*$/.test(subject ?? ''))
       throw refuse(`${subject} is no subject to publish to`)
     return { kind: 'nats', url: nats, subject: subject ?? '', name: `the subject ${subject}` }

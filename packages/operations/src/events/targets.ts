@@ -36,7 +36,7 @@ interface Opening {
   notice(line: string): void
 }
 
-/** @throws CommandFailed, SettingsRefused, NatsRefused, BusUnavailable */
+/** @throws CommandFailed, SettingsRefused */
 export function openTarget(
   destination: Destination,
   environment: NodeJS.ProcessEnv,
@@ -71,16 +71,31 @@ async function natsTarget(
   { signal, notice }: Opening,
 ): Promise<Target> {
   const settings = readSettings(busSettings, { ...environment, MESSAGING_URL: url })
-  let publisher = await openPublisher(settings, subject)
-  if (!publisher.stored) notice(`No stream stores ${subject}: only subscribers of this moment get the events`)
+  const connected = () => openPublisher(settings, subject)
+  let publisher: Awaited<ReturnType<typeof connected>> | undefined = await connected().catch(error => {
+    throw new CommandFailed(`cannot connect to NATS: ${natsReasonOf(error)}`)
+  })
+  if (!publisher.stored)
+    notice(`No stream is known to store ${subject}: only subscribers of this moment get the events`)
 
-  /** After a failure on a connection of its own, because a client does not use a lost one again. */
-  const attempt = async (messages: { id: string; data: string }[], isRepeated: boolean) => {
-    if (isRepeated) {
-      await publisher.close()
-      publisher = await openPublisher(settings, subject)
+  /** @returns why it failed @throws CommandFailed when NATS refuses the messages */
+  const attempt = async (messages: { id: string; data: string }[]): Promise<string | undefined> => {
+    try {
+      publisher ??= await connected()
+    } catch (error) {
+      return `cannot connect to NATS again: ${natsReasonOf(error)}`
     }
-    await publisher.publish(messages)
+    try {
+      await publisher.publish(messages)
+      return undefined
+    } catch (error) {
+      const reason = `NATS did not accept the events: ${natsReasonOf(error)}`
+      if (!(error instanceof BusUnavailable)) throw new CommandFailed(reason)
+      // The next attempt has a connection of its own, because a client does not use a lost one again.
+      await publisher.close()
+      publisher = undefined
+      return reason
+    }
   }
 
   return {
@@ -89,21 +104,23 @@ async function natsTarget(
       const messages = events.map(({ id }, index) => ({ id, data: lines[index] ?? '' }))
       const pauses = new Backoff(PAUSES)
       const begunAt = performance.now()
-      for (let isRepeated = false; !signal.aborted; isRepeated = true) {
-        try {
-          await attempt(messages, isRepeated)
-          return true
-        } catch (error) {
-          if (!(error instanceof BusUnavailable) || performance.now() - begunAt > GIVE_UP_MS) throw error
-          notice(`NATS: ${error.message}; trying again`)
-          await sleep(pauses.next(), { signal })
-        }
+      while (!signal.aborted) {
+        const failure = await attempt(messages)
+        if (failure === undefined) return true
+        if (performance.now() - begunAt > GIVE_UP_MS) throw new CommandFailed(failure)
+        const pauseMs = pauses.next()
+        notice(`${failure}; trying again in ${(pauseMs / 1_000).toFixed(1)} s`)
+        await sleep(pauseMs, { signal })
       }
       return false
     },
-    close: () => publisher.close(),
+    close: async () => publisher?.close(),
   }
 }
+
+/** The reason without the name that the bus has in the services. */
+const natsReasonOf = (error: unknown) =>
+  error instanceof BusUnavailable ? String(error.cause) : (error as Error).message
 
 const secretSettings = z.object({
   WEBHOOK_SECRET: z.string({ error: 'must be set to the whsec_ secret that signs the requests' }),
