@@ -1,9 +1,10 @@
 import type { PageFormat } from './feed-formats.ts'
 import type { Chunk, Entry } from './streamed-events.ts'
 
-/** Longest time for a page whose filters let little pass, and characters after which a page takes no further event. */
+/** Longest time for a page whose filters let little pass. */
 const PAGE_MS = 2_000
-const PAGE_LENGTH = 8_388_608
+/** Characters after which a page takes no further event: it is in memory until the reader has received it. */
+const PAGE_LENGTH = 2_097_152
 
 export interface PageOptions {
   chunks: AsyncIterable<Chunk>

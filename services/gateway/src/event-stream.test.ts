@@ -123,6 +123,18 @@ describe('The event stream', () => {
     await vi.waitFor(() => expect(stream.names()).toEqual(['api 1', 'api 2']))
   })
 
+  test('has pages of a limited length, because a reader that does not read keeps one in memory', async () => {
+    const padding = 'x'.repeat(240_000)
+    await host.bus.publish(Array.from({ length: 12 }, (_, index) => event(index + 1, 'API_CREATED', padding)))
+    const page = async (after = '') => {
+      const answer = await fetch(`${url}/events?size=1000${after}`, { headers: bearer('grace-1') })
+      return (await answer.json()) as { content: unknown[]; position: string }
+    }
+    const { content, position } = await page()
+    expect(content).toHaveLength(9)
+    expect((await page(`&after=${position}`)).content).toHaveLength(3)
+  })
+
   test('begins after the given position', async () => {
     await publish(1, 2, 3)
     const all = await open('')
