@@ -14,7 +14,7 @@ import { feedReader, parsePosition } from './feed-position.ts'
 import { replaySlots } from './replay-slots.ts'
 import { grace } from './testing/edge-host.ts'
 
-type Service = 'catalog' | 'media'
+type Service = 'catalog' | 'identity' | 'media'
 
 /** A message about the event at a position in the log. */
 const message = (service: Service, position: number, part = 1): Message => {
@@ -117,6 +117,15 @@ test('a position stays valid on a bus that was built again in another order', as
     expect(numbers(rest).toSorted()).toEqual([1, 2, 3, 4, 5, 6, 7].slice(passed + 1))
     expect(numbers(await page(`?after=${rest.position}`))).toEqual([])
   }
+})
+
+test('a position stays valid on a bus that was built again with another order before the same message', async () => {
+  const user = message('identity', 2)
+  await bus.publish([...media(1), ...catalog(3), user])
+  const { position } = await page('?size=2')
+  bus = newBus()
+  await bus.publish([user, ...catalog(3), ...media(1)])
+  expect(numbers(await page(`?after=${position}`))).toEqual([2])
 })
 
 test('pages over a bus that was built again have each event once', async () => {

@@ -11,15 +11,28 @@ export interface Passed {
   messages: number
 }
 
-/**
- * Place of a reader in the feed. Sequence and id find it quickly on the bus. `passed` identifies it by the event log, for a
- * bus that was built again from the log or repeats messages.
- */
-export interface FeedPosition {
-  /** Sequence on the bus of the last message that was passed; 0 before the first. */
+/** A message on the bus. */
+export interface FeedPlace {
+  /** Sequence on the bus; 0 before the first message. */
   sequence: number
-  /** Id of that message; empty when it is not known. */
+  /** Empty when it is not known. */
   id: string
+  /** When the bus stored it, in milliseconds since 1970; 0 when it is not known. */
+  storedAt: number
+}
+
+export const unknownMessage = (sequence: number): FeedPlace => ({ sequence, id: '', storedAt: 0 })
+export const placeOf = ({ sequence, id, storedAt }: StoredMessage): FeedPlace => ({
+  sequence,
+  id,
+  storedAt: Date.parse(storedAt),
+})
+
+/**
+ * Position of a reader: the last message that was passed, which finds it quickly on the bus, and `passed`, which identifies
+ * it by the event log, for a bus that was built again from the log or repeats messages.
+ */
+export interface FeedPosition extends FeedPlace {
   /** By service. Nothing was passed of a service that is missing. */
   passed: ReadonlyMap<string, Passed>
   /** Services whose passed messages a bus that was built again has not repeated yet. */
@@ -39,6 +52,7 @@ const Content = z.tuple([
   z.literal(VERSION),
   z.int().min(0),
   z.string().max(255),
+  z.int(),
   z.array(z.union([z.tuple([service, inLog]), z.tuple([service, inLog, z.int().min(0)])])).max(50),
   z.array(service).max(50),
 ])
@@ -46,13 +60,13 @@ const Content = z.tuple([
 const segment = (service: string, { position, messages }: Passed) =>
   JSON.stringify([service, shorten(position), ...(messages === 1 ? [] : [messages])])
 
-interface Parts extends Pick<FeedPosition, 'sequence' | 'id'> {
+interface Parts extends FeedPlace {
   segments: readonly string[]
   awaited: readonly string[]
 }
-const format = ({ sequence, id, segments, awaited }: Parts) =>
+const format = ({ sequence, id, storedAt, segments, awaited }: Parts) =>
   Buffer.from(
-    `[${VERSION},${sequence},${JSON.stringify(id)},[${segments.join(',')}],${JSON.stringify(awaited)}]`,
+    `[${VERSION},${sequence},${JSON.stringify(id)},${storedAt},[${segments.join(',')}],${JSON.stringify(awaited)}]`,
   ).toString('base64url')
 
 /** The text of a position, for callers. */
@@ -69,12 +83,12 @@ export function parsePosition(text: string): FeedPosition {
   }
   const parsed = Content.safeParse(json(text))
   if (!parsed.success) throw invalidParameter('after', 'must be a position')
-  const [, sequence, id, services, awaited] = parsed.data
+  const [, sequence, id, storedAt, services, awaited] = parsed.data
   const passed = services.map(([service, position, messages = 1]): [string, Passed] => [
     service,
     { position: restore(position), messages },
   ])
-  return { sequence, id, passed: new Map(passed), awaited }
+  return { sequence, id, storedAt, passed: new Map(passed), awaited }
 }
 
 function json(text: string): unknown {
@@ -107,10 +121,10 @@ interface Last extends Passed {
 
 /** @param start with the services in `awaited` whose passed messages come again */
 export function feedReader(start: FeedPosition): FeedReader {
-  let { sequence, id } = start
+  let place: FeedPlace = start
   const lasts = new Map<string, Last>()
   for (const [service, passed] of start.passed)
-    lasts.set(service, { ...passed, id, segment: segment(service, passed) })
+    lasts.set(service, { ...passed, id: start.id, segment: segment(service, passed) })
   /** By service: the passed messages at its position that come again. */
   const awaited = new Map<string, number>()
   for (const service of start.awaited) awaited.set(service, start.passed.get(service)?.messages ?? 0)
@@ -135,14 +149,12 @@ export function feedReader(start: FeedPosition): FeedReader {
   return {
     pass(message) {
       const passes = isNew(message)
-      sequence = message.sequence
-      id = message.id
+      place = placeOf(message)
       return passes
     },
     position: () =>
       format({
-        sequence,
-        id,
+        ...place,
         segments: [...lasts.values()].map(last => last.segment).sort(),
         awaited: [...awaited.keys()],
       }),

@@ -2,7 +2,15 @@ import { EVENT_SERVICES, Refusal, subjects } from '@gantry/contracts'
 import { LOG_POSITION } from '@gantry/event-sourcing'
 import type { Bus, StoredMessage } from '@gantry/messaging'
 import { z } from 'zod'
-import { type FeedPosition, formatPosition, type Passed, parsePosition } from './feed-position.ts'
+import {
+  type FeedPlace,
+  type FeedPosition,
+  formatPosition,
+  type Passed,
+  parsePosition,
+  placeOf,
+  unknownMessage,
+} from './feed-position.ts'
 
 const TIMEOUT_MS = 4_000
 /** Maximum time by which the clocks of publishers may be ahead of the clock of the bus. */
@@ -21,9 +29,10 @@ export interface FeedStart {
 /** The place with the oldest event, or before the events of a time. */
 export async function firstPosition(bus: Bus, from: Date | undefined): Promise<FeedStart> {
   const removed = await bus.removedThrough(EVENTS)
-  const { sequence, id } = from ? await messageBefore(bus, from) : { sequence: removed, id: '' }
+  const place = from ? await placeBefore(bus, from) : unknownMessage(removed)
+  const { sequence } = place
   const passed = sequence === 0 ? new Map() : await passedAt(bus, sequence)
-  return { after: sequence, position: { sequence, id, passed, awaited: [] }, resumes: false }
+  return { after: sequence, position: { ...place, passed, awaited: [] }, resumes: false }
 }
 
 /**
@@ -33,13 +42,15 @@ export async function firstPosition(bus: Bus, from: Date | undefined): Promise<F
  */
 export async function resumedPosition(bus: Bus, text: string): Promise<FeedStart> {
   const position = parsePosition(text)
-  const { sequence, id, passed } = position
+  const { sequence, id, storedAt, passed } = position
   const removed = await bus.removedThrough(EVENTS)
   if (sequence < removed) throw await positionGone(bus)
   const at = (after: number, found = position) => ({ after, position: found, resumes: true })
   if (sequence === removed) return sequence === 0 ? at(0) : at(sequence)
   const message = id === '' ? undefined : await messageAfter(bus, EVENTS, sequence - 1)
-  if (message?.id === id && message.sequence === sequence) return at(sequence)
+  const isThere = message?.sequence === sequence && message.id === id
+  // A bus that was built again may have the same message at this sequence, after other messages than before.
+  if (isThere && Date.parse(message.storedAt) === storedAt) return at(sequence)
   await requireInLog(bus, position)
   if (removed > 0 && !(await reachesBack(bus, position))) throw await positionGone(bus)
   return at(removed, { ...position, awaited: [...passed.keys()] })
@@ -108,14 +119,14 @@ async function messageAfter(
  * Finds, by bisection, a message before all events of a time and later. The bus stores an event when it happens or later,
  * so that the time of storage decides, with a margin for clocks.
  */
-async function messageBefore(bus: Bus, from: Date): Promise<{ sequence: number; id: string }> {
+async function placeBefore(bus: Bus, from: Date): Promise<FeedPlace> {
   const storedFrom = new Date(from.getTime() - AHEAD_MS).toISOString()
-  let low = { sequence: await bus.removedThrough(EVENTS), id: '' }
+  let low = unknownMessage(await bus.removedThrough(EVENTS))
   let high = await bus.head()
   while (low.sequence < high) {
     const middle = Math.floor((low.sequence + high) / 2)
     const next = await messageAfter(bus, EVENTS, middle)
-    if (next && next.storedAt < storedFrom) low = next
+    if (next && next.storedAt < storedFrom) low = placeOf(next)
     else high = middle
   }
   return low
