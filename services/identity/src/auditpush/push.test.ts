@@ -13,6 +13,9 @@ import {
 import { ownMetadata } from '@gantry/service-kit'
 import { Registry } from 'prom-client'
 import { describe, expect, onTestFinished, test, vi } from 'vitest'
+import { auditLog } from '../audit/audit.projection.ts'
+import { dayRoots } from '../audit/day-root.ts'
+import { auditSource } from '../auditexport/source.ts'
 import {
   type AuditPushCommand,
   type AuditPushEvent,
@@ -22,6 +25,7 @@ import {
 import { type Destination, destinationOf, type PushedObject } from './destination.ts'
 import { pushMetrics } from './metrics.ts'
 import { startAuditPush } from './push.ts'
+import { pushSource } from './source.ts'
 
 testFrozenStreams({
   folder: join(import.meta.dirname, '../frozen'),
@@ -55,6 +59,35 @@ describe('the pushes of a destination', () => {
     given(begun(1, 5), ended(5)).when(begin(1, 9)).then()
     given(begun(1, 5), ended(5)).when(end(5)).then()
   })
+})
+
+test('a part ends before a record that the store does not have yet', async () => {
+  const folder = mkdtempSync(join(tmpdir(), 'gantry-push-'))
+  const readModels = sqliteReadModels({ path: join(folder, 'read-models.db') })
+  onTestFinished(async () => {
+    await readModels.close()
+    rmSync(folder, { recursive: true })
+  })
+  const records = readModels.collection(auditLog)
+  for (const number of [1, 2, 4]) {
+    const id = `e${number}`
+    const hashes = { chainHash: `c${number}`, recordHash: `r${number}`, record: '{}', sealed: null }
+    const fields = { who: 'identity', action: 'A', resourceType: 'API', resourceId: 'a', what: ['a'] }
+    await records.put({ id, number, ...hashes, when: `t/p${number}`, ...fields }, 0)
+  }
+  const unused = async () => Promise.reject(new Error('not called'))
+  const log = auditSource({
+    records,
+    roots: readModels.collection(dayRoots),
+    namesOf: async () => new Map(),
+    personalOf: async () => undefined,
+    conditions: unused,
+    keys: unused,
+    signer: unused,
+  })
+  const { next } = pushSource(log, log.pointAt)
+  expect(await next(0)).toEqual(range(1, 2))
+  expect(await next(2)).toBeUndefined()
 })
 
 /** An audit log of numbered records, of which at most three fit into an object. */
