@@ -204,7 +204,7 @@ describe('a rebuild', () => {
     expect(await documents()).toEqual({ a: 2, stranger: 7 })
     const [record] = await listReadModels(stores.readModels)
     expect(record).toMatchObject({
-      id: NAME,
+      name: NAME,
       generation: 0,
       build: null,
       lastBuild: { outcome: 'CANCELLED' },
@@ -229,6 +229,21 @@ describe('a rebuild', () => {
     await vi.waitFor(async () => expect(await done()).toBe(true), soon)
     const [record] = await listReadModels(stores.readModels)
     expect(record).toMatchObject({ build: null, lastBuild: { outcome: 'CANCELLED' } })
+  })
+
+  test('is reported for the shape that started last, while projectors of two shapes run', async () => {
+    const collections = [{ ...counters, version: 2 }]
+    await ready(projector())
+    const { eventStore, readModels } = stores
+    const next = new Projector({ name: NAME, eventStore, readModels, collections, holder: 'next', log })
+    await ready(started({ projector: next }))
+    await rebuilt()
+    await vi.waitFor(async () => expect((await generations()).live).toBeGreaterThan(0), soon)
+    await vi.waitFor(async () => {
+      const records = await listReadModels(readModels)
+      expect(records).toMatchObject([{ name: NAME, build: null, lastBuild: { outcome: 'COMPLETED' } }])
+      expect(records[0]?.collections).toContain('test.counters@2')
+    }, soon)
   })
 
   test('loads the lists and the searches that its process has asked for', async () => {

@@ -7,7 +7,7 @@ import { underLease } from './lease.ts'
 import { projectLog } from './log-projection.ts'
 import type { OrderedProjection, Projection, ProjectionTarget } from './projection.ts'
 import { heldStreams, requestedRetry } from './quarantine.ts'
-import { ReadModelReport } from './read-model-record.ts'
+import { lastKeyOf, ReadModelReport } from './read-model-record.ts'
 import { projectedPosition, type ReadSide, type ReadSides, readSideOf } from './read-side.ts'
 import {
   abandonBuild,
@@ -91,7 +91,7 @@ export class Projector implements Worker, ProjectionTarget {
       log,
     }
     this.#requests = new RebuildRequests(this.#sides)
-    this.#report = new ReadModelReport(readModels, name)
+    this.#report = new ReadModelReport(this.#sides)
     for (const projection of 'next' in projections ? [] : projections) this.register(projection)
   }
 
@@ -279,13 +279,12 @@ export class Projector implements Worker, ProjectionTarget {
  */
 async function claimGenerations({ name, key, group, readModels }: ReadSides, lease: Lease): Promise<void> {
   const { checkpoints } = readModels
-  const shape = await checkpoints.get(`${name}.shape`)
+  const last = await lastKeyOf(name, readModels)
   const isNew = !(await group.exists()) && (await checkpoints.get(key)) === undefined
-  const live = isNew && shape !== undefined && shape !== key ? (await readModels.time()).getTime() : undefined
+  const live = isNew && last !== undefined && last !== key ? (await readModels.time()).getTime() : undefined
   await group.change(lease, current =>
     live === undefined ? current : { live, written: [live], dropped: [] },
   )
-  if (shape !== key) await checkpoints.save(`${name}.shape`, key)
 }
 
 /** Runs tasks until one of them ends, then stops the others. @throws the error of the first one that failed */

@@ -24,8 +24,10 @@ export interface EndedBuild extends Pick<Build, 'generation' | 'startedAt'> {
 
 /** What the holder of a projector's lease reports about it, for operators. Nothing is decided on it. */
 export interface ReadModelRecord {
-  /** Name of the projector. */
+  /** Name of the projector together with the shape of its collections. */
   id: string
+  /** Name of the projector. */
+  name: string
   /** Name of its checkpoint. */
   checkpoint: string
   /** Collections with their versions, e.g. `catalog.apis@3`. */
@@ -44,33 +46,47 @@ const readModelRecords = defineCollection<ReadModelRecord>({
   fields: {},
 })
 
-/** The records of all projectors that were ever started, in the order of their names. */
+const shapeOf = (projector: string) => `${projector}.shape`
+
+/** The key of the projector of this name that last took over its read models; projectors of two shapes run in an upgrade. */
+export const lastKeyOf = (projector: string, { checkpoints }: ReadModels): Promise<string | undefined> =>
+  checkpoints.get(shapeOf(projector))
+
+/** The records of all projectors that were ever started, in the order of their names; of two shapes, that of the last. */
 export async function listReadModels(readModels: ReadModels): Promise<ReadModelRecord[]> {
   const found = await readModels.collection(readModelRecords).list({ limit: 1_000 })
-  return found.map(({ doc }) => doc)
+  const records = await Promise.all(
+    found.map(async ({ doc }) => ((await lastKeyOf(doc.name, readModels)) === doc.id ? [doc] : [])),
+  )
+  return records.flat()
 }
 
 /** Changes the record of a projector. The last change wins: only the holder of the lease makes one. */
 export class ReadModelReport {
   readonly #readModels: ReadModels
   readonly #name: string
+  readonly #key: string
   #record: ReadModelRecord | undefined
 
-  constructor(readModels: ReadModels, name: string) {
+  /** @param options.key the name of the projector together with the shape of its collections */
+  constructor({ readModels, name, key }: { readModels: ReadModels; name: string; key: string }) {
     this.#readModels = readModels
     this.#name = name
+    this.#key = key
   }
 
   get record(): ReadModelRecord | undefined {
     return this.#record
   }
 
-  /** Begins with what the previous holder has reported. */
+  /** Begins with what the previous holder has reported. From now on this record is the one that is listed. */
   async begin(now: Pick<ReadModelRecord, 'checkpoint' | 'collections' | 'generation'>): Promise<void> {
-    const stored = await this.#readModels.collection(readModelRecords).get(this.#name)
+    const stored = await this.#readModels.collection(readModelRecords).get(this.#key)
     const { build = null, lastBuild = null } = stored?.doc ?? {}
-    this.#record = { id: this.#name, ...now, build, lastBuild, error: null }
+    this.#record = { id: this.#key, name: this.#name, ...now, build, lastBuild, error: null }
     await this.change({})
+    if ((await lastKeyOf(this.#name, this.#readModels)) !== this.#key)
+      await this.#readModels.checkpoints.save(shapeOf(this.#name), this.#key)
   }
 
   async change(changes: Partial<ReadModelRecord>): Promise<void> {
@@ -78,7 +94,7 @@ export class ReadModelReport {
     this.#record = { ...this.#record, ...changes }
     const write = {
       collection: readModelRecords,
-      id: this.#name,
+      id: this.#key,
       doc: this.#record,
       revision: 0,
       force: true,

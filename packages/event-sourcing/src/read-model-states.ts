@@ -49,7 +49,7 @@ async function stateOf(
   { readModels, eventStore }: Stores,
   { head, now }: { head: Position; now: number },
 ): Promise<ReadModelState> {
-  const { id: name, checkpoint, collections, generation, build, lastBuild, error } = record
+  const { name, checkpoint, collections, generation, build, lastBuild, error } = record
   const held = readModels.collection({ ...heldStreams(name), generation })
   const [position = START, pending, quarantinedStreams, incompleteStreams] = await Promise.all([
     readModels.checkpoints.get(checkpoint),
