@@ -11,6 +11,9 @@ import { UserError } from './user-error.mjs'
 
 /** The programs of scripts. `{name}` is the first argument of the script. @type {Record<string, string[]>} */
 const PROGRAMS = {
+  // `gantry` without a script, and its help.
+  '': ['packages/operations/src/main.ts'],
+  '--help': ['packages/operations/src/main.ts', '--help'],
   start: ['services/standalone/src/main.ts'],
   rebuild: ['packages/operations/src/main.ts', 'rebuild'],
   quarantine: ['packages/operations/src/main.ts', 'quarantine'],
@@ -32,10 +35,12 @@ const V8_FLAGS = ['--max-semi-space-size=32']
 
 const root = dirname(dirname(fileURLToPath(import.meta.url)))
 
+const isName = (/** @type {string} */ script) => /^\w/.test(script)
+
 /** @type {(script: string, args: string[]) => string[]} */
 function programOf(script, [...args]) {
   const [pattern, ...first] = PROGRAMS[script] ?? []
-  const scripts = `There are: ${[...Object.keys({ ...TASKS, ...PROGRAMS }), ...SUITES].join(', ')}.`
+  const scripts = `There are: ${[...Object.keys({ ...TASKS, ...PROGRAMS }), ...SUITES].filter(isName).join(', ')}.`
   if (!pattern) throw new UserError(`There is no script "${script}".`, scripts)
   const name = pattern.includes('{name}') ? args.shift() : ''
   if (name === undefined)

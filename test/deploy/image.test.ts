@@ -1,6 +1,6 @@
-import { spawn } from 'node:child_process'
+import { execFileSync, spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { existsSync, mkdtempSync, rmSync } from 'node:fs'
+import { existsSync, mkdtempSync, rmSync, symlinkSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { afterAll, beforeAll, expect, test, vi } from 'vitest'
@@ -50,6 +50,15 @@ test('contains the sources, and neither tests nor demos', () => {
 
 test('does not run as root', () => {
   expect(instructions('USER')).toEqual(['1000:1000'])
+})
+
+test('has the commands on the PATH', () => {
+  const [, target = '', name = ''] =
+    /ln -s (\S+) \/usr\/local\/bin\/(\w+)/.exec(instructions('RUN').join()) ?? []
+  symlinkSync(target.replace('/gantry', image), join(folder, `${name}-link`))
+  const env = { PATH: `${dirname(process.execPath)}:${process.env.PATH}` }
+  const help = execFileSync(join(folder, `${name}-link`), ['audit', '--help'], { cwd: folder, env })
+  expect(String(help)).toMatch(/^usage: gantry audit /)
 })
 
 test.each(PROCESSES)('runs %s, which reports missing settings', async name => {

@@ -17,6 +17,14 @@ describe('the launched program', () => {
     expect(await service('process.exit(3)').launch(['start']).ended).toBe(3)
   })
 
+  test('is that of the commands without a script, and for --help', async () => {
+    const tiny = project()
+    tiny.write('packages/operations/src/main.ts', "console.log('commands', ...process.argv.slice(2))")
+    expect(await tiny.launch([]).ended).toBe(0)
+    const run = tiny.launch(['--help'])
+    expect([await run.ended, run.output()]).toEqual([0, expect.stringMatching(/^commands --help$/m)])
+  })
+
   test('makes the launcher exit with 128 and the signal number when a signal kills it', async () => {
     expect(await service("process.kill(process.pid, 'SIGKILL')").launch(['start']).ended).toBe(137)
   })

@@ -1,3 +1,4 @@
+#!/usr/bin/env node
 import { DataFolderRefused, DiskFull } from '@gantry/embedded'
 import { EventStoreUnavailable } from '@gantry/event-sourcing'
 import { BusUnavailable, RequestFailed } from '@gantry/messaging'
@@ -38,8 +39,8 @@ ${Object.entries(COMMANDS)
   .map(([name, { summary }]) => `  ${name.padEnd(13)} ${summary}`)
   .join('\n')}
 
-"COMMAND --help" describes a command. In a checkout, "gantry" is "npm run" with "--" before the options; in a container it
-is "node packages/operations/src/main.ts". Commands of events and audit call the service at BASE_URL with GANTRY_TOKEN.
+"COMMAND --help" describes a command. In a checkout, "gantry" is "npm run" with "--" before the options; the
+installed package has the other scripts of npm as well, e.g. "gantry start". Commands of events and audit call the service at BASE_URL with GANTRY_TOKEN.
 The settings of the others are those of npm start; with MESSAGING_URL, those of a service.
 exit codes: 0 done, 1 failed or refused, 2 wrong usage, 3 an export does not verify, 130 or 143 interrupted`
 
