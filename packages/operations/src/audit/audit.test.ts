@@ -70,12 +70,13 @@ function chainOf(count: number): ChainedRecord[] {
 const chain = chainOf(30)
 
 /** The export of records `after` to `to`, with a trailer after every ten records. */
-function exported(after: number, to: number, format: FormatName = 'ndjson'): string {
+function exported(after: number, to: number, format: FormatName = 'ndjson', kid = key.kid): string {
   const from = chain[after - 1] ?? CHAIN_START
   const { number, position, chainHash } = from
   const now = () => new Date('2026-11-23T00:00:00.000Z')
   const point = { number, position, chainHash }
-  const writer = new ExportWriter({ format, filter: {}, from: point, keys: [key], roots: [], signer, now })
+  const signed = { keys: [{ ...key, kid }], signer: { ...signer, kid } }
+  const writer = new ExportWriter({ format, filter: {}, from: point, roots: [], ...signed, now })
   let text = writer.begin()
   for (const record of chain.slice(after, to)) {
     text += writer.record(record)
@@ -124,6 +125,12 @@ describe('audit verify', () => {
     expect(printed).toMatch(/c: not verified: record 11 is missing: it begins with record 21/)
     expect(await verify([a, await file('overlap', exported(5, 20))], {})).toBe(3)
     expect(printed).toMatch(/overlap: not verified: it begins with record 6, which is in .*a already/)
+  })
+
+  test('shows no control characters of an export, which a forger can have written', async () => {
+    const path = await file('forged', exported(0, 30, 'ndjson', 'k1\u001b[1A\u001b[2K\n'))
+    expect(await verify([path], {})).toBe(0)
+    expect(printed.replaceAll('\n', '')).not.toMatch(/\p{Cc}/u)
   })
 
   test('refuses wrong arguments and files', async () => {

@@ -131,5 +131,5 @@ function described({ verification: { count, omitted, trailer } }: Part): string 
     omitted > 0 && `${omitted} left out by the filter ${harmless(filter)}`,
     range,
   ]
-  return `${parts.filter(Boolean).join(', ')}, signed at ${trailer?.signedAt} with ${trailer?.kid}`
+  return `${parts.filter(Boolean).join(', ')}, signed at ${trailer?.signedAt} with ${harmless(trailer?.kid ?? '')}`
 }
