@@ -75,7 +75,15 @@ const ajv = new Ajv2020({ allowUnionTypes: true })
 formats.default(ajv)
 ajv.addVocabulary(['example', 'components'])
 
-const compiled = (schema: object) => ajv.compile({ ...schema, components: document.components })
+const { schemas } = document.components
+const validators = new Map<string, ReturnType<typeof ajv.compile>>()
+/** The validator of a schema. Many places of the document have the same schema. */
+function compiled(schema: object) {
+  const text = JSON.stringify(schema)
+  const validator = validators.get(text) ?? ajv.compile({ ...schema, components: { schemas } })
+  validators.set(text, validator)
+  return validator
+}
 
 /** Validates a value against a schema of the document. @returns the errors */
 function faults(schema: object, value: unknown): string[] {
