@@ -47,6 +47,7 @@ describe('a test file that uses servers or Go', () => {
     'test/engines/event-store.test.ts': 'compiles nothing with Go',
     'test/engines/nats-credentials.test.ts': 'also runs on the NATS of Debian when Go is available',
     'test/engines/nats.test.ts': 'also runs on the NATS of Debian when Go is available',
+    'test/engines/replay.test.ts': 'publishes only, which nats.test.ts does on the NATS of Debian too',
     'test/engines/relay.test.ts': 'also runs on the NATS of Debian when Go is available',
   }
   const looking = ['engines', 'cluster', 'faults'].flatMap(workspace =>
