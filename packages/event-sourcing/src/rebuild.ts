@@ -171,7 +171,7 @@ export async function reportEnd(
 
 /**
  * Loads what the store needs for the lists and searches that this process has asked for, so that the first ones after the
- * switch are not slower.
+ * switch are not slower. Collections that grow with each change have an index in the file without being asked for.
  */
 async function loadLists(
   { readModels, collections, group, log, name }: ReadSide,
@@ -180,7 +180,8 @@ async function loadLists(
   for (const definition of collections) {
     // biome-ignore lint/suspicious/noExplicitAny: collections of different documents
     const collection: Collection<any> = readModels.collection(definition)
-    const filter = group.asked(definition)
+    const grows = definition.listedBy !== undefined || definition.validity !== undefined
+    const filter = group.asked(definition) ?? (grows ? {} : undefined)
     while (filter && !signal.aborted) {
       try {
         await collection.count(filter)
