@@ -44,8 +44,10 @@ export const identitySettings = z.object({
   SIGNING_KEY_ROTATION: duration
     .refine(period => period === 0 || period >= HOUR_MS, { error: 'must be at least 1h, or 0s for never' })
     .default(30 * 24 * HOUR_MS),
-  /** How long backups of the store of user keys are kept. Default: 30 days. */
-  USER_KEY_BACKUP_RETENTION: duration.default(30 * 24 * HOUR_MS),
+  /** How long backups of the store of user keys are kept, at most 100 years. Default: 30 days. */
+  USER_KEY_BACKUP_RETENTION: duration
+    .refine(ms => ms <= 36_500 * 24 * HOUR_MS, { error: 'must be at most 36500d' })
+    .default(30 * 24 * HOUR_MS),
   /** Where the audit log is pushed. Not set: it is not pushed. */
   AUDIT_PUSH_URL: pushUrl.optional(),
   /** Interval of the pushes. Default: 1 hour. */
