@@ -1,6 +1,7 @@
 import type { DatabaseSync } from 'node:sqlite'
 import type { CollectionName } from '@gantry/read-models'
 import { LRUCache } from 'lru-cache'
+import { asArrays } from './statements.ts'
 
 /** Created with the file: the list of collections. Each collection has its own table of documents. */
 export const COLLECTIONS_SCHEMA = `
@@ -98,7 +99,7 @@ export function documentTable(
   const seqOf = db.prepare(`SELECT seq FROM ${table} WHERE id = ?`)
   const get = db.prepare(`${rows} WHERE id = ?`)
   const exists = db.prepare(`SELECT 1 FROM ${table} WHERE id = ? AND doc IS NOT NULL`)
-  const at = db.prepare(`${rows} WHERE seq = ?`)
+  const at = asArrays(db.prepare(`${rows} WHERE seq = ?`))
   const changesAfter = db.prepare(`${rows} WHERE seq > ? ORDER BY seq LIMIT ?`)
   const idsAfter = db.prepare(`SELECT id FROM ${table} WHERE id > ? AND doc IS NOT NULL ORDER BY id LIMIT ?`)
   const dropped = db.prepare(
@@ -138,7 +139,12 @@ export function documentTable(
     seqOf: exclusive ? cachedSeq : lookUp,
     get: id => get.get(id) as Row | undefined,
     exists: id => exists.get(id) !== undefined,
-    at: seq => at.get(seq) as Row | undefined,
+    at: sought => {
+      const row = at.get(sought)
+      if (!row) return undefined
+      const [seq, id, revision, doc] = row as [number, string | null, number, string | null]
+      return { seq, id, revision, doc }
+    },
     changesAfter: exclusive ? cachedChanges : readChanges,
     last: () => (exclusive ? last : undefined) ?? (greatest.get()?.seq as number),
     count: () => count.get()?.documents as number,
