@@ -173,8 +173,8 @@ test('two releases on one log, a rollback and a second upgrade lose nothing', as
   const rolledBack = await phase({ name: 'rolled back', change: rollback, releases: ['this'] })
   await heldIncomplete()
   const listed = JSON.parse(await operate(ROOT, 'quarantine', 'list', '--json')) as HeldStream[]
-  // Several projectors hold the same stream.
-  expect(new Set(listed.map(({ id }) => id))).toEqual(new Set((await held()).map(({ id }) => id)))
+  // The list also has what other projectors of the services hold, each from its own checkpoint on.
+  expect(listed.map(({ id }) => id)).toEqual(expect.arrayContaining((await held()).map(({ id }) => id)))
   await ownWritesShown(rolledBack)
 
   const upgrade = async () => {
