@@ -1,5 +1,13 @@
 import { catalogService, catalogSettings } from '@gantry/catalog'
-import { createApi, createWebhook, listAuditLog, OPERATIONS, type Operation } from '@gantry/contracts'
+import {
+  createApi,
+  createVersion,
+  createWebhook,
+  listAuditLog,
+  listAuditProofs,
+  OPERATIONS,
+  type Operation,
+} from '@gantry/contracts'
 import { identityService, identitySettings } from '@gantry/identity'
 import { notifierService, notifierSettings } from '@gantry/notifier'
 import type { CollectionDefinition, Document, Query, ReadModels } from '@gantry/read-models'
@@ -55,6 +63,7 @@ const sortableBy = (operation: Operation): string[] =>
 function filtersOf(operation: Operation): string[] {
   const names = Object.keys(shapeOf(operation)).filter(name => !NEITHER_FILTER.test(name))
   return names.map(name => {
+    if (name === 'at') return `at=${new Date().toISOString()}`
     const value = VALUES.find(value => shapeOf(operation)[name]?.safeParse(value).success)
     if (value === undefined) throw new Error(`no value for the filter ${name} of ${operation.id}`)
     return `${name}=${encodeURIComponent(value)}`
@@ -103,19 +112,25 @@ describe.each(found.found ? [found] : [])('lists on $description', ({ kind, desc
         make({ ...dependencies, readModels: noting(readModels) })
       hosts.set(name, await hostService(onMongo, { start: false }))
     }
-    // GET /auditLog answers only after its projector has caught up.
-    await hosts.get('identity')?.service.start('projectors')
+    // The audit log and lists of an earlier time are answered only after their projectors have caught up. Identity makes
+    // the keys of the proofs when it starts.
+    for (const [name, { service }] of hosts)
+      await service.start(name === 'identity' ? undefined : 'projectors')
     await vi.waitFor(
       async () => {
-        const answer = await hosts.get('identity')?.app.inject(listAuditLog.path)
-        expect(answer?.statusCode).toBe(200)
+        for (const { path } of [listAuditLog, listAuditProofs])
+          expect((await hosts.get('identity')?.app.inject(path))?.statusCode).toBe(200)
       },
       { timeout: 60_000 },
     )
     const api = await post(createApi)
+    const version = await post({ ...createVersion, path: createVersion.path.replace('{api_id}', api) })
     const webhook = await post(createWebhook)
     for (const operation of lists) {
-      const path = operation.path.replace('{api_id}', api).replace(/\{\w+\}/, webhook)
+      const path = operation.path
+        .replace('{api_id}', api)
+        .replace('{version_id}', version)
+        .replace(/\{\w+\}/, webhook)
       const sorts = sortableBy(operation).flatMap(name => [`sort=${name},asc`, `sort=${name},desc`])
       for (const query of [...sorts, ...filtersOf(operation)]) {
         const answer = await hosts.get(operation.service)?.app.inject(`${path}?${query}`)
@@ -140,13 +155,14 @@ describe.each(found.found ? [found] : [])('lists on $description', ({ kind, desc
   })
 
   test('have an index for every filter', () => {
-    const missing = asked.flatMap(({ collection, query: { where = {}, text = [] } }) => {
+    const missing = asked.flatMap(({ collection, definition, query: { where = {}, text = [] } }) => {
+      const { from, to } = definition.validity ?? {}
       const fields = [
-        ...Object.keys(where).map(field => `doc.${field} 1`),
-        ...(text.length > 0 ? ['parts 1'] : []),
+        ...Object.keys(where).map(field => `doc.${field} 1${field === to ? `, doc.${from} 1` : ''}, live 1`),
+        ...(text.length > 0 ? ['parts 1, live 1'] : []),
       ]
       return fields
-        .filter(field => !indexes.get(collection)?.some(index => index.startsWith(`${field}, live 1`)))
+        .filter(field => !indexes.get(collection)?.some(index => index.startsWith(field)))
         .map(field => `${collection}: ${field}`)
     })
     expect(missing).toEqual([])
