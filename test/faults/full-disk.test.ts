@@ -17,7 +17,7 @@ import { runServiceProcess, type ServiceProcess, startServiceProcess } from '@ga
 import { afterAll, afterEach, describe, expect, test, vi } from 'vitest'
 
 const mount = mkdtempSync(join(tmpdir(), 'gantry-small-disk-'))
-const notMounted = mountTmpfs(mount, '3m')
+const notMounted = mountTmpfs(mount, '6m')
 
 /** @returns why this machine cannot mount it; undefined when it is mounted */
 function mountTmpfs(folder: string, size: string): string | undefined {
@@ -163,7 +163,7 @@ describe.skipIf(notMounted !== undefined)('on a full disk', { meta: { skipped: n
       leave(bytes)
       const { code, output } = await runServiceProcess({ DATA_DIR: data, PORT: '0' })
       expect(output.split(' cannot be written: the disk is full')[0]).toContain(`gantry: ${data}`)
-      expect(output.trim().split('\n')).toHaveLength(1)
+      expect(output.trim().split('\n'), output).toHaveLength(1)
       expect(code).toBe(1)
       empty()
     }
