@@ -231,7 +231,10 @@ export class Projector implements Worker, ProjectionTarget {
     return undefined
   }
 
-  /** Ends when there is another request than these, when the build is cancelled, or when the checkpoint is gone. */
+  /**
+   * Ends when there is another request than these, when the build is cancelled, or when the checkpoint is gone. Ends also
+   * when the cancellation is not reported, once an earlier switch is finished, which reports its own request.
+   */
   async #pollRequests(
     { wanted, retried, isBuilding }: { wanted: string; retried: string; isBuilding: boolean },
     signal: AbortSignal,
@@ -247,7 +250,10 @@ export class Projector implements Worker, ProjectionTarget {
         ])
         if (wantedNow !== wanted || retryNow.id !== retried || !isComplete) return
         if (carriedOut === wanted) await requests.repairReport(wanted)
-        else if (isBuilding && (await requests.isCancelled(wanted))) return
+        else if (await requests.isCancelled(wanted)) {
+          const { request } = await this.#sides.group.current()
+          if (isBuilding || request === undefined) return
+        }
       } catch {
         // The store is away: the next poll is in a second.
       }
