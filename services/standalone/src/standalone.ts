@@ -53,7 +53,7 @@ export function openStandalone(given: ProcessContext<Settings>): ProcessParts {
       for (const service of services) await service.routes(scope, admit)
     },
     async start() {
-      sealDataFolder(folder)
+      onDisk(folder.path, disk, () => sealDataFolder(folder))
       await Promise.all([...services, edge].map(part => part.start()))
       for (;;) {
         const full = disk.full()
@@ -80,10 +80,17 @@ export function openStandalone(given: ProcessContext<Settings>): ProcessParts {
 /** @throws DataFolderRefused, DiskFull */
 function openedOn(context: ProcessContext<Settings>, disk: Disk) {
   const { DATA_DIR, ENCRYPTION_KEY } = context.settings
-  try {
+  return onDisk(DATA_DIR, disk, () => {
     const folder = openDataFolder(DATA_DIR, ENCRYPTION_KEY)
     return { folder, composed: compose(folder, { ...context, disk }) }
+  })
+}
+
+/** Does work on a data folder. @throws DiskFull with the path of the folder when the disk is full */
+function onDisk<Result>(path: string, disk: Disk, work: () => Result): Result {
+  try {
+    return work()
   } catch (error) {
-    throw disk.failed(DATA_DIR, error)
+    throw disk.failed(path, error)
   }
 }
