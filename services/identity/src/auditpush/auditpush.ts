@@ -21,10 +21,10 @@ export interface AuditPushState {
   status: 'Absent' | 'Live'
   /** Number of the last record that the destination has accepted; 0 when there is none. */
   pushed: number
-  /** The range that was begun and may have been sent, in whole or not at all. It is sent again with the same content. */
+  /** The range that was begun and may have been sent, in whole or not at all. It is sent again with the same records. */
   running: (PushedRange & { begunAt: string }) | null
-  /** When the last push began, ISO 8601 UTC. */
-  begunAt: string | null
+  /** When the last push that the destination has accepted began, ISO 8601 UTC; null when there is none. */
+  acceptedPushBegunAt: string | null
 }
 
 export type AuditPushCommand =
@@ -36,7 +36,7 @@ export type AuditPushCommand =
 export type AuditPushes = Aggregate<AuditPushState, AuditPushCommand, AuditPushEvent>
 
 export const auditPushDecider: Decider<AuditPushState, AuditPushCommand, AuditPushEvent> = {
-  initial: { status: 'Absent', pushed: 0, running: null, begunAt: null },
+  initial: { status: 'Absent', pushed: 0, running: null, acceptedPushBegunAt: null },
   events: { AuditPushBegun: [], AuditPushEnded: [] },
   decide({ pushed, running }, command) {
     switch (command.type) {
@@ -57,9 +57,14 @@ export const auditPushDecider: Decider<AuditPushState, AuditPushCommand, AuditPu
   evolve(state, event) {
     switch (event.type) {
       case 'AuditPushBegun':
-        return { ...state, status: 'Live', running: event.data, begunAt: event.data.begunAt }
+        return { ...state, status: 'Live', running: event.data }
       case 'AuditPushEnded':
-        return { ...state, status: 'Live', pushed: event.data.number, running: null }
+        return {
+          status: 'Live',
+          pushed: event.data.number,
+          running: null,
+          acceptedPushBegunAt: state.running?.begunAt ?? state.acceptedPushBegunAt,
+        }
       default:
         event satisfies never
         return state

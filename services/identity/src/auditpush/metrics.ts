@@ -1,8 +1,8 @@
 import { Counter, Gauge, type Registry } from 'prom-client'
 
 export interface PushMetrics {
-  /** All records up to a time are at the destination. */
-  reached(at: Date): void
+  /** A push that began at a time has succeeded. */
+  succeeded(begunAt: Date): void
   failed(): void
 }
 
@@ -14,9 +14,9 @@ export function pushMetrics(registry: Registry, everyMs: number): PushMetrics {
     help: 'Interval of the pushes of the audit log (AUDIT_PUSH_EVERY); 0 when it is not pushed',
     registers,
   }).set(everyMs / 1_000)
-  const reached = new Gauge({
+  const lastSuccess = new Gauge({
     name: 'gantry_audit_push_last_success_timestamp_seconds',
-    help: 'When the last successful push began; 0 in processes that have pushed nothing',
+    help: 'When the last successful push began; 0 in processes that do not push, and until a push has succeeded',
     registers,
   })
   const failures = new Counter({
@@ -25,7 +25,7 @@ export function pushMetrics(registry: Registry, everyMs: number): PushMetrics {
     registers,
   })
   return {
-    reached: at => reached.set(at.getTime() / 1_000),
+    succeeded: begunAt => lastSuccess.set(begunAt.getTime() / 1_000),
     failed: () => failures.inc(),
   }
 }

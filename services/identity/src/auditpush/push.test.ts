@@ -3,7 +3,7 @@ import { createServer } from 'node:http'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { sqliteReadModels } from '@gantry/embedded'
-import { aggregate } from '@gantry/event-sourcing'
+import { aggregate, type Worker } from '@gantry/event-sourcing'
 import {
   inMemoryLog,
   storyMetadata as metadata,
@@ -165,11 +165,8 @@ test('all records are pushed in consecutive objects, then new ones at each inter
   add(1)
   await eventually(() => expect(names().at(-1)).toBe('p8-p8'))
   expect(names()).toHaveLength(4)
-  const text = await metrics.metrics()
-  expect(Number(/^gantry_audit_push_last_success_timestamp_seconds (\S+)$/m.exec(text)?.[1])).toBeGreaterThan(
-    Date.now() / 1_000 - 60,
-  )
-  expect(text).toContain('gantry_audit_push_interval_seconds 0.05')
+  expect(await lastSuccess(metrics)).toBeGreaterThan(Date.now() / 1_000 - 60)
+  expect(await metrics.metrics()).toContain('gantry_audit_push_interval_seconds 0.05')
 })
 
 test('a push whose answer is lost is repeated with the same name and content, also by another replica', async () => {
@@ -185,12 +182,44 @@ test('a push whose answer is lost is repeated with the same name and content, al
   add(2)
   await first.stop()
   metrics.clear()
-  start(50)
+  start(3_600_000)
   await eventually(() => expect(objects).toHaveLength(4))
   expect(objects.slice(0, 3)).toEqual([objects[0], objects[0], objects[0]])
   expect(objects.map(([name]) => name).slice(2)).toEqual(['p1-p2', 'p3-p4'])
   expect(lines).toContainEqual(expect.objectContaining({ reason: 'timeout', destination: 'a destination' }))
   expect(await metrics.metrics()).toContain('gantry_audit_push_failures_total 1')
+})
+
+const lastSuccess = async (metrics: Registry) =>
+  Number(/^gantry_audit_push_last_success_timestamp_seconds (\S+)$/m.exec(await metrics.metrics())?.[1])
+
+test('a process that has pushed nothing reports the last push that the destination accepted', async () => {
+  let accepts = false
+  const { destination, names } = recording(() => {
+    if (!accepts) throw new Error('refused')
+  })
+  const { add, start, metrics } = pushes(destination)
+  const restart = async (last: Worker) => {
+    await last.stop()
+    metrics.clear()
+    return start(3_600_000)
+  }
+  add(1)
+  const first = start(3_600_000)
+  await eventually(() => expect(names()).toHaveLength(1))
+  const second = await restart(first)
+  await eventually(() => expect(names()).toHaveLength(2))
+  expect(await lastSuccess(metrics)).toBe(0)
+  accepts = true
+  const third = await restart(second)
+  await eventually(async () => expect(await lastSuccess(metrics)).toBeGreaterThan(0))
+  const succeeded = Date.now() / 1_000
+  accepts = false
+  add(1)
+  await restart(third)
+  await eventually(() => expect(names().at(-1)).toBe('p2-p2'))
+  expect(await lastSuccess(metrics)).toBeGreaterThan(succeeded - 60)
+  expect(await lastSuccess(metrics)).toBeLessThanOrEqual(succeeded)
 })
 
 test('an https URL gets the part with its name as Idempotency-Key; no error has the token or the query', async () => {

@@ -9,7 +9,7 @@ import type { PushMetrics } from './metrics.ts'
 export interface PushSource {
   /** The range after a record that fits into one object; undefined when there is no later record. */
   next(after: number): Promise<PushedRange | undefined>
-  /** An export of the range with its trailer. The same range and time give the same records. */
+  /** An export of the range with its trailer. Hashes are those of every other export; names are the present ones. */
   export(range: PushedRange, at: Date): Promise<Buffer>
 }
 
@@ -32,7 +32,8 @@ const LONGEST_PAUSE_MS = 2 ** 31 - 1
 /**
  * Pushes the audit log in consecutive parts, one replica at a time. Each range is recorded in the log before it is sent, and
  * its end after the destination has accepted it. A process that dies between the two leaves a range that the next one sends
- * again under the same name, so that the objects together have every record once.
+ * again under the same name, so that the objects together have every record once. A process that takes over pushes at once,
+ * because only the process before it knew whether records were left; without records nothing is sent.
  */
 export function startAuditPush(options: AuditPushOptions): Worker {
   const { id, everyMs, pushes, destination, metrics } = options
@@ -40,16 +41,16 @@ export function startAuditPush(options: AuditPushOptions): Worker {
   const worker = supervise(NAME, log, signal =>
     underLease({ leases, name: NAME, holder, signal }, async (_, held, confirm) => {
       const pauses = new Backoff(RETRY)
-      const { begunAt } = (await pushes.load(id)).state
-      let dueAt = begunAt === null ? 0 : Date.parse(begunAt) + everyMs
-      metrics.reached(begunAt === null ? now() : new Date(begunAt))
+      const { acceptedPushBegunAt } = (await pushes.load(id)).state
+      if (acceptedPushBegunAt !== null) metrics.succeeded(new Date(acceptedPushBegunAt))
+      let dueAt = 0
       while (!held.aborted) {
         await sleep(Math.min(Math.max(0, dueAt - now().getTime()), LONGEST_PAUSE_MS), { signal: held })
         if (held.aborted) return
         const startedAt = now()
         try {
           await pushRest(options, held, confirm)
-          metrics.reached(startedAt)
+          metrics.succeeded(startedAt)
           pauses.reset()
           dueAt = startedAt.getTime() + everyMs
         } catch (error) {
@@ -76,7 +77,7 @@ export function startAuditPush(options: AuditPushOptions): Worker {
 
 /** Pushes all records that are in the audit log, in as many objects as needed. */
 async function pushRest(
-  { id, pushes, source, destination, process }: AuditPushOptions,
+  { id, pushes, source, destination, metrics, process }: AuditPushOptions,
   signal: AbortSignal,
   confirm: () => void,
 ): Promise<void> {
@@ -95,6 +96,7 @@ async function pushRest(
     await destination.put({ name, body }, signal)
     const { number } = running.last
     await pushes.execute(id, { type: 'EndAuditPush', metadata: metadata('audit push'), number })
+    metrics.succeeded(new Date(running.begunAt))
     const records = number - running.first.number + 1
     log.info(
       { worker: NAME, destination: destination.shown, name, records, bytes: body.length },
