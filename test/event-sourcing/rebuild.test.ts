@@ -352,6 +352,49 @@ describe('a rebuild', () => {
     expect(await documents()).toEqual({ x: 700, y: 700 })
   })
 
+  test('by a new shape does not show removed documents to the release before the generations', async () => {
+    const live = replica()
+    await live.execute('removed', count(1))
+    // More events than the projector processes at a time.
+    for (const stream of ['counter-x', 'counter-y'])
+      await stores.eventStore.append(stream, many(700), NO_STREAM)
+    await live.execute('removed', close())
+    const former = projector()
+    await ready(former)
+    await collection().put({ id: 'last', count: 0 }, 0)
+    await forgetRemovals()
+    await former.stop()
+    const { checkpoints } = stores.readModels
+    // That release has neither of them.
+    for (const name of [`${NAME}.shape`, `${KEY}.generations`]) await checkpoints.clear(name)
+
+    const first = () => stores.store.collection({ ...counters, generation: 0 })
+    const shown: unknown[] = []
+    const next = withGenerations(stores.store, AT_ONCE)
+    const watching: ReadModels = {
+      ...next,
+      async write(...given) {
+        await next.write(...given)
+        shown.push(await first().get('removed'))
+      },
+    }
+    const added = defineCollection<CounterDocument>({ ...counters, name: 'test.added' })
+    const { eventStore } = stores
+    const options = { name: NAME, eventStore, readModels: watching, holder: 'next', log }
+    const upgraded = new Projector({ ...options, collections: [counters, added] })
+    aggregate<CounterState, CounterCommand, CounterEvent>({
+      eventStore,
+      category: 'counter',
+      decider: counterDecider,
+      view: { projector: upgraded, project },
+    })
+    await ready(started({ projector: upgraded }))
+    expect(shown.length).toBeGreaterThan(1)
+    expect(shown.filter(stored => stored)).toEqual([])
+    expect(await documents(next)).toEqual({ x: 700, y: 700 })
+    expect(await first().count({})).toBe(3)
+  })
+
   test('shows a position after the switch that the former generation had before it', async () => {
     await replica().execute('a', count(1))
     const reader = replica({ readModels: shared() }).projector

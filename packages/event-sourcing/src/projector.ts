@@ -19,7 +19,7 @@ import {
   reportEnd,
   switchTo,
 } from './rebuild.ts'
-import { RebuildRequests } from './rebuild-requests.ts'
+import { lastRebuiltKey, RebuildRequests } from './rebuild-requests.ts'
 import { forgetRemovals } from './removals.ts'
 import { retryHeld } from './retry-held.ts'
 import { type Log, supervise, type Worker } from './worker.ts'
@@ -285,7 +285,8 @@ export class Projector implements Worker, ProjectionTarget {
  */
 async function claimGenerations({ name, key, group, readModels }: ReadSides, lease: Lease): Promise<void> {
   const { checkpoints } = readModels
-  const last = await lastKeyOf(name, readModels)
+  // Releases before the generations report the key with each rebuild, the first one included, and nowhere else.
+  const last = (await lastKeyOf(name, readModels)) ?? (await lastRebuiltKey(name, readModels))
   const isNew = !(await group.exists()) && (await checkpoints.get(key)) === undefined
   const live = isNew && last !== undefined && last !== key ? (await readModels.time()).getTime() : undefined
   await group.change(lease, current =>
