@@ -171,7 +171,9 @@ describe.skipIf(notMounted !== undefined)('on a full disk', { meta: { skipped: n
       leave(kilobytes * 1024)
       const { code, output } = await runServiceProcess({ DATA_DIR: data, PORT: '0' })
       const [line, ...others] = startFailure(output)
-      expect(line?.split(' cannot be written: the disk is full')[0]).toContain(`gantry: ${data}`)
+      const [path, reason] = line?.split(' cannot be written: ') ?? []
+      expect(path).toContain(`gantry: ${data}`)
+      expect(reason).toMatch(/^the disk is full/)
       expect(others).toEqual([])
       expect(code).toBe(1)
       empty()
