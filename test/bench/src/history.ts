@@ -41,14 +41,14 @@ const KINDS = {
   },
 }
 
-/** (l) APIs as they were at random times of their history: p95 in milliseconds, and the time to make it from the log. */
+/** (w) APIs as they were at random times of their history: p95 in milliseconds, and the time to make it from the log. */
 export async function history(): Promise<Figure[]> {
   return inFolder(async folder => {
-    progress(`(l) writes ${SIZE} APIs with ${UPDATES} updates each`)
+    progress(`(w) writes ${SIZE} APIs with ${UPDATES} updates each`)
     const eventStore = sqliteEventStore({ path: join(folder, 'events.db') })
     const ids = await seed(eventStore, SIZE, UPDATES)
     await eventStore.close()
-    progress('(l) makes the read models from the log')
+    progress('(w) makes the read models from the log')
     const startedAt = performance.now()
     const service = await startServiceProcess(folder)
     const headers = { authorization: service.authorization }
@@ -60,19 +60,19 @@ export async function history(): Promise<Figure[]> {
     for (const path of ['/apis', '/apis?text=api'])
       while ((await get(path)).status === 503) await setTimeout(500)
     const historyAt = performance.now()
-    progress('(l) waits until all events are published')
+    progress('(w) waits until all events are published')
     await restingAt(service.pid)
     const seconds = (from: number, to: number) => ((to - from) / 1_000).toFixed(0)
     const figures: Figure[] = [
       {
-        name: `(l) ${SIZE * (UPDATES + 1)} events: ready after / history after`,
+        name: `(w) ${SIZE * (UPDATES + 1)} events: ready after / history after`,
         reached: `${seconds(startedAt, readyAt)} / ${seconds(startedAt, historyAt)} s`,
         target: 'no target',
         met: undefined,
       },
     ]
     for (const [kind, { most, paths }] of Object.entries(KINDS)) {
-      progress(`(l) ${kind}`)
+      progress(`(w) ${kind}`)
       const times: number[] = []
       const from = await restingAt(service.pid)
       for (let n = 0; n < REQUESTS; n++) {
@@ -91,7 +91,7 @@ export async function history(): Promise<Figure[]> {
       const processor = (await restingAt(service.pid)) - from
       const p95 = quantile(times, 0.95)
       figures.push({
-        name: `(l) ${kind} at an earlier time, p50 / p95, and mean processor time`,
+        name: `(w) ${kind} at an earlier time, p50 / p95, and mean processor time`,
         reached: `${quantile(times, 0.5).toFixed(1)} / ${p95.toFixed(1)} ms, ${(processor / 1_000 / times.length).toFixed(1)} ms`,
         target: `p95 under ${most} ms`,
         met: p95 < most,
