@@ -141,3 +141,23 @@ test('a beginning that is not in the log, or not of the export, is refused', asy
   const complete = (await get('')).body.trimEnd().split('\n').at(-1) ?? ''
   expect(await detail(`?trailer=${Buffer.from(complete).toString('base64url')}`)).toMatch(/ends its export/)
 })
+
+test('the username of a filter means the same user throughout an export', async () => {
+  const admin = identity.as(token)
+  const all = { after: 0, to: (await source.last())?.number ?? 0 }
+  const selection = await source.selection({ user: 'admin' })
+  const before = await selection(all)
+  expect(before.size).toBeGreaterThan(0)
+  const ids = new Map<string, string>()
+  for (const { id, username } of (await admin.get('/users')).body.content) ids.set(username, id)
+  const rename = async (from: string, to: string) => {
+    const answer = await admin.put(`/users/${ids.get(from)}`, {
+      body: { username: to, role: 'GLOBAL_ADMIN' },
+    })
+    expect([answer.status, answer.body.username]).toEqual([200, to])
+  }
+  await rename('admin', 'root')
+  await rename('ada', 'admin')
+  expect(await selection(all)).toEqual(before)
+  expect((await (await source.selection({ user: 'admin' }))(all)).size).toBe(0)
+})

@@ -22,13 +22,16 @@ export interface ExportedRecord {
 export interface ExportSource {
   /** Records after a number, in order: at most `limit`. */
   records(after: number, limit: number): Promise<ExportedRecord[]>
-  /** Numbers of the records from `after`, exclusive, to `to` that a filter lets pass. */
-  matching(filter: AuditFilter, range: { after: number; to: number }): Promise<ReadonlySet<number>>
+  /** Resolves the username of a filter to the user that has it now. */
+  selection(filter: AuditFilter): Promise<Selection>
   /** Roots of days that end after a record. */
   roots(after: number): Promise<readonly { root: DayRoot; signature: string }[]>
   keys(): Promise<readonly AuditKey[]>
   signer(): Promise<AuditSigner>
 }
+
+/** Numbers of the records from `after`, exclusive, to `to` that a filter lets pass. */
+type Selection = (range: { after: number; to: number }) => Promise<ReadonlySet<number>>
 
 export interface ExportRequest {
   format: FormatName
@@ -55,13 +58,13 @@ export async function* exportedText(source: ExportSource, request: ExportRequest
   const { format, filter, from, soFar, to, now, part = PART } = request
   const [keys, roots, signer] = await Promise.all([source.keys(), source.roots(from.number), source.signer()])
   const writer = new ExportWriter({ format, filter, from, ...(soFar && { soFar }), keys, roots, signer, now })
-  const isFiltered = Object.keys(filter).length > 0
+  const selection = Object.keys(filter).length > 0 ? await source.selection(filter) : undefined
   let text = writer.begin()
   for (let after = from.number; after < to; ) {
     const records = await source.records(after, Math.min(PAGE, to - after))
     const last = records.at(-1)?.chained.number
     if (last === undefined) throw new Error(`the audit log has no record ${after + 1}`)
-    const passing = isFiltered ? await source.matching(filter, { after, to: last }) : undefined
+    const passing = await selection?.({ after, to: last })
     for (const { chained, names } of records) {
       text +=
         !passing || passing.has(chained.number) ? writer.record(chained, names) : writer.omitted(chained)

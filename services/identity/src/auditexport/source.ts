@@ -53,11 +53,13 @@ export function auditSource(options: ExportSourceOptions): AuditSource {
       const names = await namesOf(documents.flatMap(usersOf))
       return Promise.all(documents.map(doc => exported(doc, names, personalOf)))
     },
-    async matching(filter, { after, to }) {
-      const number = { gt: after, lte: to }
-      const page = { page: 1, size: to - after, sort: [...BY_NUMBER], ...filter }
-      const found = await records.list(listing(page, { ...(await conditions(filter)), number }))
-      return new Set(found.map(({ doc }) => doc.number))
+    async selection(filter) {
+      const where = await conditions(filter)
+      return async ({ after, to }) => {
+        const page = { page: 1, size: to - after, sort: [...BY_NUMBER], ...filter }
+        const found = await records.list(listing(page, { ...where, number: { gt: after, lte: to } }))
+        return new Set(found.map(({ doc }) => doc.number))
+      }
     },
     async roots(after) {
       const found: DayRootDocument[] = []
