@@ -6,6 +6,8 @@ interface ExportFormat {
   contentType: string
   /** Text before the first line; the empty string for none. */
   preamble: string
+  /** What every export begins with: the first line is the header. */
+  start: string
   /** @param json canonical JSON of the line @param users names of the users of this part @returns text that ends with a line feed */
   render(line: Line, json: string, users: ReadonlyMap<string, UserNames>): string
   /** @param text a line without its line feed @returns the JSON that the text contains; undefined when it has none */
@@ -51,6 +53,7 @@ function readable({ number, personal, record }: RecordLine, users: ReadonlyMap<s
 const ndjson: ExportFormat = {
   contentType: 'application/x-ndjson',
   preamble: '',
+  start: '{"header":{',
   render: (_line, json) => `${json}\n`,
   jsonIn: text => text,
 }
@@ -78,10 +81,13 @@ const cell = (text: string) => {
 }
 const quoted = (text: string) => `"${text.replaceAll('"', '""')}"`
 
+const COLUMN_NAMES = `${COLUMNS.join(',')},proof\r\n`
+
 /** The last cell, `proof`, contains the line. Rows that are no records have no other cell. */
 const csv: ExportFormat = {
   contentType: 'text/csv; charset=utf-8; header=present',
-  preamble: `${COLUMNS.join(',')},proof\r\n`,
+  preamble: COLUMN_NAMES,
+  start: COLUMN_NAMES,
   render(line, json, users) {
     const values = isRecord(line) ? readable(line, users) : undefined
     return `${COLUMNS.map(column => (values ? cell(values[column]) : '')).join(',')},${quoted(json)}\r\n`
@@ -97,14 +103,17 @@ const cefHeader = (text: string) => oneLine(text).replace(/[\\|]/g, '\\$&')
 const cefValue = (text: string) => oneLine(text).replace(/[\\=]/g, '\\$&')
 const cefProof = (json: string) => json.replace(/[\\=]/g, '\\$&')
 const PROOF = ' gantryProof='
+/** The beginning of a line that is no record. */
+const PROOF_EVENT = 'CEF:0|Gantry|Gantry|1|proof|Audit proof|0|cat=proof'
 
 /** The last extension, `gantryProof`, contains the line. */
 const cef: ExportFormat = {
   contentType: 'text/plain; charset=utf-8',
   preamble: '',
+  start: PROOF_EVENT,
   render(line, json, users) {
     const proof = `${PROOF}${cefProof(json)}\n`
-    if (!isRecord(line)) return `CEF:0|Gantry|Gantry|1|proof|Audit proof|0|cat=proof${proof}`
+    if (!isRecord(line)) return `${PROOF_EVENT}${proof}`
     const { action, resourceType, ...values } = readable(line, users)
     const extensions = Object.entries({
       cat: 'audit',

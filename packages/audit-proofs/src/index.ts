@@ -7,7 +7,7 @@ export {
   type ExportWriterOptions,
   type RecordNames,
 } from './export-writer.ts'
-export { exportFormats, type FormatName, formatOf } from './formats.ts'
+export { exportFormats, type FormatName } from './formats.ts'
 export { parseAuditKeys, parseTrailer } from './line-schema.ts'
 export type {
   Header,

@@ -145,6 +145,11 @@ describe('the file of an export', () => {
   test.each(['ndjson', 'csv', 'cef'] as const)('as %s is continued after its last trailer', async format => {
     const whole = exported(0, 30, format)
     const end = whole.lastIndexOf('\n', whole.length - 2) + 1
+    for (const cut of [0, 5, 200]) {
+      const path = await file(`begun.${format}`, whole.slice(0, cut))
+      expect((await exportFile(path, format)).last).toBeUndefined()
+      expect(await readFile(path, 'utf8')).toBe('')
+    }
     for (const cut of [end, end - 1, end + 20]) {
       const path = await file(`cut.${format}`, whole.slice(0, cut))
       const opened = await exportFile(path, format)
@@ -162,6 +167,15 @@ describe('the file of an export', () => {
     const other = await file('other', 'notes\n')
     await expect(exportFile(other, 'ndjson')).rejects.toThrow(/is no export/)
     expect(await readFile(other, 'utf8')).toBe('notes\n')
+    for (const [format, beginning] of [
+      ['ndjson', '{"name": "settings"}\n'],
+      ['cef', 'CEF:0|Vendor|Product|1|login|Login|0|\n'],
+      ['csv', 'number,name\n1,a\n'],
+    ] as const) {
+      const similar = await file(`similar.${format}`, beginning)
+      await expect(exportFile(similar, format)).rejects.toThrow(/is no export/)
+      expect(await readFile(similar, 'utf8')).toBe(beginning)
+    }
     const csv = await file('csv', exported(0, 10, 'csv'))
     await expect(exportFile(csv, 'cef')).rejects.toThrow(/is an export as csv/)
   })

@@ -1,5 +1,5 @@
 import { type FileHandle, open } from 'node:fs/promises'
-import { exportFormats, type FormatName, formatOf, type Trailer } from '@gantry/audit-proofs'
+import { exportFormats, type FormatName, type Trailer } from '@gantry/audit-proofs'
 import { CommandFailed } from '../command.ts'
 
 /** A file with an export, which may be incomplete. */
@@ -12,6 +12,7 @@ export interface ExportFile {
   close(): Promise<void>
 }
 
+const FORMATS = Object.keys(exportFormats) as FormatName[]
 const BLOCK = 1_048_576
 const NEWLINE = 0x0a
 /** The number of a record line. In CSV the quotation marks of a line are doubled. */
@@ -58,10 +59,11 @@ async function requireFormat(
   size: number,
   { path, format }: { path: string; format: FormatName },
 ): Promise<void> {
-  if (size === 0) return
-  const beginning = (await bytesOf(file, 0, Math.min(size, 100))).toString('latin1')
-  const found = formatOf(beginning)
-  if (found === format) return
+  const longest = Math.max(...FORMATS.map(name => exportFormats[name].start.length))
+  const beginning = (await bytesOf(file, 0, Math.min(size, longest))).toString('latin1')
+  const { start } = exportFormats[format]
+  if (beginning.startsWith(start) || start.startsWith(beginning)) return
+  const found = FORMATS.find(name => beginning.startsWith(exportFormats[name].start))
   throw new CommandFailed(
     found
       ? `${path} is an export as ${found}: continue it with --format ${found}, or name another file`
