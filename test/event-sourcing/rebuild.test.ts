@@ -12,6 +12,7 @@ import {
   Projector,
   pendingRebuild,
   projectorKey,
+  readModelStates,
   requestRebuild,
   type Worker,
 } from '@gantry/event-sourcing'
@@ -244,6 +245,26 @@ describe('a rebuild', () => {
       expect(records).toMatchObject([{ name: NAME, build: null, lastBuild: { outcome: 'COMPLETED' } }])
       expect(records[0]?.collections).toContain('test.counters@2')
     }, soon)
+  })
+
+  test('is shown by states that open each generation of the held streams once', async () => {
+    const opened = new Set<object>()
+    const readModels: ReadModels = {
+      ...stores.readModels,
+      // biome-ignore lint/suspicious/noExplicitAny: same signature as the port
+      collection(definition: CollectionDefinition<any>): Collection<any> {
+        if (definition.generation !== undefined) opened.add(definition)
+        return stores.readModels.collection(definition)
+      },
+    }
+    await ready(projector())
+    const states = readModelStates({ readModels, eventStore: stores.eventStore })
+    for (const generation of [0, 0]) expect(await states()).toMatchObject([{ generation }])
+    expect(opened.size).toBe(1)
+    await rebuilt()
+    await vi.waitFor(async () => expect((await states())[0]?.lastRebuild).not.toBeNull(), soon)
+    await states()
+    expect(opened.size).toBe(2)
   })
 
   test('loads the lists and the searches that its process has asked for', async () => {

@@ -1,7 +1,7 @@
-import type { ReadModels } from '@gantry/read-models'
+import type { Collection, ReadModels } from '@gantry/read-models'
 import { type Position, START } from './event.ts'
 import type { EventStore } from './event-store.ts'
-import { heldStreams } from './quarantine.ts'
+import { type HeldStream, heldStreams } from './quarantine.ts'
 import { type Build, type EndedBuild, listReadModels, type ReadModelRecord } from './read-model-record.ts'
 import { pendingRebuild } from './rebuild-requests.ts'
 
@@ -33,24 +33,35 @@ interface Stores {
   eventStore: Pick<EventStore, 'head' | 'readAll'>
 }
 
-/** The states of all projectors that were ever started, by name. */
-export async function readModelStates(stores: Stores): Promise<ReadModelState[]> {
+/** @returns a function that reads the states of all projectors that were ever started, by name */
+export function readModelStates(stores: Stores): () => Promise<ReadModelState[]> {
   const { readModels, eventStore } = stores
-  const [records, head, time] = await Promise.all([
-    listReadModels(readModels),
-    eventStore.head(),
-    readModels.time(),
-  ])
-  return Promise.all(records.map(record => stateOf(record, stores, { head, now: time.getTime() })))
+  // One definition object per projector and generation, because stores cache by it.
+  const definitions = new Map<string, ReturnType<typeof heldStreams>>()
+  const heldIn = ({ name, generation }: ReadModelRecord) => {
+    const known = definitions.get(name)
+    const definition = known?.generation === generation ? known : { ...heldStreams(name), generation }
+    definitions.set(name, definition)
+    return readModels.collection(definition)
+  }
+  return async () => {
+    const [records, head, time] = await Promise.all([
+      listReadModels(readModels),
+      eventStore.head(),
+      readModels.time(),
+    ])
+    const moment = { head, now: time.getTime() }
+    return Promise.all(records.map(record => stateOf(record, heldIn(record), stores, moment)))
+  }
 }
 
 async function stateOf(
   record: ReadModelRecord,
+  held: Collection<HeldStream>,
   { readModels, eventStore }: Stores,
   { head, now }: { head: Position; now: number },
 ): Promise<ReadModelState> {
   const { name, checkpoint, collections, generation, build, lastBuild, error } = record
-  const held = readModels.collection({ ...heldStreams(name), generation })
   const [position = START, pending, quarantinedStreams, incompleteStreams] = await Promise.all([
     readModels.checkpoints.get(checkpoint),
     pendingRebuild(name, readModels),

@@ -47,8 +47,9 @@ export function readModelMetrics(
   projectors: readonly string[],
 ): void {
   heldStreamMetrics(registry, stores.readModels, projectors)
+  const readStates = readModelStates(stores)
   const states = async () => {
-    const all = await readModelStates(stores).catch(() => [])
+    const all = await readStates().catch(() => [])
     return all.filter(({ name }) => projectors.includes(name))
   }
   const gauge = (metric: string, help: string, measure: (state: ReadModelState) => number | undefined) =>

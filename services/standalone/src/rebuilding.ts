@@ -26,9 +26,10 @@ export async function rebuildAll(
   id: string,
 ): Promise<() => Promise<Rebuilding>> {
   const finished = await Promise.all(projectors.map(name => joinRebuild(name, readModels, id)))
+  const readStates = readModelStates({ readModels, eventStore })
   return async () => {
     const done = await Promise.all(finished.map(isDone => isDone()))
-    const states = await readModelStates({ readModels, eventStore })
+    const states = await readStates()
     return {
       done: projectors.filter((_, index) => done[index]),
       waiting: projectors.filter((_, index) => !done[index]),
