@@ -6,6 +6,12 @@ import { findS3, S3_CREDENTIALS } from './src/find-s3.ts'
 import { onPath } from './src/program.ts'
 
 const region = 'us-east-1'
+const settingsOf = (endpoint: string, { accessKeyId, secretAccessKey } = S3_CREDENTIALS) => ({
+  AWS_ENDPOINT_URL_S3: endpoint,
+  AWS_REGION: region,
+  AWS_ACCESS_KEY_ID: accessKeyId,
+  AWS_SECRET_ACCESS_KEY: secretAccessKey,
+})
 const found = await findS3()
 const skipped = found.found ? undefined : `there is no S3 server: ${found.how}`
 
@@ -29,11 +35,7 @@ describe.skipIf(skipped)('the audit log is pushed to S3', { meta: { skipped } },
   })
 
   const to = (url: string, credentials = S3_CREDENTIALS) =>
-    destinationOf({
-      url: new URL(url),
-      token: undefined,
-      s3: { endpoint: server.url, region, credentials },
-    })
+    destinationOf({ url: new URL(url), token: undefined, s3: settingsOf(server.url, credentials) })
   const { signal } = new AbortController()
 
   test('with a prefix, and a repeated object replaces the first one', async () => {

@@ -1,5 +1,6 @@
 import { CHAIN_START } from '@gantry/audit-proofs'
 import { aggregate, nameUuids, type Worker } from '@gantry/event-sourcing'
+import type { S3Settings } from '@gantry/s3'
 import { type AddRoute, type Instrumented, type NamesOf, ownMetadata } from '@gantry/service-kit'
 import { auditLog } from './audit/audit.projection.ts'
 import { auditConditions } from './audit/audit-filter.ts'
@@ -17,16 +18,7 @@ import { pushSource } from './auditpush/source.ts'
 import type { IdentitySettings } from './settings.ts'
 import { users } from './user/user.projection.ts'
 
-type PushSettings = Pick<
-  IdentitySettings,
-  | 'AUDIT_PUSH_URL'
-  | 'AUDIT_PUSH_TOKEN'
-  | 'AWS_ENDPOINT_URL_S3'
-  | 'AWS_REGION'
-  | 'AWS_ACCESS_KEY_ID'
-  | 'AWS_SECRET_ACCESS_KEY'
-  | 'AWS_SESSION_TOKEN'
-> &
+type PushSettings = Pick<IdentitySettings, 'AUDIT_PUSH_URL' | 'AUDIT_PUSH_TOKEN' | keyof S3Settings> &
   Partial<Pick<IdentitySettings, 'AUDIT_PUSH_EVERY'>>
 
 export interface AuditExportsOptions {
@@ -58,6 +50,7 @@ export function auditExports(
   })
   const slots = exportSlots(process.metrics)
   const { AUDIT_PUSH_URL: url, AUDIT_PUSH_EVERY: everyMs = 0 } = settings
+  const { AUDIT_PUSH_TOKEN: token } = settings
   const metrics = pushMetrics(process.metrics, url ? everyMs : 0)
 
   const startPush = (destination: Destination) =>
@@ -84,19 +77,9 @@ export function auditExports(
       }
       exportRoutes(route, { source, head, pointAt: source.pointAt, slots, now })
     },
-    workers: url ? [() => startPush(destinationOf({ url, ...credentialsIn(settings) }))] : [],
+    workers: url ? [() => startPush(destinationOf({ url, token, s3: settings }))] : [],
   }
 }
 
 /** Name of the stream of a destination. */
 const destinationUuid = nameUuids('5e2c8f0b-61d4-4a17-9f83-2b7a4c90d6e1')
-
-function credentialsIn(settings: PushSettings) {
-  const { AWS_ACCESS_KEY_ID: accessKeyId, AWS_SECRET_ACCESS_KEY: secretAccessKey } = settings
-  const { AWS_SESSION_TOKEN: sessionToken, AWS_ENDPOINT_URL_S3: endpoint, AWS_REGION: region } = settings
-  const credentials =
-    accessKeyId && secretAccessKey
-      ? { accessKeyId, secretAccessKey, ...(sessionToken && { sessionToken }) }
-      : undefined
-  return { token: settings.AUDIT_PUSH_TOKEN, s3: { endpoint, region, ...(credentials && { credentials }) } }
-}

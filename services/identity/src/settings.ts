@@ -1,5 +1,6 @@
 import { createPublicKey, type KeyObject } from 'node:crypto'
 import { UserUpdate } from '@gantry/contracts'
+import { s3Location, s3Settings } from '@gantry/s3'
 import { duration } from '@gantry/service-kit'
 import { z } from 'zod'
 
@@ -22,8 +23,8 @@ const publicKey = z.string().transform((text, context): KeyObject => {
 /** Never shows the value in an error: it may contain a secret. */
 const pushUrl = z.string().transform((text, context): URL => {
   const url = URL.parse(text)
-  const isS3 = url?.protocol === 's3:' && url.host !== '' && !url.search && !url.hash
-  if (url && (isS3 || url.protocol === 'https:') && !url.username && !url.password) return url
+  if (url && s3Location(text)) return url
+  if (url?.protocol === 'https:' && !url.username && !url.password) return url
   context.addIssue({
     code: 'custom',
     message:
@@ -57,13 +58,7 @@ export const identitySettings = z.object({
     .string()
     .regex(/^[\x21-\x7e]+$/, { error: 'must be visible ASCII characters' })
     .optional(),
-  /** Address of an S3 store other than that of AWS. */
-  AWS_ENDPOINT_URL_S3: z.url({ protocol: /^https?$/, error: 'must be an http or https URL' }).optional(),
-  AWS_REGION: z.string().optional(),
-  /** Without a key the AWS SDK looks for a role, e.g. of the pod or of the machine. */
-  AWS_ACCESS_KEY_ID: z.string().optional(),
-  AWS_SECRET_ACCESS_KEY: z.string().optional(),
-  AWS_SESSION_TOKEN: z.string().optional(),
+  ...s3Settings.shape,
   PLATFORM_JWT_JWKS_URL: z.url({ protocol: /^https?$/, error: 'must be an http or https URL' }).optional(),
   PLATFORM_JWT_PUBLIC_KEY: publicKey.optional(),
   PLATFORM_JWT_ISSUER: z.string().optional(),

@@ -9,7 +9,7 @@ const COMPOSITION_ROOTS = ['^services/standalone/', '^packages/(hosting|operatio
 
 /** Vendors with the only workspace that may import them, so that each can be replaced in one place. */
 const OWNERS = {
-  '@aws-sdk/client-s3': 'services/identity',
+  '@aws-sdk/client-s3': 'packages/s3',
   '@eventstore/db-client': 'packages/event-store-esdb',
   '@fastify/cors': 'services/gateway',
   '@fastify/helmet': 'services/gateway',

@@ -1,5 +1,4 @@
-import { createHash } from 'node:crypto'
-import type { S3Client } from '@aws-sdk/client-s3'
+import { contentOf, type S3Settings, s3Bucket, s3Location } from '@gantry/s3'
 
 /** A part of the audit log, as it is pushed. */
 export interface PushedObject {
@@ -24,58 +23,26 @@ export interface DestinationSettings {
   s3: S3Settings
 }
 
-interface S3Settings {
-  /** Address of a store other than that of AWS. */
-  endpoint?: string | undefined
-  region?: string | undefined
-  /** Left out to use a role that the AWS SDK finds. */
-  credentials?: { accessKeyId: string; secretAccessKey: string; sessionToken?: string }
-}
-
 const CONTENT_TYPE = 'application/x-ndjson'
 const TIMEOUT_MS = 60_000
 
 export const destinationOf = (settings: DestinationSettings): Destination =>
   settings.url.protocol === 's3:' ? s3Destination(settings) : httpsDestination(settings)
 
-/** Key of an object: `{prefix}/audit-{name}.ndjson`. */
+/** Key of an object: `{prefix}/audit-{name}.ndjson`. @throws Error when it is not an s3: URL */
 function s3Destination({ url, s3 }: DestinationSettings): Destination {
-  const { endpoint, region, credentials } = s3
-  const prefix = decodeURIComponent(url.pathname).replace(/^\/+|\/+$/g, '')
-  let opened: Promise<{ client: S3Client; module: typeof import('@aws-sdk/client-s3') }> | undefined
-  /** The client is loaded by the first push, so that a process without pushes does not keep it in memory. */
-  const open = async () => {
-    const module = await import('@aws-sdk/client-s3')
-    const client = new module.S3Client({
-      maxAttempts: 1,
-      // Other stores than AWS may lack the checksums that are its default. Content-MD5 protects the object everywhere.
-      requestChecksumCalculation: 'WHEN_REQUIRED',
-      responseChecksumValidation: 'WHEN_REQUIRED',
-      ...(endpoint && { endpoint, forcePathStyle: true }),
-      ...(region && { region }),
-      ...(credentials && { credentials }),
-    })
-    return { client, module }
-  }
+  const location = s3Location(url.href)
+  if (!location) throw new Error(`not s3://bucket/prefix: ${url.protocol}//${url.host}`)
+  const { shown, put, close } = s3Bucket({ ...location, settings: s3, timeoutMs: TIMEOUT_MS })
   return {
-    shown: `s3://${url.host}${prefix && `/${prefix}`}`,
+    shown,
     async put({ name, body }, signal) {
-      opened ??= open()
-      const { client, module } = await opened
-      const key = `audit-${name}.ndjson`
-      const command = new module.PutObjectCommand({
-        Bucket: url.host,
-        Key: prefix ? `${prefix}/${key}` : key,
-        Body: body,
-        ContentType: CONTENT_TYPE,
-        ContentMD5: createHash('md5').update(body).digest('base64'),
-      })
-      const abortSignal = AbortSignal.any([signal, AbortSignal.timeout(TIMEOUT_MS)])
-      await client.send(command, { abortSignal }).catch((error: Error) => {
-        throw new Error(`S3 did not store the object: ${error.name}: ${error.message}`)
+      const options = { contentType: CONTENT_TYPE, signal }
+      await put(`audit-${name}.ndjson`, contentOf(body), options).catch((error: Error) => {
+        throw new Error(`S3 did not store the object: ${error.message}`)
       })
     },
-    close: () => void opened?.then(({ client }) => client.destroy()).catch(() => {}),
+    close,
   }
 }
 

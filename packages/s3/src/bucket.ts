@@ -1,0 +1,156 @@
+import { createHash } from 'node:crypto'
+import type { Readable } from 'node:stream'
+import type { S3Client } from '@aws-sdk/client-s3'
+import type { S3Location } from './location.ts'
+import { clientConfig, type S3Settings } from './settings.ts'
+
+/** The content of an object. */
+export interface Content {
+  body: Uint8Array | Readable
+  length: number
+  /** MD5 of the body in base64, which the store compares. */
+  md5: string
+}
+
+/** The content with these bytes. */
+export const contentOf = (body: Uint8Array): Content => ({
+  body,
+  length: body.length,
+  md5: createHash('md5').update(body).digest('base64'),
+})
+
+interface PutOptions {
+  contentType?: string
+  signal?: AbortSignal
+}
+
+/** The objects of a bucket whose keys begin with a prefix. Keys are given without the prefix. All calls throw S3Failed. */
+export interface Bucket {
+  /** URL of the bucket with the prefix, for logs. */
+  readonly shown: string
+  /** Stores an object, or replaces it. */
+  put(key: string, content: Content, options?: PutOptions): Promise<void>
+  exists(key: string): Promise<boolean>
+  /** The bytes of an object; undefined when it does not exist. */
+  get(key: string): Promise<Uint8Array | undefined>
+  /** Deletes an object if it exists. */
+  delete(key: string): Promise<void>
+  /** All keys without a slash. */
+  keys(): AsyncIterable<string>
+  close(): void
+}
+
+/** A request that failed. The message has the reason and no secrets: what the SDK adds to its errors is left out. */
+class S3Failed extends Error {
+  /** Whether the store could not be reached, or reported a failure of its own: the same request can succeed later. */
+  readonly unavailable: boolean
+  constructor(reason: string, { unavailable }: { unavailable: boolean }) {
+    super(reason)
+    this.name = 'S3Failed'
+    this.unavailable = unavailable
+  }
+}
+
+export interface BucketOptions extends S3Location {
+  settings: S3Settings
+  /** Maximum duration of a request with its answer, in milliseconds. */
+  timeoutMs: number
+}
+
+const CONNECT_MS = 5_000
+const DEFAULT_TYPE = 'application/octet-stream'
+
+/** Opens a bucket. The client is loaded by the first request, so that it takes no memory in processes without any. */
+export function s3Bucket({ bucket: Bucket, prefix, settings, timeoutMs }: BucketOptions): Bucket {
+  const folder = prefix && `${prefix}/`
+  const keyOf = (key: string) => ({ Bucket, Key: folder + key })
+  let opened: ReturnType<typeof load> | undefined
+  const load = async () => {
+    const module = await import('@aws-sdk/client-s3')
+    return { module, client: new module.S3Client(configOf(settings)) }
+  }
+
+  /** Sends requests, which may together take `timeoutMs`. */
+  const ask = async <T>(
+    work: (loaded: Awaited<ReturnType<typeof load>>, options: { abortSignal: AbortSignal }) => Promise<T>,
+    signals: readonly AbortSignal[] = [],
+  ): Promise<T> => {
+    const abortSignal = AbortSignal.any([...signals, AbortSignal.timeout(timeoutMs)])
+    try {
+      opened ??= load()
+      return await work(await opened, { abortSignal })
+    } catch (error) {
+      throw failureOf(error, abortSignal)
+    }
+  }
+  const unlessMissing = <T>(asked: Promise<T>): Promise<T | undefined> =>
+    asked.catch(error => {
+      if (isMissing(error)) return undefined
+      throw error
+    })
+
+  return {
+    shown: `s3://${Bucket}${prefix && `/${prefix}`}`,
+    put: (key, { body, length, md5 }, { contentType = DEFAULT_TYPE, signal } = {}) =>
+      ask(async ({ client, module }, options) => {
+        const described = { ContentType: contentType, ContentLength: length, ContentMD5: md5 }
+        await client.send(new module.PutObjectCommand({ ...keyOf(key), Body: body, ...described }), options)
+      }, signal && [signal]),
+    exists: key =>
+      ask(async ({ client, module }, options) => {
+        const head = client.send(new module.HeadObjectCommand(keyOf(key)), options)
+        return (await unlessMissing(head)) !== undefined
+      }),
+    get: key =>
+      ask(async ({ client, module }, options) => {
+        const got = await unlessMissing(client.send(new module.GetObjectCommand(keyOf(key)), options))
+        return got && (await got.Body?.transformToByteArray())
+      }),
+    delete: key =>
+      ask(async ({ client, module }, options) => {
+        await unlessMissing(client.send(new module.DeleteObjectCommand(keyOf(key)), options))
+      }),
+    async *keys() {
+      let ContinuationToken: string | undefined
+      do {
+        const page = await ask(({ client, module }, options) => {
+          const among = { Bucket, Prefix: folder, Delimiter: '/' }
+          return client.send(new module.ListObjectsV2Command({ ...among, ContinuationToken }), options)
+        })
+        for (const { Key = '' } of page.Contents ?? []) if (Key !== folder) yield Key.slice(folder.length)
+        ContinuationToken = page.NextContinuationToken
+      } while (ContinuationToken)
+    },
+    close: () => void opened?.then(({ client }: { client: S3Client }) => client.destroy()).catch(() => {}),
+  }
+}
+
+const configOf = (settings: S3Settings) => ({
+  maxAttempts: 1,
+  requestHandler: { connectionTimeout: CONNECT_MS },
+  // Other stores than AWS may lack the checksums that are its default. Content-MD5 protects the object everywhere.
+  requestChecksumCalculation: 'WHEN_REQUIRED' as const,
+  responseChecksumValidation: 'WHEN_REQUIRED' as const,
+  ...clientConfig(settings),
+})
+
+/** What is known of errors of the SDK. Errors without a status did not come from the store. */
+interface SdkError extends Error {
+  code?: string
+  $metadata?: { httpStatusCode?: number }
+}
+
+const statusOf = (error: unknown) => (error as SdkError).$metadata?.httpStatusCode
+/** An answer to HEAD has no body, so that a missing bucket and a missing object are the same. */
+const isMissing = (error: unknown) => statusOf(error) === 404 && (error as SdkError).name !== 'NoSuchBucket'
+
+function failureOf(error: unknown, signal: AbortSignal): S3Failed {
+  if (signal.aborted) {
+    const late = (signal.reason as Error).name === 'TimeoutError'
+    return new S3Failed(late ? 'the store does not answer' : 'it was ended', { unavailable: true })
+  }
+  const { name, message, code } = error as SdkError
+  const status = statusOf(error)
+  const unavailable = status === undefined || status >= 500 || status === 429
+  return new S3Failed(`${name}: ${message || code}`, { unavailable })
+}
