@@ -466,8 +466,8 @@ export const exportAuditLog = operation({
   responses: {
     200: {
       description: 'The export',
-      mediaTypes: ['application/x-ndjson', 'text/csv', 'text/plain'],
+      mediaTypes: Object.values(EXPORT_MEDIA_TYPES),
     },
   },
-  problems: ['too-many-exports'],
+  problems: ['not-acceptable', 'too-many-exports'],
 })

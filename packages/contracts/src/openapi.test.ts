@@ -2,7 +2,15 @@ import { Ajv2020 } from 'ajv/dist/2020.js'
 import formats from 'ajv-formats'
 import { describe, expect, test } from 'vitest'
 import { z } from 'zod'
-import { bodyLimitOf, createApi, logout, OPERATIONS, openApiDocument, PROBLEMS } from './index.ts'
+import {
+  bodyLimitOf,
+  createApi,
+  EXPORT_MEDIA_TYPES,
+  logout,
+  OPERATIONS,
+  openApiDocument,
+  PROBLEMS,
+} from './index.ts'
 
 /** Names of fields that are secrets in every schema. */
 const SECRETS = new Set(['token', 'secret', 'password'])
@@ -303,6 +311,9 @@ describe('An operation', () => {
     expect(stream['text/event-stream']?.schema).toEqual({ anyOf: schemas })
     expect(stream['application/cloudevents+json']?.schema).toEqual(schemas[1])
     expect(operation('downloadImage').responses[200]?.content).toMatchObject({ 'image/png': {} })
+    const exported = operation('exportAuditLog').responses
+    expect(Object.keys(exported[200]?.content ?? {})).toEqual(Object.values(EXPORT_MEDIA_TYPES))
+    expect(exported[406]?.content?.['application/problem+json']?.examples).toHaveProperty('not-acceptable')
   })
 })
 

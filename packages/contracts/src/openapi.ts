@@ -197,16 +197,17 @@ function contentOf({
   return { content: Object.fromEntries((mediaTypes ?? ['application/json']).map(type => [type, body])) }
 }
 
+/** Headers of problems beside those of their status. */
 const PROBLEM_HEADERS: Partial<Record<ProblemCode, readonly HeaderName[]>> = {
-  unauthenticated: ['WWW-Authenticate'],
-  'wrong-credentials': ['WWW-Authenticate'],
   'request-in-progress': ['Retry-After'],
   'too-many-requests': ['Retry-After', 'RateLimit-Limit', 'RateLimit-Remaining', 'RateLimit-Reset'],
-  unavailable: ['Retry-After'],
-  'body-memory-full': ['Retry-After'],
-  'too-many-replays': ['Retry-After'],
-  'events-incomplete': ['Retry-After'],
-  'not-ready': ['Retry-After'],
+}
+
+function headersOf(code: ProblemCode): readonly HeaderName[] {
+  const { status } = PROBLEMS[code]
+  if (status === 401) return ['WWW-Authenticate']
+  if (status === 503) return ['Retry-After']
+  return PROBLEM_HEADERS[code] ?? []
 }
 
 /** The error responses of an operation by status, with an example for each problem. */
@@ -214,7 +215,7 @@ function problemResponsesOf(operation: Operation): Record<string, ZodOpenApiResp
   const codes = Object.groupBy(problemsOf(operation), code => PROBLEMS[code].status)
   return mapped(codes as Record<string, ProblemCode[]>, listed => ({
     description: listed.map(code => PROBLEMS[code].title).join('; '),
-    headers: headers(['X-Request-Id', ...listed.flatMap(code => PROBLEM_HEADERS[code] ?? [])]),
+    headers: headers(['X-Request-Id', ...listed.flatMap(headersOf)]),
     content: {
       'application/problem+json': {
         schema: Problem,
