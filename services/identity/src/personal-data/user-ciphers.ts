@@ -43,20 +43,27 @@ export function userCiphers({
   const wrapping = deriveKey(encryptionKey, 'keys of users')
   /** The key of a user; null when the user is erased. */
   const known = new LRUCache<string, { key: Buffer | null }>({ max: CACHE_SIZE, ttl: CACHE_MS })
-  const remember = (user: string, stored: string | null): Buffer | null => {
-    const key = stored === null ? null : unseal(wrapping, stored)
-    known.set(user, { key })
-    return key
+  /** Counts calls of `erase` and `forget`: a key that was read before one of them may be outdated. */
+  let invalidations = 0
+  const remembering = () => {
+    const before = invalidations
+    return (user: string, stored: string | null): Buffer | null => {
+      const key = stored === null ? null : unseal(wrapping, stored)
+      if (invalidations === before) known.set(user, { key })
+      return key
+    }
   }
 
   const keyOf = async (user: string): Promise<Buffer | null | undefined> => {
     const cached = known.get(user)
     if (cached) return cached.key
+    const remember = remembering()
     const stored = await userKeys.get(user)
     return stored && remember(user, stored.key)
   }
 
   const makeKey = async (user: string): Promise<Buffer | null> => {
+    const remember = remembering()
     const { key } = await userKeys.add(user, seal(wrapping, randomBytes(KEY_BYTES)))
     return remember(user, key)
   }
@@ -74,9 +81,13 @@ export function userCiphers({
     },
     async erase(user, at) {
       const erasedAt = await userKeys.erase(user, at)
+      invalidations++
       known.set(user, { key: null })
       return erasedAt
     },
-    forget: user => void known.delete(user),
+    forget(user) {
+      invalidations++
+      known.delete(user)
+    },
   }
 }
