@@ -267,8 +267,10 @@ describe('a rebuild', () => {
     expect(opened.size).toBe(2)
   })
 
-  test('loads the lists and the searches that its process has asked for', async () => {
+  test('loads the lists and the searches that its process has asked for, at intervals while the store is away', async () => {
     const counted: Filter[] = []
+    let isAway = false
+    let refused = 0
     const store: ReadModelStore = {
       ...stores.store,
       // biome-ignore lint/suspicious/noExplicitAny: same signature as the port
@@ -276,7 +278,9 @@ describe('a rebuild', () => {
         const opened = stores.store.collection(definition)
         const { name, generation = 0 } = definition
         const count = (filter: Filter) => {
-          if (name === counters.name && generation > 0) counted.push(filter)
+          if (name !== counters.name || generation === 0) return opened.count(filter)
+          if (isAway && ++refused < 100) return Promise.reject(new ReadModelsUnavailable('away'))
+          counted.push(filter)
           return opened.count(filter)
         }
         return { ...opened, count }
@@ -288,7 +292,12 @@ describe('a rebuild', () => {
     expect(counted).toEqual([])
     await readModels.collection(counters).find({ text: ['some'], limit: 1 })
     await readModels.collection(counters).list({ limit: 1 })
-    await rebuilt()
+    isAway = true
+    const done = await requestRebuild(NAME, stores.readModels, randomUUID())
+    await vi.waitFor(() => expect(refused).toBeGreaterThan(0), soon)
+    isAway = false
+    await vi.waitFor(async () => expect(await done()).toBe(true), soon)
+    expect(refused).toBe(1)
     expect(counted).toEqual([{ text: ['some'] }])
   })
 

@@ -192,6 +192,7 @@ async function loadLists(
           { projector: name, collection: definition.name },
           'waits for the lists of the new read models',
         )
+        await sleep(REPORT_MS, { signal })
       }
     }
   }
