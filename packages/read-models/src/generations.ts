@@ -1,4 +1,4 @@
-import type { Collection, CollectionDefinition, Document, Filter, Write } from './collection.ts'
+import type { Collection, CollectionDefinition, Document, Filter } from './collection.ts'
 import type { CollectionGroup, Generations, Lease, ReadModelStore, ReadModels } from './read-models.ts'
 
 // biome-ignore lint/suspicious/noExplicitAny: collections of different documents
@@ -31,16 +31,6 @@ export function withGenerations(store: ReadModelStore, options: GenerationOption
   const find = (definition: Pick<Definition, 'name' | 'version' | 'generation'>) =>
     definition.generation === undefined ? groupOf.get(nameOf(definition)) : undefined
 
-  const written = async (write: Write): Promise<Write[]> => {
-    const group = find(write.collection)
-    if (!group) return [write]
-    const generations = await group.current()
-    return generations.written.map(generation => ({
-      ...write,
-      collection: group.of(write.collection, generation),
-    }))
-  }
-
   return {
     ...store,
     collection<D extends Document>(definition: CollectionDefinition<D>): Collection<D> {
@@ -60,8 +50,16 @@ export function withGenerations(store: ReadModelStore, options: GenerationOption
       return group
     },
     async write(writes, checkpoint) {
-      const all = await Promise.all(writes.map(written))
-      return store.write(all.flat(), checkpoint)
+      const grouped = writes.map(write => ({ write, group: find(write.collection) }))
+      const written = new Map<Group, readonly number[]>()
+      for (const { group } of grouped)
+        if (group && !written.has(group)) written.set(group, (await group.current()).written)
+      const all = grouped.flatMap(({ write, group }) =>
+        group
+          ? (written.get(group) ?? []).map(of => ({ ...write, collection: group.of(write.collection, of) }))
+          : [write],
+      )
+      return store.write(all, checkpoint)
     },
     async drop(definition) {
       const generation = definition.generation ?? (await find(definition)?.current())?.live
