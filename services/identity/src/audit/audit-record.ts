@@ -21,23 +21,24 @@ const usersOf = ({ actor, resourceType, resourceId }: StoredRecord): (string | n
   resourceType === 'USER' ? resourceId : null,
 ]
 
-/** The personal fields of a changed user; undefined when there are none, or the user is erased. */
+/**
+ * The personal fields of a changed user; undefined when there are none, or the user is erased.
+ * @throws UserKeyMissing
+ * @throws UserKeysUnavailable
+ */
 export type PersonalFieldsOf = (
   doc: Pick<AuditDocument, 'resourceId' | 'sealed'>,
 ) => Promise<PersonalChange | undefined>
 
-/** Decrypts personal fields. @throws UserKeysUnavailable */
 export const personalFields =
   (ciphers: UserCiphers): PersonalFieldsOf =>
-  async ({ resourceId, sealed }) => {
-    if (sealed === null) return undefined
-    return openedChange(resourceId, sealed, ciphers).catch(error => {
-      if (!(error instanceof UserKeyMissing)) throw error
-      return undefined
-    })
-  }
+  async ({ resourceId, sealed }) =>
+    sealed === null ? undefined : openedChange(resourceId, sealed, ciphers)
 
-/** Resolves names when records are read: documents have ids and encrypted personal fields. */
+/**
+ * Resolves names when records are read: documents have ids and encrypted personal fields. If a key is missing, the record
+ * has the present names of the user instead of those of its time, so that the list can be read while keys are lost.
+ */
 export function auditRecords({
   namesOf,
   personalOf,
@@ -48,7 +49,7 @@ export function auditRecords({
   const recordOf = async (doc: AuditDocument, stored: StoredRecord, names: Names): Promise<AuditRecord> => {
     const { id, position, recordedAt, timestamp, actor, action, resourceType, resourceId, requestId } = stored
     const isNamed = resourceType === 'USER' && names.has(resourceId)
-    const personal = isNamed ? await personalOf(doc) : undefined
+    const personal = isNamed ? await personalOf(doc).catch(unlessKeyMissing) : undefined
     return {
       id,
       timestamp,
@@ -72,6 +73,10 @@ export function auditRecords({
     const names = await namesOf(stored.flatMap(({ record }) => usersOf(record)))
     return Promise.all(stored.map(({ doc, record }) => recordOf(doc, record, names)))
   }
+}
+
+function unlessKeyMissing(error: unknown): undefined {
+  if (!(error instanceof UserKeyMissing)) throw error
 }
 
 /**

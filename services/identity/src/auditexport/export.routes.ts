@@ -14,6 +14,7 @@ import { EXPORT_MEDIA_TYPES, exportAuditLog, type Parsed, Refusal } from '@gantr
 import type { AddRoute } from '@gantry/service-kit'
 import Negotiator from 'negotiator'
 import type { AuditFilter } from '../audit/audit-filter.ts'
+import { UserKeyMissing } from '../personal-data/user-ciphers.ts'
 import { type ExportSource, exportedText } from './export.ts'
 import type { ExportSlots } from './slots.ts'
 
@@ -114,14 +115,22 @@ async function beginning(
 const invalid = (field: string, message: string) =>
   new Refusal('invalid-request', { detail: `${field} ${message}`, errors: [{ field, message }] })
 
-/** Passes text on. @param stalled called when no more text is asked for in time */
+/**
+ * Passes text on.
+ * @param stalled called when no more text is asked for in time
+ * @throws Refusal unavailable when the key of a user is missing
+ */
 async function* whileRead(text: AsyncIterable<string>, stalled: () => void): AsyncGenerator<string> {
-  for await (const part of text) {
-    const timer = setTimeout(stalled, STALLED_MS)
-    try {
-      yield part
-    } finally {
-      clearTimeout(timer)
+  try {
+    for await (const part of text) {
+      const timer = setTimeout(stalled, STALLED_MS)
+      try {
+        yield part
+      } finally {
+        clearTimeout(timer)
+      }
     }
+  } catch (error) {
+    throw error instanceof UserKeyMissing ? new Refusal('unavailable', { detail: error.message }) : error
   }
 }

@@ -84,20 +84,20 @@ const pointOf = ({ number, when, chainHash }: AuditDocument): ChainPoint => ({
   chainHash,
 })
 
-/** Records of an erased user have no personal fields. */
+/** Records of an erased user have no personal fields. @throws UserKeyMissing, so that no others lack theirs */
 async function exported(
   doc: AuditDocument,
   names: Awaited<ReturnType<NamesOf>>,
   personalOf: PersonalFieldsOf,
 ): Promise<ExportedRecord> {
-  const { recordHash, record, resourceId, sealed } = doc
+  const { recordHash, record, resourceId } = doc
   const users = usersOf(doc).flatMap(id => {
     const name = names.get(id)
     return name ? [{ id, username: name.username, displayName: name.displayName }] : []
   })
-  const personal = sealed !== null && names.has(resourceId) ? await personalOf(doc) : undefined
+  const personal = await personalOf(doc)
   return {
     chained: { ...pointOf(doc), recordHash, record },
-    names: { users, ...(personal && { personal }) },
+    names: { users, ...(personal && names.has(resourceId) && { personal }) },
   }
 }

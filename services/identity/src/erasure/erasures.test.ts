@@ -132,15 +132,16 @@ test('an erasure that a restored log lacks is appended again at the start', asyn
 
 test('without its key a user is unavailable, and not erased', async () => {
   const id = await create()
-  const { userKeys } = identity.host.dependencies
   await identity.restart()
   const down = vi.spyOn(identity.host.dependencies.userKeys, 'get')
   down.mockRejectedValue(new UserKeysUnavailable('it is down'))
   expect((await identity.logIn(ada.username)).body.code).toBe('unavailable')
   down.mockResolvedValue(undefined)
   expect((await identity.logIn(ada.username)).body.code).toBe('stream-quarantined')
+  const { body } = await admin().get('/auditLog/export')
+  expect(body).toMatchObject({ code: 'unavailable', detail: expect.stringContaining('no key of user') })
+  expect((await admin().get('/auditLog')).status).toBe(200)
   down.mockRestore()
   expect((await identity.logIn(ada.username)).status).toBe(200)
-  expect(userKeys).toBeDefined()
   expect((await admin().get(`/users/${id}`)).status).toBe(200)
 })
