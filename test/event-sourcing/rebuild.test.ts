@@ -259,7 +259,8 @@ describe('a rebuild', () => {
     }
     await ready(projector())
     const states = readModelStates({ readModels, eventStore: stores.eventStore })
-    for (const generation of [0, 0]) expect(await states()).toMatchObject([{ generation }])
+    for (const names of [undefined, [NAME]]) expect(await states(names)).toMatchObject([{ generation: 0 }])
+    expect(await states(['another.projector'])).toEqual([])
     expect(opened.size).toBe(1)
     await rebuilt()
     await vi.waitFor(async () => expect((await states())[0]?.lastRebuild).not.toBeNull(), soon)

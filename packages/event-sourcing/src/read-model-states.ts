@@ -33,8 +33,11 @@ interface Stores {
   eventStore: Pick<EventStore, 'head' | 'readAll'>
 }
 
-/** @returns a function that reads the states of all projectors that were ever started, by name */
-export function readModelStates(stores: Stores): () => Promise<ReadModelState[]> {
+/**
+ * @returns a function that reads the states of projectors that were ever started, in the order of their names: of all, or
+ *   of those with one of the given names
+ */
+export function readModelStates(stores: Stores): (names?: readonly string[]) => Promise<ReadModelState[]> {
   const { readModels, eventStore } = stores
   // One definition object per projector and generation, because stores cache by it.
   const definitions = new Map<string, ReturnType<typeof heldStreams>>()
@@ -44,14 +47,15 @@ export function readModelStates(stores: Stores): () => Promise<ReadModelState[]>
     definitions.set(name, definition)
     return readModels.collection(definition)
   }
-  return async () => {
+  return async names => {
     const [records, head, time] = await Promise.all([
       listReadModels(readModels),
       eventStore.head(),
       readModels.time(),
     ])
     const moment = { head, now: time.getTime() }
-    return Promise.all(records.map(record => stateOf(record, heldIn(record), stores, moment)))
+    const wanted = names ? records.filter(({ name }) => names.includes(name)) : records
+    return Promise.all(wanted.map(record => stateOf(record, heldIn(record), stores, moment)))
   }
 }
 

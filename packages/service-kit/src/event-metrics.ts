@@ -48,9 +48,15 @@ export function readModelMetrics(
 ): void {
   heldStreamMetrics(registry, stores.readModels, projectors)
   const readStates = readModelStates(stores)
-  const states = async () => {
-    const all = await readStates().catch(() => [])
-    return all.filter(({ name }) => projectors.includes(name))
+  let reading: Promise<ReadModelState[]> | undefined
+  /** The gauges of one scrape share a read. */
+  const states = () => {
+    reading ??= readStates(projectors)
+      .catch(() => [])
+      .finally(() => {
+        reading = undefined
+      })
+    return reading
   }
   const gauge = (metric: string, help: string, measure: (state: ReadModelState) => number | undefined) =>
     new Gauge({

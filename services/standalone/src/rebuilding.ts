@@ -29,11 +29,10 @@ export async function rebuildAll(
   const readStates = readModelStates({ readModels, eventStore })
   return async () => {
     const done = await Promise.all(finished.map(isDone => isDone()))
-    const states = await readStates()
     return {
       done: projectors.filter((_, index) => done[index]),
       waiting: projectors.filter((_, index) => !done[index]),
-      states: states.filter(({ name }) => projectors.includes(name)),
+      states: await readStates(projectors),
     }
   }
 }

@@ -29,9 +29,9 @@ export function readModelRoutes(route: AddRoute, dependencies: Instrumented): vo
     category: 'readmodel',
     decider: readModelDecider,
   })
-  const states: () => Promise<ReadModelState[]> = readModelStates({ readModels, eventStore })
+  const states: (names?: string[]) => Promise<ReadModelState[]> = readModelStates({ readModels, eventStore })
   const existing = async (name: string) => {
-    const found = (await states()).find(state => state.name === name)
+    const [found] = await states([name])
     if (!found) throw new Refusal('read-model-not-found')
     return found
   }
