@@ -1,6 +1,16 @@
+import { once } from 'node:events'
+import { mkdtemp, readdir, rm, utimes, writeFile } from 'node:fs/promises'
+import { createServer, type ServerResponse } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { inspect } from 'node:util'
 import { CreateBucketCommand, GetObjectCommand, ListObjectsV2Command, S3Client } from '@aws-sdk/client-s3'
 import { destinationOf } from '@gantry/identity'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { ReadModelsUnavailable } from '@gantry/read-models'
+import { blobStoreContract } from '@gantry/read-models/testing'
+import { type S3BlobStore, s3BlobStore } from '@gantry/s3'
+import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
 import type { Engine } from './src/engine.ts'
 import { findS3, S3_CREDENTIALS } from './src/find-s3.ts'
 import { onPath } from './src/program.ts'
@@ -20,20 +30,105 @@ test('S3 is used when it is available', async () => {
   if (process.env.CI && tools.every(path => path !== undefined)) expect(skipped).toBeUndefined()
 })
 
-describe.skipIf(skipped)('the audit log is pushed to S3', { meta: { skipped } }, () => {
-  let server: Engine
-  let client: S3Client
+let server: Engine
+let client: S3Client
+beforeAll(async () => {
+  if (!found.found) return
+  server = await found.start()
+  client = new S3Client({ endpoint: server.url, forcePathStyle: true, region, credentials: S3_CREDENTIALS })
+  await client.send(new CreateBucketCommand({ Bucket: 'audit' }))
+  await client.send(new CreateBucketCommand({ Bucket: 'images' }))
+})
+afterAll(async () => {
+  client?.destroy()
+  await server?.stop()
+})
+
+describe.skipIf(skipped)('S3', { meta: { skipped } }, () => {
+  const location = { bucket: 'images', prefix: 'of/gantry' }
+  let folder: string
   beforeAll(async () => {
-    if (!found.found) return
-    server = await found.start()
-    client = new S3Client({ endpoint: server.url, forcePathStyle: true, region, credentials: S3_CREDENTIALS })
-    await client.send(new CreateBucketCommand({ Bucket: 'audit' }))
+    folder = await mkdtemp(join(tmpdir(), 'drafts-'))
   })
-  afterAll(async () => {
-    client.destroy()
-    await server.stop()
+  afterAll(() => rm(folder, { recursive: true, force: true }))
+  const open = (options: Partial<Parameters<typeof s3BlobStore>[0]> = {}): S3BlobStore =>
+    s3BlobStore({ ...location, settings: settingsOf(server.url), folder, ...options })
+
+  const keysOf = async (blobs: S3BlobStore) => {
+    const keys: string[] = []
+    for await (const key of blobs.keys()) keys.push(key)
+    return keys
+  }
+
+  blobStoreContract('S3', async () => {
+    const blobs = open()
+    return { blobs, another: async () => open(), close: () => blobs.close() }
   })
 
+  test('stores blobs as objects with the prefix, and lists no others', async () => {
+    const blobs = open({ prefix: 'alone' })
+    await open({ prefix: 'alone/elsewhere' }).put('other', Buffer.from('other'))
+    await blobs.put('logo', Buffer.from('png'))
+    expect(await keysOf(blobs)).toEqual(['logo'])
+    const { Contents = [] } = await client.send(
+      new ListObjectsV2Command({ Bucket: 'images', Prefix: 'alone/' }),
+    )
+    expect(Contents.map(({ Key }) => Key)).toEqual(['alone/elsewhere/other', 'alone/logo'])
+  })
+
+  test('drafts leave no files, and those of a process that died are deleted after an hour', async () => {
+    const [left, recent] = [join(folder, 'left'), join(folder, 'recent')]
+    await Promise.all([writeFile(left, 'left'), writeFile(recent, 'recent')])
+    await utimes(left, new Date(), new Date(Date.now() - 3_660_000))
+    const blobs = open()
+    const [committed, discarded] = [await blobs.draft(), await blobs.draft()]
+    await committed.write(Buffer.from('png'))
+    await committed.commit('drafted')
+    await discarded.discard()
+    expect(await readdir(folder)).toEqual(['recent'])
+  })
+
+  test('a bucket that cannot be used is named with the reason, without a secret', async () => {
+    await expect(open().ping()).resolves.toBeUndefined()
+    await expect(open({ bucket: 'missing' }).ping()).rejects.toThrow(
+      /^BLOB_URL s3:\/\/missing\/of\/gantry: NoSuchBucket: /,
+    )
+    const secretAccessKey = 'a wrong secret'
+    const settings = settingsOf(server.url, { ...S3_CREDENTIALS, secretAccessKey })
+    const refused = await open({ settings })
+      .get('logo')
+      .catch(error => error)
+    expect(refused.message).toMatch(/^BLOB_URL s3:\/\/images\/of\/gantry: SignatureDoesNotMatch: /)
+    expect(refused).not.toBeInstanceOf(ReadModelsUnavailable)
+    expect(inspect(refused, { depth: 10 })).not.toContain(secretAccessKey)
+  })
+
+  test('calls fail as unavailable while the store fails, stops in an answer, or refuses connections', async () => {
+    const answers = [
+      (response: ServerResponse) => response.destroy(),
+      (response: ServerResponse) => response.writeHead(503).end(),
+      (response: ServerResponse) => response.writeHead(200, { 'content-length': 9 }).write('half'),
+    ]
+    const failing = createServer((_, response) => answers.at(0)?.(response)).listen(0, '127.0.0.1')
+    onTestFinished(() => void failing.close())
+    await once(failing, 'listening')
+    const { port } = failing.address() as AddressInfo
+    const blobs = open({ settings: settingsOf(`http://127.0.0.1:${port}`), timeoutMs: 300 })
+    for (; answers.length > 0; answers.shift())
+      await expect(blobs.get('logo')).rejects.toThrow(ReadModelsUnavailable)
+    failing.close()
+    failing.closeAllConnections()
+    const draft = await blobs.draft()
+    await draft.write(Buffer.from('png'))
+    const put = () => blobs.put('logo', Buffer.from('png'))
+    for (const call of [put, () => draft.commit('logo'), () => keysOf(blobs)])
+      await expect(call()).rejects.toThrow(ReadModelsUnavailable)
+    await draft.discard()
+    await expect(blobs.ping()).rejects.toThrow('BLOB_URL s3://images/of/gantry: connect ECONNREFUSED')
+  })
+})
+
+describe.skipIf(skipped)('the audit log is pushed to S3', { meta: { skipped } }, () => {
   const to = (url: string, credentials = S3_CREDENTIALS) =>
     destinationOf({ url: new URL(url), token: undefined, s3: settingsOf(server.url, credentials) })
   const { signal } = new AbortController()

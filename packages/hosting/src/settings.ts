@@ -1,3 +1,4 @@
+import { s3Location } from '@gantry/s3'
 import { basePath, bodyMemory, duration, key, origins, otherThanPort, port } from '@gantry/service-kit'
 import { z } from 'zod'
 
@@ -77,8 +78,9 @@ export const storeSettings = z.object({
   /** The bytes of images. Default: GridFS in the database of READ_MODEL_URL. */
   BLOB_URL: z
     .string()
-    .refine(url => /^(file:|mongodb(\+srv)?:\/\/)./.test(url), {
-      error: 'must be such as mongodb://host:27017/gantry, or file:FOLDER',
+    .refine(url => /^(file:|mongodb(\+srv)?:\/\/)./.test(url) || s3Location(url) !== undefined, {
+      error:
+        'must be such as mongodb://host:27017/gantry, s3://bucket/prefix without credentials, or file:FOLDER',
     })
     .optional(),
 })

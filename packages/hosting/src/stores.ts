@@ -16,6 +16,7 @@ import type { Bus } from '@gantry/messaging'
 import { type NatsOptions, natsBus, natsPublisher, type Publisher } from '@gantry/messaging-nats'
 import type { BlobStore, ReadModels, UserKeys } from '@gantry/read-models'
 import { checkReadModels, gridFsBlobStore, mongoReadModels, mongoUserKeys } from '@gantry/read-models-mongo'
+import { type S3Settings, s3BlobStore, s3Location } from '@gantry/s3'
 import type { BackingStore } from './backing-stores.ts'
 import type { BusSettings, StoreSettings } from './settings.ts'
 
@@ -143,14 +144,23 @@ function openReadModels(url: string, disk: Disk, log: Log | undefined): Open<Rea
   }
 }
 
+/** A store whose backing store is checked with another one, or cannot be unavailable, has none of its own. */
+type OpenBlobs = Pick<Open<BlobStore>, 'store'> & Partial<Open<BlobStore>>
+
 /** Opens the store of blobs. @throws Error when neither BLOB_URL nor READ_MODEL_URL can store blobs */
-function openBlobs({ BLOB_URL, READ_MODEL_URL }: StoreSettings, disk: Disk): BlobStore {
+function openBlobs({ BLOB_URL, READ_MODEL_URL }: StoreSettings, s3: S3Settings, disk: Disk): OpenBlobs {
   const folder = BLOB_URL && folderOf(BLOB_URL)
-  if (folder) return folderBlobStore({ path: folder, disk })
+  if (folder) return { store: folderBlobStore({ path: folder, disk }) }
+  const location = BLOB_URL && s3Location(BLOB_URL)
+  if (location) {
+    const store = s3BlobStore({ ...location, settings: s3 })
+    // Without it, requests that need no bytes of images are still answered.
+    return { store, backingStore: { setting: 'BLOB_URL', onlyAtStart: true, check: () => store.ping() } }
+  }
   const url = BLOB_URL ?? READ_MODEL_URL
   if (url.startsWith('sqlite:'))
     throw new Error('BLOB_URL: must be set, e.g. file:FOLDER, because READ_MODEL_URL is sqlite:PATH')
-  return gridFsBlobStore({ url, setting: BLOB_URL ? 'BLOB_URL' : 'READ_MODEL_URL' })
+  return { store: gridFsBlobStore({ url, setting: BLOB_URL ? 'BLOB_URL' : 'READ_MODEL_URL' }) }
 }
 
 const USER_KEYS_FILE = 'user-keys.db'
@@ -172,8 +182,11 @@ function openUserKeys({ USER_KEY_URL, READ_MODEL_URL }: StoreSettings, disk: Dis
 export interface Stores {
   eventStore: EventStore
   readModels: ReadModels
-  /** Opens the store of blobs with the first call, because most services have none. @throws Error naming the setting */
-  blobs(): BlobStore
+  /**
+   * Opens the store of blobs with the first call, because most services have none. The settings are used if BLOB_URL is a
+   * bucket. @throws Error naming the setting
+   */
+  blobs(s3: S3Settings): BlobStore
   /** Opens the store of user keys with the first call, because only identity uses it. */
   userKeys(): UserKeys
   /** Those that are open. */
@@ -189,24 +202,30 @@ export interface Stores {
 export function openStores(settings: StoreSettings, disk: Disk = watchDisk(), log?: Log): Stores {
   const events = openEventStore(settings.EVENT_STORE_URL, disk)
   const views = openReadModels(settings.READ_MODEL_URL, disk, log)
-  let blobs: BlobStore | undefined
+  let blobs: OpenBlobs | undefined
   let userKeys: Open<UserKeys> | undefined
   return {
     eventStore: events.store,
     readModels: views.store,
-    blobs() {
-      blobs ??= openBlobs(settings, disk)
-      return blobs
+    blobs(s3) {
+      blobs ??= openBlobs(settings, s3, disk)
+      return blobs.store
     },
     userKeys() {
       userKeys ??= openUserKeys(settings, disk)
       return userKeys.store
     },
     get backingStores() {
-      return [events, views, ...(userKeys ? [userKeys] : [])].map(({ backingStore }) => backingStore)
+      const open = [events, views, userKeys, blobs].map(opened => opened?.backingStore)
+      return open.filter(backingStore => backingStore !== undefined)
     },
     async close() {
-      await Promise.all([events.store.close(), views.store.close(), blobs?.close(), userKeys?.store.close()])
+      await Promise.all([
+        events.store.close(),
+        views.store.close(),
+        blobs?.store.close(),
+        userKeys?.store.close(),
+      ])
     },
   }
 }

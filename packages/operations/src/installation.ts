@@ -122,7 +122,7 @@ async function servicesInstallation(name: string, environment: NodeJS.ProcessEnv
     encryptionKey: settings.ENCRYPTION_KEY,
     process: { holder: `${name}-${randomUUID()}`, log, metrics: new Registry() },
   }
-  const { services } = servicesOver(dependencies, stores.blobs(), settings)
+  const { services } = servicesOver(dependencies, stores.blobs(settings), settings)
   return {
     readModels: stores.readModels,
     eventStore: stores.eventStore,

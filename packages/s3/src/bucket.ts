@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import type { Readable } from 'node:stream'
+import { Readable } from 'node:stream'
 import type { S3Client } from '@aws-sdk/client-s3'
 import type { S3Location } from './location.ts'
 import { clientConfig, type S3Settings } from './settings.ts'
@@ -41,7 +41,7 @@ export interface Bucket {
 }
 
 /** A request that failed. The message has the reason and no secrets: what the SDK adds to its errors is left out. */
-class S3Failed extends Error {
+export class S3Failed extends Error {
   /** Whether the store could not be reached, or reported a failure of its own: the same request can succeed later. */
   readonly unavailable: boolean
   constructor(reason: string, { unavailable }: { unavailable: boolean }) {
@@ -94,7 +94,11 @@ export function s3Bucket({ bucket: Bucket, prefix, settings, timeoutMs }: Bucket
     put: (key, { body, length, md5 }, { contentType = DEFAULT_TYPE, signal } = {}) =>
       ask(async ({ client, module }, options) => {
         const described = { ContentType: contentType, ContentLength: length, ContentMD5: md5 }
-        await client.send(new module.PutObjectCommand({ ...keyOf(key), Body: body, ...described }), options)
+        try {
+          await client.send(new module.PutObjectCommand({ ...keyOf(key), Body: body, ...described }), options)
+        } finally {
+          if (body instanceof Readable) body.destroy()
+        }
       }, signal && [signal]),
     exists: key =>
       ask(async ({ client, module }, options) => {
@@ -152,5 +156,6 @@ function failureOf(error: unknown, signal: AbortSignal): S3Failed {
   const { name, message, code } = error as SdkError
   const status = statusOf(error)
   const unavailable = status === undefined || status >= 500 || status === 429
-  return new S3Failed(`${name}: ${message || code}`, { unavailable })
+  const reason = message || code || ''
+  return new S3Failed(name === 'Error' ? reason : `${name}: ${reason}`, { unavailable })
 }

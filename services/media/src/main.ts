@@ -5,5 +5,6 @@ await runService({
   name: 'media',
   settings: mediaSettings,
   environment: process.env,
-  make: (dependencies, settings) => mediaService({ ...dependencies, blobs: dependencies.blobs() }, settings),
+  make: (dependencies, settings) =>
+    mediaService({ ...dependencies, blobs: dependencies.blobs(settings) }, settings),
 })

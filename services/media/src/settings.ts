@@ -1,4 +1,4 @@
-import { z } from 'zod'
+import { s3Settings } from '@gantry/s3'
 
-/** Settings that media reads from the environment: none of its own. */
-export const mediaSettings = z.object({})
+/** Settings that media reads from the environment: those of S3, for BLOB_URL. */
+export const mediaSettings = s3Settings

@@ -66,7 +66,7 @@ export async function startEngines({ dataFolder, urls }: ClusterSettings): Promi
         ['event log', eventStore.description],
         ['read models', readModels.description],
         ['bus', messaging.description],
-        ['images', blobs?.startsWith('file:') ? 'a folder, in place of GridFS' : 'GridFS'],
+        ['images', describedBlobs(blobs)],
       ],
       faults: {
         eventStore: eventStore.faults,
@@ -80,6 +80,11 @@ export async function startEngines({ dataFolder, urls }: ClusterSettings): Promi
     await stop()
     throw error
   }
+}
+
+function describedBlobs(url: string | undefined): string {
+  if (url?.startsWith('file:')) return 'a folder, in place of GridFS'
+  return url?.startsWith('s3:') ? `S3, ${url}` : 'GridFS'
 }
 
 function described({ kind, description }: Found & { found: true }, url: string): string {
