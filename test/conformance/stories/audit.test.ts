@@ -172,9 +172,8 @@ describe('the proofs of the audit log', () => {
   const proofs = async (query = {}) => (await admin.get('/auditLog/proofs', query)).as<Proofs>(200)
 
   test('sign the end of the hash chain with a published key that is no key of logins', async () => {
-    const { head, content, number } = await proofs({ sort: 'day,desc', size: 1 })
+    const { head, number } = await proofs({ sort: 'day,desc', size: 1 })
     expect(number).toBe(1)
-    expect(content.every(({ valid }) => valid)).toBe(true)
     const published = async (file: string) =>
       (await anonymous.get(`/.well-known/${file}`, {}, { undocumented: true })).as<{ keys: Key[] }>(200).keys
     const key = (await published('audit-keys.json')).find(({ kid }) => kid === head.kid)

@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util'
 import { describe, expect, test } from 'vitest'
 import { admin, createApi, eventually, unique } from '../src/gantry.ts'
 
@@ -27,16 +28,18 @@ describe('the rebuild of a read model', () => {
     const before = await readModel()
     const [name, later] = [unique('before'), unique('meanwhile')]
     const api = await createApi({ name })
-    const asked = (await admin.post(`/readModels/${NAME}/rebuild`)).as<ReadModel>(202)
-    expect(['WAITING', 'BUILDING', 'LIVE']).toContain(asked.status)
+    ;(await admin.post(`/readModels/${NAME}/rebuild`)).is(202)
     const made = await createApi({ name: later })
+    const wrong: string[][][] = []
     await eventually(async () => {
-      expect([await found(name), await found(later)]).toEqual([[api.id], [made.id]])
+      const lists = [await found(name), await found(later)]
+      if (!isDeepStrictEqual(lists, [[api.id], [made.id]])) wrong.push(lists)
       const now = await readModel()
       expect(now).toMatchObject({ status: 'LIVE', lastRebuild: { outcome: 'COMPLETED' } })
       expect(now.generation).toBeGreaterThan(before.generation)
     })
     expect([await found(name), await found(later)]).toEqual([[api.id], [made.id]])
+    expect(wrong).toEqual([])
   })
 
   test('is refused for an unknown read model, and cannot be cancelled when none runs', async () => {

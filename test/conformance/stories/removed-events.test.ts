@@ -39,12 +39,14 @@ test.skipIf(!inject('ownService') && !inject('removedPosition'))(
   { timeout: 120_000 },
   async () => {
     const { client, removed } = await withoutOldEvents()
-    const { oldestPosition } = await eventually(
+    const { detail, oldestPosition } = await eventually(
       async () =>
         (await client.get('/events', { after: removed })).refused(410, 'position-gone') as unknown as {
+          detail: string
           oldestPosition: string
         },
     )
+    expect(detail).toContain('read after=oldestPosition')
     const resumed = { headers: { accept: 'text/event-stream', 'last-event-id': removed } }
     expect((await client.get('/events', {}, resumed)).refused(410, 'position-gone')).toMatchObject({
       oldestPosition,
@@ -53,6 +55,7 @@ test.skipIf(!inject('ownService') && !inject('removedPosition'))(
       const oldest = (await client.get('/events', { after: oldestPosition })).as<EventPage>(200)
       expect(oldest.content.length).toBeGreaterThan(0)
       const { content } = (await client.get('/events')).as<EventPage>(200)
+      expect(content.length).toBeGreaterThan(0)
       expect(content.slice(0, oldest.content.length)).toEqual(oldest.content.slice(0, content.length))
     })
   },

@@ -70,7 +70,7 @@ test('receivers of events learn of a restored API as of an updated one', async (
   await eventually(async () => {
     const { messages } = await admin.stream(
       '/events',
-      { follow: false },
+      { follow: false, api: api.id },
       { accept: 'application/x-ndjson' },
       AbortSignal.timeout(10_000),
     )

@@ -2,8 +2,10 @@ import { OPERATIONS } from '@gantry/contracts'
 import { expect, test } from 'vitest'
 import { service } from '../src/gantry.ts'
 
-/** Scope that the specification requires, by method and path with unnamed placeholders. */
+/** Scope that each operation requires, by method and path with unnamed placeholders. */
 const REQUIRED: Record<string, string> = {
+  'POST /login': 'public',
+  'POST /logout': 'authenticated',
   'GET /apis': 'API_READ',
   'POST /apis': 'API_WRITE',
   'GET /apis/{}': 'API_READ',
@@ -34,6 +36,7 @@ const REQUIRED: Record<string, string> = {
   'PUT /users/{}': 'USER_WRITE',
   'DELETE /users/{}': 'USER_WRITE',
   'POST /users/{}/unlock': 'USER_WRITE',
+  'POST /users/{}/erase': 'USER_WRITE',
   'GET /webhooks': 'WEBHOOKS_READ',
   'POST /webhooks': 'WEBHOOKS_WRITE',
   'GET /webhooks/{}': 'WEBHOOKS_READ',
@@ -51,8 +54,13 @@ const REQUIRED: Record<string, string> = {
   'GET /webhooks/requests': 'WEBHOOKS_READ',
   'POST /webhooks/requests/{}/retry': 'WEBHOOKS_WRITE',
   'POST /webhooks/requests/{}/cancel': 'WEBHOOKS_WRITE',
+  'GET /events': 'AUDIT_LOG_READ',
   'POST /events': 'CONFIGURATION_WRITE',
+  'GET /events/schemas': 'public',
+  'GET /events/schemas/{}/{}': 'public',
   'GET /auditLog': 'AUDIT_LOG_READ',
+  'GET /auditLog/proofs': 'AUDIT_LOG_READ',
+  'GET /auditLog/export': 'AUDIT_LOG_READ',
   'GET /readModels': 'CONFIGURATION_READ',
   'POST /readModels/{}/rebuild': 'CONFIGURATION_WRITE',
   'POST /readModels/{}/cancel': 'CONFIGURATION_WRITE',
@@ -60,20 +68,17 @@ const REQUIRED: Record<string, string> = {
 const { operations } = service.contract
 const nameless = (key: string) => key.replaceAll(/\{[^}]+\}/g, '{}')
 
-test('the OpenAPI document has every operation of the specification', () => {
+test('the OpenAPI document has every operation', () => {
   const documented = new Set(operations.map(({ key }) => nameless(key)))
   const missing = Object.keys(REQUIRED).filter(key => !documented.has(key))
   expect(missing).toEqual([])
-  expect(documented).toContain('POST /login')
-  expect(documented).toContain('POST /logout')
-  expect(documented).toContain('GET /events')
 })
 
-test('every operation requires the scope of the specification', () => {
+test('every operation requires its scope, and no operation is without one', () => {
   const asked = Object.fromEntries(
     OPERATIONS.map(({ method, path, scope }) => [nameless(`${method} ${path}`), scope]),
   )
-  expect(asked).toMatchObject(REQUIRED)
+  expect(asked).toEqual(REQUIRED)
 })
 
 test('the OpenAPI document names the scope of every operation', () => {
