@@ -14,6 +14,18 @@ test('counts errors by the worker that failed, and no records of lower levels', 
   )
 })
 
+test('shows the release, and the time that the event loop was busy', async () => {
+  const registry = new Registry()
+  processMetrics('catalog', registry)
+  expect(await registry.getSingleMetricAsString('gantry_build_info')).toMatch(
+    /\{version="\d+\.\d+\.\d+.*",node="24\..*",process="catalog"\} 1$/,
+  )
+  const active = async () =>
+    (await registry.getSingleMetric('gantry_event_loop_active_seconds_total')?.get())?.values[0]?.value ?? 0
+  const before = await active()
+  expect(await active()).toBeGreaterThanOrEqual(before)
+})
+
 test('shows for each backing store whether it can be used', async () => {
   const registry = new Registry()
   const up = new Map([

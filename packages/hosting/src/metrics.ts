@@ -1,4 +1,7 @@
+import { performance } from 'node:perf_hooks'
+import { logErrorCounter } from '@gantry/service-kit'
 import { Counter, collectDefaultMetrics, Gauge, type Registry } from 'prom-client'
+import manifest from '../package.json' with { type: 'json' }
 import type { BackingStoreWatch } from './backing-stores.ts'
 
 /** Level `error` of pino. Records of this level and above are counted. */
@@ -17,12 +20,22 @@ export function processMetrics(name: string, registry: Registry): ProcessMetrics
   registry.setDefaultLabels({ process: name })
   collectDefaultMetrics({ register: registry })
   const registers = [registry]
-  const errors = new Counter({
-    name: 'gantry_log_errors_total',
-    help: 'Errors in the log, by the worker that failed and is restarted (empty for other errors)',
-    labelNames: ['worker'],
+  new Counter({
+    name: 'gantry_event_loop_active_seconds_total',
+    help: 'Time that the event loop of the process was not idle; its rate is the utilization, at most 1',
     registers,
+    collect() {
+      this.reset()
+      this.inc(performance.eventLoopUtilization().active / 1_000)
+    },
   })
+  new Gauge({
+    name: 'gantry_build_info',
+    help: '1, with the release of the process and its Node',
+    labelNames: ['version', 'node'],
+    registers,
+  }).set({ version: manifest.version, node: process.versions.node }, 1)
+  const errors = logErrorCounter(registry)
   errors.inc({ worker: '' }, 0)
   return {
     logged(level, details) {

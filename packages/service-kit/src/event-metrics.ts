@@ -12,6 +12,7 @@ import { Counter, Gauge, type Registry } from 'prom-client'
 
 const UNKNOWN_EVENTS = 'gantry_unknown_events_total'
 const MISSED_MESSAGES = 'gantry_missed_messages_total'
+const LOG_ERRORS = 'gantry_log_errors_total'
 const STATUSES = ['QUARANTINED', 'INCOMPLETE'] as const
 
 /** A counter of folded events that this release does not know. The services of one process share it. */
@@ -27,6 +28,19 @@ export function unknownEventCounter(registry: Registry): (event: RecordedEvent) 
   return ({ stream, type }) => counter.inc({ category: streamCategory(stream), type })
 }
 
+/**
+ * A counter of errors in the log by the worker that failed, empty for other errors. The services of one process share it.
+ * A worker should begin with 0: a counter that begins with its first failure has no increase for `rate()`.
+ */
+export const logErrorCounter = (registry: Registry): Counter<'worker'> =>
+  (registry.getSingleMetric(LOG_ERRORS) as Counter<'worker'> | undefined) ??
+  new Counter({
+    name: LOG_ERRORS,
+    help: 'Errors in the log, by the worker that failed and is restarted (empty for other errors)',
+    labelNames: ['worker'],
+    registers: [registry],
+  })
+
 /** A counter of how often consumers missed messages. The services of one process share it. */
 export function missedMessageCounter(registry: Registry): (consumer: string) => () => void {
   const counter =
@@ -37,7 +51,10 @@ export function missedMessageCounter(registry: Registry): (consumer: string) => 
       labelNames: ['consumer'],
       registers: [registry],
     })
-  return consumer => () => counter.inc({ consumer })
+  return consumer => {
+    counter.inc({ consumer }, 0)
+    return () => counter.inc({ consumer })
+  }
 }
 
 /** Registers gauges of the read models of projectors and their rebuilds. They have no values while a store is unavailable. */

@@ -11,7 +11,7 @@ export {
 export { ANONYMOUS, callerOf, noteCaller } from './caller.ts'
 export { etag, matchesNone, revisionsOf } from './conditional.ts'
 export { CONNECTION_TIMEOUTS, type ConnectionLimits, type ConnectionTimeouts } from './connections.ts'
-export { readModelMetrics } from './event-metrics.ts'
+export { logErrorCounter, readModelMetrics } from './event-metrics.ts'
 export {
   type HistoryDocument,
   hasHistory,

@@ -6,15 +6,17 @@ import { processLog } from './process-log.ts'
 import { httpServer } from './server.ts'
 
 let notReady: string | undefined
+let metrics: Registry
 let lines: string[]
 let app: ReturnType<typeof httpServer>
 beforeEach(() => {
   notReady = undefined
   lines = []
+  metrics = new Registry()
   app = httpServer({
     basePath: '/gantry',
     log: pino({ level: 'info' }, { write: line => void lines.push(line) }),
-    metrics: new Registry(),
+    metrics,
     now: () => new Date('2026-11-21T10:00:00.000Z'),
     notReadyReason: () => notReady,
   })
@@ -36,6 +38,24 @@ test('/health/ready tells whether the server is ready, and why not', async () =>
   expect(answer.headers['retry-after']).toBe('2')
   expect(answer.json()).toMatchObject({ code: 'not-ready', detail: 'waits for the log' })
   expect((await app.inject('/gantry/health/live')).statusCode).toBe(200)
+})
+
+test('metrics of requests have no health checks, scrapes and unknown paths, and begin with 0 for each class', async () => {
+  const responses = async () => {
+    const { values = [] } = (await metrics.getSingleMetric('gantry_http_responses_total')?.get()) ?? {}
+    return Object.fromEntries(values.map(({ labels, value }) => [labels.class, value]))
+  }
+  const none = { '2xx': 0, '3xx': 0, '4xx': 0, '5xx': 0 }
+  notReady = 'waits for the log'
+  for (const path of ['health/live', 'health/ready', 'metrics', 'unknown'])
+    await app.inject(`/gantry/${path}`)
+  expect(await responses()).toEqual(none)
+  await app.inject('/gantry/fault')
+  await app.inject({ method: 'POST', url: '/gantry/echo' })
+  expect(await responses()).toEqual({ ...none, '2xx': 1, '5xx': 1 })
+  const durations = await metrics.getSingleMetricAsString('gantry_http_request_duration_seconds')
+  const routes = durations.matchAll(/_count\{.*route="([^"]*)"/g)
+  expect([...routes].map(([, route]) => route)).toEqual(['none', '/gantry/fault', '/gantry/echo'])
 })
 
 test('a plugin that takes minutes to register does not fail the start', async () => {

@@ -3,7 +3,7 @@ import type { IncomingMessage } from 'node:http'
 import { isDeeperThan, MAX_DEPTH, OPERATIONS, Refusal } from '@gantry/contracts'
 import Fastify, { type FastifyBaseLogger, type FastifyInstance, LogController } from 'fastify'
 import type { Logger } from 'pino'
-import { Gauge, Histogram, type Registry } from 'prom-client'
+import { Gauge, type Registry } from 'prom-client'
 import { accessOf } from './access-log.ts'
 import { BodyMemory, bodyMetrics, countBodies, readBody } from './body-memory.ts'
 import { keepCallers } from './caller.ts'
@@ -15,6 +15,7 @@ import {
   refusingUnreadable,
 } from './connections.ts'
 import { answerProblem } from './problem.ts'
+import { observeRequest } from './request-metrics.ts'
 
 export interface ServerOptions {
   basePath: string
@@ -45,6 +46,9 @@ interface BuiltInRoutes {
   /** The port for internal requests to the process, if it is not the port of this server. */
   internalPort?(): number | undefined
 }
+
+/** The options of routes for health checks and scrapes. */
+const PROBE = { config: { probe: true } } as const
 
 /** Header of health checks with the port for internal requests to the process. */
 export const INTERNAL_PORT_HEADER = 'x-gantry-internal-port'
@@ -96,7 +100,7 @@ export function httpServer(options: ServerOptions): FastifyInstance {
   countBodies(app, memory)
   if (connections) limitConnections(app.server, connections, log)
   takeJson(app)
-  const seconds = observers(durations(metrics))
+  const observe = observeRequest(metrics)
   app.addHook('onRequest', (request, reply, done) => {
     reply.header('x-request-id', request.id)
     const detail = ambiguityOf(request.url)
@@ -107,8 +111,7 @@ export function httpServer(options: ServerOptions): FastifyInstance {
     done()
   })
   app.addHook('onResponse', (request, reply, done) => {
-    const route = request.routeOptions.url ?? 'none'
-    seconds(request.method, route, reply.statusCode).observe(reply.elapsedTime / 1000)
+    observe(request, reply)
     if (log.isLevelEnabled('info')) log.info(accessOf(request, reply), 'answered')
     done()
   })
@@ -123,7 +126,7 @@ export function httpServer(options: ServerOptions): FastifyInstance {
     bodyMetrics(memory, metrics)
   }
   if (builtIn.routes.includes('metrics'))
-    app.get(`${basePath}/metrics`, async (_request, reply) =>
+    app.get(`${basePath}/metrics`, PROBE, async (_request, reply) =>
       reply.header('content-type', metrics.contentType).send(await metrics.metrics()),
     )
   return app
@@ -141,8 +144,8 @@ function answerHealth(
       this.set(notReadyReason() === undefined ? 1 : 0)
     },
   })
-  app.get(`${basePath}/health/live`, async () => ({ status: 'live' }))
-  app.get(`${basePath}/health/ready`, async (request, reply) => {
+  app.get(`${basePath}/health/live`, PROBE, async () => ({ status: 'live' }))
+  app.get(`${basePath}/health/ready`, PROBE, async (request, reply) => {
     const port = builtIn?.internalPort?.()
     if (port !== undefined) reply.header(INTERNAL_PORT_HEADER, port)
     const detail = notReadyReason()
@@ -150,19 +153,6 @@ function answerHealth(
     return answerProblem(new Refusal('not-ready', { detail }), request, reply, now())
   })
 }
-
-const DURATION = 'gantry_http_request_duration_seconds'
-
-/** The histogram that all servers of the process share. */
-const durations = (metrics: Registry): Histogram =>
-  (metrics.getSingleMetric(DURATION) as Histogram | undefined) ??
-  new Histogram({
-    name: DURATION,
-    help: 'Seconds from the receipt of a request to the end of its response',
-    labelNames: ['method', 'route', 'status'],
-    buckets: [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 10],
-    registers: [metrics],
-  })
 
 /**
  * Accepts JSON bodies only: by default fastify accepts plain text as well. An empty body counts as absent, because many
@@ -195,20 +185,6 @@ const withinDepth =
     const message = `must be at most ${MAX_DEPTH_OF_BODY} levels deep`
     done(new Refusal('invalid-request', { detail: `the body ${message}`, errors: [{ field: '', message }] }))
   }
-
-/** Caches the children of the histogram by labels: looking one up costs more than observing. */
-function observers(duration: Histogram) {
-  const known = new Map<string, ReturnType<Histogram['labels']>>()
-  return (method: string, route: string, status: number) => {
-    const key = `${method} ${status} ${route}`
-    let part = known.get(key)
-    if (!part) {
-      part = duration.labels({ method, route, status: String(status) })
-      known.set(key, part)
-    }
-    return part
-  }
-}
 
 /** The refusal for a request without a route: 405 with the allowed methods if the path has other methods, else 404. */
 function routeNotFound(method: string, url: string, basePath: string): Refusal {

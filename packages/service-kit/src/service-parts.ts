@@ -7,7 +7,7 @@ import {
   type Worker,
 } from '@gantry/event-sourcing'
 import type { Json } from '@gantry/messaging'
-import { missedMessageCounter } from './event-metrics.ts'
+import { logErrorCounter, missedMessageCounter } from './event-metrics.ts'
 import type { Dependencies, Service } from './service.ts'
 
 /** The parts of a service. `serviceFrom` starts and stops them. */
@@ -40,6 +40,12 @@ export function serviceFrom(dependencies: Dependencies, parts: ServiceParts): Se
   const relays: Worker[] = []
   const working: Worker[] = []
   const unsubscribe: (() => void)[] = []
+  const errors = logErrorCounter(metrics)
+  const workerNames = [
+    `${name}.relay`,
+    ...projectors.map(projector => projector.name),
+    ...reactors.map(({ consumer }) => `${consumer}.reactor`),
+  ]
 
   return {
     name,
@@ -47,6 +53,7 @@ export function serviceFrom(dependencies: Dependencies, parts: ServiceParts): Se
     projectors: projectors.map(projector => projector.name),
     async start(only) {
       for (const projector of projectors) projector.start()
+      for (const worker of workerNames) errors.inc({ worker }, 0)
       if (only === 'projectors') return
       relays.push(
         startRelay({ name: `${name}.relay`, publication, eventStore, readModels, bus, holder, log }),

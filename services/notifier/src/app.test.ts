@@ -555,6 +555,8 @@ test('the metrics count finished and pending deliveries', async () => {
     'gantry_webhook_deliveries_pending 1',
     'gantry_webhook_overdue_seconds 0',
     'gantry_webhook_delivery_seconds_count 1',
+    'gantry_webhook_deliveries_total{status="GIVE_UP"} 0',
+    'gantry_webhook_dispatch_delay_seconds_count 2',
   ])
     expect(figures).toContain(`${line}\n`)
 })

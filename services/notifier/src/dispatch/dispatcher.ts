@@ -80,7 +80,12 @@ export class Dispatcher implements Dispatch, Starter {
   }
 
   deliver(webhook: WebhookDocument, delivery: NewDelivery, metadata: CommandMetadata): Promise<Delivered> {
-    return this.#track(this.#deliver(webhook, delivery, metadata))
+    return this.#track(
+      this.#deliver(webhook, delivery, metadata).then(delivered => {
+        if (delivered.events.length > 0) this.#options.metrics.created(delivered.state)
+        return delivered
+      }),
+    )
   }
 
   changed(state: DeliveryState): void {

@@ -19,7 +19,8 @@ export interface Slot {
 }
 
 /** Why no slot was granted: the concurrency limit, the rate limit of the webhook, or its open circuit breaker. */
-export type Deferral = 'room' | 'rate' | 'breaker'
+export const DEFERRALS = ['room', 'rate', 'breaker'] as const
+export type Deferral = (typeof DEFERRALS)[number]
 
 export interface OpenBreaker {
   webhook: string

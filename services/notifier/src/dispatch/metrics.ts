@@ -1,9 +1,13 @@
+import { Attempt } from '@gantry/contracts'
 import { Counter, Gauge, Histogram, type Registry } from 'prom-client'
 import type { Deliveries } from '../delivery/deliveries.ts'
-import type { DeliveryState } from '../delivery/delivery.ts'
-import type { Deferral, Limiter } from './limiter.ts'
+import { type DeliveryState, isTest } from '../delivery/delivery.ts'
+import { FAILURE_CODES } from '../http/failure.ts'
+import { DEFERRALS, type Deferral, type Limiter } from './limiter.ts'
 
 export interface NotifierMetrics {
+  /** Observes the time from an event to its new delivery, unless a caller has asked for the delivery. */
+  created(state: DeliveryState): void
   /** Counts a first attempt that got no slot at once. */
   deferred(reason: Deferral): void
   /** Counts an attempt. `error` is its error code, empty for a success. */
@@ -12,9 +16,13 @@ export interface NotifierMetrics {
   finished(state: DeliveryState): void
 }
 
+const FINAL = ['SUCCESS', 'GIVE_UP', 'CANCELLED'] as const
 const SECONDS = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 15, 60]
 
-/** Registers the counters of attempts and deliveries. */
+/**
+ * Registers the counters of attempts and deliveries. Each begins with 0 for all values of its labels: a counter that begins
+ * with its first failure has no increase for `rate()`.
+ */
 export function notifierMetrics(registry: Registry): NotifierMetrics {
   const registers = [registry]
   const attempts = new Counter({
@@ -47,7 +55,21 @@ export function notifierMetrics(registry: Registry): NotifierMetrics {
     labelNames: ['reason'],
     registers,
   })
+  const delay = new Histogram({
+    name: 'gantry_webhook_dispatch_delay_seconds',
+    help: 'Time from the commit of an event to its delivery, which then starts or waits for the limits of its receiver',
+    buckets: [...SECONDS, 600, 3_600, 86_400],
+    registers,
+  })
+  for (const trigger of Attempt.shape.trigger.options)
+    for (const error of ['', ...FAILURE_CODES]) attempts.inc({ trigger, error }, 0)
+  for (const status of FINAL) deliveries.inc({ status }, 0)
+  for (const reason of DEFERRALS) deferrals.inc({ reason }, 0)
   return {
+    created(state) {
+      if (state.status === 'Absent' || isTest(state) || state.recovery !== null) return
+      delay.observe(Math.max(0, Date.parse(state.createdAt) - Date.parse(state.committedAt)) / 1_000)
+    },
     deferred: reason => deferrals.inc({ reason }),
     attempted(trigger, error, ms) {
       attempts.inc({ trigger, error })

@@ -1,40 +1,38 @@
 import type { Attempt } from '@gantry/contracts'
 
-/** Error code of a failed attempt; stable. */
-export type FailureCode =
-  | 'dns-failed'
-  | 'address-refused'
-  | 'connect-failed'
-  | 'tls-failed'
-  | 'timeout'
-  | 'closed-early'
-  | 'bad-answer'
-  | 'http-status'
-  | 'redirect'
-  | ServiceFailure
-
-type ServiceFailure =
+const SERVICE_FAILURES = [
   /** The DNS resolver did not respond. */
-  | 'resolver-failed'
-  /** This machine has no route to the network, or lacks resources to open a connection. */
-  | 'network-failed'
-  /** The signing secret cannot be decrypted, because the encryption key has changed. */
-  | 'signing-failed'
-  /** A bug in the service. */
-  | 'internal-error'
-  /** The service stopped during the attempt. */
-  | 'interrupted'
-
-const SERVICE_FAILURES: ReadonlySet<string> = new Set<ServiceFailure>([
   'resolver-failed',
+  /** This machine has no route to the network, or lacks resources to open a connection. */
   'network-failed',
+  /** The signing secret cannot be decrypted, because the encryption key has changed. */
   'signing-failed',
+  /** A bug in the service. */
   'internal-error',
+  /** The service stopped during the attempt. */
   'interrupted',
-])
+] as const
+
+/** Error codes of failed attempts; stable. */
+export const FAILURE_CODES = [
+  'dns-failed',
+  'address-refused',
+  'connect-failed',
+  'tls-failed',
+  'timeout',
+  'closed-early',
+  'bad-answer',
+  'http-status',
+  'redirect',
+  ...SERVICE_FAILURES,
+] as const
+
+export type FailureCode = (typeof FAILURE_CODES)[number]
+
+const ofService: ReadonlySet<FailureCode> = new Set(SERVICE_FAILURES)
 
 /** When in doubt the receiver caused a failure, and it counts against the webhook. */
-const faultOf = (code: FailureCode) => (SERVICE_FAILURES.has(code) ? 'SERVICE' : 'RECEIVER')
+const faultOf = (code: FailureCode) => (ofService.has(code) ? 'SERVICE' : 'RECEIVER')
 
 /** A failed attempt. The code is stable, the message is not. */
 export class AttemptFailure extends Error {
