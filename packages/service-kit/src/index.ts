@@ -35,6 +35,7 @@ export {
 export { answerProblem, refusalOf } from './problem.ts'
 export { processLog } from './process-log.ts'
 export { changed, namedById, publicMessage, resourceMessages, sendDirectly } from './public-events.ts'
+export { retryAfterMs } from './retry-after.ts'
 export {
   type AddRoute,
   type Call,
