@@ -1,5 +1,9 @@
 import { createPrivateKey, generateKeyPairSync } from 'node:crypto'
+import { once } from 'node:events'
+import { readFileSync } from 'node:fs'
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import {
@@ -12,7 +16,7 @@ import {
   nextChainHash,
   sha256,
 } from '@gantry/audit-proofs'
-import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest'
+import { afterAll, beforeAll, beforeEach, describe, expect, onTestFinished, test, vi } from 'vitest'
 import { CommandFailed, WrongUsage } from '../command.ts'
 import { run as exportLog } from './export.ts'
 import { exportFile } from './export-file.ts'
@@ -147,19 +151,19 @@ describe('the file of an export', () => {
     const end = whole.lastIndexOf('\n', whole.length - 2) + 1
     for (const cut of [0, 5, 200]) {
       const path = await file(`begun.${format}`, whole.slice(0, cut))
-      expect((await exportFile(path, format)).last).toBeUndefined()
+      expect(await (await exportFile(path, format)).last()).toBeUndefined()
       expect(await readFile(path, 'utf8')).toBe('')
     }
     for (const cut of [end, end - 1, end + 20]) {
       const path = await file(`cut.${format}`, whole.slice(0, cut))
       const opened = await exportFile(path, format)
-      expect(opened.last?.trailer).toMatchObject({ complete: false, after: { number: 20 } })
+      expect((await opened.last())?.trailer).toMatchObject({ complete: false, after: { number: 20 } })
       const kept = await readFile(path, 'utf8')
       expect(whole.startsWith(kept)).toBe(true)
       await opened.append(Buffer.from(whole.slice(kept.length)))
       expect(opened.reached).toBe(30)
       await opened.close()
-      expect((await exportFile(path, format)).last?.trailer.complete).toBe(true)
+      expect((await (await exportFile(path, format)).last())?.trailer.complete).toBe(true)
     }
   })
 
@@ -179,6 +183,41 @@ describe('the file of an export', () => {
     const csv = await file('csv', exported(0, 10, 'csv'))
     await expect(exportFile(csv, 'cef')).rejects.toThrow(/is an export as csv/)
   })
+})
+
+test('audit export continues after a refusal for a while and after a response that ends early, with pauses', async () => {
+  const whole = exported(0, 30)
+  const requests: { trailer: string | null; at: number }[] = []
+  let counts = 0
+  const server = createServer((request, response) => {
+    const { pathname, searchParams } = new URL(request.url ?? '', 'http://gantry')
+    if (pathname === '/auditLog') {
+      response.writeHead(++counts === 1 ? 503 : 200, { 'content-type': 'application/json' })
+      return response.end('{"totalElements": 30}')
+    }
+    requests.push({ trailer: searchParams.get('trailer'), at: performance.now() })
+    if (requests.length === 1) return response.end(whole.slice(0, whole.length / 2))
+    const kept = readFileSync(path, 'utf8')
+    return response.end(whole.slice(kept.length))
+  }).listen(0, '127.0.0.1')
+  onTestFinished(() => void server.close())
+  await once(server, 'listening')
+  const path = join(folder, 'continued')
+  const BASE_URL = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+  expect(await exportLog([path], { BASE_URL, GANTRY_TOKEN: 'pat_1' })).toBe(0)
+  expect(await readFile(path, 'utf8')).toBe(whole)
+  expect(counts).toBe(2)
+  const [first, second, ...others] = requests
+  expect([first?.trailer, typeof second?.trailer, others]).toEqual([null, 'string', []])
+  expect((second?.at ?? 0) - (first?.at ?? 0)).toBeGreaterThan(200)
+  expect(printed).toMatch(/503 .*trying again in .*ended before the export; trying again in/s)
+})
+
+test('an export that cannot be written says so', async () => {
+  const closed = await exportFile(join(folder, 'closed'), 'ndjson')
+  await closed.close()
+  await expect(closed.append(Buffer.from('a'))).rejects.toThrow(/^cannot write .*closed: /)
+  await expect(closed.append(Buffer.from('a'))).rejects.toThrow(CommandFailed)
 })
 
 test.each(['', 'a b', 'a --format xml', 'a --after x', 'a --from noon', 'a --since 2026'])(

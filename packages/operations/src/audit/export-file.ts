@@ -4,8 +4,9 @@ import { CommandFailed } from '../command.ts'
 
 /** A file with an export, which may be incomplete. */
 export interface ExportFile {
-  /** The last trailer, as the service wrote it: a line of JSON. Undefined when there is none yet. */
-  readonly last: { trailer: Trailer; json: string } | undefined
+  /** The last trailer, also as the service wrote it: a line of JSON. Undefined when there is none yet. */
+  last(): Promise<{ trailer: Trailer; json: string } | undefined>
+  /** @throws CommandFailed when the file cannot be written, e.g. because the disk is full */
   append(bytes: Uint8Array): Promise<void>
   /** Number of the last record that the bytes appended since the opening show. */
   readonly reached: number
@@ -34,12 +35,14 @@ export async function exportFile(path: string, format: FormatName): Promise<Expo
     await file.truncate(found?.end ?? 0)
     let reached = found?.trailer.after.number ?? 0
     return {
-      last: found && { trailer: found.trailer, json: found.json },
+      last: async () => lastTrailer(file, (await file.stat()).size, format),
       get reached() {
         return reached
       },
       async append(bytes) {
-        await file.appendFile(bytes)
+        await file.appendFile(bytes).catch(error => {
+          throw new CommandFailed(`cannot write ${path}: ${(error as Error).message}`)
+        })
         const shown = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('latin1')
         for (const [, number] of shown.matchAll(NUMBER)) reached = Math.max(reached, Number(number))
       },

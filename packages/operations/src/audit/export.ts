@@ -1,12 +1,12 @@
 import { parseArgs } from 'node:util'
-import { exportFormats, type FormatName } from '@gantry/audit-proofs'
-import { Backoff, sleep } from '@gantry/messaging'
+import { exportFormats, type FormatName, type Trailer } from '@gantry/audit-proofs'
 import { WrongUsage } from '../command.ts'
 import { type Interruption, interruption } from '../interruption.ts'
 import { fileOf, notice } from '../output.ts'
-import { type Progress, progressBar } from '../progress.ts'
-import { ConnectionLost, Refused, reasonOf } from '../remote/errors.ts'
-import { type Query, type Remote, remoteOf } from '../remote/remote.ts'
+import { progressBar } from '../progress.ts'
+import { ConnectionLost } from '../remote/errors.ts'
+import { chunksOf, type Query, type Remote, remoteOf } from '../remote/remote.ts'
+import { FIRST_GIVE_UP_MS, Retries } from '../retries.ts'
 import { type ExportFile, exportFile } from './export-file.ts'
 
 export const USAGE = `usage: npm run audit -- export FILE [OPTION]...
@@ -20,11 +20,6 @@ command.
                      only these records, as in GET /auditLog; of the others the file has the hashes
   --from TIME        begin with this time, e.g. 2026-11-22T00:00:00Z; --to TIME ends before a time`
 
-const PAUSES = { firstMs: 500, longestMs: 30_000, jitter: 0.5 }
-/** Without progress for this long the command gives up; before the first answer, earlier: BASE_URL may be wrong. */
-const GIVE_UP_MS = 120_000
-const FIRST_GIVE_UP_MS = 10_000
-
 interface Request {
   path: string
   format: FormatName
@@ -36,42 +31,30 @@ export async function run(args: string[], environment: NodeJS.ProcessEnv): Promi
   const request = requestIn(args, environment)
   const remote = remoteOf(environment)
   const ended = interruption()
-  const total = await totalOf(remote, ended.signal)
+  const { signal } = ended
   const bar = progressBar('records')
-  const pauses = new Backoff(PAUSES)
-  let progressAt = performance.now()
-  let giveUpMs = FIRST_GIVE_UP_MS
+  const retries = new Retries({ signal, notice, firstGiveUpMs: FIRST_GIVE_UP_MS })
+  /** Number of the last record that was ever received. Records after the last trailer are received again. */
+  let furthest = 0
+  let trailer: Trailer | undefined
   try {
-    while (!ended.signal.aborted) {
-      const file = await exportFile(request.path, request.format)
-      try {
-        if (file.last?.trailer.complete) return completed(request.path, file, ended)
-        await receive(remote, request, { file, bar, total, signal: ended.signal })
-      } catch (error) {
-        if (ended.signal.aborted) break
-        if (!(error instanceof ConnectionLost || (error instanceof Refused && error.isTemporary))) throw error
-        if (file.reached > (file.last?.trailer.after.number ?? 0)) {
-          progressAt = performance.now()
-          giveUpMs = GIVE_UP_MS
-          pauses.reset()
-        }
-        if (performance.now() - progressAt > giveUpMs) throw error
-        const pauseMs = Math.max(pauses.next(), (error instanceof Refused && error.retryAfterMs) || 0)
-        notice(`${error.message}; trying again in ${(pauseMs / 1_000).toFixed(1)} s`)
-        await sleep(pauseMs, { signal: ended.signal })
-      } finally {
-        await file.close()
-      }
+    const total = await retries.until(() => totalOf(remote, signal))
+    retries.answered()
+    const show = (part: number, count: number, reached: number) => {
+      if (reached > furthest) retries.progress()
+      furthest = Math.max(furthest, reached)
+      bar.show(part, count)
     }
+    trailer = await retries.until(() => continued(remote, request, { total: total ?? 0, signal, show }))
   } finally {
     bar.end()
   }
+  if (trailer) return completed(request.path, trailer, ended)
   notice(`The export is not complete: repeat the command to continue ${request.path}`)
   return ended.code(1)
 }
 
-function completed(path: string, { last }: ExportFile, ended: Interruption): number {
-  const { count, omitted, after } = last?.trailer ?? { count: 0, omitted: 0, after: { number: 0 } }
+function completed(path: string, { count, omitted, after }: Trailer, ended: Interruption): number {
   const others = omitted > 0 ? `, and the hashes of ${omitted} others` : ''
   notice(`${path} is complete: ${count} records${others}, up to number ${after.number}`)
   notice(`Later records: --after ${after.number} with another file`)
@@ -116,32 +99,43 @@ async function totalOf(remote: Remote, signal: AbortSignal): Promise<number> {
 }
 
 interface Receiving {
-  file: ExportFile
-  bar: Progress
+  /** Number of records in the audit log. */
   total: number
   signal: AbortSignal
+  /** @param part of the records from 0 to 1 @param count of records @param reached number of the last record */
+  show(part: number, count: number, reached: number): void
 }
 
-/** Appends one answer to the file, up to its end. @throws Refused, ConnectionLost */
+/** Continues the file with one response. @returns the trailer of the complete export @throws Refused, TemporaryFailure */
+async function continued(remote: Remote, request: Request, receiving: Receiving): Promise<Trailer> {
+  const file = await exportFile(request.path, request.format)
+  try {
+    const before = await file.last()
+    if (before?.trailer.complete) return before.trailer
+    await receive(remote, request, { ...receiving, file, before })
+    const last = await file.last()
+    if (last?.trailer.complete) return last.trailer
+    throw new ConnectionLost('the response has ended before the export')
+  } finally {
+    await file.close()
+  }
+}
+
+type Last = Awaited<ReturnType<ExportFile['last']>>
+
+/** Appends one response to the file. */
 async function receive(
   remote: Remote,
   { format, filter, after }: Request,
-  { file, bar, total, signal }: Receiving,
+  { file, before, total, signal, show }: Receiving & { file: ExportFile; before: Last },
 ): Promise<void> {
-  const begin = file.last?.trailer.after.number ?? Number(after ?? 0)
-  const place = file.last ? { trailer: Buffer.from(file.last.json).toString('base64url') } : { after }
-  const answer = await remote.get(
-    '/auditLog/export',
-    { ...filter, ...place, format },
-    { accept: '*/*', signal },
-  )
-  try {
-    for await (const chunk of answer.body ?? []) {
-      await file.append(chunk as Uint8Array)
-      const count = file.reached - begin
-      bar.show(total > begin ? count / (total - begin) : 0, Math.max(0, count))
-    }
-  } catch (error) {
-    throw new ConnectionLost(`the connection was lost: ${reasonOf(error)}`)
+  const begin = before?.trailer.after.number ?? Number(after ?? 0)
+  const place = before ? { trailer: Buffer.from(before.json).toString('base64url') } : { after }
+  const query = { ...filter, ...place, format }
+  const answer = await remote.get('/auditLog/export', query, { accept: '*/*', signal })
+  for await (const chunk of chunksOf(answer)) {
+    await file.append(chunk)
+    const count = Math.max(0, file.reached - begin)
+    show(total > begin ? count / (total - begin) : 0, count, file.reached)
   }
 }

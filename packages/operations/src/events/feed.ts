@@ -104,7 +104,7 @@ interface Reading {
 /** A line that only says where a stream has arrived whose filters have let nothing pass for a while. */
 const PROGRESS = '{"position":'
 
-/** The events of the selection as lines of NDJSON, in batches, across lost connections. @throws Refused, ConnectionLost */
+/** The events of the selection as lines of NDJSON, in batches, across lost connections. @throws Refused, TemporaryFailure */
 export async function* feedLines(
   remote: Remote,
   { filter, after, from }: Selection,

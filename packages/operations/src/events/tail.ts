@@ -2,6 +2,7 @@ import { styleText } from 'node:util'
 import { type Interruption, interruption } from '../interruption.ts'
 import { harmless, notice, print } from '../output.ts'
 import { type Remote, remoteOf } from '../remote/remote.ts'
+import { FIRST_GIVE_UP_MS, Retries } from '../retries.ts'
 import { eventOf, type FeedEvent, FILTER_USAGE, feedLines, readArguments, type Selection } from './feed.ts'
 
 export const USAGE = `usage: npm run events -- tail [OPTION]...
@@ -22,23 +23,25 @@ export async function run(args: string[], environment: NodeJS.ProcessEnv): Promi
   // The reader of a pipe, e.g. head, may end first.
   process.stdout.on('error', () => process.exit(0))
   const begun = await withBeginning(remote, selection, ended)
+  if (!begun) return ended.code(0)
   for await (const lines of feedLines(remote, begun, { follow: true, signal: ended.signal, notice }))
     await print(options.json ? lines.join('\n') : lines.map(line => shown(eventOf(line))).join('\n'))
   return ended.code(0)
 }
 
-/** Without a beginning: from now on, by the clock of the service. */
+/** Without a beginning: from now on, by the clock of the service. @returns undefined when interrupted */
 async function withBeginning(
   remote: Remote,
   selection: Selection,
   { signal }: Interruption,
-): Promise<Selection> {
+): Promise<Selection | undefined> {
   if (selection.after !== undefined || selection.from !== undefined) return selection
-  const answer = await remote.get(
-    '/events',
-    { ...selection.filter, size: '1' },
-    { accept: 'application/json', signal },
+  const retries = new Retries({ signal, notice, giveUpMs: FIRST_GIVE_UP_MS })
+  const query = { ...selection.filter, size: '1' }
+  const answer = await retries.until(() =>
+    remote.get('/events', query, { accept: 'application/json', signal }),
   )
+  if (!answer) return undefined
   await answer.body?.cancel()
   const now = new Date(answer.headers.get('date') ?? Date.now())
   return { ...selection, from: now.toISOString() }

@@ -1,10 +1,11 @@
 import { busSettings, openPublisher } from '@gantry/hosting'
-import { Backoff, BusUnavailable, sleep } from '@gantry/messaging'
-import { parseSecret, readSettings, SettingsRefused, signedHeaders } from '@gantry/service-kit'
+import { BusUnavailable } from '@gantry/messaging'
+import { parseSecret, readSettings, retryAfterMs, SettingsRefused, signedHeaders } from '@gantry/service-kit'
 import { z } from 'zod'
 import { CommandFailed } from '../command.ts'
 import { reasonOf } from '../remote/errors.ts'
 import { resumableFile } from '../resumable-file.ts'
+import { Retries, TemporaryFailure } from '../retries.ts'
 import { type FeedEvent, positionIn } from './feed.ts'
 
 /** Where a replay sends events. The name has no secrets. */
@@ -26,10 +27,6 @@ export interface Target {
   send(lines: readonly string[], events: readonly FeedEvent[]): Promise<boolean>
   close(): Promise<void>
 }
-
-const PAUSES = { firstMs: 500, longestMs: 30_000, jitter: 0.5 }
-/** An event that the target has not accepted for this long ends the replay. */
-const GIVE_UP_MS = 120_000
 
 interface Opening {
   signal: AbortSignal
@@ -68,7 +65,7 @@ async function fileTarget(path: string): Promise<Target> {
 async function natsTarget(
   { url, subject }: { url: string; subject: string },
   environment: NodeJS.ProcessEnv,
-  { signal, notice }: Opening,
+  opening: Opening,
 ): Promise<Target> {
   const settings = readSettings(busSettings, { ...environment, MESSAGING_URL: url })
   const connected = () => openPublisher(settings, subject)
@@ -76,25 +73,23 @@ async function natsTarget(
     throw new CommandFailed(`cannot connect to NATS: ${natsReasonOf(error)}`)
   })
   if (!publisher.stored)
-    notice(`No stream is known to store ${subject}: only subscribers of this moment get the events`)
+    opening.notice(`No stream is known to store ${subject}: only subscribers of this moment get the events`)
 
-  /** @returns why it failed @throws CommandFailed when NATS refuses the messages */
-  const attempt = async (messages: { id: string; data: string }[]): Promise<string | undefined> => {
-    try {
-      publisher ??= await connected()
-    } catch (error) {
-      return `cannot connect to NATS again: ${natsReasonOf(error)}`
-    }
+  /** @throws CommandFailed when NATS refuses the messages, TemporaryFailure when it is away */
+  const attempt = async (messages: { id: string; data: string }[]): Promise<true> => {
+    publisher ??= await connected().catch(error => {
+      throw new TemporaryFailure(`cannot connect to NATS again: ${natsReasonOf(error)}`)
+    })
     try {
       await publisher.publish(messages)
-      return undefined
+      return true
     } catch (error) {
       const reason = `NATS did not accept the events: ${natsReasonOf(error)}`
       if (!(error instanceof BusUnavailable)) throw new CommandFailed(reason)
       // The next attempt has a connection of its own, because a client does not use a lost one again.
       await publisher.close()
       publisher = undefined
-      return reason
+      throw new TemporaryFailure(reason)
     }
   }
 
@@ -102,17 +97,7 @@ async function natsTarget(
     batch: 256,
     async send(lines, events) {
       const messages = events.map(({ id }, index) => ({ id, data: lines[index] ?? '' }))
-      const pauses = new Backoff(PAUSES)
-      const begunAt = performance.now()
-      while (!signal.aborted) {
-        const failure = await attempt(messages)
-        if (failure === undefined) return true
-        if (performance.now() - begunAt > GIVE_UP_MS) throw new CommandFailed(failure)
-        const pauseMs = pauses.next()
-        notice(`${failure}; trying again in ${(pauseMs / 1_000).toFixed(1)} s`)
-        await sleep(pauseMs, { signal })
-      }
-      return false
+      return (await new Retries(opening).until(() => attempt(messages))) ?? false
     },
     close: async () => publisher?.close(),
   }
@@ -127,28 +112,20 @@ const secretSettings = z.object({
 })
 const TIMEOUT_MS = 15_000
 
-async function webhookTarget(
-  url: string,
-  environment: NodeJS.ProcessEnv,
-  { signal, notice }: Opening,
-): Promise<Target> {
+async function webhookTarget(url: string, environment: NodeJS.ProcessEnv, opening: Opening): Promise<Target> {
   const secret = parseSecret(readSettings(secretSettings, environment).WEBHOOK_SECRET)
   if (!secret) throw new SettingsRefused('WEBHOOK_SECRET: must be whsec_ and 24 to 64 bytes in base64')
 
   const deliver = async ({ id, type, time, data }: FeedEvent) => {
     const body = Buffer.from(JSON.stringify({ id, type, timestamp: time, data }))
-    const pauses = new Backoff(PAUSES)
-    const begunAt = performance.now()
-    while (!signal.aborted) {
-      const failure = await post(url, body, signedHeaders(id, Math.floor(Date.now() / 1_000), body, [secret]))
+    const delivered = await new Retries(opening).until(async () => {
+      const headers = signedHeaders(id, Math.floor(Date.now() / 1_000), body, [secret])
+      const failure = await post(url, body, headers)
       if (!failure) return true
-      if (failure.isFinal || performance.now() - begunAt > GIVE_UP_MS)
-        throw new CommandFailed(`the webhook did not accept event ${id}: ${failure.reason}`)
-      const pauseMs = Math.max(pauses.next(), failure.retryAfterMs)
-      notice(`event ${id}: ${failure.reason}; trying again in ${(pauseMs / 1_000).toFixed(1)} s`)
-      await sleep(pauseMs, { signal })
-    }
-    return false
+      const message = `the webhook did not accept event ${id}: ${failure.reason}`
+      throw failure.isFinal ? new CommandFailed(message) : new TemporaryFailure(message, failure.retryAfterMs)
+    })
+    return delivered ?? false
   }
 
   return {
@@ -165,7 +142,7 @@ interface Failure {
   reason: string
   /** Whether the receiver wants no further attempt. */
   isFinal: boolean
-  retryAfterMs: number
+  retryAfterMs?: number | undefined
 }
 
 /** Sends one request, without following redirects. @returns undefined after an answer 2xx */
@@ -184,10 +161,10 @@ async function post(
     })
     await answer.body?.cancel()
     if (answer.ok) return undefined
-    const seconds = Number(answer.headers.get('retry-after') ?? 0)
-    const retryAfterMs = seconds > 0 ? Math.min(seconds, 60) * 1_000 : 0
-    return { reason: `it answered ${answer.status}`, isFinal: answer.status === 410, retryAfterMs }
+    const { status, headers: answered } = answer
+    const pause = retryAfterMs(status, answered.get('retry-after') ?? undefined, new Date())
+    return { reason: `it answered ${status}`, isFinal: status === 410, retryAfterMs: pause }
   } catch (error) {
-    return { reason: reasonOf(error), isFinal: false, retryAfterMs: 0 }
+    return { reason: reasonOf(error), isFinal: false }
   }
 }

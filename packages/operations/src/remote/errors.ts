@@ -1,28 +1,11 @@
 import { CommandFailed } from '../command.ts'
+import { TemporaryFailure } from '../retries.ts'
 
-/** The service refused the request. The message is for the user of the command. */
-export class Refused extends CommandFailed {
-  readonly status: number
-  /** Code of the problem, e.g. position-gone; undefined when the answer was no problem document. */
-  readonly code: string | undefined
-  /** The pause that the service asks for, in milliseconds. */
-  readonly retryAfterMs: number | undefined
-
-  constructor(message: string, answer: { status: number; code?: string; retryAfterMs?: number | undefined }) {
-    super(message)
-    this.status = answer.status
-    this.code = answer.code
-    this.retryAfterMs = answer.retryAfterMs
-  }
-
-  /** Whether the same request may succeed later. */
-  get isTemporary(): boolean {
-    return this.status === 429 || this.status >= 500
-  }
-}
+/** The service refuses the request. The message is for the user of the command. */
+export class Refused extends CommandFailed {}
 
 /** There is no connection to the service, or it was lost. */
-export class ConnectionLost extends CommandFailed {}
+export class ConnectionLost extends TemporaryFailure {}
 
 /** The reason of a failed fetch, whose own message says only that it failed. */
 export function reasonOf(error: unknown): string {

@@ -1,5 +1,6 @@
-import { readSettings } from '@gantry/service-kit'
+import { readSettings, retryAfterMs } from '@gantry/service-kit'
 import { z } from 'zod'
+import { TemporaryFailure } from '../retries.ts'
 import { ConnectionLost, Refused, reasonOf } from './errors.ts'
 
 /** Query parameters; an array repeats the parameter, undefined leaves it out. */
@@ -11,7 +12,7 @@ export interface Remote {
   /**
    * Sends a GET request once.
    * @returns the answer with a status 2xx
-   * @throws Refused, ConnectionLost
+   * @throws Refused; TemporaryFailure after 429, 5xx and without a connection
    */
   get(path: string, query: Query, options: { accept: string; signal: AbortSignal }): Promise<Response>
 }
@@ -51,18 +52,16 @@ export function remoteOf(environment: NodeJS.ProcessEnv): Remote {
   }
 }
 
-const Problem = z.object({ code: z.string(), title: z.string(), detail: z.string() }).partial()
+const Problem = z.object({ title: z.string(), detail: z.string() }).partial()
 
-async function refusalIn(answer: Response): Promise<Refused> {
-  const { status } = answer
+async function refusalIn(answer: Response): Promise<Refused | TemporaryFailure> {
+  const { status, statusText, headers } = answer
   const text = await answer.text().catch(() => '')
-  const { code, title, detail } = Problem.safeParse(jsonIn(text.slice(0, PROBLEM_LENGTH))).data ?? {}
-  const seconds = Number(answer.headers.get('retry-after') ?? Number.NaN)
-  return new Refused(`${status} ${advice(status)}${detail ?? title ?? answer.statusText}`, {
-    status,
-    ...(code !== undefined && { code }),
-    retryAfterMs: seconds >= 0 ? seconds * 1_000 : undefined,
-  })
+  const { title, detail } = Problem.safeParse(jsonIn(text.slice(0, PROBLEM_LENGTH))).data ?? {}
+  const message = `${status} ${advice(status)}${detail ?? title ?? statusText}`
+  if (status !== 429 && status < 500) return new Refused(message)
+  const retryAfter = headers.get('retry-after') ?? undefined
+  return new TemporaryFailure(message, retryAfterMs(status, retryAfter, new Date()))
 }
 
 function advice(status: number): string {
@@ -77,5 +76,14 @@ function jsonIn(text: string): unknown {
     return JSON.parse(text)
   } catch {
     return undefined
+  }
+}
+
+/** The body of an answer as it arrives. @throws ConnectionLost with the reason of the signal, if that has ended it */
+export async function* chunksOf({ body }: Response, signal?: AbortSignal): AsyncGenerator<Uint8Array> {
+  try {
+    for await (const chunk of body ?? []) yield chunk as Uint8Array
+  } catch (error) {
+    throw new ConnectionLost(`the connection was lost: ${reasonOf(signal?.reason ?? error)}`)
   }
 }
