@@ -38,11 +38,14 @@ afterEach(async () => {
 /** Starts a replica. @returns a function that stops it */
 async function start() {
   const shared = { eventStore, readModels }
+  const lines: string[] = []
   const host = await hostService(
     (dependencies: HostDependencies) => {
       void dependencies.eventStore.close()
       void dependencies.readModels.close()
-      return identityService({ ...dependencies, ...shared }, SETTINGS)
+      const log = { info() {}, warn() {}, error: (_: object, message: string) => void lines.push(message) }
+      const process = { ...dependencies.process, log }
+      return identityService({ ...dependencies, ...shared, process }, SETTINGS)
     },
     { now: () => new Date(clock) },
   )
@@ -52,6 +55,7 @@ async function start() {
   const proofs = async (query = '') => (await get(`/auditLog/proofs?${query}`)) as Proofs
   return {
     host,
+    lines,
     get,
     proofs,
     async stop() {
@@ -142,7 +146,8 @@ test('an audit log from which a record was removed is not signed, and the roots 
   await rm(join(folder, 'read-models.db'))
   readModels = sqliteReadModels({ path: join(folder, 'read-models.db') })
   clock += 24 * HOUR
-  const { proofs } = await start()
+  const { proofs, lines } = await start()
+  await vi.waitFor(() => expect(lines.join()).toContain('no day is signed until it is restored'), TIMEOUT)
   await vi.waitFor(async () => expect((await proofs()).content).toMatchObject([{ valid: false }]), TIMEOUT)
   expect(await signedDays()).toHaveLength(1)
 })

@@ -5,8 +5,7 @@ import {
   type Verification,
   verifyExport,
 } from '@gantry/audit-proofs'
-import { listing } from '@gantry/service-kit'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { afterAll, beforeAll, expect, test, vi } from 'vitest'
 import { auditLog } from '../audit/audit.projection.ts'
 import { auditConditions } from '../audit/audit-filter.ts'
 import { dayRoots } from '../audit/day-root.ts'
@@ -35,6 +34,7 @@ beforeAll(async () => {
   token = await identity.loginToken('admin')
   for (const username of ['ada', 'grace', 'linus', 'niklaus'])
     await identity.as(token).post('/users', { body: { username, password: PASSWORD } })
+  await vi.waitFor(async () => expect(await source.keys()).toHaveLength(1))
 })
 afterAll(() => identity.close())
 
@@ -47,11 +47,8 @@ const verified = async (...texts: string[]): Promise<Verification> =>
     texts.map(text => Buffer.from(text)),
     await source.keys(),
   )
-const count = async (filter: object) => {
-  const records = identity.host.dependencies.readModels.collection(auditLog)
-  const where = await auditConditions(identity.host.dependencies.readModels.collection(users))(filter)
-  return records.count(listing({ page: 1, size: 1, sort: [], ...filter }, where))
-}
+/** The keys of logins and of proofs, the administrator, their login, and the users that they created. */
+const TOTAL = 8
 const FORMATS = ['ndjson', 'csv', 'cef'] as const
 
 test.each(FORMATS)(
@@ -64,19 +61,17 @@ test.each(FORMATS)(
     ])
     // Verified by the commitment of the record.
     expect(whole.body).toMatch(/"+personal"+:\{.*"+username"+:"+grace/)
-    const total = await count({})
-    expect(await verified(whole.body)).toMatchObject({ count: total, omitted: 0, warnings: [] })
-    for (const filter of [
-      { action: 'USER_CREATED' },
-      { user: 'admin' },
-      { text: 'user_created' },
-      { to: '2020-01-01T00:00:00Z' },
-    ]) {
+    expect(await verified(whole.body)).toMatchObject({ count: TOTAL, omitted: 0, warnings: [] })
+    for (const [passing, filter] of [
+      [5, { action: 'USER_CREATED' }],
+      [5, { user: 'admin' }],
+      [5, { text: 'user_created' }],
+      [0, { to: '2020-01-01T00:00:00Z' }],
+    ] as const) {
       const given = new URLSearchParams(Object.entries(filter))
-      const passing = await count(filter)
       const { broken, ...found } = await verified((await get(`?format=${format}&${given}`)).body)
       expect(broken).toBeUndefined()
-      expect(found).toMatchObject({ count: passing, omitted: total - passing, trailer: { filter } })
+      expect(found).toMatchObject({ count: passing, omitted: TOTAL - passing, trailer: { filter } })
     }
   },
 )
@@ -108,7 +103,7 @@ test.each(FORMATS)(
     expect((await verified(kept)).broken?.reason).toMatch(/cut off/)
     const rest = await get(`?format=${format}&trailer=${trailer}`)
     expect(await verified(kept, rest.body)).toMatchObject({
-      count: await count({}),
+      count: TOTAL,
       trailer: { complete: true },
     })
   },
@@ -116,7 +111,7 @@ test.each(FORMATS)(
 
 test('a part begins after a record', async () => {
   const part = await verified((await get('?after=3')).body)
-  expect(part).toMatchObject({ count: (await count({})) - 3, trailer: { before: { number: 3 } } })
+  expect(part).toMatchObject({ count: TOTAL - 3, trailer: { before: { number: 3 } } })
   expect(part.broken).toBeUndefined()
 })
 

@@ -40,6 +40,8 @@ test('an erased user leaves an id, and no name in any file', async () => {
   await identity.logIn(ada.username, 'a wrong password')
   expect(JSON.stringify(await stream(id))).not.toMatch(/lovelace|byron|king|analytical/i)
 
+  expect(filesWith(...NAMES)).not.toEqual([])
+
   const { status, body } = await erase(id)
   expect(status).toBe(200)
   expect(body).toEqual({
