@@ -14,7 +14,7 @@ import { createServer } from 'node:http'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { findNats, lacksSyncInterval } from '@gantry/engines'
-import { processSettings } from '@gantry/hosting'
+import { processSettings, shutdownMs } from '@gantry/hosting'
 import { derivedPrincipalKey, readSettings } from '@gantry/service-kit'
 import { freePort } from '@gantry/service-kit/testing'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
@@ -174,11 +174,18 @@ describe.each(PROCESSES)('the environment of %s', name => {
   test('lets the operator set every setting, except those that the containers fix', () => {
     const given = Object.keys(named(name).environment).map(setting => setting.replace(/_FILE$/, ''))
     const fixed = ['PORT', 'INTERNAL_PORT', 'HOST', 'BASE_PATH', 'SHUTDOWN_DELAY', 'BLOB_URL']
+    // Its maximum follows from stop_grace_period.
+    fixed.push('SHUTDOWN_TIMEOUT')
     const missing = Object.keys(SETTINGS[name]?.shape ?? {}).filter(setting => !given.includes(setting))
     // In this file the gateway signs principals with PRINCIPAL_KEY.
     if (name === 'gateway') fixed.push('ENCRYPTION_KEY')
     // In this file NATS requires no credentials.
     expect(missing.filter(setting => !fixed.includes(setting) && !setting.startsWith('NATS_'))).toEqual([])
+  })
+
+  test('has enough time to drain and exit', () => {
+    const ms = shutdownMs(processSettings.pick({ SHUTDOWN_DELAY: true, SHUTDOWN_TIMEOUT: true }).parse({}))
+    expect(Number.parseInt(named(name).stop_grace_period ?? '10s', 10) * 1_000).toBeGreaterThan(ms)
   })
 
   test('has only URLs of services in this file', () => {

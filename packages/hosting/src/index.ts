@@ -5,7 +5,7 @@ export {
   type ProcessOptions,
   type ProcessParts,
   runProcess,
-  STOP_MS,
+  shutdownMs,
   type Terminal,
 } from './process.ts'
 export { referenceTime } from './reference-time.ts'

@@ -38,6 +38,8 @@ export interface ProcessParts {
   start(): Promise<void>
   /** What the process still waits for after `start`; undefined when it is ready. */
   waitingFor(): string | undefined
+  /** Stops the work that requests do not need. Called while the servers complete the requests in progress. */
+  release?(): Promise<void>
   /** Called after the servers have closed. */
   stop(): Promise<void>
   /** Told about the progress of the process, in addition to its log. */
@@ -70,14 +72,14 @@ export interface ProcessOptions<Schema extends OwnSchema> {
   startFailure?(error: unknown): string | undefined
 }
 
-/** Timeout of the shutdown: the process then exits even if requests or workers have not ended. */
-export const STOP_MS = 25_000
+/** Time for the end of the workers after SHUTDOWN_TIMEOUT. The process then exits even if they have not ended. */
+const LAST_MS = 2_000
 const POLL_MS = 25
 
 /**
  * Runs a process. It listens at once and becomes ready when its backing stores are usable and its parts have started. On
- * SIGTERM or SIGINT it fails readiness, completes the requests in progress, stops its parts and exits with 0. A second
- * signal exits with 1 at once. If the settings are wrong, it writes a line to stderr and exits with 1. If a backing store
+ * SIGTERM or SIGINT it fails readiness, continues to answer for SHUTDOWN_DELAY, completes the requests in progress within
+ * SHUTDOWN_TIMEOUT, stops its parts and exits with 0. A second signal exits with 1 at once. If the settings are wrong, it writes a line to stderr and exits with 1. If a backing store
  * is unavailable, it logs that and waits.
  */
 export async function runProcess<Schema extends OwnSchema>(options: ProcessOptions<Schema>): Promise<void> {
@@ -117,16 +119,18 @@ export async function runProcess<Schema extends OwnSchema>(options: ProcessOptio
       return waiting && `waits for ${waiting}`
     },
   })
-  stopAtSignal(name, async signal => {
+  stopAtSignal(async signal => {
     stopping = true
     endAnnouncing()
     log.info({ signal }, 'shutting down')
     terminal?.stops(signal)
-    const { SHUTDOWN_DELAY = 0 }: OwnSettings = settings
+    servers.drain()
+    const { SHUTDOWN_DELAY = 0, SHUTDOWN_TIMEOUT }: OwnSettings = settings
     if (started) await setTimeout(SHUTDOWN_DELAY)
+    exitLate(name, SHUTDOWN_TIMEOUT + LAST_MS)
     backingStores.stop()
     clock.stop()
-    await servers.close()
+    await Promise.all([servers.close(SHUTDOWN_TIMEOUT), parts.release?.()])
     await parts.stop()
     log.info({}, 'stopped')
   })
@@ -166,22 +170,36 @@ const exitOnFailure =
     }
   }
 
-/** Runs `stop` at the first SIGTERM or SIGINT, then exits with 0; with 1 after STOP_MS, or at once at a second signal. */
-function stopAtSignal(name: string, stop: (signal: NodeJS.Signals) => Promise<void>): void {
+/** Runs `stop` at the first SIGTERM or SIGINT, then exits with 0; exits with 1 at once at a second signal. */
+function stopAtSignal(stop: (signal: NodeJS.Signals) => Promise<void>): void {
   let stopping = false
   const end = async (signal: NodeJS.Signals) => {
     if (stopping) process.exit(1)
     stopping = true
-    setTimeout(STOP_MS, undefined, { ref: false }).then(() => {
-      process.stderr.write(`gantry ${name}: did not stop within ${STOP_MS / 1000} s\n`)
-      process.exit(1)
-    })
     await stop(signal)
     process.exit(0)
   }
   process.on('SIGTERM', end)
   process.on('SIGINT', end)
 }
+
+/** Exits with 1 if the process still runs after this time. */
+function exitLate(name: string, ms: number): void {
+  setTimeout(ms, undefined, { ref: false }).then(() => {
+    process.stderr.write(`gantry ${name}: did not stop within ${ms / 1000} s\n`)
+    process.exit(1)
+  })
+}
+
+/**
+ * The maximum time from SIGTERM to the exit of a process with these settings, in milliseconds. What runs the process has to
+ * allow more, e.g. with terminationGracePeriodSeconds.
+ */
+export const shutdownMs = ({
+  SHUTDOWN_DELAY = 0,
+  SHUTDOWN_TIMEOUT,
+}: Pick<OwnSettings, 'SHUTDOWN_DELAY' | 'SHUTDOWN_TIMEOUT'>): number =>
+  SHUTDOWN_DELAY + SHUTDOWN_TIMEOUT + LAST_MS
 
 function serversOf<Schema extends OwnSchema>(
   { server, second }: ProcessOptions<Schema>,

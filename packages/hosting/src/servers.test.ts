@@ -1,10 +1,15 @@
-import { createServer, type Server } from 'node:http'
+import { lookup } from 'node:dns/promises'
+import { once } from 'node:events'
+import { Agent, createServer, type IncomingMessage, request, type Server } from 'node:http'
+import { connect } from 'node:net'
+import { text } from 'node:stream/consumers'
+import { setTimeout } from 'node:timers/promises'
 import { INTERNAL_PORT_HEADER, type ServerOptions } from '@gantry/service-kit'
 import { freePort } from '@gantry/service-kit/testing'
 import type { FastifyInstance } from 'fastify'
 import { pino } from 'pino'
 import { Registry } from 'prom-client'
-import { afterEach, beforeEach, expect, test } from 'vitest'
+import { afterEach, beforeEach, describe, expect, onTestFinished, test } from 'vitest'
 import { type Port, processServers, type Servers } from './servers.ts'
 
 const host = '127.0.0.1'
@@ -19,7 +24,7 @@ afterEach(async () => {
   await Promise.all(opened.map(servers => servers.close()))
 })
 
-function serversAt(port: number, second?: Omit<Port, 'host'>): Servers {
+function serversAt(port: number, second?: Omit<Port, 'host'>, at = host): Servers {
   const options: ServerOptions = {
     basePath: '/gantry',
     log: pino({ level: 'silent' }),
@@ -27,7 +32,11 @@ function serversAt(port: number, second?: Omit<Port, 'host'>): Servers {
     now: () => new Date(),
     notReadyReason: () => notReady,
   }
-  const servers = processServers(options, { setting: 'PORT', port, host }, second && { ...second, host })
+  const servers = processServers(
+    options,
+    { setting: 'PORT', port, host: at },
+    second && { ...second, host: at },
+  )
   opened.push(servers)
   return servers
 }
@@ -109,3 +118,111 @@ test.each(['PORT', 'INTERNAL_PORT', 'METRICS_PORT'] as const)(
     taken.close()
   },
 )
+
+describe('a server that stops', () => {
+  const held = Promise.withResolvers<void>()
+  const routes = async (app: FastifyInstance) => {
+    app.get('/held', async () => {
+      await held.promise
+      return 'held'
+    })
+    app.get('/apis', async () => 'now')
+    app.post('/apis', async () => 'stored')
+  }
+  /** A client with connections that it keeps open. */
+  const client = (port: number, at = host) => {
+    const agent = new Agent({ keepAlive: true })
+    onTestFinished(() => agent.destroy())
+    return async (path: string, method = 'GET') => {
+      const asked = request({ agent, port, host: at, path: `/gantry${path}`, method })
+      asked.end(method === 'POST' ? '' : undefined)
+      const [response] = (await once(asked, 'response')) as [IncomingMessage]
+      return [response.headers.connection, await text(response)]
+    }
+  }
+
+  test('ends each connection with the next response, also of requests in progress, and then closes at once', async () => {
+    const port = await freePort()
+    const servers = serversAt(port)
+    await servers.listen({ routes })
+    const [ask, late] = [client(port), client(port)]
+    expect(await ask('/apis')).toEqual(['keep-alive', 'now'])
+    const waiting = late('/held')
+    await setTimeout(50)
+    servers.drain()
+    expect(await ask('/apis')).toEqual(['close', 'now'])
+    expect(await ask('/apis', 'POST')).toEqual(['close', 'stored'])
+    const closed = servers.close(60_000)
+    await setTimeout(50)
+    held.resolve()
+    expect(await waiting).toEqual(['close', 'held'])
+    await closed
+  })
+
+  test('waits for requests at every address of its host', async () => {
+    const port = await freePort()
+    const servers = serversAt(port, undefined, 'localhost')
+    const answer = Promise.withResolvers<void>()
+    let answered = 0
+    const slow = async (app: FastifyInstance) =>
+      void app.get('/slow', async () => {
+        await answer.promise
+        answered++
+        return 'slow'
+      })
+    await servers.listen({ routes: slow })
+    const addresses = (await lookup('localhost', { all: true })).map(({ address }) => address)
+    const asked = addresses.map(address => client(port, address)('/slow'))
+    await setTimeout(50)
+    const closed = servers.close(60_000)
+    await setTimeout(50)
+    answer.resolve()
+    await closed
+    expect(answered).toBe(addresses.length)
+    expect(await Promise.all(asked)).toEqual(addresses.map(() => ['close', 'slow']))
+  })
+
+  test('destroys the connections whose requests last longer than the timeout', async () => {
+    const port = await freePort()
+    const servers = serversAt(port)
+    await servers.listen({ routes: async app => void app.get('/endless', () => new Promise(() => {})) })
+    const [endless, unsent] = [client(port)('/endless'), connect(port, host)]
+    const gone = once(unsent, 'close')
+    const failure = expect(endless).rejects.toThrow('socket hang up')
+    unsent.resume().write('POST /gantry/apis HTTP/1.1\r\nHost: a\r\n')
+    const startedAt = performance.now()
+    await setTimeout(50)
+    await servers.close(100)
+    expect(performance.now() - startedAt).toBeLessThan(5_000)
+    await failure
+    await gone
+  })
+
+  test('fails no request of clients that keep connections open and leave at the first `Connection: close`', async () => {
+    const ports = [await freePort(), await freePort()]
+    const [first, second] = ports.map(port => serversAt(port)) as [Servers, Servers]
+    await Promise.all([first, second].map(servers => servers.listen({ routes })))
+    const asking = ports.map(port => client(port)) as [ReturnType<typeof client>, ReturnType<typeof client>]
+    const answers: unknown[] = []
+    let isOver = false
+    const load = Array.from({ length: 8 }, async (_, number) => {
+      let at = number % 2
+      while (!isOver) {
+        const [connection, body] = (await (number < 4
+          ? asking[at as 0 | 1]('/apis')
+          : asking[at as 0 | 1]('/apis', 'POST'))) as [string, string]
+        answers.push(body)
+        if (connection === 'close') at = 1
+      }
+    })
+    await setTimeout(100)
+    first.drain()
+    await setTimeout(100)
+    await first.close(60_000)
+    await setTimeout(50)
+    isOver = true
+    await Promise.all(load)
+    expect(answers.length).toBeGreaterThan(50)
+    expect(new Set(answers)).toEqual(new Set(['now', 'stored']))
+  })
+})

@@ -1,4 +1,5 @@
-import { httpServer, type ServerOptions } from '@gantry/service-kit'
+import { setTimeout } from 'node:timers/promises'
+import { httpServer, OpenConnections, type ServerOptions } from '@gantry/service-kit'
 import type { FastifyInstance, FastifyPluginAsync } from 'fastify'
 
 /** Address that a process listens on. */
@@ -18,7 +19,13 @@ interface Routes {
 export interface Servers {
   /** @returns the port of the server at PORT, when all servers listen. @throws NotListening */
   listen(routes: Routes): Promise<number>
-  close(): Promise<void>
+  /** Announces on every connection that the next response is the last one. */
+  drain(): void
+  /**
+   * Stops listening and resolves when all requests in progress are answered. Connections whose requests take longer than
+   * `timeoutMs` are destroyed. Default: no limit.
+   */
+  close(timeoutMs?: number): Promise<void>
 }
 
 /**
@@ -27,20 +34,27 @@ export interface Servers {
  */
 export function processServers(options: ServerOptions, port: Port, second: Port | undefined): Servers {
   const prefix = options.basePath
+  const open = new OpenConnections()
+  const clients = { ...options.clients, open }
+  const ending = (...apps: FastifyInstance[]) => ({
+    drain: () => open.drain(),
+    close: (timeoutMs?: number) => close(apps, { open, log: options.log, timeoutMs }),
+  })
   if (!second) {
-    const app = httpServer(options)
+    const app = httpServer({ ...options, clients })
     return {
       async listen({ routes }) {
         await app.register(routes, { prefix })
         return listen(app, port)
       },
-      close: () => app.close(),
+      ...ending(app),
     }
   }
-  const { connections: _, ...clients } = options.clients ?? {}
-  const inner = httpServer({ ...options, clients, builtIn: { routes: ['metrics'] } })
+  const { connections: _, ...unlimited } = clients
+  const inner = httpServer({ ...options, clients: unlimited, builtIn: { routes: ['metrics'] } })
   const app = httpServer({
     ...options,
+    clients,
     builtIn: {
       routes: ['health'],
       ...(second.setting === 'INTERNAL_PORT' && { internalPort: () => portOf(inner) }),
@@ -54,10 +68,32 @@ export function processServers(options: ServerOptions, port: Port, second: Port 
       await listen(inner, second)
       return listen(app, port)
     },
-    async close() {
-      await Promise.all([app.close(), inner.close()])
-    },
+    ...ending(app, inner),
   }
+}
+
+interface Closing {
+  open: OpenConnections
+  log: ServerOptions['log']
+  timeoutMs: number | undefined
+}
+
+async function close(apps: readonly FastifyInstance[], { open, log, timeoutMs }: Closing): Promise<void> {
+  open.drain()
+  const ended = new AbortController()
+  const destroyLate = async (ms: number) => {
+    await setTimeout(ms, undefined, { signal: ended.signal })
+    log.warn(
+      { requests: open.requests },
+      'closes connections whose requests have not ended within SHUTDOWN_TIMEOUT',
+    )
+    open.destroy()
+    for (const { server } of apps) server.closeAllConnections()
+  }
+  if (timeoutMs !== undefined) destroyLate(timeoutMs).catch(() => {})
+  // A server on localhost also listens on a second address, whose requests `app.close` does not wait for.
+  await Promise.all([...apps.map(app => app.close()), open.idle()])
+  ended.abort()
 }
 
 const portOf = (app: FastifyInstance) => (app.server.address() as { port: number } | null)?.port

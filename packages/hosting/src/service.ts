@@ -114,6 +114,7 @@ function openService<Schema extends z.ZodObject, Made extends Service>(
       prepared = true
     },
     waitingFor,
+    release: () => service.release(),
     async stop() {
       await service.stop()
       for (const end of unwatch) end()

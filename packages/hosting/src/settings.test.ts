@@ -15,6 +15,7 @@ test('the only required settings of a service are its backing stores and the key
     INTERNAL_PORT: 8081,
     HOST: '0.0.0.0',
     SHUTDOWN_DELAY: 2_000,
+    SHUTDOWN_TIMEOUT: 25_000,
   })
 })
 
@@ -33,6 +34,8 @@ test.for([
   ['INTERNAL_PORT', '8080', 'must be another port than PORT'],
   ['INTERNAL_PORT', '65536', 'must be from 0 to 65535'],
   ['SHUTDOWN_DELAY', 'soon', 'must be a duration such as'],
+  ['SHUTDOWN_DELAY', '30d', 'must be at most 1h'],
+  ['SHUTDOWN_TIMEOUT', '0s', 'must be from 1s to 1h'],
 ] as const)('%s=%s is refused with a message that names the setting', ([setting, value, reason]) => {
   const line = new RegExp(`^${setting}: .*${reason.replace(/[.?/]/g, '\\$&')}.*$`)
   expect(() => readSettings(serviceSettings, { ...given, [setting]: value })).toThrow(line)

@@ -1,5 +1,14 @@
 import { s3Location } from '@gantry/s3'
-import { basePath, bodyMemory, duration, key, origins, otherThanPort, port } from '@gantry/service-kit'
+import {
+  basePath,
+  bodyMemory,
+  duration,
+  key,
+  origins,
+  otherThanPort,
+  port,
+  shutdownTimeout,
+} from '@gantry/service-kit'
 import { z } from 'zod'
 
 /** A URL of one of these schemes, or sqlite:PATH of a file that the processes of one host share. */
@@ -40,6 +49,8 @@ export const serverSettings = z.object({
   BASE_PATH: basePath.default(''),
   /** Maximum bytes of request bodies in memory. */
   BODY_MEMORY: bodyMemory,
+  /** Time to complete requests and work in progress, from the closing of the listener. */
+  SHUTDOWN_TIMEOUT: shutdownTimeout,
   LOG_LEVEL: z.enum(['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent']).default('info'),
 })
 export type ServerSettings = z.infer<typeof serverSettings>
@@ -48,7 +59,7 @@ export type ServerSettings = z.infer<typeof serverSettings>
 export const processSettings = serverSettings.extend({
   ...busSettings.shape,
   /** Delay between failing readiness and closing the listener, so that load balancers stop routing first. */
-  SHUTDOWN_DELAY: duration.default(2_000),
+  SHUTDOWN_DELAY: duration.refine(ms => ms <= 3_600_000, { error: 'must be at most 1h' }).default(2_000),
 })
 export type ProcessSettings = z.infer<typeof processSettings>
 

@@ -97,6 +97,7 @@ function countingService(given: Dependencies): Service {
     },
     start: async () => {},
     waitingFor: () => undefined,
+    release: async () => {},
     stop: async () => {},
   }
 }

@@ -23,6 +23,7 @@ export {
 } from './history.ts'
 export { type Instrumented, instrumented } from './instrumented.ts'
 export { listing, page } from './listing.ts'
+export { OpenConnections } from './open-connections.ts'
 export { ownMetadata } from './own-metadata.ts'
 export {
   derivedPrincipalKey,
@@ -61,6 +62,7 @@ export {
   publicUrl,
   readSettings,
   SettingsRefused,
+  shutdownTimeout,
   whole,
   writtenDuration,
 } from './settings.ts'

@@ -14,6 +14,7 @@ import {
   limitConnections,
   refusingUnreadable,
 } from './connections.ts'
+import type { OpenConnections } from './open-connections.ts'
 import { answerProblem } from './problem.ts'
 import { observeRequest } from './request-metrics.ts'
 
@@ -38,6 +39,8 @@ export interface ClientOptions {
   connections?: ConnectionLimits
   /** Default: `CONNECTION_TIMEOUTS`. */
   timeouts?: ConnectionTimeouts
+  /** Is told about the connections of the server. */
+  open?: OpenConnections
 }
 
 /** The routes that a server adds itself. Default: both, health and metrics. */
@@ -63,7 +66,7 @@ const REQUEST_ID = /^[\w.:@/+=-]{1,128}$/
 /** An HTTP server with the parts that all services have in common: request ids, problems, health, metrics, access log. */
 export function httpServer(options: ServerOptions): FastifyInstance {
   const { basePath, log, metrics, now, builtIn = { routes: ['health', 'metrics'] } } = options
-  const { trustProxy = false, connections, timeouts = CONNECTION_TIMEOUTS } = options.clients ?? {}
+  const { trustProxy = false, connections, timeouts = CONNECTION_TIMEOUTS, open } = options.clients ?? {}
   const app = Fastify({
     loggerInstance: log as FastifyBaseLogger,
     // A child logger per request costs more than most requests. Log records contain the request id instead.
@@ -95,6 +98,7 @@ export function httpServer(options: ServerOptions): FastifyInstance {
       answerProblem(error, request, reply.header('x-request-id', request.id), now())
     },
   })
+  open?.watch(app)
   keepCallers(app)
   const memory = options.bodyMemory ?? new BodyMemory(BODY_MEMORY)
   countBodies(app, memory)

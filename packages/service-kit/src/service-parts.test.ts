@@ -111,7 +111,7 @@ test('does not wait for a background projector', async () => {
   expect(host.service.projectors).toEqual(['parts.projector', 'parts.background'])
 })
 
-test('stops responders and workers, then drains, then stops the projectors', async () => {
+test('releases workers while it answers; stops responders, then drains, then stops the projectors', async () => {
   const ended: string[] = []
   const part = (name: string) => ({ stop: async () => void ended.push(name) })
   const host = await open(dependencies => {
@@ -127,6 +127,10 @@ test('stops responders and workers, then drains, then stops the projectors', asy
     }
   })
   await host.service.start()
+  await host.service.release()
+  expect(ended).toEqual(['worker'])
+  expect(await ask(host)).toBe('answer')
+  ended.length = 0
   await host.service.stop()
   expect(ended).toEqual(['worker', 'drain', 'projector'])
 })

@@ -31,7 +31,8 @@ export type Responders = Readonly<Record<string, (request: Json) => Promise<Json
 
 /**
  * A service from its parts. A start for a rebuild starts the projectors only, so that it appends and sends nothing.
- * The end stops responders, reactors and workers first, then projectors and relay, which follow what those append.
+ * The end has two steps: `release` stops reactors, workers and relay. `stop` stops the rest, which requests in progress may
+ * need: the responders, then the work that still appends events, then the projectors.
  */
 export function serviceFrom(dependencies: Dependencies, parts: ServiceParts): Service {
   const { eventStore, readModels, bus, process } = dependencies
@@ -46,6 +47,9 @@ export function serviceFrom(dependencies: Dependencies, parts: ServiceParts): Se
     ...projectors.map(projector => projector.name),
     ...reactors.map(({ consumer }) => `${consumer}.reactor`),
   ]
+  const release = async () => {
+    await Promise.all([...working, ...relays].map(worker => worker.stop()))
+  }
 
   return {
     name,
@@ -71,11 +75,12 @@ export function serviceFrom(dependencies: Dependencies, parts: ServiceParts): Se
       const needed = projectors.filter(({ background }) => !background)
       return needed.every(({ caughtUp }) => caughtUp) ? undefined : `the read models of ${name}`
     },
+    release,
     async stop() {
       for (const end of unsubscribe) end()
-      await Promise.all(working.map(worker => worker.stop()))
+      await release()
       await drain?.()
-      await Promise.all([...projectors, ...relays].map(worker => worker.stop()))
+      await Promise.all(projectors.map(projector => projector.stop()))
     },
   }
 }

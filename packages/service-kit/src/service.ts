@@ -51,6 +51,11 @@ export interface Service {
   waitingFor(): string | undefined
   /** Names of the projectors, for the rebuild command. */
   projectors: readonly string[]
-  /** Stops the workers; the stores stay open. */
+  /**
+   * Stops the workers that only work under a lease or on messages, and gives back their leases, so that another replica
+   * continues. Requests are still answered.
+   */
+  release(): Promise<void>
+  /** Stops all workers; the stores stay open. */
   stop(): Promise<void>
 }

@@ -25,6 +25,11 @@ export const writtenDuration = (ms: number): string => {
   return `${ms / length}${unit}`
 }
 
+/** SHUTDOWN_TIMEOUT: maximum time to complete requests and work in progress. Default: 25s. */
+export const shutdownTimeout = duration
+  .refine(ms => ms >= 1_000 && ms <= 3_600_000, { error: 'must be from 1s to 1h' })
+  .default(25_000)
+
 /** Durations separated by commas. @returns a list of milliseconds */
 export const durations = z
   .string()

@@ -61,7 +61,7 @@ export function notifierService(
   const users = new KnownUsers(storing)
 
   const keys = signingKeys(encryptionKey)
-  const { dispatcher, stop: stopDelivering } = delivering({
+  const { dispatcher, ...delivery } = delivering({
     deliveries,
     webhooks,
     keys,
@@ -107,11 +107,16 @@ export function notifierService(
       names.listen,
       () => {
         dispatcher.start()
-        return { stop: async () => stopping.abort() }
+        return {
+          stop() {
+            stopping.abort()
+            return delivery.release()
+          },
+        }
       },
       () => startRecoverer({ recoveries, webhooks, deliveries, dispatcher, bus, leases, holder, log }),
       () => startOwnerChecks({ owners, caughtUp: () => projector.caughtUp, leases, holder, log }),
     ],
-    drain: stopDelivering,
+    drain: delivery.stop,
   })
 }

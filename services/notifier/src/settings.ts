@@ -1,4 +1,4 @@
-import { duration, durations, publicUrl, writtenDuration } from '@gantry/service-kit'
+import { duration, durations, publicUrl, shutdownTimeout, writtenDuration } from '@gantry/service-kit'
 import { z } from 'zod'
 import { cidrs } from './http/address.ts'
 
@@ -29,6 +29,8 @@ const settings = z.object({
   MESSAGE_RETENTION: duration
     .refine(ms => ms <= 3_650 * DAY_MS, { error: 'must be at most 3650d' })
     .optional(),
+  /** Part of it is for running attempts: see `delivering`. */
+  SHUTDOWN_TIMEOUT: shutdownTimeout,
 })
 
 /**

@@ -87,6 +87,9 @@ export function compose(
     services,
     /** What the services wait for before they are ready; undefined when they are. */
     waitingFor: () => services.map(service => service.waitingFor()).find(what => what !== undefined),
+    async release() {
+      await Promise.all(services.map(service => service.release()))
+    },
     async close() {
       await Promise.all(services.map(service => service.stop()))
       await Promise.all([

@@ -68,6 +68,7 @@ export function openStandalone(given: ProcessContext<Settings>): ProcessParts {
       })
       starting = false
     },
+    release: composed.release,
     async stop() {
       stopRebuilds()
       stopQuarantine()

@@ -42,6 +42,7 @@ const Container = z.object({
   envFrom: z.array(z.strictObject({ configMapRef: z.strictObject({ name: z.string() }) })),
   livenessProbe: probe,
   readinessProbe: probe,
+  startupProbe: probe,
   resources: z.object({
     requests: z.object({ cpu: z.string(), memory: z.string() }),
     limits: z.object({ memory: z.string() }),

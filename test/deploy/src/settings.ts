@@ -6,7 +6,7 @@ import { mediaSettings } from '@gantry/media'
 import { notifierSettings } from '@gantry/notifier'
 import type { z } from 'zod'
 
-const service = (own: z.ZodObject) => serviceSettings.extend(own.shape)
+const service = (own: z.ZodObject) => serviceSettings.safeExtend(own.shape)
 
 /** The settings of each process in the environment. */
 export const SETTINGS: Readonly<Record<string, z.ZodObject>> = {

@@ -38,16 +38,15 @@ export interface DeliveringOptions {
 
 export interface Delivering {
   dispatcher: Dispatcher
-  /** Finishes the running attempts, for a limited time, and closes the connections. */
+  /** Starts no more attempts and finishes the running ones, for a limited time. */
+  release(): Promise<void>
+  /** Completes the creation of deliveries and closes the connections. Called after `release`. */
   stop(): Promise<void>
 }
 
 /** Time after the timeout of an attempt to record its outcome, before it counts as lost. */
 const RECORDING_MS = 5_000
-/**
- * How long running attempts may continue when the service stops. After that they are aborted, and there is the same time
- * to record their outcomes.
- */
+/** How long running attempts may continue when the service stops, unless a quarter of SHUTDOWN_TIMEOUT is less. */
 const GRACE_MS = 5_000
 /**
  * Maximum difference of clocks. It delays the removal of streams, so that none is removed while its event is recent
@@ -99,12 +98,17 @@ export function delivering(options: DeliveringOptions): Delivering {
 
   return {
     dispatcher,
-    async stop() {
-      const grace = setTimeout(() => interruption.abort(), GRACE_MS)
-      const end = setTimeout(() => abandonment.abort(), 2 * GRACE_MS)
+    async release() {
+      // After the grace period the attempts are aborted, and there is the same time to record their outcomes.
+      const graceMs = Math.min(GRACE_MS, settings.SHUTDOWN_TIMEOUT / 4)
+      const grace = setTimeout(() => interruption.abort(), graceMs)
+      const end = setTimeout(() => abandonment.abort(), 2 * graceMs)
       await dispatcher.stop()
       clearTimeout(grace)
       clearTimeout(end)
+    },
+    async stop() {
+      await dispatcher.stop()
       await http.close()
     },
   }

@@ -113,6 +113,7 @@ function shelfService(dependencies: Dependencies, snapshotEvery: number): Servic
       projector.start()
     },
     waitingFor: () => (projector.caughtUp ? undefined : 'the read models of shelf'),
+    release: async () => {},
     stop: async () => projector.stop(),
   }
 }
