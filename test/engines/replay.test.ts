@@ -116,6 +116,34 @@ authorization { users: [
     await after.close()
   })
 
+  test('waits when no stream stores the events any more after a restart of the server', async () => {
+    const { nats, admin, replay } = await start()
+    const before = await admin()
+    const stream = { name: 'COPIES', subjects: ['copies.>'], storage: StorageType.File }
+    const { streams } = await before.jetstreamManager()
+    await streams.add(stream)
+    const restarted = Promise.withResolvers<void>()
+    const { said, exit } = replay(await feed(restarted.promise), 'copies.events')
+    await vi.waitFor(
+      async () => expect((await streams.info('COPIES')).state.messages, said.text).toBe(2),
+      10_000,
+    )
+    await streams.delete('COPIES')
+    await nats.faults?.kill()
+    await nats.faults?.restart()
+    restarted.resolve()
+    await vi.waitFor(
+      () => expect(said.text).toMatch(/no stream stores copies.events any more; trying again in/),
+      10_000,
+    )
+    const after = await admin()
+    const { streams: current } = await after.jetstreamManager()
+    await current.add(stream)
+    expect(await exit, said.text).toBe(0)
+    expect((await current.info('COPIES')).state.messages).toBe(2)
+    await after.close()
+  })
+
   test('fails when the user may not publish to the subject', async () => {
     const { replay } = await start()
     const { said, exit } = replay(await feed(Promise.resolve()), 'copies.events', 'stranger')

@@ -71,13 +71,31 @@ function refusalsOf(nc: NatsConnection, subject: string): () => string | undefin
   return () => refused
 }
 
-/** False also for a server without JetStream and for a user who may not ask. */
+/** Codes of the client for a request that JetStream does not answer. */
+const WITHOUT_JETSTREAM: readonly string[] = [
+  ErrorCode.JetStreamNotEnabled,
+  ErrorCode.NoResponders,
+  ErrorCode.PermissionsViolation,
+]
+/** Codes of JetStream (nats-server, server/errors.json): not enabled for the account, or on the server. */
+const NOT_ENABLED = [10039, 10076]
+
+/**
+ * False also for a server without JetStream and for a user who may not ask.
+ * @throws BusUnavailable when it cannot be found out, e.g. while a cluster elects a leader
+ */
 async function isStored(nc: NatsConnection, subject: string): Promise<boolean> {
   try {
     const manager = await nc.jetstreamManager({ timeout: TIMEOUT_MS, checkAPI: false })
     await manager.streams.find(subject)
     return true
-  } catch {
-    return false
+  } catch (error) {
+    // The client throws an Error of another kind when no stream matches.
+    if (!(error instanceof NatsError)) return false
+    const { api_error, code } = error
+    if (api_error ? NOT_ENABLED.includes(api_error.err_code ?? 0) : WITHOUT_JETSTREAM.includes(code))
+      return false
+    await nc.close()
+    throw new BusUnavailable(natsFailureOf(error))
   }
 }

@@ -72,7 +72,8 @@ async function natsTarget(
   let publisher: Awaited<ReturnType<typeof connected>> | undefined = await connected().catch(error => {
     throw new CommandFailed(`cannot connect to NATS: ${natsReasonOf(error)}`)
   })
-  if (!publisher.stored)
+  const wasStored = publisher.stored
+  if (!wasStored)
     opening.notice(`No stream is known to store ${subject}: only subscribers of this moment get the events`)
 
   /** @throws CommandFailed when NATS refuses the messages, TemporaryFailure when it is away */
@@ -80,16 +81,20 @@ async function natsTarget(
     publisher ??= await connected().catch(error => {
       throw new TemporaryFailure(`cannot connect to NATS again: ${natsReasonOf(error)}`)
     })
+    /** The next attempt has a connection of its own, because a client does not use a lost one again. */
+    const again = async (reason: string) => {
+      await publisher?.close()
+      publisher = undefined
+      return new TemporaryFailure(reason)
+    }
+    if (wasStored && !publisher.stored) throw await again(`no stream stores ${subject} any more`)
     try {
       await publisher.publish(messages)
       return true
     } catch (error) {
       const reason = `NATS did not accept the events: ${natsReasonOf(error)}`
       if (!(error instanceof BusUnavailable)) throw new CommandFailed(reason)
-      // The next attempt has a connection of its own, because a client does not use a lost one again.
-      await publisher.close()
-      publisher = undefined
-      throw new TemporaryFailure(reason)
+      throw await again(reason)
     }
   }
 
