@@ -1,11 +1,10 @@
 import { randomUUID } from 'node:crypto'
-import { get } from 'node:http'
 import { join } from 'node:path'
 import { setTimeout } from 'node:timers/promises'
 import { sqliteBus } from '@gantry/embedded'
-import { type ServiceProcess, startServiceProcess } from '@gantry/standalone/testing'
+import { startServiceProcess } from '@gantry/standalone/testing'
+import { download } from './download.ts'
 import { paced, timed } from './load.ts'
-import { megabytesOf } from './log.ts'
 import { inFolder, restingAt, startProgram } from './processes.ts'
 import { type Figure, progress } from './report.ts'
 import { sampleApi } from './sample-apis.ts'
@@ -41,7 +40,7 @@ async function exported(folder: string): Promise<Figure[]> {
   const growth: number[] = []
   for (let run = 0; run < RUNS; run++) {
     progress(`(l) exports the feed, ${run + 1} of ${RUNS}`)
-    const { rate, megabytes } = await exportRate(service)
+    const { rate, megabytes } = await download(service, '/events?type=API_CREATED', EVENTS)
     rates.push(rate)
     growth.push(megabytes)
   }
@@ -97,30 +96,6 @@ async function readRate(path: string): Promise<number> {
   for await (const _ of bus.read({ after: 0, live: false, subjects: ['events.>'], signal })) count++
   await bus.close()
   return count / ((performance.now() - startedAt) / 1_000)
-}
-
-async function exportRate(service: ServiceProcess): Promise<{ rate: number; megabytes: number }> {
-  const idle = await megabytesOf(service.pid)
-  let most = idle
-  const sampling = setInterval(async () => {
-    most = Math.max(most, await megabytesOf(service.pid))
-  }, 100)
-  const startedAt = performance.now()
-  const count = await new Promise<number>((resolve, reject) => {
-    const headers = { authorization: service.authorization, accept: 'application/x-ndjson' }
-    get(`${service.url}/events?type=API_CREATED`, { headers }, answer => {
-      let lines = 0
-      answer
-        .on('data', (chunk: Buffer) => {
-          for (let at = chunk.indexOf(10); at >= 0; at = chunk.indexOf(10, at + 1)) lines++
-        })
-        .on('end', () => resolve(lines))
-        .on('error', reject)
-    }).on('error', reject)
-  })
-  clearInterval(sampling)
-  if (count < EVENTS) throw new Error(`the export had ${count} events`)
-  return { rate: count / ((performance.now() - startedAt) / 1_000), megabytes: most - idle }
 }
 
 async function followed(folder: string): Promise<Figure[]> {

@@ -4,6 +4,7 @@ import { admission } from './admission.ts'
 import { cluster } from './cluster.ts'
 import { compare } from './compare.ts'
 import { events } from './events.ts'
+import { exports } from './exports.ts'
 import { followers } from './followers.ts'
 import { history } from './history.ts'
 import { lists } from './lists.ts'
@@ -41,6 +42,7 @@ const parts: Record<string, (options: Options) => Promise<Figure[]>> = {
   events,
   history,
   proofs,
+  exports,
   compare,
 }
 const { positionals: asked, values } = parseArgs({
