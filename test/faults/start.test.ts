@@ -102,6 +102,16 @@ describe('an unusable data folder is refused with one line and not changed', () 
       /another ENCRYPTION_KEY/,
       folder => writeFile(join(folder, 'encryption.key'), `${Buffer.alloc(32).toString('base64')}\n`),
     ],
+    [
+      'keys without the one in use',
+      /ENCRYPTION_KEY lacks key 0/,
+      folder => writeFile(join(folder, 'encryption.key'), `1:${Buffer.alloc(32).toString('base64')}\n`),
+    ],
+    [
+      'two keys with one id',
+      /encryption\.key is no valid ENCRYPTION_KEY: has two keys with the id 1/,
+      folder => writeFile(join(folder, 'encryption.key'), `1:${'00'.repeat(32)},1:${'01'.repeat(32)}\n`),
+    ],
   ])('%s', async (_name, line, damage) => {
     const folder = await copyOfUsed()
     await damage(folder)

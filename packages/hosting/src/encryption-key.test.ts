@@ -4,13 +4,19 @@ import { join } from 'node:path'
 import { sqliteEventStore } from '@gantry/embedded'
 import type { EventStore } from '@gantry/event-sourcing'
 import { appendFrozenStreams } from '@gantry/event-sourcing/testing'
+import { type EncryptionKeys, parseEncryptionKeys, plainKey } from '@gantry/service-kit'
 import { afterEach, beforeEach, expect, test } from 'vitest'
-import { checkEncryptionKey } from './encryption-key.ts'
+import { checkEncryptionKeys, retireEncryptionKeys } from './encryption-key.ts'
 
-const KEY = Buffer.alloc(32, 1)
-const OTHER = Buffer.alloc(32, 2)
+const bytes = (n: number) => Buffer.alloc(32, n)
+const KEY = plainKey(bytes(1))
+const OTHER = plainKey(bytes(2))
+const keys = (...elements: [string, number][]) =>
+  parseEncryptionKeys(elements.map(([id, n]) => `${id}:${bytes(n).toString('base64')}`).join(','))
 const about = { service: 'catalog', now: () => new Date('2026-11-21T10:00:00.000Z') }
 const REFUSED = /^ENCRYPTION_KEY: is not the key that this log was created with/
+
+const check = (of: EncryptionKeys) => checkEncryptionKeys(eventStore, of, about)
 
 let folder: string
 let eventStore: EventStore
@@ -24,17 +30,15 @@ afterEach(async () => {
 })
 
 test('the first key is recorded in the log, and every other key is refused', async () => {
-  await checkEncryptionKey(eventStore, KEY, about)
-  await checkEncryptionKey(eventStore, KEY, about)
+  await check(KEY)
+  await check(KEY)
   const head = await eventStore.head()
-  await expect(checkEncryptionKey(eventStore, OTHER, about)).rejects.toThrow(REFUSED)
+  await expect(check(OTHER)).rejects.toThrow(REFUSED)
   expect(await eventStore.head()).toBe(head)
 })
 
 test('if processes with different keys start together, only those with one of the keys continue', async () => {
-  const outcomes = await Promise.allSettled(
-    [KEY, OTHER, KEY, OTHER].map(key => checkEncryptionKey(eventStore, key, about)),
-  )
+  const outcomes = await Promise.allSettled([KEY, OTHER, KEY, OTHER].map(key => check(key)))
   const [first, second, third, fourth] = outcomes.map(({ status }) => status)
   expect([first, third]).toEqual([first, first])
   expect([second, fourth]).toEqual([second, second])
@@ -42,7 +46,7 @@ test('if processes with different keys start together, only those with one of th
 })
 
 test('the key itself is not in the log', async () => {
-  await checkEncryptionKey(eventStore, KEY, about)
+  await check(KEY)
   const [event] = await eventStore.readStream('encryptionkey-fingerprint')
   expect(event?.data).toEqual({ fingerprint: expect.stringMatching(/^[0-9a-f]{16}$/) })
 })
@@ -51,7 +55,34 @@ test('a log created by an older commit accepts its key and refuses every other k
   const folder = join(import.meta.dirname, 'frozen')
   await appendFrozenStreams(eventStore, folder, '7b623df', ['encryptionkey'])
   const head = await eventStore.head()
-  await checkEncryptionKey(eventStore, Buffer.alloc(32, 7), about)
+  await check(plainKey(bytes(7)))
   expect(await eventStore.head()).toBe(head)
-  await expect(checkEncryptionKey(eventStore, OTHER, about)).rejects.toThrow(REFUSED)
+  await expect(check(OTHER)).rejects.toThrow(REFUSED)
+})
+
+test('keys are accepted if every key in use is among them, and a missing one is named', async () => {
+  await check(KEY)
+  const both = keys(['0', 1], ['1', 2])
+  await check(both)
+  await check(KEY)
+  const next = keys(['1', 2], ['0', 1])
+  await check(next)
+  await check(both)
+  const head = await eventStore.head()
+  await expect(check(KEY)).rejects.toThrow('ENCRYPTION_KEY: lacks key 1, which secrets of this log')
+  await expect(check(keys(['1', 2]))).rejects.toThrow('ENCRYPTION_KEY: lacks key 0')
+  await expect(check(keys(['1', 3], ['0', 1]))).rejects.toThrow('ENCRYPTION_KEY: lacks key 1')
+  expect(await eventStore.head()).toBe(head)
+
+  expect(await retireEncryptionKeys(eventStore, next, about)).toEqual(['0'])
+  expect(await retireEncryptionKeys(eventStore, next, about)).toEqual([])
+  await check(keys(['1', 2]))
+  await expect(check(both)).resolves.toBeUndefined()
+  await expect(check(keys(['1', 2]))).rejects.toThrow('ENCRYPTION_KEY: lacks key 0')
+})
+
+test('replicas that first use the same key record it once', async () => {
+  await check(KEY)
+  await Promise.all([1, 2, 3].map(() => check(keys(['1', 2], ['0', 1]))))
+  expect(await eventStore.readStream('encryptionkey-fingerprint')).toHaveLength(2)
 })

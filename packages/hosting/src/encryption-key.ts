@@ -1,34 +1,92 @@
 import { randomUUID } from 'node:crypto'
 import { type EventStore, NO_STREAM, WrongExpectedRevision } from '@gantry/event-sourcing'
-import { fingerprint, SettingsRefused } from '@gantry/service-kit'
+import {
+  type EncryptionKeys,
+  firstInUse,
+  type KeyInUse,
+  missingKeys,
+  PLAIN_ID,
+  SettingsRefused,
+} from '@gantry/service-kit'
 
+/** The keys that secrets in the stores are sealed with, by their fingerprints. Its first event is the one of earlier releases. */
 const STREAM = 'encryptionkey-fingerprint'
 
+interface About {
+  /** Name of the service that records the change. */
+  service: string
+  now(): Date
+}
+
 /**
- * Checks that the log was created with this key. The first process appends the fingerprint of its key to the log. With
- * another key a service could not decrypt the secrets in the log, and other services could not decrypt its new ones.
- * @throws SettingsRefused when the log was created with another key
+ * Checks that there is every key that secrets in the stores are sealed with, and records the first one before it seals.
+ * @throws SettingsRefused when a key is missing; it names the key, and nothing is changed
  */
-export async function checkEncryptionKey(
+export async function checkEncryptionKeys(
   eventStore: EventStore,
-  encryptionKey: Uint8Array,
-  { service, now }: { service: string; now(): Date },
+  keys: EncryptionKeys,
+  about: About,
 ): Promise<void> {
-  const [begun] = await eventStore.readStream(STREAM)
-  const own = fingerprint(encryptionKey)
-  if (begun?.data.fingerprint === own) return
-  if (begun)
-    throw new SettingsRefused(
-      'ENCRYPTION_KEY: is not the key that this log was created with, so its secrets cannot be decrypted; nothing was changed',
-    )
-  const id = randomUUID()
-  const metadata = { actor: { id: null, name: service }, requestId: id, at: now().toISOString() }
-  const event = { id, type: 'EncryptionKeyChosen', data: { fingerprint: own }, metadata }
+  const { inUse, revision } = await recorded(eventStore)
+  const [missing] = missingKeys(keys, inUse)
+  if (missing) throw new SettingsRefused(`ENCRYPTION_KEY: ${refusal(keys, missing)}; nothing was changed`)
+  const first = firstInUse(keys)
+  if (inUse.some(({ fingerprint }) => fingerprint === first.fingerprint)) return
+  const data = keys.isPlain ? { fingerprint: first.fingerprint } : { ...first }
+  const added = await append(eventStore, revision, [{ type: 'EncryptionKeyChosen', data }], about)
+  if (!added) await checkEncryptionKeys(eventStore, keys, about)
+}
+
+/**
+ * Records that no stored secret is sealed with any key but the first one, which must be true.
+ * @returns ids of the keys that are no longer in use
+ */
+export async function retireEncryptionKeys(
+  eventStore: EventStore,
+  keys: EncryptionKeys,
+  about: About,
+): Promise<string[]> {
+  const { inUse, revision } = await recorded(eventStore)
+  const { fingerprint } = firstInUse(keys)
+  const retired = inUse.filter(key => key.fingerprint !== fingerprint)
+  const events = retired.map(data => ({ type: 'EncryptionKeyRetired', data: { ...data } }))
+  if (events.length > 0 && !(await append(eventStore, revision, events, about)))
+    return retireEncryptionKeys(eventStore, keys, about)
+  return retired.map(({ id }) => id)
+}
+
+const refusal = ({ isPlain }: EncryptionKeys, { id }: KeyInUse) =>
+  isPlain && id === PLAIN_ID
+    ? 'is not the key that this log was created with, so its secrets cannot be decrypted'
+    : `lacks key ${id}, which secrets of this log are encrypted with`
+
+async function recorded(eventStore: EventStore): Promise<{ inUse: KeyInUse[]; revision: number }> {
+  const inUse = new Map<string, KeyInUse>()
+  let revision = NO_STREAM
+  for (const event of await eventStore.readStream(STREAM)) {
+    revision = event.revision
+    const { id = PLAIN_ID, fingerprint } = event.data as { id?: string; fingerprint: string }
+    if (event.type === 'EncryptionKeyChosen') inUse.set(fingerprint, { id, fingerprint })
+    if (event.type === 'EncryptionKeyRetired') inUse.delete(fingerprint)
+  }
+  return { inUse: [...inUse.values()], revision }
+}
+
+/** @returns false when another process has appended */
+async function append(
+  eventStore: EventStore,
+  revision: number,
+  facts: readonly { type: string; data: Record<string, string> }[],
+  { service, now }: About,
+): Promise<boolean> {
+  const requestId = randomUUID()
+  const metadata = { actor: { id: null, name: service }, requestId, at: now().toISOString() }
+  const events = facts.map(fact => ({ id: randomUUID(), ...fact, metadata }))
   try {
-    await eventStore.append(STREAM, [event], NO_STREAM)
+    await eventStore.append(STREAM, events, revision)
+    return true
   } catch (error) {
-    // Another process was first: its key counts.
     if (!(error instanceof WrongExpectedRevision)) throw error
-    await checkEncryptionKey(eventStore, encryptionKey, { service, now })
+    return false
   }
 }

@@ -16,7 +16,7 @@ import {
   SettingsRefused,
 } from '@gantry/service-kit'
 import type { z } from 'zod'
-import { checkEncryptionKey } from './encryption-key.ts'
+import { checkEncryptionKeys } from './encryption-key.ts'
 import { internalRequests } from './internal-requests.ts'
 import { type ProcessContext, type ProcessParts, runProcess } from './process.ts'
 import { type Replicas, replicas } from './replicas.ts'
@@ -59,7 +59,7 @@ function openService<Schema extends z.ZodObject, Made extends Service>(
   context: ProcessContext<z.infer<typeof serviceSettings>>,
 ): ProcessParts {
   const { settings, log, metrics, now } = context
-  const { BASE_PATH: basePath, ENCRYPTION_KEY: encryptionKey } = settings
+  const { BASE_PATH: basePath, ENCRYPTION_KEY: encryptionKeys } = settings
   const own = readSettings(schema, environment)
   const disk = watchedDisk(log)
   const stores = openStores(settings, disk, log)
@@ -79,7 +79,7 @@ function openService<Schema extends z.ZodObject, Made extends Service>(
       userKeys,
       now,
       newId: randomUUID,
-      encryptionKey,
+      encryptionKeys,
       process: { holder: `${hostname()}-${process.pid}-${randomUUID()}`, log, metrics },
     },
     own,
@@ -91,8 +91,10 @@ function openService<Schema extends z.ZodObject, Made extends Service>(
     backingStores: [...stores.backingStores, backingStore],
     referenceClock: { name: 'READ_MODEL_URL', time: () => readModels.time() },
     async routes(scope) {
-      const key = derivedPrincipalKey(encryptionKey)
-      const known = await passedPrincipals(scope, { key, gatewayKey: settings.PRINCIPAL_KEY, now })
+      const [key = Buffer.alloc(0), ...otherKeys] = encryptionKeys.all.map(({ bytes }) =>
+        derivedPrincipalKey(bytes),
+      )
+      const known = await passedPrincipals(scope, { key, otherKeys, gatewayKey: settings.PRINCIPAL_KEY, now })
       principals = known
       await service.routes(scope, (...asked) => {
         const waiting = waitingFor()
@@ -106,7 +108,7 @@ function openService<Schema extends z.ZodObject, Made extends Service>(
     },
     async start() {
       const about = { service: name, now }
-      await succeeding(() => checkEncryptionKey(eventStore, encryptionKey, about), log)
+      await succeeding(() => checkEncryptionKeys(eventStore, encryptionKeys, about), log)
       unwatch = Object.values(services).flatMap(service => service?.watch() ?? [])
       await service.start()
       while (service.waitingFor() !== undefined) await setTimeout(POLL_MS)

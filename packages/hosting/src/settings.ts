@@ -3,6 +3,7 @@ import {
   basePath,
   bodyMemory,
   duration,
+  encryptionKeys,
   key,
   origins,
   otherThanPort,
@@ -65,8 +66,8 @@ export type ProcessSettings = z.infer<typeof processSettings>
 
 /** The keys of the services. */
 export const keySettings = z.object({
-  /** Encrypts secrets and, unless PRINCIPAL_KEY is set, signs principals. Must be the same for all services. */
-  ENCRYPTION_KEY: key('must be set, and be the same for all services: openssl rand -base64 32'),
+  /** The first key encrypts secrets and, unless PRINCIPAL_KEY is set, signs principals. Must be the same for all services. */
+  ENCRYPTION_KEY: encryptionKeys('must be set, and be the same for all services: openssl rand -base64 32'),
   /** Key that a gateway without ENCRYPTION_KEY signs principals with. */
   PRINCIPAL_KEY: key().optional(),
 })

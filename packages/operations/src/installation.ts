@@ -119,7 +119,7 @@ async function servicesInstallation(name: string, environment: NodeJS.ProcessEnv
     bus,
     now: () => new Date(),
     newId: randomUUID,
-    encryptionKey: settings.ENCRYPTION_KEY,
+    encryptionKeys: settings.ENCRYPTION_KEY,
     process: { holder: `${name}-${randomUUID()}`, log, metrics: new Registry() },
   }
   const { services } = servicesOver(dependencies, stores.blobs(settings), settings)

@@ -20,12 +20,14 @@ import {
 import { defineCollection, type ReadModels } from '@gantry/read-models'
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
 import { z } from 'zod'
+import { type EncryptionKeys, parseEncryptionKeys, plainKey } from './encryption-keys.ts'
 import { instrumented } from './instrumented.ts'
 import { router } from './routes.ts'
 import type { Dependencies, Service } from './service.ts'
 import { administrator, type Host, hostService } from './testing/index.ts'
 
 const SECOND = 1_000
+const bytes = (n: number) => Buffer.alloc(32, n)
 const HOUR = 3_600_000
 const TOKEN = { name: 'pipeline', scopes: ['API_READ'] }
 const OTHER = { ...TOKEN, name: 'another' }
@@ -41,6 +43,10 @@ let before: () => unknown
 let after: () => unknown
 /** Metadata of the commands that were executed. */
 let commands: CommandMetadata[]
+/** The keys of ENCRYPTION_KEY, read at the start of the service. */
+let keys: EncryptionKeys
+/** Secrets that the route made. */
+let tokens: string[]
 let host: Host<Service>
 /** Read models for the idempotency records only; they use the test's clock. */
 let records: ReadModels
@@ -51,6 +57,7 @@ function countingService(given: Dependencies): Service {
   const { eventStore } = given
   const dependencies = instrumented({
     ...given,
+    encryptionKeys: keys,
     readModels: records,
     eventStore: {
       ...eventStore,
@@ -82,6 +89,7 @@ function countingService(given: Dependencies): Service {
         async ({ body, metadata, newId, secretBytes }) => {
           const id = newId()
           const token = secretBytes(8).toString('hex')
+          tokens.push(token)
           await before()
           commands.push(metadata)
           const stream = body.name === CLOSED.name ? 'closed' : id
@@ -107,6 +115,8 @@ beforeEach(async () => {
   time = Date.parse('2026-11-21T10:00:00.000Z')
   before = after = () => {}
   commands = []
+  tokens = []
+  keys = plainKey(bytes(1))
   folder = await mkdtemp(join(tmpdir(), 'gantry-idempotency-'))
   records = sqliteReadModels({ path: join(folder, 'records.db'), now: () => new Date(time) })
   host = await hostService(countingService, { now: () => new Date(time) })
@@ -220,6 +230,22 @@ describe('after an unknown outcome', () => {
     die()
     expect((await first).status).toBe(500)
     expect(await ask(TOKEN)).toMatchObject({ status: 201, replayed: true })
+  })
+
+  test('a repeated request gets the secret of its first try also after a rotation of ENCRYPTION_KEY', async () => {
+    const restart = (setting: string) => {
+      keys = parseEncryptionKeys(setting)
+      return host.restart()
+    }
+    const [old, next] = [1, 2].map(n => bytes(n).toString('base64'))
+    await lost('unacknowledged')
+    await restart(`1:${next}`)
+    // Another secret would not be the one that the first try has stored.
+    expect((await ask(TOKEN)).status).toBe(500)
+    await restart(`1:${next},0:${old}`)
+    expect((await ask(TOKEN)).body).toMatchObject({ count: 1, token: tokens[0] })
+    expect(tokens).toEqual([tokens[0], tokens[0]])
+    expect((await ask(TOKEN, 'k-2')).body.token).not.toBe(tokens[0])
   })
 
   test('a refusal does not free the key, because the earlier append may still be found', async () => {

@@ -3,6 +3,7 @@ import { Refusal } from '@gantry/contracts'
 import { type Collection, defineCollection, type ReadModels } from '@gantry/read-models'
 import { v5 as uuidv5 } from 'uuid'
 import type { WatchedEventStore } from './append-watch.ts'
+import { type EncryptionKeys, PLAIN_ID } from './encryption-keys.ts'
 import { deriveKey, seal, unseal } from './secrets.ts'
 
 /** The outcome of a request, complete enough to send the response again. */
@@ -43,6 +44,8 @@ interface Remembered {
   state: State
   /** Seed of the ids that are made with the key. It changes when the key is used again after it expired. */
   generation: number
+  /** Id of the key of ENCRYPTION_KEY from which secrets of the generation are derived. Earlier releases had one key, without an id. */
+  encryptionKey?: string
   startedAt: number
   expiresAt: number
   /** The outcome, encrypted with the idempotency key, which is not stored: the store alone reveals no secrets. */
@@ -91,7 +94,7 @@ export function idempotency(options: {
   readModels: ReadModels
   eventStore: WatchedEventStore
   now(): Date
-  encryptionKey: Uint8Array
+  encryptionKeys: EncryptionKeys
 }): Idempotency {
   const { eventStore } = options
   const remembered = options.readModels.collection(
@@ -101,7 +104,7 @@ export function idempotency(options: {
       fields: { expiresAt: 'number' },
     }),
   )
-  const secret = deriveKey(options.encryptionKey, 'idempotency')
+  const secrets = derivedSecrets(options.encryptionKeys)
 
   const forgetExpired = forgettingExpired(remembered)
 
@@ -125,6 +128,8 @@ export function idempotency(options: {
       }
       if (live?.state === 'running' && now - live.startedAt < ABANDONED_MS) throw inProgress()
 
+      const repeated = live !== undefined && live.state !== 'refused'
+      const encryptionKey = repeated ? (live.encryptionKey ?? PLAIN_ID) : options.encryptionKeys.first.id
       const before = known?.revision ?? 0
       const revision = before + 1
       const running: Remembered = {
@@ -134,18 +139,18 @@ export function idempotency(options: {
         // Revisions continue after removals until the tombstone is dropped, and then a new period has begun. So a new use
         // of a key never has an earlier generation. If the record is lost, a retry in the same period has the same one.
         generation: live?.generation ?? Math.floor(now / PERIOD_MS) * NUMBERS_OF_PERIOD + before,
+        encryptionKey,
         startedAt: now,
         expiresAt: now + KEPT_MS,
         sealed: null,
       }
       if (!(await remembered.put(running, revision))) throw inProgress()
 
-      const repeated = live !== undefined && live.state !== 'refused'
       const watched = { appends: 0 }
       let first: boolean
       let outcome: Outcome
       try {
-        const seed = seedOf(secret, `${id}/${running.generation}`, repeated)
+        const seed = seedOf(secrets(encryptionKey), `${id}/${running.generation}`, repeated)
         outcome = await eventStore.watch(watched, () => handle(seed))
         const sealed = seal(sealingKey, JSON.stringify({ ...outcome, credential } satisfies Sealed))
         // False if another request has taken over after ABANDONED_MS: then only the response to that one has the secrets.
@@ -188,7 +193,7 @@ const unsealed = (key: Uint8Array, sealed: string) => JSON.parse(unseal(key, sea
 
 const inProgress = () => new Refusal('request-in-progress', { headers: { 'retry-after': '1' } })
 
-function seedOf(secret: Uint8Array, name: string, repeated: boolean): Seed {
+function seedOf(secret: () => Uint8Array, name: string, repeated: boolean): Seed {
   let made = 0
   const next = () => `${name}/${made++}`
   return {
@@ -196,6 +201,22 @@ function seedOf(secret: Uint8Array, name: string, repeated: boolean): Seed {
     keyed: true,
     repeated,
     newId: () => uuidv5(next(), NAMESPACE),
-    secretBytes: length => Buffer.from(hkdfSync('sha256', secret, Buffer.alloc(0), next(), length)),
+    secretBytes: length => Buffer.from(hkdfSync('sha256', secret(), Buffer.alloc(0), next(), length)),
+  }
+}
+
+/**
+ * The secrets that seeds are derived from, by the id of the key. @returns a function that @throws Error when there is no such
+ * key: a repeated request would otherwise be answered with another secret than the one that its first try stored
+ */
+function derivedSecrets({ all }: EncryptionKeys): (id: string) => () => Uint8Array {
+  const byId = new Map(all.map(({ id, bytes }) => [id, deriveKey(bytes, 'idempotency')]))
+  return id => () => {
+    const secret = byId.get(id)
+    if (!secret)
+      throw new Error(
+        `ENCRYPTION_KEY has no key ${id}, from which the secret of a repeated request is derived`,
+      )
+    return secret
   }
 }

@@ -11,6 +11,18 @@ export {
 export { ANONYMOUS, callerOf, noteCaller } from './caller.ts'
 export { etag, matchesNone, revisionsOf } from './conditional.ts'
 export { CONNECTION_TIMEOUTS, type ConnectionLimits, type ConnectionTimeouts } from './connections.ts'
+export {
+  type EncryptionKeys,
+  encryptionKeys,
+  firstInUse,
+  type KeyInUse,
+  missingKeys,
+  PLAIN_ID,
+  parseEncryptionKeys,
+  plainKey,
+  type Sealer,
+  sealer,
+} from './encryption-keys.ts'
 export { logErrorCounter, readModelMetrics } from './event-metrics.ts'
 export {
   type HistoryDocument,

@@ -33,7 +33,11 @@ beforeEach(async () => {
   service = await serviceWith({ key: KEY })
 })
 
-async function serviceWith(keys: { key: Uint8Array; gatewayKey?: Uint8Array }): Promise<FastifyInstance> {
+async function serviceWith(keys: {
+  key: Uint8Array
+  otherKeys?: Uint8Array[]
+  gatewayKey?: Uint8Array
+}): Promise<FastifyInstance> {
   const app = httpServer({
     basePath: '',
     log: pino({ level: 'silent' }),
@@ -120,6 +124,12 @@ test('a service accepts PRINCIPAL_KEY and the key derived from ENCRYPTION_KEY, a
   ] as const)
     expect(await statusOf('/read', (await gatewayWith(key)).sign(ada, getApi), both)).toBe(status)
   expect(await statusOf('/read', (await gatewayWith(GATEWAY_KEY)).sign(ada, getApi))).toBe(401)
+})
+
+test('a service accepts the key derived from every key of ENCRYPTION_KEY', async () => {
+  const rotating = await serviceWith({ key: OTHER_KEY, otherKeys: [KEY], gatewayKey: GATEWAY_KEY })
+  for (const key of [KEY, OTHER_KEY, GATEWAY_KEY])
+    expect(await statusOf('/read', (await gatewayWith(key)).sign(ada, getApi), rotating)).toBe(200)
 })
 
 test.for([

@@ -42,8 +42,10 @@ export interface PassedPrincipals {
 }
 
 export interface PassedPrincipalsOptions {
-  /** 32 bytes. Signs, and verifies. The only key that verifies principals of the previous release, which have no purpose. */
+  /** 32 bytes. Signs, and verifies. Unlike `gatewayKey` it also verifies principals of the previous release, which have no purpose. */
   key: Uint8Array
+  /** Further keys that verify like `key`: those derived from the other keys of ENCRYPTION_KEY. */
+  otherKeys?: readonly Uint8Array[]
   /** The setting PRINCIPAL_KEY, if it is set. Verifies too. */
   gatewayKey?: Uint8Array | undefined
   now(): Date
@@ -72,7 +74,7 @@ const isFor = ({ service, operation }: Claims, purpose: Purpose) =>
  */
 export async function passedPrincipals(
   app: FastifyInstance,
-  { key, gatewayKey, now }: PassedPrincipalsOptions,
+  { key, otherKeys = [], gatewayKey, now }: PassedPrincipalsOptions,
 ): Promise<PassedPrincipals> {
   await app.register(fastifyJwt, {
     secret: Buffer.from(key),
@@ -80,7 +82,6 @@ export async function passedPrincipals(
     verify: { algorithms: [ALGORITHM], allowedIss: ISSUER, allowedAud: AUDIENCE },
   })
   const signed = new WeakMap<Principal, Map<string, { token: string; until: number }>>()
-  const verified = new LRUCache<string, Claims>({ max: KEPT })
 
   /** @throws Error when the token is not signed with the key, or has expired */
   const claimsOf = (token: string, by: Uint8Array) =>
@@ -92,19 +93,10 @@ export async function passedPrincipals(
     return claims
   }
 
-  const verify = (token: string): Claims => {
-    const known = verified.get(token)
-    if (known && now().getTime() < known.exp * 1000) return known
-    let claims: Claims
-    try {
-      claims = claimsOf(token, key)
-    } catch (error) {
-      if (!gatewayKey) throw error
-      claims = claimsByGatewayKey(token, gatewayKey)
-    }
-    verified.set(token, claims)
-    return claims
-  }
+  const verifiers = [key, ...otherKeys].map(by => (token: string) => claimsOf(token, by))
+  if (gatewayKey) verifiers.push(token => claimsByGatewayKey(token, gatewayKey))
+
+  const verify = remembering(verifiers, now)
 
   /** The claims of a request; undefined when they are not signed or have expired. */
   const shown = (request: FastifyRequest): Claims | undefined => {
@@ -151,3 +143,23 @@ export async function passedPrincipals(
 
 const notVouched = () =>
   new Refusal('unauthenticated', { detail: 'The gateway has not signed a principal for this request' })
+
+/** Verifies with the first key that fits. Tokens that were verified are remembered. @throws the error of the last key */
+function remembering(verifiers: readonly ((token: string) => Claims)[], now: () => Date) {
+  const verified = new LRUCache<string, Claims>({ max: KEPT })
+  return (token: string): Claims => {
+    const known = verified.get(token)
+    if (known && now().getTime() < known.exp * 1000) return known
+    let refused: unknown
+    for (const verify of verifiers) {
+      try {
+        const claims = verify(token)
+        verified.set(token, claims)
+        return claims
+      } catch (error) {
+        refused = error
+      }
+    }
+    throw refused
+  }
+}

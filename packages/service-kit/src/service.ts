@@ -4,6 +4,7 @@ import type { Bus } from '@gantry/messaging'
 import type { ReadModels } from '@gantry/read-models'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import type { Registry } from 'prom-client'
+import type { EncryptionKeys } from './encryption-keys.ts'
 
 /** The dependencies of a service: the stores, the clock, ids, and keys. */
 export interface Dependencies {
@@ -13,8 +14,8 @@ export interface Dependencies {
   now(): Date
   /** A new UUID. */
   newId(): string
-  /** 32 bytes from which the service derives the keys that it encrypts secrets with. */
-  encryptionKey: Uint8Array
+  /** The service derives from them the keys that it encrypts secrets with. */
+  encryptionKeys: EncryptionKeys
   process: ServiceProcess
 }
 

@@ -2,6 +2,8 @@ import { isIP } from 'node:net'
 import { processSettings } from '@gantry/hosting'
 import {
   derivedPrincipalKey,
+  type EncryptionKeys,
+  encryptionKeys,
   key,
   list,
   origins,
@@ -84,9 +86,9 @@ const upstreamSettings = z.object({
 })
 
 const principalKeySettings = z.object({
-  /** Signs the principals that the gateway passes to services. Default: derived from ENCRYPTION_KEY. */
+  /** Signs the principals that the gateway passes to services. Default: derived from the first key of ENCRYPTION_KEY. */
   PRINCIPAL_KEY: key().optional(),
-  ENCRYPTION_KEY: key().optional(),
+  ENCRYPTION_KEY: encryptionKeys().optional(),
 })
 
 /** The settings of the gateway when it runs as a separate process. */
@@ -106,4 +108,4 @@ export const principalKey = ({
   PRINCIPAL_KEY,
   ENCRYPTION_KEY,
 }: z.infer<typeof principalKeySettings>): Uint8Array =>
-  PRINCIPAL_KEY ?? derivedPrincipalKey(ENCRYPTION_KEY as Uint8Array)
+  PRINCIPAL_KEY ?? derivedPrincipalKey((ENCRYPTION_KEY as EncryptionKeys).first.bytes)

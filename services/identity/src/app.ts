@@ -57,7 +57,7 @@ export type ServiceSettings = Omit<
 export function identityService(given: IdentityDependencies, settings: ServiceSettings): IdentityService {
   const { ciphers, ...personal } = personalData(given)
   const dependencies = instrumented({ ...given, eventStore: personal.eventStore })
-  const { eventStore, readModels, bus, now, newId, encryptionKey, process } = dependencies
+  const { eventStore, readModels, bus, now, newId, encryptionKeys, process } = dependencies
   const { log } = process
   const metadata = (actor = 'identity') => ownMetadata(dependencies, actor)
   const views = {
@@ -125,7 +125,7 @@ export function identityService(given: IdentityDependencies, settings: ServiceSe
     ...service,
     auditKeys: audit.keys,
     authenticate,
-    ensureAdministrator: firstAdministrator({ user, passwords, encryptionKey, metadata }),
+    ensureAdministrator: firstAdministrator({ user, passwords, encryptionKeys, metadata }),
     rotateSigningKey: () =>
       rotation.rotate({ id: newId(), by: 'identity', compromised: false, ring: 'login' }),
   }

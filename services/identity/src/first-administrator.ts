@@ -1,5 +1,5 @@
 import type { CommandMetadata } from '@gantry/event-sourcing'
-import { deriveKey } from '@gantry/service-kit'
+import { deriveKey, type EncryptionKeys } from '@gantry/service-kit'
 import type { Passwords } from './password/password.ts'
 import type { UserAggregate } from './user/user.decide.ts'
 
@@ -26,15 +26,15 @@ const READABLE = '0123456789abcdefghjkmnpqrstvwxyz'
 export function firstAdministrator(options: {
   user: UserAggregate
   passwords: Passwords
-  encryptionKey: Uint8Array
+  encryptionKeys: EncryptionKeys
   metadata(): CommandMetadata
 }): EnsureAdministrator {
-  const { user, passwords, encryptionKey, metadata } = options
+  const { user, passwords, encryptionKeys, metadata } = options
 
   return async ({ username, password: given, announce }) => {
     const { state } = await user.load(ID)
     if (state.status !== 'Absent') return { created: false, username }
-    const password = given ?? generated(encryptionKey)
+    const password = given ?? generated(encryptionKeys)
     announce?.({ username, password: given === undefined ? password : undefined })
     const passwordHash = await passwords.hash(password)
     const { events } = await user.execute(ID, {
@@ -49,9 +49,9 @@ export function firstAdministrator(options: {
   }
 }
 
-/** A password derived from the key alone, so that concurrent and repeated first starts announce the same one. */
-function generated(encryptionKey: Uint8Array): string {
-  const bytes = deriveKey(encryptionKey, 'password of the first administrator').subarray(0, 20)
+/** A password derived from the first key alone, so that concurrent and repeated first starts announce the same one. */
+function generated({ first }: EncryptionKeys): string {
+  const bytes = deriveKey(first.bytes, 'password of the first administrator').subarray(0, 20)
   const letters = [...bytes].map(byte => READABLE[byte & 31])
   return [0, 5, 10, 15].map(from => letters.slice(from, from + 5).join('')).join('-')
 }

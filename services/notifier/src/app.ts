@@ -46,7 +46,7 @@ export function notifierService(
   externals: Partial<ExternalDependencies> = {},
 ): Service {
   const dependencies = instrumented(given)
-  const { readModels, bus, now, newId, encryptionKey, process } = dependencies
+  const { readModels, bus, now, newId, encryptionKeys, process } = dependencies
   const { log, holder } = process
   const { leases } = readModels
   const rules = { schedule: settings.WEBHOOK_RETRY_SCHEDULE, retentionMs: settings.WEBHOOK_RETENTION }
@@ -60,7 +60,7 @@ export function notifierService(
   const recoveries = new Recoveries(storing, rules)
   const users = new KnownUsers(storing)
 
-  const keys = signingKeys(encryptionKey)
+  const keys = signingKeys(encryptionKeys)
   const { dispatcher, ...delivery } = delivering({
     deliveries,
     webhooks,

@@ -1,7 +1,7 @@
 import type { DeliveryRecord } from '@gantry/contracts'
 import { aggregate, type EventStore, EventStoreUnavailable, projectorKey } from '@gantry/event-sourcing'
 import { storyMetadata } from '@gantry/event-sourcing/testing'
-import type { Dependencies } from '@gantry/service-kit'
+import { type Dependencies, plainKey } from '@gantry/service-kit'
 import { Registry } from 'prom-client'
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
 import { type DeliveryCommand, deliveryDecider } from './delivery/delivery.decide.ts'
@@ -170,11 +170,11 @@ test('while an outcome cannot be recorded, the delivery is not sent again', asyn
 })
 
 test('a failure of the service has its own error code, is retried on schedule, and does not count against the webhook', async () => {
-  let encryptionKey = Buffer.alloc(32, 1)
-  const around = (dependencies: Dependencies): Dependencies => ({ ...dependencies, encryptionKey })
+  let encryptionKeys = plainKey(Buffer.alloc(32, 1))
+  const around = (dependencies: Dependencies): Dependencies => ({ ...dependencies, encryptionKeys })
   const host = await openNotifier({ WEBHOOK_RETRY_SCHEDULE: '5ms' }, { around })
   const { id } = await host.subscribe(receiver.url('/a'), ['API_CREATED'])
-  encryptionKey = Buffer.alloc(32, 2)
+  encryptionKeys = plainKey(Buffer.alloc(32, 2))
   await host.restart()
   await host.happen({ id: uuid(1), type: 'API_CREATED' })
   const { attemptLog } = await host.only('GIVE_UP')
@@ -185,7 +185,7 @@ test('a failure of the service has its own error code, is retried on schedule, a
   expect(receiver.on('/a')).toEqual([])
   expect(await host.dependencies.eventStore.readStream(`webhook-${id}`)).toHaveLength(1)
 
-  encryptionKey = Buffer.alloc(32, 1)
+  encryptionKeys = plainKey(Buffer.alloc(32, 1))
   await host.restart()
   receiver.respond = () => ({ status: 404 })
   await host.happen({ id: uuid(2), type: 'API_CREATED' })
@@ -211,7 +211,7 @@ test('a process that was paused past the deadline of an attempt does not send it
       },
       async close() {},
     },
-    keys: signingKeys(Buffer.alloc(32)),
+    keys: signingKeys(plainKey(Buffer.alloc(32))),
     userAgent: 'Gantry',
     interrupted: new AbortController().signal,
     log,

@@ -64,7 +64,7 @@ export function compose(
     userKeys,
     now: () => new Date(),
     newId: randomUUID,
-    encryptionKey: folder.encryptionKey,
+    encryptionKeys: folder.encryptionKeys,
     // The files are locked by this process. A fixed holder takes over the leases of the previous process without waiting.
     process: { holder: 'standalone', log, metrics },
   }

@@ -16,10 +16,18 @@ import {
 } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { DataFolderRefused, isFull } from '@gantry/embedded'
-import { fingerprint } from '@gantry/service-kit'
+import {
+  type EncryptionKeys,
+  firstInUse,
+  type KeyInUse,
+  missingKeys,
+  PLAIN_ID,
+  parseEncryptionKeys,
+  plainKey,
+} from '@gantry/service-kit'
 import { z } from 'zod'
 
-/** The paths and the key of the data of the standalone process. */
+/** The paths and the keys of the data of the standalone process. */
 export interface DataFolder {
   path: string
   events: string
@@ -27,21 +35,28 @@ export interface DataFolder {
   messages: string
   userKeys: string
   images: string
-  encryptionKey: Uint8Array
+  encryptionKeys: EncryptionKeys
 }
 
 const FORMAT = 1
 const OWNER_FOLDER = 0o700
 const OWNER_FILE = 0o600
 const OTHERS = 0o077
-const Manifest = z.object({ format: z.number(), keyFingerprint: z.string() })
+const Manifest = z.object({
+  format: z.number(),
+  /** Fingerprint of a key in use. The previous release starts with this key alone. */
+  keyFingerprint: z.string(),
+  /** The keys that secrets of the folder are sealed with. Default: the one of `keyFingerprint`, without an id. */
+  keysInUse: z.array(z.object({ id: z.string(), fingerprint: z.string() })).optional(),
+})
+type Manifest = z.infer<typeof Manifest>
 
 /**
- * Creates the data folder, or checks an existing one: its format, its key, and that its log is not missing.
+ * Creates the data folder, or checks an existing one: its format, its keys, and that its log is not missing.
  * A folder that is refused is not changed, except for its permissions.
  * @throws DataFolderRefused with a message for the operator
  */
-export function openDataFolder(folder: string, configuredKey: Uint8Array | undefined): DataFolder {
+export function openDataFolder(folder: string, configuredKeys: EncryptionKeys | undefined): DataFolder {
   const path = resolve(folder)
   makeWritable(path)
   makePrivate(path)
@@ -61,21 +76,37 @@ export function openDataFolder(folder: string, configuredKey: Uint8Array | undef
       'is missing: it contains all data; restore it or start with an empty folder',
     )
   }
-  const encryptionKey = configuredKey ?? keyOf(join(path, 'encryption.key'), manifest !== undefined)
-  if (manifest && manifest.keyFingerprint !== fingerprint(encryptionKey)) {
-    throw new DataFolderRefused(
-      path,
-      'was written with another ENCRYPTION_KEY: its secrets cannot be read with this one',
-    )
-  }
-  return { ...files, encryptionKey }
+  const encryptionKeys = configuredKeys ?? keysOf(join(path, 'encryption.key'), manifest !== undefined)
+  const [missing] = manifest ? missingKeys(encryptionKeys, keysInUse(manifest)) : []
+  if (missing) throw new DataFolderRefused(path, refusal(encryptionKeys, missing))
+  return { ...files, encryptionKeys }
 }
 
-/** Writes the manifest of a complete folder. From then on a missing log is refused as a loss of data. */
-export function sealDataFolder({ path, encryptionKey }: DataFolder): void {
+/**
+ * Writes the manifest of a complete folder, with the key that seals from now on. From then on a missing log, and a start
+ * without this key, are refused.
+ */
+export function sealDataFolder({ path, encryptionKeys }: DataFolder): void {
   const file = join(path, 'gantry.json')
-  if (existsSync(file)) return
-  const manifest: z.infer<typeof Manifest> = { format: FORMAT, keyFingerprint: fingerprint(encryptionKey) }
+  const first = firstInUse(encryptionKeys)
+  const manifest = existsSync(file) ? readManifest(file) : undefined
+  const known = manifest ? keysInUse(manifest) : []
+  if (known.some(({ fingerprint }) => fingerprint === first.fingerprint)) return
+  writeManifest(file, {
+    ...(manifest ?? { format: FORMAT, keyFingerprint: first.fingerprint }),
+    ...((manifest || !encryptionKeys.isPlain) && { keysInUse: [...known, first] }),
+  })
+}
+
+const keysInUse = ({ keyFingerprint, keysInUse }: Manifest): KeyInUse[] =>
+  keysInUse ?? [{ id: PLAIN_ID, fingerprint: keyFingerprint }]
+
+const refusal = ({ isPlain }: EncryptionKeys, { id }: KeyInUse) =>
+  isPlain && id === PLAIN_ID
+    ? 'was written with another ENCRYPTION_KEY: its secrets cannot be read with this one'
+    : `ENCRYPTION_KEY lacks key ${id}, which secrets of this folder are encrypted with`
+
+function writeManifest(file: string, manifest: Manifest): void {
   writeFileSync(`${file}.new`, `${JSON.stringify(manifest, null, 2)}\n`, { flush: true })
   renameSync(`${file}.new`, file)
 }
@@ -132,7 +163,7 @@ function chmodIfOwned(path: string, mode: number): void {
   }
 }
 
-function readManifest(file: string): z.infer<typeof Manifest> {
+function readManifest(file: string): Manifest {
   let content: unknown
   try {
     content = JSON.parse(readFileSync(file, 'utf8'))
@@ -150,18 +181,19 @@ function readManifest(file: string): z.infer<typeof Manifest> {
   return parsed.data
 }
 
-function keyOf(file: string, mustExist: boolean): Uint8Array {
+function keysOf(file: string, mustExist: boolean): EncryptionKeys {
   if (existsSync(file)) {
-    const key = Buffer.from(readFileSync(file, 'utf8').trim(), 'base64')
-    if (key.length !== 32)
-      throw new DataFolderRefused(file, 'is damaged: it does not hold 32 bytes in base64')
-    return key
+    try {
+      return parseEncryptionKeys(readFileSync(file, 'utf8').trim())
+    } catch (error) {
+      throw new DataFolderRefused(file, `is no valid ENCRYPTION_KEY: ${(error as Error).message}`)
+    }
   }
   if (mustExist)
     throw new DataFolderRefused(file, 'is missing: restore it, or set ENCRYPTION_KEY to its content')
   const key = randomBytes(32)
   writeNew(file, `${key.toString('base64')}\n`)
-  return key
+  return plainKey(key)
 }
 
 /** Creates a file for its owner alone, atomically. @throws Error when another process has created it */

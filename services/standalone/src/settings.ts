@@ -4,7 +4,7 @@ import { serverSettings } from '@gantry/hosting'
 import { identitySettings } from '@gantry/identity'
 import { mediaSettings } from '@gantry/media'
 import { checkRetention, notifierSettings } from '@gantry/notifier'
-import { key, otherThanPort } from '@gantry/service-kit'
+import { encryptionKeys, otherThanPort } from '@gantry/service-kit'
 import { z } from 'zod'
 
 const embedded = (what: string) =>
@@ -18,7 +18,7 @@ const settings = serverSettings.extend({
   HOST: serverSettings.shape.HOST.unwrap().default('localhost'),
   LOG_LEVEL: serverSettings.shape.LOG_LEVEL.unwrap().default('warn'),
   DATA_DIR: z.string().default('./data'),
-  ENCRYPTION_KEY: key().optional(),
+  ENCRYPTION_KEY: encryptionKeys().optional(),
   EVENT_STORE_URL: embedded('the log'),
   READ_MODEL_URL: embedded('the read models'),
   USER_KEY_URL: embedded('the keys of users'),

@@ -5,7 +5,7 @@ import { SCOPES } from '@gantry/contracts'
 import { sqliteBus, sqliteEventStore, sqliteReadModels, sqliteUserKeys } from '@gantry/embedded'
 import { gateway, gatewaySettings } from '@gantry/gateway'
 import { identityService, identitySettings } from '@gantry/identity'
-import { type Admit, httpServer } from '@gantry/service-kit'
+import { type Admit, httpServer, plainKey } from '@gantry/service-kit'
 import { pino } from 'pino'
 import { Registry } from 'prom-client'
 
@@ -23,7 +23,7 @@ const dependencies = {
   bus: sqliteBus({ path: join(FOLDER, 'messages.db') }),
   now: () => new Date(),
   newId: randomUUID,
-  encryptionKey: Buffer.alloc(32, 7),
+  encryptionKeys: plainKey(Buffer.alloc(32, 7)),
   process: { holder: 'bench', log, metrics },
 }
 const identity = identityService(dependencies, identitySettings.parse({}))

@@ -3,6 +3,7 @@ import { setTimeout } from 'node:timers/promises'
 import { apis, catalogService } from '@gantry/catalog'
 import { sqliteBus, sqliteEventStore, sqliteReadModels } from '@gantry/embedded'
 import { requestRebuild } from '@gantry/event-sourcing'
+import { plainKey } from '@gantry/service-kit'
 import { pino } from 'pino'
 import { Registry } from 'prom-client'
 
@@ -25,7 +26,7 @@ const service = catalogService(
     bus,
     now: () => new Date(),
     newId: () => crypto.randomUUID(),
-    encryptionKey: Buffer.alloc(32),
+    encryptionKeys: plainKey(Buffer.alloc(32)),
     process: { holder: `bench-${process.pid}`, log, metrics: new Registry() },
   },
   { DEPLOYMENT_TIMEOUT: 3_600_000, MAX_VERSIONS_PER_API: 0 },

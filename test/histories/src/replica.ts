@@ -1,6 +1,6 @@
 import { nameUuids, type RecordedEvent } from '@gantry/event-sourcing'
 import type { Message } from '@gantry/messaging'
-import { type Dependencies, httpServer, requireScope, type Service } from '@gantry/service-kit'
+import { type Dependencies, httpServer, plainKey, requireScope, type Service } from '@gantry/service-kit'
 import { administrator } from '@gantry/service-kit/testing'
 import { pino } from 'pino'
 import { Registry } from 'prom-client'
@@ -91,7 +91,7 @@ export async function openReplica(
       ...ports,
       now,
       newId: () => uuid(`${caller.name}/${made++}`),
-      encryptionKey: Buffer.alloc(32, 7),
+      encryptionKeys: plainKey(Buffer.alloc(32, 7)),
       process: { holder: caller.name, log: LOG, metrics },
     },
     snapshotEvery,

@@ -8,6 +8,7 @@ import type { UserKeys } from '@gantry/read-models'
 import type { FastifyInstance } from 'fastify'
 import { pino } from 'pino'
 import { Registry } from 'prom-client'
+import { plainKey } from '../encryption-keys.ts'
 import { requireScope } from '../routes.ts'
 import { httpServer } from '../server.ts'
 import type { Dependencies, Service } from '../service.ts'
@@ -64,7 +65,7 @@ export async function hostService<S extends Service>(
       bus: sqliteBus({ path: join(folder, 'messages.db') }),
       now,
       newId: randomUUID,
-      encryptionKey: Buffer.alloc(32, 7),
+      encryptionKeys: plainKey(Buffer.alloc(32, 7)),
       process: { holder: randomUUID(), log: pino({ level: 'silent' }), metrics },
     }
     const service = make(dependencies, folder)

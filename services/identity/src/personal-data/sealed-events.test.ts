@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import { sqliteUserKeys } from '@gantry/embedded'
 import { type NewEvent, NO_STREAM } from '@gantry/event-sourcing'
 import { inMemoryLog } from '@gantry/event-sourcing/testing'
+import { plainKey } from '@gantry/service-kit'
 import { expect, onTestFinished, test } from 'vitest'
 import { sealedEvents } from './sealed-events.ts'
 import { userCiphers } from './user-ciphers.ts'
@@ -36,7 +37,7 @@ test('while replicas of the previous release run, users are stored as that relea
     rmSync(folder, { recursive: true })
   })
   const log = inMemoryLog().connect()
-  const ciphers = userCiphers({ userKeys, encryptionKey: Buffer.alloc(32, 7) })
+  const ciphers = userCiphers({ userKeys, encryptionKeys: plainKey(Buffer.alloc(32, 7)) })
   let previousRuns = true
   const users = sealedEvents(log, { ciphers, isSealing: async () => !previousRuns })
 

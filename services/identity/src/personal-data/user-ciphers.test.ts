@@ -3,6 +3,7 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { sqliteUserKeys } from '@gantry/embedded'
+import { plainKey } from '@gantry/service-kit'
 import { expect, onTestFinished, test } from 'vitest'
 import { userCiphers } from './user-ciphers.ts'
 
@@ -16,15 +17,15 @@ async function twoProcesses() {
     await store.close()
     rmSync(folder, { recursive: true })
   })
-  const encryptionKey = randomBytes(32)
+  const encryptionKeys = plainKey(randomBytes(32))
   let held = Promise.resolve()
   const get: typeof store.get = async user => {
     const found = await store.get(user)
     await held
     return found
   }
-  const slow = userCiphers({ userKeys: { ...store, get }, encryptionKey })
-  const other = userCiphers({ userKeys: store, encryptionKey })
+  const slow = userCiphers({ userKeys: { ...store, get }, encryptionKeys })
+  const other = userCiphers({ userKeys: store, encryptionKeys })
   const sealed = (await other.seal('ada', 'text')) ?? ''
   return {
     slow,

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto'
 import type { UserKeys } from '@gantry/read-models'
-import { deriveKey, seal, unseal } from '@gantry/service-kit'
+import { type EncryptionKeys, seal, sealer, unseal } from '@gantry/service-kit'
 import { LRUCache } from 'lru-cache'
 
 /** Encrypts and decrypts with a key of each user. Calls that need the store of keys can throw UserKeysUnavailable. */
@@ -35,12 +35,12 @@ const KEY_BYTES = 32
 /** Keys are stored encrypted: the store of keys alone reveals nothing, nor does the log with ENCRYPTION_KEY. */
 export function userCiphers({
   userKeys,
-  encryptionKey,
+  encryptionKeys,
 }: {
   userKeys: UserKeys
-  encryptionKey: Uint8Array
+  encryptionKeys: EncryptionKeys
 }): UserCiphers {
-  const wrapping = deriveKey(encryptionKey, 'keys of users')
+  const wrapping = sealer(encryptionKeys, 'keys of users')
   /** The key of a user; null when the user is erased. */
   const known = new LRUCache<string, { key: Buffer | null }>({ max: CACHE_SIZE, ttl: CACHE_MS })
   /** Counts calls of `erase` and `forget`: a key that was read before one of them may be outdated. */
@@ -48,7 +48,7 @@ export function userCiphers({
   const remembering = () => {
     const before = invalidations
     return (user: string, stored: string | null): Buffer | null => {
-      const key = stored === null ? null : unseal(wrapping, stored)
+      const key = stored === null ? null : wrapping.open(stored)
       if (invalidations === before) known.set(user, { key })
       return key
     }
@@ -64,7 +64,7 @@ export function userCiphers({
 
   const makeKey = async (user: string): Promise<Buffer | null> => {
     const remember = remembering()
-    const { key } = await userKeys.add(user, seal(wrapping, randomBytes(KEY_BYTES)))
+    const { key } = await userKeys.add(user, wrapping.seal(randomBytes(KEY_BYTES)))
     return remember(user, key)
   }
 

@@ -1,5 +1,5 @@
 import { createPrivateKey, type KeyObject } from 'node:crypto'
-import { deriveKey, seal, unseal } from '@gantry/service-kit'
+import { type EncryptionKeys, sealer } from '@gantry/service-kit'
 import { type CryptoKey, calculateJwkThumbprint, exportJWK, generateKeyPair, importJWK, type JWK } from 'jose'
 import { LRUCache } from 'lru-cache'
 import type { SigningKey } from './signingkey.ts'
@@ -15,14 +15,14 @@ export interface KeyMaterial {
 }
 
 /** @param purpose keys of one purpose cannot be unsealed as those of another */
-export function keyMaterial(encryptionKey: Uint8Array, purpose: string): KeyMaterial {
-  const sealingKey = deriveKey(encryptionKey, purpose)
+export function keyMaterial(encryptionKeys: EncryptionKeys, purpose: string): KeyMaterial {
+  const sealed = sealer(encryptionKeys, purpose)
   const imported = new LRUCache<string, CryptoKey>({ max: 100 })
   const unsealed = new LRUCache<string, KeyObject>({ max: 100 })
 
   const privateJwk = ({ kid, x, sealedPrivateKey }: SigningKey): JWK => {
     try {
-      return { ...publicJwk(x), d: unseal(sealingKey, sealedPrivateKey).toString() }
+      return { ...publicJwk(x), d: sealed.open(sealedPrivateKey).toString() }
     } catch (cause) {
       throw new Error(`signing key ${kid} cannot be read: ENCRYPTION_KEY is not the one it was sealed with`, {
         cause,
@@ -35,7 +35,7 @@ export function keyMaterial(encryptionKey: Uint8Array, purpose: string): KeyMate
       const pair = await generateKeyPair(ALGORITHM, { crv: 'Ed25519', extractable: true })
       const { x = '', d = '' } = await exportJWK(pair.privateKey)
       const kid = await calculateJwkThumbprint(publicJwk(x))
-      return { kid, x, sealedPrivateKey: seal(sealingKey, d) }
+      return { kid, x, sealedPrivateKey: sealed.seal(d) }
     },
     async publicKey({ kid, x }) {
       const known = imported.get(kid)

@@ -29,7 +29,7 @@ const RINGS = {
 /** The keys of one ring. */
 export function keysOf(
   ring: keyof typeof RINGS,
-  { eventStore, unknownEvent, encryptionKey, now }: Instrumented,
+  { eventStore, unknownEvent, encryptionKeys, now }: Instrumented,
   metadata: () => CommandMetadata,
 ): SigningKeys {
   const { category, decider, purpose } = RINGS[ring]
@@ -41,7 +41,7 @@ export function keysOf(
       decider,
     }),
     purpose,
-    encryptionKey,
+    encryptionKeys,
     now,
     metadata,
   })

@@ -1,5 +1,6 @@
 import type { KeyObject } from 'node:crypto'
 import type { Aggregate, CommandMetadata } from '@gantry/event-sourcing'
+import type { EncryptionKeys } from '@gantry/service-kit'
 import type { CryptoKey, JWK } from 'jose'
 import { ALGORITHM, keyMaterial, publicJwk } from './key-material.ts'
 import {
@@ -49,7 +50,7 @@ export interface SigningKeysOptions {
   ring: Aggregate<KeyRing, SigningKeyCommand, SigningKeyEvent>
   /** Separates the sealed keys of this ring from others. */
   purpose: string
-  encryptionKey: Uint8Array
+  encryptionKeys: EncryptionKeys
   now(): Date
   /** Metadata of the command that creates the first key. */
   metadata(): CommandMetadata
@@ -58,11 +59,11 @@ export interface SigningKeysOptions {
 export function signingKeys({
   ring,
   purpose,
-  encryptionKey,
+  encryptionKeys,
   now,
   metadata,
 }: SigningKeysOptions): SigningKeys {
-  const material = keyMaterial(encryptionKey, purpose)
+  const material = keyMaterial(encryptionKeys, purpose)
   const load = async () => (await ring.load(RING)).state
 
   const current = async () => {

@@ -2,6 +2,7 @@ import { join } from 'node:path'
 import { subjects } from '@gantry/contracts'
 import { sqliteBus, sqliteEventStore, sqliteReadModels } from '@gantry/embedded'
 import type { EventStore } from '@gantry/event-sourcing'
+import { plainKey } from '@gantry/service-kit'
 import { administrator } from '@gantry/service-kit/testing'
 import { createLocalJWKSet, decodeProtectedHeader, jwtVerify } from 'jose'
 import { Registry } from 'prom-client'
@@ -148,7 +149,7 @@ describe('A second replica', () => {
         ...dependencies,
         ...stores,
         eventStore: options.eventStore?.(stores.eventStore) ?? stores.eventStore,
-        encryptionKey: options.encryptionKey ?? dependencies.encryptionKey,
+        encryptionKeys: options.encryptionKey ? plainKey(options.encryptionKey) : dependencies.encryptionKeys,
         process: { ...dependencies.process, metrics: new Registry(), holder: 'second' },
         now: identity.now,
       },

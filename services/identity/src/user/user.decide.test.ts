@@ -3,6 +3,7 @@ import { join } from 'node:path'
 import { ROLE_SCOPES, type Role, type Scope } from '@gantry/contracts'
 import { storyMetadata as metadata, story, testFrozenStreams } from '@gantry/event-sourcing/testing'
 import type { UserKey, UserKeys } from '@gantry/read-models'
+import { plainKey } from '@gantry/service-kit'
 import { describe, expect, test } from 'vitest'
 import { openedEvent } from '../personal-data/sealed-events.ts'
 import { userCiphers } from '../personal-data/user-ciphers.ts'
@@ -16,7 +17,7 @@ const folder = join(import.meta.dirname, '../frozen')
 const keys: Record<string, UserKey> = JSON.parse(readFileSync(join(folder, 'user/728604f.keys.json'), 'utf8'))
 const ciphers = userCiphers({
   userKeys: { get: async (user: string) => keys[user] } as UserKeys,
-  encryptionKey: Buffer.alloc(32, 7),
+  encryptionKeys: plainKey(Buffer.alloc(32, 7)),
 })
 
 testFrozenStreams({

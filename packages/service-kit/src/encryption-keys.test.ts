@@ -1,0 +1,69 @@
+import { describe, expect, test } from 'vitest'
+import { type EncryptionKeys, parseEncryptionKeys, plainKey, sealer } from './encryption-keys.ts'
+
+const bytes = (n: number) => Buffer.alloc(32, n)
+const text = (n: number) => bytes(n).toString('base64')
+const ring = (...elements: [string, number][]) =>
+  parseEncryptionKeys(elements.map(([id, n]) => `${id}:${text(n)}`).join(','))
+const secrets = (keys: EncryptionKeys) => sealer(keys, 'a purpose')
+
+test.each([
+  [text(1), ['0'], true],
+  ['01'.repeat(32), ['0'], true],
+  [`a:${text(2)}`, ['a'], false],
+  [`2:${text(2)}, 0:${'01'.repeat(32)}`, ['2', '0'], false],
+])('reads %j', (setting, ids, isPlain) => {
+  const keys = parseEncryptionKeys(setting)
+  expect(keys.all.map(({ id }) => id)).toEqual(ids)
+  expect(keys.isPlain).toBe(isPlain)
+  expect(keys.first).toBe(keys.all[0])
+})
+
+test.each([
+  ['a key that is too short', `1:${bytes(1).subarray(1).toString('base64')}`, 'key 1 must be 32 bytes'],
+  ['a key with a character that is not base64', `1:${text(1).replace('A', '!')}`, 'key 1 must be 32 bytes'],
+  ['an empty element', `1:${text(1)},`, 'key 2 of the list is empty'],
+  ['two keys with one id', `1:${text(1)},1:${text(2)}`, 'has two keys with the id 1'],
+  ['a key without an id', `1:${text(1)},${text(2)}`, 'key 2 of the list must be ID:KEY'],
+  ['an id with a dot', `1.2:${text(1)}`, 'key 1 of the list must be ID:KEY'],
+  ['an empty id', `:${text(1)}`, 'key 1 of the list must be ID:KEY'],
+  ['a short key without an id', 'c2hvcnQ=', 'must be 32 bytes, in base64 or hexadecimal'],
+])('refuses %s, and does not show the key', (_, setting, why) => {
+  let said = ''
+  try {
+    parseEncryptionKeys(setting)
+  } catch (error) {
+    said = String(error)
+  }
+  expect(said).toContain(why)
+  expect(said).not.toContain(text(1).slice(0, 12))
+})
+
+describe('a sealed value', () => {
+  test('is opened by every list that has its key, under the same or another id', () => {
+    const sealed = secrets(ring(['1', 1])).seal('secret')
+    expect(sealed).toMatch(/^1\.[\w-]+$/)
+    for (const keys of [ring(['2', 2], ['1', 1]), ring(['1', 2], ['2', 1]), plainKey(bytes(1))])
+      expect(secrets(keys).open(sealed).toString()).toBe('secret')
+    expect(() => secrets(ring(['2', 2])).open(sealed)).toThrow('it was sealed with key 1')
+    expect(() => sealer(ring(['1', 1]), 'another purpose').open(sealed)).toThrow('no key that opens it')
+  })
+
+  test('of a key without an id has the form of earlier releases, and is opened by every list with the key', () => {
+    const sealed = secrets(plainKey(bytes(1))).seal('secret')
+    expect(sealed).toMatch(/^[\w-]+$/)
+    for (const keys of [plainKey(bytes(1)), ring(['2', 2], ['0', 1]), ring(['2', 2], ['1', 1])])
+      expect(secrets(keys).open(sealed).toString()).toBe('secret')
+    expect(() => secrets(ring(['2', 2])).open(sealed)).toThrow('it was sealed with key 0')
+  })
+
+  test('is current if the first key sealed it', () => {
+    const [plain, old] = [secrets(plainKey(bytes(1))), secrets(ring(['0', 1]))]
+    const next = secrets(ring(['1', 2], ['0', 1]))
+    expect([plain, old, next].map(one => one.isCurrent(plain.seal('x')))).toEqual([true, false, false])
+    expect([plain, old, next].map(one => one.isCurrent(old.seal('x')))).toEqual([true, true, false])
+    expect([plain, old, next].map(one => one.isCurrent(next.seal('x')))).toEqual([false, false, true])
+    // Another key that had the same id.
+    expect(secrets(ring(['1', 3], ['2', 2])).isCurrent(next.seal('x'))).toBe(false)
+  })
+})

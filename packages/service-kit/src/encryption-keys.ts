@@ -1,0 +1,142 @@
+import { z } from 'zod'
+import { deriveKey, fingerprint, seal, unseal } from './secrets.ts'
+
+/** A key of the setting ENCRYPTION_KEY. */
+interface EncryptionKey {
+  id: string
+  /** 32 bytes. */
+  bytes: Uint8Array
+}
+
+/** The keys of the setting ENCRYPTION_KEY. */
+export interface EncryptionKeys {
+  /** The key that seals. */
+  first: EncryptionKey
+  /** All keys open. The first one comes first. Ids are unique. */
+  all: readonly EncryptionKey[]
+  /** Whether the setting is one key without an id. Then sealed values have no id, so that earlier releases can open them. */
+  isPlain: boolean
+}
+
+/** Seals and opens values of one purpose. A value of one purpose cannot be opened as one of another. */
+export interface Sealer {
+  /** Encrypts with the first key. @returns `ID.` where the keys have ids, then the result of `seal` */
+  seal(plain: Uint8Array | string): string
+  /** Decrypts with the key that sealed the value. @throws Error when the keys lack it, or the value was changed */
+  open(sealed: string): Buffer
+  /** Whether the value is sealed with the first key, and names its id where the keys have ids. */
+  isCurrent(sealed: string): boolean
+}
+
+/** A key that sealed stored values, as it is recorded beside them. */
+export interface KeyInUse {
+  id: string
+  /** Result of `fingerprint`. */
+  fingerprint: string
+}
+
+/** The id of a key without an id, and of the keys of earlier releases. */
+export const PLAIN_ID = '0'
+const RULE = 'must be 32 bytes, in base64 or hexadecimal'
+const ID = /^[A-Za-z0-9_-]{1,32}$/
+const ENCODED = /^(?:[0-9a-f]{64}|[A-Za-z0-9+/_-]{43}=?)$/i
+const SEALED = /^(?:([A-Za-z0-9_-]+)\.)?([A-Za-z0-9_-]+)$/
+
+/** One key without an id. @param bytes 32 bytes */
+export function plainKey(bytes: Uint8Array): EncryptionKeys {
+  const first = { id: PLAIN_ID, bytes }
+  return { first, all: [first], isPlain: true }
+}
+
+/**
+ * Keys `ID:KEY` separated by commas, of which the first one seals; or one key without an id. A key is 32 bytes in base64 or
+ * hexadecimal.
+ * @throws Error with what is wrong, which does not contain a key
+ */
+export function parseEncryptionKeys(text: string): EncryptionKeys {
+  if (!/[,:]/.test(text)) {
+    const bytes = decoded(text)
+    if (bytes.length !== 32) throw new Error(RULE)
+    return plainKey(bytes)
+  }
+  const all = text.split(',').map((element, index) => elementKey(element.trim(), index + 1))
+  const twice = all.find(({ id }, index) => all.findIndex(other => other.id === id) < index)
+  if (twice) throw new Error(`has two keys with the id ${twice.id}`)
+  const [first] = all
+  if (!first) throw new Error(RULE)
+  return { first, all, isPlain: false }
+}
+
+/** A setting that `parseEncryptionKeys` reads. @param error message when it is not set */
+export const encryptionKeys = (error = 'must be set') =>
+  z.string({ error }).transform((text, context) => {
+    try {
+      return parseEncryptionKeys(text)
+    } catch (cause) {
+      context.addIssue({ code: 'custom', message: (cause as Error).message })
+      return z.NEVER
+    }
+  })
+
+export function sealer({ first, all, isPlain }: EncryptionKeys, purpose: string): Sealer {
+  const derived = all.map(({ id, bytes }) => ({ id, key: deriveKey(bytes, purpose) }))
+  const own = deriveKey(first.bytes, purpose)
+  const prefix = isPlain ? '' : `${first.id}.`
+  return {
+    seal: plain => `${prefix}${seal(own, plain)}`,
+    open(sealed) {
+      const { id, value } = parts(sealed)
+      // A value names the id that its key had then. Another id, or another key with this id, may be given by now.
+      const named = derived.filter(key => key.id === id)
+      const others = derived.filter(key => key.id !== id)
+      for (const { key } of [...named, ...others]) {
+        const opened = tried(key, value)
+        if (opened) return opened
+      }
+      throw new Error(`ENCRYPTION_KEY has no key that opens it; it was sealed with key ${id}`)
+    },
+    isCurrent(sealed) {
+      if (!isPlain && !sealed.startsWith(prefix)) return false
+      return tried(own, parts(sealed).value) !== undefined
+    },
+  }
+}
+
+/** Those of the recorded keys that the given keys lack. */
+export const missingKeys = ({ all }: EncryptionKeys, recorded: readonly KeyInUse[]): KeyInUse[] => {
+  const known = new Set(all.map(({ bytes }) => fingerprint(bytes)))
+  return recorded.filter(key => !known.has(key.fingerprint))
+}
+
+/** The first key, as it is recorded. */
+export const firstInUse = ({ first }: EncryptionKeys): KeyInUse => ({
+  id: first.id,
+  fingerprint: fingerprint(first.bytes),
+})
+
+const decoded = (text: string) => Buffer.from(text, /^[0-9a-f]{64}$/i.test(text) ? 'hex' : 'base64')
+
+function elementKey(element: string, number: number): EncryptionKey {
+  if (element === '') throw new Error(`key ${number} of the list is empty`)
+  const [id = '', text, ...rest] = element.split(':')
+  if (text === undefined || rest.length > 0 || !ID.test(id))
+    throw new Error(
+      `key ${number} of the list must be ID:KEY, with an id of 1 to 32 letters, digits, "-" and "_"`,
+    )
+  if (!ENCODED.test(text)) throw new Error(`key ${id} ${RULE}`)
+  return { id, bytes: decoded(text) }
+}
+
+/** @returns the id of the key, and the rest; values of earlier releases have no id */
+function parts(sealed: string): { id: string; value: string } {
+  const [, id = PLAIN_ID, value = sealed] = SEALED.exec(sealed) ?? []
+  return { id, value }
+}
+
+function tried(key: Uint8Array, value: string): Buffer | undefined {
+  try {
+    return unseal(key, value)
+  } catch {
+    return undefined
+  }
+}
