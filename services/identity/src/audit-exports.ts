@@ -1,4 +1,3 @@
-import { CHAIN_START } from '@gantry/audit-proofs'
 import { aggregate, nameUuids, type Worker } from '@gantry/event-sourcing'
 import type { S3Settings } from '@gantry/s3'
 import { type AddRoute, type Instrumented, type NamesOf, ownMetadata } from '@gantry/service-kit'
@@ -58,7 +57,7 @@ export function auditExports(
       id: destinationUuid(destination.shown),
       everyMs,
       pushes: aggregate({ eventStore, unknownEvent, category: 'auditpush', decider: auditPushDecider }),
-      source: pushSource(source, source.pointAt),
+      source: pushSource(source),
       destination,
       metrics,
       process: {
@@ -71,11 +70,7 @@ export function auditExports(
 
   return {
     routes(route) {
-      const head = async () => {
-        await audit.upToDate()
-        return (await source.last()) ?? CHAIN_START
-      }
-      exportRoutes(route, { source, head, pointAt: source.pointAt, slots, now })
+      exportRoutes(route, { source, upToDate: audit.upToDate, slots, now })
     },
     workers: url ? [() => startPush(destinationOf({ url, token, s3: settings }))] : [],
   }

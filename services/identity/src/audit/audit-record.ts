@@ -12,14 +12,11 @@ export type AuditRecords = (documents: readonly AuditDocument[]) => Promise<Audi
 
 const NO_NAMES = { username: null, displayName: null, email: null }
 
-/** The stored form of a record. */
-export const storedRecord = ({ record }: AuditDocument) => JSON.parse(record) as StoredRecord
+const UUID = /^[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}$/
 
-/** The users that a record names: the actor, and the changed user. */
-const usersOf = ({ actor, resourceType, resourceId }: StoredRecord): (string | null)[] => [
-  actor.id,
-  resourceType === 'USER' ? resourceId : null,
-]
+/** The users that a record names: the actor, unless it is a part of the service, and the changed user. */
+export const usersOf = ({ who, resourceType, resourceId }: AuditDocument): string[] =>
+  [who, resourceType === 'USER' ? resourceId : ''].filter(id => UUID.test(id))
 
 /**
  * The personal fields of a changed user; undefined when there are none, or the user is erased.
@@ -46,7 +43,8 @@ export function auditRecords({
   namesOf: NamesOf
   personalOf: PersonalFieldsOf
 }): AuditRecords {
-  const recordOf = async (doc: AuditDocument, stored: StoredRecord, names: Names): Promise<AuditRecord> => {
+  const recordOf = async (doc: AuditDocument, names: Names): Promise<AuditRecord> => {
+    const stored = JSON.parse(doc.record) as StoredRecord
     const { id, position, recordedAt, timestamp, actor, action, resourceType, resourceId, requestId } = stored
     const isNamed = resourceType === 'USER' && names.has(resourceId)
     const personal = isNamed ? await personalOf(doc).catch(unlessKeyMissing) : undefined
@@ -69,9 +67,8 @@ export function auditRecords({
   }
 
   return async documents => {
-    const stored = documents.map(doc => ({ doc, record: storedRecord(doc) }))
-    const names = await namesOf(stored.flatMap(({ record }) => usersOf(record)))
-    return Promise.all(stored.map(({ doc, record }) => recordOf(doc, record, names)))
+    const names = await namesOf(documents.flatMap(usersOf))
+    return Promise.all(documents.map(doc => recordOf(doc, names)))
   }
 }
 

@@ -14,7 +14,7 @@ import { sleep } from '@gantry/messaging'
 import type { ReadModels } from '@gantry/read-models'
 import { type AuditDay, auditDays, auditLog } from './audit.projection.ts'
 import type { AuditKeys } from './audit-keys.ts'
-import { storedRecord } from './audit-record.ts'
+import { chainIn } from './chain.ts'
 import { DAY_ROOT_STREAM, rootIn } from './day-root.ts'
 
 export interface ClosedDaysOptions {
@@ -84,7 +84,7 @@ async function closeDays(
   const last = await eventStore.readLast(DAY_ROOT_STREAM)
   const lastRoot = last && rootIn(last).root
   const before = lastRoot?.after ?? CHAIN_START
-  if ((await chainHashAt(readModels, before.number)) !== before.chainHash) return 'differs'
+  if ((await chainOf(readModels).pointAt(before.number))?.chainHash !== before.chainHash) return 'differs'
   const found = await readModels.collection(auditDays).list({
     where: { number: { gt: before.number } },
     sort: [{ field: 'number', direction: 'asc' }],
@@ -145,16 +145,10 @@ async function signedDays(
   return events
 }
 
-async function recordNumbered(readModels: ReadModels, number: number) {
-  const [found] = await readModels.collection(auditLog).list({ where: { number }, limit: 1 })
-  return found?.doc
-}
-
 async function placeOf(readModels: ReadModels, number: number) {
-  const doc = await recordNumbered(readModels, number)
-  if (!doc) throw new Error(`the audit log has no record ${number}`)
-  return { number, position: storedRecord(doc).position }
+  const point = await chainOf(readModels).pointAt(number)
+  if (!point) throw new Error(`the audit log has no record ${number}`)
+  return { number, position: point.position }
 }
 
-const chainHashAt = async (readModels: ReadModels, number: number) =>
-  number === 0 ? CHAIN_START.chainHash : (await recordNumbered(readModels, number))?.chainHash
+const chainOf = (readModels: ReadModels) => chainIn(readModels.collection(auditLog))

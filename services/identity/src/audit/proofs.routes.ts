@@ -1,10 +1,10 @@
-import { CHAIN_START, type ChainPoint, refutes, signStatement } from '@gantry/audit-proofs'
+import { CHAIN_START, refutes, signStatement } from '@gantry/audit-proofs'
 import { type AuditDayRoot, listAuditProofs } from '@gantry/contracts'
 import type { Collection, ReadModels } from '@gantry/read-models'
 import { type AddRoute, listing, page } from '@gantry/service-kit'
 import { type AuditDocument, auditLog } from './audit.projection.ts'
 import type { AuditKeys } from './audit-keys.ts'
-import { storedRecord } from './audit-record.ts'
+import { chainIn, pointOf } from './chain.ts'
 import { type DayRootDocument, dayRoots } from './day-root.ts'
 
 export interface ProofRoutes {
@@ -21,23 +21,11 @@ export function proofRoutes(route: AddRoute, { readModels, keys, upToDate, now }
     const { items, total } = await readModels.collection(dayRoots).find(listing(query, {}))
     const roots = items.map(({ doc }) => doc)
     const signer = await keys.signer()
-    const head = { ...(await chainHead(records)), kid: signer.kid, signedAt: now().toISOString() }
+    const head = { ...(await chainIn(records).last()), kid: signer.kid, signedAt: now().toISOString() }
     const signed = { ...head, signature: signStatement({ head }, signer) }
     const shown = await withValidity(roots, records, keys)
     return { status: 200, body: { ...page(shown, total, query), head: signed } }
   })
-}
-
-const pointOf = (doc: AuditDocument): ChainPoint => ({
-  number: doc.number,
-  position: storedRecord(doc).position,
-  chainHash: doc.chainHash,
-})
-
-/** The chain after the last record. */
-async function chainHead(records: Collection<AuditDocument>): Promise<ChainPoint> {
-  const [last] = await records.list({ sort: [{ field: 'number', direction: 'desc' }], limit: 1 })
-  return last ? pointOf(last.doc) : CHAIN_START
 }
 
 async function withValidity(

@@ -1,7 +1,5 @@
 import { Readable } from 'node:stream'
 import {
-  type AuditKey,
-  CHAIN_START,
   type ChainPoint,
   canonicalJson,
   type ExportedSoFar,
@@ -15,15 +13,14 @@ import type { AddRoute } from '@gantry/service-kit'
 import Negotiator from 'negotiator'
 import type { AuditFilter } from '../audit/audit-filter.ts'
 import { UserKeyMissing } from '../personal-data/user-ciphers.ts'
-import { type ExportSource, exportedText } from './export.ts'
+import { exportedText } from './export.ts'
 import type { ExportSlots } from './slots.ts'
+import type { AuditSource } from './source.ts'
 
 export interface ExportRoutes {
-  source: ExportSource
-  /** The chain up to the last record. Waits for a limited time until it has all changes. @throws Refusal unavailable */
-  head(): Promise<ChainPoint>
-  /** The chain after a record; undefined when there is no such record. */
-  pointAt(number: number): Promise<ChainPoint | undefined>
+  source: AuditSource
+  /** Waits for a limited time until the audit log has all changes. @throws Refusal unavailable */
+  upToDate(): Promise<void>
   slots: ExportSlots
   now(): Date
 }
@@ -34,12 +31,13 @@ type Query = Parsed<NonNullable<typeof exportAuditLog.query>>
 const STALLED_MS = 30_000
 const BUFFERED_BYTES = 65_536
 
-export function exportRoutes(route: AddRoute, { source, head, pointAt, slots, now }: ExportRoutes): void {
+export function exportRoutes(route: AddRoute, { source, upToDate, slots, now }: ExportRoutes): void {
   route(exportAuditLog, async ({ query, request, reply }) => {
     const format = query.format ?? preferredFormat(request)
     const filter = filterOf(query)
-    const last = await head()
-    const begin = await beginning(query, filter, { last, pointAt, keys: source.keys })
+    await upToDate()
+    const last = await source.last()
+    const begin = await beginning(query, filter, { source, last })
     const headers = {
       'content-type': exportFormats[format].contentType,
       'content-disposition': `attachment; filename="audit-log.${format}"`,
@@ -79,20 +77,14 @@ interface Beginning {
   soFar?: ExportedSoFar
 }
 
-interface Chain {
-  last: ChainPoint
-  pointAt: ExportRoutes['pointAt']
-  keys(): Promise<readonly AuditKey[]>
-}
-
 /** Where the export begins. @throws Refusal invalid-request */
 async function beginning(
   { after, trailer: given }: Query,
   filter: AuditFilter,
-  { last, pointAt, keys }: Chain,
+  { source, last }: { source: AuditSource; last: ChainPoint },
 ): Promise<Beginning> {
   if (given === undefined) {
-    const from = after === undefined || after === 0 ? CHAIN_START : await pointAt(after)
+    const from = await source.pointAt(after ?? 0)
     if (!from) throw invalid('after', `must not be after the last record, which is ${last.number}`)
     return { from }
   }
@@ -100,12 +92,12 @@ async function beginning(
   const line = parseTrailer(Buffer.from(given, 'base64url').toString())
   if (!line) throw invalid('trailer', 'must be the line of a trailer in base64url')
   const { trailer, signature } = line
-  const problem = refutes({ trailer }, signature, await keys())
+  const problem = refutes({ trailer }, signature, await source.keys())
   if (problem) throw invalid('trailer', `is not of this audit log: ${problem}`)
   if (trailer.complete) throw invalid('trailer', 'ends its export: begin another one with after')
   if (canonicalJson(trailer.filter) !== canonicalJson(filter))
     throw invalid('trailer', 'is of an export with other filters')
-  const from = trailer.after.number === 0 ? CHAIN_START : await pointAt(trailer.after.number)
+  const from = await source.pointAt(trailer.after.number)
   if (from?.chainHash !== trailer.after.chainHash)
     throw invalid('trailer', 'is of an audit log that was replaced by an older copy since')
   const { before, count, omitted, first, last: lastOfPart } = trailer

@@ -86,7 +86,7 @@ test('the Accept header chooses the format, unless the query does', async () => 
 
 /** An export in parts of two records, cut off in the middle. */
 async function interrupted(format: FormatName): Promise<{ kept: string; trailer: string }> {
-  const to = (await source.last())?.number ?? 0
+  const to = (await source.last()).number
   let text = ''
   const request = { format, filter: {}, from: CHAIN_START, to, now: identity.now, part: 2 }
   for await (const piece of exportedText(source, request)) text += piece
@@ -139,7 +139,7 @@ test('a beginning that is not in the log, or not of the export, is refused', asy
 
 test('the username of a filter means the same user throughout an export', async () => {
   const admin = identity.as(token)
-  const all = { after: 0, to: (await source.last())?.number ?? 0 }
+  const all = { after: 0, to: (await source.last()).number }
   const selection = await source.selection({ user: 'admin' })
   const before = await selection(all)
   expect(before.size).toBeGreaterThan(0)

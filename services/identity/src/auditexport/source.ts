@@ -1,9 +1,10 @@
-import type { AuditKey, AuditSigner, ChainPoint } from '@gantry/audit-proofs'
-import type { Collection, Condition } from '@gantry/read-models'
+import type { AuditKey, AuditSigner } from '@gantry/audit-proofs'
+import type { Collection } from '@gantry/read-models'
 import { listing, type NamesOf } from '@gantry/service-kit'
 import type { AuditDocument } from '../audit/audit.projection.ts'
 import type { AuditConditions } from '../audit/audit-filter.ts'
-import type { PersonalFieldsOf } from '../audit/audit-record.ts'
+import { type PersonalFieldsOf, usersOf } from '../audit/audit-record.ts'
+import { type AuditChain, chainIn, pointOf } from '../audit/chain.ts'
 import type { DayRootDocument } from '../audit/day-root.ts'
 import type { ExportedRecord, ExportSource } from './export.ts'
 
@@ -18,38 +19,30 @@ export interface ExportSourceOptions {
 }
 
 /** The audit log, from its read model. */
-export interface AuditSource extends ExportSource {
-  /** The chain after a record; undefined when there is no such record. */
-  pointAt(number: number): Promise<ChainPoint | undefined>
-  /** The chain after the last record; undefined when there is none. */
-  last(): Promise<ChainPoint | undefined>
+export interface AuditSource extends ExportSource, AuditChain {
+  /** Records after a number as they are stored, in order: at most `limit`. */
+  stored(after: number, limit: number): Promise<AuditDocument[]>
 }
 
-const UUID = /^[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}$/
 const ROOTS_AT_ONCE = 1_000
 const BY_NUMBER = [{ field: 'number', direction: 'asc' }] as const
 
 export function auditSource(options: ExportSourceOptions): AuditSource {
   const { records, roots, namesOf, personalOf, conditions, keys, signer } = options
-  const first = async (where: Record<string, Condition>, direction: 'asc' | 'desc') => {
-    const [found] = await records.list({ where, sort: [{ field: 'number', direction }], limit: 1 })
-    return found && pointOf(found.doc)
+  const stored: AuditSource['stored'] = async (after, limit) => {
+    const where = { number: { gt: after } }
+    const found = await records.list({ where, sort: BY_NUMBER, limit, once: true })
+    // A store can have a part of what a projector writes together: no record is passed over.
+    const gap = found.findIndex(({ doc }, index) => doc.number !== after + 1 + index)
+    return (gap === -1 ? found : found.slice(0, gap)).map(({ doc }) => doc)
   }
   return {
+    ...chainIn(records),
     keys,
     signer,
-    pointAt: number => first({ number }, 'asc'),
-    last: () => first({}, 'desc'),
+    stored,
     async records(after, limit) {
-      const found = await records.list({
-        where: { number: { gt: after } },
-        sort: BY_NUMBER,
-        limit,
-        once: true,
-      })
-      // A store can have a part of what a projector writes together: no record is passed over.
-      const gap = found.findIndex(({ doc }, index) => doc.number !== after + 1 + index)
-      const documents = (gap === -1 ? found : found.slice(0, gap)).map(({ doc }) => doc)
+      const documents = await stored(after, limit)
       const names = await namesOf(documents.flatMap(usersOf))
       return Promise.all(documents.map(doc => exported(doc, names, personalOf)))
     },
@@ -73,16 +66,6 @@ export function auditSource(options: ExportSourceOptions): AuditSource {
     },
   }
 }
-
-/** The users that a record names: the actor, unless it is a part of the service, and the changed user. */
-const usersOf = ({ who, resourceType, resourceId }: AuditDocument): string[] =>
-  [who, resourceType === 'USER' ? resourceId : ''].filter(id => UUID.test(id))
-
-const pointOf = ({ number, when, chainHash }: AuditDocument): ChainPoint => ({
-  number,
-  position: when.slice(when.indexOf('/') + 1),
-  chainHash,
-})
 
 /** Records of an erased user have no personal fields. @throws UserKeyMissing, so that no others lack theirs */
 async function exported(

@@ -85,7 +85,7 @@ test('a part ends before a record that the store does not have yet', async () =>
     keys: unused,
     signer: unused,
   })
-  const { next } = pushSource(log, log.pointAt)
+  const { next } = pushSource(log)
   expect(await next(0)).toEqual(range(1, 2))
   expect(await next(2)).toBeUndefined()
 })

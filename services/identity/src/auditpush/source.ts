@@ -1,5 +1,6 @@
-import { CHAIN_START, type ChainPoint } from '@gantry/audit-proofs'
-import { type ExportSource, exportedText } from '../auditexport/export.ts'
+import { pointOf } from '../audit/chain.ts'
+import { exportedText } from '../auditexport/export.ts'
+import type { AuditSource } from '../auditexport/source.ts'
 import type { PushedRange } from './auditpush.ts'
 import type { PushSource } from './push.ts'
 
@@ -9,21 +10,18 @@ const MOST_CHARACTERS = 8_000_000
 const PAGE = 250
 
 /** Makes the parts of the audit log that are pushed. Each is an export of its own. */
-export const pushSource = (
-  source: ExportSource,
-  pointAt: (number: number) => Promise<ChainPoint | undefined>,
-): PushSource => ({
+export const pushSource = (source: AuditSource): PushSource => ({
   async next(after) {
     let range: PushedRange | undefined
     let count = 0
     let characters = 0
     while (count < MOST_RECORDS && characters < MOST_CHARACTERS) {
-      const records = await source.records(after + count, PAGE)
-      for (const { chained } of records) {
-        const { number, position } = chained
+      const records = await source.stored(after + count, PAGE)
+      for (const doc of records) {
+        const { number, position } = pointOf(doc)
         range = { first: range?.first ?? { number, position }, last: { number, position } }
         count++
-        characters += chained.record.length
+        characters += doc.record.length
         if (characters >= MOST_CHARACTERS) break
       }
       if (records.length < PAGE) break
@@ -31,7 +29,7 @@ export const pushSource = (
     return range
   },
   async export({ first, last }, at) {
-    const from = first.number === 1 ? CHAIN_START : await pointAt(first.number - 1)
+    const from = await source.pointAt(first.number - 1)
     if (!from) throw new Error(`the audit log has no record ${first.number - 1}`)
     const request = { format: 'ndjson' as const, filter: {}, from, to: last.number, now: () => at }
     const parts: Buffer[] = []
