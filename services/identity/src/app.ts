@@ -47,11 +47,7 @@ export interface IdentityService extends Service {
 }
 
 /** The settings of the service, without those of the first administrator. */
-export type ServiceSettings = Omit<
-  IdentitySettings,
-  'GANTRY_ADMIN_USERNAME' | 'GANTRY_ADMIN_PASSWORD' | 'AUDIT_PUSH_EVERY'
-> &
-  Partial<Pick<IdentitySettings, 'AUDIT_PUSH_EVERY'>>
+export type ServiceSettings = Omit<IdentitySettings, 'GANTRY_ADMIN_USERNAME' | 'GANTRY_ADMIN_PASSWORD'>
 
 /** Users, login, access tokens, signing keys, and the audit log of all services. */
 export function identityService(given: IdentityDependencies, settings: ServiceSettings): IdentityService {

@@ -17,8 +17,10 @@ import { pushSource } from './auditpush/source.ts'
 import type { IdentitySettings } from './settings.ts'
 import { users } from './user/user.projection.ts'
 
-type PushSettings = Pick<IdentitySettings, 'AUDIT_PUSH_URL' | 'AUDIT_PUSH_TOKEN' | keyof S3Settings> &
-  Partial<Pick<IdentitySettings, 'AUDIT_PUSH_EVERY'>>
+type PushSettings = Pick<
+  IdentitySettings,
+  'AUDIT_PUSH_URL' | 'AUDIT_PUSH_EVERY' | 'AUDIT_PUSH_TOKEN' | keyof S3Settings
+>
 
 export interface AuditExportsOptions {
   namesOf: NamesOf
@@ -48,7 +50,7 @@ export function auditExports(
     signer: audit.keys.signer,
   })
   const slots = exportSlots(process.metrics)
-  const { AUDIT_PUSH_URL: url, AUDIT_PUSH_EVERY: everyMs = 0 } = settings
+  const { AUDIT_PUSH_URL: url, AUDIT_PUSH_EVERY: everyMs } = settings
   const { AUDIT_PUSH_TOKEN: token } = settings
   const metrics = pushMetrics(process.metrics, url ? everyMs : 0)
 

@@ -42,6 +42,7 @@ export const MINUTE = 60_000
 export const SETTINGS: ServiceSettings = {
   PLATFORM_JWT_USER_CLAIM: 'sub',
   SIGNING_KEY_ROTATION: 0,
+  AUDIT_PUSH_EVERY: 60 * MINUTE,
   USER_KEY_BACKUP_RETENTION: 30 * 24 * 60 * MINUTE,
 }
 

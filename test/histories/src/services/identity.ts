@@ -38,6 +38,7 @@ export const identity: ServiceUnderTest = {
     identityService(dependencies, {
       PLATFORM_JWT_USER_CLAIM: 'sub',
       SIGNING_KEY_ROTATION: 0,
+      AUDIT_PUSH_EVERY: 0,
       USER_KEY_BACKUP_RETENTION: 0,
     }),
   async prepare({ eventStore }) {
