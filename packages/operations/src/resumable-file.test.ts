@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { CommandFailed } from './command.ts'
+import { FEED_LINES } from './events/feed.ts'
 import { resumableFile } from './resumable-file.ts'
 
 let folder: string
@@ -11,8 +12,8 @@ beforeAll(async () => {
 })
 afterAll(() => rm(folder, { recursive: true }))
 
-const isOwn = (line: string) => line.startsWith('{')
-const long = `{${'x'.repeat(200_000)}`
+const own = { isOwn: (line: string) => /^\{[^:]+$/.test(line), beginning: '{' }
+const long = `{${'x'.repeat(1_500_000)}`
 
 test.for<[string, string, string | undefined, string]>([
   ['an empty file', '', undefined, ''],
@@ -23,16 +24,28 @@ test.for<[string, string, string | undefined, string]>([
 ])('%s is continued after its last complete line', async ([title, content, lastLine, kept]) => {
   const path = join(folder, title)
   await writeFile(path, content)
-  const file = await resumableFile(path, isOwn)
+  const file = await resumableFile(path, own)
   expect(file.lastLine).toBe(lastLine)
   await file.append(['{a', '{b'])
   await file.close()
   expect(await readFile(path, 'utf8')).toBe(`${kept}{a\n{b\n`)
 })
 
-test.each(['notes\nand more', 'notes\n', 'notes', '\n'])('a file with %j is not changed', async content => {
-  const path = join(folder, 'other')
-  await writeFile(path, content)
-  await expect(resumableFile(path, isOwn)).rejects.toThrow(CommandFailed)
-  expect(await readFile(path, 'utf8')).toBe(content)
+test.each(['notes\nand more', 'notes\n', 'notes', '\n', 'notes\n{1', '{1\n{"a": 1}\n'])(
+  'a file with %j is not changed',
+  async content => {
+    const path = join(folder, 'other')
+    await writeFile(path, content)
+    await expect(resumableFile(path, own)).rejects.toThrow(CommandFailed)
+    expect(await readFile(path, 'utf8')).toBe(content)
+  },
+)
+
+test('a file of documents that are no events of the feed is not continued as one', async () => {
+  const path = join(folder, 'documents')
+  for (const content of ['{"id":"a"}\n', '{"id":"a"}\n{"id":', '{"position":"1"}\n']) {
+    await writeFile(path, content)
+    await expect(resumableFile(path, FEED_LINES)).rejects.toThrow(CommandFailed)
+    expect(await readFile(path, 'utf8')).toBe(content)
+  }
 })

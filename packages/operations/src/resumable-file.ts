@@ -1,48 +1,37 @@
-import { type FileHandle, open } from 'node:fs/promises'
 import { CommandFailed } from './command.ts'
+import { LineFile } from './line-file.ts'
 
 /** A file of lines that a stopped command continues. */
 export interface ResumableFile {
   /** The last complete line; undefined when there is none. */
   readonly lastLine: string | undefined
+  /** @throws CommandFailed when the file cannot be written, e.g. because the disk is full */
   append(lines: readonly string[]): Promise<void>
   /** Writes everything to the disk and closes the file. */
   close(): Promise<void>
 }
 
-const NEWLINE = 0x0a
-/** The search for the last line reads blocks of this size, and gives up at a longer line. */
-const BLOCK = 65_536
-const LONGEST_LINE = 16 * 1_048_576
+interface OwnLines {
+  /** Whether a complete line is one of such a file. */
+  isOwn(line: string): boolean
+  /** What each line begins with. */
+  beginning: string
+}
 
 /**
  * Opens or creates a file of lines. An incomplete line at its end, which a killed command or a full disk leaves, is removed.
- * @param isOwn whether the last line, complete or not, is one of such a file, so that no other file is changed
+ * A file of other lines is not changed: the last complete line decides, or without one the beginning of the first.
  * @throws CommandFailed when the file cannot be used
  */
-export async function resumableFile(path: string, isOwn: (line: string) => boolean): Promise<ResumableFile> {
-  const file = await open(path, 'a+', 0o600).catch(error => {
-    throw new CommandFailed(`cannot write ${path}: ${(error as Error).message}`)
-  })
+export async function resumableFile(path: string, own: OwnLines): Promise<ResumableFile> {
+  const file = await LineFile.open(path)
   try {
-    const { size } = await file.stat()
-    const end = (await lastIndexOf(file, NEWLINE, size, path)) + 1
-    const begin = end === 0 ? 0 : (await lastIndexOf(file, NEWLINE, end - 1, path)) + 1
-    const lastLine = await textOf(file, begin, end === 0 ? size : end - 1)
-    if (size > 0 && !isOwn(lastLine))
-      throw new CommandFailed(
-        `${path} exists and is no export that this command can continue: name another file`,
-      )
-    if (end < size) await file.truncate(end)
+    const { lastLine, end } = await lastLineOf(file, own)
+    await file.truncate(end)
     return {
-      lastLine: end === 0 ? undefined : lastLine,
-      async append(lines) {
-        await file.appendFile(lines.map(line => `${line}\n`).join(''))
-      },
-      async close() {
-        await file.datasync()
-        await file.close()
-      },
+      lastLine,
+      append: lines => file.append(Buffer.from(lines.map(line => `${line}\n`).join(''))),
+      close: () => file.close(),
     }
   } catch (error) {
     await file.close()
@@ -50,22 +39,21 @@ export async function resumableFile(path: string, isOwn: (line: string) => boole
   }
 }
 
-async function textOf(file: FileHandle, begin: number, end: number): Promise<string> {
-  const bytes = Buffer.alloc(Math.max(0, Math.min(end - begin, LONGEST_LINE)))
-  await file.read(bytes, 0, bytes.length, begin)
-  return bytes.toString()
-}
-
-/** Position of the last such byte before `end`; -1 when there is none. */
-async function lastIndexOf(file: FileHandle, byte: number, end: number, path: string): Promise<number> {
-  for (let to = end; to > 0; ) {
-    if (end - to > LONGEST_LINE) throw new CommandFailed(`${path} is no export: it has a line of over 16 MiB`)
-    const from = Math.max(0, to - BLOCK)
-    const block = Buffer.alloc(to - from)
-    await file.read(block, 0, block.length, from)
-    const found = block.lastIndexOf(byte)
-    if (found >= 0) return from + found
-    to = from
+/** @returns the last complete line and the length of the file up to its end */
+async function lastLineOf(
+  file: LineFile,
+  { isOwn, beginning }: OwnLines,
+): Promise<{ lastLine: string | undefined; end: number }> {
+  const refusal = new CommandFailed(
+    `${file.path} exists and is no export that this command can continue: name another file`,
+  )
+  let incomplete = ''
+  for await (const { bytes, end, isComplete } of file.backwards()) {
+    const text = bytes.toString()
+    if (isComplete && isOwn(text)) return { lastLine: text, end }
+    if (isComplete) throw refusal
+    incomplete = text
   }
-  return -1
+  if (!incomplete.startsWith(beginning) && !beginning.startsWith(incomplete)) throw refusal
+  return { lastLine: undefined, end: 0 }
 }

@@ -3,7 +3,15 @@ import { fileOf, notice } from '../output.ts'
 import { progressBar } from '../progress.ts'
 import { remoteOf } from '../remote/remote.ts'
 import { resumableFile } from '../resumable-file.ts'
-import { elapsedPart, eventOf, FILTER_USAGE, feedLines, positionIn, readArguments } from './feed.ts'
+import {
+  elapsedPart,
+  eventOf,
+  FEED_LINES,
+  FILTER_USAGE,
+  feedLines,
+  positionIn,
+  readArguments,
+} from './feed.ts'
 
 export const USAGE = `usage: npm run events -- export FILE [OPTION]...
 
@@ -16,7 +24,7 @@ export async function run(args: string[], environment: NodeJS.ProcessEnv): Promi
   const { selection, positionals } = readArguments(args, { own: {}, positionals: 1, usage: USAGE })
   const remote = remoteOf(environment)
   const path = fileOf(positionals[0] ?? '', environment)
-  const file = await resumableFile(path, line => positionIn(line) !== undefined || line.startsWith('{"id":'))
+  const file = await resumableFile(path, FEED_LINES)
   const ended = interruption()
   const after = file.lastLine === undefined ? selection.after : positionIn(file.lastLine)
   if (file.lastLine !== undefined) notice(`Continues after position ${after} in ${path}`)

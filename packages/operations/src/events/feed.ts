@@ -139,6 +139,12 @@ export function positionIn(line: string): string | undefined {
   }
 }
 
+/** The lines of a file of events, by which no other file is continued. */
+export const FEED_LINES = {
+  isOwn: (line: string) => line.startsWith('{"id":') && positionIn(line) !== undefined,
+  beginning: '{"id":',
+}
+
 export const eventOf = (line: string) => JSON.parse(line) as FeedEvent
 
 /** The part of the feed that is read, from 0 to 1, by the times of the events: a position is opaque. */

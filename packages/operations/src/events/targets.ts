@@ -6,7 +6,7 @@ import { CommandFailed } from '../command.ts'
 import { reasonOf } from '../remote/errors.ts'
 import { resumableFile } from '../resumable-file.ts'
 import { Retries, TemporaryFailure } from '../retries.ts'
-import { type FeedEvent, positionIn } from './feed.ts'
+import { FEED_LINES, type FeedEvent, positionIn } from './feed.ts'
 
 /** Where a replay sends events. The name has no secrets. */
 export type Destination = { name: string } & (
@@ -50,7 +50,7 @@ export function openTarget(
 }
 
 async function fileTarget(path: string): Promise<Target> {
-  const file = await resumableFile(path, line => positionIn(line) !== undefined || line.startsWith('{"id":'))
+  const file = await resumableFile(path, FEED_LINES)
   return {
     position: file.lastLine === undefined ? undefined : positionIn(file.lastLine),
     batch: 1_000,

@@ -1,0 +1,91 @@
+import { type FileHandle, open } from 'node:fs/promises'
+import { CommandFailed } from './command.ts'
+
+interface Line {
+  /** Without the line feed. */
+  bytes: Buffer
+  /** Length of the file up to the end of the line, with the line feed. */
+  end: number
+  /** Whether a line feed follows. */
+  isComplete: boolean
+}
+
+const NEWLINE = 0x0a
+/** Bytes that are read together. */
+const BLOCK = 1_048_576
+const LONGEST_LINE = 16 * BLOCK
+
+/** A file of lines that grows at its end. Its errors are CommandFailed. */
+export class LineFile {
+  readonly path: string
+  readonly #file: FileHandle
+
+  private constructor(path: string, file: FileHandle) {
+    this.path = path
+    this.#file = file
+  }
+
+  /** Opens a file, or creates one that only this user can read. */
+  static async open(path: string): Promise<LineFile> {
+    const file = await open(path, 'a+', 0o600).catch(error => {
+      throw new CommandFailed(`cannot write ${path}: ${(error as Error).message}`)
+    })
+    return new LineFile(path, file)
+  }
+
+  /** The first bytes, up to a number. */
+  async beginning(length: number): Promise<Buffer> {
+    const { size } = await this.#file.stat()
+    return this.#read(0, Math.min(size, length))
+  }
+
+  /** The lines from the last one to the first. Only the last one can be incomplete. */
+  async *backwards(): AsyncGenerator<Line> {
+    let { size: end } = await this.#file.stat()
+    let from = end
+    /** The bytes from `from` to `end`. */
+    let bytes: Buffer = Buffer.alloc(0)
+    while (end > 0) {
+      const before = bytes.length < 2 ? -1 : bytes.lastIndexOf(NEWLINE, bytes.length - 2)
+      if (before < 0 && from > 0) {
+        if (bytes.length > LONGEST_LINE)
+          throw new CommandFailed(`${this.path} is no export: it has a line of over 16 MiB`)
+        const next = Math.max(0, from - BLOCK)
+        bytes = Buffer.concat([await this.#read(next, from), bytes])
+        from = next
+        continue
+      }
+      const line = bytes.subarray(before + 1)
+      const isComplete = line.at(-1) === NEWLINE
+      yield { bytes: isComplete ? line.subarray(0, -1) : line, end, isComplete }
+      bytes = bytes.subarray(0, before + 1)
+      end -= line.length
+    }
+  }
+
+  async append(bytes: Uint8Array): Promise<void> {
+    await this.#file.appendFile(bytes).catch(error => {
+      throw new CommandFailed(`cannot write ${this.path}: ${(error as Error).message}`)
+    })
+  }
+
+  /** Removes what follows the first bytes. */
+  async truncate(length: number): Promise<void> {
+    await this.#file.truncate(length)
+  }
+
+  /** Writes everything to the disk and closes the file. */
+  async close(): Promise<void> {
+    try {
+      await this.#file.datasync()
+    } finally {
+      await this.#file.close()
+    }
+  }
+
+  async #read(from: number, to: number): Promise<Buffer> {
+    const bytes = Buffer.alloc(to - from)
+    await this.#file.read(bytes, 0, bytes.length, from)
+    return bytes
+  }
+}
