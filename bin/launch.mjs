@@ -16,6 +16,8 @@ const PROGRAMS = {
   '--help': ['packages/operations/src/main.ts', '--help'],
   start: ['services/standalone/src/main.ts'],
   rebuild: ['packages/operations/src/main.ts', 'rebuild'],
+  backup: ['packages/operations/src/main.ts', 'backup'],
+  restore: ['packages/operations/src/main.ts', 'restore'],
   quarantine: ['packages/operations/src/main.ts', 'quarantine'],
   'rotate-keys': ['packages/operations/src/main.ts', 'rotate-keys'],
   events: ['packages/operations/src/main.ts', 'events'],

@@ -9,6 +9,7 @@ import {
   NO_STREAM,
   WrongExpectedRevision,
 } from '@gantry/event-sourcing'
+import type { CopyProgress } from './copy.ts'
 import {
   categoryOf,
   decode,
@@ -24,12 +25,20 @@ export interface EventStoreOptions extends EventFileOptions {
   now?: () => Date
 }
 
+/** An event store whose file can be copied while it is used. */
+export interface EventFileStore extends EventStore {
+  /** Copies all events and snapshots into a new file, including appends that are made meanwhile. */
+  copyTo(path: string, progress?: CopyProgress): Promise<void>
+  /** Number of events. @throws EventStoreUnavailable */
+  count(): Promise<number>
+}
+
 /**
  * An event store in a SQLite file. Several stores, also in several processes of one host, can use the same file unless one
  * is opened with `exclusive`. Appends of one turn of the event loop are committed together, on the calling thread.
  * @throws DataFolderRefused when the file is damaged, is not a Gantry file of this kind, or has a newer version
  */
-export function sqliteEventStore({ now = () => new Date(), ...options }: EventStoreOptions): EventStore {
+export function sqliteEventStore({ now = () => new Date(), ...options }: EventStoreOptions): EventFileStore {
   const file = new EventFile(options)
   const { statements, snapshots } = file
 
@@ -82,6 +91,8 @@ export function sqliteEventStore({ now = () => new Date(), ...options }: EventSt
       return saved && { ...saved, position: encode(saved.position) }
     },
     head: async () => encode(file.head()),
+    copyTo: file.copies.copyTo,
+    count: async () => file.read(() => Number(statements.count.get()?.count)),
     close: () => file.close(),
   }
 }

@@ -1,5 +1,6 @@
 export { folderBlobStore } from './blobs.ts'
 export { type BusOptions, sqliteBus } from './bus.ts'
+export { lockFile, verifyCopy } from './copy.ts'
 export { type Disk, DiskFull, type DiskOptions, isFull, watchDisk } from './disk.ts'
 export { type EventStoreOptions, sqliteEventStore } from './event-store.ts'
 export { sqliteReadModelStore, sqliteReadModels } from './read-models.ts'

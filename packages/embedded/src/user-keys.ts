@@ -1,4 +1,5 @@
 import { type UserKey, type UserKeys, UserKeysUnavailable } from '@gantry/read-models'
+import { type CopyProgress, copies } from './copy.ts'
 import { type Disk, watchDisk } from './disk.ts'
 import { FORMATS, openDatabase } from './sqlite-file.ts'
 
@@ -12,12 +13,18 @@ const SCHEMA = `
 
 const PAGE = 1_000
 
+/** A store of user keys whose file can be copied while it is used. */
+export interface UserKeyFile extends UserKeys {
+  /** Copies all keys and records of erasures into a new file. */
+  copyTo(path: string, progress?: CopyProgress): Promise<void>
+}
+
 /**
  * Keys of users in a SQLite file, which the processes of one host can share. The content of a deleted key is overwritten in
  * the file, and the write-ahead log that had it is truncated.
  * @throws DataFolderRefused when the file cannot be used
  */
-export function sqliteUserKeys({ path, disk = watchDisk() }: { path: string; disk?: Disk }): UserKeys {
+export function sqliteUserKeys({ path, disk = watchDisk() }: { path: string; disk?: Disk }): UserKeyFile {
   const db = openDatabase(path, {
     kind: 'user-keys',
     version: FORMATS['user-keys'],
@@ -25,6 +32,7 @@ export function sqliteUserKeys({ path, disk = watchDisk() }: { path: string; dis
     schema: SCHEMA,
   })
   db.exec('PRAGMA secure_delete = ON')
+  const { copyTo, end } = copies(db)
   const find = db.prepare('SELECT key, erased_at AS erasedAt FROM user_keys WHERE user = ?')
   const insert = db.prepare('INSERT OR IGNORE INTO user_keys (user, key) VALUES (?, ?)')
   const erase = db.prepare(
@@ -73,7 +81,9 @@ export function sqliteUserKeys({ path, disk = watchDisk() }: { path: string; dis
         for (const { user, erasedAt } of found) yield { user, erasedAt }
     },
     ping: () => answering(() => void get('')),
+    copyTo,
     async close() {
+      await end()
       if (db.isOpen) db.close()
     },
   }

@@ -9,6 +9,14 @@ import { type Command, CommandFailed, WrongUsage } from './command.ts'
 /** Each command with a line for the list of commands, and its module. Only the module of the given command is loaded. */
 const COMMANDS: Record<string, { summary: string; load(): Promise<Command> }> = {
   rebuild: { summary: 'rebuild all read models from the log', load: () => import('./rebuild.ts') },
+  backup: {
+    summary: 'back up the data folder, also while the service runs',
+    load: () => import('./backup/backup.ts'),
+  },
+  restore: {
+    summary: 'restore a backup into an empty data folder',
+    load: () => import('./backup/restore.ts'),
+  },
   quarantine: {
     summary: 'list or retry the streams with an event that cannot be processed',
     load: () => import('./quarantine.ts'),

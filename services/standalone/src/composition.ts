@@ -82,6 +82,7 @@ export function compose(
   ]
   return {
     dependencies,
+    files: { eventStore, userKeys },
     backingStores,
     identity,
     services,

@@ -39,6 +39,8 @@ export interface DataFolder {
 }
 
 const FORMAT = 1
+/** Folder of a restore that is not complete, in the data folder. */
+export const RESTORING = '.restoring'
 const OWNER_FOLDER = 0o700
 const OWNER_FILE = 0o600
 const OTHERS = 0o077
@@ -60,6 +62,8 @@ export function openDataFolder(folder: string, configuredKeys: EncryptionKeys | 
   const path = resolve(folder)
   makeWritable(path)
   makePrivate(path)
+  if (existsSync(join(path, RESTORING)))
+    throw new DataFolderRefused(path, 'is being restored; if the restore was interrupted, run it again')
   const files = {
     path,
     events: join(path, 'events.db'),

@@ -4,6 +4,7 @@ import { type Disk, watchDisk } from '@gantry/embedded'
 import { gateway } from '@gantry/gateway'
 import type { ProcessContext, ProcessParts } from '@gantry/hosting'
 import type { Admit } from '@gantry/service-kit'
+import { answerBackups } from './backing-up.ts'
 import { compose } from './composition.ts'
 import { openDataFolder, sealDataFolder } from './data-folder.ts'
 import { startDeploymentAgent } from './deployment-agent.ts'
@@ -42,6 +43,7 @@ export function openStandalone(given: ProcessContext<Settings>): ProcessParts {
   const projectors = services.flatMap(service => service.projectors)
   const agent = startDeploymentAgent(bus, log)
   const stopRebuilds = answerRebuilds(bus, projectors, dependencies)
+  const stopBackups = answerBackups(bus, composed.files, settings.ENCRYPTION_KEY === undefined)
   const stopQuarantine = answerQuarantine(bus, quarantine(readModels, projectors))
 
   return {
@@ -71,6 +73,7 @@ export function openStandalone(given: ProcessContext<Settings>): ProcessParts {
     release: composed.release,
     async stop() {
       stopRebuilds()
+      stopBackups()
       stopQuarantine()
       await Promise.all([edge.stop(), agent.stop()])
       await composed.close()

@@ -7,6 +7,7 @@ import {
   WrongExpectedRevision,
 } from '@gantry/event-sourcing'
 import { type Changes, watchChanges } from '../changes.ts'
+import { copies } from '../copy.ts'
 import { type Disk, watchDisk } from '../disk.ts'
 import { type GroupCommit, groupCommit } from '../group-commit.ts'
 import { FORMATS, openDatabase } from '../sqlite-file.ts'
@@ -55,6 +56,7 @@ export class EventFile {
   readonly statements: ReturnType<typeof statementsOn>
   readonly snapshots: ReturnType<typeof snapshotTable>
   readonly changes: Changes
+  readonly copies: ReturnType<typeof copies>
   readonly #db: DatabaseSync
   readonly #path: string
   readonly #disk: Disk
@@ -79,6 +81,7 @@ export class EventFile {
     // Overwrites the content of removed events in the file.
     this.#db.exec('PRAGMA secure_delete = ON')
     this.changes = watchChanges(this.#db, pollMs)
+    this.copies = copies(this.#db)
     this.#sync = exclusive ? (sync ?? walSync(this.#db, path)) : undefined
     this.statements = statementsOn(this.#db)
     this.snapshots = snapshotTable(this.#db)
@@ -163,7 +166,7 @@ export class EventFile {
     if (this.#closed) return
     this.#commits.flush()
     this.#closed = true
-    await this.#commits.settled()
+    await Promise.all([this.#commits.settled(), this.copies.end()])
     this.changes.close()
     await this.#sync?.close()
     this.#db.close()
@@ -191,6 +194,7 @@ const statementsOn = (db: DatabaseSync) => ({
     'UPDATE removed SET position = max(position, (SELECT max(position) FROM events WHERE stream = ?))',
   ),
   erase: db.prepare('DELETE FROM events WHERE stream = ?'),
+  count: db.prepare('SELECT count(*) AS count FROM events'),
   idsFrom: db.prepare(
     'SELECT id, position FROM events WHERE stream = ? AND revision >= ? ORDER BY revision LIMIT ?',
   ),

@@ -55,7 +55,7 @@ export function startSweeper(options: SweeperOptions): Worker {
  * The SHA-256 of every existing image, from the event log. Read models may lag behind, and removed bytes cannot be
  * restored.
  */
-async function referencedBytes(eventStore: EventStore): Promise<Set<string>> {
+export async function referencedBytes(eventStore: Pick<EventStore, 'readAll'>): Promise<Set<string>> {
   const referenced = new Map<string, string>()
   for await (const { stream, type, data } of eventStore.readAll({
     after: START,

@@ -1,0 +1,268 @@
+import { createHash, randomUUID } from 'node:crypto'
+import { existsSync } from 'node:fs'
+import { mkdir, readFile, rm, writeFile } from 'node:fs/promises'
+import { isAbsolute, join, relative, resolve } from 'node:path'
+import { setTimeout } from 'node:timers/promises'
+import { parseArgs } from 'node:util'
+import { folderBlobStore, sqliteBus, sqliteEventStore, sqliteUserKeys, verifyCopy } from '@gantry/embedded'
+import { imageBytes } from '@gantry/media'
+import { NoResponder, RequestTimeout } from '@gantry/messaging'
+import { readSettings } from '@gantry/service-kit'
+import {
+  askForCopies,
+  openDataFolder,
+  type ProgressOfCopies,
+  type Settings,
+  settingsSchema,
+  startCopies,
+} from '@gantry/standalone'
+import { CommandFailed, WrongUsage } from '../command.ts'
+import { fileOf, notice, print } from '../output.ts'
+import { type Progress, progressBar } from '../progress.ts'
+import { contentOfLog } from './copy-of-log.ts'
+import { copyFile, digestOf, entriesOf, syncFolder } from './files.ts'
+import { type BackupFile, type Manifest, writeManifest } from './manifest.ts'
+
+export const USAGE = `usage: npm run backup -- FOLDER [--without-key] [--without-user-keys | --user-keys FOLDER]
+  FOLDER              new or empty folder, which becomes the backup
+  --without-key       leave out the file encryption.key; without its key a backup cannot be restored
+  --without-user-keys leave out the keys of users
+  --user-keys FOLDER  put the keys of users into this folder, which may contain those of other backups`
+
+const POLL_MS = 100
+const LOG = 'events.db'
+const DATA_MANIFEST = 'gantry.json'
+const KEY = 'encryption.key'
+const ENDED = 'the service does not answer any more'
+
+interface Order {
+  /** The folder of the backup, and that of the keys of users. */
+  folder: string
+  userKeys: string | undefined
+  withKey: boolean
+  dataDir: string
+  settings: Settings
+}
+
+/** Backs up the data folder of a standalone service, which may be running. */
+export async function run(args: string[], environment: NodeJS.ProcessEnv): Promise<number> {
+  if (environment.MESSAGING_URL)
+    throw new CommandFailed(
+      'MESSAGING_URL: is set, so the data is in servers: follow "Backing up" in docs/operations.md',
+    )
+  const order = orderIn(args, environment)
+  await requireEmpty(order)
+  await mkdir(order.folder, { recursive: true, mode: 0o700 })
+  try {
+    await report(order, await backUp(order))
+  } catch (error) {
+    for (const entry of await entriesOf(order.folder))
+      await rm(join(order.folder, entry), { recursive: true, force: true })
+    throw error
+  }
+  return 0
+}
+
+function orderIn(args: string[], environment: NodeJS.ProcessEnv): Order {
+  const { values, positionals } = argumentsIn(args)
+  const [folder] = positionals
+  if (!folder || positionals.length > 1 || (values['without-user-keys'] && values['user-keys']))
+    throw new WrongUsage(USAGE)
+  const settings = readSettings(settingsSchema, environment)
+  const path = fileOf(folder, environment)
+  const apart = values['user-keys']
+  return {
+    folder: path,
+    userKeys: values['without-user-keys'] ? undefined : apart ? fileOf(apart, environment) : path,
+    withKey: !values['without-key'],
+    dataDir: resolve(settings.DATA_DIR),
+    settings,
+  }
+}
+
+function argumentsIn(args: string[]) {
+  try {
+    const flag = { type: 'boolean', default: false } as const
+    const options = {
+      'without-key': flag,
+      'without-user-keys': flag,
+      'user-keys': { type: 'string' },
+    } as const
+    return parseArgs({ args, allowPositionals: true, options })
+  } catch {
+    throw new WrongUsage(USAGE)
+  }
+}
+
+async function requireEmpty({ folder, dataDir }: Order): Promise<void> {
+  if (!existsSync(join(dataDir, DATA_MANIFEST)))
+    throw new CommandFailed(`DATA_DIR: ${dataDir} contains no data of Gantry: ${DATA_MANIFEST} is missing`)
+  const inside = relative(dataDir, folder)
+  if (!inside.startsWith('..') && !isAbsolute(inside))
+    throw new CommandFailed(`${folder} is inside DATA_DIR: name a folder elsewhere, best on another disk`)
+  const [entry] = await entriesOf(folder)
+  if (entry) throw new CommandFailed(`${folder} is not empty (${entry}): name a new or empty folder`)
+}
+
+async function backUp(order: Order): Promise<Manifest> {
+  const { folder, dataDir } = order
+  const startedAt = new Date().toISOString()
+  const takenAt = startedAt
+  const keyBefore = await keyFilesOf(dataDir)
+  const userKeys = order.userKeys && `user-keys-${takenAt.replace(/[-:]|\.\d+/g, '')}.db`
+  const request = { folder, events: LOG, ...(userKeys && { userKeys }) }
+  const usesKeyFile = await copyStores(request, order)
+  verifyCopy('events', join(folder, LOG))
+  const { position, events, images } = await contentOfLog(join(folder, LOG))
+  const { files, lost } = await copyImages(images, { from: join(dataDir, 'images'), folder })
+  if ((await keyFilesOf(dataDir)) !== keyBefore)
+    throw new CommandFailed('the encryption key was changed during the backup: repeat it')
+  const copied = [DATA_MANIFEST, ...(usesKeyFile && order.withKey ? [KEY] : [])]
+  for (const name of copied)
+    files.push({ path: name, ...(await copyFile(join(dataDir, name), join(folder, name))) })
+  files.push({ path: LOG, ...(await digestOf(join(folder, LOG))) })
+  const manifest = {
+    startedAt,
+    completedAt: new Date().toISOString(),
+    log: { position, events },
+    lostImages: lost,
+    userKeys: userKeys ? { ...(await placeUserKeys(userKeys, order)), takenAt } : null,
+    files,
+  }
+  await syncFolder(folder)
+  await writeManifest(folder, manifest)
+  await syncFolder(folder)
+  return { format: 1, ...manifest }
+}
+
+/** The content of the files that determine the key, to find out whether they change. */
+const keyFilesOf = async (dataDir: string): Promise<string> => {
+  const contents = [DATA_MANIFEST, KEY].map(name => readFile(join(dataDir, name), 'utf8').catch(() => ''))
+  return (await Promise.all(contents)).join('\n')
+}
+
+/**
+ * Has the log and the keys of users copied by the running service, or copies them if none runs.
+ * @returns whether the key of the service is that of encryption.key
+ */
+async function copyStores(
+  copy: { folder: string; events: string; userKeys?: string },
+  { dataDir, settings }: Order,
+): Promise<boolean> {
+  const messages = join(dataDir, 'messages.db')
+  if (!existsSync(messages)) return copyStopped(copy, settings)
+  const bus = sqliteBus({ path: messages })
+  try {
+    const id = randomUUID()
+    const started = await unlessStopped(askForCopies(bus, id, copy))
+    if (!started) return await copyStopped(copy, settings)
+    const during = async () => (await unlessStopped(askForCopies(bus, id))) ?? { ...started, failure: ENDED }
+    await showProgress(during)
+    return started.usesKeyFile
+  } finally {
+    await bus.close()
+  }
+}
+
+/** The answer of the running service; undefined if none runs. */
+async function unlessStopped<Answer>(request: Promise<Answer>): Promise<Answer | undefined> {
+  try {
+    return await request
+  } catch (error) {
+    if (error instanceof NoResponder || error instanceof RequestTimeout) return undefined
+    throw error
+  }
+}
+
+/** Copies the stores of a data folder that no process uses, and keeps processes from using it meanwhile. */
+async function copyStopped(
+  copy: { folder: string; events: string; userKeys?: string },
+  settings: Settings,
+): Promise<boolean> {
+  const data = openDataFolder(settings.DATA_DIR, settings.ENCRYPTION_KEY)
+  const eventStore = sqliteEventStore({ path: settings.EVENT_STORE_URL ?? data.events, exclusive: true })
+  const userKeys = sqliteUserKeys({ path: settings.USER_KEY_URL ?? data.userKeys })
+  try {
+    const progress = startCopies({ eventStore, userKeys }, copy)
+    await showProgress(async () => progress())
+  } finally {
+    await Promise.all([eventStore.close(), userKeys.close()])
+  }
+  return settings.ENCRYPTION_KEY === undefined
+}
+
+async function showProgress(progressOf: () => Promise<ProgressOfCopies>): Promise<void> {
+  const bar = progressBar('MB of the log')
+  try {
+    for (;;) {
+      const { done, bytes, copied, failure } = await progressOf()
+      if (failure) throw new CommandFailed(`the log was not copied: ${failure}`)
+      if (copied) return
+      if (bytes > 0) bar.show(done, Math.round((done * bytes) / 1e6))
+      await setTimeout(POLL_MS)
+    }
+  } finally {
+    bar.end()
+  }
+}
+
+/** Copies the bytes of images. Those that the service has lost itself are reported and left out. */
+async function copyImages(
+  images: ReadonlySet<string>,
+  { from, folder }: { from: string; folder: string },
+): Promise<{ files: BackupFile[]; lost: string[] }> {
+  const bytesOf = imageBytes(folderBlobStore({ path: from }))
+  const files: BackupFile[] = []
+  const lost: string[] = []
+  const bar: Progress = progressBar('images')
+  if (images.size > 0) await mkdir(join(folder, 'images'), { mode: 0o700 })
+  for (const sha256 of images) {
+    const bytes = await bytesOf.get(sha256).catch(() => undefined)
+    if (!bytes || createHash('sha256').update(bytes).digest('hex') !== sha256) {
+      lost.push(sha256)
+      continue
+    }
+    const path = `images/${sha256}`
+    await writeFile(join(folder, path), bytes, { flag: 'wx', mode: 0o600, flush: true })
+    files.push({ path, bytes: bytes.length, sha256 })
+    bar.show(files.length / images.size, files.length)
+  }
+  bar.end()
+  if (images.size > 0) await syncFolder(join(folder, 'images'))
+  return { files, lost }
+}
+
+/** Moves the copied keys of users into their folder. */
+async function placeUserKeys(name: string, { folder, userKeys = folder }: Order): Promise<BackupFile> {
+  const copied = join(folder, name)
+  verifyCopy('user-keys', copied)
+  if (userKeys === folder) return { path: name, ...(await digestOf(copied)) }
+  const digest = await copyFile(copied, join(userKeys, name))
+  await syncFolder(userKeys)
+  await rm(copied)
+  return { path: name, ...digest }
+}
+
+const days = (ms: number) => `${Math.round(ms / 86_400_000)} days`
+
+async function report(order: Order, { log, files, lostImages, userKeys }: Manifest): Promise<void> {
+  const bytes = files.reduce((sum, file) => sum + file.bytes, 0)
+  const images = files.filter(({ path }) => path.startsWith('images/')).length
+  await print(
+    `Backed up ${log.events.toLocaleString('en')} events up to position ${Number(log.position)} and ${images} ${images === 1 ? 'image' : 'images'}, ` +
+      `${(bytes / 1e6).toFixed(1)} MB, in ${order.folder}`,
+  )
+  if (files.some(({ path }) => path === KEY))
+    notice(
+      `It contains ${KEY}, which decrypts its secrets: protect it like a password (--without-key leaves it out)`,
+    )
+  else notice('It does not contain the encryption key: keep a copy of ENCRYPTION_KEY elsewhere')
+  if (userKeys && order.userKeys)
+    notice(
+      `Delete ${join(order.userKeys, userKeys.path)} after ${days(order.settings.USER_KEY_BACKUP_RETENTION)} (USER_KEY_BACKUP_RETENTION), ` +
+        'so that erasures of users reach this backup; the rest may be kept',
+    )
+  if (!userKeys) notice('It does not contain the keys of users, without which their names are lost')
+  for (const sha256 of lostImages)
+    notice(`Left out the image ${sha256}: the service has lost or damaged its bytes`)
+}

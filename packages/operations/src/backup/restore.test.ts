@@ -1,0 +1,144 @@
+import { createHash } from 'node:crypto'
+import { cp, mkdtemp, readdir, readFile, rm, truncate, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { DatabaseSync } from 'node:sqlite'
+import { folderBlobStore, sqliteEventStore } from '@gantry/embedded'
+import { NO_STREAM } from '@gantry/event-sourcing'
+import { openDataFolder, sealDataFolder } from '@gantry/standalone'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { run as backUp } from './backup.ts'
+import { run as restore } from './restore.ts'
+
+const IMAGE = Buffer.from('<svg xmlns="http://www.w3.org/2000/svg" width="1" height="1"></svg>')
+const digest = (bytes: Uint8Array) => createHash('sha256').update(bytes).digest('hex')
+
+let folder: string
+let data: string
+let backup: string
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'gantry-restore-'))
+  data = join(folder, 'data')
+  backup = join(folder, 'backup')
+  const opened = openDataFolder(data, undefined)
+  const log = sqliteEventStore({ path: opened.events })
+  const metadata = { actor: { id: null, name: 'test' }, requestId: '1', at: '2026-11-22T12:00:00.000Z' }
+  const event = { id: '1', type: 'ImageUploaded', data: { sha256: digest(IMAGE) }, metadata }
+  await log.append('image-1', [event], NO_STREAM)
+  await log.close()
+  await folderBlobStore({ path: opened.images }).put(digest(IMAGE), IMAGE)
+  sealDataFolder(opened)
+  expect(await backUp([backup], { DATA_DIR: data })).toBe(0)
+})
+afterAll(() => rm(folder, { recursive: true }))
+
+/** A copy of the backup with a change. */
+async function changed(name: string, change: (copy: string) => Promise<void>): Promise<string> {
+  const copy = join(folder, name)
+  await cp(backup, copy, { recursive: true })
+  await change(copy)
+  return copy
+}
+
+/** Replaces a text of the manifest. */
+async function inManifest(copy: string, former: string, text: string): Promise<void> {
+  const path = join(copy, 'backup.json')
+  await writeFile(path, (await readFile(path, 'utf8')).replaceAll(former, text))
+}
+
+/** Changes the log, and its SHA-256 in the manifest. */
+async function changeLog(copy: string, sql: string): Promise<void> {
+  const path = join(copy, 'events.db')
+  const former = digest(await readFile(path))
+  const log = new DatabaseSync(path)
+  log.exec(`PRAGMA journal_mode = DELETE; ${sql}; PRAGMA journal_mode = WAL`)
+  log.close()
+  await inManifest(copy, former, digest(await readFile(path)))
+}
+
+test.each<[string, (copy: string) => Promise<void>, RegExp]>([
+  [
+    'an incomplete backup',
+    copy => rm(join(copy, 'backup.json')),
+    /not a complete backup: backup.json is missing/,
+  ],
+  ['a damaged manifest', copy => inManifest(copy, '"files"', '"fils"'), /backup.json is damaged/],
+  [
+    'a backup of a newer format',
+    copy => inManifest(copy, '"format": 1', '"format": 2'),
+    /made by a newer Gantry \(format 2, this one knows 1\)/,
+  ],
+  [
+    'a newer log',
+    copy => changeLog(copy, 'PRAGMA user_version = 99'),
+    /a newer log\/events.db was made by a newer Gantry \(format 99/,
+  ],
+  [
+    'a shorter log',
+    copy => changeLog(copy, 'DELETE FROM events'),
+    /has 0 events up to position .*, not 1 up to/,
+  ],
+  [
+    'a truncated log',
+    copy => truncate(join(copy, 'events.db'), 8_192),
+    /events.db is damaged: it has 8192 of/,
+  ],
+  [
+    'an image with other bytes',
+    copy => writeFile(join(copy, 'images', digest(IMAGE)), IMAGE.toReversed()),
+    /images\/[0-9a-f]{64} is damaged: its SHA-256/,
+  ],
+  [
+    'keys of users with other bytes',
+    async copy => {
+      const name = (await readdir(copy)).find(name => name.startsWith('user-keys-')) ?? ''
+      await writeFile(join(copy, name), (await readFile(join(copy, name))).fill(0, 4_096))
+    },
+    /user-keys-\d{8}T\d{6}Z.db is damaged: its SHA-256/,
+  ],
+])('%s is refused by name, and the data folder is not created', async (what, change, message) => {
+  const copy = await changed(what, change)
+  await expect(restore([copy], { DATA_DIR: join(folder, `into ${what}`) })).rejects.toThrow(message)
+  expect(await readdir(folder)).not.toContain(`into ${what}`)
+})
+
+test('a backup into a folder with entries, and a restore into one, are refused', async () => {
+  const before = await readdir(data)
+  await expect(restore([backup], { DATA_DIR: data })).rejects.toThrow(/DATA_DIR: .*data is not empty/)
+  expect(await readdir(data)).toEqual(before)
+  await expect(backUp([backup], { DATA_DIR: data })).rejects.toThrow(/backup is not empty/)
+  await expect(backUp([join(data, 'backup')], { DATA_DIR: data })).rejects.toThrow(/is inside DATA_DIR/)
+  await expect(backUp([join(folder, 'none')], { DATA_DIR: join(folder, 'no data') })).rejects.toThrow(
+    /DATA_DIR: .*no data contains no data of Gantry/,
+  )
+})
+
+test('keys that are left out or stored apart are needed for the restore', async () => {
+  const copy = join(folder, 'without keys')
+  const apart = join(folder, 'user keys')
+  expect(await backUp([copy, '--without-key', '--user-keys', apart], { DATA_DIR: data })).toBe(0)
+  expect((await readdir(copy)).toSorted()).toEqual(['backup.json', 'events.db', 'gantry.json', 'images'])
+  const [userKeys] = await readdir(apart)
+  expect(userKeys).toMatch(/^user-keys-\d{8}T\d{6}Z\.db$/)
+
+  const ENCRYPTION_KEY = (await readFile(join(data, 'encryption.key'), 'utf8')).trim()
+  const DATA_DIR = join(folder, 'restored')
+  const options = [copy, '--user-keys', join(apart, String(userKeys))]
+  const wrong = Buffer.alloc(32, 7).toString('base64')
+  await expect(restore(options, { DATA_DIR })).rejects.toThrow(/^ENCRYPTION_KEY: must be set/)
+  await expect(restore(options, { DATA_DIR, ENCRYPTION_KEY: wrong })).rejects.toThrow(
+    /with another ENCRYPTION_KEY/,
+  )
+  await expect(restore([copy], { DATA_DIR, ENCRYPTION_KEY })).rejects.toThrow(
+    /name a file with them by --user-keys/,
+  )
+  expect(await restore(options, { DATA_DIR, ENCRYPTION_KEY })).toBe(0)
+  expect((await readdir(DATA_DIR)).toSorted()).toEqual(['events.db', 'gantry.json', 'images', 'user-keys.db'])
+})
+
+test('the key of ENCRYPTION_KEY is never in a backup', async () => {
+  const copy = join(folder, 'key of the environment')
+  const ENCRYPTION_KEY = (await readFile(join(data, 'encryption.key'), 'utf8')).trim()
+  expect(await backUp([copy], { DATA_DIR: data, ENCRYPTION_KEY })).toBe(0)
+  expect(await readdir(copy)).not.toContain('encryption.key')
+})

@@ -1,0 +1,211 @@
+import { existsSync } from 'node:fs'
+import { mkdir, rename, rm, rmdir, stat } from 'node:fs/promises'
+import { basename, join, resolve } from 'node:path'
+import { parseArgs } from 'node:util'
+import { DataFolderRefused, lockFile, verifyCopy } from '@gantry/embedded'
+import { readSettings } from '@gantry/service-kit'
+import { openDataFolder, RESTORING, type Settings, settingsSchema } from '@gantry/standalone'
+import { CommandFailed, WrongUsage } from '../command.ts'
+import { fileOf, notice, print } from '../output.ts'
+import { progressBar } from '../progress.ts'
+import { contentOfLog } from './copy-of-log.ts'
+import { copyFile, entriesOf, syncFolder } from './files.ts'
+import { type BackupFile, type Manifest, readManifest } from './manifest.ts'
+
+export const USAGE = `usage: npm run restore -- FOLDER [--without-user-keys | --user-keys FILE]
+  FOLDER              a backup; it is restored into DATA_DIR, which must be empty
+  --user-keys FILE    the keys of users, if they are not in FOLDER, or if those of a later backup are to be used
+  --without-user-keys restore without the keys of users, to put back their file user-keys.db afterwards`
+
+const LOG = 'events.db'
+const USER_KEYS = 'user-keys.db'
+const KEY = 'encryption.key'
+const LOCK = 'lock'
+/** What is moved into the data folder, in this order. The service does not start before the end. */
+const ENTRIES = ['images', USER_KEYS, KEY, LOG, 'gantry.json']
+
+interface Order {
+  folder: string
+  manifest: Manifest
+  /** The file with the keys of users; undefined if they are not restored. */
+  userKeys: string | undefined
+  dataDir: string
+  settings: Settings
+}
+
+/** Restores a backup into an empty data folder. What is refused changes nothing. */
+export async function run(args: string[], environment: NodeJS.ProcessEnv): Promise<number> {
+  if (environment.MESSAGING_URL)
+    throw new CommandFailed(
+      'MESSAGING_URL: is set, so the data is in servers: follow "Restoring the log" in docs/operations.md',
+    )
+  const order = await orderIn(args, environment)
+  await requireFiles(order)
+  const existed = existsSync(order.dataDir)
+  const unlock = await begin(order.dataDir)
+  try {
+    await stage(order)
+    await commit(order.dataDir)
+  } catch (error) {
+    await undo(order.dataDir)
+    if (!existed) await rmdir(order.dataDir)
+    throw error
+  } finally {
+    unlock()
+  }
+  await report(order)
+  return 0
+}
+
+async function orderIn(args: string[], environment: NodeJS.ProcessEnv): Promise<Order> {
+  const { values, positionals } = argumentsIn(args)
+  const [given] = positionals
+  const without = values['without-user-keys']
+  const file = values['user-keys']
+  if (!given || positionals.length > 1 || (without && file)) throw new WrongUsage(USAGE)
+  const settings = readSettings(settingsSchema, environment)
+  for (const setting of ['EVENT_STORE_URL', 'READ_MODEL_URL', 'USER_KEY_URL'] as const)
+    if (settings[setting])
+      throw new CommandFailed(
+        `${setting}: must not be set: all files are restored into DATA_DIR, and can be moved from there`,
+      )
+  const folder = fileOf(given, environment)
+  const manifest = await readManifest(folder)
+  if (!manifest.files.some(({ path }) => path === KEY) && !settings.ENCRYPTION_KEY)
+    throw new CommandFailed('ENCRYPTION_KEY: must be set, because the backup does not contain the key')
+  const inBackup = manifest.userKeys ? join(folder, manifest.userKeys.path) : undefined
+  const userKeys = file ? fileOf(file, environment) : inBackup
+  if (!without && !(userKeys && existsSync(userKeys)))
+    throw new CommandFailed(
+      `${userKeys ? `${userKeys} is missing` : 'the backup was taken without the keys of users'}: name a file with ` +
+        'them by --user-keys, or restore --without-user-keys, after which users with encrypted names cannot log in',
+    )
+  const dataDir = resolve(settings.DATA_DIR)
+  return { folder, manifest, userKeys: without ? undefined : userKeys, dataDir, settings }
+}
+
+function argumentsIn(args: string[]) {
+  try {
+    const options = {
+      'without-user-keys': { type: 'boolean', default: false },
+      'user-keys': { type: 'string' },
+    } as const
+    return parseArgs({ args, allowPositionals: true, options })
+  } catch {
+    throw new WrongUsage(USAGE)
+  }
+}
+
+/** Checks the sizes of all files before any is copied. */
+async function requireFiles({ folder, manifest: { files } }: Order): Promise<void> {
+  for (const { path, bytes } of files) {
+    const found = await stat(join(folder, path)).catch(() => undefined)
+    if (!found) throw new CommandFailed(`${join(folder, path)} is missing`)
+    if (found.size !== bytes)
+      throw new CommandFailed(`${join(folder, path)} is damaged: it has ${found.size} of ${bytes} bytes`)
+  }
+}
+
+/** Begins in an empty data folder, or in one in which a restore was interrupted. @returns function that unlocks it */
+async function begin(dataDir: string): Promise<() => void> {
+  const staging = join(dataDir, RESTORING)
+  const entries = await entriesOf(dataDir)
+  const other = entries.find(
+    name => name !== RESTORING && !(entries.includes(RESTORING) && ENTRIES.includes(name)),
+  )
+  if (other)
+    throw new CommandFailed(
+      `DATA_DIR: ${dataDir} is not empty (${other}): name a new or empty folder, or move it away`,
+    )
+  await mkdir(staging, { recursive: true, mode: 0o700 })
+  const unlock = lockFile(join(staging, LOCK))
+  // What an interrupted restore has left.
+  for (const name of entries.filter(name => name !== RESTORING)) await remove(join(dataDir, name))
+  for (const name of await entriesOf(staging)) if (!name.startsWith(LOCK)) await remove(join(staging, name))
+  return unlock
+}
+
+const remove = (path: string) => rm(path, { recursive: true, force: true })
+
+/** Copies the backup beside its place, and verifies the copy. */
+async function stage(order: Order): Promise<void> {
+  const { folder, manifest, userKeys, dataDir, settings } = order
+  const staging = join(dataDir, RESTORING)
+  const bar = progressBar('files')
+  const total = manifest.files.reduce((sum, { bytes }) => sum + bytes, 0)
+  let bytes = 0
+  for (const [index, file] of manifest.files.entries()) {
+    requireSame(file, await copyFile(join(folder, file.path), join(staging, file.path)), folder)
+    bytes += file.bytes
+    bar.show(bytes / total, index + 1)
+  }
+  bar.end()
+  if (userKeys) {
+    const copied = await copyFile(userKeys, join(staging, USER_KEYS))
+    // A later backup of the keys replaces that of this backup.
+    if (manifest.userKeys?.path === basename(userKeys)) requireSame(manifest.userKeys, copied, userKeys)
+  }
+  try {
+    verifyCopy('events', join(staging, LOG))
+    if (userKeys) verifyCopy('user-keys', join(staging, USER_KEYS))
+    openDataFolder(staging, settings.ENCRYPTION_KEY)
+  } catch (error) {
+    if (!(error instanceof DataFolderRefused)) throw error
+    throw new CommandFailed(error.message.replace(staging, folder))
+  }
+  await requireContent(order, join(staging, LOG))
+}
+
+function requireSame(file: BackupFile, copied: Omit<BackupFile, 'path'>, folder: string): void {
+  if (copied.sha256 !== file.sha256)
+    throw new CommandFailed(
+      `${folder.endsWith(file.path) ? folder : join(folder, file.path)} is damaged: its SHA-256 is another one`,
+    )
+}
+
+/** Checks that the log is the one of the manifest, and that the backup has the bytes of all its images. */
+async function requireContent({ folder, manifest }: Order, path: string): Promise<void> {
+  const { position, events, images } = await contentOfLog(path)
+  const { log, files, lostImages } = manifest
+  if (position !== log.position || events !== log.events)
+    throw new CommandFailed(
+      `${join(folder, LOG)} has ${events} events up to position ${position}, not ${log.events} up to ${log.position}`,
+    )
+  const present = new Set([...lostImages, ...files.map(({ path }) => basename(path))])
+  const missing = [...images].find(sha256 => !present.has(sha256))
+  if (missing) throw new CommandFailed(`${folder} lacks the image ${missing}, which its log names`)
+}
+
+/** Moves the verified files to their places. An interruption leaves the folder of the restore, so that it is repeated. */
+async function commit(dataDir: string): Promise<void> {
+  const staging = join(dataDir, RESTORING)
+  for (const name of ENTRIES)
+    if (existsSync(join(staging, name))) await rename(join(staging, name), join(dataDir, name))
+  await syncFolder(dataDir)
+  await remove(staging)
+  await syncFolder(dataDir)
+}
+
+async function undo(dataDir: string): Promise<void> {
+  for (const name of [...ENTRIES, RESTORING]) await remove(join(dataDir, name))
+}
+
+async function report({ folder, manifest, userKeys, dataDir, settings }: Order): Promise<void> {
+  const { log, startedAt, lostImages, files } = manifest
+  await print(
+    `Restored ${log.events.toLocaleString('en')} events up to position ${Number(log.position)} into ${dataDir}, ` +
+      `as of ${startedAt}. The service builds its lists from them when it starts.`,
+  )
+  if (!files.some(({ path }) => path === KEY)) notice('Start the service with the same ENCRYPTION_KEY')
+  for (const sha256 of lostImages) notice(`The backup has no bytes of the image ${sha256}`)
+  const { USER_KEY_BACKUP_RETENTION } = settings
+  const isOwn = userKeys && manifest.userKeys && userKeys === join(folder, manifest.userKeys.path)
+  const takenAt = isOwn && Date.parse(manifest.userKeys?.takenAt ?? '')
+  if (takenAt && Date.now() - takenAt > USER_KEY_BACKUP_RETENTION)
+    notice(
+      `WARNING: ${userKeys} is older than USER_KEY_BACKUP_RETENTION, so it should have been deleted. ` +
+        'It has brought back the names of users that were erased since: repeat these erasures',
+    )
+  else if (userKeys) notice(`Repeat the erasures of users after ${startedAt}: their keys are restored`)
+  else notice(`Put ${USER_KEYS} into ${dataDir} before the start, otherwise the names of users are lost`)
+}
