@@ -91,7 +91,7 @@ export {
 } from './operation.ts'
 export type { SortBy } from './primitives.ts'
 export { Principal } from './principal.ts'
-export { isProblemCode, PROBLEMS, Problem, type ProblemCode, Refusal } from './problems.ts'
+export { invalidField, isProblemCode, PROBLEMS, Problem, type ProblemCode, Refusal } from './problems.ts'
 export {
   EVENT_TYPES,
   type EventType,

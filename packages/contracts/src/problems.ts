@@ -113,3 +113,7 @@ export class Refusal extends Error {
     this.details = details
   }
 }
+
+/** The refusal of a field of the body or a query parameter, e.g. `at` with "must not be in the future". */
+export const invalidField = (field: string, message: string): Refusal =>
+  new Refusal('invalid-request', { detail: `${field} ${message}`, errors: [{ field, message }] })

@@ -79,6 +79,6 @@ export {
   writtenDuration,
 } from './settings.ts'
 export { formatSecret, parseSecret, signedHeaders } from './standard-webhooks.ts'
-export { type Moment, type Moments, type Temporal, temporal } from './temporal.ts'
+export { type Moment, type Moments, requirePast, type Temporal, temporal } from './temporal.ts'
 export { type NamesOf, userNames } from './user-names.ts'
 export { announceWaits } from './waits.ts'

@@ -1,4 +1,4 @@
-import { Refusal } from '@gantry/contracts'
+import { invalidField, Refusal } from '@gantry/contracts'
 import {
   type DomainCommand,
   type DomainEvent,
@@ -53,6 +53,11 @@ const TIMEOUT_MS = 3_000
 /** Maximum difference between the clocks of replicas: a time that another replica has written is not in the future. */
 const SKEW_MS = 1_000
 
+/** Accepts a time that a replica whose clock is a second ahead has written. @throws Refusal invalid-request */
+export function requirePast(at: string, now: Date): void {
+  if (Date.parse(at) > now.getTime() + SKEW_MS) throw invalidField('at', 'must not be in the future')
+}
+
 /**
  * A temporal read model, with a projector of its own. While it is behind, e.g. at the first start after an upgrade, only
  * readers of earlier times are refused: the service does not wait for it.
@@ -85,13 +90,7 @@ export function temporal<State, Command extends DomainCommand, Event extends Dom
     moments: (now, periods) => ({
       async at(time, id) {
         if (time === undefined) return now
-        if (Date.parse(time) > clock().getTime() + SKEW_MS) {
-          const message = 'must not be in the future'
-          throw new Refusal('invalid-request', {
-            detail: `at ${message}`,
-            errors: [{ field: 'at', message }],
-          })
-        }
+        requirePast(time, clock())
         await upToDate(id)
         return momentOf(readModels.collection(periods), time)
       },

@@ -1,5 +1,11 @@
-import { isPublicEventType, type Parsed, PUBLIC_EVENTS, Refusal, type streamEvents } from '@gantry/contracts'
-import { invalidParameter } from './feed-position.ts'
+import {
+  invalidField,
+  isPublicEventType,
+  type Parsed,
+  PUBLIC_EVENTS,
+  Refusal,
+  type streamEvents,
+} from '@gantry/contracts'
 import type { Entry } from './streamed-events.ts'
 
 export type FeedQuery = Parsed<NonNullable<typeof streamEvents.query>>
@@ -24,7 +30,7 @@ export function eventFilter(query: FeedQuery, now: Date): ((entry: Entry) => boo
   const since = from === undefined ? undefined : Date.parse(from)
   const until = to === undefined ? undefined : Date.parse(to)
   if (since !== undefined && since > now.getTime() + TOLERANCE_MS)
-    throw invalidParameter('from', 'must not be in the future')
+    throw invalidField('from', 'must not be in the future')
   const wanted = [
     types && types.length > 0 && ((entry: Entry) => types.includes(entry.type)),
     api && ((entry: Entry) => entry.subject === api || entry.api === api),

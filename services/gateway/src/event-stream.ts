@@ -1,5 +1,11 @@
 import { Readable } from 'node:stream'
-import { CLOUDEVENTS_BATCH, type EventMediaType, mayReadEvent, streamEvents } from '@gantry/contracts'
+import {
+  CLOUDEVENTS_BATCH,
+  type EventMediaType,
+  invalidField,
+  mayReadEvent,
+  streamEvents,
+} from '@gantry/contracts'
 import type { Bus } from '@gantry/messaging'
 import { type Admit, ANONYMOUS, callerOf, checkQuery, noteCaller } from '@gantry/service-kit'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
@@ -15,7 +21,7 @@ import {
   requestedMediaType,
   type StreamFormat,
 } from './feed-formats.ts'
-import { formatPosition, invalidParameter } from './feed-position.ts'
+import { formatPosition } from './feed-position.ts'
 import { type FeedStart, firstPosition, requireComplete, resumedPosition } from './feed-start.ts'
 import { type Recheck, recheckRegularly } from './recheck.ts'
 import type { ReplaySlots } from './replay-slots.ts'
@@ -170,11 +176,11 @@ function requestedEvents(request: FastifyRequest, mediaType: EventMediaType): As
   const given = { ...(request.query as object), ...(seen && { after: seen }) }
   const query = checkQuery(streamEvents.query, given) as FeedQuery
   const { follow = isSse } = query
-  if (isSse && !follow) throw invalidParameter('follow', 'must not be false for text/event-stream')
+  if (isSse && !follow) throw invalidField('follow', 'must not be false for text/event-stream')
   if (isPage && follow)
-    throw invalidParameter('follow', 'needs the media type application/x-ndjson or text/event-stream')
+    throw invalidField('follow', 'needs the media type application/x-ndjson or text/event-stream')
   if (!isPage && 'size' in given)
-    throw invalidParameter('size', `is only for the media types ${[...PAGES].join(' and ')}`)
+    throw invalidField('size', `is only for the media types ${[...PAGES].join(' and ')}`)
   return { ...query, follow }
 }
 

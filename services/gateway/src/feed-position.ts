@@ -1,4 +1,4 @@
-import { Refusal } from '@gantry/contracts'
+import { invalidField, Refusal } from '@gantry/contracts'
 import { LOG_POSITION } from '@gantry/event-sourcing'
 import type { StoredMessage } from '@gantry/messaging'
 import { z } from 'zod'
@@ -82,7 +82,7 @@ export function parsePosition(text: string): FeedPosition {
     })
   }
   const parsed = Content.safeParse(json(text))
-  if (!parsed.success) throw invalidParameter('after', 'must be a position')
+  if (!parsed.success) throw invalidField('after', 'must be a position')
   const [, sequence, id, storedAt, services, awaited] = parsed.data
   const passed = services.map(([service, position, messages = 1]): [string, Passed] => [
     service,
@@ -98,10 +98,6 @@ function json(text: string): unknown {
     return undefined
   }
 }
-
-/** The refusal of a query parameter. */
-export const invalidParameter = (field: string, message: string) =>
-  new Refusal('invalid-request', { detail: `${field} ${message}`, errors: [{ field, message }] })
 
 /** Follows a reader along the bus. */
 export interface FeedReader {

@@ -5,13 +5,14 @@ import {
   createApi,
   deleteApi,
   getApi,
+  invalidField,
   listApis,
   Refusal,
   restoreApi,
   updateApi,
 } from '@gantry/contracts'
 import type { Executed } from '@gantry/event-sourcing'
-import { type AddRoute, listing, type Moments, type NamesOf, page } from '@gantry/service-kit'
+import { type AddRoute, listing, type Moments, type NamesOf, page, requirePast } from '@gantry/service-kit'
 import type { ApiAggregate } from './api.decide.ts'
 import { type ApiDocument, snapshotOf } from './api.projection.ts'
 import type { ApiEvent, ApiFields, ApiState } from './api.ts'
@@ -66,10 +67,10 @@ export function apiRoutes(route: AddRoute, { api, apis, namesOf, announceDeletio
 
   route(restoreApi, async ({ params, body: { at }, metadata, ifMatch }) => {
     const { body: record } = await current(params.api_id)
-    if (at > metadata.now && at > record.updatedAt) throw invalidTime('must not be in the future')
+    requirePast(at, new Date(metadata.now))
     const { state } = await api.loadAt(params.api_id, at)
     if (state.status !== 'Live')
-      throw invalidTime(`must not be before the API was created, ${record.createdAt}`)
+      throw invalidField('at', `must not be before the API was created, ${record.createdAt}`)
     const fields = restorable(state.record)
     await api.execute(params.api_id, { type: 'RestoreApi', metadata, ifMatch, at, fields })
     return { status: 200, ...(await current(params.api_id)) }
@@ -100,9 +101,6 @@ export function apiRoutes(route: AddRoute, { api, apis, namesOf, announceDeletio
     }
   }
 }
-
-const invalidTime = (message: string) =>
-  new Refusal('invalid-request', { detail: `at ${message}`, errors: [{ field: 'at', message }] })
 
 /** The fields of an earlier record that a request could set today. @throws Refusal not-restorable */
 function restorable(record: ApiSnapshot): ApiFields {

@@ -8,7 +8,7 @@ import {
   parseTrailer,
   refutes,
 } from '@gantry/audit-proofs'
-import { EXPORT_MEDIA_TYPES, exportAuditLog, type Parsed, Refusal } from '@gantry/contracts'
+import { EXPORT_MEDIA_TYPES, exportAuditLog, invalidField, type Parsed, Refusal } from '@gantry/contracts'
 import type { AddRoute } from '@gantry/service-kit'
 import Negotiator from 'negotiator'
 import type { AuditFilter } from '../audit/audit-filter.ts'
@@ -85,27 +85,24 @@ async function beginning(
 ): Promise<Beginning> {
   if (given === undefined) {
     const from = await source.pointAt(after ?? 0)
-    if (!from) throw invalid('after', `must not be after the last record, which is ${last.number}`)
+    if (!from) throw invalidField('after', `must not be after the last record, which is ${last.number}`)
     return { from }
   }
-  if (after !== undefined) throw invalid('after', 'must be left out when trailer is given')
+  if (after !== undefined) throw invalidField('after', 'must be left out when trailer is given')
   const line = parseTrailer(Buffer.from(given, 'base64url').toString())
-  if (!line) throw invalid('trailer', 'must be the line of a trailer in base64url')
+  if (!line) throw invalidField('trailer', 'must be the line of a trailer in base64url')
   const { trailer, signature } = line
   const problem = refutes({ trailer }, signature, await source.keys())
-  if (problem) throw invalid('trailer', `is not of this audit log: ${problem}`)
-  if (trailer.complete) throw invalid('trailer', 'ends its export: begin another one with after')
+  if (problem) throw invalidField('trailer', `is not of this audit log: ${problem}`)
+  if (trailer.complete) throw invalidField('trailer', 'ends its export: begin another one with after')
   if (canonicalJson(trailer.filter) !== canonicalJson(filter))
-    throw invalid('trailer', 'is of an export with other filters')
+    throw invalidField('trailer', 'is of an export with other filters')
   const from = await source.pointAt(trailer.after.number)
   if (from?.chainHash !== trailer.after.chainHash)
-    throw invalid('trailer', 'is of an audit log that was replaced by an older copy since')
+    throw invalidField('trailer', 'is of an audit log that was replaced by an older copy since')
   const { before, count, omitted, first, last: lastOfPart } = trailer
   return { from, soFar: { before, count, omitted, first, last: lastOfPart } }
 }
-
-const invalid = (field: string, message: string) =>
-  new Refusal('invalid-request', { detail: `${field} ${message}`, errors: [{ field, message }] })
 
 /**
  * Passes text on.

@@ -3,6 +3,7 @@ import {
   ADMINISTRATOR_ROLES,
   type Change,
   type ChangeAction,
+  invalidField,
   type Principal,
   Refusal,
   ROLE_SCOPES,
@@ -225,11 +226,7 @@ function mayAdminister(by: Administrator, role: Role): void {
   throw new Refusal('scope-missing', { detail: `needs every scope of the role ${role}`, scopes: missing })
 }
 
-const passwordMissing = () =>
-  new Refusal('invalid-request', {
-    detail: 'password is required unless sso',
-    errors: [{ field: 'password', message: 'is required unless sso' }],
-  })
+const passwordMissing = () => invalidField('password', 'is required unless sso')
 
 /** Actions of the described event types. Fences have no change, and events of earlier releases already contain theirs. */
 const ACTIONS: Readonly<Partial<Record<UserEvent['type'], ChangeAction<'USER'>>>> = {

@@ -1,4 +1,4 @@
-import { type CloudEvent, Refusal } from '@gantry/contracts'
+import { type CloudEvent, invalidField } from '@gantry/contracts'
 import { aggregate, type CommandMetadata, streamName } from '@gantry/event-sourcing'
 import { type Instrumented, sendDirectly } from '@gantry/service-kit'
 import { publicEvents } from '../public-events.ts'
@@ -59,6 +59,5 @@ function checkTime({ time }: CloudEvent, now: string): void {
   if (!time) return
   const happened = Date.parse(time)
   if (happened >= 0 && happened <= Date.parse(now) + DAY_MS) return
-  const message = 'must not be before 1970 nor more than 24 hours ahead'
-  throw new Refusal('invalid-request', { detail: `time ${message}`, errors: [{ field: 'time', message }] })
+  throw invalidField('time', 'must not be before 1970 nor more than 24 hours ahead')
 }

@@ -3,6 +3,7 @@ import {
   ADMINISTRATOR_ROLES,
   type Change,
   EVENT_TYPES,
+  invalidField,
   isEventType,
   type Principal,
   Refusal,
@@ -185,8 +186,7 @@ function requireTransferable(owner: string, { by, standing }: UpdateWebhook): vo
   if (!ADMINISTRATOR_ROLES.includes(by.role))
     throw new Refusal('role-missing', { detail: 'only an administrator may transfer a webhook' })
   if (standing?.user === owner && standing.status === 'ACTIVE') return
-  const message = 'must be the id of an active user'
-  throw new Refusal('invalid-request', { detail: `owner ${message}`, errors: [{ field: 'owner', message }] })
+  throw invalidField('owner', 'must be the id of an active user')
 }
 
 /**
@@ -212,8 +212,7 @@ function requireOwnersScopes(owner: string, eventTypes: readonly string[], stand
 function reachable(url: string, allowed: readonly Cidr[]): void {
   const refused = refusedHost(url, allowed)
   if (refused === undefined) return
-  const message = `has an address that webhooks may not use: ${refused}`
-  throw new Refusal('invalid-request', { detail: `url ${message}`, errors: [{ field: 'url', message }] })
+  throw invalidField('url', `has an address that webhooks may not use: ${refused}`)
 }
 
 function known(eventTypes: readonly string[]): void {
