@@ -1,9 +1,10 @@
 import { randomUUID } from 'node:crypto'
 import { setTimeout } from 'node:timers/promises'
 import { type Bus, BusUnavailable, Overtaken } from '@gantry/messaging'
-import { natsBus } from '@gantry/messaging-nats'
+import { checkBus, natsBus, type StreamOptions } from '@gantry/messaging-nats'
 import { freePort } from '@gantry/service-kit/testing'
-import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
+import { connect as connectClient } from 'nats'
+import { afterEach, beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest'
 import { scaledTimeout } from '../../bin/timeouts.mjs'
 import type { Engine } from './src/engine.ts'
 import { findNats } from './src/find-nats.ts'
@@ -13,7 +14,7 @@ const nats = await findNats()
 const program = nats.found && (nats.kind === 'path' || nats.kind === 'installed') ? nats : undefined
 const skipped = 'needs nats-server as a program, on the PATH or installed'
 
-describe.skipIf(!program)('a stream with three copies', { timeout: 120_000, meta: { skipped } }, () => {
+describe.skipIf(!program)('a stream in a cluster', { timeout: 120_000, meta: { skipped } }, () => {
   let nodes: Engine[]
   let buses: Bus[]
 
@@ -31,8 +32,9 @@ describe.skipIf(!program)('a stream with three copies', { timeout: 120_000, meta
     await Promise.all(nodes.map(node => node.stop()))
   })
 
-  const open = async () => {
-    const bus = natsBus({ url: nodes.map(({ url }) => url).join(), stream: { replicas: 3 } })
+  const urls = () => nodes.map(({ url }) => url).join()
+  const open = async (stream: StreamOptions = { replicas: 3 }) => {
+    const bus = natsBus({ url: urls(), stream })
     buses.push(bus)
     await vi.waitFor(() => bus.ping(), { timeout: scaledTimeout(60_000), interval: 200 })
     return bus
@@ -47,6 +49,34 @@ describe.skipIf(!program)('a stream with three copies', { timeout: 120_000, meta
       }
     }
   }
+
+  it('gets the number of replicas of the setting, and keeps it for processes without the setting', async () => {
+    const one = await open({ replicas: 1 })
+    await insist(() => one.publish([{ id: randomUUID(), subject: 'events.orders', data: 1 }]))
+    await Promise.all([open(), open({})])
+    const client = await connectClient({ servers: urls().split(',') })
+    onTestFinished(() => client.close())
+    const { streams } = await client.jetstreamManager()
+    const stored = async () => {
+      const { config, cluster } = await streams.info('GANTRY')
+      return {
+        replicas: config.num_replicas,
+        followers: cluster?.replicas?.filter(peer => peer.current).length,
+      }
+    }
+    await vi.waitFor(async () => expect(await stored()).toEqual({ replicas: 3, followers: 2 }), {
+      timeout: 30_000,
+    })
+    const checked = (replicas: number) => checkBus({ url: urls(), stream: { replicas } })
+    await expect(checked(4)).rejects.toThrow(
+      'MESSAGING_REPLICAS: the servers cannot keep 4 replicas of the stream: no suitable peers',
+    )
+    await open({})
+    expect(await stored()).toMatchObject({ replicas: 3 })
+    await checked(1)
+    expect(await stored()).toMatchObject({ replicas: 1 })
+    expect(await readAll(one)).toEqual([1])
+  })
 
   it('loses and repeats nothing and keeps the order during leader changes and the loss of a node', async () => {
     const count = 900

@@ -280,6 +280,30 @@ describe.each(servers)('$description', ({ kind, description, start }) => {
       })
     })
 
+    it('is refused several replicas on a single server, whether the stream exists or not', async () => {
+      const reason = 'MESSAGING_REPLICAS: the servers cannot keep 3 replicas of the stream: '
+      const several = { url: engine.url, stream: { replicas: 3 } }
+      await expect(checkBus(several)).rejects.toThrow(`${reason}replicas > 1 not supported`)
+      await open().ping()
+      await expect(checkBus(several)).rejects.toThrow(`${reason}the server is not in a cluster`)
+      await expect(open({ stream: { replicas: 3 } }).ping()).rejects.toThrow(reason)
+    })
+
+    it('creates a removed stream anew, with the settings of the processes that have them', async () => {
+      const [plain, retaining] = [open(), open({ stream: { retentionMs: 60_000 } })]
+      await Promise.all([plain.publish(numbered(1, 1)), retaining.ping()])
+      const client = await connectClient({ servers: engine.url })
+      onTestFinished(() => client.close())
+      const { streams } = await client.jetstreamManager()
+      await streams.delete('GANTRY')
+      await expect(plain.ping()).rejects.toThrow(BusUnavailable)
+      await insist(() => plain.publish(numbered(2, 1)))
+      expect(await read(plain)).toEqual([2])
+      await expect(retaining.ping()).rejects.toThrow(BusUnavailable)
+      await insist(() => retaining.ping())
+      expect((await streams.info('GANTRY')).config.max_age).toBe(nanos(60_000))
+    })
+
     describe('with processes that share a consumer name', () => {
       const holder = async (ackWaitMs: number) => {
         const child = forked('./hold-message.ts', [engine.url, 'shop', 'events.orders', `${ackWaitMs}`])
@@ -410,6 +434,21 @@ describe.each(servers)('$description', ({ kind, description, start }) => {
         await faults().restart()
         await insist(() => bus.publish([message, ...numbered(2, 1)]))
         expect(await read(bus)).toEqual([1, 2])
+      })
+
+      it('keeps the settings of the process that started last when an earlier one reconnects', async () => {
+        const earlier = open({ stream: { retentionMs: 60_000 } })
+        await earlier.ping()
+        const last = open({ stream: { retentionMs: 120_000 } })
+        await last.ping()
+        await last.close()
+        await faults().kill()
+        await faults().restart()
+        await insist(() => earlier.ping())
+        const client = await connectClient({ servers: engine.url })
+        onTestFinished(() => client.close())
+        const { config } = await (await client.jetstreamManager()).streams.info('GANTRY')
+        expect(config.max_age).toBe(nanos(120_000))
       })
 
       it('fails immediately while the server is away, and recovers when it is back', async () => {

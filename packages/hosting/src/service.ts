@@ -21,7 +21,7 @@ import { internalRequests } from './internal-requests.ts'
 import { type ProcessContext, type ProcessParts, runProcess } from './process.ts'
 import { type Replicas, replicas } from './replicas.ts'
 import { serviceSettings } from './settings.ts'
-import { type MessageRetention, openBus, openStores, type Stores, watchedDisk } from './stores.ts'
+import { type MessageStorage, openBus, openStores, type Stores, watchedDisk } from './stores.ts'
 
 /** Trusted proxies between gateway and service: private networks. Their X-Forwarded-For is used for the log only. */
 const INSIDE = ['loopback', 'linklocal', 'uniquelocal']
@@ -35,8 +35,8 @@ export interface ServiceOptions<Schema extends z.ZodObject, Made extends Service
   environment: NodeJS.ProcessEnv
   /** Creates the service. `blobs` and `userKeys` open stores that only one service uses. */
   make(dependencies: Dependencies & Pick<Stores, 'blobs' | 'userKeys'>, settings: z.infer<Schema>): Made
-  /** Retention of messages on the bus, if this service configures it. */
-  messages?(settings: z.infer<Schema>): MessageRetention
+  /** How the bus keeps messages, if this service configures it. */
+  messages?(settings: z.infer<Schema>): MessageStorage
   /** Called after the start. The service is not ready until it has succeeded; failures are retried. */
   prepare?(service: Made, settings: z.infer<Schema>): Promise<void>
 }

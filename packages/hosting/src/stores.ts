@@ -36,15 +36,17 @@ const folderOf = (url: string) => {
 export const watchedDisk = (log: Log): Disk =>
   watchDisk({ report: (line, state) => log[state === 'full' ? 'error' : 'info']({}, line) })
 
-/** How long the bus keeps messages. */
-export interface MessageRetention {
+/** How the bus keeps messages. */
+export interface MessageStorage {
   /** In milliseconds. Default: the configuration of a NATS server stays unchanged; a file keeps messages forever. */
   retentionMs?: number | undefined
+  /** Number of NATS servers that keep them. Default: the stream stays as it is. */
+  replicas?: number | undefined
   /** Minimum retention in milliseconds and the setting that requires it. A server with a shorter retention is refused. */
   needed?: { setting: string; ms: number }
 }
 
-interface BusOptions extends MessageRetention {
+interface BusOptions extends MessageStorage {
   name: string
   log: Log
   disk?: Disk
@@ -56,10 +58,14 @@ interface BusOptions extends MessageRetention {
  */
 export function openBus(
   settings: BusSettings,
-  { name, log, disk = watchedDisk(log), retentionMs, needed }: BusOptions,
+  { name, log, disk = watchedDisk(log), retentionMs, replicas, needed }: BusOptions,
 ): Open<Bus> {
   const path = fileOf(settings.MESSAGING_URL)
-  const stream = { ...(retentionMs !== undefined && { retentionMs }), ...(needed && { needed }) }
+  const stream = {
+    ...(retentionMs !== undefined && { retentionMs }),
+    ...(replicas !== undefined && { replicas }),
+    ...(needed && { needed }),
+  }
   const bus =
     path === undefined
       ? natsBus({ ...natsOptions(settings, name, log), stream })

@@ -19,6 +19,8 @@ export interface Session {
   js: JetStreamClient
   jsm: JetStreamManager
   stream: string
+  /** When the server created the stream. */
+  created: string
   /** Prefix of the subjects of answers; undefined for the client's default. */
   inbox: string | undefined
   /** Subjects that the stream stores. */
@@ -51,14 +53,18 @@ const FIRST_PAUSE_MS = 100
 const LONGEST_PAUSE_MS = 5_000
 const GOODBYE_MS = 1_000
 
-/** Connects, checks the server, and creates or upgrades the stream. @throws the reason of a failure */
-async function openSession(options: NatsOptions): Promise<Session> {
+/**
+ * Connects, checks the server, and creates or upgrades the stream. `configured`: see `ensureStream`.
+ * @throws the reason of a failure
+ */
+async function openSession(options: NatsOptions, configured?: string): Promise<Session> {
   const nc = await connect(connectionOptions(options))
   try {
     if (!isAtLeast(nc, OLDEST))
       throw new Error(`nats-server ${nc.info?.version} is too old; 2.9 or newer is required`)
     const jsm = await nc.jetstreamManager()
-    const { name: stream, subjects: stored, num_replicas } = await ensureStream(jsm, options.stream ?? {})
+    const { config, created } = await ensureStream(jsm, options.stream ?? {}, configured)
+    const { name: stream, subjects: stored, num_replicas } = config
     const lost = new AbortController()
     nc.closed().then(error =>
       lost.abort(new BusUnavailable(error ? natsFailureOf(error) : 'the connection was lost')),
@@ -69,6 +75,7 @@ async function openSession(options: NatsOptions): Promise<Session> {
       js: nc.jetstream(),
       jsm,
       stream,
+      created,
       inbox: options.inbox,
       stored,
       replicated: num_replicas > 1,
@@ -107,6 +114,7 @@ export function keepConnected(options: NatsOptions): Connection {
   const subscriptions = new Subscriptions()
   const firstAttempt = Promise.withResolvers<void>()
   let current: Session | undefined
+  let configured: string | undefined
   let reason = 'not connected yet'
 
   const away = (why: string) => {
@@ -121,7 +129,8 @@ export function keepConnected(options: NatsOptions): Connection {
     const pauses = new Backoff({ firstMs: FIRST_PAUSE_MS, longestMs: LONGEST_PAUSE_MS, jitter: 0.5 })
     while (!closing.signal.aborted) {
       try {
-        const session = await openSession(options)
+        const session = await openSession(options, configured)
+        configured = session.created
         if (closing.signal.aborted) return await session.nc.close()
         current = session
         subscriptions.attach(session)

@@ -1,14 +1,15 @@
-import { type Bus, type StoredMessage, sleep } from '@gantry/messaging'
+import { type Bus, BusUnavailable, type StoredMessage, sleep } from '@gantry/messaging'
 import { broadcasts } from './broadcasts.ts'
 import { keepConnected } from './connection.ts'
 import { consumption } from './consume.ts'
-import { toBusError } from './errors.ts'
+import { isJetStreamError, toBusError } from './errors.ts'
 import { lastOn } from './last.ts'
 import { publishing } from './publish.ts'
 import { reader } from './read.ts'
 import { removedThrough } from './removed.ts'
 import { requests } from './requests.ts'
 import type { NatsOptions } from './settings.ts'
+import { STREAM_NOT_FOUND } from './stream.ts'
 
 const ACK_WAIT_MS = 5_000
 /** How long `close` waits for requests and messages in progress. */
@@ -34,8 +35,14 @@ export function natsBus(options: NatsOptions): Bus {
   const state = async () => {
     const session = await connection.session()
     try {
-      return (await session.jsm.streams.info(session.stream)).state
+      const { config, created, state } = await session.jsm.streams.info(session.stream)
+      session.replicated ||= config.num_replicas > 1
+      if (created !== session.created) throw new BusUnavailable('the stream was created anew')
+      return state
     } catch (error) {
+      // The next connection creates the stream, or applies the settings to the new one.
+      if (error instanceof BusUnavailable || isJetStreamError(error, STREAM_NOT_FOUND))
+        await session.nc.close()
       throw toBusError(session, error)
     }
   }

@@ -42,7 +42,7 @@ export interface StreamOptions {
   name?: string
   /** Subjects to store, in addition to those that the stream stores already. They must not match broadcasts and requests. */
   subjects?: readonly string[]
-  /** Number of replicas of the stream in a cluster. Default: 1 for a new stream; an existing stream is not changed. */
+  /** Number of servers that keep the messages, 1 to 5. Default: 1 for a new stream; an existing stream is not changed. */
   replicas?: number
   /**
    * How long messages are kept, in milliseconds. Default: without limit for a new stream; an existing stream is not changed.

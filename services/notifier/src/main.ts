@@ -7,6 +7,7 @@ await runService({
   environment: process.env,
   messages: settings => ({
     retentionMs: settings.MESSAGE_RETENTION,
+    replicas: settings.MESSAGING_REPLICAS,
     needed: { setting: 'WEBHOOK_RETENTION', ms: settings.WEBHOOK_RETENTION },
   }),
   make: (dependencies, settings) => notifierService(dependencies, settings),

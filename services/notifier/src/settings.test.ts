@@ -43,6 +43,8 @@ test.for<[string, string, string]>([
 
 test('messages are kept without limit or at least as long as deliveries', () => {
   expect(read({}).MESSAGE_RETENTION).toBeUndefined()
+  expect(read({ MESSAGING_REPLICAS: '3' }).MESSAGING_REPLICAS).toBe(3)
+  expect(() => read({ MESSAGING_REPLICAS: '6' })).toThrow('MESSAGING_REPLICAS: must be from 1 to 5')
   expect(read({ MESSAGE_RETENTION: '30d' }).MESSAGE_RETENTION).toBe(30 * 86_400_000)
   expect(() => read({ MESSAGE_RETENTION: '29d' })).toThrow(
     new SettingsRefused('MESSAGE_RETENTION: must not be shorter than WEBHOOK_RETENTION, which is 30d'),

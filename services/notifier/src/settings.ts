@@ -1,4 +1,4 @@
-import { duration, durations, publicUrl, shutdownTimeout, writtenDuration } from '@gantry/service-kit'
+import { duration, durations, publicUrl, shutdownTimeout, whole, writtenDuration } from '@gantry/service-kit'
 import { z } from 'zod'
 import { cidrs } from './http/address.ts'
 
@@ -31,6 +31,8 @@ const settings = z.object({
     .optional(),
   /** Part of it is for running attempts: see `delivering`. */
   SHUTDOWN_TIMEOUT: shutdownTimeout,
+  /** Number of NATS servers that keep the messages; the notifier configures it. Default: as the stream has it, a new one 1. */
+  MESSAGING_REPLICAS: whole(1, 5).optional(),
 })
 
 /**
