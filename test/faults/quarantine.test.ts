@@ -4,7 +4,8 @@ import { once } from 'node:events'
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { sqliteEventStore } from '@gantry/embedded'
+import { sqliteEventStore, sqliteReadModels } from '@gantry/embedded'
+import { heldStreams } from '@gantry/event-sourcing'
 import { type ServiceProcess, startServiceProcess } from '@gantry/standalone/testing'
 import { afterAll, beforeAll, expect, test, vi } from 'vitest'
 import { endsWithParent } from '../../bin/orphans.mjs'
@@ -47,6 +48,15 @@ async function damage(stream: string, type: string, data: object): Promise<void>
   const metadata = { actor: { id: null, name: 'test' }, requestId: 'test', at: new Date().toISOString() }
   await eventStore.append(stream, [{ id: randomUUID(), type, data, metadata }], revision)
   await eventStore.close()
+}
+
+/** Records that an event cannot be made public, as the relay does, while the service is stopped. */
+async function holdByRelay(id: string): Promise<void> {
+  const readModels = sqliteReadModels({ path: join(folder, 'read-models.db'), exclusive: true })
+  const event = { event: randomUUID(), type: 'ApiCreated', revision: 0, position: '1' }
+  const doc = { id, status: 'QUARANTINED' as const, ...event, reason: 'it is too large', unknown: [] }
+  await readModels.collection(heldStreams('catalog.relay')).put(doc, 0)
+  await readModels.close()
 }
 
 beforeAll(async () => {
@@ -159,7 +169,16 @@ test('the command refuses unknown streams and options', async () => {
 test('the command also works on the data folder of a stopped service', async () => {
   await service.stop()
   await expectListed()
-  expect(await quarantine('retry')).toMatchObject({ code: 1 })
-  await expectListed()
+  await holdByRelay('api-private')
+  const { code, output } = await quarantine('retry')
+  expect(output).toMatch(
+    /^api-private is held by catalog\.relay, .* see "Restoring the log" in docs\/operations\.md$/m,
+  )
+  expect(output).toMatch(/^0 of 2 released$/m)
+  expect(code).toBe(1)
+  expect(await quarantine('retry', 'api-private')).toMatchObject({
+    code: 1,
+    output: expect.stringMatching(/^gantry quarantine: api-private is held by catalog\.relay, /),
+  })
   service = await startServiceProcess(folder)
 })

@@ -47,7 +47,7 @@ export {
   projectionOfEach,
 } from './projection.ts'
 export { Projector, type ProjectorOptions, projectorKey } from './projector.ts'
-export { type HeldStream, heldStreams, listHeld, relaysOf, requestRetry } from './quarantine.ts'
+export { type HeldStream, heldStreams, isRelay, listHeld, relaysOf, requestRetry } from './quarantine.ts'
 export { type ReactorOptions, startReactor } from './reactor.ts'
 export { listReadModels } from './read-model-record.ts'
 export { type ReadModelState, readModelStates } from './read-model-states.ts'

@@ -28,7 +28,13 @@ export const relaysOf = (projectors: readonly string[]): string[] => [
   ...new Set(projectors.map(name => `${name.split('.')[0]}.relay`)),
 ]
 
-/** The held streams of one projector or relay: a read model that a rebuild makes again, like the others. */
+/** Whether the holder of a stream is a relay. */
+export const isRelay = (holder: string): boolean => holder.endsWith('.relay')
+
+/**
+ * The held streams of one projector or relay. Those of a projector are a read model that a rebuild makes again, like the
+ * others. Those of a relay stay until it reads the whole log again.
+ */
 export const heldStreams = (projector: string): HeldStreams =>
   defineCollection<HeldStream>({
     name: `${projector}.held`,

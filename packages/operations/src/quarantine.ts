@@ -1,9 +1,11 @@
 import { randomUUID } from 'node:crypto'
 import { setTimeout } from 'node:timers/promises'
 import { parseArgs } from 'node:util'
+import { isRelay } from '@gantry/event-sourcing'
 import { type Held, type Quarantine, quarantine, quarantineOver } from '@gantry/standalone'
 import { CommandFailed, WrongUsage } from './command.ts'
 import { onInstallation } from './installation.ts'
+import { print } from './output.ts'
 
 export const USAGE = `usage: npm run quarantine -- list [--json]
        npm run quarantine -- retry [STREAM]`
@@ -42,8 +44,8 @@ function requestIn(args: string[]): Request {
 
 async function list(streams: Quarantine, json: boolean): Promise<number> {
   const held = await streams.list()
-  if (json) print(JSON.stringify(held, null, 2))
-  else show(held)
+  if (json) await print(JSON.stringify(held, null, 2))
+  else await show(held)
   return 0
 }
 
@@ -52,10 +54,14 @@ async function retry(
   stream: string | undefined,
   startProjectors: (() => Promise<void>) | undefined,
 ): Promise<number> {
-  const before = await concerned(streams, stream)
+  const { byRelay, byProjector: before } = await concerned(streams, stream)
+  if (before.length === 0 && stream !== undefined)
+    throw new CommandFailed(
+      byRelay[0] ? unpublished(byRelay[0]) : `the stream ${stream} is not held: see "list"`,
+    )
+  for (const held of byRelay) await print(unpublished(held))
   if (before.length === 0) {
-    if (stream !== undefined) throw new CommandFailed(`the stream ${stream} is not held: see "list"`)
-    print('No stream is held')
+    await print(byRelay.length === 0 ? 'No stream is held' : 'No stream is held by a projector')
     return 0
   }
   const id = randomUUID()
@@ -70,21 +76,31 @@ async function retry(
     await setTimeout(POLL_MS)
     waiting = await streams.retry(id, stream)
   }
-  const after = await concerned(streams, stream)
-  show(after)
+  const { byProjector: after } = await concerned(streams, stream)
+  await show(after)
   const [were, are] = [streamsOf(before), streamsOf(after)]
   const released = [...were].filter(id => !are.has(id))
-  print(`${released.length} of ${were.size} released`)
+  await print(`${released.length} of ${were.size} released`)
   return after.some(({ status }) => status === 'QUARANTINED') ? 1 : 0
 }
 
-const concerned = async (streams: Quarantine, stream: string | undefined) =>
-  (await streams.list()).filter(({ id }) => stream === undefined || id === stream)
+/** The held streams that a command names. A retry concerns those that projectors hold. */
+async function concerned(streams: Quarantine, stream: string | undefined) {
+  const held = (await streams.list()).filter(({ id }) => stream === undefined || id === stream)
+  const { byRelay = [], byProjector = [] } = Object.groupBy(held, ({ projector }) =>
+    isRelay(projector) ? 'byRelay' : 'byProjector',
+  )
+  return { byRelay, byProjector }
+}
 
-function show(held: readonly Held[]): void {
-  for (const stream of held) print(described(stream))
+const unpublished = ({ id, projector }: Held) =>
+  `${id} is held by ${projector}, which publishes its event when the whole log is published again: ` +
+  'see "Restoring the log" in docs/operations.md'
+
+async function show(held: readonly Held[]): Promise<void> {
+  for (const stream of held) await print(described(stream))
   const count = (status: Held['status']) => streamsOf(held.filter(stream => stream.status === status)).size
-  print(`${count('QUARANTINED')} quarantined, ${count('INCOMPLETE')} incomplete`)
+  await print(`${count('QUARANTINED')} quarantined, ${count('INCOMPLETE')} incomplete`)
 }
 
 /** A stream can be held by several projectors. */
@@ -92,5 +108,3 @@ const streamsOf = (held: readonly Held[]) => new Set(held.map(({ id }) => id))
 
 const described = ({ id, status, projector, type, revision, position, reason }: Held) =>
   `${id}  ${status}  ${projector}\n  event ${revision} ${type} at position ${position}: ${reason}`
-
-const print = (line: string): void => void process.stdout.write(`${line}\n`)
