@@ -111,6 +111,7 @@ export function sqliteBus(options: BusOptions): Bus {
     consume: options => iterating(consumers.consume(options)),
     read: options => iterating(messages.read(options)),
     head: () => answering(() => messages.head()),
+    backlog: options => answering(() => consumers.backlog(options)),
     removedThrough: subjects => answering(() => messages.removedThrough(subjects)),
     broadcast: (subject, data) => answering(() => broadcast(subject, data)),
     listen,

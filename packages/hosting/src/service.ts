@@ -14,6 +14,7 @@ import {
   readSettings,
   type Service,
   SettingsRefused,
+  watchedLeases,
 } from '@gantry/service-kit'
 import type { z } from 'zod'
 import { checkEncryptionKeys } from './encryption-key.ts'
@@ -63,7 +64,8 @@ function openService<Schema extends z.ZodObject, Made extends Service>(
   const own = readSettings(schema, environment)
   const disk = watchedDisk(log)
   const stores = openStores(settings, disk, log)
-  const { eventStore, readModels, blobs, userKeys } = stores
+  const { eventStore, blobs, userKeys } = stores
+  const readModels = { ...stores.readModels, leases: watchedLeases(metrics, stores.readModels.leases) }
   const { store: bus, backingStore } = openBus(settings, { name, log, disk, ...messages?.(own) })
   let principals: PassedPrincipals | undefined
   const pass = (purpose: Purpose) => principals?.sign(ANONYMOUS, purpose) ?? ''

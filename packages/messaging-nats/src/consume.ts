@@ -11,6 +11,7 @@ const CONSUMER_NOT_FOUND = 10014
 
 interface Consumption {
   consume(options: Parameters<Bus['consume']>[0]): AsyncGenerator<Delivered>
+  backlog: Bus['backlog']
   /** Returns the unacknowledged messages of all consumers of this bus. */
   close(): Promise<void>
 }
@@ -62,8 +63,21 @@ export function consumption({ connection, closing, ackWaitMs }: ConsumptionOptio
     }
   }
 
+  const backlog: Bus['backlog'] = async ({ consumer }) => {
+    const session = await connection.session()
+    const { jsm, stream } = session
+    try {
+      const { num_pending, num_ack_pending } = await jsm.consumers.info(stream, durableName(consumer))
+      return num_pending + num_ack_pending
+    } catch (error) {
+      if (!isJetStreamError(error, CONSUMER_NOT_FOUND)) throw toBusError(session, error)
+      return 0
+    }
+  }
+
   return {
     consume,
+    backlog,
     async close() {
       await Promise.all([...open].map(exclusive => exclusive.close()))
     },

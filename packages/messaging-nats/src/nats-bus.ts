@@ -82,6 +82,7 @@ export function natsBus(options: NatsOptions): Bus {
     read,
     last,
     head,
+    backlog: consumers.backlog,
     removedThrough: async () => removedThrough(await state()),
     broadcast,
     listen,

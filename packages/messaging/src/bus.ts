@@ -74,6 +74,11 @@ export interface Bus {
   removedThrough(subjects: readonly string[]): Promise<number>
   /** The last message on any of the subjects, which must be stored by the bus; undefined when there is none. */
   last(subjects: readonly string[]): Promise<StoredMessage | undefined>
+  /**
+   * Number of messages on the subjects that the consumer of this name has not acknowledged; 0 while no such consumer
+   * exists. Servers whose filters are less exact than the subjects also count messages that the consumer skips.
+   */
+  backlog(options: Pick<Subjects, 'subjects'> & { consumer: string }): Promise<number>
   /** Sequence of the last message; 0 when there is none. */
   head(): Promise<number>
   /**

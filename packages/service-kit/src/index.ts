@@ -34,6 +34,7 @@ export {
   type ResourceChange,
 } from './history.ts'
 export { type Instrumented, instrumented } from './instrumented.ts'
+export { watchedLeases } from './lease-metrics.ts'
 export { listing, page } from './listing.ts'
 export { OpenConnections } from './open-connections.ts'
 export { ownMetadata } from './own-metadata.ts'

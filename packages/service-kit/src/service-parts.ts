@@ -8,6 +8,7 @@ import {
 } from '@gantry/event-sourcing'
 import type { Json } from '@gantry/messaging'
 import { logErrorCounter, missedMessageCounter } from './event-metrics.ts'
+import { consumerMetrics, lagMetrics } from './lag-metrics.ts'
 import type { Dependencies, Service } from './service.ts'
 
 /** The parts of a service. `serviceFrom` starts and stops them. */
@@ -35,15 +36,16 @@ export type Responders = Readonly<Record<string, (request: Json) => Promise<Json
  * need: the responders, then the work that still appends events, then the projectors.
  */
 export function serviceFrom(dependencies: Dependencies, parts: ServiceParts): Service {
-  const { eventStore, readModels, bus, process } = dependencies
+  const { eventStore, readModels, bus, now, process } = dependencies
   const { holder, log, metrics } = process
   const { name, routes, projectors, publication, reactors = [], workers = [], responders = {}, drain } = parts
   const relays: Worker[] = []
   const working: Worker[] = []
   const unsubscribe: (() => void)[] = []
   const errors = logErrorCounter(metrics)
+  const relay = `${name}.relay`
   const workerNames = [
-    `${name}.relay`,
+    relay,
     ...projectors.map(projector => projector.name),
     ...reactors.map(({ consumer }) => `${consumer}.reactor`),
   ]
@@ -57,15 +59,21 @@ export function serviceFrom(dependencies: Dependencies, parts: ServiceParts): Se
     projectors: projectors.map(projector => projector.name),
     async start(only) {
       for (const projector of projectors) projector.start()
+      lagMetrics(
+        metrics,
+        { eventStore, readModels },
+        { relay, projectors: projectors.map(({ name }) => name), now },
+      )
       for (const worker of workerNames) errors.inc({ worker }, 0)
       if (only === 'projectors') return
-      relays.push(
-        startRelay({ name: `${name}.relay`, publication, eventStore, readModels, bus, holder, log }),
-      )
+      relays.push(startRelay({ name: relay, publication, eventStore, readModels, bus, holder, log }))
       working.push(...workers.map(start => start()))
       for (const reactor of reactors) {
         const missed = missedMessageCounter(metrics)(reactor.consumer)
-        working.push(startReactor({ ...reactor, bus, log, missed }))
+        const watch = consumerMetrics(metrics, bus, { ...reactor, now })
+        const react: ReactorOptions['react'] = message =>
+          watch.handling(message, () => reactor.react(message))
+        working.push(startReactor({ ...reactor, react, bus, log, missed }))
       }
       for (const [subject, respond] of Object.entries(responders))
         unsubscribe.push(bus.respond(subject, respond))

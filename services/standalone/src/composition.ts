@@ -14,7 +14,7 @@ import { type IdentityDependencies, type IdentitySettings, identityService } fro
 import { mediaService } from '@gantry/media'
 import { type NotifierSettings, notifierService } from '@gantry/notifier'
 import type { BlobStore } from '@gantry/read-models'
-import { readModelMetrics } from '@gantry/service-kit'
+import { readModelMetrics, watchedLeases } from '@gantry/service-kit'
 import type { DataFolder } from './data-folder.ts'
 import type { Settings } from './settings.ts'
 
@@ -47,12 +47,13 @@ export function compose(
   }
   inspectFiles(files)
   const eventStore = sqliteEventStore({ path: files.events, exclusive: true, disk })
-  const readModels = sqliteReadModels({
+  const stored = sqliteReadModels({
     path: files['read-models'],
     exclusive: true,
     disk,
     log: message => log.info({}, message),
   })
+  const readModels = { ...stored, leases: watchedLeases(metrics, stored.leases) }
   const bus = sqliteBus({ path: files.messages, disk, retentionMs: settings.MESSAGE_RETENTION })
   const userKeys = sqliteUserKeys({ path: files['user-keys'], disk })
   const blobs = folderBlobStore({ path: folder.images, disk })

@@ -163,6 +163,7 @@ function busOf(bus: Bus, make: Make): Bus {
     },
     read: options => items(bus.read(options), make, ({ subject }) => `reads ${subject}`, options.signal),
     head: () => make('head', () => bus.head()),
+    backlog: options => make(`backlog of ${options.consumer}`, () => bus.backlog(options)),
     removedThrough: subjects => make(`removed ${subjects}`, () => bus.removedThrough(subjects)),
     broadcast: (subject, data) => make(`broadcast ${subject}`, () => bus.broadcast(subject, data)),
     listen: (subject, handler) => bus.listen(subject, handler),

@@ -46,6 +46,12 @@ export class ConsumerLeases {
     return this.#extend(consumer, holder, this.#leaseMs)
   }
 
+  /** The position of a consumer, whatever its holder; undefined if it does not exist. */
+  positionOf(consumer: string): number | undefined {
+    const found = this.#statements.positionOf.get(consumer)
+    return found && Number(found.sequence)
+  }
+
   release(consumer: string, holder: string): void {
     if (!this.#held.delete(holder)) return
     this.#extend(consumer, holder, 0)
@@ -76,6 +82,7 @@ export class ConsumerLeases {
 }
 
 const statementsOn = (db: UnsyncedFile['db']) => ({
+  positionOf: db.prepare('SELECT sequence FROM consumers WHERE name = ?'),
   leaseOf: db.prepare('SELECT expires_at FROM consumers WHERE name = ?'),
   take: db.prepare(
     `INSERT INTO consumers (name, sequence, holder, expires_at) VALUES (?, 0, ?, ?)

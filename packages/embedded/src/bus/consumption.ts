@@ -6,6 +6,7 @@ import type { UnsyncedFile } from './unsynced-file.ts'
 
 interface Consumption {
   consume(options: Parameters<Bus['consume']>[0]): AsyncGenerator<Delivered>
+  backlog: Bus['backlog']
   /** Releases the names that the consumers of this bus hold. */
   release(): void
 }
@@ -87,7 +88,19 @@ export function consumption(
     }
   }
 
-  return { consume, release: () => leases.releaseAll() }
+  const subjectsAfter = file.db.prepare(
+    'SELECT subject, count(*) AS messages FROM messages WHERE sequence > ? GROUP BY subject',
+  )
+  const backlog: Bus['backlog'] = async ({ consumer, subjects }) => {
+    const position = leases.positionOf(consumer)
+    if (position === undefined) return 0
+    return subjectsAfter
+      .all(position)
+      .filter(({ subject }) => fallsUnder(subjects, String(subject)))
+      .reduce((sum, { messages }) => sum + Number(messages), 0)
+  }
+
+  return { consume, backlog, release: () => leases.releaseAll() }
 }
 
 /** Delivers a message until it is acknowledged. `save` saves the position of the consumer. */

@@ -407,6 +407,19 @@ export function busContract(name: string, open: () => Promise<OpenedBus>): void 
         await consuming
       })
 
+      it('tells how many messages a consumer has not acknowledged, over any connection', async () => {
+        const backlog = async (from: Bus) => from.backlog({ consumer: test, subjects: everything() })
+        expect(await backlog(bus)).toBe(0)
+        await bus.publish(numbered(5))
+        await consume(bus, test, 2)
+        const other = await connect()
+        expect(await backlog(other)).toBe(3)
+        await drop(bus, test)
+        expect(await backlog(other)).toBe(3)
+        await consume(bus, test, 3)
+        expect(await backlog(other)).toBe(0)
+      })
+
       it('keeps a separate position for each name', async () => {
         await bus.publish(numbered(3))
         expect(numbers(await consume(bus, `${test}a`, 2))).toEqual([1, 2])

@@ -162,6 +162,11 @@ export function inMemoryBroker({ now = () => new Date() }: { now?: () => Date } 
       consume: options => consume(options, { ending: until(options.signal), connection }),
       read: options => read(options, until(options.signal)),
       head: () => answering(() => messages.length),
+      backlog: ({ consumer, subjects }) =>
+        answering(() => {
+          const { sequence = messages.length } = consumers.get(consumer) ?? {}
+          return messages.slice(sequence).filter(fallsUnder(subjects)).length
+        }),
       // Nothing is removed: a broker only lives as long as a test.
       removedThrough: () => answering(() => 0),
       broadcast: (subject, data) => answering(() => broadcast(subject, data)),

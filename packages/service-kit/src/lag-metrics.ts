@@ -1,0 +1,156 @@
+import { type EventStore, lagAfter, listReadModels, MAX_COUNTED, START } from '@gantry/event-sourcing'
+import type { Bus, StoredMessage } from '@gantry/messaging'
+import type { ReadModels } from '@gantry/read-models'
+import { Gauge, type Registry } from 'prom-client'
+
+interface Stores {
+  eventStore: EventStore
+  readModels: ReadModels
+}
+
+/** Values of a gauge by the value of its label; undefined removes the value. */
+type Values = ReadonlyMap<string, number | undefined>
+
+/** How long a message that could not be handled counts as being handled: longer than the pause before the next try. */
+const RETRIED_WITHIN_MS = 15_000
+
+const sources = new WeakMap<Gauge, (() => Promise<Values>)[]>()
+
+/** Adds values to a gauge that the services of one process share. A failing store leaves out the values of its service. */
+function addTo(
+  registry: Registry,
+  about: { name: string; help: string; label: string },
+  source: () => Promise<Values>,
+) {
+  const { name, help, label } = about
+  let gauge = registry.getSingleMetric(name) as Gauge | undefined
+  if (!gauge) {
+    gauge = new Gauge({
+      name,
+      help,
+      labelNames: [label],
+      registers: [registry],
+      async collect() {
+        this.reset()
+        const all = await Promise.all((sources.get(this) ?? []).map(read => read().catch(() => new Map())))
+        for (const values of all)
+          for (const [value, number] of values) if (number !== undefined) this.set({ [label]: value }, number)
+      },
+    })
+    sources.set(gauge, [])
+  }
+  sources.get(gauge)?.push(source)
+}
+
+/** Shares the result of a read among the gauges of one scrape. */
+function oncePerScrape<Result>(read: () => Promise<Result>): () => Promise<Result> {
+  let reading: Promise<Result> | undefined
+  return () => {
+    reading ??= read().finally(() => {
+      reading = undefined
+    })
+    return reading
+  }
+}
+
+/**
+ * Registers gauges of the lag of projectors and of a relay. The values are those of the shared stores, hence the same in
+ * all replicas. A scrape reads one checkpoint for each of them, and at most MAX_COUNTED events for one that is behind.
+ */
+export function lagMetrics(
+  registry: Registry,
+  stores: Stores,
+  { projectors, relay, now }: { projectors: readonly string[]; relay: string; now(): Date },
+): void {
+  const { eventStore, readModels } = stores
+  const lagOf = async (checkpoint: string) => {
+    const position = (await readModels.checkpoints.get(checkpoint)) ?? START
+    return lagAfter(eventStore, position, now())
+  }
+  const ofRelay = oncePerScrape(() => lagOf(relay))
+  const ofProjectors = oncePerScrape(async () => {
+    const known = (await listReadModels(readModels)).filter(({ name }) => projectors.includes(name))
+    return Promise.all(known.map(async ({ name, checkpoint }) => ({ name, ...(await lagOf(checkpoint)) })))
+  })
+  const counted = `at most ${MAX_COUNTED.toLocaleString('en')} are counted`
+  addTo(
+    registry,
+    {
+      name: 'gantry_read_model_lag_events',
+      help: `Events in the log that the projector has not passed; ${counted}`,
+      label: 'projector',
+    },
+    async () => new Map((await ofProjectors()).map(({ name, events }) => [name, events])),
+  )
+  addTo(
+    registry,
+    {
+      name: 'gantry_relay_lag_events',
+      help: `Events in the log that the relay has not passed; ${counted}`,
+      label: 'relay',
+    },
+    async () => new Map([[relay, (await ofRelay()).events]]),
+  )
+  addTo(
+    registry,
+    {
+      name: 'gantry_relay_lag_seconds',
+      help: 'Age of the oldest event that the relay has not passed, 0 without one',
+      label: 'relay',
+    },
+    async () => new Map([[relay, (await ofRelay()).seconds]]),
+  )
+}
+
+/** What a consumer is doing, for its gauges. */
+export interface ConsumerWatch {
+  /** Handles a message while its age counts as the lag of the consumer. */
+  handling(message: StoredMessage, handle: () => Promise<void>): Promise<void>
+}
+
+/**
+ * Registers gauges of the lag of a consumer. The number of messages is the same in all replicas; only the replica that
+ * handles messages knows the age of the first one, and the others have 0.
+ */
+export function consumerMetrics(
+  registry: Registry,
+  bus: Bus,
+  { consumer, subjects, now }: { consumer: string; subjects: readonly string[]; now(): Date },
+): ConsumerWatch {
+  let current: { since: number; until: number } | undefined
+  addTo(
+    registry,
+    {
+      name: 'gantry_consumer_lag_events',
+      help: 'Messages on the bus that the consumer has not acknowledged',
+      label: 'consumer',
+    },
+    async () => new Map([[consumer, await bus.backlog({ consumer, subjects })]]),
+  )
+  addTo(
+    registry,
+    {
+      name: 'gantry_consumer_lag_seconds',
+      help: 'Age of the message that the consumer handles in this process, 0 without one',
+      label: 'consumer',
+    },
+    async () => {
+      const time = now().getTime()
+      const lag = current && performance.now() < current.until ? Math.max(0, time - current.since) / 1_000 : 0
+      return new Map([[consumer, lag]])
+    },
+  )
+  return {
+    async handling({ storedAt }, handle) {
+      const since = Date.parse(storedAt)
+      current = { since, until: Number.POSITIVE_INFINITY }
+      try {
+        await handle()
+        current = undefined
+      } catch (error) {
+        current = { since, until: performance.now() + RETRIED_WITHIN_MS }
+        throw error
+      }
+    },
+  }
+}
