@@ -27,6 +27,7 @@ const PROGRAMS = {
   bench: ['test/bench/src/main.ts'],
   cluster: ['test/cluster/src/main.ts'],
   service: ['services/{name}/src/main.ts'],
+  release: ['bin/release.mjs'],
 }
 /** Scripts that run the turbo tasks of the same name. */
 const SUITES = ['without-go', 'journeys', 'soak']

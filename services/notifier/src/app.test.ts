@@ -6,6 +6,7 @@ import type { Json, StoredMessage } from '@gantry/messaging'
 import { administrator } from '@gantry/service-kit/testing'
 import { Webhook } from 'standardwebhooks'
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
+import manifest from '../package.json' with { type: 'json' }
 import { hostNotifier } from './testing/notifier-host.ts'
 import { delayedReply, failing, openReceiver, type Receiver } from './testing/receiver.ts'
 
@@ -164,7 +165,7 @@ describe('an event', () => {
     })
     expect(arrival.headers).toMatchObject({
       'content-type': 'application/json',
-      'user-agent': 'Gantry/0.1.0',
+      'user-agent': `Gantry/${manifest.version}`,
       'content-length': String(Buffer.byteLength(arrival.body)),
     })
     await vi.waitFor(async () => expect(await host.history('status=SUCCESS')).toHaveLength(2))
