@@ -2,7 +2,7 @@ import { z } from 'zod'
 import { CLOUDEVENTS_BATCH, CLOUDEVENTS_JSON, EmittedCloudEvent } from './cloud-events.ts'
 import { FreeForm } from './free-form.ts'
 import { operation } from './operation.ts'
-import { integer, listOf, Timestamp, text, Uuid } from './primitives.ts'
+import { integer, listOf, Timestamp, text, Uuid, writtenTime } from './primitives.ts'
 import { PLATFORM_EVENTS, PUBLIC_EVENTS, PublicEvent } from './public-events.ts'
 
 const PLATFORM_TYPES = Object.keys(PLATFORM_EVENTS) as [
@@ -112,12 +112,6 @@ const SCOPES_OF_TYPES = [...Map.groupBy(Object.entries(PUBLIC_EVENTS), ([, { sco
   .map(([scope, types]) => `${scope}: ${types.map(([type]) => type).join(', ')}.`)
   .join(' ')
 
-const eventTime = (description: string) =>
-  z.iso
-    .datetime({ offset: true })
-    .optional()
-    .meta({ description, override: { pattern: undefined } })
-
 export const streamEvents = operation({
   id: 'streamEvents',
   method: 'GET',
@@ -154,10 +148,10 @@ Filters can be combined. They apply to the events that the caller may read; even
     api: Uuid.optional().meta({ description: 'Id of the API that the event concerns' }),
     webhook: Uuid.optional().meta({ description: 'Id of the webhook that the event concerns' }),
     user: Uuid.optional().meta({ description: 'Id of the user that caused the event or was changed by it' }),
-    from: eventTime(
+    from: writtenTime(
       'Earliest time of the event, inclusive; not in the future. Reading begins close to it, not at the oldest event',
     ),
-    to: eventTime('Latest time of the event, exclusive'),
+    to: writtenTime('Latest time of the event, exclusive'),
   }),
   responses: {
     200: {

@@ -1,6 +1,16 @@
 import { z } from 'zod'
 import { operation } from './operation.ts'
-import { label, optional, pageOf, paging, secretWithheld, Timestamp, text, Uuid } from './primitives.ts'
+import {
+  label,
+  optional,
+  pageOf,
+  paging,
+  secretWithheld,
+  Timestamp,
+  text,
+  Uuid,
+  writtenTime,
+} from './primitives.ts'
 import { Role, Scope } from './scopes.ts'
 import { Username } from './username.ts'
 
@@ -390,20 +400,14 @@ export const AuditRecord = z
   .meta({ id: 'AuditRecord' })
 export type AuditRecord = z.infer<typeof AuditRecord>
 
-/** Filters of the audit log. */
+/** Filters of the audit log. Times stay as they are written: trailers of exports repeat the filters. */
 const auditFilters = {
   text: text(1000).optional().meta({
     description:
       'Each term is a case-insensitive substring of user id, action or resource; usernames are not searched',
   }),
-  from: z.iso
-    .datetime({ offset: true })
-    .optional()
-    .meta({ description: 'Earliest timestamp, inclusive', override: { pattern: undefined } }),
-  to: z.iso
-    .datetime({ offset: true })
-    .optional()
-    .meta({ description: 'Latest timestamp, exclusive', override: { pattern: undefined } }),
+  from: writtenTime('Earliest timestamp, inclusive'),
+  to: writtenTime('Latest timestamp, exclusive'),
   user: z.string().optional().meta({ description: 'User id, or the username of a user who is not deleted' }),
   action: z.string().optional(),
   resource: z.string().optional().meta({ description: 'Resource id or resource type' }),

@@ -89,7 +89,7 @@ export {
   type ResponseBody,
   type ServiceName,
 } from './operation.ts'
-export type { SortBy } from './primitives.ts'
+export { type SortBy, utcTime } from './primitives.ts'
 export { Principal } from './principal.ts'
 export { invalidField, isProblemCode, PROBLEMS, Problem, type ProblemCode, Refusal } from './problems.ts'
 export {

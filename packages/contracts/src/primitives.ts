@@ -42,10 +42,14 @@ export const Timestamp = z.iso.datetime({ precision: 3 }).meta({
 /** The last time that ISO 8601 writes with a four-digit year. */
 const END_OF_TIME = Date.parse('9999-12-31T23:59:59.999Z')
 
-/** A time with any offset; becomes ISO 8601 UTC with milliseconds, which compares with Timestamp as text. */
+/** Converts a time with any offset to ISO 8601 UTC with milliseconds, which compares with Timestamp as text. */
+export const utcTime = (time: string): string =>
+  new Date(Math.min(Date.parse(time), END_OF_TIME)).toISOString()
+
+/** A time with any offset; becomes UTC. */
 export const Instant = z.iso
   .datetime({ offset: true })
-  .transform(value => new Date(Math.min(Date.parse(value), END_OF_TIME)).toISOString())
+  .transform(utcTime)
   .meta({ override: { type: 'string', format: 'date-time', pattern: undefined } })
 
 /** The query parameter of operations that answer with what existed at a time. */
@@ -53,6 +57,13 @@ export const pastTime = Instant.optional().meta({
   description:
     'ISO 8601, not in the future. What existed at this time, also if it was deleted since, as it was then',
 })
+
+/** A query parameter with a time as the caller wrote it, with any offset. */
+export const writtenTime = (description: string) =>
+  z.iso
+    .datetime({ offset: true })
+    .optional()
+    .meta({ description, override: { pattern: undefined } })
 
 /** A member of responses with a secret, see `secretFields` of an operation. */
 export const secretWithheld = z.literal(true).optional().meta({

@@ -1,4 +1,4 @@
-import { type listAuditLog, normalUsername, type Parsed } from '@gantry/contracts'
+import { type listAuditLog, normalUsername, type Parsed, utcTime } from '@gantry/contracts'
 import type { Collection, Condition } from '@gantry/read-models'
 import type { UserDocument } from '../user/user.projection.ts'
 
@@ -18,15 +18,9 @@ export const auditConditions = (users: Collection<UserDocument>): AuditCondition
     return named.map(({ doc }) => doc.id)
   }
   return async ({ from, to, user, action, resource }) => ({
-    when: from || to ? { ...(from && { gte: instant(from) }), ...(to && { lt: instant(to) }) } : undefined,
+    when: from || to ? { ...(from && { gte: utcTime(from) }), ...(to && { lt: utcTime(to) }) } : undefined,
     who: user === undefined ? undefined : { in: [user, ...(await idsNamed(user))] },
     action,
     what: resource,
   })
 }
-
-/** The last time that ISO 8601 writes with a four-digit year. */
-const END_OF_TIME = Date.parse('9999-12-31T23:59:59.999Z')
-
-/** Converts a time with any offset to the format of stored timestamps, which compare as text. */
-const instant = (time: string) => new Date(Math.min(Date.parse(time), END_OF_TIME)).toISOString()
