@@ -1,4 +1,5 @@
-import { createHash, randomBytes } from 'node:crypto'
+import { randomBytes } from 'node:crypto'
+import { canonicalJson, sha256 } from '@gantry/audit-proofs'
 import type { Change } from '@gantry/contracts'
 import type { UserCiphers } from './user-ciphers.ts'
 
@@ -28,11 +29,11 @@ export function withoutNames(user: UserSnapshot): UserSnapshot {
   return rest
 }
 
-/** In the order of canonical JSON (RFC 8785 §3.2.3); undefined unless the user has all personal fields. */
+/** Undefined unless the user has all personal fields. */
 const namesOf = (user: UserSnapshot | null) => {
   if (user?.username === undefined || user.displayName === undefined) return undefined
-  const { displayName, email = null, username } = user
-  return { displayName, email, username }
+  const { username, displayName, email = null } = user
+  return { username, displayName, email }
 }
 
 /**
@@ -45,14 +46,11 @@ export async function sealedChange(change: UserChange, ciphers: UserCiphers): Pr
   const [was, is] = [namesOf(before), namesOf(after)]
   if (!was && !is) return stored
   const salt = randomBytes(SALT_BYTES).toString('base64url')
-  // In the order of canonical JSON.
-  const text = JSON.stringify({ after: is ?? null, before: was ?? null, salt })
+  const text = canonicalJson({ before: was ?? null, after: is ?? null, salt })
   const sealed = await ciphers.seal(user, text)
   if (sealed === null) return stored
-  return { ...stored, personal: { sealed, commitment: commitmentTo(text) } }
+  return { ...stored, personal: { sealed, commitment: sha256(text) } }
 }
-
-const commitmentTo = (text: string) => createHash('sha256').update(text).digest('hex')
 
 /** The personal fields of a stored change; undefined when the user is erased. @throws UserKeyMissing */
 export async function openedChange(
