@@ -3,7 +3,7 @@ import { type Fact, streamId } from '@gantry/event-sourcing'
 import type { Json, Message } from '@gantry/messaging'
 import { changed, publicMessage, resourceMessages } from '@gantry/service-kit'
 import type { Received } from './platform-event/platform-event.ts'
-import { publicUrl } from './webhook/url.ts'
+import { withoutSecrets } from './webhook/url.ts'
 import type { WebhookEvent } from './webhook/webhook.ts'
 
 type WebhookFailing = Extract<WebhookEvent, { type: 'WebhookFailing' }>['data']
@@ -26,11 +26,11 @@ export function publicEvents(fact: Fact): Message[] {
       const webhook = changed(change)
       const { since, deliveries } = fact.data as unknown as WebhookFailing
       const warning = { failingSince: since, failedDeliveries: deliveries }
-      return message(change.action, { ...webhook, url: publicUrl(webhook.url), ...warning })
+      return message(change.action, { ...webhook, url: withoutSecrets(webhook.url), ...warning })
     }
     case 'WEBHOOK_DISABLED': {
       const webhook = changed(change)
-      return message(change.action, { ...webhook, url: publicUrl(webhook.url) })
+      return message(change.action, { ...webhook, url: withoutSecrets(webhook.url) })
     }
     default:
       return change.resourceType === 'PLATFORM_EVENT'

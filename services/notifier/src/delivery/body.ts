@@ -49,10 +49,11 @@ export function bodiesOf({
     CLOUDEVENTS_STRUCTURED: cloudEvent,
     CLOUDEVENTS_BATCHED: (publicUrl: string | undefined) => [cloudEvent(publicUrl)],
   }
-  const made = new Map<WebhookFormat, string>()
+  const made = new Map<string, string>()
   return (format, publicUrl) => {
-    const body = made.get(format) ?? JSON.stringify(payloads[format](publicUrl))
-    made.set(format, body)
+    const key = `${format} ${publicUrl}`
+    const body = made.get(key) ?? JSON.stringify(payloads[format](publicUrl))
+    made.set(key, body)
     return body
   }
 }

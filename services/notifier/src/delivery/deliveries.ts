@@ -15,10 +15,8 @@ const CACHED_STATES = 2_000
 /** The deliveries with their documents. */
 export class Deliveries extends Repository<DeliveryState, DeliveryCommand, DeliveryEvent, DeliveryDocument> {
   readonly #now: () => Date
-  /** The address of the service for its clients, if it is known. */
-  readonly publicUrl: string | undefined
 
-  constructor(options: RepositoryOptions, rules: DeliveryRules, publicUrl?: string) {
+  constructor(options: RepositoryOptions, rules: DeliveryRules) {
     const { eventStore, readModels, projector, unknownEvent, now } = options
     const project = projectDelivery(state => expired(state, rules, now().toISOString()))
     super(
@@ -34,7 +32,6 @@ export class Deliveries extends Repository<DeliveryState, DeliveryCommand, Deliv
       options,
     )
     this.#now = now
-    this.publicUrl = publicUrl
   }
 
   /** The first pending deliveries of a webhook, in the order of the field `queue`. */

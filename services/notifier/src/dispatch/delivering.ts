@@ -92,7 +92,7 @@ export function delivering(options: DeliveringOptions): Delivering {
     limiter,
     scheduler,
     metrics,
-    lostAfterMs,
+    settings: { lostAfterMs, publicUrl: settings.PUBLIC_URL },
     log,
   })
 

@@ -25,8 +25,12 @@ export interface DispatcherOptions {
   limiter: Limiter
   scheduler(starter: Starter): Scheduler
   metrics: NotifierMetrics
-  /** Time after the start of an attempt until it counts as lost, in milliseconds. */
-  lostAfterMs: number
+  settings: {
+    /** Time after the start of an attempt until it counts as lost, in milliseconds. */
+    lostAfterMs: number
+    /** The address of the service for its clients, if it is known. */
+    publicUrl: string | undefined
+  }
   log: Log
 }
 
@@ -152,7 +156,7 @@ export class Dispatcher implements Dispatch, Starter {
   }
 
   #claimFor({ url }: WebhookDocument): AttemptClaim {
-    return { url, lostAfterMs: this.#options.lostAfterMs }
+    return { url, lostAfterMs: this.#options.settings.lostAfterMs }
   }
 
   async #deliver(
@@ -160,7 +164,7 @@ export class Dispatcher implements Dispatch, Starter {
     { resource, body, ...delivery }: NewDelivery,
     metadata: CommandMetadata,
   ): Promise<Delivered> {
-    const { deliveries } = this.#options
+    const { deliveries, settings } = this.#options
     const { id, eventType, recovery } = delivery
     const { id: webhook, url, ordered, format } = target
     const position =
@@ -169,7 +173,7 @@ export class Dispatcher implements Dispatch, Starter {
       type: 'CreateDelivery',
       metadata,
       ...delivery,
-      body: body(format, deliveries.publicUrl),
+      body: body(format, settings.publicUrl),
       format,
       webhook,
       url,

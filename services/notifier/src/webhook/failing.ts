@@ -1,4 +1,4 @@
-import { publicUrl } from './url.ts'
+import { withoutSecrets } from './url.ts'
 import { beginsToFail, type LiveWebhook, type WebhookEvent } from './webhook.ts'
 
 const DAY_MS = 86_400_000
@@ -37,7 +37,7 @@ export function failed(
 
   const warned = failing.warnedAt !== null && msSince(failing.warnedAt) >= NOTICE_MS
   if (elapsed >= DISABLED_AFTER_MS && deliveries >= ENOUGH && warned) {
-    const reason = `no delivery to ${publicUrl(record.url)} has succeeded since ${failing.since}: at least ${ENOUGH} deliveries failed`
+    const reason = `no delivery to ${withoutSecrets(record.url)} has succeeded since ${failing.since}: at least ${ENOUGH} deliveries failed`
     return [...counted, { type: 'WebhookDisabled', data: { reason, disabledAt: now } }]
   }
   const warning = WARNINGS_MS.filter(ms => elapsed >= ms).length

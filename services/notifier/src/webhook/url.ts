@@ -1,5 +1,5 @@
 /** The URL of a webhook without query and user, which may be secrets between sender and receiver. */
-export function publicUrl(url: string): string {
+export function withoutSecrets(url: string): string {
   const { origin, pathname } = new URL(url)
   return `${origin}${pathname}`
 }
