@@ -25,6 +25,10 @@ const COMMANDS: Record<string, { summary: string; load(): Promise<Command> }> = 
     summary: 'give the running service a new key to sign login tokens',
     load: () => import('./rotate-keys.ts'),
   },
+  'await-services': {
+    summary: 'wait until the services have this release or a newer one',
+    load: () => import('./await-services.ts'),
+  },
   'events tail': { summary: 'print events as they happen', load: () => import('./events/tail.ts') },
   'events export': { summary: 'write past events to a file', load: () => import('./events/export.ts') },
   'events replay': {
@@ -44,7 +48,7 @@ const help = (group?: string) => `usage: gantry ${group ?? 'COMMAND'} ${group ? 
 commands:
 ${Object.entries(COMMANDS)
   .filter(([name]) => group === undefined || name.startsWith(`${group} `))
-  .map(([name, { summary }]) => `  ${name.padEnd(13)} ${summary}`)
+  .map(([name, { summary }]) => `  ${name.padEnd(14)} ${summary}`)
   .join('\n')}
 
 "COMMAND --help" describes a command. In a checkout, "gantry" is "npm run" with "--" before the options; the

@@ -49,6 +49,7 @@ export {
 export { answerProblem, refusalOf } from './problem.ts'
 export { processLog } from './process-log.ts'
 export { changed, namedById, publicMessage, resourceMessages, sendDirectly } from './public-events.ts'
+export { RELEASE, RELEASE_HEADER } from './release.ts'
 export { retryAfterMs } from './retry-after.ts'
 export {
   type AddRoute,

@@ -16,6 +16,7 @@ import {
 } from './connections.ts'
 import type { OpenConnections } from './open-connections.ts'
 import { answerProblem } from './problem.ts'
+import { RELEASE, RELEASE_HEADER } from './release.ts'
 import { observeRequest } from './request-metrics.ts'
 
 export interface ServerOptions {
@@ -150,6 +151,7 @@ function answerHealth(
   })
   app.get(`${basePath}/health/live`, PROBE, async () => ({ status: 'live' }))
   app.get(`${basePath}/health/ready`, PROBE, async (request, reply) => {
+    reply.header(RELEASE_HEADER, RELEASE)
     const port = builtIn?.internalPort?.()
     if (port !== undefined) reply.header(INTERNAL_PORT_HEADER, port)
     const detail = notReadyReason()
