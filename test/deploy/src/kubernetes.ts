@@ -116,15 +116,20 @@ export const wants = ({ matchLabels, matchExpressions }: z.infer<typeof podSelec
     [matchLabels],
   )
 
-/** The manifests as kustomize builds them from a folder; undefined when kubectl is not installed. */
-export function builtManifests(folder = join(ROOT, 'deploy/kubernetes')) {
-  let text: string
+/** The text that kustomize builds from a folder; undefined when kubectl is not installed. */
+export function kustomized(folder = join(ROOT, 'deploy/kubernetes')): string | undefined {
   try {
-    text = execFileSync('kubectl', ['kustomize', folder], { encoding: 'utf8' })
+    return execFileSync('kubectl', ['kustomize', folder], { encoding: 'utf8' })
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined
     throw error
   }
+}
+
+/** The manifests as kustomize builds them from a folder; undefined when kubectl is not installed. */
+export function builtManifests(folder?: string) {
+  const text = kustomized(folder)
+  if (text === undefined) return undefined
   const documents = parseAllDocuments(text).map(document => document.toJS() as { kind: Kind })
   const known = documents.map(document => {
     const { metadata } = z.object({ metadata: meta }).parse(document)

@@ -1,0 +1,417 @@
+import { execFile } from 'node:child_process'
+import { existsSync } from 'node:fs'
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { promisify } from 'node:util'
+import { onPath } from '@gantry/engines'
+import { RELEASE, readSettings } from '@gantry/service-kit'
+import { beforeAll, describe, expect, test } from 'vitest'
+import { CASES, REFUSED } from './src/chart-values.ts'
+import { CHART, chartsProgram, type Rendered, type Resource, render, resourcesIn } from './src/charts.ts'
+import { readCompose } from './src/compose.ts'
+import { ROOT, textOf, yamlOf } from './src/files.ts'
+import { kustomized, matches } from './src/kubernetes.ts'
+import { PROCESSES, SETTINGS, unread } from './src/settings.ts'
+
+/** Settings that the chart chooses. */
+const CHOSEN = [
+  'PORT',
+  'HOST',
+  'INTERNAL_PORT',
+  'METRICS_PORT',
+  ...PROCESSES.map(name => `${name.toUpperCase()}_URL`),
+]
+/** Settings that are the same in all processes. */
+const SAME = ['BASE_PATH', 'PUBLIC_URL']
+/** Secrets that every process, or every service, gets. */
+const GIVEN = [
+  'PRINCIPAL_KEY',
+  'MESSAGING_URL',
+  'ENCRYPTION_KEY',
+  'EVENT_STORE_URL',
+  'READ_MODEL_URL',
+  'GANTRY_ADMIN_PASSWORD',
+]
+
+/** Valid values of secrets. */
+const SECRETS: Record<string, string> = {
+  ENCRYPTION_KEY: '00'.repeat(32),
+  PRINCIPAL_KEY: '01'.repeat(32),
+  EVENT_STORE_URL: 'esdb://a:2113',
+  READ_MODEL_URL: 'mongodb://a/gantry',
+  USER_KEY_URL: 'mongodb://a/keys',
+  BLOB_URL: 'mongodb://a/images',
+  MESSAGING_URL: 'tls://a:4222',
+}
+
+interface Environment {
+  name: string
+  value?: string
+  valueFrom?: { secretKeyRef: { name: string; key: string } }
+}
+
+const schema = JSON.parse(textOf('deploy/helm/gantry/values.schema.json')) as Resource
+const propertiesOf = (...path: string[]): string[] =>
+  Object.keys(path.reduce<Resource>((at, name) => at.properties[name], schema).properties)
+
+describe('the values schema', () => {
+  test.each(PROCESSES)('has every setting of %s, as a setting or as a secret, and no other', name => {
+    const known = Object.keys(SETTINGS[name]?.shape ?? {}).filter(
+      setting => ![...CHOSEN, ...SAME, ...GIVEN].includes(setting),
+    )
+    const secrets = schema.properties[name].properties.secretSettings.items.enum as string[]
+    expect([...propertiesOf(name, 'settings'), ...secrets].toSorted()).toEqual(known.toSorted())
+  })
+
+  test('has the settings that all processes know for all of them', () => {
+    const common = propertiesOf('settings').filter(name => name !== 'PUBLIC_URL')
+    for (const name of PROCESSES) expect(unread(name, common)).toEqual([])
+    const own = PROCESSES.map(name => new Set(propertiesOf(name, 'settings')))
+    const shared = [...(own[0] ?? [])].filter(setting => own.every(settings => settings.has(setting)))
+    expect(common.toSorted()).toEqual([...shared, 'BASE_PATH'].toSorted())
+  })
+
+  test('has the values of values.yaml and refuses all others', () => {
+    const closed = (at: Resource, path: string) => {
+      if (at.properties) expect([path, at.additionalProperties]).toEqual([path, false])
+      for (const [name, one] of Object.entries<Resource>(at.properties ?? {})) closed(one, `${path}.${name}`)
+    }
+    closed(schema, '')
+    const optional = ['global', 'terminationGracePeriodSeconds']
+    const values = Object.keys(yamlOf('deploy/helm/gantry/values.yaml') as object)
+    expect(
+      propertiesOf()
+        .filter(name => !optional.includes(name))
+        .toSorted(),
+    ).toEqual(values.toSorted())
+  })
+})
+
+test('the chart, the image and the services have one version', () => {
+  const chart = yamlOf('deploy/helm/gantry/Chart.yaml')
+  expect(chart).toMatchObject({ version: RELEASE, appVersion: RELEASE })
+  expect(readCompose('docker-compose.yml').services.catalog?.image).toBe(`gantry:${RELEASE}`)
+})
+
+const program = await chartsProgram()
+const hasGo = (await onPath('go')) !== undefined
+const skipped = 'needs Go to compile the renderer of Helm charts'
+
+test.skipIf(!hasGo)('the renderer is used when it is available', { meta: { skipped } }, () => {
+  expect(program).toBeDefined()
+})
+
+describe.skipIf(!program)('the chart', { meta: { skipped } }, () => {
+  let rendered: Record<string, Rendered>
+  beforeAll(async () => {
+    rendered = await render(program ?? '', {
+      ...CASES,
+      ...Object.fromEntries(REFUSED.map(([, values], at) => [at, values])),
+    })
+  }, 300_000)
+  const resourcesOf = (values: keyof typeof CASES, kind?: string) =>
+    (rendered[values]?.resources ?? []).filter(one => kind === undefined || one.kind === kind)
+  const named = (values: keyof typeof CASES, kind: string, name: string): Resource => {
+    const found = resourcesOf(values, kind).find(one => one.metadata.name === name)
+    if (!found) throw new Error(`there is no ${kind} ${name}`)
+    return found
+  }
+  const podOf = (values: keyof typeof CASES, name: string): Resource =>
+    name === 'rebuild'
+      ? named(values, 'Job', name).spec.template
+      : named(values, 'Deployment', name).spec.template
+  const environmentOf = (values: keyof typeof CASES, name: string): Environment[] =>
+    podOf(values, name).spec.containers[0].env
+  /** The environment of a container with values of secrets. */
+  const filled = (environment: Environment[], secrets: Record<string, string> = SECRETS) =>
+    Object.fromEntries(
+      environment.map(({ name, value }) => [name, value ?? secrets[name] ?? 'a secret value']),
+    )
+
+  test.each(Object.keys(CASES) as (keyof typeof CASES)[])(
+    'conforms to the schemas of Kubernetes and of the operators: %s',
+    values => {
+      const { refused, invalid, unchecked, resources } = rendered[values] ?? {}
+      expect({ refused, invalid, unchecked }).toEqual({ refused: undefined, invalid: [], unchecked: [] })
+      expect(resources?.length).toBeGreaterThan(15)
+    },
+  )
+
+  test.each(REFUSED.map(([named], at) => [named, at] as const))(
+    'refuses a wrong value by its name: %s',
+    (named, at) => {
+      expect(rendered[at]?.refused).toContain(named)
+    },
+  )
+
+  const base = kustomized()
+  test.skipIf(!base)('is by default what kustomize builds', { meta: { skipped: 'needs kubectl' } }, () => {
+    const built = resourcesIn(base ?? '')
+    const configMaps = built.filter(({ kind }) => kind === 'ConfigMap')
+    const expected = built.filter(({ kind }) => !['ConfigMap', 'Namespace'].includes(kind))
+    const wanted = expected.map(one => comparable(one, configMaps))
+    const given = resourcesOf('defaults')
+      .filter(({ kind }) => kind !== 'Job')
+      .map(one => comparable(one, []))
+    const byName = (all: Resource[]) =>
+      Object.fromEntries(all.map(one => [`${one.kind} ${one.metadata.name}`, one]))
+    expect(byName(given)).toEqual(byName(wanted))
+  })
+
+  test.each(['defaults', 'everything', 'basePath'] as const)(
+    'gives every process valid settings: %s',
+    values => {
+      for (const name of PROCESSES) {
+        const environment = environmentOf(values, name)
+        const names = environment.map(one => one.name).filter(one => one !== 'NODE_EXTRA_CA_CERTS')
+        expect([name, unread(name, names)]).toEqual([name, []])
+        expect(new Set(names).size).toBe(names.length)
+        const { NATS_CA_FILE: _, ...given } = filled(environment)
+        const settings = SETTINGS[name]
+        if (!settings) throw new Error(`${name} has no settings`)
+        expect(() => readSettings(settings, given)).not.toThrow()
+      }
+    },
+  )
+
+  test('writes large numbers as they are, and settings of one process to it alone', () => {
+    expect(filled(environmentOf('everything', 'catalog'))).toMatchObject({
+      MAX_VERSIONS_PER_API: '1000000',
+      LOG_LEVEL: 'warn',
+    })
+    expect(filled(environmentOf('everything', 'gateway'))).toMatchObject({
+      LOG_LEVEL: 'debug',
+      PUBLIC_URL: 'https://gantry.example.com',
+    })
+    expect(filled(environmentOf('everything', 'media'))).not.toHaveProperty('PUBLIC_URL')
+  })
+
+  test('prefixes the paths of probes, metrics and clients with BASE_PATH', () => {
+    const { containers } = podOf('basePath', 'catalog').spec
+    expect(containers[0].livenessProbe.httpGet.path).toBe('/manage/health/live')
+    expect(containers[0].readinessProbe.httpGet.path).toBe('/manage/health/ready')
+    const [monitor] = resourcesOf('basePath', 'ServiceMonitor')
+    expect(monitor?.spec.endpoints[0].path).toBe('/manage/metrics')
+    const [ingress] = resourcesOf('basePath', 'Ingress')
+    expect(ingress?.spec.rules[0].http.paths.map((one: Resource) => one.path)).toEqual([
+      '/manage',
+      '/manage/health',
+    ])
+  })
+
+  test.each(Object.keys(CASES) as (keyof typeof CASES)[])(
+    'gives containers no more rights than the profile "restricted": %s',
+    values => {
+      for (const { spec } of [...PROCESSES, 'rebuild'].flatMap(name =>
+        name === 'rebuild' && resourcesOf(values, 'Job').length === 0 ? [] : podOf(values, name),
+      )) {
+        const users = values === 'openshift' ? {} : { runAsUser: 1000, runAsGroup: 1000 }
+        expect(spec.securityContext).toEqual({
+          runAsNonRoot: true,
+          seccompProfile: { type: 'RuntimeDefault' },
+          ...users,
+        })
+        for (const container of [...(spec.initContainers ?? []), ...spec.containers])
+          expect(container.securityContext).toEqual({
+            allowPrivilegeEscalation: false,
+            readOnlyRootFilesystem: true,
+            capabilities: { drop: ['ALL'] },
+          })
+        for (const volume of spec.volumes.filter((one: Resource) => one.emptyDir))
+          expect(volume.emptyDir.sizeLimit).toBeDefined()
+      }
+    },
+  )
+
+  describe('with Secrets per process', () => {
+    const keys = (values: keyof typeof CASES, name: string) =>
+      environmentOf(values, name).flatMap(({ valueFrom }) => (valueFrom ? [valueFrom.secretKeyRef] : []))
+
+    test('each process reads its own Secret only, and the external store fills all of them', () => {
+      for (const name of [...PROCESSES, 'rebuild']) {
+        const secret = `gantry-${name === 'rebuild' ? 'operator' : name}`
+        const refs = keys('perProcess', name)
+        expect(new Set(refs.map(ref => ref.name))).toEqual(new Set([secret]))
+        const external = named('perProcess', 'ExternalSecret', secret)
+        expect(external.spec.target.name).toBe(secret)
+        expect(external.spec.data.map((one: Resource) => one.secretKey)).toEqual(
+          refs.map(ref => ref.key).toSorted(),
+        )
+      }
+      expect(
+        keys('perProcess', 'gateway')
+          .map(ref => ref.key)
+          .toSorted(),
+      ).toEqual(['GATEWAY_NATS_PASSWORD', 'MESSAGING_URL', 'PRINCIPAL_KEY'])
+    })
+
+    test('each process has the user of NATS that deploy/nats has for it', () => {
+      const users = textOf('deploy/nats/nats-server.conf')
+      for (const name of PROCESSES) {
+        expect(filled(environmentOf('perProcess', name)).NATS_USER).toBe(name)
+        expect(users).toContain(`$${name.toUpperCase()}_NATS_PASSWORD`)
+      }
+      expect(filled(environmentOf('perProcess', 'rebuild')).NATS_USER).toBe('operator')
+      expect(users).toContain('$OPERATOR_NATS_PASSWORD')
+    })
+  })
+
+  test('one Secret from the external store has the keys of all processes', () => {
+    const [external, ...others] = resourcesOf('everything', 'ExternalSecret')
+    expect(others).toEqual([])
+    const used = PROCESSES.flatMap(name => environmentOf('everything', name)).flatMap(
+      ({ valueFrom }) => valueFrom?.secretKeyRef.key ?? [],
+    )
+    const offered = external?.spec.data.map((one: Resource) => one.secretKey)
+    expect(offered).toEqual(expect.arrayContaining(used))
+    expect(new Set(offered).size).toBe(offered.length)
+  })
+
+  test('processes listen on IPv6 addresses, and Services have them', () => {
+    for (const name of [...PROCESSES, 'rebuild']) expect(filled(environmentOf('ipv6', name)).HOST).toBe('::')
+    for (const { spec } of resourcesOf('ipv6', 'Service')) expect(spec.ipFamilyPolicy).toBe('PreferDualStack')
+  })
+
+  test('a fixed number of replicas needs no autoscaler', () => {
+    expect(resourcesOf('fixedReplicas', 'HorizontalPodAutoscaler')).toEqual([])
+    expect(named('fixedReplicas', 'Deployment', 'catalog').spec.replicas).toBe(3)
+    expect(named('defaults', 'Deployment', 'catalog').spec).not.toHaveProperty('replicas')
+    expect(named('fixedReplicas', 'Deployment', 'catalog').spec.template.spec).not.toHaveProperty(
+      'initContainers',
+    )
+    expect(podOf('fixedReplicas', 'gateway').spec).not.toHaveProperty('initContainers')
+    expect(resourcesOf('fixedReplicas', 'Job')).toEqual([])
+  })
+
+  test('the rules of Prometheus are those of deploy/monitoring, and its monitor finds the metrics of all processes', () => {
+    const [rule] = resourcesOf('everything', 'PrometheusRule')
+    expect(rule?.spec).toEqual(yamlOf('deploy/monitoring/alerts.yaml'))
+    const [monitor] = resourcesOf('everything', 'ServiceMonitor')
+    const { selector, endpoints } = monitor?.spec ?? {}
+    const found = resourcesOf('everything', 'Service').filter(
+      ({ metadata, spec }) =>
+        matches(selector.matchLabels, metadata.labels) &&
+        spec.ports.some((one: Resource) => one.name === endpoints[0].port),
+    )
+    expect(found.map(({ spec }) => spec.selector['app.kubernetes.io/name']).toSorted()).toEqual(
+      PROCESSES.toSorted(),
+    )
+    expect(podOf('everything', 'catalog').metadata.annotations).not.toHaveProperty('prometheus.io/scrape')
+    const [dashboard] = resourcesOf('everything', 'ConfigMap')
+    expect(JSON.parse(dashboard?.data['gantry.json'])).toEqual(
+      JSON.parse(textOf('deploy/monitoring/dashboard.json')),
+    )
+  })
+
+  test('clients reach the gateway, and no health check', () => {
+    const [ingress] = resourcesOf('everything', 'Ingress')
+    const [all, health] = ingress?.spec.rules[0].http.paths ?? []
+    expect([all.path, all.backend.service.name]).toEqual(['/', 'gateway'])
+    expect(health.path).toBe('/health')
+    const { selector } = named('everything', 'Service', health.backend.service.name).spec
+    for (const name of [...PROCESSES, 'rebuild'])
+      expect(matches(selector, podOf('everything', name).metadata.labels)).toBe(false)
+    const [route] = resourcesOf('everything', 'HTTPRoute')
+    const rules = route?.spec.rules.map((one: Resource) => [
+      one.matches[0].path.value,
+      one.backendRefs?.[0].name,
+    ])
+    expect(rules).toEqual([
+      ['/health', undefined],
+      ['/', 'gateway'],
+    ])
+  })
+
+  test('network policies allow the networks of stores and webhooks that the values name', () => {
+    const { egress: stores } = named('everything', 'NetworkPolicy', 'stores').spec
+    expect(stores.map((one: Resource) => one.to[0].ipBlock.cidr)).toEqual(['10.20.1.0/24', '10.20.2.0/24'])
+    const { egress: bus } = named('everything', 'NetworkPolicy', 'names-and-bus').spec
+    expect(bus[0]).not.toHaveProperty('to')
+    expect(bus[1].to[0].namespaceSelector.matchLabels).toEqual({ 'kubernetes.io/metadata.name': 'nats' })
+    const { egress: webhooks } = named('everything', 'NetworkPolicy', 'webhooks').spec
+    expect(webhooks[0].to.slice(2).map((one: Resource) => one.ipBlock.cidr)).toEqual([
+      '10.1.0.0/16',
+      'fd00::/8',
+    ])
+    const { ingress } = named('everything', 'NetworkPolicy', 'from-monitoring').spec
+    expect(ingress[0].from[0].namespaceSelector.matchLabels).toEqual({
+      'kubernetes.io/metadata.name': 'prometheus',
+    })
+  })
+
+  test('the Job before an upgrade may reach the stores and the bus, and receives nothing of Services', () => {
+    const { labels } = podOf('defaults', 'rebuild').metadata
+    for (const name of ['stores', 'names-and-bus'])
+      expect(matches(named('defaults', 'NetworkPolicy', name).spec.podSelector.matchLabels, labels)).toBe(
+        true,
+      )
+    for (const { spec } of resourcesOf('defaults', 'Service'))
+      expect(matches(spec.selector, labels)).toBe(false)
+    expect(named('defaults', 'Job', 'rebuild').metadata.annotations['helm.sh/hook']).toBe('pre-upgrade')
+  })
+
+  test('the Job makes the read models with its environment', async () => {
+    const folder = await mkdtemp(join(tmpdir(), 'gantry-chart-'))
+    try {
+      const stores = {
+        ...SECRETS,
+        EVENT_STORE_URL: `sqlite:${join(folder, 'events.db')}`,
+        READ_MODEL_URL: `sqlite:${join(folder, 'read-models.db')}`,
+        MESSAGING_URL: `sqlite:${join(folder, 'messages.db')}`,
+        BLOB_URL: `file:${join(folder, 'images')}`,
+      }
+      const [{ command, env }] = podOf('defaults', 'rebuild').spec.containers
+      const main = join(ROOT, 'packages/operations/src/main.ts')
+      const args = [main, ...command.slice(1)]
+      const { stdout } = await promisify(execFile)(process.execPath, args, {
+        env: { BLOB_URL: stores.BLOB_URL, ...filled(env, stores) },
+      })
+      expect(stdout).toMatch(/All read models exist\n$/)
+    } finally {
+      await rm(folder, { recursive: true })
+    }
+  })
+
+  test('new gateways wait for the services with the command of the image', () => {
+    const [wait] = podOf('everything', 'gateway').spec.initContainers
+    expect(wait.command).toEqual(['gantry', 'await-services'])
+    const names = ['CATALOG_URL', 'IDENTITY_URL', 'MEDIA_URL', 'NOTIFIER_URL']
+    expect(wait.env.map((one: Environment) => one.name)).toEqual(names)
+    expect(wait.image).toBe(podOf('everything', 'gateway').spec.containers[0].image)
+  })
+
+  test('a file with authorities is mounted where the settings name it', () => {
+    const { containers, volumes } = podOf('everything', 'catalog').spec
+    const { ca } = Object.fromEntries(volumes.map((one: Resource) => [one.name, one]))
+    expect(ca.configMap).toEqual({ name: 'authorities', items: [{ key: 'ca.crt', path: 'ca.crt' }] })
+    const [mount] = containers[0].volumeMounts.filter((one: Resource) => one.name === 'ca')
+    expect(filled(environmentOf('everything', 'catalog')).NATS_CA_FILE).toBe(`${mount.mountPath}/ca.crt`)
+    expect(filled(environmentOf('perProcess', 'catalog')).NODE_EXTRA_CA_CERTS).toBe('/etc/gantry/ca/ca.crt')
+  })
+
+  test('the folders that the chart links to exist', () => {
+    for (const path of ['base/kustomization.yaml', 'monitoring/alerts.yaml'])
+      expect(existsSync(join(CHART, path))).toBe(true)
+  })
+})
+
+/** What a Deployment, Service, … is, whatever the tool that made it: with all settings in the container, without labels of Helm. */
+function comparable(resource: Resource, configMaps: readonly Resource[]): Resource {
+  const copy = structuredClone(resource)
+  const { 'app.kubernetes.io/part-of': part } = copy.metadata.labels
+  copy.metadata.labels = { part }
+  if (copy.kind !== 'Deployment') return copy
+  const pod = copy.spec.template.spec
+  // The order of the rollout, which kustomize cannot keep.
+  delete pod.initContainers
+  const [container] = pod.containers
+  const settings = (container.envFrom ?? []).map(
+    (from: Resource) => configMaps.find(one => one.metadata.name === from.configMapRef.name)?.data,
+  )
+  delete container.envFrom
+  const own = container.env.map(({ name, value, valueFrom }: Environment) => [name, value ?? valueFrom])
+  const all = Object.entries({ ...Object.assign({}, ...settings), ...Object.fromEntries(own) })
+  container.env = Object.fromEntries(all.filter(([, value]) => value !== ''))
+  return copy
+}
