@@ -1,31 +1,35 @@
 import { randomUUID } from 'node:crypto'
 import { setTimeout } from 'node:timers/promises'
 import { parseArgs } from 'node:util'
+import { readModelStates } from '@gantry/event-sourcing'
 import { askForRebuild, quarantineOver, type Rebuilding, rebuildAll } from '@gantry/standalone'
 import { CommandFailed, WrongUsage } from './command.ts'
 import { onInstallation } from './installation.ts'
+import { untilMade } from './new-read-models.ts'
+import { print } from './output.ts'
 
 export const USAGE = 'usage: npm run rebuild [-- --new]'
 const POLL_MS = 200
 
 const onTerminal = process.stdout.isTTY === true
-const print = (line: string) => process.stdout.write(`${onTerminal ? '\r\x1b[K' : ''}${line}\n`)
+/** Prints a line in place of the progress. */
+const printOver = (line: string) => print(`${onTerminal ? '\r\x1b[K' : ''}${line}`)
 
 /**
  * Rebuilds all read models from the log. A running standalone process does it itself and stays available. Separate services
  * find the request in the read models, so it is carried out even if this command is stopped.
  */
 export async function run(args: string[], environment: NodeJS.ProcessEnv): Promise<number> {
-  if (isNewOnly(args)) return makeNew(environment)
+  if (wantsNew(args)) return makeNew(environment)
   const id = randomUUID()
   const failed = await onInstallation('rebuild', environment, {
     async running(bus) {
       await askForRebuild(bus, id)
-      print('The running service rebuilds its read models from the log')
+      await print('The running service rebuilds its read models from the log')
       return showProgress(() => askForRebuild(bus, id))
     },
     async onStores({ projectors, isRunElsewhere, startProjectors, ...stores }) {
-      print(
+      await print(
         isRunElsewhere
           ? 'Each service rebuilds its read models from the log as soon as it runs'
           : 'Rebuilding the read models from the log',
@@ -36,11 +40,11 @@ export async function run(args: string[], environment: NodeJS.ProcessEnv): Promi
     },
   })
   if (failed.length > 0) throw new CommandFailed(`not rebuilt: ${failed.join(', ')}`)
-  print('All read models are rebuilt')
+  await print('All read models are rebuilt')
   return 0
 }
 
-function isNewOnly(args: string[]): boolean {
+function wantsNew(args: string[]): boolean {
   try {
     return parseArgs({ args, options: { new: { type: 'boolean', default: false } } }).values.new
   } catch {
@@ -61,13 +65,13 @@ async function makeNew(environment: NodeJS.ProcessEnv): Promise<number> {
         'a standalone service runs: the next release makes its read models at its start',
       )
     },
-    async onStores({ startProjectors, waitingFor }) {
-      print('Making the read models of this release that do not exist yet')
+    async onStores({ startProjectors, waitingFor, ...stores }) {
+      await print('Making the read models of this release that do not exist yet')
       await startProjectors()
-      while (waitingFor() !== undefined) await setTimeout(POLL_MS)
+      await untilMade({ waitingFor, states: readModelStates(stores) })
     },
   })
-  print('All read models exist')
+  await print('All read models exist')
   return 0
 }
 
@@ -86,10 +90,10 @@ async function showProgress(progress: () => Promise<Rebuilding>): Promise<string
       printed.add(name)
       const last = stateOf(name)?.lastRebuild
       const outcome = last && last.endedAt !== known.get(name) ? last.outcome : 'COMPLETED'
-      if (outcome === 'COMPLETED') print(`${name}: done after ${seconds()} s`)
+      if (outcome === 'COMPLETED') await printOver(`${name}: done after ${seconds()} s`)
       else failed.push(name)
       if (outcome !== 'COMPLETED')
-        print(`${name}: ${outcome.toLowerCase()}${last?.reason ? `: ${last.reason}` : ''}`)
+        await printOver(`${name}: ${outcome.toLowerCase()}${last?.reason ? `: ${last.reason}` : ''}`)
     }
     if (waiting.length === 0) return failed
     if (onTerminal) {

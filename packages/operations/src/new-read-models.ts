@@ -1,0 +1,42 @@
+import { setTimeout } from 'node:timers/promises'
+import type { ReadModelState } from '@gantry/event-sourcing'
+import { CommandFailed } from './command.ts'
+import { print } from './output.ts'
+
+const POLL_MS = 200
+/** An error of a projector that has made no progress for this long ends the command. */
+const FAIL_MS = 60_000
+
+interface Making {
+  /** What the services wait for; undefined once their read models exist. */
+  waitingFor(): string | undefined
+  states(): Promise<Pick<ReadModelState, 'name' | 'position' | 'error'>[]>
+  failMs?: number
+}
+
+/**
+ * Waits until the read models exist, and prints what is missing and errors of projectors.
+ * @throws CommandFailed with the error of a projector that repeats without progress
+ */
+export async function untilMade({ waitingFor, states, failMs = FAIL_MS }: Making): Promise<void> {
+  const failures = new Map<string, { message: string; position: string; since: number }>()
+  let printed: string | undefined
+  for (let missing = waitingFor(); missing !== undefined; missing = waitingFor()) {
+    if (missing !== printed) await print(`Waits for ${missing}`)
+    printed = missing
+    // While the store is away there is nothing to report.
+    for (const { name, position, error } of await states().catch(() => [])) {
+      const before = failures.get(name)
+      if (before?.position !== position) failures.delete(name)
+      // A projector that begins again reports no error until it fails again.
+      if (error === null) continue
+      const { message } = error
+      if (failures.get(name)?.message !== message) {
+        failures.set(name, { message, position, since: performance.now() })
+        await print(`${name}: ${message}`)
+      } else if (performance.now() - (before?.since ?? 0) > failMs)
+        throw new CommandFailed(`${name} cannot make its read models: ${message}`)
+    }
+    await setTimeout(POLL_MS)
+  }
+}
