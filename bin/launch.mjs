@@ -18,6 +18,8 @@ const PROGRAMS = {
   rebuild: ['packages/operations/src/main.ts', 'rebuild'],
   backup: ['packages/operations/src/main.ts', 'backup'],
   restore: ['packages/operations/src/main.ts', 'restore'],
+  'restore-check': ['packages/operations/src/main.ts', 'restore-check'],
+  reset: ['packages/operations/src/main.ts', 'reset'],
   quarantine: ['packages/operations/src/main.ts', 'quarantine'],
   'rotate-keys': ['packages/operations/src/main.ts', 'rotate-keys'],
   events: ['packages/operations/src/main.ts', 'events'],

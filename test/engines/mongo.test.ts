@@ -2,6 +2,7 @@ import { defineCollection, LeaseLost, type ReadModels, ReadModelsUnavailable } f
 import { blobStoreContract, readModelsContract, userKeysContract } from '@gantry/read-models/testing'
 import {
   checkReadModels,
+  dropReadModels,
   gridFsBlobStore,
   type MongoReadModelsOptions,
   mongoReadModels,
@@ -90,6 +91,22 @@ describe.each(found.found ? [found] : [])('$description', ({ kind, description, 
 
     it('passes the check of the service', async () => {
       expect(await checkReadModels({ url: engine.url })).toMatch(/MongoDB \d+\.\d+/)
+    })
+
+    it('drops read models and positions, but no blobs and no keys of users', async () => {
+      const bytes = Buffer.from('image')
+      await openBlobs().put('kept', bytes)
+      const keys = mongoUserKeys({ url: engine.url })
+      opened.push(keys)
+      await keys.add('user', 'key')
+      const before = open()
+      await before.collection(counters).put(counter(1), 0)
+      await before.checkpoints.save('a.projector', '1')
+      expect(await dropReadModels({ url: engine.url })).toBeGreaterThan(1)
+      expect(await open().collection(counters).get('c1')).toBeUndefined()
+      expect(await open().checkpoints.get('a.projector')).toBeUndefined()
+      expect(Buffer.from((await openBlobs().get('kept')) ?? [])).toEqual(bytes)
+      expect((await keys.get('user'))?.key).toBe('key')
     })
 
     describe('documents', () => {

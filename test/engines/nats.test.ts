@@ -4,7 +4,7 @@ import { createServer } from 'node:http'
 import { type AddressInfo, connect } from 'node:net'
 import { type Bus, BusUnavailable, type Json, type Message, type MissedMessages } from '@gantry/messaging'
 import { busContract } from '@gantry/messaging/testing'
-import { checkBus, type NatsOptions, NatsRefused, natsBus } from '@gantry/messaging-nats'
+import { checkBus, dropStream, type NatsOptions, NatsRefused, natsBus } from '@gantry/messaging-nats'
 import { connect as connectClient, DeliverPolicy, nanos } from 'nats'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest'
 import type { Engine, Faults } from './src/engine.ts'
@@ -103,6 +103,16 @@ describe.each(servers)('$description', ({ kind, description, start }) => {
       for (const index of publishers.keys()) {
         expect(await read(open(), `events.publisher${index}`)).toEqual(upTo(1_000))
       }
+    })
+
+    it('drops all messages, and is created again', async () => {
+      await open().publish(numbered(1, 3))
+      expect(await dropStream({ url: engine.url })).toBe(true)
+      expect(await dropStream({ url: engine.url })).toBe(false)
+      const bus = open()
+      expect(await bus.head()).toBe(0)
+      await bus.publish(numbered(4, 1))
+      expect(await read(bus)).toEqual([4])
     })
 
     it('names the message that is too large, and stores none of the messages after it', async () => {

@@ -11,6 +11,7 @@ export {
 } from './process.ts'
 export { referenceTime } from './reference-time.ts'
 export { type Replicas, type ReplicasOptions, replicas } from './replicas.ts'
+export { dropMessages, dropReadModels } from './reset.ts'
 export { NotListening, type Port, processServers, type Servers } from './servers.ts'
 export { runService, type ServiceOptions } from './service.ts'
 export {

@@ -26,7 +26,7 @@ interface Open<Store> {
 }
 
 /** The path of a sqlite: or file: URL; undefined for other schemes. */
-const fileOf = (url: string) => (url.startsWith('sqlite:') ? url.slice('sqlite:'.length) : undefined)
+export const fileOf = (url: string) => (url.startsWith('sqlite:') ? url.slice('sqlite:'.length) : undefined)
 const folderOf = (url: string) => {
   if (!url.startsWith('file:')) return undefined
   return url.startsWith('file://') ? fileURLToPath(url) : url.slice('file:'.length)
@@ -91,7 +91,7 @@ export const openPublisher = (settings: BusSettings, subject: string): Promise<P
   return natsPublisher(options, subject)
 }
 
-function natsOptions(settings: BusSettings, name: string, log: Log): NatsOptions {
+export function natsOptions(settings: BusSettings, name: string, log: Log): NatsOptions {
   const { NATS_USER: user, NATS_PASSWORD: password, NATS_TOKEN: token } = settings
   const { NATS_CREDENTIALS: file, NATS_NKEY_SEED: nkeySeed } = settings
   const { NATS_CA: ca, NATS_CERT: cert, NATS_KEY: key } = settings

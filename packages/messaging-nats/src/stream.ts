@@ -14,7 +14,7 @@ import { NatsRefused, type StreamOptions } from './settings.ts'
 /** JetStream detects the repetition of a message by its id within this time. */
 const DUPLICATE_WINDOW_MS = 120_000
 
-const STREAM = 'GANTRY'
+export const STREAM = 'GANTRY'
 const SUBJECTS = ['events.>', 'platform.events', 'deployments.reported']
 
 export const STREAM_NOT_FOUND = 10059

@@ -6,7 +6,7 @@ import { keySettings, openBus, openStores, processSettings, storeSettings } from
 import { type IdentityDependencies, identitySettings } from '@gantry/identity'
 import { type Bus, NoResponder, RequestTimeout } from '@gantry/messaging'
 import { notifierSettings } from '@gantry/notifier'
-import type { ReadModels } from '@gantry/read-models'
+import type { BlobStore, ReadModels } from '@gantry/read-models'
 import { processLog, readSettings, type Service } from '@gantry/service-kit'
 import {
   compose,
@@ -31,6 +31,12 @@ export interface Installation {
   /** What the services that are started wait for; undefined once their read models exist. */
   waitingFor(): string | undefined
   close(): Promise<void>
+}
+
+/** An installation of separate services. */
+export interface ServicesInstallation extends Installation {
+  bus: Bus
+  blobs: BlobStore
 }
 
 /** The settings that a single service has, so that the command can run in its environment. */
@@ -72,9 +78,19 @@ export async function onInstallation<Result>(
   return closing(stoppedInstallation(settings, folder), onStores)
 }
 
-async function closing<Result>(
-  installation: Installation,
-  work: (installation: Installation) => Promise<Result>,
+/**
+ * Runs a command on the stores of separate services.
+ * @throws SettingsRefused, or an error of a backing store that cannot be used
+ */
+export const onServices = async <Result>(
+  name: string,
+  environment: NodeJS.ProcessEnv,
+  work: (installation: ServicesInstallation) => Promise<Result>,
+): Promise<Result> => closing(await servicesInstallation(name, environment), work)
+
+async function closing<Result, Opened extends Installation>(
+  installation: Opened,
+  work: (installation: Opened) => Promise<Result>,
 ): Promise<Result> {
   try {
     return await work(installation)
@@ -107,7 +123,10 @@ function stoppedInstallation(settings: Settings, folder: DataFolder): Installati
 }
 
 /** An installation of separate service processes, on the stores of the settings. */
-async function servicesInstallation(name: string, environment: NodeJS.ProcessEnv): Promise<Installation> {
+async function servicesInstallation(
+  name: string,
+  environment: NodeJS.ProcessEnv,
+): Promise<ServicesInstallation> {
   const settings = readSettings(servicesSchema, environment)
   const log = processLog({ level: 'silent' })
   const stores = openStores(settings)
@@ -122,8 +141,11 @@ async function servicesInstallation(name: string, environment: NodeJS.ProcessEnv
     encryptionKeys: settings.ENCRYPTION_KEY,
     process: { holder: `${name}-${randomUUID()}`, log, metrics: new Registry() },
   }
-  const { services } = servicesOver(dependencies, stores.blobs(settings), settings)
+  const blobs = stores.blobs(settings)
+  const { services } = servicesOver(dependencies, blobs, settings)
   return {
+    bus,
+    blobs,
     readModels: stores.readModels,
     eventStore: stores.eventStore,
     ...projectorsOf(services),

@@ -17,6 +17,14 @@ const COMMANDS: Record<string, { summary: string; load(): Promise<Command> }> = 
     summary: 'restore a backup into an empty data folder',
     load: () => import('./backup/restore.ts'),
   },
+  'restore-check': {
+    summary: 'compare read models, messages and images with a restored log',
+    load: () => import('./backup/restore-check.ts'),
+  },
+  reset: {
+    summary: 'drop what the services make again from a restored log',
+    load: () => import('./backup/reset.ts'),
+  },
   quarantine: {
     summary: 'list or retry the streams with an event that cannot be processed',
     load: () => import('./quarantine.ts'),

@@ -1,5 +1,5 @@
 import { execFile, spawnSync } from 'node:child_process'
-import { mkdtemp, rm } from 'node:fs/promises'
+import { mkdtemp, readFile, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
@@ -8,7 +8,8 @@ import { afterAll, beforeAll, expect, test, vi } from 'vitest'
 import { ROOT } from './src/files.ts'
 import { PASSWORD, type Processes, startProcesses } from './src/processes.ts'
 
-const COMMAND = [join(ROOT, 'packages/operations/src/main.ts'), 'rebuild']
+const PROGRAM = join(ROOT, 'packages/operations/src/main.ts')
+const COMMAND = [PROGRAM, 'rebuild']
 
 let folder: string
 let processes: Processes
@@ -68,6 +69,48 @@ test('the command names an unavailable backing store', () => {
   expect(status).toBe(1)
   expect(stderr).toMatch(/^gantry rebuild: .*READ_MODEL_URL mongodb:\/\/127\.0\.0\.1:1\/gantry: .*\n$/)
 })
+
+/** Runs a command with the settings of the services. */
+function run(...args: string[]) {
+  const options = { env: processes.environment, encoding: 'utf8' } as const
+  const { status, stdout, stderr } = spawnSync(process.execPath, [PROGRAM, ...args], options)
+  return { status, output: stdout + stderr }
+}
+
+test('what is newer than a restored log is named, dropped when the services are stopped, and made again', async () => {
+  const before = await readFile(join(folder, 'read-models.db'))
+  expect(run('restore-check')).toEqual({
+    status: 0,
+    output: expect.stringMatching(/images fit to the log\n$/),
+  })
+  expect(run('reset', '--yes')).toEqual({
+    status: 1,
+    output: expect.stringMatching(/ is running: stop all services; nothing was changed\n$/),
+  })
+  expect((await readFile(join(folder, 'read-models.db'))).length).toBeGreaterThanOrEqual(before.length)
+  const apis = async () => (await (await send('/apis')).json()) as { content: { name: string }[] }
+  expect((await apis()).content).toHaveLength(1)
+
+  await processes.stop()
+  const log = new DatabaseSync(join(folder, 'events.db'))
+  log.exec(
+    "DELETE FROM events WHERE position >= (SELECT min(position) FROM events WHERE stream LIKE 'api-%')",
+  )
+  log.close()
+  const check = run('restore-check')
+  expect(check.output).toMatch(
+    /^the read models of catalog\.projector are at position \d+, after the end of the log$/m,
+  )
+  expect(check.output).toMatch(/^catalog\.relay is at position \d+, after the end of the log$/m)
+  expect(check.output).toMatch(
+    /^message \d+ of the bus \(events\.catalog\.API_CREATED\) is about .* after the end/m,
+  )
+  expect(check.status).toBe(1)
+  expect(run('reset', '--yes').status).toBe(0)
+
+  processes = await startProcesses(folder)
+  expect((await apis()).content).toEqual([])
+}, 90_000)
 
 /** Deletes all documents of a collection. */
 function forget(path: string, collection: string): void {

@@ -1,0 +1,58 @@
+import { EVENT_SERVICES, subjects } from '@gantry/contracts'
+import { LOG_POSITION, readModelStates, relaysOf } from '@gantry/event-sourcing'
+import { referencedBytes } from '@gantry/media'
+import type { ServicesInstallation } from '../installation.ts'
+
+export interface Comparison {
+  /** Position of the last event of the log. */
+  head: string
+  /** What has seen events that are not in the log, in a line each. */
+  ahead: string[]
+  /** SHA-256 of images whose bytes are missing. */
+  missingImages: string[]
+}
+
+/** A text that names what has reached a position, e.g. `catalog.relay is at position 12`. */
+interface Reached {
+  position: string
+  text: string
+}
+
+/** Compares the positions of read models, relays and bus with the end of the log, and the images with their bytes. */
+export async function compareWithLog(installation: ServicesInstallation): Promise<Comparison> {
+  const { eventStore, projectors, readModels } = installation
+  const reached: Reached[] = []
+  for (const { name, position } of await readModelStates(installation)())
+    reached.push({ position, text: `the read models of ${name} are at position ${position}` })
+  for (const relay of relaysOf(projectors)) {
+    const position = await readModels.checkpoints.get(relay)
+    if (position) reached.push({ position, text: `${relay} is at position ${position}` })
+  }
+  reached.push(...(await lastMessages(installation)))
+  // Read last: the log may grow meanwhile.
+  const head = await eventStore.head()
+  const ahead = reached.filter(({ position }) => position > head).map(({ text }) => text)
+  return { head, ahead, missingImages: await missingImages(installation) }
+}
+
+async function lastMessages({ bus }: ServicesInstallation): Promise<Reached[]> {
+  const reached: Reached[] = []
+  for (const service of EVENT_SERVICES) {
+    const last = await bus.last([subjects.events(service, '*')])
+    const position = last?.headers?.[LOG_POSITION]
+    if (last && position) {
+      const message = `message ${last.sequence} of the bus (${last.subject})`
+      reached.push({ position, text: `${message} is about the event at position ${position}` })
+    }
+  }
+  return reached
+}
+
+/** Sweeps set bytes aside before they remove them, and move them back if the log names them. */
+const ASIDE = /^aside-/
+
+async function missingImages({ eventStore, blobs }: ServicesInstallation): Promise<string[]> {
+  const missing = await referencedBytes(eventStore)
+  for await (const key of blobs.keys()) missing.delete(key.replace(ASIDE, ''))
+  return [...missing]
+}

@@ -1,0 +1,61 @@
+import { randomUUID } from 'node:crypto'
+import { setTimeout } from 'node:timers/promises'
+import { parseArgs } from 'node:util'
+import { relaysOf } from '@gantry/event-sourcing'
+import { busSettings, dropMessages, dropReadModels, storeSettings } from '@gantry/hosting'
+import { readSettings } from '@gantry/service-kit'
+import { CommandFailed, WrongUsage } from '../command.ts'
+import { onServices, type ServicesInstallation } from '../installation.ts'
+import { print } from '../output.ts'
+
+export const USAGE = `usage: gantry reset --yes   (with the settings of a service)
+  drops read models, positions and messages, which the services make again from the log; never blobs or keys of users`
+
+const schema = busSettings.extend(storeSettings.shape)
+const LEASE_MS = 5_000
+/** Longer than the lease of a process that was killed. */
+const PATIENCE_MS = 6_000
+const POLL_MS = 500
+
+/** Drops what is built from the log, after an older log was restored. The services must be stopped. */
+export async function run(args: string[], environment: NodeJS.ProcessEnv): Promise<number> {
+  if (!isConfirmed(args)) throw new WrongUsage(USAGE)
+  if (!environment.MESSAGING_URL)
+    throw new CommandFailed(
+      'MESSAGING_URL: must be set: npm run restore restores the data of a standalone service',
+    )
+  const settings = readSettings(schema, environment)
+  await onServices('reset', environment, requireStopped)
+  // Read models first: services on a bus of later events do not start, but they would on read models of later events.
+  if (await dropReadModels(settings)) await print('Dropped the read models and the positions of relays')
+  if (await dropMessages(settings)) await print('Dropped the messages and the positions of consumers')
+  await print('The services make both again from the log when they start')
+  return 0
+}
+
+function isConfirmed(args: string[]): boolean {
+  try {
+    return parseArgs({ args, options: { yes: { type: 'boolean', default: false } } }).values.yes
+  } catch {
+    throw new WrongUsage(USAGE)
+  }
+}
+
+/** Acquires the leases of all projectors and relays, one of which every running service holds. @throws CommandFailed */
+async function requireStopped({ projectors, readModels }: ServicesInstallation): Promise<void> {
+  const { leases } = readModels
+  const holder = `reset-${randomUUID()}`
+  const deadline = performance.now() + PATIENCE_MS
+  for (const name of [...projectors, ...relaysOf(projectors)]) {
+    for (;;) {
+      const lease = await leases.acquire(name, holder, LEASE_MS)
+      if (lease) {
+        await leases.release(lease)
+        break
+      }
+      if (performance.now() > deadline)
+        throw new CommandFailed(`${name.split('.')[0]} is running: stop all services; nothing was changed`)
+      await setTimeout(POLL_MS)
+    }
+  }
+}

@@ -1,0 +1,24 @@
+import { connect } from './connection.ts'
+import type { MongoOptions } from './settings.ts'
+
+/** Collections that are not built from the log: the bytes of images, keys of users, and those of the server. */
+const KEPT = /^(blobs\.|system\.|user_keys$)/
+
+/**
+ * Drops everything in the database that is built from the log: documents, positions and leases. No process may use it.
+ * @returns the number of dropped collections
+ * @throws ReadModelsUnavailable
+ */
+export async function dropReadModels(options: MongoOptions): Promise<number> {
+  const { db, run, close } = connect(options)
+  try {
+    return await run(async () => {
+      const collections = await db.listCollections({}, { nameOnly: true }).toArray()
+      const dropped = collections.filter(({ name }) => !KEPT.test(name))
+      for (const { name } of dropped) await db.dropCollection(name)
+      return dropped.length
+    })
+  } finally {
+    await close()
+  }
+}
