@@ -29,7 +29,8 @@ export interface FeedStart {
 /** The place with the oldest event, or before the events of a time. */
 export async function firstPosition(bus: Bus, from: Date | undefined): Promise<FeedStart> {
   const removed = await bus.removedThrough(EVENTS)
-  const place = from ? await placeBefore(bus, from) : unknownMessage(removed)
+  const oldest = unknownMessage(removed)
+  const place = from ? await placeBefore(bus, from, oldest) : oldest
   const { sequence } = place
   const passed = sequence === 0 ? new Map() : await passedAt(bus, sequence)
   return { after: sequence, position: { ...place, passed, awaited: [] }, resumes: false }
@@ -46,13 +47,13 @@ export async function resumedPosition(bus: Bus, text: string): Promise<FeedStart
   const removed = await bus.removedThrough(EVENTS)
   if (sequence < removed) throw await positionGone(bus)
   const at = (after: number, found = position) => ({ after, position: found, resumes: true })
-  if (sequence === removed) return sequence === 0 ? at(0) : at(sequence)
+  if (sequence === removed) return at(sequence)
   const message = id === '' ? undefined : await messageAfter(bus, EVENTS, sequence - 1)
   const isThere = message?.sequence === sequence && message.id === id
   // A bus that was built again may have the same message at this sequence, after other messages than before.
   if (isThere && Date.parse(message.storedAt) === storedAt) return at(sequence)
   await requireInLog(bus, position)
-  if (removed > 0 && !(await reachesBack(bus, position))) throw await positionGone(bus)
+  if (removed > 0 && !(await reachesBack(bus, position, removed))) throw await positionGone(bus)
   return at(removed, { ...position, awaited: [...passed.keys()] })
 }
 
@@ -119,9 +120,9 @@ async function messageAfter(
  * Finds, by bisection, a message before all events of a time and later. The bus stores an event when it happens or later,
  * so that the time of storage decides, with a margin for clocks.
  */
-async function placeBefore(bus: Bus, from: Date): Promise<FeedPlace> {
+async function placeBefore(bus: Bus, from: Date, oldest: FeedPlace): Promise<FeedPlace> {
   const storedFrom = new Date(from.getTime() - AHEAD_MS).toISOString()
-  let low = unknownMessage(await bus.removedThrough(EVENTS))
+  let low = oldest
   let high = await bus.head()
   while (low.sequence < high) {
     const middle = Math.floor((low.sequence + high) / 2)
@@ -145,8 +146,7 @@ async function requireInLog(bus: Bus, { sequence, passed }: FeedPosition): Promi
 }
 
 /** Whether the bus still has, of each service, a message that was passed, so that none after it was removed. */
-async function reachesBack(bus: Bus, { passed }: FeedPosition): Promise<boolean> {
-  const removed = await bus.removedThrough(EVENTS)
+async function reachesBack(bus: Bus, { passed }: FeedPosition, removed: number): Promise<boolean> {
   const firsts = await Promise.all(
     [...passed].map(async ([service, { position }]) => {
       const first = await messageAfter(bus, ofService(service), removed)
