@@ -7,7 +7,7 @@ import {
   updateVersion,
 } from '@gantry/contracts'
 import type { Stored } from '@gantry/read-models'
-import { type AddRoute, listing, type Moments, page } from '@gantry/service-kit'
+import { type AddRoute, listing, type Moment, type Moments, page } from '@gantry/service-kit'
 import type { ApiAggregate } from './api.decide.ts'
 import { type ApiDocument, type VersionDocument, versionRecordOf } from './api.projection.ts'
 
@@ -21,30 +21,33 @@ export interface VersionRoutes {
 
 export function versionRoutes(route: AddRoute, { api, apis, versions, limit }: VersionRoutes): void {
   route(listVersions, async ({ params, query }) => {
-    await apiExists(params.api_id, query.at)
-    const moment = await versions.at(query.at, params.api_id)
+    const moment = await momentOf(params.api_id, query.at)
     const { items, total } = await moment.find(listing(query, { api: params.api_id }))
     const content = items.map(({ doc }) => versionRecordOf(doc))
     return { status: 200, body: page(content, total, query) }
   })
 
   route(getVersion, async ({ params, query: { at } }) => {
-    await apiExists(params.api_id, at)
-    return { status: 200, ...current(await find(params.api_id, params.version_id, at)) }
+    const moment = await momentOf(params.api_id, at)
+    return { status: 200, ...current(await find(params.api_id, params.version_id, moment)) }
   })
 
   route(createVersion, async ({ params, body, metadata, newId }) => {
     const { api_id } = params
     const id = newId()
     await api.execute(api_id, { type: 'CreateVersion', metadata, api: api_id, id, input: body, limit })
-    return { status: 201, ...current(await find(api_id, id)), location: `/apis/${api_id}/versions/${id}` }
+    return {
+      status: 201,
+      ...current(await find(api_id, id, await versions.at(undefined))),
+      location: `/apis/${api_id}/versions/${id}`,
+    }
   })
 
   route(updateVersion, async ({ params, body, metadata, ifMatch }) => {
     const { api_id, version_id } = params
     const known = await versionId(api_id, version_id)
     await api.execute(api_id, { type: 'UpdateVersion', metadata, ifMatch, version: known, input: body })
-    return { status: 200, ...current(await find(api_id, known)) }
+    return { status: 200, ...current(await find(api_id, known, await versions.at(undefined))) }
   })
 
   route(deleteVersion, async ({ params, metadata, ifMatch }) => {
@@ -53,12 +56,18 @@ export function versionRoutes(route: AddRoute, { api, apis, versions, limit }: V
     return { status: 204 }
   })
 
-  const apiExists = async (id: string, at?: string) => {
-    if (!(await (await apis.at(at, id)).get(id))) throw new Refusal('api-not-found')
+  /** The versions of an API at a time, or as they are now. @throws Refusal api-not-found */
+  const momentOf = async (apiId: string, at?: string): Promise<Moment<VersionDocument>> => {
+    const [ofApis, moment] = await Promise.all([apis.at(at, apiId), versions.at(at, apiId)])
+    if (!(await ofApis.get(apiId))) throw new Refusal('api-not-found')
+    return moment
   }
 
-  const find = async (apiId: string, idOrName: string, at?: string): Promise<VersionDocument> => {
-    const moment = await versions.at(at, apiId)
+  const find = async (
+    apiId: string,
+    idOrName: string,
+    moment: Moment<VersionDocument>,
+  ): Promise<VersionDocument> => {
     const byId = await moment.get(idOrName.toLowerCase())
     if (byId?.doc.api === apiId) return byId.doc
     const [byName]: Stored<VersionDocument>[] = await moment.list({
@@ -71,8 +80,7 @@ export function versionRoutes(route: AddRoute, { api, apis, versions, limit }: V
 
   /** The id of a version given by id or name. Needed before an update, since that may change the name. */
   const versionId = async (apiId: string, idOrName: string) => {
-    await apiExists(apiId)
-    return (await find(apiId, idOrName)).id
+    return (await find(apiId, idOrName, await momentOf(apiId))).id
   }
 
   const current = (doc: VersionDocument) => ({
