@@ -70,7 +70,7 @@ export function inspectFiles(files: Readonly<Partial<Record<FileKind, string>>>)
 }
 
 /** How long a statement waits for the transaction of another process. */
-const BUSY_TIMEOUT_MS = 10_000
+export const BUSY_TIMEOUT_MS = 10_000
 const INSPECTION_TIMEOUT_MS = 2_000
 
 /**

@@ -1,7 +1,7 @@
 import { type UserKey, type UserKeys, UserKeysUnavailable } from '@gantry/read-models'
 import { type CopyProgress, copies } from './copy.ts'
 import { type Disk, watchDisk } from './disk.ts'
-import { FORMATS, openDatabase } from './sqlite-file.ts'
+import { BUSY_TIMEOUT_MS, FORMATS, openDatabase } from './sqlite-file.ts'
 
 /** A row has either a key or the time of its deletion. */
 const SCHEMA = `
@@ -12,6 +12,7 @@ const SCHEMA = `
   ) STRICT, WITHOUT ROWID`
 
 const PAGE = 1_000
+const TRUNCATION_WAIT_MS = 500
 
 /** A store of user keys whose file can be copied while it is used. */
 export interface UserKeyFile extends UserKeys {
@@ -43,6 +44,16 @@ export function sqliteUserKeys({ path, disk = watchDisk() }: { path: string; dis
     `SELECT user, erased_at AS erasedAt FROM user_keys
      WHERE erased_at IS NOT NULL AND user > ? ORDER BY user LIMIT ${PAGE}`,
   )
+  const checkpoint = db.prepare('PRAGMA wal_checkpoint(TRUNCATE)')
+  /** @throws Error when a reader keeps the log, which has earlier content, longer than this thread may wait */
+  const truncateLog = () => {
+    db.exec(`PRAGMA busy_timeout = ${TRUNCATION_WAIT_MS}`)
+    try {
+      if (checkpoint.get()?.busy !== 0) throw new Error('a reader keeps the write-ahead log of the keys')
+    } finally {
+      db.exec(`PRAGMA busy_timeout = ${BUSY_TIMEOUT_MS}`)
+    }
+  }
   const get = (user: string) => find.get(user) as UserKey | undefined
   const kept = (user: string): UserKey => {
     const key = get(user)
@@ -73,7 +84,7 @@ export function sqliteUserKeys({ path, disk = watchDisk() }: { path: string; dis
     erase: (user, at) =>
       answering(() => {
         erase.run(user, at)
-        db.exec('PRAGMA wal_checkpoint(TRUNCATE)')
+        truncateLog()
         return String(kept(user).erasedAt)
       }),
     async *erased() {
