@@ -1,9 +1,10 @@
+import { readdirSync } from 'node:fs'
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { z } from 'zod'
-import { textOf, yamlOf } from './src/files.ts'
+import { ROOT, textOf, yamlOf } from './src/files.ts'
 import { PASSWORD, type Processes, startProcesses } from './src/processes.ts'
 import { metricsIn, valuesIn } from './src/queries.ts'
 import { PROCESSES } from './src/settings.ts'
@@ -14,22 +15,27 @@ const { groups } = z
       z.strictObject({
         name: z.string(),
         rules: z.array(
-          z.strictObject({
-            alert: z.string().regex(/^Gantry[A-Za-z]+$/),
-            expr: z.string(),
-            for: z
-              .string()
-              .regex(/^\d+m$/)
-              .optional(),
-            labels: z.strictObject({ severity: z.enum(['info', 'warning', 'critical']) }),
-            annotations: z.strictObject({ summary: z.string() }),
-          }),
+          z.union([
+            z.strictObject({ record: z.string().regex(/^gantry:\w+:\w+$/), expr: z.string() }),
+            z.strictObject({
+              alert: z.string().regex(/^Gantry[A-Za-z]+$/),
+              expr: z.string(),
+              for: z
+                .string()
+                .regex(/^\d+m$/)
+                .optional(),
+              labels: z.strictObject({ severity: z.enum(['info', 'warning', 'critical']) }),
+              annotations: z.strictObject({ summary: z.string(), runbook_url: z.string() }),
+            }),
+          ]),
         ),
       }),
     ),
   })
   .parse(yamlOf('deploy/monitoring/alerts.yaml'))
-const alerts = groups.flatMap(({ rules }) => rules)
+const rules = groups.flatMap(({ rules }) => rules)
+const alerts = rules.filter(rule => 'alert' in rule)
+const records = rules.filter(rule => 'record' in rule)
 const { panels } = z
   .object({
     panels: z.array(z.object({ title: z.string(), targets: z.array(z.object({ expr: z.string() })) })),
@@ -38,13 +44,14 @@ const { panels } = z
 
 const queries = [
   ...alerts.map(({ alert, expr }) => [alert, expr] as const),
+  ...records.map(({ record, expr }) => [record, expr] as const),
   ...panels.flatMap(({ title, targets }) => targets.map(({ expr }) => [title, expr] as const)),
 ]
 
 let folder: string
 let processes: Processes | undefined
 /** The names of the metrics of all processes, and the values of each label. */
-const told = { names: new Set<string>(), labels: new Map<string, Set<string>>() }
+const told = { names: new Set(records.map(({ record }) => record)), labels: new Map<string, Set<string>>() }
 
 beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), 'gantry-monitoring-'))
@@ -81,9 +88,10 @@ test.each(queries)('%s uses metrics that the processes export', (_, query) => {
 test('queries name existing processes, and GantryAbsent covers all of them', () => {
   expect([...(told.labels.get('process') ?? [])].sort()).toEqual([...PROCESSES].sort())
   const named = queries.flatMap(([, query]) => valuesIn(query, 'process'))
-  expect(named.filter(name => !PROCESSES.includes(name))).toEqual([])
+  expect(named.filter(name => ![...PROCESSES, 'standalone'].includes(name))).toEqual([])
   const absent = alerts.find(({ alert }) => alert === 'GantryAbsent')
-  expect(valuesIn(absent?.expr ?? '', 'process').sort()).toEqual([...PROCESSES].sort())
+  const covered = [...(absent?.expr.matchAll(/"process", "(\w+)"/g) ?? [])].map(([, name]) => name)
+  expect(covered.sort()).toEqual([...PROCESSES].sort())
 })
 
 test('each backing store has a metric by its setting', () => {
@@ -94,9 +102,27 @@ test('each backing store has a metric by its setting', () => {
   ])
 })
 
-test('the manual explains every alert', () => {
+test('the manual lists every alert, and its runbook has symptom, check and remedy', () => {
   const manual = textOf('docs/operations.md')
-  for (const { alert } of alerts) expect(manual).toContain(`\`${alert}\``)
+  for (const { alert, annotations } of alerts) {
+    expect(manual).toContain(`[\`${alert}\`](runbooks/${alert}.md)`)
+    expect(annotations.runbook_url).toBe(`https://gantry.example.com/runbooks/${alert}.md`)
+    const runbook = textOf(`docs/runbooks/${alert}.md`)
+    for (const part of ['**Symptom.**', '**Check.**', '**Remedy.**']) expect(runbook).toContain(part)
+  }
+  const files = readdirSync(join(ROOT, 'docs/runbooks'))
+  expect(files.sort()).toEqual(alerts.map(({ alert }) => `${alert}.md`).sort())
+})
+
+test('rules and panels tell installations apart by their namespace', () => {
+  for (const { expr } of rules) {
+    for (const [, labels] of expr.matchAll(/\bby \(([^)]*)\)/g)) expect(labels).toMatch(/^namespace\b/)
+    const aggregated = expr.replace(/\b(sum|max|min|group|count) by /g, '')
+    expect(aggregated).not.toMatch(/\b(sum|max|min|group|count)\b/)
+  }
+  for (const { targets } of panels)
+    for (const { expr } of targets)
+      expect(expr.match(/namespace=~"\$namespace"/g)?.length).toBe(metricsIn(expr).length)
 })
 
 describe('the metrics of a query', () => {

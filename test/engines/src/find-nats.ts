@@ -1,6 +1,7 @@
-import { mkdir, mkdtemp, readdir, rename, rm } from 'node:fs/promises'
+import { mkdir, mkdtemp, rename, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { containersRun, startContainer } from './container.ts'
+import { unpackDebianPackage } from './debian.ts'
 import type { Found } from './engine.ts'
 import { CACHE, isThere, onPath, run } from './program.ts'
 import { startServer } from './server-process.ts'
@@ -11,7 +12,6 @@ const OLDEST = [2, 9] as const
 const IMAGE = `nats:${VERSION}-alpine`
 const READY = /Server is ready/
 const COMPILE_MS = 300_000
-const DOWNLOAD_MS = 120_000
 
 /** How to get NATS, in one line. */
 export const HOW_TO_HAVE_NATS =
@@ -134,25 +134,7 @@ const fromDebian: Source = {
   folder: 'nats-server-debian',
   program: 'usr/sbin/nats-server',
   origin: "of Debian's package",
-  async install(folder) {
-    const lists = ['-o', `Dir::State::Lists=${folder}/lists`, '-o', `Dir::Cache=${folder}/cache`]
-    const options = { cwd: folder, timeoutMs: DOWNLOAD_MS }
-    const download = ['download', 'nats-server']
-    try {
-      await run('apt-get', download, { ...options, doing: 'downloading nats-server from Debian, once' })
-    } catch {
-      // The package lists of the machine are missing or outdated. They are not changed.
-      await mkdir(join(folder, 'lists', 'partial'), { recursive: true })
-      await mkdir(join(folder, 'cache', 'archives', 'partial'), { recursive: true })
-      await run('apt-get', [...lists, 'update'], { ...options, doing: "reading Debian's lists of packages" })
-      await run('apt-get', [...lists, ...download], options)
-    }
-    const [file] = (await readdir(folder)).filter(name => name.endsWith('.deb'))
-    await run('dpkg', ['-x', file ?? '', '.'], options)
-    await Promise.all(
-      ['lists', 'cache', file ?? ''].map(name => rm(join(folder, name), { recursive: true, force: true })),
-    )
-  },
+  install: folder => unpackDebianPackage('nats-server', folder),
 }
 
 /** A server that an earlier run installed; undefined if there is none. */
