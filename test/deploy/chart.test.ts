@@ -78,11 +78,10 @@ describe('the values schema', () => {
       for (const [name, one] of Object.entries<Resource>(at.properties ?? {})) closed(one, `${path}.${name}`)
     }
     closed(schema, '')
-    const optional = ['global', 'terminationGracePeriodSeconds']
     const values = Object.keys(yamlOf('deploy/helm/gantry/values.yaml') as object)
     expect(
       propertiesOf()
-        .filter(name => !optional.includes(name))
+        .filter(name => name !== 'global')
         .toSorted(),
     ).toEqual(values.toSorted())
   })
@@ -185,6 +184,18 @@ describe.skipIf(!program)('the chart', { meta: { skipped } }, () => {
       PUBLIC_URL: 'https://gantry.example.com',
     })
     expect(filled(environmentOf('everything', 'media'))).not.toHaveProperty('PUBLIC_URL')
+  })
+
+  test.each(['defaults', 'everything'] as const)('gives processes the time to stop: %s', values => {
+    for (const name of PROCESSES) {
+      const settings = SETTINGS[name]
+      if (!settings) throw new Error(`${name} has no settings`)
+      const { NATS_CA_FILE: _, ...given } = filled(environmentOf(values, name))
+      const { SHUTDOWN_DELAY, SHUTDOWN_TIMEOUT } = readSettings(settings, given) as Record<string, number>
+      const milliseconds = (SHUTDOWN_DELAY ?? Number.NaN) + (SHUTDOWN_TIMEOUT ?? Number.NaN)
+      const { terminationGracePeriodSeconds } = podOf(values, name).spec
+      expect(terminationGracePeriodSeconds * 1_000).toBeGreaterThanOrEqual(milliseconds + 3_000)
+    }
   })
 
   test('prefixes the paths of probes, metrics and clients with BASE_PATH', () => {

@@ -10,7 +10,12 @@ export const CASES = {
       pullPolicy: 'IfNotPresent',
       pullSecrets: ['registry'],
     },
-    settings: { LOG_LEVEL: 'debug', PUBLIC_URL: 'https://gantry.example.com', BODY_MEMORY: '64MiB' },
+    settings: {
+      LOG_LEVEL: 'debug',
+      PUBLIC_URL: 'https://gantry.example.com',
+      BODY_MEMORY: '64MiB',
+      SHUTDOWN_TIMEOUT: '2m',
+    },
     gateway: { settings: { TRUST_PROXY: '10.0.0.0/8', RATE_LIMIT_PER_MINUTE: 600 } },
     catalog: {
       settings: { LOG_LEVEL: 'warn', MAX_VERSIONS_PER_API: 1_000_000, DEPLOYMENT_TIMEOUT: '2h' },
@@ -55,7 +60,6 @@ export const CASES = {
     nodeSelector: { 'kubernetes.io/arch': 'amd64' },
     tolerations: [{ key: 'dedicated', operator: 'Exists', effect: 'NoSchedule' }],
     priorityClassName: 'high',
-    terminationGracePeriodSeconds: 60,
   },
   openshift: { openshift: true },
   perProcess: {

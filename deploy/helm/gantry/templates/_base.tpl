@@ -204,6 +204,13 @@ that have it in the base.
 {{ toYaml .resource }}
 {{ end -}}
 
+{{/* A duration of settings, e.g. 5m, in seconds, rounded up. */}}
+{{- define "gantry.seconds" -}}
+{{- $units := dict "ms" 1 "s" 1000 "m" 60000 "h" 3600000 "d" 86400000 -}}
+{{- $amount := regexFind "^[0-9]+" . | int64 -}}
+{{- div (add (mul $amount (get $units (regexFind "[a-z]+$" .))) 999) 1000 -}}
+{{- end -}}
+
 {{/* The path of the gateway for clients, without a slash at the end. */}}
 {{- define "gantry.basePath" -}}
 {{- .Values.settings.BASE_PATH | default "" -}}
