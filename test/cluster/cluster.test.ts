@@ -1,19 +1,24 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { createHmac } from 'node:crypto'
 import { once } from 'node:events'
-import { mkdtemp, readFile, rm } from 'node:fs/promises'
+import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { listApis, OPERATIONS, type Principal, SCOPES, subjects } from '@gantry/contracts'
 import { derivedPrincipalKey, passedPrincipals } from '@gantry/service-kit'
 import { freePort } from '@gantry/service-kit/testing'
 import { fastify } from 'fastify'
-import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
+import { afterAll, beforeAll, describe, expect, onTestFinished, test, vi } from 'vitest'
 import { endsWithParent } from '../../bin/orphans.mjs'
 
 /** Enough for nine processes on a machine with cold caches that first has to install NATS. */
 const START_MS = 300_000
 const MAIN = join(import.meta.dirname, 'src/main.ts')
+
+/** Webhooks may reach a receiver in the test. */
+const OF_RECEIVER = { WEBHOOK_ALLOWED_CIDRS: '127.0.0.0/8', WEBHOOK_RETRY_SCHEDULE: '100ms,1h' }
 
 let folder: string
 let port: number
@@ -48,7 +53,13 @@ beforeAll(async () => {
   port = await freePort()
   child = endsWithParent(
     spawn(process.execPath, [MAIN, '--replicas', '2'], {
-      env: { ...process.env, DATA_DIR: folder, PORT: String(port), LOGIN_LIMIT_PER_MINUTE: '0' },
+      env: {
+        ...process.env,
+        DATA_DIR: folder,
+        PORT: String(port),
+        LOGIN_LIMIT_PER_MINUTE: '0',
+        ...OF_RECEIVER,
+      },
       stdio: ['ignore', 'pipe', 'pipe'],
     }),
   )
@@ -229,6 +240,69 @@ describe.each(['catalog', 'identity', 'media', 'notifier'])('%s', service => {
       expect([method, path, answer.status]).toEqual([method, path, 404])
     }
   })
+})
+
+/** The log lines of the processes of a service that contain a text. */
+async function linesOf(service: string, text: string): Promise<Record<string, unknown>[]> {
+  const logs = join(folder, 'logs')
+  const names = (await readdir(logs)).filter(name => name.startsWith(service))
+  const lines = (await Promise.all(names.map(name => readFile(join(logs, name), 'utf8'))))
+    .join('')
+    .split('\n')
+  return lines.filter(line => line.includes(text)).map(line => JSON.parse(line))
+}
+
+test('the lines of every process and the attempts of webhooks have the ids of the request that caused them', async () => {
+  const received: unknown[] = []
+  const receiver = createServer(({ headers, socket }) => {
+    received.push(headers.traceparent)
+    socket.destroy()
+  })
+  await once(receiver.listen(0, '127.0.0.1'), 'listening')
+  onTestFinished(() => void receiver.close())
+  const { port: at } = receiver.address() as AddressInfo
+  const webhook = {
+    displayName: 'traced',
+    url: `http://127.0.0.1:${at}`,
+    active: true,
+    eventTypes: ['API_CREATED'],
+  }
+  const subscribed = await send('/webhooks', {
+    method: 'POST',
+    body: JSON.stringify({ name: 'traced', ...webhook }),
+  })
+  expect(subscribed.status, await subscribed.text()).toBe(201)
+
+  const traceparent = '00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01'
+  const ids = { requestId: 'r-traced', traceId: traceparent.slice(3, 35), spanId: traceparent.slice(36, 52) }
+  const headers = { 'x-request-id': ids.requestId, traceparent }
+  expect((await send('/apis', { ...named('traced'), headers })).status).toBe(201)
+  for (const service of ['gateway', 'catalog'])
+    await vi.waitFor(async () =>
+      expect(await linesOf(service, '"r-traced"')).toMatchObject([{ ...ids, msg: 'answered' }]),
+    )
+  // The second attempt is started by the scheduler, after the reaction to the event.
+  await vi.waitFor(() => expect(received).toEqual([traceparent, traceparent]), { timeout: 10_000 })
+  await vi.waitFor(async () => {
+    const failed = { ...ids, msg: 'an attempt failed' }
+    expect(await linesOf('notifier', '"r-traced"')).toMatchObject([failed, failed])
+  })
+  await send(subscribed.headers.get('location') ?? '', { method: 'DELETE' })
+
+  await send('/apis?size=1', { headers: { 'x-request-id': 'r-untraced' } })
+  const untraced = async () => [
+    ...(await linesOf('gateway', '"r-untraced"')),
+    ...(await linesOf('catalog', '"r-untraced"')),
+  ]
+  await vi.waitFor(async () => expect(await untraced()).toHaveLength(2))
+  const [first, second] = await untraced()
+  expect(first?.traceId).toMatch(/^[0-9a-f]{32}$/)
+  expect(second).toMatchObject({ traceId: first?.traceId, spanId: first?.spanId })
+})
+
+test('health checks and scrapes are not in the logs', async () => {
+  for (const { inside } of processes().values()) await fetch(`${inside}/metrics`).catch(() => {})
+  for (const route of ['/health/', '/metrics']) expect(await linesOf('', `"route":"${route}`)).toEqual([])
 })
 
 test('kill -9 of a replica fails no read, and the replica restarts', async () => {

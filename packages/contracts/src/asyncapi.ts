@@ -246,6 +246,7 @@ const WEBHOOK_HEADERS = {
     'webhook-signature': text(
       'One or more of v1,BASE64, separated by spaces: HMAC-SHA256 of webhook-id.webhook-timestamp.body with the secret of the webhook',
     ),
+    traceparent: text('W3C trace context of the request that caused the event'),
   },
 }
 const BUS_HEADERS = {

@@ -9,6 +9,8 @@ export interface ReactorOptions {
   bus: Bus
   /** Turns an event of another service into commands of this one. The same event again must change nothing. */
   react(message: StoredMessage): Promise<void>
+  /** Runs the work on a message, e.g. in the context of the request that caused it. Default: calls it. */
+  within?(message: StoredMessage, work: () => Promise<void>): Promise<void>
   /** Called when retention has removed messages before they were handled. */
   missed?(range: MissedMessages): void
   log: Log
@@ -19,7 +21,7 @@ export interface ReactorOptions {
  * would break the order. Only a refusal, which a retry cannot change, is logged and skipped.
  */
 export function startReactor(options: ReactorOptions): Worker {
-  const { consumer, subjects, bus, react, log } = options
+  const { consumer, subjects, bus, react, log, within = (_, work) => work() } = options
   const name = `${consumer}.reactor`
   const missed = (range: MissedMessages) => {
     log.error(
@@ -28,17 +30,17 @@ export function startReactor(options: ReactorOptions): Worker {
     )
     options.missed?.(range)
   }
+  const handle = async (message: StoredMessage) => {
+    try {
+      await react(message)
+    } catch (error) {
+      if (!(error instanceof Refusal)) throw error
+      log.warn({ message: message.id, subject: message.subject, code: error.code }, 'a reaction was refused')
+    }
+  }
   return supervise(name, log, async signal => {
     for await (const { message, ack } of bus.consume({ consumer, subjects, signal, missed })) {
-      try {
-        await react(message)
-      } catch (error) {
-        if (!(error instanceof Refusal)) throw error
-        log.warn(
-          { message: message.id, subject: message.subject, code: error.code },
-          'a reaction was refused',
-        )
-      }
+      await within(message, () => handle(message))
       await ack()
     }
   })

@@ -1,6 +1,21 @@
 import { Refusal, serviceOf } from '@gantry/contracts'
-import { type Bus, isReply, type Json, NoResponder, type Reply, replyOf, resultOf } from '@gantry/messaging'
-import { type PassedPrincipals, PRINCIPAL_HEADER, type Purpose } from '@gantry/service-kit'
+import {
+  type Bus,
+  isReply,
+  NoResponder,
+  type Reply,
+  type Responder,
+  replyOf,
+  resultOf,
+} from '@gantry/messaging'
+import {
+  contextOf,
+  currentContext,
+  inContext,
+  type PassedPrincipals,
+  PRINCIPAL_HEADER,
+  type Purpose,
+} from '@gantry/service-kit'
 import type { FastifyInstance } from 'fastify'
 import { z } from 'zod'
 import type { Replicas } from './replicas.ts'
@@ -27,10 +42,17 @@ const purposeOf = (subject: string): Purpose => ({ service: serviceOf(subject), 
 
 const Question = z.object({ subject: z.string(), data: z.json() })
 
+/** Answers a request in the context of its headers. */
+const answeringInContext =
+  (answer: Responder): Responder =>
+  (data, headers) =>
+    inContext(contextOf(headers), () => answer(data))
+
 /**
  * Sends requests between services over HTTP instead of the bus. So writes that need an answer of another service continue
  * while the bus is unavailable, and events that one service sends to another directly are visible in the next read.
- * Responders are idempotent, so a request without an answer is repeated at another replica.
+ * Responders are idempotent, so a request without an answer is repeated at another replica. Both ways carry the context of
+ * the request in progress.
  */
 export function internalRequests({
   bus,
@@ -38,7 +60,7 @@ export function internalRequests({
   basePath,
   pass,
 }: InternalRequestsOptions): InternalRequests {
-  const responders = new Map<string, (data: Json) => Promise<Json>>()
+  const responders = new Map<string, Responder>()
 
   /** @returns undefined when the replica did not answer, refused the request, or has no responder for the subject */
   const ask = async (
@@ -50,7 +72,11 @@ export function internalRequests({
     try {
       const response = await fetch(`${replica}${basePath}${PATH}`, {
         method: 'POST',
-        headers: { 'content-type': 'application/json', [PRINCIPAL_HEADER]: shown },
+        headers: {
+          'content-type': 'application/json',
+          [PRINCIPAL_HEADER]: shown,
+          ...currentContext()?.headers,
+        },
         body,
         signal: AbortSignal.timeout(timeoutMs),
       })
@@ -63,7 +89,7 @@ export function internalRequests({
 
   const request: Bus['request'] = async (subject, data, { timeoutMs }) => {
     const replicas = services[serviceOf(subject)]
-    if (!replicas) return bus.request(subject, data, { timeoutMs })
+    if (!replicas) return bus.request(subject, data, { timeoutMs, headers: currentContext()?.headers })
     const body = JSON.stringify({ subject, data })
     let failed: string | undefined
     for (const _try of ['first', 'second']) {
@@ -88,7 +114,7 @@ export function internalRequests({
       request,
       respond(subject, handler) {
         responders.set(subject, handler)
-        const stop = bus.respond(subject, handler)
+        const stop = bus.respond(subject, answeringInContext(handler))
         return () => {
           responders.delete(subject)
           stop()
@@ -102,7 +128,7 @@ export function internalRequests({
         vouched(request, purposeOf(subject))
         const responder = responders.get(subject)
         if (!responder) throw new Refusal('not-ready', { detail: `there is no responder for ${subject}` })
-        return replyOf(() => responder(data as Json))
+        return replyOf(() => responder(data))
       })
     },
   }

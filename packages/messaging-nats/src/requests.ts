@@ -1,10 +1,27 @@
-import { type Bus, NoResponder, type Reply, RequestTimeout, replyOf, resultOf } from '@gantry/messaging'
-import { ErrorCode, type Msg, NatsError } from 'nats'
+import {
+  type Bus,
+  type Headers,
+  NoResponder,
+  type Reply,
+  RequestTimeout,
+  replyOf,
+  resultOf,
+} from '@gantry/messaging'
+import { ErrorCode, headers as emptyHeaders, type Msg, type MsgHdrs, NatsError } from 'nats'
 import type { Connection } from './connection.ts'
 import { toBusError } from './errors.ts'
 
 /** Responders with the same subject share the requests, on all connections. */
 const QUEUE = 'responders'
+
+function natsHeaders(headers: Headers): MsgHdrs {
+  const carried = emptyHeaders()
+  for (const [name, value] of Object.entries(headers)) carried.set(name, value)
+  return carried
+}
+
+const headersOf = ({ headers }: Msg): Headers =>
+  Object.fromEntries((headers?.keys() ?? []).map(name => [name, headers?.get(name) ?? '']))
 
 interface Requests extends Pick<Bus, 'request' | 'respond'> {
   /** Accepts no more requests, and resolves when the accepted ones are answered. */
@@ -16,11 +33,14 @@ export function requests(connection: Connection): Requests {
   const responders = new Set<() => Promise<void>>()
   const underWay = new Set<Promise<void>>()
 
-  const request: Bus['request'] = async (subject, data, { timeoutMs }) => {
+  const request: Bus['request'] = async (subject, data, { timeoutMs, headers }) => {
     const session = await connection.session()
     const { nc } = session
     const msg = await nc
-      .request(subject, JSON.stringify(data), { timeout: Math.max(1, timeoutMs) })
+      .request(subject, JSON.stringify(data), {
+        timeout: Math.max(1, timeoutMs),
+        ...(headers && { headers: natsHeaders(headers) }),
+      })
       .catch(error => {
         const { code = '' } = error instanceof NatsError ? error : {}
         if (code === ErrorCode.NoResponders) throw new NoResponder(subject)
@@ -32,7 +52,7 @@ export function requests(connection: Connection): Requests {
 
   const reply = async (handler: Parameters<Bus['respond']>[1], msg: Msg) => {
     try {
-      msg.respond(JSON.stringify(await replyOf(async () => handler(msg.json()))))
+      msg.respond(JSON.stringify(await replyOf(async () => handler(msg.json(), headersOf(msg)))))
     } catch (error) {
       process.emitWarning(`a request on ${msg.subject} was not answered: ${error}`)
     }

@@ -39,6 +39,17 @@ export interface MissedMessages {
   through: number
 }
 
+/** Headers of requests and messages, e.g. the W3C trace context. */
+export type Headers = Readonly<Record<string, string>>
+
+export interface RequestOptions {
+  timeoutMs: number
+  headers?: Headers | undefined
+}
+
+/** Answers a request. Requests of earlier releases have no headers. */
+export type Responder = (data: Json, headers?: Headers) => Promise<Json>
+
 /** Called when messages were missed, before the messages that follow them. */
 interface Missing {
   missed?(range: MissedMessages): void
@@ -89,9 +100,9 @@ export interface Bus {
   /** Handles broadcasts until the returned function is called. */
   listen(subject: string, handler: (data: Json) => void): () => void
   /** Sends a request to one of the responders. @throws RequestTimeout, NoResponder, RequestFailed */
-  request(subject: string, data: Json, options: { timeoutMs: number }): Promise<Json>
+  request(subject: string, data: Json, options: RequestOptions): Promise<Json>
   /** Answers requests, which are distributed over all responders, until the returned function is called. */
-  respond(subject: string, handler: (data: Json) => Promise<Json>): () => void
+  respond(subject: string, handler: Responder): () => void
   /** Resolves when the bus answers. @throws BusUnavailable */
   ping(): Promise<void>
   close(): Promise<void>

@@ -1,5 +1,6 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { callerOf } from './caller.ts'
+import { contextOfRequest } from './request-context.ts'
 
 /** Access tokens, signing secrets and JWTs, in case a client sends one in a path by mistake. */
 const SECRET = /\b(pat_|whsec_|eyJ)[\w.~+/=-]*/g
@@ -7,8 +8,10 @@ const SECRET = /\b(pat_|whsec_|eyJ)[\w.~+/=-]*/g
 /** The fields of a request in the access log: no query, no headers, no body, and secrets in the path are cut off. */
 export const accessOf = (request: FastifyRequest, reply: FastifyReply) => {
   const caller = callerOf(request)
+  const context = contextOfRequest(request)
   return {
     requestId: request.id,
+    ...(context && { traceId: context.traceId, spanId: context.spanId }),
     method: request.method,
     route: request.routeOptions.url,
     path: request.url.split('?')[0]?.replace(SECRET, '$1…'),

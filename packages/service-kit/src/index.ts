@@ -50,6 +50,7 @@ export { answerProblem, refusalOf } from './problem.ts'
 export { processLog } from './process-log.ts'
 export { changed, namedById, publicMessage, resourceMessages, sendDirectly } from './public-events.ts'
 export { RELEASE, RELEASE_HEADER } from './release.ts'
+export { contextOfRequest } from './request-context.ts'
 export { retryAfterMs } from './retry-after.ts'
 export {
   type AddRoute,
@@ -82,5 +83,6 @@ export {
 } from './settings.ts'
 export { formatSecret, parseSecret, signedHeaders } from './standard-webhooks.ts'
 export { type Moment, type Moments, requirePast, type Temporal, temporal } from './temporal.ts'
+export { contextOf, currentContext, inContext, inContextOfMessage, TraceContext } from './trace-context.ts'
 export { type NamesOf, userNames } from './user-names.ts'
 export { announceWaits } from './waits.ts'

@@ -1,15 +1,17 @@
 import { type DestinationStream, type Logger, type LoggerOptions, pino } from 'pino'
+import { contextFields } from './trace-context.ts'
 
 /** Paths of headers in log records. Headers are never logged: at level trace some libraries log whole requests. */
 const HEADERS = ['headers', '*.headers', '*.*.headers']
 
 type LogMethod = NonNullable<NonNullable<LoggerOptions['hooks']>['logMethod']>
 
-/** The log of a process: one line of JSON per record. @param destination default: stdout */
+/** The log of a process: one line of JSON per record, with the ids of the request that it concerns. @param destination default: stdout */
 export function processLog(options: LoggerOptions, destination?: DestinationStream): Logger {
   const logMethod = options.hooks?.logMethod ?? writeLine
   const hooks = { ...options.hooks, logMethod: unlessReported(logMethod) }
-  return pino({ ...options, hooks, redact: { paths: HEADERS, remove: true } }, destination)
+  const redact = { paths: HEADERS, remove: true }
+  return pino({ ...options, hooks, redact, mixin: contextFields }, destination)
 }
 
 const writeLine: LogMethod = function (given, method) {

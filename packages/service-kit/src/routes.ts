@@ -16,6 +16,7 @@ import { ANONYMOUS, callerOf, noteCaller } from './caller.ts'
 import { etag, matchesNone, revisionsOf } from './conditional.ts'
 import { type Idempotency, idempotency, type KeyUse, type Seed } from './idempotency.ts'
 import type { Instrumented } from './instrumented.ts'
+import { contextOfRequest } from './request-context.ts'
 import type { Admit } from './service.ts'
 
 /** A request that was checked against its contract, as the handler of the route receives it. */
@@ -294,16 +295,13 @@ function prepared(
   return body
 }
 
-/** A valid traceparent of version 00 (W3C Trace Context §3.2). Others are ignored. */
-const TRACEPARENT = /^00-[0-9a-f]{32}-[0-9a-f]{16}-[0-9a-f]{2}$/
-
 function metadataOf(
   { request, principal }: Pick<CheckedCall, 'request' | 'principal'>,
   now: Date,
   commandId: string,
   repeated: boolean,
 ): CommandMetadata {
-  const traceparent = request.headers.traceparent
+  const traceparent = contextOfRequest(request)?.traceparent
   return {
     commandId,
     now: now.toISOString(),
@@ -314,7 +312,7 @@ function metadataOf(
       ...(principal.tokenId && { tokenId: principal.tokenId }),
     },
     requestId: request.id,
-    ...(typeof traceparent === 'string' && TRACEPARENT.test(traceparent) && { traceparent }),
+    ...(traceparent && { traceparent }),
     ...(repeated && { repeated }),
   }
 }

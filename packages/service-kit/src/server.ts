@@ -17,6 +17,7 @@ import {
 import type { OpenConnections } from './open-connections.ts'
 import { answerProblem } from './problem.ts'
 import { RELEASE, RELEASE_HEADER } from './release.ts'
+import { keepContexts } from './request-context.ts'
 import { observeRequest } from './request-metrics.ts'
 
 export interface ServerOptions {
@@ -99,6 +100,7 @@ export function httpServer(options: ServerOptions): FastifyInstance {
       answerProblem(error, request, reply.header('x-request-id', request.id), now())
     },
   })
+  keepContexts(app)
   open?.watch(app)
   keepCallers(app)
   const memory = options.bodyMemory ?? new BodyMemory(BODY_MEMORY)
@@ -117,7 +119,8 @@ export function httpServer(options: ServerOptions): FastifyInstance {
   })
   app.addHook('onResponse', (request, reply, done) => {
     observe(request, reply)
-    if (log.isLevelEnabled('info')) log.info(accessOf(request, reply), 'answered')
+    const level = request.routeOptions.config?.probe ? 'debug' : 'info'
+    if (log.isLevelEnabled(level)) log[level](accessOf(request, reply), 'answered')
     done()
   })
   app.setErrorHandler((error, request, reply) => answerProblem(error, request, reply, now()))

@@ -10,6 +10,7 @@ import type { Json } from '@gantry/messaging'
 import { logErrorCounter, missedMessageCounter } from './event-metrics.ts'
 import { consumerMetrics, lagMetrics } from './lag-metrics.ts'
 import type { Dependencies, Service } from './service.ts'
+import { inContextOfMessage } from './trace-context.ts'
 
 /** The parts of a service. `serviceFrom` starts and stops them. */
 export interface ServiceParts {
@@ -73,7 +74,7 @@ export function serviceFrom(dependencies: Dependencies, parts: ServiceParts): Se
         const watch = consumerMetrics(metrics, bus, { ...reactor, now })
         const react: ReactorOptions['react'] = message =>
           watch.handling(message, () => reactor.react(message))
-        working.push(startReactor({ ...reactor, react, bus, log, missed }))
+        working.push(startReactor({ ...reactor, react, bus, log, missed, within: inContextOfMessage }))
       }
       for (const [subject, respond] of Object.entries(responders))
         unsubscribe.push(bus.respond(subject, respond))

@@ -57,6 +57,7 @@ export function reactionsOf({ api, now, newId, log }: ReactionOptions): (message
       actor: namedById(event.actor),
       requestId: event.requestId,
       causationId: event.id,
+      ...(message.headers?.traceparent && { traceparent: message.headers.traceparent }),
     }
     switch (event.type) {
       case 'API_IMAGE_UPDATED':

@@ -8,6 +8,7 @@ import {
   ANONYMOUS,
   type BodyBytes,
   checkParams,
+  contextOfRequest,
   countBody,
   countedBody,
   type PassedPrincipals,
@@ -245,7 +246,7 @@ function forwardedHeaders(request: Admitted, given: Headers): Headers {
     delete headers['content-length']
     delete headers['content-type']
   }
-  headers['x-request-id'] = request.id
+  Object.assign(headers, contextOfRequest(request)?.headers)
   headers['x-forwarded-for'] = request.ip
   headers[PRINCIPAL_HEADER] = request[SIGNED_PRINCIPAL]
   return headers

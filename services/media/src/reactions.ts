@@ -17,7 +17,7 @@ export interface ReactionOptions {
  * @throws Refusal when the message does not match the schema, so that the reactor skips it instead of trying again
  */
 export function reactionsOf({ image, now, newId }: ReactionOptions): (message: Message) => Promise<void> {
-  return async ({ subject, data }) => {
+  return async ({ subject, data, headers }) => {
     if (!reactsTo.includes(subject)) return
     const parsed = PublicEvent.safeParse(data)
     if (!parsed.success) throw new Refusal('invalid-request', { detail: parsed.error.message })
@@ -30,6 +30,7 @@ export function reactionsOf({ image, now, newId }: ReactionOptions): (message: M
         actor: namedById(event.actor),
         requestId: event.requestId,
         causationId: event.id,
+        ...(headers?.traceparent && { traceparent: headers.traceparent }),
       },
     })
   }

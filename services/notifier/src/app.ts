@@ -1,7 +1,9 @@
 import { subjects } from '@gantry/contracts'
 import { newest, Projector } from '@gantry/event-sourcing'
+import type { StoredMessage } from '@gantry/messaging'
 import {
   type Dependencies,
+  inContextOfMessage,
   instrumented,
   router,
   type Service,
@@ -38,6 +40,12 @@ import { Webhooks } from './webhook/webhooks.ts'
 
 /** Maximum number of messages that are handled ahead of the consumer. */
 const PREFETCHED = 32
+
+/** Reacts to each message in its context, not in that of the message that began to prefetch. */
+const inContexts =
+  (react: (message: StoredMessage) => Promise<void>): typeof react =>
+  message =>
+    inContextOfMessage(message, () => react(message))
 
 /** The notifier: webhooks, deliveries, recoveries, and events of the platform. */
 export function notifierService(
@@ -78,7 +86,7 @@ export function notifierService(
     subjects: reactsTo,
     // An event would not be delivered to a webhook that the read models do not have yet.
     projector,
-    react: reactionsOf({ webhooks, projector, dispatcher, owners, receive, newId, now, log }),
+    react: inContexts(reactionsOf({ webhooks, projector, dispatcher, owners, receive, newId, now, log })),
     window: PREFETCHED,
     signal: stopping.signal,
     log,

@@ -5,6 +5,7 @@ import {
   BusUnavailable,
   type Json,
   NoResponder,
+  type RequestOptions,
   RequestTimeout,
   replyOf,
   resultOf,
@@ -13,7 +14,7 @@ import {
 import { RESPONDERS_SCHEMA, Responders } from './responders.ts'
 import type { UnsyncedFile } from './unsynced-file.ts'
 
-/** `answer` is the reply of the responder. */
+/** `answer` is the reply of the responder. Earlier releases have no table of headers, and ignore it. */
 export const REQUESTS_SCHEMA = `
   ${RESPONDERS_SCHEMA};
   CREATE TABLE IF NOT EXISTS requests (
@@ -23,6 +24,10 @@ export const REQUESTS_SCHEMA = `
     data TEXT NOT NULL,
     expires_at INTEGER NOT NULL,
     answer TEXT
+  ) STRICT;
+  CREATE TABLE IF NOT EXISTS request_headers (
+    request TEXT PRIMARY KEY,
+    headers TEXT NOT NULL
   ) STRICT`
 
 interface Requests extends Pick<Bus, 'request' | 'respond'> {
@@ -36,12 +41,12 @@ export function requests(file: UnsyncedFile): Requests {
   const requestThroughFile = fileRequests(file)
 
   return {
-    async request(subject, data, { timeoutMs }) {
+    async request(subject, data, { timeoutMs, headers }) {
       const json = JSON.stringify(data)
       const handler = responders.next(subject)
       const reply = handler
-        ? await replyInTime(() => handler(JSON.parse(json)), subject, timeoutMs)
-        : await requestThroughFile(subject, json, timeoutMs)
+        ? await replyInTime(() => handler(JSON.parse(json), headers), subject, timeoutMs)
+        : await requestThroughFile(subject, json, { timeoutMs, headers })
       return resultOf(JSON.parse(reply))
     },
     respond: (subject, handler) => responders.respond(subject, handler),
@@ -73,15 +78,20 @@ function fileRequests({ db, write, changes, closing, time }: UnsyncedFile) {
   )
   const replyTo = db.prepare('SELECT answer FROM requests WHERE id = ?')
   const remove = db.prepare('DELETE FROM requests WHERE id = ?')
+  const insertHeaders = db.prepare('INSERT INTO request_headers (request, headers) VALUES (?, ?)')
+  const removeHeaders = db.prepare('DELETE FROM request_headers WHERE request = ?')
   let next = 0
 
-  return async (subject: string, data: string, timeoutMs: number): Promise<string> => {
+  return async (subject: string, data: string, { timeoutMs, headers }: RequestOptions): Promise<string> => {
     const deadline = time() + timeoutMs
     const live = liveResponders.all(time()).filter(row => subjectMatches(String(row.subject), subject))
     const responder = live[next++ % live.length]?.responder
     if (!responder) throw new NoResponder(subject)
     const id = randomUUID()
-    write(() => insert.run(id, responder, subject, data, deadline))
+    write(() => {
+      insert.run(id, responder, subject, data, deadline)
+      if (headers) insertHeaders.run(id, JSON.stringify(headers))
+    })
     try {
       for (;;) {
         const seen = changes.count()
@@ -92,7 +102,11 @@ function fileRequests({ db, write, changes, closing, time }: UnsyncedFile) {
         if (closing.aborted) throw new BusUnavailable('it is closed')
       }
     } finally {
-      if (!closing.aborted) write(() => remove.run(id))
+      if (!closing.aborted)
+        write(() => {
+          remove.run(id)
+          removeHeaders.run(id)
+        })
     }
   }
 }

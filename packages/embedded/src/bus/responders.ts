@@ -1,4 +1,4 @@
-import { type Bus, NoResponder, replyOf, subjectMatches } from '@gantry/messaging'
+import { type Bus, type Headers, type Json, NoResponder, replyOf, subjectMatches } from '@gantry/messaging'
 import { runAfterChanges } from '../changes.ts'
 import { DiskFull, warnOf } from '../disk.ts'
 import type { UnsyncedFile } from './unsynced-file.ts'
@@ -13,6 +13,11 @@ export const RESPONDERS_SCHEMA = `
 
 /** How long the entry of a responder is valid after its last heartbeat. Heartbeats come three times as often. */
 const RESPONDER_MS = 6_000
+
+interface Question {
+  data: Json
+  headers: Headers | undefined
+}
 
 interface Responder {
   subject: string
@@ -88,18 +93,22 @@ export class Responders {
 
   #answerRequests(): void {
     const { instance, time } = this.#file
-    for (const { id, subject, data } of this.#statements.openRequests.all(instance, time()))
-      if (!this.#underWay.has(String(id)))
-        this.#answer(String(id), String(subject), String(data)).catch(warnOf)
+    for (const { id, subject, data, headers } of this.#statements.openRequests.all(instance, time())) {
+      if (this.#underWay.has(String(id))) continue
+      const given = headers === null ? undefined : JSON.parse(String(headers))
+      this.#answer(String(id), String(subject), { data: JSON.parse(String(data)), headers: given }).catch(
+        warnOf,
+      )
+    }
   }
 
-  async #answer(id: string, subject: string, data: string): Promise<void> {
+  async #answer(id: string, subject: string, { data, headers }: Question): Promise<void> {
     const { write, closing } = this.#file
     this.#underWay.add(id)
     const handler = this.next(subject)
     const reply = await replyOf(async () => {
       if (!handler) throw new NoResponder(subject)
-      return handler(JSON.parse(data))
+      return handler(data, headers)
     })
     try {
       if (!closing.aborted) write(() => this.#statements.saveReply.run(JSON.stringify(reply), id))
@@ -111,11 +120,14 @@ export class Responders {
   /** Renews the entries of the responders of this bus, and deletes expired entries and requests. */
   #announce(): void {
     const { write, instance, time } = this.#file
-    const { announce, removeExpired, removeExpiredRequests } = this.#statements
+    const { announce, removeExpired, removeExpiredRequests, removeLostHeaders } = this.#statements
     for (const { subject } of this.#responders)
       write(() => announce.run(instance, subject, time() + RESPONDER_MS))
     write(() => removeExpired.run(time()))
-    write(() => removeExpiredRequests.run(time()))
+    write(() => {
+      removeExpiredRequests.run(time())
+      removeLostHeaders.run()
+    })
   }
 }
 
@@ -128,10 +140,12 @@ const statementsOn = (db: UnsyncedFile['db']) => ({
   removeAll: db.prepare('DELETE FROM responders WHERE responder = ?'),
   removeExpired: db.prepare('DELETE FROM responders WHERE expires_at < ?'),
   openRequests: db.prepare(
-    'SELECT id, subject, data FROM requests WHERE responder = ? AND answer IS NULL AND expires_at > ?',
+    `SELECT id, subject, data, headers FROM requests LEFT JOIN request_headers ON request = id
+     WHERE responder = ? AND answer IS NULL AND expires_at > ?`,
   ),
   saveReply: db.prepare('UPDATE requests SET answer = ? WHERE id = ?'),
   removeExpiredRequests: db.prepare('DELETE FROM requests WHERE expires_at < ?'),
+  removeLostHeaders: db.prepare('DELETE FROM request_headers WHERE request NOT IN (SELECT id FROM requests)'),
 })
 
 /** Runs a statement and ignores a full disk. The rows that it would write or delete expire or are written again. */

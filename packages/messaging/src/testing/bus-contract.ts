@@ -3,6 +3,7 @@ import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import {
   type Bus,
   type Delivered,
+  type Headers,
   type Json,
   type Message,
   type MissedMessages,
@@ -568,6 +569,18 @@ export function busContract(name: string, open: () => Promise<OpenedBus>): void 
             [1, 2, 3].map(of => from.request(subject(), { of }, { timeoutMs: 5_000 })),
           )
           expect(answers).toEqual([{ doubled: 2 }, { doubled: 4 }, { doubled: 6 }])
+        }
+      })
+
+      it('carries the headers of a request, over one connection and over two', async () => {
+        bus.respond(subject(), async (_, headers) => headers?.traceparent ?? null)
+        await bus.ping()
+        const other = await connect()
+        const traceparent = '00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01'
+        for (const from of [bus, other]) {
+          const ask = (headers?: Headers) => from.request(subject(), null, { timeoutMs: 5_000, headers })
+          expect(await ask({ traceparent })).toBe(traceparent)
+          expect(await ask()).toBe(null)
         }
       })
 

@@ -7,6 +7,7 @@ import {
   type Message,
   NoResponder,
   Overtaken,
+  type RequestOptions,
   RequestTimeout,
   type StoredMessage,
   subjectMatches,
@@ -118,13 +119,19 @@ export function inMemoryBroker({ now = () => new Date() }: { now?: () => Date } 
       if (subjectMatches(pattern, subject)) handler(copy(data))
   }
 
-  const request = async (subject: string, data: Json, timeoutMs: number): Promise<Json> => {
+  const request = async (
+    subject: string,
+    data: Json,
+    { timeoutMs, headers }: RequestOptions,
+  ): Promise<Json> => {
     const able = [...responders].filter(({ subject: pattern }) => subjectMatches(pattern, subject))
     const responder = able[asked++ % able.length]
     if (!responder) throw new NoResponder(subject)
     const late = new AbortController()
     try {
-      const result = replyOf(() => responder.handler(copy(data))).then(reply => resultOf(copy(reply)))
+      const result = replyOf(() => responder.handler(copy(data), headers)).then(reply =>
+        resultOf(copy(reply)),
+      )
       const deadline = setTimeout(timeoutMs, undefined, { signal: late.signal }).then(() => {
         throw new RequestTimeout(subject)
       })
@@ -171,7 +178,7 @@ export function inMemoryBroker({ now = () => new Date() }: { now?: () => Date } 
       removedThrough: () => answering(() => 0),
       broadcast: (subject, data) => answering(() => broadcast(subject, data)),
       listen: (subject, handler) => attach(listeners, subject, handler),
-      request: (subject, data, { timeoutMs }) => answering(() => request(subject, data, timeoutMs)),
+      request: (subject, data, options) => answering(() => request(subject, data, options)),
       respond: (subject, handler) => attach(responders, subject, handler),
       ping: () => answering(() => {}),
       async close() {

@@ -104,7 +104,7 @@ export function deliveryDecider(
 }
 
 function decide(rules: DeliveryRules, state: DeliveryState, command: DeliveryCommand): DeliveryEvent[] {
-  const { now } = command.metadata
+  const { now, requestId, traceparent } = command.metadata
   if (command.type === 'CreateDelivery') {
     // The event was handled before.
     if (state.status !== 'Absent') return []
@@ -125,6 +125,7 @@ function decide(rules: DeliveryRules, state: DeliveryState, command: DeliveryCom
         ...(recovery && { recovery }),
         ...(committedAt && !recovery && { committedAt }),
         ...(position && { line: position }),
+        ...(traceparent && { cause: { requestId, traceparent } }),
       },
     }
     return claim && !position?.after ? [created, started(1, firstTrigger(command), claim, now)] : [created]

@@ -19,6 +19,12 @@ export interface OrderPosition {
   after: string | null
 }
 
+/** The request that caused the event of a delivery. */
+interface Cause {
+  requestId: string
+  traceparent: string
+}
+
 export type DeliveryEvent =
   | {
       type: 'DeliveryCreated'
@@ -42,6 +48,8 @@ export type DeliveryEvent =
         committedAt?: string
         /** Only for an ordered webhook. */
         line?: OrderPosition
+        /** Absent in events of earlier releases, and if the event has no trace context. */
+        cause?: Cause
       }
     }
   /** All previous deliveries of the ordering key have finished: the delivery is no longer blocked. */
@@ -113,6 +121,7 @@ interface Delivery {
    * the webhook is ordered.
    */
   line: (OrderPosition & { ended: boolean }) | null
+  cause?: Cause
 }
 
 /** A delivery that waits for an attempt or has a running one. */

@@ -1,6 +1,6 @@
 import { setTimeout } from 'node:timers/promises'
 import type { CommandMetadata, Log } from '@gantry/event-sourcing'
-import { retryAfterMs, signedHeaders } from '@gantry/service-kit'
+import { inContext, retryAfterMs, signedHeaders, TraceContext } from '@gantry/service-kit'
 import { MEDIA_TYPES } from '../delivery/body.ts'
 import type { Deliveries } from '../delivery/deliveries.ts'
 import type { DeliveryCommand, Outcome } from '../delivery/delivery.decide.ts'
@@ -42,7 +42,11 @@ export function sendingAttempts(options: SendOptions): SendAttempt {
     }
   }
 
-  const send = async (webhook: WebhookDocument, { id, body, format, url }: Pending, timeoutMs: number) => {
+  const send = async (
+    webhook: WebhookDocument,
+    { id, body, format, url, cause }: Pending,
+    timeoutMs: number,
+  ) => {
     const bytes = Buffer.from(body)
     const at = now()
     return sender.post({
@@ -51,6 +55,7 @@ export function sendingAttempts(options: SendOptions): SendAttempt {
         ...signedHeaders(id, Math.floor(at.getTime() / 1_000), bytes, keysOf(webhook, at)),
         'content-type': MEDIA_TYPES[format],
         'user-agent': options.userAgent,
+        ...(cause && { traceparent: cause.traceparent }),
       },
       body: bytes,
       timeoutMs,
@@ -140,7 +145,7 @@ export function attempts(options: AttemptsOptions): MakeAttempt {
     }
   }
 
-  return async (target, claimed) => {
+  const makeAttempt: MakeAttempt = async (target, claimed) => {
     const result = await send(target, claimed)
     if (!result) return claimed
     const { failure, durationMs } = result
@@ -151,6 +156,13 @@ export function attempts(options: AttemptsOptions): MakeAttempt {
     const state = await record(claimed, result)
     metrics.attempted(claimed.trigger, failure?.code ?? '', durationMs)
     return state
+  }
+
+  return (target, claimed) => {
+    const { cause } = claimed
+    // Another request, or none, may have started the attempt.
+    const context = cause && new TraceContext(cause.requestId, cause.traceparent)
+    return inContext(context, () => makeAttempt(target, claimed))
   }
 }
 

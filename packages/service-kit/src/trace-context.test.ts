@@ -1,0 +1,73 @@
+import { expect, test } from 'vitest'
+import { processLog } from './process-log.ts'
+import { contextOf, currentContext, inContext, inContextOfMessage, TraceContext } from './trace-context.ts'
+
+const TRACE_ID = '0af7651916cd43dd8448eb211c80319c'
+const SPAN_ID = 'b7ad6b7169203331'
+const GIVEN = `00-${TRACE_ID}-${SPAN_ID}-01`
+
+/** A log with its lines. */
+function openLog() {
+  const lines: Record<string, unknown>[] = []
+  const log = processLog({ level: 'info', base: {} }, { write: line => lines.push(JSON.parse(line)) })
+  return { log, lines: () => lines.map(({ level: _, time: __, err: ___, ...fields }) => fields) }
+}
+
+test('a valid traceparent continues its trace', () => {
+  const { traceId, spanId, headers } = new TraceContext('r-1', GIVEN)
+  expect({ traceId, spanId }).toEqual({ traceId: TRACE_ID, spanId: SPAN_ID })
+  expect(headers).toEqual({ 'x-request-id': 'r-1', traceparent: GIVEN })
+  expect(contextOf(headers)).toMatchObject({ requestId: 'r-1', traceparent: GIVEN })
+  expect(contextOf({})).toBeUndefined()
+})
+
+test.each([
+  undefined,
+  '',
+  'x',
+  ['00', GIVEN],
+  GIVEN.toUpperCase(),
+  `01${GIVEN.slice(2)}`,
+  `${GIVEN}, ${GIVEN}`,
+  `00-${'0'.repeat(32)}-${SPAN_ID}-01`,
+  `00-${TRACE_ID}-${'0'.repeat(16)}-01`,
+])('with the traceparent %j a new trace starts, which is not sampled', given => {
+  const [one, other] = [new TraceContext('r-1', given), new TraceContext('r-2', given)]
+  expect(one.traceparent).toMatch(/^00-(?!0{32})[0-9a-f]{32}-(?!0{16})[0-9a-f]{16}-00$/)
+  expect(one.traceparent).toBe(one.traceparent)
+  expect(one.traceId).not.toBe(other.traceId)
+  expect(one.spanId).not.toBe(other.spanId)
+})
+
+test('each line has the ids of its context, also after a pause, and none outside a context', async () => {
+  const { log, lines } = openLog()
+  const work = (id: string) => async () => {
+    await null
+    log.warn({ id }, 'worked')
+  }
+  await Promise.all([
+    inContext(new TraceContext('r-1', GIVEN), work('one')),
+    inContextOfMessage(
+      { id: 'm', subject: 's', data: { requestId: 'r-2' }, headers: { traceparent: GIVEN } },
+      work('two'),
+    ),
+  ])
+  await inContext(undefined, work('three'))
+  const trace = { traceId: TRACE_ID, spanId: SPAN_ID, msg: 'worked' }
+  expect(lines()).toEqual([
+    { id: 'one', requestId: 'r-1', ...trace },
+    { id: 'two', requestId: 'r-2', ...trace },
+    { id: 'three', msg: 'worked' },
+  ])
+})
+
+test('the line of an error has the ids of the context that it was thrown in', async () => {
+  const { log, lines } = openLog()
+  const failing = inContext(new TraceContext('r-1', GIVEN), async () => {
+    expect(currentContext()?.requestId).toBe('r-1')
+    throw new Error('broken')
+  })
+  await failing.catch(err => log.error({ err }, 'failed'))
+  expect(currentContext()).toBeUndefined()
+  expect(lines()).toEqual([{ requestId: 'r-1', traceId: TRACE_ID, spanId: SPAN_ID, msg: 'failed' }])
+})
