@@ -31,7 +31,7 @@ import { tokens } from './token/token.projection.ts'
 import { tokenRoutes } from './token/token.routes.ts'
 import { tokenUses } from './token/token-uses.ts'
 import { userAggregate } from './user/user.aggregate.ts'
-import { erasures as erasedUsers, locks, users } from './user/user.projection.ts'
+import { erasedUsers, locks, users } from './user/user.projection.ts'
 import { userRoutes } from './user/user.routes.ts'
 import { namesFrom } from './user/user-names.ts'
 
@@ -50,27 +50,28 @@ export interface IdentityService extends Service {
 export type ServiceSettings = Omit<IdentitySettings, 'GANTRY_ADMIN_USERNAME' | 'GANTRY_ADMIN_PASSWORD'>
 
 /** Users, login, access tokens, signing keys, and the audit log of all services. */
-export function identityService(given: IdentityDependencies, settings: ServiceSettings): IdentityService {
-  const { ciphers, ...personal } = personalData(given)
-  const dependencies = instrumented({ ...given, eventStore: personal.eventStore })
-  const { eventStore, readModels, bus, now, newId, encryptionKeys, process } = dependencies
+export function identityService(asStored: IdentityDependencies, settings: ServiceSettings): IdentityService {
+  const { ciphers, ...personal } = personalData(asStored)
+  // Its event store has the personal fields of users in clear text.
+  const inClearText = instrumented({ ...asStored, eventStore: personal.eventStore })
+  const { eventStore, readModels, bus, now, newId, encryptionKeys, process } = inClearText
   const { log } = process
-  const metadata = (actor = 'identity') => ownMetadata(dependencies, actor)
+  const metadata = (actor = 'identity') => ownMetadata(inClearText, actor)
   const views = {
     users: readModels.collection(users),
     tokens: readModels.collection(tokens),
     locks: readModels.collection(locks),
   }
   const projector = new Projector({
-    ...dependencies,
+    ...inClearText,
     ...process,
     name: 'identity.projector',
     projections: [locksProjection],
     collections: [users, tokens, locks, erasedUsers],
   })
-  const user = userAggregate(dependencies, projector)
-  const token = tokenAggregate(dependencies, projector)
-  const keys = keysOf('login', dependencies, metadata)
+  const user = userAggregate(inClearText, projector)
+  const token = tokenAggregate(inClearText, projector)
+  const keys = keysOf('login', inClearText, metadata)
   const { changeUser, changeToken, rotated } = propagatedChanges({ user, token, bus, log })
   const periodMs = settings.SIGNING_KEY_ROTATION
   const rotation = rotationOf('login', { keys, periodMs, metadata, rotated, log })
@@ -87,20 +88,20 @@ export function identityService(given: IdentityDependencies, settings: ServiceSe
     noteUse: uses.note,
     now,
   })
-  const keyStore = { ciphers, store: given.userKeys }
+  const keyStore = { ciphers, store: asStored.userKeys }
   const erasures = erasuresOf({ user, changeUser, changeToken, readModels, keys: keyStore, metadata, log })
   // The audit log and the relay read the events as they are stored.
-  const audit = auditor(instrumented(given), metadata)
+  const audit = auditor(instrumented(asStored), metadata)
   const rotations = { login: rotation, audit: audit.rotation }
   const namesOf = namesFrom(views.users, user, log)
   const shown = { namesOf, personalOf: personalFields(ciphers) }
-  const exports = auditExports(dependencies, settings, { ...shown, audit })
+  const exports = auditExports(inClearText, settings, { ...shown, audit })
 
-  const service = serviceFrom(given, {
+  const service = serviceFrom(asStored, {
     name: 'identity',
     projectors: [projector, audit.projector],
     routes(app, admit) {
-      const route = router(app, admit, dependencies, 'identity')
+      const route = router(app, admit, inClearText, 'identity')
       const changing = { changeUser, ...views, passwords }
       loginRoutes(route, { ...changing, user, logins: loginsByUser, loginTokens: tokensOfLogins })
       tokenRoutes(route, { changeToken, ...views })
@@ -108,7 +109,7 @@ export function identityService(given: IdentityDependencies, settings: ServiceSe
       erasureRoutes(route, { erasures, backupRetentionMs: settings.USER_KEY_BACKUP_RETENTION })
       auditRoutes(route, { readModels, recordsOf: auditRecords(shown), upToDate: audit.upToDate })
       proofRoutes(route, { readModels, keys: audit.keys, upToDate: audit.upToDate, now })
-      readModelRoutes(route, dependencies)
+      readModelRoutes(route, inClearText)
       exports.routes(route)
       publishKeys(app, { 'jwks.json': keys.jwks, 'audit-keys.json': audit.keys.published })
     },

@@ -6,7 +6,7 @@ import type { UserCiphers } from '../personal-data/user-ciphers.ts'
 import { tokens } from '../token/token.projection.ts'
 import type { ChangeToken } from '../token/token.routes.ts'
 import type { UserAggregate } from '../user/user.decide.ts'
-import { erasures } from '../user/user.projection.ts'
+import { erasedUsers } from '../user/user.projection.ts'
 import type { ChangeUser } from '../user/user.routes.ts'
 
 /** The erasure of a user as a caller requests it. */
@@ -53,7 +53,7 @@ export function erasuresOf(options: ErasuresOptions): Erasures {
   const { user, changeUser, changeToken, readModels, keys, metadata, log } = options
   const ofUsers = readModels.collection(tokens)
   /** The erasures in the log. */
-  const recorded = readModels.collection(erasures)
+  const recorded = readModels.collection(erasedUsers)
 
   /** @returns false when the token was revoked already: its document is about to disappear */
   const revoke = async (id: string, userId: string): Promise<boolean> => {

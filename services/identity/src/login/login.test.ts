@@ -5,7 +5,7 @@ import { createLocalJWKSet, jwtVerify, SignJWT, UnsecuredJWT } from 'jose'
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
 import { hostIdentity, type IdentityHost, MINUTE, PASSWORD } from '../testing/identity-host.ts'
 import { tokens } from '../token/token.projection.ts'
-import { erasures, locks, users } from '../user/user.projection.ts'
+import { erasedUsers, locks, users } from '../user/user.projection.ts'
 
 let identity: IdentityHost
 beforeEach(async () => {
@@ -168,7 +168,7 @@ describe('five wrong passwords in a row', () => {
     await readModels.drop(users)
     await readModels.drop(locks)
     await readModels.checkpoints.clear(
-      projectorKey({ name: 'identity.projector', collections: [users, tokens, locks, erasures] }),
+      projectorKey({ name: 'identity.projector', collections: [users, tokens, locks, erasedUsers] }),
     )
     await vi.waitFor(async () => expect(await shown()).toEqual([until, until]), { timeout: 10_000 })
     await admin().post(`/users/${id}/unlock`)

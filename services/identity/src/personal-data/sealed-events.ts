@@ -22,8 +22,7 @@ const SEALED_VERSION = 2
 /**
  * An event store that encrypts the personal fields in the streams of users when it appends, and decrypts them when it
  * reads. Deciders and projections see plain events. In an event of an erased user `personal` is null and takes the place of
- * the fields. If the key is missing or
- * wrong, `personal` stays encrypted, and folding the event fails.
+ * the fields. If the key is missing or wrong, `personal` stays encrypted, and folding the event fails.
  * @param isSealing whether to encrypt; false while replicas of the previous release, which cannot decrypt, may run
  */
 export function sealedEvents(

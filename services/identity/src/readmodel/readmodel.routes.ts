@@ -14,20 +14,20 @@ import {
 } from '@gantry/event-sourcing'
 import type { AddRoute, Instrumented } from '@gantry/service-kit'
 import {
-  type ReadModelCommand,
-  type ReadModelEvent,
-  type ReadModelState as Requested,
-  readModelDecider,
+  type RebuildRequestsCommand,
+  type RebuildRequestsEvent,
+  type RebuildRequestsState,
+  rebuildRequestsDecider,
 } from './readmodel.ts'
 
 /** The read models of all services, which share one store. Projectors find the requests there. */
 export function readModelRoutes(route: AddRoute, dependencies: Instrumented): void {
   const { readModels, eventStore, unknownEvent } = dependencies
-  const requests = aggregate<Requested, ReadModelCommand, ReadModelEvent>({
+  const requests = aggregate<RebuildRequestsState, RebuildRequestsCommand, RebuildRequestsEvent>({
     eventStore,
     unknownEvent,
     category: 'readmodel',
-    decider: readModelDecider,
+    decider: rebuildRequestsDecider,
   })
   const states: (names?: string[]) => Promise<ReadModelState[]> = readModelStates({ readModels, eventStore })
   const existing = async (name: string) => {

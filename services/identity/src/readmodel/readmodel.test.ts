@@ -1,19 +1,19 @@
 import { join } from 'node:path'
 import { storyMetadata as metadata, story, testFrozenStreams } from '@gantry/event-sourcing/testing'
 import { expect, test } from 'vitest'
-import { type ReadModelEvent, readModelDecider } from './readmodel.ts'
+import { type RebuildRequestsEvent, rebuildRequestsDecider } from './readmodel.ts'
 
 testFrozenStreams({
   folder: join(import.meta.dirname, '../frozen'),
   category: 'readmodel',
-  decider: readModelDecider,
+  decider: rebuildRequestsDecider,
 })
 
 const request = { name: 'catalog.projector', rebuild: 'a' }
-const requested: ReadModelEvent = { type: 'RebuildRequested', data: request }
+const requested: RebuildRequestsEvent = { type: 'RebuildRequested', data: request }
 
 test('each request for a rebuild and each cancellation is an event', () => {
-  const { given } = story(readModelDecider)
+  const { given } = story(rebuildRequestsDecider)
   given()
     .when({ type: 'RequestRebuild', metadata, ...request })
     .then(requested)

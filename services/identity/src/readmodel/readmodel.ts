@@ -2,7 +2,7 @@ import type { Change } from '@gantry/contracts'
 import type { CommandMetadata, Decider } from '@gantry/event-sourcing'
 
 /** What administrators have asked about the rebuild of one read model. The stream is for the audit log. */
-export type ReadModelEvent =
+export type RebuildRequestsEvent =
   | { type: 'RebuildRequested'; data: RebuildRequest }
   | { type: 'RebuildCancelled'; data: RebuildRequest }
 
@@ -14,14 +14,18 @@ interface RebuildRequest {
 }
 
 /** The last rebuild that was requested; null before the first. */
-export type ReadModelState = { rebuild: { id: string; status: 'REQUESTED' | 'CANCELLED' } | null }
+export type RebuildRequestsState = { rebuild: { id: string; status: 'REQUESTED' | 'CANCELLED' } | null }
 
-export type ReadModelCommand = RebuildRequest & {
+export type RebuildRequestsCommand = RebuildRequest & {
   type: 'RequestRebuild' | 'CancelRebuild'
   metadata: CommandMetadata
 }
 
-export const readModelDecider: Decider<ReadModelState, ReadModelCommand, ReadModelEvent> = {
+export const rebuildRequestsDecider: Decider<
+  RebuildRequestsState,
+  RebuildRequestsCommand,
+  RebuildRequestsEvent
+> = {
   initial: { rebuild: null },
   events: { RebuildRequested: [], RebuildCancelled: [] },
   decide(_, { type, name, rebuild }) {

@@ -24,13 +24,13 @@ export const users = defineCollection<UserDocument>({
 })
 
 /** A user whose erasure is in the log. The key may still have to be deleted. See erasure/erasures.ts. */
-export interface ErasureDocument {
+export interface ErasedUserDocument {
   /** Id of the user. */
   id: string
   erasedAt: string
 }
 
-export const erasures = defineCollection<ErasureDocument>({
+export const erasedUsers = defineCollection<ErasedUserDocument>({
   name: 'identity.erasures',
   version: 1,
   fields: {},
@@ -56,9 +56,9 @@ export const projectUser: Project<UserState, UserEvent> = (id, { state, revision
   const writes: Write[] = [{ collection: users, id, doc, revision }]
   if (state.status === 'Erased' && state.erasedAt !== null)
     writes.push({
-      collection: erasures,
+      collection: erasedUsers,
       id,
-      doc: { id, erasedAt: state.erasedAt } as ErasureDocument,
+      doc: { id, erasedAt: state.erasedAt } as ErasedUserDocument,
       revision,
     })
   return writes
