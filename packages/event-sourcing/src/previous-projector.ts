@@ -1,11 +1,14 @@
 import { sleep } from '@gantry/messaging'
 import type { CollectionDefinition, Document, ReadModels } from '@gantry/read-models'
+import { START } from './event.ts'
 import { type Log, supervise, type Worker } from './worker.ts'
 
 export interface PreviousProjector {
-  /** Whether no process of the previous release projects any more. Once true, it stays true. */
+  /** Whether it is known that no process of the previous release projects any more. Once true, it stays true. */
   ended(): Promise<boolean>
-  /** Starts to check it until it has ended. */
+  /** Finds it out by the lease of that release. @returns like `ended` */
+  check(): Promise<boolean>
+  /** Starts to check it every second until it has ended. */
   start(): Worker
 }
 
@@ -52,23 +55,28 @@ export function previousProjector({
   }
 
   const ended = async () => {
-    if (over) return true
-    if ((await checkpoints.get(key)) !== undefined) {
-      if (!(await isFree())) freeSince = undefined
-      else freeSince ??= elapsed()
-      if (freeSince === undefined || elapsed() - freeSince < FREE_MS) return false
-      for (const definition of obsolete) await readModels.drop(definition)
-      await checkpoints.clear(key)
-    }
-    over = true
-    return true
+    over ||= (await checkpoints.get(key)) === undefined
+    return over
+  }
+
+  const check = async () => {
+    if (await ended()) return true
+    if (!(await isFree())) freeSince = undefined
+    else freeSince ??= elapsed()
+    if (freeSince === undefined || elapsed() - freeSince < FREE_MS) return false
+    // A rollback projects the whole log again, also if this process dies before the last of these writes.
+    await checkpoints.save(key, START)
+    for (const definition of obsolete) await readModels.drop(definition)
+    await checkpoints.clear(key)
+    return ended()
   }
 
   return {
     ended,
+    check,
     start: () =>
       supervise(`the end of ${key}`, log, async signal => {
-        while (!signal.aborted) await sleep((await ended()) ? IDLE_MS : CHECKED_EVERY_MS, { signal })
+        while (!signal.aborted) await sleep((await check()) ? IDLE_MS : CHECKED_EVERY_MS, { signal })
       }),
   }
 }
