@@ -21,6 +21,7 @@ const PROGRAMS = {
   'restore-check': ['packages/operations/src/main.ts', 'restore-check'],
   reset: ['packages/operations/src/main.ts', 'reset'],
   quarantine: ['packages/operations/src/main.ts', 'quarantine'],
+  'copy-images': ['packages/operations/src/main.ts', 'copy-images'],
   'rotate-keys': ['packages/operations/src/main.ts', 'rotate-keys'],
   events: ['packages/operations/src/main.ts', 'events'],
   audit: ['packages/operations/src/main.ts', 'audit'],

@@ -24,4 +24,4 @@ export {
   serviceSettings,
   storeSettings,
 } from './settings.ts'
-export { openBus, openPublisher, openStores, type Stores } from './stores.ts'
+export { openBlobs, openBus, openPublisher, openStores, type Stores } from './stores.ts'

@@ -154,7 +154,11 @@ function openReadModels(url: string, disk: Disk, log: Log | undefined): Open<Rea
 type OpenBlobs = Pick<Open<BlobStore>, 'store'> & Partial<Open<BlobStore>>
 
 /** Opens the store of blobs. @throws Error when neither BLOB_URL nor READ_MODEL_URL can store blobs */
-function openBlobs({ BLOB_URL, READ_MODEL_URL }: StoreSettings, s3: S3Settings, disk: Disk): OpenBlobs {
+export function openBlobs(
+  { BLOB_URL, READ_MODEL_URL }: Pick<StoreSettings, 'BLOB_URL' | 'READ_MODEL_URL'>,
+  s3: S3Settings,
+  disk: Disk = watchDisk(),
+): OpenBlobs {
   const folder = BLOB_URL && folderOf(BLOB_URL)
   if (folder) return { store: folderBlobStore({ path: folder, disk }) }
   const location = BLOB_URL && s3Location(BLOB_URL)

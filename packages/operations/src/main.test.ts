@@ -1,5 +1,5 @@
 import { execFile } from 'node:child_process'
-import { mkdtemp, readdir, rm } from 'node:fs/promises'
+import { mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
@@ -13,10 +13,11 @@ beforeAll(async () => {
 afterAll(() => rm(folder, { recursive: true }))
 
 /** Runs a program on an empty data folder. */
-const run = (program: string, ...args: string[]) =>
+const run = (program: string, ...args: string[]) => runIn({}, program, ...args)
+const runIn = (settings: NodeJS.ProcessEnv, program: string, ...args: string[]) =>
   new Promise<{ code: number; stdout: string; stderr: string }>(resolve => {
     const { MESSAGING_URL: _, ...environment } = process.env
-    const env = { ...environment, DATA_DIR: folder }
+    const env = { ...environment, DATA_DIR: folder, ...settings }
     execFile(process.execPath, [program, ...args], { env, timeout: 60_000 }, (error, stdout, stderr) =>
       resolve({ code: error ? Number(error.code ?? 128) : 0, stdout, stderr }),
     )
@@ -54,7 +55,7 @@ test.each([
   expect(code).toBe(2)
 })
 
-test.each(['rebuild', 'quarantine', 'rotate-keys', 'events tail'])(
+test.each(['rebuild', 'quarantine', 'copy-images', 'rotate-keys', 'events tail'])(
   '%s --help describes the command and does nothing',
   async name => {
     const { code, stdout } = await run(MAIN, ...name.split(' '), '--help')
@@ -63,6 +64,18 @@ test.each(['rebuild', 'quarantine', 'rotate-keys', 'events tail'])(
     expect(await readdir(folder)).toEqual([])
   },
 )
+
+test('copy-images copies what the other store lacks', async () => {
+  const [from, to] = [join(folder, 'from'), join(folder, 'to')]
+  await Promise.all([from, to].map(path => mkdir(path)))
+  for (const key of ['one', 'two']) await writeFile(join(from, key), key)
+  const environment = { BLOB_URL: `file:${from}`, READ_MODEL_URL: 'mongodb://127.0.0.1:1/gantry' }
+  const copy = (url: string) => runIn(environment, MAIN, 'copy-images', url)
+  expect(await copy(`file:${to}`)).toMatchObject({ code: 0, stderr: '2 images copied, 0 were there\n' })
+  expect(await readFile(join(to, 'two'), 'utf8')).toBe('two')
+  await writeFile(join(from, 'three'), 'three')
+  expect(await copy(`file:${to}`)).toMatchObject({ code: 0, stderr: '1 images copied, 2 were there\n' })
+})
 
 test.each(['rebuild', 'rotate-keys'])('the former path of %s starts the same command', async name => {
   const former = join(import.meta.dirname, `../../../services/standalone/src/${name}.ts`)

@@ -29,6 +29,10 @@ const COMMANDS: Record<string, { summary: string; load(): Promise<Command> }> = 
     summary: 'list or retry the streams with an event that cannot be processed',
     load: () => import('./quarantine.ts'),
   },
+  'copy-images': {
+    summary: 'copy the bytes of images to another store',
+    load: () => import('./copy-images.ts'),
+  },
   'rotate-keys': {
     summary: 'give the running service a new key to sign login tokens',
     load: () => import('./rotate-keys.ts'),

@@ -154,6 +154,7 @@ function failureOf(error: unknown, signal: AbortSignal): S3Failed {
     return new S3Failed(late ? 'the store does not answer' : 'it was ended', { unavailable: true })
   }
   const { name, message, code } = error as SdkError
+  if (message === 'Region is missing') return new S3Failed('AWS_REGION must be set', { unavailable: false })
   const status = statusOf(error)
   const unavailable = status === undefined || status >= 500 || status === 429
   const reason = message || code || ''
