@@ -41,21 +41,26 @@ function isConfirmed(args: string[]): boolean {
   }
 }
 
-/** Acquires the leases of all projectors and relays, one of which every running service holds. @throws CommandFailed */
+/** Acquires the leases of all projectors and relays, which the running services hold. @throws CommandFailed */
 async function requireStopped({ projectors, readModels }: ServicesInstallation): Promise<void> {
-  const { leases } = readModels
+  const names = [...projectors, ...relaysOf(projectors)]
+  // At the same time, because a store of leases needs the whole duration of each to see that it is not renewed.
+  const free = await Promise.all(names.map(name => isFree(name, readModels)))
+  const running = new Set(names.filter((_, index) => !free[index]).map(name => name.split('.')[0]))
+  if (running.size > 0)
+    throw new CommandFailed(
+      `still running: ${[...running].join(', ')}; stop all services; nothing was changed`,
+    )
+}
+
+/** Whether the lease is free, or becomes free because its holder was killed. */
+async function isFree(name: string, { leases }: ServicesInstallation['readModels']): Promise<boolean> {
   const holder = `reset-${randomUUID()}`
   const deadline = performance.now() + PATIENCE_MS
-  for (const name of [...projectors, ...relaysOf(projectors)]) {
-    for (;;) {
-      const lease = await leases.acquire(name, holder, LEASE_MS)
-      if (lease) {
-        await leases.release(lease)
-        break
-      }
-      if (performance.now() > deadline)
-        throw new CommandFailed(`${name.split('.')[0]} is running: stop all services; nothing was changed`)
-      await setTimeout(POLL_MS)
-    }
+  for (;;) {
+    const lease = await leases.acquire(name, holder, LEASE_MS)
+    if (lease) await leases.release(lease)
+    if (lease || performance.now() > deadline) return lease !== undefined
+    await setTimeout(POLL_MS)
   }
 }
