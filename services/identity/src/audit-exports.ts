@@ -59,7 +59,7 @@ export function auditExports(
       id: destinationUuid(destination.shown),
       everyMs,
       pushes: aggregate({ eventStore, unknownEvent, category: 'auditpush', decider: auditPushDecider }),
-      source: pushSource(source),
+      source: pushSource(source, audit.upToDate),
       destination,
       metrics,
       process: {

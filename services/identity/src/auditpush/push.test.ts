@@ -85,7 +85,7 @@ test('a part ends before a record that the store does not have yet', async () =>
     keys: unused,
     signer: unused,
   })
-  const { next } = pushSource(log)
+  const { next } = pushSource(log, unused)
   expect(await next(0)).toEqual(range(1, 2))
   expect(await next(2)).toBeUndefined()
 })
@@ -101,7 +101,11 @@ function pushes(destination: Destination) {
   })
   const { leases } = readModels
   let records = 0
+  let isBehind = false
   const source = {
+    async upToDate() {
+      if (isBehind) throw new Error('behind')
+    },
     async next(after: number) {
       return after < records ? range(after + 1, Math.min(records, after + 3)) : undefined
     },
@@ -118,6 +122,9 @@ function pushes(destination: Destination) {
     lines,
     metrics,
     add: (count: number) => (records += count),
+    setBehind(behind: boolean) {
+      isBehind = behind
+    },
     /** Starts a replica. */
     start(everyMs: number) {
       const worker = startAuditPush({
@@ -188,6 +195,18 @@ test('a push whose answer is lost is repeated with the same name and content, al
   expect(objects.map(([name]) => name).slice(2)).toEqual(['p1-p2', 'p3-p4'])
   expect(lines).toContainEqual(expect.objectContaining({ reason: 'timeout', destination: 'a destination' }))
   expect(await metrics.metrics()).toContain('gantry_audit_push_failures_total 1')
+})
+
+test('records that are not projected yet are pushed soon after they are, and not at the next interval', async () => {
+  const { destination, names } = recording()
+  const { add, start, lines, setBehind, metrics } = pushes(destination)
+  setBehind(true)
+  start(3_600_000)
+  await eventually(() => expect(lines).toContainEqual(expect.objectContaining({ reason: 'behind' })))
+  expect(await lastSuccess(metrics)).toBe(0)
+  add(1)
+  setBehind(false)
+  await eventually(() => expect(names()).toEqual(['p1-p1']))
 })
 
 const lastSuccess = async (metrics: Registry) =>

@@ -1,3 +1,4 @@
+import { Refusal } from '@gantry/contracts'
 import { type CommandMetadata, type Log, supervise, underLease, type Worker } from '@gantry/event-sourcing'
 import { Backoff, sleep } from '@gantry/messaging'
 import type { Leases } from '@gantry/read-models'
@@ -7,6 +8,8 @@ import type { PushMetrics } from './metrics.ts'
 
 /** The audit log as the push reads it. */
 export interface PushSource {
+  /** Waits for a limited time until the audit log has all changes. @throws Error or Refusal when it takes longer */
+  upToDate(): Promise<void>
   /** The range after a record that fits into one object; undefined when there is no later record. */
   next(after: number): Promise<PushedRange | undefined>
   /** An export of the range with its trailer. Hashes are those of every other export; names are the present ones. */
@@ -57,9 +60,9 @@ export function startAuditPush(options: AuditPushOptions): Worker {
           if (held.aborted) return
           metrics.failed()
           const pauseMs = pauses.next()
-          const { message } = error as Error
+          const reason = error instanceof Refusal ? error.details.detail : (error as Error).message
           log.warn(
-            { worker: NAME, destination: destination.shown, reason: message, pauseMs: Math.round(pauseMs) },
+            { worker: NAME, destination: destination.shown, reason, pauseMs: Math.round(pauseMs) },
             'the audit log could not be pushed, tries again',
           )
           dueAt = now().getTime() + pauseMs
@@ -82,6 +85,7 @@ async function pushRest(
   confirm: () => void,
 ): Promise<void> {
   const { log, metadata } = process
+  await source.upToDate()
   while (!signal.aborted) {
     const { pushed, running } = (await pushes.load(id)).state
     if (!running) {

@@ -10,7 +10,8 @@ const MOST_CHARACTERS = 8_000_000
 const PAGE = 250
 
 /** Makes the parts of the audit log that are pushed. Each is an export of its own. */
-export const pushSource = (source: AuditSource): PushSource => ({
+export const pushSource = (source: AuditSource, upToDate: () => Promise<void>): PushSource => ({
+  upToDate,
   async next(after) {
     let range: PushedRange | undefined
     let count = 0
