@@ -74,6 +74,10 @@ describe.skipIf(!built)('the manifests', { meta: { skipped } }, () => {
       const scaler = of('HorizontalPodAutoscaler').find(({ metadata }) => metadata.name === name)
       expect(scaler?.spec.scaleTargetRef).toMatchObject({ kind: 'Deployment', name })
       expect(scaler?.spec.minReplicas).toBeGreaterThan(1)
+      // One of two replicas that uses its whole core, e.g. for a rebuild, is below the target.
+      const target = { type: 'AverageValue', averageValue: '700m' }
+      expect(scaler?.spec.metrics.map(({ resource }) => resource.target)).toEqual([target])
+      expect(scaler?.spec.behavior.scaleUp.stabilizationWindowSeconds).toBeGreaterThan(60)
     })
 
     test('has probes and metrics at the ports of its container', () => {
@@ -256,6 +260,24 @@ describe.skipIf(!built)('the manifests', { meta: { skipped } }, () => {
       expect(limited.of('NetworkPolicy')).toHaveLength(of('NetworkPolicy').length)
       return limited.of('NetworkPolicy')
     }
+
+    test('stay reachable with KEDA, which scales the notifier instead of its autoscaler', async () => {
+      const at = (path: string) => relative(folder, join(ROOT, path))
+      const kustomization = {
+        resources: [at('deploy/kubernetes')],
+        components: [at('deploy/kubernetes/keda')],
+      }
+      await writeFile(join(folder, 'kustomization.yaml'), JSON.stringify(kustomization))
+      const scaled = builtManifests(folder)
+      const [object, ...others] = scaled?.of('ScaledObject') ?? []
+      expect(others).toEqual([])
+      expect(object?.spec.scaleTargetRef.name).toBe('notifier')
+      for (const { metadata } of object?.spec.triggers ?? [])
+        expect(metadata.query).toContain(`namespace="${object?.metadata.namespace}"`)
+      const scalers = scaled?.of('HorizontalPodAutoscaler').map(({ metadata }) => metadata.name)
+      expect(scalers?.sort()).toEqual(PROCESSES.filter(name => name !== 'notifier').sort())
+      expect(scaled?.of('NetworkPolicy')).toEqual(of('NetworkPolicy'))
+    })
 
     test('are reachable by their ports at any address', () => {
       const all = (engine: string) => EVERYWHERE.map(address => `${engine} ${address}`)

@@ -42,7 +42,14 @@ const { panels } = z
   })
   .parse(JSON.parse(textOf('deploy/monitoring/dashboard.json')))
 
+const scalers = z
+  .object({
+    spec: z.object({ triggers: z.array(z.object({ metadata: z.object({ query: z.string() }) })) }),
+  })
+  .parse(yamlOf('deploy/kubernetes/keda/notifier.yaml')).spec.triggers
+
 const queries = [
+  ...scalers.map(({ metadata: { query } }) => ['the scaler of the notifier', query] as const),
   ...alerts.map(({ alert, expr }) => [alert, expr] as const),
   ...records.map(({ record, expr }) => [record, expr] as const),
   ...panels.flatMap(({ title, targets }) => targets.map(({ expr }) => [title, expr] as const)),

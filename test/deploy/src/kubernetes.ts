@@ -94,6 +94,18 @@ const kinds = {
       scaleTargetRef: z.object({ kind: z.string(), name: z.string() }),
       minReplicas: z.int(),
       maxReplicas: z.int(),
+      metrics: z.array(
+        z.object({
+          resource: z.object({ target: z.strictObject({ type: z.string(), averageValue: z.string() }) }),
+        }),
+      ),
+      behavior: z.object({ scaleUp: z.object({ stabilizationWindowSeconds: z.int() }) }),
+    }),
+  }),
+  ScaledObject: z.object({
+    spec: z.object({
+      scaleTargetRef: z.object({ name: z.string() }),
+      triggers: z.array(z.object({ metadata: z.object({ query: z.string(), threshold: z.string() }) })),
     }),
   }),
   NetworkPolicy: z.object({
