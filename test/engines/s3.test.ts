@@ -103,6 +103,11 @@ describe.skipIf(skipped)('S3', { meta: { skipped } }, () => {
     expect(inspect(refused, { depth: 10 })).not.toContain(secretAccessKey)
   })
 
+  test('half of a key is refused with the names of the settings', () => {
+    const settings = { ...settingsOf(server.url), AWS_SECRET_ACCESS_KEY: undefined }
+    expect(() => open({ settings })).toThrow('AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY: set both')
+  })
+
   test('calls fail as unavailable while the store fails, stops in an answer, or refuses connections', async () => {
     const answers = [
       (response: ServerResponse) => response.destroy(),

@@ -60,14 +60,18 @@ export interface BucketOptions extends S3Location {
 const CONNECT_MS = 5_000
 const DEFAULT_TYPE = 'application/octet-stream'
 
-/** Opens a bucket. The client is loaded by the first request, so that it takes no memory in processes without any. */
+/**
+ * Opens a bucket. The client is loaded by the first request, so that it takes no memory in processes without any.
+ * @throws Error naming settings that cannot be used
+ */
 export function s3Bucket({ bucket: Bucket, prefix, settings, timeoutMs }: BucketOptions): Bucket {
+  const config = configOf(settings)
   const folder = prefix && `${prefix}/`
   const keyOf = (key: string) => ({ Bucket, Key: folder + key })
   let opened: ReturnType<typeof load> | undefined
   const load = async () => {
     const module = await import('@aws-sdk/client-s3')
-    return { module, client: new module.S3Client(configOf(settings)) }
+    return { module, client: new module.S3Client(config) }
   }
 
   /** Sends requests, which may together take `timeoutMs`. */

@@ -12,11 +12,16 @@ export const s3Settings = z.object({
 })
 export type S3Settings = z.infer<typeof s3Settings>
 
-/** The settings as configuration of the client. Buckets of stores other than AWS are addressed by path. */
+/**
+ * The settings as configuration of the client. Buckets of stores other than AWS are addressed by path.
+ * @throws Error naming the settings when half of a key is set
+ */
 export function clientConfig(settings: S3Settings) {
   const { AWS_ENDPOINT_URL_S3: endpoint, AWS_REGION: region } = settings
   const { AWS_ACCESS_KEY_ID: accessKeyId, AWS_SECRET_ACCESS_KEY: secretAccessKey } = settings
   const { AWS_SESSION_TOKEN: sessionToken } = settings
+  if (Boolean(accessKeyId) !== Boolean(secretAccessKey))
+    throw new Error('AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY: set both, or neither to use a role')
   return {
     ...(endpoint && { endpoint, forcePathStyle: true }),
     ...(region && { region }),

@@ -52,6 +52,7 @@ export function auditExports(
   const slots = exportSlots(process.metrics)
   const { AUDIT_PUSH_URL: url, AUDIT_PUSH_EVERY: everyMs } = settings
   const { AUDIT_PUSH_TOKEN: token } = settings
+  const destination = url && destinationOf({ url, token, s3: settings })
   const metrics = pushMetrics(process.metrics, url ? everyMs : 0)
 
   const startPush = (destination: Destination) =>
@@ -74,7 +75,7 @@ export function auditExports(
     routes(route) {
       exportRoutes(route, { source, upToDate: audit.upToDate, slots, now })
     },
-    workers: url ? [() => startPush(destinationOf({ url, token, s3: settings }))] : [],
+    workers: destination ? [() => startPush(destination)] : [],
   }
 }
 
