@@ -295,6 +295,19 @@ describe.skipIf(!program)('the chart', { meta: { skipped } }, () => {
     expect(resourcesOf('fixedReplicas', 'Job')).toEqual([])
   })
 
+  test('KEDA scales the notifier instead of an autoscaler, by the metrics of the namespace', () => {
+    const scalers = resourcesOf('everything', 'HorizontalPodAutoscaler').map(one => one.metadata.name)
+    expect(scalers.toSorted()).toEqual(['catalog', 'gateway', 'identity', 'media'])
+    const { spec } = named('everything', 'ScaledObject', 'notifier')
+    const { spec: base } = yamlOf('deploy/kubernetes/keda/notifier.yaml') as Resource
+    expect(base.triggers.length).toBeGreaterThan(0)
+    const triggers = base.triggers.map((one: Resource) => ({
+      ...one,
+      metadata: { ...one.metadata, serverAddress: 'http://prometheus.prometheus:9090' },
+    }))
+    expect(spec).toEqual({ ...base, triggers })
+  })
+
   test('the rules of Prometheus are those of deploy/monitoring, and its monitor finds the metrics of all processes', () => {
     const [rule] = resourcesOf('everything', 'PrometheusRule')
     expect(rule?.spec).toEqual(yamlOf('deploy/monitoring/alerts.yaml'))

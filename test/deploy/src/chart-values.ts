@@ -55,6 +55,7 @@ export const CASES = {
       readModels: [{ ipBlock: { cidr: '10.20.2.0/24' } }],
       messaging: [{ namespaceSelector: { matchLabels: { 'kubernetes.io/metadata.name': 'nats' } } }],
     },
+    keda: { enabled: true, prometheus: 'http://prometheus.prometheus:9090' },
     zoneSpread: 'DoNotSchedule',
     podAnnotations: { 'example.com/team': 'apis' },
     nodeSelector: { 'kubernetes.io/arch': 'amd64' },
@@ -100,6 +101,8 @@ export const REFUSED: readonly (readonly [named: string, values: object])[] = [
   ['ingress.host must be set', { ingress: { enabled: true } }],
   ['httpRoute.parentRefs must be set', { httpRoute: { enabled: true } }],
   ['externalSecret.store.name must be set', { externalSecret: { enabled: true } }],
+  ['keda.prometheus must be set', { keda: { enabled: true } }],
+  ['keda.enabled', { autoscaling: false, keda: { enabled: true, prometheus: 'http://prometheus:9090' } }],
   ['catalog.minReplicas', { catalog: { minReplicas: 30 } }],
   ['catalog.secretSettings', { secrets: { natsUsers: true }, catalog: { secretSettings: ['NATS_USER'] } }],
 ]

@@ -42,6 +42,11 @@ const OPERATORS = [
     sum: 'h1:u2J8RjlHIeF0oZCqtl92adI/uZWUwOesJIDkfql6LqQ=',
     files: ['config/crds/bases/external-secrets.io_externalsecrets.yaml'],
   },
+  {
+    module: 'github.com/kedacore/keda/v2@v2.20.2',
+    sum: 'h1:SR60v8uIcelbveS8n/1jcl8tLdBBIbHMxmdOHw8tKqA=',
+    files: ['config/crd/bases/keda.sh_scaledobjects.yaml'],
+  },
 ]
 
 /**
