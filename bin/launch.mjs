@@ -23,6 +23,7 @@ const PROGRAMS = {
   quarantine: ['packages/operations/src/main.ts', 'quarantine'],
   'copy-images': ['packages/operations/src/main.ts', 'copy-images'],
   'rotate-keys': ['packages/operations/src/main.ts', 'rotate-keys'],
+  reseal: ['packages/operations/src/main.ts', 'reseal'],
   events: ['packages/operations/src/main.ts', 'events'],
   audit: ['packages/operations/src/main.ts', 'audit'],
   demo: ['test/demo/src/main.ts'],

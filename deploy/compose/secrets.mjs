@@ -1,5 +1,6 @@
 // Generates missing secrets in the folder of the first argument; existing ones do not change. At the first start a secret
-// can be given in the environment. A different one later is refused, because it would not match the data. Each further
+// can be given in the environment. A different one later is refused, because it would not match the data, except a list of
+// keys ID:KEY, with which ENCRYPTION_KEY is rotated: the services refuse a list that lacks a key in use. Each further
 // argument, FOLDER:FILE,FILE, names a folder and the secrets to copy into it.
 import { hkdfSync, randomBytes } from 'node:crypto'
 import { existsSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
@@ -8,6 +9,8 @@ import { join } from 'node:path'
 const [folder = '.', ...copies] = process.argv.slice(2)
 const keyOf = text => Buffer.from(text, /^[0-9a-f]{64}$/i.test(text) ? 'hex' : 'base64')
 const isKey = text => keyOf(text).length === 32
+const isKeyWithId = text => /^[\w-]{1,32}:/.test(text) && isKey(text.replace(/^[\w-]*:/, ''))
+const areKeysWithIds = text => text.split(',').every(part => isKeyWithId(part.trim()))
 const RULE_OF_KEYS = 'must be 32 bytes, in base64 or hexadecimal'
 
 const secrets = [
@@ -15,14 +18,15 @@ const secrets = [
     setting: 'ENCRYPTION_KEY',
     file: 'encryption-key',
     make: () => randomBytes(32).toString('base64'),
-    fits: isKey,
+    fits: text => isKey(text) || areKeysWithIds(text),
+    replaces: areKeysWithIds,
     rule: RULE_OF_KEYS,
   },
   {
     setting: 'PRINCIPAL_KEY',
     file: 'principal-key',
     // The key that the processes derive when it is not set, so that an upgrade does not change it.
-    make: () => derived(keyOf(keptIn('encryption-key') ?? '')).toString('base64'),
+    make: () => derived(keyOf(firstOf(keptIn('encryption-key') ?? ''))).toString('base64'),
     fits: isKey,
     rule: RULE_OF_KEYS,
   },
@@ -35,10 +39,12 @@ const secrets = [
   },
 ]
 
-for (const { setting, file, make, fits, rule } of secrets) {
+const firstOf = text => text.split(',')[0].replace(/^[\w-]*:/, '')
+
+for (const { setting, file, make, fits, rule, replaces = () => false } of secrets) {
   const given = process.env[setting]
   const kept = keptIn(file)
-  if (kept !== undefined) {
+  if (kept !== undefined && !(given && given !== kept && replaces(given))) {
     if (given && given !== kept)
       refuse(`${setting}: differs from the value of the first start, stored in ${file}; remove it`)
   } else if (given && !fits(given)) refuse(`${setting}: ${rule}`)

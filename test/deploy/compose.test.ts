@@ -289,6 +289,21 @@ describe('the service that generates secrets', () => {
     expect(contents()).toEqual(made)
   })
 
+  test('replaces the key by a list of keys with ids, and by no other value', () => {
+    const [key = '', , principals] = contents()
+    const keys = `0:${key},1:${Buffer.alloc(32, 8).toString('base64')}`
+    expect(run({ ENCRYPTION_KEY: '1:short' }).status).toBe(1)
+    expect(contents()[0]).toBe(key)
+    expect(run({ ENCRYPTION_KEY: keys }).status).toBe(0)
+    expect([contents()[0], contents()[2], read('run/for/services/encryption-key')]).toEqual([
+      keys,
+      principals,
+      keys,
+    ])
+    expect(SETTINGS.identity?.shape.ENCRYPTION_KEY?.safeParse(keys).success).toBe(true)
+    expect(run()).toEqual({ status: 0, said: '' })
+  })
+
   test('uses a given secret at the first start if the services would accept it', () => {
     rmSync(join(folder, 'encryption-key'))
     expect(run({ ENCRYPTION_KEY: 'short' })).toEqual({

@@ -44,6 +44,12 @@ test('internal messages have one publishing user, and only their recipients may 
   expect(hearers(keysChanged)).toEqual(['gateway'])
   expect([publishers(rateCounts), hearers(rateCounts)]).toEqual([['gateway'], ['gateway']])
   expect([publishers(rotateKeys), hearers(rotateKeys)]).toEqual([['operator'], ['identity']])
+  for (const [subject, service] of [
+    [subjects.resealIdentity, 'identity'],
+    [subjects.retireKeys, 'identity'],
+    [subjects.resealNotifier, 'notifier'],
+  ] as const)
+    expect([publishers(subject), hearers(subject)]).toEqual([['operator'], [service]])
   expect([publishers(apiExists), hearers(apiExists)]).toEqual([['media'], ['catalog']])
   expect([publishers(userStanding), hearers(userStanding)]).toEqual([['notifier'], ['identity']])
   expect([publishers(userNames), hearers(userNames)]).toEqual([['catalog', 'notifier'], ['identity']])

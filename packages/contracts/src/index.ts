@@ -122,6 +122,8 @@ export {
   DeploymentReport,
   EVENT_SERVICES,
   MAX_NAMED_USERS,
+  Resealed,
+  ResealRequest,
   serviceOf,
   subjects,
   UserName,

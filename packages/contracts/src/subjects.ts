@@ -33,6 +33,14 @@ export const subjects = {
   rateCounts: 'gateway.rate-counts',
   /** Request by an operator: { id, by, compromised, ring? }; reply: { kid, signsFrom, ring? }. */
   rotateKeys: 'identity.rotate-keys',
+  /** Requests by an operator: ResealRequest; reply: Resealed. Seals some secrets again, with the first key of ENCRYPTION_KEY. */
+  resealIdentity: 'identity.reseal',
+  resealNotifier: 'notifier.reseal',
+  /**
+   * Request by an operator: { fingerprint }, that of the first key, which all secrets are sealed with; reply: { retired }, ids
+   * of the keys that are no longer in use.
+   */
+  retireKeys: 'identity.retire-encryption-keys',
 } as const
 
 /** The services with public events: the second part of their subjects. `platform` has those that other systems publish. */
@@ -68,6 +76,22 @@ export type UserName = z.infer<typeof UserName>
 /** Names by user id. Users who never existed, and those whose personal data are erased, are left out. */
 export const UserNames = z.record(z.string(), UserName)
 export type UserNames = z.infer<typeof UserNames>
+
+/** Which secrets to seal again: those after the place of the last reply. */
+export const ResealRequest = z.object({ after: z.string().nullable() })
+
+export const Resealed = z.object({
+  /** The first key of the process that replies. */
+  key: z.object({ id: z.string(), fingerprint: z.string() }),
+  /** Number of secrets that were checked, and of those that another key had sealed. */
+  examined: z.int(),
+  resealed: z.int(),
+  /** Names of secrets that no key opens, or that could not be read. */
+  failed: z.array(z.string()),
+  /** Place after which the next request continues; null at the end. */
+  next: z.string().nullable(),
+})
+export type Resealed = z.infer<typeof Resealed>
 
 /** The report of a deployment agent on a job: the data of a message on `deployments.reported`. */
 export const DeploymentReport = z

@@ -36,6 +36,10 @@ export function sqliteUserKeys({ path, disk = watchDisk() }: { path: string; dis
   const { copyTo, end } = copies(db)
   const find = db.prepare('SELECT key, erased_at AS erasedAt FROM user_keys WHERE user = ?')
   const insert = db.prepare('INSERT OR IGNORE INTO user_keys (user, key) VALUES (?, ?)')
+  const list = db.prepare(
+    'SELECT user, key FROM user_keys WHERE key IS NOT NULL AND user > ? ORDER BY user LIMIT ?',
+  )
+  const replace = db.prepare('UPDATE user_keys SET key = ? WHERE user = ? AND key = ?')
   const erase = db.prepare(
     `INSERT INTO user_keys (user, erased_at) VALUES (?, ?)
      ON CONFLICT DO UPDATE SET key = NULL, erased_at = coalesce(erased_at, excluded.erased_at)`,
@@ -44,16 +48,7 @@ export function sqliteUserKeys({ path, disk = watchDisk() }: { path: string; dis
     `SELECT user, erased_at AS erasedAt FROM user_keys
      WHERE erased_at IS NOT NULL AND user > ? ORDER BY user LIMIT ${PAGE}`,
   )
-  const checkpoint = db.prepare('PRAGMA wal_checkpoint(TRUNCATE)')
-  /** @throws Error when a reader keeps the log, which has earlier content, longer than this thread may wait */
-  const truncateLog = () => {
-    db.exec(`PRAGMA busy_timeout = ${TRUNCATION_WAIT_MS}`)
-    try {
-      if (checkpoint.get()?.busy !== 0) throw new Error('a reader keeps the write-ahead log of the keys')
-    } finally {
-      db.exec(`PRAGMA busy_timeout = ${BUSY_TIMEOUT_MS}`)
-    }
-  }
+  const truncateLog = logTruncation(db)
   const get = (user: string) => find.get(user) as UserKey | undefined
   const kept = (user: string): UserKey => {
     const key = get(user)
@@ -81,6 +76,11 @@ export function sqliteUserKeys({ path, disk = watchDisk() }: { path: string; dis
         insert.run(user, key)
         return kept(user)
       }),
+    list: (after, limit) =>
+      answering(() =>
+        (list.all(after, limit) as { user: string; key: string }[]).map(({ user, key }) => ({ user, key })),
+      ),
+    replace: (user, key, by) => answering(() => replace.run(by, user, key).changes > 0),
     erase: (user, at) =>
       answering(() => {
         erase.run(user, at)
@@ -97,5 +97,18 @@ export function sqliteUserKeys({ path, disk = watchDisk() }: { path: string; dis
       await end()
       if (db.isOpen) db.close()
     },
+  }
+}
+
+/** @returns a function that @throws Error when a reader keeps the log, which has earlier content, longer than this thread may wait */
+function logTruncation(db: ReturnType<typeof openDatabase>): () => void {
+  const checkpoint = db.prepare('PRAGMA wal_checkpoint(TRUNCATE)')
+  return () => {
+    db.exec(`PRAGMA busy_timeout = ${TRUNCATION_WAIT_MS}`)
+    try {
+      if (checkpoint.get()?.busy !== 0) throw new Error('a reader keeps the write-ahead log of the keys')
+    } finally {
+      db.exec(`PRAGMA busy_timeout = ${BUSY_TIMEOUT_MS}`)
+    }
   }
 }

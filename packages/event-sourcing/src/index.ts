@@ -27,7 +27,7 @@ export {
   type SubscriptionItem,
   WrongExpectedRevision,
 } from './event-store.ts'
-export { pastQuarantine, type StreamQuarantined, type StreamState } from './fold.ts'
+export { pastQuarantine, StreamQuarantined, type StreamState } from './fold.ts'
 export { type Lag, lagAfter, MAX_COUNTED } from './lag.ts'
 export { type ConfirmLease, type LeaseOptions, underLease } from './lease.ts'
 export { nameUuids } from './name-uuid.ts'

@@ -17,7 +17,7 @@ import {
   watchedLeases,
 } from '@gantry/service-kit'
 import type { z } from 'zod'
-import { checkEncryptionKeys } from './encryption-key.ts'
+import { checkEncryptionKeys, retireEncryptionKeys } from './encryption-key.ts'
 import { internalRequests } from './internal-requests.ts'
 import { type ProcessContext, type ProcessParts, runProcess } from './process.ts'
 import { type Replicas, replicas } from './replicas.ts'
@@ -81,7 +81,10 @@ function openService<Schema extends z.ZodObject, Made extends Service>(
       userKeys,
       now,
       newId: randomUUID,
-      encryptionKeys,
+      encryptionKeys: {
+        ...encryptionKeys,
+        retireOthers: () => retireEncryptionKeys(eventStore, encryptionKeys, { service: name, now }),
+      },
       process: { holder: `${hostname()}-${process.pid}-${randomUUID()}`, log, metrics },
     },
     own,

@@ -138,7 +138,10 @@ async function servicesInstallation(
     bus,
     now: () => new Date(),
     newId: randomUUID,
-    encryptionKeys: settings.ENCRYPTION_KEY,
+    encryptionKeys: {
+      ...settings.ENCRYPTION_KEY,
+      retireOthers: () => Promise.reject(new Error('only a running service records which keys are in use')),
+    },
     process: { holder: `${name}-${randomUUID()}`, log, metrics: new Registry() },
   }
   const blobs = stores.blobs(settings)

@@ -37,6 +37,10 @@ const COMMANDS: Record<string, { summary: string; load(): Promise<Command> }> = 
     summary: 'give the running service a new key to sign login tokens',
     load: () => import('./rotate-keys.ts'),
   },
+  reseal: {
+    summary: 'seal secrets again with the first key of ENCRYPTION_KEY',
+    load: () => import('./reseal.ts'),
+  },
   'await-services': {
     summary: 'wait until the services have this release or a newer one',
     load: () => import('./await-services.ts'),

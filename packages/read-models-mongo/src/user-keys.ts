@@ -40,6 +40,19 @@ export function mongoUserKeys(options: MongoOptions): UserKeys {
   return {
     get: user => answering(() => find(user)),
     add: (user, key) => answering(() => insert(user, { key, erasedAt: null })),
+    list: (after, limit) =>
+      answering(async () => {
+        const found = await keys
+          .find({ _id: { $gt: after }, erasedAt: null })
+          .sort({ _id: 1 })
+          .limit(limit)
+          .toArray()
+        return found.map(({ _id, key }) => ({ user: _id, key: String(key) }))
+      }),
+    replace: (user, key, by) =>
+      answering(
+        async () => (await keys.updateOne({ _id: user, key }, { $set: { key: by } })).modifiedCount > 0,
+      ),
     erase: (user, at) =>
       answering(async () => {
         const { erasedAt } = await insert(user, { key: null, erasedAt: at })

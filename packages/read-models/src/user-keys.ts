@@ -18,6 +18,10 @@ export interface UserKeys {
   get(user: string): Promise<UserKey | undefined>
   /** Stores a key, durably, unless the user has one or is erased. @returns what is stored afterwards */
   add(user: string, key: string): Promise<UserKey>
+  /** Keys of users whose ids come after the given one (`''` for the first), in the order of the ids, at most `limit`. */
+  list(after: string, limit: number): Promise<{ user: string; key: string }[]>
+  /** Replaces the key of a user, unless it is another one by now. @returns whether it was replaced */
+  replace(user: string, key: string, by: string): Promise<boolean>
   /**
    * Deletes the key of a user, if there is one, and records the time. The time of an erased user does not change.
    * @returns the recorded time

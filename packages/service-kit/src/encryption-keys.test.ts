@@ -57,13 +57,27 @@ describe('a sealed value', () => {
     expect(() => secrets(ring(['2', 2])).open(sealed)).toThrow('it was sealed with key 0')
   })
 
-  test('is current if the first key sealed it', () => {
+  test('is sealed again unless the first key sealed it', () => {
     const [plain, old] = [secrets(plainKey(bytes(1))), secrets(ring(['0', 1]))]
     const next = secrets(ring(['1', 2], ['0', 1]))
-    expect([plain, old, next].map(one => one.isCurrent(plain.seal('x')))).toEqual([true, false, false])
-    expect([plain, old, next].map(one => one.isCurrent(old.seal('x')))).toEqual([true, true, false])
-    expect([plain, old, next].map(one => one.isCurrent(next.seal('x')))).toEqual([false, false, true])
-    // Another key that had the same id.
-    expect(secrets(ring(['1', 3], ['2', 2])).isCurrent(next.seal('x'))).toBe(false)
+    const unchanged = (sealed: string) =>
+      [plain, old, next].map(one => {
+        try {
+          return one.renewed(sealed) === sealed
+        } catch {
+          return undefined
+        }
+      })
+    expect(unchanged(plain.seal('x'))).toEqual([true, false, false])
+    expect(unchanged(old.seal('x'))).toEqual([true, true, false])
+    expect(unchanged(next.seal('x'))).toEqual([undefined, undefined, true])
+    const renewed = next.renewed(plain.seal('secret'))
+    expect(
+      secrets(ring(['1', 2]))
+        .open(renewed)
+        .toString(),
+    ).toBe('secret')
+    // Another key had the same id.
+    expect(secrets(ring(['1', 3], ['2', 2])).renewed(renewed)).not.toBe(renewed)
   })
 })

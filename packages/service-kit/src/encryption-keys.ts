@@ -18,14 +18,23 @@ export interface EncryptionKeys {
   isPlain: boolean
 }
 
+/** Keys whose use is recorded beside the secrets, so that a process without one of them does not start. */
+export interface RecordedKeys extends EncryptionKeys {
+  /**
+   * Records that no stored secret is sealed with any key but the first one, which must be true.
+   * @returns ids of the keys that are no longer in use
+   */
+  retireOthers(): Promise<string[]>
+}
+
 /** Seals and opens values of one purpose. A value of one purpose cannot be opened as one of another. */
 export interface Sealer {
   /** Encrypts with the first key. @returns `ID.` where the keys have ids, then the result of `seal` */
   seal(plain: Uint8Array | string): string
-  /** Decrypts with the key that sealed the value. @throws Error when the keys lack it, or the value was changed */
+  /** Decrypts with the key that sealed the value. @throws EncryptionKeyMissing when the keys lack it, or the value was changed */
   open(sealed: string): Buffer
-  /** Whether the value is sealed with the first key, and names its id where the keys have ids. */
-  isCurrent(sealed: string): boolean
+  /** The value sealed with the first key; unchanged if it already is. @throws EncryptionKeyMissing */
+  renewed(sealed: string): string
 }
 
 /** A key that sealed stored values, as it is recorded beside them. */
@@ -33,6 +42,15 @@ export interface KeyInUse {
   id: string
   /** Result of `fingerprint`. */
   fingerprint: string
+}
+
+/** No key of ENCRYPTION_KEY opens a value. */
+export class EncryptionKeyMissing extends Error {
+  /** @param id of the key that sealed the value */
+  constructor(id: string) {
+    super(`ENCRYPTION_KEY has no key that opens it; it was sealed with key ${id}`)
+    this.name = 'EncryptionKeyMissing'
+  }
 }
 
 /** The id of a key without an id, and of the keys of earlier releases. */
@@ -82,23 +100,24 @@ export function sealer({ first, all, isPlain }: EncryptionKeys, purpose: string)
   const derived = all.map(({ id, bytes }) => ({ id, key: deriveKey(bytes, purpose) }))
   const own = deriveKey(first.bytes, purpose)
   const prefix = isPlain ? '' : `${first.id}.`
+  const sealedNow = (plain: Uint8Array | string) => `${prefix}${seal(own, plain)}`
+  const open = (sealed: string): Buffer => {
+    const { id, value } = parts(sealed)
+    // A value names the id that its key had then. Another id, or another key with this id, may be given by now.
+    const named = derived.filter(key => key.id === id)
+    const others = derived.filter(key => key.id !== id)
+    for (const { key } of [...named, ...others]) {
+      const opened = tried(key, value)
+      if (opened) return opened
+    }
+    throw new EncryptionKeyMissing(id)
+  }
+  const isCurrent = (sealed: string) =>
+    (isPlain || sealed.startsWith(prefix)) && tried(own, parts(sealed).value) !== undefined
   return {
-    seal: plain => `${prefix}${seal(own, plain)}`,
-    open(sealed) {
-      const { id, value } = parts(sealed)
-      // A value names the id that its key had then. Another id, or another key with this id, may be given by now.
-      const named = derived.filter(key => key.id === id)
-      const others = derived.filter(key => key.id !== id)
-      for (const { key } of [...named, ...others]) {
-        const opened = tried(key, value)
-        if (opened) return opened
-      }
-      throw new Error(`ENCRYPTION_KEY has no key that opens it; it was sealed with key ${id}`)
-    },
-    isCurrent(sealed) {
-      if (!isPlain && !sealed.startsWith(prefix)) return false
-      return tried(own, parts(sealed).value) !== undefined
-    },
+    seal: sealedNow,
+    open,
+    renewed: sealed => (isCurrent(sealed) ? sealed : sealedNow(open(sealed))),
   }
 }
 

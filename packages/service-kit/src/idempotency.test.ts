@@ -57,7 +57,7 @@ function countingService(given: Dependencies): Service {
   const { eventStore } = given
   const dependencies = instrumented({
     ...given,
-    encryptionKeys: keys,
+    encryptionKeys: { ...given.encryptionKeys, ...keys },
     readModels: records,
     eventStore: {
       ...eventStore,

@@ -12,6 +12,7 @@ export { ANONYMOUS, callerOf, noteCaller } from './caller.ts'
 export { etag, matchesNone, revisionsOf } from './conditional.ts'
 export { CONNECTION_TIMEOUTS, type ConnectionLimits, type ConnectionTimeouts } from './connections.ts'
 export {
+  EncryptionKeyMissing,
   type EncryptionKeys,
   encryptionKeys,
   firstInUse,
@@ -20,6 +21,7 @@ export {
   PLAIN_ID,
   parseEncryptionKeys,
   plainKey,
+  type RecordedKeys,
   type Sealer,
   sealer,
 } from './encryption-keys.ts'

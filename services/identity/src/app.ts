@@ -21,6 +21,7 @@ import { type IdentityDependencies, personalData } from './personal-data/persona
 import { propagatedChanges } from './propagated-changes.ts'
 import { publicEvents } from './public-events.ts'
 import { readModelRoutes } from './readmodel/readmodel.routes.ts'
+import { resealing, retiring } from './reseal.ts'
 import { respondersOf } from './responders.ts'
 import type { IdentitySettings } from './settings.ts'
 import { keysOf, rotationOf } from './signingkey/key-ring.ts'
@@ -92,6 +93,9 @@ export function identityService(asStored: IdentityDependencies, settings: Servic
   const erasures = erasuresOf({ user, changeUser, changeToken, readModels, keys: keyStore, metadata, log })
   // The audit log and the relay read the events as they are stored.
   const audit = auditor(instrumented(asStored), metadata)
+  const rings = { 'signing keys of logins': keys, 'signing keys of audit proofs': audit.ring }
+  const reseal = resealing({ rings, ciphers, userKeys: asStored.userKeys, encryptionKeys, metadata })
+  const retire = retiring(asStored.encryptionKeys)
   const rotations = { login: rotation, audit: audit.rotation }
   const namesOf = namesFrom(views.users, user, log)
   const shown = { namesOf, personalOf: personalFields(ciphers) }
@@ -115,7 +119,7 @@ export function identityService(asStored: IdentityDependencies, settings: Servic
     },
     publication: { streamPrefixes: ['user-'], publicEvents, subjects: [subjects.events('identity', '*')] },
     workers: [rotation.start, erasures.start, ...audit.workers, ...personal.workers, ...exports.workers],
-    responders: respondersOf({ authenticate, user, namesOf, rotations, eventStore }),
+    responders: respondersOf({ authenticate, user, namesOf, rotations, eventStore, reseal, retire }),
     drain: uses.recorded,
   })
   return {

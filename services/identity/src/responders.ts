@@ -1,4 +1,4 @@
-import { MAX_NAMED_USERS, subjects, type UserStanding } from '@gantry/contracts'
+import { MAX_NAMED_USERS, type Resealed, subjects, type UserStanding } from '@gantry/contracts'
 import type { EventStore } from '@gantry/event-sourcing'
 import type { NamesOf, Responders } from '@gantry/service-kit'
 import { z } from 'zod'
@@ -14,6 +14,9 @@ export interface ResponderOptions {
   /** By the ring of a request. */
   rotations: Readonly<Record<RotationRequest['ring'], KeyRotation>>
   eventStore: Pick<EventStore, 'head'>
+  /** Answers to the requests of the command `reseal`. */
+  reseal: (request: unknown) => Promise<Resealed>
+  retire: (request: unknown) => Promise<{ retired: string[] }>
 }
 
 const CredentialRequest = z.object({ credential: z.string() })
@@ -22,7 +25,7 @@ const NamesRequest = z.object({ users: z.array(z.string()).max(MAX_NAMED_USERS) 
 
 /** Answers to the requests of other services and of operators, by subject. */
 export function respondersOf(options: ResponderOptions): Responders {
-  const { authenticate, user, namesOf, rotations, eventStore } = options
+  const { authenticate, user, namesOf, rotations, eventStore, reseal, retire } = options
   const standingOf = async (id: string): Promise<UserStanding> => {
     const { state, revision } = await user.load(id)
     if (state.status !== 'Live') return { user: null, revision }
@@ -38,6 +41,8 @@ export function respondersOf(options: ResponderOptions): Responders {
     [subjects.userStanding]: async request => standingOf(UserRequest.parse(request).user),
     [subjects.userNames]: async request =>
       Object.fromEntries(await namesOf(NamesRequest.parse(request).users)),
+    [subjects.resealIdentity]: async request => ({ ...(await reseal(request)) }),
+    [subjects.retireKeys]: retire,
     [subjects.logHead]: async () => ({ position: await eventStore.head() }),
     async [subjects.rotateKeys](request) {
       const parsed = RotationRequest.parse(request)

@@ -31,6 +31,7 @@ import { requestStanding } from './user/request-standing.ts'
 import { historyRoutes } from './webhook/history.routes.ts'
 import { startOwnerChecks } from './webhook/owner-checks.ts'
 import { owners as ownersOf } from './webhook/owners.ts'
+import { resealing } from './webhook/reseal.ts'
 import { signingKeys } from './webhook/signing.ts'
 import { temporalWebhooks } from './webhook/temporal-webhooks.ts'
 import { webhookHistory } from './webhook/webhook.history.ts'
@@ -69,14 +70,8 @@ export function notifierService(
   const users = new KnownUsers(storing)
 
   const keys = signingKeys(encryptionKeys)
-  const { dispatcher, ...delivery } = delivering({
-    deliveries,
-    webhooks,
-    keys,
-    settings,
-    dependencies,
-    externals,
-  })
+  const delivered = { deliveries, webhooks, keys, settings, dependencies, externals }
+  const { dispatcher, ...delivery } = delivering(delivered)
   const owners = ownersOf({ users, webhooks, requestStanding: requestStanding(bus), log })
   const receive = intake(dependencies)
   const names = userNames({ bus, log })
@@ -99,8 +94,11 @@ export function notifierService(
       const route = router(app, admit, dependencies, 'notifier')
       const records = periods.moments(webhooks.documents, webhookPeriods)
       webhookRoutes(route, { webhooks, records, owners, keys, deliveries, dispatcher })
-      const { upToDate } = periods
-      historyRoutes(route, { history: readModels.collection(webhookHistory), upToDate, ...names })
+      historyRoutes(route, {
+        history: readModels.collection(webhookHistory),
+        upToDate: periods.upToDate,
+        ...names,
+      })
       deliveryRoutes(route, { deliveries, webhooks, dispatcher })
       recoveryRoutes(route, { recoveries, webhooks, bus })
       platformEventRoutes(route, receive)
@@ -125,6 +123,7 @@ export function notifierService(
       () => startRecoverer({ recoveries, webhooks, deliveries, dispatcher, bus, leases, holder, log }),
       () => startOwnerChecks({ owners, caughtUp: () => projector.caughtUp, leases, holder, log }),
     ],
+    responders: { [subjects.resealNotifier]: resealing({ ...dependencies, webhooks, projector, keys }) },
     drain: delivery.stop,
   })
 }

@@ -171,7 +171,10 @@ test('while an outcome cannot be recorded, the delivery is not sent again', asyn
 
 test('a failure of the service has its own error code, is retried on schedule, and does not count against the webhook', async () => {
   let encryptionKeys = plainKey(Buffer.alloc(32, 1))
-  const around = (dependencies: Dependencies): Dependencies => ({ ...dependencies, encryptionKeys })
+  const around = (dependencies: Dependencies): Dependencies => ({
+    ...dependencies,
+    encryptionKeys: { ...dependencies.encryptionKeys, ...encryptionKeys },
+  })
   const host = await openNotifier({ WEBHOOK_RETRY_SCHEDULE: '5ms' }, { around })
   const { id } = await host.subscribe(receiver.url('/a'), ['API_CREATED'])
   encryptionKeys = plainKey(Buffer.alloc(32, 2))

@@ -15,7 +15,7 @@ import { mediaService } from '@gantry/media'
 import { type NotifierSettings, notifierService } from '@gantry/notifier'
 import type { BlobStore } from '@gantry/read-models'
 import { readModelMetrics, watchedLeases } from '@gantry/service-kit'
-import type { DataFolder } from './data-folder.ts'
+import { type DataFolder, retireKeys } from './data-folder.ts'
 import type { Settings } from './settings.ts'
 
 /** Creates the four services on the given stores, without starting them. */
@@ -65,7 +65,7 @@ export function compose(
     userKeys,
     now: () => new Date(),
     newId: randomUUID,
-    encryptionKeys: folder.encryptionKeys,
+    encryptionKeys: { ...folder.encryptionKeys, retireOthers: async () => retireKeys(folder) },
     // The files are locked by this process. A fixed holder takes over the leases of the previous process without waiting.
     process: { holder: 'standalone', log, metrics },
   }

@@ -102,6 +102,20 @@ export function sealDataFolder({ path, encryptionKeys }: DataFolder): void {
   })
 }
 
+/**
+ * Records that no secret of the folder is sealed with any key but the first one, which must be true.
+ * @returns ids of the keys that are no longer in use
+ */
+export function retireKeys({ path, encryptionKeys }: DataFolder): string[] {
+  const file = join(path, 'gantry.json')
+  const manifest = readManifest(file)
+  const first = firstInUse(encryptionKeys)
+  const retired = keysInUse(manifest).filter(({ fingerprint }) => fingerprint !== first.fingerprint)
+  if (retired.length > 0)
+    writeManifest(file, { ...manifest, keyFingerprint: first.fingerprint, keysInUse: [first] })
+  return retired.map(({ id }) => id)
+}
+
 const keysInUse = ({ keyFingerprint, keysInUse }: Manifest): KeyInUse[] =>
   keysInUse ?? [{ id: PLAIN_ID, fingerprint: keyFingerprint }]
 

@@ -200,6 +200,8 @@ function blobsOf(blobs: BlobStore, make: Make): BlobStore {
 const userKeysOf = (store: UserKeys, make: Make): UserKeys => ({
   get: user => make(`get the key of ${user}`, () => store.get(user)),
   add: (user, key) => make(`add a key of ${user}`, () => store.add(user, key)),
+  list: (after, limit) => make(`list the keys of users after ${after}`, () => store.list(after, limit)),
+  replace: (user, key, by) => make(`replace the key of ${user}`, () => store.replace(user, key, by)),
   erase: (user, at) => make(`erase the key of ${user}`, () => store.erase(user, at)),
   erased: () => store.erased(),
   ping: () => store.ping(),

@@ -91,7 +91,7 @@ export async function openReplica(
       ...ports,
       now,
       newId: () => uuid(`${caller.name}/${made++}`),
-      encryptionKeys: plainKey(Buffer.alloc(32, 7)),
+      encryptionKeys: { ...plainKey(Buffer.alloc(32, 7)), retireOthers: async () => [] },
       process: { holder: caller.name, log: LOG, metrics },
     },
     snapshotEvery,

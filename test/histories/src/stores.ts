@@ -141,6 +141,16 @@ function inMemoryUserKeys(): UserKeys {
       keys.set(user, stored)
       return stored
     },
+    list: async (after, limit) =>
+      [...keys]
+        .flatMap(([user, { key }]) => (key !== null && user > after ? [{ user, key }] : []))
+        .toSorted((a, b) => (a.user < b.user ? -1 : 1))
+        .slice(0, limit),
+    async replace(user, key, by) {
+      if (keys.get(user)?.key !== key) return false
+      keys.set(user, { key: by, erasedAt: null })
+      return true
+    },
     async erase(user, at) {
       const erasedAt = keys.get(user)?.erasedAt ?? at
       keys.set(user, { key: null, erasedAt })

@@ -48,6 +48,34 @@ export function userKeysContract(name: string, open: () => Promise<OpenedUserKey
       await other.close()
     })
 
+    it('lists keys by user, and replaces one unless it has changed or was deleted', async () => {
+      const { keys } = opened
+      const users = [user, randomUUID(), randomUUID()].toSorted()
+      for (const each of users) await keys.add(each, `key of ${each}`)
+      const listed = async () => {
+        const found: { user: string; key: string }[] = []
+        for (
+          let after = '', page = await keys.list(after, 2);
+          page.length > 0;
+          page = await keys.list(after, 2)
+        ) {
+          found.push(...page)
+          after = page.at(-1)?.user ?? ''
+        }
+        return found.filter(each => users.includes(each.user))
+      }
+      expect(await listed()).toEqual(users.map(each => ({ user: each, key: `key of ${each}` })))
+      const [first = '', second = '', third = ''] = users
+      expect(await keys.replace(first, `key of ${first}`, 'new')).toBe(true)
+      expect(await keys.replace(first, `key of ${first}`, 'newer')).toBe(false)
+      await keys.erase(second, AT)
+      expect(await keys.replace(second, `key of ${second}`, 'new')).toBe(false)
+      expect(await listed()).toEqual([
+        { user: first, key: 'new' },
+        { user: third, key: `key of ${third}` },
+      ])
+    })
+
     it('deletes a key once and for all, and keeps the first time', async () => {
       const { keys } = opened
       await keys.add(user, 'key')

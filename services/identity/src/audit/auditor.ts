@@ -2,6 +2,7 @@ import { Refusal } from '@gantry/contracts'
 import { type CommandMetadata, type OrderedProjection, Projector, type Worker } from '@gantry/event-sourcing'
 import type { Instrumented } from '@gantry/service-kit'
 import { keysOf, rotationOf } from '../signingkey/key-ring.ts'
+import type { SigningKeys } from '../signingkey/keys.ts'
 import type { KeyRotation } from '../signingkey/rotation.ts'
 import { auditDays, auditLog, auditProjection } from './audit.projection.ts'
 import { type AuditKeys, auditKeys } from './audit-keys.ts'
@@ -17,6 +18,8 @@ export const AUDIT_COLLECTIONS = [auditLog, auditDays, dayRoots]
 export interface Auditor {
   projector: Projector
   keys: AuditKeys
+  /** The private keys of `keys`. */
+  ring: SigningKeys
   rotation: KeyRotation
   workers: (() => Worker)[]
   /** Resolves when the audit log has all events that are in the log now. @throws Refusal unavailable after a timeout */
@@ -45,6 +48,7 @@ export function auditor(dependencies: Instrumented, metadata: (actor?: string) =
   return {
     projector,
     keys,
+    ring,
     rotation,
     workers: [rotation.start, () => startClosingDays(closing)],
     async upToDate() {

@@ -15,6 +15,12 @@ export interface UserCiphers {
   open(user: string, sealed: string): Promise<string | null>
   /** Deletes the key of a user. @returns the time of the first deletion */
   erase(user: string, at: string): Promise<string>
+  /**
+   * Seals the stored key of a user again, unless the first key of ENCRYPTION_KEY sealed it.
+   * @returns whether it was replaced
+   * @throws EncryptionKeyMissing
+   */
+  reseal(user: string, stored: string): Promise<boolean>
   /** Removes the key of a user from the memory of this process. */
   forget(user: string): void
 }
@@ -84,6 +90,10 @@ export function userCiphers({
       invalidations++
       known.set(user, { key: null })
       return erasedAt
+    },
+    async reseal(user, stored) {
+      const renewed = wrapping.renewed(stored)
+      return renewed !== stored && userKeys.replace(user, stored, renewed)
     },
     forget(user) {
       invalidations++

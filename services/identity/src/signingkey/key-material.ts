@@ -9,6 +9,8 @@ export const ALGORITHM = 'EdDSA' as const
 /** Makes key pairs and imports them for signing and verifying. Private keys are sealed with ENCRYPTION_KEY. */
 export interface KeyMaterial {
   make(): Promise<SigningKey>
+  /** The private key sealed with the first key of ENCRYPTION_KEY; unchanged if it already is. @throws EncryptionKeyMissing */
+  renewed(sealedPrivateKey: string): string
   publicKey(key: SigningKey): Promise<CryptoKey>
   /** @throws Error when the key cannot be unsealed with ENCRYPTION_KEY */
   privateKey(key: SigningKey): KeyObject
@@ -37,6 +39,7 @@ export function keyMaterial(encryptionKeys: EncryptionKeys, purpose: string): Ke
       const kid = await calculateJwkThumbprint(publicJwk(x))
       return { kid, x, sealedPrivateKey: sealed.seal(d) }
     },
+    renewed: sealed.renewed,
     async publicKey({ kid, x }) {
       const known = imported.get(kid)
       if (known) return known

@@ -2,7 +2,7 @@ import type { KeyObject } from 'node:crypto'
 import type { Aggregate, CommandMetadata } from '@gantry/event-sourcing'
 import type { EncryptionKeys } from '@gantry/service-kit'
 import type { CryptoKey, JWK } from 'jose'
-import { ALGORITHM, keyMaterial, publicJwk } from './key-material.ts'
+import { ALGORITHM, type KeyMaterial, keyMaterial, publicJwk } from './key-material.ts'
 import {
   currentKey,
   type KeptKey,
@@ -36,6 +36,12 @@ export interface SigningKeys {
   rotate(metadata: CommandMetadata): Promise<Rotated>
   /** Rotates if the newest key is at least `periodMs` old. @returns the new key; undefined when there was no rotation */
   rotateWhenDue(metadata: CommandMetadata, periodMs: number): Promise<Rotated | undefined>
+  /**
+   * Seals the private keys that may sign again, unless the first key of ENCRYPTION_KEY sealed them.
+   * @returns their number, and the number of those that were sealed again
+   * @throws EncryptionKeyMissing
+   */
+  reseal(metadata: CommandMetadata): Promise<{ examined: number; resealed: number }>
   /** Signs with a new key at once and revokes all others. For compromised keys. */
   replace(metadata: CommandMetadata): Promise<Rotated>
 }
@@ -120,6 +126,11 @@ export function signingKeys({
       const { next, rotated } = await rotate(command, dueSince)
       return rotated ? next : undefined
     },
+    async reseal(command) {
+      const renewed = renewedKeys(await load(), material)
+      const { events } = await ring.execute(RING, { type: 'ResealSigningKeys', metadata: command, renewed })
+      return { examined: renewed.size, resealed: events.length }
+    },
     async replace(command) {
       const { state } = await ring.execute(RING, {
         type: 'ReplaceSigningKeys',
@@ -129,6 +140,12 @@ export function signingKeys({
       return publicPart(newest(state))
     },
   }
+}
+
+/** The private keys that may sign again, sealed with the first key of ENCRYPTION_KEY, by the stored values. */
+function renewedKeys({ keys }: KeyRing, { renewed }: KeyMaterial): Map<string, string> {
+  const mayBeUsed = keys.filter(({ revokedAt }) => revokedAt === null)
+  return new Map(mayBeUsed.map(({ sealedPrivateKey }) => [sealedPrivateKey, renewed(sealedPrivateKey)]))
 }
 
 function newest({ keys }: KeyRing): KeptKey {

@@ -149,7 +149,10 @@ describe('A second replica', () => {
         ...dependencies,
         ...stores,
         eventStore: options.eventStore?.(stores.eventStore) ?? stores.eventStore,
-        encryptionKeys: options.encryptionKey ? plainKey(options.encryptionKey) : dependencies.encryptionKeys,
+        encryptionKeys: {
+          ...dependencies.encryptionKeys,
+          ...(options.encryptionKey && plainKey(options.encryptionKey)),
+        },
         process: { ...dependencies.process, metrics: new Registry(), holder: 'second' },
         now: identity.now,
       },

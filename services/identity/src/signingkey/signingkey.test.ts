@@ -48,6 +48,32 @@ describe('signing keys', () => {
       .then()
   })
 
+  test('keep signing after their private keys are sealed with another key of ENCRYPTION_KEY', () => {
+    const reseal = (...renewed: [string, string][]): SigningKeyCommand => ({
+      type: 'ResealSigningKeys',
+      metadata,
+      renewed: new Map(renewed),
+    })
+    const event: SigningKeyEvent = {
+      type: 'SigningKeyResealed',
+      data: { kid: 'a', sealedPrivateKey: '1.SEALED' },
+    }
+    given(made('a'))
+      .when(reseal(['SEALED', '1.SEALED']))
+      .then(event)
+    given(made('a'), event)
+      .when(reseal(['SEALED', '1.SEALED']))
+      .then()
+    given(made('a'))
+      .when(reseal(['SEALED', 'SEALED']))
+      .then()
+    given()
+      .when(reseal(['SEALED', '1.SEALED']))
+      .then()
+    expect(given(made('a'), event).state.keys).toMatchObject([{ kid: 'a', sealedPrivateKey: '1.SEALED' }])
+    expect(signs([made('a'), event], NOW)).toBe('a')
+  })
+
   test('are rotated in one append, which adds the new key before it signs', () => {
     given(made('a'))
       .when(rotate('b'))

@@ -14,6 +14,8 @@ export type SigningKeyEvent =
   /** Events of early releases have no `signsFrom`: their keys signed from `madeAt` on. */
   | { type: 'SigningKeyMade'; data: SigningKey & { madeAt: string; signsFrom?: string } }
   | { type: 'SigningKeyRetired'; data: { kid: string; retiredAt: string } }
+  /** The same private key, sealed with another key of ENCRYPTION_KEY. */
+  | { type: 'SigningKeyResealed'; data: { kid: string; sealedPrivateKey: string } }
   | { type: 'SigningKeyRevoked'; data: { kid: string; revokedAt: string } }
 
 export type KeptKey = SigningKey & {
@@ -45,6 +47,8 @@ export type SigningKeyCommand =
     }
   /** Adds a key that signs at once, and revokes all others. */
   | { type: 'ReplaceSigningKeys'; metadata: CommandMetadata; key: SigningKey }
+  /** The values that are sealed again, by the stored ones. */
+  | { type: 'ResealSigningKeys'; metadata: CommandMetadata; renewed: ReadonlyMap<string, string> }
 
 /** The key that signs at a time. If no key signs yet by this clock, which may be behind: the oldest that is not revoked. */
 export const currentKey = ({ keys }: KeyRing, at: string): KeptKey | undefined => {
@@ -57,8 +61,9 @@ const keyRingDecider = (
   resourceType: 'SIGNING_KEY' | 'AUDIT_KEY',
 ): Decider<KeyRing, SigningKeyCommand, SigningKeyEvent> => ({
   initial: { status: 'Absent', keys: [] },
-  events: { SigningKeyMade: [], SigningKeyRetired: [], SigningKeyRevoked: [] },
+  events: { SigningKeyMade: [], SigningKeyRetired: [], SigningKeyResealed: [], SigningKeyRevoked: [] },
   decide({ keys }, command) {
+    if (command.type === 'ResealSigningKeys') return resealed(keys, command.renewed)
     const { key, metadata } = command
     const { now } = metadata
     const made = (signsFrom: string): SigningKeyEvent => ({
@@ -108,6 +113,8 @@ const keyRingDecider = (
       }
       case 'SigningKeyRetired':
         return changed(event.data.kid, { retiredAt: event.data.retiredAt })
+      case 'SigningKeyResealed':
+        return changed(event.data.kid, { sealedPrivateKey: event.data.sealedPrivateKey })
       case 'SigningKeyRevoked':
         return changed(event.data.kid, { revokedAt: event.data.revokedAt })
       default:
@@ -115,23 +122,32 @@ const keyRingDecider = (
         return state
     }
   },
-  describe(before, event, after): Change {
+  describe(before, event, after): Change | null {
+    if (event.type === 'SigningKeyResealed') return null
     const { kid } = event.data
-    const of = (ring: KeyRing) => {
-      const key = ring.keys.find(known => known.kid === kid)
-      if (!key) return null
-      const { madeAt, signsFrom, retiredAt, revokedAt } = key
-      return { kid, madeAt, signsFrom, retiredAt, revokedAt }
-    }
     return {
       action: `${resourceType}_${ENDINGS[event.type]}`,
       resourceType,
       resourceId: kid,
-      before: of(before),
-      after: of(after),
+      before: publicKeyIn(before, kid),
+      after: publicKeyIn(after, kid),
     } as Change
   },
 })
+
+function publicKeyIn({ keys }: KeyRing, kid: string) {
+  const key = keys.find(known => known.kid === kid)
+  if (!key) return null
+  const { madeAt, signsFrom, retiredAt, revokedAt } = key
+  return { kid, madeAt, signsFrom, retiredAt, revokedAt }
+}
+
+const resealed = (keys: readonly KeptKey[], renewed: ReadonlyMap<string, string>): SigningKeyEvent[] =>
+  keys.flatMap(({ kid, sealedPrivateKey }) => {
+    const next = renewed.get(sealedPrivateKey) ?? sealedPrivateKey
+    if (next === sealedPrivateKey) return []
+    return [{ type: 'SigningKeyResealed' as const, data: { kid, sealedPrivateKey: next } }]
+  })
 
 /** The keys of login tokens. */
 export const signingKeyDecider = keyRingDecider('SIGNING_KEY')
@@ -142,4 +158,4 @@ const ENDINGS = {
   SigningKeyMade: 'CREATED',
   SigningKeyRetired: 'RETIRED',
   SigningKeyRevoked: 'REVOKED',
-} as const satisfies Readonly<Record<SigningKeyEvent['type'], string>>
+} as const satisfies Readonly<Record<Exclude<SigningKeyEvent['type'], 'SigningKeyResealed'>, string>>

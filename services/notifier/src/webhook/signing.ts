@@ -6,6 +6,8 @@ import type { SealedSecret } from './webhook.ts'
 /** Encrypts signing secrets in the stores, with a key derived from ENCRYPTION_KEY. */
 export interface SigningKeys {
   seal(secret: Uint8Array): string
+  /** The secret sealed with the first key of ENCRYPTION_KEY; unchanged if it already is. @throws Error when no key opens it */
+  renewed(sealed: string): string
   /** The keys that sign at that time, newest first. */
   valid(secrets: readonly SealedSecret[], now: Date): KeyObject[]
 }
@@ -27,6 +29,7 @@ export function signingKeys(encryptionKeys: EncryptionKeys): SigningKeys {
 
   return {
     seal: secrets.seal,
+    renewed: secrets.renewed,
     valid(given, now) {
       const at = now.toISOString()
       return given.filter(({ until }) => until === null || until > at).map(({ sealed }) => open(sealed))

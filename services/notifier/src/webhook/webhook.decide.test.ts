@@ -6,7 +6,7 @@ import { cidrs } from '../http/address.ts'
 import type { Standing } from '../user/standing.ts'
 import { webhookDecider as deciderOf, type WebhookCommand } from './webhook.decide.ts'
 import { projectWebhook } from './webhook.projection.ts'
-import type { WebhookEvent, WebhookState } from './webhook.ts'
+import type { SealedSecret, WebhookEvent, WebhookState } from './webhook.ts'
 
 testFrozenStreams({
   folder: join(import.meta.dirname, '../frozen'),
@@ -327,6 +327,34 @@ describe('a secret', () => {
       { sealed: 's2', until: null },
       { sealed: 's1', until: TOMORROW },
     ])
+  })
+  test('is sealed again with the current one, and left out once it has expired', () => {
+    const reseal = (renewed: [string, string][], now = metadata.now): WebhookCommand => ({
+      type: 'ResealSecrets',
+      metadata: { ...metadata, now },
+      renewed: new Map(renewed),
+    })
+    const resealed = (...secrets: SealedSecret[]): WebhookEvent => ({
+      type: 'WebhookSecretsResealed',
+      data: { secrets },
+    })
+    const [s2, s1] = [
+      { sealed: '1.s2', until: null },
+      { sealed: '1.s1', until: TOMORROW },
+    ] as const
+    const renewed: [string, string][] = [
+      ['s1', '1.s1'],
+      ['s2', '1.s2'],
+    ]
+    given(created, rotated('s2')).when(reseal(renewed)).then(resealed(s2, s1))
+    given(created, rotated('s2')).when(reseal(renewed, TOMORROW)).then(resealed(s2))
+    expect(secretsAfter(rotated('s2'), resealed(s2, s1))).toEqual([s2, s1])
+    given(created, rotated('s2'), resealed(s2, s1)).when(reseal([])).then()
+    // Rotated between the preparation of the command and its execution.
+    given(created, rotated('s2'))
+      .when(reseal([['s1', '1.s1']]))
+      .then(resealed({ sealed: 's2', until: null }, s1))
+    given().when(reseal(renewed)).then()
   })
   test('keeps its expiry when its successor is rotated', () => {
     const later: WebhookEvent = {

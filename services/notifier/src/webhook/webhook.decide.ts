@@ -52,6 +52,8 @@ export type WebhookCommand =
   | UpdateWebhook
   | ({ type: 'DeleteWebhook' } & Conditional)
   | { type: 'RotateSecret'; metadata: CommandMetadata; sealedSecret: string }
+  /** The values that are sealed again, by the stored ones. */
+  | { type: 'ResealSecrets'; metadata: CommandMetadata; renewed: ReadonlyMap<string, string> }
   /** An attempt failed through the fault of the receiver. */
   | { type: 'RecordFailure'; metadata: CommandMetadata; url: string; delivery: string }
   /** An attempt succeeded. */
@@ -67,6 +69,7 @@ const BY_ITSELF: ReadonlySet<string> = new Set<WebhookCommand['type']>([
   'RecordSuccess',
   'CheckOwner',
   'DisableWebhook',
+  'ResealSecrets',
 ])
 
 /** Reason for disabling a webhook whose owner may not read one of its event types. */
@@ -121,6 +124,13 @@ export const webhookDecider = (
       case 'RotateSecret': {
         const oldSecretUntil = new Date(Date.parse(now) + OVERLAP_MS).toISOString()
         return [{ type: 'WebhookSecretRotated', data: { secret: command.sealedSecret, oldSecretUntil } }]
+      }
+      case 'ResealSecrets': {
+        const valid = state.secrets.filter(({ until }) => until === null || until > now)
+        const { renewed } = command
+        const secrets = valid.map(({ sealed, until }) => ({ sealed: renewed.get(sealed) ?? sealed, until }))
+        if (isDeepStrictEqual(secrets, valid)) return []
+        return [{ type: 'WebhookSecretsResealed', data: { secrets } }]
       }
       case 'RecordFailure':
         return record.active && record.url === command.url ? failed(state, command.delivery, now) : []
@@ -239,6 +249,7 @@ function describe(before: WebhookState, event: WebhookEvent, after: WebhookState
   const was = recordOf(before)
   const is = recordOf(after)
   if (event.type === 'WebhookDeliveryFailed' || event.type === 'WebhookSucceeded') return null
+  if (event.type === 'WebhookSecretsResealed') return null
   const actions = {
     WebhookCreated: 'WEBHOOK_CREATED',
     WebhookUpdated: 'WEBHOOK_UPDATED',

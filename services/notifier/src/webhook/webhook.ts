@@ -21,6 +21,8 @@ export type WebhookEvent =
   | { type: 'WebhookTransferred'; data: { owner: string; transferredAt: string } }
   /** The old secret also signs until `oldSecretUntil`. */
   | { type: 'WebhookSecretRotated'; data: { secret: string; oldSecretUntil: string } }
+  /** The same secrets, sealed with another key of ENCRYPTION_KEY. Expired ones are left out. */
+  | { type: 'WebhookSecretsResealed'; data: { secrets: SealedSecret[] } }
   /** The first failure of a delivery since the webhook started to fail. */
   | { type: 'WebhookDeliveryFailed'; data: { delivery: string; at: string } }
   /** A warning for the owner: the webhook will be disabled if it keeps failing. */
@@ -68,6 +70,7 @@ export const webhookEvents: EventSchemas<WebhookEvent> = {
   WebhookUpdated: [],
   WebhookTransferred: [],
   WebhookSecretRotated: [],
+  WebhookSecretsResealed: [],
   WebhookDeliveryFailed: [],
   WebhookFailing: [],
   WebhookSucceeded: [],
@@ -138,6 +141,8 @@ export function evolveWebhook(
       const old = state.secrets.map(({ sealed, until }) => ({ sealed, until: until ?? oldSecretUntil }))
       return { ...state, secrets: [{ sealed: secret, until: null }, ...old.slice(0, OLD_SECRETS)] }
     }
+    case 'WebhookSecretsResealed':
+      return { ...state, secrets: event.data.secrets }
     case 'WebhookDisabled': {
       const { reason, disabledAt } = event.data
       const disabled = { active: false, disabledReason: reason, updatedAt: disabledAt }

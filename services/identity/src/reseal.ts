@@ -1,0 +1,59 @@
+import { Refusal, type Resealed, ResealRequest } from '@gantry/contracts'
+import { type CommandMetadata, StreamQuarantined } from '@gantry/event-sourcing'
+import type { UserKeys } from '@gantry/read-models'
+import { EncryptionKeyMissing, type EncryptionKeys, firstInUse, type RecordedKeys } from '@gantry/service-kit'
+import { z } from 'zod'
+import type { UserCiphers } from './personal-data/user-ciphers.ts'
+import type { SigningKeys } from './signingkey/keys.ts'
+
+const PAGE = 200
+
+export interface Resealing {
+  /** Signing keys by what a failure calls them. */
+  rings: Readonly<Record<string, Pick<SigningKeys, 'reseal'>>>
+  ciphers: UserCiphers
+  userKeys: UserKeys
+  encryptionKeys: EncryptionKeys
+  metadata(actor: string): CommandMetadata
+}
+
+/** Seals signing keys, then pages of the keys of users again, where another than the first key of ENCRYPTION_KEY sealed them. */
+export function resealing({ rings, ciphers, userKeys, encryptionKeys, metadata }: Resealing) {
+  return async (request: unknown): Promise<Resealed> => {
+    const { after } = ResealRequest.parse(request)
+    const counted = { examined: 0, resealed: 0 }
+    const failed: string[] = []
+    const count = async (what: string, work: () => Promise<{ examined: number; resealed: number }>) => {
+      try {
+        const { examined, resealed } = await work()
+        counted.examined += examined
+        counted.resealed += resealed
+      } catch (error) {
+        if (!(error instanceof EncryptionKeyMissing || error instanceof StreamQuarantined)) throw error
+        failed.push(what)
+      }
+    }
+    if (after === null)
+      for (const [name, keys] of Object.entries(rings))
+        await count(name, () => keys.reseal(metadata('reseal')))
+    const found = await userKeys.list(after ?? '', PAGE)
+    for (const { user, key } of found)
+      await count(`user ${user}`, async () => ({
+        examined: 1,
+        resealed: (await ciphers.reseal(user, key)) ? 1 : 0,
+      }))
+    const next = found.length < PAGE ? null : (found.at(-1)?.user ?? null)
+    return { key: firstInUse(encryptionKeys), ...counted, failed, next }
+  }
+}
+
+const RetireRequest = z.object({ fingerprint: z.string() })
+
+/** Records at the request of an operator that only the first key of ENCRYPTION_KEY is in use. */
+export const retiring = (encryptionKeys: RecordedKeys) => async (request: unknown) => {
+  if (RetireRequest.parse(request).fingerprint !== firstInUse(encryptionKeys).fingerprint)
+    throw new Refusal('write-conflict', {
+      detail: 'the first key of ENCRYPTION_KEY differs between replicas',
+    })
+  return { retired: await encryptionKeys.retireOthers() }
+}

@@ -1,0 +1,53 @@
+import { Refusal, type Resealed, ResealRequest } from '@gantry/contracts'
+import { type EventStore, type Projector, StreamQuarantined } from '@gantry/event-sourcing'
+import { EncryptionKeyMissing, type EncryptionKeys, firstInUse } from '@gantry/service-kit'
+import type { SigningKeys } from './signing.ts'
+import type { Webhooks } from './webhooks.ts'
+
+const PAGE = 200
+const TIMEOUT_MS = 3_000
+
+export interface Resealing {
+  webhooks: Webhooks
+  projector: Pick<Projector, 'reached'>
+  eventStore: Pick<EventStore, 'head'>
+  keys: SigningKeys
+  encryptionKeys: EncryptionKeys
+}
+
+/** Seals the secrets of a page of webhooks again, where another key than the first one of ENCRYPTION_KEY sealed them. */
+export function resealing({ webhooks, projector, eventStore, keys, encryptionKeys }: Resealing) {
+  /** @returns whether a secret was sealed again @throws EncryptionKeyMissing, StreamQuarantined */
+  const reseal = async (id: string): Promise<boolean> => {
+    const { state } = await webhooks.load(id)
+    if (state.status !== 'Live') return false
+    const now = webhooks.metadata().now
+    const valid = state.secrets.filter(({ until }) => until === null || until > now)
+    const renewed = new Map(valid.map(({ sealed }) => [sealed, keys.renewed(sealed)]))
+    return (await webhooks.issue(id, { type: 'ResealSecrets', renewed })).events.length > 0
+  }
+
+  return async (request: unknown): Promise<Resealed> => {
+    const { after } = ResealRequest.parse(request)
+    // The list would lack webhooks that are not projected yet.
+    if (after === null && !(await projector.reached(await eventStore.head(), TIMEOUT_MS)))
+      throw new Refusal('unavailable', { detail: 'the read models do not have the latest webhooks yet' })
+    const found = await webhooks.documents.list({
+      ...(after !== null && { where: { id: { gt: after } } }),
+      sort: [{ field: 'id', direction: 'asc' }],
+      limit: PAGE,
+    })
+    const failed: string[] = []
+    let resealed = 0
+    for (const { doc } of found) {
+      try {
+        if (await reseal(doc.id)) resealed++
+      } catch (error) {
+        if (!(error instanceof StreamQuarantined || error instanceof EncryptionKeyMissing)) throw error
+        failed.push(`webhook ${doc.id}`)
+      }
+    }
+    const next = found.length < PAGE ? null : (found.at(-1)?.doc.id ?? null)
+    return { key: firstInUse(encryptionKeys), examined: found.length, resealed, failed, next }
+  }
+}
