@@ -81,6 +81,8 @@ export function inContextOfMessage<Result>(message: Message, work: () => Promise
 
 /** The fields of a log line: those of the current context, or else of the context that its error was thrown in. */
 export function contextFields(details: object): object {
+  // A line that is written outside the context of its request names the ids itself.
+  if ('traceId' in details) return {}
   const { err } = details as { err?: unknown }
   const context =
     currentContext() ?? (typeof err === 'object' && err !== null ? thrownIn.get(err) : undefined)
