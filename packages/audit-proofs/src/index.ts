@@ -12,9 +12,7 @@ export { parseAuditKeys, parseTrailer } from './line-schema.ts'
 export type {
   Header,
   Line,
-  OmittedLine,
   PersonalFields,
-  RecordLine,
   StoredRecord,
   UserNames,
 } from './lines.ts'
@@ -26,8 +24,7 @@ export {
   type DayRoot,
   type RecordPlace,
   refutes,
-  type Statement,
   signStatement,
   type Trailer,
 } from './statements.ts'
-export { type BrokenRecord, ExportVerifier, type Verification, verifyExport } from './verifier.ts'
+export { type Verification, verifyExport } from './verifier.ts'

@@ -6,20 +6,23 @@ import { isStoredRecord, parsed, parsedLine } from './line-schema.ts'
 import type { Header, Line, OmittedLine, RecordLine, UserNames } from './lines.ts'
 import { type AuditKey, type RecordPlace, refutes, type Statement, type Trailer } from './statements.ts'
 
-export interface Verification {
+interface Seen {
   /** Number of records up to the end or the first broken one. */
   count: number
   /** Number of records that the filter left out. */
   omitted: number
-  /** The last trailer with a valid signature. */
-  trailer?: Trailer
   /** What limits the proof, as sentences. */
   warnings: string[]
-  /** The first broken or missing record; undefined when the export is proven. */
-  broken?: BrokenRecord
 }
 
-export interface BrokenRecord {
+/**
+ * `trailer` is the last trailer with a valid signature. `broken` is the first broken or missing record; undefined when the
+ * export is proven.
+ */
+export type Verification = Seen &
+  ({ trailer: Trailer; broken?: undefined } | { trailer?: Trailer; broken: BrokenRecord })
+
+interface BrokenRecord {
   /** Line of the file, from 1. */
   line: number
   /** Number in the chain of the first record that is not proven. */
@@ -62,7 +65,7 @@ export async function verifyExport(
 }
 
 /** Verifies an export piece by piece. */
-export class ExportVerifier {
+class ExportVerifier {
   readonly #trusted: boolean
   readonly #keys = new Map<string, AuditKey>()
   readonly #users = new Map<string, UserNames>()
@@ -106,27 +109,25 @@ export class ExportVerifier {
 
   /** To be called once, after the last piece. */
   end(): Verification {
-    if (!this.#broken)
+    const seen = { count: this.#count, omitted: this.#omitted, warnings: [...this.#warnings] }
+    let broken = this.#broken
+    if (!broken)
       try {
-        this.#checkEnd()
+        return { ...seen, trailer: this.#checkEnd() }
       } catch (error) {
-        this.#breakAt(error)
+        broken = this.#breakAt(error)
       }
-    return {
-      count: this.#count,
-      omitted: this.#omitted,
-      warnings: [...this.#warnings],
-      ...(this.#trailer && { trailer: this.#trailer }),
-      ...(this.#broken && { broken: this.#broken }),
-    }
+    return { ...seen, ...(this.#trailer && { trailer: this.#trailer }), broken }
   }
 
-  #breakAt(error: unknown): void {
+  #breakAt(error: unknown): BrokenRecord {
     if (!(error instanceof Broken)) throw error
     this.#broken = { line: this.#line, number: this.#number + 1, reason: error.message, ...error.at }
+    return this.#broken
   }
 
-  #checkEnd(): void {
+  /** @returns the trailer that ends the export */
+  #checkEnd(): Trailer {
     const isEmpty = this.#line === 0 && this.#restLength === 0
     this.#line++
     if (isEmpty) throw new Broken('the file is empty')
@@ -135,6 +136,7 @@ export class ExportVerifier {
       throw new Broken(
         'the export is cut off before this line: the line before it is no trailer that ends the export',
       )
+    return this.#trailer
   }
 
   #lines(piece: Buffer): void {

@@ -1,7 +1,13 @@
 import { createReadStream } from 'node:fs'
 import { readFile, stat } from 'node:fs/promises'
 import { parseArgs } from 'node:util'
-import { type AuditKey, parseAuditKeys, type Verification, verifyExport } from '@gantry/audit-proofs'
+import {
+  type AuditKey,
+  parseAuditKeys,
+  type Trailer,
+  type Verification,
+  verifyExport,
+} from '@gantry/audit-proofs'
 import { CommandFailed, WrongUsage } from '../command.ts'
 import { fileOf, harmless, notice, print } from '../output.ts'
 import { progressBar } from '../progress.ts'
@@ -25,17 +31,20 @@ export async function run(args: string[], environment: NodeJS.ProcessEnv): Promi
   const keys = keysPath === undefined ? undefined : await keysIn(keysPath)
   const parts: Part[] = []
   for (const path of paths) {
-    const verification = await verify(path, keys)
-    for (const warning of verification.warnings) notice(`warning: ${path}: ${harmless(warning)}`)
-    if (verification.broken) return report(path, verification)
-    parts.push({ path, verification })
+    const { broken, count, omitted, trailer, warnings } = await verify(path, keys)
+    for (const warning of warnings) notice(`warning: ${path}: ${harmless(warning)}`)
+    if (broken) return report(path, broken, count)
+    parts.push({ path, count, omitted, trailer })
   }
   return connected(parts)
 }
 
+/** A verified export. */
 interface Part {
   path: string
-  verification: Verification
+  count: number
+  omitted: number
+  trailer: Trailer
 }
 
 /** @throws WrongUsage */
@@ -84,9 +93,11 @@ async function verify(path: string, keys: readonly AuditKey[] | undefined): Prom
   }
 }
 
-async function report(path: string, { broken, count }: Verification): Promise<number> {
-  if (!broken) return 0
-  const { line, number, position, id, reason } = broken
+async function report(
+  path: string,
+  { line, number, position, id, reason }: NonNullable<Verification['broken']>,
+  count: number,
+): Promise<number> {
   const at = [position && `position ${position}`, id && `id ${id}`].filter(Boolean).join(', ')
   await print(
     `${path}: not verified: record ${number}${at && ` (${harmless(at)})`}, line ${line}: ${harmless(reason)}`,
@@ -111,9 +122,8 @@ async function connected(parts: readonly Part[]): Promise<number> {
   return 0
 }
 
-const CHAIN_START = { number: 0, chainHash: '' }
-const begin = ({ verification }: Part) => verification.trailer?.before ?? CHAIN_START
-const end = ({ verification }: Part) => verification.trailer?.after ?? CHAIN_START
+const begin = ({ trailer }: Part) => trailer.before
+const end = ({ trailer }: Part) => trailer.after
 
 function gap(previous: Part, part: Part): string {
   const last = end(previous).number
@@ -123,13 +133,11 @@ function gap(previous: Part, part: Part): string {
   return `record ${next} does not follow record ${last} of ${previous.path}: they are of different logs`
 }
 
-function described({ verification: { count, omitted, trailer } }: Part): string {
-  const filter = JSON.stringify(trailer?.filter ?? {})
-  const range = trailer && `records ${trailer.before.number + 1} to ${trailer.after.number}`
+function described({ count, omitted, trailer: { filter, before, after, signedAt, kid } }: Part): string {
   const parts = [
     `${count} records`,
-    omitted > 0 && `${omitted} left out by the filter ${harmless(filter)}`,
-    range,
+    omitted > 0 && `${omitted} left out by the filter ${harmless(JSON.stringify(filter))}`,
+    `records ${before.number + 1} to ${after.number}`,
   ]
-  return `${parts.filter(Boolean).join(', ')}, signed at ${trailer?.signedAt} with ${harmless(trailer?.kid ?? '')}`
+  return `${parts.filter(Boolean).join(', ')}, signed at ${signedAt} with ${harmless(kid)}`
 }
