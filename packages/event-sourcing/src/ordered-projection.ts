@@ -8,7 +8,7 @@ import type { ReadSide } from './read-side.ts'
 const SAVED_EVERY = 1_000
 
 /** The name under which the state at a checkpoint is saved. */
-export const stateOf = (checkpoint: string): string => `${checkpoint}.state`
+export const stateCheckpointOf = (checkpoint: string): string => `${checkpoint}.state`
 
 /** An ordered projection on its way through the log. */
 export interface OrderedProgress {
@@ -27,7 +27,7 @@ export async function continueInOrder(
   projection: OrderedProjection,
   after: Position,
 ): Promise<OrderedProgress> {
-  const name = stateOf(checkpoint)
+  const name = stateCheckpointOf(checkpoint)
   let state = projection.initial
   let unsaved = 0
   // Read models that are made again forget the state, which may be that of a log before it was restored from a backup.

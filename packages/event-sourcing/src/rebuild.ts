@@ -2,7 +2,7 @@ import { sleep } from '@gantry/messaging'
 import { type Collection, type Generations, type Lease, ReadModelsUnavailable } from '@gantry/read-models'
 import { type RecordedEvent, START } from './event.ts'
 import { projectLog } from './log-projection.ts'
-import { stateOf } from './ordered-projection.ts'
+import { stateCheckpointOf } from './ordered-projection.ts'
 import type { EndedBuild, ReadModelReport } from './read-model-record.ts'
 import { checkpointOf, type ReadSide, type ReadSides, readSideOf } from './read-side.ts'
 import type { RebuildRequests } from './rebuild-requests.ts'
@@ -143,7 +143,7 @@ export async function finishSwitch(rebuilding: Rebuilding, signal: AbortSignal):
   for (const generation of dropped) {
     if (signal.aborted) return
     const checkpoint = checkpointOf(sides.key, generation)
-    for (const name of [checkpoint, stateOf(checkpoint)]) await readModels.checkpoints.clear(name)
+    for (const name of [checkpoint, stateCheckpointOf(checkpoint)]) await readModels.checkpoints.clear(name)
     await group.discard(generation)
     await group.change(lease, current => ({
       ...current,
