@@ -34,7 +34,7 @@ const COMMANDS: Record<string, { summary: string; load(): Promise<Command> }> = 
     load: () => import('./copy-images.ts'),
   },
   'rotate-keys': {
-    summary: 'give the running service a new key to sign login tokens',
+    summary: 'give the running service a new key to sign login tokens or audit proofs',
     load: () => import('./rotate-keys.ts'),
   },
   reseal: {

@@ -7,7 +7,8 @@ import { CommandFailed, WrongUsage } from './command.ts'
 import { ask, operatorBus } from './operator-bus.ts'
 
 export const USAGE = 'usage: npm run rotate-keys [-- [--audit] [--compromised]]'
-const UNKNOWN_OUTCOME = 'no answer in time: GET /.well-known/jwks.json shows whether there is a new key'
+const unknownOutcome = (audit: boolean) =>
+  `no answer in time: GET /.well-known/${audit ? 'audit-keys' : 'jwks'}.json shows whether there is a new key`
 const TIMEOUT_MS = 5_000
 
 const Rotated = z.object({
@@ -25,7 +26,7 @@ export async function run(args: string[], environment: NodeJS.ProcessEnv): Promi
     const ring = audit ? 'audit' : 'login'
     const body = { id: randomUUID(), by: `operator ${userInfo().username}`, compromised, ring }
     const request = { subject: subjects.rotateKeys, body, service: 'identity', timeoutMs: TIMEOUT_MS }
-    const rotated = Rotated.parse(await ask(bus, { ...request, unanswered: UNKNOWN_OUTCOME }))
+    const rotated = Rotated.parse(await ask(bus, { ...request, unanswered: unknownOutcome(audit) }))
     const { kid, signsFrom } = rotated
     if (rotated.ring !== ring)
       throw new CommandFailed(
