@@ -79,16 +79,21 @@ export function openBus(
 
 /**
  * Opens a connection that publishes to one subject of the NATS server of MESSAGING_URL, without a stream of its own.
+ * @param setting what the operator knows the URL as, for messages
  * @throws NatsRefused, BusUnavailable
  */
-export const openPublisher = (settings: BusSettings, subject: string): Promise<Publisher> => {
+export const openPublisher = (
+  settings: BusSettings,
+  subject: string,
+  setting: string,
+): Promise<Publisher> => {
   const quiet = () => {}
   const { inbox: _, ...options } = natsOptions(settings, 'operator', {
     info: quiet,
     warn: quiet,
     error: quiet,
   })
-  return natsPublisher(options, subject)
+  return natsPublisher(options, subject, setting)
 }
 
 export function natsOptions(settings: BusSettings, name: string, log: Log): NatsOptions {

@@ -20,9 +20,13 @@ export interface Publisher {
   close(): Promise<void>
 }
 
-/** @throws BusUnavailable, NatsRefused */
-export async function natsPublisher(options: NatsOptions, subject: string): Promise<Publisher> {
-  const nc = await connect(connectionOptions(options)).catch(error => {
+/** @param setting what the operator knows the URL as, for messages @throws BusUnavailable, NatsRefused */
+export async function natsPublisher(
+  options: NatsOptions,
+  subject: string,
+  setting: string,
+): Promise<Publisher> {
+  const nc = await connect(connectionOptions(options, setting)).catch(error => {
     throw new BusUnavailable(natsFailureOf(error))
   })
   const stored = await isStored(nc, subject)

@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest'
+import { describe, expect, it, test } from 'vitest'
 import { connectionOptions, NatsRefused, parseServers } from './settings.ts'
 
 describe('MESSAGING_URL', () => {
@@ -40,6 +40,10 @@ describe('MESSAGING_URL', () => {
     expect(() => parseServers(url)).toThrow(NatsRefused)
     expect(() => parseServers(url)).toThrow(message)
   })
+})
+
+test('the messages name the option that the URL is from', () => {
+  expect(() => parseServers('nats://bus.example:99999', '--nats')).toThrow(/^--nats is not a URL: /)
 })
 
 describe('the options of the connection', () => {

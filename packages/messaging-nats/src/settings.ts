@@ -52,7 +52,7 @@ export interface StreamOptions {
   needed?: { setting: string; ms: number }
 }
 
-/** MESSAGING_URL is invalid, or the server cannot be used. The message names the setting. */
+/** The URL is invalid, or the server cannot be used. The message names the setting. */
 export class NatsRefused extends Error {
   constructor(message: string, options?: ErrorOptions) {
     super(message, options)
@@ -71,12 +71,17 @@ interface Servers {
   shown: string
 }
 
-/** Parses MESSAGING_URL. @throws NatsRefused */
-export function parseServers(url: string): Servers {
-  const urls = url.split(',').map(part => parseServer(part.trim()))
+const SETTING = 'MESSAGING_URL'
+
+/** @param setting what the operator knows the URL as, for messages @throws NatsRefused */
+export function parseServers(url: string, setting: string = SETTING): Servers {
+  const refuse = (reason: string): never => {
+    throw new NatsRefused(`${setting} ${reason}: it must look like nats://host:4222 or tls://host:4222`)
+  }
+  const urls = url.split(',').map(part => parseServer(part.trim(), refuse))
   const first = urls.find(({ username }) => username !== '')
-  const user = decoded(first?.username ?? '')
-  const password = decoded(first?.password ?? '')
+  const user = decoded(first?.username ?? '', refuse)
+  const password = decoded(first?.password ?? '', refuse)
   return {
     addresses: urls.map(({ hostname, port }) => `${hostname}:${port || 4222}`),
     encrypted: urls.some(({ protocol }) => protocol === 'tls:'),
@@ -85,30 +90,29 @@ export function parseServers(url: string): Servers {
   }
 }
 
-const wrong = (reason: string) =>
-  new NatsRefused(`MESSAGING_URL ${reason}: it must look like nats://host:4222 or tls://host:4222`)
+type Refuse = (reason: string) => never
 
-function decoded(text: string): string {
+function decoded(text: string, refuse: Refuse): string {
   try {
     return decodeURIComponent(text)
   } catch {
-    throw wrong('has a user or password with a % that is not %25')
+    return refuse('has a user or password with a % that is not %25')
   }
 }
 
-function parseServer(part: string): URL {
+function parseServer(part: string, refuse: Refuse): URL {
   const url = URL.parse(part)
-  if (!url) throw wrong('is not a URL')
-  if (!['nats:', 'tls:'].includes(url.protocol)) throw wrong(`has the scheme ${url.protocol}//`)
-  if (!url.hostname) throw wrong('names no host')
+  if (!url) return refuse('is not a URL')
+  if (!['nats:', 'tls:'].includes(url.protocol)) return refuse(`has the scheme ${url.protocol}//`)
+  if (!url.hostname) return refuse('names no host')
   if (!['', '/'].includes(url.pathname) || url.search || url.hash)
-    throw wrong('has a part after host and port')
+    return refuse('has a part after host and port')
   return url
 }
 
 /** The options for the client. It connects once: reconnecting is implemented here. @throws NatsRefused */
-export function connectionOptions(options: NatsOptions): ConnectionOptions {
-  const servers = parseServers(options.url)
+export function connectionOptions(options: NatsOptions, setting: string = SETTING): ConnectionOptions {
+  const servers = parseServers(options.url, setting)
   const { credentials = {}, tls } = options
   const { user = servers.user, password = servers.password, token = servers.token } = credentials
   return {

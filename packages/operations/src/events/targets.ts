@@ -68,7 +68,7 @@ async function natsTarget(
   opening: Opening,
 ): Promise<Target> {
   const settings = readSettings(busSettings, { ...environment, MESSAGING_URL: url })
-  const connected = () => openPublisher(settings, subject)
+  const connected = () => openPublisher(settings, subject, '--nats')
   let publisher: Awaited<ReturnType<typeof connected>> | undefined = await connected().catch(error => {
     throw new CommandFailed(`cannot connect to NATS: ${natsReasonOf(error)}`)
   })
