@@ -49,7 +49,12 @@ function setVersion(version, former) {
   for (const [path, entry] of Object.entries(lock.packages))
     if (!path.startsWith('node_modules/') && entry.version === former) entry.version = version
   write('package-lock.json', `${JSON.stringify(lock, null, 2)}\n`)
-  write('deploy/Dockerfile', read('deploy/Dockerfile').replaceAll(`gantry:${former}`, `gantry:${version}`))
+  for (const file of [
+    'deploy/Dockerfile',
+    'docker-compose.yml',
+    ...globSync('deploy/kubernetes/**/*.yaml', { cwd: root }),
+  ])
+    write(file, read(file).replaceAll(`gantry:${former}`, `gantry:${version}`))
   const kustomization = 'deploy/kubernetes/kustomization.yaml'
   write(kustomization, read(kustomization).replace(`newTag: ${former}`, `newTag: ${version}`))
   for (const chart of globSync('deploy/helm/*/Chart.yaml', { cwd: root }))

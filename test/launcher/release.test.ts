@@ -28,7 +28,15 @@ function release(...args: string[]) {
 }
 
 beforeAll(() => {
-  const files = ['package.json', 'package-lock.json', 'CHANGELOG.md', 'bin', 'deploy', '**/package.json']
+  const files = [
+    'package.json',
+    'package-lock.json',
+    'CHANGELOG.md',
+    'docker-compose.yml',
+    'bin',
+    'deploy',
+    '**/package.json',
+  ]
   const tracked = execFileSync('git', ['ls-files', ...files], { cwd: root, encoding: 'utf8' })
   for (const file of new Set(['bin/release.mjs', ...tracked.trim().split('\n')]))
     cpSync(join(root, file), join(folder, file), { recursive: true })
@@ -73,6 +81,10 @@ describe('npm run release', () => {
     for (const file of ['package.json', 'services/catalog/package.json', 'packages/contracts/package.json'])
       expect(JSON.parse(textOf(file))).toMatchObject({ version: '99.0.0' })
     expect(textOf('deploy/kubernetes/kustomization.yaml')).toContain('newTag: 99.0.0')
+    expect(textOf('docker-compose.yml')).toContain('image: gantry:99.0.0')
+    expect(
+      git('grep', '--word-regexp', '--fixed-strings', former, '--', 'deploy', 'docker-compose.yml'),
+    ).toBe('')
     expect(textOf('CHANGELOG.md')).toMatch(/## Unreleased\n\n## 99\.0\.0 - \d{4}-\d\d-\d\d\n\n### Added/)
     const changed = git('show', '--unified=0', '--format=', 'package-lock.json').split('\n')
     const lines = changed.filter(line => /^\+ /.test(line))
