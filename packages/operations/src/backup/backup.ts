@@ -20,7 +20,7 @@ import { CommandFailed, WrongUsage } from '../command.ts'
 import { fileOf, notice, print } from '../output.ts'
 import { type Progress, progressBar } from '../progress.ts'
 import { contentOfLog } from './copy-of-log.ts'
-import { copyFile, digestOf, entriesOf, syncFolder } from './files.ts'
+import { copyFile, digestOf, entriesOf, failureOf, syncFolder } from './files.ts'
 import { type BackupFile, type Manifest, writeManifest } from './manifest.ts'
 
 export const USAGE = `usage: npm run backup -- FOLDER [--without-key] [--without-user-keys | --user-keys FOLDER]
@@ -52,13 +52,13 @@ export async function run(args: string[], environment: NodeJS.ProcessEnv): Promi
     )
   const order = orderIn(args, environment)
   await requireEmpty(order)
-  await mkdir(order.folder, { recursive: true, mode: 0o700 })
   try {
+    await mkdir(order.folder, { recursive: true, mode: 0o700 })
     await report(order, await backUp(order))
   } catch (error) {
     for (const entry of await entriesOf(order.folder))
       await rm(join(order.folder, entry), { recursive: true, force: true })
-    throw error
+    throw failureOf(error)
   }
   return 0
 }

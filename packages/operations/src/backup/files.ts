@@ -43,6 +43,10 @@ export async function digestOf(path: string): Promise<Digest> {
   return digest()
 }
 
+/** An error of the file system, e.g. of a full disk, as a message for the operator; other errors as they are. */
+export const failureOf = (error: unknown): unknown =>
+  error instanceof Error && 'syscall' in error ? new CommandFailed(error.message) : error
+
 /** Makes the names of the entries of a folder durable. Windows does it itself. */
 export async function syncFolder(path: string): Promise<void> {
   if (process.platform === 'win32') return

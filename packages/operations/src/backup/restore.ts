@@ -9,7 +9,7 @@ import { CommandFailed, WrongUsage } from '../command.ts'
 import { fileOf, notice, print } from '../output.ts'
 import { progressBar } from '../progress.ts'
 import { contentOfLog } from './copy-of-log.ts'
-import { copyFile, entriesOf, syncFolder } from './files.ts'
+import { copyFile, entriesOf, failureOf, syncFolder } from './files.ts'
 import { type BackupFile, type Manifest, readManifest } from './manifest.ts'
 
 export const USAGE = `usage: npm run restore -- FOLDER [--without-user-keys | --user-keys FILE]
@@ -42,14 +42,16 @@ export async function run(args: string[], environment: NodeJS.ProcessEnv): Promi
   const order = await orderIn(args, environment)
   await requireFiles(order)
   const existed = existsSync(order.dataDir)
-  const unlock = await begin(order.dataDir)
+  const unlock = await begin(order.dataDir).catch(error => {
+    throw failureOf(error)
+  })
   try {
     await stage(order)
     await commit(order.dataDir)
   } catch (error) {
     await undo(order.dataDir)
     if (!existed) await rmdir(order.dataDir)
-    throw error
+    throw failureOf(error)
   } finally {
     unlock()
   }
