@@ -82,9 +82,10 @@ describe('npm run release', () => {
       expect(JSON.parse(textOf(file))).toMatchObject({ version: '99.0.0' })
     expect(textOf('deploy/kubernetes/kustomization.yaml')).toContain('newTag: 99.0.0')
     expect(textOf('docker-compose.yml')).toContain('image: gantry:99.0.0')
-    expect(
-      git('grep', '--word-regexp', '--fixed-strings', former, '--', 'deploy', 'docker-compose.yml'),
-    ).toBe('')
+    // git grep exits with 1 when it finds nothing.
+    const search = () =>
+      git('grep', '--fixed-strings', `gantry:${former}`, '--', 'deploy', 'docker-compose.yml')
+    expect(search).toThrow(expect.objectContaining({ status: 1 }))
     expect(textOf('CHANGELOG.md')).toMatch(/## Unreleased\n\n## 99\.0\.0 - \d{4}-\d\d-\d\d\n\n### Added/)
     const changed = git('show', '--unified=0', '--format=', 'package-lock.json').split('\n')
     const lines = changed.filter(line => /^\+ /.test(line))
