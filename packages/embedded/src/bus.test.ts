@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto'
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { DatabaseSync } from 'node:sqlite'
 import { type Bus, BusUnavailable, type Json, NoResponder } from '@gantry/messaging'
 import { busContract } from '@gantry/messaging/testing'
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
@@ -50,6 +51,16 @@ describe('a bus in a SQLite file', () => {
     }
     return handled
   }
+
+  it('opens a file of a release without headers of requests', async () => {
+    await sqliteBus({ path }).close()
+    const file = new DatabaseSync(path)
+    file.exec('DROP TABLE request_headers')
+    file.close()
+    const bus = sqliteBus({ path })
+    await expect(bus.request('a', null, { timeoutMs: 10 })).rejects.toThrow(NoResponder)
+    await bus.close()
+  })
 
   it('numbers messages from 1 and takes `storedAt` from the given clock', async () => {
     expect(await bus.head()).toBe(0)

@@ -14,7 +14,14 @@ import {
 import { RESPONDERS_SCHEMA, Responders } from './responders.ts'
 import type { UnsyncedFile } from './unsynced-file.ts'
 
-/** `answer` is the reply of the responder. Earlier releases have no table of headers, and ignore it. */
+/** Not part of the format: earlier releases, which ignore the table, may use the file at the same time. */
+const HEADERS_SCHEMA = `
+  CREATE TABLE IF NOT EXISTS request_headers (
+    request TEXT PRIMARY KEY,
+    headers TEXT NOT NULL
+  ) STRICT`
+
+/** `answer` is the reply of the responder. */
 export const REQUESTS_SCHEMA = `
   ${RESPONDERS_SCHEMA};
   CREATE TABLE IF NOT EXISTS requests (
@@ -24,10 +31,6 @@ export const REQUESTS_SCHEMA = `
     data TEXT NOT NULL,
     expires_at INTEGER NOT NULL,
     answer TEXT
-  ) STRICT;
-  CREATE TABLE IF NOT EXISTS request_headers (
-    request TEXT PRIMARY KEY,
-    headers TEXT NOT NULL
   ) STRICT`
 
 interface Requests extends Pick<Bus, 'request' | 'respond'> {
@@ -37,6 +40,7 @@ interface Requests extends Pick<Bus, 'request' | 'respond'> {
 
 /** Requests are answered within the process where this bus has a responder, otherwise by another bus through the file. */
 export function requests(file: UnsyncedFile): Requests {
+  file.db.exec(HEADERS_SCHEMA)
   const responders = new Responders(file)
   const requestThroughFile = fileRequests(file)
 
