@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process'
-import { readdirSync, readFileSync } from 'node:fs'
+import { lstatSync, readdirSync, readFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 
 export interface ProjectFile {
@@ -12,9 +12,10 @@ const ROOT = resolve(import.meta.dirname, '../../..')
 /** Names from .gitignore, and .git. */
 const NOT_OURS = new Set(['.git', 'node_modules', 'data', '.turbo', '.cache', 'coverage'])
 
-/** Every text file of the project: the files in git, or all files without git. */
+/** Every text file of the project: the files in git, or all files without git. Symbolic links lead to files of the list. */
 export function projectFiles(): ProjectFile[] {
   return listed().flatMap(path => {
+    if (!lstatSync(join(ROOT, path)).isFile()) return []
     const text = readFileSync(join(ROOT, path), 'utf8')
     return text.includes('\0') ? [] : [{ path, text }]
   })
