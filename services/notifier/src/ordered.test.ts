@@ -190,6 +190,16 @@ const story = async (host: Notifier, choices: number[]) => {
 }
 const MANY_RETRIES = { WEBHOOK_RETRY_SCHEDULE: Array(100).fill('5ms').join() }
 
+/** Succeeds with luck above 4, and after eight failures in a row: ten would open the circuit breaker for a second or longer. */
+function flaky(luck: Iterator<number>): () => boolean {
+  let failures = 0
+  return () => {
+    const succeeds = Number(luck.next().value) > 4 || failures === 8
+    failures = succeeds ? 0 : failures + 1
+    return succeeds
+  }
+}
+
 test('a flaky receiver gets no event before it has accepted the previous one of the resource', async () => {
   await fc.assert(
     fc.asyncProperty(
@@ -198,7 +208,7 @@ test('a flaky receiver gets no event before it has accepted the previous one of 
       async (choices, luck) => {
         const host = await hostNotifier(MANY_RETRIES)
         try {
-          const { acknowledged, early } = watch(() => Number(luck.next().value) > 4)
+          const { acknowledged, early } = watch(flaky(luck))
           await ordered(host, '/flaky')
           const counts = await story(host, choices)
           await eventually(() => expect(acknowledged).toEqual(counts))
