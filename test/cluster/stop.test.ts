@@ -78,7 +78,7 @@ test(
       MESSAGING_URL: 'sqlite:messages.db',
       EVENT_STORE_URL: 'sqlite:events.db',
     })
-    await cluster.says(/FerretDB .* with Go, once/)
+    await cluster.says(/downloading ferretdb .* with Go, once/)
     await vi.waitFor(beats, { timeout: scaledTimeout(20_000) })
     expect(await cluster.stop(), cluster.said()).toBe(0)
     await vi.waitFor(
