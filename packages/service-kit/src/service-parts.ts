@@ -33,8 +33,8 @@ export type Responders = Readonly<Record<string, (request: Json) => Promise<Json
 
 /**
  * A service from its parts. A start for a rebuild starts the projectors only, so that it appends and sends nothing.
- * The end has two steps: `release` stops reactors, workers and relay. `stop` stops the rest, which requests in progress may
- * need: the responders, then the work that still appends events, then the projectors.
+ * The end has two steps: `release` stops reactors and workers. `stop` stops the rest, which requests in progress may need:
+ * the responders, then the work that still appends events, then projectors and relay, which follow what those append.
  */
 export function serviceFrom(dependencies: Dependencies, parts: ServiceParts): Service {
   const { eventStore, readModels, bus, now, process } = dependencies
@@ -51,7 +51,7 @@ export function serviceFrom(dependencies: Dependencies, parts: ServiceParts): Se
     ...reactors.map(({ consumer }) => `${consumer}.reactor`),
   ]
   const release = async () => {
-    await Promise.all([...working, ...relays].map(worker => worker.stop()))
+    await Promise.all(working.map(worker => worker.stop()))
   }
 
   return {
@@ -89,7 +89,7 @@ export function serviceFrom(dependencies: Dependencies, parts: ServiceParts): Se
       for (const end of unsubscribe) end()
       await release()
       await drain?.()
-      await Promise.all(projectors.map(projector => projector.stop()))
+      await Promise.all([...projectors, ...relays].map(worker => worker.stop()))
     },
   }
 }
