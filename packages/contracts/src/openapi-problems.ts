@@ -21,6 +21,8 @@ export function problemsOf(operation: Operation): ProblemCode[] {
     'internal-error',
     'unavailable',
     'not-ready',
+    // Changes fold the stream of the resource, authentication those of the user and of the access token.
+    (scope !== 'public' || method !== 'GET') && 'stream-quarantined',
     ...problems,
   ]
   return [...new Set(found.filter(code => code !== false && code !== undefined))]

@@ -295,6 +295,14 @@ describe('An operation', () => {
     })
   })
 
+  test('lists a quarantined stream where the state of a resource or of the caller is needed', () => {
+    const unavailable = (id: string) =>
+      Object.keys(operation(id).responses[503]?.content?.['application/problem+json']?.examples ?? {})
+    for (const id of ['updateApi', 'getApi', 'login'])
+      expect(unavailable(id), id).toContain('stream-quarantined')
+    expect(unavailable('getEventSchema')).not.toContain('stream-quarantined')
+  })
+
   test('shows the items of a stream and the types of a download', () => {
     const stream = operation('streamEvents').responses[200]?.content ?? {}
     expect(Object.keys(stream)).toEqual([
