@@ -120,13 +120,15 @@ const KNOWN_FOR_MS = 300
 /** The read models as another process uses them. */
 const shared = () => withGenerations(stores.store, { knownForMs: KNOWN_FOR_MS, writtenWithinMs: 0 })
 
-/** The log, with subscriptions that stop while the gate is closed. */
+/** The log, with subscriptions that stop while the gate is closed, and the number of those that were ended. */
 function gated() {
   let gate = Promise.withResolvers<void>()
+  let ended = 0
   gate.resolve()
   const eventStore: EventStore = {
     ...stores.eventStore,
     async *subscribe(options) {
+      options.signal.addEventListener('abort', () => ended++)
       for await (const item of stores.eventStore.subscribe(options)) {
         const aborted = new Promise(resolve => options.signal.addEventListener('abort', resolve))
         await Promise.race([gate.promise, aborted])
@@ -137,7 +139,7 @@ function gated() {
   const close = () => {
     gate = Promise.withResolvers()
   }
-  return { eventStore, gate: { close, open: () => gate.resolve() } }
+  return { eventStore, gate: { close, open: () => gate.resolve() }, ended: () => ended }
 }
 
 /** The read models with parts of the collection of counters replaced. */
@@ -337,7 +339,7 @@ describe('a rebuild', () => {
   }, 60_000)
 
   test('completes together with another one that is requested meanwhile', async () => {
-    const { gate, eventStore } = gated()
+    const { gate, eventStore, ended } = gated()
     await replica().execute('a', count(1))
     await ready(started(replica({ eventStore })))
     await collection().put({ id: 'stranger', count: 7 }, 0)
@@ -345,8 +347,10 @@ describe('a rebuild', () => {
     const first = await requestRebuild(NAME, stores.readModels, 'first')
     await vi.waitFor(async () => expect((await generations()).written).toHaveLength(2), soon)
     const { written } = await generations()
+    const before = ended()
     const second = await requestRebuild(NAME, stores.readModels, 'second')
-    await setTimeout(1_500)
+    // The projector notices the request, and begins its subscriptions again.
+    await vi.waitFor(() => expect(ended()).toBeGreaterThan(before), soon)
     expect([await first(), await second()]).toEqual([false, false])
     gate.open()
     await vi.waitFor(async () => expect([await first(), await second()]).toEqual([true, true]), soon)
