@@ -442,7 +442,7 @@ export const exportAuditLog = operation({
   path: '/auditLog/export',
   tag: 'Audit',
   summary: 'Export the audit log with its proofs',
-  description: `All records up to now in the order of the log, as newline-delimited JSON, CSV (RFC 4180) or CEF:0 (text/plain), as \`format\` or the Accept header says. The filters are those of the list; of the records that they leave out, the export has the hashes. The export ends with a signed trailer that says what it contains, so that every later change is found. Trailers also stand between the records: an interrupted export is continued after the last one received, which is passed as \`trailer\`, with the same format and filters. What is received then is appended to what was received before. The number of exports at the same time is limited; a further one is answered with 503 and Retry-After. A client that does not read for 30 seconds is disconnected.`,
+  description: `All records up to now in the order of the log, as newline-delimited JSON, CSV (RFC 4180) or CEF:0 (text/plain), as \`format\` or the Accept header says. The filters are those of the list; of the records that they leave out, the export has the hashes. The export ends with a signed trailer that says what it contains, so that every later change is found. Trailers also stand between the records: an interrupted export is continued after the last one received, which is passed as \`trailer\`, with the same format and filters. What is received then is appended to what was received before. The number of exports at the same time is limited, in all and for each user; a further one is answered with 503 and Retry-After. A client that does not read for 30 seconds is disconnected.`,
   scope: 'AUDIT_LOG_READ',
   query: z.object({
     ...auditFilters,

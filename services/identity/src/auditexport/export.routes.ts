@@ -32,7 +32,7 @@ const STALLED_MS = 30_000
 const BUFFERED_BYTES = 65_536
 
 export function exportRoutes(route: AddRoute, { source, upToDate, slots, now }: ExportRoutes): void {
-  route(exportAuditLog, async ({ query, request, reply }) => {
+  route(exportAuditLog, async ({ query, request, reply, principal }) => {
     const format = query.format ?? preferredFormat(request)
     const filter = filterOf(query)
     await upToDate()
@@ -46,7 +46,7 @@ export function exportRoutes(route: AddRoute, { source, upToDate, slots, now }: 
       'x-accel-buffering': 'no',
     }
     if (request.method === 'HEAD') return { status: 200, headers, body: Readable.from([]) }
-    const free = slots.take()
+    const free = slots.take(principal.userId)
     reply.raw.once('close', free)
     if (reply.raw.destroyed) free()
     const text = exportedText(source, { format, filter, ...begin, to: last.number, now })
