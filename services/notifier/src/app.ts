@@ -42,6 +42,12 @@ import { Webhooks } from './webhook/webhooks.ts'
 /** Maximum number of messages that are handled ahead of the consumer. */
 const PREFETCHED = 32
 
+/** The read models of the notifier, without the periods of webhooks. */
+export const PROJECTED = {
+  name: 'notifier.projector',
+  collections: [webhookDocuments, deliveryDocuments, recoveryDocuments, knownUsers],
+}
+
 /** Reacts to each message in its context, not in that of the message that began to prefetch. */
 const inContexts =
   (react: (message: StoredMessage) => Promise<void>): typeof react =>
@@ -60,8 +66,7 @@ export function notifierService(
   const { leases } = readModels
   const rules = { schedule: settings.WEBHOOK_RETRY_SCHEDULE, retentionMs: settings.WEBHOOK_RETENTION }
 
-  const collections = [webhookDocuments, deliveryDocuments, recoveryDocuments, knownUsers]
-  const projector = new Projector({ ...dependencies, ...process, name: 'notifier.projector', collections })
+  const projector = new Projector({ ...dependencies, ...process, ...PROJECTED })
   const periods = temporalWebhooks(dependencies, settings.WEBHOOK_ALLOWED_CIDRS)
   const storing = { ...dependencies, projector }
   const webhooks = new Webhooks(storing, settings.WEBHOOK_ALLOWED_CIDRS)

@@ -4,13 +4,12 @@ import { storyMetadata } from '@gantry/event-sourcing/testing'
 import { type Dependencies, plainKey } from '@gantry/service-kit'
 import { Registry } from 'prom-client'
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
+import { PROJECTED } from './app.ts'
 import { type DeliveryCommand, deliveryDecider } from './delivery/delivery.decide.ts'
-import { deliveries } from './delivery/delivery.projection.ts'
 import type { DeliveryEvent, DeliveryState, Pending } from './delivery/delivery.ts'
 import { attempts, sendingAttempts } from './dispatch/attempts.ts'
 import { notifierMetrics } from './dispatch/metrics.ts'
 import type { PostRequest } from './http/post.ts'
-import { recoveries } from './recovery/recovery.projection.ts'
 import { DELIVERY, NEVER_OPEN, openNotifier, openReplica } from './testing/notifier-host.ts'
 import { delayedReply, openReceiver, type Receiver } from './testing/receiver.ts'
 import { signingKeys } from './webhook/signing.ts'
@@ -271,8 +270,9 @@ test('an event that is published while the read models are rebuilt is delivered'
   await host.happen({ id: uuid(1), type: 'API_CREATED' })
   const { readModels } = host.dependencies
   await readModels.drop(webhooks)
-  const key = projectorKey({ name: 'notifier.projector', collections: [webhooks, deliveries, recoveries] })
-  for (const name of [key, `${key}.rebuild.done`]) await readModels.checkpoints.clear(name)
+  const key = projectorKey(PROJECTED)
+  expect(await readModels.checkpoints.get(key)).toBeDefined()
+  await readModels.checkpoints.clear(key)
   await host.kill()
   await receiver.arrivals('/a', 1)
 })
