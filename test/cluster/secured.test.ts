@@ -17,6 +17,7 @@ import type { Bus, Json } from '@gantry/messaging'
 import { freePort } from '@gantry/service-kit/testing'
 import { afterAll, beforeAll, describe, expect, onTestFinished, test, vi } from 'vitest'
 import { endsWithParent } from '../../bin/orphans.mjs'
+import { scaledTimeout } from '../../bin/timeouts.mjs'
 import { type Cluster, startCluster } from './src/cluster.ts'
 import { readClusterSettings } from './src/settings.ts'
 
@@ -298,40 +299,46 @@ describe.skipIf(skipped)('with NATS over TLS and a NATS user per service', { met
       expect(said.join('\n')).not.toContain(`last-events-${user}`)
     })
 
-    test('audit consumes all public events; a consumer that is killed misses none and repeats none', async () => {
-      const file = join(folder, 'consumed.ndjson')
-      const start = () =>
-        endsWithParent(
-          spawn(process.execPath, [SAMPLE, file], {
-            env: { PATH: process.env.PATH, NATS_URL: messaging, ...asUser('audit') },
-            stdio: 'ignore',
-          }),
-        )
-      const consumed = async () => {
-        const text = await readFile(file, 'utf8').catch(() => '')
-        const lines = text.split('\n').slice(0, -1)
-        return lines.map(line => (JSON.parse(line) as { event: { id: string } }).event.id)
-      }
-      const { authorization } = await logIn(1)
-      const first = start()
-      await eventually(async () => expect((await consumed()).length).toBeGreaterThan(2))
-      first.kill('SIGKILL')
-      await once(first, 'close')
-      const second = start()
-      onTestFinished(() => void second.kill('SIGKILL'))
-      await call(1, authorization, 'POST', '/apis', {
-        name: 'late',
-        displayName: 'x',
-        status: 'ACTIVE',
-        tags: [],
-      })
-      await eventually(async () => {
-        const { content } = (await call(1, authorization, 'GET', '/events?size=1000')).body
-        const ids = content.map(({ id }: { id: string }) => id)
-        expect(content.at(-1).data.name).toBe('late')
-        expect((await consumed()).toSorted()).toEqual(ids.toSorted())
-      })
-    })
+    test(
+      'audit consumes all public events; a consumer that is killed misses none and repeats none',
+      async () => {
+        const file = join(folder, 'consumed.ndjson')
+        const start = () =>
+          endsWithParent(
+            spawn(process.execPath, [SAMPLE, file], {
+              env: { PATH: process.env.PATH, NATS_URL: messaging, ...asUser('audit') },
+              stdio: 'ignore',
+            }),
+          )
+        const consumed = async () => {
+          const text = await readFile(file, 'utf8').catch(() => '')
+          const lines = text.split('\n').slice(0, -1)
+          return lines.map(line => (JSON.parse(line) as { event: { id: string } }).event.id)
+        }
+        const { authorization } = await logIn(1)
+        const first = start()
+        await eventually(async () => expect((await consumed()).length).toBeGreaterThan(2))
+        first.kill('SIGKILL')
+        await once(first, 'close')
+        const second = start()
+        onTestFinished(() => void second.kill('SIGKILL'))
+        await call(1, authorization, 'POST', '/apis', {
+          name: 'late',
+          displayName: 'x',
+          status: 'ACTIVE',
+          tags: [],
+        })
+        const isComplete = async () => {
+          const { content } = (await call(1, authorization, 'GET', '/events?size=1000')).body
+          const ids = content.map(({ id }: { id: string }) => id)
+          expect(content.at(-1).data.name).toBe('late')
+          expect((await consumed()).toSorted()).toEqual(ids.toSorted())
+        }
+        // NATS delivers the message that the killed consumer has not acknowledged again after 30 s.
+        await vi.waitFor(isComplete, { timeout: scaledTimeout(60_000), interval: 50 })
+      },
+      scaledTimeout(90_000),
+    )
 
     test('can use its own subjects, so the refusals above come from permissions', async () => {
       const { bus } = await connect('notifier')

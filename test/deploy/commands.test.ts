@@ -5,6 +5,7 @@ import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { promisify } from 'node:util'
 import { afterAll, beforeAll, expect, test, vi } from 'vitest'
+import { scaledTimeout } from '../../bin/timeouts.mjs'
 import { ROOT } from './src/files.ts'
 import { PASSWORD, type Processes, startProcesses } from './src/processes.ts'
 
@@ -29,30 +30,34 @@ beforeAll(async () => {
     headers: { 'content-type': 'application/json' },
   })
   authorization = answer.headers.get('authorization') ?? ''
-}, 60_000)
+}, scaledTimeout(60_000))
 afterAll(async () => {
   await processes.stop()
   await rm(folder, { recursive: true, force: true })
 })
 
-test('the command makes running services rebuild lost documents', async () => {
-  const body = JSON.stringify({ name: 'weather', displayName: 'Weather', status: 'ACTIVE', tags: [] })
-  const created = await send('/apis', { method: 'POST', body })
-  expect(created.status).toBe(201)
-  const location = created.headers.get('location') ?? ''
-  const before = await (await send(location)).json()
+test(
+  'the command makes running services rebuild lost documents',
+  async () => {
+    const body = JSON.stringify({ name: 'weather', displayName: 'Weather', status: 'ACTIVE', tags: [] })
+    const created = await send('/apis', { method: 'POST', body })
+    expect(created.status).toBe(201)
+    const location = created.headers.get('location') ?? ''
+    const before = await (await send(location)).json()
 
-  forget(join(folder, 'read-models.db'), 'catalog.apis')
-  expect((await send(location)).status).toBe(404)
+    forget(join(folder, 'read-models.db'), 'catalog.apis')
+    expect((await send(location)).status).toBe(404)
 
-  const { stdout } = await promisify(execFile)(process.execPath, COMMAND, { env: processes.environment })
-  for (const name of ['catalog', 'identity', 'media', 'notifier'])
-    expect(stdout).toMatch(new RegExp(`^${name}\\.projector: done after`, 'm'))
-  expect(stdout).toMatch(/^identity\.audit: done after/m)
-  expect(stdout).toMatch(/All read models are rebuilt\n$/)
-  await vi.waitFor(async () => expect((await send(location)).status).toBe(200))
-  expect(await (await send(location)).json()).toEqual(before)
-}, 60_000)
+    const { stdout } = await promisify(execFile)(process.execPath, COMMAND, { env: processes.environment })
+    for (const name of ['catalog', 'identity', 'media', 'notifier'])
+      expect(stdout).toMatch(new RegExp(`^${name}\\.projector: done after`, 'm'))
+    expect(stdout).toMatch(/^identity\.audit: done after/m)
+    expect(stdout).toMatch(/All read models are rebuilt\n$/)
+    await vi.waitFor(async () => expect((await send(location)).status).toBe(200))
+    expect(await (await send(location)).json()).toEqual(before)
+  },
+  scaledTimeout(60_000),
+)
 
 test('the command names a wrong setting', () => {
   const { READ_MODEL_URL: _, ...environment } = processes.environment
@@ -77,42 +82,46 @@ function run(...args: string[]) {
   return { status, output: stdout + stderr }
 }
 
-test('what is newer than a restored log is named, dropped when the services are stopped, and made again', async () => {
-  const before = await readFile(join(folder, 'read-models.db'))
-  expect(run('restore-check')).toEqual({
-    status: 0,
-    output: expect.stringMatching(/images fit to the log\n$/),
-  })
-  expect(run('reset', '--yes')).toEqual({
-    status: 1,
-    output: expect.stringMatching(
-      /still running: catalog, identity, media, notifier; stop all services; nothing was changed\n$/,
-    ),
-  })
-  expect((await readFile(join(folder, 'read-models.db'))).length).toBeGreaterThanOrEqual(before.length)
-  const apis = async () => (await (await send('/apis')).json()) as { content: { name: string }[] }
-  expect((await apis()).content).toHaveLength(1)
+test(
+  'what is newer than a restored log is named, dropped when the services are stopped, and made again',
+  async () => {
+    const before = await readFile(join(folder, 'read-models.db'))
+    expect(run('restore-check')).toEqual({
+      status: 0,
+      output: expect.stringMatching(/images fit to the log\n$/),
+    })
+    expect(run('reset', '--yes')).toEqual({
+      status: 1,
+      output: expect.stringMatching(
+        /still running: catalog, identity, media, notifier; stop all services; nothing was changed\n$/,
+      ),
+    })
+    expect((await readFile(join(folder, 'read-models.db'))).length).toBeGreaterThanOrEqual(before.length)
+    const apis = async () => (await (await send('/apis')).json()) as { content: { name: string }[] }
+    expect((await apis()).content).toHaveLength(1)
 
-  await processes.stop()
-  const log = new DatabaseSync(join(folder, 'events.db'))
-  log.exec(
-    "DELETE FROM events WHERE position >= (SELECT min(position) FROM events WHERE stream LIKE 'api-%')",
-  )
-  log.close()
-  const check = run('restore-check')
-  expect(check.output).toMatch(
-    /^the read models of catalog\.projector are at position \d+, after the end of the log$/m,
-  )
-  expect(check.output).toMatch(/^catalog\.relay is at position \d+, after the end of the log$/m)
-  expect(check.output).toMatch(
-    /^message \d+ of the bus \(events\.catalog\.API_CREATED\) is about .* after the end/m,
-  )
-  expect(check.status).toBe(1)
-  expect(run('reset', '--yes').status).toBe(0)
+    await processes.stop()
+    const log = new DatabaseSync(join(folder, 'events.db'))
+    log.exec(
+      "DELETE FROM events WHERE position >= (SELECT min(position) FROM events WHERE stream LIKE 'api-%')",
+    )
+    log.close()
+    const check = run('restore-check')
+    expect(check.output).toMatch(
+      /^the read models of catalog\.projector are at position \d+, after the end of the log$/m,
+    )
+    expect(check.output).toMatch(/^catalog\.relay is at position \d+, after the end of the log$/m)
+    expect(check.output).toMatch(
+      /^message \d+ of the bus \(events\.catalog\.API_CREATED\) is about .* after the end/m,
+    )
+    expect(check.status).toBe(1)
+    expect(run('reset', '--yes').status).toBe(0)
 
-  processes = await startProcesses(folder)
-  expect((await apis()).content).toEqual([])
-}, 120_000)
+    processes = await startProcesses(folder)
+    expect((await apis()).content).toEqual([])
+  },
+  scaledTimeout(120_000),
+)
 
 /** Deletes all documents of a collection. */
 function forget(path: string, collection: string): void {
