@@ -36,6 +36,24 @@ describe('every workspace with tests', () => {
   })
 })
 
+test('servers and programs are installed before the tests that start them, outside their time limits', () => {
+  const { tasks } = json('turbo.json')
+  const starting = tested.filter(workspace =>
+    globSync(`${workspace}/**/*.ts`, { cwd: root, exclude: ['**/node_modules/**'] }).some(file =>
+      /\b(goProgram|chartsProgram|find(Nats|Mongo|S3|Promtool))\(|startCluster\(/.test(
+        readFileSync(join(root, file), 'utf8'),
+      ),
+    ),
+  )
+  const missing = starting
+    .map(workspace => `${json(`${workspace}/package.json`).name}#test`)
+    .filter(
+      task => !tasks[task]?.dependsOn?.some((name: string) => /^(@gantry\/engines#)?programs$/.test(name)),
+    )
+  expect(starting).toContain('test/cluster')
+  expect(missing).toEqual([])
+})
+
 describe('a test file that uses servers or Go', () => {
   /** Files whose result does not depend on Go, or which take too long, with the reason. */
   const leftOut = {
