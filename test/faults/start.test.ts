@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 import { once } from 'node:events'
-import { cp, mkdtemp, readdir, readFile, rm, stat, truncate, writeFile } from 'node:fs/promises'
+import { cp, mkdtemp, readdir, readFile, rename, rm, stat, truncate, writeFile } from 'node:fs/promises'
 import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -156,6 +156,13 @@ describe('a start is refused with a clear message for', () => {
     expect(output).toContain('is not a folder')
     expect(code).toBe(1)
   })
+  test('a data folder that the operating system does not let exist', async () => {
+    const { code, output } = await runServiceProcess({ DATA_DIR: '/proc/gantry/data', PORT: '0' })
+    expect(output).toBe(
+      'gantry: /proc/gantry/data is not writable: set DATA_DIR to a folder that this user may write to\n',
+    )
+    expect(code).toBe(1)
+  })
   test('wrong settings, with one line for each', async () => {
     const { code, output } = await runServiceProcess({
       PORT: 'x',
@@ -202,6 +209,19 @@ describe('a start', () => {
     expect(totalElements).toBe(50)
     expect(service.output()).not.toContain('First start')
     expect(await service.stop()).toBe(0)
+  })
+  test('finds the log where EVENT_STORE_URL names it', async () => {
+    const folder = await copyOfUsed()
+    const elsewhere = join(parent, 'elsewhere.db')
+    await rename(join(folder, 'events.db'), elsewhere)
+    const settings = { EVENT_STORE_URL: `sqlite:${elsewhere}` }
+    const { output, stop } = await startServiceProcess(folder, settings)
+    expect(output()).not.toContain('First start')
+    expect(await stop()).toBe(0)
+    expect(await readdir(folder)).not.toContain('events.db')
+    await rm(elsewhere)
+    const refused = await runServiceProcess({ ...settings, DATA_DIR: folder, PORT: '0' })
+    expect(refused).toEqual({ code: 1, output: expect.stringContaining(`${elsewhere} is missing`) })
   })
   test('is possible with a base path', async () => {
     const service = await startServiceProcess(join(parent, 'base'), { BASE_PATH: '/gantry' })

@@ -3,7 +3,6 @@ import {
   access,
   appendFile,
   type FileHandle,
-  mkdir,
   open,
   readdir,
   readFile,
@@ -15,6 +14,7 @@ import {
 import { dirname, join } from 'node:path'
 import { type BlobDraft, type BlobStore, ReadModelsUnavailable } from '@gantry/read-models'
 import { type Disk, DiskFull, watchDisk } from './disk.ts'
+import { makeFolder } from './folder.ts'
 
 /** Folder of blobs that are being written. They are renamed when complete, so that a key never has a partial blob. */
 const INCOMPLETE = '.incomplete'
@@ -115,7 +115,7 @@ export function folderBlobStore({ path, disk = watchDisk() }: BlobFolder): BlobS
 
 async function prepare(path: string) {
   const folder = join(path, INCOMPLETE)
-  await mkdir(folder, { recursive: true })
+  makeFolder(folder)
   await makeNamesDurable(dirname(path))
   for (const name of await readdir(folder)) {
     const draft = join(folder, name)

@@ -3,7 +3,6 @@ import {
   existsSync,
   fsyncSync,
   linkSync,
-  mkdirSync,
   openSync,
   readSync,
   renameSync,
@@ -14,6 +13,7 @@ import { dirname } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { pathToFileURL } from 'node:url'
 import { DiskFull, isFull } from './disk.ts'
+import { makeFolder } from './folder.ts'
 
 /** The content of a file. It is stored in the header as the application id. */
 export type FileKind = 'events' | 'read-models' | 'messages' | 'user-keys'
@@ -98,7 +98,7 @@ const CHECKED_BYTES = 32 * 1024 * 1024
 export function openDatabase(path: string, file: DatabaseFile): DatabaseSync {
   let db: DatabaseSync | undefined
   try {
-    mkdirSync(dirname(path), { recursive: true })
+    makeFolder(dirname(path))
     if (!existsSync(path)) create(path, file)
     inspectDatabase(path, { applicationId: APPLICATION_IDS[file.kind], userVersion: file.version })
     db = new DatabaseSync(path, { timeout: BUSY_TIMEOUT_MS })

@@ -66,7 +66,7 @@ export async function onInstallation<Result>(
 ): Promise<Result> {
   if (environment.MESSAGING_URL) return closing(await servicesInstallation(name, environment), onStores)
   const settings = readSettings(settingsSchema, environment)
-  const folder = openDataFolder(settings.DATA_DIR, settings.ENCRYPTION_KEY)
+  const folder = openDataFolder(settings)
   const bus = sqliteBus({ path: folder.messages })
   try {
     return await running(bus)

@@ -40,10 +40,10 @@ export function compose(
   { settings, log, metrics, disk }: Omit<ProcessContext<Settings>, 'now'> & { disk: Disk },
 ) {
   const files = {
-    events: settings.EVENT_STORE_URL ?? folder.events,
-    'read-models': settings.READ_MODEL_URL ?? folder.readModels,
+    events: folder.events,
+    'read-models': folder.readModels,
     messages: folder.messages,
-    'user-keys': settings.USER_KEY_URL ?? folder.userKeys,
+    'user-keys': folder.userKeys,
   }
   inspectFiles(files)
   const eventStore = sqliteEventStore({ path: files.events, exclusive: true, disk })

@@ -6,7 +6,6 @@ import {
   existsSync,
   linkSync,
   lstatSync,
-  mkdirSync,
   readdirSync,
   readFileSync,
   renameSync,
@@ -15,7 +14,7 @@ import {
   writeFileSync,
 } from 'node:fs'
 import { join, resolve } from 'node:path'
-import { DataFolderRefused, isFull } from '@gantry/embedded'
+import { DataFolderRefused, isFull, makeFolder } from '@gantry/embedded'
 import {
   type EncryptionKeys,
   firstInUse,
@@ -26,6 +25,16 @@ import {
   plainKey,
 } from '@gantry/service-kit'
 import { z } from 'zod'
+
+/** The settings that say where the data of the standalone process are, and their keys. */
+export interface DataSettings {
+  DATA_DIR: string
+  ENCRYPTION_KEY?: EncryptionKeys | undefined
+  /** Paths of files elsewhere than in DATA_DIR. */
+  EVENT_STORE_URL?: string | undefined
+  READ_MODEL_URL?: string | undefined
+  USER_KEY_URL?: string | undefined
+}
 
 /** The paths and the keys of the data of the standalone process. */
 export interface DataFolder {
@@ -58,18 +67,18 @@ type Manifest = z.infer<typeof Manifest>
  * A folder that is refused is not changed, except for its permissions.
  * @throws DataFolderRefused with a message for the operator
  */
-export function openDataFolder(folder: string, configuredKeys: EncryptionKeys | undefined): DataFolder {
-  const path = resolve(folder)
+export function openDataFolder(settings: DataSettings): DataFolder {
+  const path = resolve(settings.DATA_DIR)
   makeWritable(path)
   makePrivate(path)
   if (existsSync(join(path, RESTORING)))
     throw new DataFolderRefused(path, 'is being restored; if the restore was interrupted, run it again')
   const files = {
     path,
-    events: join(path, 'events.db'),
-    readModels: join(path, 'read-models.db'),
+    events: settings.EVENT_STORE_URL ?? join(path, 'events.db'),
+    readModels: settings.READ_MODEL_URL ?? join(path, 'read-models.db'),
     messages: join(path, 'messages.db'),
-    userKeys: join(path, 'user-keys.db'),
+    userKeys: settings.USER_KEY_URL ?? join(path, 'user-keys.db'),
     images: join(path, 'images'),
   }
   const manifestFile = join(path, 'gantry.json')
@@ -80,7 +89,8 @@ export function openDataFolder(folder: string, configuredKeys: EncryptionKeys | 
       'is missing: it contains all data; restore it or start with an empty folder',
     )
   }
-  const encryptionKeys = configuredKeys ?? keysOf(join(path, 'encryption.key'), manifest !== undefined)
+  const encryptionKeys =
+    settings.ENCRYPTION_KEY ?? keysOf(join(path, 'encryption.key'), manifest !== undefined)
   const [missing] = manifest ? missingKeys(encryptionKeys, keysInUse(manifest)) : []
   if (missing) throw new DataFolderRefused(path, refusal(encryptionKeys, missing))
   return { ...files, encryptionKeys }
@@ -131,7 +141,7 @@ function writeManifest(file: string, manifest: Manifest): void {
 
 function makeWritable(path: string): void {
   try {
-    mkdirSync(path, { recursive: true, mode: OWNER_FOLDER })
+    makeFolder(path, OWNER_FOLDER)
     accessSync(path, constants.W_OK | constants.X_OK)
   } catch (error) {
     if (isFull(error)) throw error

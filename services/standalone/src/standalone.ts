@@ -83,9 +83,9 @@ export function openStandalone(given: ProcessContext<Settings>): ProcessParts {
 
 /** @throws DataFolderRefused, DiskFull */
 function openedOn(context: ProcessContext<Settings>, disk: Disk) {
-  const { DATA_DIR, ENCRYPTION_KEY } = context.settings
-  return onDisk(DATA_DIR, disk, () => {
-    const folder = openDataFolder(DATA_DIR, ENCRYPTION_KEY)
+  const { settings } = context
+  return onDisk(settings.DATA_DIR, disk, () => {
+    const folder = openDataFolder(settings)
     return { folder, composed: compose(folder, { ...context, disk }) }
   })
 }

@@ -4,7 +4,14 @@ import { mkdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { isAbsolute, join, relative, resolve } from 'node:path'
 import { setTimeout } from 'node:timers/promises'
 import { parseArgs } from 'node:util'
-import { folderBlobStore, sqliteBus, sqliteEventStore, sqliteUserKeys, verifyCopy } from '@gantry/embedded'
+import {
+  folderBlobStore,
+  makeFolder,
+  sqliteBus,
+  sqliteEventStore,
+  sqliteUserKeys,
+  verifyCopy,
+} from '@gantry/embedded'
 import { imageBytes } from '@gantry/media'
 import { NoResponder, RequestTimeout } from '@gantry/messaging'
 import { readSettings } from '@gantry/service-kit'
@@ -21,7 +28,7 @@ import { fileOf, notice, print } from '../output.ts'
 import { type Progress, progressBar } from '../progress.ts'
 import { contentOfLog } from './copy-of-log.ts'
 import { copyFile, digestOf, entriesOf, failureOf, syncFolder } from './files.ts'
-import { type BackupFile, type Manifest, writeManifest } from './manifest.ts'
+import { type BackupFile, MANIFEST, type Manifest, writeManifest } from './manifest.ts'
 
 export const USAGE = `usage: npm run backup -- FOLDER [--without-key] [--without-user-keys | --user-keys FOLDER]
   FOLDER              new or empty folder, which becomes the backup
@@ -52,8 +59,8 @@ export async function run(args: string[], environment: NodeJS.ProcessEnv): Promi
     )
   const order = orderIn(args, environment)
   await requireEmpty(order)
+  makeFolders(order)
   try {
-    await mkdir(order.folder, { recursive: true, mode: 0o700 })
     await report(order, await backUp(order))
   } catch (error) {
     for (const entry of await entriesOf(order.folder))
@@ -100,8 +107,23 @@ async function requireEmpty({ folder, dataDir }: Order): Promise<void> {
   const inside = relative(dataDir, folder)
   if (!inside.startsWith('..') && !isAbsolute(inside))
     throw new CommandFailed(`${folder} is inside DATA_DIR: name a folder elsewhere, best on another disk`)
-  const [entry] = await entriesOf(folder)
-  if (entry) throw new CommandFailed(`${folder} is not empty (${entry}): name a new or empty folder`)
+  const entries = await entriesOf(folder)
+  if (entries.includes(LOG) && !entries.includes(MANIFEST))
+    throw new CommandFailed(
+      `${folder} contains a backup that was interrupted, or is still being written: delete it, or name a new folder`,
+    )
+  if (entries[0])
+    throw new CommandFailed(`${folder} is not empty (${entries[0]}): name a new or empty folder`)
+}
+
+/** @throws CommandFailed before anything is copied */
+function makeFolders({ folder, userKeys = folder }: Order): void {
+  for (const path of [userKeys, folder])
+    try {
+      makeFolder(path, 0o700)
+    } catch (error) {
+      throw new CommandFailed(`${path} cannot be created: ${(error as NodeJS.ErrnoException).code}`)
+    }
 }
 
 async function backUp(order: Order): Promise<Manifest> {
@@ -179,9 +201,9 @@ async function copyStopped(
   copy: { folder: string; events: string; userKeys?: string },
   settings: Settings,
 ): Promise<boolean> {
-  const data = openDataFolder(settings.DATA_DIR, settings.ENCRYPTION_KEY)
-  const eventStore = sqliteEventStore({ path: settings.EVENT_STORE_URL ?? data.events, exclusive: true })
-  const userKeys = sqliteUserKeys({ path: settings.USER_KEY_URL ?? data.userKeys })
+  const data = openDataFolder(settings)
+  const eventStore = sqliteEventStore({ path: data.events, exclusive: true })
+  const userKeys = sqliteUserKeys({ path: data.userKeys })
   try {
     const progress = startCopies({ eventStore, userKeys }, copy)
     await showProgress(async () => progress())

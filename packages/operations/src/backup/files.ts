@@ -1,9 +1,10 @@
 import { createHash } from 'node:crypto'
 import { createReadStream, createWriteStream } from 'node:fs'
-import { mkdir, open, readdir } from 'node:fs/promises'
+import { open, readdir } from 'node:fs/promises'
 import { dirname } from 'node:path'
 import { Transform } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
+import { makeFolder } from '@gantry/embedded'
 import { CommandFailed } from '../command.ts'
 
 export interface Digest {
@@ -30,7 +31,7 @@ const CHUNK_BYTES = 1024 * 1024
 
 /** Copies a file into a new one for its owner alone, durably. Creates the folder of the copy if needed. */
 export async function copyFile(from: string, to: string): Promise<Digest> {
-  await mkdir(dirname(to), { recursive: true, mode: 0o700 })
+  makeFolder(dirname(to), 0o700)
   const { stream, digest } = digesting()
   const source = createReadStream(from, { highWaterMark: CHUNK_BYTES })
   await pipeline(source, stream, createWriteStream(to, { flags: 'wx', mode: 0o600, flush: true }))

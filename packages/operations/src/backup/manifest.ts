@@ -4,7 +4,7 @@ import { z } from 'zod'
 import { CommandFailed } from '../command.ts'
 
 /** The file that makes a folder a backup. It is written last. */
-const NAME = 'backup.json'
+export const MANIFEST = 'backup.json'
 const FORMAT = 1
 
 /** Path in the backup with `/`, size in bytes, and SHA-256 in hexadecimal. */
@@ -32,7 +32,7 @@ export type Manifest = z.infer<typeof schema>
 
 /** Writes the manifest of a backup whose files are complete and durable. */
 export async function writeManifest(folder: string, manifest: Omit<Manifest, 'format'>): Promise<void> {
-  const path = join(folder, NAME)
+  const path = join(folder, MANIFEST)
   const text = `${JSON.stringify({ format: FORMAT, ...manifest }, null, 1)}\n`
   await writeFile(`${path}.new`, text, { mode: 0o600, flush: true })
   await rename(`${path}.new`, path)
@@ -47,19 +47,21 @@ export async function readManifest(folder: string): Promise<Manifest> {
       `${folder} was made by a newer Gantry (format ${head.format}, this one knows ${FORMAT})`,
     )
   const { data } = schema.safeParse(content)
-  if (!data) throw new CommandFailed(`${join(folder, NAME)} is damaged`)
+  if (!data) throw new CommandFailed(`${join(folder, MANIFEST)} is damaged`)
   return data
 }
 
 async function contentOf(folder: string): Promise<unknown> {
-  const path = join(folder, NAME)
+  const path = join(folder, MANIFEST)
   let text: string
   try {
     text = await readFile(path, 'utf8')
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException
     if (code !== 'ENOENT' && code !== 'ENOTDIR') throw new CommandFailed(`${path} cannot be read: ${code}`)
-    throw new CommandFailed(`${folder} is not a complete backup: ${NAME} is missing`)
+    throw new CommandFailed(
+      `${folder} is not a complete backup: ${MANIFEST}, which is written last, is missing`,
+    )
   }
   try {
     return JSON.parse(text)

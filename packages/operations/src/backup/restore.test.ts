@@ -20,7 +20,7 @@ beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), 'gantry-restore-'))
   data = join(folder, 'data')
   backup = join(folder, 'backup')
-  const opened = openDataFolder(data, undefined)
+  const opened = openDataFolder({ DATA_DIR: data })
   const log = sqliteEventStore({ path: opened.events })
   const metadata = { actor: { id: null, name: 'test' }, requestId: '1', at: '2026-11-22T12:00:00.000Z' }
   const event = { id: '1', type: 'ImageUploaded', data: { sha256: digest(IMAGE) }, metadata }
@@ -60,7 +60,7 @@ test.each<[string, (copy: string) => Promise<void>, RegExp]>([
   [
     'an incomplete backup',
     copy => rm(join(copy, 'backup.json')),
-    /not a complete backup: backup.json is missing/,
+    /not a complete backup: backup.json, which is written last, is missing/,
   ],
   ['a damaged manifest', copy => inManifest(copy, '"files"', '"fils"'), /backup.json is damaged/],
   [
@@ -111,6 +111,28 @@ test('a backup into a folder with entries, and a restore into one, are refused',
   await expect(backUp([join(folder, 'none')], { DATA_DIR: join(folder, 'no data') })).rejects.toThrow(
     /DATA_DIR: .*no data contains no data of Gantry/,
   )
+})
+
+test('a folder with an interrupted backup is refused by name and not changed', async () => {
+  const copy = await changed('interrupted', async copy => {
+    for (const name of ['backup.json', 'gantry.json', 'encryption.key']) await rm(join(copy, name))
+  })
+  const before = await readdir(copy)
+  await expect(backUp([copy], { DATA_DIR: data })).rejects.toThrow(
+    /interrupted contains a backup that was interrupted, or is still being written: /,
+  )
+  expect(await readdir(copy)).toEqual(before)
+})
+
+test('a folder that cannot be created is refused', async () => {
+  await expect(backUp(['/proc/gantry/backup'], { DATA_DIR: data })).rejects.toThrow(
+    /^\/proc\/gantry\/backup cannot be created: ENOENT/,
+  )
+  const options = [join(folder, 'no user keys'), '--user-keys', '/proc/gantry']
+  await expect(backUp(options, { DATA_DIR: data })).rejects.toThrow(
+    /^\/proc\/gantry cannot be created: ENOENT/,
+  )
+  expect(await readdir(folder)).not.toContain('no user keys')
 })
 
 test('keys that are left out or stored apart are needed for the restore', async () => {

@@ -1,8 +1,8 @@
 import { existsSync } from 'node:fs'
-import { mkdir, rename, rm, rmdir, stat } from 'node:fs/promises'
+import { rename, rm, rmdir, stat } from 'node:fs/promises'
 import { basename, join, resolve } from 'node:path'
 import { parseArgs } from 'node:util'
-import { DataFolderRefused, lockFile, verifyCopy } from '@gantry/embedded'
+import { DataFolderRefused, lockFile, makeFolder, verifyCopy } from '@gantry/embedded'
 import { readSettings } from '@gantry/service-kit'
 import { openDataFolder, RESTORING, type Settings, settingsSchema } from '@gantry/standalone'
 import { CommandFailed, WrongUsage } from '../command.ts'
@@ -119,7 +119,7 @@ async function begin(dataDir: string): Promise<() => void> {
     throw new CommandFailed(
       `DATA_DIR: ${dataDir} is not empty (${other}): name a new or empty folder, or move it away`,
     )
-  await mkdir(staging, { recursive: true, mode: 0o700 })
+  makeFolder(staging, 0o700)
   const unlock = lockFile(join(staging, LOCK))
   // What an interrupted restore has left.
   for (const name of entries.filter(name => name !== RESTORING)) await remove(join(dataDir, name))
@@ -150,7 +150,7 @@ async function stage(order: Order): Promise<void> {
   try {
     verifyCopy('events', join(staging, LOG))
     if (userKeys) verifyCopy('user-keys', join(staging, USER_KEYS))
-    openDataFolder(staging, settings.ENCRYPTION_KEY)
+    openDataFolder({ DATA_DIR: staging, ENCRYPTION_KEY: settings.ENCRYPTION_KEY })
   } catch (error) {
     if (!(error instanceof DataFolderRefused)) throw error
     throw new CommandFailed(error.message.replace(staging, folder))
