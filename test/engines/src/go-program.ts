@@ -53,9 +53,9 @@ export async function goModule(module: string, sum: string): Promise<string> {
   return Dir
 }
 
-/** Hash of all sources and patches, so that a program compiled from other sources is not used. */
-async function fingerprint({ sources, patches }: GoProgram): Promise<string> {
-  const hash = createHash('sha256').update(JSON.stringify(patches))
+/** Hash of all sources, patches and flags, so that a program compiled from others is not used. */
+async function fingerprint({ sources, patches, flags }: GoProgram): Promise<string> {
+  const hash = createHash('sha256').update(JSON.stringify({ patches, flags }))
   for (const file of (await readdir(sources)).sort())
     hash.update(file).update(await readFile(join(sources, file)))
   return hash.digest('hex').slice(0, 12)
