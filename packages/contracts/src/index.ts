@@ -130,6 +130,14 @@ export {
   UserNames,
   UserStanding,
 } from './subjects.ts'
+export {
+  type BackingStoreState,
+  getSystem,
+  type Lag,
+  ProcessState,
+  ServiceState,
+  type System,
+} from './system.ts'
 export { normalUsername } from './username.ts'
 export {
   createVersion,

@@ -20,6 +20,7 @@ import {
   WebhookSnapshot,
 } from './public-events.ts'
 import * as readModels from './read-models.ts'
+import * as system from './system.ts'
 import * as versions from './versions.ts'
 import * as webhooks from './webhooks.ts'
 
@@ -35,6 +36,7 @@ export const OPERATIONS: readonly Operation[] = [
   events,
   eventSchemas,
   readModels,
+  system,
 ].flatMap(part =>
   Object.values(part).filter(
     (value): value is Operation => typeof value === 'object' && 'method' in value && 'responses' in value,
@@ -55,6 +57,7 @@ export const TAGS: Readonly<Record<string, string>> = {
   Deliveries: 'Events sent to webhooks, and those still to be sent',
   Events: 'A stream of all public events, and the publication of events of the platform',
   'Read models': 'Documents that are computed from the event log, and their rebuild',
+  System: 'The services, their lag and their backing stores',
   Service: 'Health, metrics and keys',
 }
 

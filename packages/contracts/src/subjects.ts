@@ -25,6 +25,8 @@ export const subjects = {
   userStanding: 'identity.user-standing',
   /** Request: { users }, at most 1,000 ids; reply: UserNames. */
   userNames: 'identity.user-names',
+  /** Request over HTTP alone, to each replica of a service; reply: ServiceState. */
+  processState: (service: string) => `${service}.process-state`,
   /** Broadcast: cached principals of a user or an access token are invalid, and cached names of the user. */
   principalChanged: 'identity.principal-changed',
   /** Broadcast: the signing keys were rotated or replaced. */

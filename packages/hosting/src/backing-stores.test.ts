@@ -13,6 +13,7 @@ function backingStore(setting: string) {
   const state: { trouble?: string; checks: number } = { checks: 0 }
   return {
     setting,
+    about: () => ({ purpose: 'READ_MODELS' as const, kind: 'MongoDB', version: '7.0.14' }),
     state,
     async check() {
       state.checks++
@@ -41,12 +42,16 @@ test('waits for an unavailable backing store, and logs the reason once', async (
   expect(store.state.checks).toBeGreaterThan(4)
   expect(store.state.checks).toBeLessThan(20)
   expect(usable).toBe(false)
+  expect(watch.states()).toMatchObject([{ status: 'UNAVAILABLE' }])
 
   store.state.trouble = undefined
   await vi.advanceTimersByTimeAsync(5_000)
   expect(usable).toBe(true)
   expect(watch.trouble()).toBeUndefined()
   expect(watch.up().get('READ_MODEL_URL')).toBe(true)
+  expect(watch.states()).toEqual([
+    { purpose: 'READ_MODELS', kind: 'MongoDB', version: '7.0.14', status: 'AVAILABLE' },
+  ])
 })
 
 test('a backing store that becomes unavailable later is reported until it is available again', async () => {

@@ -1,3 +1,4 @@
+import type { BackingStoreState } from '@gantry/contracts'
 import type { Log } from '@gantry/event-sourcing'
 import { Backoff, sleep } from '@gantry/messaging'
 
@@ -7,6 +8,8 @@ export interface BackingStore {
   setting: string
   /** Whether the process stays ready without it after it has been usable once. Default: false. */
   onlyAtStart?: boolean
+  /** What the store is, for operators; without URL and credentials. */
+  about(): Omit<BackingStoreState, 'status'>
   /** Resolves when the backing store can be used. @throws Error with the reason and the setting in its message */
   check(): Promise<void>
 }
@@ -26,6 +29,8 @@ export interface BackingStoreWatch {
   trouble(): string | undefined
   /** Whether each backing store could be used at its last check, by setting. */
   up(): ReadonlyMap<string, boolean>
+  /** What each backing store is, and whether it could be used at its last check. */
+  states(): BackingStoreState[]
   stop(): void
 }
 
@@ -35,8 +40,10 @@ export function watchBackingStores(backingStores: readonly BackingStore[], log: 
   const { signal } = stopping
   const troubled = new Set(backingStores.map(({ setting }) => setting))
   const up = new Map<string, boolean>(backingStores.map(({ setting }) => [setting, false]))
+  const available = new Set<BackingStore>()
 
-  const watch = async ({ setting, check, onlyAtStart = false }: BackingStore, usable: () => void) => {
+  const watch = async (backingStore: BackingStore, usable: () => void) => {
+    const { setting, check, onlyAtStart = false } = backingStore
     let loggedReason: string | undefined
     let wasUsable = false
     const pauses = new Backoff({ firstMs: FIRST_PAUSE_MS, longestMs: LONGEST_PAUSE_MS, jitter: 0.5 })
@@ -47,6 +54,7 @@ export function watchBackingStores(backingStores: readonly BackingStore[], log: 
         loggedReason = undefined
         troubled.delete(setting)
         up.set(setting, true)
+        available.add(backingStore)
         usable()
         wasUsable = true
         pauses.reset()
@@ -54,6 +62,7 @@ export function watchBackingStores(backingStores: readonly BackingStore[], log: 
       } catch (error) {
         const reason = failureLineOf(setting, error)
         up.set(setting, false)
+        available.delete(backingStore)
         if (!(onlyAtStart && wasUsable)) troubled.add(setting)
         if (reason !== loggedReason && !signal.aborted) log.error({ setting }, reason)
         loggedReason = reason
@@ -72,6 +81,11 @@ export function watchBackingStores(backingStores: readonly BackingStore[], log: 
       return setting && `the backing store of ${setting}`
     },
     up: () => up,
+    states: () =>
+      backingStores.map(backingStore => ({
+        ...backingStore.about(),
+        status: available.has(backingStore) ? 'AVAILABLE' : 'UNAVAILABLE',
+      })),
     stop: () => stopping.abort(),
   }
 }

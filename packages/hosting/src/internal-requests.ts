@@ -18,7 +18,7 @@ import {
 } from '@gantry/service-kit'
 import type { FastifyInstance } from 'fastify'
 import { z } from 'zod'
-import type { Replicas } from './replicas.ts'
+import type { KnownReplica, Replicas } from './replicas.ts'
 
 export interface InternalRequestsOptions {
   bus: Bus
@@ -32,6 +32,14 @@ export interface InternalRequestsOptions {
 export interface InternalRequests {
   /** The same bus, but requests to services with a configured URL use HTTP. */
   bus: Bus
+  /** Answers requests of `askEach`, over HTTP alone: users of NATS need no rights for the subject. */
+  respond(subject: string, handler: Responder): void
+  /**
+   * Asks each known replica of a service at the same time.
+   * @returns the replicas, and the reply of each; undefined for one that does not answer in time, null for one that refuses,
+   *   e.g. because its release does not know the subject
+   */
+  askEach(subject: string, timeoutMs: number): Promise<{ replica: KnownReplica; reply: unknown }[]>
   /** Adds the route that answers requests of other services. `vouched` admits a request and then its subject. */
   routes(app: FastifyInstance, vouched: PassedPrincipals['vouched']): void
 }
@@ -62,13 +70,13 @@ export function internalRequests({
 }: InternalRequestsOptions): InternalRequests {
   const responders = new Map<string, Responder>()
 
-  /** @returns undefined when the replica did not answer, refused the request, or has no responder for the subject */
+  /** @returns the reply; undefined when the replica did not answer, null when it refused or has no responder for the subject */
   const ask = async (
     replica: string,
     shown: string,
     body: string,
     timeoutMs: number,
-  ): Promise<Reply | undefined> => {
+  ): Promise<Reply | null | undefined> => {
     try {
       const response = await fetch(`${replica}${basePath}${PATH}`, {
         method: 'POST',
@@ -81,7 +89,7 @@ export function internalRequests({
         signal: AbortSignal.timeout(timeoutMs),
       })
       const reply: unknown = await response.json()
-      return isReply(reply) ? reply : undefined
+      return isReply(reply) ? reply : null
     } catch {
       return undefined
     }
@@ -108,7 +116,25 @@ export function internalRequests({
     throw new NoResponder(subject)
   }
 
+  const askOne = async (origin: string, subject: string, timeoutMs: number): Promise<unknown> => {
+    const to = services[serviceOf(subject)]?.inside(origin) ?? origin
+    const reply = await ask(to, pass(purposeOf(subject)), JSON.stringify({ subject, data: null }), timeoutMs)
+    try {
+      return reply && resultOf(reply)
+    } catch {
+      return null
+    }
+  }
+
   return {
+    respond: (subject, handler) => void responders.set(subject, handler),
+    askEach: (subject, timeoutMs) =>
+      Promise.all(
+        (services[serviceOf(subject)]?.all() ?? []).map(async replica => ({
+          replica,
+          reply: await askOne(replica.origin, subject, timeoutMs),
+        })),
+      ),
     bus: {
       ...bus,
       request,

@@ -32,7 +32,13 @@ test('shows for each backing store whether it can be used', async () => {
     ['READ_MODEL_URL', true],
     ['MESSAGING_URL', false],
   ])
-  const backingStores = { usable: Promise.resolve(), trouble: () => undefined, up: () => up, stop() {} }
+  const backingStores = {
+    usable: Promise.resolve(),
+    trouble: () => undefined,
+    up: () => up,
+    states: () => [],
+    stop() {},
+  }
   processMetrics('catalog', registry).watches(backingStores)
   expect(await registry.getSingleMetricAsString('gantry_engine_up')).toMatch(
     /\{setting="READ_MODEL_URL",process="catalog"\} 1\n.*\{setting="MESSAGING_URL",process="catalog"\} 0$/,

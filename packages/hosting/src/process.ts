@@ -1,8 +1,11 @@
+import { hostname } from 'node:os'
 import { setTimeout } from 'node:timers/promises'
+import type { ProcessState } from '@gantry/contracts'
 import {
   announceWaits,
   BodyMemory,
   processLog,
+  RELEASE,
   readSettings,
   type ServerOptions,
   SettingsRefused,
@@ -11,7 +14,7 @@ import type { FastifyInstance } from 'fastify'
 import type { Logger } from 'pino'
 import { Registry } from 'prom-client'
 import type { z } from 'zod'
-import { type BackingStore, watchBackingStores } from './backing-stores.ts'
+import { type BackingStore, type BackingStoreWatch, watchBackingStores } from './backing-stores.ts'
 import { processClock } from './clock.ts'
 import { type ProcessMetrics, processMetrics } from './metrics.ts'
 import { type Port, processServers, type Servers } from './servers.ts'
@@ -23,6 +26,8 @@ export interface ProcessContext<Settings> {
   log: Logger
   metrics: Registry
   now(): Date
+  /** What the process says about itself; to be called after `open` has returned. */
+  state(): ProcessState
 }
 
 /** The parts of a process other than its server. */
@@ -93,7 +98,8 @@ export async function runProcess<Schema extends OwnSchema>(options: ProcessOptio
   const log = logOf(name, settings.LOG_LEVEL, measured)
   const clock = processClock({ log })
   const { now } = clock
-  const parts = await orExit(async () => open({ settings, log, metrics, now }))
+  const state = (): ProcessState => stateOf(backingStores, notReadyReason())
+  const parts = await orExit(async () => open({ settings, log, metrics, now, state }))
   const { referenceClock, terminal } = parts
   const backingStores = watchBackingStores(parts.backingStores, log)
   measured.watches(backingStores)
@@ -109,16 +115,12 @@ export async function runProcess<Schema extends OwnSchema>(options: ProcessOptio
       terminal?.waitsFor(waiting)
     },
   )
-  const servers = serversOf(options, settings, {
-    log,
-    metrics,
-    now,
-    notReadyReason() {
-      if (stopping) return 'shutting down'
-      const waiting = backingStores.trouble() ?? waitingFor()
-      return waiting && `waits for ${waiting}`
-    },
-  })
+  const notReadyReason = () => {
+    if (stopping) return 'shutting down'
+    const waiting = backingStores.trouble() ?? waitingFor()
+    return waiting && `waits for ${waiting}`
+  }
+  const servers = serversOf(options, settings, { log, metrics, now, notReadyReason })
   stopAtSignal(async signal => {
     stopping = true
     endAnnouncing()
@@ -155,6 +157,17 @@ export async function runProcess<Schema extends OwnSchema>(options: ProcessOptio
   log.info({ port }, 'ready')
   terminal?.ready(port)
 }
+
+const STARTED_AT = new Date(Date.now() - process.uptime() * 1_000).toISOString()
+
+const stateOf = (backingStores: BackingStoreWatch, waitsFor: string | undefined): ProcessState => ({
+  host: hostname(),
+  version: RELEASE,
+  node: process.versions.node,
+  startedAt: STARTED_AT,
+  waitsFor: waitsFor?.replace(/^waits for /, '') ?? null,
+  backingStores: backingStores.states(),
+})
 
 /** @returns a function that does work; if it fails with an error that has a line, writes the line and exits with 1 */
 const exitOnFailure =

@@ -1,6 +1,6 @@
 import type { Log } from '@gantry/event-sourcing'
 import { sleep } from '@gantry/messaging'
-import { INTERNAL_PORT_HEADER } from '@gantry/service-kit'
+import { INTERNAL_PORT_HEADER, RELEASE_HEADER } from '@gantry/service-kit'
 import { isResolved, originsBehind, type Resolve, systemResolve } from './addresses.ts'
 
 /** Interval of the health checks of each replica. */
@@ -22,10 +22,19 @@ export interface Replicas {
   leaveOut(url: string): void
   /** The origin for internal requests to a replica: at the port that its health check names, else the origin itself. */
   inside(url: string): string
+  /** All replicas that are known, with the results of their last health checks. */
+  all(): readonly KnownReplica[]
   /** Whether at least one replica was ready at its last health check. */
   ready(): boolean
   /** Checks the health of all replicas and resolves host names periodically, until the returned function is called. */
   watch(): () => void
+}
+
+export interface KnownReplica {
+  origin: string
+  ready: boolean
+  /** The release that it runs; undefined until it has answered. */
+  release: string | undefined
 }
 
 export interface ReplicasOptions {
@@ -42,6 +51,7 @@ export interface ReplicasOptions {
 interface State {
   ready: boolean
   internalPort?: string | undefined
+  release?: string | undefined
   leftOutUntil: number
 }
 
@@ -60,7 +70,10 @@ export function replicas({ urls, basePath, now, log, resolve = systemResolve }: 
     const response = await health(`${origin}${basePath}/health/ready`, signal)
     if (signal.aborted) return
     const ready = response?.ready ?? false
-    if (response) state.internalPort = response.internalPort
+    if (response) {
+      state.internalPort = response.internalPort
+      state.release = response.release
+    }
     if (state.ready !== ready) log.info({ replica: origin, ready }, 'the readiness of a replica changed')
     state.ready = ready
   }
@@ -109,6 +122,7 @@ export function replicas({ urls, basePath, now, log, resolve = systemResolve }: 
       url.port = internalPort
       return url.origin
     },
+    all: () => [...states].map(([origin, { ready, release }]) => ({ origin, ready, release })),
     ready: () => [...states.values()].some(({ ready }) => ready),
     watch() {
       const ending = new AbortController()
@@ -133,7 +147,8 @@ async function health(url: string, signal: AbortSignal) {
       signal: AbortSignal.any([signal, AbortSignal.timeout(TIMEOUT_MS)]),
     })
     await body?.cancel()
-    return { ready: ok, internalPort: headers.get(INTERNAL_PORT_HEADER) ?? undefined }
+    const header = (name: string) => headers.get(name) ?? undefined
+    return { ready: ok, internalPort: header(INTERNAL_PORT_HEADER), release: header(RELEASE_HEADER) }
   } catch {
     return undefined
   }

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { hostname } from 'node:os'
 import { setTimeout } from 'node:timers/promises'
-import { Refusal } from '@gantry/contracts'
+import { Refusal, subjects } from '@gantry/contracts'
 import type { Log } from '@gantry/event-sourcing'
 import {
   ANONYMOUS,
@@ -59,7 +59,7 @@ function openService<Schema extends z.ZodObject, Made extends Service>(
   { name, settings: schema, environment, make, messages, prepare }: ServiceOptions<Schema, Made>,
   context: ProcessContext<z.infer<typeof serviceSettings>>,
 ): ProcessParts {
-  const { settings, log, metrics, now } = context
+  const { settings, log, metrics, now, state } = context
   const { BASE_PATH: basePath, ENCRYPTION_KEY: encryptionKeys } = settings
   const own = readSettings(schema, environment)
   const disk = watchedDisk(log)
@@ -90,6 +90,7 @@ function openService<Schema extends z.ZodObject, Made extends Service>(
     own,
   )
   readModelMetrics(metrics, { readModels, eventStore }, service.projectors)
+  others.respond(subjects.processState(name), async () => ({ ...state(), lag: await service.lag() }))
   let prepared = false
   const waitingFor = () => service.waitingFor() ?? (prepared ? undefined : 'its preparation')
   return {

@@ -20,6 +20,15 @@ import { type S3Settings, s3BlobStore, s3Location } from '@gantry/s3'
 import type { BackingStore } from './backing-stores.ts'
 import type { BusSettings, StoreSettings } from './settings.ts'
 
+/** The version of the library that reads the files of embedded stores. */
+const SQLITE = { kind: 'SQLite', version: process.versions.sqlite ?? null }
+
+/** Name and version of a server that speaks the protocol of MongoDB, e.g. of `MongoDB 7.0.14`. */
+function aboutServer(answer: string | undefined): { kind: string; version: string | null } {
+  const [, kind = 'MongoDB', version = null] = /^(\S+) (.+)$/.exec(answer ?? '') ?? []
+  return { kind, version }
+}
+
 interface Open<Store> {
   store: Store
   backingStore: BackingStore
@@ -66,15 +75,19 @@ export function openBus(
     ...(replicas !== undefined && { replicas }),
     ...(needed && { needed }),
   }
-  const bus =
-    path === undefined
-      ? natsBus({ ...natsOptions(settings, name, log), stream })
-      : sqliteBus({ path, disk, retentionMs })
   // Events wait in the log until the bus is available again.
-  return {
+  const opened = (bus: Bus, about: () => { kind: string; version: string | null }): Open<Bus> => ({
     store: bus,
-    backingStore: { setting: 'MESSAGING_URL', onlyAtStart: true, check: () => bus.ping() },
-  }
+    backingStore: {
+      setting: 'MESSAGING_URL',
+      onlyAtStart: true,
+      about: () => ({ purpose: 'MESSAGE_BUS', ...about() }),
+      check: () => bus.ping(),
+    },
+  })
+  if (path !== undefined) return opened(sqliteBus({ path, disk, retentionMs }), () => SQLITE)
+  const nats = natsBus({ ...natsOptions(settings, name, log), stream })
+  return opened(nats, () => ({ kind: 'NATS', version: nats.serverVersion() ?? null }))
 }
 
 /**
@@ -121,14 +134,17 @@ function openEventStore(url: string, disk: Disk): Open<EventStore> {
   const path = fileOf(url)
   const store =
     path === undefined ? esdbEventStore({ connectionString: url }) : sqliteEventStore({ path, disk })
-  let known = path !== undefined
+  let version: string | undefined
   return {
     store,
     backingStore: {
       setting: 'EVENT_STORE_URL',
+      about: () => ({
+        purpose: 'EVENT_LOG',
+        ...(path === undefined ? { kind: 'EventStoreDB', version: version ?? null } : SQLITE),
+      }),
       async check() {
-        if (!known) await checkEventStore(url)
-        known = true
+        if (path === undefined) version ??= await checkEventStore(url)
         await store.head()
       },
     },
@@ -141,14 +157,14 @@ function openReadModels(url: string, disk: Disk, log: Log | undefined): Open<Rea
     path === undefined
       ? mongoReadModels({ url })
       : sqliteReadModels({ path, disk, ...(log && { log: line => log.info({}, line) }) })
-  let known = path !== undefined
+  let server: string | undefined
   return {
     store: readModels,
     backingStore: {
       setting: 'READ_MODEL_URL',
+      about: () => ({ purpose: 'READ_MODELS', ...(path === undefined ? aboutServer(server) : SQLITE) }),
       async check() {
-        if (!known) await checkReadModels({ url })
-        known = true
+        if (path === undefined) server ??= await checkReadModels({ url })
         await readModels.ping()
       },
     },
@@ -170,7 +186,15 @@ export function openBlobs(
   if (location) {
     const store = s3BlobStore({ ...location, settings: s3 })
     // Without it, requests that need no bytes of images are still answered.
-    return { store, backingStore: { setting: 'BLOB_URL', onlyAtStart: true, check: () => store.ping() } }
+    return {
+      store,
+      backingStore: {
+        setting: 'BLOB_URL',
+        onlyAtStart: true,
+        about: () => ({ purpose: 'IMAGES', kind: 'S3', version: null }),
+        check: () => store.ping(),
+      },
+    }
   }
   const url = BLOB_URL ?? READ_MODEL_URL
   if (url.startsWith('sqlite:'))
@@ -181,7 +205,11 @@ export function openBlobs(
 const USER_KEYS_FILE = 'user-keys.db'
 
 /** Opens the store of user keys: by default a file, or a database, next to the read models. */
-function openUserKeys({ USER_KEY_URL, READ_MODEL_URL }: StoreSettings, disk: Disk): Open<UserKeys> {
+function openUserKeys(
+  { USER_KEY_URL, READ_MODEL_URL }: StoreSettings,
+  disk: Disk,
+  views: BackingStore,
+): Open<UserKeys> {
   const setting = USER_KEY_URL ? 'USER_KEY_URL' : 'READ_MODEL_URL'
   const path = fileOf(USER_KEY_URL ?? READ_MODEL_URL)
   const open = () => {
@@ -191,7 +219,19 @@ function openUserKeys({ USER_KEY_URL, READ_MODEL_URL }: StoreSettings, disk: Dis
     return mongoUserKeys({ url: READ_MODEL_URL, setting, suffix: '-user-keys' })
   }
   const store = open()
-  return { store, backingStore: { setting, onlyAtStart: true, check: () => store.ping() } }
+  return {
+    store,
+    backingStore: {
+      setting,
+      onlyAtStart: true,
+      about: () => ({
+        ...(USER_KEY_URL ? { kind: 'MongoDB', version: null } : views.about()),
+        ...(path !== undefined && SQLITE),
+        purpose: 'USER_KEYS',
+      }),
+      check: () => store.ping(),
+    },
+  }
 }
 
 export interface Stores {
@@ -227,7 +267,7 @@ export function openStores(settings: StoreSettings, disk: Disk = watchDisk(), lo
       return blobs.store
     },
     userKeys() {
-      userKeys ??= openUserKeys(settings, disk)
+      userKeys ??= openUserKeys(settings, disk, views.backingStore)
       return userKeys.store
     },
     get backingStores() {

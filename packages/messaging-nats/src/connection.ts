@@ -36,6 +36,8 @@ export interface Session {
 export interface Connection {
   /** The current session. Waits during the first attempt to connect. @throws BusUnavailable */
   session(): Promise<Session>
+  /** Version of the server of the last session; undefined before the first one. */
+  serverVersion(): string | undefined
   /**
    * Subscribes, in this and all later sessions, until the returned function is called. That one resolves when all messages
    * that have arrived are handled.
@@ -115,6 +117,7 @@ export function keepConnected(options: NatsOptions): Connection {
   const firstAttempt = Promise.withResolvers<void>()
   let current: Session | undefined
   let configured: string | undefined
+  let version: string | undefined
   let reason = 'not connected yet'
 
   const away = (why: string) => {
@@ -133,6 +136,7 @@ export function keepConnected(options: NatsOptions): Connection {
         configured = session.created
         if (closing.signal.aborted) return await session.nc.close()
         current = session
+        version = session.nc.info?.version
         subscriptions.attach(session)
         reason = ''
         pauses.reset()
@@ -169,6 +173,7 @@ export function keepConnected(options: NatsOptions): Connection {
 
   return {
     session,
+    serverVersion: () => version,
     subscribe: (subject, options) => subscriptions.add(subject, options, current),
     close() {
       closed ??= close()

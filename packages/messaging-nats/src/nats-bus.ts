@@ -15,13 +15,18 @@ const ACK_WAIT_MS = 5_000
 /** How long `close` waits for requests and messages in progress. */
 const GRACE_MS = 2_000
 
+export interface NatsBus extends Bus {
+  /** Version of the server of the last connection; undefined before the first one. */
+  serverVersion(): string | undefined
+}
+
 /**
  * A bus on NATS with JetStream (2.9 or newer). It connects in the background and reconnects until it is closed. While the
  * server is unavailable, calls fail at once with BusUnavailable, whose message has the reason, and reads and consumers end
  * with it. Listeners and responders resume when the server is back.
  * @throws NatsRefused when the URL cannot be used
  */
-export function natsBus(options: NatsOptions): Bus {
+export function natsBus(options: NatsOptions): NatsBus {
   const { ackWaitMs = ACK_WAIT_MS } = options
   const closing = new AbortController()
   const connection = keepConnected(options)
@@ -89,6 +94,7 @@ export function natsBus(options: NatsOptions): Bus {
     request,
     respond,
     ping: async () => void (await head()),
+    serverVersion: connection.serverVersion,
     close() {
       closed ??= close()
       return closed

@@ -81,6 +81,7 @@ function countingService(given: Dependencies): Service {
   return {
     name: 'counting',
     projectors: [],
+    lag: async () => [],
     routes(app, admit) {
       const route = router(app, admit, dependencies, 'counting')
       const responses = { 201: { description: 'Counted', schema: z.unknown() } }

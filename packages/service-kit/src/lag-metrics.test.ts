@@ -7,7 +7,7 @@ import { START } from '@gantry/event-sourcing'
 import { inMemoryBroker } from '@gantry/messaging/testing'
 import { Registry } from 'prom-client'
 import { afterEach, beforeEach, expect, test } from 'vitest'
-import { consumerMetrics, lagMetrics } from './lag-metrics.ts'
+import { consumerMetrics, lagMetrics, logLag } from './lag-metrics.ts'
 import { watchedLeases } from './lease-metrics.ts'
 
 let folder: string
@@ -35,7 +35,7 @@ const figures = async (name: string) =>
 test('a relay that is behind has the number and the age of the events after its checkpoint', async () => {
   const { eventStore, readModels } = stores
   const now = () => new Date(Date.now() + 60_000)
-  lagMetrics(registry, stores, { relay: 'catalog.relay', projectors: [], now })
+  lagMetrics(registry, logLag(stores, { relay: 'catalog.relay', projectors: [], now }), 'catalog.relay')
   expect(await figures('gantry_relay_lag_events')).toEqual([0])
   const event = () => ({ id: randomUUID(), type: 'Made', data: {}, metadata: {} as never })
   const { position } = await eventStore.append('api-1', [event(), event(), event()], -1)

@@ -1,4 +1,11 @@
-import { type EventStore, lagAfter, listReadModels, MAX_COUNTED, START } from '@gantry/event-sourcing'
+import {
+  type EventStore,
+  type Lag,
+  lagAfter,
+  listReadModels,
+  MAX_COUNTED,
+  START,
+} from '@gantry/event-sourcing'
 import type { Bus, StoredMessage } from '@gantry/messaging'
 import type { ReadModels } from '@gantry/read-models'
 import { Gauge, type Registry } from 'prom-client'
@@ -53,25 +60,35 @@ function oncePerScrape<Result>(read: () => Promise<Result>): () => Promise<Resul
   }
 }
 
-/**
- * Registers gauges of the lag of projectors and of a relay. The values are those of the shared stores, hence the same in
- * all replicas. A scrape reads one checkpoint for each of them, and at most MAX_COUNTED events for one that is behind.
- */
-export function lagMetrics(
-  registry: Registry,
-  stores: Stores,
+/** Reads the lag of what follows the log. The values are those of the shared stores, hence the same in all replicas. */
+export interface LogLag {
+  ofRelay(): Promise<Lag>
+  /** The lag of the projectors that were ever started. */
+  ofProjectors(): Promise<(Lag & { name: string })[]>
+}
+
+/** A call reads one checkpoint for each projector and relay, and at most MAX_COUNTED events for one that is behind. */
+export function logLag(
+  { eventStore, readModels }: Stores,
   { projectors, relay, now }: { projectors: readonly string[]; relay: string; now(): Date },
-): void {
-  const { eventStore, readModels } = stores
+): LogLag {
   const lagOf = async (checkpoint: string) => {
     const position = (await readModels.checkpoints.get(checkpoint)) ?? START
     return lagAfter(eventStore, position, now())
   }
-  const ofRelay = oncePerScrape(() => lagOf(relay))
-  const ofProjectors = oncePerScrape(async () => {
-    const known = (await listReadModels(readModels)).filter(({ name }) => projectors.includes(name))
-    return Promise.all(known.map(async ({ name, checkpoint }) => ({ name, ...(await lagOf(checkpoint)) })))
-  })
+  return {
+    ofRelay: () => lagOf(relay),
+    async ofProjectors() {
+      const known = (await listReadModels(readModels)).filter(({ name }) => projectors.includes(name))
+      return Promise.all(known.map(async ({ name, checkpoint }) => ({ name, ...(await lagOf(checkpoint)) })))
+    },
+  }
+}
+
+/** Registers gauges of the lag of projectors and of a relay. */
+export function lagMetrics(registry: Registry, lag: LogLag, relay: string): void {
+  const ofRelay = oncePerScrape(lag.ofRelay)
+  const ofProjectors = oncePerScrape(lag.ofProjectors)
   const counted = `at most ${MAX_COUNTED.toLocaleString('en')} are counted`
   addTo(
     registry,
@@ -106,18 +123,25 @@ export function lagMetrics(
 export interface ConsumerWatch {
   /** Handles a message while its age counts as the lag of the consumer. */
   handling(message: StoredMessage, handle: () => Promise<void>): Promise<void>
+  /**
+   * The lag of the consumer. The number of messages is the same in all replicas; only the replica that handles messages
+   * knows the age of the first one, and the others have 0.
+   */
+  lag(): Promise<Lag>
 }
 
-/**
- * Registers gauges of the lag of a consumer. The number of messages is the same in all replicas; only the replica that
- * handles messages knows the age of the first one, and the others have 0.
- */
+/** Registers gauges of the lag of a consumer. */
 export function consumerMetrics(
   registry: Registry,
   bus: Bus,
   { consumer, subjects, now }: { consumer: string; subjects: readonly string[]; now(): Date },
 ): ConsumerWatch {
   let current: { since: number; until: number } | undefined
+  const backlog = () => bus.backlog({ consumer, subjects })
+  const seconds = () => {
+    if (!current || performance.now() >= current.until) return 0
+    return Math.max(0, now().getTime() - current.since) / 1_000
+  }
   addTo(
     registry,
     {
@@ -125,7 +149,7 @@ export function consumerMetrics(
       help: 'Messages on the bus that the consumer has not acknowledged',
       label: 'consumer',
     },
-    async () => new Map([[consumer, await bus.backlog({ consumer, subjects })]]),
+    async () => new Map([[consumer, await backlog()]]),
   )
   addTo(
     registry,
@@ -134,13 +158,10 @@ export function consumerMetrics(
       help: 'Age of the message that the consumer handles in this process, 0 without one',
       label: 'consumer',
     },
-    async () => {
-      const time = now().getTime()
-      const lag = current && performance.now() < current.until ? Math.max(0, time - current.since) / 1_000 : 0
-      return new Map([[consumer, lag]])
-    },
+    async () => new Map([[consumer, seconds()]]),
   )
   return {
+    lag: async () => ({ events: await backlog(), seconds: seconds() }),
     async handling({ storedAt }, handle) {
       const since = Date.parse(storedAt)
       current = { since, until: Number.POSITIVE_INFINITY }

@@ -8,7 +8,8 @@ import {
 } from '@gantry/event-sourcing'
 import type { Json } from '@gantry/messaging'
 import { logErrorCounter, missedMessageCounter } from './event-metrics.ts'
-import { consumerMetrics, lagMetrics } from './lag-metrics.ts'
+import { type ConsumerWatch, consumerMetrics, lagMetrics, logLag } from './lag-metrics.ts'
+import { lagOf } from './lag-report.ts'
 import type { Dependencies, Service } from './service.ts'
 import { inContextOfMessage } from './trace-context.ts'
 
@@ -45,6 +46,11 @@ export function serviceFrom(dependencies: Dependencies, parts: ServiceParts): Se
   const unsubscribe: (() => void)[] = []
   const errors = logErrorCounter(metrics)
   const relay = `${name}.relay`
+  const ofLog = logLag(
+    { eventStore, readModels },
+    { relay, projectors: projectors.map(projector => projector.name), now },
+  )
+  const consumers = new Map<string, ConsumerWatch>()
   const workerNames = [
     relay,
     ...projectors.map(projector => projector.name),
@@ -60,11 +66,7 @@ export function serviceFrom(dependencies: Dependencies, parts: ServiceParts): Se
     projectors: projectors.map(projector => projector.name),
     async start(only) {
       for (const projector of projectors) projector.start()
-      lagMetrics(
-        metrics,
-        { eventStore, readModels },
-        { relay, projectors: projectors.map(({ name }) => name), now },
-      )
+      lagMetrics(metrics, ofLog, relay)
       for (const worker of workerNames) errors.inc({ worker }, 0)
       if (only === 'projectors') return
       relays.push(startRelay({ name: relay, publication, eventStore, readModels, bus, holder, log }))
@@ -72,6 +74,7 @@ export function serviceFrom(dependencies: Dependencies, parts: ServiceParts): Se
       for (const reactor of reactors) {
         const missed = missedMessageCounter(metrics)(reactor.consumer)
         const watch = consumerMetrics(metrics, bus, { ...reactor, now })
+        consumers.set(reactor.consumer, watch)
         const react: ReactorOptions['react'] = message =>
           watch.handling(message, () => reactor.react(message))
         working.push(startReactor({ ...reactor, react, bus, log, missed, within: inContextOfMessage }))
@@ -84,6 +87,7 @@ export function serviceFrom(dependencies: Dependencies, parts: ServiceParts): Se
       const needed = projectors.filter(({ background }) => !background)
       return needed.every(({ caughtUp }) => caughtUp) ? undefined : `the read models of ${name}`
     },
+    lag: () => lagOf({ projectors: projectors.map(({ name }) => name), relay, ofLog, consumers }),
     release,
     async stop() {
       for (const end of unsubscribe) end()

@@ -1,4 +1,4 @@
-import type { Operation, Principal } from '@gantry/contracts'
+import type { Lag, Operation, Principal } from '@gantry/contracts'
 import type { EventStore, Log } from '@gantry/event-sourcing'
 import type { Bus } from '@gantry/messaging'
 import type { ReadModels } from '@gantry/read-models'
@@ -50,6 +50,8 @@ export interface Service {
   start(only?: 'projectors'): Promise<void>
   /** What the service waits for before it can answer requests; undefined when it is ready. */
   waitingFor(): string | undefined
+  /** The lag of its projectors, its relay and its consumers, within seconds; never throws. */
+  lag(): Promise<Lag[]>
   /** Names of the projectors, for the rebuild command. */
   projectors: readonly string[]
   /**

@@ -9,3 +9,4 @@ export {
   principalKey,
   serverOptions,
 } from './settings.ts'
+export { systemFrom, systemOf, systemRoute } from './system.ts'

@@ -8,6 +8,8 @@ import {
   principalKey,
   rateCounts,
   serverOptions,
+  systemOf,
+  systemRoute,
 } from './index.ts'
 
 await runProcess({
@@ -16,7 +18,7 @@ await runProcess({
   environment: process.env,
   server: serverOptions,
   second: metricsServer,
-  open({ settings, log, metrics, now }) {
+  open({ settings, log, metrics, now, state }) {
     const key = principalKey(settings)
     const { BASE_PATH: basePath } = settings
     const { store: bus, backingStore } = openBus(settings, { name: 'gateway', log })
@@ -40,6 +42,10 @@ await runProcess({
         const { sign } = await passedPrincipals(scope, { key, now })
         pass = purpose => sign(ANONYMOUS, purpose)
         await edge.edge(scope)
+        systemRoute(scope, {
+          admit: edge.admit,
+          system: () => systemOf(Object.keys(services), asking, state()),
+        })
         await forwarding(scope, { admit: edge.admit, sign, services })
       },
       async start() {

@@ -18,6 +18,9 @@ import { readModelMetrics, watchedLeases } from '@gantry/service-kit'
 import { type DataFolder, retireKeys } from './data-folder.ts'
 import type { Settings } from './settings.ts'
 
+/** The library that reads the files of the embedded stores. */
+const SQLITE = { kind: 'SQLite', version: process.versions.sqlite ?? null }
+
 /** Creates the four services on the given stores, without starting them. */
 export function servicesOver(
   dependencies: IdentityDependencies,
@@ -37,7 +40,7 @@ export function servicesOver(
 /** Creates the four services on the embedded stores of a data folder, without starting them. */
 export function compose(
   folder: DataFolder,
-  { settings, log, metrics, disk }: Omit<ProcessContext<Settings>, 'now'> & { disk: Disk },
+  { settings, log, metrics, disk }: Omit<ProcessContext<Settings>, 'now' | 'state'> & { disk: Disk },
 ) {
   const files = {
     events: folder.events,
@@ -77,9 +80,24 @@ export function compose(
   )
   // Requests are answered also while a store cannot be used: reads continue on a full disk.
   const backingStores: BackingStore[] = [
-    { setting: 'EVENT_STORE_URL', onlyAtStart: true, check: async () => void (await eventStore.head()) },
-    { setting: 'READ_MODEL_URL', onlyAtStart: true, check: () => readModels.ping() },
-    { setting: 'DATA_DIR', onlyAtStart: true, check: () => bus.ping() },
+    {
+      setting: 'EVENT_STORE_URL',
+      onlyAtStart: true,
+      about: () => ({ purpose: 'EVENT_LOG', ...SQLITE }),
+      check: async () => void (await eventStore.head()),
+    },
+    {
+      setting: 'READ_MODEL_URL',
+      onlyAtStart: true,
+      about: () => ({ purpose: 'READ_MODELS', ...SQLITE }),
+      check: () => readModels.ping(),
+    },
+    {
+      setting: 'DATA_DIR',
+      onlyAtStart: true,
+      about: () => ({ purpose: 'MESSAGE_BUS', ...SQLITE }),
+      check: () => bus.ping(),
+    },
   ]
   return {
     dependencies,

@@ -1,9 +1,9 @@
 import { setTimeout } from 'node:timers/promises'
 import { Refusal } from '@gantry/contracts'
 import { type Disk, watchDisk } from '@gantry/embedded'
-import { gateway } from '@gantry/gateway'
+import { gateway, systemFrom, systemRoute } from '@gantry/gateway'
 import type { ProcessContext, ProcessParts } from '@gantry/hosting'
-import type { Admit } from '@gantry/service-kit'
+import type { Admit, Service } from '@gantry/service-kit'
 import { answerBackups } from './backing-up.ts'
 import { compose } from './composition.ts'
 import { openDataFolder, sealDataFolder } from './data-folder.ts'
@@ -52,6 +52,10 @@ export function openStandalone(given: ProcessContext<Settings>): ProcessParts {
     waitingFor,
     async routes(scope) {
       await edge.edge(scope)
+      systemRoute(scope, {
+        admit,
+        system: async () => systemFrom(given.state(), await lagsOf(services)),
+      })
       for (const service of services) await service.routes(scope, admit)
     },
     async start() {
@@ -80,6 +84,9 @@ export function openStandalone(given: ProcessContext<Settings>): ProcessParts {
     },
   }
 }
+
+const lagsOf = (services: readonly Service[]) =>
+  Promise.all(services.map(async service => ({ name: service.name, lag: await service.lag() })))
 
 /** @throws DataFolderRefused, DiskFull */
 function openedOn(context: ProcessContext<Settings>, disk: Disk) {

@@ -80,6 +80,7 @@ function shelfService(dependencies: Dependencies, snapshotEvery: number): Servic
   return {
     name: 'shelf',
     projectors: ['shelf.projector'],
+    lag: async () => [],
     routes(app) {
       app.setErrorHandler((error, _request, reply) => {
         const code = refusalOf(error)?.code

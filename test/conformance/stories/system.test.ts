@@ -1,0 +1,32 @@
+import { expect, test } from 'vitest'
+import { admin } from '../src/gantry.ts'
+
+interface System {
+  services: { name: string; status: string; replicas: { status: string; version: string | null }[] }[]
+  lag: { name: string; kind: string; service: string; events: number | null; seconds: number | null }[]
+  backingStores: { purpose: string; kind: string; status: string; services: string[] }[]
+}
+const system = async () => (await admin.get('/system')).as<System>(200)
+
+test('the system shows every service, its lag and the backing stores, without their addresses', async () => {
+  const { services, lag, backingStores } = await system()
+  expect(services.map(({ name, status }) => `${name} ${status}`).sort()).toEqual([
+    'catalog READY',
+    'gateway READY',
+    'identity READY',
+    'media READY',
+    'notifier READY',
+  ])
+  for (const { replicas } of services) expect(replicas[0]).toMatchObject({ version: expect.any(String) })
+  const followers = lag.map(({ kind, name }) => `${kind} ${name}`)
+  expect(followers).toEqual(
+    expect.arrayContaining(['PROJECTOR catalog.projector', 'RELAY identity.relay', 'CONSUMER notifier']),
+  )
+  const purposes = backingStores.map(({ purpose, status }) => `${purpose} ${status}`)
+  expect(purposes).toEqual(
+    expect.arrayContaining(['EVENT_LOG AVAILABLE', 'READ_MODELS AVAILABLE', 'MESSAGE_BUS AVAILABLE']),
+  )
+  expect(JSON.stringify(backingStores)).not.toMatch(/:\/\/|\.db/)
+  for (const { events, seconds } of lag)
+    expect({ events, seconds }).toEqual({ events: expect.any(Number), seconds: expect.any(Number) })
+})
