@@ -118,6 +118,7 @@ export {
   type SealedFields,
 } from './resources.ts'
 export { ADMINISTRATOR_ROLES, ROLE_SCOPES, ROLES, Role, SCOPES, Scope } from './scopes.ts'
+export { listSigningKeys, type SigningKeyRecord } from './signing-keys.ts'
 export {
   DeploymentReport,
   EVENT_SERVICES,

@@ -20,6 +20,7 @@ import {
   WebhookSnapshot,
 } from './public-events.ts'
 import * as readModels from './read-models.ts'
+import * as signingKeys from './signing-keys.ts'
 import * as system from './system.ts'
 import * as versions from './versions.ts'
 import * as webhooks from './webhooks.ts'
@@ -37,6 +38,7 @@ export const OPERATIONS: readonly Operation[] = [
   eventSchemas,
   readModels,
   system,
+  signingKeys,
 ].flatMap(part =>
   Object.values(part).filter(
     (value): value is Operation => typeof value === 'object' && 'method' in value && 'responses' in value,

@@ -56,6 +56,33 @@ const answeringInContext =
   (data, headers) =>
     inContext(contextOf(headers), () => answer(data))
 
+interface Asked {
+  /** The value of the principal header. */
+  shown: string
+  body: string
+  timeoutMs: number
+}
+
+/** @returns the reply; undefined when the replica did not answer, null when it refused or has no responder for the subject */
+async function ask(base: string, { shown, body, timeoutMs }: Asked): Promise<Reply | null | undefined> {
+  try {
+    const response = await fetch(`${base}${PATH}`, {
+      method: 'POST',
+      headers: {
+        'content-type': 'application/json',
+        [PRINCIPAL_HEADER]: shown,
+        ...currentContext()?.headers,
+      },
+      body,
+      signal: AbortSignal.timeout(timeoutMs),
+    })
+    const reply: unknown = await response.json()
+    return isReply(reply) ? reply : null
+  } catch {
+    return undefined
+  }
+}
+
 /**
  * Sends requests between services over HTTP instead of the bus. So writes that need an answer of another service continue
  * while the bus is unavailable, and events that one service sends to another directly are visible in the next read.
@@ -70,31 +97,6 @@ export function internalRequests({
 }: InternalRequestsOptions): InternalRequests {
   const responders = new Map<string, Responder>()
 
-  /** @returns the reply; undefined when the replica did not answer, null when it refused or has no responder for the subject */
-  const ask = async (
-    replica: string,
-    shown: string,
-    body: string,
-    timeoutMs: number,
-  ): Promise<Reply | null | undefined> => {
-    try {
-      const response = await fetch(`${replica}${basePath}${PATH}`, {
-        method: 'POST',
-        headers: {
-          'content-type': 'application/json',
-          [PRINCIPAL_HEADER]: shown,
-          ...currentContext()?.headers,
-        },
-        body,
-        signal: AbortSignal.timeout(timeoutMs),
-      })
-      const reply: unknown = await response.json()
-      return isReply(reply) ? reply : null
-    } catch {
-      return undefined
-    }
-  }
-
   const request: Bus['request'] = async (subject, data, { timeoutMs }) => {
     const replicas = services[serviceOf(subject)]
     if (!replicas) return bus.request(subject, data, { timeoutMs, headers: currentContext()?.headers })
@@ -103,12 +105,11 @@ export function internalRequests({
     for (const _try of ['first', 'second']) {
       const replica = replicas.next(failed)
       // Half of the time is left for a second try, in case this replica is paused.
-      const reply = await ask(
-        replicas.inside(replica),
-        pass(purposeOf(subject)),
+      const reply = await ask(`${replicas.inside(replica)}${basePath}`, {
+        shown: pass(purposeOf(subject)),
         body,
-        Math.ceil(timeoutMs / 2),
-      )
+        timeoutMs: Math.ceil(timeoutMs / 2),
+      })
       if (reply) return resultOf(reply)
       replicas.leaveOut(replica)
       failed = replica
@@ -116,25 +117,20 @@ export function internalRequests({
     throw new NoResponder(subject)
   }
 
-  const askOne = async (origin: string, subject: string, timeoutMs: number): Promise<unknown> => {
-    const to = services[serviceOf(subject)]?.inside(origin) ?? origin
-    const reply = await ask(to, pass(purposeOf(subject)), JSON.stringify({ subject, data: null }), timeoutMs)
-    try {
-      return reply && resultOf(reply)
-    } catch {
-      return null
-    }
+  const askEach: InternalRequests['askEach'] = async (subject, timeoutMs) => {
+    const replicas = services[serviceOf(subject)]
+    const body = JSON.stringify({ subject, data: null })
+    const asked = (replicas?.all() ?? []).map(async replica => {
+      const to = `${replicas?.inside(replica.origin)}${basePath}`
+      const reply = await ask(to, { shown: pass(purposeOf(subject)), body, timeoutMs })
+      return { replica, reply: reply && ('ok' in reply ? reply.ok : null) }
+    })
+    return Promise.all(asked)
   }
 
   return {
     respond: (subject, handler) => void responders.set(subject, handler),
-    askEach: (subject, timeoutMs) =>
-      Promise.all(
-        (services[serviceOf(subject)]?.all() ?? []).map(async replica => ({
-          replica,
-          reply: await askOne(replica.origin, subject, timeoutMs),
-        })),
-      ),
+    askEach,
     bus: {
       ...bus,
       request,

@@ -69,11 +69,8 @@ export function replicas({ urls, basePath, now, log, resolve = systemResolve }: 
   const checkHealth = async (origin: string, state: State, signal: AbortSignal) => {
     const response = await health(`${origin}${basePath}/health/ready`, signal)
     if (signal.aborted) return
-    const ready = response?.ready ?? false
-    if (response) {
-      state.internalPort = response.internalPort
-      state.release = response.release
-    }
+    const { ready = false, ...named } = response ?? {}
+    Object.assign(state, named)
     if (state.ready !== ready) log.info({ replica: origin, ready }, 'the readiness of a replica changed')
     state.ready = ready
   }
@@ -116,11 +113,8 @@ export function replicas({ urls, basePath, now, log, resolve = systemResolve }: 
       if (state) state.leftOutUntil = now().getTime() + LEFT_OUT_MS
     },
     inside(origin) {
-      const { internalPort } = states.get(origin) ?? {}
-      if (internalPort === undefined) return origin
-      const url = new URL(origin)
-      url.port = internalPort
-      return url.origin
+      const port = states.get(origin)?.internalPort
+      return port === undefined ? origin : Object.assign(new URL(origin), { port }).origin
     },
     all: () => [...states].map(([origin, { ready, release }]) => ({ origin, ready, release })),
     ready: () => [...states.values()].some(({ ready }) => ready),

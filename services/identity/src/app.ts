@@ -27,6 +27,7 @@ import type { IdentitySettings } from './settings.ts'
 import { keysOf, rotationOf } from './signingkey/key-ring.ts'
 import type { Rotated } from './signingkey/keys.ts'
 import { publishKeys } from './signingkey/published-keys.ts'
+import { signingKeyRoutes } from './signingkey/signingkey.routes.ts'
 import { tokenAggregate } from './token/token.aggregate.ts'
 import { tokens } from './token/token.projection.ts'
 import { tokenRoutes } from './token/token.routes.ts'
@@ -97,8 +98,7 @@ export function identityService(asStored: IdentityDependencies, settings: Servic
   const reseal = resealing({ rings, ciphers, userKeys: asStored.userKeys, encryptionKeys, metadata })
   const retire = retiring(asStored.encryptionKeys)
   const rotations = { login: rotation, audit: audit.rotation }
-  const namesOf = namesFrom(views.users, user, log)
-  const shown = { namesOf, personalOf: personalFields(ciphers) }
+  const shown = { namesOf: namesFrom(views.users, user, log), personalOf: personalFields(ciphers) }
   const exports = auditExports(inClearText, settings, { ...shown, audit })
 
   const service = serviceFrom(asStored, {
@@ -114,12 +114,13 @@ export function identityService(asStored: IdentityDependencies, settings: Servic
       auditRoutes(route, { readModels, recordsOf: auditRecords(shown), upToDate: audit.upToDate })
       proofRoutes(route, { readModels, keys: audit.keys, upToDate: audit.upToDate, now })
       readModelRoutes(route, inClearText)
+      signingKeyRoutes(route, { login: keys, audit: audit.ring })
       exports.routes(route)
       publishKeys(app, { 'jwks.json': keys.jwks, 'audit-keys.json': audit.keys.published })
     },
     publication: { streamPrefixes: ['user-'], publicEvents, subjects: [subjects.events('identity', '*')] },
     workers: [rotation.start, erasures.start, ...audit.workers, ...personal.workers, ...exports.workers],
-    responders: respondersOf({ authenticate, user, namesOf, rotations, eventStore, reseal, retire }),
+    responders: respondersOf({ authenticate, user, ...shown, rotations, eventStore, reseal, retire }),
     drain: uses.recorded,
   })
   return {

@@ -78,31 +78,10 @@ export function compose(
     { readModels, eventStore },
     services.flatMap(service => service.projectors),
   )
-  // Requests are answered also while a store cannot be used: reads continue on a full disk.
-  const backingStores: BackingStore[] = [
-    {
-      setting: 'EVENT_STORE_URL',
-      onlyAtStart: true,
-      about: () => ({ purpose: 'EVENT_LOG', ...SQLITE }),
-      check: async () => void (await eventStore.head()),
-    },
-    {
-      setting: 'READ_MODEL_URL',
-      onlyAtStart: true,
-      about: () => ({ purpose: 'READ_MODELS', ...SQLITE }),
-      check: () => readModels.ping(),
-    },
-    {
-      setting: 'DATA_DIR',
-      onlyAtStart: true,
-      about: () => ({ purpose: 'MESSAGE_BUS', ...SQLITE }),
-      check: () => bus.ping(),
-    },
-  ]
   return {
     dependencies,
     files: { eventStore, userKeys },
-    backingStores,
+    backingStores: backingStoresOf(dependencies),
     identity,
     services,
     /** What the services wait for before they are ready; undefined when they are. */
@@ -122,3 +101,25 @@ export function compose(
     },
   }
 }
+
+/** Requests are answered also while a store cannot be used: reads continue on a full disk. */
+const backingStoresOf = ({ eventStore, readModels, bus }: IdentityDependencies): BackingStore[] => [
+  {
+    setting: 'EVENT_STORE_URL',
+    onlyAtStart: true,
+    about: () => ({ purpose: 'EVENT_LOG', ...SQLITE }),
+    check: async () => void (await eventStore.head()),
+  },
+  {
+    setting: 'READ_MODEL_URL',
+    onlyAtStart: true,
+    about: () => ({ purpose: 'READ_MODELS', ...SQLITE }),
+    check: () => readModels.ping(),
+  },
+  {
+    setting: 'DATA_DIR',
+    onlyAtStart: true,
+    about: () => ({ purpose: 'MESSAGE_BUS', ...SQLITE }),
+    check: () => bus.ping(),
+  },
+]

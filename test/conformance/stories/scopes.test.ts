@@ -62,6 +62,7 @@ const REQUIRED: Record<string, string> = {
   'GET /auditLog/proofs': 'AUDIT_LOG_READ',
   'GET /auditLog/export': 'AUDIT_LOG_READ',
   'GET /system': 'CONFIGURATION_READ',
+  'GET /signingKeys': 'CONFIGURATION_READ',
   'GET /readModels': 'CONFIGURATION_READ',
   'POST /readModels/{}/rebuild': 'CONFIGURATION_WRITE',
   'POST /readModels/{}/cancel': 'CONFIGURATION_WRITE',

@@ -30,3 +30,16 @@ test('the system shows every service, its lag and the backing stores, without th
   for (const { events, seconds } of lag)
     expect({ events, seconds }).toEqual({ events: expect.any(Number), seconds: expect.any(Number) })
 })
+
+test('the signing keys are shown with their dates, and only their public parts', async () => {
+  const keys = (await admin.get('/signingKeys')).as<
+    { kid: string; purpose: string; status: string; publicKey: object; signsFrom: string }[]
+  >(200)
+  const published = await admin.get('/.well-known/jwks.json')
+  const current = keys.filter(({ status }) => status === 'CURRENT')
+  expect(current.map(({ purpose }) => purpose)).toEqual(['LOGIN', 'AUDIT'])
+  expect(published.as<{ keys: { kid: string }[] }>(200).keys).toContainEqual(
+    expect.objectContaining({ kid: current[0]?.kid, ...current[0]?.publicKey }),
+  )
+  expect(JSON.stringify(keys)).not.toMatch(/sealed|"d"/)
+})

@@ -26,6 +26,8 @@ export interface SigningKeys {
   verifying(kid: string): Promise<CryptoKey | undefined>
   /** All keys that ever were, the oldest first. */
   all(): Promise<readonly KeptKey[]>
+  /** All keys that ever were, the oldest first, with what they do now. */
+  states(): Promise<readonly KeyState[]>
   /** The published key set (RFC 7517 §5): all keys that verify. */
   jwks(): Promise<{ keys: JWK[] }>
   /**
@@ -44,6 +46,13 @@ export interface SigningKeys {
   reseal(metadata: CommandMetadata): Promise<{ examined: number; resealed: number }>
   /** Signs with a new key at once and revokes all others. For compromised keys. */
   replace(metadata: CommandMetadata): Promise<Rotated>
+}
+
+/** The public part of a key with its dates. */
+export interface KeyState extends Omit<KeptKey, 'sealedPrivateKey'> {
+  status: 'NEXT' | 'CURRENT' | 'RETIRED' | 'REVOKED'
+  /** Time until which its signatures verify; null if no end is known. */
+  acceptedUntil: string | null
 }
 
 export interface Rotated {
@@ -115,6 +124,7 @@ export function signingKeys({
       return key && verifies(key) ? material.publicKey(key) : undefined
     },
     all: async () => (await load()).keys,
+    states: async () => statesOf(await load(), now()),
     async jwks() {
       const keys = (await load()).keys.filter(verifies)
       return { keys: keys.map(({ kid, x }) => ({ ...publicJwk(x), kid, alg: ALGORITHM, use: 'sig' })) }
@@ -140,6 +150,20 @@ export function signingKeys({
       return publicPart(newest(state))
     },
   }
+}
+
+function statesOf(ring: KeyRing, now: Date): KeyState[] {
+  const at = now.toISOString()
+  const signing = currentKey(ring, at)?.kid
+  return ring.keys.map(({ kid, x, madeAt, signsFrom, retiredAt, revokedAt }) => {
+    const unsigning = signsFrom > at ? 'NEXT' : 'RETIRED'
+    const end = retiredAt && new Date(Date.parse(retiredAt) + OVERLAP_MS).toISOString()
+    return {
+      ...{ kid, x, madeAt, signsFrom, retiredAt, revokedAt },
+      status: revokedAt !== null ? 'REVOKED' : kid === signing ? 'CURRENT' : unsigning,
+      acceptedUntil: revokedAt ?? end,
+    }
+  })
 }
 
 /** The private keys that may sign again, sealed with the first key of ENCRYPTION_KEY, by the stored values. */

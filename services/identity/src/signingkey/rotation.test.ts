@@ -26,6 +26,15 @@ const audited = async () => {
   return body.content.map((record: { action: string; user: { username?: string } }) => record)
 }
 
+/** The keys of login tokens as `GET /signingKeys` shows them. */
+const shown = async () => {
+  const { body } = await identity.as(administrator).get('/signingKeys')
+  const keys: Record<string, string>[] = body
+  return keys
+    .filter(({ purpose }) => purpose === 'LOGIN')
+    .map(({ kid, status, acceptedUntil }) => ({ kid, status, acceptedUntil }))
+}
+
 describe('A rotation', () => {
   beforeEach(async () => {
     identity = await hostIdentity()
@@ -36,6 +45,11 @@ describe('A rotation', () => {
     const { kid, signsFrom } = await service().rotateSigningKey()
     expect(Date.parse(signsFrom) - identity.now().getTime()).toBe(10 * MINUTE)
     expect(await kids()).toEqual([old, kid])
+    const acceptedUntil = new Date(Date.parse(signsFrom) + 120 * MINUTE).toISOString()
+    expect(await shown()).toEqual([
+      { kid, status: 'NEXT', acceptedUntil: null },
+      { kid: old, status: 'CURRENT', acceptedUntil },
+    ])
 
     const keptByVerifier = createLocalJWKSet(await published())
     expect(kidOf(await identity.loginToken('admin'))).toBe(old)
@@ -45,6 +59,7 @@ describe('A rotation', () => {
     identity.pass(1)
     const first = await identity.loginToken('admin')
     expect(kidOf(first)).toBe(kid)
+    expect((await shown()).map(({ status }) => status)).toEqual(['CURRENT', 'RETIRED'])
     // A verifier that fetched the keys at the rotation can verify tokens of the new key without fetching again.
     await jwtVerify(first, keptByVerifier, { issuer: 'gantry', currentDate: identity.now() })
 
@@ -87,6 +102,7 @@ describe('A rotation', () => {
     expect(await ask()).toMatchObject({ kid })
     await expect(service().authenticate(stolen)).rejects.toMatchObject({ code: 'unauthenticated' })
     expect(await kids()).toEqual([kid])
+    expect((await shown()).map(({ status }) => status)).toEqual(['CURRENT', 'REVOKED', 'REVOKED'])
     expect((await service().authenticate(await identity.loginToken('admin'))).username).toBe('admin')
   })
 
