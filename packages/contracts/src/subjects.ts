@@ -80,7 +80,11 @@ export const UserNames = z.record(z.string(), UserName)
 export type UserNames = z.infer<typeof UserNames>
 
 /** Which secrets to seal again: those after the place of the last reply. */
-export const ResealRequest = z.object({ after: z.string().nullable() })
+export const ResealRequest = z.object({
+  after: z.string().nullable(),
+  /** That of the first key of the first reply. A process with another first key seals nothing, and replies with its key. */
+  fingerprint: z.string().optional(),
+})
 
 export const Resealed = z.object({
   /** The first key of the process that replies. */

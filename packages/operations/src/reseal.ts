@@ -34,13 +34,15 @@ export async function run(args: string[], environment: NodeJS.ProcessEnv): Promi
   const interrupted = interruption()
   const bus = operatorBus(environment, 'identity')
   try {
+    let key: Key | undefined
     // Repeated until a pass finds nothing: a request may have sealed a secret with another key meanwhile.
     for (;;) {
-      const pass = await resealAll(bus, interrupted)
+      const pass = await resealAll(bus, key, interrupted)
       if (!pass) {
         notice('interrupted: run the command again to continue')
         return interrupted.code(1)
       }
+      key = pass.key
       requireAll(pass)
       if (pass.resealed > 0) continue
       const { retired } = Retired.parse(
@@ -62,17 +64,26 @@ function takesNone(args: string[]): void {
   }
 }
 
-/** @returns undefined when it was interrupted @throws CommandFailed when processes seal with different keys */
-async function resealAll(bus: Bus, { signal }: Interruption): Promise<Pass | undefined> {
-  let pass: Pass | undefined
+/**
+ * @param key the one that all processes must seal with; undefined in the first pass, whose first reply determines it
+ * @returns undefined when it was interrupted
+ * @throws CommandFailed when processes seal with different keys
+ */
+async function resealAll(
+  bus: Bus,
+  key: Key | undefined,
+  { signal }: Interruption,
+): Promise<Pass | undefined> {
+  let pass = key && passWith(key)
   let noticedAt = performance.now()
   for (const [service, subject] of Object.entries(SERVICES)) {
     let after: string | null = null
     do {
       if (signal.aborted) return undefined
-      const page: Resealed = Resealed.parse(await requested(bus, service, subject, { after }))
+      const request: Json = { after, ...(pass && { fingerprint: pass.key.fingerprint }) }
+      const page: Resealed = Resealed.parse(await requested(bus, service, subject, request))
       if (pass && pass.key.fingerprint !== page.key.fingerprint) throw differing(pass.key, page.key)
-      pass = added(pass ?? { key: page.key, examined: 0, resealed: 0, failed: [] }, page)
+      pass = added(pass ?? passWith(page.key), page)
       after = page.next
       if (performance.now() - noticedAt < NOTICE_MS) continue
       noticedAt = performance.now()
@@ -92,6 +103,8 @@ const requested = (bus: Bus, service: string, subject: string, body: Json) =>
     timeoutMs: TIMEOUT_MS,
     unanswered: `${service} did not answer in time: run the command again to continue`,
   })
+
+const passWith = (key: Key): Pass => ({ key, examined: 0, resealed: 0, failed: [] })
 
 const added = ({ key, examined, resealed, failed }: Pass, page: Resealed): Pass => ({
   key,

@@ -20,7 +20,9 @@ export interface Resealing {
 /** Seals signing keys, then pages of the keys of users again, where another than the first key of ENCRYPTION_KEY sealed them. */
 export function resealing({ rings, ciphers, userKeys, encryptionKeys, metadata }: Resealing) {
   return async (request: unknown): Promise<Resealed> => {
-    const { after } = ResealRequest.parse(request)
+    const key = firstInUse(encryptionKeys)
+    const { after, fingerprint = key.fingerprint } = ResealRequest.parse(request)
+    if (fingerprint !== key.fingerprint) return { key, examined: 0, resealed: 0, failed: [], next: null }
     const counted = { examined: 0, resealed: 0 }
     const failed: string[] = []
     const count = async (what: string, work: () => Promise<{ examined: number; resealed: number }>) => {
@@ -43,7 +45,7 @@ export function resealing({ rings, ciphers, userKeys, encryptionKeys, metadata }
         resealed: (await ciphers.reseal(user, key)) ? 1 : 0,
       }))
     const next = found.length < PAGE ? null : (found.at(-1)?.user ?? null)
-    return { key: firstInUse(encryptionKeys), ...counted, failed, next }
+    return { key, ...counted, failed, next }
   }
 }
 
