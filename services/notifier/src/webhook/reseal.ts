@@ -1,5 +1,14 @@
 import { Refusal, type Resealed, ResealRequest } from '@gantry/contracts'
-import { type EventStore, type Projector, StreamQuarantined } from '@gantry/event-sourcing'
+import {
+  type EventStore,
+  heldStreams,
+  listHeld,
+  type Projector,
+  StreamQuarantined,
+  streamCategory,
+  streamId,
+} from '@gantry/event-sourcing'
+import type { ReadModels } from '@gantry/read-models'
 import { EncryptionKeyMissing, type EncryptionKeys, firstInUse } from '@gantry/service-kit'
 import type { SigningKeys } from './signing.ts'
 import type { Webhooks } from './webhooks.ts'
@@ -9,14 +18,15 @@ const TIMEOUT_MS = 3_000
 
 export interface Resealing {
   webhooks: Webhooks
-  projector: Pick<Projector, 'reached'>
+  projector: Pick<Projector, 'name' | 'reached'>
+  readModels: ReadModels
   eventStore: Pick<EventStore, 'head'>
   keys: SigningKeys
   encryptionKeys: EncryptionKeys
 }
 
 /** Seals the secrets of a page of webhooks again, where another key than the first one of ENCRYPTION_KEY sealed them. */
-export function resealing({ webhooks, projector, eventStore, keys, encryptionKeys }: Resealing) {
+export function resealing({ webhooks, projector, readModels, eventStore, keys, encryptionKeys }: Resealing) {
   /** @returns whether a secret was sealed again @throws EncryptionKeyMissing, StreamQuarantined */
   const reseal = async (id: string): Promise<boolean> => {
     const { state } = await webhooks.load(id)
@@ -27,8 +37,19 @@ export function resealing({ webhooks, projector, eventStore, keys, encryptionKey
     return (await webhooks.issue(id, { type: 'ResealSecrets', renewed })).events.length > 0
   }
 
+  /** Webhooks that the list lacks, because the projector holds their first events. */
+  const unlisted = async (): Promise<string[]> => {
+    const ids: string[] = []
+    for await (const { id: stream } of listHeld(heldStreams(projector.name), readModels))
+      if (streamCategory(stream) === 'webhook' && !(await webhooks.documents.get(streamId(stream))))
+        ids.push(streamId(stream))
+    return ids
+  }
+
   return async (request: unknown): Promise<Resealed> => {
-    const { after } = ResealRequest.parse(request)
+    const key = firstInUse(encryptionKeys)
+    const { after, fingerprint = key.fingerprint } = ResealRequest.parse(request)
+    if (fingerprint !== key.fingerprint) return { key, examined: 0, resealed: 0, failed: [], next: null }
     // The list would lack webhooks that are not projected yet.
     if (after === null && !(await projector.reached(await eventStore.head(), TIMEOUT_MS)))
       throw new Refusal('unavailable', { detail: 'the read models do not have the latest webhooks yet' })
@@ -37,17 +58,18 @@ export function resealing({ webhooks, projector, eventStore, keys, encryptionKey
       sort: [{ field: 'id', direction: 'asc' }],
       limit: PAGE,
     })
+    const ids = [...(after === null ? await unlisted() : []), ...found.map(({ doc }) => doc.id)]
     const failed: string[] = []
     let resealed = 0
-    for (const { doc } of found) {
+    for (const id of ids) {
       try {
-        if (await reseal(doc.id)) resealed++
+        if (await reseal(id)) resealed++
       } catch (error) {
         if (!(error instanceof StreamQuarantined || error instanceof EncryptionKeyMissing)) throw error
-        failed.push(`webhook ${doc.id}`)
+        failed.push(`webhook ${id}`)
       }
     }
     const next = found.length < PAGE ? null : (found.at(-1)?.doc.id ?? null)
-    return { key: firstInUse(encryptionKeys), examined: found.length, resealed, failed, next }
+    return { key, examined: ids.length, resealed, failed, next }
   }
 }
