@@ -1,15 +1,16 @@
 import { once } from 'node:events'
-import { mkdtemp, readdir, rm, utimes, writeFile } from 'node:fs/promises'
+import { lutimes, mkdtemp, readdir, rm, symlink, writeFile } from 'node:fs/promises'
 import { createServer, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { Readable } from 'node:stream'
 import { inspect } from 'node:util'
 import { CreateBucketCommand, GetObjectCommand, ListObjectsV2Command, S3Client } from '@aws-sdk/client-s3'
 import { destinationOf } from '@gantry/identity'
 import { ReadModelsUnavailable } from '@gantry/read-models'
 import { blobStoreContract } from '@gantry/read-models/testing'
-import { type S3BlobStore, s3BlobStore } from '@gantry/s3'
+import { contentOf, type S3BlobStore, s3BlobStore, s3Bucket } from '@gantry/s3'
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
 import type { Engine } from './src/engine.ts'
 import { findS3, S3_CREDENTIALS } from './src/find-s3.ts'
@@ -77,15 +78,39 @@ describe.skipIf(skipped)('S3', { meta: { skipped } }, () => {
   })
 
   test('drafts leave no files, and those of a process that died are deleted after an hour', async () => {
-    const [left, recent] = [join(folder, 'left'), join(folder, 'recent')]
-    await Promise.all([writeFile(left, 'left'), writeFile(recent, 'recent')])
-    await utimes(left, new Date(), new Date(Date.now() - 3_660_000))
+    const [left, recent, another, link] = ['left', 'recent', 'another', 'link'].map(name =>
+      join(folder, name === 'another' ? name : `gantry-draft-${name}`),
+    ) as [string, string, string, string]
+    for (const file of [left, recent, another]) await writeFile(file, 'png')
+    await symlink(another, link)
+    const longAgo = new Date(Date.now() - 3_660_000)
+    for (const file of [left, another, link]) await lutimes(file, longAgo, longAgo)
     const blobs = open()
     const [committed, discarded] = [await blobs.draft(), await blobs.draft()]
     await committed.write(Buffer.from('png'))
     await committed.commit('drafted')
     await discarded.discard()
-    expect(await readdir(folder)).toEqual(['recent'])
+    const kept = ['another', 'gantry-draft-link', 'gantry-draft-recent']
+    expect((await readdir(folder)).toSorted()).toEqual(kept)
+    for (const name of kept) await rm(join(folder, name))
+  })
+
+  test('a draft that cannot be read fails its commit alone, and stores nothing', async () => {
+    const blobs = open()
+    const draft = await blobs.draft()
+    await draft.write(Buffer.from('png'))
+    for (const name of await readdir(folder)) await rm(join(folder, name))
+    await expect(draft.commit('unreadable')).rejects.toThrow('ENOENT')
+
+    const pieces = async function* () {
+      yield Buffer.from('p')
+      throw new Error('EIO: the disk fails')
+    }
+    const bucket = s3Bucket({ ...location, settings: settingsOf(server.url), timeoutMs: 15_000 })
+    onTestFinished(() => bucket.close())
+    const content = { ...contentOf(Buffer.from('png')), body: Readable.from(pieces()) }
+    await expect(bucket.put('unreadable', content)).rejects.toThrow('EIO: the disk fails')
+    expect(await blobs.get('unreadable')).toBeUndefined()
   })
 
   test('a bucket that cannot be used is named with the reason, without a secret', async () => {
@@ -131,6 +156,21 @@ describe.skipIf(skipped)('S3', { meta: { skipped } }, () => {
     await draft.discard()
     await expect(blobs.ping()).rejects.toThrow('BLOB_URL s3://images/of/gantry: connect ECONNREFUSED')
   })
+})
+
+test('the requests of one call share its time', async () => {
+  const slow = createServer(({ method }, response) => {
+    if (method === 'HEAD') setTimeout(() => response.writeHead(404).end(), 500)
+  }).listen(0, '127.0.0.1')
+  onTestFinished(() => slow.closeAllConnections())
+  onTestFinished(() => void slow.close())
+  await once(slow, 'listening')
+  const { port } = slow.address() as AddressInfo
+  const settings = settingsOf(`http://127.0.0.1:${port}`)
+  const blobs = s3BlobStore({ bucket: 'images', prefix: '', settings, timeoutMs: 600 })
+  const startedAt = performance.now()
+  await expect(blobs.put('logo', Buffer.from('png'))).rejects.toThrow(ReadModelsUnavailable)
+  expect(performance.now() - startedAt).toBeLessThan(1_050)
 })
 
 describe.skipIf(skipped)('the audit log is pushed to S3', { meta: { skipped } }, () => {

@@ -1,21 +1,20 @@
 import { tmpdir } from 'node:os'
-import { join } from 'node:path'
 import { type BlobStore, ReadModelsUnavailable } from '@gantry/read-models'
 import { type Content, contentOf, S3Failed, s3Bucket } from './bucket.ts'
 import { drafts } from './drafts.ts'
 import type { S3Location } from './location.ts'
 import type { S3Settings } from './settings.ts'
 
-/** Longest duration of a request, below the 20 s after which the gateway gives up a change. */
+/** Default of `timeoutMs`, below the 20 s after which the gateway gives up a change. */
 const TIMEOUT_MS = 15_000
 /** A key that no blob has: keys of blobs do not begin with a dot. */
 const ABSENT = '.absent'
 
 export interface S3BlobStoreOptions extends S3Location {
   settings: S3Settings
-  /** Folder for drafts. Default: gantry-drafts in the folder for temporary files. */
+  /** Folder for drafts, which exists. Default: the folder for temporary files. */
   folder?: string
-  /** Longest duration of a request, in milliseconds. Default: 15,000. */
+  /** Longest duration of the requests of one call, in milliseconds; for `keys`, of each request. Default: 15,000. */
   timeoutMs?: number
 }
 
@@ -31,7 +30,7 @@ export interface S3BlobStore extends BlobStore {
  * @throws Error from every call when the store refuses the request; the message names BLOB_URL and the reason
  */
 export function s3BlobStore(options: S3BlobStoreOptions): S3BlobStore {
-  const { folder = join(tmpdir(), 'gantry-drafts'), timeoutMs = TIMEOUT_MS, ...location } = options
+  const { folder = tmpdir(), timeoutMs = TIMEOUT_MS, ...location } = options
   const bucket = s3Bucket({ ...location, timeoutMs })
 
   const reasonOf = ({ message }: Error) => new Error(`BLOB_URL ${bucket.shown}: ${message}`)
@@ -45,12 +44,14 @@ export function s3BlobStore(options: S3BlobStoreOptions): S3BlobStore {
     })
 
   /** S3 replaces an object atomically and answers when it is durable. */
-  const store = async (key: string, content: () => Content) => {
-    if (!(await asked(bucket.exists(key)))) await asked(bucket.put(key, content()))
+  const store = async (key: string, open: () => Promise<Content>) => {
+    const signal = AbortSignal.timeout(timeoutMs)
+    if (await asked(bucket.exists(key, { signal }))) return
+    await asked(bucket.put(key, await open(), { signal }))
   }
 
   return {
-    put: (key, bytes) => store(key, () => contentOf(bytes)),
+    put: (key, bytes) => store(key, async () => contentOf(bytes)),
     draft: drafts(folder, store),
     get: key => asked(bucket.get(key)),
     delete: key => asked(bucket.delete(key)),

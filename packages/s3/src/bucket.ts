@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 import { Readable } from 'node:stream'
-import type { S3Client } from '@aws-sdk/client-s3'
+import type { S3Client, S3ClientConfig } from '@aws-sdk/client-s3'
 import type { S3Location } from './location.ts'
 import { clientConfig, type S3Settings } from './settings.ts'
 
@@ -28,9 +28,9 @@ interface PutOptions {
 export interface Bucket {
   /** URL of the bucket with the prefix, for logs. */
   readonly shown: string
-  /** Stores an object, or replaces it. */
+  /** Stores an object, or replaces it. Destroys a body that is a stream, and throws its error if it cannot be read. */
   put(key: string, content: Content, options?: PutOptions): Promise<void>
-  exists(key: string): Promise<boolean>
+  exists(key: string, options?: { signal?: AbortSignal }): Promise<boolean>
   /** The bytes of an object; undefined when it does not exist. */
   get(key: string): Promise<Uint8Array | undefined>
   /** Deletes an object if it exists. */
@@ -68,21 +68,24 @@ export function s3Bucket({ bucket: Bucket, prefix, settings, timeoutMs }: Bucket
   const config = configOf(settings)
   const folder = prefix && `${prefix}/`
   const keyOf = (key: string) => ({ Bucket, Key: folder + key })
-  let opened: ReturnType<typeof load> | undefined
-  const load = async () => {
-    const module = await import('@aws-sdk/client-s3')
-    return { module, client: new module.S3Client(config) }
+  let opened: Promise<Loaded> | undefined
+  const loaded = () => {
+    opened ??= load(config).catch(error => {
+      opened = undefined
+      throw error
+    })
+    return opened
   }
 
   /** Sends requests, which may together take `timeoutMs`. */
   const ask = async <T>(
-    work: (loaded: Awaited<ReturnType<typeof load>>, options: { abortSignal: AbortSignal }) => Promise<T>,
-    signals: readonly AbortSignal[] = [],
+    work: (client: Loaded, options: { abortSignal: AbortSignal }) => Promise<T>,
+    ...signals: (AbortSignal | undefined)[]
   ): Promise<T> => {
-    const abortSignal = AbortSignal.any([...signals, AbortSignal.timeout(timeoutMs)])
+    const given = signals.filter(signal => signal !== undefined)
+    const abortSignal = AbortSignal.any([...given, AbortSignal.timeout(timeoutMs)])
     try {
-      opened ??= load()
-      return await work(await opened, { abortSignal })
+      return await work(await loaded(), { abortSignal })
     } catch (error) {
       throw failureOf(error, abortSignal)
     }
@@ -95,20 +98,24 @@ export function s3Bucket({ bucket: Bucket, prefix, settings, timeoutMs }: Bucket
 
   return {
     shown: `s3://${Bucket}${prefix && `/${prefix}`}`,
-    put: (key, { body, length, md5 }, { contentType = DEFAULT_TYPE, signal } = {}) =>
-      ask(async ({ client, module }, options) => {
-        const described = { ContentType: contentType, ContentLength: length, ContentMD5: md5 }
-        try {
-          await client.send(new module.PutObjectCommand({ ...keyOf(key), Body: body, ...described }), options)
-        } finally {
-          if (body instanceof Readable) body.destroy()
-        }
-      }, signal && [signal]),
-    exists: key =>
+    async put(key, { body, length, md5 }, { contentType = DEFAULT_TYPE, signal } = {}) {
+      const unreadable = failureToRead(body)
+      const described = { ContentType: contentType, ContentLength: length, ContentMD5: md5 }
+      const send = ({ client, module }: Loaded, options: { abortSignal: AbortSignal }) =>
+        client.send(new module.PutObjectCommand({ ...keyOf(key), Body: body, ...described }), options)
+      try {
+        await ask(send, signal, unreadable)
+      } catch (error) {
+        throw unreadable.aborted ? unreadable.reason : error
+      } finally {
+        if (body instanceof Readable) body.destroy()
+      }
+    },
+    exists: (key, { signal } = {}) =>
       ask(async ({ client, module }, options) => {
         const head = client.send(new module.HeadObjectCommand(keyOf(key)), options)
         return (await unlessMissing(head)) !== undefined
-      }),
+      }, signal),
     get: key =>
       ask(async ({ client, module }, options) => {
         const got = await unlessMissing(client.send(new module.GetObjectCommand(keyOf(key)), options))
@@ -129,8 +136,28 @@ export function s3Bucket({ bucket: Bucket, prefix, settings, timeoutMs }: Bucket
         ContinuationToken = page.NextContinuationToken
       } while (ContinuationToken)
     },
-    close: () => void opened?.then(({ client }: { client: S3Client }) => client.destroy()).catch(() => {}),
+    close: () => void opened?.then(({ client }) => client.destroy()).catch(() => {}),
   }
+}
+
+interface Loaded {
+  module: typeof import('@aws-sdk/client-s3')
+  client: S3Client
+}
+
+async function load(config: S3ClientConfig): Promise<Loaded> {
+  const module = await import('@aws-sdk/client-s3')
+  return { module, client: new module.S3Client(config) }
+}
+
+/**
+ * Aborted with the error of a body that is a stream. The SDK does not listen for it, and without a listener it would end the
+ * process.
+ */
+function failureToRead(body: Content['body']): AbortSignal {
+  const failure = new AbortController()
+  if (body instanceof Readable) body.once('error', error => failure.abort(error))
+  return failure.signal
 }
 
 const configOf = (settings: S3Settings) => ({

@@ -1,6 +1,5 @@
 import { createHash, randomUUID } from 'node:crypto'
-import { createReadStream } from 'node:fs'
-import { appendFile, mkdir, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises'
+import { appendFile, lstat, open, readdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { type BlobDraft, ReadModelsUnavailable } from '@gantry/read-models'
 import type { Content } from './bucket.ts'
@@ -8,24 +7,27 @@ import type { Content } from './bucket.ts'
 /** A draft that has not changed for this long was left by a process that died, in milliseconds. */
 const LEFT_BEHIND_MS = 60 * 60 * 1000
 const FULL = new Set(['ENOSPC', 'EDQUOT'])
+/** Names of drafts begin with it. */
+const PREFIX = 'gantry-draft-'
 
-/** Stores the content under the key, unless the key exists. */
-type Store = (key: string, contentOf: () => Content) => Promise<void>
+/** Stores the content under the key, unless the key exists. `open` opens the content. */
+type Store = (key: string, open: () => Promise<Content>) => Promise<void>
 
 /**
- * Drafts as files of a folder of this machine, because S3 stores no object before its length is known, and no part of one
- * below 5 MiB.
- * @returns a function that opens a draft. @throws ReadModelsUnavailable when the disk is full
+ * Returns a function that opens a draft. Drafts are files of a folder of this machine, because S3 stores no object before
+ * its length is known, and no part of one below 5 MiB. Users of the machine may share the folder if only the owner of a
+ * file can replace it, as in /tmp: a name cannot be guessed, and a new draft never opens a file or link that exists.
+ * The function throws ReadModelsUnavailable when the disk is full.
  */
 export function drafts(folder: string, store: Store): () => Promise<BlobDraft> {
   let prepared: Promise<void> | undefined
 
   return async () => {
-    prepared ??= prepare(folder).catch(error => {
+    prepared ??= removeLeftBehind(folder).catch(error => {
       prepared = undefined
       throw error
     })
-    const file = join(folder, randomUUID())
+    const file = join(folder, PREFIX + randomUUID())
     const hash = createHash('md5')
     let length = 0
     await onDisk(prepared.then(() => writeFile(file, '', { flag: 'wx', mode: 0o600 })))
@@ -37,7 +39,10 @@ export function drafts(folder: string, store: Store): () => Promise<BlobDraft> {
       },
       bytes: () => readFile(file),
       async commit(key) {
-        await store(key, () => ({ body: createReadStream(file), length, md5: hash.copy().digest('base64') }))
+        await store(key, async () => {
+          const handle = await open(file)
+          return { body: handle.createReadStream(), length, md5: hash.copy().digest('base64') }
+        })
         await rm(file, { force: true })
       },
       discard: () => rm(file, { force: true }),
@@ -45,12 +50,15 @@ export function drafts(folder: string, store: Store): () => Promise<BlobDraft> {
   }
 }
 
-async function prepare(folder: string): Promise<void> {
-  await mkdir(folder, { recursive: true, mode: 0o700 })
+/** Deletes the drafts of this user that no process has changed for an hour. */
+async function removeLeftBehind(folder: string): Promise<void> {
+  const uid = process.getuid?.()
   for (const name of await readdir(folder)) {
+    if (!name.startsWith(PREFIX)) continue
     const file = join(folder, name)
-    const { mtimeMs } = await stat(file).catch(() => ({ mtimeMs: Number.POSITIVE_INFINITY }))
-    if (mtimeMs < Date.now() - LEFT_BEHIND_MS) await rm(file, { force: true })
+    const found = await lstat(file).catch(() => undefined)
+    if (!found?.isFile() || (uid !== undefined && found.uid !== uid)) continue
+    if (found.mtimeMs < Date.now() - LEFT_BEHIND_MS) await rm(file, { force: true })
   }
 }
 
