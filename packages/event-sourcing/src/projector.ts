@@ -119,6 +119,11 @@ export class Projector implements Worker, ProjectionTarget {
     return this.#caughtUp
   }
 
+  /** What it runs; none before the start. */
+  get workers(): readonly Worker[] {
+    return this.#workers
+  }
+
   /** Whether the read models exist now; false after an operator has dropped them. */
   async complete(): Promise<boolean> {
     if ((await this.#requests.carriedOut()) === undefined) return false

@@ -98,6 +98,7 @@ export function startRelay(options: RelayOptions): Worker {
     })
   })
   return {
+    name,
     get waitsFor() {
       return worker.waitsFor ?? (checked ? undefined : 'its last message on the bus')
     },

@@ -9,6 +9,8 @@ export interface Log {
 }
 
 export interface Worker {
+  /** The name in the log lines of its failures; left out for work that has none. */
+  readonly name?: string
   /** Asks it to stop and waits until it has. */
   stop(): Promise<void>
   /** What the worker waits for before its service may answer; undefined when it is ready. */
@@ -54,6 +56,7 @@ export function supervise(name: string, log: Log, task: (signal: AbortSignal) =>
     }
   })()
   return {
+    name,
     get waitsFor() {
       return waitsFor
     },

@@ -51,11 +51,9 @@ export function serviceFrom(dependencies: Dependencies, parts: ServiceParts): Se
     { relay, projectors: projectors.map(projector => projector.name), now },
   )
   const consumers = new Map<string, ConsumerWatch>()
-  const workerNames = [
-    relay,
-    ...projectors.map(projector => projector.name),
-    ...reactors.map(({ consumer }) => `${consumer}.reactor`),
-  ]
+  const countErrorsOf = (workers: readonly Worker[]) => {
+    for (const { name: worker } of workers) if (worker !== undefined) errors.inc({ worker }, 0)
+  }
   const release = async () => {
     await Promise.all(working.map(worker => worker.stop()))
   }
@@ -66,8 +64,8 @@ export function serviceFrom(dependencies: Dependencies, parts: ServiceParts): Se
     projectors: projectors.map(projector => projector.name),
     async start(only) {
       for (const projector of projectors) projector.start()
+      countErrorsOf(projectors.flatMap(({ workers }) => workers))
       lagMetrics(metrics, ofLog, relay)
-      for (const worker of workerNames) errors.inc({ worker }, 0)
       if (only === 'projectors') return
       relays.push(startRelay({ name: relay, publication, eventStore, readModels, bus, holder, log }))
       working.push(...workers.map(start => start()))
@@ -79,6 +77,7 @@ export function serviceFrom(dependencies: Dependencies, parts: ServiceParts): Se
           watch.handling(message, () => reactor.react(message))
         working.push(startReactor({ ...reactor, react, bus, log, missed, within: inContextOfMessage }))
       }
+      countErrorsOf([...relays, ...working])
       for (const [subject, respond] of Object.entries(responders))
         unsubscribe.push(bus.respond(subject, respond))
     },

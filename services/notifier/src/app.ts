@@ -14,6 +14,7 @@ import { Deliveries } from './delivery/deliveries.ts'
 import { deliveries as deliveryDocuments } from './delivery/delivery.projection.ts'
 import { deliveryRoutes } from './delivery/delivery.routes.ts'
 import { delivering, type ExternalDependencies } from './dispatch/delivering.ts'
+import { SCHEDULER } from './dispatch/scheduler.ts'
 import { intake } from './platform-event/intake.ts'
 import { platformEventRoutes } from './platform-event/platform-event.routes.ts'
 import { platformEventDecider } from './platform-event/platform-event.ts'
@@ -119,6 +120,7 @@ export function notifierService(
       () => {
         dispatcher.start()
         return {
+          name: SCHEDULER,
           stop() {
             stopping.abort()
             return delivery.release()

@@ -71,6 +71,7 @@ export function startAuditPush(options: AuditPushOptions): Worker {
     }),
   )
   return {
+    name: NAME,
     async stop() {
       await worker.stop()
       destination.close()

@@ -67,6 +67,7 @@ export function keyRotation({
         }
       })
       return {
+        name,
         get waitsFor() {
           return worker.waitsFor ?? (ready ? undefined : `the keys of ${name}`)
         },

@@ -40,6 +40,8 @@ export interface SchedulerOptions {
   log: Log
 }
 
+/** Name of the lease, and of the worker in logs. */
+export const SCHEDULER = 'notifier.scheduler'
 /** Interval of the scans of the store. */
 const SCAN_MS = 5_000
 const HOUSEKEEPING_MS = 60_000
@@ -100,9 +102,10 @@ export class Scheduler {
       bus.listen(HINT_DUE, hint => this.#add(entryOfHint(hint))),
       bus.listen(HINT_WEBHOOK, hinted => this.#reopen((hinted as { id: string }).id)),
     )
-    const name = 'notifier.scheduler'
-    this.#worker = supervise(name, log, signal =>
-      underLease({ leases, name, holder, signal }, (_, leaseSignal) => this.#schedule(leaseSignal)),
+    this.#worker = supervise(SCHEDULER, log, signal =>
+      underLease({ leases, name: SCHEDULER, holder, signal }, (_, leaseSignal) =>
+        this.#schedule(leaseSignal),
+      ),
     )
   }
 
