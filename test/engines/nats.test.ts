@@ -5,7 +5,7 @@ import { type AddressInfo, connect } from 'node:net'
 import { type Bus, BusUnavailable, type Json, type Message, type MissedMessages } from '@gantry/messaging'
 import { busContract } from '@gantry/messaging/testing'
 import { checkBus, dropStream, type NatsOptions, NatsRefused, natsBus } from '@gantry/messaging-nats'
-import { connect as connectClient, DeliverPolicy, nanos } from 'nats'
+import { connect as connectClient, DeliverPolicy, nanos, type StreamConfig } from 'nats'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest'
 import type { Engine, Faults } from './src/engine.ts'
 import { findNatsServers, HOW_TO_HAVE_NATS } from './src/find-nats.ts'
@@ -312,6 +312,61 @@ describe.each(servers)('$description', ({ kind, description, start }) => {
       await expect(retaining.ping()).rejects.toThrow(BusUnavailable)
       await insist(() => retaining.ping())
       expect((await streams.info('GANTRY')).config.max_age).toBe(nanos(60_000))
+    })
+
+    describe('when an update of the stream overwrites one that it has not seen', () => {
+      const client = async () => {
+        const nc = await connectClient({ servers: engine.url })
+        onTestFinished(() => nc.close())
+        const { streams } = await nc.jetstreamManager()
+        return {
+          config: async () => (await streams.info('GANTRY')).config,
+          /** Without the current properties, which the library's `update` adds. */
+          async overwrite(config: Partial<StreamConfig>) {
+            const { data } = await nc.request('$JS.API.STREAM.UPDATE.GANTRY', JSON.stringify(config))
+            expect(JSON.parse(Buffer.from(data).toString()).error).toBeUndefined()
+          },
+        }
+      }
+      /** Resolves when the connection has noticed the overwriting and was made again. */
+      const pingsAgain = async (bus: Bus) => {
+        await expect(bus.ping()).rejects.toThrow('another process has overwritten settings of the stream')
+        await insist(() => bus.ping())
+      }
+
+      it('gets the settings of the process that has them again, and keeps both subjects', async ({
+        skip,
+      }) => {
+        await open().ping()
+        const { config, overwrite } = await client()
+        const read = await config()
+        const earlier = open({ stream: { retentionMs: 60_000 } })
+        await earlier.ping()
+        const later = open({ stream: { retentionMs: 120_000 } })
+        await later.ping()
+        await earlier.ping()
+        const { metadata } = await config()
+        skip(!metadata, 'needs nats-server 2.10 or newer: earlier ones have no metadata of streams')
+        // As a process of a newer release that has read the stream before.
+        await overwrite({ ...read, subjects: [...read.subjects, 'refunds.made'] })
+        await pingsAgain(later)
+        const { max_age, subjects } = await config()
+        expect(max_age).toBe(nanos(120_000))
+        expect(subjects).toEqual([...read.subjects, 'refunds.made'])
+        await later.ping()
+      })
+
+      it('gets the subjects of a process again', async () => {
+        await open().ping()
+        const { config, overwrite } = await client()
+        const before = await config()
+        const newer = open({ stream: { subjects: ['events.>', 'refunds.made'] } })
+        await newer.ping()
+        await overwrite(before)
+        await pingsAgain(newer)
+        await newer.publish(numbered(1, 1, 'refunds.made'))
+        expect(await read(newer, 'refunds.made')).toEqual([1])
+      })
     })
 
     describe('with processes that share a consumer name', () => {

@@ -11,16 +11,14 @@ import {
 } from 'nats'
 import { natsFailureOf } from './errors.ts'
 import { connectionOptions, type NatsOptions, NatsRefused, parseServers } from './settings.ts'
-import { ensureStream } from './stream.ts'
+import { type Configured, ensureStream } from './stream.ts'
 
 /** A connection, from the time its stream exists until it is lost. Requests in progress fail then. */
-export interface Session {
+export interface Session extends Configured {
   nc: NatsConnection
   js: JetStreamClient
   jsm: JetStreamManager
   stream: string
-  /** When the server created the stream. */
-  created: string
   /** Prefix of the subjects of answers; undefined for the client's default. */
   inbox: string | undefined
   /** Subjects that the stream stores. */
@@ -51,6 +49,7 @@ type Subscribing = SubscriptionOptions & { callback(error: Error | null, msg: Ms
 
 const OLDEST = [2, 9] as const
 const SEVERAL_FILTERS = [2, 10] as const
+const METADATA = [2, 10] as const
 const FIRST_PAUSE_MS = 100
 const LONGEST_PAUSE_MS = 5_000
 const GOODBYE_MS = 1_000
@@ -59,13 +58,14 @@ const GOODBYE_MS = 1_000
  * Connects, checks the server, and creates or upgrades the stream. `configured`: see `ensureStream`.
  * @throws the reason of a failure
  */
-async function openSession(options: NatsOptions, configured?: string): Promise<Session> {
+async function openSession(options: NatsOptions, configured?: Configured): Promise<Session> {
   const nc = await connect(connectionOptions(options))
   try {
     if (!isAtLeast(nc, OLDEST))
       throw new Error(`nats-server ${nc.info?.version} is too old; 2.9 or newer is required`)
     const jsm = await nc.jetstreamManager()
-    const { config, created } = await ensureStream(jsm, options.stream ?? {}, configured)
+    const server = { jsm, metadata: isAtLeast(nc, METADATA) }
+    const { config, created, changes } = await ensureStream(server, options.stream ?? {}, configured)
     const { name: stream, subjects: stored, num_replicas } = config
     const lost = new AbortController()
     nc.closed().then(error =>
@@ -78,6 +78,7 @@ async function openSession(options: NatsOptions, configured?: string): Promise<S
       jsm,
       stream,
       created,
+      changes,
       inbox: options.inbox,
       stored,
       replicated: num_replicas > 1,
@@ -116,7 +117,7 @@ export function keepConnected(options: NatsOptions): Connection {
   const subscriptions = new Subscriptions()
   const firstAttempt = Promise.withResolvers<void>()
   let current: Session | undefined
-  let configured: string | undefined
+  let configured: Configured | undefined
   let version: string | undefined
   let reason = 'not connected yet'
 
@@ -133,7 +134,7 @@ export function keepConnected(options: NatsOptions): Connection {
     while (!closing.signal.aborted) {
       try {
         const session = await openSession(options, configured)
-        configured = session.created
+        configured = { created: session.created, changes: session.changes }
         if (closing.signal.aborted) return await session.nc.close()
         current = session
         version = session.nc.info?.version

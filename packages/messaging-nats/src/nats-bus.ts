@@ -9,7 +9,7 @@ import { reader } from './read.ts'
 import { removedThrough } from './removed.ts'
 import { requests } from './requests.ts'
 import type { NatsOptions } from './settings.ts'
-import { STREAM_NOT_FOUND } from './stream.ts'
+import { isOverwritten, STREAM_NOT_FOUND } from './stream.ts'
 
 const ACK_WAIT_MS = 5_000
 /** How long `close` waits for requests and messages in progress. */
@@ -43,9 +43,12 @@ export function natsBus(options: NatsOptions): NatsBus {
       const { config, created, state } = await session.jsm.streams.info(session.stream)
       session.replicated ||= config.num_replicas > 1
       if (created !== session.created) throw new BusUnavailable('the stream was created anew')
+      // Updates of several processes at once: the last one has not seen the others.
+      if (isOverwritten(config, session) || !session.stored.every(stored => config.subjects.includes(stored)))
+        throw new BusUnavailable('another process has overwritten settings of the stream')
       return state
     } catch (error) {
-      // The next connection creates the stream, or applies the settings to the new one.
+      // The next connection creates the stream, or applies settings and subjects again.
       if (error instanceof BusUnavailable || isJetStreamError(error, STREAM_NOT_FOUND))
         await session.nc.close()
       throw toBusError(session, error)

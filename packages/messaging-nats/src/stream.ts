@@ -19,24 +19,47 @@ const SUBJECTS = ['events.>', 'platform.events', 'deployments.reported']
 
 export const STREAM_NOT_FOUND = 10059
 const STREAM_EXISTS = 10058
+const SUBJECTS_OVERLAP = 10065
 /** No suitable servers, not enough resources, no cluster (nats-server, server/errors.json). */
 const NO_ROOM = [10005, 10023, 10074]
 
-/** `created` is the time at which the server created the stream, which distinguishes it from a later one of the same name. */
-type Stream = Pick<StreamInfo, 'config' | 'created'>
+/**
+ * Key of the metadata with the number of changes of the settings. An update replaces the whole configuration, so an update
+ * that began before such a change and ends after it restores the former settings, together with the former number.
+ */
+const CHANGES = 'gantry.settings-changes'
+
+/** A stream to which a process has applied its settings. */
+export interface Configured {
+  /** When the server created the stream, which distinguishes it from a later one of the same name. */
+  created: string
+  /** Number of changes of its settings that the process knows; 0 for a process without settings. */
+  changes: number
+}
+
+interface Stream extends Configured {
+  config: StreamConfig
+}
+
+interface Server {
+  jsm: JetStreamManager
+  /** Whether streams can have metadata: since nats-server 2.10. Without it the number of changes is always 0. */
+  metadata: boolean
+}
 
 /**
  * Creates the stream, or adds what it lacks. Properties that are not in the options stay as the operator has set them.
  * Subjects that a newer version added stay too, whichever version starts last. Number of replicas and retention are applied
- * once by each process: `configured` is the creation time of the stream to which this one has applied them. So, while
+ * once by each process to the stream that is `configured`, and again if another process has overwritten them. So, while
  * processes with different settings run, those of the process that started last are in force, whichever reconnects.
  * @throws NatsRefused when messages are removed earlier than a setting requires, or for too many replicas
  */
 export async function ensureStream(
-  jsm: JetStreamManager,
+  server: Server,
   options: StreamOptions,
-  configured?: string,
+  configured?: Configured,
 ): Promise<Stream> {
+  const { jsm } = server
   const { name: stream = STREAM, subjects = SUBJECTS, replicas, retentionMs, needed } = options
   const duplicate_window = nanos(Math.min(DUPLICATE_WINDOW_MS, retentionMs ?? DUPLICATE_WINDOW_MS))
   const chosen = {
@@ -54,25 +77,36 @@ export async function ensureStream(
       duplicate_window,
       ...chosen,
     })
-    return made ?? ensureStream(jsm, options)
+    return made ? { config: made.config, created: made.created, changes: 0 } : ensureStream(server, options)
   }
   const { config: current, created } = existing
+  const known = configured?.created === created ? configured : undefined
+  const missing = subjects.filter(subject => !current.subjects.includes(subject))
   const wanted: StreamConfig = {
     ...current,
-    ...(created !== configured && chosen),
-    subjects: [...new Set([...current.subjects, ...subjects])],
+    ...((!known || isOverwritten(current, known)) && chosen),
+    subjects: [...current.subjects, ...missing],
   }
   requireNeeded(stream, wanted, needed)
   // A single server accepts an update to several replicas without keeping them.
   if (replicas !== undefined && replicas > 1 && !existing.cluster?.name)
     throw refused(replicas, 'the server is not in a cluster')
-  const same =
-    wanted.subjects.length === current.subjects.length &&
-    wanted.num_replicas === current.num_replicas &&
-    wanted.max_age === current.max_age
-  if (!same) await update(jsm, wanted)
-  return { config: wanted, created }
+  const isSet = wanted.num_replicas === current.num_replicas && wanted.max_age === current.max_age
+  const changes = Math.max(changesOf(current), known?.changes ?? 0) + 1
+  const metadata = { ...current.metadata, [CHANGES]: String(changes) }
+  const config = await update(jsm, wanted, {
+    ...(missing.length > 0 && { subjects: wanted.subjects }),
+    ...(!isSet && { ...chosen, ...(server.metadata && { metadata }) }),
+  })
+  const hasSettings = Object.keys(chosen).length > 0
+  return { config, created, changes: hasSettings ? changesOf(config) : 0 }
 }
+
+const changesOf = ({ metadata }: StreamConfig) => Number(metadata?.[CHANGES] ?? 0)
+
+/** Whether another process has restored settings that were in force before a change that this one knows. */
+export const isOverwritten = (config: StreamConfig, { changes }: Configured): boolean =>
+  changesOf(config) < changes
 
 /** @returns undefined when another process has created it meanwhile, with other options */
 async function make(
@@ -83,6 +117,9 @@ async function make(
     return await change(config.num_replicas ?? 1, jsm.streams.add(config))
   } catch (error) {
     if (isJetStreamError(error, STREAM_EXISTS)) return undefined
+    // A server may compare the subjects before the names.
+    if (isJetStreamError(error, SUBJECTS_OVERLAP) && (await streamOf(jsm, config.name ?? '')))
+      return undefined
     throw error
   }
 }
@@ -97,16 +134,26 @@ async function change(replicas: number, changing: Promise<StreamInfo>): Promise<
   }
 }
 
-/** @throws NatsRefused when the servers cannot keep that many replicas */
-async function update(jsm: JetStreamManager, wanted: StreamConfig): Promise<void> {
+/**
+ * Changes the properties that differ from what is wanted. The client adds the others as they are at this moment.
+ * @returns what the server has stored @throws NatsRefused when the servers cannot keep that many replicas
+ */
+async function update(
+  jsm: JetStreamManager,
+  wanted: StreamConfig,
+  differing: Partial<StreamConfig>,
+): Promise<StreamConfig> {
+  if (Object.keys(differing).length === 0) return wanted
   try {
-    await change(wanted.num_replicas, jsm.streams.update(wanted.name, wanted))
+    const { config } = await change(wanted.num_replicas, jsm.streams.update(wanted.name, differing))
+    return config
   } catch (error) {
     if ((error as NatsError).code !== ErrorCode.Timeout) throw error
     // A cluster does not answer a change that another process is making, nor one while a server is away.
     const { config } = await jsm.streams.info(wanted.name)
     if (config.num_replicas !== wanted.num_replicas)
       throw refused(wanted.num_replicas, 'they do not confirm it; are all of them running?')
+    return config
   }
 }
 
