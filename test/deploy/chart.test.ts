@@ -8,10 +8,19 @@ import { onPath } from '@gantry/engines'
 import { RELEASE, readSettings } from '@gantry/service-kit'
 import { beforeAll, describe, expect, test } from 'vitest'
 import { CASES, REFUSED } from './src/chart-values.ts'
-import { CHART, chartsProgram, type Rendered, type Resource, render, resourcesIn } from './src/charts.ts'
+import {
+  CHART,
+  chartsProgram,
+  type Rendered,
+  type Resource,
+  render,
+  resourcesIn,
+  validate,
+} from './src/charts.ts'
 import { readCompose } from './src/compose.ts'
 import { ROOT, textOf, yamlOf } from './src/files.ts'
-import { kustomized, matches } from './src/kubernetes.ts'
+import { RUN } from './src/image.ts'
+import { kubernetesManifests, kustomized, matches } from './src/kubernetes.ts'
 import { PROCESSES, SETTINGS, unread } from './src/settings.ts'
 
 /** Settings that the chart chooses. */
@@ -103,7 +112,10 @@ test.skipIf(!hasGo)('the renderer is used when it is available', { meta: { skipp
 
 describe.skipIf(!program)('the chart', { meta: { skipped } }, () => {
   let rendered: Record<string, Rendered>
+  /** Everything in another namespace. */
+  let elsewhere: Rendered
   beforeAll(async () => {
+    elsewhere = (await render(program ?? '', { everything: CASES.everything }, 'management')).everything
     rendered = await render(program ?? '', {
       ...CASES,
       ...Object.fromEntries(REFUSED.map(([, values], at) => [at, values])),
@@ -144,7 +156,32 @@ describe.skipIf(!program)('the chart', { meta: { skipped } }, () => {
     },
   )
 
+  test('names its own namespace alone', () => {
+    const namespaces = new Set(elsewhere.resources.map(({ metadata }) => metadata.namespace))
+    expect(namespaces).toEqual(new Set(['management']))
+    expect(JSON.stringify(elsewhere.resources)).not.toMatch(/namespace\W+gantry\b/)
+  })
+
+  test('runs the image as the journey of upgrades does', () => {
+    for (const name of PROCESSES) {
+      const [container] = podOf('defaults', name).spec.containers
+      expect([container.command, container.args]).toEqual([undefined, RUN.process(name)])
+    }
+    expect(podOf('defaults', 'rebuild').spec.containers[0].command).toEqual(RUN.beforeServices)
+    expect(podOf('defaults', 'gateway').spec.initContainers[0].command).toEqual(RUN.beforeGateway)
+  })
+
   const base = kustomized()
+  test.skipIf(!base)(
+    'the manifests of kustomize conform as well',
+    { meta: { skipped: 'needs kubectl' } },
+    async () => {
+      const results = await validate(program ?? '', kubernetesManifests())
+      for (const [name, { invalid, unchecked }] of Object.entries(results))
+        expect([name, invalid, unchecked]).toEqual([name, [], []])
+    },
+  )
+
   test.skipIf(!base)('is by default what kustomize builds', { meta: { skipped: 'needs kubectl' } }, () => {
     const built = resourcesIn(base ?? '')
     const configMaps = built.filter(({ kind }) => kind === 'ConfigMap')
@@ -301,11 +338,18 @@ describe.skipIf(!program)('the chart', { meta: { skipped } }, () => {
     const { spec } = named('everything', 'ScaledObject', 'notifier')
     const { spec: base } = yamlOf('deploy/kubernetes/keda/notifier.yaml') as Resource
     expect(base.triggers.length).toBeGreaterThan(0)
-    const triggers = base.triggers.map((one: Resource) => ({
-      ...one,
-      metadata: { ...one.metadata, serverAddress: 'http://prometheus.prometheus:9090' },
-    }))
-    expect(spec).toEqual({ ...base, triggers })
+    const triggersIn = (namespace: string) =>
+      base.triggers.map((one: Resource) => ({
+        ...one,
+        metadata: {
+          ...one.metadata,
+          serverAddress: 'http://prometheus.prometheus:9090',
+          query: one.metadata.query.replaceAll('namespace="gantry"', `namespace="${namespace}"`),
+        },
+      }))
+    expect(spec).toEqual({ ...base, triggers: triggersIn('gantry') })
+    const other = elsewhere.resources.find(({ kind }) => kind === 'ScaledObject')
+    expect(other?.spec.triggers).toEqual(triggersIn('management'))
   })
 
   test('the rules of Prometheus are those of deploy/monitoring, and its monitor finds the metrics of all processes', () => {

@@ -1,13 +1,13 @@
-import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
-import { join, relative } from 'node:path'
+import { join } from 'node:path'
 import { type ProcessSettings, shutdownMs } from '@gantry/hosting'
 import { readSettings } from '@gantry/service-kit'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { readCompose } from './src/compose.ts'
-import { ROOT, textOf } from './src/files.ts'
+import { textOf, yamlOf } from './src/files.ts'
 import { instructions } from './src/image.ts'
-import { builtManifests, type End, isAllowed, matches, wants } from './src/kubernetes.ts'
+import { builtManifests, type End, isAllowed, matches, wants, writeExample } from './src/kubernetes.ts'
 import { PROCESSES, SETTINGS, unread } from './src/settings.ts'
 
 const built = builtManifests()
@@ -242,41 +242,36 @@ describe.skipIf(!built)('the manifests', { meta: { skipped } }, () => {
     })
     afterAll(() => rm(folder, { recursive: true }))
 
-    /** The policies of an operator's kustomization with the example values of the component, or changed ones. */
-    const limitedTo = async (change: (example: string) => string = text => text) => {
-      const component = 'deploy/kubernetes/engine-networks'
-      const manual = textOf(`${component}/kustomization.yaml`)
-      const [, example = ''] = /^# {3}# engine-networks\.yaml\n((?:#.*\n)+)/m.exec(manual) ?? []
-      await writeFile(join(folder, 'engine-networks.yaml'), change(example.replace(/^# {0,3}/gm, '')))
-      const at = (path: string) => relative(folder, join(ROOT, path))
-      const kustomization = {
-        resources: [at('deploy/kubernetes'), 'engine-networks.yaml'],
-        components: [at(component)],
-      }
-      await writeFile(join(folder, 'kustomization.yaml'), JSON.stringify(kustomization))
-      const limited = builtManifests(folder)
-      if (!limited) throw new Error('unreachable')
+    /** The manifests with the example of a component, or a changed one. */
+    const withExample = (component: string, change?: (example: string) => string) => {
+      writeExample(folder, component, change)
+      const changed = builtManifests(folder)
+      if (!changed) throw new Error('unreachable')
+      return changed
+    }
+    const limitedTo = (change?: (example: string) => string) => {
+      const limited = withExample('deploy/kubernetes/engine-networks', change)
       expect(limited.kinds).toEqual(kinds)
       expect(limited.of('NetworkPolicy')).toHaveLength(of('NetworkPolicy').length)
       return limited.of('NetworkPolicy')
     }
 
-    test('stay reachable with KEDA, which scales the notifier instead of its autoscaler', async () => {
-      const at = (path: string) => relative(folder, join(ROOT, path))
-      const kustomization = {
-        resources: [at('deploy/kubernetes')],
-        components: [at('deploy/kubernetes/keda')],
-      }
-      await writeFile(join(folder, 'kustomization.yaml'), JSON.stringify(kustomization))
-      const scaled = builtManifests(folder)
-      const [object, ...others] = scaled?.of('ScaledObject') ?? []
+    test('stay reachable with KEDA, which scales the notifier instead of its autoscaler', () => {
+      const scaled = withExample('deploy/kubernetes/keda')
+      const [object, ...others] = scaled.of('ScaledObject')
       expect(others).toEqual([])
+      expect(object?.metadata.namespace).toBe('management')
       expect(object?.spec.scaleTargetRef.name).toBe('notifier')
-      for (const { metadata } of object?.spec.triggers ?? [])
-        expect(metadata.query).toContain(`namespace="${object?.metadata.namespace}"`)
-      const scalers = scaled?.of('HorizontalPodAutoscaler').map(({ metadata }) => metadata.name)
-      expect(scalers?.sort()).toEqual(PROCESSES.filter(name => name !== 'notifier').sort())
-      expect(scaled?.of('NetworkPolicy')).toEqual(of('NetworkPolicy'))
+      const unchanged = yamlOf('deploy/kubernetes/keda/notifier.yaml') as typeof object
+      const named = (query = '') => query.replaceAll('namespace="gantry"', 'namespace="management"')
+      expect(object?.spec.triggers.map(({ metadata }) => metadata.query)).toEqual(
+        unchanged?.spec.triggers.map(({ metadata }) => named(metadata.query)),
+      )
+      const scalers = scaled.of('HorizontalPodAutoscaler').map(({ metadata }) => metadata.name)
+      expect(scalers.sort()).toEqual(PROCESSES.filter(name => name !== 'notifier').sort())
+      expect(scaled.of('NetworkPolicy').map(({ spec }) => spec)).toEqual(
+        of('NetworkPolicy').map(({ spec }) => spec),
+      )
     })
 
     test('are reachable by their ports at any address', () => {
@@ -286,8 +281,8 @@ describe.skipIf(!built)('the manifests', { meta: { skipped } }, () => {
       expect(opened(of('NetworkPolicy'), 'gateway')).toEqual(all('messaging'))
     })
 
-    test('are reachable only in their networks if these are configured', async () => {
-      const policies = await limitedTo(example =>
+    test('are reachable only in their networks if these are configured', () => {
+      const policies = limitedTo(example =>
         example.replace(/- namespaceSelector: .*/, '- ipBlock: { cidr: 10.20.3.0/24 }'),
       )
       const messaging = ['messaging 10.20.3.7']
@@ -298,8 +293,8 @@ describe.skipIf(!built)('the manifests', { meta: { skipped } }, () => {
       expect(opened(policies, 'gateway')).toEqual(messaging)
     })
 
-    test('may be pods of another namespace, without an effect on other connections', async () => {
-      const policies = await limitedTo()
+    test('may be pods of another namespace, without an effect on other connections', () => {
+      const policies = limitedTo()
       expect(isAllowed(policies, podOf('gateway'), { namespace: 'nats' }, 4222)).toBe(true)
       expect(isAllowed(policies, podOf('gateway'), { namespace: 'default' }, 4222)).toBe(false)
       for (const name of PROCESSES) {

@@ -4,14 +4,14 @@ import tests from './vitest.config.ts'
 
 const { test, ...config }: ViteUserConfig = tests
 
-/** The chart with the program `helm`, which takes minutes to compile: `npm run soak`. */
+/** With the program `helm` and the rules of the API server, which take minutes to compile: `npm run soak`. */
 export default {
   ...config,
   test: {
     ...test,
-    include: ['helm.soak.ts'],
+    include: ['*.soak.ts'],
     testTimeout: 1_200_000,
-    hookTimeout: 1_200_000,
+    hookTimeout: 2_400_000,
     reporters: reportTo('.cache/soak.json'),
   },
 } satisfies ViteUserConfig

@@ -1,5 +1,5 @@
-// Command charts renders and validates a Helm chart with the libraries of helm and kubeconform, many sets of values
-// in one run.
+// Command charts renders a Helm chart with the libraries of helm, many sets of values in one run, and validates the result
+// or other manifests with those of kubeconform.
 package main
 
 import (
@@ -19,10 +19,7 @@ import (
 	"helm.sh/helm/v4/pkg/engine"
 )
 
-const (
-	release   = "gantry"
-	namespace = "gantry"
-)
+const release = "gantry"
 
 // result is what became of one set of values. Refused is empty if the chart was rendered.
 type result struct {
@@ -34,34 +31,43 @@ type result struct {
 	Unchecked []string `json:"unchecked"`
 }
 
-// Usage: charts CHART SCHEMAS. Reads sets of values by name as JSON from stdin, and prints their results as JSON. SCHEMAS is a
-// folder with a JSON schema KIND-GROUP-VERSION.json, in lower case, for each kind; without it nothing is validated.
+// Usage: charts SCHEMAS CHART NAMESPACE. Reads sets of values by name as JSON from stdin, and prints their results as JSON.
+// Without CHART and NAMESPACE it reads manifests by name, which are only validated. SCHEMAS is a folder with a JSON schema
+// KIND-GROUP-VERSION.json, in lower case, for each kind.
 func main() {
-	if len(os.Args) < 2 || len(os.Args) > 3 {
-		log.Fatal("usage: charts CHART [SCHEMAS]")
-	}
-	var sets map[string]map[string]any
-	if err := json.NewDecoder(os.Stdin).Decode(&sets); err != nil {
-		log.Fatal(err)
-	}
-	validate := func(*result, string, string) {}
-	if len(os.Args) == 3 {
-		validate = validatorOf(os.Args[2])
-	}
 	results := map[string]result{}
-	for name, values := range sets {
-		results[name] = resultOf(os.Args[1], values, validate)
+	switch len(os.Args) {
+	case 2:
+		validate := validatorOf(os.Args[1])
+		for name, text := range read[string]() {
+			results[name] = validated(map[string]string{name: text}, validate)
+		}
+	case 4:
+		validate := validatorOf(os.Args[1])
+		for name, values := range read[map[string]any]() {
+			files, err := render(os.Args[2], os.Args[3], values)
+			if err != nil {
+				results[name] = result{Refused: err.Error()}
+			} else {
+				results[name] = validated(files, validate)
+			}
+		}
+	default:
+		log.Fatal("usage: charts SCHEMAS [CHART NAMESPACE]")
 	}
 	if err := json.NewEncoder(os.Stdout).Encode(results); err != nil {
 		log.Fatal(err)
 	}
 }
 
-func resultOf(path string, values map[string]any, validate func(*result, string, string)) result {
-	files, err := render(path, values)
-	if err != nil {
-		return result{Refused: err.Error()}
+func read[Input any]() (inputs map[string]Input) {
+	if err := json.NewDecoder(os.Stdin).Decode(&inputs); err != nil {
+		log.Fatal(err)
 	}
+	return inputs
+}
+
+func validated(files map[string]string, validate func(*result, string, string)) result {
 	of := result{Files: files, Invalid: []string{}, Unchecked: []string{}}
 	for name, text := range files {
 		validate(&of, name, text)
@@ -73,7 +79,7 @@ func resultOf(path string, values map[string]any, validate func(*result, string,
 }
 
 // render does what "helm template" does, except that hooks stay in the files of their templates.
-func render(path string, values map[string]any) (map[string]string, error) {
+func render(path, namespace string, values map[string]any) (map[string]string, error) {
 	chart, err := loader.LoadDir(path)
 	if err != nil {
 		return nil, err

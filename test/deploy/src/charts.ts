@@ -103,16 +103,29 @@ export interface Rendered {
 }
 
 /** Renders the chart with sets of values, and validates the resources. @returns a result for each set */
-export async function render<Name extends string>(
+export const render = <Name extends string>(
   program: string,
   sets: Record<Name, object>,
+  namespace = 'gantry',
+): Promise<Record<Name, Rendered>> => results(program, [CHART, namespace], sets)
+
+/** Validates manifests, each a YAML text. @returns a result for each */
+export const validate = <Name extends string>(
+  program: string,
+  manifests: Record<Name, string>,
+): Promise<Record<Name, Rendered>> => results(program, [], manifests)
+
+async function results<Name extends string>(
+  program: string,
+  args: readonly string[],
+  inputs: Record<Name, object | string>,
 ): Promise<Record<Name, Rendered>> {
-  const child = endsWithParent(spawn(program, [CHART, await kubernetesSchemas()]))
-  child.stdin.end(JSON.stringify(sets))
+  const child = endsWithParent(spawn(program, [await kubernetesSchemas(), ...args]))
+  child.stdin.end(JSON.stringify(inputs))
   const [printed, errors] = await Promise.all([text(child.stdout), text(child.stderr)])
   if (printed === '') throw new Error(errors)
-  const results = z.record(z.string(), Result).parse(JSON.parse(printed))
-  const rendered = Object.entries(results).map(([name, { refused, files, invalid, unchecked }]) => [
+  const parsed = z.record(z.string(), Result).parse(JSON.parse(printed))
+  const rendered = Object.entries(parsed).map(([name, { refused, files, invalid, unchecked }]) => [
     name,
     {
       refused,

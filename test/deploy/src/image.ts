@@ -7,6 +7,16 @@ interface Package {
   dev?: boolean
 }
 
+/**
+ * How Kubernetes runs the image: the argument of the entry point for a process, and commands for what precedes an upgrade of
+ * the services and of the gateway.
+ */
+export const RUN = {
+  process: (name: string) => [name],
+  beforeServices: ['gantry', 'rebuild', '--new'],
+  beforeGateway: ['gantry', 'await-services'],
+} as const
+
 /** The arguments of all occurrences of an instruction in the Dockerfile. */
 export function instructions(name: string): string[] {
   const lines = textOf('deploy/Dockerfile').replaceAll('\\\n', '').split('\n')

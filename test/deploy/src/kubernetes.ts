@@ -1,9 +1,11 @@
 import { execFileSync } from 'node:child_process'
+import { globSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { BlockList, isIP } from 'node:net'
-import { join } from 'node:path'
+import { tmpdir } from 'node:os'
+import { dirname, join, relative } from 'node:path'
 import { parseAllDocuments } from 'yaml'
 import { z } from 'zod'
-import { ROOT } from './files.ts'
+import { ROOT, textOf } from './files.ts'
 
 type Labels = Record<string, string>
 
@@ -135,6 +137,45 @@ export function kustomized(folder = join(ROOT, 'deploy/kubernetes')): string | u
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined
     throw error
+  }
+}
+
+/** A file of an operator in the comment of a component. */
+const EXAMPLE = /^# {3}# ([\w-]+\.yaml)\n((?:# {3}.*\n)+)/gm
+
+/**
+ * Writes the files of an operator that the comment of a component shows: a kustomization, and the values of the component.
+ * @param folder where `kustomized` builds them
+ */
+export function writeExample(
+  folder: string,
+  component: string,
+  change: (example: string) => string = text => text,
+): void {
+  const at = (path: string) => relative(folder, join(ROOT, path))
+  for (const [, name = '', text = ''] of textOf(`${component}/kustomization.yaml`).matchAll(EXAMPLE)) {
+    const example = text.replace(/^# {3}/gm, '').replaceAll('../deploy/', `${at('deploy')}/`)
+    writeFileSync(join(folder, name), change(example))
+  }
+}
+
+/**
+ * All manifests of deploy/kubernetes as YAML, by name: the base, the base with the example of each component, and the files
+ * that are applied alone. kubectl is needed.
+ */
+export function kubernetesManifests(): Record<string, string> {
+  const cwd = join(ROOT, 'deploy/kubernetes')
+  const folder = mkdtempSync(join(tmpdir(), 'gantry-manifests-'))
+  try {
+    const manifests: Record<string, string> = { base: kustomized() ?? '' }
+    for (const component of globSync('*/kustomization.yaml', { cwd }).map(dirname)) {
+      writeExample(folder, `deploy/kubernetes/${component}`)
+      manifests[component] = kustomized(folder) ?? ''
+    }
+    for (const file of globSync('jobs/*.yaml', { cwd })) manifests[file] = textOf(`deploy/kubernetes/${file}`)
+    return manifests
+  } finally {
+    rmSync(folder, { recursive: true })
   }
 }
 

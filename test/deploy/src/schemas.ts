@@ -6,18 +6,24 @@ import { parse } from 'yaml'
 
 type Json = Record<string, unknown>
 
+/** The version of Kubernetes whose schemas and rules the manifests are tested with. */
+export const KUBERNETES = '1.37.2'
+
 /** The module with the OpenAPI document of Kubernetes. */
-const KUBERNETES = {
-  module: 'k8s.io/kubernetes@v1.37.2',
+const OPENAPI = {
+  module: `k8s.io/kubernetes@v${KUBERNETES}`,
   sum: 'h1:A2VDEiObzkYqFTKhSsn0ZEb0RlLEXpHWj93gi2HqEwE=',
   kinds: [
     'apps/v1/Deployment',
     'autoscaling/v2/HorizontalPodAutoscaler',
+    'batch/v1/CronJob',
     'batch/v1/Job',
     'networking.k8s.io/v1/Ingress',
     'networking.k8s.io/v1/NetworkPolicy',
     'policy/v1/PodDisruptionBudget',
     '/v1/ConfigMap',
+    '/v1/Namespace',
+    '/v1/PersistentVolumeClaim',
     '/v1/Service',
   ],
 }
@@ -67,9 +73,9 @@ export async function kubernetesSchemas(): Promise<string> {
     const parts = [kind, group.split('.')[0], version].filter(part => part !== '')
     writeFileSync(join(making, `${parts.join('-').toLowerCase()}.json`), JSON.stringify(schema))
   }
-  const swagger = join(await goModule(KUBERNETES.module, KUBERNETES.sum), 'api/openapi-spec/swagger.json')
+  const swagger = join(await goModule(OPENAPI.module, OPENAPI.sum), 'api/openapi-spec/swagger.json')
   const { definitions } = strict(JSON.parse(readFileSync(swagger, 'utf8'))) as { definitions: Json }
-  for (const [group = '', version = '', kind = ''] of KUBERNETES.kinds.map(name => name.split('/')))
+  for (const [group = '', version = '', kind = ''] of OPENAPI.kinds.map(name => name.split('/')))
     write(group, version, kind, {
       $ref: `#/definitions/${nameOf(definitions, group, version, kind)}`,
       definitions,

@@ -12,12 +12,14 @@ export interface GoProgram {
   version: string
   /** Folder with go.mod and the main package. */
   sources: string
-  /** The module that is changed before it is compiled. */
-  module: string
+  /** A module that is changed before it is compiled. */
+  module?: string
   /** Changes of files of the module. Without `from` the whole file is replaced. */
-  patches: readonly { file: string; from?: string; to: string }[]
+  patches?: readonly { file: string; from?: string; to: string }[]
   /** Flags of `go build`. */
   flags?: readonly string[]
+  /** Time for the compilation, with downloads. Default: ten minutes. */
+  compileMs?: number
 }
 
 /** Compiles a program with Go, unless it is cached. @returns its path; undefined without Go or when it cannot be compiled */
@@ -62,19 +64,28 @@ async function fingerprint({ sources, patches, flags }: GoProgram): Promise<stri
 }
 
 async function compile(program: GoProgram, folder: string): Promise<void> {
-  const { name, version, sources, module, patches, flags = [] } = program
+  const { name, version, sources, flags = [], compileMs = COMPILE_MS } = program
   await cp(sources, folder, { recursive: true })
-  const go = (args: string[], timeoutMs: number, doing?: string) =>
-    run('go', args, { cwd: folder, timeoutMs, ...(doing && { doing }) })
-  const download = ['mod', 'download', '-json', module]
-  const printed = await go(download, DOWNLOAD_MS, `downloading ${name} ${version} with Go, once`)
+  await change(program, folder)
+  const build = ['build', '-trimpath', ...flags, '-o', name, '.']
+  const doing = `compiling ${name} ${version} with Go, once, for some minutes`
+  await run('go', build, { cwd: folder, timeoutMs: compileMs, doing })
+}
+
+/** Replaces the module of a program by a changed copy. */
+async function change({ name, version, module, patches = [] }: GoProgram, folder: string): Promise<void> {
+  if (!module) return
+  const printed = await run('go', ['mod', 'download', '-json', module], {
+    cwd: folder,
+    timeoutMs: DOWNLOAD_MS,
+    doing: `downloading ${name} ${version} with Go, once`,
+  })
   const changed = join(folder, 'module')
   await run('cp', ['-R', JSON.parse(printed).Dir, changed], { timeoutMs: 60_000 })
   await run('chmod', ['-R', 'u+w', changed], { timeoutMs: 60_000 })
   for (const { file, from, to } of patches) await patch(join(changed, file), from, to)
-  await go(['mod', 'edit', `-replace=${module}=./module`], 10_000)
-  const build = ['build', '-trimpath', ...flags, '-o', name, '.']
-  await go(build, COMPILE_MS, `compiling ${name} ${version} with Go, once, for a minute or two`)
+  const replace = ['mod', 'edit', `-replace=${module}=./module`]
+  await run('go', replace, { cwd: folder, timeoutMs: 10_000 })
 }
 
 async function patch(file: string, from: string | undefined, to: string): Promise<void> {
