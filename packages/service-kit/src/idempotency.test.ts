@@ -233,20 +233,43 @@ describe('after an unknown outcome', () => {
     expect(await ask(TOKEN)).toMatchObject({ status: 201, replayed: true })
   })
 
-  test('a repeated request gets the secret of its first try also after a rotation of ENCRYPTION_KEY', async () => {
+  describe('a repeated request gets the secret of its first try', () => {
+    const [old, next] = [1, 2].map(n => bytes(n).toString('base64'))
     const restart = (setting: string) => {
       keys = parseEncryptionKeys(setting)
       return host.restart()
     }
-    const [old, next] = [1, 2].map(n => bytes(n).toString('base64'))
-    await lost('unacknowledged')
-    await restart(`1:${next}`)
+
     // Another secret would not be the one that the first try has stored.
-    expect((await ask(TOKEN)).status).toBe(500)
-    await restart(`1:${next},0:${old}`)
-    expect((await ask(TOKEN)).body).toMatchObject({ count: 1, token: tokens[0] })
-    expect(tokens).toEqual([tokens[0], tokens[0]])
-    expect((await ask(TOKEN, 'k-2')).body.token).not.toBe(tokens[0])
+    test.for([
+      ['0 and now has 0', `${old}`, `1:${next},0:${old}`],
+      ['0 and now has b', `${old}`, `0:${next},b:${old}`],
+      ['a and now has b', `a:${old}`, `a:${next},b:${old}`],
+    ])('from its key, which had the id %s', async ([, first = '', then = '']) => {
+      await restart(first)
+      await lost('unacknowledged')
+      await restart(`1:${next}`)
+      expect((await ask(TOKEN)).status).toBe(500)
+      await restart(then)
+      expect((await ask(TOKEN)).body).toMatchObject({ count: 1, token: tokens[0] })
+      expect(tokens).toEqual([tokens[0], tokens[0]])
+      expect((await ask(TOKEN, 'k-2')).body.token).not.toBe(tokens[0])
+    })
+
+    test('from the only key if an earlier release has begun it, and from none of several', async () => {
+      await lost('unacknowledged')
+      const remembered = records.collection(
+        defineCollection<{ id: string }>({ name: 'counting.idempotency', version: 1, fields: {} }),
+      )
+      const [record] = await remembered.list({ limit: 1 })
+      if (!record) throw new Error('there is no record')
+      const { encryptionKey: _, keyFingerprint: __, ...earlier } = record.doc as Record<string, unknown>
+      await remembered.put(earlier as { id: string }, record.revision + 1)
+      await restart(`1:${next},0:${old}`)
+      expect((await ask(TOKEN)).status).toBe(500)
+      await restart(`${old}`)
+      expect((await ask(TOKEN)).body).toMatchObject({ count: 1, token: tokens[0] })
+    })
   })
 
   test('a refusal does not free the key, because the earlier append may still be found', async () => {

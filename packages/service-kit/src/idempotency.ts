@@ -3,8 +3,8 @@ import { Refusal } from '@gantry/contracts'
 import { type Collection, defineCollection, type ReadModels } from '@gantry/read-models'
 import { v5 as uuidv5 } from 'uuid'
 import type { WatchedEventStore } from './append-watch.ts'
-import { type EncryptionKeys, PLAIN_ID } from './encryption-keys.ts'
-import { deriveKey, seal, unseal } from './secrets.ts'
+import { type EncryptionKeys, firstInUse, PLAIN_ID } from './encryption-keys.ts'
+import { deriveKey, fingerprint, seal, unseal } from './secrets.ts'
 
 /** The outcome of a request, complete enough to send the response again. */
 interface Outcome {
@@ -46,6 +46,8 @@ interface Remembered {
   generation: number
   /** Id of the key of ENCRYPTION_KEY from which secrets of the generation are derived. Earlier releases had one key, without an id. */
   encryptionKey?: string
+  /** Fingerprint of this key; missing in records of earlier releases. It identifies the key, which can get another id. */
+  keyFingerprint?: string
   startedAt: number
   expiresAt: number
   /** The outcome, encrypted with the idempotency key, which is not stored: the store alone reveals no secrets. */
@@ -105,6 +107,8 @@ export function idempotency(options: {
     }),
   )
   const secrets = derivedSecrets(options.encryptionKeys)
+  const { id: encryptionKey, fingerprint: keyFingerprint } = firstInUse(options.encryptionKeys)
+  const present = { encryptionKey, keyFingerprint }
 
   const forgetExpired = forgettingExpired(remembered)
 
@@ -129,7 +133,6 @@ export function idempotency(options: {
       if (live?.state === 'running' && now - live.startedAt < ABANDONED_MS) throw inProgress()
 
       const repeated = live !== undefined && live.state !== 'refused'
-      const encryptionKey = repeated ? (live.encryptionKey ?? PLAIN_ID) : options.encryptionKeys.first.id
       const before = known?.revision ?? 0
       const revision = before + 1
       const running: Remembered = {
@@ -139,7 +142,7 @@ export function idempotency(options: {
         // Revisions continue after removals until the tombstone is dropped, and then a new period has begun. So a new use
         // of a key never has an earlier generation. If the record is lost, a retry in the same period has the same one.
         generation: live?.generation ?? Math.floor(now / PERIOD_MS) * NUMBERS_OF_PERIOD + before,
-        encryptionKey,
+        ...(repeated ? keyOf(live) : present),
         startedAt: now,
         expiresAt: now + KEPT_MS,
         sealed: null,
@@ -150,7 +153,7 @@ export function idempotency(options: {
       let first: boolean
       let outcome: Outcome
       try {
-        const seed = seedOf(secrets(encryptionKey), `${id}/${running.generation}`, repeated)
+        const seed = seedOf(secrets(running), `${id}/${running.generation}`, repeated)
         outcome = await eventStore.watch(watched, () => handle(seed))
         const sealed = seal(sealingKey, JSON.stringify({ ...outcome, credential } satisfies Sealed))
         // False if another request has taken over after ABANDONED_MS: then only the response to that one has the secrets.
@@ -166,6 +169,12 @@ export function idempotency(options: {
     },
   }
 }
+
+/** The members of a record that name its key, as it has them. */
+const keyOf = ({ encryptionKey, keyFingerprint }: Remembered) => ({
+  ...(encryptionKey !== undefined && { encryptionKey }),
+  ...(keyFingerprint !== undefined && { keyFingerprint }),
+})
 
 /** Removes expired records, a few at each call, and their tombstones from time to time. */
 function forgettingExpired(remembered: Collection<Remembered>): (now: number) => Promise<void> {
@@ -206,17 +215,25 @@ function seedOf(secret: () => Uint8Array, name: string, repeated: boolean): Seed
 }
 
 /**
- * The secrets that seeds are derived from, by the id of the key. @returns a function that @throws Error when there is no such
- * key: a repeated request would otherwise be answered with another secret than the one that its first try stored
+ * Returns a function that returns the secret that the seed of a record is derived from. It throws Error when ENCRYPTION_KEY
+ * lacks the key, or when it cannot be told which one it is: a repeated request would otherwise be answered with another
+ * secret than the one that its first try stored.
  */
-function derivedSecrets({ all }: EncryptionKeys): (id: string) => () => Uint8Array {
-  const byId = new Map(all.map(({ id, bytes }) => [id, deriveKey(bytes, 'idempotency')]))
-  return id => () => {
-    const secret = byId.get(id)
-    if (!secret)
+function derivedSecrets({ all }: EncryptionKeys): (record: Remembered) => () => Uint8Array {
+  const secrets = all.map(({ id, bytes }) => {
+    return { id, fingerprint: fingerprint(bytes), secret: deriveKey(bytes, 'idempotency') }
+  })
+  const [only, ...others] = secrets
+  return ({ encryptionKey = PLAIN_ID, keyFingerprint }) => {
+    const unidentified = others.length === 0 && only?.id === encryptionKey ? only : undefined
+    const key = keyFingerprint
+      ? secrets.find(({ fingerprint }) => fingerprint === keyFingerprint)
+      : unidentified
+    return () => {
+      if (key) return key.secret
       throw new Error(
-        `ENCRYPTION_KEY has no key ${id}, from which the secret of a repeated request is derived`,
+        `ENCRYPTION_KEY has no key that is known to be key ${encryptionKey} of the first try, from which the secret of a repeated request is derived`,
       )
-    return secret
+    }
   }
 }
