@@ -1,3 +1,4 @@
+import { parseArgs } from 'node:util'
 import { openBlobs, storeSettings } from '@gantry/hosting'
 import { mediaSettings } from '@gantry/media'
 import { type BlobStore, ReadModelsUnavailable } from '@gantry/read-models'
@@ -5,33 +6,55 @@ import { readSettings } from '@gantry/service-kit'
 import { CommandFailed, WrongUsage } from './command.ts'
 import { notice } from './output.ts'
 
-export const USAGE = `usage: npm run copy-images -- TO
+export const USAGE = `usage: npm run copy-images -- TO [--from FROM]
 
-Copies the bytes of images from the store of BLOB_URL, or else of READ_MODEL_URL, to TO, a URL like BLOB_URL. It copies
-those that TO does not have, and deletes nothing. The AWS_... settings apply to both.`
+Copies the bytes of images from FROM, by default the store in the settings, to TO: those that TO does not have. It deletes
+nothing. Both are URLs like BLOB_URL, or "gridfs" for GridFS in READ_MODEL_URL. The AWS_... settings apply to both.`
+
+/** Names the store that is used without BLOB_URL. */
+const GRIDFS = 'gridfs'
 
 const { BLOB_URL, READ_MODEL_URL } = storeSettings.shape
 const settingsSchema = mediaSettings.extend({ BLOB_URL, READ_MODEL_URL })
 
 export async function run(args: string[], environment: NodeJS.ProcessEnv): Promise<number> {
-  const [to] = args
-  if (args.length !== 1 || !BLOB_URL.safeParse(to).success) throw new WrongUsage(USAGE)
+  const { to, ...given } = argumentsIn(args)
   const settings = readSettings(settingsSchema, environment)
-  if (settings.BLOB_URL === to) throw new CommandFailed('TO is the store of BLOB_URL')
+  const from = given.from ?? settings.BLOB_URL ?? GRIDFS
+  if (from === to) throw new CommandFailed(`${to} is the store to copy from`)
   const stores: BlobStore[] = []
-  const open = (url: string | undefined) => {
-    const { store } = openBlobs({ ...settings, BLOB_URL: url }, settings)
+  const open = (name: string) => {
+    const { store } = openBlobs({ ...settings, BLOB_URL: name === GRIDFS ? undefined : name }, settings)
     stores.push(store)
     return store
   }
   try {
-    await copyBlobs(open(settings.BLOB_URL), open(to))
+    await copyBlobs(open(from), open(to))
     return 0
   } catch (error) {
     throw error instanceof ReadModelsUnavailable ? error : new CommandFailed((error as Error).message)
   } finally {
     await Promise.all(stores.map(store => store.close()))
   }
+}
+
+/** @throws WrongUsage unless both are stores of images */
+function argumentsIn(args: string[]): { from: string | undefined; to: string } {
+  const isStore = (name: string | undefined) => name === GRIDFS || BLOB_URL.unwrap().safeParse(name).success
+  try {
+    const { values, positionals } = parseArgs({
+      args,
+      options: { from: { type: 'string' } },
+      allowPositionals: true,
+    })
+    const [to, ...others] = positionals
+    const { from } = values
+    if (to !== undefined && others.length === 0 && isStore(to) && (from === undefined || isStore(from)))
+      return { from, to }
+  } catch {
+    // An unknown option.
+  }
+  throw new WrongUsage(USAGE)
 }
 
 async function copyBlobs(from: BlobStore, to: BlobStore): Promise<void> {

@@ -70,11 +70,15 @@ test('copy-images copies what the other store lacks', async () => {
   await Promise.all([from, to].map(path => mkdir(path)))
   for (const key of ['one', 'two']) await writeFile(join(from, key), key)
   const environment = { BLOB_URL: `file:${from}`, READ_MODEL_URL: 'mongodb://127.0.0.1:1/gantry' }
-  const copy = (url: string) => runIn(environment, MAIN, 'copy-images', url)
+  const copy = (...args: string[]) => runIn(environment, MAIN, 'copy-images', ...args)
   expect(await copy(`file:${to}`)).toMatchObject({ code: 0, stderr: '2 images copied, 0 were there\n' })
   expect(await readFile(join(to, 'two'), 'utf8')).toBe('two')
   await writeFile(join(from, 'three'), 'three')
   expect(await copy(`file:${to}`)).toMatchObject({ code: 0, stderr: '1 images copied, 2 were there\n' })
+  const back = await copy(`file:${from}`, '--from', `file:${to}`)
+  expect(back).toMatchObject({ code: 0, stderr: '0 images copied, 3 were there\n' })
+  const gridFs = await copy(`file:${to}`, '--from', 'gridfs')
+  expect(gridFs).toMatchObject({ code: 1, stderr: expect.stringContaining('READ_MODEL_URL') })
 })
 
 test.each(['rebuild', 'rotate-keys'])('the former path of %s starts the same command', async name => {
