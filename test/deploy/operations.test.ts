@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process'
-import { existsSync } from 'node:fs'
+import { existsSync, globSync } from 'node:fs'
 import { join } from 'node:path'
 import { derivedPrincipalKey } from '@gantry/service-kit'
 import { expect, test } from 'vitest'
@@ -34,6 +34,26 @@ test('the command in the manual prints the key that processes derive', () => {
     })
     expect(printed).toBe(`${derivedPrincipalKey(key).toString('base64')}\n`)
   }
+})
+
+/** The files that tell operators commands. */
+const guides = ['README.md', 'docker-compose.yml', ...globSync('{docs,deploy}/**/*.md', { cwd: ROOT })]
+
+test('the programs that guides run in containers are in the image', () => {
+  const programs = guides.flatMap(path => {
+    const text = textOf(path)
+    const inPods = text.matchAll(/\bkubectl\b.* exec .* -- (\S+)/g)
+    const inCompose = text.matchAll(/\bcompose exec (?:-\S+ )*\S+ (\S+)/g)
+    return [...inPods, ...inCompose].map(([, program]) => `${path}: ${program}`)
+  })
+  expect(programs.length).toBeGreaterThan(5)
+  expect(programs.filter(program => !/: (node|gantry)$/.test(program))).toEqual([])
+})
+
+test('containers that guides add to pods keep the rights of the namespace', () => {
+  const commands = guides.flatMap(path => textOf(path).match(/^.*kubectl\b.* debug .*$/gm) ?? [])
+  expect(commands.length).toBeGreaterThan(0)
+  for (const command of commands) expect(command).toContain('--profile=restricted')
 })
 
 test('the files and commands in the manual exist', () => {
