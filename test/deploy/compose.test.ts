@@ -304,6 +304,13 @@ describe('the service that generates secrets', () => {
     expect(run()).toEqual({ status: 0, said: '' })
   })
 
+  test('derives the key of principals from the first key of a list', () => {
+    const [first, other] = [Buffer.alloc(32, 8), Buffer.alloc(32, 9).toString('base64')]
+    rmSync(join(folder, 'principal-key'))
+    expect(run({ ENCRYPTION_KEY: ` 1:${first.toString('base64')} , 0:${other}` }).status).toBe(0)
+    expect(read('principal-key')).toBe(derivedPrincipalKey(first).toString('base64'))
+  })
+
   test('uses a given secret at the first start if the services would accept it', () => {
     rmSync(join(folder, 'encryption-key'))
     expect(run({ ENCRYPTION_KEY: 'short' })).toEqual({

@@ -1,7 +1,7 @@
 import { execFileSync } from 'node:child_process'
 import { existsSync, globSync } from 'node:fs'
 import { join } from 'node:path'
-import { derivedPrincipalKey } from '@gantry/service-kit'
+import { derivedPrincipalKey, parseEncryptionKeys } from '@gantry/service-kit'
 import { expect, test } from 'vitest'
 import { ROOT, textOf } from './src/files.ts'
 import { PROCESSES, SETTINGS } from './src/settings.ts'
@@ -27,9 +27,12 @@ test('the manual explains only settings that exist', () => {
 test('the command in the manual prints the key that processes derive', () => {
   const [, program = ''] = /node -e '\n(.*?hkdfSync.*?)'\n/s.exec(manual) ?? []
   const key = Buffer.alloc(32, 7)
-  for (const encoding of ['base64', 'hex'] as const) {
+  const [base64, hex] = [key.toString('base64'), key.toString('hex')]
+  const other = Buffer.alloc(32, 8).toString('base64')
+  for (const given of [base64, hex, `1:${base64},0:${other}`, ` new-key:${hex} , 0:${other}`]) {
+    expect(parseEncryptionKeys(given).first.bytes).toEqual(key)
     const printed = execFileSync(process.execPath, ['-e', program], {
-      env: { ENCRYPTION_KEY: key.toString(encoding) },
+      env: { ENCRYPTION_KEY: given },
       encoding: 'utf8',
     })
     expect(printed).toBe(`${derivedPrincipalKey(key).toString('base64')}\n`)
