@@ -39,7 +39,11 @@ const secrets = [
   },
 ]
 
-const firstOf = text => text.split(',')[0].trim().replace(/^[\w-]*:/, '')
+const firstOf = text =>
+  text
+    .split(',')[0]
+    .trim()
+    .replace(/^[\w-]*:/, '')
 
 for (const { setting, file, make, fits, rule, replaces = () => false } of secrets) {
   const given = process.env[setting]

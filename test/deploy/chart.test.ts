@@ -235,18 +235,27 @@ describe.skipIf(!program)('the chart', { meta: { skipped } }, () => {
     }
   })
 
-  test('prefixes the paths of probes, metrics and clients with BASE_PATH', () => {
-    const { containers } = podOf('basePath', 'catalog').spec
-    expect(containers[0].livenessProbe.httpGet.path).toBe('/manage/health/live')
-    expect(containers[0].readinessProbe.httpGet.path).toBe('/manage/health/ready')
-    const [monitor] = resourcesOf('basePath', 'ServiceMonitor')
-    expect(monitor?.spec.endpoints[0].path).toBe('/manage/metrics')
-    const [ingress] = resourcesOf('basePath', 'Ingress')
-    expect(ingress?.spec.rules[0].http.paths.map((one: Resource) => one.path)).toEqual([
-      '/manage',
-      '/manage/health',
-    ])
-  })
+  test.each(['basePath', 'basePathWithSlash'] as const)(
+    'prefixes the paths of probes, metrics and clients with BASE_PATH: %s',
+    values => {
+      const { containers } = podOf(values, 'catalog').spec
+      expect(containers[0].startupProbe.httpGet.path).toBe('/manage/health/live')
+      expect(containers[0].livenessProbe.httpGet.path).toBe('/manage/health/live')
+      expect(containers[0].readinessProbe.httpGet.path).toBe('/manage/health/ready')
+      const [monitor] = resourcesOf(values, 'ServiceMonitor')
+      expect(monitor?.spec.endpoints[0].path).toBe('/manage/metrics')
+      const [ingress] = resourcesOf(values, 'Ingress')
+      expect(ingress?.spec.rules[0].http.paths.map((one: Resource) => one.path)).toEqual([
+        '/manage',
+        '/manage/health',
+      ])
+      const [route] = resourcesOf(values, 'HTTPRoute')
+      expect(route?.spec.rules.map((one: Resource) => one.matches[0].path.value)).toEqual([
+        '/manage/health',
+        '/manage',
+      ])
+    },
+  )
 
   test.each(Object.keys(CASES) as (keyof typeof CASES)[])(
     'gives containers no more rights than the profile "restricted": %s',

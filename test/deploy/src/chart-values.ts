@@ -1,5 +1,11 @@
 const NETWORK = { ipBlock: { cidr: '10.20.1.0/24' } }
 
+const WITH_ROUTES = {
+  ingress: { enabled: true, host: 'example.com' },
+  httpRoute: { enabled: true, parentRefs: [{ name: 'public' }] },
+  monitoring: { enabled: true },
+}
+
 /** Sets of values that the chart accepts. */
 export const CASES = {
   defaults: {},
@@ -77,12 +83,8 @@ export const CASES = {
     networkPolicies: { enabled: false },
     monitoring: { dashboard: true },
   },
-  basePath: {
-    settings: { BASE_PATH: '/manage' },
-    ingress: { enabled: true, host: 'example.com' },
-    httpRoute: { enabled: true, parentRefs: [{ name: 'public' }] },
-    monitoring: { enabled: true },
-  },
+  basePath: { ...WITH_ROUTES, settings: { BASE_PATH: '/manage' } },
+  basePathWithSlash: { ...WITH_ROUTES, settings: { BASE_PATH: '/manage/' } },
 } satisfies Record<string, object>
 
 /** Wrong values, each with a part of the message that names it. */
@@ -90,6 +92,7 @@ export const REFUSED: readonly (readonly [named: string, values: object])[] = [
   ["'MAX_VERSION_PER_API' not allowed", { catalog: { settings: { MAX_VERSION_PER_API: 3 } } }],
   ["'WEBHOOK_TIMEOUT' not allowed", { catalog: { settings: { WEBHOOK_TIMEOUT: '5s' } } }],
   ['/notifier/settings/WEBHOOK_TIMEOUT', { notifier: { settings: { WEBHOOK_TIMEOUT: '5 seconds' } } }],
+  ['/settings/BASE_PATH', { settings: { BASE_PATH: 'manage' } }],
   ['/settings/LOG_LEVEL', { settings: { LOG_LEVEL: 'verbose' } }],
   ["'ENCRYPTION_KEY' not allowed", { settings: { ENCRYPTION_KEY: '00' } }],
   ['/gateway/secretSettings/0', { gateway: { secretSettings: ['BLOB_URL'] } }],

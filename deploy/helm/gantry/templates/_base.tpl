@@ -213,5 +213,5 @@ that have it in the base.
 
 {{/* The path of the gateway for clients, without a slash at the end. */}}
 {{- define "gantry.basePath" -}}
-{{- .Values.settings.BASE_PATH | default "" -}}
+{{- .Values.settings.BASE_PATH | default "" | trimSuffix "/" -}}
 {{- end -}}
