@@ -183,6 +183,16 @@ const RequestPath = z.object({ request_id: Uuid })
 const sortable = ['createdAt', 'status', 'eventType', 'lastAttemptAt', 'nextAttemptAt'] as const
 const DeliveryPage = pageOf(DeliveryRecord, 'DeliveryPage')
 
+const deliveryQuery = z.object({
+  ...paging(sortable, 'createdAt,desc'),
+  status: DeliveryStatus.optional(),
+  eventId: Uuid.optional().meta({ description: 'Deliveries of this event' }),
+  api: Uuid.optional().meta({
+    description:
+      'Deliveries of events whose data name this API; only of event types whose scope the caller has',
+  }),
+})
+
 const example = {
   displayName: 'Deployments',
   url: 'https://example.com/hook',
@@ -467,7 +477,7 @@ export const listWebhookDeliveries = operation({
   summary: 'List the deliveries of a webhook',
   scope: 'WEBHOOKS_READ',
   params: WebhookPath,
-  query: z.object({ ...paging(sortable, 'createdAt,desc'), status: DeliveryStatus.optional() }),
+  query: deliveryQuery,
   responses: { 200: { description: 'A page of deliveries', schema: DeliveryPage } },
   problems: ['webhook-not-found'],
 })
@@ -491,7 +501,7 @@ export const listDeliveries = operation({
   path: '/webhooks/requests',
   summary: 'List the deliveries of all webhooks, deleted ones included',
   scope: 'WEBHOOKS_READ',
-  query: z.object({ ...paging(sortable, 'createdAt,desc'), status: DeliveryStatus.optional() }),
+  query: deliveryQuery,
   responses: { 200: { description: 'A page of deliveries', schema: DeliveryPage } },
 })
 

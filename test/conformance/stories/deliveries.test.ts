@@ -9,7 +9,7 @@ import {
   testWebhook,
   working,
 } from '../src/deliveries.ts'
-import { admin, eventually, findListed, unique } from '../src/gantry.ts'
+import { admin, createApi, createVersion, eventually, findListed, scopedTo, unique } from '../src/gantry.ts'
 import { heldReply, verify } from '../src/receiver.ts'
 import type { Delivery, Page, Webhook } from '../src/records.ts'
 import { changeWebhook, delivered, listDeliveries, NEVER, readDelivery, subscribe } from '../src/webhooks.ts'
@@ -155,6 +155,37 @@ describe.concurrent('the history', () => {
     letGo({ status: 200 })
     ;(await admin.get('/webhooks/requests', { status: 'LOST' })).refused(400)
     ;(await admin.get('/webhooks/requests', { size: 101 })).refused(400)
+  })
+
+  test('is filtered by event and by API; the API only for readers of the event', async () => {
+    const first = await subscribe(['API_CREATED', 'API_VERSION_CREATED'])
+    const second = await subscribe(['API_CREATED'])
+    await changeWebhook(second.webhook, { format: 'CLOUDEVENTS_BATCHED' })
+    const [api, other] = [await createApi(), await createApi()]
+    await createVersion(api)
+    const [path, all] = [`/webhooks/${first.webhook.id}/requests`, '/webhooks/requests']
+    const found = async (of: string, query: Record<string, string>, client = admin) => {
+      const { content } = (await client.get(of, { size: 100, ...query })).as<Page<Delivery>>(200)
+      return content.filter(({ webhook }) => [first.webhook.id, second.webhook.id].includes(webhook))
+    }
+    const ofApi = await eventually(async () => {
+      const records = await found(all, { api: api.id })
+      expect(records).toHaveLength(3)
+      return records
+    })
+    const types = (await found(path, { api: api.id })).map(({ eventType }) => eventType)
+    expect(types.toSorted()).toEqual(['API_CREATED', 'API_VERSION_CREATED'])
+    expect(await found(path, { api: other.id })).toHaveLength(1)
+    const event = ofApi.find(({ eventType }) => eventType === 'API_CREATED')?.eventId ?? ''
+    const ofEvent = await found(all, { eventId: event })
+    expect(ofEvent.map(({ webhook }) => webhook).toSorted()).toEqual(
+      [first.webhook.id, second.webhook.id].toSorted(),
+    )
+    expect(await found(path, { eventId: event, api: other.id })).toEqual([])
+    const reader = await scopedTo('WEBHOOKS_READ')
+    expect(await found(all, { api: api.id }, reader)).toEqual([])
+    expect(await found(all, { eventId: event }, reader)).toHaveLength(2)
+    ;(await admin.get(all, { api: 'petstore' })).refused(400)
   })
 
   test('is kept after the webhook was deleted, and its pending deliveries are CANCELLED', async () => {

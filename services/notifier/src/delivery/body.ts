@@ -57,3 +57,24 @@ export function bodiesOf({
     return body
   }
 }
+
+/** Event types whose data are an API. */
+const OF_API: ReadonlySet<string> = new Set(['API_CREATED', 'API_UPDATED', 'API_DELETED'])
+
+/** Id of the API that the event in a request body is about or names as `api`, an id or a record; null if there is none. */
+export function apiNamedIn(body: string, type: string): string | null {
+  const data = dataIn(body)
+  const named = OF_API.has(type) ? data : data?.api
+  const id = typeof named === 'object' && named !== null && 'id' in named ? named.id : named
+  return typeof id === 'string' ? id.toLowerCase() : null
+}
+
+/** The data of the event in a request body of any format. */
+function dataIn(body: string): Record<string, unknown> | undefined {
+  try {
+    const [event] = [JSON.parse(body)].flat()
+    return event?.data ?? undefined
+  } catch {
+    return undefined
+  }
+}

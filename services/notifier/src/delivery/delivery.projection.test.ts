@@ -76,6 +76,7 @@ const refused = {
 const document = (fields: Partial<DeliveryDocument> = {}) =>
   documentIn(deliveries, {
     ...made,
+    api: null,
     status: 'CREATED',
     attempts: 0,
     lastAttemptAt: null,

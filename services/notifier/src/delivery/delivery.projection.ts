@@ -46,6 +46,8 @@ export const pendingOf = (webhook: string) => ({ gte: `${webhook}/`, lt: `${webh
 /** The document of a delivery, for the REST API and the scheduler. */
 export interface DeliveryDocument extends Omit<DeliveryRecord, 'payload'> {
   body: string
+  /** Id of the API that the data of the event name. */
+  api: string | null
   /** Sort key in the queue, see `queueKey`; null when the delivery is finished. */
   queue: string | null
   finishedAt: string | null
@@ -57,9 +59,11 @@ export interface DeliveryDocument extends Omit<DeliveryRecord, 'payload'> {
 
 export const deliveries = defineCollection<DeliveryDocument>({
   name: 'notifier.deliveries',
-  version: 3,
+  version: 4,
   fields: {
     webhook: 'string',
+    eventId: 'string',
+    api: 'string',
     status: 'string',
     eventType: 'string',
     createdAt: 'string',
@@ -118,6 +122,7 @@ export function documentOf(state: Exclude<DeliveryState, { status: 'Absent' }>):
     failureMessage: state.failureMessage,
     attemptLog: [...state.log],
     body: state.body,
+    api: state.api,
     queue: pending ? queueKey(queueOf(pending), dueAt(pending), state.id) : null,
     finishedAt: state.finishedAt,
     line: blocksLater(state) ? orderingKey(state.webhook, state.line.resource) : null,
@@ -130,7 +135,7 @@ export function documentOf(state: Exclude<DeliveryState, { status: 'Absent' }>):
  * payload and everything that an endpoint may repeat of it: response bodies, and the Location in a failure message.
  */
 export function deliveryRecord(
-  { body, queue, finishedAt, line, turn, ...fields }: DeliveryDocument,
+  { body, api, queue, finishedAt, line, turn, ...fields }: DeliveryDocument,
   { scopes }: Pick<Principal, 'scopes'>,
 ): DeliveryRecord {
   if (mayReadEvent(scopes, fields.eventType))

@@ -1,8 +1,10 @@
 import {
   cancelDelivery,
+  EVENT_TYPES,
   getDelivery,
   listDeliveries,
   listWebhookDeliveries,
+  mayReadEvent,
   type Principal,
   Refusal,
   retryDelivery,
@@ -75,8 +77,10 @@ export function deliveryRoutes(route: AddRoute, options: DeliveryRoutes): void {
   })
 
   const list = async (where: Record<string, Condition>, query: Paging, caller: Principal) => {
+    const { status, eventId, api } = query
+    const ofApi = api === undefined ? {} : { api, ...readableBy(caller) }
     const { items, total } = await deliveries.documents.find(
-      listing(query, { ...where, status: query.status }),
+      listing(query, { ...where, status, eventId, ...ofApi }),
     )
     const content = items.map(({ doc }) => deliveryRecord(doc, caller))
     return page(content, total, query)
@@ -88,9 +92,18 @@ export function deliveryRoutes(route: AddRoute, options: DeliveryRoutes): void {
   }
 }
 
+/** Condition for deliveries whose payload the caller may read: a filter by its content would reveal the content. */
+function readableBy({ scopes }: Principal): Record<string, Condition> {
+  const types = Object.keys(EVENT_TYPES)
+  const readable = types.filter(type => mayReadEvent(scopes, type))
+  return readable.length === types.length ? {} : { eventType: { in: readable } }
+}
+
 interface Paging {
   page: number
   size: number
   sort: { field: string; direction: 'asc' | 'desc' }[]
   status?: string | undefined
+  eventId?: string | undefined
+  api?: string | undefined
 }

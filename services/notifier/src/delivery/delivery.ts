@@ -1,5 +1,6 @@
 import type { Attempt, ChangeAction, DeliveryStatus, WebhookFormat } from '@gantry/contracts'
 import type { EventSchemas } from '@gantry/event-sourcing'
+import { apiNamedIn } from './body.ts'
 
 /** The response to an attempt; success and failure are separate events. */
 interface Response {
@@ -96,6 +97,8 @@ interface Delivery {
   eventType: string
   body: string
   format: WebhookFormat
+  /** Id of the API that the data of the event name; null if they name none. */
+  api: string | null
   createdAt: string
   /** When its event was committed. */
   committedAt: string
@@ -328,6 +331,7 @@ function created(data: DataOf<'DeliveryCreated'>): Pending {
   return {
     ...fields,
     format: fields.format ?? 'STANDARD',
+    api: apiNamedIn(fields.body, fields.eventType),
     committedAt: fields.committedAt ?? fields.createdAt,
     status: 'CREATED',
     attempts: 0,
