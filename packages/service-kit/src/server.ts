@@ -19,6 +19,7 @@ import { answerProblem } from './problem.ts'
 import { RELEASE, RELEASE_HEADER } from './release.ts'
 import { keepContexts } from './request-context.ts'
 import { observeRequest } from './request-metrics.ts'
+import { REQUEST_ID } from './trace-context.ts'
 
 export interface ServerOptions {
   basePath: string
@@ -63,7 +64,6 @@ const MAX_DEPTH_OF_BODY = MAX_DEPTH + 1
 /** Maximum bytes of a body, unless its route has another limit. */
 const BODY_LIMIT = 1_048_576
 const BODY_MEMORY = 268_435_456
-const REQUEST_ID = /^[\w.:@/+=-]{1,128}$/
 
 /** An HTTP server with the parts that all services have in common: request ids, problems, health, metrics, access log. */
 export function httpServer(options: ServerOptions): FastifyInstance {

@@ -1,3 +1,4 @@
+import type { Json } from '@gantry/messaging'
 import { expect, test } from 'vitest'
 import { processLog } from './process-log.ts'
 import { contextOf, currentContext, inContext, inContextOfMessage, TraceContext } from './trace-context.ts'
@@ -39,6 +40,18 @@ test.each([
   expect(one.spanId).not.toBe(other.spanId)
 })
 
+test.each(['ev-€1', 'a\nb', '', 'x'.repeat(129)])(
+  'the request id %j of a message is replaced by one that headers and log lines can have',
+  async requestId => {
+    const idIn = (message: { id: string; data: Json }) =>
+      inContextOfMessage({ subject: 's', ...message }, async () => currentContext()?.headers['x-request-id'])
+    expect(await idIn({ id: 'm', data: { requestId } })).toMatch(/^[0-9a-f-]{36}$/)
+    expect(await idIn({ id: requestId, data: null })).toMatch(/^[0-9a-f-]{36}$/)
+    expect(await idIn({ id: requestId, data: { requestId: 'r-1' } })).toBe('r-1')
+    expect(contextOf({ 'x-request-id': requestId })?.requestId).toMatch(/^[0-9a-f-]{36}$/)
+  },
+)
+
 test('each line has the ids of its context, also after a pause, and none outside a context', async () => {
   const { log, lines } = openLog()
   const work = (id: string) => async () => {
@@ -61,12 +74,14 @@ test('each line has the ids of its context, also after a pause, and none outside
   ])
 })
 
-test('the line of an error has the ids of the context that it was thrown in', async () => {
+test('the line of an error has the ids of the innermost context that it was thrown in', async () => {
   const { log, lines } = openLog()
-  const failing = inContext(new TraceContext('r-1', GIVEN), async () => {
-    expect(currentContext()?.requestId).toBe('r-1')
-    throw new Error('broken')
-  })
+  const failing = inContext(new TraceContext('r-0', undefined), () =>
+    inContext(new TraceContext('r-1', GIVEN), async () => {
+      expect(currentContext()?.requestId).toBe('r-1')
+      throw new Error('broken')
+    }),
+  )
   await failing.catch(err => log.error({ err }, 'failed'))
   expect(currentContext()).toBeUndefined()
   expect(lines()).toEqual([{ requestId: 'r-1', traceId: TRACE_ID, spanId: SPAN_ID, msg: 'failed' }])

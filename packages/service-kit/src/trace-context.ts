@@ -5,15 +5,20 @@ import type { Headers, Message } from '@gantry/messaging'
 /** A traceparent of version 00 (W3C Trace Context §3.2). */
 const TRACEPARENT = /^00-([0-9a-f]{32})-([0-9a-f]{16})-[0-9a-f]{2}$/
 const ZEROS = /^0+$/
+/** Ids that a request may come with. They are safe in headers and log lines. */
+export const REQUEST_ID = /^[\w.:@/+=-]{1,128}$/
 
 /** The request that work belongs to, which can continue in other processes and after the response. */
 export class TraceContext {
   readonly requestId: string
   #traceparent: string | undefined
 
-  /** @param given traceparent that came with the request. Unless it is valid, the context is the start of a new trace. */
+  /**
+   * @param requestId id that came with the request. Unless it is a REQUEST_ID, the context has a new one.
+   * @param given traceparent that came with the request. Unless it is valid, the context is the start of a new trace.
+   */
   constructor(requestId: string, given: unknown) {
-    this.requestId = requestId
+    this.requestId = REQUEST_ID.test(requestId) ? requestId : randomUUID()
     this.#traceparent = isValid(given) ? given : undefined
   }
 
@@ -56,7 +61,9 @@ export async function inContext<Result>(
   try {
     return await contexts.run(context, work)
   } catch (error) {
-    if (context && typeof error === 'object' && error !== null) thrownIn.set(error, context)
+    // Contexts can be nested. The error was thrown in the innermost one.
+    if (context && typeof error === 'object' && error !== null && !thrownIn.has(error))
+      thrownIn.set(error, context)
     throw error
   }
 }
