@@ -43,6 +43,8 @@ const GIVEN = [
   'GANTRY_ADMIN_PASSWORD',
 ]
 
+const AWS_KEYS = ['AWS_ACCESS_KEY_ID', 'AWS_SECRET_ACCESS_KEY', 'AWS_SESSION_TOKEN']
+
 /** Valid values of secrets. */
 const SECRETS: Record<string, string> = {
   ENCRYPTION_KEY: '00'.repeat(32),
@@ -57,7 +59,7 @@ const SECRETS: Record<string, string> = {
 interface Environment {
   name: string
   value?: string
-  valueFrom?: { secretKeyRef: { name: string; key: string } }
+  valueFrom?: { secretKeyRef: { name: string; key: string; optional?: true } }
 }
 
 const schema = JSON.parse(textOf('deploy/helm/gantry/values.schema.json')) as Resource
@@ -134,10 +136,12 @@ describe.skipIf(!program)('the chart', { meta: { skipped } }, () => {
       : named(values, 'Deployment', name).spec.template
   const environmentOf = (values: keyof typeof CASES, name: string): Environment[] =>
     podOf(values, name).spec.containers[0].env
-  /** The environment of a container with values of secrets. */
+  /** The environment of a container with values of secrets, without those that are optional. */
   const filled = (environment: Environment[], secrets: Record<string, string> = SECRETS) =>
     Object.fromEntries(
-      environment.map(({ name, value }) => [name, value ?? secrets[name] ?? 'a secret value']),
+      environment
+        .filter(({ valueFrom }) => !valueFrom?.secretKeyRef.optional)
+        .map(({ name, value }) => [name, value ?? secrets[name] ?? 'a secret value']),
     )
 
   test.each(Object.keys(CASES) as (keyof typeof CASES)[])(
@@ -293,7 +297,7 @@ describe.skipIf(!program)('the chart', { meta: { skipped } }, () => {
         const external = named('perProcess', 'ExternalSecret', secret)
         expect(external.spec.target.name).toBe(secret)
         expect(external.spec.data.map((one: Resource) => one.secretKey)).toEqual(
-          refs.map(ref => ref.key).toSorted(),
+          refs.flatMap(ref => (ref.optional ? [] : ref.key)).toSorted(),
         )
       }
       expect(
@@ -317,12 +321,25 @@ describe.skipIf(!program)('the chart', { meta: { skipped } }, () => {
   test('one Secret from the external store has the keys of all processes', () => {
     const [external, ...others] = resourcesOf('everything', 'ExternalSecret')
     expect(others).toEqual([])
-    const used = PROCESSES.flatMap(name => environmentOf('everything', name)).flatMap(
-      ({ valueFrom }) => valueFrom?.secretKeyRef.key ?? [],
+    const used = PROCESSES.flatMap(name => environmentOf('everything', name)).flatMap(({ valueFrom }) =>
+      valueFrom && !valueFrom.secretKeyRef.optional ? valueFrom.secretKeyRef.key : [],
     )
     const offered = external?.spec.data.map((one: Resource) => one.secretKey)
     expect(offered).toEqual(expect.arrayContaining(used))
     expect(new Set(offered).size).toBe(offered.length)
+  })
+
+  test('media reads the store of images from its Secret, unless a value or a listed key replaces it', () => {
+    const optional = (values: keyof typeof CASES) =>
+      environmentOf(values, 'media').flatMap(({ name, valueFrom }) =>
+        valueFrom?.secretKeyRef.optional ? name : [],
+      )
+    const all = ['BLOB_URL', 'AWS_REGION', 'AWS_ENDPOINT_URL_S3'].concat(AWS_KEYS)
+    expect(optional('defaults').toSorted()).toEqual(all.toSorted())
+    expect(optional('everything').toSorted()).toEqual(['AWS_ENDPOINT_URL_S3', ...AWS_KEYS].toSorted())
+    expect(filled(environmentOf('everything', 'media'))).toMatchObject({ AWS_REGION: 'eu-west-1' })
+    const names = environmentOf('everything', 'rebuild').map(one => one.name)
+    expect(new Set(names).size).toBe(names.length)
   })
 
   test('processes listen on IPv6 addresses, and Services have them', () => {

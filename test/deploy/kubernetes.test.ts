@@ -13,7 +13,7 @@ import { PROCESSES, SETTINGS, unread } from './src/settings.ts'
 const built = builtManifests()
 const skipped = 'needs kubectl to build the manifests'
 
-/** Valid values of all secrets. */
+/** Valid values of the secrets that every installation has. */
 const SECRETS: NodeJS.ProcessEnv = {
   ENCRYPTION_KEY: '00'.repeat(32),
   PRINCIPAL_KEY: '01'.repeat(32),
@@ -21,6 +21,16 @@ const SECRETS: NodeJS.ProcessEnv = {
   EVENT_STORE_URL: 'esdb://user:password@a:2113,b:2113?nodePreference=leader',
   READ_MODEL_URL: 'mongodb://user:password@a,b/gantry?replicaSet=rs0&tls=true',
   MESSAGING_URL: 'tls://user:password@a:4222,tls://b:4222',
+}
+
+/** Valid values of the keys that the Secret may have as well. */
+const OPTIONAL: NodeJS.ProcessEnv = {
+  BLOB_URL: 's3://bucket/prefix',
+  AWS_REGION: 'eu-central-1',
+  AWS_ENDPOINT_URL_S3: 'https://store.example.com',
+  AWS_ACCESS_KEY_ID: 'an id',
+  AWS_SECRET_ACCESS_KEY: 'a key',
+  AWS_SESSION_TOKEN: 'a token',
 }
 
 describe.skipIf(!built)('the manifests', { meta: { skipped } }, () => {
@@ -42,8 +52,8 @@ describe.skipIf(!built)('the manifests', { meta: { skipped } }, () => {
     })
 
   /** The settings of the process from its configuration and its secrets. */
-  const settingsOf = (name: string) => {
-    const secrets = deployment(name).container.env.map(one => [one.name, SECRETS[one.name]])
+  const settingsOf = (name: string, given = SECRETS) => {
+    const secrets = deployment(name).container.env.map(one => [one.name, given[one.name]])
     const schema = SETTINGS[name]
     if (!schema) throw new Error(`${name} has no settings`)
     return readSettings(schema, { ...Object.assign({}, ...configOf(name)), ...Object.fromEntries(secrets) })
@@ -118,12 +128,16 @@ describe.skipIf(!built)('the manifests', { meta: { skipped } }, () => {
       const config = Object.assign({}, ...configOf(name)) as NodeJS.ProcessEnv
       expect(unread(name, [...Object.keys(config), ...env.map(one => one.name)])).toEqual([])
       for (const { name: setting, valueFrom } of env)
-        expect(valueFrom.secretKeyRef).toEqual({ name: 'gantry', key: setting })
+        expect(valueFrom.secretKeyRef).toEqual({
+          name: 'gantry',
+          key: setting,
+          ...(setting in OPTIONAL && { optional: true }),
+        })
       expect(() => settingsOf(name)).not.toThrow()
     })
 
     test('gets only the secrets that it needs', () => {
-      const own = { gateway: [], identity: ['GANTRY_ADMIN_PASSWORD'] }[name] ?? []
+      const own = { identity: ['GANTRY_ADMIN_PASSWORD'], media: Object.keys(OPTIONAL) }[name] ?? []
       const sealed = name === 'gateway' ? [] : ['ENCRYPTION_KEY', 'EVENT_STORE_URL', 'READ_MODEL_URL']
       expect(
         deployment(name)
@@ -142,6 +156,13 @@ describe.skipIf(!built)('the manifests', { meta: { skipped } }, () => {
       const volumes = pod.volumes.map(volume => volume.name)
       expect(container.volumeMounts.map(mount => mount.name)).toEqual(volumes)
     })
+  })
+
+  test('media stores images where the Secret says', () => {
+    expect(settingsOf('media')).toMatchObject({ BLOB_URL: undefined })
+    expect(settingsOf('media', { ...SECRETS, ...OPTIONAL })).toMatchObject(OPTIONAL)
+    const manual = textOf('docs/operations.md')
+    expect(manual).toContain('kubectl -n gantry patch secret gantry --patch \'{"stringData": {"BLOB_URL":')
   })
 
   test('the gateway reaches every service by a headless name and the port of its container', () => {
@@ -310,7 +331,9 @@ describe.skipIf(!built)('the manifests', { meta: { skipped } }, () => {
 
   test('the manual for operators has every key of the secret', () => {
     const keys = deployments.flatMap(({ spec }) =>
-      spec.template.spec.containers[0].env.map(({ valueFrom }) => valueFrom.secretKeyRef.key),
+      spec.template.spec.containers[0].env.flatMap(({ valueFrom: { secretKeyRef } }) =>
+        secretKeyRef.optional ? [] : secretKeyRef.key,
+      ),
     )
     expect([...new Set(keys)].sort()).toEqual(Object.keys(SECRETS).sort())
     const manual = textOf('docs/operations.md')

@@ -34,7 +34,7 @@ export const CASES = {
       secretSettings: ['AWS_ACCESS_KEY_ID', 'AWS_SECRET_ACCESS_KEY', 'USER_KEY_URL'],
       serviceAccountName: 'gantry-identity',
     },
-    media: { secretSettings: ['BLOB_URL'] },
+    media: { settings: { AWS_REGION: 'eu-west-1' }, secretSettings: ['BLOB_URL'] },
     notifier: { settings: { WEBHOOK_ALLOWED_CIDRS: '10.1.0.0/16, fd00::/8' } },
     externalSecret: { enabled: true, store: { name: 'vault' } },
     ca: { configMap: 'authorities' },

@@ -38,7 +38,13 @@ const Container = z.object({
   env: z.array(
     z.strictObject({
       name: z.string(),
-      valueFrom: z.strictObject({ secretKeyRef: z.strictObject({ name: z.string(), key: z.string() }) }),
+      valueFrom: z.strictObject({
+        secretKeyRef: z.strictObject({
+          name: z.string(),
+          key: z.string(),
+          optional: z.literal(true).optional(),
+        }),
+      }),
     }),
   ),
   envFrom: z.array(z.strictObject({ configMapRef: z.strictObject({ name: z.string() }) })),

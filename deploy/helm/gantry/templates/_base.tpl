@@ -89,17 +89,17 @@ that have it in the base.
 {{- .root.Values.secrets.name }}{{ if .root.Values.secrets.perProcess }}-{{ .name }}{{ end -}}
 {{- end -}}
 
-{{/* The secret settings of a process: { SETTING: key of its Secret }. */}}
+{{/* The secret settings of a process: { SETTING: { key of its Secret, optional } }. */}}
 {{- define "gantry.secretSettings" -}}
 {{- $keys := dict -}}
 {{- range (index (include "gantry.deployment" . | fromJson).spec.template.spec.containers 0).env -}}
-{{- $_ := set $keys .name .valueFrom.secretKeyRef.key -}}
+{{- $_ := set $keys .name (omit .valueFrom.secretKeyRef "name") -}}
 {{- end -}}
 {{- range (index .root.Values .name).secretSettings -}}
-{{- $_ := set $keys . . -}}
+{{- $_ := set $keys . (dict "key" .) -}}
 {{- end -}}
 {{- if .root.Values.secrets.natsUsers -}}
-{{- $_ := set $keys "NATS_PASSWORD" (printf "%s_NATS_PASSWORD" (upper .name)) -}}
+{{- $_ := set $keys "NATS_PASSWORD" (dict "key" (printf "%s_NATS_PASSWORD" (upper .name))) -}}
 {{- end -}}
 {{- toJson $keys -}}
 {{- end -}}
@@ -109,15 +109,15 @@ that have it in the base.
 {{- $keys := dict -}}
 {{- range $name := list "catalog" "identity" "media" "notifier" -}}
 {{- $of := include "gantry.secretSettings" (dict "root" $ "name" $name) | fromJson -}}
-{{- range $setting, $key := $of -}}
+{{- range $setting, $reference := $of -}}
 {{- $isLeftOut := regexMatch (ternary "^(GANTRY_ADMIN|AUDIT_PUSH|AWS)_" "^$" (eq $name "identity")) $setting -}}
 {{- if not $isLeftOut -}}
-{{- $_ := set $keys $setting $key -}}
+{{- $_ := set $keys $setting $reference -}}
 {{- end -}}
 {{- end -}}
 {{- end -}}
 {{- if .Values.secrets.natsUsers -}}
-{{- $_ := set $keys "NATS_PASSWORD" "OPERATOR_NATS_PASSWORD" -}}
+{{- $_ := set $keys "NATS_PASSWORD" (dict "key" "OPERATOR_NATS_PASSWORD") -}}
 {{- end -}}
 {{- toJson $keys -}}
 {{- end -}}
@@ -126,8 +126,13 @@ that have it in the base.
 {{- define "gantry.env" -}}
 {{- $env := list -}}
 {{- $secret := include "gantry.secret" . -}}
-{{- range $setting, $key := .secrets -}}
-{{- $env = append $env (dict "name" $setting "valueFrom" (dict "secretKeyRef" (dict "name" $secret "key" $key))) -}}
+{{- $settings := .settings -}}
+{{- range $setting, $reference := .secrets -}}
+{{- /* A value replaces an optional key. */ -}}
+{{- if not (and $reference.optional (hasKey $settings $setting)) -}}
+{{- $from := dict "secretKeyRef" (merge (dict "name" $secret) $reference) -}}
+{{- $env = append $env (dict "name" $setting "valueFrom" $from) -}}
+{{- end -}}
 {{- end -}}
 {{- if .root.Values.secrets.natsUsers -}}
 {{- $env = append $env (dict "name" "NATS_USER" "value" .name) -}}
