@@ -1,4 +1,4 @@
-import { type FileHandle, open } from 'node:fs/promises'
+import { type FileHandle, open, rm } from 'node:fs/promises'
 import { backup, DatabaseSync } from 'node:sqlite'
 import { pathToFileURL } from 'node:url'
 import { DataFolderRefused, type FileKind, inspectFiles } from './sqlite-file.ts'
@@ -13,7 +13,7 @@ const SYNC_PAGES = 8_192
 
 /**
  * Copies the database of a connection into a new file, while the connection is used. The file contains all commits that the
- * connection has made when the promise resolves, and is durable.
+ * connection has made when the promise resolves, and is durable. A failure leaves no file.
  * @param progress ends the copy if it throws
  */
 async function copyDatabase(db: DatabaseSync, path: string, progress: CopyProgress): Promise<void> {
@@ -29,6 +29,9 @@ async function copyDatabase(db: DatabaseSync, path: string, progress: CopyProgre
       },
     })
     await copy.sync()
+  } catch (error) {
+    await rm(path, { force: true })
+    throw error
   } finally {
     await copy.close()
   }

@@ -1,10 +1,13 @@
-import { join } from 'node:path'
+import { rm } from 'node:fs/promises'
+import { resolve } from 'node:path'
 import type { Bus } from '@gantry/messaging'
 import { z } from 'zod'
 
-/** Subject of the requests from the command to the running service: start to copy the files, or return the progress. */
+/** Subject of the requests from the command to the running service: start to copy the files, end, or return the progress. */
 const SUBJECT = 'standalone.backup'
 const TIMEOUT_MS = 5_000
+/** Longer than a few requests of the command that are not answered in time. */
+const SILENCE_MS = 20_000
 
 /** Copies a file of the service while it is used. */
 interface Copied {
@@ -17,7 +20,7 @@ export interface LiveFiles {
   userKeys: Copied
 }
 
-/** Where the copies go: the names of new files in an existing folder, which is an absolute path. */
+/** Where the copies go: an existing folder, which is an absolute path, and the paths of new files relative to it. */
 const copyRequest = z.object({ folder: z.string(), events: z.string(), userKeys: z.string().optional() })
 export type CopyRequest = z.infer<typeof copyRequest>
 
@@ -31,49 +34,124 @@ const progressOfCopies = z.object({
 })
 export type ProgressOfCopies = z.infer<typeof progressOfCopies>
 
-/**
- * Copies the log, then the keys of users, so that every key that the copied log needs is copied.
- * @returns function that reads the progress
- */
-export function startCopies(
-  { eventStore, userKeys }: LiveFiles,
-  request: CopyRequest,
-): () => ProgressOfCopies {
-  const progress: ProgressOfCopies = { done: 0, bytes: 0, copied: false }
-  const copyAll = async () => {
-    await eventStore.copyTo(join(request.folder, request.events), (done, bytes) =>
-      Object.assign(progress, { done, bytes }),
-    )
-    if (request.userKeys) await userKeys.copyTo(join(request.folder, request.userKeys))
-  }
-  copyAll().then(
-    () => Object.assign(progress, { done: 1, copied: true }),
-    error => Object.assign(progress, { failure: error instanceof Error ? error.message : String(error) }),
-  )
-  return () => ({ ...progress })
+/** Copies that are being made. */
+export interface Copies {
+  progress(): ProgressOfCopies
+  /** Ends the copies, and removes the files that they have made. Resolves when both are done. */
+  end(): Promise<void>
 }
 
-const backupRequest = z.object({ id: z.string(), copy: copyRequest.optional() })
+/**
+ * Copies the log, then the keys of users, so that every key that the copied log needs is copied. A failure leaves no file.
+ */
+export function startCopies({ eventStore, userKeys }: LiveFiles, request: CopyRequest): Copies {
+  const progress: ProgressOfCopies = { done: 0, bytes: 0, copied: false }
+  const made: string[] = []
+  let isEnded = false
+  const unlessEnded = () => {
+    if (isEnded) throw new Error('the backup was ended')
+  }
+  const copy = async (file: Copied, name: string, shown: (done: number, bytes: number) => void) => {
+    unlessEnded()
+    const path = resolve(request.folder, name)
+    await file.copyTo(path, (done, bytes) => {
+      unlessEnded()
+      shown(done, bytes)
+    })
+    made.push(path)
+  }
+  const copyAll = async () => {
+    await copy(eventStore, request.events, (done, bytes) => Object.assign(progress, { done, bytes }))
+    if (request.userKeys) await copy(userKeys, request.userKeys, () => {})
+  }
+  const remove = () => Promise.all(made.map(path => rm(path, { force: true })))
+  const over = copyAll().then(
+    () => Object.assign(progress, { done: 1, copied: true }),
+    async error => {
+      await remove()
+      Object.assign(progress, { failure: error instanceof Error ? error.message : String(error) })
+    },
+  )
+  return {
+    progress: () => ({ ...progress }),
+    async end() {
+      isEnded = true
+      await over
+      await remove()
+    },
+  }
+}
+
+const backupRequest = z.object({
+  id: z.string(),
+  copy: copyRequest.optional(),
+  /** Whether to end the copies and remove their files. */
+  end: z.boolean().default(false),
+})
 const backupReply = progressOfCopies.extend({
   /** Whether the key of the service is that of the file encryption.key. */
   usesKeyFile: z.boolean(),
 })
 
-/** Answers the command, which runs in another process and cannot read the locked files of this one. */
-export function answerBackups(bus: Bus, files: LiveFiles, usesKeyFile: boolean): () => void {
-  const reports = new Map<string, () => ProgressOfCopies>()
-  return bus.respond(SUBJECT, async body => {
-    const { id, copy } = backupRequest.parse(body)
-    if (copy) reports.set(id, startCopies(files, copy))
-    const report = reports.get(id)
-    if (!report) throw new Error('the service was restarted meanwhile')
-    return { ...report(), usesKeyFile }
-  })
+interface AnswerOptions {
+  /** Whether the key of the service is that of the file encryption.key. */
+  usesKeyFile: boolean
+  /** Time without a request after which the copies are ended, because the command was killed. In milliseconds. */
+  silenceMs?: number
 }
+
+/**
+ * Answers the command, which runs in another process and cannot read the locked files of this one. One backup is taken at a
+ * time. Its files belong to this process, which removes them if the copies end early, until the command knows that they are
+ * complete.
+ * @returns function that ends the copies and answers no more
+ */
+export function answerBackups(
+  bus: Bus,
+  files: LiveFiles,
+  { usesKeyFile, silenceMs = SILENCE_MS }: AnswerOptions,
+): () => Promise<void> {
+  let last: { id: string; copies: Copies } | undefined
+  /** Runs while the files belong to this process. */
+  let silence: NodeJS.Timeout | undefined
+  const stopAnswering = bus.respond(SUBJECT, async body => {
+    const { id, copy, end } = backupRequest.parse(body)
+    if (copy) {
+      if (silence) throw new Error('another backup is being taken')
+      last = { id, copies: startCopies(files, copy) }
+    }
+    if (last?.id !== id) throw new Error('the service was restarted meanwhile')
+    const { copies } = last
+    clearTimeout(silence)
+    silence = setTimeout(() => {
+      silence = undefined
+      void copies.end()
+    }, silenceMs).unref()
+    if (end) await copies.end()
+    const progress = copies.progress()
+    if (progress.copied || progress.failure !== undefined) {
+      clearTimeout(silence)
+      silence = undefined
+    }
+    return { ...progress, usesKeyFile }
+  })
+  return async () => {
+    stopAnswering()
+    if (!silence) return
+    clearTimeout(silence)
+    await last?.copies.end()
+  }
+}
+
+const request = async (bus: Bus, body: { id: string; copy?: CopyRequest; end?: true }) =>
+  backupReply.parse(await bus.request(SUBJECT, body, { timeoutMs: TIMEOUT_MS }))
 
 /**
  * Asks the running service to copy its files, or for the progress of an earlier request with this id if `copy` is left out.
  * @throws NoResponder, RequestTimeout when none is running; RequestFailed
  */
-export const askForCopies = async (bus: Bus, id: string, copy?: CopyRequest) =>
-  backupReply.parse(await bus.request(SUBJECT, { id, ...(copy && { copy }) }, { timeoutMs: TIMEOUT_MS }))
+export const askForCopies = (bus: Bus, id: string, copy?: CopyRequest) =>
+  request(bus, { id, ...(copy && { copy }) })
+
+/** Asks the running service to end the copies of an earlier request, and to remove their files. @throws like `askForCopies` */
+export const askForEnd = (bus: Bus, id: string) => request(bus, { id, end: true })

@@ -1,4 +1,12 @@
-export { askForCopies, type ProgressOfCopies, startCopies } from './backing-up.ts'
+export {
+  answerBackups,
+  askForCopies,
+  askForEnd,
+  type Copies,
+  type CopyRequest,
+  type ProgressOfCopies,
+  startCopies,
+} from './backing-up.ts'
 export { compose, servicesOver } from './composition.ts'
 export { type DataFolder, openDataFolder, RESTORING, sealDataFolder } from './data-folder.ts'
 export { type Held, type Quarantine, quarantine, quarantineOver } from './quarantining.ts'

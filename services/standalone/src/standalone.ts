@@ -43,7 +43,9 @@ export function openStandalone(given: ProcessContext<Settings>): ProcessParts {
   const projectors = services.flatMap(service => service.projectors)
   const agent = startDeploymentAgent(bus, log)
   const stopRebuilds = answerRebuilds(bus, projectors, dependencies)
-  const stopBackups = answerBackups(bus, composed.files, settings.ENCRYPTION_KEY === undefined)
+  const stopBackups = answerBackups(bus, composed.files, {
+    usesKeyFile: settings.ENCRYPTION_KEY === undefined,
+  })
   const stopQuarantine = answerQuarantine(bus, quarantine(readModels, projectors))
 
   return {
@@ -77,9 +79,8 @@ export function openStandalone(given: ProcessContext<Settings>): ProcessParts {
     release: composed.release,
     async stop() {
       stopRebuilds()
-      stopBackups()
       stopQuarantine()
-      await Promise.all([edge.stop(), agent.stop()])
+      await Promise.all([edge.stop(), agent.stop(), stopBackups()])
       await composed.close()
     },
   }

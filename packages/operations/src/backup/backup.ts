@@ -1,7 +1,7 @@
 import { createHash, randomUUID } from 'node:crypto'
 import { existsSync } from 'node:fs'
 import { mkdir, readFile, rm, writeFile } from 'node:fs/promises'
-import { isAbsolute, join, relative, resolve } from 'node:path'
+import { basename, dirname, isAbsolute, join, relative, resolve } from 'node:path'
 import { setTimeout } from 'node:timers/promises'
 import { parseArgs } from 'node:util'
 import {
@@ -13,10 +13,13 @@ import {
   verifyCopy,
 } from '@gantry/embedded'
 import { imageBytes } from '@gantry/media'
-import { NoResponder, RequestTimeout } from '@gantry/messaging'
+import { type Bus, NoResponder, RequestTimeout } from '@gantry/messaging'
 import { readSettings } from '@gantry/service-kit'
 import {
   askForCopies,
+  askForEnd,
+  type Copies,
+  type CopyRequest,
   openDataFolder,
   type ProgressOfCopies,
   type Settings,
@@ -24,6 +27,7 @@ import {
   startCopies,
 } from '@gantry/standalone'
 import { CommandFailed, WrongUsage } from '../command.ts'
+import { interruption } from '../interruption.ts'
 import { fileOf, notice, print } from '../output.ts'
 import { type Progress, progressBar } from '../progress.ts'
 import { contentOfLog } from './copy-of-log.ts'
@@ -43,9 +47,12 @@ const KEY = 'encryption.key'
 const ENDED = 'the service does not answer any more'
 
 interface Order {
-  /** The folder of the backup, and that of the keys of users. */
+  /** The folder of the backup. */
   folder: string
+  /** The file for the keys of users, in the same folder or another one; undefined if they are left out. */
   userKeys: string | undefined
+  /** ISO 8601 UTC. */
+  startedAt: string
   withKey: boolean
   dataDir: string
   settings: Settings
@@ -60,13 +67,18 @@ export async function run(args: string[], environment: NodeJS.ProcessEnv): Promi
   const order = orderIn(args, environment)
   await requireEmpty(order)
   makeFolders(order)
+  const { signal, code } = interruption()
+  let manifest: Manifest
   try {
-    await report(order, await backUp(order))
+    manifest = await backUp(order, signal)
   } catch (error) {
     for (const entry of await entriesOf(order.folder))
       await rm(join(order.folder, entry), { recursive: true, force: true })
-    throw failureOf(error)
+    if (!signal.aborted) throw failureOf(error)
+    notice('interrupted: there is no backup')
+    return code(1)
   }
+  await report(order, manifest)
   return 0
 }
 
@@ -77,10 +89,16 @@ function orderIn(args: string[], environment: NodeJS.ProcessEnv): Order {
     throw new WrongUsage(USAGE)
   const settings = readSettings(settingsSchema, environment)
   const path = fileOf(folder, environment)
+  const startedAt = new Date().toISOString()
   const apart = values['user-keys']
+  const userKeys = join(
+    apart ? fileOf(apart, environment) : path,
+    `user-keys-${startedAt.replace(/[-:]|\.\d+/g, '')}.db`,
+  )
   return {
     folder: path,
-    userKeys: values['without-user-keys'] ? undefined : apart ? fileOf(apart, environment) : path,
+    userKeys: values['without-user-keys'] ? undefined : userKeys,
+    startedAt,
     withKey: !values['without-key'],
     dataDir: resolve(settings.DATA_DIR),
     settings,
@@ -117,8 +135,8 @@ async function requireEmpty({ folder, dataDir }: Order): Promise<void> {
 }
 
 /** @throws CommandFailed before anything is copied */
-function makeFolders({ folder, userKeys = folder }: Order): void {
-  for (const path of [userKeys, folder])
+function makeFolders({ folder, userKeys }: Order): void {
+  for (const path of [...(userKeys ? [dirname(userKeys)] : []), folder])
     try {
       makeFolder(path, 0o700)
     } catch (error) {
@@ -126,32 +144,56 @@ function makeFolders({ folder, userKeys = folder }: Order): void {
     }
 }
 
-async function backUp(order: Order): Promise<Manifest> {
-  const { folder, dataDir } = order
-  const startedAt = new Date().toISOString()
-  const takenAt = startedAt
+/** A failure leaves no keys of users. @param signal ends the work with an error */
+async function backUp(order: Order, signal: AbortSignal): Promise<Manifest> {
+  const { folder, userKeys, dataDir } = order
   const keyBefore = await keyFilesOf(dataDir)
-  const userKeys = order.userKeys && `user-keys-${takenAt.replace(/[-:]|\.\d+/g, '')}.db`
-  const request = { folder, events: LOG, ...(userKeys && { userKeys }) }
-  const usesKeyFile = await copyStores(request, order)
-  verifyCopy('events', join(folder, LOG))
-  const { position, events, images } = await contentOfLog(join(folder, LOG))
-  const { files, lost } = await copyImages(images, { from: join(dataDir, 'images'), folder })
-  if ((await keyFilesOf(dataDir)) !== keyBefore)
-    throw new CommandFailed('the encryption key was changed during the backup: repeat it')
-  const copied = [DATA_MANIFEST, ...(usesKeyFile && order.withKey ? [KEY] : [])]
-  for (const name of copied)
+  const copy = { folder, events: LOG, ...(userKeys && { userKeys: relative(folder, userKeys) }) }
+  const usesKeyFile = await copyStores(copy, order, signal)
+  try {
+    const copied = await copyImages(order, signal)
+    if ((await keyFilesOf(dataDir)) !== keyBefore)
+      throw new CommandFailed('the encryption key was changed during the backup: repeat it')
+    return await complete(order, { ...copied, usesKeyFile }, signal)
+  } catch (error) {
+    if (userKeys) await rm(userKeys, { force: true })
+    throw error
+  }
+}
+
+interface Copied {
+  log: Manifest['log']
+  images: BackupFile[]
+  lost: string[]
+  usesKeyFile: boolean
+}
+
+/** Adds what the copies of stores and images lack, and the manifest. */
+async function complete(
+  { folder, userKeys, startedAt, withKey, dataDir }: Order,
+  { log, images, lost, usesKeyFile }: Copied,
+  signal: AbortSignal,
+): Promise<Manifest> {
+  const files = [...images]
+  for (const name of [DATA_MANIFEST, ...(usesKeyFile && withKey ? [KEY] : [])])
     files.push({ path: name, ...(await copyFile(join(dataDir, name), join(folder, name))) })
-  files.push({ path: LOG, ...(await digestOf(join(folder, LOG))) })
+  files.push({ path: LOG, ...(await digestOf(join(folder, LOG), signal)) })
+  if (userKeys) {
+    verifyCopy('user-keys', userKeys)
+    await syncFolder(dirname(userKeys))
+  }
   const manifest = {
     startedAt,
     completedAt: new Date().toISOString(),
-    log: { position, events },
+    log,
     lostImages: lost,
-    userKeys: userKeys ? { ...(await placeUserKeys(userKeys, order)), takenAt } : null,
+    userKeys: userKeys
+      ? { path: basename(userKeys), ...(await digestOf(userKeys, signal)), takenAt: startedAt }
+      : null,
     files,
   }
   await syncFolder(folder)
+  signal.throwIfAborted()
   await writeManifest(folder, manifest)
   await syncFolder(folder)
   return { format: 1, ...manifest }
@@ -164,26 +206,36 @@ const keyFilesOf = async (dataDir: string): Promise<string> => {
 }
 
 /**
- * Has the log and the keys of users copied by the running service, or copies them if none runs.
+ * Has the log and the keys of users copied by the running service, or copies them if none runs. A failure leaves no file.
  * @returns whether the key of the service is that of encryption.key
  */
 async function copyStores(
-  copy: { folder: string; events: string; userKeys?: string },
+  copy: CopyRequest,
   { dataDir, settings }: Order,
+  signal: AbortSignal,
 ): Promise<boolean> {
   const messages = join(dataDir, 'messages.db')
-  if (!existsSync(messages)) return copyStopped(copy, settings)
+  if (!existsSync(messages)) return copyStopped(copy, settings, signal)
   const bus = sqliteBus({ path: messages })
   try {
-    const id = randomUUID()
-    const started = await unlessStopped(askForCopies(bus, id, copy))
-    if (!started) return await copyStopped(copy, settings)
-    const during = async () => (await unlessStopped(askForCopies(bus, id))) ?? { ...started, failure: ENDED }
-    await showProgress(during)
-    return started.usesKeyFile
+    return (await copyRunning(copy, bus, signal)) ?? (await copyStopped(copy, settings, signal))
   } finally {
     await bus.close()
   }
+}
+
+/** @returns undefined if no service runs */
+async function copyRunning(copy: CopyRequest, bus: Bus, signal: AbortSignal): Promise<boolean | undefined> {
+  const id = randomUUID()
+  const started = await unlessStopped(askForCopies(bus, id, copy))
+  if (!started) return undefined
+  const copies = {
+    progress: async () => (await unlessStopped(askForCopies(bus, id))) ?? { ...started, failure: ENDED },
+    // A service that does not answer ends the copies itself.
+    end: async () => void (await unlessStopped(askForEnd(bus, id))),
+  }
+  await finished(copies, signal)
+  return started.usesKeyFile
 }
 
 /** The answer of the running service; undefined if none runs. */
@@ -197,48 +249,56 @@ async function unlessStopped<Answer>(request: Promise<Answer>): Promise<Answer |
 }
 
 /** Copies the stores of a data folder that no process uses, and keeps processes from using it meanwhile. */
-async function copyStopped(
-  copy: { folder: string; events: string; userKeys?: string },
-  settings: Settings,
-): Promise<boolean> {
+async function copyStopped(copy: CopyRequest, settings: Settings, signal: AbortSignal): Promise<boolean> {
   const data = openDataFolder(settings)
   const eventStore = sqliteEventStore({ path: data.events, exclusive: true })
   const userKeys = sqliteUserKeys({ path: data.userKeys })
   try {
-    const progress = startCopies({ eventStore, userKeys }, copy)
-    await showProgress(async () => progress())
+    const { progress, end } = startCopies({ eventStore, userKeys }, copy)
+    await finished({ progress: async () => progress(), end }, signal)
   } finally {
     await Promise.all([eventStore.close(), userKeys.close()])
   }
   return settings.ENCRYPTION_KEY === undefined
 }
 
-async function showProgress(progressOf: () => Promise<ProgressOfCopies>): Promise<void> {
+interface RunningCopies extends Pick<Copies, 'end'> {
+  progress(): Promise<ProgressOfCopies>
+}
+
+/** Shows the progress until the copies are complete. Otherwise it ends them. */
+async function finished({ progress, end }: RunningCopies, signal: AbortSignal): Promise<void> {
   const bar = progressBar('MB of the log')
   try {
     for (;;) {
-      const { done, bytes, copied, failure } = await progressOf()
+      const { done, bytes, copied, failure } = await progress()
       if (failure) throw new CommandFailed(`the log was not copied: ${failure}`)
       if (copied) return
       if (bytes > 0) bar.show(done, Math.round((done * bytes) / 1e6))
-      await setTimeout(POLL_MS)
+      await setTimeout(POLL_MS, undefined, { signal })
     }
+  } catch (error) {
+    await end().catch(() => {})
+    throw error
   } finally {
     bar.end()
   }
 }
 
-/** Copies the bytes of images. Those that the service has lost itself are reported and left out. */
+/** Copies the bytes of the images that the copied log names. Those that the service has lost itself are reported and left out. */
 async function copyImages(
-  images: ReadonlySet<string>,
-  { from, folder }: { from: string; folder: string },
-): Promise<{ files: BackupFile[]; lost: string[] }> {
-  const bytesOf = imageBytes(folderBlobStore({ path: from }))
-  const files: BackupFile[] = []
+  { dataDir, folder }: Order,
+  signal: AbortSignal,
+): Promise<Omit<Copied, 'usesKeyFile'>> {
+  verifyCopy('events', join(folder, LOG))
+  const { position, events, images: named } = await contentOfLog(join(folder, LOG))
+  const bytesOf = imageBytes(folderBlobStore({ path: join(dataDir, 'images') }))
+  const images: BackupFile[] = []
   const lost: string[] = []
   const bar: Progress = progressBar('images')
-  if (images.size > 0) await mkdir(join(folder, 'images'), { mode: 0o700 })
-  for (const sha256 of images) {
+  if (named.size > 0) await mkdir(join(folder, 'images'), { mode: 0o700 })
+  for (const sha256 of named) {
+    signal.throwIfAborted()
     const bytes = await bytesOf.get(sha256).catch(() => undefined)
     if (!bytes || createHash('sha256').update(bytes).digest('hex') !== sha256) {
       lost.push(sha256)
@@ -246,23 +306,12 @@ async function copyImages(
     }
     const path = `images/${sha256}`
     await writeFile(join(folder, path), bytes, { flag: 'wx', mode: 0o600, flush: true })
-    files.push({ path, bytes: bytes.length, sha256 })
-    bar.show(files.length / images.size, files.length)
+    images.push({ path, bytes: bytes.length, sha256 })
+    bar.show(images.length / named.size, images.length)
   }
   bar.end()
-  if (images.size > 0) await syncFolder(join(folder, 'images'))
-  return { files, lost }
-}
-
-/** Moves the copied keys of users into their folder. */
-async function placeUserKeys(name: string, { folder, userKeys = folder }: Order): Promise<BackupFile> {
-  const copied = join(folder, name)
-  verifyCopy('user-keys', copied)
-  if (userKeys === folder) return { path: name, ...(await digestOf(copied)) }
-  const digest = await copyFile(copied, join(userKeys, name))
-  await syncFolder(userKeys)
-  await rm(copied)
-  return { path: name, ...digest }
+  if (named.size > 0) await syncFolder(join(folder, 'images'))
+  return { log: { position, events }, images, lost }
 }
 
 const days = (ms: number) => `${Math.round(ms / 86_400_000)} days`
@@ -279,9 +328,9 @@ async function report(order: Order, { log, files, lostImages, userKeys }: Manife
       `It contains ${KEY}, which decrypts its secrets: protect it like a password (--without-key leaves it out)`,
     )
   else notice('It does not contain the encryption key: keep a copy of ENCRYPTION_KEY elsewhere')
-  if (userKeys && order.userKeys)
+  if (order.userKeys)
     notice(
-      `Delete ${join(order.userKeys, userKeys.path)} after ${days(order.settings.USER_KEY_BACKUP_RETENTION)} (USER_KEY_BACKUP_RETENTION), ` +
+      `Delete ${order.userKeys} after ${days(order.settings.USER_KEY_BACKUP_RETENTION)} (USER_KEY_BACKUP_RETENTION), ` +
         'so that erasures of users reach this backup; the rest may be kept',
     )
   if (!userKeys) notice('It does not contain the keys of users, without which their names are lost')

@@ -38,9 +38,10 @@ export async function copyFile(from: string, to: string): Promise<Digest> {
   return digest()
 }
 
-export async function digestOf(path: string): Promise<Digest> {
+/** @param signal ends the reading with an error */
+export async function digestOf(path: string, signal: AbortSignal): Promise<Digest> {
   const { stream, digest } = digesting()
-  await pipeline(createReadStream(path, { highWaterMark: CHUNK_BYTES }), stream.resume())
+  await pipeline(createReadStream(path, { highWaterMark: CHUNK_BYTES }), stream.resume(), { signal })
   return digest()
 }
 

@@ -1,0 +1,80 @@
+import { mkdtemp, readdir, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { setTimeout } from 'node:timers/promises'
+import { sqliteBus, sqliteEventStore, sqliteUserKeys } from '@gantry/embedded'
+import { NO_STREAM } from '@gantry/event-sourcing'
+import { answerBackups, askForCopies, openDataFolder, sealDataFolder } from '@gantry/standalone'
+import { expect, onTestFinished, test, vi } from 'vitest'
+import { run as backUp } from './backup.ts'
+
+const SHA256 = 'a'.repeat(64)
+
+/** A data folder whose log names an image, and the folders of a backup. */
+async function installation() {
+  const folder = await mkdtemp(join(tmpdir(), 'gantry-interrupted-'))
+  onTestFinished(() => rm(folder, { recursive: true }))
+  const data = join(folder, 'data')
+  const opened = openDataFolder({ DATA_DIR: data })
+  sealDataFolder(opened)
+  const eventStore = sqliteEventStore({ path: opened.events })
+  const userKeys = sqliteUserKeys({ path: opened.userKeys })
+  const metadata = { actor: { id: null, name: 'test' }, requestId: '1', at: '2026-11-22T12:00:00.000Z' }
+  const uploaded = { id: '1', type: 'ImageUploaded', data: { sha256: SHA256 }, metadata }
+  await eventStore.append('image-1', [uploaded], NO_STREAM)
+  const [backup, apart] = [join(folder, 'backup'), join(folder, 'user keys')]
+  return { data, opened, eventStore, userKeys, backup, apart }
+}
+
+/** A running service, whose keys of users take long to copy. */
+async function runningService(silenceMs?: number) {
+  const { eventStore, userKeys, ...folders } = await installation()
+  const copied: string[] = []
+  const slow = {
+    async copyTo(path: string, progress: (done: number, bytes: number) => void = () => {}) {
+      await userKeys.copyTo(path)
+      copied.push(path)
+      try {
+        for (;;) {
+          progress(0, 1)
+          await setTimeout(10)
+        }
+      } catch (error) {
+        await rm(path)
+        throw error
+      }
+    },
+  }
+  const bus = sqliteBus({ path: folders.opened.messages })
+  const files = { eventStore, userKeys: slow }
+  const stop = answerBackups(bus, files, { usesKeyFile: true, ...(silenceMs && { silenceMs }) })
+  onTestFinished(async () => {
+    await stop()
+    await Promise.all([eventStore.close(), userKeys.close(), bus.close()])
+  })
+  return { ...folders, bus, copied }
+}
+
+test('an interrupted backup ends the copies of the service and leaves no file', async () => {
+  const { data, backup, apart, copied } = await runningService()
+  const ended = backUp([backup, '--user-keys', apart], { DATA_DIR: data })
+  await vi.waitFor(() => expect(copied).toHaveLength(1), { timeout: 10_000 })
+  expect(copied[0]).toMatch(/user keys\/user-keys-\d{8}T\d{6}Z\.db$/)
+  process.emit('SIGINT')
+  expect(await ended).toBe(130)
+  expect([await readdir(backup), await readdir(apart)]).toEqual([[], []])
+})
+
+test('one backup is taken at a time, and that of a killed command is ended', async () => {
+  const { data, backup, apart, bus, copied } = await runningService(500)
+  const killed = join(data, '..')
+  const copy = { folder: killed, events: 'events.db', userKeys: 'user-keys.db' }
+  await askForCopies(bus, 'killed', copy)
+  await vi.waitFor(() => expect(copied).toHaveLength(1), { timeout: 10_000 })
+  await expect(backUp([backup, '--user-keys', apart], { DATA_DIR: data })).rejects.toThrow(
+    'another backup is being taken',
+  )
+  await vi.waitFor(async () => expect((await readdir(killed)).toSorted()).not.toContain('events.db'), 10_000)
+  expect((await readdir(killed)).toSorted()).toEqual(['backup', 'data', 'user keys'])
+  expect((await askForCopies(bus, 'next', { folder: killed, events: 'next.db' })).failure).toBeUndefined()
+})
