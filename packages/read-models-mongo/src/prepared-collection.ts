@@ -62,7 +62,7 @@ export class PreparedCollection<D extends Document> {
   async #prepare(): Promise<Server> {
     const server = await this.#access.server()
     await prepare(this.#db, this.definition, server)
-    if (server.usesIndexes && !this.#tidied) await dropFormerIndexes(this.documents)
+    if (server.usesIndexes && !this.#tidied) await dropFormerIndexes(this.documents, this.definition)
     this.#tidied ||= server.usesIndexes
     return server
   }
