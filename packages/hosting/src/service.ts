@@ -11,7 +11,6 @@ import {
   type Purpose,
   passedPrincipals,
   readModelMetrics,
-  readSettings,
   type Service,
   SettingsRefused,
   watchedLeases,
@@ -48,7 +47,8 @@ export const runService = <Schema extends z.ZodObject, Made extends Service>(
 ): Promise<void> =>
   runProcess({
     name: options.name,
-    schema: serviceSettings,
+    // Read together, so that settings which contradict each other are refused.
+    schema: serviceSettings.extend(options.settings.shape) as unknown as typeof serviceSettings,
     environment: options.environment,
     server: () => ({ clients: { trustProxy: INSIDE } }),
     second: ({ INTERNAL_PORT }) => ({ setting: 'INTERNAL_PORT', port: INTERNAL_PORT }),
@@ -56,12 +56,12 @@ export const runService = <Schema extends z.ZodObject, Made extends Service>(
   })
 
 function openService<Schema extends z.ZodObject, Made extends Service>(
-  { name, settings: schema, environment, make, messages, prepare }: ServiceOptions<Schema, Made>,
+  { name, make, messages, prepare }: ServiceOptions<Schema, Made>,
   context: ProcessContext<z.infer<typeof serviceSettings>>,
 ): ProcessParts {
   const { settings, log, metrics, now, state } = context
   const { BASE_PATH: basePath, ENCRYPTION_KEY: encryptionKeys } = settings
-  const own = readSettings(schema, environment)
+  const own = settings as unknown as z.infer<Schema>
   const disk = watchedDisk(log)
   const stores = openStores(settings, disk, log)
   const { eventStore, blobs, userKeys } = stores

@@ -6,7 +6,6 @@ import {
   encryptionKeys,
   key,
   origins,
-  otherThanPort,
   port,
   shutdownTimeout,
 } from '@gantry/service-kit'
@@ -112,4 +111,3 @@ export const serviceSettings = keySettings
   .extend(processSettings.shape)
   .extend(storeSettings.shape)
   .extend(peerSettings.shape)
-  .check(otherThanPort('INTERNAL_PORT'))

@@ -11,6 +11,7 @@ export {
 export { ANONYMOUS, callerOf, noteCaller } from './caller.ts'
 export { etag, matchesNone, revisionsOf } from './conditional.ts'
 export { CONNECTION_TIMEOUTS, type ConnectionLimits, type ConnectionTimeouts } from './connections.ts'
+export { duration, durations, writtenDuration } from './durations.ts'
 export {
   EncryptionKeyMissing,
   type EncryptionKeys,
@@ -69,19 +70,15 @@ export { type Responders, serviceFrom } from './service-parts.ts'
 export {
   basePath,
   bodyMemory,
-  duration,
-  durations,
   key,
   list,
   origins,
-  otherThanPort,
   port,
   publicUrl,
   readSettings,
   SettingsRefused,
   shutdownTimeout,
   whole,
-  writtenDuration,
 } from './settings.ts'
 export { formatSecret, parseSecret, signedHeaders } from './standard-webhooks.ts'
 export { type Moment, type Moments, requirePast, type Temporal, temporal } from './temporal.ts'

@@ -3,17 +3,15 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { z } from 'zod'
+import { duration, durations, writtenDuration } from './durations.ts'
 import {
   basePath,
   bodyMemory,
-  duration,
-  durations,
   ownBodyMemory,
   publicUrl,
   readSettings,
   SettingsRefused,
   whole,
-  writtenDuration,
 } from './settings.ts'
 
 const schema = z.object({
@@ -56,6 +54,13 @@ test('names every wrong setting, one per line', () => {
   const read = () => readSettings(schema, { PORT: '70000', TIMEOUT: '5 parsecs', BASE_PATH: 'x y' })
   expect(read).toThrow(SettingsRefused)
   expect(read).toThrow(/^PORT: .*\nTIMEOUT: .*5 parsecs.*\nBASE_PATH: .*$/)
+})
+
+test('refuses settings that contradict each other, and reports a wrong value before', () => {
+  const metered = schema.extend({ METRICS_PORT: whole(0, 65_535).optional() })
+  const read = (environment: Record<string, string>) => () => readSettings(metered, environment)
+  expect(read({ METRICS_PORT: '8080' })).toThrow(/^METRICS_PORT: must be another port than PORT$/)
+  expect(read({ METRICS_PORT: '8080', TIMEOUT: '5' })).toThrow(/^TIMEOUT: must be a duration[^\n]*$/)
 })
 
 test('refuses a name that differs by one letter from a setting of any process, and ignores other unknown names', () => {

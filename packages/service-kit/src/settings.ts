@@ -1,40 +1,14 @@
 import { readFileSync } from 'node:fs'
 import { totalmem } from 'node:os'
 import { z } from 'zod'
+import { duration } from './durations.ts'
+import { settingConflicts } from './setting-conflicts.ts'
 import { misspelledSettings } from './setting-names.ts'
-
-const UNITS = { ms: 1, s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000 } as const
-
-/** A duration such as 200ms, 5s, 5m, 2h. @returns milliseconds */
-export const duration = z.string().transform((value, context) => {
-  const [, amount, unit] = /^(\d+)(ms|s|m|h|d)$/.exec(value.trim()) ?? []
-  if (amount === undefined || unit === undefined) {
-    context.addIssue({
-      code: 'custom',
-      message: `must be a duration such as 200ms, 5s, 5m or 2h, not "${value}"`,
-    })
-    return z.NEVER
-  }
-  return Number(amount) * UNITS[unit as keyof typeof UNITS]
-})
-
-/** A duration in the syntax of settings, e.g. 1h or 90m, in the largest unit of which it is a multiple. */
-export const writtenDuration = (ms: number): string => {
-  const units = Object.entries(UNITS).toReversed()
-  const [unit, length] = units.find(([, length]) => ms % length === 0) ?? ['ms', 1]
-  return `${ms / length}${unit}`
-}
 
 /** SHUTDOWN_TIMEOUT: maximum time to complete requests and work in progress. Default: 25s. */
 export const shutdownTimeout = duration
   .refine(ms => ms >= 1_000 && ms <= 3_600_000, { error: 'must be from 1s to 1h' })
   .default(25_000)
-
-/** Durations separated by commas. @returns a list of milliseconds */
-export const durations = z
-  .string()
-  .transform(value => value.split(',').map(part => part.trim()))
-  .pipe(z.array(duration).min(1))
 
 /** A whole number from `min` to `max`. */
 export const whole = (min: number, max: number) =>
@@ -53,20 +27,6 @@ export const key = (error = 'must be set') =>
 
 /** A port to listen on; 0 for any free one. */
 export const port = whole(0, 65_535)
-
-interface Ports {
-  PORT: number
-  INTERNAL_PORT?: number | undefined
-  METRICS_PORT?: number | undefined
-}
-
-/** Checks that a second port of a process differs from PORT. To be added to every schema that has a second port. */
-export const otherThanPort =
-  (name: 'INTERNAL_PORT' | 'METRICS_PORT') =>
-  ({ value, issues }: z.core.ParsePayload<Ports>): void => {
-    if (!value[name] || value[name] !== value.PORT) return
-    issues.push({ code: 'custom', input: value, path: [name], message: 'must be another port than PORT' })
-  }
 
 const SIZES = { KiB: 1_024, MiB: 1_048_576, GiB: 1_073_741_824 } as const
 
@@ -147,7 +107,7 @@ export class SettingsRefused extends Error {}
  * Reads settings from the environment. An empty value counts as absent. A setting may also be in a file, as Docker and
  * Kubernetes mount secrets: the variable `{NAME}_FILE` has its path, and a line break at its end is dropped. A variable
  * that is not a setting of any process is ignored, unless it differs from one by a single letter.
- * @throws SettingsRefused naming every wrong setting, one per line
+ * @throws SettingsRefused naming every wrong or contradictory setting, one per line
  */
 export function readSettings<Schema extends z.ZodObject>(
   schema: Schema,
@@ -167,8 +127,9 @@ export function readSettings<Schema extends z.ZodObject>(
   }
   if (troubles.length > 0) throw new SettingsRefused(troubles.join('\n'))
   const parsed = schema.safeParse(given)
-  if (parsed.success) return parsed.data
-  throw new SettingsRefused(
-    parsed.error.issues.map(issue => `${issue.path[0]?.toString()}: ${issue.message}`).join('\n'),
-  )
+  const refusals = parsed.success
+    ? settingConflicts(parsed.data, new Set(Object.keys(schema.shape).filter(name => given[name])))
+    : parsed.error.issues.map(issue => `${issue.path[0]?.toString()}: ${issue.message}`)
+  if (!parsed.success || refusals.length > 0) throw new SettingsRefused(refusals.join('\n'))
+  return parsed.data
 }

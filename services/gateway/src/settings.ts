@@ -7,7 +7,6 @@ import {
   key,
   list,
   origins,
-  otherThanPort,
   port,
   publicUrl,
   type ServerOptions,
@@ -101,7 +100,6 @@ export const gatewayProcessSettings = processSettings
     error: 'must be set, and be the same for all services and the gateway: openssl rand -base64 32',
     when: () => true,
   })
-  .check(otherThanPort('METRICS_PORT'))
 
 /** The key that signs the principals. The schema of the settings requires one of the two. */
 export const principalKey = ({

@@ -1,10 +1,11 @@
-import { duration, durations, publicUrl, shutdownTimeout, whole, writtenDuration } from '@gantry/service-kit'
+import { duration, durations, publicUrl, shutdownTimeout, whole } from '@gantry/service-kit'
 import { z } from 'zod'
 import { cidrs } from './http/address.ts'
 
 const DAY_MS = 86_400_000
 
-const settings = z.object({
+/** The settings of the notifier. */
+export const notifierSettings = z.object({
   /** Timeout of an attempt: name lookup, connection, TLS, and the response with its body. Default: 15s. */
   WEBHOOK_TIMEOUT: duration
     .refine(ms => ms >= 10 && ms <= 300_000, { error: 'must be from 10ms to 5m' })
@@ -35,21 +36,4 @@ const settings = z.object({
   MESSAGING_REPLICAS: whole(1, 5).optional(),
 })
 
-/**
- * Refuses a message retention that is shorter than the retention of deliveries: messages of events that can still be
- * delivered or recovered would be removed. Must be added to every schema that contains these settings.
- */
-export function checkRetention({ value, issues }: z.core.ParsePayload<z.infer<typeof settings>>): void {
-  const { WEBHOOK_RETENTION, MESSAGE_RETENTION = Number.POSITIVE_INFINITY } = value
-  if (MESSAGE_RETENTION >= WEBHOOK_RETENTION) return
-  issues.push({
-    code: 'custom',
-    input: value,
-    path: ['MESSAGE_RETENTION'],
-    message: `must not be shorter than WEBHOOK_RETENTION, which is ${writtenDuration(WEBHOOK_RETENTION)}`,
-  })
-}
-
-/** The settings of the notifier. */
-export const notifierSettings = settings.check(checkRetention)
 export type NotifierSettings = z.infer<typeof notifierSettings>

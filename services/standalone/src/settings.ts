@@ -3,8 +3,8 @@ import { gatewaySettings } from '@gantry/gateway'
 import { serverSettings } from '@gantry/hosting'
 import { identitySettings } from '@gantry/identity'
 import { mediaSettings } from '@gantry/media'
-import { checkRetention, notifierSettings } from '@gantry/notifier'
-import { encryptionKeys, otherThanPort } from '@gantry/service-kit'
+import { notifierSettings } from '@gantry/notifier'
+import { encryptionKeys } from '@gantry/service-kit'
 import { z } from 'zod'
 
 const embedded = (what: string) =>
@@ -14,7 +14,8 @@ const embedded = (what: string) =>
     .transform(url => url.slice('sqlite:'.length))
     .optional()
 
-const settings = serverSettings.extend({
+/** The settings of the standalone process in the environment. */
+export const settingsSchema = serverSettings.extend({
   HOST: serverSettings.shape.HOST.unwrap().default('localhost'),
   LOG_LEVEL: serverSettings.shape.LOG_LEVEL.unwrap().default('warn'),
   DATA_DIR: z.string().default('./data'),
@@ -28,8 +29,6 @@ const settings = serverSettings.extend({
   ...mediaSettings.shape,
   ...notifierSettings.shape,
 })
-/** The settings of the standalone process in the environment. */
-export const settingsSchema = settings.check(checkRetention, otherThanPort('METRICS_PORT'))
 export type Settings = z.infer<typeof settingsSchema>
 
 /** The settings with the default of PUBLIC_URL: clients are on this machine. None if PORT stands for any free port. */
