@@ -290,6 +290,9 @@ describe.skipIf(!built)('the manifests', { meta: { skipped } }, () => {
       )
       const scalers = scaled.of('HorizontalPodAutoscaler').map(({ metadata }) => metadata.name)
       expect(scalers.sort()).toEqual(PROCESSES.filter(name => name !== 'notifier').sort())
+      // Without it KEDA refuses its object while an installation still has the former autoscaler.
+      const former = of('HorizontalPodAutoscaler').find(({ metadata }) => metadata.name === 'notifier')
+      expect(former?.metadata.annotations).toEqual({ 'validations.keda.sh/hpa-ownership': 'false' })
       expect(scaled.of('NetworkPolicy').map(({ spec }) => spec)).toEqual(
         of('NetworkPolicy').map(({ spec }) => spec),
       )

@@ -59,6 +59,15 @@ test('containers that guides add to pods keep the rights of the namespace', () =
   for (const command of commands) expect(command).toContain('--profile=restricted')
 })
 
+test('steps that stop all services stop the autoscaler of KEDA too, and start it again', () => {
+  const stopping = [...manual.matchAll(/```sh\n(.*?)```/gs)].filter(([, block]) =>
+    block?.includes('scale deployment --all --replicas=0'),
+  )
+  expect(stopping).toHaveLength(2)
+  for (const [, block] of stopping)
+    expect(block).toMatch(/paused-replicas=0.*--replicas=0.*--replicas=2.*paused-replicas- /s)
+})
+
 test('the files and commands in the manual exist', () => {
   const paths = [...manual.matchAll(/[`(](?:\.\.\/)?((?:deploy|services|test)\/[\w./-]+)[`)]/g)].map(
     ([, path = '']) => path,

@@ -27,7 +27,12 @@ const peer = z.strictObject({
 const ports = z.array(
   z.strictObject({ port: z.union([z.int(), z.string()]), protocol: z.enum(['TCP', 'UDP']) }),
 )
-const meta = z.object({ name: z.string(), namespace: z.string().optional(), labels })
+const meta = z.object({
+  name: z.string(),
+  namespace: z.string().optional(),
+  labels,
+  annotations: labels,
+})
 const probe = z.object({ httpGet: z.object({ path: z.string(), port: z.string() }) })
 
 const Container = z.object({
