@@ -59,6 +59,12 @@ test('containers that guides add to pods keep the rights of the namespace', () =
   for (const command of commands) expect(command).toContain('--profile=restricted')
 })
 
+test('requests in guides send tokens in the form that the services accept', () => {
+  const headers = guides.flatMap(path => textOf(path).match(/-H ["']authorization: .*?["']/gi) ?? [])
+  expect(headers.length).toBeGreaterThan(5)
+  for (const header of headers) expect(header).toMatch(/: Bearer /i)
+})
+
 test('steps that stop all services stop the autoscaler of KEDA too, and start it again', () => {
   const stopping = [...manual.matchAll(/```sh\n(.*?)```/gs)].filter(([, block]) =>
     block?.includes('scale deployment --all --replicas=0'),

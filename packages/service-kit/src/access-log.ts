@@ -1,3 +1,4 @@
+import type { ProblemCode } from '@gantry/contracts'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { callerOf } from './caller.ts'
 import { contextOfRequest } from './request-context.ts'
@@ -5,10 +6,20 @@ import { contextOfRequest } from './request-context.ts'
 /** Access tokens, signing secrets and JWTs, in case a client sends one in a path by mistake. */
 const SECRET = /\b(pat_|whsec_|eyJ)[\w.~+/=-]*/g
 
+/** Property of a reply with the code of its problem. */
+const CODE = Symbol('code')
+type Answered = FastifyReply & { [CODE]?: ProblemCode }
+
+/** Stores the code of the problem that a request is answered with, for the access log. */
+export function noteProblem(reply: FastifyReply, code: ProblemCode): void {
+  ;(reply as Answered)[CODE] = code
+}
+
 /** The fields of a request in the access log: no query, no headers, no body, and secrets in the path are cut off. */
 export const accessOf = (request: FastifyRequest, reply: FastifyReply) => {
   const caller = callerOf(request)
   const context = contextOfRequest(request)
+  const code = (reply as Answered)[CODE]
   return {
     requestId: request.id,
     ...(context && { traceId: context.traceId, spanId: context.spanId }),
@@ -16,6 +27,7 @@ export const accessOf = (request: FastifyRequest, reply: FastifyReply) => {
     route: request.routeOptions.url,
     path: request.url.split('?')[0]?.replace(SECRET, '$1…'),
     status: reply.statusCode,
+    ...(code !== undefined && { code }),
     ms: Math.round(reply.elapsedTime * 100) / 100,
     address: request.ip,
     ...(caller && {

@@ -3,6 +3,7 @@ import { EventStoreUnavailable, WrongExpectedRevision } from '@gantry/event-sour
 import { BusUnavailable, NoResponder, RequestFailed, RequestTimeout } from '@gantry/messaging'
 import { ReadModelsUnavailable, UserKeysUnavailable } from '@gantry/read-models'
 import type { FastifyReply, FastifyRequest } from 'fastify'
+import { noteProblem } from './access-log.ts'
 
 const RETRY_AFTER_SECONDS = 2
 
@@ -55,6 +56,7 @@ export function answerProblem(
   const refusal = refusalOf(error)
   const code = refusal?.code ?? 'internal-error'
   if (code === 'internal-error') request.log.error({ err: error, requestId: request.id }, 'failed')
+  noteProblem(reply, code)
   const { status, title } = PROBLEMS[code]
   const { detail, headers, ...members } = (refusal?.details ?? {}) as {
     detail?: string

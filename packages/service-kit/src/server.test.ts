@@ -152,7 +152,13 @@ describe('the access log', () => {
       principal: caller.userId,
       accessToken: caller.tokenId,
     })
+    expect(logged()).not.toHaveProperty('code')
     expect(lines.join()).not.toContain('secret')
+  })
+
+  test('has the code of the problem of a refused request', async () => {
+    const answer = await app.inject({ url: '/gantry/nothing', headers: { 'x-request-id': 'r-2' } })
+    expect(logged()).toMatchObject({ requestId: 'r-2', status: 404, code: answer.json().code })
   })
 
   test('has no headers, at whatever depth a library logs them', () => {
