@@ -122,6 +122,8 @@ export const DELIVERY_STATUSES = ['CREATED', 'SUCCESS', 'RETRYING', 'GIVE_UP', '
 export const DeliveryStatus = z.enum(DELIVERY_STATUSES).meta({ id: 'DeliveryStatus' })
 export type DeliveryStatus = z.infer<typeof DeliveryStatus>
 
+const Headers = z.record(z.string(), z.string())
+
 export const Attempt = z
   .object({
     number: z.int(),
@@ -133,6 +135,14 @@ export const Attempt = z
     responseBody: z.string().nullable().meta({
       description:
         'The beginning of the body, decompressed; at most 4 KiB of UTF-8. Null for a caller who may not read the payload, because the endpoint may repeat it',
+    }),
+    requestHeaders: Headers.nullable().meta({
+      description:
+        'The headers that the service has set; signatures are masked. Null if none were sent, and for attempts of earlier releases',
+    }),
+    responseHeaders: Headers.nullable().meta({
+      description:
+        'The headers of the response, by names in lower case; at most 2 KiB, long values truncated. Values of headers that carry credentials are masked. Null without a response, for attempts of earlier releases, and for a caller who may not read the payload',
     }),
     error: z.string().nullable().meta({ description: 'Stable code, kebab-case; null after success' }),
     fault: z.enum(['RECEIVER', 'SERVICE']).nullable().meta({

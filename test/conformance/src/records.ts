@@ -110,6 +110,8 @@ interface Attempt {
   durationMs: number | null
   responseStatus: number | null
   responseBody: string | null
+  requestHeaders: Record<string, string> | null
+  responseHeaders: Record<string, string> | null
   error: string | null
   fault: 'RECEIVER' | 'SERVICE' | null
 }

@@ -51,14 +51,25 @@ describe.concurrent('an inactive webhook', () => {
 
 describe.concurrent('testing a webhook', () => {
   test('returns the delivery, which is attempted immediately', async () => {
-    const { webhook, secret, inbox } = await subscribe([NEVER])
+    const respond = () => ({ status: 200, headers: { 'x-served-by': 'a', 'set-cookie': 'session=1' } })
+    const { webhook, secret, inbox } = await subscribe([NEVER], { respond })
     const made = await testWebhook(webhook)
     expect(made).toMatchObject({ webhook: webhook.id, eventType: 'TEST' })
     const arrived = await inbox.arrival(1)
     expect(() => verify(secret, arrived)).not.toThrow()
     expect(arrived.payload.type).toBe('TEST')
     const record = await delivered(webhook, made.id, 'SUCCESS')
-    expect(record.attemptLog.map(({ trigger }) => trigger)).toEqual(['TEST'])
+    const [attempt] = record.attemptLog
+    expect(attempt).toMatchObject({
+      trigger: 'TEST',
+      requestHeaders: {
+        'webhook-id': made.id,
+        'webhook-timestamp': arrived.headers['webhook-timestamp'],
+        'webhook-signature': '***',
+        'content-type': 'application/json',
+      },
+      responseHeaders: { 'x-served-by': 'a', 'set-cookie': '***' },
+    })
   })
 
   test('returns a delivery that is CREATED while the attempt is under way', async () => {

@@ -134,7 +134,11 @@ describe('a token that may only manage webhooks', () => {
         ...shown,
         payload: null,
         failureMessage: 'redirect',
-        attemptLog: shown.attemptLog.map(attempt => ({ ...attempt, responseBody: null })),
+        attemptLog: shown.attemptLog.map(attempt => ({
+          ...attempt,
+          responseBody: null,
+          responseHeaders: null,
+        })),
       })
     }
     expect(JSON.stringify([one, content, found])).not.toContain(about)

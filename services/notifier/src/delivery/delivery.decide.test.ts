@@ -65,6 +65,8 @@ const answered = (number: number, responseStatus: number | null) => ({
   durationMs: 12.5,
   responseStatus,
   responseBody: 'said',
+  requestHeaders: { 'webhook-signature': '***' },
+  responseHeaders: { server: 'nginx' },
 })
 const succeeded = (number: number, seconds = 0): DeliveryEvent => ({
   type: 'AttemptSucceeded',

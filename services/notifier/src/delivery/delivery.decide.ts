@@ -6,6 +6,7 @@ import {
   type WebhookFormat,
 } from '@gantry/contracts'
 import type { CommandMetadata, Decider } from '@gantry/event-sourcing'
+import type { RecordedHeaders } from '../http/recorded-headers.ts'
 import {
   actionOf,
   type DeliveryEvent,
@@ -38,6 +39,8 @@ export interface Outcome {
   durationMs: number
   responseStatus: number | null
   responseBody: string | null
+  requestHeaders?: RecordedHeaders | null
+  responseHeaders?: RecordedHeaders | null
   /** Undefined when it succeeded. */
   failure?: { code: string; message: string; fault: Fault } | undefined
   retryAfterMs?: number | undefined
@@ -199,10 +202,15 @@ function recorded(
   outcome: Outcome,
   now: string,
 ): DeliveryEvent[] {
-  const { number, durationMs, responseStatus, responseBody, failure } = outcome
+  const { number, durationMs, responseStatus, responseBody, failure, requestHeaders, responseHeaders } =
+    outcome
   const known = state.log.find(attempt => attempt.number === number)
   if (known && known.durationMs !== null) return []
-  const answered = { number, durationMs, responseStatus, responseBody }
+  const answered = {
+    ...{ number, durationMs, responseStatus, responseBody },
+    ...(requestHeaders && { requestHeaders }),
+    ...(responseHeaders && { responseHeaders }),
+  }
   if (!failure) return [{ type: 'AttemptSucceeded', data: { ...answered, at: now } }]
 
   const failed = (nextAttemptAt: string | null): DeliveryEvent => ({

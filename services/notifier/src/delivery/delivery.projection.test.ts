@@ -62,6 +62,8 @@ const running = {
   durationMs: null,
   responseStatus: null,
   responseBody: null,
+  requestHeaders: null,
+  responseHeaders: null,
   error: null,
   fault: null,
 }
@@ -70,6 +72,8 @@ const refused = {
   durationMs: 12,
   responseStatus: 500,
   responseBody: 'no',
+  requestHeaders: null,
+  responseHeaders: null,
   error: 'status',
   fault: 'RECEIVER',
 } as const

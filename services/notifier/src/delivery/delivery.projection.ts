@@ -59,7 +59,7 @@ export interface DeliveryDocument extends Omit<DeliveryRecord, 'payload'> {
 
 export const deliveries = defineCollection<DeliveryDocument>({
   name: 'notifier.deliveries',
-  version: 4,
+  version: 5,
   fields: {
     webhook: 'string',
     eventId: 'string',
@@ -132,7 +132,7 @@ export function documentOf(state: Exclude<DeliveryState, { status: 'Absent' }>):
 
 /**
  * The record as the REST API returns it to a caller. Without the read scope of the event type the record lacks the
- * payload and everything that an endpoint may repeat of it: response bodies, and the Location in a failure message.
+ * payload and everything that an endpoint may repeat of it: responses, and the Location in a failure message.
  */
 export function deliveryRecord(
   { body, api, queue, finishedAt, line, turn, ...fields }: DeliveryDocument,
@@ -140,7 +140,11 @@ export function deliveryRecord(
 ): DeliveryRecord {
   if (mayReadEvent(scopes, fields.eventType))
     return { ...fields, payload: readableData(fields.eventType, JSON.parse(body)) }
-  const attemptLog = fields.attemptLog.map(attempt => ({ ...attempt, responseBody: null }))
+  const attemptLog = fields.attemptLog.map(attempt => ({
+    ...attempt,
+    responseBody: null,
+    responseHeaders: null,
+  }))
   const failureMessage = fields.failureMessage?.split(':', 1)[0] ?? null
   return { ...fields, attemptLog, failureMessage, payload: null }
 }

@@ -1,5 +1,6 @@
 import type { Attempt, ChangeAction, DeliveryStatus, WebhookFormat } from '@gantry/contracts'
 import type { EventSchemas } from '@gantry/event-sourcing'
+import type { RecordedHeaders } from '../http/recorded-headers.ts'
 import { apiNamedIn } from './body.ts'
 
 /** The response to an attempt; success and failure are separate events. */
@@ -9,6 +10,10 @@ interface Response {
   responseStatus: number | null
   /** The beginning of the body. */
   responseBody: string | null
+  /** Absent in events of earlier releases, and if no request was made. */
+  requestHeaders?: RecordedHeaders
+  /** Absent in events of earlier releases, and if there was no response. */
+  responseHeaders?: RecordedHeaders
 }
 
 /** Position of a delivery in the serial order of its ordering key: the webhook and the resource. */
@@ -252,6 +257,8 @@ function evolved(state: DeliveryState, event: DeliveryEvent): DeliveryState {
         durationMs: null,
         responseStatus: null,
         responseBody: null,
+        requestHeaders: null,
+        responseHeaders: null,
         error: null,
         fault: null,
       }
@@ -266,14 +273,8 @@ function evolved(state: DeliveryState, event: DeliveryEvent): DeliveryState {
       }
     }
     case 'AttemptSucceeded': {
-      const { number, durationMs, responseStatus, responseBody, at } = event.data
-      const log = withOutcome(state, number, {
-        durationMs,
-        responseStatus,
-        responseBody,
-        error: null,
-        fault: null,
-      })
+      const { number, responseStatus, at } = event.data
+      const log = withOutcome(state, number, { ...responseOf(event.data), error: null, fault: null })
       // A delivery that was cancelled or given up meanwhile keeps its status. The log has the outcome anyway.
       if (!isPending(state)) return { ...state, log }
       return finished({ ...state, log, responseStatus, failureMessage: null }, 'SUCCESS', at)
@@ -319,6 +320,14 @@ export const isRunning = (state: DeliveryState, number: number): state is Runnin
 const withOutcome = ({ log }: Delivery, number: number, outcome: Partial<Attempt>): Attempt[] =>
   log.map(attempt => (attempt.number === number ? { ...attempt, ...outcome } : attempt))
 
+const responseOf = ({ durationMs, responseStatus, responseBody, ...data }: Response) => ({
+  durationMs,
+  responseStatus,
+  responseBody,
+  requestHeaders: data.requestHeaders ?? null,
+  responseHeaders: data.responseHeaders ?? null,
+})
+
 function finished(state: Pending, status: Finished['status'], finishedAt: string): Finished {
   const { trigger, next, line, ...delivery } = state
   return { ...delivery, status, finishedAt, line: line && { ...line, ended: true } }
@@ -350,15 +359,9 @@ function created(data: DataOf<'DeliveryCreated'>): Pending {
 }
 
 function failed(state: Pending | Finished, data: DataOf<'AttemptFailed'>): Pending | Finished {
-  const { number, durationMs, responseStatus, responseBody, error, message, nextAttemptAt } = data
+  const { number, responseStatus, error, message, nextAttemptAt } = data
   const { fault = faultBefore(error) } = data
-  const log = withOutcome(state, number, {
-    durationMs,
-    responseStatus,
-    responseBody,
-    error,
-    fault,
-  })
+  const log = withOutcome(state, number, { ...responseOf(data), error, fault })
   if (!isRunning(state, number)) return { ...state, log }
   const known = { ...state, log, responseStatus, failureMessage: `${error}: ${message}` }
   // An attempt that the service aborted says nothing about the receiver: it is repeated and not counted.

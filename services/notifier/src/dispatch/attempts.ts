@@ -7,6 +7,7 @@ import type { DeliveryCommand, Outcome } from '../delivery/delivery.decide.ts'
 import { type DeliveryState, isTest, type Pending } from '../delivery/delivery.ts'
 import { AttemptFailure } from '../http/failure.ts'
 import type { PostResult, Sender } from '../http/post.ts'
+import { type RecordedHeaders, recordedHeaders } from '../http/recorded-headers.ts'
 import type { SigningKeys } from '../webhook/signing.ts'
 import type { WebhookDocument } from '../webhook/webhook.projection.ts'
 import type { Webhooks } from '../webhook/webhooks.ts'
@@ -17,7 +18,12 @@ import type { NotifierMetrics } from './metrics.ts'
  * too, so that the retry schedule applies and attempts end.
  * @returns undefined if nothing was sent because the timeout has passed since the claim
  */
-export type SendAttempt = (webhook: WebhookDocument, claimed: Pending) => Promise<PostResult | undefined>
+export type SendAttempt = (webhook: WebhookDocument, claimed: Pending) => Promise<Sent | undefined>
+
+/** The result of a request, with the headers that it had, for the delivery record; null if none was made. */
+interface Sent extends PostResult {
+  requestHeaders: RecordedHeaders | null
+}
 
 export interface SendOptions {
   sender: Sender
@@ -49,18 +55,14 @@ export function sendingAttempts(options: SendOptions): SendAttempt {
   ) => {
     const bytes = Buffer.from(body)
     const at = now()
-    return sender.post({
-      url,
-      headers: {
-        ...signedHeaders(id, Math.floor(at.getTime() / 1_000), bytes, keysOf(webhook, at)),
-        'content-type': MEDIA_TYPES[format],
-        'user-agent': options.userAgent,
-        ...(cause && { traceparent: cause.traceparent }),
-      },
-      body: bytes,
-      timeoutMs,
-      signal: options.interrupted,
-    })
+    const headers = {
+      ...signedHeaders(id, Math.floor(at.getTime() / 1_000), bytes, keysOf(webhook, at)),
+      'content-type': MEDIA_TYPES[format],
+      'user-agent': options.userAgent,
+      ...(cause && { traceparent: cause.traceparent }),
+    }
+    const result = await sender.post({ url, headers, body: bytes, timeoutMs, signal: options.interrupted })
+    return { ...result, requestHeaders: recordedHeaders(headers) }
   }
 
   return async (webhook, claimed) => {
@@ -75,7 +77,8 @@ export function sendingAttempts(options: SendOptions): SendAttempt {
         error instanceof AttemptFailure
           ? error
           : new AttemptFailure('internal-error', 'the service failed', error)
-      return { status: null, body: null, retryAfter: undefined, failure, durationMs: 0 }
+      const nothing = { status: null, body: null, headers: null, requestHeaders: null, retryAfter: undefined }
+      return { ...nothing, failure, durationMs: 0 }
     }
   }
 }
@@ -108,7 +111,7 @@ export function attempts(options: AttemptsOptions): MakeAttempt {
    * the attempt counts as lost and is repeated. In the other order a success could be missing, and the webhook could be
    * disabled wrongly.
    */
-  const applyToWebhook = async (target: WebhookDocument, claimed: Pending, result: PostResult) => {
+  const applyToWebhook = async (target: WebhookDocument, claimed: Pending, result: Sent) => {
     const { id: delivery, url } = claimed
     const { status, failure } = result
     try {
@@ -126,7 +129,7 @@ export function attempts(options: AttemptsOptions): MakeAttempt {
   }
 
   /** Retries until the outcome is recorded: an outcome that is known must not lead to a second attempt. */
-  const record = async ({ id, attempts }: Pending, result: PostResult): Promise<DeliveryState> => {
+  const record = async ({ id, attempts }: Pending, result: Sent): Promise<DeliveryState> => {
     let metadata: CommandMetadata = deliveries.metadata()
     const outcome = outcomeOf(result, attempts, new Date(metadata.now), random())
     for (let pause = 100; ; pause = Math.min(pause * 2, LONGEST_PAUSE_MS)) {
@@ -169,13 +172,15 @@ export function attempts(options: AttemptsOptions): MakeAttempt {
 const isFinishedAt = (state: DeliveryState, time: string) =>
   state.status !== 'Absent' && state.finishedAt === time
 
-function outcomeOf(result: PostResult, number: number, now: Date, random: number): Outcome {
-  const { status, body, durationMs, failure, retryAfter } = result
+function outcomeOf(result: Sent, number: number, now: Date, random: number): Outcome {
+  const { status, body, headers, requestHeaders, durationMs, failure, retryAfter } = result
   return {
     number,
     durationMs,
     responseStatus: status,
     responseBody: body,
+    requestHeaders,
+    responseHeaders: headers,
     failure: failure && { code: failure.code, message: failure.message, fault: failure.fault },
     retryAfterMs: failure && retryAfterMs(status, retryAfter, now),
     random,

@@ -88,6 +88,7 @@ describe('a post', () => {
     expect(await post(`${url}?a=1&b=%20`)).toEqual({
       status: 202,
       body: 'taken',
+      headers: expect.objectContaining({ 'retry-after': '7' }),
       retryAfter: '7',
       failure: undefined,
       durationMs: expect.any(Number),

@@ -2,6 +2,7 @@ import type { IncomingHttpHeaders } from 'node:http'
 import { Agent, type Dispatcher, errors } from 'undici'
 import { type ConnectOptions, vettedConnector } from './connect.ts'
 import { AttemptFailure } from './failure.ts'
+import { type RecordedHeaders, recordedHeaders } from './recorded-headers.ts'
 import { BODY_LIMIT, bodyText } from './response-body.ts'
 
 export interface PostRequest {
@@ -20,6 +21,8 @@ export interface PostResult {
   status: number | null
   /** The beginning of the response body, decoded; null when there is none. */
   body: string | null
+  /** The response headers for the delivery record; null when there was no response. */
+  headers: RecordedHeaders | null
   /** The Retry-After header as received. */
   retryAfter: string | undefined
   /** Undefined when the attempt succeeded: the status is 2xx, and the body was complete or reached the read limit. */
@@ -61,6 +64,7 @@ export function sender(options: ConnectOptions): Sender {
     return {
       status,
       body: text,
+      headers: status === null ? null : recordedHeaders(headers),
       retryAfter: single(headers['retry-after']),
       failure: failure ?? failureOfStatus(status, headers),
       durationMs,
