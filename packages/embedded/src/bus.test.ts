@@ -6,6 +6,7 @@ import { DatabaseSync } from 'node:sqlite'
 import { type Bus, BusUnavailable, type Json, NoResponder } from '@gantry/messaging'
 import { busContract } from '@gantry/messaging/testing'
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
+import { COUNT_AFTER } from './bus/consumption.ts'
 import { sqliteBus } from './bus.ts'
 import { type Child, child } from './fixtures/child.ts'
 
@@ -60,6 +61,21 @@ describe('a bus in a SQLite file', () => {
     const bus = sqliteBus({ path })
     await expect(bus.request('a', null, { timeoutMs: 10 })).rejects.toThrow(NoResponder)
     await bus.close()
+  })
+
+  it('counts the backlog of a consumer by the index, without the messages that it has acknowledged', async () => {
+    await publish('a', 'b', 'c')
+    await bus.publish([{ id: randomUUID(), subject: 'jobs.orders', data: 'd' }])
+    await consume('shop', 1)
+    const backlog = (subjects: string[]) => bus.backlog({ consumer: 'shop', subjects })
+    expect([await backlog(['events.>']), await backlog(['jobs.*']), await backlog(['>'])]).toEqual([2, 1, 3])
+    expect(await bus.backlog({ consumer: 'unknown', subjects: ['>'] })).toBe(0)
+    const file = new DatabaseSync(path)
+    const plan = file.prepare(`EXPLAIN QUERY PLAN ${COUNT_AFTER}`).all('events.orders', 1)
+    file.close()
+    expect(plan.map(({ detail }) => detail)).toEqual([
+      'SEARCH messages USING COVERING INDEX messages_by_subject (subject=? AND rowid>?)',
+    ])
   })
 
   it('numbers messages from 1 and takes `storedAt` from the given clock', async () => {

@@ -74,15 +74,14 @@ export function messageStream(options: MessagesOptions): Messages {
   db.exec(BY_SUBJECT)
   const { head, pageAfter } = durablePages(options)
   const endOf = db.prepare('SELECT coalesce(max(sequence), 0) AS sequence FROM messages WHERE subject = ?')
-  const nextSubject = db.prepare('SELECT min(subject) AS subject FROM messages WHERE subject > ?')
+  const subjectsUnder = storedSubjects(db)
   const at = db.prepare('SELECT * FROM messages WHERE sequence = ?')
 
   const last = async (subjects: readonly string[]) => {
     await head()
     let sequence = 0
-    let subject = nextSubject.get('')?.subject
-    for (; typeof subject === 'string'; subject = nextSubject.get(subject)?.subject)
-      if (fallsUnder(subjects, subject)) sequence = Math.max(sequence, Number(endOf.get(subject)?.sequence))
+    for (const subject of subjectsUnder(subjects))
+      sequence = Math.max(sequence, Number(endOf.get(subject)?.sequence))
     return sequence === 0 ? undefined : toMessage(at.get(sequence) as unknown as MessageRow)
   }
 
@@ -112,6 +111,19 @@ export function messageStream(options: MessagesOptions): Messages {
   const removedThrough = async (subjects: readonly string[]) => removed.after(0, subjects) ?? 0
 
   return { publish: publisher(options), last, read, head, removedThrough, pageAfter }
+}
+
+/**
+ * Returns a function for the subjects of stored messages that fall under a pattern. It reads one entry of the index for each
+ * stored subject.
+ */
+export function storedSubjects(db: DatabaseSync): (patterns: readonly string[]) => Iterable<string> {
+  const next = db.prepare('SELECT min(subject) AS subject FROM messages WHERE subject > ?')
+  return function* (patterns) {
+    let subject = next.get('')?.subject
+    for (; typeof subject === 'string'; subject = next.get(subject)?.subject)
+      if (fallsUnder(patterns, subject)) yield subject
+  }
 }
 
 function durablePages({ db, commits, durable }: MessagesOptions): Pick<Messages, 'head' | 'pageAfter'> {
