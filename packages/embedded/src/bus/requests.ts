@@ -75,7 +75,7 @@ async function replyInTime(
 }
 
 /** @returns a function that sends a request to another bus on the file. Its data and its reply are JSON */
-function fileRequests({ db, write, changes, closing, time }: UnsyncedFile) {
+function fileRequests({ db, commits, changes, closing, time }: UnsyncedFile) {
   const liveResponders = db.prepare('SELECT responder, subject FROM responders WHERE expires_at > ?')
   const insert = db.prepare(
     'INSERT INTO requests (id, responder, subject, data, expires_at) VALUES (?, ?, ?, ?, ?)',
@@ -92,7 +92,8 @@ function fileRequests({ db, write, changes, closing, time }: UnsyncedFile) {
     const responder = live[next++ % live.length]?.responder
     if (!responder) throw new NoResponder(subject)
     const id = randomUUID()
-    write(() => {
+    // In one transaction: another bus answers the request as soon as it can read it.
+    await commits.run(() => {
       insert.run(id, responder, subject, data, deadline)
       if (headers) insertHeaders.run(id, JSON.stringify(headers))
     })
@@ -107,7 +108,7 @@ function fileRequests({ db, write, changes, closing, time }: UnsyncedFile) {
       }
     } finally {
       if (!closing.aborted)
-        write(() => {
+        await commits.run(() => {
           remove.run(id)
           removeHeaders.run(id)
         })
