@@ -23,6 +23,8 @@ export function asArrays(statement: StatementSync): ArrayStatement {
 export class Statements {
   readonly #db: DatabaseSync
   readonly #prepared = new LRUCache<string, StatementSync>({ max: KEPT })
+  /** Apart from the others: a statement that returns arrays returns them to all of its callers. */
+  readonly #arrays = new LRUCache<string, ArrayStatement>({ max: KEPT })
 
   constructor(db: DatabaseSync) {
     this.#db = db
@@ -43,16 +45,24 @@ export class Statements {
 
   /** The first column of all rows, which is `slot`. */
   slots(sql: string, params: readonly StoredValue[] = []): number[] {
-    const statement = asArrays(this.#prepare(sql))
+    const statement = cached(this.#arrays, sql, () => asArrays(this.#db.prepare(sql)))
     return statement.all(...params).map(([slot]) => slot as number)
   }
 
   #prepare(sql: string): StatementSync {
-    let statement = this.#prepared.get(sql)
-    if (!statement) {
-      statement = this.#db.prepare(sql)
-      this.#prepared.set(sql, statement)
-    }
-    return statement
+    return cached(this.#prepared, sql, () => this.#db.prepare(sql))
   }
+}
+
+function cached<Statement extends object>(
+  cache: LRUCache<string, Statement>,
+  sql: string,
+  prepare: () => Statement,
+): Statement {
+  let statement = cache.get(sql)
+  if (!statement) {
+    statement = prepare()
+    cache.set(sql, statement)
+  }
+  return statement
 }
