@@ -11,7 +11,7 @@ import {
   SCOPES,
 } from '@gantry/contracts'
 import { findNats } from '@gantry/engines'
-import { openBus } from '@gantry/hosting'
+import { openBus } from '@gantry/hosting/bus'
 import type { Bus } from '@gantry/messaging'
 import { derivedPrincipalKey, passedPrincipals } from '@gantry/service-kit'
 import { freePort } from '@gantry/service-kit/testing'

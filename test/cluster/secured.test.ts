@@ -12,7 +12,7 @@ import {
   lacksSyncInterval,
   makeCertificates,
 } from '@gantry/engines'
-import { openBus } from '@gantry/hosting'
+import { openBus } from '@gantry/hosting/bus'
 import type { Bus, Json } from '@gantry/messaging'
 import { freePort } from '@gantry/service-kit/testing'
 import { afterAll, beforeAll, describe, expect, onTestFinished, test, vi } from 'vitest'

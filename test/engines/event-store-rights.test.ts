@@ -12,7 +12,8 @@ import {
   START,
 } from '@gantry/event-sourcing'
 import { EventStoreUrlRefused, esdbEventStore } from '@gantry/event-store-esdb'
-import { openStores, watchBackingStores } from '@gantry/hosting'
+import { watchBackingStores } from '@gantry/hosting'
+import { openStores } from '@gantry/hosting/stores'
 import { afterAll, beforeEach, describe, expect, onTestFinished, test } from 'vitest'
 import { makeCertificates } from './src/certificates.ts'
 import { startEsdbStandIn } from './src/esdb-stand-in.ts'

@@ -14,6 +14,12 @@ export interface BackingStore {
   check(): Promise<void>
 }
 
+/** An open store, and what has to be usable for it. */
+export interface Open<Store> {
+  store: Store
+  backingStore: BackingStore
+}
+
 const FIRST_PAUSE_MS = 250
 const LONGEST_PAUSE_MS = 5_000
 /** Interval of the checks of a usable backing store. */

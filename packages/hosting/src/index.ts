@@ -11,9 +11,7 @@ export {
 } from './process.ts'
 export { referenceTime } from './reference-time.ts'
 export { type Replicas, type ReplicasOptions, replicas } from './replicas.ts'
-export { dropMessages, dropReadModels } from './reset.ts'
 export { NotListening, type Port, processServers, type Servers } from './servers.ts'
-export { runService, type ServiceOptions } from './service.ts'
 export {
   busSettings,
   keySettings,
@@ -24,4 +22,3 @@ export {
   serviceSettings,
   storeSettings,
 } from './settings.ts'
-export { openBlobs, openBus, openPublisher, openStores, type Stores } from './stores.ts'

@@ -3,8 +3,9 @@ import { readSettings } from '@gantry/service-kit'
 import { pino } from 'pino'
 import { describe, expect, test } from 'vitest'
 import { watchBackingStores } from './backing-stores.ts'
+import { openBus } from './bus.ts'
 import { busSettings, storeSettings } from './settings.ts'
-import { openBus, openStores } from './stores.ts'
+import { openStores } from './stores.ts'
 
 const SECRET = 'hunter2'
 /** User, password, and an address without a listener. */

@@ -16,12 +16,14 @@ import {
   watchedLeases,
 } from '@gantry/service-kit'
 import type { z } from 'zod'
+import { type MessageStorage, openBus } from './bus.ts'
 import { checkEncryptionKeys, retireEncryptionKeys } from './encryption-key.ts'
+import { watchedDisk } from './files.ts'
 import { internalRequests } from './internal-requests.ts'
 import { type ProcessContext, type ProcessParts, runProcess } from './process.ts'
 import { type Replicas, replicas } from './replicas.ts'
 import { serviceSettings } from './settings.ts'
-import { type MessageStorage, openBus, openStores, type Stores, watchedDisk } from './stores.ts'
+import { openStores, type Stores } from './stores.ts'
 
 /** Trusted proxies between gateway and service: private networks. Their X-Forwarded-For is used for the log only. */
 const INSIDE = ['loopback', 'linklocal', 'uniquelocal']

@@ -1,10 +1,8 @@
-import { hostname } from 'node:os'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import {
   type Disk,
   folderBlobStore,
-  sqliteBus,
   sqliteEventStore,
   sqliteReadModels,
   sqliteUserKeys,
@@ -12,16 +10,18 @@ import {
 } from '@gantry/embedded'
 import type { EventStore, Log } from '@gantry/event-sourcing'
 import { checkEventStore, esdbEventStore } from '@gantry/event-store-esdb'
-import type { Bus } from '@gantry/messaging'
-import { type NatsOptions, natsBus, natsPublisher, type Publisher } from '@gantry/messaging-nats'
 import type { BlobStore, ReadModels, UserKeys } from '@gantry/read-models'
-import { checkReadModels, gridFsBlobStore, mongoReadModels, mongoUserKeys } from '@gantry/read-models-mongo'
+import {
+  checkReadModels,
+  dropReadModels as dropMongo,
+  gridFsBlobStore,
+  mongoReadModels,
+  mongoUserKeys,
+} from '@gantry/read-models-mongo'
 import { type S3Settings, s3BlobStore, s3Location } from '@gantry/s3'
-import type { BackingStore } from './backing-stores.ts'
-import type { BusSettings, StoreSettings } from './settings.ts'
-
-/** The version of the library that reads the files of embedded stores. */
-const SQLITE = { kind: 'SQLite', version: process.versions.sqlite ?? null }
+import type { BackingStore, Open } from './backing-stores.ts'
+import { dropFile, fileOf, SQLITE } from './files.ts'
+import type { StoreSettings } from './settings.ts'
 
 /** Name and version of a server that speaks the protocol of MongoDB, e.g. of `MongoDB 7.0.14`. */
 function aboutServer(answer: string | undefined): { kind: string; version: string | null } {
@@ -29,105 +29,9 @@ function aboutServer(answer: string | undefined): { kind: string; version: strin
   return { kind, version }
 }
 
-interface Open<Store> {
-  store: Store
-  backingStore: BackingStore
-}
-
-/** The path of a sqlite: or file: URL; undefined for other schemes. */
-export const fileOf = (url: string) => (url.startsWith('sqlite:') ? url.slice('sqlite:'.length) : undefined)
 const folderOf = (url: string) => {
   if (!url.startsWith('file:')) return undefined
   return url.startsWith('file://') ? fileURLToPath(url) : url.slice('file:'.length)
-}
-
-/** Watches the disks of embedded stores, and logs when one is full and when it has space again. */
-export const watchedDisk = (log: Log): Disk =>
-  watchDisk({ report: (line, state) => log[state === 'full' ? 'error' : 'info']({}, line) })
-
-/** How the bus keeps messages. */
-export interface MessageStorage {
-  /** In milliseconds. Default: the configuration of a NATS server stays unchanged; a file keeps messages forever. */
-  retentionMs?: number | undefined
-  /** Number of NATS servers that keep them. Default: the stream stays as it is. */
-  replicas?: number | undefined
-  /** Minimum retention in milliseconds and the setting that requires it. A server with a shorter retention is refused. */
-  needed?: { setting: string; ms: number }
-}
-
-interface BusOptions extends MessageStorage {
-  name: string
-  log: Log
-  disk?: Disk
-}
-
-/**
- * Opens the bus of MESSAGING_URL. `name` is the name of the service.
- * @throws NatsRefused, DataFolderRefused when the settings cannot be used
- */
-export function openBus(
-  settings: BusSettings,
-  { name, log, disk = watchedDisk(log), retentionMs, replicas, needed }: BusOptions,
-): Open<Bus> {
-  const path = fileOf(settings.MESSAGING_URL)
-  const stream = {
-    ...(retentionMs !== undefined && { retentionMs }),
-    ...(replicas !== undefined && { replicas }),
-    ...(needed && { needed }),
-  }
-  // Events wait in the log until the bus is available again.
-  const opened = (bus: Bus, about: () => { kind: string; version: string | null }): Open<Bus> => ({
-    store: bus,
-    backingStore: {
-      setting: 'MESSAGING_URL',
-      onlyAtStart: true,
-      about: () => ({ purpose: 'MESSAGE_BUS', ...about() }),
-      check: () => bus.ping(),
-    },
-  })
-  if (path !== undefined) return opened(sqliteBus({ path, disk, retentionMs }), () => SQLITE)
-  const nats = natsBus({ ...natsOptions(settings, name, log), stream })
-  return opened(nats, () => ({ kind: 'NATS', version: nats.serverVersion() ?? null }))
-}
-
-/**
- * Opens a connection that publishes to one subject of the NATS server of MESSAGING_URL, without a stream of its own.
- * @param setting what the operator knows the URL as, for messages
- * @throws NatsRefused, BusUnavailable
- */
-export const openPublisher = (
-  settings: BusSettings,
-  subject: string,
-  setting: string,
-): Promise<Publisher> => {
-  const quiet = () => {}
-  const { inbox: _, ...options } = natsOptions(settings, 'operator', {
-    info: quiet,
-    warn: quiet,
-    error: quiet,
-  })
-  return natsPublisher(options, subject, setting)
-}
-
-export function natsOptions(settings: BusSettings, name: string, log: Log): NatsOptions {
-  const { NATS_USER: user, NATS_PASSWORD: password, NATS_TOKEN: token } = settings
-  const { NATS_CREDENTIALS: file, NATS_NKEY_SEED: nkeySeed } = settings
-  const { NATS_CA: ca, NATS_CERT: cert, NATS_KEY: key } = settings
-  const certificates = { ...(ca && { ca }), ...(cert && { cert }), ...(key && { key }) }
-  return {
-    url: settings.MESSAGING_URL,
-    name: `${name}-${hostname()}-${process.pid}`,
-    inbox: `_INBOX.${name}`,
-    report: line => log.info({}, line),
-    credentials: {
-      ...(user !== undefined && { user }),
-      ...(password !== undefined && { password }),
-      ...(token !== undefined && { token }),
-      ...(file !== undefined && { file }),
-      ...(nkeySeed !== undefined && { nkeySeed }),
-    },
-    ...(Object.keys(certificates).length > 0 && { tls: certificates }),
-  }
 }
 
 function openEventStore(url: string, disk: Disk): Open<EventStore> {
@@ -283,4 +187,16 @@ export function openStores(settings: StoreSettings, disk: Disk = watchDisk(), lo
       ])
     },
   }
+}
+
+/**
+ * Drops the read models of READ_MODEL_URL with all positions and leases, but no blobs and no keys of users. No process may
+ * use them.
+ * @returns whether there were any
+ * @throws ReadModelsUnavailable
+ */
+export async function dropReadModels({ READ_MODEL_URL }: StoreSettings): Promise<boolean> {
+  const path = fileOf(READ_MODEL_URL)
+  if (path !== undefined) return dropFile(path)
+  return (await dropMongo({ url: READ_MODEL_URL })) > 0
 }

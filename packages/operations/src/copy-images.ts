@@ -1,5 +1,6 @@
 import { parseArgs } from 'node:util'
-import { openBlobs, storeSettings } from '@gantry/hosting'
+import { storeSettings } from '@gantry/hosting'
+import { openBlobs } from '@gantry/hosting/stores'
 import { mediaSettings } from '@gantry/media'
 import { type BlobStore, ReadModelsUnavailable } from '@gantry/read-models'
 import { readSettings } from '@gantry/service-kit'

@@ -1,4 +1,4 @@
-import { runService } from '@gantry/hosting'
+import { runService } from '@gantry/hosting/service'
 import { catalogService, catalogSettings } from './index.ts'
 
 await runService({

@@ -1,4 +1,5 @@
-import { internalRequests, openBus, referenceTime, replicas, runProcess } from '@gantry/hosting'
+import { internalRequests, referenceTime, replicas, runProcess } from '@gantry/hosting'
+import { openBus } from '@gantry/hosting/bus'
 import { ANONYMOUS, type Purpose, passedPrincipals } from '@gantry/service-kit'
 import {
   forwarding,

@@ -1,4 +1,4 @@
-import { runService } from '@gantry/hosting'
+import { runService } from '@gantry/hosting/service'
 import { type FirstAdministrator, identityService, identitySettings } from './index.ts'
 
 const announce: FirstAdministrator['announce'] = ({ username, password = 'as in GANTRY_ADMIN_PASSWORD' }) =>

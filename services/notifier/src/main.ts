@@ -1,4 +1,4 @@
-import { runService } from '@gantry/hosting'
+import { runService } from '@gantry/hosting/service'
 import { notifierService, notifierSettings } from './index.ts'
 
 await runService({

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { setTimeout } from 'node:timers/promises'
 import { requestRebuild } from '@gantry/event-sourcing'
-import { openStores } from '@gantry/hosting'
+import { openStores } from '@gantry/hosting/stores'
 import fc from 'fast-check'
 import { expect, test, vi } from 'vitest'
 import { runningTopology } from './support/running.ts'

@@ -1,5 +1,5 @@
 import { requestRebuild } from '@gantry/event-sourcing'
-import { openStores } from '@gantry/hosting'
+import { openStores } from '@gantry/hosting/stores'
 import { inspectDatabase } from '@gantry/read-models-mongo/testing'
 import { expect, test, vi } from 'vitest'
 import { startLoad } from './support/load.ts'

@@ -1,5 +1,6 @@
 import { join } from 'node:path'
-import { busSettings, openBus } from '@gantry/hosting'
+import { busSettings } from '@gantry/hosting'
+import { openBus } from '@gantry/hosting/bus'
 import type { Bus } from '@gantry/messaging'
 import { derivedPrincipalKey, readSettings } from '@gantry/service-kit'
 import { freePort } from '@gantry/service-kit/testing'

@@ -1,4 +1,5 @@
-import { busSettings, openPublisher } from '@gantry/hosting'
+import { busSettings } from '@gantry/hosting'
+import { openPublisher } from '@gantry/hosting/bus'
 import { BusUnavailable } from '@gantry/messaging'
 import { parseSecret, readSettings, retryAfterMs, SettingsRefused, signedHeaders } from '@gantry/service-kit'
 import { z } from 'zod'
