@@ -70,7 +70,7 @@ ${Object.entries(COMMANDS)
 "COMMAND --help" describes a command. In a checkout, "gantry" is "npm run" with "--" before the options; the
 installed package has the other scripts of npm as well, e.g. "gantry start". Commands of events and audit call the service at BASE_URL with GANTRY_TOKEN.
 The settings of the others are those of npm start; with MESSAGING_URL, those of a service.
-exit codes: 0 done, 1 failed or refused, 2 wrong usage, 3 an export does not verify, 130 or 143 interrupted`
+exit codes: 0 done, 1 failed or refused, 2 wrong usage, 3 an export does not verify or a backup lacks images, 130 or 143 interrupted`
 
 /** Errors whose message is enough for an operator: an error of a setting, a folder or a backing store. */
 const EXPECTED = [

@@ -12,7 +12,7 @@ import {
   sqliteUserKeys,
   verifyCopy,
 } from '@gantry/embedded'
-import { imageBytes } from '@gantry/media'
+import { ImageLost, imageBytes } from '@gantry/media'
 import { type Bus, NoResponder, RequestTimeout } from '@gantry/messaging'
 import { readSettings } from '@gantry/service-kit'
 import {
@@ -44,6 +44,8 @@ const POLL_MS = 100
 const LOG = 'events.db'
 const DATA_MANIFEST = 'gantry.json'
 const KEY = 'encryption.key'
+/** Exit code of a backup that lacks images. */
+const INCOMPLETE = 3
 const ENDED = 'the service does not answer any more'
 
 interface Order {
@@ -79,7 +81,7 @@ export async function run(args: string[], environment: NodeJS.ProcessEnv): Promi
     return code(1)
   }
   await report(order, manifest)
-  return 0
+  return manifest.lostImages.length === 0 ? 0 : INCOMPLETE
 }
 
 function orderIn(args: string[], environment: NodeJS.ProcessEnv): Order {
@@ -299,7 +301,10 @@ async function copyImages(
   if (named.size > 0) await mkdir(join(folder, 'images'), { mode: 0o700 })
   for (const sha256 of named) {
     signal.throwIfAborted()
-    const bytes = await bytesOf.get(sha256).catch(() => undefined)
+    const bytes = await bytesOf.get(sha256).catch(error => {
+      if (error instanceof ImageLost) return undefined
+      throw error
+    })
     if (!bytes || createHash('sha256').update(bytes).digest('hex') !== sha256) {
       lost.push(sha256)
       continue
@@ -335,5 +340,7 @@ async function report(order: Order, { log, files, lostImages, userKeys }: Manife
     )
   if (!userKeys) notice('It does not contain the keys of users, without which their names are lost')
   for (const sha256 of lostImages)
-    notice(`Left out the image ${sha256}: the service has lost or damaged its bytes`)
+    notice(
+      `WARNING: left out the image ${sha256}: its bytes are lost or damaged, or were deleted during the backup`,
+    )
 }

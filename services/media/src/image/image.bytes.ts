@@ -6,7 +6,7 @@ export interface ImageBytes {
   put(sha256: string, bytes: Uint8Array): Promise<void>
   /** Opens a draft that stores bytes as they arrive. It is committed under their SHA-256. */
   draft(): Promise<BlobDraft>
-  /** Reads bytes. @throws Error when they are not stored */
+  /** Reads bytes. @throws ImageLost when they are not stored, or an error of the store */
   get(sha256: string): Promise<Buffer>
   /**
    * Garbage collection in two phases. Bytes that no image references are set aside; those that an earlier sweep set aside
@@ -15,6 +15,14 @@ export interface ImageBytes {
    * @param mayContinue called before each deletion; after `false` the sweep deletes nothing more
    */
   sweep(referenced: ReadonlySet<string>, mayContinue: () => Promise<boolean>): Promise<void>
+}
+
+/** The bytes of an image are not stored. */
+export class ImageLost extends Error {
+  constructor(sha256: string) {
+    super(`the bytes of image ${sha256} are lost`)
+    this.name = 'ImageLost'
+  }
 }
 
 const SHA256 = /^[0-9a-f]{64}$/
@@ -26,7 +34,7 @@ export function imageBytes(blobs: BlobStore): ImageBytes {
   const get = async (sha256: string) => {
     // Reads the first key again at the end: a sweep may have moved the bytes back meanwhile.
     const bytes = (await blobs.get(sha256)) ?? (await blobs.get(ASIDE + sha256)) ?? (await blobs.get(sha256))
-    if (!bytes) throw new Error(`the bytes of image ${sha256} are lost`)
+    if (!bytes) throw new ImageLost(sha256)
     return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength)
   }
 

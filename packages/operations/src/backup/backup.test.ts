@@ -1,4 +1,4 @@
-import { mkdtemp, readdir, rm } from 'node:fs/promises'
+import { mkdir, mkdtemp, readdir, rm, rmdir } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout } from 'node:timers/promises'
@@ -77,4 +77,19 @@ test('one backup is taken at a time, and that of a killed command is ended', asy
   await vi.waitFor(async () => expect((await readdir(killed)).toSorted()).not.toContain('events.db'), 10_000)
   expect((await readdir(killed)).toSorted()).toEqual(['backup', 'data', 'user keys'])
   expect((await askForCopies(bus, 'next', { folder: killed, events: 'next.db' })).failure).toBeUndefined()
+})
+
+test('an image that cannot be read ends the backup, one that is lost is left out with its own exit code', async () => {
+  const { data, opened, backup, apart, eventStore, userKeys } = await installation()
+  await Promise.all([eventStore.close(), userKeys.close()])
+  await mkdir(join(opened.images, SHA256), { recursive: true })
+  const take = () => backUp([backup, '--user-keys', apart], { DATA_DIR: data })
+  await expect(take()).rejects.toThrow(/^EISDIR/)
+  expect([await readdir(backup), await readdir(apart)]).toEqual([[], []])
+  await rmdir(join(opened.images, SHA256))
+  expect(await take()).toBe(3)
+  expect([await readdir(backup), await readdir(apart)]).toEqual([
+    expect.arrayContaining(['backup.json', 'events.db']),
+    [expect.stringMatching(/^user-keys/)],
+  ])
 })
