@@ -98,7 +98,7 @@ export function verifyCopy(kind: FileKind, path: string): void {
 }
 
 /**
- * Creates a file and locks it until the returned function is called, or the process ends.
+ * Creates a file and locks it until the returned function is first called, or the process ends.
  * @throws DataFolderRefused when another process has locked it
  */
 export function lockFile(path: string): () => void {
@@ -109,5 +109,7 @@ export function lockFile(path: string): () => void {
     db.close()
     throw new DataFolderRefused(path, 'is in use by another process')
   }
-  return () => db.close()
+  return () => {
+    if (db.isOpen) db.close()
+  }
 }

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import { cp, mkdtemp, readdir, readFile, rm, truncate, writeFile } from 'node:fs/promises'
+import { cp, mkdir, mkdtemp, readdir, readFile, rm, truncate, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
@@ -163,4 +163,14 @@ test('the key of ENCRYPTION_KEY is never in a backup', async () => {
   const ENCRYPTION_KEY = (await readFile(join(data, 'encryption.key'), 'utf8')).trim()
   expect(await backUp([copy], { DATA_DIR: data, ENCRYPTION_KEY })).toBe(0)
   expect(await readdir(copy)).not.toContain('encryption.key')
+})
+
+test('a restore that is complete is not deleted by another one that began before', async () => {
+  const DATA_DIR = join(folder, 'complete')
+  expect(await restore([backup], { DATA_DIR })).toBe(0)
+  const restored = (await readdir(DATA_DIR)).toSorted()
+  // As the other one finds it that waited for the lock, and as a kill after the last move leaves it.
+  await mkdir(join(DATA_DIR, '.restoring'))
+  await expect(restore([backup], { DATA_DIR })).rejects.toThrow(/complete contains a complete restore/)
+  expect((await readdir(DATA_DIR)).toSorted()).toEqual(restored)
 })

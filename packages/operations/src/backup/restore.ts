@@ -21,8 +21,10 @@ const LOG = 'events.db'
 const USER_KEYS = 'user-keys.db'
 const KEY = 'encryption.key'
 const LOCK = 'lock'
+/** A data folder with this entry is complete, also if the folder of the restore is still there. */
+const COMPLETE = 'gantry.json'
 /** What is moved into the data folder, in this order. The service does not start before the end. */
-const ENTRIES = ['images', USER_KEYS, KEY, LOG, 'gantry.json']
+const ENTRIES = ['images', USER_KEYS, KEY, LOG, COMPLETE]
 
 interface Order {
   folder: string
@@ -41,20 +43,9 @@ export async function run(args: string[], environment: NodeJS.ProcessEnv): Promi
     )
   const order = await orderIn(args, environment)
   await requireFiles(order)
-  const existed = existsSync(order.dataDir)
-  const unlock = await begin(order.dataDir).catch(error => {
+  await restore(order).catch(error => {
     throw failureOf(error)
   })
-  try {
-    await stage(order)
-    await commit(order.dataDir)
-  } catch (error) {
-    await undo(order.dataDir)
-    if (!existed) await rmdir(order.dataDir)
-    throw failureOf(error)
-  } finally {
-    unlock()
-  }
   await report(order)
   return 0
 }
@@ -108,26 +99,65 @@ async function requireFiles({ folder, manifest: { files } }: Order): Promise<voi
   }
 }
 
+async function restore(order: Order): Promise<void> {
+  const { dataDir } = order
+  const existed = existsSync(dataDir)
+  const unlock = await begin(dataDir)
+  try {
+    await stage(order)
+    await commit(order)
+  } catch (error) {
+    for (const name of ENTRIES.toReversed()) await remove(join(dataDir, name))
+    unlock()
+    await remove(join(dataDir, RESTORING))
+    if (!existed) await rmdir(dataDir)
+    throw error
+  }
+  // Before the removal, because Windows removes no open file.
+  unlock()
+  await remove(join(dataDir, RESTORING))
+  await syncFolder(dataDir)
+}
+
 /** Begins in an empty data folder, or in one in which a restore was interrupted. @returns function that unlocks it */
 async function begin(dataDir: string): Promise<() => void> {
   const staging = join(dataDir, RESTORING)
-  const entries = await entriesOf(dataDir)
-  const other = entries.find(
-    name => name !== RESTORING && !(entries.includes(RESTORING) && ENTRIES.includes(name)),
-  )
+  requireEmpty(dataDir, await entriesOf(dataDir))
+  makeFolder(staging, 0o700)
+  const unlock = lockFile(join(staging, LOCK))
+  try {
+    // Read again: until the lock was acquired, another restore may have ended.
+    const entries = await entriesOf(dataDir)
+    requireEmpty(dataDir, entries)
+    if (entries.includes(COMPLETE)) {
+      unlock()
+      await remove(staging)
+      throw new CommandFailed(
+        `DATA_DIR: ${dataDir} contains a complete restore: start the service on it, or name a new or empty folder`,
+      )
+    }
+    // What an interrupted restore has left.
+    for (const name of entries.filter(name => name !== RESTORING)) await remove(join(dataDir, name))
+    for (const name of await entriesOf(staging)) if (!name.startsWith(LOCK)) await remove(join(staging, name))
+  } catch (error) {
+    unlock()
+    throw error
+  }
+  return unlock
+}
+
+/** Refuses entries that are not those of a restore. */
+function requireEmpty(dataDir: string, entries: readonly string[]): void {
+  const isRestoring = entries.includes(RESTORING)
+  const other = entries.find(name => name !== RESTORING && !(isRestoring && ENTRIES.includes(name)))
   if (other)
     throw new CommandFailed(
       `DATA_DIR: ${dataDir} is not empty (${other}): name a new or empty folder, or move it away`,
     )
-  makeFolder(staging, 0o700)
-  const unlock = lockFile(join(staging, LOCK))
-  // What an interrupted restore has left.
-  for (const name of entries.filter(name => name !== RESTORING)) await remove(join(dataDir, name))
-  for (const name of await entriesOf(staging)) if (!name.startsWith(LOCK)) await remove(join(staging, name))
-  return unlock
 }
 
-const remove = (path: string) => rm(path, { recursive: true, force: true })
+/** Another restore that tries to begin can have the lock open for a moment. */
+const remove = (path: string) => rm(path, { recursive: true, force: true, maxRetries: 5 })
 
 /** Copies the backup beside its place, and verifies the copy. */
 async function stage(order: Order): Promise<void> {
@@ -179,17 +209,14 @@ async function requireContent({ folder, manifest }: Order, path: string): Promis
 }
 
 /** Moves the verified files to their places. An interruption leaves the folder of the restore, so that it is repeated. */
-async function commit(dataDir: string): Promise<void> {
-  const staging = join(dataDir, RESTORING)
-  for (const name of ENTRIES)
-    if (existsSync(join(staging, name))) await rename(join(staging, name), join(dataDir, name))
+async function commit({ manifest, userKeys, dataDir }: Order): Promise<void> {
+  const staged = new Set(manifest.files.map(({ path }) => path.split('/')[0]))
+  if (userKeys) staged.add(USER_KEYS)
+  for (const name of ENTRIES.filter(name => staged.has(name))) {
+    if (name === COMPLETE) await syncFolder(dataDir)
+    await rename(join(dataDir, RESTORING, name), join(dataDir, name))
+  }
   await syncFolder(dataDir)
-  await remove(staging)
-  await syncFolder(dataDir)
-}
-
-async function undo(dataDir: string): Promise<void> {
-  for (const name of [...ENTRIES, RESTORING]) await remove(join(dataDir, name))
 }
 
 async function report({ folder, manifest, userKeys, dataDir, settings }: Order): Promise<void> {
