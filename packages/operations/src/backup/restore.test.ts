@@ -3,10 +3,12 @@ import { cp, mkdir, mkdtemp, readdir, readFile, rm, truncate, writeFile } from '
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
-import { folderBlobStore, sqliteEventStore } from '@gantry/embedded'
+import { folderBlobStore, sqliteEventStore, sqliteUserKeys } from '@gantry/embedded'
 import { NO_STREAM } from '@gantry/event-sourcing'
+import { userKeySealer } from '@gantry/identity'
+import { parseEncryptionKeys } from '@gantry/service-kit'
 import { openDataFolder, sealDataFolder } from '@gantry/standalone'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { afterAll, beforeAll, expect, test, vi } from 'vitest'
 import { run as backUp } from './backup.ts'
 import { run as restore } from './restore.ts'
 
@@ -173,4 +175,24 @@ test('a restore that is complete is not deleted by another one that began before
   await mkdir(join(DATA_DIR, '.restoring'))
   await expect(restore([backup], { DATA_DIR })).rejects.toThrow(/complete contains a complete restore/)
   expect((await readdir(DATA_DIR)).toSorted()).toEqual(restored)
+})
+
+test('keys of users of a later backup are refused unless a key opens them', async () => {
+  const former = (await readFile(join(data, 'encryption.key'), 'utf8')).trim()
+  const ENCRYPTION_KEY = `1:${Buffer.alloc(32, 7).toString('base64')},0:${former}`
+  const later = join(folder, 'user-keys-20200102T030405Z.db')
+  const keys = sqliteUserKeys({ path: later })
+  await keys.add('ada', userKeySealer(parseEncryptionKeys(ENCRYPTION_KEY)).seal('a key'))
+  await keys.close()
+  const DATA_DIR = join(folder, 'with later keys')
+  const options = [backup, '--user-keys', later]
+  await expect(restore(options, { DATA_DIR })).rejects.toThrow(
+    /^.*user-keys-20200102T030405Z.db needs another key than the backup: .* sealed with key 1\. Set/,
+  )
+  expect(await readdir(folder)).not.toContain('with later keys')
+  const said = vi.spyOn(process.stderr, 'write')
+  expect(await restore(options, { DATA_DIR, ENCRYPTION_KEY })).toBe(0)
+  const lines = said.mock.calls.map(([line]) => line).join('')
+  said.mockRestore()
+  expect(lines).toContain('Start the service with the same ENCRYPTION_KEY')
 })

@@ -2,8 +2,9 @@ import { existsSync } from 'node:fs'
 import { rename, rm, rmdir, stat } from 'node:fs/promises'
 import { basename, join, resolve } from 'node:path'
 import { parseArgs } from 'node:util'
-import { DataFolderRefused, lockFile, makeFolder, verifyCopy } from '@gantry/embedded'
-import { readSettings } from '@gantry/service-kit'
+import { DataFolderRefused, lockFile, makeFolder, sqliteUserKeys, verifyCopy } from '@gantry/embedded'
+import { userKeySealer } from '@gantry/identity'
+import { EncryptionKeyMissing, type EncryptionKeys, readSettings } from '@gantry/service-kit'
 import { openDataFolder, RESTORING, type Settings, settingsSchema } from '@gantry/standalone'
 import { CommandFailed, WrongUsage } from '../command.ts'
 import { fileOf, notice, print } from '../output.ts'
@@ -21,6 +22,8 @@ const LOG = 'events.db'
 const USER_KEYS = 'user-keys.db'
 const KEY = 'encryption.key'
 const LOCK = 'lock'
+/** Keys of users that are read together. */
+const PAGE = 1_000
 /** A data folder with this entry is complete, also if the folder of the restore is still there. */
 const COMPLETE = 'gantry.json'
 /** What is moved into the data folder, in this order. The service does not start before the end. */
@@ -167,7 +170,8 @@ async function stage(order: Order): Promise<void> {
   const total = manifest.files.reduce((sum, { bytes }) => sum + bytes, 0)
   let bytes = 0
   for (const [index, file] of manifest.files.entries()) {
-    requireSame(file, await copyFile(join(folder, file.path), join(staging, file.path)), folder)
+    const from = join(folder, file.path)
+    requireSame(file, await copyFile(from, join(staging, file.path)), from)
     bytes += file.bytes
     bar.show(bytes / total, index + 1)
   }
@@ -180,7 +184,11 @@ async function stage(order: Order): Promise<void> {
   try {
     verifyCopy('events', join(staging, LOG))
     if (userKeys) verifyCopy('user-keys', join(staging, USER_KEYS))
-    openDataFolder({ DATA_DIR: staging, ENCRYPTION_KEY: settings.ENCRYPTION_KEY })
+    const { encryptionKeys } = openDataFolder({
+      DATA_DIR: staging,
+      ENCRYPTION_KEY: settings.ENCRYPTION_KEY,
+    })
+    if (userKeys) await requireOpenable(join(staging, USER_KEYS), encryptionKeys, userKeys)
   } catch (error) {
     if (!(error instanceof DataFolderRefused)) throw error
     throw new CommandFailed(error.message.replace(staging, folder))
@@ -188,11 +196,30 @@ async function stage(order: Order): Promise<void> {
   await requireContent(order, join(staging, LOG))
 }
 
-function requireSame(file: BackupFile, copied: Omit<BackupFile, 'path'>, folder: string): void {
-  if (copied.sha256 !== file.sha256)
+/** @param from the path of the file that was copied */
+function requireSame(file: BackupFile, copied: Omit<BackupFile, 'path'>, from: string): void {
+  if (copied.sha256 !== file.sha256) throw new CommandFailed(`${from} is damaged: its SHA-256 is another one`)
+}
+
+/** Checks that the encryption keys open the keys of users, which may be from a later backup. @param from what was copied */
+async function requireOpenable(path: string, encryptionKeys: EncryptionKeys, from: string): Promise<void> {
+  const stored = sqliteUserKeys({ path })
+  const { open } = userKeySealer(encryptionKeys)
+  try {
+    for (let after: string | undefined = ''; after !== undefined; ) {
+      const page: { user: string; key: string }[] = await stored.list(after, PAGE)
+      for (const { key } of page) open(key)
+      after = page.at(-1)?.user
+    }
+  } catch (error) {
+    if (!(error instanceof EncryptionKeyMissing)) throw error
     throw new CommandFailed(
-      `${folder.endsWith(file.path) ? folder : join(folder, file.path)} is damaged: its SHA-256 is another one`,
+      `${from} needs another key than the backup: ${error.message}. Set ENCRYPTION_KEY to a list (ID:KEY,ID:KEY) with ` +
+        'this key and those of the backup',
     )
+  } finally {
+    await stored.close()
+  }
 }
 
 /** Checks that the log is the one of the manifest, and that the backup has the bytes of all its images. */
@@ -220,12 +247,12 @@ async function commit({ manifest, userKeys, dataDir }: Order): Promise<void> {
 }
 
 async function report({ folder, manifest, userKeys, dataDir, settings }: Order): Promise<void> {
-  const { log, startedAt, lostImages, files } = manifest
+  const { log, startedAt, lostImages } = manifest
   await print(
     `Restored ${log.events.toLocaleString('en')} events up to position ${Number(log.position)} into ${dataDir}, ` +
       `as of ${startedAt}. The service builds its lists from them when it starts.`,
   )
-  if (!files.some(({ path }) => path === KEY)) notice('Start the service with the same ENCRYPTION_KEY')
+  if (settings.ENCRYPTION_KEY) notice('Start the service with the same ENCRYPTION_KEY')
   for (const sha256 of lostImages) notice(`The backup has no bytes of the image ${sha256}`)
   const { USER_KEY_BACKUP_RETENTION } = settings
   const isOwn = userKeys && manifest.userKeys && userKeys === join(folder, manifest.userKeys.path)

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto'
 import type { UserKeys } from '@gantry/read-models'
-import { type EncryptionKeys, seal, sealer, unseal } from '@gantry/service-kit'
+import { type EncryptionKeys, type Sealer, seal, sealer, unseal } from '@gantry/service-kit'
 import { LRUCache } from 'lru-cache'
 
 /** Encrypts and decrypts with a key of each user. Calls that need the store of keys can throw UserKeysUnavailable. */
@@ -38,6 +38,10 @@ const CACHE_SIZE = 10_000
 const CACHE_MS = 60_000
 const KEY_BYTES = 32
 
+/** Seals and opens stored keys of users. */
+export const userKeySealer = (encryptionKeys: EncryptionKeys): Sealer =>
+  sealer(encryptionKeys, 'keys of users')
+
 /** Keys are stored encrypted: the store of keys alone reveals nothing, nor does the log with ENCRYPTION_KEY. */
 export function userCiphers({
   userKeys,
@@ -46,7 +50,7 @@ export function userCiphers({
   userKeys: UserKeys
   encryptionKeys: EncryptionKeys
 }): UserCiphers {
-  const wrapping = sealer(encryptionKeys, 'keys of users')
+  const wrapping = userKeySealer(encryptionKeys)
   /** The key of a user; null when the user is erased. */
   const known = new LRUCache<string, { key: Buffer | null }>({ max: CACHE_SIZE, ttl: CACHE_MS })
   /** Counts calls of `erase` and `forget`: a key that was read before one of them may be outdated. */
