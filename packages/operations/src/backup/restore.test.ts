@@ -177,7 +177,7 @@ test('a restore that is complete is not deleted by another one that began before
   expect((await readdir(DATA_DIR)).toSorted()).toEqual(restored)
 })
 
-test('keys of users of a later backup are refused unless a key opens them', async () => {
+test('keys of users of a later backup are refused unless a key opens them, and reported when they are too old', async () => {
   const former = (await readFile(join(data, 'encryption.key'), 'utf8')).trim()
   const ENCRYPTION_KEY = `1:${Buffer.alloc(32, 7).toString('base64')},0:${former}`
   const later = join(folder, 'user-keys-20200102T030405Z.db')
@@ -195,4 +195,5 @@ test('keys of users of a later backup are refused unless a key opens them', asyn
   const lines = said.mock.calls.map(([line]) => line).join('')
   said.mockRestore()
   expect(lines).toContain('Start the service with the same ENCRYPTION_KEY')
+  expect(lines).toMatch(/^WARNING: .*user-keys-20200102T030405Z.db is older than USER_KEY_BACKUP_RETENTION/m)
 })

@@ -246,7 +246,14 @@ async function commit({ manifest, userKeys, dataDir }: Order): Promise<void> {
   await syncFolder(dataDir)
 }
 
-async function report({ folder, manifest, userKeys, dataDir, settings }: Order): Promise<void> {
+/** The time in the name of a file `user-keys-TIME.db`, e.g. 20261123T030405Z, in milliseconds; NaN for other names. */
+function timeIn(name: string): number {
+  const [, ...parts] = /^user-keys-(\d{4})(\d\d)(\d\dT\d\d)(\d\d)(\d\dZ)\.db$/.exec(name) ?? []
+  const [year, month, hour, minute, second] = parts
+  return Date.parse(`${year}-${month}-${hour}:${minute}:${second}`)
+}
+
+async function report({ manifest, userKeys, dataDir, settings }: Order): Promise<void> {
   const { log, startedAt, lostImages } = manifest
   await print(
     `Restored ${log.events.toLocaleString('en')} events up to position ${Number(log.position)} into ${dataDir}, ` +
@@ -255,9 +262,8 @@ async function report({ folder, manifest, userKeys, dataDir, settings }: Order):
   if (settings.ENCRYPTION_KEY) notice('Start the service with the same ENCRYPTION_KEY')
   for (const sha256 of lostImages) notice(`The backup has no bytes of the image ${sha256}`)
   const { USER_KEY_BACKUP_RETENTION } = settings
-  const isOwn = userKeys && manifest.userKeys && userKeys === join(folder, manifest.userKeys.path)
-  const takenAt = isOwn && Date.parse(manifest.userKeys?.takenAt ?? '')
-  if (takenAt && Date.now() - takenAt > USER_KEY_BACKUP_RETENTION)
+  const takenAt = userKeys ? timeIn(basename(userKeys)) : Number.NaN
+  if (Date.now() - takenAt > USER_KEY_BACKUP_RETENTION)
     notice(
       `WARNING: ${userKeys} is older than USER_KEY_BACKUP_RETENTION, so it should have been deleted. ` +
         'It has brought back the names of users that were erased since: repeat these erasures',
