@@ -53,6 +53,12 @@ export interface NewEvent {
 export type Position = string
 export const START: Position = ''
 
+/**
+ * The number that the positions of every store begin with, 0 for START. It grows steadily with the log: by one for each event
+ * in SQLite, by the bytes of the record in EventStoreDB.
+ */
+export const positionNumber = (position: Position): number => Number(/^\d+/.exec(position)?.[0] ?? 0)
+
 /** An event with its stream and revision. */
 export interface Fact {
   id: string

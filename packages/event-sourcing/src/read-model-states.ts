@@ -1,5 +1,5 @@
 import type { Collection, ReadModels } from '@gantry/read-models'
-import { type Position, START } from './event.ts'
+import { type Position, positionNumber, START } from './event.ts'
 import type { EventStore } from './event-store.ts'
 import { type HeldStream, heldStreams } from './quarantine.ts'
 import { type Build, type EndedBuild, listReadModels, type ReadModelRecord } from './read-model-record.ts'
@@ -99,15 +99,12 @@ async function lagSeconds(eventStore: Stores['eventStore'], after: Position, now
   return 0
 }
 
-/** Positions of all stores begin with a number that grows steadily with the log. */
-const numberOf = (position: Position): number => Number(/^\d+/.exec(position)?.[0] ?? 0)
-
 function progressOf(
   { startedAt, updatedAt, events, eventsPerSecond, position }: Build,
   head: Position,
   now: number,
 ) {
-  const progress = Math.min(1, numberOf(position) / Math.max(1, numberOf(head)))
+  const progress = Math.min(1, positionNumber(position) / Math.max(1, positionNumber(head)))
   const elapsed = now - Date.parse(startedAt)
   const estimatedEnd =
     progress > 0 ? new Date(Date.parse(startedAt) + elapsed / progress).toISOString() : null

@@ -1,11 +1,4 @@
-import {
-  type EventStore,
-  type Lag,
-  lagAfter,
-  listReadModels,
-  MAX_COUNTED,
-  START,
-} from '@gantry/event-sourcing'
+import { type EventStore, type Lag, lagAfter, listReadModels, MAX_READ, START } from '@gantry/event-sourcing'
 import type { Bus, StoredMessage } from '@gantry/messaging'
 import type { ReadModels } from '@gantry/read-models'
 import { Gauge, type Registry } from 'prom-client'
@@ -67,7 +60,7 @@ export interface LogLag {
   ofProjectors(): Promise<(Lag & { name: string })[]>
 }
 
-/** A call reads one checkpoint for each projector and relay, and at most MAX_COUNTED events for one that is behind. */
+/** A call reads one checkpoint for each projector and relay, and at most MAX_READ events for one that is behind. */
 export function logLag(
   { eventStore, readModels }: Stores,
   { projectors, relay, now }: { projectors: readonly string[]; relay: string; now(): Date },
@@ -89,7 +82,7 @@ export function logLag(
 export function lagMetrics(registry: Registry, lag: LogLag, relay: string): void {
   const ofRelay = oncePerScrape(lag.ofRelay)
   const ofProjectors = oncePerScrape(lag.ofProjectors)
-  const counted = `at most ${MAX_COUNTED.toLocaleString('en')} are counted`
+  const counted = `estimated above ${MAX_READ.toLocaleString('en')}`
   addTo(
     registry,
     {
