@@ -434,6 +434,19 @@ describe.skipIf(!program)('the chart', { meta: { skipped } }, () => {
     })
   })
 
+  test('network policies allow the port of the S3 store of images and of audit logs', () => {
+    const egress = (values: Parameters<typeof named>[0], name: string) =>
+      named(values, 'NetworkPolicy', name).spec.egress
+    const tcp = (port: number) => ({ port, protocol: 'TCP' })
+    const [{ to, ports }] = egress('everything', 'images-in-s3')
+    expect(to[0].namespaceSelector.matchLabels).toEqual({ 'kubernetes.io/metadata.name': 's3' })
+    expect(ports).toEqual([tcp(9000)])
+    expect(egress('perProcess', 'images-in-s3')).toEqual([{ ports: [tcp(443)] }])
+    expect(egress('perProcess', 'keys-of-the-platform')).toEqual([{ ports: [tcp(443), tcp(8443)] }])
+    const names = resourcesOf('defaults', 'NetworkPolicy').map(({ metadata }) => metadata.name)
+    expect(names).not.toContain('images-in-s3')
+  })
+
   test('the Job before an upgrade may reach the stores and the bus, and receives nothing of Services', () => {
     const { labels } = podOf('defaults', 'rebuild').metadata
     for (const name of ['stores', 'names-and-bus'])

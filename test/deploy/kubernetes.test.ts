@@ -298,6 +298,14 @@ describe.skipIf(!built)('the manifests', { meta: { skipped } }, () => {
       )
     })
 
+    test('include S3 for media alone, with its component', () => {
+      const policies = withExample('deploy/kubernetes/images-in-s3').of('NetworkPolicy')
+      const reaching = (given: typeof policies) =>
+        services.filter(name => isAllowed(given, podOf(name), { address: '203.0.113.7' }, 443))
+      expect(reaching(policies)).toEqual(['identity', 'media', 'notifier'])
+      expect(reaching(of('NetworkPolicy'))).toEqual(['identity', 'notifier'])
+    })
+
     test('are reachable by their ports at any address', () => {
       const all = (engine: string) => EVERYWHERE.map(address => `${engine} ${address}`)
       for (const name of services)

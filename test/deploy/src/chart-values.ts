@@ -34,7 +34,10 @@ export const CASES = {
       secretSettings: ['AWS_ACCESS_KEY_ID', 'AWS_SECRET_ACCESS_KEY', 'USER_KEY_URL'],
       serviceAccountName: 'gantry-identity',
     },
-    media: { settings: { AWS_REGION: 'eu-west-1' }, secretSettings: ['BLOB_URL'] },
+    media: {
+      settings: { AWS_REGION: 'eu-west-1', AWS_ENDPOINT_URL_S3: 'http://store.s3:9000' },
+      secretSettings: ['BLOB_URL'],
+    },
     notifier: { settings: { WEBHOOK_ALLOWED_CIDRS: '10.1.0.0/16, fd00::/8' } },
     externalSecret: { enabled: true, store: { name: 'vault' } },
     ca: { configMap: 'authorities' },
@@ -60,6 +63,7 @@ export const CASES = {
       eventStore: [NETWORK],
       readModels: [{ ipBlock: { cidr: '10.20.2.0/24' } }],
       messaging: [{ namespaceSelector: { matchLabels: { 'kubernetes.io/metadata.name': 'nats' } } }],
+      blobs: [{ namespaceSelector: { matchLabels: { 'kubernetes.io/metadata.name': 's3' } } }],
     },
     keda: { enabled: true, prometheus: 'http://prometheus.prometheus:9090' },
     zoneSpread: 'DoNotSchedule',
@@ -71,6 +75,8 @@ export const CASES = {
   openshift: { openshift: true },
   perProcess: {
     secrets: { perProcess: true, natsUsers: true },
+    identity: { settings: { AWS_ENDPOINT_URL_S3: 'https://s3.example.com:8443' } },
+    media: { secretSettings: ['BLOB_URL'] },
     externalSecret: { enabled: true, store: { kind: 'SecretStore', name: 'vault' } },
     ca: { secret: 'authorities', everywhere: true },
   },

@@ -17,6 +17,12 @@ return a structure return it as JSON.
 {{- toJson (dict "of" $of) -}}
 {{- end -}}
 
+{{/* The port of an http or https URL. */}}
+{{- define "gantry.portOf" -}}
+{{- $url := urlParse . -}}
+{{- regexFind ":[0-9]+$" $url.host | trimPrefix ":" | default (ternary "80" "443" (eq $url.scheme "http")) -}}
+{{- end -}}
+
 {{- define "gantry.kustomization" -}}
 {{- include "gantry.file" (dict "root" . "file" "base/kustomization.yaml") -}}
 {{- end -}}
