@@ -30,7 +30,7 @@ const starts = async (service: string, key: number) => {
   const own = await environment(key)
   const replica = startReplica({
     name: service,
-    program: program(service),
+    program: { args: [program(service)], cwd: folder },
     port: Number(own.PORT),
     environment: own,
     healthUrl: `http://127.0.0.1:${own.PORT}/health/ready`,

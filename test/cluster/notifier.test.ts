@@ -134,7 +134,7 @@ test('with kill -9 every few seconds and a flaky receiver every event arrives, a
       replicas.push(
         startReplica({
           name,
-          program: MAIN,
+          program: { args: ['--max-semi-space-size=32', MAIN], cwd: folder },
           port,
           environment: {
             PATH: process.env.PATH,

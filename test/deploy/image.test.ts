@@ -6,7 +6,7 @@ import { dirname, join } from 'node:path'
 import { afterAll, beforeAll, expect, test, vi } from 'vitest'
 import { endsWithParent } from '../../bin/orphans.mjs'
 import { textOf } from './src/files.ts'
-import { imageIn, instructions } from './src/image.ts'
+import { argumentsOfImage, imageIn, instructions } from './src/image.ts'
 import { PROCESSES } from './src/settings.ts'
 
 let folder: string
@@ -20,11 +20,8 @@ afterAll(() => rmSync(folder, { recursive: true, force: true }))
 
 /** Starts the entry point of the image with an argument. */
 function start(argument: string, environment: NodeJS.ProcessEnv = {}) {
-  const [entrypoint = '[]'] = instructions('ENTRYPOINT')
-  const [program, ...args] = JSON.parse(entrypoint) as string[]
-  expect(program).toBe('/usr/local/bin/node')
   const child = endsWithParent(
-    spawn(process.execPath, [...args, argument], {
+    spawn(process.execPath, argumentsOfImage(argument), {
       cwd: image,
       env: { PATH: dirname(process.execPath), NODE_ENV: 'production', ...environment },
     }),

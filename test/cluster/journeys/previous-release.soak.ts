@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto'
 import { join } from 'node:path'
 import { setTimeout } from 'node:timers/promises'
 import { expect, onTestFinished, test, vi } from 'vitest'
+import type { Release } from '../src/cluster.ts'
 import { imageForm } from './support/load.ts'
 import { lackingHistory, makePreviousRelease } from './support/previous-release.ts'
 import { startTopology, type Topology } from './support/topology.ts'
@@ -98,7 +99,7 @@ test.skipIf(lacking)(TITLE, { meta: { skipped: lacking ?? '' } }, async () => {
   const previous = await makePreviousRelease()
   onTestFinished(previous.remove)
   const topology = await startTopology({
-    root: previous.root,
+    releaseOf: () => previous,
     // Internal requests do not depend on the kind of the backing stores.
     settings: folder => ({
       ENCRYPTION_KEY,
@@ -115,11 +116,11 @@ test.skipIf(lacking)(TITLE, { meta: { skipped: lacking ?? '' } }, async () => {
   onTestFinished(() => clients.stop())
 
   /** Replaces processes with those of a release, then waits until every client has completed ROUNDS rounds. */
-  const replace = async (names: readonly string[], root?: string) => {
+  const replace = async (names: readonly string[], release?: Release) => {
     const replaced = names.map(async name => {
       const url = topology.urls[name === 'gateway-1' ? 0 : name === 'gateway-2' ? 1 : 2] ?? ''
       leaving.add(url)
-      await topology.replace(name, root)
+      await topology.replace(name, release)
       leaving.delete(url)
     })
     await Promise.all(replaced)
@@ -141,22 +142,22 @@ test.skipIf(lacking)(TITLE, { meta: { skipped: lacking ?? '' } }, async () => {
   const asked = ['catalog', 'identity']
   const asking = ['gateway', 'media', 'notifier']
   /** Replaces the first process of each service, then the second. */
-  const roll = async (services: readonly string[], root?: string) => {
+  const roll = async (services: readonly string[], release?: Release) => {
     for (const number of [1, 2]) {
       await replace(
         services.map(service => `${service}-${number}`),
-        root,
+        release,
       )
     }
     for (const service of services.filter(service => service !== 'gateway'))
-      expect([service, await isOfThisRelease(service)]).toEqual([service, root === undefined])
+      expect([service, await isOfThisRelease(service)]).toEqual([service, release === undefined])
   }
 
   await replace([])
   // First only the services that receive internal requests are of this release, at the end only those that send them.
   await roll(asked)
   await roll(asking)
-  await roll(asked, previous.root)
+  await roll(asked, previous)
   const counts = [...clients.rounds].map(([client, count]) => `${client} ${count}`)
   process.stderr.write(`rounds of requests: ${counts.join(', ')}\n`)
 })

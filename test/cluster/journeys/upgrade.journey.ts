@@ -1,11 +1,11 @@
 import { execFile } from 'node:child_process'
-import { join } from 'node:path'
 import { isDeepStrictEqual, promisify } from 'node:util'
+import { argumentsOfCommand, RUN } from '@gantry/deploy/image'
 import { type HeldStream, heldStreams, listHeld, type RecordedEvent, START } from '@gantry/event-sourcing'
 import { openStores, type Stores } from '@gantry/hosting/stores'
 import { afterAll, beforeAll, expect, test, vi } from 'vitest'
 import { type Commands, randomCommands } from './support/commands.ts'
-import { makeNextRelease, type NextRelease } from './support/next-release.ts'
+import { type InstalledRelease, installReleases } from './support/next-release.ts'
 import {
   expectedResources,
   misrecorded,
@@ -16,23 +16,28 @@ import {
 } from './support/records.ts'
 import { startTopology, type Topology } from './support/topology.ts'
 
-const ROOT = join(import.meta.dirname, '../../..')
 const SEED = Number(process.env.UPGRADE_SEED ?? Date.now() % 0x7fffffff)
 /** Number of commands of a phase after its processes became ready. */
 const COMMANDS = 40
 const PHASE_MS = 60_000
 /** Time within which a restarted process becomes ready and the projector reaches the end of the log. */
 const READY_MS = 30_000
-/** The services that differ between the releases. */
+/** The services that differ between the releases. The others are upgraded before the start. */
 const UPGRADED = ['catalog', 'notifier'] as const
 
 let topology: Topology
-let next: NextRelease
+let releases: Record<Release, InstalledRelease>
 let stores: Stores
 let commands: Commands
 beforeAll(async () => {
-  next = await makeNextRelease()
-  topology = await startTopology({ environment: { SHUTDOWN_DELAY: '2s' } })
+  const { current, next } = await installReleases()
+  releases = { this: current, next }
+  topology = await startTopology({
+    releaseOf: name => (/^(identity|media)/.test(name) ? next : current),
+    environment: { SHUTDOWN_DELAY: '2s' },
+    // The clients stop sending to a gateway before it is replaced.
+    ownEnvironment: name => (name.startsWith('gateway') ? { SHUTDOWN_DELAY: '0s' } : {}),
+  })
   stores = openStores(topology.engines.urls)
   commands = randomCommands(topology, SEED)
 })
@@ -40,14 +45,17 @@ afterAll(async () => {
   await commands?.stop()
   await stores?.close()
   await topology?.stop()
-  await next?.remove()
+  for (const release of Object.values(releases ?? {})) await release.remove()
 })
 
-/** Replaces the replicas with this number by a release, for all upgraded services concurrently. */
-async function replace(number: 1 | 2, release: Release): Promise<void> {
+/** Replaces the replicas with this number by a release, for several processes concurrently. */
+async function replace(
+  number: 1 | 2,
+  release: Release,
+  processes: readonly string[] = UPGRADED,
+): Promise<void> {
   const startedAt = performance.now()
-  const root = release === 'next' ? next.root : undefined
-  await Promise.all(UPGRADED.map(service => topology.replace(`${service}-${number}`, root)))
+  await Promise.all(processes.map(name => topology.replace(`${name}-${number}`, releases[release])))
   expect(performance.now() - startedAt).toBeLessThan(READY_MS)
 }
 
@@ -136,13 +144,29 @@ const everythingShown = (log: readonly RecordedEvent[]) =>
     interval: 200,
   })
 
-/** Runs an operator command from the sources of a release. */
-async function operate(root: string, command: string, ...args: string[]): Promise<string> {
-  const path = join(root, 'packages/operations/src/main.ts')
-  const { stdout } = await promisify(execFile)(process.execPath, [path, command, ...args], {
+/** Runs a command of the image of a release. */
+async function operate(release: Release, command: readonly string[]): Promise<string> {
+  const { root } = releases[release]
+  const { stdout } = await promisify(execFile)(process.execPath, argumentsOfCommand(root, command), {
+    cwd: root,
     env: topology.environment,
   })
   return stdout
+}
+
+/** What the chart does: makes read models, then replaces the services, and the gateways when these have the release. */
+async function upgradeAll(): Promise<void> {
+  expect(await operate('next', RUN.beforeServices)).toMatch(/All read models exist\n$/)
+  let isGatewayAllowed = false
+  const allowed = operate('next', RUN.beforeGateway).then(said => {
+    isGatewayAllowed = true
+    return said
+  })
+  await replace(1, 'next')
+  expect(isGatewayAllowed).toBe(false)
+  await replace(2, 'next')
+  expect(await allowed).toMatch(/waits for .*a replica has release/)
+  for (const number of [1, 2] as const) await replace(number, 'next', ['gateway'])
 }
 
 test('two releases on one log, a rollback and a second upgrade lose nothing', async () => {
@@ -172,21 +196,17 @@ test('two releases on one log, a rollback and a second upgrade lose nothing', as
   }
   const rolledBack = await phase({ name: 'rolled back', change: rollback, releases: ['this'] })
   await heldIncomplete()
-  const listed = JSON.parse(await operate(ROOT, 'quarantine', 'list', '--json')) as HeldStream[]
+  const listed = JSON.parse(await operate('this', ['gantry', 'quarantine', 'list', '--json'])) as HeldStream[]
   // The list also has what other projectors of the services hold, each from its own checkpoint on.
   expect(listed.map(({ id }) => id)).toEqual(expect.arrayContaining((await held()).map(({ id }) => id)))
   await ownWritesShown(rolledBack)
 
-  const upgrade = async () => {
-    await replace(1, 'next')
-    await replace(2, 'next')
-  }
-  const upgraded = await phase({ name: 'upgraded again', change: upgrade, releases: ['next'] })
+  const upgraded = await phase({ name: 'upgraded again', change: upgradeAll, releases: ['next'] })
   await nothingHeld()
   await everythingShown(upgraded)
 
   const before = await readRecords(topology)
-  expect(await operate(next.root, 'rebuild')).toMatch(/All read models are rebuilt\n$/)
+  expect(await operate('next', ['gantry', 'rebuild'])).toMatch(/All read models are rebuilt\n$/)
   expect(await readRecords(topology)).toEqual(before)
   expect(await held()).toEqual([])
   expect(await topology.logged('a stream is quarantined: an event cannot be processed')).toEqual([])

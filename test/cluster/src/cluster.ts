@@ -15,6 +15,20 @@ const SERVICES = ['catalog', 'identity', 'media', 'notifier'] as const
 const SHOW_MS = 5_000
 const ROOT = join(import.meta.dirname, '../../..')
 
+/** A release that processes run. */
+export interface Release {
+  /** Folder with the layout of this project, in which the processes run. */
+  root: string
+  /** Arguments of Node for the process of a service. */
+  argumentsOf(service: string): readonly string[]
+}
+
+/** The release in a folder of sources. */
+export const sources = (root: string): Release => ({
+  root,
+  argumentsOf: service => ['--max-semi-space-size=32', `services/${service}/src/main.ts`],
+})
+
 export interface Cluster {
   /** URL of the first gateway. */
   url: string
@@ -23,10 +37,10 @@ export interface Cluster {
   /** Environment of every service. Operator commands run with the same. */
   environment: NodeJS.ProcessEnv
   /**
-   * Stops a process and starts it again on its port, from the sources in `root` if given. Resolves when it is ready.
+   * Stops a process and starts it again on its port, by default from these sources. Resolves when it is ready.
    * @throws Error with its output when it exits before it is ready
    */
-  replace(name: string, root?: string): Promise<void>
+  replace(name: string, release?: Release): Promise<void>
   /** Stops the gateways first, so that no client is refused, then the services, then the stores that were started. */
   stop(): Promise<void>
 }
@@ -35,8 +49,8 @@ export interface ClusterOptions {
   settings: ClusterSettings
   /** Number of processes of each service. */
   replicas: number
-  /** Folder of the sources that the processes run. Default: these sources. */
-  root?: string
+  /** What each process runs, by its name. Default: these sources. */
+  releaseOf?(name: string): Release
   /** Number of gateways. The first listens on the port of the settings, others on free ports. Default: 1. */
   gateways?: number
   /** Environment of every process, in addition to what the cluster sets. */
@@ -52,7 +66,7 @@ export interface ClusterOptions {
 export async function startCluster({
   settings,
   replicas,
-  root: firstRoot = ROOT,
+  releaseOf = () => sources(ROOT),
   gateways = 1,
   environment,
   ownEnvironment = () => ({}),
@@ -84,7 +98,7 @@ export async function startCluster({
   }
   const edges = await edgePorts(gateways, settings.port, every.METRICS_PORT)
   every.PUBLIC_URL ??= `http://localhost:${settings.port}${settings.basePath}`
-  const start: Start = (name, port, root = ROOT) => {
+  const start: Start = (name, port, { root, argumentsOf } = sources(ROOT)) => {
     const [service = ''] = name.split('-')
     const second =
       service === 'gateway'
@@ -95,7 +109,7 @@ export async function startCluster({
     const shared = service === 'gateway' ? withoutKey : every
     return startReplica({
       name,
-      program: join(root, 'services', service, 'src/main.ts'),
+      program: { args: argumentsOf(service), cwd: root },
       port,
       environment: { ...shared, PORT: String(port), ...second, HOST: host, ...ownEnvironment(name) },
       healthUrl: `http://${host}:${port}${settings.basePath}/health/ready`,
@@ -104,10 +118,11 @@ export async function startCluster({
     })
   }
 
+  const startFirst = (name: string, port: number) => start(name, port, releaseOf(name))
   const all: Replica[] = []
-  for (const [name, { port }] of edges) all.push(start(name, port, firstRoot))
+  for (const [name, { port }] of edges) all.push(startFirst(name, port))
   for (const [service, those] of ports)
-    all.push(...those.map((port, index) => start(`${service}-${index + 1}`, port, firstRoot)))
+    all.push(...those.map((port, index) => startFirst(`${service}-${index + 1}`, port)))
   const log = pino({ level: 'silent' })
   const onBus = readSettings(busSettings, { ...every, ...ownEnvironment('deployment-agent') })
   const bus: Bus = openBus(onBus, { name: 'deployment-agent', log }).store
@@ -176,16 +191,16 @@ function waiting(all: readonly Replica[], say: (line: string) => void): () => vo
   }
 }
 
-type Start = (name: string, port: number, root?: string) => Replica
+type Start = (name: string, port: number, release?: Release) => Replica
 
 const replacing =
   (all: Replica[], start: Start): Cluster['replace'] =>
-  async (name, root) => {
+  async (name, release) => {
     const index = all.findIndex(replica => replica.name === name)
     const old = all[index]
     if (!old) throw new Error(`there is no process ${name}`)
     await old.stop()
-    const next = start(name, old.port, root)
+    const next = start(name, old.port, release)
     all[index] = next
     await next.ready
   }

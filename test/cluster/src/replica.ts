@@ -23,11 +23,18 @@ export interface Replica {
   stop(): Promise<void>
 }
 
+/** A program of Node. */
+interface Program {
+  /** Arguments of Node. */
+  args: readonly string[]
+  /** Folder in which it runs. */
+  cwd: string
+}
+
 export interface ReplicaOptions {
   /** Name of the replica, e.g. catalog-1. */
   name: string
-  /** Path of the program. */
-  program: string
+  program: Program
   port: number
   environment: NodeJS.ProcessEnv
   healthUrl: string
@@ -68,7 +75,8 @@ export function startReplica(options: ReplicaOptions): Replica {
     const file = openSync(log, 'a')
     // Its own process group, so that signals of the terminal reach the process only through the cluster.
     child = endsWithParent(
-      spawn(process.execPath, ['--max-semi-space-size=32', program], {
+      spawn(process.execPath, program.args, {
+        cwd: program.cwd,
         env: environment,
         detached: process.platform !== 'win32',
         stdio: ['ignore', file, 'pipe'],

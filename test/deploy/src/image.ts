@@ -17,6 +17,21 @@ export const RUN = {
   beforeGateway: ['gantry', 'await-services'],
 } as const
 
+/** The arguments of Node with which the entry point of the image runs a process, in the folder of the image. */
+export function argumentsOfImage(process: string): string[] {
+  const [entrypoint = '[]'] = instructions('ENTRYPOINT')
+  const [program, ...args] = JSON.parse(entrypoint) as string[]
+  if (program !== '/usr/local/bin/node') throw new Error(`the entry point of the image is ${program}`)
+  return [...args, ...RUN.process(process)]
+}
+
+/** The arguments of Node for a command of the image in a folder. */
+export function argumentsOfCommand(image: string, [program, ...args]: readonly string[]): string[] {
+  if (program !== 'gantry') throw new Error(`the image has no command ${program}`)
+  const path = textOf('deploy/image/gantry').match(/'\/gantry\/(.*)'/)?.[1] ?? ''
+  return [join(image, path), ...args]
+}
+
 /** The arguments of all occurrences of an instruction in the Dockerfile. */
 export function instructions(name: string): string[] {
   const lines = textOf('deploy/Dockerfile').replaceAll('\\\n', '').split('\n')

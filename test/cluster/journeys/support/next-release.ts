@@ -1,8 +1,9 @@
-import { cp, mkdir, mkdtemp, readdir, readFile, rm, symlink, writeFile } from 'node:fs/promises'
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
-import { join, relative, sep } from 'node:path'
-
-const ROOT = join(import.meta.dirname, '../../../..')
+import { join } from 'node:path'
+import { argumentsOfImage, imageIn } from '@gantry/deploy/image'
+import { RELEASE } from '@gantry/service-kit'
+import type { Release } from '../../src/cluster.ts'
 
 /** Prefix that the next release puts before one field of an update that it writes in the new schema version. */
 export const NEXT = 'next '
@@ -22,6 +23,11 @@ interface Patch {
  * name, and a prefix in its value when the next release wrote it. Documents keep their shape.
  */
 const PATCHES: readonly Patch[] = [
+  {
+    file: 'packages/service-kit/package.json',
+    text: `"version": "${RELEASE}"`,
+    instead: '"version": "999.0.0"',
+  },
   {
     file: 'services/catalog/src/api/api.ts',
     text: '  ApiUpdated: [],\n',
@@ -76,36 +82,29 @@ const PATCHES: readonly Patch[] = [
   },
 ]
 
-export interface NextRelease {
-  /** Root folder of the sources, with the layout of this project. */
-  root: string
+/** A release in a folder like that of its image, run as the image runs it. */
+export interface InstalledRelease extends Release {
   remove(): Promise<void>
 }
 
-/** Copies the sources of this release into a new folder and applies the patches of the next release. */
-export async function makeNextRelease(): Promise<NextRelease> {
-  const root = await mkdtemp(join(tmpdir(), 'gantry-next-'))
-  const isSource = (path: string) => !relative(ROOT, path).split(sep).includes('node_modules')
-  await cp(join(ROOT, 'package.json'), join(root, 'package.json'))
-  for (const folder of ['packages', 'services'])
-    await cp(join(ROOT, folder), join(root, folder), { recursive: true, filter: isSource })
-  await linkModules(root)
+async function install(): Promise<InstalledRelease> {
+  const root = await mkdtemp(join(tmpdir(), 'gantry-release-'))
+  imageIn(root)
+  return {
+    root,
+    argumentsOf: argumentsOfImage,
+    remove: () => rm(root, { recursive: true, force: true }),
+  }
+}
+
+/** This release and the next one: a copy of it with the patches. */
+export async function installReleases(): Promise<Record<'current' | 'next', InstalledRelease>> {
+  const [current, next] = [await install(), await install()]
   for (const { file, text, instead } of PATCHES) {
-    const path = join(root, file)
+    const path = join(next.root, file)
     const parts = (await readFile(path, 'utf8')).split(text)
     if (parts.length !== 2) throw new Error(`${file} has it ${parts.length - 1} times, not once:\n${text}`)
     await writeFile(path, parts.join(instead))
   }
-  return { root, remove: () => rm(root, { recursive: true, force: true }) }
-}
-
-/** Links installed packages. Links between workspaces lead into the copy. */
-export async function linkModules(root: string): Promise<void> {
-  const [installed, own] = [join(ROOT, 'node_modules'), join(root, 'node_modules')]
-  await mkdir(join(own, '@gantry'), { recursive: true })
-  for (const name of await readdir(installed))
-    if (name !== '@gantry') await symlink(join(installed, name), join(own, name))
-  for (const folder of ['packages', 'services'])
-    for (const name of await readdir(join(root, folder)))
-      await symlink(join(root, folder, name), join(own, '@gantry', name))
+  return { current, next }
 }

@@ -1,9 +1,9 @@
 import { execFile } from 'node:child_process'
-import { mkdtemp, rm } from 'node:fs/promises'
+import { mkdir, mkdtemp, readdir, rm, symlink } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
-import { linkModules } from './next-release.ts'
+import { type Release, sources } from '../../src/cluster.ts'
 
 const ROOT = join(import.meta.dirname, '../../../..')
 const run = promisify(execFile)
@@ -11,9 +11,7 @@ const run = promisify(execFile)
 /** The last commit whose services answer internal requests at PORT only, and sign principals without a purpose. */
 const COMMIT = 'd451b2f678aa99d63f65d2f01fe78da83b60ad73'
 
-export interface PreviousRelease {
-  /** Root folder of the sources, with the layout of this project. */
-  root: string
+export interface PreviousRelease extends Release {
   remove(): Promise<void>
 }
 
@@ -35,5 +33,16 @@ export async function makePreviousRelease(): Promise<PreviousRelease> {
   await run('git', ['-C', ROOT, 'archive', '--output', archive, COMMIT, ...folders])
   await run('tar', ['-xf', archive, '-C', root])
   await linkModules(root)
-  return { root, remove: () => rm(root, { recursive: true, force: true }) }
+  return { ...sources(root), remove: () => rm(root, { recursive: true, force: true }) }
+}
+
+/** Links installed packages. Links between workspaces lead into the folder. */
+async function linkModules(root: string): Promise<void> {
+  const [installed, own] = [join(ROOT, 'node_modules'), join(root, 'node_modules')]
+  await mkdir(join(own, '@gantry'), { recursive: true })
+  for (const name of await readdir(installed))
+    if (name !== '@gantry') await symlink(join(installed, name), join(own, name))
+  for (const folder of ['packages', 'services'])
+    for (const name of await readdir(join(root, folder)))
+      await symlink(join(root, folder, name), join(own, '@gantry', name))
 }

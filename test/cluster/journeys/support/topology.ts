@@ -2,7 +2,7 @@ import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { freePort } from '@gantry/service-kit/testing'
-import { type Cluster, startCluster } from '../../src/cluster.ts'
+import { type Cluster, type Release, startCluster } from '../../src/cluster.ts'
 import { readClusterSettings } from '../../src/settings.ts'
 
 /** Two gateways and two replicas of each service, on the stores that are available, without data. */
@@ -16,7 +16,7 @@ export interface Topology extends Cluster {
   said: readonly string[]
   /** `Authorization` header of the administrator. */
   authorization: string
-  /** Sends a request through the gateways in turn, by default as the administrator. */
+  /** Sends a request through the gateways in turn, except one that is being replaced, by default as the administrator. */
   send(path: string, init?: RequestInit): Promise<Response>
   pid(name: string): number
   /** Log lines of all processes with this message. */
@@ -30,8 +30,8 @@ export interface TopologyOptions {
   /** Settings of the cluster itself, e.g. which stores it uses. @param folder of the topology, removed when it stops */
   settings?(folder: string): NodeJS.ProcessEnv
   logLevel?: string
-  /** The sources of another release, which all processes are started from. */
-  root?: string
+  /** What each process runs, by its name. Default: these sources. */
+  releaseOf?(name: string): Release
   ownEnvironment?(name: string): NodeJS.ProcessEnv
 }
 
@@ -48,7 +48,7 @@ export async function startTopology({
   environment = {},
   settings: own = () => ({}),
   logLevel = 'info',
-  root,
+  releaseOf,
   ownEnvironment,
 }: TopologyOptions = {}): Promise<Topology> {
   const folder = await mkdtemp(join(tmpdir(), 'gantry-journey-'))
@@ -65,7 +65,7 @@ export async function startTopology({
     settings,
     replicas: 2,
     gateways: 2,
-    ...(root && { root }),
+    ...(releaseOf && { releaseOf }),
     environment: { ...process.env, ...SETTINGS, ...environment },
     ownEnvironment,
     say: line => said.push(line),
@@ -82,15 +82,23 @@ export async function startTopology({
     return lines.filter(line => line.includes(`"msg":"${message}"`))
   }
   let turn = 0
+  let replaced: string | undefined
+  const open = () => urls.filter(url => url !== replaced)
   return {
     ...cluster,
+    async replace(name, next) {
+      const { port } = cluster.processes.find(process => process.name === name) ?? {}
+      if (name.startsWith('gateway')) replaced = `http://127.0.0.1:${port}`
+      await cluster.replace(name, next)
+      if (name.startsWith('gateway')) replaced = undefined
+    },
     urls,
     administrator,
     logFolder,
     authorization,
     said,
     send: (path, init = {}) =>
-      fetch(`${urls[turn++ % urls.length]}${path}`, {
+      fetch(`${open()[turn++ % open().length]}${path}`, {
         ...init,
         headers: {
           authorization,
