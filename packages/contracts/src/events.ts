@@ -79,7 +79,13 @@ const FeedPosition = z.string().meta({
     'Value of ?after= to continue after this place. Opaque; the same place can have different values',
 })
 
-export const StreamedEvent = PublicEvent.extend({ position: FeedPosition }).meta({ id: 'StreamedEvent' })
+export const StreamedEvent = PublicEvent.extend({
+  traceId: z.string().nullable().meta({
+    description:
+      'W3C trace id of the request that caused the event; null if the service caused it by itself, and for events of early releases',
+  }),
+  position: FeedPosition,
+}).meta({ id: 'StreamedEvent' })
 
 export const EventPage = z
   .object({

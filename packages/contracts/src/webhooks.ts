@@ -160,6 +160,10 @@ export const DeliveryRecord = z
     url: z.string(),
     eventId: z.uuid(),
     eventType: z.string(),
+    traceId: z.string().nullable().meta({
+      description:
+        'W3C trace id of the request that caused the event; null if the service caused it by itself, and in deliveries of earlier releases',
+    }),
     status: DeliveryStatus,
     payload: z
       .union([z.record(z.string(), z.unknown()), z.array(z.record(z.string(), z.unknown()))])

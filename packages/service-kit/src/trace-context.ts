@@ -8,6 +8,9 @@ const ZEROS = /^0+$/
 /** Ids that a request may come with. They are safe in headers and log lines. */
 export const REQUEST_ID = /^[\w.:@/+=-]{1,128}$/
 
+/** The trace id of a traceparent (W3C Trace Context §3.2). */
+export const traceIdOf = (traceparent: string): string => traceparent.slice(3, 35)
+
 /** The request that work belongs to, which can continue in other processes and after the response. */
 export class TraceContext {
   readonly requestId: string
@@ -29,7 +32,7 @@ export class TraceContext {
   }
 
   get traceId(): string {
-    return this.traceparent.slice(3, 35)
+    return traceIdOf(this.traceparent)
   }
 
   get spanId(): string {

@@ -110,6 +110,7 @@ describe('The event stream', () => {
     expect(stream.names()).toEqual(['api 1', 'api 2', 'api 3'])
     expect(JSON.parse(stream.text().split('\n')[0] ?? '')).toEqual({
       ...(event(1).data as object),
+      traceId: null,
       position: expect.any(String),
     })
   })
@@ -226,7 +227,7 @@ describe('Server-sent events', () => {
     const [opening, message] = stream.text().split('\n\n')
     expect(opening).toBe(':')
     const [, position, data = ''] = /^id: (\S+)\ndata: (.*)$/.exec(message ?? '') ?? []
-    expect(JSON.parse(data)).toEqual({ ...(event(1).data as object), position })
+    expect(JSON.parse(data)).toEqual({ ...(event(1).data as object), traceId: null, position })
   })
 
   test('continue after Last-Event-ID, which takes precedence over the query', async () => {

@@ -1,5 +1,6 @@
 import { type PublicEvent, readableData } from '@gantry/contracts'
 import type { Json, StoredMessage } from '@gantry/messaging'
+import { traceIdOf } from '@gantry/service-kit'
 
 /** A public event as readers of the feed get it. */
 export interface Entry {
@@ -37,13 +38,19 @@ export function entryOf({ sequence, data, headers }: StoredMessage, position: st
   if (!isPublicEvent(data)) return undefined
   const { type, time, subject, actor } = data
   const { api, webhook } = data.data
+  const traceparent = headers?.traceparent
   return {
     ...{ sequence, position, type, time, subject },
     api: idOf(api),
     webhook: idOf(webhook),
     actor: actor.id,
-    traceparent: headers?.traceparent,
-    json: JSON.stringify({ ...data, data: readableData(type, data.data), position }),
+    traceparent,
+    json: JSON.stringify({
+      ...data,
+      data: readableData(type, data.data),
+      traceId: traceparent === undefined ? null : traceIdOf(traceparent),
+      position,
+    }),
   }
 }
 

@@ -122,6 +122,7 @@ export interface Delivery {
   url: string
   eventId: string
   eventType: string
+  traceId: string | null
   status: string
   payload: Payload | null
   attempts: number

@@ -1,8 +1,8 @@
 import { expect, onTestFinished, test } from 'vitest'
 import type { Query } from '../src/client.ts'
-import { admin, apiFields, createApi, createVersion, eventually } from '../src/gantry.ts'
+import { admin, apiFields, cleanUp, createApi, createVersion, eventually, uuid } from '../src/gantry.ts'
 import type { Message } from '../src/stream.ts'
-import { subscribe } from '../src/webhooks.ts'
+import { deliveryAbout, subscribe } from '../src/webhooks.ts'
 
 const NDJSON = 'application/x-ndjson'
 const EVENT_STREAM = 'text/event-stream'
@@ -45,6 +45,17 @@ test('past events are read as newline-delimited JSON, in order', async () => {
   expect(stream.contentType).toContain(NDJSON)
   const events = (await about(api.id, 3, stream)).map(itemOf)
   expect(events.map(({ type }) => type)).toEqual(['API_CREATED', 'API_UPDATED', 'API_VERSION_CREATED'])
+})
+
+test('an event and its deliveries have the trace id of the request', async () => {
+  const traceId = uuid().replaceAll('-', '')
+  const { webhook } = await subscribe(['API_CREATED'])
+  const headers = { traceparent: `00-${traceId}-b7ad6b7169203331-00` }
+  const api = (await admin.post('/apis', apiFields(), { headers })).as<{ id: string }>(201)
+  cleanUp(`/apis/${api.id}`)
+  const [created] = await about(api.id, 1, await open({ follow: true }))
+  expect(created && itemOf(created)).toMatchObject({ traceId })
+  expect(await deliveryAbout(webhook, api.id)).toMatchObject({ traceId })
 })
 
 test('reading continues after a position', async () => {

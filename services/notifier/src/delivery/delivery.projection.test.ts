@@ -81,6 +81,7 @@ const document = (fields: Partial<DeliveryDocument> = {}) =>
   documentIn(deliveries, {
     ...made,
     api: null,
+    traceId: null,
     status: 'CREATED',
     attempts: 0,
     lastAttemptAt: null,
@@ -108,6 +109,9 @@ const finished = { nextAttemptAt: null, queue: null, finishedAt: failedAt } as c
 test('a new delivery is queued with the first attempts, one of a recovery with the retries', () => {
   given(created()).then(document())
   given(created({ recovery: 'r1' })).then(document({ queue: `w1/retry/${at}/${ID}` }))
+  const traceId = '0af7651916cd43dd8448eb211c80319c'
+  const cause = { requestId: 'r', traceparent: `00-${traceId}-b7ad6b7169203331-01` }
+  given(created({ cause })).then(document({ traceId }))
   given(created({ eventType: 'TEST' })).then(document({ eventType: 'TEST', queue: `w1/test/${at}/${ID}` }))
 })
 

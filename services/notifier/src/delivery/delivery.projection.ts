@@ -1,6 +1,7 @@
 import { type DeliveryRecord, mayReadEvent, type Principal, readableData } from '@gantry/contracts'
 import type { Project } from '@gantry/event-sourcing'
 import { defineCollection } from '@gantry/read-models'
+import { traceIdOf } from '@gantry/service-kit'
 import {
   blocksLater,
   type DeliveryEvent,
@@ -59,7 +60,7 @@ export interface DeliveryDocument extends Omit<DeliveryRecord, 'payload'> {
 
 export const deliveries = defineCollection<DeliveryDocument>({
   name: 'notifier.deliveries',
-  version: 5,
+  version: 6,
   fields: {
     webhook: 'string',
     eventId: 'string',
@@ -112,6 +113,7 @@ export function documentOf(state: Exclude<DeliveryState, { status: 'Absent' }>):
     url: state.url,
     eventId: state.eventId,
     eventType: state.eventType,
+    traceId: state.cause ? traceIdOf(state.cause.traceparent) : null,
     status: state.status,
     attempts: state.attempts,
     createdAt: state.createdAt,
