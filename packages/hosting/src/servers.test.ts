@@ -16,7 +16,10 @@ const host = '127.0.0.1'
 
 let opened: Servers[]
 let notReady: string | undefined
+/** Lines of the log. */
+let lines: string[]
 beforeEach(() => {
+  lines = []
   opened = []
   notReady = undefined
 })
@@ -27,7 +30,7 @@ afterEach(async () => {
 function serversAt(port: number, second?: Omit<Port, 'host'>, at = host): Servers {
   const options: ServerOptions = {
     basePath: '/gantry',
-    log: pino({ level: 'silent' }),
+    log: pino({ level: 'warn' }, { write: line => lines.push(line) }),
     metrics: new Registry(),
     now: () => new Date(),
     notReadyReason: () => notReady,
@@ -196,6 +199,21 @@ describe('a server that stops', () => {
     expect(performance.now() - startedAt).toBeLessThan(5_000)
     await failure
     await gone
+    expect(lines.join('')).toContain('have not ended within SHUTDOWN_TIMEOUT')
+  })
+
+  test('destroys no connections later if closing fails', async () => {
+    const servers = serversAt(await freePort())
+    const routes = async (app: FastifyInstance) => {
+      app.addHook('onClose', async () => {
+        throw new Error('the store fails')
+      })
+    }
+    await servers.listen({ routes })
+    await expect(servers.close(50)).rejects.toThrow('the store fails')
+    opened.pop()
+    await setTimeout(100)
+    expect(lines).toEqual([])
   })
 
   test('fails no request of clients that keep connections open and leave at the first `Connection: close`', async () => {

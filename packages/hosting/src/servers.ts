@@ -90,10 +90,16 @@ async function close(apps: readonly FastifyInstance[], { open, log, timeoutMs }:
     open.destroy()
     for (const { server } of apps) server.closeAllConnections()
   }
-  if (timeoutMs !== undefined) destroyLate(timeoutMs).catch(() => {})
-  // A server on localhost also listens on a second address, whose requests `app.close` does not wait for.
-  await Promise.all([...apps.map(app => app.close()), open.idle()])
-  ended.abort()
+  if (timeoutMs !== undefined)
+    destroyLate(timeoutMs).catch(err => {
+      if (err.name !== 'AbortError') log.error({ err }, 'connections could not be closed')
+    })
+  try {
+    // A server on localhost also listens on a second address, whose requests `app.close` does not wait for.
+    await Promise.all([...apps.map(app => app.close()), open.idle()])
+  } finally {
+    ended.abort()
+  }
 }
 
 const portOf = (app: FastifyInstance) => (app.server.address() as { port: number } | null)?.port
