@@ -99,9 +99,8 @@ function openService<Schema extends z.ZodObject, Made extends Service>(
     backingStores: [...stores.backingStores, backingStore],
     referenceClock: { name: 'READ_MODEL_URL', time: () => readModels.time() },
     async routes(scope) {
-      const [key = Buffer.alloc(0), ...otherKeys] = encryptionKeys.all.map(({ bytes }) =>
-        derivedPrincipalKey(bytes),
-      )
+      const key = derivedPrincipalKey(encryptionKeys.first.bytes)
+      const otherKeys = encryptionKeys.all.slice(1).map(({ bytes }) => derivedPrincipalKey(bytes))
       const known = await passedPrincipals(scope, { key, otherKeys, gatewayKey: settings.PRINCIPAL_KEY, now })
       principals = known
       await service.routes(scope, (...asked) => {
