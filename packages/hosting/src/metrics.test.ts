@@ -1,3 +1,4 @@
+import { RELEASE } from '@gantry/service-kit'
 import { pino } from 'pino'
 import { Registry } from 'prom-client'
 import { expect, test } from 'vitest'
@@ -17,9 +18,10 @@ test('counts errors by the worker that failed, and no records of lower levels', 
 test('shows the release, and the time that the event loop was busy', async () => {
   const registry = new Registry()
   processMetrics('catalog', registry)
-  expect(await registry.getSingleMetricAsString('gantry_build_info')).toMatch(
-    /\{version="\d+\.\d+\.\d+.*",node="24\..*",process="catalog"\} 1$/,
-  )
+  const built = await registry.getSingleMetricAsString('gantry_build_info')
+  expect(RELEASE).toMatch(/^\d+\.\d+\.\d+/)
+  expect(built).toMatch(/,node="24\..*",process="catalog"\} 1$/)
+  expect(built).toContain(`{version="${RELEASE}",`)
   const active = async () =>
     (await registry.getSingleMetric('gantry_event_loop_active_seconds_total')?.get())?.values[0]?.value ?? 0
   const before = await active()

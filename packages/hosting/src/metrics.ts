@@ -1,7 +1,6 @@
 import { performance } from 'node:perf_hooks'
-import { logErrorCounter } from '@gantry/service-kit'
+import { logErrorCounter, RELEASE } from '@gantry/service-kit'
 import { Counter, collectDefaultMetrics, Gauge, type Registry } from 'prom-client'
-import manifest from '../package.json' with { type: 'json' }
 import type { BackingStoreWatch } from './backing-stores.ts'
 
 /** Level `error` of pino. Records of this level and above are counted. */
@@ -34,7 +33,7 @@ export function processMetrics(name: string, registry: Registry): ProcessMetrics
     help: '1, with the release of the process and its Node',
     labelNames: ['version', 'node'],
     registers,
-  }).set({ version: manifest.version, node: process.versions.node }, 1)
+  }).set({ version: RELEASE, node: process.versions.node }, 1)
   const errors = logErrorCounter(registry)
   errors.inc({ worker: '' }, 0)
   return {
