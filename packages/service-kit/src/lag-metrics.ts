@@ -2,6 +2,7 @@ import { type EventStore, type Lag, lagAfter, listReadModels, MAX_READ, START } 
 import type { Bus, StoredMessage } from '@gantry/messaging'
 import type { ReadModels } from '@gantry/read-models'
 import { Gauge, type Registry } from 'prom-client'
+import { oncePerScrape } from './once-per-scrape.ts'
 
 interface Stores {
   eventStore: EventStore
@@ -40,17 +41,6 @@ function addTo(
     sources.set(gauge, [])
   }
   sources.get(gauge)?.push(source)
-}
-
-/** Shares the result of a read among the gauges of one scrape. */
-function oncePerScrape<Result>(read: () => Promise<Result>): () => Promise<Result> {
-  let reading: Promise<Result> | undefined
-  return () => {
-    reading ??= read().finally(() => {
-      reading = undefined
-    })
-    return reading
-  }
 }
 
 /** Reads the lag of what follows the log. The values are those of the shared stores, hence the same in all replicas. */
