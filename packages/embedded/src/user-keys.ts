@@ -100,7 +100,10 @@ export function sqliteUserKeys({ path, disk = watchDisk() }: { path: string; dis
   }
 }
 
-/** @returns a function that @throws Error when a reader keeps the log, which has earlier content, longer than this thread may wait */
+/**
+ * Returns a function that truncates the write-ahead log. It throws Error if another connection still reads the log after
+ * 500 ms.
+ */
 function logTruncation(db: ReturnType<typeof openDatabase>): () => void {
   const checkpoint = db.prepare('PRAGMA wal_checkpoint(TRUNCATE)')
   return () => {

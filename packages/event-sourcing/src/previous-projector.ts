@@ -6,7 +6,7 @@ import { type Log, supervise, type Worker } from './worker.ts'
 export interface PreviousProjector {
   /** Whether it is known that no process of the previous release projects any more. Once true, it stays true. */
   ended(): Promise<boolean>
-  /** Finds it out by the lease of that release. @returns like `ended` */
+  /** Checks whether the previous release still holds its lease. @returns like `ended` */
   check(): Promise<boolean>
   /** Starts to check it every second until it has ended. */
   start(): Worker

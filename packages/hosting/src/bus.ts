@@ -54,7 +54,7 @@ export function openBus(
 
 /**
  * Opens a connection that publishes to one subject of the NATS server of MESSAGING_URL, without a stream of its own.
- * @param setting what the operator knows the URL as, for messages
+ * @param setting name of the setting or option that contains the URL; used in messages
  * @throws NatsRefused, BusUnavailable
  */
 export const openPublisher = (

@@ -84,8 +84,9 @@ const POLL_MS = 25
 /**
  * Runs a process. It listens at once and becomes ready when its backing stores are usable and its parts have started. On
  * SIGTERM or SIGINT it fails readiness, continues to answer for SHUTDOWN_DELAY, completes the requests in progress within
- * SHUTDOWN_TIMEOUT, stops its parts and exits with 0. A second signal exits with 1 at once. If the settings are wrong, it writes a line to stderr and exits with 1. If a backing store
- * is unavailable, it logs that and waits.
+ * SHUTDOWN_TIMEOUT, stops its parts and exits with 0. `release` stops reactors and workers meanwhile. A second signal exits
+ * with 1 at once. If the settings are wrong, it writes a line to stderr and exits with 1. If a backing store is
+ * unavailable, it logs that and waits.
  */
 export async function runProcess<Schema extends OwnSchema>(options: ProcessOptions<Schema>): Promise<void> {
   const { name, schema, environment, open } = options

@@ -20,7 +20,10 @@ export interface Publisher {
   close(): Promise<void>
 }
 
-/** @param setting what the operator knows the URL as, for messages @throws BusUnavailable, NatsRefused */
+/**
+ * @param setting name of the setting or option that contains the URL; used in messages
+ * @throws BusUnavailable, NatsRefused
+ */
 export async function natsPublisher(
   options: NatsOptions,
   subject: string,

@@ -73,7 +73,10 @@ interface Servers {
 
 const SETTING = 'MESSAGING_URL'
 
-/** @param setting what the operator knows the URL as, for messages @throws NatsRefused */
+/**
+ * @param setting name of the setting or option that contains the URL; used in messages
+ * @throws NatsRefused
+ */
 export function parseServers(url: string, setting: string = SETTING): Servers {
   const refuse = (reason: string): never => {
     throw new NatsRefused(`${setting} ${reason}: it must look like nats://host:4222 or tls://host:4222`)

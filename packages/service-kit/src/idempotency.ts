@@ -44,7 +44,10 @@ interface Remembered {
   state: State
   /** Seed of the ids that are made with the key. It changes when the key is used again after it expired. */
   generation: number
-  /** Id of the key of ENCRYPTION_KEY from which secrets of the generation are derived. Earlier releases had one key, without an id. */
+  /**
+   * Id of the key of ENCRYPTION_KEY from which secrets of the generation are derived. Earlier releases had one key, without
+   * an id.
+   */
   encryptionKey?: string
   /** Fingerprint of this key; missing in records of earlier releases. It identifies the key, which can get another id. */
   keyFingerprint?: string
