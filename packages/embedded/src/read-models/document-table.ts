@@ -84,7 +84,8 @@ export function documentTable(
   collection: CollectionName,
   exclusive: boolean,
 ): DocumentTable {
-  const seqs = new LRUCache<string, number>({ max: REMEMBERED })
+  // With `max`, the cache of each collection would allocate memory for all entries at once.
+  const seqs = new LRUCache<string, number>({ maxSize: REMEMBERED, sizeCalculation: () => 1 })
   const number = numberOf(db, collection)
   const table = tableName(number)
   const store = db.prepare(
