@@ -66,12 +66,16 @@ describe('a server', () => {
   let working: PromiseWithResolvers<void>
   let began: PromiseWithResolvers<void>
   let gone: PromiseWithResolvers<void>
+  let admitting: PromiseWithResolvers<Socket>
+  let admitted: PromiseWithResolvers<void>
   beforeEach(async () => {
     sockets = []
     metrics = new Registry()
     working = Promise.withResolvers()
     began = Promise.withResolvers()
     gone = Promise.withResolvers()
+    admitting = Promise.withResolvers()
+    admitted = Promise.withResolvers()
     app = httpServer({
       basePath: '',
       log: pino({ level: 'silent' }),
@@ -83,6 +87,9 @@ describe('a server', () => {
     app.addHook('onRequest', async request => {
       const { 'x-user': user } = request.headers
       if (typeof user === 'string') noteCaller(request, { ...administrator, userId: user })
+      if (user !== 'slow') return
+      admitting.resolve(request.raw.socket)
+      await admitted.promise
     })
     app.post('/things', (request, reply) =>
       retainBody(
@@ -104,6 +111,7 @@ describe('a server', () => {
   })
   afterEach(async () => {
     working.resolve()
+    admitted.resolve()
     for (const socket of sockets) socket.destroy()
     app.server.closeAllConnections()
     await app.close()
@@ -112,9 +120,12 @@ describe('a server', () => {
   const gauge = async (name: string) => (await metrics.getSingleMetric(name)?.get())?.values[0]?.value
   const bytes = () => gauge('gantry_request_body_bytes')
   const soon = (assertion: () => unknown) => vi.waitFor(assertion, { timeout: 10_000, interval: 5 })
-  const send = async (head: string, body = '') => {
+  const url = () => {
     const { port } = app.server.address() as { port: number }
-    const socket = connect(port, '127.0.0.1')
+    return `http://127.0.0.1:${port}`
+  }
+  const send = async (head: string, body = '') => {
+    const socket = connect(Number(new URL(url()).port), '127.0.0.1')
     sockets.push(socket)
     const seen = { socket, answer: '' }
     socket.on('error', () => {}).on('data', data => (seen.answer += data))
@@ -131,6 +142,22 @@ describe('a server', () => {
     await soon(async () => expect(await bytes()).toBeGreaterThanOrEqual(40_000))
     expect(await bytes()).toBeLessThan(2 * 65_536)
   })
+
+  test.each(['Content-Length: 200002', 'Transfer-Encoding: chunked'])(
+    'reads no body before the caller is admitted: %s',
+    async length => {
+      const seen = await send(`POST /inside HTTP/1.1\r\nX-User: slow\r\n${length}`)
+      const server = await admitting.promise
+      const head = server.bytesRead
+      const body = JSON.stringify('x'.repeat(200_000))
+      const chunk = `${body.length.toString(16)}\r\n${body}\r\n0\r\n\r\n`
+      seen.socket.write(length.startsWith('Content') ? body : chunk)
+      for (let turn = 0; turn < 20; turn++) expect((await fetch(`${url()}/health/live`)).status).toBe(200)
+      expect(server.bytesRead).toBe(head)
+      admitted.resolve()
+      await soon(() => expect(seen.answer).toMatch(/^HTTP\/1\.1 200 .*taken$/s))
+    },
+  )
 
   test('releases the body of a client that has disconnected', async () => {
     const { socket } = await post('ada', 50_000, 'x'.repeat(40_000))

@@ -140,16 +140,27 @@ type CountingRequest = FastifyRequest & {
   [BODY]: BodyBytes | null
 }
 
-/** Lets the requests of an app count their bodies in `memory`. */
+/** Bodies up to this size are read before their request is admitted. */
+const SMALL_BYTES = 16_384
+
+/**
+ * Lets the requests of an app count their bodies in `memory`. A body is not read before its request is admitted: until it is
+ * counted, Node would keep up to 128 KiB of it.
+ */
 export function countBodies(app: FastifyInstance, memory: BodyMemory): void {
   app.decorateRequest(MEMORY, { getter: () => memory })
   app.decorateRequest(RESPONSE, null)
   app.decorateRequest(BODY, null)
   app.addHook('onRequest', (request, reply, done) => {
     ;(request as CountingRequest)[RESPONSE] = reply.raw
+    // Node reads on when the body is read, or when the response is complete.
+    if (hasLargeBody(request)) request.raw.socket.pause()
     done()
   })
 }
+
+const hasLargeBody = ({ headers }: FastifyRequest) =>
+  headers['transfer-encoding'] !== undefined || Number(headers['content-length'] ?? 0) > SMALL_BYTES
 
 /** Registers gauges of the bytes in memory and of the limit. */
 export function bodyMetrics(memory: BodyMemory, metrics: Registry): void {
