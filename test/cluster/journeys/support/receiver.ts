@@ -6,6 +6,8 @@ import type { Topology } from './topology.ts'
 export interface Receiver {
   /** Ids of the events that arrived, by API id and event type. */
   arrived(api: string, type: string): ReadonlySet<string>
+  /** All requests: the header `webhook-id`, and the id of the API. */
+  readonly requests: readonly { id: string; api: string }[]
   stop(): Promise<void>
 }
 
@@ -18,11 +20,14 @@ interface Delivered {
 /** Creates a webhook for events of APIs, and the server that receives its deliveries. */
 export async function receiveFrom(topology: Topology, eventTypes: string[]): Promise<Receiver> {
   const arrived = new Map<string, Set<string>>()
+  const requests: { id: string; api: string }[] = []
   const server = createServer(async (request, response) => {
     const chunks: Buffer[] = []
     for await (const chunk of request) chunks.push(chunk)
     const { id, type, data } = JSON.parse(Buffer.concat(chunks).toString()) as Delivered
-    const key = `${'api' in data ? data.api : data.id} ${type}`
+    const api = 'api' in data ? data.api : data.id
+    requests.push({ id: String(request.headers['webhook-id']), api })
+    const key = `${api} ${type}`
     arrived.set(key, (arrived.get(key) ?? new Set()).add(id))
     response.writeHead(204).end()
   }).listen(0, '127.0.0.1')
@@ -32,6 +37,7 @@ export async function receiveFrom(topology: Topology, eventTypes: string[]): Pro
   const made = await topology.send('/webhooks', { method: 'POST', body: JSON.stringify(webhook) })
   if (made.status !== 201) throw new Error(`no webhook: ${made.status} ${await made.text()}`)
   return {
+    requests,
     arrived: (api, type) => arrived.get(`${api} ${type}`) ?? new Set(),
     async stop() {
       server.closeAllConnections()
