@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { z } from 'zod'
+import { scaledTimeout } from '../../bin/timeouts.mjs'
 import { ROOT, textOf, yamlOf } from './src/files.ts'
 import { PASSWORD, type Processes, startProcesses } from './src/processes.ts'
 import { metricsIn, valuesIn } from './src/queries.ts'
@@ -80,7 +81,7 @@ beforeAll(async () => {
     for (const [, label = '', value = ''] of text.matchAll(/(\w+)="([^"]*)"/g))
       told.labels.set(label, (told.labels.get(label) ?? new Set()).add(value))
   }
-}, 60_000)
+}, scaledTimeout(60_000))
 afterAll(async () => {
   await processes?.stop()
   await rm(folder, { recursive: true, force: true })

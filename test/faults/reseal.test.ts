@@ -1,7 +1,7 @@
 import { spawn } from 'node:child_process'
 import { createHmac, randomBytes } from 'node:crypto'
 import { once } from 'node:events'
-import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
+import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
@@ -9,6 +9,7 @@ import { join } from 'node:path'
 import { runServiceProcess, type ServiceProcess, startServiceProcess } from '@gantry/standalone/testing'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { endsWithParent } from '../../bin/orphans.mjs'
+import { scaledTimeout } from '../../bin/timeouts.mjs'
 
 const PROGRAM = join(import.meta.dirname, '../../packages/operations/src/main.ts')
 const OLD = randomBytes(32).toString('base64')
@@ -23,6 +24,15 @@ afterAll(async () => {
   await service?.stop()
   await rm(folder, { recursive: true })
 })
+
+/** The bytes of every file in a folder, by its path. */
+async function contents(path: string): Promise<Record<string, string>> {
+  const files = (await readdir(path, { recursive: true, withFileTypes: true })).filter(entry => entry.isFile())
+  const paths = files.map(file => join(file.parentPath, file.name))
+  return Object.fromEntries(
+    await Promise.all(paths.map(async file => [file, await readFile(file, 'base64')] as const)),
+  )
+}
 
 /** Runs `npm run reseal`. */
 async function reseal(dataFolder = folder, ...args: string[]) {
@@ -94,7 +104,7 @@ test('after a rotation of ENCRYPTION_KEY all secrets are used without the old ke
   expect((await send('GET', '/users?size=10')).status).toBe(200)
   const api = { name: 'a', displayName: 'A', status: 'ACTIVE', tags: [] }
   expect((await send('POST', '/apis', api)).status).toBe(201)
-  await expect.poll(() => signatures, { timeout: 5_000 }).toEqual(['valid'])
+  await expect.poll(() => signatures, { timeout: scaledTimeout(10_000) }).toEqual(['valid'])
   receiver.closeAllConnections()
   receiver.close()
 
@@ -104,13 +114,15 @@ test('after a rotation of ENCRYPTION_KEY all secrets are used without the old ke
   const refused = await runServiceProcess({ DATA_DIR: folder, PORT: '0', ENCRYPTION_KEY: `0:${OLD}` })
   expect([refused.code, refused.output]).toEqual([1, expect.stringContaining('ENCRYPTION_KEY lacks key 1')])
   expect(await readFile(join(folder, 'gantry.json'), 'utf8')).toBe(manifest)
-}, 60_000)
+}, scaledTimeout(60_000))
 
 test.each([
   ['without a running service', [], /no identity service answers/, 1],
   ['with an argument', ['now'], /^gantry reseal: usage: npm run reseal/, 2],
 ])('%s it changes nothing', async (_, args, line, exitCode) => {
-  const { code, output } = await reseal(join(folder, 'empty'), ...args)
+  const before = await contents(folder)
+  const { code, output } = await reseal(folder, ...args)
   expect(output).toMatch(line)
   expect(code).toBe(exitCode)
+  expect(await contents(folder)).toEqual(before)
 })
