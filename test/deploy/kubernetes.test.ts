@@ -147,8 +147,14 @@ describe.skipIf(!built)('the manifests', { meta: { skipped } }, () => {
     })
 
     test('has enough time to drain and exit', () => {
-      const ms = shutdownMs(settingsOf(name) as ProcessSettings)
-      expect(deployment(name).pod.terminationGracePeriodSeconds * 1_000).toBeGreaterThan(ms)
+      const settings = settingsOf(name) as ProcessSettings
+      const ms = shutdownMs(settings)
+      const grace = deployment(name).pod.terminationGracePeriodSeconds * 1_000
+      expect(grace).toBeGreaterThan(ms)
+      // A process that hangs is killed soon afterwards.
+      expect(grace).toBeLessThan(ms + 10_000)
+      // SHUTDOWN_TIMEOUT begins after the delay, so that most of the time is for requests.
+      expect(settings.SHUTDOWN_DELAY).toBeLessThanOrEqual(settings.SHUTDOWN_TIMEOUT / 2)
     })
 
     test('mounts only volumes that exist', () => {

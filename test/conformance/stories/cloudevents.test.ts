@@ -170,9 +170,18 @@ describe('the schemas of events', () => {
   )
 })
 
-test('the AsyncAPI document and its page are public', async () => {
+test('the AsyncAPI document has the messages of the listed types, and is public, as its page is', async () => {
+  interface Document {
+    asyncapi: string
+    channels: { feed: { messages: object } }
+  }
   const document = await anonymous.get('/asyncapi.json')
-  expect(document.as<{ asyncapi: string }>(200).asyncapi).toBe('3.0.0')
+  const { asyncapi, channels } = document.as<Document>(200)
+  expect(asyncapi).toBe('3.0.0')
+  const listed = (await anonymous.get('/events/schemas')).as<Listed[]>(200)
+  const types = listed.map(({ type }) => type).filter(type => type !== 'TEST')
+  expect(types.length).toBeGreaterThan(0)
+  for (const type of types) expect(channels.feed.messages).toHaveProperty([`${type}.feed`])
   expect(document.headers.get('content-type')).toMatch(/^application\/json/)
   const page = (await anonymous.get('/docs/events', {}, { undocumented: true })).is(200)
   expect(page.headers.get('content-type')).toMatch(/^text\/html/)

@@ -11,6 +11,7 @@ import {
   platformEvent,
   publish,
   readApi,
+  scopedTo,
   unique,
   uuid,
 } from '../src/gantry.ts'
@@ -170,30 +171,33 @@ test('webhooks are shown as they were, without secrets, also after their deletio
   ;(await admin.get(`/webhooks/${webhook.id}`, { at: before })).refused(404, 'webhook-not-found')
 })
 
-const refused = async (path: string, at: string) => {
-  const { errors } = (await admin.get(path, { at })).refused(400, 'invalid-request')
-  expect(errors).toMatchObject([{ field: 'at' }])
-}
-const future = () => new Date(Date.now() + 3_600_000).toISOString()
-
-test('a time that is malformed, repeated or in the future is refused', async () => {
-  for (const at of [
-    'yesterday',
-    '2026-11-21',
-    '',
-    '2026-13-01T00:00:00Z',
-    future(),
-    '9999-12-31T23:59:59-01:00',
-  ])
-    await refused('/apis', at)
-  const twice = { at: ['2026-01-01T00:00:00Z', '2026-01-02T00:00:00Z'] }
-  ;(await admin.get('/apis', twice)).refused(400, 'invalid-request')
-})
-
 test.for([
-  `/apis/${uuid()}`,
-  `/apis/${uuid()}/versions`,
-  `/apis/${uuid()}/versions/1.0`,
-  '/webhooks',
-  `/webhooks/${uuid()}`,
-])('%s refuses a time in the future', path => refused(path, future()))
+  ['/apis', 'API_READ'],
+  [`/apis/${uuid()}`, 'API_READ'],
+  [`/apis/${uuid()}/versions`, 'API_READ'],
+  [`/apis/${uuid()}/versions/1.0`, 'API_READ'],
+  ['/webhooks', 'WEBHOOKS_READ'],
+  [`/webhooks/${uuid()}`, 'WEBHOOKS_READ'],
+] as const)(
+  '%s refuses a time that is malformed, repeated or in the future, and a caller without %s',
+  async ([path]) => {
+    const future = new Date(Date.now() + 3_600_000).toISOString()
+    for (const at of [
+      'yesterday',
+      '2026-11-21',
+      '',
+      '2026-13-01T00:00:00Z',
+      future,
+      '9999-12-31T23:59:59-01:00',
+    ])
+      expect((await admin.get(path, { at })).refused(400, 'invalid-request').errors).toMatchObject([
+        { field: 'at' },
+      ])
+    ;(await admin.get(path, { at: ['2026-01-01T00:00:00Z', '2026-01-02T00:00:00Z'] })).refused(
+      400,
+      'invalid-request',
+    )
+    const stranger = await scopedTo('ACCESS_TOKEN_MANAGE')
+    ;(await stranger.get(path, { at: '2026-01-01T00:00:00Z' })).refused(403, 'scope-missing')
+  },
+)
