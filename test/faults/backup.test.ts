@@ -57,84 +57,93 @@ async function receiver() {
   return { received, state, server, url: `http://127.0.0.1:${(server.address() as AddressInfo).port}` }
 }
 
-test('a backup under load restores every acknowledged write and repeats no final delivery', async () => {
-  const { received, state, server, url } = await receiver()
-  // An attempt whose outcome is not in the backup counts as lost some time after its timeout.
-  const settings = { WEBHOOK_TIMEOUT: '2s', WEBHOOK_RETRY_SCHEDULE: Array(20).fill('1s').join() }
-  const service = await startServiceProcess(join(folder, 'data'), settings)
-  const { authorization } = service
-  const post = async (path: string, body: object) => {
-    const headers = { authorization, 'content-type': 'application/json' }
-    const answer = await fetch(service.url + path, { method: 'POST', headers, body: JSON.stringify(body) })
-    return (answer.status === 201 ? await answer.json() : {}) as { id?: string }
-  }
-  for (const path of ['/accepting', '/refusing'])
-    await post('/webhooks', { displayName: path, url: url + path, active: true, eventTypes: ['API_CREATED'] })
-
-  const acknowledged: string[] = []
-  let writing = true
-  const write = async (writer: number) => {
-    for (let number = 0; writing; number++) {
-      const name = `api-${writer}-${number}`
-      const api = { name, displayName: name, status: 'ACTIVE', tags: [] }
-      if ((await post('/apis', api).catch(() => ({ id: undefined }))).id) acknowledged.push(name)
+test(
+  'a backup under load restores every acknowledged write and repeats no final delivery',
+  async () => {
+    const { received, state, server, url } = await receiver()
+    // An attempt whose outcome is not in the backup counts as lost some time after its timeout.
+    const settings = { WEBHOOK_TIMEOUT: '2s', WEBHOOK_RETRY_SCHEDULE: Array(20).fill('1s').join() }
+    const service = await startServiceProcess(join(folder, 'data'), settings)
+    const { authorization } = service
+    const post = async (path: string, body: object) => {
+      const headers = { authorization, 'content-type': 'application/json' }
+      const answer = await fetch(service.url + path, { method: 'POST', headers, body: JSON.stringify(body) })
+      return (answer.status === 201 ? await answer.json() : {}) as { id?: string }
     }
-  }
-  const { id } = await post('/apis', {
-    name: 'pictured',
-    displayName: 'Pictured',
-    status: 'ACTIVE',
-    tags: [],
-  })
-  const form = new FormData()
-  form.set('file', new Blob([SVG], { type: 'image/svg+xml' }), 'image.svg')
-  const image = { method: 'PUT', headers: { authorization }, body: form }
-  expect((await fetch(`${service.url}/apis/${id}/image`, image)).status).toBe(200)
-  const writers = [write(1), write(2)]
-  await vi.waitFor(() => expect(received.length).toBeGreaterThan(100), scaledTimeout(10_000))
+    for (const path of ['/accepting', '/refusing'])
+      await post('/webhooks', {
+        displayName: path,
+        url: url + path,
+        active: true,
+        eventTypes: ['API_CREATED'],
+      })
 
-  const before = [...acknowledged]
-  const taken = await run('data', 'backup', backup)
-  expect([taken.code, taken.output]).toEqual([0, expect.stringContaining('It contains encryption.key')])
-  expect(acknowledged.length).toBeGreaterThan(before.length)
-  writing = false
-  await Promise.all(writers)
-  await service.kill()
-  await rm(join(folder, 'data'), { recursive: true })
-
-  const deliveries = deliveriesIn(join(backup, 'events.db'))
-  const final = [...deliveries].flatMap(([delivery, isFinal]) => (isFinal ? [delivery] : []))
-  const pending = [...deliveries.keys()].filter(delivery => !final.includes(delivery))
-  expect([final.length, pending.length]).not.toContain(0)
-  const idBefore = new Map(received.map(({ id, delivery }) => [delivery, id]))
-  received.length = 0
-  state.accepts = true
-
-  const restored = await run('restored', 'restore', backup)
-  expect([restored.code, restored.output]).toEqual([0, expect.stringMatching(/^.*Restored [\d,]+ events/m)])
-  const again = await startServiceProcess(join(folder, 'restored'), settings)
-  const get = async (path: string) => fetch(again.url + path, { headers: { authorization } })
-  const names = new Set<string>()
-  for (let page = 1, last = false; !last; page++) {
-    const list = (await (await get(`/apis?size=100&page=${page}`)).json()) as {
-      content: { name: string }[]
-      last: boolean
+    const acknowledged: string[] = []
+    let writing = true
+    const write = async (writer: number) => {
+      for (let number = 0; writing; number++) {
+        const name = `api-${writer}-${number}`
+        const api = { name, displayName: name, status: 'ACTIVE', tags: [] }
+        if ((await post('/apis', api).catch(() => ({ id: undefined }))).id) acknowledged.push(name)
+      }
     }
-    for (const { name } of list.content) names.add(name)
-    last = list.last
-  }
-  expect(before.filter(name => !names.has(name))).toEqual([])
-  expect(await (await get(`/apis/${id}/image`)).text()).toBe(SVG)
+    const { id } = await post('/apis', {
+      name: 'pictured',
+      displayName: 'Pictured',
+      status: 'ACTIVE',
+      tags: [],
+    })
+    const form = new FormData()
+    form.set('file', new Blob([SVG], { type: 'image/svg+xml' }), 'image.svg')
+    const image = { method: 'PUT', headers: { authorization }, body: form }
+    expect((await fetch(`${service.url}/apis/${id}/image`, image)).status).toBe(200)
+    const writers = [write(1), write(2)]
+    await vi.waitFor(() => expect(received.length).toBeGreaterThan(100), scaledTimeout(10_000))
 
-  await vi.waitFor(
-    () => expect(pending.filter(delivery => !received.some(({ id }) => id === delivery))).toEqual([]),
-    scaledTimeout(30_000),
-  )
-  expect(received.filter(({ id }) => final.includes(id))).toEqual([])
-  expect(received.filter(({ id, delivery }) => (idBefore.get(delivery) ?? id) !== id)).toEqual([])
-  expect(await again.stop()).toBe(0)
-  server.close()
-}, scaledTimeout(90_000))
+    const before = [...acknowledged]
+    const taken = await run('data', 'backup', backup)
+    expect([taken.code, taken.output]).toEqual([0, expect.stringContaining('It contains encryption.key')])
+    expect(acknowledged.length).toBeGreaterThan(before.length)
+    writing = false
+    await Promise.all(writers)
+    await service.kill()
+    await rm(join(folder, 'data'), { recursive: true })
+
+    const deliveries = deliveriesIn(join(backup, 'events.db'))
+    const final = [...deliveries].flatMap(([delivery, isFinal]) => (isFinal ? [delivery] : []))
+    const pending = [...deliveries.keys()].filter(delivery => !final.includes(delivery))
+    expect([final.length, pending.length]).not.toContain(0)
+    const idBefore = new Map(received.map(({ id, delivery }) => [delivery, id]))
+    received.length = 0
+    state.accepts = true
+
+    const restored = await run('restored', 'restore', backup)
+    expect([restored.code, restored.output]).toEqual([0, expect.stringMatching(/^.*Restored [\d,]+ events/m)])
+    const again = await startServiceProcess(join(folder, 'restored'), settings)
+    const get = async (path: string) => fetch(again.url + path, { headers: { authorization } })
+    const names = new Set<string>()
+    for (let page = 1, last = false; !last; page++) {
+      const list = (await (await get(`/apis?size=100&page=${page}`)).json()) as {
+        content: { name: string }[]
+        last: boolean
+      }
+      for (const { name } of list.content) names.add(name)
+      last = list.last
+    }
+    expect(before.filter(name => !names.has(name))).toEqual([])
+    expect(await (await get(`/apis/${id}/image`)).text()).toBe(SVG)
+
+    await vi.waitFor(
+      () => expect(pending.filter(delivery => !received.some(({ id }) => id === delivery))).toEqual([]),
+      scaledTimeout(30_000),
+    )
+    expect(received.filter(({ id }) => final.includes(id))).toEqual([])
+    expect(received.filter(({ id, delivery }) => (idBefore.get(delivery) ?? id) !== id)).toEqual([])
+    expect(await again.stop()).toBe(0)
+    server.close()
+  },
+  scaledTimeout(90_000),
+)
 
 test('the service does not start on an interrupted restore, which another one completes', async () => {
   if (!existsSync(join(folder, 'restored'))) {

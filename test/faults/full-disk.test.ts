@@ -15,9 +15,11 @@ import { join } from 'node:path'
 import { setTimeout } from 'node:timers/promises'
 import { runServiceProcess, type ServiceProcess, startServiceProcess } from '@gantry/standalone/testing'
 import { afterAll, afterEach, describe, expect, test, vi } from 'vitest'
+import { scaledTimeout } from '../../bin/timeouts.mjs'
 
 const mount = mkdtempSync(join(tmpdir(), 'gantry-small-disk-'))
-const notMounted = mountTmpfs(mount, '6m')
+// A data folder takes up most of 3 MB, and a write of a test 1 MB.
+const notMounted = mountTmpfs(mount, '5m')
 
 /** @returns why this machine cannot mount it; undefined when it is mounted */
 function mountTmpfs(folder: string, size: string): string | undefined {
@@ -97,12 +99,21 @@ const expectUnavailable = async (answer: Promise<Response>) => {
   expect(status).toBe(503)
   expect(Number(headers.get('retry-after'))).toBeGreaterThan(0)
 }
+/** What a start that takes longer than a second waits for. */
+const WAITS = [
+  'the registration of its routes',
+  'its start',
+  'its last message on the bus',
+  'the first administrator',
+  ...['signing-keys', 'audit-keys'].map(name => `the keys of identity.${name}`),
+  ...['catalog', 'identity', 'media', 'notifier'].map(name => `the read models of ${name}`),
+].map(what => `waits for ${what}`)
 /** What a process printed, without the lines that a slow start prints while it waits. */
 const startFailure = (output: string) =>
   output
     .trim()
     .split('\n')
-    .filter(line => !line.startsWith('waits for '))
+    .filter(line => !WAITS.includes(line))
 const lines = (service: ServiceProcess) =>
   service
     .output()
@@ -113,7 +124,7 @@ afterEach(() => rmSync(join(mount, 'data'), { recursive: true, force: true }))
 
 describe.skipIf(notMounted !== undefined)('on a full disk', { meta: { skipped: notMounted } }, () => {
   test('reads continue, writes are answered 503, and a write succeeds as soon as there is space', {
-    timeout: 120_000,
+    timeout: scaledTimeout(120_000),
   }, async () => {
     const data = join(mount, 'data')
     let service = await startServiceProcess(data)
@@ -138,7 +149,7 @@ describe.skipIf(notMounted !== undefined)('on a full disk', { meta: { skipped: n
       expect(again.status).toBe(201)
       created.push('again')
       expect((await client.upload(id)).status).toBe(200)
-      await vi.waitFor(() => expect(lines(service)).toHaveLength(2), { timeout: 10_000 })
+      await vi.waitFor(() => expect(lines(service)).toHaveLength(2), { timeout: scaledTimeout(10_000) })
       expect(lines(service)[1]).toMatch(/takes writes again/)
       expect((await client.get(`/apis/${id}`)).status).toBe(200)
 
@@ -163,7 +174,7 @@ describe.skipIf(notMounted !== undefined)('on a full disk', { meta: { skipped: n
     }
   })
 
-  test('a first start is refused with one line, and the next one works', { timeout: 60_000 }, async () => {
+  test('a first start is refused with one line, and the next one works', { timeout: scaledTimeout(60_000) }, async () => {
     const data = join(mount, 'new')
     // A first start needs about 1 MB: the disk is full from the beginning, or when the data folder is sealed, or
     // after the service has begun to listen.
