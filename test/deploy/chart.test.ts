@@ -7,6 +7,7 @@ import { promisify } from 'node:util'
 import { onPath } from '@gantry/engines'
 import { RELEASE, readSettings } from '@gantry/service-kit'
 import { beforeAll, describe, expect, test } from 'vitest'
+import { parse } from 'yaml'
 import { CASES, REFUSED } from './src/chart-values.ts'
 import {
   CHART,
@@ -379,8 +380,14 @@ describe.skipIf(!program)('the chart', { meta: { skipped } }, () => {
   })
 
   test('the rules of Prometheus are those of deploy/monitoring, and its monitor finds the metrics of all processes', () => {
+    const [unchanged] = resourcesOf('basePath', 'PrometheusRule')
+    expect(unchanged?.spec).toEqual(yamlOf('deploy/monitoring/alerts.yaml'))
+    const published = textOf('deploy/monitoring/alerts.yaml').replaceAll(
+      'https://gantry.example.com/runbooks/',
+      'https://wiki.example.com/gantry/',
+    )
     const [rule] = resourcesOf('everything', 'PrometheusRule')
-    expect(rule?.spec).toEqual(yamlOf('deploy/monitoring/alerts.yaml'))
+    expect(rule?.spec).toEqual(parse(published))
     const [monitor] = resourcesOf('everything', 'ServiceMonitor')
     const { selector, endpoints } = monitor?.spec ?? {}
     const found = resourcesOf('everything', 'Service').filter(
@@ -478,6 +485,15 @@ describe.skipIf(!program)('the chart', { meta: { skipped } }, () => {
     } finally {
       await rm(folder, { recursive: true })
     }
+  })
+
+  test('its Job becomes those of a restore by the replacements in the manual', () => {
+    expect(textOf('docs/operations.md')).toContain(
+      's/^  name: rebuild$/  name: gantry-$1/; s/- rebuild$/- $1/; s/- --new$/$2/',
+    )
+    const { metadata, spec } = named('perProcess', 'Job', 'rebuild')
+    expect(metadata.name).toBe('rebuild')
+    expect(spec.template.spec.containers[0].command).toEqual(['gantry', 'rebuild', '--new'])
   })
 
   test('new gateways wait for the services with the command of the image', () => {

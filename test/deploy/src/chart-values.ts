@@ -57,6 +57,7 @@ export const CASES = {
       enabled: true,
       namespace: 'prometheus',
       labels: { release: 'prometheus' },
+      runbooks: 'https://wiki.example.com/gantry/',
       dashboard: true,
     },
     networkPolicies: {
@@ -105,6 +106,7 @@ export const REFUSED: readonly (readonly [named: string, values: object])[] = [
   ["'PUBLIC_URL' not allowed", { gateway: { settings: { PUBLIC_URL: 'https://a.example' } } }],
   ["'replicaCount' not allowed", { replicaCount: 3 }],
   ['/ca', { ca: { configMap: 'a', secret: 'b' } }],
+  ['/monitoring/runbooks', { monitoring: { runbooks: 'wiki' } }],
   ['/zoneSpread', { zoneSpread: 'Always' }],
   ['/image/digest', { image: { digest: 'latest' } }],
   ['ingress.host must be set', { ingress: { enabled: true } }],
