@@ -255,55 +255,63 @@ async function linesOf(service: string, text: string): Promise<Record<string, un
   return lines.filter(line => line.includes(text)).map(line => JSON.parse(line))
 }
 
-test('the lines of every process and the attempts of webhooks have the ids of the request that caused them', async () => {
-  const received: unknown[] = []
-  const receiver = createServer(async request => {
-    // An event of an earlier test may be delivered too.
-    if ((await text(request)).includes('"traced"')) received.push(request.headers.traceparent)
-    request.socket.destroy()
-  })
-  await once(receiver.listen(0, '127.0.0.1'), 'listening')
-  onTestFinished(() => void receiver.close())
-  const { port: at } = receiver.address() as AddressInfo
-  const webhook = {
-    displayName: 'traced',
-    url: `http://127.0.0.1:${at}`,
-    active: true,
-    eventTypes: ['API_CREATED'],
-  }
-  const subscribed = await send('/webhooks', {
-    method: 'POST',
-    body: JSON.stringify({ name: 'traced', ...webhook }),
-  })
-  expect(subscribed.status, await subscribed.text()).toBe(201)
+test(
+  'the lines of every process and the attempts of webhooks have the ids of the request that caused them',
+  async () => {
+    const received: unknown[] = []
+    const receiver = createServer(async request => {
+      // An event of an earlier test may be delivered too.
+      if ((await text(request)).includes('"traced"')) received.push(request.headers.traceparent)
+      request.socket.destroy()
+    })
+    await once(receiver.listen(0, '127.0.0.1'), 'listening')
+    onTestFinished(() => void receiver.close())
+    const { port: at } = receiver.address() as AddressInfo
+    const webhook = {
+      displayName: 'traced',
+      url: `http://127.0.0.1:${at}`,
+      active: true,
+      eventTypes: ['API_CREATED'],
+    }
+    const subscribed = await send('/webhooks', {
+      method: 'POST',
+      body: JSON.stringify({ name: 'traced', ...webhook }),
+    })
+    expect(subscribed.status, await subscribed.text()).toBe(201)
 
-  const traceparent = '00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01'
-  const ids = { requestId: 'r-traced', traceId: traceparent.slice(3, 35), spanId: traceparent.slice(36, 52) }
-  const headers = { 'x-request-id': ids.requestId, traceparent }
-  expect((await send('/apis', { ...named('traced'), headers })).status).toBe(201)
-  for (const service of ['gateway', 'catalog'])
-    await vi.waitFor(
-      async () => expect(await linesOf(service, '"r-traced"')).toMatchObject([{ ...ids, msg: 'answered' }]),
-      SOON,
-    )
-  // The second attempt is started by the scheduler, after the reaction to the event.
-  await vi.waitFor(() => expect(received).toEqual([traceparent, traceparent]), SOON)
-  await vi.waitFor(async () => {
-    const failed = { ...ids, msg: 'an attempt failed' }
-    expect(await linesOf('notifier', '"r-traced"')).toMatchObject([failed, failed])
-  }, SOON)
-  await send(subscribed.headers.get('location') ?? '', { method: 'DELETE' })
+    const traceparent = '00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01'
+    const ids = {
+      requestId: 'r-traced',
+      traceId: traceparent.slice(3, 35),
+      spanId: traceparent.slice(36, 52),
+    }
+    const headers = { 'x-request-id': ids.requestId, traceparent }
+    expect((await send('/apis', { ...named('traced'), headers })).status).toBe(201)
+    for (const service of ['gateway', 'catalog'])
+      await vi.waitFor(
+        async () => expect(await linesOf(service, '"r-traced"')).toMatchObject([{ ...ids, msg: 'answered' }]),
+        SOON,
+      )
+    // The second attempt is started by the scheduler, after the reaction to the event.
+    await vi.waitFor(() => expect(received).toEqual([traceparent, traceparent]), SOON)
+    await vi.waitFor(async () => {
+      const failed = { ...ids, msg: 'an attempt failed' }
+      expect(await linesOf('notifier', '"r-traced"')).toMatchObject([failed, failed])
+    }, SOON)
+    await send(subscribed.headers.get('location') ?? '', { method: 'DELETE' })
 
-  await send('/apis?size=1', { headers: { 'x-request-id': 'r-untraced' } })
-  const untraced = async () => [
-    ...(await linesOf('gateway', '"r-untraced"')),
-    ...(await linesOf('catalog', '"r-untraced"')),
-  ]
-  await vi.waitFor(async () => expect(await untraced()).toHaveLength(2), SOON)
-  const [first, second] = await untraced()
-  expect(first?.traceId).toMatch(/^[0-9a-f]{32}$/)
-  expect(second).toMatchObject({ traceId: first?.traceId, spanId: first?.spanId })
-}, 5 * SOON.timeout)
+    await send('/apis?size=1', { headers: { 'x-request-id': 'r-untraced' } })
+    const untraced = async () => [
+      ...(await linesOf('gateway', '"r-untraced"')),
+      ...(await linesOf('catalog', '"r-untraced"')),
+    ]
+    await vi.waitFor(async () => expect(await untraced()).toHaveLength(2), SOON)
+    const [first, second] = await untraced()
+    expect(first?.traceId).toMatch(/^[0-9a-f]{32}$/)
+    expect(second).toMatchObject({ traceId: first?.traceId, spanId: first?.spanId })
+  },
+  5 * SOON.timeout,
+)
 
 test('health checks and scrapes are not in the logs', async () => {
   for (const [name, { url, inside }] of processes()) {
@@ -318,32 +326,46 @@ test('health checks and scrapes are not in the logs', async () => {
   for (const route of ['/health/', '/metrics']) expect(await linesOf('', `"route":"${route}`)).toEqual([])
 })
 
-test('kill -9 of a replica fails no read, and the replica restarts', async () => {
-  const { pid = 0, url: killed } = processes().get('catalog-1') ?? {}
-  process.kill(pid, 'SIGKILL')
-  for (let i = 0; i < 50; i++) expect((await send('/apis?size=1')).status).toBe(200)
-  await vi.waitFor(() => expect(output).toMatch(/catalog-1 is ready again/), { timeout: scaledTimeout(30_000) })
-  expect((await fetch(`${killed}/health/ready`)).status).toBe(200)
-}, scaledTimeout(60_000))
+test(
+  'kill -9 of a replica fails no read, and the replica restarts',
+  async () => {
+    const { pid = 0, url: killed } = processes().get('catalog-1') ?? {}
+    process.kill(pid, 'SIGKILL')
+    for (let i = 0; i < 50; i++) expect((await send('/apis?size=1')).status).toBe(200)
+    await vi.waitFor(() => expect(output).toMatch(/catalog-1 is ready again/), {
+      timeout: scaledTimeout(30_000),
+    })
+    expect((await fetch(`${killed}/health/ready`)).status).toBe(200)
+  },
+  scaledTimeout(60_000),
+)
 
-test('SIGTERM of a replica fails no request', async () => {
-  const { pid = 0 } = processes().get('catalog-2') ?? {}
-  process.kill(pid, 'SIGTERM')
-  for (let i = 0; !output.includes('catalog-2 is ready again'); i++) {
-    expect((await send('/apis', named(`rolling ${i}`))).status).toBe(201)
-    expect((await send('/apis?size=1')).status).toBe(200)
-  }
-  const log = await readFile(join(folder, 'logs', 'catalog-2.log'), 'utf8')
-  expect(log).toContain('"stopped"')
-}, scaledTimeout(60_000))
+test(
+  'SIGTERM of a replica fails no request',
+  async () => {
+    const { pid = 0 } = processes().get('catalog-2') ?? {}
+    process.kill(pid, 'SIGTERM')
+    for (let i = 0; !output.includes('catalog-2 is ready again'); i++) {
+      expect((await send('/apis', named(`rolling ${i}`))).status).toBe(201)
+      expect((await send('/apis?size=1')).status).toBe(200)
+    }
+    const log = await readFile(join(folder, 'logs', 'catalog-2.log'), 'utf8')
+    expect(log).toContain('"stopped"')
+  },
+  scaledTimeout(60_000),
+)
 
-test('SIGTERM of the cluster stops all processes and exits with 0', async () => {
-  const running = [...processes()].map(([, { pid }]) => pid)
-  const ended = once(child, 'exit')
-  child.kill('SIGTERM')
-  expect(await ended).toEqual([0, null])
-  expect(running.filter(isAlive)).toEqual([])
-}, scaledTimeout(60_000))
+test(
+  'SIGTERM of the cluster stops all processes and exits with 0',
+  async () => {
+    const running = [...processes()].map(([, { pid }]) => pid)
+    const ended = once(child, 'exit')
+    child.kill('SIGTERM')
+    expect(await ended).toEqual([0, null])
+    expect(running.filter(isAlive)).toEqual([])
+  },
+  scaledTimeout(60_000),
+)
 
 function isAlive(pid: number): boolean {
   try {

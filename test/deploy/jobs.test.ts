@@ -23,6 +23,7 @@ const container = z.object({
   securityContext: z.object({
     allowPrivilegeEscalation: z.literal(false),
     readOnlyRootFilesystem: z.literal(true),
+    capabilities: z.strictObject({ drop: z.tuple([z.literal('ALL')]) }),
   }),
 })
 const job = z.object({
@@ -30,7 +31,11 @@ const job = z.object({
   template: z.object({
     spec: z.object({
       restartPolicy: z.literal('Never'),
-      securityContext: z.object({ runAsNonRoot: z.literal(true) }),
+      automountServiceAccountToken: z.literal(false),
+      securityContext: z.object({
+        runAsNonRoot: z.literal(true),
+        seccompProfile: z.strictObject({ type: z.literal('RuntimeDefault') }),
+      }),
       initContainers: z.array(container).default([]),
       containers: z.array(container),
     }),

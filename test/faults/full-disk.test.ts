@@ -174,7 +174,9 @@ describe.skipIf(notMounted !== undefined)('on a full disk', { meta: { skipped: n
     }
   })
 
-  test('a first start is refused with one line, and the next one works', { timeout: scaledTimeout(60_000) }, async () => {
+  test('a first start is refused with one line, and the next one works', {
+    timeout: scaledTimeout(60_000),
+  }, async () => {
     const data = join(mount, 'new')
     // A first start needs about 1 MB: the disk is full from the beginning, or when the data folder is sealed, or
     // after the service has begun to listen.
