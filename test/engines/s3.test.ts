@@ -11,7 +11,7 @@ import { destinationOf } from '@gantry/identity'
 import { ReadModelsUnavailable } from '@gantry/read-models'
 import { blobStoreContract } from '@gantry/read-models/testing'
 import { contentOf, type S3BlobStore, s3BlobStore, s3Bucket } from '@gantry/s3'
-import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
+import { afterAll, beforeAll, describe, expect, onTestFinished, test, vi } from 'vitest'
 import type { Engine } from './src/engine.ts'
 import { findS3, S3_CREDENTIALS } from './src/find-s3.ts'
 import { onPath } from './src/program.ts'
@@ -96,6 +96,8 @@ describe.skipIf(skipped)('S3', { meta: { skipped } }, () => {
   })
 
   test('a draft that cannot be read fails its commit alone, and stores nothing', async () => {
+    const warn = vi.spyOn(console, 'warn')
+    onTestFinished(() => warn.mockRestore())
     const blobs = open()
     const draft = await blobs.draft()
     await draft.write(Buffer.from('png'))
@@ -111,6 +113,7 @@ describe.skipIf(skipped)('S3', { meta: { skipped } }, () => {
     const content = { ...contentOf(Buffer.from('png')), body: Readable.from(pieces()) }
     await expect(bucket.put('unreadable', content)).rejects.toThrow('EIO: the disk fails')
     expect(await blobs.get('unreadable')).toBeUndefined()
+    expect(warn).not.toHaveBeenCalled()
   })
 
   test('a bucket that cannot be used is named with the reason, without a secret', async () => {

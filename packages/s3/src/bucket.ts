@@ -160,8 +160,12 @@ function failureToRead(body: Content['body']): AbortSignal {
   return failure.signal
 }
 
+const ignore = () => {}
+
 const configOf = (settings: S3Settings) => ({
   maxAttempts: 1,
+  // Without a logger the SDK writes some warnings to the console. The errors of requests have the reasons.
+  logger: { debug: ignore, info: ignore, warn: ignore, error: ignore },
   requestHandler: { connectionTimeout: CONNECT_MS },
   // Other stores than AWS may lack the checksums that are its default. Content-MD5 protects the object everywhere.
   requestChecksumCalculation: 'WHEN_REQUIRED' as const,
