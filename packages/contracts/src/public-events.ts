@@ -5,7 +5,7 @@ import { ImageRecord } from './images.ts'
 import { Timestamp } from './primitives.ts'
 import type { Scope } from './scopes.ts'
 import { VersionRecord } from './versions.ts'
-import { DeliveryRecord, RecoveryRecord, WebhookRecord } from './webhooks.ts'
+import { DeliveryRecord, RecordedWebhook, RecoveryRecord } from './webhooks.ts'
 
 const TIMESTAMP = '2026-11-21T09:30:00.000Z'
 const version = {
@@ -37,7 +37,7 @@ const job = {
   startedAt: TIMESTAMP,
 }
 const product = { product: '8d3e1c52-77a5-4d3e-b1a6-4f0d6c2b9e01', api: apiExample.id }
-const webhook: z.infer<typeof WebhookRecord> = {
+const webhook: z.infer<typeof RecordedWebhook> = {
   id: '7a1d2c3b-0e4f-4a5b-8c6d-9e0f1a2b3c4d',
   name: 'deployments',
   displayName: 'Deployments',
@@ -83,7 +83,7 @@ export const UserSnapshot = UserRecord.partial({ ...PERSONAL, lockedUntil: true 
 /** A user as other services and audit consumers see them in public events: by id, without personal fields. */
 const PublishedUser = UserSnapshot.omit(PERSONAL)
 /** A webhook; without the fields that the release which recorded the event did not have. */
-export const WebhookSnapshot = WebhookRecord.partial({ ordered: true, owner: true, format: true })
+export const WebhookSnapshot = RecordedWebhook.partial({ ordered: true, owner: true, format: true })
 export const RecoverySnapshot = RecoveryRecord.pick({ webhook: true, from: true, to: true, status: true })
 export const DeliverySnapshot = DeliveryRecord.pick({
   webhook: true,

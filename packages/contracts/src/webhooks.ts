@@ -86,7 +86,8 @@ export const WebhookUpdate = z
   .meta({ id: 'WebhookUpdate' })
 export type WebhookUpdate = z.infer<typeof WebhookUpdate>
 
-export const WebhookRecord = z
+/** A webhook as events, the audit log and earlier states have it. */
+export const RecordedWebhook = z
   .object({
     id: z.uuid(),
     name: z.string(),
@@ -109,7 +110,38 @@ export const WebhookRecord = z
       .nullable()
       .meta({ description: 'Id of the user who created it, or to whom an administrator has transferred it' }),
   })
-  .meta({ id: 'Webhook' })
+  .meta({ id: 'RecordedWebhook' })
+export type RecordedWebhook = z.infer<typeof RecordedWebhook>
+
+export const WebhookHealth = z
+  .object({
+    attempts: z.int().meta({
+      description:
+        'Number of attempts that the figures are of: the latest ones to the current url, at most 100, of the 50 deliveries with the latest attempts. Attempts that failed by a fault of the service do not count',
+    }),
+    successRate: z.number().min(0).max(1).nullable().meta({ description: 'Null without an attempt' }),
+    p95LatencyMs: z.number().nullable().meta({
+      description: '95 % of the attempts took at most this time, in milliseconds; null without an attempt',
+    }),
+    consecutiveFailures: z.int().meta({ description: 'Failed attempts since the last success' }),
+    failingSince: Timestamp.nullable().meta({
+      description: 'Time of the first of them, as far as known; null if the last attempt has succeeded',
+    }),
+    circuit: z.enum(['CLOSED', 'OPEN', 'HALF_OPEN']).meta({
+      description:
+        'OPEN: after many failures in a row no attempts are made for a while. HALF_OPEN: the next attempt decides. As it follows from the attempts; a restarted service begins with CLOSED',
+    }),
+  })
+  .meta({ id: 'WebhookHealth' })
+export type WebhookHealth = z.infer<typeof WebhookHealth>
+
+export const WebhookRecord = RecordedWebhook.extend({
+  health: WebhookHealth.nullable().meta({ description: 'Null for an earlier time (`at`)' }),
+  oldSecretValidUntil: Timestamp.nullable().meta({
+    description:
+      'After a rotation: until when deliveries also have a signature of an old secret; null if they have none, and for an earlier time (`at`)',
+  }),
+}).meta({ id: 'Webhook' })
 export type WebhookRecord = z.infer<typeof WebhookRecord>
 
 const secret = z
@@ -223,6 +255,15 @@ const record = {
   updatedAt: '2026-11-21T09:30:00.000Z',
   disabledReason: null,
   owner: 'b7e6a1de-0c6b-4a0b-8f51-2b8d9a3c4e55',
+  health: {
+    attempts: 100,
+    successRate: 0.99,
+    p95LatencyMs: 84.2,
+    consecutiveFailures: 0,
+    failingSince: null,
+    circuit: 'CLOSED',
+  },
+  oldSecretValidUntil: null,
 }
 const secretExample = { secret: 'whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw' }
 

@@ -14,6 +14,7 @@ import { Deliveries } from './delivery/deliveries.ts'
 import { deliveries as deliveryDocuments } from './delivery/delivery.projection.ts'
 import { deliveryRoutes } from './delivery/delivery.routes.ts'
 import { delivering, type ExternalDependencies } from './dispatch/delivering.ts'
+import { healths } from './dispatch/health.ts'
 import { SCHEDULER } from './dispatch/scheduler.ts'
 import { intake } from './platform-event/intake.ts'
 import { platformEventRoutes } from './platform-event/platform-event.routes.ts'
@@ -99,7 +100,8 @@ export function notifierService(
     routes(app, admit) {
       const route = router(app, admit, dependencies, 'notifier')
       const records = periods.moments(webhooks.documents, webhookPeriods)
-      webhookRoutes(route, { webhooks, records, owners, keys, deliveries, dispatcher })
+      const health = healths({ deliveries, now, rules: externals.breaker })
+      webhookRoutes(route, { webhooks, records, owners, keys, healths: health, now, deliveries, dispatcher })
       historyRoutes(route, {
         history: readModels.collection(webhookHistory),
         upToDate: periods.upToDate,

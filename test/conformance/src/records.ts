@@ -91,6 +91,15 @@ export interface Webhook {
   updatedAt: string
   disabledReason: string | null
   owner: string | null
+  health: {
+    attempts: number
+    successRate: number | null
+    p95LatencyMs: number | null
+    consecutiveFailures: number
+    failingSince: string | null
+    circuit: string
+  } | null
+  oldSecretValidUntil: string | null
   /** Shown at creation and rotation only; otherwise null. */
   secret?: string | null
 }

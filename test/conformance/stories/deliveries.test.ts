@@ -98,6 +98,39 @@ describe.concurrent('testing a webhook', () => {
   })
 })
 
+describe.concurrent('the health of a webhook', () => {
+  test('follows from the latest attempts to its current URL', async () => {
+    const { webhook, inbox } = await subscribe([NEVER])
+    const path = `/webhooks/${webhook.id}`
+    const read = async () => (await admin.get(path)).as<Webhook>(200).health
+    const none = { attempts: 0, successRate: null, p95LatencyMs: null, consecutiveFailures: 0 }
+    expect(webhook.health).toEqual({ ...none, failingSince: null, circuit: 'CLOSED' })
+    const tested = async (status: string) => delivered(webhook, (await testWebhook(webhook)).id, status)
+    await tested('SUCCESS')
+    const before = (await admin.get(path)).headers.get('etag')
+    inbox.respond = failing
+    const first = await tested('GIVE_UP')
+    await tested('GIVE_UP')
+    expect(await read()).toEqual({
+      attempts: 3,
+      successRate: 1 / 3,
+      p95LatencyMs: expect.any(Number),
+      consecutiveFailures: 2,
+      failingSince: first.attemptLog[0]?.startedAt,
+      circuit: 'CLOSED',
+    })
+    ;(await admin.get(path, {}, { headers: { 'if-none-match': before ?? '' } })).is(200)
+    expect(await eventually(() => findListed<Webhook>('/webhooks', webhook.id))).toMatchObject({
+      health: { attempts: 3, consecutiveFailures: 2 },
+      oldSecretValidUntil: null,
+    })
+    await changeWebhook(webhook, { url: `${inbox.url}/corrected` })
+    expect(await read()).toMatchObject(none)
+    const at = new Date().toISOString()
+    expect((await admin.get(path, { at })).as<Webhook>(200)).toMatchObject({ health: null })
+  })
+})
+
 describe.concurrent('a rotated secret', () => {
   test('is new and shown once, and the old secret also verifies for a day', async () => {
     const { webhook, secret, inbox } = await subscribe([NEVER])
@@ -106,7 +139,12 @@ describe.concurrent('a rotated secret', () => {
     >(200)
     expect(rotated.secret).toMatch(/^whsec_/)
     expect(rotated.secret).not.toBe(secret)
-    expect((await admin.get(`/webhooks/${webhook.id}`)).as<Webhook>(200)).not.toHaveProperty('secret')
+    const shown = (await admin.get(`/webhooks/${webhook.id}`)).as<Webhook>(200)
+    expect(shown).not.toHaveProperty('secret')
+    expect(shown.oldSecretValidUntil).toBe(rotated.oldSecretValidUntil)
+    const hours = (Date.parse(shown.oldSecretValidUntil ?? '') - Date.now()) / 3_600_000
+    expect(hours).toBeGreaterThan(23.9)
+    expect(hours).toBeLessThan(24.1)
 
     await testWebhook(webhook)
     const arrived = await inbox.arrival(1)

@@ -161,6 +161,8 @@ test('webhooks are shown as they were, without secrets, also after their deletio
   ;(await admin.delete(`/webhooks/${webhook.id}`)).is(204)
   ;(await admin.get(`/webhooks/${webhook.id}`)).refused(404, 'webhook-not-found')
   for (const snapshot of [created, updated]) {
+    // The health is that of the latest attempts only.
+    for (const { body } of snapshot.answers) Object.assign(body as object, { health: null })
     await expectSnapshot(snapshot)
     const { content } = (
       await admin.get('/webhooks', { size: 100, sort: 'createdAt,desc', at: snapshot.at })

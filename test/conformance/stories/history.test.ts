@@ -267,7 +267,8 @@ describe('the history of a webhook', () => {
       'WEBHOOK_UPDATED',
       'WEBHOOK_SECRET_ROTATED',
     ])
-    expect(replayed(entries)).toEqual((await admin.get(path)).as<Webhook>(200))
+    const { health, oldSecretValidUntil, ...recorded } = (await admin.get(path)).as<Webhook>(200)
+    expect(replayed(entries)).toEqual(recorded)
     expect(entries.at(-1)).toMatchObject({ resourceType: 'WEBHOOK', resourceId: created.id, changes: [] })
     const shown = JSON.stringify(entries)
     for (const { secret } of [created, rotated])

@@ -44,6 +44,16 @@ export class Deliveries extends Repository<DeliveryState, DeliveryCommand, Deliv
     return found.map(({ doc }) => doc)
   }
 
+  /** The deliveries of a webhook with the latest attempts, the latest first. */
+  async attempted(webhook: string, limit: number): Promise<DeliveryDocument[]> {
+    const found = await this.documents.list({
+      where: { webhook },
+      sort: [{ field: 'lastAttemptAt', direction: 'desc' }],
+      limit,
+    })
+    return found.map(({ doc }) => doc)
+  }
+
   countPending(): Promise<number> {
     return this.documents.count({ where: { queue: { gt: '' } } })
   }

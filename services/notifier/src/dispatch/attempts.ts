@@ -119,7 +119,8 @@ export function attempts(options: AttemptsOptions): MakeAttempt {
         const reason = 'the endpoint answered 410 Gone'
         await webhooks.issue(target.id, { type: 'DisableWebhook', url, reason }, delivery)
       } else if (!failure) {
-        if (target.failing) await webhooks.issue(target.id, { type: 'RecordSuccess', url }, delivery)
+        if (target.failingSince !== null)
+          await webhooks.issue(target.id, { type: 'RecordSuccess', url }, delivery)
       } else if (!isTest(claimed) && failure.fault === 'RECEIVER') {
         await webhooks.issue(target.id, { type: 'RecordFailure', url, delivery }, delivery)
       }

@@ -1,4 +1,4 @@
-import { type PublicEvent, Refusal, Role, UserStatus, type WebhookRecord } from '@gantry/contracts'
+import { type PublicEvent, type RecordedWebhook, Refusal, Role, UserStatus } from '@gantry/contracts'
 import type { Log } from '@gantry/event-sourcing'
 import { z } from 'zod'
 import type { KnownUsers } from '../user/known-users.ts'
@@ -30,7 +30,7 @@ export interface Owners {
    * beginning. A deleted user needs no confirmation.
    * @throws the errors of RequestStanding
    */
-  check(webhook: WebhookRecord): Promise<void>
+  check(webhook: RecordedWebhook): Promise<void>
   /**
    * Checks all active webhooks.
    * @param which the owners whose role and status are requested from identity first: all, or only unknown ones

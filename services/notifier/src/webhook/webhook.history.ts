@@ -1,4 +1,4 @@
-import type { WebhookRecord } from '@gantry/contracts'
+import type { RecordedWebhook } from '@gantry/contracts'
 import type { DocumentChange } from '@gantry/event-sourcing'
 import { defineCollection, type Write } from '@gantry/read-models'
 import { type HistoryDocument, historyDocument, historyFields } from '@gantry/service-kit'
@@ -26,4 +26,4 @@ export function projectWebhookHistory({ id, before, after, event, at }: Document
   return doc ? [{ collection: webhookHistory, id: doc.id, doc, revision: event.revision }] : []
 }
 
-const recordOf = ({ recordRevision, ...fields }: RevisedWebhook): WebhookRecord => fields
+const recordOf = ({ recordRevision, ...fields }: RevisedWebhook): RecordedWebhook => fields

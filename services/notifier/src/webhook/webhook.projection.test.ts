@@ -32,7 +32,7 @@ const document = (changed: Partial<WebhookDocument> = {}) =>
     owner: storyMetadata.actor.id,
     recordRevision: 0,
     secrets: [{ sealed: 's1', until: null }],
-    failing: false,
+    failingSince: null,
     ...changed,
   })
 
@@ -63,7 +63,7 @@ test('a rotated secret stays in the document with its end, and the record keeps 
 test('a webhook is failing from a failed delivery until the next success or until it is disabled', () => {
   const succeeded: WebhookEvent = { type: 'WebhookSucceeded', data: { at: later } }
   const disabled: WebhookEvent = { type: 'WebhookDisabled', data: { reason: 'it failed', disabledAt: later } }
-  given(created, deliveryFailed).then(document({ failing: true }))
+  given(created, deliveryFailed).then(document({ failingSince: later }))
   given(created, deliveryFailed, succeeded).then(document())
   given(created, deliveryFailed, disabled).then(
     document({ active: false, disabledReason: 'it failed', updatedAt: later, recordRevision: 2 }),

@@ -1,23 +1,23 @@
-import type { WebhookRecord } from '@gantry/contracts'
+import type { RecordedWebhook } from '@gantry/contracts'
 import { type Period, type Project, periodFields, validity } from '@gantry/event-sourcing'
 import { defineCollection } from '@gantry/read-models'
 import type { SealedSecret, WebhookEvent, WebhookState } from './webhook.ts'
 
 /** A webhook with the revision of its record. */
-export interface RevisedWebhook extends WebhookRecord {
+export interface RevisedWebhook extends RecordedWebhook {
   recordRevision: number
 }
 
 /** The document of a webhook, for the REST API and for deliveries. */
 export interface WebhookDocument extends RevisedWebhook {
   secrets: SealedSecret[]
-  /** Whether a delivery has failed since the last success. */
-  failing: boolean
+  /** When the first delivery failed since the last success; null if none has. */
+  failingSince: string | null
 }
 
 export const webhooks = defineCollection<WebhookDocument>({
   name: 'notifier.webhooks',
-  version: 5,
+  version: 6,
   fields: {
     id: 'string',
     name: 'string',
@@ -37,7 +37,7 @@ export const projectWebhook: Project<WebhookState, WebhookEvent> = (id, { state,
     ...state.record,
     recordRevision: state.recordRevision,
     secrets: [...state.secrets],
-    failing: state.failing !== null,
+    failingSince: state.failing?.since ?? null,
   }
   return [{ collection: webhooks, id, doc, revision }]
 }

@@ -11,6 +11,7 @@ import {
   Refusal,
   rotateWebhookSecret,
   updateWebhook,
+  type WebhookHealth,
   type WebhookRecord,
   type WebhookUpdate,
 } from '@gantry/contracts'
@@ -30,6 +31,12 @@ export interface WebhookRoutes {
   records: Moments<RevisedWebhook>
   owners: Owners
   keys: SigningKeys
+  healths: {
+    of(webhook: WebhookDocument): Promise<WebhookHealth>
+    /** The same for a page of a list; may be a second old. */
+    ofAll(webhooks: readonly WebhookDocument[]): Promise<WebhookHealth[]>
+  }
+  now(): Date
   deliveries: {
     /** The event type of a pending delivery of the webhook, if one has any of these types. */
     pendingType(webhook: string, types: readonly string[]): Promise<string | undefined>
@@ -50,21 +57,25 @@ const SECRET_BYTES = 24
 const ABANDON_MS = 2_000
 
 export function webhookRoutes(route: AddRoute, options: WebhookRoutes): void {
-  const { webhooks, records, owners, keys, dispatcher } = options
+  const { webhooks, records, owners, keys, healths, now, dispatcher } = options
 
   route(listEventTypes, async () => ({ status: 200, body: eventTypes }))
 
   route(listWebhooks, async ({ query }) => {
     const moment = await records.at(query.at)
     const { items, total } = await moment.find(listing(query))
-    const content = items.map(({ doc }) => record(doc))
+    const documents = items.map(({ doc }) => doc)
+    const found = query.at === undefined ? await healths.ofAll(documents.filter(isCurrent)) : []
+    const content = documents.map((doc, place) => record(doc, found[place] ?? null, now()))
     return { status: 200, body: page(content, total, query) }
   })
 
   route(getWebhook, async ({ params, query }) => {
     const stored = await (await records.at(query.at, params.webhook_id)).get(params.webhook_id)
     if (!stored) throw new Refusal('webhook-not-found')
-    return { status: 200, body: record(stored.doc), revision: stored.doc.recordRevision }
+    const { doc } = stored
+    const body = record(doc, isCurrent(doc) ? await healths.of(doc) : null, now())
+    return { status: 200, body, revision: doc.recordRevision, ...variantOf(body) }
   })
 
   route(createWebhook, async ({ body, creationMetadata: metadata, principal: by, newId, secretBytes }) => {
@@ -74,9 +85,9 @@ export function webhookRoutes(route: AddRoute, options: WebhookRoutes): void {
     const command: WebhookCommand = { type: 'CreateWebhook', metadata, by, id, input: body, sealedSecret }
     const executed = await webhooks.execute(id, command)
     await checkOwner(executed.state)
-    const { body: created, revision } = current(executed)
+    const { body: created, ...tag } = await current(executed)
     const shown = { ...created, secret: formatSecret(secret) }
-    return { status: 201, body: shown, revision, location: `/webhooks/${id}` }
+    return { status: 201, body: shown, ...tag, location: `/webhooks/${id}` }
   })
 
   route(updateWebhook, async ({ params, body: input, metadata, principal: by, ifMatch }) => {
@@ -94,13 +105,13 @@ export function webhookRoutes(route: AddRoute, options: WebhookRoutes): void {
     })
     if (executed.events.length > 0) dispatcher.webhookChanged(id)
     await checkOwner(executed.state)
-    return { status: 200, ...current(executed) }
+    return { status: 200, ...(await current(executed)) }
   })
 
   route(rotateWebhookSecret, async ({ params, metadata, secretBytes }) => {
     const secret = secretBytes(SECRET_BYTES)
     const command: WebhookCommand = { type: 'RotateSecret', metadata, sealedSecret: keys.seal(secret) }
-    const { body } = current(await webhooks.execute(params.webhook_id, command))
+    const { body } = await current(await webhooks.execute(params.webhook_id, command))
     return { status: 200, body: { ...body, secret: formatSecret(secret) } }
   })
 
@@ -110,6 +121,8 @@ export function webhookRoutes(route: AddRoute, options: WebhookRoutes): void {
     await Promise.race([dispatcher.abandon(id).catch(() => {}), setTimeout(ABANDON_MS)])
     return { status: 204 }
   })
+
+  const current = (executed: StreamState<WebhookState>) => currentOf(options, executed)
 
   /**
    * The owner may lose a scope during the command, and the check of the user's webhooks then misses the change. After a
@@ -155,14 +168,47 @@ async function unreadPendingOf(
   return found.filter(type => type !== undefined)
 }
 
-const record = ({
-  recordRevision,
-  secrets,
-  failing,
-  ...fields
-}: RevisedWebhook & Partial<WebhookDocument>): WebhookRecord => fields
+/** Whether it is the document of the webhook as it is now, not as it was at a time. */
+const isCurrent = (doc: RevisedWebhook & Partial<WebhookDocument>): doc is WebhookDocument =>
+  doc.secrets !== undefined
 
-const current = ({ state }: StreamState<WebhookState>) => {
+function record(
+  { recordRevision, secrets, failingSince, ...fields }: RevisedWebhook & Partial<WebhookDocument>,
+  health: WebhookHealth | null,
+  now: Date,
+): WebhookRecord {
+  return { ...fields, health, oldSecretValidUntil: oldSecretValidUntil(secrets ?? [], now) }
+}
+
+/** The end of the last old secret that still signs; null when there is none. */
+function oldSecretValidUntil(secrets: WebhookDocument['secrets'], now: Date): string | null {
+  const ends = secrets.map(({ until }) => until).filter(until => until !== null)
+  return (
+    ends
+      .filter(until => until > now.toISOString())
+      .toSorted()
+      .at(-1) ?? null
+  )
+}
+
+/** The parts of a record that its revision does not cover, for the ETag; none for a webhook without them. */
+function variantOf({ health, oldSecretValidUntil }: WebhookRecord): { variant?: string } {
+  if (!health?.attempts && !oldSecretValidUntil) return {}
+  return { variant: JSON.stringify([health, oldSecretValidUntil]) }
+}
+
+async function currentOf(
+  { healths, now }: Pick<WebhookRoutes, 'healths' | 'now'>,
+  { state }: StreamState<WebhookState>,
+) {
   if (state.status !== 'Live') throw new Refusal('webhook-not-found')
-  return { body: state.record, revision: state.recordRevision }
+  const { record: fields, recordRevision: revision, secrets, failing } = state
+  const doc = {
+    ...fields,
+    recordRevision: revision,
+    secrets: [...secrets],
+    failingSince: failing?.since ?? null,
+  }
+  const body = record(doc, await healths.of(doc), now())
+  return { body, revision, ...variantOf(body) }
 }

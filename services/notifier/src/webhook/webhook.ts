@@ -1,4 +1,4 @@
-import type { WebhookFormat, WebhookRecord } from '@gantry/contracts'
+import type { RecordedWebhook, WebhookFormat } from '@gantry/contracts'
 import type { Actor, EventSchemas } from '@gantry/event-sourcing'
 
 interface Fields {
@@ -51,7 +51,7 @@ export interface Failing {
 
 export interface LiveWebhook {
   status: 'Live'
-  record: WebhookRecord
+  record: RecordedWebhook
   /** Revision of the last event that changed the record: its ETag. */
   recordRevision: number
   /** Newest first. */
@@ -62,7 +62,7 @@ export interface LiveWebhook {
   succeededAt: string | null
 }
 
-export type WebhookState = { status: 'Absent' } | LiveWebhook | { status: 'Deleted'; last: WebhookRecord }
+export type WebhookState = { status: 'Absent' } | LiveWebhook | { status: 'Deleted'; last: RecordedWebhook }
 
 /** Every event type that this release knows, with its upcasters. */
 export const webhookEvents: EventSchemas<WebhookEvent> = {

@@ -1,0 +1,97 @@
+import { setImmediate } from 'node:timers/promises'
+import type { Attempt, WebhookHealth } from '@gantry/contracts'
+import { LRUCache } from 'lru-cache'
+import type { DeliveryDocument } from '../delivery/delivery.projection.ts'
+import type { WebhookDocument } from '../webhook/webhook.projection.ts'
+import { BREAKER, type BreakerRules } from './breaker.ts'
+
+/** What the health of a webhook depends on besides its deliveries. */
+type Judged = Pick<WebhookDocument, 'id' | 'url' | 'failingSince'>
+
+interface Healths {
+  of(webhook: Judged): Promise<WebhookHealth>
+  /** The same for a page of a list; may be a second old. */
+  ofAll(webhooks: readonly Judged[]): Promise<WebhookHealth[]>
+}
+
+interface HealthOptions {
+  deliveries: {
+    /** The deliveries of a webhook with the latest attempts, the latest first. */
+    attempted(webhook: string, limit: number): Promise<DeliveryDocument[]>
+  }
+  now(): Date
+  rules?: BreakerRules | undefined
+}
+
+const DELIVERIES = 50
+const ATTEMPTS = 100
+/** How long a list uses a health again, in milliseconds: reading it takes about a millisecond for each webhook. */
+const KEPT_MS = 1_000
+
+/** Computes the health of webhooks from the records of their deliveries, so that all replicas and restarts agree on it. */
+export function healths({ deliveries, now, rules = BREAKER }: HealthOptions): Healths {
+  const kept = new LRUCache<string, WebhookHealth>({ max: 1_000, ttl: KEPT_MS })
+  const keyOf = ({ id, url }: Judged) => `${id} ${url}`
+  const of = async (webhook: Judged) => {
+    const documents = await deliveries.attempted(webhook.id, DELIVERIES)
+    const health = healthFrom(documents, webhook, { now: now().getTime(), rules })
+    kept.set(keyOf(webhook), health)
+    return health
+  }
+  return {
+    of,
+    async ofAll(webhooks) {
+      const found: WebhookHealth[] = []
+      for (const webhook of webhooks) {
+        const known = kept.get(keyOf(webhook))
+        found.push(known ?? (await of(webhook)))
+        // Other requests are answered between two webhooks.
+        if (!known) await setImmediate()
+      }
+      return found
+    },
+  }
+}
+
+function healthFrom(
+  documents: readonly DeliveryDocument[],
+  { url, failingSince: recorded }: Judged,
+  { now, rules }: { now: number; rules: BreakerRules },
+): WebhookHealth {
+  const ended = documents
+    .flatMap(({ attemptLog }) => attemptLog.filter(isEnded))
+    .filter(attempt => attempt.url === url && attempt.fault !== 'SERVICE')
+    .toSorted((a, b) => (a.startedAt < b.startedAt ? 1 : -1))
+    .slice(0, ATTEMPTS)
+  const succeeded = ended.filter(({ error }) => error === null).length
+  const lastSuccess = ended.findIndex(({ error }) => error === null)
+  const failures = lastSuccess === -1 ? ended.length : lastSuccess
+  const durations = ended.map(({ durationMs }) => durationMs).toSorted((a, b) => a - b)
+  const [latest] = ended
+  const first = ended[failures - 1]?.startedAt ?? null
+  return {
+    attempts: ended.length,
+    successRate: latest ? succeeded / ended.length : null,
+    p95LatencyMs: durations[Math.ceil(durations.length * 0.95) - 1] ?? null,
+    consecutiveFailures: failures,
+    failingSince: lastSuccess === -1 ? earlier(recorded, first) : first,
+    circuit: latest ? circuitAfter(latest, failures, { now, rules }) : 'CLOSED',
+  }
+}
+
+type Ended = Attempt & { durationMs: number }
+const isEnded = (attempt: Attempt): attempt is Ended => attempt.durationMs !== null
+
+const earlier = (a: string | null, b: string | null) => (a === null || b === null ? (a ?? b) : a < b ? a : b)
+
+/** The state of the circuit breaker of a process that has seen all attempts, see Breaker. */
+function circuitAfter(
+  { startedAt, durationMs }: Ended,
+  failures: number,
+  { now, rules }: { now: number; rules: BreakerRules },
+): WebhookHealth['circuit'] {
+  const probes = failures - rules.failures
+  if (probes < 0) return 'CLOSED'
+  const pauseMs = Math.min(rules.firstPauseMs * 2 ** probes, rules.longestPauseMs)
+  return now < Date.parse(startedAt) + durationMs + pauseMs ? 'OPEN' : 'HALF_OPEN'
+}
