@@ -1,5 +1,5 @@
 export { type IdentityService, identityService } from './app.ts'
-export { destinationOf } from './auditpush/destination.ts'
+export { destinationOf } from './audit/push/destination.ts'
 export type { Authenticate } from './authentication/authenticate.ts'
 export type { EnsureAdministrator, FirstAdministrator } from './first-administrator.ts'
 export type { IdentityDependencies } from './personal-data/personal-data.ts'

@@ -5,8 +5,8 @@ import { administrator, hostService } from '@gantry/service-kit/testing'
 import { afterEach, beforeEach, describe, expect, onTestFinished, test, vi } from 'vitest'
 import { identityService } from '../app.ts'
 import { hostIdentity, type IdentityHost, MINUTE, PASSWORD, SETTINGS } from '../testing/identity-host.ts'
-import { auditLog } from './audit.projection.ts'
 import { AUDIT_COLLECTIONS } from './auditor.ts'
+import { auditLog } from './log/log.projection.ts'
 
 let identity: IdentityHost
 beforeEach(async () => {

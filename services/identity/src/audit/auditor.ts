@@ -4,10 +4,10 @@ import type { Instrumented } from '@gantry/service-kit'
 import { keysOf, rotationOf } from '../signingkey/key-ring.ts'
 import type { SigningKeys } from '../signingkey/keys.ts'
 import type { KeyRotation } from '../signingkey/rotation.ts'
-import { auditDays, auditLog, auditProjection } from './audit.projection.ts'
-import { type AuditKeys, auditKeys } from './audit-keys.ts'
-import { startClosingDays } from './closed-days.ts'
-import { dayRoots } from './day-root.ts'
+import { dayRoots } from './log/day-root.ts'
+import { auditDays, auditLog, auditProjection } from './log/log.projection.ts'
+import { startClosingDays } from './proofs/closed-days.ts'
+import { type AuditKeys, auditKeys } from './proofs/keys.ts'
 
 /** Maximum time that a list of the audit log waits for the projector, in milliseconds. */
 const TIMEOUT_MS = 3_000

@@ -1,6 +1,6 @@
 import { type listAuditLog, normalUsername, type Parsed, utcTime } from '@gantry/contracts'
 import type { Collection, Condition } from '@gantry/read-models'
-import type { UserDocument } from '../user/user.projection.ts'
+import type { UserDocument } from '../../user/user.projection.ts'
 
 /** Filters of the audit log as the caller wrote them. */
 export type AuditFilter = Pick<

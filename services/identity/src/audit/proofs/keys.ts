@@ -1,6 +1,6 @@
 import type { AuditKeySet, AuditSigner } from '@gantry/audit-proofs'
-import { ALGORITHM, publicJwk } from '../signingkey/key-material.ts'
-import type { SigningKeys } from '../signingkey/keys.ts'
+import { ALGORITHM, publicJwk } from '../../signingkey/key-material.ts'
+import type { SigningKeys } from '../../signingkey/keys.ts'
 
 /** The keys that sign audit proofs. */
 export interface AuditKeys {

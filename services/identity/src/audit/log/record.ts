@@ -1,9 +1,9 @@
 import type { StoredRecord } from '@gantry/audit-proofs'
 import type { AuditRecord, UserName } from '@gantry/contracts'
 import type { NamesOf } from '@gantry/service-kit'
-import { openedChange, type PersonalChange } from '../personal-data/sealed-change.ts'
-import { type UserCiphers, UserKeyMissing } from '../personal-data/user-ciphers.ts'
-import type { AuditDocument } from './audit.projection.ts'
+import { openedChange, type PersonalChange } from '../../personal-data/sealed-change.ts'
+import { type UserCiphers, UserKeyMissing } from '../../personal-data/user-ciphers.ts'
+import type { AuditDocument } from './log.projection.ts'
 
 type Names = ReadonlyMap<string, UserName>
 

@@ -6,11 +6,11 @@ import {
   verifyExport,
 } from '@gantry/audit-proofs'
 import { afterAll, beforeAll, expect, test, vi } from 'vitest'
-import { auditLog } from '../audit/audit.projection.ts'
-import { auditConditions } from '../audit/audit-filter.ts'
-import { dayRoots } from '../audit/day-root.ts'
-import { hostIdentity, type IdentityHost, PASSWORD } from '../testing/identity-host.ts'
-import { users } from '../user/user.projection.ts'
+import { hostIdentity, type IdentityHost, PASSWORD } from '../../testing/identity-host.ts'
+import { users } from '../../user/user.projection.ts'
+import { dayRoots } from '../log/day-root.ts'
+import { auditConditions } from '../log/filter.ts'
+import { auditLog } from '../log/log.projection.ts'
 import { exportedText } from './export.ts'
 import { type AuditSource, auditSource } from './source.ts'
 

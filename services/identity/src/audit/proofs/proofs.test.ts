@@ -9,9 +9,9 @@ import type { ReadModels } from '@gantry/read-models'
 import { administrator, type HostDependencies, hostService } from '@gantry/service-kit/testing'
 import { SignJWT } from 'jose'
 import { afterEach, beforeEach, expect, onTestFinished, test, vi } from 'vitest'
-import { identityService } from '../app.ts'
-import { SETTINGS } from '../testing/identity-host.ts'
-import { DAY_ROOT_STREAM, rootIn } from './day-root.ts'
+import { identityService } from '../../app.ts'
+import { SETTINGS } from '../../testing/identity-host.ts'
+import { DAY_ROOT_STREAM, rootIn } from '../log/day-root.ts'
 
 const HOUR = 3_600_000
 const START = Date.parse('2026-11-20T22:00:00.000Z')

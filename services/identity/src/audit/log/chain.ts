@@ -1,6 +1,6 @@
 import { CHAIN_START, type ChainPoint } from '@gantry/audit-proofs'
 import type { Collection, Condition } from '@gantry/read-models'
-import type { AuditDocument } from './audit.projection.ts'
+import type { AuditDocument } from './log.projection.ts'
 
 /** The hash chain of the audit log. */
 export interface AuditChain {

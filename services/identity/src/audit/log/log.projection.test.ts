@@ -3,13 +3,7 @@ import type { EventMetadata, RecordedEvent } from '@gantry/event-sourcing'
 import { storyMetadata } from '@gantry/event-sourcing/testing'
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import {
-  type AuditDay,
-  type AuditDocument,
-  auditDays,
-  auditLog,
-  auditProjection,
-} from './audit.projection.ts'
+import { type AuditDay, type AuditDocument, auditDays, auditLog, auditProjection } from './log.projection.ts'
 
 const { actor, requestId, now: at } = storyMetadata
 const change = {

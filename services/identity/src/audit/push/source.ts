@@ -1,6 +1,6 @@
-import { pointOf } from '../audit/chain.ts'
-import { exportedText } from '../auditexport/export.ts'
-import type { AuditSource } from '../auditexport/source.ts'
+import { exportedText } from '../export/export.ts'
+import type { AuditSource } from '../export/source.ts'
+import { pointOf } from '../log/chain.ts'
 import type { PushedRange } from './auditpush.ts'
 import type { PushSource } from './push.ts'
 

@@ -12,10 +12,10 @@ import {
 } from '@gantry/event-sourcing'
 import { sleep } from '@gantry/messaging'
 import type { ReadModels } from '@gantry/read-models'
-import { type AuditDay, auditDays, auditLog } from './audit.projection.ts'
-import type { AuditKeys } from './audit-keys.ts'
-import { chainIn } from './chain.ts'
-import { DAY_ROOT_STREAM, rootIn } from './day-root.ts'
+import { chainIn } from '../log/chain.ts'
+import { DAY_ROOT_STREAM, rootIn } from '../log/day-root.ts'
+import { type AuditDay, auditDays, auditLog } from '../log/log.projection.ts'
+import type { AuditKeys } from './keys.ts'
 
 export interface ClosedDaysOptions {
   eventStore: Pick<EventStore, 'append' | 'readLast' | 'head'>

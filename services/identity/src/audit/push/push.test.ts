@@ -13,9 +13,9 @@ import {
 import { ownMetadata } from '@gantry/service-kit'
 import { Registry } from 'prom-client'
 import { describe, expect, onTestFinished, test, vi } from 'vitest'
-import { auditLog } from '../audit/audit.projection.ts'
-import { dayRoots } from '../audit/day-root.ts'
-import { auditSource } from '../auditexport/source.ts'
+import { auditSource } from '../export/source.ts'
+import { dayRoots } from '../log/day-root.ts'
+import { auditLog } from '../log/log.projection.ts'
 import {
   type AuditPushCommand,
   type AuditPushEvent,
@@ -28,7 +28,7 @@ import { startAuditPush } from './push.ts'
 import { pushSource } from './source.ts'
 
 testFrozenStreams({
-  folder: join(import.meta.dirname, '../frozen'),
+  folder: join(import.meta.dirname, '../../frozen'),
   category: 'auditpush',
   decider: auditPushDecider,
 })

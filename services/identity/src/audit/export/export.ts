@@ -10,7 +10,7 @@ import {
   type FormatName,
   type RecordNames,
 } from '@gantry/audit-proofs'
-import type { AuditFilter } from '../audit/audit-filter.ts'
+import type { AuditFilter } from '../log/filter.ts'
 
 /** A record with what its line shows beside it. */
 export interface ExportedRecord {
