@@ -6,7 +6,7 @@ import { CACHE, isThere, onPath } from './program.ts'
 /** How to get promtool, in one line. */
 export const HOW_TO_HAVE_PROMTOOL = 'put promtool on the PATH (apt-get install prometheus)'
 
-/** Path of Prometheus's promtool: on the PATH, or from Debian's package, which is kept. Undefined if it cannot be had. */
+/** Path of Prometheus's promtool: on the PATH, or from Debian's package, which is kept. Undefined if it cannot be installed. */
 export async function findPromtool(): Promise<string | undefined> {
   const there = await onPath('promtool')
   if (there) return there
@@ -24,7 +24,7 @@ export async function findPromtool(): Promise<string | undefined> {
     })
     return path
   } catch (error) {
-    process.stderr.write(`prometheus could not be had from Debian: ${(error as Error).message}\n`)
+    process.stderr.write(`prometheus could not be installed from Debian: ${(error as Error).message}\n`)
     return undefined
   } finally {
     await rm(making, { recursive: true, force: true })
